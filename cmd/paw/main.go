@@ -1,0 +1,4 @@
+// Command paw runs several AI coding CLIs side by side on one repository.
+package main
+
+func main() {}
