@@ -1,0 +1,180 @@
+package config
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// problem is what is wrong with one value, before anyone knows which file and
+// line it came from.
+type problem struct {
+	what    string
+	nearest string
+}
+
+func problemf(format string, args ...any) *problem {
+	return &problem{what: fmt.Sprintf(format, args...)}
+}
+
+// of names the key or the variable that the value was given for.
+func (p *problem) of(key string) *Error {
+	return &Error{Key: key, Nearest: p.nearest, Message: key + ": " + p.what}
+}
+
+var (
+	cliName    = regexp.MustCompile(`^[a-zA-Z0-9_]+$`)
+	presetName = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9_-]*$`)
+	envName    = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
+)
+
+// builtinCLIs are the programs that paw knows without configuration.
+var builtinCLIs = []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "aider", "demo"}
+
+// largest is far beyond any sensible number and still safe to multiply into
+// nanoseconds or bytes.
+const largest = 1_000_000
+
+func checkNumber(n int64) *problem {
+	if n < 1 || n > largest {
+		return problemf("%d is not a number from 1 to %d", n, largest)
+	}
+	return nil
+}
+
+func contains(list []string, s string) bool { return slices.Contains(list, s) }
+
+// oneOf accepts exactly the given words.
+func oneOf(words ...string) func(string) *problem {
+	return func(s string) *problem {
+		if contains(words, s) {
+			return nil
+		}
+		return &problem{what: fmt.Sprintf("%q is not %s", s, strings.Join(words, " or ")), nearest: nearest(s, words)}
+	}
+}
+
+func checkCLIName(s string) *problem {
+	if !cliName.MatchString(s) {
+		return problemf("%q is not a cli name (letters, digits and _)", s)
+	}
+	return nil
+}
+
+func checkPresetName(s string) *problem {
+	if !presetName.MatchString(s) {
+		return problemf("%q is not a preset name (letters, digits, _ and -)", s)
+	}
+	return nil
+}
+
+// checkCLIItem accepts what --cli takes: CLI or AGENT=CLI.
+func checkCLIItem(s string) *problem {
+	agent, cli, given := strings.Cut(s, "=")
+	if !given {
+		return checkCLIName(s)
+	}
+	if !cliName.MatchString(agent) {
+		return problemf("%q is not an agent name (letters, digits and _)", agent)
+	}
+	return checkCLIName(cli)
+}
+
+// checkRevision refuses what git would read as an option or as nothing; git
+// itself judges the rest.
+func checkRevision(s string) *problem {
+	if p := checkVisible(s); p != nil {
+		return p
+	}
+	if s == "" || strings.HasPrefix(s, "-") || strings.ContainsFunc(s, unicode.IsSpace) {
+		return problemf("%q is not the name of a branch or commit", s)
+	}
+	return nil
+}
+
+// checkBase is checkRevision where "" stands for HEAD.
+func checkBase(s string) *problem {
+	if s == "" {
+		return nil
+	}
+	return checkRevision(s)
+}
+
+// checkSocket accepts what tmux takes: nothing, a name (-L) or an absolute path (-S).
+func checkSocket(s string) *problem {
+	if p := checkVisible(s); p != nil {
+		return p
+	}
+	if filepath.IsAbs(s) {
+		return nil
+	}
+	if strings.ContainsRune(s, '/') || s == "." || s == ".." {
+		return problemf("%q is neither a socket name nor an absolute path", s)
+	}
+	return nil
+}
+
+// checkPattern keeps copy and link inside the repository.
+func checkPattern(s string) *problem {
+	if p := checkVisible(s); p != nil {
+		return p
+	}
+	if s == "" || path.Clean(s) == "." {
+		return problemf("%q does not name a file", s)
+	}
+	if path.IsAbs(s) {
+		return problemf("%q is absolute; patterns are relative to the repository", s)
+	}
+	for part := range strings.SplitSeq(s, "/") {
+		switch strings.ReplaceAll(part, `\`, "") {
+		case "..":
+			return problemf("%q leaves the repository", s)
+		case ".git":
+			return problemf("%q reaches into git's own files", s)
+		}
+	}
+	if _, err := path.Match(s, ""); err != nil {
+		return problemf("%q is not a valid pattern", s)
+	}
+	return nil
+}
+
+func checkVariable(name string) *problem {
+	switch name {
+	case "PAW_SESSION", "PAW_AGENT", "PAW_LAUNCH":
+		return problemf("%s is set by paw itself", name)
+	}
+	if !envName.MatchString(name) {
+		return problemf("%q is not the name of a variable", name)
+	}
+	return nil
+}
+
+// checkVisible accepts a single line without anything that hides or rearranges
+// text on a terminal.
+func checkVisible(s string) *problem {
+	if strings.ContainsAny(s, "\n\t") {
+		return problemf("%q has a line break or a tab", s)
+	}
+	return checkText(s)
+}
+
+// checkText accepts any text that a terminal shows as it is. What a user is
+// asked to trust must be what runs: an escape sequence could erase half of a
+// command from the screen, and a text-direction mark could reorder it
+// (CVE-2021-42574).
+func checkText(s string) *problem {
+	for _, r := range s {
+		if r == '\n' || r == '\t' {
+			continue
+		}
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return problemf("has an invisible character (U+%04X)", r)
+		}
+	}
+	return nil
+}

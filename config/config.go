@@ -1,0 +1,96 @@
+package config
+
+// Config is what applies once every source is merged.
+type Config struct {
+	// DefaultCLI is the program of an agent when none is asked for.
+	DefaultCLI string            `toml:"default_cli" json:"default_cli"`
+	Worktree   Worktree          `toml:"worktree" json:"worktree"`
+	Tmux       Tmux              `toml:"tmux" json:"tmux"`
+	Turns      Turns             `toml:"turns" json:"turns"`
+	Agents     Agents            `toml:"agents" json:"agents"`
+	CLIs       map[string]CLI    `toml:"clis,omitempty" json:"clis"`
+	Presets    map[string]Preset `toml:"presets,omitempty" json:"presets"`
+}
+
+// Worktree says where worktrees lie and what is put into a new one.
+type Worktree struct {
+	// Path is a template; see [Config.WorktreePath].
+	Path string `toml:"path" json:"path"`
+	// Copy and Link name ignored files of the main checkout by patterns that
+	// are relative to it and never leave it.
+	Copy []string `toml:"copy" json:"copy"`
+	Link []string `toml:"link" json:"link"`
+	// Setup is a shell command that runs in each new worktree, "" for none.
+	Setup string `toml:"setup" json:"setup"`
+}
+
+// Tmux says which server is used and how panes are arranged.
+type Tmux struct {
+	// Socket is "" for the user's own server, a name (tmux -L) or an absolute
+	// path (tmux -S).
+	Socket string `toml:"socket" json:"socket"`
+	// Layout is LayoutTiled or LayoutWindows.
+	Layout string `toml:"layout" json:"layout"`
+}
+
+// The values of Tmux.Layout.
+const (
+	LayoutTiled   = "tiled"   // all agents in one window
+	LayoutWindows = "windows" // one window per agent
+)
+
+// Turns is the budget of a snapshot that is taken inside a hook.
+type Turns struct {
+	SnapshotSeconds int `toml:"snapshot_seconds" json:"snapshot_seconds"` // seconds
+	SnapshotMiB     int `toml:"snapshot_mib" json:"snapshot_mib"`         // 1024 * 1024 bytes
+}
+
+// Agents limits how far agents may start other agents.
+type Agents struct {
+	MaxDepth    int `toml:"max_depth" json:"max_depth"`       // generations below the first
+	MaxChildren int `toml:"max_children" json:"max_children"` // children of one agent
+}
+
+// CLI is what is set for one program: changes to a built-in one, or everything
+// about another one.
+type CLI struct {
+	// Command is the program and its first arguments; a program that is not
+	// built in always has one.
+	Command []string `toml:"command,omitempty" json:"command,omitempty"`
+	// Resume is added to continue the conversation {id}.
+	Resume []string `toml:"resume,omitempty" json:"resume,omitempty"`
+	// Args is added to every launch.
+	Args []string `toml:"args,omitempty" json:"args,omitempty"`
+	// Prompt is PromptArg, PromptSend, or "" for the program's own way.
+	Prompt string `toml:"prompt,omitempty" json:"prompt,omitempty"`
+	// Env is added to the environment.
+	Env map[string]string `toml:"env,omitempty" json:"env,omitempty"`
+	// GitWritable opens the git directories to the program's sandbox.
+	GitWritable bool `toml:"git_writable,omitempty" json:"git_writable,omitempty"`
+}
+
+// The values of CLI.Prompt.
+const (
+	PromptArg  = "arg"  // the first prompt is the last argument
+	PromptSend = "send" // the first prompt is typed once the program is ready
+)
+
+// Preset is a named set of agents to start.
+type Preset struct {
+	CLI      []string `toml:"cli,omitempty" json:"cli,omitempty"`           // items [AGENT=]CLI
+	Branches []string `toml:"branches,omitempty" json:"branches,omitempty"` // paired with CLI, or one agent each
+	Base     string   `toml:"base,omitempty" json:"base,omitempty"`         // where missing branches start, "" for HEAD
+}
+
+// Default returns the configuration of a user who set nothing.
+func Default() Config {
+	return Config{
+		DefaultCLI: "claude",
+		Worktree:   Worktree{Path: "{parent}/{repo}.paw/{session}/{agent}"},
+		Tmux:       Tmux{Layout: LayoutTiled},
+		Turns:      Turns{SnapshotSeconds: 3, SnapshotMiB: 512},
+		Agents:     Agents{MaxDepth: 3, MaxChildren: 8},
+		CLIs:       map[string]CLI{},
+		Presets:    map[string]Preset{},
+	}
+}

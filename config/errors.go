@@ -1,0 +1,58 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Error is a mistake in a configuration file or in a PAW_* variable.
+type Error struct {
+	File    string // "" for a variable
+	Line    int    // counted from 1; 0 for a variable
+	Column  int    // in characters, counted from 1; 0 for a variable
+	Key     string // the key, such as worktree.copy, or the variable; "" when the file is not TOML
+	Nearest string // the known name that comes closest, or ""
+	Message string // what is wrong, with the key in front
+}
+
+// Error returns "file:line: message", or the message alone for a variable.
+func (e *Error) Error() string {
+	if e.File == "" {
+		return e.Message
+	}
+	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Message)
+}
+
+// Hint names the nearest known name; it is "" when nothing comes close.
+func (e *Error) Hint() string {
+	if e.Nearest == "" {
+		return ""
+	}
+	return fmt.Sprintf("did you mean %s?", e.Nearest)
+}
+
+// joinKey writes a key as it may stand in a file: dotted, with the parts that
+// are not bare quoted. Quoting also keeps a terminal's control sequences out of
+// messages.
+func joinKey(parts []string) string {
+	quoted := make([]string, len(parts))
+	for i, part := range parts {
+		quoted[i] = part
+		if !isBare(part) {
+			quoted[i] = strconv.Quote(part)
+		}
+	}
+	return strings.Join(quoted, ".")
+}
+
+func isBare(part string) bool {
+	for _, r := range part {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '_', r == '-':
+		default:
+			return false
+		}
+	}
+	return part != ""
+}

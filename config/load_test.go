@@ -1,0 +1,325 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// place is a user's and a repository's folders.
+type place struct {
+	Paths
+	repo string
+}
+
+func newPlace(t testing.TB) place {
+	t.Helper()
+	dir := t.TempDir()
+	p := place{
+		Paths: Paths{
+			ConfigFile:  filepath.Join(dir, "config", "paw", "config.toml"),
+			SessionsDir: filepath.Join(dir, "data", "paw", "sessions"),
+			StateDir:    filepath.Join(dir, "state", "paw"),
+		},
+		repo: filepath.Join(dir, "work", "shop"),
+	}
+	for _, d := range []string{filepath.Dir(p.ConfigFile), p.repo} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+func write(t testing.TB, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (p place) user(t testing.TB, text string) { t.Helper(); write(t, p.ConfigFile, text) }
+func (p place) repository(t testing.TB, text string) {
+	t.Helper()
+	write(t, repositoryFile(p.repo), text)
+}
+
+// environment makes a getenv of NAME=value items.
+func environment(items ...string) func(string) string {
+	return func(name string) string {
+		for _, item := range items {
+			if value, ok := strings.CutPrefix(item, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+}
+
+func (p place) load(t testing.TB, env ...string) Loaded {
+	t.Helper()
+	l, err := Load(p.Paths, p.repo, environment(env...))
+	if err != nil {
+		t.Fatalf("load: %v", err)
+	}
+	return l
+}
+
+func TestDefaultsApplyWithoutAnyFile(t *testing.T) {
+	p := newPlace(t)
+	for _, repo := range []string{"", p.repo, filepath.Join(p.repo, "missing")} {
+		l, err := Load(p.Paths, repo, environment())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := Config{
+			DefaultCLI: "claude",
+			Worktree:   Worktree{Path: "{parent}/{repo}.paw/{session}/{agent}"},
+			Tmux:       Tmux{Layout: "tiled"},
+			Turns:      Turns{SnapshotSeconds: 3, SnapshotMiB: 512},
+			Agents:     Agents{MaxDepth: 3, MaxChildren: 8},
+			CLIs:       map[string]CLI{},
+			Presets:    map[string]Preset{},
+		}
+		if diff := cmp.Diff(want, l.Config); diff != "" {
+			t.Errorf("repository %q:\n%s", repo, diff)
+		}
+		if len(l.Sources) != 0 || len(l.Untrusted) != 0 || l.TrustProblem != nil {
+			t.Errorf("repository %q: sources %v, untrusted %v, problem %v", repo, l.Sources, l.Untrusted, l.TrustProblem)
+		}
+	}
+}
+
+const everything = `
+default_cli = "codex"
+
+[worktree]
+path  = "/srv/{repo}/{session}-{agent}"
+copy  = [".env", "*.local"]
+link  = ["node_modules"]
+setup = "npm ci"
+
+[tmux]
+socket = "work"
+layout = "windows"
+
+[turns]
+snapshot_seconds = 5
+snapshot_mib     = 64
+
+[agents]
+max_depth    = 2
+max_children = 4
+
+[clis.codex]
+git_writable = true
+
+[clis.mycli]
+command = ["mycli", "--flag"]
+resume  = ["--resume", "{id}"]
+args    = ["--quiet"]
+prompt  = "send"
+env     = { KEY = "value", OTHER = "" }
+
+[presets.pair]
+cli = ["claude", "second=codex"]
+branches = ["feat/a", "feat/b"]
+base = "main"
+`
+
+var everythingSet = Config{
+	DefaultCLI: "codex",
+	Worktree: Worktree{
+		Path: "/srv/{repo}/{session}-{agent}", Copy: []string{".env", "*.local"},
+		Link: []string{"node_modules"}, Setup: "npm ci",
+	},
+	Tmux:   Tmux{Socket: "work", Layout: "windows"},
+	Turns:  Turns{SnapshotSeconds: 5, SnapshotMiB: 64},
+	Agents: Agents{MaxDepth: 2, MaxChildren: 4},
+	CLIs: map[string]CLI{
+		"codex": {GitWritable: true},
+		"mycli": {
+			Command: []string{"mycli", "--flag"}, Resume: []string{"--resume", "{id}"}, Args: []string{"--quiet"},
+			Prompt: "send", Env: map[string]string{"KEY": "value", "OTHER": ""},
+		},
+	},
+	Presets: map[string]Preset{
+		"pair": {CLI: []string{"claude", "second=codex"}, Branches: []string{"feat/a", "feat/b"}, Base: "main"},
+	},
+}
+
+func TestUserFileSetsEveryKey(t *testing.T) {
+	p := newPlace(t)
+	p.user(t, everything)
+	l := p.load(t)
+	if diff := cmp.Diff(everythingSet, l.Config); diff != "" {
+		t.Error(diff)
+	}
+	want := []Source{{Name: p.ConfigFile, Keys: []string{
+		"default_cli", "worktree.path", "worktree.copy", "worktree.link", "worktree.setup", "tmux.socket", "tmux.layout",
+		"turns.snapshot_seconds", "turns.snapshot_mib", "agents.max_depth", "agents.max_children",
+		"clis.codex.git_writable", "clis.mycli.command", "clis.mycli.resume", "clis.mycli.args", "clis.mycli.prompt", "clis.mycli.env",
+		"presets.pair.cli", "presets.pair.branches", "presets.pair.base",
+	}}}
+	if diff := cmp.Diff(want, l.Sources); diff != "" {
+		t.Error(diff)
+	}
+	if len(want[0].Keys) != len(settings) {
+		t.Errorf("the file sets %d keys; there are %d settings", len(want[0].Keys), len(settings))
+	}
+}
+
+func TestSameMeaningInEverySpelling(t *testing.T) {
+	spellings := map[string]string{
+		"tables":       "[clis.mycli]\ncommand = ['m']\n[clis.mycli.env]\nA = '1'\nB = '2'\n",
+		"dotted":       "clis.mycli.command = ['m']\nclis.mycli.env.A = '1'\nclis.mycli.env.B = '2'\n",
+		"inline":       "clis = { mycli = { command = ['m'], env = { A = '1', B = '2' } } }\n",
+		"quoted":       "\"clis\".'mycli'.\"comm\\u0061nd\" = [\"m\"]\n[clis.\"mycli\".env]\n'A' = \"1\"\n\"B\" = \"2\"\n",
+		"spaced":       "[ clis . mycli ]\ncommand = [ # a comment\n  \"m\" , ]\nenv . A = '''1'''\nenv . B = \"\"\"2\"\"\"",
+		"crlf":         "[clis.mycli]\r\ncommand = ['m']\r\nenv = {A = '1', B = '2'}\r\n",
+		"byte order":   "\ufeffclis.mycli.command = ['m']\nclis.mycli.env = {A = '1', B = '2'}\n",
+		"late command": "[clis.mycli.env]\nA = '1'\nB = '2'\n[clis.mycli]\ncommand = ['m']\n",
+	}
+	want := map[string]CLI{"mycli": {Command: []string{"m"}, Env: map[string]string{"A": "1", "B": "2"}}}
+	for name, text := range spellings {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			p.user(t, text)
+			if diff := cmp.Diff(want, p.load(t).CLIs); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestLaterSourcesWin(t *testing.T) {
+	p := newPlace(t)
+	p.user(t, "default_cli = 'a'\nworktree.setup = 'user'\nturns.snapshot_mib = 10\nagents = {max_depth = 5, max_children = 6}\n[worktree]\ncopy = ['x', 'y']\n")
+	p.repository(t, "default_cli = 'b'\nagents.max_depth = 7\n[worktree]\ncopy = ['z']\n")
+	l := p.load(t, "PAW_MAX_DEPTH=9")
+
+	if l.DefaultCLI != "b" || l.Worktree.Setup != "user" || l.Turns.SnapshotMiB != 10 || l.Agents != (Agents{9, 6}) {
+		t.Errorf("got %+v", l.Config)
+	}
+	if diff := cmp.Diff([]string{"z"}, l.Worktree.Copy); diff != "" {
+		t.Errorf("a list replaces the one below:\n%s", diff)
+	}
+	for key, want := range map[string]string{
+		"default_cli":            repositoryFile(p.repo),
+		"worktree.setup":         p.ConfigFile,
+		"agents.max_depth":       "PAW_MAX_DEPTH",
+		"agents.max_children":    p.ConfigFile,
+		"turns.snapshot_seconds": "",
+	} {
+		if got := l.Origin(key); got != want {
+			t.Errorf("%s comes from %q, want %q", key, got, want)
+		}
+	}
+
+	none, err := Load(p.Paths, "", environment())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if none.DefaultCLI != "a" {
+		t.Errorf("outside a repository: default_cli %q, want the user's", none.DefaultCLI)
+	}
+}
+
+func TestProgramsMergeAndPresetsReplace(t *testing.T) {
+	p := newPlace(t)
+	p.user(t, `
+[clis.my]
+command = ["my"]
+args = ["--old"]
+env = { A = "1", B = "1" }
+[presets.pair]
+cli = ["claude", "codex"]
+branches = ["a", "b"]
+[presets.mine]
+cli = ["demo"]
+`)
+	p.repository(t, `
+[clis.my]
+args = ["--new"]
+prompt = "send"
+env = { B = "2", C = "2" }
+[presets.pair]
+cli = ["gemini"]
+`)
+	trustAll(t, p)
+	l := p.load(t)
+	wantCLI := CLI{
+		Command: []string{"my"}, Args: []string{"--new"}, Prompt: "send",
+		Env: map[string]string{"A": "1", "B": "2", "C": "2"},
+	}
+	if diff := cmp.Diff(wantCLI, l.CLIs["my"]); diff != "" {
+		t.Error(diff)
+	}
+	wantPresets := map[string]Preset{"pair": {CLI: []string{"gemini"}}, "mine": {CLI: []string{"demo"}}}
+	if diff := cmp.Diff(wantPresets, l.Presets); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLoadWritesNothing(t *testing.T) {
+	p := newPlace(t)
+	p.repository(t, "worktree.setup = 'make'\n")
+	p.load(t)
+	if _, err := os.Stat(p.StateDir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the state folder was made: %v", err)
+	}
+}
+
+func TestOnlyRegularFilesOfSensibleSizeAreRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		make func(file string) error
+		want string
+	}{
+		"folder":    {func(f string) error { return os.Mkdir(f, 0o700) }, "not a regular file"},
+		"device":    {func(f string) error { return os.Symlink("/dev/zero", f) }, "not a regular file"},
+		"pipe":      {mkfifo, "not a regular file"},
+		"too large": {func(f string) error { return os.WriteFile(f, make([]byte, largestFile+1), 0o600) }, "larger than 64 KiB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			if err := c.make(repositoryFile(p.repo)); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Load(p.Paths, p.repo, environment())
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), ".paw.toml") {
+				t.Errorf("got %v, want an error that names the file and says %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestLinkedFileIsRead(t *testing.T) {
+	p := newPlace(t)
+	target := filepath.Join(t.TempDir(), "dotfiles.toml")
+	write(t, target, "default_cli = 'demo'\n")
+	if err := os.Symlink(target, p.ConfigFile); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.load(t).DefaultCLI; got != "demo" {
+		t.Errorf("default_cli is %q", got)
+	}
+}
+
+func TestUnreadableFileIsAnErrorThatNamesIt(t *testing.T) {
+	p := newPlace(t)
+	p.user(t, "")
+	if err := os.Chmod(p.ConfigFile, 0); err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() == 0 { // root reads everything; a file in the way of the folder does not need permissions
+		p.ConfigFile = filepath.Join(p.ConfigFile, "config.toml")
+	}
+	_, err := Load(p.Paths, "", environment())
+	if err == nil || !strings.Contains(err.Error(), p.ConfigFile) {
+		t.Errorf("got %v", err)
+	}
+}

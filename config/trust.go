@@ -1,0 +1,178 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"github.com/rogpeppe/go-internal/lockedfile"
+)
+
+// trustVersion is the version of the file that this program reads and writes.
+const trustVersion = 1
+
+// trustRecord is the file that remembers which texts of which repository the
+// user has agreed to. The texts themselves are kept, not hashes of them, so
+// that it can be read and edited.
+type trustRecord struct {
+	Version      int                            `json:"version"`
+	Repositories map[string]map[string][]string `json:"repositories"` // repository, key, texts
+}
+
+// errTrustVersion says that a newer paw wrote the file.
+var errTrustVersion = errors.New("written by a newer version of paw")
+
+// Trust remembers exactly these texts for a repository, given as it is given to
+// [Load]. A text that changes afterwards is asked for again. A record that
+// cannot be understood is moved aside, never deleted; one of a newer version is
+// an error.
+func (p Paths) Trust(repo string, c []Command) error {
+	if repo == "" {
+		return errors.New("trust: no repository")
+	}
+	if len(c) == 0 {
+		return nil
+	}
+	if err := os.MkdirAll(p.StateDir, 0o700); err != nil {
+		return fmt.Errorf("save trust: %w", err)
+	}
+	unlock, err := lockedfile.MutexAt(p.TrustFile() + ".lock").Lock()
+	if err != nil {
+		return fmt.Errorf("save trust: %w", err)
+	}
+	defer unlock()
+
+	record, err := p.readTrust()
+	var corrupt *corruptTrustError
+	if errors.As(err, &corrupt) {
+		if err := setAside(p.TrustFile()); err != nil {
+			return fmt.Errorf("save trust: %w", err)
+		}
+		record, err = newTrustRecord(), nil
+	}
+	if err != nil {
+		return err
+	}
+	record.add(trustKey(repo), c)
+	return record.save(p.TrustFile())
+}
+
+func newTrustRecord() *trustRecord {
+	return &trustRecord{Version: trustVersion, Repositories: map[string]map[string][]string{}}
+}
+
+func (r *trustRecord) add(repo string, c []Command) {
+	keys := r.Repositories[repo]
+	if keys == nil {
+		keys = map[string][]string{}
+		r.Repositories[repo] = keys
+	}
+	for _, command := range c {
+		if !contains(keys[command.Key], command.Text) {
+			keys[command.Key] = append(keys[command.Key], command.Text)
+		}
+	}
+}
+
+// save replaces the file at once and completely. The temporary file lies beside
+// it, since a rename cannot cross file systems; a link is written through.
+func (r *trustRecord) save(file string) error {
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		file = target
+	}
+	content, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("save trust: %w", err)
+	}
+	dir := filepath.Dir(file)
+	// Not renameio.WriteFile, which keeps the mode of the file it replaces.
+	pending, err := renameio.NewPendingFile(file, renameio.WithTempDir(dir), renameio.WithStaticPermissions(0o600))
+	if err != nil {
+		return fmt.Errorf("save trust: %w", err)
+	}
+	defer pending.Cleanup()
+	if _, err := pending.Write(append(content, '\n')); err != nil {
+		return fmt.Errorf("save trust: %w", err)
+	}
+	if err := pending.CloseAtomicallyReplace(); err != nil {
+		return fmt.Errorf("save trust: %w", err)
+	}
+	return syncDir(dir)
+}
+
+// syncDir makes a rename last through a loss of power.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("save trust: %w", err)
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil {
+		return fmt.Errorf("save trust: %w", err)
+	}
+	return nil
+}
+
+// trusted returns the texts that the user agreed to, by key.
+func (p Paths) trusted(repo string) (map[string][]string, error) {
+	record, err := p.readTrust()
+	if err != nil {
+		return nil, err
+	}
+	return record.Repositories[trustKey(repo)], nil
+}
+
+// corruptTrustError is a trust file that is there and makes no sense.
+type corruptTrustError struct {
+	file string
+	err  error
+}
+
+func (e *corruptTrustError) Error() string { return fmt.Sprintf("%s: not readable: %v", e.file, e.err) }
+func (e *corruptTrustError) Unwrap() error { return e.err }
+
+func (p Paths) readTrust() (*trustRecord, error) {
+	content, err := os.ReadFile(p.TrustFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return newTrustRecord(), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read trust: %w", err)
+	}
+	// The version first: a newer file may hold anything else.
+	var head struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(content, &head); err != nil {
+		return nil, &corruptTrustError{p.TrustFile(), err}
+	}
+	if head.Version > trustVersion {
+		return nil, fmt.Errorf("%s: %w", p.TrustFile(), errTrustVersion)
+	}
+	var record trustRecord
+	if err := json.Unmarshal(content, &record); err != nil {
+		return nil, &corruptTrustError{p.TrustFile(), err}
+	}
+	if record.Version < 1 || record.Repositories == nil {
+		return nil, &corruptTrustError{p.TrustFile(), errors.New("no version or no repositories")}
+	}
+	return &record, nil
+}
+
+// setAside moves a file that makes no sense to a name that says so.
+func setAside(file string) error {
+	return os.Rename(file, file+".corrupt-"+time.Now().UTC().Format("20060102T150405.000000000Z"))
+}
+
+// trustKey is one name for a repository, however its path was written.
+func trustKey(repo string) string {
+	if resolved, err := filepath.EvalSymlinks(repo); err == nil {
+		return resolved
+	}
+	return filepath.Clean(repo)
+}
