@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"path/filepath"
 	"strings"
 )
@@ -52,7 +51,7 @@ func checkTemplate(template string) *problem {
 		}
 		name := rest[open : open+length]
 		if !contains(placeholders, name) {
-			p := problemf("unknown placeholder %s (known: %s)", quoteIfOdd(name), strings.Join(placeholders, " "))
+			p := problemf("unknown placeholder %s (known: %s)", name, strings.Join(placeholders, " "))
 			p.nearest = nearest(name, placeholders)
 			return p
 		}
@@ -62,13 +61,6 @@ func checkTemplate(template string) *problem {
 		return problemf("%q is relative; begin it with / or {parent}", template)
 	}
 	return nil
-}
-
-func quoteIfOdd(name string) string {
-	if isBare(strings.Trim(name, "{}")) {
-		return name
-	}
-	return fmt.Sprintf("%q", name)
 }
 
 // besideRepository reports whether a template can only lead to a folder beside
