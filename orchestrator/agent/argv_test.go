@@ -1,0 +1,87 @@
+package agent_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"paw/orchestrator/agent"
+)
+
+const id = "0b6a5c1e-6f0d-4d53-9c36-7a9f0f3f1b11"
+
+var spec = agent.Spec{
+	Executable: "/bin/x", Worktree: "/r.paw/s/a", RepoPath: "/r", GitCommonDir: "/r/.git", GitDir: "/r/.git/worktrees/a",
+	StateDir: "/state", ConversationID: id, Session: "s", Agent: "a",
+	Env: []string{"HOME=/home/dev"},
+}
+
+func with(change func(*agent.Spec)) agent.Spec {
+	s := spec
+	change(&s)
+	return s
+}
+
+func prompt(text string) agent.Spec { return with(func(s *agent.Spec) { s.Prompt = text }) }
+
+func TestArgv(t *testing.T) {
+	set := agent.New(map[string]agent.Custom{
+		"mine":   {Command: []string{"mine", "--flag"}, Resume: []string{"--resume", "{id}"}, Args: []string{"-v"}},
+		"chosen": {Command: []string{"chosen", "--id={id}"}, Resume: []string{"--open={id}"}},
+	})
+	for _, c := range []struct {
+		name, cli string
+		resume    bool
+		spec      agent.Spec
+		want      []string
+	}{
+		{"first", "claude", false, spec, []string{"/bin/x", "--session-id", id}},
+		{"option", "claude", false, prompt("--help"), []string{"/bin/x", "--session-id", id, "--", "--help"}},
+		{"slash", "claude", false, prompt("/exit now"), []string{"/bin/x", "--session-id", id, "--", " /exit now"}},
+		{"lines", "claude", false, prompt("a\n$(b) `c`"), []string{"/bin/x", "--session-id", id, "--", "a\n$(b) `c`"}},
+		{"resume", "claude", true, prompt("never again"), []string{"/bin/x", "--resume", id}},
+
+		{"first", "codex", false, spec, []string{"/bin/x", "-c", "check_for_update_on_startup=false"}},
+		{"option", "codex", false, prompt("--help"), []string{"/bin/x", "-c", "check_for_update_on_startup=false", "--", "--help"}},
+		{"subcommand", "codex", false, prompt("resume"), []string{"/bin/x", "-c", "check_for_update_on_startup=false", "--", "resume"}},
+		{
+			"writable git", "codex", false, with(func(s *agent.Spec) { s.GitWritable = true; s.Args = []string{"-m", "x"} }),
+			[]string{
+				"/bin/x", "-c", "check_for_update_on_startup=false",
+				"--add-dir", "/r/.git", "--add-dir", "/r/.git/worktrees/a", "-m", "x",
+			},
+		},
+		{
+			"resume", "codex", true, prompt("never again"),
+			[]string{"/bin/x", "resume", "-C", "/r.paw/s/a", "-c", "check_for_update_on_startup=false", "--", id},
+		},
+
+		{"first", "demo", false, spec, []string{"/bin/x", "demo-agent", "--session-id", id}},
+		{"option", "demo", false, prompt("-p"), []string{"/bin/x", "demo-agent", "--session-id", id, "--", "-p"}},
+		{"resume", "demo", true, spec, []string{"/bin/x", "demo-agent", "--resume", id}},
+
+		{"first", "mine", false, spec, []string{"/bin/x", "--flag", "-v"}},
+		{"prompt", "mine", false, prompt("do it"), []string{"/bin/x", "--flag", "-v", "do it"}},
+		{"resume", "mine", true, spec, []string{"/bin/x", "--flag", "--resume", id, "-v"}},
+		{"first", "chosen", false, spec, []string{"/bin/x", "--id=" + id}},
+		{"resume", "chosen", true, spec, []string{"/bin/x", "--open=" + id}},
+	} {
+		t.Run(c.cli+"/"+c.name, func(t *testing.T) {
+			cli, ok := set.Get(c.cli)
+			if !ok {
+				t.Fatal("no such CLI")
+			}
+			start := cli.Launch
+			if c.resume {
+				start = cli.Resume
+			}
+			got, err := start(c.spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, got.Argv); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,86 @@
+// Package agent is what paw knows of each AI coding CLI: how it is launched, how its conversation is resumed, and where
+// it keeps that conversation. It reads the CLI's own files and starts nothing but the CLI itself, for its version and,
+// where files do not say, for its list of sessions.
+package agent
+
+import "context"
+
+// CLI is one AI coding program.
+type CLI interface {
+	// Name is the name the user types, such as "claude".
+	Name() string
+	// Program is what LookPath finds: a name to look up on PATH, or an absolute path.
+	Program() string
+	// Version asks the program for its version: "2.1.197", or its first line where that has no number.
+	Version(ctx context.Context, executable string, env []string) (string, error)
+	// NewConversation returns an id for a conversation that does not exist yet, or "" where the CLI picks its own.
+	NewConversation() string
+	// Launch is the command of a first start. A Spec.Prompt that cannot be given as an argument is a *PromptError.
+	Launch(Spec) (Command, error)
+	// Resume is the command that opens Spec.ConversationID again. It ignores Spec.Prompt: a prompt is never replayed.
+	Resume(Spec) (Command, error)
+	// Conversation looks Spec.ConversationID up in the CLI's own files.
+	Conversation(context.Context, Spec) (Conversation, error)
+	// Learn returns the ids of the interactive conversations of Spec.Worktree, the one used last at the end. CLIs that
+	// take an id from paw and never change it by themselves return none.
+	Learn(context.Context, Spec) ([]string, error)
+	// Environment names the variables that decide where the CLI keeps its conversations. They are recorded at launch,
+	// also as unset, and are the same again when a conversation is looked up or resumed.
+	Environment() []string
+	// Facts describes the CLI for `paw clis`.
+	Facts() Facts
+}
+
+// Spec says what to launch and where. Paths are absolute.
+type Spec struct {
+	Executable   string // what LookPath returned for Program
+	Worktree     string // the agent's worktree, where the CLI runs
+	RepoPath     string // the main worktree
+	GitCommonDir string
+	GitDir       string // the worktree's own git directory
+	StateDir     string // the agent's folder for files that a launch needs
+	// ConversationID is the id to start with, to resume or to look up.
+	ConversationID string
+	// Prompt is the first prompt of a first start, or "".
+	Prompt string
+	// Env is the environment that the CLI gets. nil is paw's own.
+	Env []string
+	// GitWritable opens both git directories to a CLI that shuts them.
+	GitWritable bool
+	// Args are further arguments of this launch, put before the prompt. Those of the configuration come without it.
+	Args    []string
+	Session string
+	Agent   string
+}
+
+// Command is a process to start in Spec.Worktree. Argv[0] is absolute and nothing of it ever goes through a shell.
+type Command struct {
+	Argv  []string
+	Env   []string // KEY=value, added to Spec.Env
+	Unset []string // names, taken out of Spec.Env
+	Files []File   // to be written before the start
+}
+
+// File is a file that a launch needs. It lies under Spec.StateDir and is for its owner alone (0600).
+type File struct {
+	Path    string
+	Content []byte
+}
+
+// Conversation is what a CLI's own files say about one conversation id.
+type Conversation struct {
+	Found      bool   // the CLI has something under this id
+	Resumable  bool   // Resume opens it
+	Transcript string // the file that holds it, "" where it is not a file of its own
+	Reason     string // why it is not resumable
+	NewID      bool   // the id is burnt: a fresh start needs another one
+}
+
+// Facts is what `paw clis` tells about a CLI.
+type Facts struct {
+	ChoosesID bool   // paw chooses the conversation id
+	Resume    string // how exactly a conversation comes back
+	Fork      string // whether one conversation can branch into two
+	Headless  string // the one-shot mode
+	Turns     string // what shows the end of a turn
+}

@@ -1,0 +1,72 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrNotInstalled means that a program is not on the PATH that was asked.
+var ErrNotInstalled = errors.New("not installed")
+
+// PromptError means that a prompt cannot be part of a start of this CLI.
+type PromptError struct {
+	CLI    string
+	Reason string
+	// Send tells that the prompt can be typed once the CLI is ready.
+	Send bool
+}
+
+// Error names the CLI and the reason.
+func (e *PromptError) Error() string { return e.CLI + ": " + e.Reason }
+
+// ConversationError means that a conversation id cannot be put on a command line, or that the CLI cannot resume at all.
+type ConversationError struct {
+	CLI    string
+	ID     string
+	Reason string
+}
+
+// Error names the CLI, the id and the reason.
+func (e *ConversationError) Error() string {
+	if e.ID == "" {
+		return fmt.Sprintf("%s: %s", e.CLI, e.Reason)
+	}
+	return fmt.Sprintf("%s: conversation %q: %s", e.CLI, e.ID, e.Reason)
+}
+
+// longestID is longer than any id that a CLI uses (36 characters, opencode 30).
+const longestID = 128
+
+// checkID refuses an id that could be read as an option, leave its folder or match several files. Ids come from files
+// that other programs write.
+func checkID(cli, id string) error {
+	reason := ""
+	switch {
+	case id == "":
+		reason = "no conversation id"
+	case len(id) > longestID:
+		reason = "longer than an id can be"
+	case strings.HasPrefix(id, "-") || strings.HasPrefix(id, "."):
+		reason = "begins like an option or a path"
+	case strings.ContainsFunc(id, func(r rune) bool {
+		return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' || r == '_' || r == '.')
+	}):
+		reason = "has a character no id has"
+	default:
+		return nil
+	}
+	return &ConversationError{CLI: cli, ID: id, Reason: reason}
+}
+
+// checkPrompt refuses what no program can get as one argument of argument bytes.
+func checkPrompt(cli, prompt, argument string) error {
+	if strings.ContainsRune(prompt, 0) {
+		return &PromptError{CLI: cli, Reason: "a prompt cannot have a NUL character"}
+	}
+	if len(argument) > MaxArgument() {
+		return &PromptError{CLI: cli, Send: true,
+			Reason: fmt.Sprintf("the prompt has %d bytes, more than the %d of one argument", len(prompt), MaxArgument())}
+	}
+	return nil
+}

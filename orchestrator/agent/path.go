@@ -1,0 +1,112 @@
+package agent
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// LookPath finds program on the PATH of env, not on that of paw, and returns an absolute path. Relative entries of PATH
+// are skipped: they would run a program out of whatever repository paw stands in. A program that is not there is
+// ErrNotInstalled.
+func LookPath(program string, env []string) (string, error) {
+	if strings.ContainsRune(program, filepath.Separator) {
+		path, err := filepath.Abs(program)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", program, err)
+		}
+		if !executable(path) {
+			return "", fmt.Errorf("%s: %w", program, ErrNotInstalled)
+		}
+		return path, nil
+	}
+	if program != "" {
+		for _, dir := range filepath.SplitList(getenv(env, "PATH")) {
+			if path := filepath.Join(dir, program); filepath.IsAbs(dir) && executable(path) {
+				return path, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("%s: %w", program, ErrNotInstalled)
+}
+
+func executable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && unix.Access(path, unix.X_OK) == nil
+}
+
+// scrubbed are the variables that must not reach a CLI: what git's hooks and aliases set for the repository paw was
+// called from (`git rev-parse --local-env-vars`, which would redirect every git command of the agent), GIT_EXEC_PATH,
+// and CLAUDE_CODE_CHILD_SESSION, under which claude saves no conversation.
+var scrubbed = []string{
+	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT",
+	"GIT_OBJECT_DIRECTORY", "GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE", "GIT_INDEX_FILE",
+	"GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_PREFIX", "GIT_INTERNAL_SUPER_PREFIX", "GIT_SHALLOW_FILE",
+	"GIT_COMMON_DIR", "GIT_EXEC_PATH", childSession,
+}
+
+// Scrub returns env without the variables that would tie a CLI to the place paw was called from. TMUX stays.
+func Scrub(env []string) []string {
+	return without(env, scrubbed)
+}
+
+// MaxArgument is the number of bytes one argument of a process can have. Linux allows 32 pages with the final NUL
+// (MAX_ARG_STRLEN, execve(2)); elsewhere only the sum counts, of which this leaves most to the environment.
+func MaxArgument() int {
+	if runtime.GOOS == "linux" {
+		return 128<<10 - 1
+	}
+	return 256<<10 - 1
+}
+
+// getenv is the last value of key in env, as a process sees it; nil is paw's own environment.
+func getenv(env []string, key string) string {
+	if env == nil {
+		return os.Getenv(key)
+	}
+	for _, entry := range slices.Backward(env) {
+		if name, value, _ := strings.Cut(entry, "="); name == key {
+			return value
+		}
+	}
+	return ""
+}
+
+func without(env, names []string) []string {
+	kept := make([]string, 0, len(env))
+	for _, entry := range env {
+		if name, _, _ := strings.Cut(entry, "="); !slices.Contains(names, name) {
+			kept = append(kept, entry)
+		}
+	}
+	return kept
+}
+
+// folder is where a CLI keeps its files: the value of variable, else HOME and below.
+func folder(env []string, variable string, below ...string) string {
+	if dir := getenv(env, variable); variable != "" && dir != "" {
+		return dir
+	}
+	return filepath.Join(append([]string{getenv(env, "HOME")}, below...)...)
+}
+
+// real is path without symlinks, or path itself where it is gone: CLIs know their directory by what getcwd(3) says.
+func real(path string) string {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	return filepath.Clean(path)
+}
+
+// environment is env, or a copy of paw's own where it is nil.
+func environment(env []string) []string {
+	if env == nil {
+		return os.Environ()
+	}
+	return env
+}

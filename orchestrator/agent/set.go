@@ -1,0 +1,96 @@
+package agent
+
+import (
+	"maps"
+	"slices"
+)
+
+// Set is the CLIs that paw can start: those it knows and those of the configuration.
+type Set struct {
+	names []string
+	clis  map[string]CLI
+}
+
+// New makes a set of the CLIs paw knows and those of cfg, by name. What cfg says about a known CLI is added to it.
+func New(cfg map[string]Custom) Set {
+	set := Set{clis: map[string]CLI{}}
+	for _, cli := range []CLI{claude{}, codex{}, demo{}} {
+		set.names = append(set.names, cli.Name())
+		set.clis[cli.Name()] = cli
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg)) {
+		c := cfg[name]
+		c.Name = name
+		known, ok := set.clis[name]
+		switch {
+		case ok && len(c.Resume) == 0:
+			set.clis[name] = configured{CLI: known, command: c.Command, args: c.Args, env: c.Env}
+		case len(c.Command) > 0:
+			set.clis[name] = configured{CLI: custom{c}, args: c.Args, env: c.Env}
+		case ok:
+			set.clis[name] = configured{CLI: known, args: c.Args, env: c.Env}
+		default:
+			continue
+		}
+		if !ok {
+			set.names = append(set.names, name)
+		}
+	}
+	return set
+}
+
+// Get is the CLI of a name.
+func (s Set) Get(name string) (CLI, bool) {
+	cli, ok := s.clis[name]
+	return cli, ok
+}
+
+// Names are the known CLIs in a fixed order, then those of the configuration by name.
+func (s Set) Names() []string { return slices.Clone(s.names) }
+
+// Nearest is the name most like the given one, or "" when none is like it.
+func (s Set) Nearest(name string) string {
+	nearest, least := "", max(1, len(name)/3)+1
+	for _, candidate := range s.names {
+		if d := distance(name, candidate); d < least {
+			nearest, least = candidate, d
+		}
+	}
+	return nearest
+}
+
+// Installed are the names of the CLIs that a PATH of this value has.
+func (s Set) Installed(path string) []string {
+	var installed []string
+	for _, name := range s.names {
+		if _, err := LookPath(s.clis[name].Program(), []string{"PATH=" + path}); err == nil {
+			installed = append(installed, name)
+		}
+	}
+	return installed
+}
+
+// distance is the number of letters to insert, delete, replace or swap with their neighbour that makes a into b.
+func distance(a, b string) int {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(a)][len(b)]
+}

@@ -1,0 +1,55 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// The slowest of the CLIs takes under 3 s for its version on two busy cores.
+const versionTimeout = 20 * time.Second
+
+var number = regexp.MustCompile(`\d+(\.\d+)+[0-9A-Za-z.+-]*`)
+
+// askVersion runs `executable --version`.
+func askVersion(ctx context.Context, executable string, env []string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
+	defer cancel()
+	out, err := output(ctx, os.TempDir(), env, executable, "--version")
+	if err != nil {
+		return "", err
+	}
+	if found := number.Find(out); found != nil {
+		return strings.TrimRight(string(found), "."), nil
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return first, nil
+}
+
+// output runs a CLI without a terminal or input and returns its standard output; the error ends with the last line of
+// its standard error.
+func output(ctx context.Context, dir string, env []string, executable string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, executable, args...)
+	cmd.Dir = dir
+	cmd.Env = Scrub(environment(env))
+	cmd.WaitDelay = 2 * time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if err == nil {
+		return stdout.Bytes(), nil
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+		return nil, fmt.Errorf("%s %s: %w: %s", executable, strings.Join(args, " "), err, last)
+	}
+	return nil, fmt.Errorf("%s %s: %w", executable, strings.Join(args, " "), err)
+}

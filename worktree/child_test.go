@@ -1,0 +1,101 @@
+package worktree
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// The test binary runs itself as another paw: it waits until its standard input
+// closes, then creates the plans it was given.
+type childOrder struct {
+	Dir   string
+	Lock  string
+	Plans []Plan
+	DieAt string // SIGKILL itself after this step
+}
+
+func child() int {
+	var order childOrder
+	if err := json.Unmarshal([]byte(os.Getenv("PAW_TEST_CHILD")), &order); err != nil {
+		panic(err)
+	}
+	io.Copy(io.Discard, os.Stdin)
+	r, err := Discover(order.Dir)
+	if err != nil {
+		panic(err)
+	}
+	m := Manager{Repository: r, Locks: fileLock(order.Lock)}
+	_, err = m.Create(context.Background(), order.Plans, func(name string) {
+		if name == order.DieAt {
+			syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		}
+	})
+	var refused *ConflictError
+	switch {
+	case errors.As(err, &refused):
+		fmt.Println("conflict:", err)
+		return 3
+	case err != nil:
+		fmt.Println("error:", err)
+		return 1
+	}
+	return 0
+}
+
+// paw is a prepared process; closing start lets it run.
+type paw struct {
+	cmd   *exec.Cmd
+	start io.Closer
+	out   *strings.Builder
+}
+
+func (w *world) paw(dieAt string, env []string, plans ...Plan) *paw {
+	w.t.Helper()
+	order, err := json.Marshal(childOrder{Dir: w.Dir, Lock: filepath.Join(filepath.Dir(w.Dir), "repository.lock"), Plans: plans, DieAt: dieAt})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	p := &paw{cmd: exec.CommandContext(w.t.Context(), os.Args[0]), out: &strings.Builder{}}
+	p.cmd.Env = append(append(os.Environ(), "PAW_TEST_CHILD="+string(order)), env...)
+	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
+	if p.start, err = p.cmd.StdinPipe(); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	return p
+}
+
+// end lets the process run and returns its exit code, -1 when it was killed.
+func (p *paw) end() int {
+	p.start.Close()
+	p.cmd.Wait()
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// race starts all at once and returns their exit codes.
+func race(t *testing.T, all []*paw) []int {
+	t.Helper()
+	for _, p := range all {
+		p.start.Close()
+	}
+	var codes []int
+	for i, p := range all {
+		code := p.end()
+		if code == 1 || code == 2 {
+			t.Errorf("process %d: %s", i, p.out)
+		}
+		codes = append(codes, code)
+	}
+	return codes
+}

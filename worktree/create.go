@@ -1,0 +1,268 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"paw/worktree/git"
+)
+
+// Names of the steps that Create reports, in this order; StepAdded and
+// StepFilled come once for each plan.
+const (
+	StepBranches = "worktree.branches"
+	StepAdded    = "worktree.added"
+	StepFilled   = "worktree.filled"
+)
+
+// Made is a worktree that Create made or found complete.
+type Made struct {
+	Agent         string
+	BranchCreated bool
+	Existed       bool   // complete before the call, possibly in use
+	Warning       string // the post-checkout hook failed; the worktree itself is right
+}
+
+// creation is one plan on its way.
+type creation struct {
+	plan    Plan
+	admin   string
+	filling *os.File // locked while the worktree is filled; git's children inherit it
+	made    Made
+}
+
+// Create makes the branches and worktrees of plans: branches in one
+// transaction, then one registration after the other, both under the repository
+// lock; then it checks out, with hooks and filters, as many at once as there are
+// processors. What an interrupted Create left for the same plans is continued;
+// a directory that was only partly filled is moved into the trash folder first.
+//
+// step, which may be nil, is called after each step, never twice at once. On an
+// error the worktrees and branches that could not be completed are gone again,
+// and the result names the complete ones, which Rollback takes.
+func (m Manager) Create(ctx context.Context, plans []Plan, step func(name string)) ([]Made, error) {
+	var once sync.Mutex
+	report := func(name string) {
+		if step == nil {
+			return
+		}
+		once.Lock()
+		defer once.Unlock()
+		step(name)
+	}
+	creations, err := m.register(ctx, plans, report)
+	if err != nil {
+		return nil, err
+	}
+	errs := make([]error, len(creations))
+	group := errgroup.Group{}
+	group.SetLimit(runtime.NumCPU())
+	for i, c := range creations {
+		if c.made.Existed {
+			continue
+		}
+		group.Go(func() error {
+			errs[i] = m.fill(ctx, c)
+			if errs[i] == nil {
+				report(StepFilled)
+			}
+			return nil
+		})
+	}
+	group.Wait()
+	return m.finish(ctx, creations, errs)
+}
+
+// finish undoes the creations that failed.
+func (m Manager) finish(ctx context.Context, creations []*creation, errs []error) ([]Made, error) {
+	var made []Made
+	var failed []*creation
+	for i, c := range creations {
+		if errs[i] != nil {
+			errs[i] = fmt.Errorf("%s: %w", c.plan.Agent, errs[i])
+			failed = append(failed, c)
+			continue
+		}
+		made = append(made, c.made)
+	}
+	err := errors.Join(errs...)
+	if len(failed) > 0 {
+		err = errors.Join(err, m.undo(ctx, failed))
+	}
+	for _, c := range creations {
+		c.close()
+	}
+	return made, err
+}
+
+func (c *creation) close() {
+	if c.filling != nil {
+		c.filling.Close()
+		c.filling = nil
+	}
+}
+
+// register does what needs the repository lock.
+func (m Manager) register(ctx context.Context, plans []Plan, report func(string)) ([]*creation, error) {
+	for {
+		creations, busy, err := m.tryRegister(ctx, plans, report)
+		if busy == "" || err != nil {
+			return creations, err
+		}
+		// Somebody else fills one of these, or a git that a killed paw started: wait
+		// without the repository lock, then look again.
+		file, err := lockFile(ctx, fillingLock(busy))
+		if err != nil {
+			return nil, err
+		}
+		file.Close()
+	}
+}
+
+func (m Manager) tryRegister(ctx context.Context, plans []Plan, report func(string)) (creations []*creation, busy string, err error) {
+	x, err := m.exclude(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	defer x.release()
+	entries, err := m.List(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	branches, err := m.check(ctx, plans, entries)
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() {
+		if err == nil && busy == "" {
+			return
+		}
+		if err != nil {
+			err = errors.Join(err, m.undoLocked(context.WithoutCancel(ctx), x, creations))
+		}
+		for _, c := range creations {
+			c.close()
+		}
+		creations = nil
+	}()
+	for _, p := range plans {
+		c, wait, err := m.resume(p, entries)
+		if err != nil || wait != "" {
+			return creations, wait, err
+		}
+		creations = append(creations, c)
+	}
+	created, err := m.createBranches(ctx, x, plans, branches)
+	for _, c := range creations {
+		c.made.BranchCreated = err == nil && c.plan.CreateBranch
+	}
+	if err != nil {
+		return creations, "", err
+	}
+	if created {
+		report(StepBranches)
+	}
+	for _, c := range creations {
+		if c.admin != "" {
+			continue
+		}
+		if err := m.add(ctx, x, c); err != nil {
+			return creations, "", fmt.Errorf("%s: %w", c.plan.Agent, err)
+		}
+		report(StepAdded)
+	}
+	return creations, "", nil
+}
+
+// createBranches makes the missing branches, all or none. It starts no git when
+// there are none to make. No tracking configuration is written, whatever the
+// base is: update-ref knows none.
+func (m Manager) createBranches(ctx context.Context, x exclusive, plans []Plan, existing map[string]string) (bool, error) {
+	var input strings.Builder
+	for _, p := range plans {
+		if _, exists := existing[p.Branch]; p.CreateBranch && !exists {
+			fmt.Fprintf(&input, "create refs/heads/%s %s\n", p.Branch, p.Base)
+		}
+	}
+	if input.Len() == 0 {
+		return false, nil
+	}
+	ctx, cancel := finishing(ctx)
+	defer cancel()
+	_, err := m.home().WithFile(x.file).Input(ctx, []byte(input.String()), "update-ref", "-m", "branch: created by paw", "--stdin")
+	return err == nil, err
+}
+
+// finishing is a context for a short git command that should not be cut in the
+// middle when the user gives up.
+func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+}
+
+// addRetries bounds the attempts against a git that the user runs at the same
+// time: two of them may read each other's half-made registration.
+const addRetries = 6
+
+// add registers the worktree, empty and locked.
+func (m Manager) add(ctx context.Context, x exclusive, c *creation) error {
+	pause := 10 * time.Millisecond
+	for attempt := 1; ; attempt++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err := m.addOnce(ctx, x, c.plan)
+		if err == nil {
+			break
+		}
+		if attempt == addRetries || !passing(err) {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		pause *= 2
+	}
+	admin, err := verified(c.plan.Path, m.Repository.CommonDir, c.plan.Branch)
+	if err != nil {
+		return err
+	}
+	c.admin = admin
+	c.filling, err = openLock(fillingLock(admin))
+	if err == nil && !tryLock(c.filling) {
+		err = errBusy
+	}
+	return err
+}
+
+func (m Manager) addOnce(ctx context.Context, x exclusive, p Plan) error {
+	ctx, cancel := finishing(ctx)
+	defer cancel()
+	return m.home().WithFile(x.file).Run(ctx, "worktree", "add", "--quiet", "--no-checkout",
+		"--lock", "--reason", p.Owner, "--", p.Path, p.Branch)
+}
+
+// passing reports whether a failed add may succeed when tried again.
+func passing(err error) bool {
+	var failed *git.Error
+	if !errors.As(err, &failed) {
+		return false
+	}
+	return failed.Said("commondir") || failed.Said(".lock': File exists") || failed.Said("could not create leading directories")
+}
+
+// fillingLock is locked by the paw that fills the worktree and by its git.
+func fillingLock(admin string) string { return filepath.Join(admin, "paw-filling") }
+
+// filledMark exists once the worktree is complete and its hook has run.
+func filledMark(admin string) string { return filepath.Join(admin, "paw-filled") }

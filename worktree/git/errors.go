@@ -1,0 +1,89 @@
+package git
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrNotInstalled means that there is no git on PATH.
+var ErrNotInstalled = errors.New("git: not found on PATH")
+
+// Error is a git command that did not succeed.
+type Error struct {
+	Args     []string // without "git"
+	Dir      string
+	ExitCode int    // -1 when git did not start or was ended by a signal
+	Stderr   string // complete
+	Err      error
+}
+
+// Error names the subcommand and ends with git's own last message.
+func (e *Error) Error() string {
+	if e.ExitCode > 0 {
+		if said := lastMessage(e.Stderr); said != "" {
+			return fmt.Sprintf("git %s: %s", subcommand(e.Args), said)
+		}
+		return fmt.Sprintf("git %s: exit status %d", subcommand(e.Args), e.ExitCode)
+	}
+	if said := lastMessage(e.Stderr); said != "" {
+		return fmt.Sprintf("git %s: %v: %s", subcommand(e.Args), e.Err, said)
+	}
+	return fmt.Sprintf("git %s: %v", subcommand(e.Args), e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Said reports whether git's messages contain text. The children run with
+// LC_ALL=C, so the text is git's untranslated one.
+func (e *Error) Said(text string) bool { return strings.Contains(e.Stderr, text) }
+
+// ExitCode returns the exit code of the git command behind err, -1 for any
+// other error.
+func ExitCode(err error) int {
+	var failed *Error
+	if errors.As(err, &failed) {
+		return failed.ExitCode
+	}
+	return -1
+}
+
+func subcommand(args []string) string {
+	for i := 0; i < len(args); i++ {
+		if args[i] == "-c" {
+			i++
+			continue
+		}
+		if args[i] == "worktree" && i+1 < len(args) {
+			return "worktree " + args[i+1]
+		}
+		if !strings.HasPrefix(args[i], "-") {
+			return args[i]
+		}
+	}
+	return strings.Join(args, " ")
+}
+
+// lastMessage is the last fatal or error line, with the indented list that
+// follows it, else the last line that is no hint: git's first lines are often
+// progress.
+func lastMessage(stderr string) string {
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	last := ""
+	for i := len(lines) - 1; i >= 0; i-- {
+		line := strings.TrimRight(lines[i], " \r")
+		if strings.HasPrefix(line, "fatal: ") || strings.HasPrefix(line, "error: ") {
+			for _, item := range lines[i+1:] {
+				if !strings.HasPrefix(item, "\t") {
+					break
+				}
+				line += " " + strings.TrimSpace(item)
+			}
+			return line
+		}
+		if last == "" && line != "" && !strings.HasPrefix(line, "hint:") {
+			last = line
+		}
+	}
+	return last
+}

@@ -1,0 +1,109 @@
+// Package git runs git. It is the only package that does: every child gets an
+// explicit directory, an environment without the variables that tie a process
+// to another repository, and a process group of its own, so that Ctrl-C on paw
+// does not cut it in the middle.
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// patience is how long a cancelled git may clean up after SIGTERM, and how long
+// the pipes of a finished one may stay open in a child that it left behind.
+const patience = 5 * time.Second
+
+// Repo is a directory to run git in. The zero value of the other fields is the
+// ordinary case; With… methods return changed copies.
+type Repo struct {
+	Dir string
+
+	env   []string
+	files []*os.File
+}
+
+// WithEnv returns a Repo whose children get these "NAME=value" items as well.
+// They are added after the scrubbing, so GIT_DIR and its like may be set here.
+func (r Repo) WithEnv(kv ...string) Repo {
+	r.env = append(slices.Clone(r.env), kv...)
+	return r
+}
+
+// WithFile returns a Repo whose children inherit f. With a locked file the lock
+// lives as long as any of them, also when paw itself is killed.
+func (r Repo) WithFile(f *os.File) Repo {
+	r.files = append(slices.Clone(r.files), f)
+	return r
+}
+
+// Run runs git and drops its output. The error is an *Error.
+func (r Repo) Run(ctx context.Context, args ...string) error {
+	_, err := r.Input(ctx, nil, args...)
+	return err
+}
+
+// Output runs git and returns its standard output as it is, last newline
+// included. The error is an *Error.
+func (r Repo) Output(ctx context.Context, args ...string) (string, error) {
+	return r.Input(ctx, nil, args...)
+}
+
+// Line is Output for commands that print one line, returned without its end.
+func (r Repo) Line(ctx context.Context, args ...string) (string, error) {
+	out, err := r.Input(ctx, nil, args...)
+	return strings.TrimRight(out, "\r\n"), err
+}
+
+// Input is Output with stdin for git to read.
+func (r Repo) Input(ctx context.Context, stdin []byte, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir = r.Dir
+	cmd.Env = r.environment()
+	cmd.ExtraFiles = r.files
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = patience
+	if stdin != nil {
+		cmd.Stdin = bytes.NewReader(stdin)
+	}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
+		// A hook that left a daemon behind keeps the pipe open; git itself succeeded.
+		return stdout.String(), nil
+	}
+	return stdout.String(), r.failure(ctx, args, stderr.String(), err)
+}
+
+func (r Repo) failure(ctx context.Context, args []string, stderr string, err error) error {
+	if errors.Is(err, exec.ErrNotFound) {
+		return ErrNotInstalled
+	}
+	failed := &Error{Args: args, Dir: r.Dir, ExitCode: -1, Stderr: stderr, Err: err}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		failed.ExitCode = exit.ExitCode()
+	}
+	if ctx.Err() != nil {
+		failed.Err = ctx.Err()
+	}
+	return failed
+}
+
+// environment is paw's own, scrubbed, with messages in English, no questions on
+// a terminal, and no index refresh on the side while reading.
+func (r Repo) environment() []string {
+	env := append(Scrub(os.Environ()), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0")
+	if r.Dir != "" {
+		env = append(env, "PWD="+r.Dir)
+	}
+	return append(env, r.env...)
+}

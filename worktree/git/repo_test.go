@@ -1,0 +1,122 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func isolate(t *testing.T) {
+	t.Helper()
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+}
+
+func TestLocalEnvNamesAllThatGitNames(t *testing.T) {
+	isolate(t)
+	out, err := Repo{}.Output(context.Background(), "rev-parse", "--local-env-vars")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range strings.Fields(out) {
+		if !slices.Contains(LocalEnv(), name) {
+			t.Errorf("%s is missing", name)
+		}
+	}
+}
+
+func TestScrubDropsRepositoryVariablesOnly(t *testing.T) {
+	got := Scrub([]string{"A=1", "GIT_DIR=/x", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=a.b", "GIT_CONFIG_VALUE_0=c", "GIT_EXEC_PATH=/e", "GIT_AUTHOR_NAME=n"})
+	if want := []string{"A=1", "GIT_AUTHOR_NAME=n"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestForeignRepositoryVariablesChangeNothing(t *testing.T) {
+	isolate(t)
+	ctx := context.Background()
+	here, other := t.TempDir(), t.TempDir()
+	for _, dir := range []string{here, other} {
+		if err := (Repo{Dir: dir}).Run(ctx, "init", "-q"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("GIT_DIR", filepath.Join(other, ".git"))
+	t.Setenv("GIT_WORK_TREE", other)
+	t.Setenv("GIT_INDEX_FILE", filepath.Join(other, "index"))
+	got, err := Repo{Dir: here}.Line(ctx, "rev-parse", "--show-toplevel")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, _ := filepath.EvalSymlinks(here); got != want {
+		t.Errorf("toplevel is %q, want %q", got, want)
+	}
+}
+
+func TestErrorEndsWithGitsOwnLastMessage(t *testing.T) {
+	isolate(t)
+	err := Repo{Dir: t.TempDir()}.Run(context.Background(), "-c", "a.b=c", "rev-parse", "HEAD")
+	var failed *Error
+	if !errors.As(err, &failed) {
+		t.Fatalf("got %T %v", err, err)
+	}
+	if failed.ExitCode != 128 || !strings.HasPrefix(err.Error(), "git rev-parse: fatal: not a git repository") {
+		t.Errorf("got %d %q", failed.ExitCode, err)
+	}
+}
+
+func TestLastMessage(t *testing.T) {
+	for _, c := range []struct{ stderr, want string }{
+		{"Preparing worktree\nfatal: no\n", "fatal: no"},
+		{"error: files would be overwritten:\n\ta\n\tb\nPlease move\nAborting\n", "error: files would be overwritten: a b"},
+		{"something\nhint: try this\n", "something"},
+		{"", ""},
+	} {
+		if got := lastMessage(c.stderr); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.stderr, got, c.want)
+		}
+	}
+}
+
+func TestMissingGitIsNamed(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if _, _, _, err := Version(context.Background()); !errors.Is(err, ErrNotInstalled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCancelledGitEndsWithItsChildren(t *testing.T) {
+	isolate(t)
+	dir := t.TempDir()
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	err := Repo{Dir: dir}.Run(ctx, "-c", "alias.hang=!sleep 60", "hang")
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	if spent := time.Since(begin); spent > patience {
+		t.Errorf("took %v", spent)
+	}
+}
+
+func TestInheritedFileReachesGitsChildren(t *testing.T) {
+	isolate(t)
+	f, err := os.CreateTemp(t.TempDir(), "lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := (Repo{Dir: t.TempDir()}).WithFile(f).Run(context.Background(), "-c", "alias.w=!echo here >&3", "w"); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(f.Name()); string(got) != "here\n" {
+		t.Errorf("got %q", got)
+	}
+}

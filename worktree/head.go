@@ -1,0 +1,95 @@
+package worktree
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"paw/worktree/git"
+)
+
+// Head returns the id of the commit that ref names, as seen from the worktree
+// one stands in; "" is HEAD. It fails with ErrNoCommits in a repository without
+// commits and with *RefError when ref names no commit.
+func (m Manager) Head(ctx context.Context, ref string) (string, error) {
+	if ref == "" {
+		ref = "HEAD"
+	}
+	oid, err := m.here().Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	if err == nil && oid != "" {
+		return oid, nil
+	}
+	if git.ExitCode(err) < 0 {
+		return "", err
+	}
+	if ref == "HEAD" && m.unborn() {
+		return "", ErrNoCommits
+	}
+	any, listErr := m.here().Line(ctx, "for-each-ref", "--count=1", "--format=%(refname)")
+	if listErr != nil {
+		return "", listErr
+	}
+	if any == "" && m.unborn() {
+		return "", ErrNoCommits
+	}
+	return "", &RefError{Ref: ref}
+}
+
+// unborn reports whether HEAD names a branch, so that a HEAD that cannot be
+// resolved is one without commits and not a broken id.
+func (m Manager) unborn() bool {
+	gitDir := m.Repository.GitDir
+	if gitDir == "" {
+		gitDir = m.Repository.CommonDir
+	}
+	head, err := os.ReadFile(filepath.Join(gitDir, "HEAD"))
+	return err == nil && strings.HasPrefix(string(head), "ref:")
+}
+
+// Branches returns those of names that exist, with the id of their commit. It
+// starts one git process.
+func (m Manager) Branches(ctx context.Context, names []string) (map[string]string, error) {
+	found := map[string]string{}
+	if len(names) == 0 {
+		return found, nil
+	}
+	listed, err := m.branchesAt(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if oid, ok := listed[name]; ok {
+			found[name] = oid
+		}
+	}
+	return found, nil
+}
+
+// branchesAt lists the branches with these names or below them ("a" also finds
+// "a/b").
+func (m Manager) branchesAt(ctx context.Context, names []string) (map[string]string, error) {
+	args := []string{"for-each-ref", "--format=%(objectname) %(refname)"}
+	cfg, err := readCore(m.Repository.CommonDir)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.ignoreCase {
+		args = append(args, "--ignore-case")
+	}
+	for _, name := range names {
+		args = append(args, "refs/heads/"+name)
+	}
+	out, err := m.home().Output(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]string{}
+	for line := range strings.Lines(out) {
+		oid, ref, ok := strings.Cut(strings.TrimRight(line, "\n"), " ")
+		if ok {
+			found[strings.TrimPrefix(ref, "refs/heads/")] = oid
+		}
+	}
+	return found, nil
+}

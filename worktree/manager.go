@@ -1,0 +1,126 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"paw/worktree/git"
+)
+
+// Manager changes the worktrees of one repository.
+type Manager struct {
+	Repository Repository
+
+	// Locks takes the repository lock; nil is for callers that hold it already.
+	// It is held while the registry of worktrees changes, never across a checkout,
+	// a hook or a set-up command.
+	Locks func(ctx context.Context) (unlock func(), err error)
+}
+
+// here is git where the user stands: HEAD is the HEAD of that worktree.
+func (m Manager) here() git.Repo {
+	if m.Repository.Worktree != "" {
+		return in(m.Repository.Worktree)
+	}
+	return m.home()
+}
+
+// home is git in the main worktree, or in the common directory where there is
+// none. Commands that change the registry run here: it outlives every worktree.
+func (m Manager) home() git.Repo {
+	if m.Repository.Path != "" {
+		return in(m.Repository.Path)
+	}
+	return git.Repo{Dir: m.Repository.CommonDir}
+}
+
+// in is git in the worktree at path and nowhere else: without its .git file git
+// would go on to look in the directories above and act on another checkout.
+func in(path string) git.Repo {
+	return git.Repo{Dir: path}.WithEnv("GIT_CEILING_DIRECTORIES=" + filepath.Dir(path))
+}
+
+// exclusive is the right to change the registry of worktrees.
+type exclusive struct {
+	file   *os.File // children that change the registry inherit it
+	unlock func()
+}
+
+func (x exclusive) release() {
+	x.file.Close()
+	x.unlock()
+}
+
+// exclude takes the repository lock, then waits for git processes that an
+// earlier paw started under it and was killed before they ended: they inherited
+// the file that is locked here.
+func (m Manager) exclude(ctx context.Context) (exclusive, error) {
+	unlock := func() {}
+	if m.Locks != nil {
+		var err error
+		if unlock, err = m.Locks(ctx); err != nil {
+			return exclusive{}, err
+		}
+	}
+	file, err := lockFile(ctx, filepath.Join(m.Repository.CommonDir, "paw", "registry.lock"))
+	if err != nil {
+		unlock()
+		return exclusive{}, err
+	}
+	return exclusive{file: file, unlock: unlock}, nil
+}
+
+// lockWait bounds the wait for a git process that nobody waits for any more.
+const lockWait = time.Minute
+
+// errBusy means that a git process of an earlier paw is still at work.
+var errBusy = errors.New("a git process is still at work here")
+
+// lockFile locks the file at path, which is made when missing and never removed.
+// The lock ends when the file is closed here and in every child that inherited it.
+func lockFile(ctx context.Context, path string) (*os.File, error) {
+	file, err := openLock(path)
+	if err != nil {
+		return nil, err
+	}
+	deadline := time.NewTimer(lockWait)
+	defer deadline.Stop()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if tryLock(file) {
+			return file, nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			file.Close()
+			return nil, fmt.Errorf("%s: %w: %w", path, errBusy, ctx.Err())
+		case <-deadline.C:
+			file.Close()
+			return nil, fmt.Errorf("%s: %w", path, errBusy)
+		}
+	}
+}
+
+func openLock(path string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+}
+
+func tryLock(file *os.File) bool {
+	for {
+		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err != unix.EINTR {
+			return err == nil
+		}
+	}
+}

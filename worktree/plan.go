@@ -1,0 +1,205 @@
+package worktree
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+)
+
+// Plan is a worktree to be made for one agent.
+type Plan struct {
+	Agent        string
+	Branch       string
+	Path         string // absolute; not yet there, or an empty directory
+	Base         string // commit id the branch starts from when it is created
+	CreateBranch bool   // false: the branch exists already
+
+	// Owner is written as the reason of the worktree's lock, such as
+	// "paw session/agent". It says later whose a registration is, however little of
+	// it was made.
+	Owner string
+}
+
+// Check finds everything that would stop Create, before anything is changed.
+// What an interrupted Create left for the same plan is not in the way. Refusals
+// are *ConflictError. It starts one git process.
+func (m Manager) Check(ctx context.Context, plans []Plan) error {
+	entries, err := m.List(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = m.check(ctx, plans, entries)
+	return err
+}
+
+// check returns the branches near the planned ones, by name.
+func (m Manager) check(ctx context.Context, plans []Plan, entries []Entry) (map[string]string, error) {
+	cfg, err := readCore(m.Repository.CommonDir)
+	if err != nil {
+		return nil, err
+	}
+	fold := func(name string) string {
+		if cfg.ignoreCase {
+			return strings.ToLower(name)
+		}
+		return name
+	}
+	for i, p := range plans {
+		if err := p.check(); err != nil {
+			return nil, err
+		}
+		for _, other := range plans[:i] {
+			if err := apart(p, other, fold); err != nil {
+				return nil, err
+			}
+		}
+	}
+	branches, err := m.branchesAt(ctx, withParents(plans))
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range plans {
+		if err := m.checkBranch(p, branches, fold); err != nil {
+			return nil, err
+		}
+		if err := m.checkRegistry(p, entries); err != nil {
+			return nil, err
+		}
+	}
+	return branches, nil
+}
+
+// check looks at the plan alone.
+func (p Plan) check() error {
+	if err := checkBranchName(p.Branch); err != nil {
+		return conflict(p.Agent, "", "%v", err)
+	}
+	if !filepath.IsAbs(p.Path) {
+		return conflict(p.Agent, "", "worktree path %q: not absolute", p.Path)
+	}
+	if strings.ContainsAny(p.Path, "\n\r\x00") {
+		return conflict(p.Agent, "", "worktree path %q: contains a line break", p.Path)
+	}
+	if strings.ContainsAny(p.Owner, "\n\r\x00") {
+		return conflict(p.Agent, "", "owner %q: contains a line break", p.Owner)
+	}
+	if p.CreateBranch && !isOID(p.Base) {
+		return conflict(p.Agent, "", "base %q: not a commit id", p.Base)
+	}
+	return nil
+}
+
+// apart looks for two plans that exclude each other.
+func apart(p, other Plan, fold func(string) string) error {
+	a, b := fold(p.Branch), fold(other.Branch)
+	if a == b {
+		return conflict(p.Agent, "", "branch %s: also asked for by %s", p.Branch, other.Agent)
+	}
+	if inside(a, b, "/") || inside(b, a, "/") {
+		return conflict(p.Agent, "", "branch %s: excludes branch %s of %s, one name is the folder of the other", p.Branch, other.Branch, other.Agent)
+	}
+	here, there := fold(resolved(p.Path)), fold(resolved(other.Path))
+	if here == there || within(here, there) || within(there, here) {
+		return conflict(p.Agent, "", "worktree path %s: overlaps %s of %s", p.Path, other.Path, other.Agent)
+	}
+	return nil
+}
+
+func (m Manager) checkBranch(p Plan, branches map[string]string, fold func(string) string) error {
+	oid, exists := branches[p.Branch]
+	if p.CreateBranch && exists && oid != p.Base {
+		return conflict(p.Agent, "", "branch %s: exists already", p.Branch)
+	}
+	if !p.CreateBranch && !exists {
+		return conflict(p.Agent, "git branch "+p.Branch, "branch %s: does not exist", p.Branch)
+	}
+	if exists {
+		return nil
+	}
+	name := fold(p.Branch)
+	for other := range branches {
+		known := fold(other)
+		if known == name {
+			return conflict(p.Agent, "", "branch %s: differs from the existing %s only in case", p.Branch, other)
+		}
+		if inside(name, known, "/") || inside(known, name, "/") {
+			return conflict(p.Agent, "", "branch %s: cannot exist beside the branch %s", p.Branch, other)
+		}
+	}
+	return nil
+}
+
+func (m Manager) checkRegistry(p Plan, entries []Entry) error {
+	target := resolved(p.Path)
+	if within(target, resolved(m.Repository.CommonDir)) {
+		return conflict(p.Agent, "", "worktree path %s: inside the git directory", p.Path)
+	}
+	mine := false
+	for _, e := range entries {
+		if ownedBy(e, p) {
+			mine = true
+			continue
+		}
+		if e.Path != "" && !e.Bare {
+			at := resolved(e.Path)
+			if at == target {
+				return conflict(p.Agent, "", "worktree path %s: already a worktree%s", p.Path, withBranch(e))
+			}
+			if within(target, at) {
+				return conflict(p.Agent, "", "worktree path %s: inside the worktree %s", p.Path, e.Path)
+			}
+		}
+		if e.Bare {
+			continue
+		}
+		for _, held := range heldBranches(e.AdminDir) {
+			if held == p.Branch {
+				return conflict(p.Agent, "", "branch %s: checked out at %s", p.Branch, e.Path)
+			}
+		}
+	}
+	return checkPlace(p, mine)
+}
+
+// ownedBy reports whether a registration was made for this plan. Path and
+// branch may be missing from one that is half made.
+func ownedBy(e Entry, p Plan) bool {
+	return p.Owner != "" && e.Locked && e.LockReason == p.Owner &&
+		(e.Path == "" || samePath(e.Path, p.Path))
+}
+
+func withBranch(e Entry) string {
+	if e.Branch == "" {
+		return ""
+	}
+	return " of branch " + e.Branch
+}
+
+// withParents are the planned branch names and every folder above them.
+func withParents(plans []Plan) []string {
+	var names []string
+	seen := map[string]bool{}
+	for _, p := range plans {
+		for name := p.Branch; ; {
+			if !seen[name] {
+				seen[name] = true
+				names = append(names, name)
+			}
+			slash := strings.LastIndexByte(name, '/')
+			if slash < 0 {
+				break
+			}
+			name = name[:slash]
+		}
+	}
+	return names
+}
+
+func inside(name, folder, separator string) bool {
+	return strings.HasPrefix(name, folder+separator)
+}
+
+// within reports whether path lies below dir; both are clean and absolute.
+func within(path, dir string) bool {
+	return inside(path, strings.TrimSuffix(dir, string(filepath.Separator)), string(filepath.Separator))
+}

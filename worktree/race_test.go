@@ -1,0 +1,68 @@
+package worktree
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func TestEightProcessesCreateEightBranches(t *testing.T) {
+	w := newWorld(t)
+	var all []*paw
+	var plans []Plan
+	want := []string{"main"}
+	for i := range 8 {
+		p := w.plan(fmt.Sprintf("a%d", i))
+		plans, want = append(plans, p), append(want, p.Branch)
+		all = append(all, w.paw("", nil, p))
+	}
+	if codes := race(t, all); !slices.Equal(codes, make([]int, 8)) {
+		t.Fatalf("exit codes are %v", codes)
+	}
+	for _, p := range plans {
+		w.whole(p)
+	}
+	slices.Sort(want)
+	if got := w.branches(); !slices.Equal(got, want) {
+		t.Errorf("branches are %q", got)
+	}
+	w.healthy(9)
+}
+
+func TestEightProcessesCreateOnTheSameBranch(t *testing.T) {
+	w := newWorld(t)
+	w.git("branch", "shared")
+	var all []*paw
+	for i := range 8 {
+		p := w.plan(fmt.Sprintf("a%d", i))
+		p.Branch, p.CreateBranch = "shared", false
+		p.Path = filepath.Join(w.Side, p.Agent)
+		all = append(all, w.paw("", nil, p))
+	}
+	codes := race(t, all)
+	slices.Sort(codes)
+	if want := []int{0, 3, 3, 3, 3, 3, 3, 3}; !slices.Equal(codes, want) {
+		t.Errorf("exit codes are %v", codes)
+	}
+	w.healthy(2)
+}
+
+func TestEightProcessesCreateTheSamePlans(t *testing.T) {
+	w := newWorld(t)
+	plans := []Plan{w.plan("a"), w.plan("b")}
+	var all []*paw
+	for range 8 {
+		all = append(all, w.paw("", nil, plans...))
+	}
+	if codes := race(t, all); !slices.Equal(codes, make([]int, 8)) {
+		t.Errorf("exit codes are %v", codes)
+	}
+	for _, p := range plans {
+		w.whole(p)
+	}
+	w.healthy(3)
+	if found, _ := filepath.Glob(filepath.Join(w.m.trashDir(), "*")); len(found) != 0 {
+		t.Errorf("the trash holds %q", found)
+	}
+}

@@ -1,0 +1,267 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"paw/worktree/git"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv("PAW_TEST_CHILD") != "" {
+		os.Exit(child())
+	}
+	os.Exit(runIsolated(m))
+}
+
+func runIsolated(m *testing.M) int {
+	home, err := os.MkdirTemp("", "paw")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(home)
+	for _, item := range os.Environ() {
+		name, _, _ := strings.Cut(item, "=")
+		if strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "XDG_") || name == "TMUX" {
+			os.Unsetenv(name)
+		}
+	}
+	for name, value := range map[string]string{
+		"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, "config"),
+		"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1",
+		"GIT_AUTHOR_NAME": "Ann", "GIT_AUTHOR_EMAIL": "ann@example.com", "GIT_AUTHOR_DATE": "2024-01-02T03:04:05Z",
+		"GIT_COMMITTER_NAME": "Ann", "GIT_COMMITTER_EMAIL": "ann@example.com", "GIT_COMMITTER_DATE": "2024-01-02T03:04:05Z",
+	} {
+		os.Setenv(name, value)
+	}
+	return m.Run()
+}
+
+// world is a repository with one commit, and a place for worktrees beside it.
+type world struct {
+	t    *testing.T
+	Dir  string // main worktree
+	Side string // parent of the worktrees, not made yet
+	m    Manager
+	base string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	return newWorldAt(t, filepath.Join(realTemp(t), "repo"))
+}
+
+func newWorldAt(t *testing.T, dir string) *world {
+	t.Helper()
+	w := &world{t: t, Dir: dir, Side: dir + ".paw"}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.git("init", "-q", "-b", "main")
+	w.write("a.txt", "one\n")
+	w.write("dir/b.txt", "two\n")
+	w.commit("first")
+	w.open()
+	return w
+}
+
+func realTemp(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// open looks at the repository again.
+func (w *world) open() {
+	w.t.Helper()
+	r, err := Discover(w.Dir)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.m = Manager{Repository: r, Locks: fileLock(filepath.Join(filepath.Dir(w.Dir), "repository.lock"))}
+	w.base = w.git("rev-parse", "HEAD")
+}
+
+// fileLock stands in for the lock of package session.
+func fileLock(path string) func(context.Context) (func(), error) {
+	return func(ctx context.Context) (func(), error) {
+		f, err := lockFile(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		return func() { f.Close() }, nil
+	}
+}
+
+func (w *world) git(args ...string) string { w.t.Helper(); return gitIn(w.t, w.Dir, args...) }
+
+func gitIn(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	out, err := git.Repo{Dir: dir}.Output(t.Context(), args...)
+	if err != nil {
+		t.Fatalf("in %s: %v", dir, err)
+	}
+	return strings.TrimRight(out, "\n")
+}
+
+func (w *world) write(name, content string) {
+	w.t.Helper()
+	writeFile(w.t, filepath.Join(w.Dir, name), content)
+}
+
+func (w *world) commit(message string) string {
+	w.t.Helper()
+	w.git("add", "-A")
+	w.git("commit", "-q", "--allow-empty", "-m", message)
+	w.base = w.git("rev-parse", "HEAD")
+	return w.base
+}
+
+// hook installs a git hook of the repository.
+func (w *world) hook(name, script string) {
+	w.t.Helper()
+	path := filepath.Join(w.Dir, ".git", "hooks", name)
+	writeFile(w.t, path, "#!/bin/sh\n"+script+"\n")
+	if err := os.Chmod(path, 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// plan is a worktree for agent on a new branch of the same name.
+func (w *world) plan(agent string) Plan {
+	return Plan{Agent: agent, Branch: agent, Path: filepath.Join(w.Side, "s", agent), Base: w.base, CreateBranch: true, Owner: "paw s/" + agent}
+}
+
+// made creates the worktree for agent and returns its plan.
+func (w *world) made(agent string) Plan {
+	w.t.Helper()
+	p := w.plan(agent)
+	if _, err := w.m.Create(w.t.Context(), []Plan{p}, nil); err != nil {
+		w.t.Fatal(err)
+	}
+	return p
+}
+
+// whole fails the test unless the worktree of p is complete and healthy.
+func (w *world) whole(p Plan) {
+	w.t.Helper()
+	if err := Verify(p.Path, w.m.Repository.CommonDir, p.Branch); err != nil {
+		w.t.Fatal(err)
+	}
+	if got := gitIn(w.t, p.Path, "status", "--porcelain"); got != "" {
+		w.t.Fatalf("%s: status says %q", p.Path, got)
+	}
+	if got := gitIn(w.t, p.Path, "rev-parse", "--abbrev-ref", "HEAD"); got != p.Branch {
+		w.t.Fatalf("%s: on %q", p.Path, got)
+	}
+	if reason := readLine(filepath.Join(gitIn(w.t, p.Path, "rev-parse", "--absolute-git-dir"), "locked")); reason != p.Owner {
+		w.t.Fatalf("%s: locked as %q", p.Path, reason)
+	}
+}
+
+// healthy fails the test unless git itself can use every registration.
+func (w *world) healthy(worktrees int) {
+	w.t.Helper()
+	if got := strings.Count(w.git("worktree", "list", "--porcelain"), "worktree "); got != worktrees {
+		w.t.Errorf("git lists %d worktrees, want %d:\n%s", got, worktrees, w.git("worktree", "list"))
+	}
+	w.git("fsck", "--no-progress")
+	w.git("gc", "--quiet")
+}
+
+func (w *world) branches() []string {
+	w.t.Helper()
+	return strings.Fields(w.git("for-each-ref", "--format=%(refname:short)", "refs/heads"))
+}
+
+// noLeftover fails the test when more than the main worktree and branch exist.
+func (w *world) noLeftover(branches ...string) {
+	w.t.Helper()
+	slices.Sort(branches)
+	if got := w.branches(); !slices.Equal(got, branches) {
+		w.t.Errorf("branches are %q, want %q", got, branches)
+	}
+	w.healthy(1)
+	if exists(w.Side) {
+		w.t.Errorf("%s is left: %v", w.Side, tree(w.t, w.Side))
+	}
+}
+
+func writeFile(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// tree lists what lies below dir with mode, time and content.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		content := ""
+		switch {
+		case info.Mode().IsRegular():
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			content = string(b)
+		case info.Mode()&fs.ModeSymlink != 0:
+			content, _ = os.Readlink(path)
+		}
+		found[name] = fmt.Sprintf("%v %v %q", info.Mode(), info.ModTime().UnixNano(), content)
+		if info.IsDir() {
+			found[name] = info.Mode().String()
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func waitFor(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}

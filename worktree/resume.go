@@ -1,0 +1,52 @@
+package worktree
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// resume finds what an earlier Create left for a plan. Complete worktrees are
+// kept; those that are only registered or partly filled are moved aside, since
+// nobody has worked there yet: only a filled worktree is ever handed to an agent.
+// busy names the git directory of one that somebody is filling right now.
+func (m Manager) resume(p Plan, entries []Entry) (c *creation, busy string, err error) {
+	c = &creation{plan: p, made: Made{Agent: p.Agent}}
+	for _, e := range entries[1:] {
+		if !ownedBy(e, p) {
+			continue
+		}
+		whole := !e.Prunable && Verify(p.Path, m.Repository.CommonDir, "") == nil
+		if whole && exists(filledMark(e.AdminDir)) {
+			c.admin = e.AdminDir
+			c.made.Existed = true
+			continue
+		}
+		lock, err := openLock(fillingLock(e.AdminDir))
+		if err != nil {
+			return c, "", err
+		}
+		if !tryLock(lock) {
+			lock.Close()
+			return c, e.AdminDir, nil
+		}
+		if whole && exists(filepath.Join(e.AdminDir, "index")) && !exists(filepath.Join(e.AdminDir, "index.lock")) &&
+			Verify(p.Path, m.Repository.CommonDir, p.Branch) == nil {
+			// The index is written last: only the hook may be missing.
+			c.admin, c.filling = e.AdminDir, lock
+			continue
+		}
+		err = m.setAside(e, p.Path)
+		lock.Close()
+		if err != nil {
+			return c, "", err
+		}
+	}
+	return c, "", nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}

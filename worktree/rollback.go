@@ -1,0 +1,122 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Rollback takes back what one Create made, as long as nobody has used it: the
+// worktree must be clean with its branch at the base, the branch goes only when
+// Create made it. Worktrees that existed before the call stay. Directories end
+// in the trash folder. What has to stay is named in the error.
+func (m Manager) Rollback(ctx context.Context, plans []Plan, made []Made) error {
+	x, err := m.exclude(ctx)
+	if err != nil {
+		return err
+	}
+	defer x.release()
+	byAgent := map[string]Plan{}
+	for _, p := range plans {
+		byAgent[p.Agent] = p
+	}
+	var errs []error
+	for _, done := range made {
+		p, known := byAgent[done.Agent]
+		if !known || done.Existed {
+			continue
+		}
+		if err := m.rollbackOne(ctx, x, p, done); err != nil {
+			errs = append(errs, fmt.Errorf("%s: kept: %w", p.Path, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (m Manager) rollbackOne(ctx context.Context, x exclusive, p Plan, done Made) error {
+	admin, err := verified(p.Path, m.Repository.CommonDir, p.Branch)
+	if err != nil {
+		return err
+	}
+	if e := readEntry(admin, &refReader{commonDir: m.Repository.CommonDir}); !ownedBy(e, p) {
+		return errors.New("not locked by " + p.Owner)
+	}
+	head, err := in(p.Path).Line(ctx, "rev-parse", "HEAD")
+	if err != nil {
+		return err
+	}
+	if p.Base != "" && done.BranchCreated && head != p.Base {
+		return fmt.Errorf("branch %s has new commits", p.Branch)
+	}
+	changed, err := in(p.Path).Output(ctx, "-c", "status.showUntrackedFiles=all", "status", "--porcelain", "--untracked-files=all")
+	if err != nil {
+		return err
+	}
+	if changed != "" {
+		return fmt.Errorf("it has changes: %s", strings.SplitN(changed, "\n", 2)[0])
+	}
+	done2 := &creation{plan: p, admin: admin, made: done}
+	return m.undoLocked(ctx, x, []*creation{done2})
+}
+
+// undo takes the repository lock and removes creations that failed.
+func (m Manager) undo(ctx context.Context, failed []*creation) error {
+	ctx, cancel := finishing(ctx)
+	defer cancel()
+	x, err := m.exclude(ctx)
+	if err != nil {
+		return err
+	}
+	defer x.release()
+	return m.undoLocked(ctx, x, failed)
+}
+
+// undoLocked removes registration, directory and, when this call created it and
+// it is still at its base, the branch.
+func (m Manager) undoLocked(ctx context.Context, x exclusive, creations []*creation) error {
+	var errs []error
+	for _, c := range creations {
+		if c.made.Existed {
+			continue
+		}
+		if c.admin != "" {
+			if err := m.setAside(Entry{AdminDir: c.admin}, c.plan.Path); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			dropEmptyParents(c.plan.Path)
+		}
+		if !c.made.BranchCreated {
+			continue
+		}
+		if holder := m.holder(ctx, c.plan.Branch); holder != "" {
+			errs = append(errs, conflict(c.plan.Agent, "", "branch %s: checked out at %s", c.plan.Branch, holder))
+			continue
+		}
+		if err := m.home().WithFile(x.file).Run(ctx, "update-ref", "-d", "refs/heads/"+c.plan.Branch, c.plan.Base); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// holder is the path of a worktree that uses branch, "" when there is none.
+func (m Manager) holder(ctx context.Context, branch string) string {
+	entries, err := m.List(ctx)
+	if err != nil {
+		return filepath.Join(m.Repository.CommonDir, "worktrees")
+	}
+	for _, e := range entries {
+		if e.Bare {
+			continue
+		}
+		for _, held := range heldBranches(e.AdminDir) {
+			if held == branch {
+				return e.Path
+			}
+		}
+	}
+	return ""
+}

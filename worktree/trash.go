@@ -1,0 +1,76 @@
+package worktree
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// trashDir is where things go that are in the way and may not be deleted.
+func (m Manager) trashDir() string { return filepath.Join(m.Repository.CommonDir, "paw", "trash") }
+
+// toTrash moves path, with every byte in it, into the trash folder, or into
+// ".paw-trash" beside it when that is on another file system, and returns where
+// it is now. A path that is not there is no error and gives "".
+func (m Manager) toTrash(path, name string) (string, error) {
+	if !exists(path) {
+		return "", nil
+	}
+	moved, err := moveInto(m.trashDir(), path, name)
+	if errors.Is(err, syscall.EXDEV) {
+		moved, err = moveInto(filepath.Join(filepath.Dir(path), ".paw-trash"), path, name)
+	}
+	return moved, err
+}
+
+func moveInto(dir, path, name string) (string, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return "", err
+	}
+	stamp := time.Now().UTC().Format("20060102T150405Z")
+	for n := 1; n <= 1000; n++ {
+		target := filepath.Join(dir, fmt.Sprintf("%s-%s-%d", stamp, name, n))
+		// A folder of its own for each thing: of two racers only one can make it.
+		if err := os.Mkdir(target, 0o777); errors.Is(err, fs.ErrExist) {
+			continue
+		} else if err != nil {
+			return "", err
+		}
+		inside := filepath.Join(target, filepath.Base(path))
+		if err := os.Rename(path, inside); err != nil {
+			os.Remove(target)
+			return "", err
+		}
+		return inside, nil
+	}
+	return "", fmt.Errorf("%s: no free name in %s", path, dir)
+}
+
+// setAside moves a worktree directory and its registration into the trash
+// folder. The directory goes first: a registration without a directory is
+// repaired, a directory without a registration would look foreign.
+func (m Manager) setAside(e Entry, path string) error {
+	name := filepath.Base(e.AdminDir)
+	if path != "" && pointsTo(filepath.Join(path, ".git"), e.AdminDir) {
+		if _, err := m.toTrash(path, name); err != nil {
+			return err
+		}
+	}
+	_, err := m.toTrash(e.AdminDir, name+"-registration")
+	return err
+}
+
+// dropEmptyParents removes the folder of a worktree and the one above when
+// nothing is left in them, so that the last agent takes "<repo>.paw" along.
+func dropEmptyParents(path string) {
+	for range 2 {
+		path = filepath.Dir(path)
+		if os.Remove(path) != nil {
+			return
+		}
+	}
+}
