@@ -1,4 +1,89 @@
-// Command paw runs several AI coding CLIs side by side on one repository.
+// Command paw runs several AI coding CLIs side by side on one repository: one
+// git branch, worktree and tmux pane each.
 package main
 
-func main() {}
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"paw/orchestrator"
+	"paw/orchestrator/agent/demo"
+)
+
+// exitInterrupted is the exit code after Ctrl-C, 128 + SIGINT as shells count it.
+const exitInterrupted = 130
+
+func main() {
+	os.Exit(run(os.Args, os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is paw as a function of its arguments and environment; it returns the exit code.
+func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	// The built-in agent is a program of its own: it handles signals and its
+	// terminal itself.
+	if len(argv) > 1 && argv[1] == "demo-agent" {
+		return demo.Main(argv[2:], stdin, stdout, stderr, env)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	interrupted := watchInterrupts(cancel)
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, env: env}
+	root := newRoot(a)
+	if filepath.Base(argv[0]) == "git-paw" {
+		root.Annotations = map[string]string{"cobra_annotation_command_display_name": "git paw"}
+	}
+	root.SetArgs(argv[1:])
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	select {
+	case <-interrupted:
+		a.printError(err)
+		return exitInterrupted
+	default:
+	}
+	a.printError(err)
+	return exitCode(err)
+}
+
+// watchInterrupts cancels the work on the first Ctrl-C, so that it can be undone
+// or left recoverable, and ends paw on the second.
+func watchInterrupts(cancel context.CancelFunc) <-chan struct{} {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	interrupted := make(chan struct{})
+	go func() {
+		<-signals
+		close(interrupted)
+		cancel()
+		<-signals
+		os.Exit(exitInterrupted)
+	}()
+	return interrupted
+}
+
+// exitCode maps an error to the documented exit codes (docs/exit-codes.md).
+func exitCode(err error) int {
+	var status exitStatus
+	if errors.As(err, &status) {
+		return int(status)
+	}
+	var e *orchestrator.Error
+	if errors.As(err, &e) {
+		return int(e.Kind)
+	}
+	var usage *usageError
+	if errors.As(err, &usage) {
+		return int(orchestrator.KindUsage)
+	}
+	return int(orchestrator.KindError)
+}

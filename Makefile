@@ -1,0 +1,52 @@
+# make demo and make test are all a newcomer needs; everything they need is
+# installed by .ci/install-tools when it is missing.
+
+BIN     := $(CURDIR)/bin
+PREFIX  ?= /usr/local
+VERSION ?= $(shell git describe --tags --match 'v*' 2>/dev/null)
+LINT    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+GOFILES := $(shell find . -name '*.go' -not -path './.cache/*')
+
+.PHONY: all build demo test race lint bench fuzz test-clis install clean tools
+
+all: build
+
+tools:
+	@sh .ci/install-tools
+
+build: $(BIN)/paw
+
+$(BIN)/paw: $(GOFILES) go.mod go.sum
+	@mkdir -p $(BIN)
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $@ ./cmd/paw
+
+demo: tools build
+	@PAW=$(BIN)/paw sh .ci/demo
+
+test: tools
+	go vet ./...
+	go test ./...
+
+race: tools
+	go test -race ./...
+
+lint:
+	go run $(LINT) run ./...
+
+bench: tools build
+	@PAW=$(BIN)/paw go run ./cmd/paw/internal/bench
+
+fuzz:
+	go test ./config -run '^$$' -fuzz FuzzLoad -fuzztime 20s
+	go test ./session -run '^$$' -fuzz FuzzLoad -fuzztime 20s
+
+test-clis: tools build
+	@sh .ci/test-clis
+
+install: build
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(BIN)/paw $(DESTDIR)$(PREFIX)/bin/paw
+	ln -sf paw $(DESTDIR)$(PREFIX)/bin/git-paw
+
+clean:
+	rm -rf $(BIN)

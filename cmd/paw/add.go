@@ -1,0 +1,57 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+)
+
+func newAdd(a *app) *cobra.Command {
+	var o startOptions
+	var name string
+	cmd := &cobra.Command{
+		Use:   "add --cli LIST",
+		Short: "Add agents to a running session",
+		Long: exits(`Add agents to a running session, each with a branch from HEAD of the main checkout,
+a worktree and a pane.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
+		Example: `  paw add --cli gemini
+  paw add --cli review=claude --branches feat/review --prompt "review the other branches"`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := a.paw()
+			if err != nil {
+				return err
+			}
+			if err := o.readPrompt(a.stdin); err != nil {
+				return err
+			}
+			s, err := p.Find(name)
+			if err != nil {
+				return err
+			}
+			if len(o.CLIs) == 0 {
+				return usagef(cmd, "which CLIs? pass --cli")
+			}
+			started, err := p.Add(cmd.Context(), s, orchestrator.AddOptions{
+				CLIs: o.CLIs, Branches: o.Branches, Base: o.Base, Prompt: o.Prompt, DryRun: o.DryRun,
+			})
+			if err != nil {
+				return err
+			}
+			return a.showStarted(cmd, p, started, true)
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&o.CLIs, "cli", nil, "CLIs to add, items [AGENT=]CLI")
+	f.StringSliceVar(&o.Branches, "branches", nil, "branches to work on, one agent each; made when missing")
+	f.StringVar(&name, "session", "", "session to add to (default: that of this place)")
+	f.StringVar(&o.Base, "base", "", "commit that new branches start from (default: HEAD)")
+	f.StringVar(&o.Prompt, "prompt", "", "first prompt of each agent")
+	f.StringVar(&o.promptFile, "prompt-file", "", "file with the first prompt, - for standard input")
+	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be done and do nothing")
+	a.addJSON(cmd)
+	cmd.MarkFlagsMutuallyExclusive("prompt", "prompt-file")
+	completeFlag(cmd, "cli", a.completeCLIs)
+	completeFlag(cmd, "session", a.completeSessions)
+	return cmd
+}

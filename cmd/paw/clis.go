@@ -1,0 +1,73 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+)
+
+func newCLIs(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "clis",
+		Short: "Show which CLIs are installed and what paw can do with each",
+		Long:  exits(`Show which CLIs are installed, their versions, and what paw can do with each.`),
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := a.paw()
+			if err != nil {
+				return err
+			}
+			infos := p.ListCLIs(cmd.Context(), true)
+			if a.json {
+				return a.printJSON(clisView(infos))
+			}
+			rows := [][]cell{{{text: "CLI"}, {text: "VERSION"}, {text: "RESUME"}, {text: "TURNS"}, {text: "PATH"}}}
+			for _, info := range infos {
+				version := info.Version
+				switch {
+				case info.Path == "":
+					version = "not installed"
+				case info.Err != nil:
+					version = "does not say"
+				}
+				rows = append(rows, []cell{{text: info.Name}, {text: firstLine(version)}, {text: info.Facts.Resume}, {text: info.Facts.Turns}, {text: home(info.Path)}})
+			}
+			a.printTable(a.stdout, "", rows)
+			return nil
+		},
+	}
+	a.addJSON(cmd)
+	return cmd
+}
+
+type cliJSON struct {
+	Name      string  `json:"name"`
+	Installed bool    `json:"installed"`
+	Path      *string `json:"path"`
+	Version   *string `json:"version"`
+	Resume    string  `json:"resume"`
+	Turns     string  `json:"turns"`
+	Error     *string `json:"error"`
+}
+
+func clisView(infos []orchestrator.CLIInfo) any {
+	view := struct {
+		Version int       `json:"version"`
+		CLIs    []cliJSON `json:"clis"`
+	}{Version: 1, CLIs: []cliJSON{}}
+	for _, info := range infos {
+		v := cliJSON{Name: info.Name, Installed: info.Path != "", Path: nonEmpty(info.Path), Version: nonEmpty(info.Version), Resume: info.Facts.Resume, Turns: info.Facts.Turns}
+		if info.Err != nil {
+			v.Error = nonEmpty(info.Err.Error())
+		}
+		view.CLIs = append(view.CLIs, v)
+	}
+	return view
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/BurntSushi/toml"
+	"github.com/spf13/cobra"
+)
+
+func newConfig(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Show the configuration and where it comes from",
+		Long: exits(`Show the configuration in force and where it comes from: the defaults, the user's
+file, .paw.toml of the repository, and PAW_* variables, the later over the earlier.`),
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			p, err := a.paw()
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(map[string]any{"version": 1, "config": p.Config.Config, "sources": p.Config.Sources, "untrusted": p.Config.Untrusted})
+			}
+			for _, source := range p.Config.Sources {
+				fmt.Fprintf(a.stdout, "# from %s\n", source)
+			}
+			for _, c := range p.Config.Untrusted {
+				fmt.Fprintf(a.stdout, "# left out, not trusted: %s = %s\n", c.Key, c.Text)
+			}
+			return toml.NewEncoder(a.stdout).Encode(p.Config.Config)
+		},
+	}
+	a.addJSON(cmd)
+	cmd.AddCommand(newConfigTrust(a))
+	return cmd
+}
+
+func newConfigTrust(a *app) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "trust",
+		Short: "Trust the commands that .paw.toml of this repository runs",
+		Long: exits(`Trust the commands that .paw.toml of this repository runs, word for word as they are
+now: a changed text has to be trusted again.`, exitUsage),
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := a.paw()
+			if err != nil {
+				return err
+			}
+			if len(p.Config.Untrusted) == 0 {
+				fmt.Fprintln(a.stdout, "nothing to trust")
+				return nil
+			}
+			for _, c := range p.Config.Untrusted {
+				fmt.Fprintf(a.stdout, "%s = %s\n", c.Key, c.Text)
+			}
+			if !yes {
+				if err := a.confirm("trust these commands?", "paw config trust --yes"); err != nil {
+					return err
+				}
+			}
+			return p.Trust(p.Config.Untrusted)
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}

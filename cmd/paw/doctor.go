@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+)
+
+func newDoctor(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Look for what is broken and say how to mend it",
+		Long: exits(`Look at git, tmux, the configuration, the records, the worktree registrations and
+the agents, and say what is broken and how to mend it. It changes nothing. The exit
+status is 1 when something needs you.`),
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := a.paw()
+			if err != nil {
+				return err
+			}
+			findings := p.Doctor(cmd.Context())
+			bad := false
+			for _, f := range findings {
+				bad = bad || !f.OK
+			}
+			if a.json {
+				if err := a.printJSON(map[string]any{"version": 1, "findings": findings}); err != nil {
+					return err
+				}
+			} else {
+				a.printFindings(findings)
+			}
+			if bad {
+				return exitStatus(orchestrator.KindError)
+			}
+			return nil
+		},
+	}
+	a.addJSON(cmd)
+	return cmd
+}
+
+func (a *app) printFindings(findings []orchestrator.Finding) {
+	for _, f := range findings {
+		mark := a.colour("ok", "active")
+		if !f.OK {
+			mark = a.colour("!!", "error")
+		}
+		fmt.Fprintf(a.stdout, "%s  %s\n", mark, f.Text)
+		for _, hint := range f.Hints {
+			fmt.Fprintf(a.stdout, "      %s\n", hint)
+		}
+	}
+}

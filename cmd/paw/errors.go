@@ -1,0 +1,65 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"paw/config"
+	"paw/orchestrator"
+)
+
+// usageError is a command line that cannot be: exit code 2.
+type usageError struct {
+	message string
+	hint    string
+}
+
+func (e *usageError) Error() string { return e.message }
+
+func usagef(cmd *cobra.Command, format string, args ...any) error {
+	return &usageError{message: fmt.Sprintf(format, args...), hint: cmd.CommandPath() + " --help"}
+}
+
+// exitStatus ends paw with a code when everything has been said already.
+type exitStatus int
+
+func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// printError shows err as "paw: error: ..." with its hints or, for programs, as
+// one JSON object.
+func (a *app) printError(err error) {
+	var status exitStatus
+	if errors.As(err, &status) {
+		return
+	}
+	message, hints := strings.TrimSpace(err.Error()), hintsOf(err)
+	if a.json {
+		out, _ := json.Marshal(map[string]any{"version": 1, "error": message, "hints": hints, "exit_code": exitCode(err)})
+		fmt.Fprintf(a.stderr, "%s\n", out)
+		return
+	}
+	fmt.Fprintf(a.stderr, "paw: error: %s\n", message)
+	for _, hint := range hints {
+		fmt.Fprintf(a.stderr, "paw: hint: %s\n", hint)
+	}
+}
+
+func hintsOf(err error) []string {
+	var e *orchestrator.Error
+	if errors.As(err, &e) {
+		return append([]string{}, e.Hints...)
+	}
+	var usage *usageError
+	if errors.As(err, &usage) && usage.hint != "" {
+		return []string{usage.hint}
+	}
+	var c *config.Error
+	if errors.As(err, &c) && c.Hint() != "" {
+		return []string{c.Hint()}
+	}
+	return []string{}
+}

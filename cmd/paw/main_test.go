@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the test binary be paw: as a command of the scripts, in the
+// worlds of the crash tests, and in the panes that either of them opens.
+func TestMain(m *testing.M) {
+	asPaw := os.Getenv("PAW_TEST_MAIN") != "" || (len(os.Args) > 1 && (os.Args[1] == "__agent" || os.Args[1] == "demo-agent"))
+	if asPaw {
+		mainForTests()
+	}
+	testscript.Main(m, map[string]func(){"paw": mainForTests})
+}
+
+// mainForTests is paw with fail points: PAW_TEST_KILL=STEP[:N] kills it with
+// SIGKILL after the Nth time of a step, PAW_TEST_STEPS=FILE lists the steps.
+func mainForTests() {
+	kill, nth := os.Getenv("PAW_TEST_KILL"), 1
+	if name, n, ok := strings.Cut(kill, ":"); ok {
+		kill = name
+		nth, _ = strconv.Atoi(n)
+	}
+	seen := map[string]int{}
+	stepHook = func(name string) {
+		if file := os.Getenv("PAW_TEST_STEPS"); file != "" {
+			f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+			if err == nil {
+				fmt.Fprintln(f, name)
+				f.Close()
+			}
+		}
+		seen[name]++
+		if name == kill && seen[name] == nth {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
+	}
+	os.Exit(run(os.Args, os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+}

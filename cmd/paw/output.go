@@ -1,0 +1,179 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"paw/orchestrator"
+	"paw/session"
+)
+
+// isTerminal tells whether w is a terminal.
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// printJSON prints v as one line.
+func (a *app) printJSON(v any) error {
+	encoder := json.NewEncoder(a.stdout)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(v)
+}
+
+// stateColours are the ANSI colours of states, on terminals only; the words
+// carry the meaning.
+var stateColours = map[string]string{
+	"active": "32", "running": "32", "alive": "32", "resumed": "32", "idle": "36", "completed": "36", "fresh": "33",
+	"waiting_input": "33;1", "waiting_children": "33", "suspended": "33", "stopped": "33", "error": "31;1", "refused": "31;1", "unknown": "35",
+}
+
+// cell is one field of a table, with the state that colours it.
+type cell struct{ text, state string }
+
+// printTable prints rows with aligned columns, two spaces apart, indented.
+func (a *app) printTable(w io.Writer, indent string, rows [][]cell) {
+	widths := map[int]int{}
+	for _, row := range rows {
+		for i, c := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(c.text))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		line.WriteString(indent)
+		for i, c := range row {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c.text)+2)
+			if i == len(row)-1 {
+				pad = ""
+			}
+			line.WriteString(a.colour(c.text, c.state) + pad)
+		}
+		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+	}
+}
+
+// colour paints text in the colour of a state, on a terminal and unless
+// NO_COLOR is set (no-color.org).
+func (a *app) colour(text, state string) string {
+	code := stateColours[state]
+	if code == "" || !isTerminal(a.stdout) || os.Getenv("NO_COLOR") != "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// printStatus prints one session for people.
+func (a *app) printStatus(st orchestrator.SessionStatus, now time.Time) {
+	line := fmt.Sprintf("%s  %s  %s", st.Session.Name, a.colour(string(st.Status), string(st.Status)), home(st.Session.RepoPath))
+	if st.Reason != "" {
+		line += "  (" + st.Reason + ")"
+	}
+	fmt.Fprintln(a.stdout, line)
+	rows := make([][]cell, 0, len(st.Agents))
+	resumable := false
+	for _, ag := range st.Agents {
+		since := ""
+		if ag.Since != nil {
+			since = age(now.Sub(*ag.Since))
+		}
+		note := ag.Reason
+		if ag.Dirty != nil && *ag.Dirty > 0 {
+			note = strings.TrimPrefix(note+fmt.Sprintf(", %d uncommitted", *ag.Dirty), ", ")
+		}
+		resumable = resumable || ag.State == session.StateSuspended || ag.State == session.StateError
+		rows = append(rows, []cell{{text: ag.Record.Agent}, {text: ag.Record.CLI}, {string(ag.State), string(ag.State)},
+			{text: since}, {text: ag.Record.Branch}, {text: note}})
+	}
+	a.printTable(a.stdout, "  ", rows)
+	if resumable {
+		fmt.Fprintf(a.stdout, "  paw recover %s brings them back\n", st.Session.Name)
+	}
+}
+
+// printResults prints what became of agents; true when one was refused.
+func (a *app) printResults(s *session.Session, results []orchestrator.Result) bool {
+	refused := false
+	fmt.Fprintf(a.stdout, "%s  %s\n", s.Name, home(s.RepoPath))
+	rows := make([][]cell, 0, len(results))
+	for _, r := range results {
+		rows = append(rows, []cell{{text: r.Agent}, {text: r.CLI}, {string(r.Kind), string(r.Kind)}, {text: r.Reason}})
+	}
+	a.printTable(a.stdout, "  ", rows)
+	for _, r := range results {
+		refused = refused || r.Kind == orchestrator.ResultRefused
+		for _, note := range r.Notes {
+			fmt.Fprintf(a.stderr, "paw: note: %s: %s\n", r.Agent, note)
+		}
+		if r.Kind == orchestrator.ResultRefused {
+			fmt.Fprintf(a.stderr, "paw: error: %s: %s\n", r.Agent, r.Reason)
+			for _, hint := range r.Hints {
+				fmt.Fprintf(a.stderr, "paw: hint: %s\n", hint)
+			}
+		}
+	}
+	return refused
+}
+
+// showResults ends start and add: as JSON, or with the list and attached.
+func (a *app) showResults(cmd *cobra.Command, p *orchestrator.Paw, s *session.Session, results []orchestrator.Result, detach bool) error {
+	if a.json {
+		return a.showSession(cmd, p, s.Name, results)
+	}
+	refused := a.printResults(s, results)
+	if refused {
+		return exitStatus(orchestrator.KindError)
+	}
+	if detach || !isTerminal(a.stdout) {
+		fmt.Fprintf(a.stdout, "paw attach %s shows it\n", s.Name)
+		return nil
+	}
+	return p.Attach(cmd.Context(), s, "")
+}
+
+// showSession prints the status of one session.
+func (a *app) showSession(cmd *cobra.Command, p *orchestrator.Paw, name string, results []orchestrator.Result) error {
+	statuses, problems, err := p.Status(cmd.Context(), orchestrator.StatusOptions{Name: name})
+	if err != nil {
+		return err
+	}
+	if err := a.showStatus(p, statuses, problems); err != nil {
+		return err
+	}
+	for _, r := range results {
+		if r.Kind == orchestrator.ResultRefused {
+			return exitStatus(orchestrator.KindError)
+		}
+	}
+	return nil
+}
+
+// home shortens a path below the user's home directory.
+func home(path string) string {
+	dir, err := os.UserHomeDir()
+	if err == nil && dir != "/" && strings.HasPrefix(path, dir+"/") {
+		return "~" + path[len(dir):]
+	}
+	return path
+}
+
+// age says how long ago something was, in the largest unit that fits.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(max(d, 0).Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+)
+
+func newPurge(a *app) *cobra.Command {
+	var o orchestrator.RemoveOptions
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "purge [NAME]",
+		Short: "End a session for good: agents, worktrees, merged branches, record",
+		Long: exits(`End a session for good: stop it, remove every agent, delete those branches that paw
+made and that are merged into HEAD, and the record. It refuses like remove, before
+it changed anything.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing),
+		Example: `  paw purge
+  paw purge shop --yes`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.completeSessions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := ""
+			if len(args) > 0 {
+				name = args[0]
+			}
+			p, err := a.paw()
+			if err != nil {
+				return err
+			}
+			s, err := p.Find(name)
+			if err != nil {
+				return err
+			}
+			if !yes && !o.DryRun {
+				if err := a.confirm(fmt.Sprintf("purge session %s with %d agents?", s.Name, len(s.Worktrees)), "paw purge "+s.Name+" --yes"); err != nil {
+					return err
+				}
+			}
+			purged, err := p.Purge(cmd.Context(), s, o)
+			if err != nil {
+				return err
+			}
+			a.printPurged(purged, o.DryRun)
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&yes, "yes", false, "do not ask")
+	f.BoolVar(&o.Force, "force", false, "save what is not committed, then remove")
+	f.BoolVar(&o.DryRun, "dry-run", false, "say whether it could be purged and do nothing")
+	return cmd
+}
+
+func (a *app) printPurged(purged *orchestrator.Purged, dryRun bool) {
+	if dryRun {
+		fmt.Fprintf(a.stdout, "%s can be purged\n", purged.Session)
+		return
+	}
+	fmt.Fprintf(a.stdout, "%s purged\n", purged.Session)
+	for _, branch := range purged.Deleted {
+		fmt.Fprintf(a.stdout, "branch %s deleted\n", branch)
+	}
+	kept := make([]string, 0, len(purged.Kept))
+	for branch := range purged.Kept {
+		kept = append(kept, branch)
+	}
+	sort.Strings(kept)
+	for _, branch := range kept {
+		fmt.Fprintf(a.stdout, "branch %s stays: %s\n", branch, purged.Kept[branch])
+	}
+}
+
+// confirm asks on a terminal; without one it says which flag to pass.
+func (a *app) confirm(question, command string) error {
+	if !a.interactive() {
+		return &usageError{message: question + " not asked, there is no terminal", hint: command}
+	}
+	fmt.Fprintf(a.stderr, "%s [y/N] ", question)
+	line, _ := bufio.NewReader(a.stdin).ReadString('\n')
+	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
+		return exitStatus(orchestrator.KindError)
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+	"paw/session"
+)
+
+func newRecover(a *app) *cobra.Command {
+	var o orchestrator.RecoverOptions
+	var detach bool
+	cmd := &cobra.Command{
+		Use:   "recover [NAME]",
+		Short: "Bring a session back after a crash: same panes, same conversations",
+		Long: exits(`Bring a session back after a crash of tmux, of paw or of the machine: the same
+panes, with each CLI's own conversation. Agents that still run are left alone, none
+is started twice, nothing is deleted and no prompt is sent. A stopped session comes
+back only when it is named.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
+		Example: `  paw recover
+  paw recover --all --detach
+  paw recover shop --dry-run`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.completeSessions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				o.Name = args[0]
+			}
+			p, err := a.paw()
+			if err != nil {
+				return err
+			}
+			return runRecover(cmd, a, p, o, detach || o.All)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.All, "all", false, "every session that was active, of all repositories")
+	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be done and do nothing")
+	f.BoolVarP(&detach, "detach", "d", false, "do not attach")
+	a.addJSON(cmd)
+	return cmd
+}
+
+func runRecover(cmd *cobra.Command, a *app, p *orchestrator.Paw, o orchestrator.RecoverOptions, detach bool) error {
+	recovered, err := p.Recover(cmd.Context(), o)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(recoveredView(recovered))
+	}
+	var last *session.Session
+	refused := false
+	for _, r := range recovered {
+		if r.Left != "" {
+			fmt.Fprintf(a.stdout, "%s: %s\n", r.Session.Name, r.Left)
+			continue
+		}
+		last = r.Session
+		refused = a.printResults(r.Session, r.Results) || refused
+	}
+	switch {
+	case refused:
+		return exitStatus(orchestrator.KindError)
+	case last == nil || o.DryRun || detach || !isTerminal(a.stdout):
+		return nil
+	}
+	return p.Attach(cmd.Context(), last, "")
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+)
+
+func newRemove(a *app) *cobra.Command {
+	var o orchestrator.RemoveOptions
+	var name string
+	cmd := &cobra.Command{
+		Use:   "remove AGENT",
+		Short: "End an agent and remove its worktree; its branch stays",
+		Long: exits(`End an agent and remove its worktree. Its branch and tags stay. It refuses as long as
+the worktree holds anything that git does not have: uncommitted, untracked or
+ignored files, an unfinished merge or rebase. With --force those are saved first:
+a commit under refs/paw holds the files, and the directory is kept in the trash
+folder of the repository.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing),
+		Example: `  paw remove codex
+  paw remove codex --keep-worktree
+  paw remove codex --force`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeAgents,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := a.paw()
+			if err != nil {
+				return err
+			}
+			s, err := p.Find(name)
+			if err != nil {
+				return err
+			}
+			removed, err := p.Remove(cmd.Context(), s, args[0], o)
+			if err != nil {
+				return err
+			}
+			a.printRemoved(removed, o)
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&name, "session", "", "session of the agent (default: that of this place)")
+	f.BoolVar(&o.KeepWorktree, "keep-worktree", false, "leave the worktree where it is, no longer paw's")
+	f.BoolVar(&o.Force, "force", false, "save what is not committed, then remove")
+	f.BoolVar(&o.DryRun, "dry-run", false, "say whether it could be removed and do nothing")
+	completeFlag(cmd, "session", a.completeSessions)
+	return cmd
+}
+
+func (a *app) printRemoved(r *orchestrator.Removed, o orchestrator.RemoveOptions) {
+	switch {
+	case o.DryRun:
+		fmt.Fprintf(a.stdout, "%s can be removed: %s\n", r.Agent, r.Worktree)
+		return
+	case o.KeepWorktree:
+		fmt.Fprintf(a.stdout, "%s removed; its worktree %s and branch %s stay\n", r.Agent, r.Worktree, r.Branch)
+	default:
+		fmt.Fprintf(a.stdout, "%s removed; its branch %s stays\n", r.Agent, r.Branch)
+	}
+	if r.RescueRef != "" {
+		fmt.Fprintf(a.stdout, "its files are in the commit %s\n", r.RescueRef)
+	}
+	if r.Trash != "" {
+		fmt.Fprintf(a.stdout, "its directory is kept in %s\n", r.Trash)
+	}
+}

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// patience is how long a test waits for a condition before it fails.
+const patience = 20 * time.Second
+
+// TestScripts runs the scenarios in testdata/script, each with a HOME, a
+// repository and a private tmux server of its own.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup:               setUpScript,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"until":      cmdUntil,
+			"tmux":       cmdTmux,
+			"killserver": cmdKillServer,
+			"exitcode":   cmdExitCode,
+			"repo":       cmdRepo,
+		},
+	})
+}
+
+func setUpScript(env *testscript.Env) error {
+	// Socket paths have about 100 bytes: the script's own folder may be too deep.
+	dir, err := os.MkdirTemp("", "paw")
+	if err != nil {
+		return err
+	}
+	socket := filepath.Join(dir, "s")
+	home := filepath.Join(env.WorkDir, "home")
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		return err
+	}
+	for _, kv := range scriptEnvironment(home, socket) {
+		name, value, _ := strings.Cut(kv, "=")
+		env.Setenv(name, value)
+	}
+	env.Defer(func() {
+		killServer(socket)
+		os.RemoveAll(dir)
+	})
+	return nil
+}
+
+// scriptEnvironment shuts the user's own configuration out.
+func scriptEnvironment(home, socket string) []string {
+	return []string{
+		"HOME=" + home, "PAW_TMUX_SOCKET=" + socket, "TMUX=", "TMUX_PANE=", "TERM=xterm-256color", "LC_ALL=C.UTF-8",
+		"XDG_DATA_HOME=" + home + "/.local/share", "XDG_STATE_HOME=" + home + "/.local/state", "XDG_CONFIG_HOME=" + home + "/.config",
+		"XDG_CACHE_HOME=" + home + "/.cache", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@localhost", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@localhost",
+		"PAW_SESSION=", "PAW_AGENT=", "SHELL=/bin/sh",
+	}
+}
+
+// killServer ends the tmux server of a socket with SIGKILL and waits until it is gone.
+func killServer(socket string) {
+	out, err := exec.Command("tmux", "-S", socket, "display-message", "-p", "#{pid}").Output()
+	if err != nil {
+		return
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil || pid <= 1 {
+		return
+	}
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+	for end := time.Now().Add(patience); time.Now().Before(end) && syscall.Kill(pid, 0) == nil; {
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// until REGEXP COMMAND...: run the command until its output matches.
+func cmdUntil(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until REGEXP COMMAND...")
+	}
+	want := regexp.MustCompile(`(?m)` + args[0])
+	var out string
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		_ = ts.Exec(args[1], args[2:]...)
+		if out = ts.ReadFile("stdout") + ts.ReadFile("stderr"); want.MatchString(out) {
+			return
+		}
+	}
+	ts.Fatalf("%s never printed %s; last:\n%s", strings.Join(args[1:], " "), args[0], out)
+}
+
+// tmux ARGS...: a tmux client on the script's own server.
+func cmdTmux(ts *testscript.TestScript, neg bool, args []string) {
+	err := ts.Exec("tmux", append([]string{"-S", ts.Getenv("PAW_TMUX_SOCKET")}, args...)...)
+	if (err != nil) != neg {
+		ts.Fatalf("tmux %s: %v", strings.Join(args, " "), err)
+	}
+}
+
+// killserver: the server dies as in a crash.
+func cmdKillServer(ts *testscript.TestScript, neg bool, _ []string) {
+	if neg {
+		ts.Fatalf("killserver cannot be negated")
+	}
+	killServer(ts.Getenv("PAW_TMUX_SOCKET"))
+}
+
+// exitcode N COMMAND...: the command ends with exactly this code.
+func cmdExitCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exitcode N COMMAND...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	got := 0
+	if err != nil {
+		exit, _ = err.(*exec.ExitError)
+		if exit == nil {
+			ts.Fatalf("%s: %v", strings.Join(args[1:], " "), err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("%s: exit code %d, want %d", strings.Join(args[1:], " "), got, want)
+	}
+}
+
+// repo DIR: a repository with one commit.
+func cmdRepo(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: repo DIR")
+	}
+	dir := ts.MkAbs(args[0])
+	for _, argv := range [][]string{{"init", "-q", "-b", "main", dir}, {"-C", dir, "add", "-A"}, {"-C", dir, "commit", "-q", "--allow-empty", "-m", "first"}} {
+		ts.Check(ts.Exec("git", argv...))
+	}
+}
+
+// waitFor polls a condition and fails the test when it never holds.
+func waitFor(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if holds() {
+			return
+		}
+	}
+	t.Fatalf("never happened: %s", what)
+}
+
+// world is a repository, a HOME and a tmux server for one test.
+type world struct {
+	t      *testing.T
+	root   string
+	repo   string
+	socket string
+	env    []string
+}
+
+// newWorld makes a world with a repository of one commit.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	root, err := os.MkdirTemp("", "paw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, root: root, repo: filepath.Join(root, "shop"), socket: filepath.Join(root, "s")}
+	home := filepath.Join(root, "home")
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "GIT_") && !strings.HasPrefix(kv, "PAW_") && !strings.HasPrefix(kv, "TMUX") {
+			w.env = append(w.env, kv)
+		}
+	}
+	w.env = append(w.env, scriptEnvironment(home, w.socket)...)
+	t.Cleanup(func() {
+		killServer(w.socket)
+		os.RemoveAll(root)
+	})
+	w.write(w.repo, "README.md", "hello\n")
+	w.write(w.repo, "sub/a.txt", "a\n")
+	w.git(root, "init", "-q", "-b", "main", w.repo)
+	w.git(w.repo, "add", "-A")
+	w.git(w.repo, "commit", "-q", "-m", "first")
+	return w
+}
+
+func (w *world) write(dir, name, content string) {
+	w.t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// output is what a command printed and how it ended.
+type output struct {
+	stdout, stderr string
+	code           int
+}
+
+// run runs a program in dir with further variables; 137 is death by SIGKILL.
+func (w *world) run(dir string, extra []string, name string, args ...string) output {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(append([]string{}, w.env...), extra...), 5*time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	out := output{stdout: stdout.String(), stderr: stderr.String(), code: cmd.ProcessState.ExitCode()}
+	if out.code == -1 {
+		out.code = 137
+	}
+	if ctx.Err() != nil {
+		w.t.Fatalf("%s %s: never ended: %v\n%s%s", name, strings.Join(args, " "), err, out.stdout, out.stderr)
+	}
+	return out
+}
+
+// paw runs paw in the repository.
+func (w *world) paw(args ...string) output {
+	w.t.Helper()
+	return w.pawWith(nil, args...)
+}
+
+func (w *world) pawWith(extra []string, args ...string) output {
+	w.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.run(w.repo, append([]string{"PAW_TEST_MAIN=1"}, extra...), self, args...)
+}
+
+// ok fails the test unless the command ended well.
+func (w *world) ok(out output) output {
+	w.t.Helper()
+	if out.code != 0 {
+		w.t.Fatalf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	return out
+}
+
+func (w *world) git(dir string, args ...string) string {
+	w.t.Helper()
+	return w.ok(w.run(dir, nil, "git", args...)).stdout
+}
+
+func (w *world) tmux(args ...string) output {
+	w.t.Helper()
+	return w.run(w.root, nil, "tmux", append([]string{"-S", w.socket}, args...)...)
+}
+
+func (w *world) String() string { return fmt.Sprintf("world in %s", w.root) }

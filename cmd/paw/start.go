@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"paw/orchestrator"
+	"paw/session"
+)
+
+type startOptions struct {
+	orchestrator.StartOptions
+	promptFile string
+	detach     bool
+}
+
+func newStart(a *app) *cobra.Command {
+	var o startOptions
+	cmd := &cobra.Command{
+		Use:   "start [--cli LIST]",
+		Short: "Start a session: a branch, a worktree and a pane for each CLI",
+		Long: exits(`Start a session: a branch, a worktree and a tmux pane for each CLI, then attach.
+
+LIST has items [AGENT=]CLI, separated by commas or given with several --cli; the
+same CLI may come twice. Without --cli and --name, the session of this repository
+is attached, or recovered when it is stopped.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
+		Example: `  paw start --cli claude,codex
+  paw start --cli claude --branches feat/auth,feat/search
+  paw start --cli api=claude,web=claude --name shop --prompt "fix the failing tests"`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runStart(cmd, a, o) },
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&o.CLIs, "cli", nil, "CLIs to start, items [AGENT=]CLI")
+	f.StringSliceVar(&o.Branches, "branches", nil, "branches to work on, one agent each; made when missing")
+	f.StringVar(&o.Name, "name", "", "name of the session (default: the repository's directory)")
+	f.StringVar(&o.Base, "base", "", "commit that new branches start from (default: HEAD)")
+	f.StringVar(&o.Prompt, "prompt", "", "first prompt of each agent")
+	f.StringVar(&o.promptFile, "prompt-file", "", "file with the first prompt of each agent, - for standard input")
+	f.StringVar(&o.Preset, "preset", "", "preset of the configuration")
+	f.BoolVarP(&o.detach, "detach", "d", false, "do not attach")
+	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be done and do nothing")
+	a.addJSON(cmd)
+	cmd.MarkFlagsMutuallyExclusive("prompt", "prompt-file")
+	completeFlag(cmd, "cli", a.completeCLIs)
+	completeFlag(cmd, "preset", a.completePresets)
+	return cmd
+}
+
+func runStart(cmd *cobra.Command, a *app, o startOptions) error {
+	p, err := a.paw()
+	if err != nil {
+		return err
+	}
+	if err := o.readPrompt(a.stdin); err != nil {
+		return err
+	}
+	if len(o.CLIs) == 0 && o.Preset == "" {
+		if o.Name == "" {
+			if done, err := a.resumeHere(cmd, p, o); done || err != nil {
+				return err
+			}
+		}
+		if o.CLIs, err = a.chooseCLIs(cmd, p); err != nil {
+			return err
+		}
+	}
+	started, err := p.Start(cmd.Context(), o.StartOptions)
+	if err != nil {
+		return err
+	}
+	return a.showStarted(cmd, p, started, o.detach)
+}
+
+// readPrompt reads --prompt-file.
+func (o *startOptions) readPrompt(stdin io.Reader) error {
+	if o.promptFile == "" {
+		return nil
+	}
+	var data []byte
+	var err error
+	if o.promptFile == "-" {
+		data, err = io.ReadAll(stdin)
+	} else {
+		data, err = os.ReadFile(o.promptFile)
+	}
+	o.Prompt = string(data)
+	return err
+}
+
+// resumeHere attaches to the running session of this place, or recovers the
+// stopped one; false when there is none.
+func (a *app) resumeHere(cmd *cobra.Command, p *orchestrator.Paw, o startOptions) (bool, error) {
+	statuses, problems, err := p.Status(cmd.Context(), orchestrator.StatusOptions{})
+	if err != nil || len(statuses) == 0 {
+		return false, err
+	}
+	if len(statuses)+len(problems) > 1 {
+		_, err := p.Find("")
+		return true, err
+	}
+	st := statuses[0]
+	if o.DryRun {
+		fmt.Fprintf(a.stdout, "%s exists and is %s; start would bring it back and attach\n", st.Session.Name, st.Status)
+		return true, nil
+	}
+	if st.Status == session.StatusActive {
+		if a.json || o.detach {
+			return true, a.showSession(cmd, p, st.Session.Name, nil)
+		}
+		return true, p.Attach(cmd.Context(), st.Session, "")
+	}
+	return true, runRecover(cmd, a, p, orchestrator.RecoverOptions{Name: st.Session.Name}, o.detach)
+}
+
+// chooseCLIs asks on a terminal which of the installed CLIs to start; without
+// one it says what to pass.
+func (a *app) chooseCLIs(cmd *cobra.Command, p *orchestrator.Paw) ([]string, error) {
+	var installed []string
+	for _, info := range p.ListCLIs(cmd.Context(), false) {
+		if info.Path != "" {
+			installed = append(installed, info.Name)
+		}
+	}
+	if !a.interactive() {
+		return nil, &usageError{message: "which CLIs? installed: " + strings.Join(installed, ", "), hint: "paw start --cli " + installed[0]}
+	}
+	preferred := installed[0]
+	fmt.Fprintln(a.stderr, "Installed CLIs:")
+	for i, name := range installed {
+		if name == p.Config.DefaultCLI {
+			preferred = name
+		}
+		fmt.Fprintf(a.stderr, "  %d  %s\n", i+1, name)
+	}
+	fmt.Fprintf(a.stderr, "Which ones, separated by commas? [%s] ", preferred)
+	line, err := bufio.NewReader(a.stdin).ReadString('\n')
+	if err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(line) == "" {
+		return []string{preferred}, nil
+	}
+	return pick(line, installed), nil
+}
+
+// pick reads names and numbers of a list.
+func pick(line string, installed []string) []string {
+	var chosen []string
+	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' }) {
+		if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= len(installed) {
+			word = installed[n-1]
+		}
+		chosen = append(chosen, word)
+	}
+	return chosen
+}
+
+// interactive tells whether there is a person at both ends.
+func (a *app) interactive() bool {
+	in, ok := a.stdin.(*os.File)
+	return ok && term.IsTerminal(int(in.Fd())) && isTerminal(a.stderr)
+}
+
+// showStarted tells what was started, and attaches.
+func (a *app) showStarted(cmd *cobra.Command, p *orchestrator.Paw, started *orchestrator.Started, detach bool) error {
+	if started.Plan != nil {
+		for _, step := range started.Plan {
+			fmt.Fprintln(a.stdout, step)
+		}
+	}
+	if !a.json {
+		for _, note := range started.Notes {
+			fmt.Fprintf(a.stderr, "paw: note: %s\n", note)
+		}
+	}
+	if started.Plan != nil {
+		return nil
+	}
+	return a.showResults(cmd, p, started.Session, started.Results, detach)
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+)
+
+// watchInterval is how often --watch looks again.
+const watchInterval = time.Second
+
+func newStatus(a *app) *cobra.Command {
+	var o orchestrator.StatusOptions
+	var dirty, watch bool
+	cmd := &cobra.Command{
+		Use:   "status [NAME]",
+		Short: "Show who is running and who waits for you",
+		Long: exits(`Show the sessions and agents as they are now: the record, tmux and the agents'
+locks together. It changes nothing and runs no git (--dirty does).`, exitUsage, exitNotFound),
+		Example: `  paw status
+  paw status --all
+  paw status --json | jq -r '.sessions[].agents[] | select(.state == "waiting_input").name'`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.completeSessions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				o.Name = args[0]
+			}
+			p, err := a.paw()
+			if err != nil {
+				return err
+			}
+			if watch {
+				return a.watchStatus(cmd.Context(), p, o)
+			}
+			statuses, problems, err := p.Status(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			if dirty {
+				p.CountDirty(cmd.Context(), statuses)
+			}
+			return a.showStatus(p, statuses, problems)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.All, "all", false, "every session, of all repositories")
+	f.BoolVar(&dirty, "dirty", false, "also count uncommitted files (runs git in each worktree)")
+	f.BoolVarP(&watch, "watch", "w", false, "keep showing it, until Ctrl-C")
+	a.addJSON(cmd)
+	return cmd
+}
+
+// showStatus prints statuses as a table or as JSON.
+func (a *app) showStatus(p *orchestrator.Paw, statuses []orchestrator.SessionStatus, problems []error) error {
+	for _, problem := range problems {
+		fmt.Fprintf(a.stderr, "paw: error: %v\n", problem)
+	}
+	if a.json {
+		return a.printJSON(statusView(statuses))
+	}
+	if len(statuses) == 0 {
+		if len(problems) == 0 {
+			fmt.Fprintf(a.stdout, "no session here (paw start --cli %s makes one; paw status --all shows the others)\n", p.Config.DefaultCLI)
+		}
+		return nil
+	}
+	for i, st := range statuses {
+		if i > 0 {
+			fmt.Fprintln(a.stdout)
+		}
+		a.printStatus(st, p.Now())
+	}
+	return nil
+}
+
+// watchStatus shows the status again and again: in place on a terminal, as one
+// JSON object per line with --json.
+func (a *app) watchStatus(ctx context.Context, p *orchestrator.Paw, o orchestrator.StatusOptions) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	ticker := time.NewTicker(watchInterval)
+	defer ticker.Stop()
+	for {
+		statuses, problems, err := p.Status(ctx, o)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !a.json && isTerminal(a.stdout) {
+			fmt.Fprint(a.stdout, "\x1b[H\x1b[2J")
+		}
+		if err := a.showStatus(p, statuses, problems); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"time"
+
+	"paw/orchestrator"
+)
+
+// The JSON that paw prints is a contract of its own, apart from the record
+// (docs/json.md). Absent is not null: a field that was not looked at is left
+// out, one that was looked at and is empty is null.
+
+type statusJSON struct {
+	Version  int           `json:"version"`
+	Sessions []sessionJSON `json:"sessions"`
+}
+
+type sessionJSON struct {
+	Name         string      `json:"name"`
+	RepoPath     string      `json:"repo_path"`
+	ProjectName  string      `json:"project_name"`
+	CreatedAt    time.Time   `json:"created_at"`
+	Status       string      `json:"status"`
+	RecordStatus string      `json:"record_status"`
+	Reason       *string     `json:"reason"`
+	Tmux         tmuxJSON    `json:"tmux"`
+	Agents       []agentJSON `json:"agents"`
+}
+
+type tmuxJSON struct {
+	Session string `json:"session"`
+	Socket  string `json:"socket"`
+	Alive   *bool  `json:"alive,omitempty"`
+}
+
+type agentJSON struct {
+	Name           string     `json:"name"`
+	CLI            string     `json:"cli"`
+	Branch         string     `json:"branch"`
+	WorktreePath   string     `json:"worktree_path"`
+	PaneID         *string    `json:"pane_id"`
+	PaneAlive      *bool      `json:"pane_alive,omitempty"`
+	PID            *int       `json:"pid"`
+	State          string     `json:"state"`
+	StateSince     *time.Time `json:"state_since"`
+	StateSource    string     `json:"state_source"`
+	Reason         *string    `json:"reason"`
+	Parent         *string    `json:"parent"`
+	Children       []string   `json:"children"`
+	ConversationID *string    `json:"conversation_id"`
+	ExitCode       *int       `json:"exit_code"`
+	Dirty          *int       `json:"dirty,omitempty"`
+}
+
+func statusView(statuses []orchestrator.SessionStatus) statusJSON {
+	view := statusJSON{Version: 1, Sessions: []sessionJSON{}}
+	for _, st := range statuses {
+		s := st.Session
+		sv := sessionJSON{
+			Name: s.Name, RepoPath: s.RepoPath, ProjectName: s.ProjectName, CreatedAt: s.CreatedAt,
+			Status: string(st.Status), RecordStatus: string(s.Status), Reason: nonEmpty(st.Reason),
+			Tmux:   tmuxJSON{Session: s.Tmux.Session, Socket: s.Tmux.Socket, Alive: st.TmuxAlive},
+			Agents: []agentJSON{},
+		}
+		for _, ag := range st.Agents {
+			sv.Agents = append(sv.Agents, agentView(ag))
+		}
+		view.Sessions = append(view.Sessions, sv)
+	}
+	return view
+}
+
+func agentView(ag orchestrator.AgentStatus) agentJSON {
+	w := ag.Record
+	v := agentJSON{
+		Name: w.Agent, CLI: w.CLI, Branch: w.Branch, WorktreePath: w.WorktreePath, PaneID: nonEmpty(ag.PaneID),
+		PaneAlive: ag.PaneAlive, State: string(ag.State), StateSince: ag.Since, StateSource: string(ag.Source),
+		Reason: nonEmpty(ag.Reason), Parent: nonEmpty(w.Parent), Children: ag.Children,
+		ConversationID: nonEmpty(w.Conversation()), ExitCode: ag.ExitCode, Dirty: ag.Dirty,
+	}
+	if v.Children == nil {
+		v.Children = []string{}
+	}
+	if ag.PID != 0 {
+		v.PID = &ag.PID
+	}
+	return v
+}
+
+// nonEmpty is nil for "": null in JSON.
+func nonEmpty(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+type recoverJSON struct {
+	Version  int                  `json:"version"`
+	Sessions []recoverSessionJSON `json:"sessions"`
+}
+
+type recoverSessionJSON struct {
+	Name   string       `json:"name"`
+	Left   *string      `json:"left_alone"`
+	Agents []resultJSON `json:"agents"`
+}
+
+type resultJSON struct {
+	Name   string   `json:"name"`
+	CLI    string   `json:"cli"`
+	Result string   `json:"result"`
+	Reason *string  `json:"reason"`
+	Hints  []string `json:"hints"`
+	Notes  []string `json:"notes"`
+}
+
+func recoveredView(all []orchestrator.Recovered) recoverJSON {
+	view := recoverJSON{Version: 1, Sessions: []recoverSessionJSON{}}
+	for _, r := range all {
+		sv := recoverSessionJSON{Name: r.Session.Name, Left: nonEmpty(r.Left), Agents: []resultJSON{}}
+		for _, one := range r.Results {
+			sv.Agents = append(sv.Agents, resultJSON{
+				Name: one.Agent, CLI: one.CLI, Result: string(one.Kind), Reason: nonEmpty(one.Reason),
+				Hints: append([]string{}, one.Hints...), Notes: append([]string{}, one.Notes...),
+			})
+		}
+		view.Sessions = append(view.Sessions, sv)
+	}
+	return view
+}

@@ -1,0 +1,46 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"paw/session"
+	"paw/tmux"
+)
+
+// Attach shows a session in the user's terminal, with the pane of agentName
+// selected when it is not empty.
+func (p *Paw) Attach(ctx context.Context, s *session.Session, agentName string) error {
+	if agentName != "" {
+		if _, err := agentNamed(s, agentName); err != nil {
+			return err
+		}
+	}
+	f, err := p.observe(ctx, s)
+	if err != nil {
+		return err
+	}
+	switch f.tmux {
+	case session.TmuxUnknown:
+		return failf(KindError, "%s: %s", s.Name, silence(f.tmuxErr)).hint("paw recover %s", s.Name)
+	case session.TmuxDead:
+		return failf(KindError, "%s: not running", s.Name).hint("paw recover %s", s.Name)
+	}
+	pane := ""
+	if agentName != "" {
+		a := f.agent(agentName)
+		if a.pane == nil {
+			return failf(KindError, "%s: has no pane", agentName).hint("paw recover %s", s.Name)
+		}
+		pane = a.pane.ID
+	}
+	err = p.tmuxFor(s).Attach(ctx, f.tmuxID, pane, os.Stdin, os.Stdout, os.Stderr)
+	switch {
+	case errors.Is(err, tmux.ErrNotATerminal):
+		return failf(KindError, "%s: cannot attach: not a terminal", s.Name).hint("paw attach %s", s.Name)
+	case errors.Is(err, tmux.ErrNestedServer):
+		return failf(KindError, "%s: runs on another tmux server than the one you are in", s.Name).hint("env -u TMUX paw attach %s", s.Name)
+	}
+	return tmuxError(err)
+}

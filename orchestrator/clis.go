@@ -1,0 +1,63 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sync/errgroup"
+
+	"paw/config"
+	"paw/orchestrator/agent"
+	"paw/worktree"
+)
+
+// CLIInfo is what paw knows of one CLI on this machine.
+type CLIInfo struct {
+	Name      string
+	Path      string // "" when it is not installed
+	Version   string
+	Err       error // why the version is not known
+	Facts     agent.Facts
+	IsDefault bool
+}
+
+// ListCLIs tells which CLIs paw knows, which are installed, and what paw can do
+// with each. Versions are asked for only when withVersions is set: some CLIs
+// take a second to start.
+func (p *Paw) ListCLIs(ctx context.Context, withVersions bool) []CLIInfo {
+	names := p.CLIs.Names()
+	infos := make([]CLIInfo, len(names))
+	var group errgroup.Group
+	group.SetLimit(4)
+	for i, name := range names {
+		cli, _ := p.CLIs.Get(name)
+		infos[i] = CLIInfo{Name: name, Facts: cli.Facts(), IsDefault: name == p.Config.DefaultCLI}
+		executable, err := p.executable(cli)
+		if err != nil {
+			var e *Error
+			if !errors.As(err, &e) {
+				infos[i].Err = err
+			}
+			continue
+		}
+		infos[i].Path = executable
+		if !withVersions {
+			continue
+		}
+		group.Go(func() error {
+			infos[i].Version, infos[i].Err = cli.Version(ctx, executable, p.Env)
+			return nil
+		})
+	}
+	_ = group.Wait()
+	return infos
+}
+
+// Trust remembers commands of the repository's configuration, word for word.
+func (p *Paw) Trust(commands []config.Command) error {
+	repository, err := worktree.Discover(p.Dir)
+	if err != nil {
+		return err
+	}
+	return p.Paths.Trust(repository.Path, commands)
+}

@@ -1,0 +1,128 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"paw/session"
+	"paw/worktree"
+)
+
+// Finding is one thing doctor looked at.
+type Finding struct {
+	OK    bool     `json:"ok"`
+	Text  string   `json:"text"`
+	Hints []string `json:"hints"`
+}
+
+// Doctor looks at everything paw depends on. It changes nothing.
+func (p *Paw) Doctor(ctx context.Context) []Finding {
+	var found []Finding
+	add := func(err error, fine string) {
+		if err == nil {
+			found = append(found, Finding{OK: true, Text: fine, Hints: []string{}})
+			return
+		}
+		f := Finding{Text: err.Error(), Hints: []string{}}
+		var e *Error
+		if errors.As(err, &e) {
+			f.Hints = append(f.Hints, e.Hints...)
+		}
+		found = append(found, f)
+	}
+	add(p.requireTools(ctx), "git and tmux are new enough")
+	add(p.writable(), "state and data folders can be written")
+	for _, c := range p.Config.Untrusted {
+		add(failf(KindError, "%s of this repository is not trusted: %s", c.Key, c.Text).hint("paw config trust"), "")
+	}
+	sessions, problems, err := p.Store.List()
+	if err != nil {
+		add(err, "")
+	}
+	for _, problem := range problems {
+		add(p.recordError("", problem), "")
+	}
+	repositories := map[string]bool{}
+	for _, s := range sessions {
+		p.examineSession(ctx, s, add)
+		if !repositories[s.GitCommonDir] {
+			repositories[s.GitCommonDir] = true
+			p.examineRepository(ctx, s, add)
+		}
+	}
+	return found
+}
+
+// writable tries the folders that every change needs.
+func (p *Paw) writable() error {
+	for _, dir := range []string{p.Paths.SessionsDir, p.Paths.LocksDir(), p.Paths.LaunchDir()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+		f, err := os.CreateTemp(dir, ".paw-write-test-*")
+		if err != nil {
+			return err
+		}
+		f.Close()
+		if err := os.Remove(f.Name()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// examineSession looks at the agents of one session.
+func (p *Paw) examineSession(ctx context.Context, s *session.Session, add func(error, string)) {
+	f, err := p.observe(ctx, s)
+	if err != nil {
+		add(err, "")
+		return
+	}
+	st := statusOf(f)
+	bad := false
+	for _, a := range st.Agents {
+		switch {
+		case a.Orphan:
+			bad = true
+			add(failf(KindError, "%s/%s: pid %d runs outside of tmux", s.Name, a.Record.Agent, a.PID).hint("kill %d && paw recover %s", a.PID, s.Name), "")
+		case s.Status == session.StatusActive && a.State == session.StateSuspended:
+			bad = true
+			add(failf(KindError, "%s/%s: suspended (%s)", s.Name, a.Record.Agent, a.Reason).hint("paw recover %s", s.Name), "")
+		}
+		if text := p.undelivered(s, a.Record.Agent); text != "" && a.lockFree() {
+			bad = true
+			add(failf(KindError, "%s/%s: %s", s.Name, a.Record.Agent, text), "")
+		}
+	}
+	if !bad {
+		add(nil, fmt.Sprintf("session %s is %s", s.Name, st.Status))
+	}
+}
+
+func (a AgentStatus) lockFree() bool { return a.PID == 0 }
+
+// examineRepository looks at the worktree registrations and the trash.
+func (p *Paw) examineRepository(ctx context.Context, s *session.Session, add func(error, string)) {
+	repository, err := worktree.Discover(s.GitCommonDir)
+	if err != nil {
+		add(failf(KindError, "%s: the repository is gone: %w", s.RepoPath, err), "")
+		return
+	}
+	entries, err := p.manager(repository).List(ctx)
+	if err != nil {
+		add(err, "")
+		return
+	}
+	for _, e := range entries {
+		if e.Head == "" && !e.Bare {
+			add(failf(KindError, "%s: a half-made worktree registration, %s", s.RepoPath, e.AdminDir).hint("paw recover %s", s.Name), "")
+		}
+	}
+	trash := filepath.Join(s.GitCommonDir, "paw", "trash")
+	if kept, err := os.ReadDir(trash); err == nil && len(kept) > 0 {
+		add(nil, fmt.Sprintf("%d removed directories are kept in %s", len(kept), trash))
+	}
+}

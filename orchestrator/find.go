@@ -1,0 +1,95 @@
+package orchestrator
+
+import (
+	"errors"
+	"strings"
+
+	"paw/session"
+	"paw/worktree"
+)
+
+// Find loads the session a command is about: the one called name or, without a
+// name, that of the pane, the worktree or the repository the user stands in.
+func (p *Paw) Find(name string) (*session.Session, error) {
+	if name != "" {
+		return p.load(name)
+	}
+	s, err := p.Here()
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		return nil, failf(KindNotFound, "no session here").hint("paw status --all").hint("paw start --cli %s", p.Config.DefaultCLI)
+	}
+	return s, nil
+}
+
+// load reads the record of a session that must exist.
+func (p *Paw) load(name string) (*session.Session, error) {
+	if err := session.ValidateName("session", name); err != nil {
+		return nil, failf(KindUsage, "%w", err)
+	}
+	s, err := p.Store.Load(name)
+	if err != nil {
+		return nil, p.recordError(name, err)
+	}
+	if s == nil {
+		return nil, failf(KindNotFound, "%s: no such session", name).hint("paw status --all")
+	}
+	return s, nil
+}
+
+// Here is the session of the place the user stands in, nil when there is none.
+func (p *Paw) Here() (*session.Session, error) {
+	if name := p.getenv("PAW_SESSION"); name != "" {
+		s, err := p.Store.Load(name)
+		if err == nil && s != nil {
+			return s, nil
+		}
+	}
+	repository, err := worktree.Discover(p.Dir)
+	if err != nil {
+		return nil, nil
+	}
+	for _, place := range []string{repository.Worktree, repository.Path} {
+		if place == "" {
+			continue
+		}
+		s, err := p.Store.FindByRepo(place)
+		if err != nil {
+			return nil, p.recordError("", err)
+		}
+		if s != nil {
+			return s, nil
+		}
+	}
+	return nil, nil
+}
+
+// recordError puts an error of the store into the user's words.
+func (p *Paw) recordError(name string, err error) error {
+	var ambiguous *session.AmbiguousError
+	var locked *session.LockedError
+	switch {
+	case errors.As(err, &ambiguous):
+		return failf(KindUsage, "%w", err).hint("paw status --all")
+	case errors.As(err, &locked):
+		return failf(KindLocked, "%w", err)
+	case errors.Is(err, session.ErrNotFound):
+		return failf(KindNotFound, "%s: no such session", name).hint("paw status --all")
+	}
+	return err
+}
+
+// agentNamed finds one agent of a session.
+func agentNamed(s *session.Session, name string) (*session.Worktree, error) {
+	if w := s.Worktree(name); w != nil {
+		return w, nil
+	}
+	names := make([]string, len(s.Worktrees))
+	for i, w := range s.Worktrees {
+		names[i] = w.Agent
+	}
+	return nil, failf(KindNotFound, "%s: no such agent in %s (it has %s)", name, s.Name, strings.Join(names, ", ")).
+		hint("paw status %s", s.Name)
+}

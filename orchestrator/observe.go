@@ -1,0 +1,157 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"time"
+
+	"paw/session"
+	"paw/tmux"
+)
+
+// facts is everything observed of one session at one instant. Nothing in it
+// comes from the record alone: panes are what tmux says, locks what the kernel says.
+type facts struct {
+	session *session.Session
+	tmux    session.Liveness
+	tmuxErr error // why tmux is not alive, nil when it is
+	server  tmux.Server
+	tmuxID  string      // id of paw's tmux session, "" when there is none
+	others  []tmux.Pane // the user's own panes in paw's tmux session
+	agents  []agentFacts
+	now     time.Time
+}
+
+// agentFacts is what was observed of one agent.
+type agentFacts struct {
+	record     session.Worktree
+	lock       session.AgentLock
+	pane       *tmux.Pane
+	launchedAt time.Time // of a launch that no launcher has read yet, else zero
+	failure    string    // why the last launcher gave up
+}
+
+// everLaunched tells whether a launcher of this very session ever held the
+// agent's lock: then the worktree may hold work.
+func (a agentFacts) everLaunched(s *session.Session) bool {
+	return a.lock.State == session.LockHeld || (a.lock.Holder.PID != 0 && !a.lock.Holder.At.Before(s.CreatedAt))
+}
+
+// panesOn is one answer of one tmux server.
+type panesOn struct {
+	server tmux.Server
+	panes  []tmux.Pane
+	err    error
+}
+
+// askTmux lists the panes of the server a session lives on: one tmux client.
+func (p *Paw) askTmux(ctx context.Context, s *session.Session) panesOn {
+	server, panes, err := p.tmuxFor(s).Panes(ctx)
+	return panesOn{server, panes, err}
+}
+
+// observe gathers the facts of one session.
+func (p *Paw) observe(ctx context.Context, s *session.Session) (facts, error) {
+	return p.observeOn(s, p.askTmux(ctx, s))
+}
+
+// observeOn gathers the facts of one session from an answer of its server.
+func (p *Paw) observeOn(s *session.Session, on panesOn) (facts, error) {
+	f := facts{session: s, server: on.server, tmuxErr: on.err, now: p.Now()}
+	byAgent := map[string]*tmux.Pane{}
+	for i := range on.panes {
+		pane := &on.panes[i]
+		ours := pane.Identity != nil && pane.Identity.Session == s.Name && s.Worktree(pane.Identity.Agent) != nil
+		if ours || pane.PawSession == s.Name {
+			if pane.PawSession == s.Name || f.tmuxID == "" {
+				f.tmuxID = pane.SessionID
+			}
+		}
+		switch {
+		case ours:
+			name := pane.Identity.Agent
+			if old := byAgent[name]; old == nil || betterPane(pane, old) {
+				byAgent[name] = pane
+			}
+		case pane.PawSession == s.Name:
+			f.others = append(f.others, *pane)
+		}
+	}
+	f.tmux = liveness(s, on.err, f.tmuxID != "")
+	for _, w := range s.Worktrees {
+		lock, err := p.Locks.ProbeAgent(s.Name, w.Agent)
+		if err != nil {
+			return f, err
+		}
+		a := agentFacts{record: w, lock: lock, pane: byAgent[w.Agent]}
+		if a.pane != nil && a.pane.Identity.Generation > 0 {
+			if info, err := os.Stat(p.launchPath(s.Name, w.Agent, a.pane.Identity.Generation)); err == nil {
+				a.launchedAt = info.ModTime()
+			}
+		}
+		if lock.State == session.LockFree {
+			a.failure = p.launchFailure(s.Name, w.Agent)
+		}
+		f.agents = append(f.agents, a)
+	}
+	return f, nil
+}
+
+// betterPane prefers, of two panes that claim the same agent, the living one
+// and then the newer launch: a user may have respawned or copied a pane.
+func betterPane(a, b *tmux.Pane) bool {
+	if a.Dead != b.Dead {
+		return !a.Dead
+	}
+	return a.Identity.Generation > b.Identity.Generation
+}
+
+// liveness says whether tmux still has the session. Only tmux itself can say
+// that it is dead: an unreachable socket of a server that still runs, a
+// time-out or an unknown error is silence, not death.
+func liveness(s *session.Session, err error, found bool) session.Liveness {
+	switch {
+	case err == nil && found:
+		return session.TmuxAlive
+	case err == nil:
+		return session.TmuxDead
+	case errors.Is(err, tmux.ErrNoServer) && !serverLives(s):
+		return session.TmuxDead
+	}
+	return session.TmuxUnknown
+}
+
+// serverLives tells whether the recorded server still runs although its socket
+// does not answer (cleaners of /tmp delete sockets; anthropics/claude-code#54694).
+func serverLives(s *session.Session) bool {
+	return s.Tmux.ServerPID != 0 && tmux.ServerAlive(s.Tmux.ServerPID, s.Tmux.ServerStarted)
+}
+
+func (p *Paw) launchFailure(sessionName, agentName string) string {
+	data, err := os.ReadFile(p.failurePath(sessionName, agentName))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// evidence turns the facts of one agent into what the state is decided from.
+func (f facts) evidence(a agentFacts) session.Evidence {
+	e := session.Evidence{
+		Tmux: f.tmux, Record: f.session.Status, Phase: a.record.Phase, Lock: a.lock.State, HolderPID: a.lock.Holder.PID,
+		Pane: session.PaneGone, OtherBoot: a.lock.Holder.BootID != "" && a.lock.Holder.BootID != session.BootID(),
+		LaunchedAt: a.launchedAt, Now: f.now,
+	}
+	switch {
+	case f.tmux == session.TmuxUnknown:
+		e.Pane = session.PaneUnknown
+	case a.pane == nil:
+	case a.pane.Dead:
+		e.Pane, e.ExitCode, e.Signal = session.PaneDead, a.pane.ExitCode, a.pane.Signal
+	default:
+		e.Pane = session.PaneAlive
+	}
+	return e
+}

@@ -1,0 +1,127 @@
+// Package orchestrator holds paw's use cases, one per file. It is the only
+// package that knows sessions, worktrees, panes and CLIs together.
+//
+// Every use case gathers its facts once (observe), decides in pure functions
+// (plan) and acts in steps that may be repeated (apply): a paw killed after any
+// step leaves something that the next command finishes.
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"paw/config"
+	"paw/orchestrator/agent"
+	"paw/session"
+	"paw/tmux"
+	"paw/worktree"
+)
+
+// lockWait bounds how long a command waits for another paw that holds a lock.
+const lockWait = 30 * time.Second
+
+// Paw is one running paw: its configuration, its files and the user's environment.
+type Paw struct {
+	Config     config.Loaded
+	Paths      config.Paths
+	Store      session.Store
+	Locks      session.Locks
+	CLIs       agent.Set
+	Executable string   // absolute path of paw, which panes run
+	Dir        string   // the directory the user stands in
+	Env        []string // the environment of the shell the user typed in
+	Progress   io.Writer
+	Now        func() time.Time
+	Step       func(name string) // called after each step that changes something; tests kill paw there
+}
+
+// New puts a Paw together from the user's directory and environment. It reads
+// the configuration and starts no process.
+func New(dir string, env []string, progress io.Writer) (*Paw, error) {
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("own path: %w", err)
+	}
+	paths := config.DefaultPaths()
+	p := &Paw{
+		Paths:      paths,
+		Store:      session.Store{Dir: paths.SessionsDir, LocksDir: paths.LocksDir()},
+		Locks:      session.Locks{Dir: paths.LocksDir()},
+		Executable: executable,
+		Dir:        dir,
+		Env:        env,
+		Progress:   progress,
+		Now:        time.Now,
+		Step:       func(string) {},
+	}
+	root := ""
+	if repository, err := worktree.Discover(dir); err == nil {
+		root = repository.Path
+	}
+	p.Config, err = config.Load(paths, root, p.getenv)
+	if err != nil {
+		return nil, err
+	}
+	custom := map[string]agent.Custom{}
+	for name, c := range p.Config.CLIs {
+		custom[name] = agent.Custom{Name: name, Command: c.Command, Resume: c.Resume, Args: c.Args, Prompt: c.Prompt, Env: c.Env}
+	}
+	p.CLIs = agent.New(custom)
+	return p, nil
+}
+
+func (p *Paw) getenv(name string) string {
+	prefix := name + "="
+	value := ""
+	for _, kv := range p.Env {
+		if len(kv) >= len(prefix) && kv[:len(prefix)] == prefix {
+			value = kv[len(prefix):]
+		}
+	}
+	return value
+}
+
+// say tells the user what goes on, on stderr.
+func (p *Paw) say(format string, args ...any) {
+	if p.Progress != nil {
+		fmt.Fprintf(p.Progress, format+"\n", args...)
+	}
+}
+
+// tmuxFor is the client for the server of a session: the recorded socket, or
+// the configured one as long as none is recorded.
+func (p *Paw) tmuxFor(s *session.Session) *tmux.Client {
+	if s != nil && s.Tmux.Socket != "" {
+		return tmux.New(s.Tmux.Socket)
+	}
+	return tmux.New(p.Config.Tmux.Socket)
+}
+
+// manager works on the repository of a session.
+func (p *Paw) manager(repository worktree.Repository) worktree.Manager {
+	return worktree.Manager{
+		Repository: repository,
+		Locks: func(ctx context.Context) (func(), error) {
+			ctx, cancel := context.WithTimeout(ctx, lockWait)
+			unlock, err := p.Locks.Repository(ctx, repository.CommonDir)
+			cancel()
+			return unlock, err
+		},
+	}
+}
+
+// update changes a record under the session lock, waiting at most lockWait.
+func (p *Paw) update(ctx context.Context, name string, change func(*session.Session) error) (*session.Session, error) {
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	return p.Store.Update(ctx, name, change)
+}
+
+// stateDir is where paw keeps files of one agent's CLI, outside its worktree.
+func (p *Paw) stateDir(sessionName, agentName string) string {
+	return filepath.Join(p.Paths.StateDir, "agents", sessionName, agentName)
+}

@@ -1,0 +1,83 @@
+package orchestrator
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"paw/session"
+	"paw/worktree"
+)
+
+// Purged is what purge did.
+type Purged struct {
+	Session  string
+	Removed  []string          // agents
+	Deleted  []string          // branches
+	Kept     map[string]string // branches that stay, with the reason
+}
+
+// Purge ends a session for good: stop, remove every agent, delete the merged
+// branches that paw made, and the record. It refuses as a whole, before it
+// changed anything, when one agent cannot be removed.
+func (p *Paw) Purge(ctx context.Context, s *session.Session, o RemoveOptions) (*Purged, error) {
+	if err := p.requireGit(ctx); err != nil {
+		return nil, err
+	}
+	repository, err := worktree.Discover(s.GitCommonDir)
+	if err != nil {
+		return nil, failf(KindError, "%s: the repository is gone: %w", s.RepoPath, err)
+	}
+	m := p.manager(repository)
+	for i := range s.Worktrees {
+		if err := p.removable(ctx, m, s, &s.Worktrees[i], o); err != nil {
+			return nil, err
+		}
+	}
+	if o.DryRun {
+		return &Purged{Session: s.Name}, nil
+	}
+	if _, err := p.Stop(ctx, s, nil); err != nil {
+		return nil, err
+	}
+	purged := &Purged{Session: s.Name, Kept: map[string]string{}}
+	for _, w := range s.Worktrees {
+		current, err := p.load(s.Name)
+		if err != nil {
+			return purged, err
+		}
+		if _, err := p.Remove(ctx, current, w.Agent, o); err != nil {
+			return purged, err
+		}
+		purged.Removed = append(purged.Removed, w.Agent)
+		p.deleteBranch(ctx, m, w, purged)
+		p.Step("purge.removed")
+	}
+	for _, dir := range []string{filepath.Join(p.Paths.LaunchDir(), s.Name), filepath.Dir(p.stateDir(s.Name, "x"))} {
+		if err := os.RemoveAll(dir); err != nil {
+			return purged, err
+		}
+	}
+	return purged, p.Store.Delete(ctx, s.Name)
+}
+
+// deleteBranch deletes a branch that paw made, when nothing on it would be lost.
+func (p *Paw) deleteBranch(ctx context.Context, m worktree.Manager, w session.Worktree, purged *Purged) {
+	if !w.BranchCreated {
+		purged.Kept[w.Branch] = "paw did not make it"
+		return
+	}
+	tips, err := m.Branches(ctx, []string{w.Branch})
+	if err != nil || tips[w.Branch] == "" {
+		return
+	}
+	deleted, err := m.DeleteBranch(ctx, w.Branch, tips[w.Branch], "HEAD")
+	switch {
+	case err != nil:
+		purged.Kept[w.Branch] = err.Error()
+	case deleted:
+		purged.Deleted = append(purged.Deleted, w.Branch)
+	default:
+		purged.Kept[w.Branch] = "not merged"
+	}
+}

@@ -1,0 +1,274 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"paw/orchestrator/agent"
+	"paw/session"
+	"paw/tmux"
+	"paw/worktree"
+)
+
+// RecoverOptions selects what to recover.
+type RecoverOptions struct {
+	Name   string
+	All    bool
+	DryRun bool
+}
+
+// Recovered is what became of one session.
+type Recovered struct {
+	Session *session.Session
+	Results []Result
+	Left    string // why the session was left alone, "" when it was recovered
+}
+
+// Recover brings sessions back: the same panes with each CLI's own
+// conversation. It starts no agent twice, deletes nothing and sends no prompt.
+func (p *Paw) Recover(ctx context.Context, o RecoverOptions) ([]Recovered, error) {
+	if err := p.requireTools(ctx); err != nil {
+		return nil, err
+	}
+	sessions, problems, err := p.selectSessions(StatusOptions{Name: o.Name, All: o.All})
+	if err != nil {
+		return nil, err
+	}
+	for _, problem := range problems {
+		p.say("paw: error: %v", problem)
+	}
+	if len(sessions) == 0 && !o.All {
+		return nil, failf(KindNotFound, "no session here").hint("paw status --all")
+	}
+	var all []Recovered
+	for _, s := range sessions {
+		if s.Status == session.StatusStopped && o.Name == "" {
+			if err := p.finishStop(ctx, s, o.DryRun); err != nil {
+				return all, err
+			}
+			all = append(all, Recovered{Session: s, Left: "stopped; paw recover " + s.Name + " brings it back"})
+			continue
+		}
+		one, err := p.recoverSession(ctx, s, o)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// finishStop ends what a stop that was cut short left running.
+func (p *Paw) finishStop(ctx context.Context, s *session.Session, dryRun bool) error {
+	for _, w := range s.Worktrees {
+		if w.Phase == session.PhaseStopping && !dryRun {
+			_, err := p.Stop(ctx, s, nil)
+			return err
+		}
+	}
+	return nil
+}
+
+// finishCutShort carries out what an interrupted stop or remove of single
+// agents had begun, and returns the record without the agents that are gone.
+func (p *Paw) finishCutShort(ctx context.Context, s *session.Session) (*session.Session, []Result, error) {
+	var results []Result
+	for _, w := range s.Worktrees {
+		var err error
+		switch w.Phase {
+		case session.PhaseStopping:
+			_, err = p.Stop(ctx, s, []string{w.Agent})
+		case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
+			result := Result{Agent: w.Agent, CLI: w.CLI, Kind: ResultRemoved, Reason: "its removal was finished"}
+			if err = p.resumeRemoval(ctx, s, w.Agent); err != nil {
+				result.Kind, result.Reason = ResultRefused, err.Error()
+				err = nil
+			}
+			results = append(results, result)
+		}
+		if err != nil {
+			return s, results, err
+		}
+	}
+	s, err := p.load(s.Name)
+	return s, results, err
+}
+
+func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverOptions) (Recovered, error) {
+	dryRun := o.DryRun
+	var finished []Result
+	if !dryRun {
+		var err error
+		if s, finished, err = p.finishCutShort(ctx, s); err != nil {
+			return Recovered{}, err
+		}
+	}
+	f, err := p.observe(ctx, s)
+	if err != nil {
+		return Recovered{}, err
+	}
+	if !dryRun && f.tmux == session.TmuxUnknown && errors.Is(f.tmuxErr, tmux.ErrNoServer) {
+		if f, err = p.reviveServer(ctx, s); err != nil {
+			return Recovered{}, err
+		}
+	}
+	jobs, err := p.planRecover(ctx, f, o.Name != "")
+	if err != nil {
+		return Recovered{}, err
+	}
+	if dryRun {
+		return Recovered{Session: s, Results: resultsOf(s, jobs)}, nil
+	}
+	s, err = p.update(ctx, s.Name, func(rec *session.Session) error {
+		rec.Status = session.StatusActive
+		for _, j := range jobs {
+			intend(rec.Worktree(j.agent), j)
+		}
+		return nil
+	})
+	if err != nil {
+		return Recovered{}, p.recordError(f.session.Name, err)
+	}
+	p.Step("recover.recorded")
+	s, results, err := p.bringUp(ctx, s, jobs)
+	if err != nil {
+		return Recovered{}, err
+	}
+	return Recovered{Session: s, Results: append(finished, results...)}, nil
+}
+
+// intend writes the plan for one agent into its record, before anything is
+// made. Ids are only ever added; the one chosen for a fresh start is dropped
+// when another paw chose in the meantime.
+func intend(w *session.Worktree, j job) {
+	if w == nil || j.result == ResultRefused || j.result == ResultStopped {
+		return
+	}
+	unchanged := w.Conversation() == j.planned
+	for _, id := range j.learnt {
+		w.AddConversation(id)
+	}
+	if j.chosen != "" && unchanged {
+		w.AddConversation(j.chosen)
+	}
+	if w.Phase == session.PhaseStopping || w.Phase == session.PhaseStopped {
+		w.Phase = session.PhaseLive
+	}
+}
+
+// reviveServer asks a server that lost its socket to make it again, and waits for it.
+func (p *Paw) reviveServer(ctx context.Context, s *session.Session) (facts, error) {
+	if err := tmux.Revive(s.Tmux.ServerPID, s.Tmux.ServerStarted); err != nil {
+		return facts{}, fmt.Errorf("tmux server %d: %w", s.Tmux.ServerPID, err)
+	}
+	f, err := p.observe(ctx, s)
+	for tries := 0; err == nil && f.tmux == session.TmuxUnknown && tries < 100; tries++ {
+		pause(ctx)
+		f, err = p.observe(ctx, s)
+	}
+	return f, err
+}
+
+// planRecover gathers what is left to know of git, files and CLIs, and decides.
+func (p *Paw) planRecover(ctx context.Context, f facts, named bool) ([]job, error) {
+	s := f.session
+	repository, err := worktree.Discover(s.GitCommonDir)
+	if err != nil {
+		return nil, failf(KindError, "%s: the repository is gone: %w", s.RepoPath, err)
+	}
+	m := p.manager(repository)
+	names := make([]string, len(s.Worktrees))
+	for i, w := range s.Worktrees {
+		names[i] = w.Branch
+	}
+	branches, err := m.Branches(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := m.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	jobs := make([]job, len(f.agents))
+	for i, a := range f.agents {
+		rf := p.factsFor(ctx, f, a)
+		rf.named = named
+		_, rf.branchExists = branches[a.record.Branch]
+		rf.branchAt = checkedOutAt(entries, a.record)
+		jobs[i] = planAgent(rf)
+	}
+	return jobs, nil
+}
+
+// checkedOutAt is the worktree, other than the agent's own, that has its branch.
+func checkedOutAt(entries []worktree.Entry, w session.Worktree) string {
+	for _, e := range entries {
+		if e.Branch == w.Branch && e.Path != w.WorktreePath {
+			return e.Path
+		}
+	}
+	return ""
+}
+
+// factsFor gathers what planAgent needs of one agent.
+func (p *Paw) factsFor(ctx context.Context, f facts, a agentFacts) recoverFacts {
+	s, w := f.session, a.record
+	e := f.evidence(a)
+	rf := recoverFacts{
+		sessionName: s.Name, record: w, tmux: f.tmux, lock: e.Lock, lockPID: e.HolderPID, pane: e.Pane,
+		starting: !a.launchedAt.IsZero(), launched: a.everLaunched(s), promptUnsent: p.undelivered(s, w.Agent),
+	}
+	if f.tmuxErr != nil {
+		rf.tmuxReason = silence(f.tmuxErr)
+	}
+	if rf.lock == session.LockHeld {
+		return rf
+	}
+	if _, err := os.Lstat(w.WorktreePath); errors.Is(err, os.ErrNotExist) {
+		rf.worktreeMissing = true
+	} else if err := worktree.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
+		rf.worktreeWrong = err.Error()
+	}
+	cli, executable, err := p.cliOf(&w)
+	if err != nil {
+		rf.cliError = err
+		return rf
+	}
+	p.conversationFacts(ctx, s, cli, p.spec(s, &w, executable), &rf)
+	return rf
+}
+
+// conversationFacts finds out whether the CLI still has the agent's conversation.
+func (p *Paw) conversationFacts(ctx context.Context, s *session.Session, cli agent.CLI, spec agent.Spec, rf *recoverFacts) {
+	rf.newID = cli.NewConversation()
+	learnt, err := cli.Learn(ctx, spec)
+	if err == nil && len(learnt) > 0 {
+		rf.learnt = learnt
+		spec.ConversationID = learnt[len(learnt)-1]
+	}
+	if spec.ConversationID == "" {
+		rf.freshReason = "it had no conversation yet"
+		if err != nil {
+			rf.freshReason = err.Error()
+		}
+		return
+	}
+	conversation, err := cli.Conversation(ctx, spec)
+	rf.resumable = err == nil && conversation.Resumable
+	rf.freshReason = conversation.Reason
+	if err != nil {
+		rf.freshReason = err.Error()
+	}
+	rf.keepID = !conversation.NewID
+}
+
+// resultsOf shows a plan as the results it would have.
+func resultsOf(s *session.Session, jobs []job) []Result {
+	results := make([]Result, len(jobs))
+	for i, j := range jobs {
+		results[i] = Result{Agent: j.agent, CLI: s.Worktree(j.agent).CLI, Kind: j.result, Reason: j.reason, Hints: j.hints, Notes: j.notes}
+	}
+	return results
+}

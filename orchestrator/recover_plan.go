@@ -1,0 +1,107 @@
+package orchestrator
+
+import (
+	"errors"
+	"fmt"
+
+	"paw/session"
+)
+
+// recoverFacts is what recover knows of one agent that is not simply alive.
+type recoverFacts struct {
+	sessionName string
+	named       bool // the user named the session: stopped agents come back too
+	record      session.Worktree
+	tmux        session.Liveness
+	tmuxReason  string
+	lock        session.LockState
+	lockPID     int
+	survivors   []int // processes of a wrapper CLI whose wrapper died
+	pane        session.PaneState
+	starting    bool // a launch waits for its launcher
+	launched    bool // a launcher of this session ever ran
+
+	worktreeMissing bool
+	worktreeWrong   string // why the directory is not the agent's worktree, "" when it is
+	branchExists    bool
+	branchAt        string // where else the branch is checked out, "" when nowhere
+
+	cliError       error // the CLI is unknown or not installed
+	conversation   string
+	resumable      bool
+	freshReason    string   // why there is nothing to resume
+	keepID         bool     // a fresh start may use the id again
+	learnt         []string // conversations found on disk, newest last
+	newID          string   // id for a fresh start, "" where the CLI chooses
+	promptUnsent   string
+}
+
+// planAgent decides what recover does for one agent. It is pure: every cell of
+// its table is a test.
+func planAgent(f recoverFacts) job {
+	j := job{agent: f.record.Agent, planned: f.record.Conversation(), learnt: f.learnt}
+	switch {
+	case f.tmux == session.TmuxUnknown:
+		j.refuse(errors.New(f.tmuxReason), "paw status "+f.sessionName)
+		return j
+	case f.record.Phase == session.PhaseStopped && !f.named:
+		j.result, j.reason = ResultStopped, "paw recover "+f.sessionName+" brings it back"
+		return j
+	case f.lock == session.LockHeld && f.pane == session.PaneAlive:
+		j.result = ResultAlive
+		return j
+	case f.lock == session.LockHeld:
+		j.refuse(fmt.Errorf("pid %d still runs outside of tmux", f.lockPID), fmt.Sprintf("kill %d && paw recover %s", f.lockPID, f.sessionName))
+		return j
+	case f.lock == session.LockUnknown:
+		j.refuse(errors.New("its lock cannot be read"), "paw doctor")
+		return j
+	case len(f.survivors) > 0:
+		j.refuse(fmt.Errorf("pid %d still runs outside of tmux", f.survivors[0]), fmt.Sprintf("kill %d && paw recover %s", f.survivors[0], f.sessionName))
+		return j
+	case f.starting && f.pane == session.PaneAlive:
+		j.result, j.reason = ResultAlive, "starting"
+		return j
+	case f.cliError != nil:
+		j.refuse(f.cliError)
+		return j
+	}
+	if !planWorktree(f, &j) {
+		return j
+	}
+	if f.promptUnsent != "" {
+		j.notes = append(j.notes, f.promptUnsent)
+	}
+	if f.resumable {
+		j.result = ResultResumed
+		return j
+	}
+	j.result, j.reason = ResultFresh, f.freshReason
+	if !f.keepID {
+		j.chosen = f.newID
+	}
+	return j
+}
+
+// planWorktree decides what happens to the worktree; false when nothing may run in it.
+func planWorktree(f recoverFacts, j *job) bool {
+	path := f.record.WorktreePath
+	switch {
+	case f.record.Phase == session.PhaseCreating && !f.launched:
+		j.worktree = worktreeCreate
+	case f.worktreeMissing && !f.branchExists:
+		j.refuse(fmt.Errorf("its worktree %s and its branch %s are gone", path, f.record.Branch),
+			fmt.Sprintf("git branch %s %s && paw recover %s", f.record.Branch, f.record.BaseCommit, f.sessionName))
+		return false
+	case f.worktreeMissing && f.branchAt != "":
+		j.refuse(fmt.Errorf("its worktree is gone and its branch %s is checked out in %s", f.record.Branch, f.branchAt),
+			fmt.Sprintf("git -C %s switch --detach && paw recover %s", quote(f.branchAt), f.sessionName))
+		return false
+	case f.worktreeMissing:
+		j.worktree = worktreeRestore
+	case f.worktreeWrong != "":
+		j.refuse(errors.New(f.worktreeWrong), fmt.Sprintf("git worktree repair %s", quote(path)))
+		return false
+	}
+	return true
+}

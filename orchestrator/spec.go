@@ -1,0 +1,71 @@
+package orchestrator
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+
+	"paw/orchestrator/agent"
+	"paw/session"
+	"paw/worktree"
+)
+
+// spec is what an adapter needs to know of one launch of an agent.
+func (p *Paw) spec(s *session.Session, w *session.Worktree, executable string) agent.Spec {
+	spec := agent.Spec{
+		Executable: executable, Worktree: w.WorktreePath, RepoPath: s.RepoPath, GitCommonDir: s.GitCommonDir,
+		StateDir: p.stateDir(s.Name, w.Agent), ConversationID: w.Conversation(), Env: p.recordedEnv(w),
+		Session: s.Name, Agent: w.Agent,
+	}
+	if repository, err := worktree.Discover(w.WorktreePath); err == nil {
+		spec.GitDir = repository.GitDir
+	}
+	p.configure(&spec, w.CLI)
+	return spec
+}
+
+// draftSpec is a spec of an agent that does not exist yet, to ask an adapter
+// whether it can take a prompt.
+func (p *Paw) draftSpec(cli agent.CLI, executable, prompt string) agent.Spec {
+	spec := agent.Spec{Executable: executable, Worktree: p.Dir, RepoPath: p.Dir, ConversationID: cli.NewConversation(), Prompt: prompt, Env: p.Env}
+	p.configure(&spec, cli.Name())
+	return spec
+}
+
+func (p *Paw) configure(spec *agent.Spec, cli string) {
+	c := p.Config.CLIs[cli]
+	spec.Args, spec.GitWritable = c.Args, c.GitWritable
+}
+
+// recordedEnv is the user's environment with what was recorded at the first
+// launch: it decides where the CLI looks for its conversations.
+func (p *Paw) recordedEnv(w *session.Worktree) []string {
+	env := append([]string{}, p.Env...)
+	for name, value := range w.Environment {
+		env = append(env, name+"="+value)
+	}
+	return env
+}
+
+// rememberedEnvironment picks the variables that resuming needs again.
+func (p *Paw) rememberedEnvironment(cli agent.CLI) map[string]string {
+	env := map[string]string{}
+	for _, name := range cli.Environment() {
+		if value := p.getenv(name); value != "" {
+			env[name] = value
+		}
+	}
+	if len(env) == 0 {
+		return nil
+	}
+	return env
+}
+
+// writePrivate saves a file only the user may read, with its folder.
+func writePrivate(path string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return renameio.WriteFile(path, content, 0o600, renameio.WithTempDir(filepath.Dir(path)))
+}

@@ -1,0 +1,175 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sort"
+
+	"golang.org/x/sync/errgroup"
+
+	"paw/session"
+	"paw/tmux"
+	"paw/worktree"
+)
+
+// SessionStatus is the effective status of one session and its agents.
+type SessionStatus struct {
+	Session   *session.Session
+	Status    session.Status
+	Reason    string // why the effective status differs from the record
+	TmuxAlive *bool  // nil when tmux did not answer
+	Agents    []AgentStatus
+	Others    []tmux.Pane // the user's own panes in paw's tmux session
+}
+
+// AgentStatus is the effective state of one agent.
+type AgentStatus struct {
+	Record session.Worktree
+	session.AgentStatus
+	PaneID    string // where the pane is now, "" when there is none
+	PaneAlive *bool  // nil when tmux did not answer
+	PID       int    // of the process that holds the agent's lock, 0 when it is free
+	ExitCode  *int
+	Children  []string
+	Dirty     *int // uncommitted files; nil when not counted
+}
+
+// StatusOptions selects the sessions to show.
+type StatusOptions struct {
+	Name string
+	All  bool
+}
+
+// Status tells how sessions and agents are. It reads and writes nothing else,
+// starts one tmux client per socket and no git. Unreadable records come back as
+// problems beside the sessions that can be read.
+func (p *Paw) Status(ctx context.Context, o StatusOptions) (statuses []SessionStatus, problems []error, err error) {
+	sessions, problems, err := p.selectSessions(o)
+	if err != nil {
+		return nil, problems, err
+	}
+	answers := map[string]panesOn{}
+	for _, s := range sessions {
+		socket := p.tmuxFor(s).Path()
+		on, asked := answers[socket]
+		if !asked {
+			on = p.askTmux(ctx, s)
+			answers[socket] = on
+		}
+		f, err := p.observeOn(s, on)
+		if err != nil {
+			return nil, problems, err
+		}
+		statuses = append(statuses, statusOf(f))
+	}
+	return statuses, problems, nil
+}
+
+// selectSessions loads the named session, all of them, or the one of this place.
+func (p *Paw) selectSessions(o StatusOptions) (sessions []*session.Session, problems []error, err error) {
+	if o.All {
+		return p.Store.List()
+	}
+	if o.Name != "" {
+		s, err := p.load(o.Name)
+		if err != nil {
+			return nil, nil, err
+		}
+		return []*session.Session{s}, nil, nil
+	}
+	s, err := p.Here()
+	var ambiguous *session.AmbiguousError
+	if errors.As(err, &ambiguous) {
+		for _, name := range ambiguous.Names {
+			s, err := p.load(name)
+			if err != nil {
+				problems = append(problems, err)
+				continue
+			}
+			sessions = append(sessions, s)
+		}
+		return sessions, problems, nil
+	}
+	if err != nil || s == nil {
+		return nil, nil, err
+	}
+	return []*session.Session{s}, nil, nil
+}
+
+// statusOf decides, from the facts alone, what is shown.
+func statusOf(f facts) SessionStatus {
+	s := f.session
+	st := SessionStatus{Session: s, Others: f.others}
+	st.Status, st.Reason = session.Effective(s.Status, f.tmux)
+	if f.tmux != session.TmuxUnknown {
+		alive := f.tmux == session.TmuxAlive
+		st.TmuxAlive = &alive
+	} else if f.tmuxErr != nil {
+		st.Reason = silence(f.tmuxErr)
+	}
+	children := map[string][]string{}
+	for _, w := range s.Worktrees {
+		if w.Parent != "" {
+			children[w.Parent] = append(children[w.Parent], w.Agent)
+		}
+	}
+	for _, a := range f.agents {
+		as := AgentStatus{Record: a.record, AgentStatus: session.Observe(f.evidence(a)), Children: children[a.record.Agent]}
+		sort.Strings(as.Children)
+		if a.lock.State == session.LockHeld {
+			as.PID = a.lock.Holder.PID
+		}
+		if a.failure != "" && a.pane != nil && a.pane.Dead {
+			as.Reason = a.failure
+		}
+		if f.tmux != session.TmuxUnknown {
+			alive := a.pane != nil && !a.pane.Dead
+			as.PaneAlive = &alive
+		}
+		if a.pane != nil {
+			as.PaneID, as.ExitCode = a.pane.ID, a.pane.ExitCode
+		}
+		st.Agents = append(st.Agents, as)
+	}
+	return st
+}
+
+// silence says why nothing is known of tmux.
+func silence(err error) string {
+	switch {
+	case errors.Is(err, tmux.ErrTimeout):
+		return "tmux did not answer in time"
+	case errors.Is(err, tmux.ErrNoServer):
+		return "the tmux server runs but its socket is gone"
+	case errors.Is(err, tmux.ErrNotInstalled):
+		return "tmux is not installed"
+	case errors.Is(err, tmux.ErrTooOldServer):
+		return "the running tmux server is older than the tmux client"
+	}
+	return err.Error()
+}
+
+// CountDirty counts the uncommitted files of each agent, with one git process
+// for each worktree, as many at once as there are processors.
+func (p *Paw) CountDirty(ctx context.Context, statuses []SessionStatus) {
+	var group errgroup.Group
+	group.SetLimit(runtime.NumCPU())
+	for i := range statuses {
+		repository, err := worktree.Discover(statuses[i].Session.GitCommonDir)
+		if err != nil {
+			continue
+		}
+		m := p.manager(repository)
+		for k := range statuses[i].Agents {
+			a := &statuses[i].Agents[k]
+			group.Go(func() error {
+				if n, err := m.Changed(ctx, a.Record.WorktreePath); err == nil {
+					a.Dirty = &n
+				}
+				return nil
+			})
+		}
+	}
+	_ = group.Wait()
+}

@@ -1,0 +1,179 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"paw/session"
+	"paw/tmux"
+)
+
+// How long stop waits for a CLI after its pane is gone (the kernel sends it
+// SIGHUP), and again after SIGTERM.
+const (
+	hangUpGrace    = 3 * time.Second
+	terminateGrace = 3 * time.Second
+)
+
+// Stopped is what stop found and did.
+type Stopped struct {
+	Session *session.Session
+	Agents  []string // whose panes were ended
+	Already bool     // nothing was running
+	Others  []string // tmux windows of the user that stay
+}
+
+// Stop ends the agents of a session, or only the named ones. Branches,
+// worktrees, tags and the record stay. Stopping twice is stopping once.
+func (p *Paw) Stop(ctx context.Context, s *session.Session, agents []string) (*Stopped, error) {
+	for _, name := range agents {
+		if _, err := agentNamed(s, name); err != nil {
+			return nil, err
+		}
+	}
+	whole := len(agents) == 0
+	target := func(name string) bool { return whole || contains(agents, name) }
+	f, err := p.observe(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if f.tmux == session.TmuxUnknown && errors.Is(f.tmuxErr, tmux.ErrNoServer) {
+		if f, err = p.reviveServer(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	stopped := &Stopped{Session: s}
+	for _, pane := range f.others {
+		stopped.Others = append(stopped.Others, pane.WindowID)
+	}
+	if whole && s.Status == session.StatusStopped && settled(f) {
+		stopped.Already = true
+		return stopped, nil
+	}
+	// The intent comes first, but a full disk must not keep agents running.
+	saved := p.savePhase(ctx, s.Name, target, session.PhaseStopping, whole)
+	p.Step("stop.recorded")
+	if f.tmux == session.TmuxUnknown {
+		return nil, failf(KindError, "%s: %s; its panes may still run", s.Name, silence(f.tmuxErr)).hint("paw stop %s", s.Name)
+	}
+	if err := p.endAgents(ctx, s, f, target, stopped); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(saved, p.savePhase(ctx, s.Name, target, session.PhaseStopped, whole)); err != nil {
+		return nil, failf(KindError, "%s: stopped, but not recorded: %w", s.Name, err).hint("paw stop %s", s.Name)
+	}
+	p.Step("stop.finished")
+	return stopped, nil
+}
+
+// settled tells whether nothing of a stopped session is left to end.
+func settled(f facts) bool {
+	if f.tmux == session.TmuxUnknown {
+		return false
+	}
+	for _, a := range f.agents {
+		if a.pane != nil || a.lock.State != session.LockFree || a.record.Phase == session.PhaseStopping {
+			return false
+		}
+	}
+	return true
+}
+
+// savePhase records how far stopping has come.
+func (p *Paw) savePhase(ctx context.Context, name string, target func(string) bool, phase session.Phase, whole bool) error {
+	_, err := p.update(ctx, name, func(rec *session.Session) error {
+		if whole {
+			rec.Status = session.StatusStopped
+		}
+		for i := range rec.Worktrees {
+			w := &rec.Worktrees[i]
+			if !target(w.Agent) || w.Phase == session.PhaseCreating {
+				continue // recover still has to make a worktree that never was
+			}
+			w.Phase = phase
+		}
+		return nil
+	})
+	return err
+}
+
+// endAgents kills the panes by id and waits until the CLIs have died.
+func (p *Paw) endAgents(ctx context.Context, s *session.Session, f facts, target func(string) bool, stopped *Stopped) error {
+	var panes []string
+	for _, a := range f.agents {
+		if !target(a.record.Agent) {
+			continue
+		}
+		if err := p.withdrawLaunches(s.Name, a.record.Agent); err != nil {
+			return err
+		}
+		if a.pane != nil {
+			panes = append(panes, a.pane.ID)
+		}
+		if a.pane != nil || a.lock.State == session.LockHeld {
+			stopped.Agents = append(stopped.Agents, a.record.Agent)
+		}
+	}
+	if err := p.tmuxFor(s).KillPanes(ctx, panes); err != nil && !errors.Is(err, tmux.ErrNoServer) {
+		return tmuxError(err)
+	}
+	p.Step("stop.panes-killed")
+	left := p.awaitDeath(ctx, s, stopped.Agents, hangUpGrace)
+	for _, lock := range left {
+		if lock.Holder.Alive() {
+			_ = syscall.Kill(lock.Holder.PID, syscall.SIGTERM)
+		}
+	}
+	left = p.awaitDeath(ctx, s, keys(left), terminateGrace)
+	for name, lock := range left {
+		return failf(KindError, "%s: pid %d ignores SIGHUP and SIGTERM and still runs", name, lock.Holder.PID).
+			hint("kill -9 %d && paw stop %s", lock.Holder.PID, s.Name)
+	}
+	return nil
+}
+
+// awaitDeath polls the locks of agents until all are free or grace is over, and
+// returns those still held.
+func (p *Paw) awaitDeath(ctx context.Context, s *session.Session, agents []string, grace time.Duration) map[string]session.AgentLock {
+	deadline := time.Now().Add(grace)
+	for {
+		held := map[string]session.AgentLock{}
+		for _, name := range agents {
+			if lock, err := p.Locks.ProbeAgent(s.Name, name); err == nil && lock.State == session.LockHeld {
+				held[name] = lock
+			}
+		}
+		if len(held) == 0 || time.Now().After(deadline) || ctx.Err() != nil {
+			return held
+		}
+		pause(ctx)
+	}
+}
+
+func contains(names []string, name string) bool {
+	for _, n := range names {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
+
+func keys(m map[string]session.AgentLock) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	return names
+}
+
+// describe says in one line what stop did.
+func (s *Stopped) String() string {
+	if s.Already {
+		return fmt.Sprintf("%s is stopped already", s.Session.Name)
+	}
+	return fmt.Sprintf("%s stopped; branches, worktrees and conversations stay", s.Session.Name)
+}
