@@ -15,8 +15,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// largestFile is far more than anyone writes by hand. Nested brackets cost the
-// TOML library stack for each byte.
+// largestFile is far more than anyone writes by hand.
 const largestFile = 64 << 10
 
 // document is one configuration file, parsed but not yet understood.
@@ -58,6 +57,11 @@ func readDocument(file string) (*document, error) {
 
 func parseDocument(file, text string) (doc *document, err error) {
 	doc = &document{file: file, text: text}
+	keys, tooDeep := scan(text)
+	if tooDeep >= 0 {
+		return nil, doc.fail(tooDeep, &Error{Message: "nested too deeply"})
+	}
+	doc.keys = keys
 	defer func() {
 		// The library reports its own mistakes by a panic; a file must not be
 		// able to end paw with one.
@@ -68,7 +72,6 @@ func parseDocument(file, text string) (doc *document, err error) {
 	if _, err := toml.Decode(text, &doc.values); err != nil {
 		return nil, doc.syntaxError(err)
 	}
-	doc.keys = scan(text)
 	return doc, nil
 }
 

@@ -196,6 +196,10 @@ func TestSyntaxErrorsAreFoundWhereTheyStand(t *testing.T) {
 		{"open long string", "a = '''\n\n", "unexpected", 2}, // the last line that is not empty
 		{"open list", "a = [\n1,\n", "expected value", 2},
 		{"bad escape", "a = 1\nb = \"\\q\"\n", "escape", 2},
+		{"dots", "\n" + strings.Repeat("a.", largestFile/2-1), "nested too deeply", 2},
+		{"dots in a header", "[" + strings.Repeat("a.", largestFile/2-1), "nested too deeply", 1},
+		{"brackets", "a = " + strings.Repeat("[", largestFile-4), "nested too deeply", 1},
+		{"braces", "a = " + strings.Repeat("{\na=", largestFile/5), "nested too deeply", 17},
 		{"not text", "a = 1\nb = '\xff'\n", "UTF-8", 2},
 		{"nul first", "\x00", "NULL", 1},
 	} {

@@ -6,9 +6,14 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
+// deepest is how many parts a key may have and how many brackets may be open;
+// paw's own keys have four parts. The TOML library needs 20 GB for a 64 KB key
+// of nothing but dots, and a file comes with every repository.
+const deepest = 16
+
 // keyAt is one key of a document, or one table header, in the order of the
 // text. The TOML library does not tell where a key stands, so a scanner finds
-// it; it only ever reads what the library has accepted.
+// it.
 type keyAt struct {
 	path     []string
 	at       []int // byte offset of each part of the path
@@ -16,9 +21,11 @@ type keyAt struct {
 	elements []int // byte offsets of the elements when the value is a list
 }
 
-// scan returns the keys of a valid document.
-func scan(text string) []keyAt {
-	s := scanner{text: text}
+// scan returns the keys of a document, and where it is nested too deeply (-1
+// for nowhere). Up to the first mistake of an invalid document the scanner sees
+// what the library sees; behind it the keys mean nothing.
+func scan(text string) (keys []keyAt, tooDeep int) {
+	s := scanner{text: text, tooDeep: -1}
 	// The marks that the library skips as well.
 	for _, mark := range []string{"\xff\xfe", "\xfe\xff", "\xef\xbb\xbf"} {
 		if strings.HasPrefix(text, mark) {
@@ -27,13 +34,21 @@ func scan(text string) []keyAt {
 		}
 	}
 	s.document()
-	return s.keys
+	return s.keys, s.tooDeep
 }
 
 type scanner struct {
-	text   string
-	offset int
-	keys   []keyAt
+	text    string
+	offset  int
+	keys    []keyAt
+	open    int // brackets around this place
+	tooDeep int
+}
+
+// giveUp ends the scan at once.
+func (s *scanner) giveUp() {
+	s.tooDeep = min(s.offset, len(s.text))
+	s.offset = len(s.text)
 }
 
 func (s *scanner) done() bool { return s.offset >= len(s.text) }
@@ -124,12 +139,22 @@ func (s *scanner) key(table keyAt) keyAt {
 		if s.peek() != '.' {
 			return k
 		}
+		if len(k.path) >= deepest {
+			s.giveUp()
+			return k
+		}
 		s.offset++
 	}
 }
 
 // item reads a value and returns where its elements begin when it is a list.
 func (s *scanner) item(k keyAt) []int {
+	if s.open == deepest {
+		s.giveUp()
+		return nil
+	}
+	s.open++
+	defer func() { s.open-- }()
 	switch s.peek() {
 	case '"', '\'':
 		s.quoted()

@@ -223,6 +223,9 @@ func (m Manager) add(ctx context.Context, x exclusive, c *creation) error {
 		if err == nil {
 			break
 		}
+		if clearErr := m.clear(ctx, c.plan); clearErr != nil {
+			return errors.Join(err, clearErr)
+		}
 		if attempt == addRetries || !passing(err) {
 			return err
 		}
@@ -243,6 +246,24 @@ func (m Manager) add(ctx context.Context, x exclusive, c *creation) error {
 		err = errBusy
 	}
 	return err
+}
+
+// clear moves aside what a failed add left. Git removes it itself unless it was
+// killed.
+func (m Manager) clear(ctx context.Context, p Plan) error {
+	entries, err := m.List(context.WithoutCancel(ctx))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries[1:] {
+		if !ownedBy(e, p) {
+			continue
+		}
+		if err := m.setAside(e, p.Path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (m Manager) addOnce(ctx context.Context, x exclusive, p Plan) error {

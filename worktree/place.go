@@ -32,7 +32,7 @@ func checkPlace(p Plan, mine bool) error {
 	if err != nil {
 		return conflict(p.Agent, "", "worktree path %s: %v", p.Path, errors.Unwrap(err))
 	}
-	if len(content) == 0 || mine && hasGitFile(p.Path) {
+	if len(content) == 0 || mine && (hasGitFile(p.Path) || barelyBegun(p.Path)) {
 		return nil
 	}
 	return conflict(p.Agent, "", "worktree path %s: exists and is not empty", p.Path)

@@ -55,13 +55,24 @@ func moveInto(dir, path, name string) (string, error) {
 // repaired, a directory without a registration would look foreign.
 func (m Manager) setAside(e Entry, path string) error {
 	name := filepath.Base(e.AdminDir)
-	if path != "" && pointsTo(filepath.Join(path, ".git"), e.AdminDir) {
+	if path != "" && (pointsTo(filepath.Join(path, ".git"), e.AdminDir) || barelyBegun(path)) {
 		if _, err := m.toTrash(path, name); err != nil {
 			return err
 		}
 	}
 	_, err := m.toTrash(e.AdminDir, name+"-registration")
 	return err
+}
+
+// barelyBegun reports whether nothing but an empty .git file is in a folder:
+// git makes it, then writes it, and may be killed in between.
+func barelyBegun(path string) bool {
+	content, err := os.ReadDir(path)
+	if err != nil || len(content) != 1 || content[0].Name() != ".git" {
+		return false
+	}
+	info, err := content[0].Info()
+	return err == nil && info.Mode().IsRegular() && info.Size() == 0
 }
 
 // dropEmptyParents removes the folder of a worktree and the one above when

@@ -1,0 +1,74 @@
+package demo
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"regexp"
+
+	"github.com/google/uuid"
+)
+
+const usage = `usage: demo-agent [--session-id ID | --resume ID] [-p PROMPT] [--version] [PROMPT]
+
+A small agent that needs no account. A plain prompt is noted in NOTES.md and committed.
+A prompt with lines "do: STEP" does those steps instead:
+
+  write PATH TEXT    the file is TEXT and a newline
+  append PATH TEXT   TEXT and a newline go to the file's end
+  remove PATH        delete the file
+  run COMMAND        with sh -c; if it fails, so does the turn
+  commit MESSAGE     commit everything
+  outcome WORD       footer "outcome: WORD" of this prompt's next commit
+  ask QUESTION       wait for y or n; n ends the turn
+  sleep SECONDS      fractions allowed
+  say TEXT           part of the answer
+  fail MESSAGE       end the turn as an API error does
+  exit CODE          end the program in the middle of the turn
+  hang               until interrupted
+`
+
+type options struct {
+	id       string // never empty, unless of a conversation to resume
+	resume   bool
+	headless bool
+	prompt   string // "" when none was given
+	version  bool
+}
+
+// validID keeps a conversation's id usable as a file name.
+var validID = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,127}$`)
+
+func parseOptions(args []string) (options, error) {
+	o := options{id: uuid.NewString()}
+	set := flag.NewFlagSet("demo-agent", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.StringVar(&o.id, "session-id", o.id, "")
+	resume := set.String("resume", "", "")
+	set.StringVar(&o.prompt, "p", "", "")
+	set.BoolVar(&o.version, "version", false, "")
+	if err := set.Parse(args); err != nil {
+		return options{}, err
+	}
+	given := map[string]bool{}
+	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	o.resume, o.headless = given["resume"], given["p"]
+	switch {
+	case set.NArg() > 1 || o.headless && set.NArg() == 1:
+		return options{}, errors.New("arguments: more than one prompt")
+	case o.headless && o.prompt == "":
+		return options{}, errors.New("-p: prompt is empty")
+	case o.resume && given["session-id"]:
+		return options{}, errors.New("--resume: not together with --session-id")
+	case !validID.MatchString(o.id):
+		return options{}, fmt.Errorf("--session-id: %q is not an id of letters, digits, _ and -", o.id)
+	}
+	if o.resume {
+		o.id = *resume
+	}
+	if !o.headless {
+		o.prompt = set.Arg(0)
+	}
+	return o, nil
+}

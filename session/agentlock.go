@@ -1,0 +1,165 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// holdPatience is how long HoldAgent tries again, since a probe holds the lock for an instant.
+const holdPatience = time.Second
+
+// LockState says whether a lock is held.
+type LockState string
+
+// The states of a lock.
+const (
+	LockFree    LockState = "free"
+	LockHeld    LockState = "held"
+	LockUnknown LockState = "unknown"
+)
+
+// AgentLock is what a probe of an agent's lock found.
+type AgentLock struct {
+	State LockState
+	// Holder is who took the lock last. When the lock is free it is history, good for telling a reboot from a crash.
+	Holder Holder
+	// HolderAlive tells whether Holder still runs. A held lock with a dead holder is held by a descendant that
+	// inherited it. A free lock with a living holder is one whose program closed every descriptor it inherited.
+	HolderAlive bool
+	// Holders are the processes found to hold the lock, looked up only when Holder is dead, and only on Linux.
+	Holders []int
+}
+
+// PID returns a process that holds the lock, 0 when none is known.
+func (a AgentLock) PID() int {
+	switch {
+	case a.State != LockHeld:
+		return 0
+	case a.HolderAlive:
+		return a.Holder.PID
+	case len(a.Holders) > 0:
+		return a.Holders[0]
+	}
+	return 0
+}
+
+// HoldAgent takes the lock of an agent for as long as this process and the program it goes on to execute live: the
+// returned file survives exec, and every child inherits it too, so the next thing to do is to exec. It must stay
+// referenced until then. The file's content becomes h with the two names filled in. When the lock stays held for about
+// a second, which no probe does, the error is a *LockedError.
+func (l Locks) HoldAgent(session, agent string, h Holder) (*os.File, error) {
+	file, err := agentLockFile(session, agent)
+	if err != nil {
+		return nil, err
+	}
+	object := "agent " + session + "/" + agent
+	f, err := l.tryFor(holdPatience, file)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		path := filepath.Join(l.Dir, file)
+		held, _ := l.ProbeAgent(session, agent)
+		return nil, &LockedError{Object: object, PID: held.PID(), Path: path, Err: err}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", object, err)
+	}
+	h.Session, h.Agent = session, agent
+	if err := writeHolder(f, h); err != nil {
+		release(f)
+		return nil, fmt.Errorf("%s: %w", object, err)
+	}
+	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETFD, 0); err != nil {
+		release(f)
+		return nil, fmt.Errorf("%s: %w", object, err)
+	}
+	return f, nil
+}
+
+// ProbeAgent looks whether an agent's lock is held, without ever waiting for it. No lock file means free.
+func (l Locks) ProbeAgent(session, agent string) (AgentLock, error) {
+	unknown := AgentLock{State: LockUnknown}
+	file, err := agentLockFile(session, agent)
+	if err != nil {
+		return unknown, err
+	}
+	path := filepath.Join(l.Dir, file)
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return AgentLock{State: LockFree}, nil
+	}
+	if err != nil {
+		return unknown, fmt.Errorf("agent %s/%s: %w", session, agent, err)
+	}
+	defer release(f)
+	err = flock(f, unix.LOCK_SH|unix.LOCK_NB)
+	if err != nil && !errors.Is(err, unix.EWOULDBLOCK) {
+		return unknown, fmt.Errorf("agent %s/%s: %w", session, agent, err)
+	}
+	free := err == nil
+	if free {
+		_ = flock(f, unix.LOCK_UN) // a launcher may be waiting
+	}
+	holder := readHolder(f)
+	found := AgentLock{State: LockHeld, Holder: holder, HolderAlive: holder.Alive()}
+	if free {
+		found.State = LockFree
+	}
+	if !free && !found.HolderAlive {
+		found.Holders = lockHolders(path)
+	}
+	return found, nil
+}
+
+// tryFor tries to take a lock for some time.
+func (l Locks) tryFor(patience time.Duration, file string) (*os.File, error) {
+	tick := time.NewTicker(lockPoll)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); ; <-tick.C {
+		f, err := l.try(file)
+		if err == nil || !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(end) {
+			return f, err
+		}
+	}
+}
+
+// agentLockFile names the lock file; "-" cannot be part of either name, so no two agents share one.
+func agentLockFile(session, agent string) (string, error) {
+	if err := ValidateName("session", session); err != nil {
+		return "", err
+	}
+	if err := ValidateName("agent", agent); err != nil {
+		return "", err
+	}
+	return "agent-" + session + "-" + agent + ".lock", nil
+}
+
+// writeHolder replaces the content of a lock file. It is cut after the write, so that a reader in between finds the
+// new holder followed by a rest of the old one, which readHolder ignores.
+func writeHolder(f *os.File, h Holder) error {
+	text, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	text = append(text, '\n')
+	if _, err := f.WriteAt(text, 0); err != nil {
+		return err
+	}
+	return f.Truncate(int64(len(text)))
+}
+
+// readHolder reads the first JSON value of a lock file; anything else there is an unknown holder.
+func readHolder(f *os.File) Holder {
+	if _, err := f.Seek(0, 0); err != nil {
+		return Holder{}
+	}
+	var h Holder
+	if err := json.NewDecoder(f).Decode(&h); err != nil {
+		return Holder{}
+	}
+	return h
+}

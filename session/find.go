@@ -1,0 +1,141 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// List returns the readable sessions, sorted by name, and one error for each file that cannot be read. The last error
+// is that of reading the folder itself; a missing folder is an empty one.
+func (st Store) List() ([]*Session, []error, error) {
+	if st.Dir == "" {
+		return nil, nil, errors.New("no folder for sessions")
+	}
+	entries, err := os.ReadDir(st.Dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("sessions: %w", err)
+	}
+	var sessions []*Session
+	var unreadable []error
+	for _, entry := range entries {
+		name, isRecord := strings.CutSuffix(entry.Name(), ".json")
+		if !isRecord || strings.HasPrefix(name, ".") {
+			continue // temporary files, corrupt ones set aside, what a file manager left
+		}
+		s, err := st.Load(name)
+		var bad *NameError
+		if errors.As(err, &bad) {
+			err = &CorruptError{Name: name, Path: filepath.Join(st.Dir, entry.Name()), Reason: "not the name of a session"}
+		}
+		switch {
+		case err != nil:
+			unreadable = append(unreadable, err)
+		case s != nil: // nil: deleted in between
+			sessions = append(sessions, s)
+		}
+	}
+	slices.SortFunc(sessions, func(a, b *Session) int { return strings.Compare(a.Name, b.Name) })
+	return sessions, unreadable, nil
+}
+
+// FindByRepo returns the session to which path belongs: path, with symlinks resolved, is a session's main worktree, its
+// common git directory, the worktree of one of its agents, or lies inside one. The innermost counts, so that inside an
+// agent's worktree its own session is found even where the repository has several; another repository on the way up
+// ends the search. It returns nil for no session and an *AmbiguousError for several. Records that cannot be read are
+// passed over.
+func (st Store) FindByRepo(path string) (*Session, error) {
+	if path == "" {
+		return nil, nil
+	}
+	sessions, _, err := st.List()
+	if err != nil || len(sessions) == 0 {
+		return nil, err
+	}
+	start, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if real, err := filepath.EvalSymlinks(start); err == nil {
+		start = real
+	}
+	roots := rootsOf(sessions)
+	for dir := start; ; dir = filepath.Dir(dir) {
+		owners := ownersOf(dir, roots)
+		switch {
+		case len(owners) == 1:
+			return owners[0], nil
+		case len(owners) > 1:
+			return nil, &AmbiguousError{Path: path, Names: names(owners)}
+		case dir == filepath.Dir(dir) || isWorktree(dir):
+			return nil, nil
+		}
+	}
+}
+
+// root is a directory that belongs to a session.
+type root struct {
+	path  string
+	info  os.FileInfo // nil when the directory is gone
+	owner *Session
+}
+
+func rootsOf(sessions []*Session) []root {
+	var roots []root
+	add := func(owner *Session, path string) {
+		if path == "" {
+			return
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			info = nil
+		}
+		roots = append(roots, root{path: filepath.Clean(path), info: info, owner: owner})
+	}
+	for _, s := range sessions {
+		add(s, s.RepoPath)
+		add(s, s.GitCommonDir)
+		for i := range s.Worktrees {
+			add(s, s.Worktrees[i].WorktreePath)
+		}
+	}
+	return roots
+}
+
+// ownersOf returns the sessions that dir is a root of, in the order of roots. Directories are compared by identity, so
+// that links on either side and file systems that ignore case make no difference.
+func ownersOf(dir string, roots []root) []*Session {
+	info, err := os.Stat(dir)
+	var owners []*Session
+	for _, r := range roots {
+		same := r.path == dir
+		if err == nil && r.info != nil {
+			same = os.SameFile(info, r.info)
+		}
+		if same && !slices.Contains(owners, r.owner) {
+			owners = append(owners, r.owner)
+		}
+	}
+	return owners
+}
+
+// isWorktree tells whether a worktree of some repository begins at dir.
+func isWorktree(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, ".git"))
+	return err == nil
+}
+
+func names(sessions []*Session) []string {
+	var out []string
+	for _, s := range sessions {
+		out = append(out, s.Name)
+	}
+	slices.Sort(out)
+	return out
+}

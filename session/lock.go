@@ -1,0 +1,151 @@
+package session
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockPoll is how long a waiting process sleeps between two tries.
+const lockPoll = 10 * time.Millisecond
+
+// Locks is the folder of lock files. A lock is an flock on a file of its own, never on data that a save would replace.
+// The kernel frees it when the holder dies; the files are never deleted, since a deleted one could be locked twice.
+type Locks struct {
+	Dir string
+}
+
+// Repository waits for the lock of the repository with that common git directory, which guards its list of worktrees.
+// It is meant to be held for milliseconds. When ctx ends first, the error is a *LockedError that names the holder.
+func (l Locks) Repository(ctx context.Context, gitCommonDir string) (unlock func(), err error) {
+	dir, err := filepath.Abs(gitCommonDir)
+	if err != nil {
+		return nil, err
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	sum := sha256.Sum256([]byte(dir))
+	return l.wait(ctx, "repository "+dir, "repository-"+hex.EncodeToString(sum[:16])+".lock")
+}
+
+// Session waits for the lock of the record of that name. It is not reentrant: Store's methods that change a record
+// take it themselves. When ctx ends first, the error is a *LockedError that names the holder.
+func (l Locks) Session(ctx context.Context, name string) (unlock func(), err error) {
+	if err := ValidateName("session", name); err != nil {
+		return nil, err
+	}
+	return l.wait(ctx, "session "+name, "session-"+name+".lock")
+}
+
+// wait takes the lock file for this process alone and writes its pid into it.
+func (l Locks) wait(ctx context.Context, object, file string) (unlock func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", object, err)
+	}
+	tick := time.NewTicker(lockPoll)
+	defer tick.Stop()
+	for {
+		f, err := l.try(file)
+		if err == nil {
+			return holdShort(f), nil
+		}
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, fmt.Errorf("%s: %w", object, err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			path := filepath.Join(l.Dir, file)
+			return nil, &LockedError{Object: object, PID: recordedPID(path), Path: path, Err: ctx.Err()}
+		}
+	}
+}
+
+// holdShort notes the holder in its lock file and returns what gives the lock back. The note only helps whoever waits,
+// so a full disk does not matter.
+func holdShort(f *os.File) (unlock func()) {
+	_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	return sync.OnceFunc(func() {
+		_ = f.Truncate(0)
+		release(f)
+	})
+}
+
+// try opens a lock file and takes it exclusively; the error is EWOULDBLOCK when it is held. The file has CLOEXEC set.
+func (l Locks) try(file string) (*os.File, error) {
+	if l.Dir == "" {
+		return nil, errors.New("no folder for locks")
+	}
+	if err := makeDir(l.Dir); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(l.Dir, file)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = flock(f, unix.LOCK_EX|unix.LOCK_NB)
+	if err == nil && !stillAt(f, path) {
+		err = unix.EWOULDBLOCK // somebody cleaned the folder in between: the next try opens the new file
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// release gives the lock back at once, even if a child that is just being forked still has the descriptor.
+func release(f *os.File) {
+	_ = flock(f, unix.LOCK_UN)
+	f.Close()
+}
+
+func flock(f *os.File, how int) error {
+	for {
+		err := unix.Flock(int(f.Fd()), how)
+		if err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+func stillAt(f *os.File, path string) bool {
+	mine, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(path)
+	return err == nil && os.SameFile(mine, there)
+}
+
+// recordedPID reads the pid that the holder of a short lock wrote, 0 when there is none.
+func recordedPID(path string) int {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, 32))
+	if err != nil {
+		return 0
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	pid, err := strconv.Atoi(line)
+	if err != nil {
+		return 0
+	}
+	return pid
+}

@@ -1,0 +1,307 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// childLock holds the lock of a session until its input ends: LOCKS NAME.
+func childLock(args []string) error {
+	unlock, err := Locks{Dir: args[0]}.Session(context.Background(), args[1])
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return goAhead()
+}
+
+// childUpdate updates a record many times: DIR LOCKS NAME AGENT COUNT.
+func childUpdate(args []string) error {
+	if err := goAhead(); err != nil {
+		return err
+	}
+	st := Store{Dir: args[0], LocksDir: args[1]}
+	for range number(args[4]) {
+		ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+		_, err := st.Update(ctx, args[2], func(s *Session) error {
+			s.Generation++
+			s.Worktree(args[3]).TurnHighWater++
+			return nil
+		})
+		cancel()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestTwentyProcessesLoseNoUpdate(t *testing.T) {
+	const writers, each = 20, 10
+	st := newStore(t)
+	s := minimal("demo", "/r")
+	for i := range writers {
+		s.Worktrees = append(s.Worktrees, Worktree{Agent: fmt.Sprintf("agent_%d", i)})
+	}
+	mustSave(t, st, s)
+	var running []*process
+	for i := range writers {
+		running = append(running, spawn(t, "update", st.Dir, st.LocksDir, "demo", fmt.Sprintf("agent_%d", i), fmt.Sprint(each)))
+	}
+	for _, p := range running {
+		p.expect(t, "ready")
+	}
+	for _, p := range running {
+		p.in.Close()
+	}
+	for _, p := range running {
+		select {
+		case <-p.done:
+		case <-time.After(60 * time.Second):
+			t.Fatal("a writer does not end")
+		}
+		if !p.ProcessState.Success() {
+			t.Fatalf("%v: %s", p.ProcessState, p.stderr)
+		}
+	}
+	got := mustLoad(t, st, "demo")
+	if got.Generation != writers*each {
+		t.Errorf("%d updates of %d arrived", got.Generation, writers*each)
+	}
+	for _, w := range got.Worktrees {
+		if w.TurnHighWater != each {
+			t.Errorf("%s: %d updates of %d arrived", w.Agent, w.TurnHighWater, each)
+		}
+	}
+}
+
+func TestUpdatesWithinOneProcess(t *testing.T) {
+	st := newStore(t)
+	mustSave(t, st, minimal("demo", "/r"))
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if _, err := st.Update(within(t, deadline), "demo", func(s *Session) error { s.Generation++; return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if got := mustLoad(t, st, "demo"); got.Generation != 8 {
+		t.Errorf("%d updates of 8 arrived", got.Generation)
+	}
+}
+
+func TestAKilledHolderFreesTheLock(t *testing.T) {
+	st := newStore(t)
+	mustSave(t, st, minimal("demo", "/r"))
+	p := spawn(t, "lock", st.LocksDir, "demo")
+	p.expect(t, "ready")
+	p.kill(t)
+	began := time.Now()
+	mustSave(t, st, minimal("demo", "/new"))
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if leftovers := lockText(t, st, "demo"); leftovers != "" {
+		t.Errorf("the lock file still names %q", leftovers)
+	}
+}
+
+func TestAStoppedHolderIsNamed(t *testing.T) {
+	st := newStore(t)
+	mustSave(t, st, minimal("demo", "/r"))
+	p := spawn(t, "lock", st.LocksDir, "demo")
+	p.expect(t, "ready")
+	p.signal(t, syscall.SIGSTOP)
+	began := time.Now()
+	_, err := st.Update(within(t, 200*time.Millisecond), "demo", func(*Session) error { return nil })
+	var locked *LockedError
+	if !errors.As(err, &locked) {
+		t.Fatalf("got %v", err)
+	}
+	if locked.PID != p.Process.Pid || locked.Path != filepath.Join(st.LocksDir, "session-demo.lock") ||
+		!errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %+v, want process %d", locked, p.Process.Pid)
+	}
+	if want := fmt.Sprintf("session demo: locked by process %d", p.Process.Pid); err.Error() != want {
+		t.Errorf("got %q, want %q", err, want)
+	}
+	if took := time.Since(began); took > deadline {
+		t.Errorf("took %v", took)
+	}
+	mustLoad(t, st, "demo") // readers wait for nobody
+	mustSave(t, st, minimal("other", "/r"))
+	p.signal(t, syscall.SIGCONT)
+	p.in.Close()
+	mustSave(t, st, minimal("demo", "/new"))
+}
+
+func TestWaitingEndsWithTheContext(t *testing.T) {
+	locks := Locks{Dir: t.TempDir()}
+	unlock, err := locks.Session(within(t, deadline), "demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	_, err = locks.Session(ctx, "demo")
+	var locked *LockedError
+	if !errors.As(err, &locked) || locked.PID != os.Getpid() || !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	unlock()
+	unlock() // again does nothing
+	if _, err := locks.Session(ctx, "demo"); !errors.Is(err, context.Canceled) {
+		t.Errorf("with an ended context: got %v", err)
+	}
+	again, err := locks.Session(within(t, deadline), "demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock() // must not free the lock of the next one
+	if _, err := locks.Session(within(t, 50*time.Millisecond), "demo"); !errors.As(err, &locked) {
+		t.Errorf("got %v", err)
+	}
+	again()
+}
+
+func TestAWaiterGetsTheLockWhenItIsFreed(t *testing.T) {
+	locks := Locks{Dir: t.TempDir()}
+	unlock, err := locks.Session(within(t, deadline), "demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan error)
+	go func() {
+		unlock, err := locks.Session(within(t, deadline), "demo")
+		if err == nil {
+			unlock()
+		}
+		got <- err
+	}()
+	time.AfterFunc(50*time.Millisecond, unlock)
+	if err := <-got; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRepositoryLock(t *testing.T) {
+	locks := Locks{Dir: filepath.Join(t.TempDir(), "locks")}
+	one, two := mkdir(t, t.TempDir(), "app", ".git"), mkdir(t, t.TempDir(), "app", ".git")
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(filepath.Dir(one), link); err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := locks.Repository(within(t, deadline), one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	for _, same := range []string{one, one + "/", filepath.Join(link, ".git")} {
+		_, err := locks.Repository(within(t, 30*time.Millisecond), same)
+		var locked *LockedError
+		if !errors.As(err, &locked) || locked.PID != os.Getpid() || !strings.Contains(err.Error(), "repository "+evaluated(t, one)) {
+			t.Errorf("%s: got %v", same, err)
+		}
+	}
+	other, err := locks.Repository(within(t, deadline), two) // of the same name elsewhere
+	if err != nil {
+		t.Fatal(err)
+	}
+	other()
+}
+
+// A lock file cleaned away while it is held must not be locked by two for longer than it takes to look again.
+func TestALockFileThatIsReplacedIsNotTrusted(t *testing.T) {
+	locks := Locks{Dir: t.TempDir()}
+	path := filepath.Join(locks.Dir, "session-demo.lock")
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if !stillAt(f, path) {
+		t.Error("not recognised")
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if stillAt(f, path) {
+		t.Error("a removed file is trusted")
+	}
+	unlock, err := locks.Session(within(t, deadline), "demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	if stillAt(f, path) {
+		t.Error("a replaced file is trusted")
+	}
+}
+
+func TestLocksAreFilesOfTheirOwnAndStay(t *testing.T) {
+	st := newStore(t)
+	mustSave(t, st, minimal("demo", "/r"))
+	if err := st.Delete(within(t, deadline), "demo"); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(st.LocksDir, "session-demo.lock"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("got %v, %v", info, err)
+	}
+	if info, err := os.Stat(st.LocksDir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("got %v, %v", info, err)
+	}
+}
+
+func TestLocksRefuseWhatTheyCannotDo(t *testing.T) {
+	ctx := within(t, deadline)
+	if _, err := (Locks{}).Session(ctx, "demo"); err == nil {
+		t.Error("locked without a folder")
+	}
+	locks := Locks{Dir: t.TempDir()}
+	var bad *NameError
+	if _, err := locks.Session(ctx, "../demo"); !errors.As(err, &bad) {
+		t.Errorf("got %v", err)
+	}
+	file := filepath.Join(locks.Dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (Locks{Dir: filepath.Join(file, "locks")}).Session(ctx, "demo"); !errors.Is(err, syscall.ENOTDIR) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func lockText(t *testing.T, st Store, name string) string {
+	t.Helper()
+	f, err := os.Open(filepath.Join(st.LocksDir, "session-"+name+".lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func evaluated(t *testing.T, path string) string {
+	t.Helper()
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return real
+}

@@ -1,0 +1,38 @@
+package session
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// zombie is SZOMB of <sys/proc.h>.
+const zombie = 5
+
+// BootID names this boot of the machine, "" when the system does not tell. The time of the boot is the second choice:
+// setting the clock moves it.
+func BootID() string {
+	if id, err := unix.Sysctl("kern.bootsessionuuid"); err == nil && id != "" {
+		return id
+	}
+	booted, err := unix.SysctlTimeval("kern.boottime")
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d.%06d", booted.Sec, booted.Usec)
+}
+
+func inspectProcess(pid int) (processFacts, error) {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil {
+		return processFacts{}, err
+	}
+	started := info.Proc.P_starttime
+	return processFacts{
+		started: uint64(started.Sec)*1_000_000 + uint64(started.Usec),
+		dead:    info.Proc.P_stat == zombie,
+	}, nil
+}
+
+// lockHolders has no answer on this system.
+func lockHolders(string) []int { return nil }

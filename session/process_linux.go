@@ -1,0 +1,93 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// BootID names this boot of the machine, "" when the system does not tell.
+func BootID() string {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(id))
+}
+
+func inspectProcess(pid int) (processFacts, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return processFacts{}, err
+	}
+	return parseStat(string(stat))
+}
+
+// parseStat reads fields 3 (state) and 22 (start time) of proc_pid_stat(5). Field 2, the program's name, may hold spaces
+// and parentheses, so the count begins after the last one.
+func parseStat(stat string) (processFacts, error) {
+	end := strings.LastIndexByte(stat, ')')
+	if end < 0 {
+		return processFacts{}, errors.New("unexpected process status")
+	}
+	fields := strings.Fields(stat[end+1:])
+	if len(fields) < 20 {
+		return processFacts{}, errors.New("unexpected process status")
+	}
+	started, err := strconv.ParseUint(fields[19], 10, 64)
+	if err != nil {
+		return processFacts{}, errors.New("unexpected process status")
+	}
+	return processFacts{started: started, dead: fields[0] == "Z" || fields[0] == "X"}, nil
+}
+
+// lockHolders returns the pids of the processes that hold an flock on the file exclusively, as far as this user may see.
+// The pid in /proc/locks will not do: it is that of the process that took the lock, which may have handed the
+// descriptor on and died.
+func lockHolders(path string) []int {
+	want, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil
+	}
+	links, err := filepath.Glob("/proc/[0-9]*/fd/*")
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, link := range links {
+		if to, err := os.Readlink(link); err != nil || to != real {
+			continue
+		}
+		if info, err := os.Stat(link); err != nil || !os.SameFile(info, want) || !locksExclusively(link) {
+			continue
+		}
+		pid, err := strconv.Atoi(strings.Split(link, "/")[2])
+		if err == nil && !slices.Contains(pids, pid) {
+			pids = append(pids, pid)
+		}
+	}
+	slices.Sort(pids)
+	return pids
+}
+
+// locksExclusively tells by /proc/<pid>/fdinfo/<fd> whether the descriptor /proc/<pid>/fd/<fd> carries the lock.
+func locksExclusively(link string) bool {
+	info, err := os.ReadFile(strings.Replace(link, "/fd/", "/fdinfo/", 1))
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(info)) {
+		if strings.HasPrefix(line, "lock:") && strings.Contains(line, "FLOCK") && strings.Contains(line, "WRITE") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,185 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"unicode/utf8"
+)
+
+// encode returns the record as indented JSON in a stable order, after checking that decode would take it back.
+func encode(s *Session) ([]byte, error) {
+	if reason := recordFault(s); reason != "" {
+		return nil, fmt.Errorf("session %s: %s", s.Name, reason)
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(withoutNull(*s)); err != nil {
+		return nil, fmt.Errorf("session %s: created_at is out of range", s.Name)
+	}
+	return out.Bytes(), nil
+}
+
+// withoutNull gives every list and map a value, so that the file has [] and {} for what is empty, never null.
+func withoutNull(s Session) Session {
+	s.Worktrees = append([]Worktree{}, s.Worktrees...)
+	for i := range s.Worktrees {
+		w := &s.Worktrees[i]
+		w.Command = append([]string{}, w.Command...)
+		w.ConversationIDs = append([]string{}, w.ConversationIDs...)
+		if w.Environment == nil {
+			w.Environment = map[string]string{}
+		}
+	}
+	return s
+}
+
+// decode reads the record of the session of that name; path only serves the errors, *VersionError and *CorruptError.
+// Fields this paw does not know are passed over.
+func decode(name, path string, data []byte) (*Session, error) {
+	corrupt := func(reason string) error { return &CorruptError{Name: name, Path: path, Reason: reason} }
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, corrupt("empty")
+	}
+	// The version comes first: in a newer record every other field may have another type.
+	var head struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, corrupt(jsonFault(err))
+	}
+	if head.Version < 1 {
+		return nil, corrupt("no version")
+	}
+	if head.Version > Version {
+		return nil, &VersionError{Name: name, Path: path, Version: head.Version}
+	}
+	var s Session
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, corrupt(jsonFault(err))
+	}
+	if s.Name != name {
+		return nil, corrupt(fmt.Sprintf("it names session %q", s.Name))
+	}
+	if reason := recordFault(&s); reason != "" {
+		return nil, corrupt(reason)
+	}
+	s.Version = Version
+	emptyToNil(&s)
+	return &s, nil
+}
+
+// emptyToNil undoes withoutNull, so that a record loads as it was saved.
+func emptyToNil(s *Session) {
+	if len(s.Worktrees) == 0 {
+		s.Worktrees = nil
+	}
+	for i := range s.Worktrees {
+		w := &s.Worktrees[i]
+		if len(w.Command) == 0 {
+			w.Command = nil
+		}
+		if len(w.ConversationIDs) == 0 {
+			w.ConversationIDs = nil
+		}
+		if len(w.Environment) == 0 {
+			w.Environment = nil
+		}
+	}
+}
+
+// jsonFault words a decoding error without the names of Go types, which the library's own text has.
+func jsonFault(err error) string {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fmt.Sprintf("not JSON at byte %d: %s", syntax.Offset, syntax)
+	}
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) && kind.Field != "" {
+		return fmt.Sprintf("unexpected %s in %s", kind.Value, kind.Field)
+	}
+	if errors.As(err, &kind) {
+		return fmt.Sprintf("unexpected %s instead of a record", kind.Value)
+	}
+	return "created_at is not a time" // the only field with a decoder of its own
+}
+
+// recordFault says what makes a record unusable, "" for a good one. Names and paths are checked because locks and
+// worktrees are derived from them.
+func recordFault(s *Session) string {
+	if reason := nameFault(s.Name); reason != "" {
+		return "session name: " + reason
+	}
+	if s.Status != StatusActive && s.Status != StatusStopped {
+		return fmt.Sprintf("unknown status %q", s.Status)
+	}
+	if reason := pathFault(s.RepoPath); reason != "" {
+		return "repo_path: " + reason
+	}
+	if reason := pathFault(s.GitCommonDir); reason != "" {
+		return "git_common_dir: " + reason
+	}
+	agents := map[string]bool{}
+	for i := range s.Worktrees {
+		w := &s.Worktrees[i]
+		if reason := worktreeFault(w); reason != "" {
+			return fmt.Sprintf("agent %q: %s", w.Agent, reason)
+		}
+		if agents[w.Agent] {
+			return fmt.Sprintf("agent %q: there twice", w.Agent)
+		}
+		agents[w.Agent] = true
+	}
+	return ""
+}
+
+func worktreeFault(w *Worktree) string {
+	if reason := nameFault(w.Agent); reason != "" {
+		return "name: " + reason
+	}
+	if reason := pathFault(w.WorktreePath); reason != "" {
+		return "worktree_path: " + reason
+	}
+	if reason := pathFault(w.TranscriptPath); reason != "" {
+		return "transcript_path: " + reason
+	}
+	if w.TurnSession != "" && nameFault(w.TurnSession) != "" {
+		return "turn_session: " + nameFault(w.TurnSession)
+	}
+	if w.Parent != "" && nameFault(w.Parent) != "" {
+		return "parent: " + nameFault(w.Parent)
+	}
+	phases := []Phase{"", PhaseCreating, PhaseLive, PhaseStopping, PhaseStopped}
+	if !slices.Contains(phases, w.Phase) {
+		return fmt.Sprintf("unknown phase %q", w.Phase)
+	}
+	// JSON would silently replace bytes that are not UTF-8, and a resumed CLI would get another text.
+	for _, text := range slices.Concat([]string{w.Branch}, w.Command, w.ConversationIDs) {
+		if !utf8.ValidString(text) {
+			return fmt.Sprintf("%q: not UTF-8", text)
+		}
+	}
+	for key, text := range w.Environment {
+		if !utf8.ValidString(key) || !utf8.ValidString(text) {
+			return fmt.Sprintf("environment %q: not UTF-8", key)
+		}
+	}
+	return ""
+}
+
+func pathFault(path string) string {
+	switch {
+	case path == "":
+		return "" // not known yet, or a bare repository
+	case !filepath.IsAbs(path):
+		return "not an absolute path"
+	case !utf8.ValidString(path):
+		return "not UTF-8"
+	}
+	return ""
+}

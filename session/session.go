@@ -1,0 +1,112 @@
+// Package session keeps what paw remembers of a session: the saved record, its store, the rules for names, the locks
+// between paw processes, the identity of processes, and the pure functions that turn a record and what was observed
+// into a status.
+//
+// It never starts a process and knows nothing of git, tmux or the CLIs. Its one invariant: whatever happens to a paw
+// process, a record on disk is the old one or the new one, whole.
+package session
+
+import (
+	"slices"
+	"time"
+)
+
+// Version is the version of the session record this paw writes. A field that an older paw must not drop when it
+// rewrites the record needs a new version.
+const Version = 1
+
+// Status is what a record says about the whole session.
+type Status string
+
+// The two statuses of a session.
+const (
+	StatusActive  Status = "active"
+	StatusStopped Status = "stopped"
+)
+
+// String returns the word used in records and output.
+func (s Status) String() string { return string(s) }
+
+// Phase is what paw last intended for one agent; it is saved before the deed.
+type Phase string
+
+// The phases of an agent, in the order of its life.
+const (
+	PhaseCreating Phase = "creating"
+	PhaseLive     Phase = "live"
+	PhaseStopping Phase = "stopping"
+	PhaseStopped  Phase = "stopped"
+)
+
+// String returns the word used in records.
+func (p Phase) String() string { return string(p) }
+
+// Session is the record of one `paw start`: a name, a repository and a set of agents.
+type Session struct {
+	Version      int        `json:"version"` // filled in by Create and Save
+	Name         string     `json:"session_name"`
+	RepoPath     string     `json:"repo_path"` // main worktree, "" when the repository is bare
+	GitCommonDir string     `json:"git_common_dir"`
+	ProjectName  string     `json:"project_name"`
+	CreatedAt    time.Time  `json:"created_at"` // UTC
+	Status       Status     `json:"status"`
+	Generation   int        `json:"generation"` // counts launches, so that a late launcher of an earlier one gives up
+	BaseCommit   string     `json:"base_commit"`
+	Tmux         Tmux       `json:"tmux"`
+	Worktrees    []Worktree `json:"worktrees"`
+}
+
+// Tmux is where the panes of a session were made. All of it is a hint: users rename sessions and servers restart.
+type Tmux struct {
+	Session       string `json:"session"`
+	Socket        string `json:"socket"`
+	ServerPID     int    `json:"server_pid"`
+	ServerStarted int64  `json:"server_started"` // Unix seconds, tmux's #{start_time}
+}
+
+// Worktree is one agent of a session with all that is needed to bring it back.
+type Worktree struct {
+	Agent           string            `json:"agent"`
+	CLI             string            `json:"cli"`
+	Branch          string            `json:"branch"`
+	WorktreePath    string            `json:"worktree_path"`
+	TurnSession     string            `json:"turn_session"`
+	Parent          string            `json:"parent"`         // agent that started this one, "" for none
+	BranchCreated   bool              `json:"branch_created"` // paw made the branch
+	PaneID          string            `json:"pane_id"`
+	Command         []string          `json:"command"`
+	Environment     map[string]string `json:"environment"`      // what resuming needs
+	ConversationIDs []string          `json:"conversation_ids"` // newest last
+	TranscriptPath  string            `json:"transcript_path"`
+	Phase           Phase             `json:"phase"`
+	TurnHighWater   int               `json:"turn_high_water"` // highest turn number ever given out
+	BaseCommit      string            `json:"base_commit"`     // where the agent's branch started
+}
+
+// Worktree returns the agent of that name for reading or changing in place, or nil.
+func (s *Session) Worktree(agent string) *Worktree {
+	for i := range s.Worktrees {
+		if s.Worktrees[i].Agent == agent {
+			return &s.Worktrees[i]
+		}
+	}
+	return nil
+}
+
+// AddConversation makes id the newest conversation. Nothing is ever forgotten: a known id moves to the end, and an
+// empty one changes nothing.
+func (w *Worktree) AddConversation(id string) {
+	if id == "" {
+		return
+	}
+	w.ConversationIDs = slices.DeleteFunc(w.ConversationIDs, func(known string) bool { return known == id })
+	w.ConversationIDs = append(w.ConversationIDs, id)
+}
+
+// Conversation returns the id of the newest conversation, "" when none is known.
+func (w Worktree) Conversation() string {
+	if len(w.ConversationIDs) == 0 {
+		return ""
+	}
+	return w.ConversationIDs[len(w.ConversationIDs)-1]
+}

@@ -1,0 +1,46 @@
+package session
+
+// Liveness is what tmux says about a session; silence is never a verdict.
+type Liveness string
+
+// What tmux may say.
+const (
+	TmuxAlive   Liveness = "alive"
+	TmuxDead    Liveness = "dead"
+	TmuxUnknown Liveness = "unknown" // no answer, or one that could not be understood
+)
+
+// Reasons why the status or state shown is not simply what the record says.
+const (
+	ReasonTmuxGone    = "its tmux session is gone"
+	ReasonTmuxThere   = "its tmux session is still there"
+	ReasonTmuxSilent  = "tmux did not answer"
+	ReasonLockUnknown = "its lock cannot be read"
+	ReasonNoTurns     = "paw does not see its turns"
+	ReasonStarting    = "starting"
+	ReasonForeign     = "a foreign process is in paw's pane"
+	ReasonCrash       = "crash"
+	ReasonReboot      = "reboot"
+	ReasonStopped     = "stopped"
+	ReasonNoExit      = "exit status unknown (tmux older than 3.3)"
+)
+
+// Effective is the status of a session as shown: the record, corrected by what tmux says. An active session whose tmux
+// session is gone is stopped; a stopped one is stopped whatever tmux says; when tmux is silent the record counts. The
+// reason is "" when record and fact agree.
+func Effective(record Status, tmux Liveness) (status Status, reason string) {
+	switch tmux {
+	case TmuxAlive:
+		if record == StatusStopped {
+			return StatusStopped, ReasonTmuxThere
+		}
+		return record, ""
+	case TmuxDead:
+		if record == StatusActive {
+			return StatusStopped, ReasonTmuxGone
+		}
+		return record, ""
+	case TmuxUnknown:
+	}
+	return record, ReasonTmuxSilent
+}

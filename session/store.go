@@ -1,0 +1,191 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// setAsideWait bounds how long SetAsideCorrupt waits for the lock of a record.
+const setAsideWait = 5 * time.Second
+
+// Store keeps one JSON file per session in Dir. Every change happens under the lock of that session in LocksDir;
+// reading takes no lock, since a save replaces the file as a whole.
+type Store struct {
+	Dir      string
+	LocksDir string
+}
+
+// Load returns the record of a session, nil when there is none. The error is a *CorruptError or a *VersionError when
+// there is one that cannot be used.
+func (st Store) Load(name string) (*Session, error) {
+	path, err := st.path(name)
+	if err != nil {
+		return nil, err
+	}
+	data, err := readRegular(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, nil
+	case errors.Is(err, errNotRegular):
+		return nil, &CorruptError{Name: name, Path: path, Reason: err.Error()}
+	case err != nil:
+		return nil, fmt.Errorf("session %s: %w", name, err)
+	}
+	return decode(name, path, data)
+}
+
+// Create saves the record of a new session. The error is a *TakenError when there is already a file of that name,
+// readable or not, and a *LockedError when ctx ends before the lock is free.
+func (st Store) Create(ctx context.Context, s *Session) error {
+	return st.locked(ctx, s.Name, func(path string) error {
+		there, err := st.Load(s.Name)
+		switch {
+		case unusable(err):
+			return &TakenError{Name: s.Name, Path: path}
+		case err != nil:
+			return err
+		case there != nil:
+			return &TakenError{Name: s.Name, RepoPath: there.owner(), Path: path}
+		}
+		return write(path, s)
+	})
+}
+
+// Save writes the record, in place of the one there is. A record that is corrupt or from a newer paw is not
+// overwritten: the error is a *CorruptError or a *VersionError. Save fills in Version and makes CreatedAt UTC.
+func (st Store) Save(ctx context.Context, s *Session) error {
+	return st.locked(ctx, s.Name, func(path string) error {
+		if _, err := st.Load(s.Name); err != nil {
+			return err
+		}
+		return write(path, s)
+	})
+}
+
+// Update reads a record, lets change alter it and saves it, all under the session's lock, and returns what it saved.
+// An error of change is returned as it is, and nothing is saved then. The error wraps ErrNotFound when there is no
+// record. change must not call the store for the same session: the lock is held.
+func (st Store) Update(ctx context.Context, name string, change func(*Session) error) (*Session, error) {
+	var updated *Session
+	err := st.locked(ctx, name, func(path string) error {
+		s, err := st.Load(name)
+		if err != nil {
+			return err
+		}
+		if s == nil {
+			return fmt.Errorf("session %s: %w", name, ErrNotFound)
+		}
+		if err := change(s); err != nil {
+			return err
+		}
+		if s.Name != name {
+			return fmt.Errorf("session %s: the name of a session cannot change", name)
+		}
+		updated = s
+		return write(path, s)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return updated, nil
+}
+
+// Delete removes the record; there being none is a success. One that is corrupt or from a newer paw stays: the error
+// is a *CorruptError or a *VersionError. Where the record is a symlink only the link goes.
+func (st Store) Delete(ctx context.Context, name string) error {
+	return st.locked(ctx, name, func(path string) error {
+		s, err := st.Load(name)
+		if s == nil || err != nil {
+			return err
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("session %s: %w", name, err)
+		}
+		return syncDir(filepath.Dir(path))
+	})
+}
+
+// SetAsideCorrupt renames a corrupt record to <name>.json.corrupt-<UTC time>, so that the name can be used again and
+// nothing is lost. It returns the new path, "" when the record is fine or missing. A record of a newer paw stays where
+// it is, with a *VersionError.
+func (st Store) SetAsideCorrupt(name string) (movedTo string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), setAsideWait)
+	defer cancel()
+	err = st.locked(ctx, name, func(path string) error {
+		_, err := st.Load(name)
+		var corrupt *CorruptError
+		if !errors.As(err, &corrupt) {
+			return err
+		}
+		to := path + ".corrupt-" + time.Now().UTC().Format("20060102T150405.000000000Z")
+		if _, err := os.Lstat(to); !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("session %s: %s: %w", name, to, os.ErrExist)
+		}
+		if err := os.Rename(path, to); err != nil {
+			return fmt.Errorf("session %s: %w", name, err)
+		}
+		movedTo = to
+		return syncDir(filepath.Dir(path))
+	})
+	return movedTo, err
+}
+
+// locked runs do with the path of the record while it holds the session's lock.
+func (st Store) locked(ctx context.Context, name string, do func(path string) error) error {
+	path, err := st.path(name)
+	if err != nil {
+		return err
+	}
+	unlock, err := Locks{Dir: st.LocksDir}.Session(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return do(path)
+}
+
+func (st Store) path(name string) (string, error) {
+	if err := ValidateName("session", name); err != nil {
+		return "", err
+	}
+	if st.Dir == "" { // or records would land wherever paw happens to stand
+		return "", fmt.Errorf("session %s: no folder for sessions", name)
+	}
+	return filepath.Join(st.Dir, name+".json"), nil
+}
+
+// write saves the record; the caller holds its lock.
+func write(path string, s *Session) error {
+	if s.Version > Version {
+		return &VersionError{Name: s.Name, Path: path, Version: s.Version}
+	}
+	s.Version = Version
+	s.CreatedAt = s.CreatedAt.UTC().Round(0) // without the monotonic reading, which no file can keep
+	data, err := encode(s)
+	if err != nil {
+		return err
+	}
+	if err := replaceFile(path, data); err != nil {
+		return fmt.Errorf("session %s: %w", s.Name, err)
+	}
+	return nil
+}
+
+// unusable tells whether an error of Load means that there is a record, though not one to work with.
+func unusable(err error) bool {
+	var corrupt *CorruptError
+	var newer *VersionError
+	return errors.As(err, &corrupt) || errors.As(err, &newer)
+}
+
+// owner names the repository of a session.
+func (s *Session) owner() string {
+	if s.RepoPath == "" {
+		return s.GitCommonDir
+	}
+	return s.RepoPath
+}

@@ -1,0 +1,204 @@
+package worktree
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// shim puts a git into its own folder that runs script first, with $real as the
+// real git, and returns the PATH entry for it.
+func shim(t *testing.T, script string) []string {
+	t.Helper()
+	real, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := realTemp(t)
+	path := filepath.Join(dir, "git")
+	writeFile(t, path, "#!/bin/sh\nreal='"+real+"'\n"+script+"\nexec \"$real\" \"$@\"\n")
+	if err := os.Chmod(path, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"PATH=" + dir + ":" + os.Getenv("PATH")}
+}
+
+func TestCreateContinuesAfterDeathAtEachStep(t *testing.T) {
+	for _, step := range []string{StepBranches, StepAdded, StepFilled} {
+		t.Run(step, func(t *testing.T) {
+			w := newWorld(t)
+			plans := []Plan{w.plan("a"), w.plan("b"), w.plan("c")}
+			if code := w.paw(step, nil, plans...).end(); code != -1 {
+				t.Fatalf("it ended with %d", code)
+			}
+			if err := w.m.Check(t.Context(), plans); err != nil {
+				t.Errorf("check: %v", err)
+			}
+			made, err := w.m.Create(t.Context(), plans, nil)
+			if err != nil || len(made) != 3 {
+				t.Fatalf("got %+v, %v", made, err)
+			}
+			for i, p := range plans {
+				w.whole(p)
+				if !made[i].BranchCreated {
+					t.Errorf("%s: the branch is not counted as created", p.Agent)
+				}
+			}
+			w.healthy(4)
+		})
+	}
+}
+
+// TestCreateContinuesAfterGitDiedAtAnySystemCall kills `git worktree add` before
+// its n-th call of each kind that changes files or starts a child, and paw with
+// it. A file that was made and not yet written shows before its write.
+func TestCreateContinuesAfterGitDiedAtAnySystemCall(t *testing.T) {
+	strace := needStrace(t)
+	moments := 0
+	for _, call := range []string{"mkdir", "write", "rename", "vfork,clone,clone3,fork"} {
+		for n := 1; diesAt(t, strace, call, n); n++ {
+			moments++
+		}
+	}
+	if moments < 10 {
+		t.Errorf("it died at %d moments only", moments)
+	}
+}
+
+// diesAt reports whether git ever came to the n-th call.
+func diesAt(t *testing.T, strace, call string, n int) bool {
+	t.Helper()
+	w := newWorld(t)
+	p := w.plan("agent")
+	env := shim(t, fmt.Sprintf(`case "$*" in *"worktree add"*)
+		%s -f -qqq -o /dev/null -e trace=%[2]s -e 'inject=%[2]s:signal=KILL:when=%[3]d' "$real" "$@"
+		[ $? = 0 ] && exit 0
+		kill -9 $PPID; exit 1;; esac`, strace, call, n))
+	if w.paw("", env, p).end() != -1 {
+		w.whole(p)
+		return false
+	}
+	if n%2 == 0 { // also by way of Repair
+		if _, err := w.m.Repair(t.Context(), pawOwns); err != nil {
+			t.Fatal(err)
+		}
+		w.git("worktree", "list")
+	}
+	if _, err := w.m.Create(t.Context(), []Plan{p}, nil); err != nil {
+		t.Fatalf("killed before %s %d: %v", call, n, err)
+	}
+	w.whole(p)
+	w.healthy(2)
+	return true
+}
+
+func needStrace(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip("strace is not installed")
+	}
+	if err := exec.CommandContext(t.Context(), path, "-o", "/dev/null", "true").Run(); err != nil {
+		t.Skip("strace is not allowed here")
+	}
+	return path
+}
+
+func TestCreateAfterGitAloneWasKilled(t *testing.T) {
+	strace := needStrace(t)
+	w := newWorld(t)
+	env := shim(t, `case "$*" in *"worktree add"*) exec `+strace+` -qqq -o /dev/null -e trace=write -e inject=write:signal=KILL:when=5 "$real" "$@";; esac`)
+	t.Setenv("PATH", strings.TrimPrefix(env[0], "PATH="))
+	if _, err := w.m.Create(t.Context(), []Plan{w.plan("agent")}, nil); err == nil {
+		t.Fatal("it succeeded")
+	}
+	if left, _ := w.m.adminDirs(); len(left) != 0 {
+		t.Errorf("registrations are left: %q", left)
+	}
+	if want := []string{"main"}; !slices.Equal(w.branches(), want) {
+		t.Errorf("branches are %q", w.branches())
+	}
+}
+
+// partial leaves a checkout that was killed in the middle: a.txt is there,
+// z.slow is not. git goes on until it is killed or released.
+func partial(t *testing.T, w *world) (p Plan, kill, release func()) {
+	t.Helper()
+	w.write(".gitattributes", "z.slow filter=slow\n")
+	w.write("z.slow", "x\n")
+	w.commit("slow")
+	fifo := filepath.Join(realTemp(t), "fifo")
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// The filter names its group, waits on the fifo, and so holds the checkout.
+	w.git("config", "filter.slow.smudge", "ps -o pgid= -p $$ >"+fifo+".pid; cat "+fifo)
+	p = w.plan("agent")
+	running := w.paw("", nil, p)
+	running.start.Close()
+	waitFor(t, "the filter", func() bool {
+		return readLine(fifo+".pid") != "" && exists(filepath.Join(p.Path, "a.txt"))
+	})
+	if err := running.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	running.cmd.Wait()
+	var group int
+	if _, err := fmt.Sscan(readLine(fifo+".pid"), &group); err != nil {
+		t.Fatal(err)
+	}
+	kill = func() { unix.Kill(-group, unix.SIGKILL) }
+	t.Cleanup(kill)
+	w.git("config", "filter.slow.smudge", "cat")
+	return p, kill, func() { writeFile(t, fifo, "x\n") }
+}
+
+func TestCreateReplacesPartialCheckoutOfKilledGit(t *testing.T) {
+	w := newWorld(t)
+	p, kill, _ := partial(t, w)
+	kill()
+	waitFor(t, "git to die", func() bool {
+		lock, err := openLock(fillingLock(filepath.Join(w.m.Repository.CommonDir, "worktrees", "agent")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer lock.Close()
+		return tryLock(lock)
+	})
+	if !exists(filepath.Join(w.m.Repository.CommonDir, "worktrees", "agent", "index.lock")) {
+		t.Fatal("the checkout was not in the middle")
+	}
+	if _, err := w.m.Create(t.Context(), []Plan{p}, nil); err != nil {
+		t.Fatal(err)
+	}
+	w.whole(p)
+	w.healthy(2)
+	kept, _ := filepath.Glob(filepath.Join(w.m.trashDir(), "*", "agent", "a.txt"))
+	if len(kept) != 1 {
+		t.Errorf("the partial tree is not in the trash: %q", kept)
+	}
+}
+
+func TestCreateWaitsForCheckoutThatOutlivedItsPaw(t *testing.T) {
+	w := newWorld(t)
+	p, _, release := partial(t, w)
+	done := make(chan error, 1)
+	go func() {
+		_, err := w.m.Create(t.Context(), []Plan{p}, nil)
+		done <- err
+	}()
+	release()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	w.whole(p)
+	if kept, _ := filepath.Glob(filepath.Join(w.m.trashDir(), "*")); len(kept) != 0 {
+		t.Errorf("the finished checkout was thrown away: %q", kept)
+	}
+}

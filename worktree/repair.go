@@ -1,0 +1,89 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Repair puts right what interrupted steps left in the registry of worktrees,
+// where owned says of the lock reason that it is paw's:
+//
+//   - a half-made registration, with which git's own worktree list, fetch and gc
+//     fail for everyone, is moved into the trash folder;
+//   - a worktree whose .git file is missing or points to where the repository was
+//     before it moved gets it written again.
+//
+// Foreign registrations stay untouched and are only named. The result says what
+// was found, one line each.
+func (m Manager) Repair(ctx context.Context, owned func(reason string) bool) ([]string, error) {
+	x, err := m.exclude(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer x.release()
+	entries, err := m.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var report []string
+	for _, e := range entries[1:] {
+		name := filepath.Base(e.AdminDir)
+		mine := e.Locked && owned(e.LockReason)
+		switch {
+		case halfMade(e.AdminDir) && !mine:
+			report = append(report, fmt.Sprintf("registration %s: half made by another program, left alone", name))
+		case halfMade(e.AdminDir):
+			if err := m.setAside(e, e.Path); err != nil {
+				return report, fmt.Errorf("registration %s: %w", name, err)
+			}
+			report = append(report, fmt.Sprintf("registration %s: half made, moved to %s", name, m.trashDir()))
+		case mine && lostLink(e):
+			if err := relink(e); err != nil {
+				return report, fmt.Errorf("%s: %w", e.Path, err)
+			}
+			report = append(report, fmt.Sprintf("%s: linked to the repository again", e.Path))
+		}
+	}
+	return report, nil
+}
+
+// halfMade reports whether a registration lacks what git writes into it one by
+// one: the way back to the worktree, to the repository, and a HEAD.
+func halfMade(admin string) bool {
+	head := readLine(filepath.Join(admin, "HEAD"))
+	return readLine(filepath.Join(admin, "gitdir")) == "" ||
+		readLine(filepath.Join(admin, "commondir")) == "" ||
+		!strings.HasPrefix(head, "ref:") && !isOID(head)
+}
+
+// lostLink reports whether a worktree directory is there and its .git file is
+// gone, or names a git directory of the same name that no longer exists.
+func lostLink(e Entry) bool {
+	info, err := os.Stat(e.Path)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	dotGit := filepath.Join(e.Path, ".git")
+	if !exists(dotGit) {
+		content, err := os.ReadDir(e.Path)
+		return err == nil && len(content) > 0
+	}
+	target, err := readGitFile(dotGit)
+	return err == nil && !exists(target) && filepath.Base(target) == filepath.Base(e.AdminDir)
+}
+
+func relink(e Entry) error {
+	temporary := filepath.Join(e.AdminDir, "paw-link")
+	if err := os.WriteFile(temporary, []byte("gitdir: "+e.AdminDir+"\n"), 0o666); err != nil {
+		return err
+	}
+	dotGit := filepath.Join(e.Path, ".git")
+	if err := os.Rename(temporary, dotGit); err == nil {
+		return nil
+	}
+	defer os.Remove(temporary)
+	return os.WriteFile(dotGit, []byte("gitdir: "+e.AdminDir+"\n"), 0o666)
+}
