@@ -103,7 +103,9 @@ func (p *Paw) environment(s *session.Session, w *session.Worktree, generation in
 		}
 	}
 	for name, value := range w.Environment {
-		set[name] = value
+		if set[name] = value; value == "" {
+			delete(set, name)
+		}
 	}
 	for _, kv := range c.Env {
 		if name, value, ok := strings.Cut(kv, "="); ok {

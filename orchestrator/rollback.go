@@ -65,7 +65,14 @@ func (p *Paw) rollbackWorktrees(ctx context.Context, s *session.Session, plans [
 	if err != nil {
 		return err
 	}
-	if err := p.manager(repository).Rollback(ctx, plans); err != nil {
+	var made []worktree.Made
+	for _, plan := range plans {
+		// What Create could not complete it has taken back already.
+		if _, err := os.Lstat(plan.Path); err == nil {
+			made = append(made, worktree.Made{Agent: plan.Agent, BranchCreated: plan.CreateBranch})
+		}
+	}
+	if err := p.manager(repository).Rollback(ctx, plans, made); err != nil {
 		return err
 	}
 	for _, w := range s.Worktrees {

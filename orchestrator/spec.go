@@ -48,16 +48,12 @@ func (p *Paw) recordedEnv(w *session.Worktree) []string {
 	return env
 }
 
-// rememberedEnvironment picks the variables that resuming needs again.
+// rememberedEnvironment picks the variables that resuming needs again. One that
+// was not set is remembered as empty: it must not be set later either.
 func (p *Paw) rememberedEnvironment(cli agent.CLI) map[string]string {
 	env := map[string]string{}
 	for _, name := range cli.Environment() {
-		if value := p.getenv(name); value != "" {
-			env[name] = value
-		}
-	}
-	if len(env) == 0 {
-		return nil
+		env[name] = p.getenv(name)
 	}
 	return env
 }

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"paw/session"
-	"paw/tmux"
 	"paw/worktree"
 )
 
@@ -128,6 +126,10 @@ func (p *Paw) draft(ctx context.Context, repository worktree.Repository, o Start
 	if err != nil {
 		return nil, nil, err
 	}
+	socket, err := p.tmuxFor(nil).SocketPath()
+	if err != nil {
+		return nil, nil, err
+	}
 	root := repository.Path
 	if root == "" {
 		root = repository.CommonDir
@@ -135,7 +137,7 @@ func (p *Paw) draft(ctx context.Context, repository worktree.Repository, o Start
 	s := &session.Session{
 		Name: name, RepoPath: root, GitCommonDir: repository.CommonDir, ProjectName: filepath.Base(root),
 		CreatedAt: p.Now().UTC(), Status: session.StatusActive, BaseCommit: base,
-		Tmux: session.Tmux{Session: "paw-" + name, Socket: p.tmuxFor(nil).Path()},
+		Tmux: session.Tmux{Session: "paw-" + name, Socket: socket},
 	}
 	if err := p.addAgents(ctx, s, m, agents, base); err != nil {
 		return nil, nil, err

@@ -20,61 +20,60 @@ func (p *Paw) sessionName(ctx context.Context, repository worktree.Repository, o
 		return "", err
 	}
 	if o.Name != "" {
-		return o.Name, p.nameFree(o.Name, repository, foreign, true)
+		if taken, _ := p.nameTaken(o.Name, repository, foreign); taken != nil {
+			return "", taken
+		}
+		return o.Name, nil
 	}
-	longest := 0
-	for _, a := range agents {
-		longest = max(longest, len(a.name))
-	}
-	stem := defaultName(repository.Path)
-	if repository.Path == "" {
-		stem = defaultName(strings.TrimSuffix(repository.CommonDir, ".git"))
-	}
-	if room := 64 - len("_999_") - longest; len(stem) > room && room > 0 {
-		stem = stem[:room]
-	}
+	stem := stemFor(repository, agents)
 	for n := 1; ; n++ {
 		name := stem
 		if n > 1 {
 			name = fmt.Sprintf("%s_%d", stem, n)
 		}
-		err := p.nameFree(name, repository, foreign, n == 1)
-		var taken *takenError
-		if errors.As(err, &taken) && !taken.same {
-			continue
+		taken, same := p.nameTaken(name, repository, foreign)
+		switch {
+		case taken == nil:
+			return name, nil
+		case same:
+			return "", taken
 		}
-		return name, err
 	}
 }
 
-// takenError says that a session name is in use, and whether by this repository.
-type takenError struct {
-	*Error
-	same bool
+// stemFor is the repository's directory name, cut so that a number and the
+// longest agent name still fit behind it.
+func stemFor(repository worktree.Repository, agents []plannedAgent) string {
+	dir := repository.Path
+	if dir == "" {
+		dir = strings.TrimSuffix(strings.TrimSuffix(repository.CommonDir, "/.git"), ".git")
+	}
+	stem, longest := defaultName(dir), 0
+	for _, a := range agents {
+		longest = max(longest, len(a.name))
+	}
+	if room := session.MaxName - len("_999_") - longest; len(stem) > room && room > 0 {
+		stem = stem[:room]
+	}
+	return stem
 }
 
-func (e *takenError) Unwrap() error { return e.Error }
-
-// nameFree refuses a name that a record or a tmux session has already.
-func (p *Paw) nameFree(name string, repository worktree.Repository, foreign map[string]bool, strict bool) error {
+// nameTaken says why a session name cannot be used, nil when it is free, and
+// whether it is this repository that has it.
+func (p *Paw) nameTaken(name string, repository worktree.Repository, foreign map[string]bool) (taken *Error, same bool) {
 	s, err := p.Store.Load(name)
-	if err != nil {
-		return &takenError{Error: failf(KindError, "session %s: the name is taken by a record that cannot be read: %w", name, err).hint("paw doctor")}
+	switch {
+	case err != nil:
+		return failf(KindError, "session %s: taken by a record that cannot be read: %w", name, err).hint("paw doctor"), false
+	case s != nil && s.GitCommonDir == repository.CommonDir:
+		return failf(KindUsage, "session %s: already exists for %s", name, s.RepoPath).
+			hint("paw attach %s", name).hint("paw recover %s", name).hint("paw add --cli CLI").hint("paw start --cli CLI --name NAME"), true
+	case s != nil:
+		return failf(KindUsage, "session %s: already exists for %s", name, s.RepoPath).hint("paw start --cli CLI --name NAME"), false
+	case foreign["paw-"+name]:
+		return failf(KindUsage, "session %s: tmux has a session paw-%s that is not in paw's records", name, name).hint("paw start --cli CLI --name NAME"), false
 	}
-	if s != nil {
-		same := s.GitCommonDir == repository.CommonDir
-		e := failf(KindUsage, "session %s: already exists for %s", name, s.RepoPath)
-		if same {
-			e.hint("paw attach %s", name).hint("paw recover %s", name).hint("paw add --cli CLI").hint("paw start --cli CLI --name NAME")
-		} else {
-			e.hint("paw start --cli CLI --name NAME")
-		}
-		return &takenError{Error: e, same: same && strict}
-	}
-	if foreign["paw-"+name] {
-		return &takenError{Error: failf(KindUsage, "session %s: tmux has a session paw-%s that is not paw's", name, name).hint("paw start --cli CLI --name NAME")}
-	}
-	return nil
+	return nil, false
 }
 
 // foreignTmuxSessions are the names of the tmux sessions on the server that new

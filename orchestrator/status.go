@@ -51,7 +51,7 @@ func (p *Paw) Status(ctx context.Context, o StatusOptions) (statuses []SessionSt
 	}
 	answers := map[string]panesOn{}
 	for _, s := range sessions {
-		socket := p.tmuxFor(s).Path()
+		socket := s.Tmux.Socket
 		on, asked := answers[socket]
 		if !asked {
 			on = p.askTmux(ctx, s)

@@ -84,9 +84,6 @@ func installTmux() string {
 
 // executable finds the program of a CLI on the user's PATH.
 func (p *Paw) executable(cli agent.CLI) (string, error) {
-	if cli.Name() == agent.DemoName {
-		return p.Executable, nil
-	}
 	path, err := agent.LookPath(cli.Program(), p.Env)
 	if err != nil {
 		return "", failf(KindMissing, "%s: %s is not installed", cli.Name(), cli.Program()).hint("paw clis")

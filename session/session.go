@@ -36,6 +36,10 @@ const (
 	PhaseLive     Phase = "live"
 	PhaseStopping Phase = "stopping"
 	PhaseStopped  Phase = "stopped"
+
+	PhaseRemoving   Phase = "removing"   // its worktree is about to go, if nothing in it would be lost
+	PhaseDiscarding Phase = "discarding" // the same by force: rescued first, and its directory kept
+	PhaseLeaving    Phase = "leaving"    // it is about to leave the record, its worktree stays
 )
 
 // String returns the word used in records.

@@ -66,7 +66,7 @@ func scriptEnvironment(home, socket string) []string {
 		"XDG_DATA_HOME=" + home + "/.local/share", "XDG_STATE_HOME=" + home + "/.local/state", "XDG_CONFIG_HOME=" + home + "/.config",
 		"XDG_CACHE_HOME=" + home + "/.cache", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@localhost", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@localhost",
-		"PAW_SESSION=", "PAW_AGENT=", "SHELL=/bin/sh",
+		"GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z", "PAW_SESSION=", "PAW_AGENT=", "SHELL=/bin/sh",
 	}
 }
 
@@ -92,6 +92,9 @@ func cmdUntil(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: until REGEXP COMMAND...")
 	}
 	want := regexp.MustCompile(`(?m)` + args[0])
+	if args[1] == "tmux" {
+		args = append([]string{args[0], "tmux", "-S", ts.Getenv("PAW_TMUX_SOCKET")}, args[2:]...)
+	}
 	var out string
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		_ = ts.Exec(args[1], args[2:]...)

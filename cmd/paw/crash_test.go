@@ -1,0 +1,220 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// crashCase is one command that is killed after each of its steps.
+type crashCase struct {
+	name    string
+	prepare func(w *world)
+	command []string
+}
+
+// TestKilledAfterEveryStep kills paw with SIGKILL after every step of start,
+// add, recover, stop and remove. paw recover must then lead to the same world
+// as the command that was not killed: the same refs, files, panes, locks and record.
+func TestKilledAfterEveryStep(t *testing.T) {
+	two := []string{"start", "--cli", "one=demo,two=demo", "--detach"}
+	started := func(w *world) { w.ok(w.paw(two...)) }
+	cases := []crashCase{
+		{"start", nil, two},
+		{"add", started, []string{"add", "--cli", "three=demo"}},
+		{"recover", func(w *world) {
+			started(w)
+			w.write(w.worktree("one"), "draft.txt", "not committed\n")
+			killServer(w.socket)
+			w.awaitDead("one", "two")
+		}, []string{"recover", "--detach"}},
+		{"recover lost worktree", func(w *world) {
+			started(w)
+			killServer(w.socket)
+			w.awaitDead("one", "two")
+			if err := os.RemoveAll(w.worktree("one")); err != nil {
+				w.t.Fatal(err)
+			}
+		}, []string{"recover", "--detach"}},
+		{"stop", started, []string{"stop"}},
+		{"stop one", started, []string{"stop", "one"}},
+		{"remove", started, []string{"remove", "one"}},
+		{"remove force", func(w *world) {
+			started(w)
+			w.write(w.worktree("one"), "draft.txt", "not committed\n")
+		}, []string{"remove", "one", "--force"}},
+		{"remove keep", started, []string{"remove", "one", "--keep-worktree"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			steps, want := uninterrupted(t, c)
+			if len(steps) == 0 {
+				t.Fatal("the command has no steps")
+			}
+			seen := map[string]int{}
+			for _, step := range steps {
+				seen[step]++
+				at := fmt.Sprintf("%s:%d", step, seen[step])
+				t.Run(at, func(t *testing.T) {
+					got := killedAndRecovered(t, c, at)
+					if diff := cmp.Diff(want, got); diff != "" {
+						t.Errorf("killed after %s, then recovered: the world differs (-uninterrupted +killed)\n%s", at, diff)
+					}
+				})
+			}
+		})
+	}
+}
+
+// uninterrupted runs the command to its end and returns its steps and the world.
+func uninterrupted(t *testing.T, c crashCase) (steps []string, state []string) {
+	t.Helper()
+	w := newWorld(t)
+	if c.prepare != nil {
+		c.prepare(w)
+	}
+	list := filepath.Join(w.root, "steps")
+	w.ok(w.pawWith([]string{"PAW_TEST_STEPS=" + list}, c.command...))
+	data, err := os.ReadFile(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range strings.Fields(string(data)) {
+		if !strings.HasPrefix(step, "launch.") { // those of the launchers in the panes
+			steps = append(steps, step)
+		}
+	}
+	return steps, w.state()
+}
+
+// killedAndRecovered kills the command after a step, recovers, and returns the world.
+func killedAndRecovered(t *testing.T, c crashCase, at string) []string {
+	t.Helper()
+	w := newWorld(t)
+	if c.prepare != nil {
+		c.prepare(w)
+	}
+	if out := w.pawWith([]string{"PAW_TEST_KILL=" + at}, c.command...); out.code != 137 {
+		t.Fatalf("not killed at %s: exit code %d\n%s%s", at, out.code, out.stdout, out.stderr)
+	}
+	w.ok(w.paw("recover", "--detach"))
+	first := w.state()
+	again := w.ok(w.paw("recover", "--detach"))
+	if diff := cmp.Diff(first, w.state()); diff != "" {
+		t.Errorf("the second recover changed something (-first +second)\n%s%s", diff, again.stdout)
+	}
+	return first
+}
+
+func (w *world) worktree(agent string) string {
+	return filepath.Join(w.root, "shop.paw", "shop", agent)
+}
+
+// awaitDead waits until the locks of agents are free: the CLIs got SIGHUP but
+// need a moment.
+func (w *world) awaitDead(agents ...string) {
+	w.t.Helper()
+	for _, agent := range agents {
+		waitFor(w.t, agent+" is dead", func() bool {
+			out := w.ok(w.paw("status", "--json")).stdout
+			return regexp.MustCompile(`"name":"` + agent + `","cli".*?"pid":null`).MatchString(out)
+		})
+	}
+}
+
+// volatile is what differs between two runs of the same thing.
+var volatile = regexp.MustCompile(`[0-9]{8}T[0-9]{6}(\.[0-9]+)?Z?|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// state describes everything paw is responsible for, in comparable lines: refs,
+// registrations, files with their content, panes, locks, and the record.
+func (w *world) state() []string {
+	w.t.Helper()
+	var lines []string
+	add := func(kind, text string) {
+		for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
+			if line != "" {
+				line = strings.ReplaceAll(line, w.root, "ROOT")
+				lines = append(lines, kind+" "+volatile.ReplaceAllString(line, "VOLATILE"))
+			}
+		}
+	}
+	add("ref", w.git(w.repo, "for-each-ref", "--format=%(refname) %(tree)%(objecttype)"))
+	add("worktree", w.git(w.repo, "worktree", "list", "--porcelain"))
+	add("main status", w.git(w.repo, "status", "--porcelain", "--ignored"))
+	for _, dir := range []string{"shop", "shop.paw"} {
+		add("file", w.files(filepath.Join(w.root, dir)))
+	}
+	add("pane", w.tmux("list-panes", "-a", "-F", "#{session_name} #{@paw_session} #{@paw_agent} #{pane_dead}").stdout)
+	add("agent", w.agents())
+	add("record", w.record())
+	sort.Strings(lines)
+	return lines
+}
+
+// files lists files below dir with a hash of their content, without git's own.
+func (w *world) files(dir string) string {
+	var b strings.Builder
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if d.Name() == ".git" && d.IsDir() {
+			return fs.SkipDir
+		}
+		data, _ := os.ReadFile(path)
+		fmt.Fprintf(&b, "%s %s %x\n", path, d.Type(), sha256.Sum256([]byte(strings.ReplaceAll(string(data), w.root, "ROOT"))))
+		return nil
+	})
+	return b.String()
+}
+
+// agents are the states as paw status tells them.
+func (w *world) agents() string {
+	var view statusJSON
+	if err := json.Unmarshal([]byte(w.ok(w.paw("status", "--all", "--json")).stdout), &view); err != nil {
+		w.t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, s := range view.Sessions {
+		for _, a := range s.Agents {
+			fmt.Fprintf(&b, "%s %s/%s %s pane=%v running=%v\n", s.Status, s.Name, a.Name, a.State, *a.PaneAlive, a.PID != nil)
+		}
+	}
+	return b.String()
+}
+
+// record is the saved session without what is different each time.
+func (w *world) record() string {
+	data, err := os.ReadFile(filepath.Join(w.root, "home/.local/share/paw/sessions/shop.json"))
+	if err != nil {
+		return ""
+	}
+	var record map[string]any
+	if err := json.Unmarshal(data, &record); err != nil {
+		w.t.Fatal(err)
+	}
+	for _, key := range []string{"created_at", "generation", "tmux", "base_commit"} {
+		delete(record, key)
+	}
+	for _, one := range record["worktrees"].([]any) {
+		agent := one.(map[string]any)
+		for _, key := range []string{"pane_id", "base_commit", "command", "conversation_ids"} {
+			delete(agent, key)
+		}
+	}
+	out, err := json.MarshalIndent(record, "", " ")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(out)
+}
