@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"strings"
@@ -21,13 +22,20 @@ func (a assignment) text() string {
 	if s, ok := a.value.(string); ok {
 		return s
 	}
-	var b strings.Builder
+	return strings.TrimSuffix(string(readableJSON(a.value, "")), "\n")
+}
+
+// readableJSON encodes strings, lists and tables of them and numbers, ends with
+// a line break, and leaves & < > as they are.
+func readableJSON(value any, indent string) []byte {
+	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(a.value); err != nil {
-		panic("config: a value of strings cannot fail to encode: " + err.Error())
+	encoder.SetIndent("", indent)
+	if err := encoder.Encode(value); err != nil {
+		panic("config: such a value cannot fail to encode: " + err.Error())
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return b.Bytes()
 }
 
 // store puts the value into a configuration. Tables of variables are merged;

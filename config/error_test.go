@@ -26,16 +26,13 @@ func checkMistake(t *testing.T, m mistake) {
 	column := len([]rune(before[strings.LastIndexByte(before, '\n')+1:])) + 1
 	text := strings.Replace(m.text, "«", "", 1)
 
-	p := newPlace(t)
-	for _, file := range []string{p.ConfigFile, repositoryFile(p.repo)} {
+	for _, inRepository := range []bool{false, true} {
 		p := newPlace(t)
-		if strings.HasSuffix(file, ".paw.toml") {
+		file := p.ConfigFile
+		if inRepository {
 			file = repositoryFile(p.repo)
-			p.repository(t, text)
-		} else {
-			file = p.ConfigFile
-			p.user(t, text)
 		}
+		write(t, file, text)
 		l, err := Load(p.Paths, p.repo, environment())
 		var e *Error
 		if !errors.As(err, &e) {

@@ -85,10 +85,6 @@ func (r *trustRecord) save(file string) error {
 	if target, err := filepath.EvalSymlinks(file); err == nil {
 		file = target
 	}
-	content, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return fmt.Errorf("save trust: %w", err)
-	}
 	dir := filepath.Dir(file)
 	// Not renameio.WriteFile, which keeps the mode of the file it replaces.
 	pending, err := renameio.NewPendingFile(file, renameio.WithTempDir(dir), renameio.WithStaticPermissions(0o600))
@@ -96,7 +92,7 @@ func (r *trustRecord) save(file string) error {
 		return fmt.Errorf("save trust: %w", err)
 	}
 	defer pending.Cleanup()
-	if _, err := pending.Write(append(content, '\n')); err != nil {
+	if _, err := pending.Write(readableJSON(r, "  ")); err != nil {
 		return fmt.Errorf("save trust: %w", err)
 	}
 	if err := pending.CloseAtomicallyReplace(); err != nil {

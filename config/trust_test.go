@@ -38,7 +38,7 @@ socket = "/tmp/other/socket"
 args = []
 prompt = "send"
 [clis.theirs]
-command = ["sh", "-c", "a 'b'"]
+command = ["sh", "-c", "a && <b>"]
 resume = ["{id}"]
 env = { B = "2", A = "1" }
 [clis.codex]
@@ -49,7 +49,7 @@ git_writable = true
 		{"worktree.setup", "npm ci && echo <done>"},
 		{"tmux.socket", "/tmp/other/socket"},
 		{"clis.mine.args", "[]"},
-		{"clis.theirs.command", `["sh","-c","a 'b'"]`},
+		{"clis.theirs.command", `["sh","-c","a && <b>"]`},
 		{"clis.theirs.resume", `["{id}"]`},
 		{"clis.theirs.env", `{"A":"1","B":"2"}`},
 		{"clis.codex.git_writable", "true"},
@@ -79,7 +79,7 @@ git_writable = true
 	want.Tmux.Socket = "/tmp/other/socket"
 	want.CLIs = map[string]CLI{
 		"mine":   {Command: []string{"mine"}, Args: []string{}, Prompt: "send"},
-		"theirs": {Command: []string{"sh", "-c", "a 'b'"}, Resume: []string{"{id}"}, Env: map[string]string{"A": "1", "B": "2"}},
+		"theirs": {Command: []string{"sh", "-c", "a && <b>"}, Resume: []string{"{id}"}, Env: map[string]string{"A": "1", "B": "2"}},
 		"codex":  {GitWritable: true},
 	}
 	if diff := cmp.Diff(want, after.Config); diff != "" {
@@ -250,6 +250,12 @@ func TestTrustFileIsPrivateAndOutsideTheRepository(t *testing.T) {
 	}
 	if info, _ := os.Stat(p.TrustFile()); info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %o after the second save", info.Mode().Perm())
+	}
+	if err := p.Trust(p.repo, []Command{{"worktree.setup", "a && <b>"}}); err != nil {
+		t.Fatal(err)
+	}
+	if content, _ := os.ReadFile(p.TrustFile()); !strings.Contains(string(content), `"a && <b>"`) {
+		t.Errorf("a user cannot read %s", content)
 	}
 	leftovers, _ := filepath.Glob(filepath.Join(p.StateDir, ".*"))
 	if len(leftovers) != 0 {

@@ -171,13 +171,13 @@ func TestADescendantHoldsTheAgentLock(t *testing.T) {
 	if err := unix.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := spawn(t, "hold-exec", locks.Dir, "demo", "claude", program(t, "sh"), "-c",
-		`exec 8<>"$0"; cat <"$0" 8>&- >/dev/null 2>&1 & echo $!`, fifo)
-	end, err := os.OpenFile(fifo, os.O_WRONLY, 0) // returns once the shell has opened it
+	end, err := os.OpenFile(fifo, os.O_RDWR, 0) // for reading too, so that opening does not wait for the shell
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer end.Close()
+	p := spawn(t, "hold-exec", locks.Dir, "demo", "claude", program(t, "sh"), "-c",
+		`exec 8<>"$0"; cat <"$0" 8>&- >/dev/null 2>&1 & echo $!`, fifo)
 	line, err := p.out.ReadString('\n')
 	if err != nil {
 		t.Fatal(err)

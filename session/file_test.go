@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -221,6 +222,12 @@ func TestKilledAnywhereInASaveTheRecordIsOldOrNew(t *testing.T) {
 		last++
 	}
 	t.Logf("%d saves, %d of 40 kills in the middle of one", last, littered)
+}
+
+// childSave replaces a record: DIR LOCKS. It stays on one thread, since strace counts the calls of each by itself.
+func childSave(args []string) error {
+	runtime.LockOSThread()
+	return Store{Dir: args[0], LocksDir: args[1]}.Save(context.Background(), minimal("demo", "/new"))
 }
 
 // childSmallFiles saves where no file may grow beyond 64 bytes: DIR LOCKS.

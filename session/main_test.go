@@ -29,6 +29,7 @@ var children = map[string]func(args []string) error{
 	"hold":        childHold,
 	"hold-exec":   childHoldExec,
 	"small-files": childSmallFiles,
+	"save":        childSave,
 }
 
 func TestMain(m *testing.M) {
@@ -57,7 +58,7 @@ func spawn(t *testing.T, mode string, args ...string) *process {
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
 	cmd.Dir = t.TempDir()
-	cmd.Env = append(os.Environ(), childMode+"="+mode)
+	cmd.Env = append(os.Environ(), childMode+"="+mode, "GORACE=atexit_sleep_ms=0") // that is a second each
 	cmd.WaitDelay = deadline
 	p := &process{Cmd: cmd, stderr: &strings.Builder{}, done: make(chan struct{})}
 	cmd.Stderr = p.stderr

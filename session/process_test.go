@@ -58,7 +58,7 @@ func TestAReusedPIDIsNotAlive(t *testing.T) {
 }
 
 func TestAZombieIsNotAlive(t *testing.T) {
-	cmd := exec.Command("cat")
+	cmd := exec.CommandContext(t.Context(), "cat")
 	cmd.Dir, cmd.Env, cmd.WaitDelay = t.TempDir(), []string{}, deadline
 	in, err := cmd.StdinPipe()
 	if err != nil {

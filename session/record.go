@@ -70,6 +70,7 @@ func decode(name, path string, data []byte) (*Session, error) {
 		return nil, corrupt(reason)
 	}
 	s.Version = Version
+	s.CreatedAt = s.CreatedAt.UTC()
 	emptyToNil(&s)
 	return &s, nil
 }

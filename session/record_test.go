@@ -259,16 +259,12 @@ func FuzzLoad(f *testing.F) {
 		}
 		again, err := encode(s)
 		if err != nil {
-			return // a time zone that JSON cannot write again
+			return // the year 10000 in UTC, which JSON cannot write again
 		}
 		back, err := decode("demo", "p", again)
 		if err != nil {
 			t.Fatalf("%v in %s", err, again)
 		}
-		if !back.CreatedAt.Equal(s.CreatedAt) {
-			t.Errorf("time %v became %v", s.CreatedAt, back.CreatedAt)
-		}
-		back.CreatedAt = s.CreatedAt
 		if diff := cmp.Diff(s, back); diff != "" {
 			t.Error(diff)
 		}

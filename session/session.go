@@ -103,8 +103,9 @@ func (w *Worktree) AddConversation(id string) {
 	if id == "" {
 		return
 	}
-	w.ConversationIDs = slices.DeleteFunc(w.ConversationIDs, func(known string) bool { return known == id })
-	w.ConversationIDs = append(w.ConversationIDs, id)
+	others := slices.Clone(w.ConversationIDs) // a copy of the agent shares the list
+	others = slices.DeleteFunc(others, func(known string) bool { return known == id })
+	w.ConversationIDs = append(others, id)
 }
 
 // Conversation returns the id of the newest conversation, "" when none is known.

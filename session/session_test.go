@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,7 +50,12 @@ func TestAddConversation(t *testing.T) {
 		{"a", []string{"b", "a"}},
 		{"c", []string{"b", "a", "c"}},
 	} {
+		before := slices.Clone(w.ConversationIDs)
+		copied := w
 		w.AddConversation(step.id)
+		if diff := cmp.Diff(before, copied.ConversationIDs); diff != "" {
+			t.Errorf("a copy changed with %q: %s", step.id, diff)
+		}
 		if diff := cmp.Diff(step.want, w.ConversationIDs); diff != "" {
 			t.Errorf("after %q: %s", step.id, diff)
 		}

@@ -153,10 +153,16 @@ func partial(t *testing.T, w *world) (p Plan, kill, release func()) {
 	if _, err := fmt.Sscan(readLine(fifo+".pid"), &group); err != nil {
 		t.Fatal(err)
 	}
-	kill = func() { unix.Kill(-group, unix.SIGKILL) }
+	ended := false
+	kill = func() {
+		if !ended {
+			unix.Kill(-group, unix.SIGKILL)
+		}
+		ended = true
+	}
 	t.Cleanup(kill)
 	w.git("config", "filter.slow.smudge", "cat")
-	return p, kill, func() { writeFile(t, fifo, "x\n") }
+	return p, kill, func() { ended = true; writeFile(t, fifo, "x\n") }
 }
 
 func TestCreateReplacesPartialCheckoutOfKilledGit(t *testing.T) {

@@ -1,0 +1,104 @@
+package tmux
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// Why a terminal cannot be attached.
+var (
+	// ErrNotATerminal: standard input or output is no terminal.
+	ErrNotATerminal = errors.New("not a terminal")
+	// ErrNestedServer: the terminal is a pane of another tmux server; two tmux in each other fight for the prefix key.
+	ErrNestedServer = errors.New("inside another tmux server")
+)
+
+// AttachError is an attach that did not come about. The session is as it was.
+type AttachError struct {
+	// Reason is ErrNotATerminal, ErrNestedServer, or the *Error with tmux's own message, such as that of a terminal
+	// that tmux cannot use.
+	Reason error
+}
+
+func (e *AttachError) Error() string { return "attach: " + e.Reason.Error() }
+func (e *AttachError) Unwrap() error { return e.Reason }
+
+// detachDelay is how long tmux gets to restore the terminal when the context ends.
+const detachDelay = 2 * time.Second
+
+// Attach shows a session, with the pane paneID selected when that is not empty, and returns when the user detaches or
+// the session ends. Inside the same server it switches the client there and returns at once.
+func (c *Client) Attach(ctx context.Context, sessionID, paneID string, in *os.File, out, errw *os.File) error {
+	if err := checkID('$', sessionID); err != nil {
+		return err
+	}
+	var commands []command
+	if paneID != "" {
+		if err := checkID('%', paneID); err != nil {
+			return err
+		}
+		commands = append(commands, command{"select-window", "-t", paneID}, command{"select-pane", "-t", paneID})
+	}
+	own := insideSocket()
+	if own != "" && listening(own) {
+		return c.switchClient(ctx, own, append(commands, command{"switch-client", "-t", sessionID}))
+	}
+	if !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
+		return &AttachError{ErrNotATerminal}
+	}
+	return c.attach(ctx, append(commands, command{"attach-session", "-t", sessionID}), in, out, errw)
+}
+
+// switchClient shows the session in the tmux client that the user is looking at.
+func (c *Client) switchClient(ctx context.Context, own string, commands []command) error {
+	path, err := c.SocketPath()
+	if err != nil {
+		return err
+	}
+	if !sameFile(own, path) {
+		return &AttachError{ErrNestedServer}
+	}
+	// tmux finds the client by the pane that the call comes from.
+	env := []string{"TMUX=" + os.Getenv("TMUX"), "TMUX_PANE=" + os.Getenv("TMUX_PANE")}
+	if _, err := c.callAs(ctx, env, commands...); err != nil {
+		return &AttachError{named(err, "switch-client")}
+	}
+	return nil
+}
+
+// attach runs tmux on the terminal. It stays in paw's process group, so that it may read from it.
+func (c *Client) attach(ctx context.Context, commands []command, in, out, errw *os.File) error {
+	cmd, err := c.process(ctx, argv(commands))
+	if err != nil {
+		return &Error{Args: command{"attach-session"}, ExitCode: -1, Err: err}
+	}
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // tmux restores the terminal on it
+	cmd.WaitDelay = detachDelay
+	var stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &stderr
+	runErr := cmd.Run()
+	if runErr != nil {
+		return &AttachError{c.failure(ctx, command{"attach-session"}, cmd, stderr.String(), runErr)}
+	}
+	_, err = errw.Write(stderr.Bytes())
+	return err
+}
+
+func sameFile(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}

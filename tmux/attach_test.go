@@ -1,0 +1,3 @@
+package tmux
+
+func attachMain(args []string) {}

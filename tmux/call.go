@@ -1,0 +1,153 @@
+package tmux
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// reply is what one client call brought.
+type reply struct {
+	out    string // what the commands printed
+	errors string // what they, and hooks of the user, complained about
+	server Server
+}
+
+// call runs commands in one tmux client. They count as done when the answer to a last command of our own arrives: a
+// client's exit status also reports the failures of hooks, and says nothing when a server dies in the middle. On an
+// error reply holds what was printed until then.
+func (c *Client) call(ctx context.Context, commands ...command) (reply, error) {
+	return c.callAs(ctx, nil, commands...)
+}
+
+// callAs is call with more environment for the tmux client.
+func (c *Client) callAs(ctx context.Context, env []string, commands ...command) (reply, error) {
+	mark := nonce()
+	last := command{"display-message", "-p", mark + " #{pid} #{start_time} #{socket_path}"}
+	args := argv(append(append([]command{}, commands...), last))
+
+	ctx, cancel := context.WithTimeout(ctx, c.timeout())
+	defer cancel()
+	cmd, err := c.process(ctx, args)
+	if err != nil {
+		return reply{}, &Error{Args: commands[0], ExitCode: -1, Err: err}
+	}
+	cmd.Env = append(cmd.Env, env...)
+	// A Ctrl-C on paw must not cut a client off that has just started a server.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	runErr := cmd.Run()
+
+	r := reply{out: stdout.String(), errors: strings.TrimSpace(stderr.String())}
+	if before, answer, ok := strings.Cut(r.out, mark+" "); ok {
+		r.out = before
+		r.server, err = parseServer(answer)
+		if err == nil {
+			return r, nil
+		}
+	}
+	return r, c.failure(ctx, commands[0], cmd, r.errors, runErr)
+}
+
+// failure describes a call that was not answered to its end.
+func (c *Client) failure(ctx context.Context, args command, cmd *exec.Cmd, stderr string, runErr error) error {
+	e := &Error{Args: args, ExitCode: -1, Stderr: stderr, Err: classify(stderr)}
+	if cmd.ProcessState != nil {
+		e.ExitCode = cmd.ProcessState.ExitCode()
+	}
+	var exit *exec.ExitError
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		e.Err, e.Stderr = ErrTimeout, ""
+	case ctx.Err() != nil:
+		e.Err, e.Stderr = ctx.Err(), ""
+	case runErr != nil && !errors.As(runErr, &exit):
+		e.Err = runErr
+	}
+	return e
+}
+
+// process is the one place that builds a tmux process.
+func (c *Client) process(ctx context.Context, args []string) (*exec.Cmd, error) {
+	e, err := c.endpoint()
+	if err != nil {
+		return nil, err
+	}
+	c.guard(e)
+	// -u: without it tmux replaces every character outside ASCII for users whose locale is C.
+	flags := append([]string{"-u"}, e.flags...)
+	if c.ConfigFile != "" {
+		flags = append(flags, "-f", c.ConfigFile)
+	}
+	return program(ctx, append(flags, args...))
+}
+
+// program is tmux with an environment that may be inherited by a server, in a directory that it may keep busy.
+func program(ctx context.Context, args []string) (*exec.Cmd, error) {
+	path, err := exec.LookPath("tmux")
+	if err != nil {
+		if errors.Is(err, exec.ErrNotFound) {
+			return nil, ErrNotInstalled
+		}
+		return nil, fmt.Errorf("tmux: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir = "/"
+	cmd.Env = environment(os.Environ())
+	cmd.WaitDelay = waitDelay
+	return cmd, nil
+}
+
+// parseServer reads "pid start socket", the socket up to the end of the line.
+func parseServer(text string) (Server, error) {
+	line, _, _ := strings.Cut(text, "\n")
+	fields := strings.SplitN(line, " ", 3)
+	if len(fields) != 3 {
+		return Server{}, fmt.Errorf("tmux: server described as %q", line)
+	}
+	pid, err := strconv.Atoi(fields[0])
+	if err != nil {
+		return Server{}, fmt.Errorf("tmux: server pid: %w", err)
+	}
+	started, err := strconv.ParseInt(fields[1], 10, 64)
+	if err != nil {
+		return Server{}, fmt.Errorf("tmux: server start: %w", err)
+	}
+	return Server{PID: pid, Started: started, Socket: fields[2]}, nil
+}
+
+// nonce is a word that nobody else prints.
+func nonce() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails, see crypto/rand
+	return "paw" + hex.EncodeToString(b[:])
+}
+
+// again calls f up to four times while it reports what a client sees for a moment when it meets a server on its way out.
+func again(ctx context.Context, transient func(error) bool, f func() error) error {
+	wait := 50 * time.Millisecond
+	for try := 0; ; try++ {
+		err := f()
+		if err == nil || try == 3 || !transient(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
+			wait *= 2
+		}
+	}
+}
+
+func serverExited(err error) bool { return errors.Is(err, errServerExited) }

@@ -1,0 +1,160 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+)
+
+// Layouts of a session.
+const (
+	LayoutTiled   = "tiled"   // all agents in one window, as far as they fit
+	LayoutWindows = "windows" // one window per agent
+)
+
+// NewSession describes a tmux session to make.
+type NewSession struct {
+	Name       string // of the tmux session; letters, digits, _ and -
+	PawSession string // @paw_session
+	Dir        string // absolute; where windows that the user opens start
+	// Width and Height are those of the terminal that will be attached, 0 for 220x60.
+	Width, Height int
+	Layout        string // LayoutTiled when empty
+	Agents        []AgentPane
+}
+
+// Created is a session that was made.
+type Created struct {
+	Server    Server
+	SessionID string
+	Panes     map[string]string // agent -> pane id
+}
+
+const (
+	defaultWidth, defaultHeight = 220, 60
+	// leaseSeconds is how long a pane waits for its agent's command. A paw that is killed in between leaves nothing.
+	leaseSeconds = "60"
+	// maxFirst bounds the panes made by the first call, which must stay under pieceLimit.
+	maxFirst = 24
+)
+
+var sessionName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
+
+func (s *NewSession) check() error {
+	if !sessionName.MatchString(s.Name) {
+		return fmt.Errorf("tmux session %q: not a valid name", s.Name)
+	}
+	if !word.MatchString(s.PawSession) {
+		return fmt.Errorf("session %q: not a valid name", s.PawSession)
+	}
+	if len(s.Agents) == 0 {
+		return fmt.Errorf("tmux session %s: no agents", s.Name)
+	}
+	for _, a := range s.Agents {
+		if err := a.check(); err != nil {
+			return err
+		}
+	}
+	if s.Width <= 0 || s.Height <= 0 {
+		s.Width, s.Height = defaultWidth, defaultHeight
+	}
+	return checkLayout(&s.Layout)
+}
+
+func checkLayout(layout *string) error {
+	switch *layout {
+	case "":
+		*layout = LayoutTiled
+	case LayoutTiled, LayoutWindows:
+	default:
+		return fmt.Errorf("layout %q: neither %s nor %s", *layout, LayoutTiled, LayoutWindows)
+	}
+	return nil
+}
+
+// Create makes a detached session with a pane for every agent, in two client calls: the first makes the panes, the
+// second, by their ids, sets their options and starts the agents in them. Agents for which a tiled window has no space
+// get windows of their own, at the price of one more call. ErrDuplicate when the name is taken; of any number of
+// callers one wins. On any other error what was made is removed again.
+func (c *Client) Create(ctx context.Context, s NewSession) (Created, error) {
+	if err := s.check(); err != nil {
+		return Created{}, err
+	}
+	var made reserved
+	// new-session starts a server where there is none, so "no server" can only be one that is on its way out.
+	leaving := func(err error) bool { return serverExited(err) || errors.Is(err, ErrNoServer) }
+	err := again(ctx, leaving, func() error {
+		var err error
+		made, err = c.reserveSession(ctx, s)
+		return err
+	})
+	if err == nil && len(made.places) < len(s.Agents) {
+		err = c.reserveRest(ctx, &made, s)
+	}
+	var r reply
+	if err == nil {
+		first := made.places[0].pane
+		r, err = c.callPieces(ctx, append(fill(made.places, s.Agents),
+			command{"select-window", "-t", first}, command{"select-pane", "-t", first}))
+	}
+	if err != nil {
+		return Created{}, c.undo(ctx, made, err)
+	}
+	r.server.Sessions = map[string]string{made.session: s.PawSession}
+	return Created{Server: r.server, SessionID: made.session, Panes: paneIDs(made.places, s.Agents)}, nil
+}
+
+// reserveRest makes panes for the agents that the first call had none for.
+func (c *Client) reserveRest(ctx context.Context, made *reserved, s NewSession) error {
+	layout := s.Layout
+	if made.full {
+		layout = LayoutWindows
+	}
+	first := made.places[0]
+	rest, err := c.reserve(ctx, made.session, first.pane, layout, s.Agents[len(made.places):])
+	if layout == LayoutTiled {
+		made.places = append(made.places[:1:1], append(rest, made.places[1:]...)...)
+	} else {
+		made.places = append(made.places, rest...)
+	}
+	return err
+}
+
+// undo ends the session of a Create that did not succeed, also when it was interrupted.
+func (c *Client) undo(ctx context.Context, made reserved, err error) error {
+	if made.session == "" {
+		return err
+	}
+	_, killErr := c.call(context.WithoutCancel(ctx), command{"kill-session", "-t", made.session})
+	if killErr == nil || errors.Is(killErr, ErrNotFound) || errors.Is(killErr, ErrNoServer) || errors.Is(killErr, errNoTarget) {
+		return err
+	}
+	return errors.Join(err, killErr)
+}
+
+func paneIDs(places []place, agents []AgentPane) map[string]string {
+	ids := make(map[string]string, len(agents))
+	for i, a := range agents {
+		ids[a.Identity.Agent] = places[i].pane
+	}
+	return ids
+}
+
+// newSession is the command that makes the session with its first pane, a lease that can be recognised by mark.
+func newSession(s NewSession, mark string) command {
+	return command{
+		"new-session", "-d", "-P", "-F", placeFormat(mark, ""),
+		"-s", s.Name, "-n", windowName(s), "-c", literal(s.Dir),
+		"-x", strconv.Itoa(s.Width), "-y", strconv.Itoa(s.Height),
+		"sh", "-c", "exec sleep " + leaseSeconds + " # " + mark,
+	}
+}
+
+func windowName(s NewSession) string {
+	if s.Layout == LayoutWindows {
+		return s.Agents[0].Identity.Agent
+	}
+	return "agents"
+}

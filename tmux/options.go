@@ -1,0 +1,141 @@
+package tmux
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// AgentPane is what a pane is to run and to show.
+type AgentPane struct {
+	Identity Identity
+	// Argv is run without a shell, which takes at least two elements.
+	Argv []string
+	// Label is shown in the pane's border; the agent's name when empty.
+	Label string
+}
+
+func (a AgentPane) check() error {
+	if !word.MatchString(a.Identity.Session) || !word.MatchString(a.Identity.Agent) {
+		return fmt.Errorf("agent %q: not a valid identity", a.Identity.option())
+	}
+	if len(a.Argv) < 2 {
+		return fmt.Errorf("agent %s: a command of one word would go through a shell", a.Identity.Agent)
+	}
+	return nil
+}
+
+// ended is the part of a border or a dead pane's last line that says how its program ended.
+const ended = `ended#{?#{!=:#{pane_dead_signal},}, by signal #{pane_dead_signal},` +
+	`#{?#{!=:#{pane_dead_status},}, with status #{pane_dead_status},}}`
+
+// borderFormat shows an agent's label and, once its program has ended, how to go on; a user's pane in the same window
+// shows what tmux shows by default.
+const borderFormat = ` #{?#{@paw_agent},#{@paw_label}#{?pane_dead, (` + ended + `#, go on with: paw recover #{@paw_session}),},` +
+	`#{pane_index} #{pane_title}} `
+
+// exitFormat is the last line of a pane whose program has ended (tmux 3.3 and later).
+const exitFormat = `#{@paw_label} ` + ended + `, go on with: paw recover #{@paw_session}`
+
+// paneOptions mark a pane as an agent's. They are set before the program starts, so that its exit status is kept however
+// fast it ends.
+func paneOptions(pane string, a AgentPane) []command {
+	return []command{
+		{"set-option", "-p", "-t", pane, "remain-on-exit", "on"},
+		{"set-option", "-p", "-q", "-t", pane, "remain-on-exit-format", exitFormat}, // -q: unknown before 3.3
+		{"set-option", "-p", "-t", pane, "@paw_agent", a.Identity.option()},
+		labelOption(pane, a.label()),
+	}
+}
+
+func (a AgentPane) label() string {
+	if a.Label == "" {
+		return a.Identity.Agent
+	}
+	return a.Label
+}
+
+// windowOptions apply to the window that pane is in.
+func windowOptions(pane string) []command {
+	return []command{
+		{"set-option", "-w", "-t", pane, "pane-border-status", "top"},
+		{"set-option", "-w", "-t", pane, "pane-border-format", borderFormat},
+	}
+}
+
+func sessionOptions(session, pawSession string) []command {
+	return []command{
+		{"set-option", "-t", session, "destroy-unattached", "off"},
+		{"set-option", "-t", session, "@paw_session", pawSession},
+	}
+}
+
+func labelOption(pane, label string) command {
+	return command{"set-option", "-p", "-t", pane, "@paw_label", plainLabel(label)}
+}
+
+// plainLabel is one line without tmux's #[style] markup.
+func plainLabel(label string) string {
+	label = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(label, "?"))
+	return strings.ReplaceAll(label, "#", "##")
+}
+
+// SetLabel changes what the border of a pane shows. The text is shown as it is, on one line.
+func (c *Client) SetLabel(ctx context.Context, paneID, label string) error {
+	if err := checkID('%', paneID); err != nil {
+		return err
+	}
+	_, err := c.call(ctx, labelOption(paneID, label))
+	return err
+}
+
+// Mark puts paw's options on a session and on panes that are already there, by id; panes are not started. It is how a
+// pane is adopted that was made by a paw that did not live to mark it.
+func (c *Client) Mark(ctx context.Context, sessionID, pawSession string, panes map[string]AgentPane) error {
+	if err := checkID('$', sessionID); err != nil {
+		return err
+	}
+	if !word.MatchString(pawSession) {
+		return fmt.Errorf("session %q: not a valid name", pawSession)
+	}
+	commands := sessionOptions(sessionID, pawSession)
+	for _, id := range slices.Sorted(maps.Keys(panes)) {
+		if err := checkID('%', id); err != nil {
+			return err
+		}
+		commands = append(commands, windowOptions(id)...)
+		commands = append(commands, paneOptions(id, panes[id])...)
+	}
+	_, err := c.callPieces(ctx, commands)
+	return err
+}
+
+// callPieces runs any number of commands, in as many client calls as they need, and returns everything they printed.
+func (c *Client) callPieces(ctx context.Context, commands []command) (reply, error) {
+	var all reply
+	for _, piece := range pieces(commands) {
+		r, err := c.call(ctx, piece...)
+		all = reply{all.out + r.out, all.errors + r.errors, r.server}
+		if err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// checkID refuses anything but an id that tmux printed: a name in its place would be matched by prefix.
+func checkID(kind byte, id string) error {
+	if len(id) > 1 && id[0] == kind && strings.Trim(id[1:], "0123456789") == "" {
+		return nil
+	}
+	what := map[byte]string{'%': "pane", '$': "session"}[kind]
+	return fmt.Errorf("%s %q: not an id of tmux: %w", what, id, ErrNotFound)
+}

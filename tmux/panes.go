@@ -1,0 +1,179 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Pane is a pane as tmux sees it. Dead says that its process ended and remain-on-exit kept the pane.
+type Pane struct {
+	ID, SessionID, SessionName, WindowID string
+	// PawSession is @paw_session of the tmux session the pane is in now, "" in a user's own session.
+	PawSession string
+	// Identity is nil for a user's pane.
+	Identity *Identity
+	Dead     bool
+	// ExitCode and Signal say how the process ended. Both are nil while it lives, and where tmux does not know: before
+	// tmux 3.3 that is every death by a signal.
+	ExitCode, Signal *int
+	PID              int
+	// Title is what the program in the pane set; it can hold anything.
+	Title string
+}
+
+// Server is a running tmux server. PID and Started (Unix seconds) together are its identity: pane ids start again from
+// %0 in the next one.
+type Server struct {
+	PID     int
+	Started int64
+	Socket  string // absolute path
+	// Sessions maps the id of every tmux session to its @paw_session, "" for sessions that are not paw's.
+	Sessions map[string]string
+}
+
+// separator stands between the fields of a pane. Values are escaped by tmux (q:), so it cannot occur in one.
+const separator = "|"
+
+// paneFields are asked of every pane, the free text last.
+var paneFields = []string{
+	"#{pane_id}", "#{session_id}", "#{window_id}", "#{pane_dead}", "#{pane_dead_status}", "#{pane_dead_signal}",
+	"#{pane_pid}", "#{q:@paw_session}", "#{q:@paw_agent}", "#{q:session_name}", "#{q:pane_start_command}",
+	"#{q:pane_title}",
+}
+
+// Panes lists every pane of the server, with one tmux process. ErrNoServer when nobody listens on the socket. A server
+// without sessions has no panes, which is no error. A pane that is linked into several sessions is listed once, in
+// paw's session when it is in one.
+func (c *Client) Panes(ctx context.Context) (Server, []Pane, error) {
+	var server Server
+	var panes []Pane
+	err := again(ctx, serverExited, func() error {
+		var err error
+		server, panes, err = c.panes(ctx)
+		return err
+	})
+	return server, panes, err
+}
+
+func (c *Client) panes(ctx context.Context) (Server, []Pane, error) {
+	record := nonce()
+	format := record + separator + strings.Join(paneFields, separator) + separator
+	head := record + "head"
+	r, err := c.call(ctx,
+		command{"display-message", "-p", head + " #{pid} #{start_time} #{socket_path}"},
+		command{"list-panes", "-a", "-F", format})
+	if err != nil {
+		_, text, answered := strings.Cut(r.out, head+" ")
+		if !answered || !errors.Is(err, errNoTarget) {
+			return Server{}, nil, named(err, "list-panes")
+		}
+		// tmux has no list of no panes, it complains.
+		r.server, err = parseServer(text)
+		if err != nil {
+			return Server{}, nil, err
+		}
+		r.out = ""
+	}
+	panes, sessions := parsePanes(r.out, record+separator)
+	r.server.Sessions = sessions
+	return r.server, panes, nil
+}
+
+// named makes err speak of the command that mattered in a call.
+func named(err error, name string) error {
+	var e *Error
+	if errors.As(err, &e) {
+		e.Args = append(command{name}, e.Args[1:]...)
+	}
+	return err
+}
+
+// parsePanes reads what list-panes printed. Each pane's text starts with prefix, may hold line breaks of its own, and
+// is followed by whatever else printed into the same stream.
+func parsePanes(out, prefix string) ([]Pane, map[string]string) {
+	sessions := map[string]string{}
+	var panes []Pane
+	at := map[string]int{}
+	for i, text := range strings.Split(out, prefix) {
+		if i == 0 {
+			continue // before the first pane
+		}
+		p, ok := parsePane(text)
+		if !ok {
+			continue
+		}
+		sessions[p.SessionID] = p.PawSession
+		seen, again := at[p.ID]
+		switch {
+		case !again:
+			at[p.ID] = len(panes)
+			panes = append(panes, p)
+		case panes[seen].PawSession == "" && p.PawSession != "":
+			panes[seen] = p
+		}
+	}
+	return panes, sessions
+}
+
+func parsePane(text string) (Pane, bool) {
+	f := fields(text)
+	if len(f) < len(paneFields) || !strings.HasPrefix(f[0], "%") {
+		return Pane{}, false
+	}
+	p := Pane{
+		ID: f[0], SessionID: f[1], WindowID: f[2], Dead: f[3] == "1",
+		PawSession: f[7], SessionName: f[9], Identity: identityOf(f[10], f[8]), Title: f[11],
+	}
+	p.PID, _ = strconv.Atoi(f[6]) // 0 for a pane that never had a process
+	if p.Dead {
+		p.ExitCode, p.Signal = exitCode(f[4]), signal(f[5])
+	}
+	return p, true
+}
+
+// fields splits at separators that are not escaped, and takes the escapes of q: off. What follows the last separator
+// is not a field.
+func fields(text string) []string {
+	var all []string
+	var current strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch b := text[i]; {
+		case b == '\\' && i+1 < len(text):
+			i++
+			current.WriteByte(text[i])
+		case b == separator[0]:
+			all = append(all, current.String())
+			current.Reset()
+			if len(all) == len(paneFields) {
+				return all
+			}
+		default:
+			current.WriteByte(b)
+		}
+	}
+	return all
+}
+
+func exitCode(text string) *int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return nil
+	}
+	return &n
+}
+
+// signal reads a number, as tmux prints it on Linux, or a name such as KILL, as on the BSDs.
+func signal(text string) *int {
+	if n := exitCode(text); n != nil {
+		return n
+	}
+	name := strings.TrimPrefix(strings.ToUpper(text), "SIG")
+	if n := int(unix.SignalNum("SIG" + name)); n != 0 {
+		return &n
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package tmux
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Version is a tmux version: 3.3a is {3, 3, "a", ...}. Raw is what tmux printed, without the program's name.
+type Version struct {
+	Major, Minor int
+	Suffix, Raw  string
+}
+
+// newest stands for versions that have no number of tmux's own, such as "master" and OpenBSD's.
+const newest = 1 << 20
+
+var versionPattern = regexp.MustCompile(`^(next-)?(\d+)\.(\d+)(.*)$`)
+
+// Version asks the tmux program for its version. It reaches no server. ErrNotInstalled when there is none.
+func (c *Client) Version(ctx context.Context) (Version, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout())
+	defer cancel()
+	args := command{"-V"}
+	cmd, err := program(ctx, args)
+	if err != nil {
+		return Version{}, &Error{Args: args, ExitCode: -1, Err: err}
+	}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return Version{}, c.failure(ctx, args, cmd, stderr.String(), err)
+	}
+	return parseVersion(stdout.String())
+}
+
+// AtLeast reports whether v is major.minor or newer; development versions are newer than everything released.
+func (v Version) AtLeast(major, minor int) bool {
+	if v.Major != major {
+		return v.Major > major
+	}
+	return v.Minor >= minor
+}
+
+func (v Version) String() string { return v.Raw }
+
+func parseVersion(text string) (Version, error) {
+	raw := strings.TrimPrefix(strings.TrimSpace(text), "tmux ")
+	if raw == "master" || strings.HasPrefix(raw, "openbsd-") {
+		return Version{Major: newest, Suffix: raw, Raw: raw}, nil
+	}
+	m := versionPattern.FindStringSubmatch(raw)
+	if m == nil {
+		return Version{}, fmt.Errorf("tmux: version %q is not understood", raw)
+	}
+	major, err := strconv.Atoi(m[2])
+	if err != nil {
+		return Version{}, fmt.Errorf("tmux: version %q: %w", raw, err)
+	}
+	minor, err := strconv.Atoi(m[3])
+	if err != nil {
+		return Version{}, fmt.Errorf("tmux: version %q: %w", raw, err)
+	}
+	suffix := m[4]
+	if m[1] != "" {
+		suffix = "next" + suffix
+	}
+	return Version{Major: major, Minor: minor, Suffix: suffix, Raw: raw}, nil
+}

@@ -1,0 +1,232 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"paw/worktree/git"
+)
+
+// Problem is something SetUp could not or would not do. It never stops the rest.
+type Problem struct {
+	Path string // relative to the worktree; "" for the set-up command
+	What string
+}
+
+func (p Problem) String() string {
+	if p.Path == "" {
+		return "set-up command: " + p.What
+	}
+	return p.Path + ": " + p.What
+}
+
+// SetUp prepares a new worktree at path: it copies what the globs match in the
+// main checkout, links what link names, then runs command through sh with its
+// output going to out. A glob without a slash matches in every folder that is not
+// itself ignored, one with a slash from the top.
+//
+// Only what git ignores in the worktree is copied or linked, so `git status`
+// stays clean; what is there already stays as it is; nothing is written outside
+// of the worktree. env is the environment of command, without the variables of
+// git.LocalEnv.
+func (m Manager) SetUp(ctx context.Context, path string, copyGlobs, link []string, command string, out io.Writer, env []string) []Problem {
+	if err := Verify(path, m.Repository.CommonDir, ""); err != nil {
+		return []Problem{{Path: ".", What: err.Error()}}
+	}
+	problems := m.bring(ctx, path, copyGlobs, link)
+	if command == "" {
+		return problems
+	}
+	if err := runSetUp(ctx, path, command, out, env); err != nil {
+		problems = append(problems, Problem{What: err.Error()})
+	}
+	return problems
+}
+
+// bring copies and links.
+func (m Manager) bring(ctx context.Context, path string, copyGlobs, link []string) []Problem {
+	if len(copyGlobs)+len(link) == 0 {
+		return nil
+	}
+	if m.Repository.Path == "" {
+		return []Problem{{Path: ".", What: "there is no main checkout to copy from"}}
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return []Problem{{Path: ".", What: err.Error()}}
+	}
+	defer root.Close()
+	b := bringer{m: m, from: m.Repository.Path, to: path, root: root}
+	b.copyAll(ctx, copyGlobs)
+	b.linkAll(ctx, link)
+	return b.problems
+}
+
+type bringer struct {
+	m        Manager
+	from, to string // main checkout, worktree
+	root     *os.Root
+	problems []Problem
+}
+
+func (b *bringer) problem(name, format string, args ...any) {
+	b.problems = append(b.problems, Problem{Path: name, What: fmt.Sprintf(format, args...)})
+}
+
+// matches lists the paths in the main checkout that the patterns name.
+func (b *bringer) matches(ctx context.Context, patterns []string) []string {
+	var names []string
+	seen := map[string]bool{".": true, ".git": true}
+	add := func(name string) {
+		if name = path.Clean(name); !seen[name] && !strings.HasPrefix(name, ".git/") {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	var ignored []string
+	for _, pattern := range patterns {
+		pattern = strings.TrimSuffix(pattern, "/")
+		if path.IsAbs(pattern) || !filepath.IsLocal(pattern) {
+			b.problem(pattern, "leaves the repository")
+			continue
+		}
+		found, err := fs.Glob(os.DirFS(b.from), pattern)
+		if err != nil {
+			b.problem(pattern, "%v", err)
+			continue
+		}
+		for _, name := range found {
+			add(name)
+		}
+		if strings.Contains(pattern, "/") {
+			continue
+		}
+		if ignored == nil {
+			if ignored, err = b.ignored(ctx); err != nil {
+				b.problem(pattern, "%v", err)
+				continue
+			}
+		}
+		for _, name := range ignored {
+			if ok, _ := path.Match(pattern, path.Base(name)); ok {
+				add(name)
+			}
+		}
+	}
+	return names
+}
+
+// ignored lists the ignored files of the main checkout; a folder that is ignored
+// as a whole stands for its content.
+func (b *bringer) ignored(ctx context.Context) ([]string, error) {
+	out, err := in(b.from).Output(ctx, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+	if err != nil {
+		return nil, err
+	}
+	names := []string{}
+	for _, name := range nulSeparated(out) {
+		names = append(names, strings.TrimSuffix(name, "/"))
+	}
+	return names, nil
+}
+
+// linkAll makes symbolic links to the main checkout.
+func (b *bringer) linkAll(ctx context.Context, patterns []string) {
+	names := b.absent(b.matches(ctx, patterns))
+	ignored := b.ignoredIn(ctx, names)
+	for _, name := range names {
+		if !ignored[name] {
+			// A pattern that ends in a slash matches folders, and a link is none.
+			b.problem(name, "not linked: git would not ignore the link; a pattern without a slash at its end in .gitignore or .git/info/exclude would")
+			continue
+		}
+		if err := b.parents(name); err != nil {
+			b.problem(name, "not linked: %v", err)
+			continue
+		}
+		if err := b.root.Symlink(filepath.Join(b.from, name), name); err != nil {
+			b.problem(name, "not linked: %v", err)
+		}
+	}
+}
+
+// absent keeps the names that are not there yet.
+func (b *bringer) absent(names []string) []string {
+	var missing []string
+	for _, name := range names {
+		if _, err := b.root.Lstat(name); err != nil {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+func (b *bringer) parents(name string) error {
+	if dir := path.Dir(name); dir != "." {
+		return b.root.MkdirAll(dir, 0o777)
+	}
+	return nil
+}
+
+// ignoredIn asks git which of names it ignores in the worktree. One question it
+// cannot answer, such as a path below a link, spoils only itself.
+func (b *bringer) ignoredIn(ctx context.Context, names []string) map[string]bool {
+	ignored := map[string]bool{}
+	if len(names) == 0 {
+		return ignored
+	}
+	out, err := in(b.to).Input(ctx, []byte(strings.Join(names, "\x00")+"\x00"), "check-ignore", "-z", "--stdin")
+	if err != nil && git.ExitCode(err) != 1 && len(names) > 1 {
+		half := len(names) / 2
+		for _, part := range [][]string{names[:half], names[half:]} {
+			for name := range b.ignoredIn(ctx, part) {
+				ignored[name] = true
+			}
+		}
+		return ignored
+	}
+	if err == nil {
+		for _, name := range nulSeparated(out) {
+			ignored[name] = true
+		}
+	}
+	return ignored
+}
+
+// nulSeparated splits the output of a git command with -z.
+func nulSeparated(out string) []string {
+	if out = strings.TrimSuffix(out, "\x00"); out == "" {
+		return nil
+	}
+	return strings.Split(out, "\x00")
+}
+
+// setUpPatience is how long a cancelled set-up command may take to end.
+const setUpPatience = 5 * time.Second
+
+func runSetUp(ctx context.Context, dir, command string, out io.Writer, env []string) error {
+	if env == nil {
+		env = os.Environ()
+	}
+	cmd := exec.CommandContext(ctx, "sh", "-c", command)
+	cmd.Dir = dir
+	cmd.Env = append(git.Scrub(env), "PWD="+dir)
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = setUpPatience
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
