@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"paw/orchestrator/agent"
 	"paw/session"
@@ -232,6 +233,9 @@ func (p *Paw) factsFor(ctx context.Context, f facts, a agentFacts) recoverFacts 
 		rf.worktreeWrong = err.Error()
 	}
 	cli, executable, err := p.cliOf(&w)
+	if cli != nil {
+		rf.survivors = survivors(a.lock, filepath.Base(cli.Program()))
+	}
 	if err != nil {
 		rf.cliError = err
 		return rf

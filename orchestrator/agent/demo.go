@@ -67,7 +67,7 @@ func (d demo) Conversation(ctx context.Context, s Spec) (Conversation, error) {
 	case err != nil:
 		return Conversation{}, err
 	case !used:
-		return Conversation{Found: true, Transcript: file, Reason: "the conversation has no message yet"}, nil
+		return Conversation{Found: true, Transcript: file, Reason: "the conversation has no message yet", NewID: true}, nil
 	}
 	return Conversation{Found: true, Resumable: true, Transcript: file}, nil
 }

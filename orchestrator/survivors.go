@@ -1,0 +1,17 @@
+package orchestrator
+
+import "paw/session"
+
+// survivors are the processes of an agent's last launch that run on although
+// its lock is free: a CLI that closed every descriptor it inherited, or what a
+// wrapper (codex, opencode and others are node programs that run a native one)
+// left behind when it was killed.
+func survivors(lock session.AgentLock, program string) []int {
+	if lock.State != session.LockFree || lock.Holder.PID == 0 {
+		return nil
+	}
+	if lock.Holder.Alive() {
+		return []int{lock.Holder.PID}
+	}
+	return lock.Holder.Descendants(program)
+}
