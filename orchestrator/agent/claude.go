@@ -47,7 +47,7 @@ func (c claude) Resume(s Spec) (Command, error) {
 }
 
 // commandLike is a slash command, or a single word: "doctor" is a subcommand of claude even after "--".
-var commandLike = regexp.MustCompile(`^(/|[[:alpha:]][\w-]*$)`)
+var commandLike = regexp.MustCompile(`^(/|[[:alpha:]][\w-]{0,63}$)`)
 
 // claudePrompt makes text of a prompt that claude would take for a command; a leading space does that.
 func claudePrompt(prompt string) string {
