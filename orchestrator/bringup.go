@@ -273,7 +273,7 @@ func (p *Paw) awaitLaunches(ctx context.Context, s *session.Session, jobs []job,
 				break
 			}
 			if err == nil && lock.State == session.LockFree && !p.launchOpen(s.Name, j.agent, generation) {
-				p.gaveUp(s, j)
+				p.gaveUp(ctx, s, j)
 				break
 			}
 			if time.Now().After(deadline) {
@@ -285,13 +285,27 @@ func (p *Paw) awaitLaunches(ctx context.Context, s *session.Session, jobs []job,
 	}
 }
 
-// gaveUp explains an agent whose pane ended at once.
-func (p *Paw) gaveUp(s *session.Session, j *job) {
+// gaveUp explains an agent that ended at once.
+func (p *Paw) gaveUp(ctx context.Context, s *session.Session, j *job) {
 	if reason := p.launchFailure(s.Name, j.agent); reason != "" {
 		j.refuse(errors.New(reason), "paw recover "+s.Name)
 		return
 	}
-	j.notes = append(j.notes, fmt.Sprintf("%s ended at once; its pane shows why", s.Worktree(j.agent).CLI))
+	f, err := p.observe(ctx, s)
+	if err != nil {
+		j.notes = append(j.notes, err.Error())
+		return
+	}
+	a := f.agent(j.agent)
+	if a == nil || a.pane == nil || !a.pane.Dead {
+		return // a wrapper that has handed over to its program
+	}
+	ended := session.Observe(f.evidence(*a))
+	if ended.State == session.StateCompleted {
+		j.notes = append(j.notes, s.Worktree(j.agent).CLI+" ended at once, with success")
+		return
+	}
+	j.refuse(fmt.Errorf("%s ended at once: %s", s.Worktree(j.agent).CLI, ended.Reason), fmt.Sprintf("paw attach %s %s", s.Name, j.agent))
 }
 
 // prepareLaunch writes the launch of one agent and returns the pane that runs it.

@@ -39,11 +39,19 @@ func TestArgv(t *testing.T) {
 		{"option", "claude", false, prompt("--help"), []string{"/bin/x", "--session-id", id, "--", "--help"}},
 		{"slash", "claude", false, prompt("/exit now"), []string{"/bin/x", "--session-id", id, "--", " /exit now"}},
 		{"lines", "claude", false, prompt("a\n$(b) `c`"), []string{"/bin/x", "--session-id", id, "--", "a\n$(b) `c`"}},
+		{"subcommand", "claude", false, prompt("doctor"), []string{"/bin/x", "--session-id", id, "--", " doctor"}},
+		{"shell", "claude", false, prompt("!ls"), []string{"/bin/x", "--session-id", id, "--", "!ls"}},
+		{
+			"arguments", "claude", false, with(func(s *agent.Spec) { s.Prompt = "a b"; s.Args = []string{"--allowedTools", "Edit"} }),
+			[]string{"/bin/x", "--session-id", id, "--allowedTools", "Edit", "--", "a b"},
+		},
 		{"resume", "claude", true, prompt("never again"), []string{"/bin/x", "--resume", id}},
 
 		{"first", "codex", false, spec, []string{"/bin/x", "-c", "check_for_update_on_startup=false"}},
 		{"option", "codex", false, prompt("--help"), []string{"/bin/x", "-c", "check_for_update_on_startup=false", "--", "--help"}},
 		{"subcommand", "codex", false, prompt("resume"), []string{"/bin/x", "-c", "check_for_update_on_startup=false", "--", "resume"}},
+		{"slash", "codex", false, prompt("/quit"), []string{"/bin/x", "-c", "check_for_update_on_startup=false", "--", "/quit"}},
+		{"shell", "codex", false, prompt("!ls"), []string{"/bin/x", "-c", "check_for_update_on_startup=false", "--", " !ls"}},
 		{
 			"writable git", "codex", false, with(func(s *agent.Spec) { s.GitWritable = true; s.Args = []string{"-m", "x"} }),
 			[]string{
@@ -55,6 +63,31 @@ func TestArgv(t *testing.T) {
 			"resume", "codex", true, prompt("never again"),
 			[]string{"/bin/x", "resume", "-C", "/r.paw/s/a", "-c", "check_for_update_on_startup=false", "--", id},
 		},
+
+		{"first", "opencode", false, spec, []string{"/bin/x"}},
+		{"option", "opencode", false, prompt("--help"), []string{"/bin/x", "--prompt=--help"}},
+		{"slash", "opencode", false, prompt("/exit"), []string{"/bin/x", "--prompt= /exit"}},
+		{"file", "opencode", false, prompt("see @README"), []string{"/bin/x", "--prompt=see @README "}},
+		{"file within", "opencode", false, prompt("@README is old"), []string{"/bin/x", "--prompt=@README is old"}},
+		{"resume", "opencode", true, prompt("never again"), []string{"/bin/x", "--session", id}},
+
+		{"first", "gemini", false, spec, []string{"/bin/x", "--session-id", id}},
+		{"option", "gemini", false, prompt("-p\n!x"), []string{"/bin/x", "--session-id", id, "--prompt-interactive=-p\n!x"}},
+		{"comment", "gemini", false, prompt("// why?"), []string{"/bin/x", "--session-id", id, "--prompt-interactive=// why?"}},
+		{"resume", "gemini", true, prompt("never again"), []string{"/bin/x", "--resume", id}},
+
+		{"first", "qwen", false, spec, []string{"/bin/x", "--session-id", id}},
+		{"option", "qwen", false, prompt("--help @x"), []string{"/bin/x", "--session-id", id, "--prompt-interactive=--help @x"}},
+		{"resume", "qwen", true, prompt("never again"), []string{"/bin/x", "--resume", id}},
+
+		{"first", "copilot", false, spec, []string{"/bin/x", "--session-id=" + id}},
+		{"option", "copilot", false, prompt("--help"), []string{"/bin/x", "--session-id=" + id, "--interactive=--help"}},
+		{"slash", "copilot", false, prompt("/exit"), []string{"/bin/x", "--session-id=" + id, "--interactive= /exit"}},
+		{"shell", "copilot", false, prompt("!ls"), []string{"/bin/x", "--session-id=" + id, "--interactive= !ls"}},
+		{"resume", "copilot", true, prompt("never again"), []string{"/bin/x", "--resume=" + id}},
+
+		{"first", "aider", false, spec, []string{"/bin/x"}},
+		{"resume", "aider", true, prompt("never again"), []string{"/bin/x", "--restore-chat-history"}},
 
 		{"first", "demo", false, spec, []string{"/bin/x", "demo-agent", "--session-id", id}},
 		{"option", "demo", false, prompt("-p"), []string{"/bin/x", "demo-agent", "--session-id", id, "--", "-p"}},

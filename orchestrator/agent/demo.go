@@ -55,7 +55,11 @@ func (d demo) Conversation(ctx context.Context, s Spec) (Conversation, error) {
 	if err := checkID(d.Name(), s.ConversationID); err != nil {
 		return Conversation{}, err
 	}
-	file := filepath.Join(folder(s.Env, "XDG_STATE_HOME", ".local", "state"), "paw", "demo", s.ConversationID+".jsonl")
+	state := getenv(s.Env, "XDG_STATE_HOME")
+	if !filepath.IsAbs(state) {
+		state = folder(s.Env, "", ".local", "state")
+	}
+	file := filepath.Join(state, "paw", "demo", s.ConversationID+".jsonl")
 	used, err := holds(file, func(line struct {
 		Role string `json:"role"`
 	}) bool {
@@ -67,7 +71,7 @@ func (d demo) Conversation(ctx context.Context, s Spec) (Conversation, error) {
 	case err != nil:
 		return Conversation{}, err
 	case !used:
-		return Conversation{Found: true, Transcript: file, Reason: "the conversation has no message yet", NewID: true}, nil
+		return Conversation{Found: true, Transcript: file, NewID: true, Reason: "the conversation has no message yet"}, nil
 	}
 	return Conversation{Found: true, Resumable: true, Transcript: file}, nil
 }

@@ -110,3 +110,8 @@ func environment(env []string) []string {
 	}
 	return env
 }
+
+// globQuote makes filepath.Glob take a path literally.
+func globQuote(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}

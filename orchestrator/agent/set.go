@@ -14,7 +14,7 @@ type Set struct {
 // New makes a set of the CLIs paw knows and those of cfg, by name. What cfg says about a known CLI is added to it.
 func New(cfg map[string]Custom) Set {
 	set := Set{clis: map[string]CLI{}}
-	for _, cli := range []CLI{claude{}, codex{}, demo{}} {
+	for _, cli := range []CLI{claude{}, codex{}, opencode{}, gemini{}, qwen{}, copilot{}, aider{}, demo{}} {
 		set.names = append(set.names, cli.Name())
 		set.clis[cli.Name()] = cli
 	}

@@ -1,0 +1,171 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+type gemini struct{}
+
+func (gemini) Name() string    { return "gemini" }
+func (gemini) Program() string { return "gemini" }
+
+func (gemini) Version(ctx context.Context, executable string, env []string) (string, error) {
+	return askVersion(ctx, executable, env)
+}
+
+func (gemini) NewConversation() string { return uuid.NewString() }
+
+func (g gemini) Launch(s Spec) (Command, error) {
+	if err := checkID(g.Name(), s.ConversationID); err != nil {
+		return Command{}, err
+	}
+	argv := append([]string{s.Executable, "--session-id", s.ConversationID}, s.Args...)
+	if s.Prompt != "" {
+		argument, err := interactivePrompt(g.Name(), s.Prompt)
+		if err != nil {
+			return Command{}, err
+		}
+		argv = append(argv, argument)
+	}
+	return g.command(s, argv)
+}
+
+func (g gemini) Resume(s Spec) (Command, error) {
+	if err := checkID(g.Name(), s.ConversationID); err != nil {
+		return Command{}, err
+	}
+	return g.command(s, append([]string{s.Executable, "--resume", s.ConversationID}, s.Args...))
+}
+
+func (g gemini) command(s Spec, argv []string) (Command, error) {
+	file, err := geminiSettings(s)
+	if err != nil {
+		return Command{}, err
+	}
+	return Command{Argv: argv, Env: []string{geminiSystemSettings + "=" + file.Path}, Files: []File{file}}, nil
+}
+
+// interactivePrompt is the argument of gemini and qwen for a first prompt. They trim it and then run one that begins
+// with "/" as a command, so that no space makes it text; typed, a leading space does.
+func interactivePrompt(cli, prompt string) (string, error) {
+	text := strings.TrimSpace(prompt)
+	if strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//") && !strings.HasPrefix(text, "/*") {
+		return "", &PromptError{CLI: cli, Send: true, Reason: `a prompt that begins with "/" would run as a command`}
+	}
+	argument := "--prompt-interactive=" + prompt
+	return argument, checkPrompt(cli, prompt, argument)
+}
+
+// Conversation finds session-*-<first 8 characters of the id>.jsonl of the worktree's project. Every resume leaves one
+// more file of that name, with little in it; any one of them that has a prompt makes the conversation resumable.
+func (g gemini) Conversation(ctx context.Context, s Spec) (Conversation, error) {
+	if err := checkID(g.Name(), s.ConversationID); err != nil {
+		return Conversation{}, err
+	}
+	short := s.ConversationID[:min(8, len(s.ConversationID))]
+	tmp := filepath.Join(folder(s.Env, "GEMINI_CLI_HOME"), ".gemini", "tmp")
+	files, err := filepath.Glob(filepath.Join(globQuote(tmp), "*", "chats", "session-*-"+short+".jsonl"))
+	if err != nil {
+		return Conversation{}, err
+	}
+	found := Conversation{Reason: "gemini has no conversation of this id"}
+	for _, file := range files {
+		if ctx.Err() != nil {
+			return Conversation{}, ctx.Err()
+		}
+		chat, err := readGeminiChat(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return Conversation{}, err
+		}
+		root, _ := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(file)), ".project_root"))
+		switch project := strings.TrimSpace(string(root)); {
+		case chat.id != s.ConversationID:
+		case !chat.used:
+			if found.Transcript == "" {
+				found = Conversation{Found: true, Transcript: file, NewID: true, Reason: "the conversation has no message yet"}
+			}
+		case project != "" && real(project) != real(s.Worktree):
+			found = Conversation{Found: true, Transcript: file, NewID: true, Reason: "it belongs to " + project}
+		default:
+			return Conversation{Found: true, Resumable: true, Transcript: file}, nil
+		}
+	}
+	return found, nil
+}
+
+// Learn returns none: gemini takes an id from paw.
+func (gemini) Learn(context.Context, Spec) ([]string, error) { return nil, nil }
+
+func (gemini) Environment() []string { return []string{"GEMINI_CLI_HOME"} }
+
+func (gemini) Facts() Facts {
+	return Facts{
+		ChoosesID: true, Resume: "by id; a gemini started by hand in the worktree can delete the conversation",
+		Fork: "no", Headless: "gemini -p", Turns: "from hooks",
+	}
+}
+
+type geminiChat struct {
+	id   string
+	used bool
+}
+
+type geminiMessage struct {
+	Type    string `json:"type"`
+	Content any    `json:"content"` // a text, or parts with a text or a functionResponse
+}
+
+func readGeminiChat(file string) (geminiChat, error) {
+	var chat geminiChat
+	err := eachLine(file, func(line struct {
+		geminiMessage
+		SessionID string `json:"sessionId"`
+		Set       struct {
+			SessionID string          `json:"sessionId"`
+			Messages  []geminiMessage `json:"messages"`
+		} `json:"$set"`
+	}) bool {
+		for _, id := range []string{line.SessionID, line.Set.SessionID} {
+			if id != "" {
+				chat.id = id
+			}
+		}
+		for _, message := range append(line.Set.Messages, line.geminiMessage) {
+			chat.used = chat.used || message.isPrompt()
+		}
+		return !chat.used || chat.id == ""
+	})
+	return chat, err
+}
+
+// isPrompt tells a prompt from the context and the tool results that gemini writes as the user's, too.
+func (m geminiMessage) isPrompt() bool {
+	if m.Type != "user" {
+		return false
+	}
+	if text, ok := m.Content.(string); ok {
+		return isGeminiText(text)
+	}
+	parts, _ := m.Content.([]any)
+	for _, part := range parts {
+		fields, _ := part.(map[string]any)
+		if text, ok := fields["text"].(string); ok && isGeminiText(text) {
+			return true
+		}
+	}
+	return false
+}
+
+func isGeminiText(text string) bool {
+	return text != "" && !strings.HasPrefix(text, "<session_context>")
+}

@@ -1,0 +1,32 @@
+package agent
+
+import (
+	"os"
+	"sort"
+	"time"
+)
+
+// lastUses orders conversations by the last change of their files.
+type lastUses []lastUse
+
+type lastUse struct {
+	id string
+	at time.Time
+}
+
+// add takes a conversation; one whose file is gone by now is left out.
+func (u *lastUses) add(id, file string) {
+	if info, err := os.Stat(file); err == nil {
+		*u = append(*u, lastUse{id, info.ModTime()})
+	}
+}
+
+// ids returns the conversations, the one used last at the end.
+func (u lastUses) ids() []string {
+	sort.SliceStable(u, func(i, j int) bool { return u[i].at.Before(u[j].at) })
+	ids := make([]string, len(u))
+	for i, use := range u {
+		ids[i] = use.id
+	}
+	return ids
+}

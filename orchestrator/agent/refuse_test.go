@@ -1,0 +1,86 @@
+package agent_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"paw/orchestrator/agent"
+)
+
+func TestPromptsThatCannotBeArguments(t *testing.T) {
+	set := agent.New(map[string]agent.Custom{"typed": {Command: []string{"typed"}, Prompt: "send"}})
+	long := strings.Repeat("x", agent.MaxArgument()+1)
+	for _, c := range []struct {
+		cli, prompt string
+		send        bool
+	}{
+		{"aider", "hello", true},
+		{"gemini", "/quit", true},
+		{"gemini", " \n/quit", true},
+		{"qwen", "/quit", true},
+		{"typed", "hello", true},
+		{"claude", long, true},
+		{"codex", long, true},
+		{"opencode", long[:agent.MaxArgument()-3], true}, // with its option too long
+		{"claude", "a\x00b", false},
+		{"demo", "a\x00b", false},
+	} {
+		cli, _ := set.Get(c.cli)
+		_, err := cli.Launch(prompt(c.prompt))
+		var refused *agent.PromptError
+		if !errors.As(err, &refused) {
+			t.Errorf("%s %.10q: no refusal but %v", c.cli, c.prompt, err)
+			continue
+		}
+		if refused.Send != c.send || refused.CLI != c.cli || !strings.HasPrefix(err.Error(), c.cli+": ") {
+			t.Errorf("%s %.10q: %+v", c.cli, c.prompt, refused)
+		}
+	}
+	cli, _ := set.Get("claude")
+	if _, err := cli.Launch(prompt(long[:agent.MaxArgument()])); err != nil {
+		t.Error("the longest argument is refused:", err)
+	}
+}
+
+func TestIDsThatCannotBeIDs(t *testing.T) {
+	set := agent.New(map[string]agent.Custom{"mine": {Command: []string{"mine"}, Resume: []string{"--resume", "{id}"}}})
+	for _, name := range set.Names() {
+		cli, _ := set.Get(name)
+		for _, id := range []string{"", "--last", "../../etc/passwd", "a*", "a b", "a\nb", strings.Repeat("a", 200)} {
+			var refused *agent.ConversationError
+			s := with(func(s *agent.Spec) { s.ConversationID = id })
+			if _, err := cli.Resume(s); !errors.As(err, &refused) {
+				t.Errorf("%s resumes %q: %v", name, id, err)
+			}
+		}
+	}
+}
+
+func TestNewConversationIsAcceptedByLaunch(t *testing.T) {
+	set := agent.New(nil)
+	for _, name := range set.Names() {
+		cli, _ := set.Get(name)
+		id := cli.NewConversation()
+		if (id != "") != cli.Facts().ChoosesID {
+			t.Errorf("%s: id %q", name, id)
+		}
+		if id != "" && id == cli.NewConversation() {
+			t.Errorf("%s: the same id twice", name)
+		}
+		command, err := cli.Launch(with(func(s *agent.Spec) { s.ConversationID = id }))
+		if err != nil || command.Argv[0] != spec.Executable {
+			t.Errorf("%s: %v %v", name, command.Argv, err)
+		}
+	}
+}
+
+func TestClaudeIsNoChildSession(t *testing.T) {
+	cli, _ := agent.New(nil).Get("claude")
+	for _, start := range []func(agent.Spec) (agent.Command, error){cli.Launch, cli.Resume} {
+		if command, err := start(spec); err != nil || !slices.Contains(command.Unset, "CLAUDE_CODE_CHILD_SESSION") {
+			t.Error("claude would save nothing:", command.Unset, err)
+		}
+	}
+}
