@@ -155,7 +155,7 @@ func (m Manager) tryRegister(ctx context.Context, plans []Plan, report func(stri
 		creations = nil
 	}()
 	for _, p := range plans {
-		c, wait, err := m.resume(p, entries)
+		c, wait, err := m.resume(ctx, p, entries)
 		if err != nil || wait != "" {
 			return creations, wait, err
 		}

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,7 +12,7 @@ import (
 // kept; those that are only registered or partly filled are moved aside, since
 // nobody has worked there yet: only a filled worktree is ever handed to an agent.
 // busy names the git directory of one that somebody is filling right now.
-func (m Manager) resume(p Plan, entries []Entry) (c *creation, busy string, err error) {
+func (m Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creation, busy string, err error) {
 	c = &creation{plan: p, made: Made{Agent: p.Agent}}
 	for _, e := range entries[1:] {
 		if !ownedBy(e, p) {
@@ -22,6 +23,11 @@ func (m Manager) resume(p Plan, entries []Entry) (c *creation, busy string, err 
 			c.admin = e.AdminDir
 			c.made.Existed = true
 			continue
+		}
+		if exists(filledMark(e.AdminDir)) { // it was in use, and its directory is gone
+			if _, err := m.rescue(ctx, e.AdminDir, p.Owner); err != nil {
+				return c, "", err
+			}
 		}
 		lock, err := openLock(fillingLock(e.AdminDir))
 		if err != nil {

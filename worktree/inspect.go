@@ -1,0 +1,204 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Dirt is what would be lost with a worktree. Paths are relative to it.
+type Dirt struct {
+	Uncommitted []string // changed, staged or in conflict
+	Untracked   []string
+	// Ignored are ignored files, without those in folders that are ignored as a
+	// whole and those that the main checkout has just the same.
+	Ignored    []string
+	Operation  string   // an unfinished merge, rebase, cherry-pick, revert, am or bisect
+	Submodules []string // with changes or commits of their own
+	Embedded   []string // repositories that are no submodules
+	Hidden     []string // changes behind assume-unchanged or skip-worktree
+	Detached   string   // commits that no ref keeps
+}
+
+// Clean reports whether nothing would be lost.
+func (d Dirt) Clean() bool {
+	return len(d.Uncommitted)+len(d.Untracked)+len(d.Ignored)+len(d.Submodules)+len(d.Embedded)+len(d.Hidden) == 0 &&
+		d.Operation == "" && d.Detached == ""
+}
+
+// Summary says in one line what there is, "" when clean.
+func (d Dirt) Summary() string {
+	var parts []string
+	add := func(what string, names []string) {
+		if len(names) == 1 {
+			parts = append(parts, what+" "+names[0])
+		}
+		if len(names) > 1 {
+			parts = append(parts, fmt.Sprintf("%s %s and %d more", what, names[0], len(names)-1))
+		}
+	}
+	add("uncommitted", d.Uncommitted)
+	add("untracked", d.Untracked)
+	add("ignored", d.Ignored)
+	add("submodule with changes", d.Submodules)
+	add("embedded repository", d.Embedded)
+	add("hidden change in", d.Hidden)
+	if d.Operation != "" {
+		parts = append(parts, "unfinished "+d.Operation)
+	}
+	if d.Detached != "" {
+		parts = append(parts, d.Detached)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Inspect looks for everything that would be lost with the worktree at path. The
+// user's settings that make git list less are overruled. What cannot be
+// determined is an error.
+func (m Manager) Inspect(ctx context.Context, path string) (Dirt, error) {
+	admin, err := verified(path, m.Repository.CommonDir, "")
+	if err != nil {
+		return Dirt{}, err
+	}
+	s, err := newScratch(ctx, path, admin)
+	if err != nil {
+		return Dirt{}, err
+	}
+	defer s.drop()
+	d := Dirt{Operation: operation(admin)}
+	if err := m.readStatus(ctx, path, &d); err != nil {
+		return Dirt{}, err
+	}
+	if d.Submodules, err = s.changedSubmodules(ctx, path); err != nil {
+		return Dirt{}, err
+	}
+	if d.Hidden, err = s.hiddenChanges(ctx); err != nil {
+		return Dirt{}, err
+	}
+	d.Detached, err = unkeptCommits(ctx, path, admin)
+	return d, err
+}
+
+// operation names what the user or the agent has begun and not finished.
+func operation(admin string) string {
+	for _, mark := range []struct{ file, name string }{
+		{"rebase-merge", "rebase"},
+		{"rebase-apply/applying", "am"},
+		{"rebase-apply", "rebase"},
+		{"MERGE_HEAD", "merge"},
+		{"CHERRY_PICK_HEAD", "cherry-pick"},
+		{"REVERT_HEAD", "revert"},
+		{"sequencer", "cherry-pick or revert"},
+		{"BISECT_LOG", "bisect"},
+	} {
+		if exists(filepath.Join(admin, mark.file)) {
+			return mark.name
+		}
+	}
+	return ""
+}
+
+func (m Manager) readStatus(ctx context.Context, path string, d *Dirt) error {
+	out, err := in(path).Output(ctx, quietly("-c", "status.showUntrackedFiles=all", "-c", "status.relativePaths=false",
+		"status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignored=matching", "--ignore-submodules=none", "--no-renames")...)
+	if err != nil {
+		return err
+	}
+	for _, line := range nulSeparated(out) {
+		kind, rest, _ := strings.Cut(line, " ")
+		switch kind {
+		case "?":
+			addUntracked(rest, d)
+		case "!":
+			m.addIgnored(path, rest, d)
+		case "1", "u":
+			if !addChanged(kind, rest, d) {
+				return fmt.Errorf("%s: git status says %q, which is not understood", path, line)
+			}
+		default:
+			return fmt.Errorf("%s: git status says %q, which is not understood", path, line)
+		}
+	}
+	return nil
+}
+
+func addUntracked(name string, d *Dirt) {
+	if trimmed, folder := strings.CutSuffix(name, "/"); folder {
+		d.Embedded = append(d.Embedded, trimmed)
+		return
+	}
+	d.Untracked = append(d.Untracked, name)
+}
+
+func (m Manager) addIgnored(path, name string, d *Dirt) {
+	trimmed, folder := strings.CutSuffix(name, "/")
+	if folder {
+		if exists(filepath.Join(path, trimmed, ".git")) {
+			d.Embedded = append(d.Embedded, trimmed)
+		}
+		return
+	}
+	if m.Repository.Path == "" || !sameAsMain(filepath.Join(path, name), filepath.Join(m.Repository.Path, name)) {
+		d.Ignored = append(d.Ignored, name)
+	}
+}
+
+// addChanged reads "XY sub mH mI mW hH hI path" (8 fields) or, for a conflict,
+// "XY sub m1 m2 m3 mW h1 h2 h3 path".
+func addChanged(kind, rest string, d *Dirt) bool {
+	count := 8
+	if kind == "u" {
+		count = 10
+	}
+	fields := strings.SplitN(rest, " ", count)
+	if len(fields) != count {
+		return false
+	}
+	d.Uncommitted = append(d.Uncommitted, fields[count-1])
+	return true
+}
+
+// hiddenChanges compares the files whose changes the real index is told to hide.
+func (s *scratch) hiddenChanges(ctx context.Context) ([]string, error) {
+	hidden := map[string]bool{}
+	for _, e := range s.entries {
+		if e.hidden {
+			hidden[e.name] = true
+		}
+	}
+	if len(hidden) == 0 {
+		return nil, nil
+	}
+	// Exit status 1 says that files need an update, which is the question.
+	_ = s.repo.Run(ctx, quietly("update-index", "-q", "--refresh")...)
+	out, err := s.repo.Output(ctx, quietly("diff-files", "--name-only", "-z")...)
+	if err != nil {
+		return nil, err
+	}
+	var changed []string
+	for _, name := range nulSeparated(out) {
+		if hidden[name] {
+			changed = append(changed, name)
+		}
+	}
+	return changed, nil
+}
+
+// unkeptCommits describes the commits of a detached HEAD that no ref keeps.
+// Refs that belong to the worktree alone do not count: they go with it.
+func unkeptCommits(ctx context.Context, path, admin string) (string, error) {
+	head := readLine(filepath.Join(admin, "HEAD"))
+	if !isOID(head) {
+		return "", nil
+	}
+	out, err := in(path).Output(ctx, "rev-list", "HEAD", "--not",
+		"--exclude=refs/worktree/*", "--exclude=refs/bisect/*", "--exclude=refs/rewritten/*", "--glob=refs/*")
+	if err != nil {
+		return "", err
+	}
+	if n := strings.Count(out, "\n"); n > 0 {
+		return fmt.Sprintf("%d commits of the detached HEAD %s that are on no branch", n, head[:12]), nil
+	}
+	return "", nil
+}

@@ -1,0 +1,336 @@
+package worktree
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"paw/worktree/git"
+)
+
+// lose removes the directory of a worktree behind git's back.
+func lose(t *testing.T, p Plan) {
+	t.Helper()
+	if err := os.RemoveAll(p.Path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) restored(p Plan) string {
+	w.t.Helper()
+	ref, err := w.m.Restore(w.t.Context(), p)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return ref
+}
+
+func (w *world) notRestored(p Plan, text, hint string) {
+	w.t.Helper()
+	_, err := w.m.Restore(w.t.Context(), p)
+	var refused *ConflictError
+	if !errors.As(err, &refused) || !strings.Contains(refused.What, text) || refused.Hint != hint {
+		w.t.Errorf("got %v (%+v), want %q", err, refused, text)
+	}
+}
+
+func TestRestoreMakesTheWorktreeAgainFromItsBranch(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("agent")
+	writeFile(t, filepath.Join(p.Path, "work"), "done\n")
+	gitIn(t, p.Path, "add", "work")
+	gitIn(t, p.Path, "commit", "-qm", "work")
+	lose(t, p)
+	if ref := w.restored(p); ref != "" {
+		t.Errorf("kept %s", ref)
+	}
+	w.whole(p)
+	if got := readFile(t, filepath.Join(p.Path, "work")); got != "done\n" {
+		t.Errorf("got %q", got)
+	}
+	w.healthy(2)
+	if kept, _ := filepath.Glob(filepath.Join(w.m.trashDir(), "*", "agent", "HEAD")); len(kept) != 1 {
+		t.Error("the old git directory is not in the trash")
+	}
+}
+
+func TestRestoreWhereAnEmptyFolderIsLeft(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("agent")
+	lose(t, p)
+	os.MkdirAll(p.Path, 0o755)
+	w.restored(p)
+	w.whole(p)
+}
+
+func TestRestoreKeepsTheOldIndex(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("agent")
+	writeFile(t, filepath.Join(p.Path, "staged"), "precious\n")
+	gitIn(t, p.Path, "add", "staged")
+	lose(t, p)
+	ref := w.restored(p)
+	if !strings.HasPrefix(ref, "refs/paw/s_agent/rescue/") {
+		t.Fatalf("kept %q", ref)
+	}
+	w.git("gc", "--quiet", "--prune=now")
+	if got := w.git("show", ref+":staged"); got != "precious" {
+		t.Errorf("got %q", got)
+	}
+	w.whole(p)
+}
+
+func TestRestoreKeepsDetachedHead(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("agent")
+	gitIn(t, p.Path, "checkout", "-q", "--detach")
+	gitIn(t, p.Path, "commit", "-q", "--allow-empty", "-m", "loose")
+	loose := gitIn(t, p.Path, "rev-parse", "HEAD")
+	lose(t, p)
+	if ref := w.restored(p); w.git("rev-parse", ref) != loose {
+		t.Errorf("kept %q", ref)
+	}
+	w.whole(p)
+}
+
+func TestRestoreKeepsBothSidesOfConflict(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("agent")
+	w.write("a.txt", "main\n")
+	w.commit("main")
+	writeFile(t, filepath.Join(p.Path, "a.txt"), "agent\n")
+	gitIn(t, p.Path, "commit", "-qam", "agent")
+	writeFile(t, filepath.Join(p.Path, "staged"), "x\n")
+	gitIn(t, p.Path, "add", "staged")
+	gitIn(t, p.Path, "commit", "-qm", "staged")
+	gitIn(t, p.Path, "checkout", "-q", "--detach")
+	gitIn(t, p.Path, "commit", "-q", "--allow-empty", "-m", "loose")
+	if in(p.Path).Run(t.Context(), "merge", "main") == nil {
+		t.Fatal("no conflict")
+	}
+	lose(t, p)
+	ref := w.restored(p)
+	if got := w.git("show", ref+":a.txt"); got != "agent" {
+		t.Errorf("a.txt is %q", got)
+	}
+	w.whole(p)
+}
+
+func TestRestoreSurvivesBrokenIndex(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("agent")
+	writeFile(t, filepath.Join(w.m.Repository.CommonDir, "worktrees/agent/index"), "garbage")
+	lose(t, p)
+	w.restored(p)
+	w.whole(p)
+}
+
+func TestRestoreLeavesHealthyWorktreeAlone(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("agent")
+	writeFile(t, filepath.Join(p.Path, "new"), "work\n")
+	before := tree(t, p.Path)
+	w.restored(p)
+	if diff := cmp.Diff(before, tree(t, p.Path)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRestoreRefusesMissingBranchAndNamesItsLastCommit(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("agent")
+	gitIn(t, p.Path, "commit", "-q", "--allow-empty", "-m", "work")
+	last := gitIn(t, p.Path, "rev-parse", "HEAD")
+	lose(t, p)
+	w.git("update-ref", "-d", "refs/heads/agent")
+	w.notRestored(p, "branch agent: does not exist any more", "git branch agent "+last)
+	w.git("branch", "agent", last)
+	w.restored(p)
+	w.whole(p)
+}
+
+func TestRestoreRefusesBranchCheckedOutElsewhere(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("agent")
+	lose(t, p)
+	elsewhere := filepath.Join(w.Side, "elsewhere")
+	w.git("worktree", "add", "-q", "--force", elsewhere, "agent")
+	w.notRestored(p, "checked out at "+elsewhere, "")
+	if entries, _ := w.m.List(t.Context()); len(entries) != 3 {
+		t.Errorf("the registry changed: %+v", entries)
+	}
+}
+
+func TestRestoreRefusesForeignDirectory(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("agent")
+	lose(t, p)
+	writeFile(t, filepath.Join(p.Path, "foreign"), "x\n")
+	w.notRestored(p, "not empty", "")
+	if got := readFile(t, filepath.Join(p.Path, "foreign")); got != "x\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestRestoreRegistersDirectoryAgain(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("agent")
+	writeFile(t, filepath.Join(p.Path, "new"), "work\n")
+	writeFile(t, filepath.Join(p.Path, "a.txt"), "changed\n")
+	os.Remove(filepath.Join(p.Path, "dir/b.txt"))
+	files := func() map[string]string {
+		all := tree(t, p.Path)
+		delete(all, ".git")
+		return all
+	}
+	before := files()
+	if err := os.RemoveAll(filepath.Join(w.m.Repository.CommonDir, "worktrees")); err != nil { // as prune would
+		t.Fatal(err)
+	}
+	w.restored(p)
+	if diff := cmp.Diff(before, files()); diff != "" {
+		t.Errorf("files changed:\n%s", diff)
+	}
+	if got := gitIn(t, p.Path, "status", "--porcelain"); got != " M a.txt\n D dir/b.txt\n?? new" {
+		t.Errorf("status says %q", got)
+	}
+	w.healthy(2)
+	w.restored(p)
+	if diff := cmp.Diff(before, files()); diff != "" {
+		t.Errorf("the second time files changed:\n%s", diff)
+	}
+}
+
+func TestRestoreRegistersAgainAfterItsOwnDeath(t *testing.T) {
+	for _, begin := range []func(w *world, p, beside Plan, admin string){
+		func(*world, Plan, Plan, string) {},
+		func(w *world, p, beside Plan, admin string) { // after the first step of the hand-over
+			writeFile(w.t, filepath.Join(admin, "gitdir"), filepath.Join(p.Path, ".git")+"\n")
+		},
+	} {
+		w := newWorld(t)
+		p := w.made("agent")
+		writeFile(t, filepath.Join(p.Path, "new"), "work\n")
+		if err := os.RemoveAll(filepath.Join(w.m.Repository.CommonDir, "worktrees")); err != nil {
+			t.Fatal(err)
+		}
+		beside := p
+		beside.Path, beside.CreateBranch = p.Path+".paw-again", false
+		w.git("worktree", "add", "-q", "--no-checkout", "--lock", "--reason", p.Owner, beside.Path, p.Branch)
+		admin := gitIn(t, beside.Path, "rev-parse", "--absolute-git-dir")
+		begin(w, p, beside, admin)
+		w.restored(p)
+		if got := gitIn(t, p.Path, "status", "--porcelain"); got != "?? new" {
+			t.Errorf("status says %q", got)
+		}
+		w.healthy(2)
+	}
+}
+
+func TestCreateDoesNotThrowAwayIndexOfLostWorktree(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("agent")
+	writeFile(t, filepath.Join(p.Path, "staged"), "precious\n")
+	gitIn(t, p.Path, "add", "staged")
+	lose(t, p)
+	if _, err := w.m.Create(t.Context(), []Plan{p}, nil); err != nil {
+		t.Fatal(err)
+	}
+	ref := w.git("for-each-ref", "--format=%(refname)", "refs/paw/s_agent/rescue")
+	if got := w.git("show", ref+":staged"); got != "precious" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestLockKeepsRegistrationOfAbsentDiskFromPrune(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("agent")
+	writeFile(t, filepath.Join(p.Path, "new"), "work\n")
+	away := p.Path + ".away"
+	os.Rename(p.Path, away)
+	w.git("worktree", "prune", "--expire=now")
+	os.Rename(away, p.Path)
+	if got := gitIn(t, p.Path, "status", "--porcelain"); got != "?? new" {
+		t.Errorf("status says %q", got)
+	}
+}
+
+func TestDeleteBranchOnlyWhenMergedAndFree(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("agent")
+	ctx := t.Context()
+	var refused *ConflictError
+	if _, err := w.m.DeleteBranch(ctx, "agent", w.base, "main"); !errors.As(err, &refused) {
+		t.Errorf("checked out: %v", err)
+	}
+	gitIn(t, p.Path, "commit", "-q", "--allow-empty", "-m", "work")
+	head := gitIn(t, p.Path, "rev-parse", "HEAD")
+	if _, err := w.m.Remove(ctx, p.Path, false); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := w.m.DeleteBranch(ctx, "agent", head, "main"); done || err != nil {
+		t.Errorf("not merged: %v, %v", done, err)
+	}
+	w.git("merge", "-q", "agent")
+	if _, err := w.m.DeleteBranch(ctx, "agent", w.base, "main"); !errors.As(err, &refused) {
+		t.Errorf("moved: %v", err)
+	}
+	for range 2 {
+		if done, err := w.m.DeleteBranch(ctx, "agent", head, "main"); !done || err != nil {
+			t.Errorf("merged: %v, %v", done, err)
+		}
+	}
+	w.noLeftover("main")
+}
+
+func TestInitMakesRepositoryOfEmptyFolder(t *testing.T) {
+	dir := realTemp(t)
+	if err := Init(t.Context(), dir, "afk: session x initialized"); err != nil {
+		t.Fatal(err)
+	}
+	if got := gitIn(t, dir, "log", "--format=%s"); got != "afk: session x initialized" {
+		t.Errorf("got %q", got)
+	}
+	var full *NotEmptyError
+	if err := Init(t.Context(), dir, "again"); !errors.As(err, &full) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestInitContinuesItsOwnAttempt(t *testing.T) {
+	dir := realTemp(t)
+	gitIn(t, dir, "init", "-q")
+	if err := Init(t.Context(), dir, "first"); err != nil {
+		t.Fatal(err)
+	}
+	gitIn(t, dir, "rev-parse", "HEAD")
+}
+
+func TestInitWithoutUserIdentity(t *testing.T) {
+	for _, name := range []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"} {
+		t.Setenv(name, "")
+		os.Unsetenv(name)
+	}
+	config := filepath.Join(realTemp(t), "config")
+	writeFile(t, config, "[user]\n\tuseConfigOnly = true\n")
+	t.Setenv("GIT_CONFIG_GLOBAL", config)
+	if err := Init(t.Context(), realTemp(t), "first"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestInitRefusesFolderWithFiles(t *testing.T) {
+	dir := realTemp(t)
+	writeFile(t, filepath.Join(dir, "mine"), "x")
+	var full *NotEmptyError
+	if err := Init(t.Context(), dir, "m"); !errors.As(err, &full) || exists(filepath.Join(dir, ".git")) {
+		t.Errorf("got %v", err)
+	}
+	if (git.Repo{Dir: dir}).Run(t.Context(), "rev-parse") == nil {
+		t.Error("it is a repository now")
+	}
+}
