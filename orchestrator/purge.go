@@ -11,10 +11,10 @@ import (
 
 // Purged is what purge did.
 type Purged struct {
-	Session  string
-	Removed  []string          // agents
-	Deleted  []string          // branches
-	Kept     map[string]string // branches that stay, with the reason
+	Session string
+	Removed []string          // agents
+	Deleted []string          // branches
+	Kept    map[string]string // branches that stay, with the reason
 }
 
 // Purge ends a session for good: stop, remove every agent, delete the merged

@@ -26,14 +26,14 @@ type recoverFacts struct {
 	branchExists    bool
 	branchAt        string // where else the branch is checked out, "" when nowhere
 
-	cliError       error // the CLI is unknown or not installed
-	conversation   string
-	resumable      bool
-	freshReason    string   // why there is nothing to resume
-	keepID         bool     // a fresh start may use the id again
-	learnt         []string // conversations found on disk, newest last
-	newID          string   // id for a fresh start, "" where the CLI chooses
-	promptUnsent   string
+	cliError     error // the CLI is unknown or not installed
+	conversation string
+	resumable    bool
+	freshReason  string   // why there is nothing to resume
+	keepID       bool     // a fresh start may use the id again
+	learnt       []string // conversations found on disk, newest last
+	newID        string   // id for a fresh start, "" where the CLI chooses
+	promptUnsent string
 }
 
 // planAgent decides what recover does for one agent. It is pure: every cell of

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"paw/session"
 	"paw/worktree"
@@ -53,9 +52,6 @@ func (p *Paw) Remove(ctx context.Context, s *session.Session, name string, o Rem
 	case o.Force:
 		phase = session.PhaseDiscarding
 	}
-	if _, err := p.Stop(ctx, s, []string{name}); err != nil {
-		return nil, err
-	}
 	s, err = p.update(ctx, s.Name, func(rec *session.Session) error {
 		rec.Worktree(name).Phase = phase
 		return nil
@@ -70,26 +66,18 @@ func (p *Paw) Remove(ctx context.Context, s *session.Session, name string, o Rem
 // finishRemoval carries out the removal that the record asks for. It may be
 // repeated after a crash at any point.
 func (p *Paw) finishRemoval(ctx context.Context, m worktree.Manager, s *session.Session, name string, removed *Removed) error {
+	if err := p.endForRemoval(ctx, s, name); err != nil {
+		return err
+	}
+	p.Step("remove.agent-ended")
 	w := s.Worktree(name)
-	_, missing := os.Lstat(w.WorktreePath)
-	switch {
-	case w.Phase == session.PhaseLeaving:
-		if err := m.Unlock(ctx, w.WorktreePath); err != nil {
+	if w.Phase == session.PhaseLeaving {
+		if err := m.Release(ctx, w.WorktreePath); err != nil {
 			return err
 		}
-	case errors.Is(missing, os.ErrNotExist):
-		if err := m.Forget(ctx, w.WorktreePath); err != nil {
-			return err
-		}
-	default:
-		// The CLI is dead now: look again, then act.
-		if err := p.removable(ctx, m, s, w, RemoveOptions{Force: w.Phase == session.PhaseDiscarding}); err != nil {
-			_ = p.savePhase(ctx, s.Name, func(agent string) bool { return agent == name }, session.PhaseStopped, false)
-			return err
-		}
-		if err := p.removeWorktree(ctx, m, w, removed); err != nil {
-			return err
-		}
+	} else if err := p.removeWorktree(ctx, m, s, w, removed); err != nil {
+		_ = p.savePhase(ctx, s.Name, func(agent string) bool { return agent == name }, session.PhaseStopped, false)
+		return err
 	}
 	p.Step("remove.worktree-gone")
 	_, err := p.update(ctx, s.Name, func(rec *session.Session) error {
@@ -98,6 +86,18 @@ func (p *Paw) finishRemoval(ctx context.Context, m worktree.Manager, s *session.
 	})
 	p.Step("remove.finished")
 	return err
+}
+
+// endForRemoval ends the agent whose worktree is about to go.
+func (p *Paw) endForRemoval(ctx context.Context, s *session.Session, name string) error {
+	f, err := p.observe(ctx, s)
+	if err != nil {
+		return err
+	}
+	if f.tmux == session.TmuxUnknown {
+		return failf(KindError, "%s: %s; its pane may still run", name, silence(f.tmuxErr)).hint("paw recover %s", s.Name)
+	}
+	return p.endAgents(ctx, s, f, func(agent string) bool { return agent == name }, &Stopped{})
 }
 
 // resumeRemoval goes on with a removal that was cut short.
@@ -109,10 +109,15 @@ func (p *Paw) resumeRemoval(ctx context.Context, s *session.Session, name string
 	return p.finishRemoval(ctx, p.manager(repository), s, name, &Removed{Agent: name})
 }
 
-// removeWorktree rescues what --force discards and moves the directory away.
-func (p *Paw) removeWorktree(ctx context.Context, m worktree.Manager, w *session.Worktree, removed *Removed) error {
+// removeWorktree looks again, now that the CLI is dead, rescues what --force
+// discards, and moves the directory away.
+func (p *Paw) removeWorktree(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, removed *Removed) error {
 	force := w.Phase == session.PhaseDiscarding
-	if force {
+	if err := p.removable(ctx, m, s, w, RemoveOptions{Force: force}); err != nil {
+		return err
+	}
+	_, missing := os.Lstat(w.WorktreePath)
+	if force && missing == nil {
 		ref := fmt.Sprintf("refs/paw/%s/rescue/%s", w.TurnSession, p.Now().UTC().Format("20060102T150405.000Z"))
 		snapshot, err := m.Snapshot(ctx, w.WorktreePath, ref, "paw: "+w.Agent+" before its worktree was removed")
 		if err != nil {
@@ -122,13 +127,10 @@ func (p *Paw) removeWorktree(ctx context.Context, m worktree.Manager, w *session
 		p.Step("remove.rescued")
 	}
 	trash, err := m.Remove(ctx, w.WorktreePath, force)
-	if err != nil {
-		return err
-	}
 	if force {
 		removed.Trash = trash
 	}
-	return nil
+	return err
 }
 
 // removable refuses to remove a worktree that holds anything git does not have.
@@ -146,37 +148,10 @@ func (p *Paw) removable(ctx context.Context, m worktree.Manager, s *session.Sess
 	if err != nil {
 		return failf(KindRefused, "%s: not removed, its state cannot be read: %w", w.Agent, err)
 	}
-	reasons := dirtReasons(dirt)
-	if len(reasons) == 0 {
+	if dirt.Clean() {
 		return nil
 	}
-	return failf(KindRefused, "%s has %s", w.Agent, strings.Join(reasons, ", ")).
+	return failf(KindRefused, "%s has %s", w.Agent, dirt.Summary()).
 		hint("git -C %s status --ignored", quote(w.WorktreePath)).
 		hint("paw remove %s --force", w.Agent)
-}
-
-// dirtReasons says what a worktree holds that removing it would lose.
-func dirtReasons(d worktree.Dirt) []string {
-	var reasons []string
-	count := func(files []string, what string) {
-		switch {
-		case len(files) == 1:
-			reasons = append(reasons, fmt.Sprintf("1 %s (%s)", strings.TrimSuffix(what, "s"), files[0]))
-		case len(files) > 1:
-			reasons = append(reasons, fmt.Sprintf("%d %s (%s, ...)", len(files), what, files[0]))
-		}
-	}
-	count(d.Uncommitted, "uncommitted files")
-	count(d.Untracked, "untracked files")
-	count(d.Ignored, "ignored files")
-	count(d.Hidden, "files with hidden edits")
-	count(d.Submodules, "changed submodules")
-	count(d.Embedded, "repositories of its own")
-	if d.Operation != "" {
-		reasons = append(reasons, "an unfinished "+d.Operation)
-	}
-	if d.Detached != "" {
-		reasons = append(reasons, "commits on no branch")
-	}
-	return reasons
 }

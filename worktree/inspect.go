@@ -27,25 +27,26 @@ func (d Dirt) Clean() bool {
 		d.Operation == "" && d.Detached == ""
 }
 
-// Summary says in one line what there is, "" when clean.
+// Summary says in one line what there is, such as "3 uncommitted files (a.go,
+// ...), an unfinished merge", and "" when clean.
 func (d Dirt) Summary() string {
 	var parts []string
-	add := func(what string, names []string) {
-		if len(names) == 1 {
-			parts = append(parts, what+" "+names[0])
-		}
-		if len(names) > 1 {
-			parts = append(parts, fmt.Sprintf("%s %s and %d more", what, names[0], len(names)-1))
+	count := func(names []string, one, many string) {
+		switch {
+		case len(names) == 1:
+			parts = append(parts, fmt.Sprintf("1 %s (%s)", one, names[0]))
+		case len(names) > 1:
+			parts = append(parts, fmt.Sprintf("%d %s (%s, ...)", len(names), many, names[0]))
 		}
 	}
-	add("uncommitted", d.Uncommitted)
-	add("untracked", d.Untracked)
-	add("ignored", d.Ignored)
-	add("submodule with changes", d.Submodules)
-	add("embedded repository", d.Embedded)
-	add("hidden change in", d.Hidden)
+	count(d.Uncommitted, "uncommitted file", "uncommitted files")
+	count(d.Untracked, "untracked file", "untracked files")
+	count(d.Ignored, "ignored file", "ignored files")
+	count(d.Hidden, "hidden change", "hidden changes")
+	count(d.Submodules, "submodule with changes", "submodules with changes")
+	count(d.Embedded, "repository of its own", "repositories of its own")
 	if d.Operation != "" {
-		parts = append(parts, "unfinished "+d.Operation)
+		parts = append(parts, "an unfinished "+d.Operation)
 	}
 	if d.Detached != "" {
 		parts = append(parts, d.Detached)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,14 +81,19 @@ func killServer(socket string) {
 		return
 	}
 	_ = syscall.Kill(pid, syscall.SIGKILL)
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		// A dead server may stay a zombie for a while; what counts is that nobody listens.
-		conn, err := net.Dial("unix", socket)
-		if err != nil {
-			return
-		}
-		conn.Close()
+	for end := time.Now().Add(patience); time.Now().Before(end) && !ended(pid); {
+		time.Sleep(5 * time.Millisecond)
 	}
+}
+
+// ended tells whether a process is gone; a zombie that nobody reaps has ended, too.
+func ended(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return syscall.Kill(pid, 0) != nil
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	return len(fields) > 0 && fields[0] == "Z"
 }
 
 // until REGEXP COMMAND...: run the command until its output matches.
