@@ -58,7 +58,7 @@ func (a aider) Conversation(ctx context.Context, s Spec) (Conversation, error) {
 	if err != nil {
 		return Conversation{}, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	for reader := bufio.NewReader(file); ; {
 		line, err := reader.ReadString('\n')
 		if strings.HasPrefix(line, "#### ") {

@@ -54,7 +54,7 @@ func (c claude) Conversation(ctx context.Context, s Spec) (Conversation, error) 
 // Learn finds the conversations that /clear began under an id of their own. Those of `claude -p`, which an agent may
 // run itself, are not interactive.
 func (c claude) Learn(ctx context.Context, s Spec) ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(globQuote(claudeProjects(s)), claudeFolder(real(s.Worktree)), "*.jsonl"))
+	files, err := filepath.Glob(filepath.Join(globQuote(claudeProjects(s)), claudeFolder(resolved(s.Worktree)), "*.jsonl"))
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +96,8 @@ func claudeReach(s Spec) claudeDirs {
 	}
 	for _, path := range paths {
 		if path != "" {
-			reach.paths = append(reach.paths, real(path))
-			reach.folders = append(reach.folders, claudeFolder(real(path)))
+			reach.paths = append(reach.paths, resolved(path))
+			reach.folders = append(reach.folders, claudeFolder(resolved(path)))
 		}
 	}
 	return reach
@@ -109,7 +109,7 @@ func (d claudeDirs) has(file, cwd string) bool {
 	return slices.ContainsFunc(d.folders, func(pattern string) bool {
 		match, err := filepath.Match(pattern, name)
 		return err == nil && match
-	}) || cwd != "" && slices.Contains(d.paths, real(cwd))
+	}) || cwd != "" && slices.Contains(d.paths, resolved(cwd))
 }
 
 // claudeFolder is a pattern for the name of a directory's folder under projects: every UTF-16 unit but ASCII letters
@@ -120,7 +120,7 @@ func claudeFolder(dir string) string {
 		if name.Len() == 200 {
 			return name.String() + "-*"
 		}
-		if r := rune(unit); r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+		if r := rune(unit); alphanumeric(r) {
 			name.WriteRune(r)
 		} else {
 			name.WriteByte('-')

@@ -49,7 +49,7 @@ func TestClaudeConversation(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := l.put(l.claudeFile(c.dir, claudeID), c.content)
-			defer os.Remove(path)
+			t.Cleanup(func() { _ = os.Remove(path) })
 			c.want.Transcript = path
 			if diff := cmp.Diff(c.want, conversation(t, "claude", l.with(claudeID))); diff != "" {
 				t.Error(diff)

@@ -21,8 +21,8 @@ type CLI interface {
 	Resume(Spec) (Command, error)
 	// Conversation looks Spec.ConversationID up in the CLI's own files.
 	Conversation(context.Context, Spec) (Conversation, error)
-	// Learn returns the ids of the interactive conversations of Spec.Worktree, the one used last at the end. CLIs that
-	// take an id from paw and never change it by themselves return none.
+	// Learn returns the ids of the interactive conversations of Spec.Worktree, the one used last at the end: those of a
+	// CLI that picks its own ids, and for claude those that /clear began. It returns none for the other CLIs.
 	Learn(context.Context, Spec) ([]string, error)
 	// Environment names the variables that decide where the CLI keeps its conversations. They are recorded at launch,
 	// also as unset, and are the same again when a conversation is looked up or resumed.
@@ -72,7 +72,7 @@ type Conversation struct {
 	Found      bool   // the CLI has something under this id
 	Resumable  bool   // Resume opens it
 	Transcript string // the file that holds it, "" where it is not a file of its own
-	Reason     string // why it is not resumable
+	Reason     string // why it is not resumable, or what the CLI asks before it resumes
 	NewID      bool   // the id is burnt: a fresh start needs another one
 }
 

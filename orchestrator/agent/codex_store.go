@@ -48,7 +48,7 @@ func (c codex) Learn(ctx context.Context, s Spec) ([]string, error) {
 		return nil, err
 	}
 	var uses lastUses
-	worktree := real(s.Worktree)
+	worktree := resolved(s.Worktree)
 	for _, file := range files {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -60,7 +60,7 @@ func (c codex) Learn(ctx context.Context, s Spec) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if meta.interactive() && checkID(c.Name(), meta.ID) == nil && real(meta.Cwd) == worktree {
+		if meta.interactive() && checkID(c.Name(), meta.ID) == nil && resolved(meta.Cwd) == worktree {
 			uses.add(meta.ID, file)
 		}
 	}

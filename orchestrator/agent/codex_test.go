@@ -36,7 +36,7 @@ func TestCodexConversation(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := l.put(filepath.Join(".codex", c.path), c.content)
-			defer os.Remove(path)
+			t.Cleanup(func() { _ = os.Remove(path) })
 			c.want.Transcript = path
 			if diff := cmp.Diff(c.want, conversation(t, "codex", l.with(codexID))); diff != "" {
 				t.Error(diff)

@@ -50,13 +50,18 @@ func checkID(cli, id string) error {
 	case strings.HasPrefix(id, "-") || strings.HasPrefix(id, "."):
 		reason = "begins like an option or a path"
 	case strings.ContainsFunc(id, func(r rune) bool {
-		return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' || r == '_' || r == '.')
+		return !alphanumeric(r) && !strings.ContainsRune("-_.", r)
 	}):
 		reason = "has a character no id has"
 	default:
 		return nil
 	}
 	return &ConversationError{CLI: cli, ID: id, Reason: reason}
+}
+
+// alphanumeric is an ASCII letter or digit.
+func alphanumeric(r rune) bool {
+	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
 // checkPrompt refuses what no program can get as one argument of argument bytes.

@@ -94,7 +94,7 @@ func (g gemini) Conversation(ctx context.Context, s Spec) (Conversation, error) 
 			if found.Transcript == "" {
 				found = Conversation{Found: true, Transcript: file, NewID: true, Reason: "the conversation has no message yet"}
 			}
-		case project != "" && real(project) != real(s.Worktree):
+		case project != "" && resolved(project) != resolved(s.Worktree):
 			found = Conversation{Found: true, Transcript: file, NewID: true, Reason: "it belongs to " + project}
 		default:
 			return Conversation{Found: true, Resumable: true, Transcript: file}, nil

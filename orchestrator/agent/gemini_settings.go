@@ -18,6 +18,9 @@ const geminiSystemSettings = "GEMINI_CLI_SYSTEM_SETTINGS_PATH"
 // leaves a second file that gemini takes for a broken one; the next start in the project would then delete the
 // conversation itself (google-gemini/gemini-cli#27368, #28767).
 func geminiSettings(s Spec) (File, error) {
+	if !filepath.IsAbs(s.StateDir) {
+		return File{}, fmt.Errorf("gemini: settings: no folder for them: %q", s.StateDir)
+	}
 	system := getenv(s.Env, geminiSystemSettings)
 	if system == "" {
 		system = "/etc/gemini-cli/settings.json"

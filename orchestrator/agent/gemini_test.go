@@ -47,6 +47,9 @@ func TestGeminiSettings(t *testing.T) {
 			}
 		})
 	}
+	if _, err := get(t, "gemini").Launch(agent.Spec{Executable: "/bin/x", ConversationID: geminiID}); err == nil {
+		t.Error("settings go into the current directory")
+	}
 	for _, bad := range []string{"{", "null", `{"general":[]}`, "{} /* "} {
 		l := newLab(t)
 		system := l.put("system.json", bad)

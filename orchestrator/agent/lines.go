@@ -16,7 +16,7 @@ func eachLine[T any](path string, visit func(T) bool) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	reader := bufio.NewReaderSize(file, 64<<10)
 	for {
 		line, err := reader.ReadBytes('\n')

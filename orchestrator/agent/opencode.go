@@ -67,7 +67,7 @@ func (o opencode) Conversation(ctx context.Context, s Spec) (Conversation, error
 		if session.ID != s.ConversationID {
 			continue
 		}
-		if real(session.Directory) != real(s.Worktree) {
+		if resolved(session.Directory) != resolved(s.Worktree) {
 			return Conversation{Found: true, Reason: "it belongs to " + session.Directory}, nil
 		}
 		return Conversation{Found: true, Resumable: true}, nil
@@ -84,7 +84,7 @@ func (o opencode) Learn(ctx context.Context, s Spec) ([]string, error) {
 	sort.SliceStable(sessions, func(i, j int) bool { return sessions[i].Updated < sessions[j].Updated })
 	var ids []string
 	for _, session := range sessions {
-		if real(session.Directory) == real(s.Worktree) && checkID(o.Name(), session.ID) == nil {
+		if resolved(session.Directory) == resolved(s.Worktree) && checkID(o.Name(), session.ID) == nil {
 			ids = append(ids, session.ID)
 		}
 	}

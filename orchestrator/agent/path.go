@@ -95,10 +95,10 @@ func folder(env []string, variable string, below ...string) string {
 	return filepath.Join(append([]string{getenv(env, "HOME")}, below...)...)
 }
 
-// real is path without symlinks, or path itself where it is gone: CLIs know their directory by what getcwd(3) says.
-func real(path string) string {
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		return resolved
+// resolved is path without symlinks, or path itself where it is gone: CLIs know their directory by what getcwd(3) says.
+func resolved(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
 	}
 	return filepath.Clean(path)
 }

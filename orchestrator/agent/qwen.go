@@ -53,11 +53,11 @@ func (q qwen) Conversation(ctx context.Context, s Spec) (Conversation, error) {
 		home = folder(s.Env, "QWEN_HOME", ".qwen")
 	}
 	name := strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+		if alphanumeric(r) {
 			return r
 		}
 		return '-'
-	}, real(s.Worktree))
+	}, resolved(s.Worktree))
 	file := filepath.Join(home, "projects", name, "chats", s.ConversationID+".jsonl")
 	used, err := holds(file, func(line struct {
 		Type string `json:"type"`
