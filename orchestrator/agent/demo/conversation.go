@@ -69,35 +69,31 @@ func conversationsDir(env []string) (string, error) {
 	return filepath.Join(state, "paw", "demo"), nil
 }
 
-func createConversation(folder, id string) (*conversation, error) {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, fmt.Errorf("conversation %s: %w", id, err)
-	}
-	path := filepath.Join(folder, id+".jsonl")
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("conversation %s: exists already", id)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("conversation %s: %w", id, err)
-	}
-	return &conversation{id: id, path: path, file: f}, nil
-}
-
-func resumeConversation(folder, id string) (*conversation, error) {
-	path := filepath.Join(folder, id+".jsonl")
-	content, err := os.ReadFile(path)
-	if !validID.MatchString(id) || errors.Is(err, fs.ErrNotExist) {
+// openConversation makes a new conversation, or goes on with an old one.
+func openConversation(folder, id string, resume bool) (*conversation, error) {
+	if resume && !validID.MatchString(id) {
 		return nil, &unknownError{id}
 	}
-	if err != nil {
+	c := &conversation{id: id, path: filepath.Join(folder, id+".jsonl")}
+	var content []byte
+	err := os.MkdirAll(folder, 0o700)
+	mode := os.O_CREATE | os.O_EXCL
+	if resume {
+		mode = 0
+		content, err = os.ReadFile(c.path)
+	}
+	if err == nil {
+		c.file, err = os.OpenFile(c.path, os.O_WRONLY|os.O_APPEND|mode, 0o600)
+	}
+	switch {
+	case resume && errors.Is(err, fs.ErrNotExist):
+		return nil, &unknownError{id}
+	case errors.Is(err, fs.ErrExist):
+		return nil, fmt.Errorf("conversation %s: exists already", id)
+	case err != nil:
 		return nil, fmt.Errorf("conversation %s: %w", id, err)
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		return nil, fmt.Errorf("conversation %s: %w", id, err)
-	}
-	c := &conversation{id: id, path: path, file: f, resumed: parseEntries(content)}
+	c.resumed = parseEntries(content)
 	c.torn = len(content) > 0 && !bytes.HasSuffix(content, []byte("\n"))
 	for _, e := range c.resumed {
 		c.turn = max(c.turn, e.Turn)

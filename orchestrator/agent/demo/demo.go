@@ -29,7 +29,7 @@ type agent struct {
 	conversation *conversation
 
 	// report hears every event once it is in the conversation, in the order in which things happen and never from two
-	// goroutines at once; nil when nobody listens. This is the place to call hooks from.
+	// goroutines at once; nil when nobody listens. This is the place to call hooks from; it may block.
 	report func(entry)
 }
 
@@ -75,11 +75,7 @@ func newAgent(o options, env []string) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	open := createConversation
-	if o.resume {
-		open = resumeConversation
-	}
-	c, err := open(folder, o.id)
+	c, err := openConversation(folder, o.id, o.resume)
 	if err != nil {
 		return nil, err
 	}

@@ -265,6 +265,6 @@ func (d *dialogue) pressInDialog(k key) {
 
 func (d *dialogue) answer(granted bool) {
 	d.asking = false
-	d.print(map[bool]string{true: "y\n", false: "n\n"}[granted])
+	d.print(letter(granted) + "\n")
 	d.turn.answers <- granted
 }

@@ -186,16 +186,22 @@ func (t *turn) ask(ctx context.Context, question string) error {
 	t.emit(entry{Event: waiting, Question: question})
 	select {
 	case granted := <-t.answers:
+		t.emit(entry{Event: answered, Question: question, Answer: letter(granted)})
 		if granted {
-			t.emit(entry{Event: answered, Question: question, Answer: "y"})
 			return nil
 		}
-		t.emit(entry{Event: answered, Question: question, Answer: "n"})
 		t.say(ctx, "refused: "+question)
 		return errRefused
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+func letter(granted bool) string {
+	if granted {
+		return "y"
+	}
+	return "n"
 }
 
 func (t *turn) path(name string) string {
