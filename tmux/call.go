@@ -32,7 +32,7 @@ func (c *Client) call(ctx context.Context, commands ...command) (reply, error) {
 // callAs is call with more environment for the tmux client.
 func (c *Client) callAs(ctx context.Context, env []string, commands ...command) (reply, error) {
 	mark := nonce()
-	last := command{"display-message", "-p", mark + " #{pid} #{start_time} #{socket_path}"}
+	last := command{"display-message", "-p", mark + " " + serverFormat}
 	args := argv(append(append([]command{}, commands...), last))
 
 	ctx, cancel := context.WithTimeout(ctx, c.timeout())
@@ -108,7 +108,10 @@ func program(ctx context.Context, args []string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// parseServer reads "pid start socket", the socket up to the end of the line.
+// serverFormat is what parseServer reads.
+const serverFormat = "#{pid} #{start_time} #{socket_path}"
+
+// parseServer reads a server's fields, the socket up to the end of the line.
 func parseServer(text string) (Server, error) {
 	line, _, _ := strings.Cut(text, "\n")
 	fields := strings.SplitN(line, " ", 3)

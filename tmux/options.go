@@ -34,11 +34,14 @@ const ended = `ended#{?#{!=:#{pane_dead_signal},}, by signal #{pane_dead_signal}
 
 // borderFormat shows an agent's label and, once its program has ended, how to go on; a user's pane in the same window
 // shows what tmux shows by default.
-const borderFormat = ` #{?#{@paw_agent},#{@paw_label}#{?pane_dead, (` + ended + `#, go on with: paw recover #{@paw_session}),},` +
+const borderFormat = ` #{?#{@paw_agent},#{@paw_label}#{?pane_dead, (` + ended + `#, go on with: paw recover ` + ownSession + `),},` +
 	`#{pane_index} #{pane_title}} `
 
+// ownSession is the session's name out of @paw_agent, which stays with a pane that the user moves elsewhere.
+const ownSession = `#{s|/.*||:@paw_agent}`
+
 // exitFormat is the last line of a pane whose program has ended (tmux 3.3 and later).
-const exitFormat = `#{@paw_label} ` + ended + `, go on with: paw recover #{@paw_session}`
+const exitFormat = `#{@paw_label} ` + ended + `, go on with: paw recover ` + ownSession
 
 // paneOptions mark a pane as an agent's. They are set before the program starts, so that its exit status is kept however
 // fast it ends.

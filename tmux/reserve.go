@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ func (c *Client) reserveSession(ctx context.Context, s NewSession) (reserved, er
 	}
 
 	r, err := c.call(ctx, newSession(s, mark),
-		command{"run-shell", "-C", "run-shell -C -t '" + find + "' '" + doubled(script(inner)) + "'"})
+		command{"run-shell", "-C", unaliased("run-shell") + " -C -t '" + find + "' '" + doubled(script(inner)) + "'"})
 	made := reserved{}
 	made.places, _ = parsePlaces(r.out, mark)
 	if len(made.places) == 0 {
@@ -187,5 +188,15 @@ func script(commands []command) string {
 // doubled survives one expansion as a format.
 func doubled(text string) string { return strings.ReplaceAll(text, "#", "##") }
 
-// literal is a path for an option that tmux expands as a format, such as -c.
-func literal(path string) string { return doubled(path) }
+var hashes = regexp.MustCompile(`#+\[?`)
+
+// literal is a path for an option that tmux expands as a format, such as -c. In front of a bracket tmux keeps any number
+// of # as they are.
+func literal(path string) string {
+	return hashes.ReplaceAllStringFunc(path, func(run string) string {
+		if strings.HasSuffix(run, "[") {
+			return run
+		}
+		return doubled(run)
+	})
+}

@@ -1,0 +1,249 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPanesWithoutServer(t *testing.T) {
+	c := privateClient(t)
+	if _, _, err := c.Panes(context.Background()); !errors.Is(err, ErrNoServer) {
+		t.Errorf("never started: %v", err)
+	}
+	create(t, c, newSession1(t, "s", 1))
+	endServer(t, c)
+	_, _, err := c.Panes(context.Background())
+	if !errors.Is(err, ErrNoServer) || !strings.HasPrefix(err.Error(), "tmux list-panes: no server running on ") {
+		t.Errorf("ended: %v", err)
+	}
+}
+
+func TestPanesOfAServerWithoutSessions(t *testing.T) {
+	c := privateClient(t)
+	raw(t, c, "start-server", ";", "set-option", "-s", "exit-empty", "off")
+	server, all, err := c.Panes(context.Background())
+	if err != nil || len(all) != 0 || server.PID == 0 || server.Started == 0 || server.Socket != c.Socket || server.Sessions == nil {
+		t.Errorf("server %+v, panes %v, error %v", server, all, err)
+	}
+}
+
+// Users can put anything into what tmux prints.
+func TestPanesSurviveHostileText(t *testing.T) {
+	texts := []string{
+		"plain", "é ☃ 日本", `a|b\|c\\|`, "#{pid} #(id) %H", "'quo\"tes' $HOME `x`", "tab\tand\x1fcontrol",
+		"line\nbreak|%0|$0|@0|1|||1||||", " __agent s fake 9 ", "",
+	}
+	c := privateClient(t)
+	made := create(t, c, newSession1(t, "s", 1))
+	agent := made.Panes["a1"]
+	for i, text := range texts {
+		raw(t, c, "new-session", "-d", "-s", fmt.Sprintf("u%d %s", i, text), "sh", "-c", "exec sleep 1000", escape(text))
+		raw(t, c, "set-option", "-p", "-t", agent, "@paw_agent", text)
+		raw(t, c, "select-pane", "-t", agent, "-T", text)
+		user := raw(t, c, "list-panes", "-a", "-F", "#{pane_id}")
+		user = user[strings.LastIndexByte(user, '\n')+1:]
+		raw(t, c, "set-option", "-t", user, "@paw_session", text)
+	}
+	all := panes(t, c)
+	if len(all) != len(texts)+1 {
+		t.Fatalf("%d panes, want %d", len(all), len(texts)+1)
+	}
+	for _, p := range all {
+		if (p.Identity != nil) != (p.ID == agent) || p.PID == 0 || p.Dead {
+			t.Errorf("pane %+v", p)
+		}
+	}
+	for _, title := range []string{"plain", "é ☃ 日本", `a|b\|c\\|`, "#{pid} #(id) %H", "'quo\"tes' $HOME `x`"} {
+		raw(t, c, "select-pane", "-t", agent, "-T", doubled(title)) // -T is expanded
+		if got := paneByID(t, c, agent).Title; got != title {
+			t.Errorf("title %q, want %q", got, title)
+		}
+	}
+}
+
+func TestTitlesInTheCLocale(t *testing.T) {
+	c := privateClient(t)
+	t.Setenv("LC_ALL", "C")
+	t.Setenv("LANG", "C")
+	s := newSession1(t, "s", 1)
+	s.Agents[0].Label = "läuft ●"
+	made := create(t, c, s)
+	raw(t, c, "select-pane", "-t", made.Panes["a1"], "-T", "Ünï ✳")
+	if got := paneByID(t, c, made.Panes["a1"]).Title; got != "Ünï ✳" {
+		t.Errorf("title %q", got)
+	}
+	if got := raw(t, c, "show-options", "-p", "-v", "-t", made.Panes["a1"], "@paw_label"); got != "läuft ●" {
+		t.Errorf("label %q", got)
+	}
+}
+
+func TestIdentityFromThePanesFirstInstant(t *testing.T) {
+	c := privateClient(t)
+	a := agentPane(t, "s", "a1", "exec sleep 1000")
+	for i, dir := range []string{"plain", "with space", `qu"ote`, `apo'strophe`, "dollar$HOME", "ünï", `back\slash`, "semi;", "#{pid}"} {
+		launcher := filepath.Join(shortDir(t), dir)
+		if err := os.Symlink(a.Argv[0], launcher); err != nil {
+			t.Fatal(err)
+		}
+		args := append([]string{"new-session", "-d", "-s", fmt.Sprintf("x%d", i), escape(launcher)}, "__agent", "s", "a_1", "12", "/l f")
+		raw(t, c, args...)
+		id := raw(t, c, "display-message", "-p", "-t", fmt.Sprintf("=x%d:", i), "#{pane_id}")
+		if p := paneByID(t, c, id); p.Identity == nil || *p.Identity != (Identity{"s", "a_1", 12}) {
+			t.Errorf("%s: identity %+v", dir, p.Identity)
+		}
+	}
+}
+
+func TestIdentityOf(t *testing.T) {
+	ours := &Identity{"s", "a", 3}
+	cases := []struct {
+		command, option string
+		want            *Identity
+	}{
+		{`/bin/paw __agent s a 3 /launch`, "", ours},
+		{`"/my bin/paw" __agent s a 3 "/l f"`, "x/y", ours},
+		{`'/my"bin/paw' __agent s a 3`, "", ours},
+		{`"/a\"b c\$d/paw" __agent s a 3 x`, "", ours},
+		{`paw -x __agent s a 3`, "", ours},
+		{`bash`, "s/a", &Identity{"s", "a", 0}},
+		{``, "s/a", &Identity{"s", "a", 0}},
+		{`bash`, "", nil},
+		{`bash`, "s", nil},
+		{`bash`, "s/a/b", nil},
+		{`bash`, "s/", nil},
+		{`bash`, "s p/a", nil},
+		{`"paw __agent s a 3"`, "", nil},
+		{`sh -c "x __agent s a 3"`, "", nil},
+		{`__agent s a 3`, "", nil},
+		{`paw __agent s a`, "", nil},
+		{`paw __agent s a x`, "", nil},
+		{`paw __agent s a -1`, "", nil},
+		{`paw __agent s-x a 3`, "", nil},
+		{`paw __agents s a 3`, "", nil},
+		{`paw '' '__agent' s a 3`, "", ours},
+	}
+	for _, c := range cases {
+		if diff := cmp.Diff(c.want, identityOf(c.command, c.option)); diff != "" {
+			t.Errorf("%s, option %q:\n%s", c.command, c.option, diff)
+		}
+	}
+}
+
+func TestDeadPanesExitOnOldTmux(t *testing.T) {
+	line := func(status, signal string) string {
+		return "P|%1|$1|@1|1|" + status + "|" + signal + "|77|s|s/a|paw-s|paw\\ __agent\\ s\\ a\\ 1|title|\n"
+	}
+	for text, want := range map[string]string{
+		line("0", ""): "exit 0", line("255", ""): "exit 255", line("", "9"): "signal 9", line("", "KILL"): "signal 9",
+		line("", "SIGSEGV"): "signal 11", line("", ""): "unknown", line("", "nonsense"): "unknown",
+	} {
+		all, sessions := parsePanes(text, "P|")
+		if len(all) != 1 || ended1(all[0]) != want || sessions["$1"] != "s" || all[0].Title != "title" {
+			t.Errorf("%q: %+v, sessions %v, want %s", text, all, sessions, want)
+		}
+	}
+}
+
+func TestLinkedPanesAreListedOnce(t *testing.T) {
+	c := privateClient(t)
+	made := create(t, c, newSession1(t, "s", 2))
+	raw(t, c, "new-session", "-d", "-s", "a_before", "-t", "=paw-s")
+	raw(t, c, "new-session", "-d", "-s", "z_after", "-t", "=paw-s")
+	for _, p := range panes(t, c) {
+		if p.PawSession != "s" || p.SessionID != made.SessionID {
+			t.Errorf("pane %+v", p)
+		}
+	}
+	if n := len(panes(t, c)); n != 2 {
+		t.Errorf("%d panes, want 2", n)
+	}
+}
+
+func TestPanesAreFoundWhereverTheUserPutsThem(t *testing.T) {
+	c := privateClient(t)
+	foo := create(t, c, newSession1(t, "foo", 3))
+	create(t, c, newSession1(t, "foobar", 1))
+	raw(t, c, "new-session", "-d", "-s", "user", "exec sleep 1000")
+	raw(t, c, "rename-session", "-t", foo.SessionID, "mine")
+	raw(t, c, "break-pane", "-d", "-s", foo.Panes["a2"])
+	raw(t, c, "join-pane", "-d", "-s", foo.Panes["a3"], "-t", "=user:")
+	found := agentsOf(t, c, "foo")
+	for agent, id := range foo.Panes {
+		if found[agent].ID != id {
+			t.Errorf("%s: %+v, want %s", agent, found[agent], id)
+		}
+	}
+	if found["a1"].SessionName != "mine" || found["a1"].PawSession != "foo" || found["a3"].PawSession != "" {
+		t.Errorf("found %+v", found)
+	}
+	if other := agentsOf(t, c, "foobar"); len(other) != 1 || other["a1"].ID == found["a1"].ID {
+		t.Errorf("foobar: %+v", other)
+	}
+}
+
+func TestPaneThatTheUserRespawned(t *testing.T) {
+	c := privateClient(t)
+	made := create(t, c, newSession1(t, "s", 1))
+	raw(t, c, "respawn-pane", "-k", "-t", made.Panes["a1"], "sleep", "1000")
+	if p := agentsOf(t, c, "s")["a1"]; p.ID != made.Panes["a1"] || p.Identity.Generation != 0 {
+		t.Errorf("pane %+v", p)
+	}
+}
+
+func TestStoppedServerTimesOut(t *testing.T) {
+	c := privateClient(t)
+	made := create(t, c, newSession1(t, "s", 1))
+	if err := syscall.Kill(made.Server.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Kill(made.Server.PID, syscall.SIGCONT)
+	slow := *c
+	slow.Timeout = 300 * time.Millisecond
+	begin := time.Now()
+	_, _, err := slow.Panes(context.Background())
+	if !errors.Is(err, ErrTimeout) || errors.Is(err, ErrNoServer) || errors.Is(err, ErrNotFound) {
+		t.Errorf("panes: %v", err)
+	}
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("took %s", took)
+	}
+	if !slow.Answers() {
+		t.Error("a stopped server does not count as listening")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := c.Panes(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	if err := syscall.Kill(made.Server.PID, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(panes(t, c)); n != 1 {
+		t.Errorf("%d panes after the server went on", n)
+	}
+}
+
+func FuzzParsePanes(f *testing.F) {
+	f.Add("P|%1|$1|@1|1|0||77|s|s/a|paw-s|paw\\ __agent\\ s\\ a\\ 1|title|\nP|%2|")
+	f.Add("P|%1|\\")
+	f.Fuzz(func(t *testing.T, out string) {
+		all, sessions := parsePanes(out, "P|")
+		for _, p := range all {
+			if !strings.HasPrefix(p.ID, "%") {
+				t.Errorf("pane %+v", p)
+			}
+			if _, ok := sessions[p.SessionID]; !ok {
+				t.Errorf("session %s is missing", p.SessionID)
+			}
+		}
+	})
+}
