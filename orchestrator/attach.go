@@ -21,10 +21,10 @@ func (p *Paw) Attach(ctx context.Context, s *session.Session, agentName string) 
 	if err != nil {
 		return err
 	}
-	switch f.tmux {
-	case session.TmuxUnknown:
+	if f.tmux == session.TmuxUnknown {
 		return failf(KindError, "%s: %s", s.Name, silence(f.tmuxErr)).hint("paw recover %s", s.Name)
-	case session.TmuxDead:
+	}
+	if f.tmux != session.TmuxAlive {
 		return failf(KindError, "%s: not running", s.Name).hint("paw recover %s", s.Name)
 	}
 	pane := ""

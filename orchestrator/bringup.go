@@ -56,9 +56,10 @@ type job struct {
 	// learnt are conversations found on disk, newest last; planned is the newest
 	// one the plan was made from, chosen the id of a fresh one. Another paw may
 	// have chosen in between: then its choice stays.
-	learnt  []string
-	planned string
-	chosen  string
+	learnt     []string
+	unverified bool // nobody but the CLI can say whether it has the conversation
+	planned    string
+	chosen     string
 }
 
 // bringUp makes the worktrees of the jobs and starts their agents. It may be
@@ -78,6 +79,9 @@ func (p *Paw) bringUp(ctx context.Context, s *session.Session, jobs []job) (*ses
 	}
 	p.Step("panes.recorded")
 	p.awaitLaunches(ctx, s, jobs, launched)
+	if s, err = p.startRefused(ctx, s, jobs, launched); err != nil {
+		return s, nil, err
+	}
 	results := make([]Result, len(jobs))
 	for i, j := range jobs {
 		results[i] = Result{Agent: j.agent, CLI: s.Worktree(j.agent).CLI, Kind: j.result, Reason: j.reason, Hints: j.hints, Notes: j.notes}
@@ -290,6 +294,9 @@ func (p *Paw) gaveUp(ctx context.Context, s *session.Session, j *job) {
 	if reason := p.launchFailure(s.Name, j.agent); reason != "" {
 		j.refuse(errors.New(reason), "paw recover "+s.Name)
 		return
+	}
+	if j.unverified {
+		return // startRefused looks at it
 	}
 	f, err := p.observe(ctx, s)
 	if err != nil {

@@ -48,8 +48,11 @@ func (p *Paw) Here() (*session.Session, error) {
 		}
 	}
 	repository, err := worktree.Discover(p.Dir)
-	if err != nil {
+	if errors.Is(err, worktree.ErrNotRepository) {
 		return nil, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	for _, place := range []string{repository.Worktree, repository.Path} {
 		if place == "" {

@@ -88,6 +88,7 @@ func (p *Paw) finishCutShort(ctx context.Context, s *session.Session) (*session.
 				err = nil
 			}
 			results = append(results, result)
+		case session.PhaseCreating, session.PhaseLive, session.PhaseStopped:
 		}
 		if err != nil {
 			return s, results, err
@@ -261,6 +262,7 @@ func (p *Paw) conversationFacts(ctx context.Context, s *session.Session, cli age
 	}
 	conversation, err := cli.Conversation(ctx, spec)
 	rf.resumable = err == nil && conversation.Resumable
+	rf.unverified = conversation.Transcript == ""
 	rf.freshReason = conversation.Reason
 	if err != nil {
 		rf.freshReason = err.Error()

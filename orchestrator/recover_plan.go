@@ -27,7 +27,7 @@ type recoverFacts struct {
 	branchAt        string // where else the branch is checked out, "" when nowhere
 
 	cliError     error // the CLI is unknown or not installed
-	conversation string
+	unverified   bool  // resumable as far as paw can tell, which is not far
 	resumable    bool
 	freshReason  string   // why there is nothing to resume
 	keepID       bool     // a fresh start may use the id again
@@ -73,7 +73,7 @@ func planAgent(f recoverFacts) job {
 		j.notes = append(j.notes, f.promptUnsent)
 	}
 	if f.resumable {
-		j.result = ResultResumed
+		j.result, j.unverified = ResultResumed, f.unverified
 		return j
 	}
 	j.result, j.reason = ResultFresh, f.freshReason

@@ -16,7 +16,6 @@ type app struct {
 	stdout, stderr io.Writer
 	env            []string
 	json           bool
-	step           func(string) // called after each step that changes something
 }
 
 // paw puts the orchestrator together for the directory the user stands in.

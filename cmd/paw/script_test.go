@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -141,12 +142,11 @@ func cmdExitCode(ts *testscript.TestScript, neg bool, args []string) {
 	err = ts.Exec(args[1], args[2:]...)
 	var exit *exec.ExitError
 	got := 0
-	if err != nil {
-		exit, _ = err.(*exec.ExitError)
-		if exit == nil {
-			ts.Fatalf("%s: %v", strings.Join(args[1:], " "), err)
-		}
+	switch {
+	case errors.As(err, &exit):
 		got = exit.ExitCode()
+	case err != nil:
+		ts.Fatalf("%s: %v", strings.Join(args[1:], " "), err)
 	}
 	if got != want {
 		ts.Fatalf("%s: exit code %d, want %d", strings.Join(args[1:], " "), got, want)

@@ -1,0 +1,121 @@
+package orchestrator
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"paw/session"
+)
+
+// healthy is an agent whose CLI died with its server and whose conversation can be resumed.
+func healthy() recoverFacts {
+	return recoverFacts{
+		sessionName: "shop",
+		record:      session.Worktree{Agent: "claude", Branch: "paw/shop/claude", WorktreePath: "/w", Phase: session.PhaseLive, ConversationIDs: []string{"old"}},
+		tmux:        session.TmuxDead, lock: session.LockFree, pane: session.PaneGone,
+		launched: true, branchExists: true, resumable: true, newID: "new",
+	}
+}
+
+func TestPlanAgent(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		change   func(*recoverFacts)
+		want     ResultKind
+		worktree worktreeStep
+		chosen   string
+		says     string // part of the reason or of a hint
+	}{
+		{name: "resume", change: func(*recoverFacts) {}, want: ResultResumed},
+		{name: "alive", change: func(f *recoverFacts) {
+			f.tmux, f.lock, f.pane = session.TmuxAlive, session.LockHeld, session.PaneAlive
+		}, want: ResultAlive},
+		{name: "alive although its worktree is gone", change: func(f *recoverFacts) {
+			f.tmux, f.lock, f.pane, f.worktreeMissing = session.TmuxAlive, session.LockHeld, session.PaneAlive, true
+		}, want: ResultAlive},
+		{name: "orphan without pane", change: func(f *recoverFacts) { f.lock, f.lockPID = session.LockHeld, 77 }, want: ResultRefused, says: "kill 77"},
+		{name: "orphan with dead pane", change: func(f *recoverFacts) {
+			f.tmux, f.lock, f.lockPID, f.pane = session.TmuxAlive, session.LockHeld, 77, session.PaneDead
+		}, want: ResultRefused, says: "pid 77"},
+		{name: "wrapper died, program lives", change: func(f *recoverFacts) { f.survivors = []int{78} }, want: ResultRefused, says: "pid 78"},
+		{name: "tmux silent", change: func(f *recoverFacts) { f.tmux, f.tmuxReason = session.TmuxUnknown, "tmux did not answer" }, want: ResultRefused, says: "did not answer"},
+		{name: "tmux silent, lock held", change: func(f *recoverFacts) {
+			f.tmux, f.lock, f.tmuxReason = session.TmuxUnknown, session.LockHeld, "tmux did not answer"
+		}, want: ResultRefused, says: "did not answer"},
+		{name: "lock unreadable", change: func(f *recoverFacts) { f.lock = session.LockUnknown }, want: ResultRefused, says: "paw doctor"},
+		{name: "starting", change: func(f *recoverFacts) {
+			f.tmux, f.pane, f.starting = session.TmuxAlive, session.PaneAlive, true
+		}, want: ResultAlive, says: "starting"},
+		{name: "foreign process in its pane", change: func(f *recoverFacts) { f.tmux, f.pane = session.TmuxAlive, session.PaneAlive }, want: ResultResumed},
+		{name: "dead pane", change: func(f *recoverFacts) { f.tmux, f.pane = session.TmuxAlive, session.PaneDead }, want: ResultResumed},
+		{name: "a launch nobody will read", change: func(f *recoverFacts) { f.starting = true }, want: ResultResumed},
+		{name: "CLI not installed", change: func(f *recoverFacts) { f.cliError = errors.New("claude: not installed") }, want: ResultRefused, says: "not installed"},
+		{name: "stopped", change: func(f *recoverFacts) { f.record.Phase = session.PhaseStopped }, want: ResultStopped, says: "paw recover shop"},
+		{name: "stopped, named", change: func(f *recoverFacts) { f.record.Phase, f.named = session.PhaseStopped, true }, want: ResultResumed},
+		{name: "stopped but runs, named", change: func(f *recoverFacts) {
+			f.record.Phase, f.named, f.tmux, f.lock, f.pane = session.PhaseStopped, true, session.TmuxAlive, session.LockHeld, session.PaneAlive
+		}, want: ResultAlive},
+		{name: "never made", change: func(f *recoverFacts) {
+			f.record.Phase, f.launched, f.worktreeMissing, f.branchExists, f.resumable, f.keepID = session.PhaseCreating, false, true, false, false, true
+		}, want: ResultFresh, worktree: worktreeCreate},
+		{name: "half made", change: func(f *recoverFacts) {
+			f.record.Phase, f.launched, f.worktreeWrong, f.resumable, f.keepID = session.PhaseCreating, false, "no .git file", false, true
+		}, want: ResultFresh, worktree: worktreeCreate},
+		{name: "launched but not recorded", change: func(f *recoverFacts) { f.record.Phase = session.PhaseCreating }, want: ResultResumed},
+		{name: "worktree gone", change: func(f *recoverFacts) { f.worktreeMissing = true }, want: ResultResumed, worktree: worktreeRestore},
+		{name: "worktree and branch gone", change: func(f *recoverFacts) { f.worktreeMissing, f.branchExists = true, false }, want: ResultRefused, says: "git branch paw/shop/claude"},
+		{name: "worktree gone, branch elsewhere", change: func(f *recoverFacts) { f.worktreeMissing, f.branchAt = true, "/x" }, want: ResultRefused, says: "git -C /x switch --detach"},
+		{name: "branch elsewhere, worktree there", change: func(f *recoverFacts) { f.branchAt = "/x" }, want: ResultResumed},
+		{name: "not its worktree", change: func(f *recoverFacts) { f.worktreeWrong = "/w: no .git file" }, want: ResultRefused, says: "git worktree repair /w"},
+		{name: "no conversation", change: func(f *recoverFacts) { f.resumable, f.freshReason = false, "it had no conversation yet" }, want: ResultFresh, chosen: "new", says: "no conversation yet"},
+		{name: "unused conversation", change: func(f *recoverFacts) { f.resumable, f.keepID = false, true }, want: ResultFresh, chosen: ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := healthy()
+			c.change(&f)
+			j := planAgent(f)
+			if j.result != c.want || j.worktree != c.worktree || j.chosen != c.chosen {
+				t.Errorf("%s worktree=%q chosen=%q, want %s %q %q", j.result, j.worktree, j.chosen, c.want, c.worktree, c.chosen)
+			}
+			if said := j.reason + " " + strings.Join(j.hints, " "); !strings.Contains(said, c.says) {
+				t.Errorf("says %q, want something with %q", said, c.says)
+			}
+			if j.result == ResultRefused && (j.reason == "" || len(j.hints) == 0) && f.cliError == nil {
+				t.Errorf("refused without reason or way out: %+v", j)
+			}
+			if j.prompt != "" {
+				t.Error("recover sends a prompt")
+			}
+		})
+	}
+}
+
+// Whatever the facts: an agent whose lock is held, or of which tmux says
+// nothing, is never started; and nothing runs in a directory that is not its worktree.
+func TestPlanAgentNeverStartsTwiceOrElsewhere(t *testing.T) {
+	bools := []bool{false, true}
+	for _, tmuxState := range []session.Liveness{session.TmuxAlive, session.TmuxDead, session.TmuxUnknown} {
+		for _, lock := range []session.LockState{session.LockFree, session.LockHeld, session.LockUnknown} {
+			for _, pane := range []session.PaneState{session.PaneAlive, session.PaneDead, session.PaneGone, session.PaneUnknown} {
+				for _, wrong := range []string{"", "no .git file"} {
+					for _, missing := range bools {
+						for _, launched := range bools {
+							for _, phase := range []session.Phase{session.PhaseCreating, session.PhaseLive, session.PhaseStopped} {
+								f := healthy()
+								f.tmux, f.lock, f.pane, f.worktreeWrong, f.worktreeMissing, f.launched, f.record.Phase = tmuxState, lock, pane, wrong, missing, launched, phase
+								j := planAgent(f)
+								if j.starts() && (tmuxState == session.TmuxUnknown || lock != session.LockFree) {
+									t.Fatalf("%+v starts with tmux %s and lock %s", j, tmuxState, lock)
+								}
+								if j.starts() && (wrong != "" || missing) && j.worktree == worktreeKeep {
+									t.Fatalf("%+v starts without a worktree", j)
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
