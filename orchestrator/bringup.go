@@ -167,7 +167,8 @@ func (p *Paw) openPanes(ctx context.Context, s *session.Session, jobs []job) (*s
 				continue
 			}
 			if a.lock.State == session.LockHeld || (a.pane != nil && !a.pane.Dead && !a.launchedAt.IsZero()) {
-				continue // another paw was faster, or it never was gone
+				j.result, j.reason = ResultAlive, "" // another paw was faster
+				continue
 			}
 			pane, err := p.prepareLaunch(rec, j, generation)
 			if err != nil {
