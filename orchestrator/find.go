@@ -54,7 +54,7 @@ func (p *Paw) Here() (*session.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, place := range []string{repository.Worktree, repository.Path} {
+	for _, place := range []string{repository.Worktree, repository.Path, repository.CommonDir} {
 		if place == "" {
 			continue
 		}

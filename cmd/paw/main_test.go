@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	if asPaw {
 		mainForTests()
 	}
-	testscript.Main(m, map[string]func(){"paw": mainForTests})
+	testscript.Main(m, map[string]func(){"paw": mainForTests, "git-paw": mainForTests})
 }
 
 // mainForTests is paw with fail points: PAW_TEST_KILL=STEP[:N] kills it with

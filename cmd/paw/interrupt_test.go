@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// interrupted starts two agents whose set-up command never ends, sends paw a
+// signal in the middle of it, and returns how paw ended.
+func (w *world) interrupted(setup string, sig syscall.Signal) (int, string) {
+	w.t.Helper()
+	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[worktree]\nsetup = \""+setup+"; touch "+w.root+"/started; sleep 1000\"\n")
+	self, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	cmd := exec.Command(self, "start", "--cli", "one=demo,two=demo", "--detach")
+	cmd.Dir, cmd.Env = w.repo, append(append([]string{}, w.env...), "PAW_TEST_MAIN=1")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	waitFor(w.t, "the set-up command runs", func() bool {
+		_, err := os.Stat(filepath.Join(w.root, "started"))
+		return err == nil
+	})
+	if err := cmd.Process.Signal(sig); err != nil {
+		w.t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	return cmd.ProcessState.ExitCode(), stderr.String()
+}
+
+func TestInterruptedStartLeavesNothing(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGHUP, syscall.SIGTERM} {
+		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			code, said := w.interrupted("true", sig)
+			if code != 130 {
+				t.Errorf("exit code %d, want 130\n%s", code, said)
+			}
+			if branches := w.git(w.repo, "branch", "--list", "paw/*"); branches != "" {
+				t.Errorf("left branches behind: %s", branches)
+			}
+			if n := strings.Count(w.git(w.repo, "worktree", "list"), "\n"); n != 1 {
+				t.Error("left worktrees behind")
+			}
+			if len(w.view().Sessions) != 0 {
+				t.Error("left a record behind")
+			}
+			if w.tmux("list-sessions").code == 0 {
+				t.Error("left a tmux server behind")
+			}
+		})
+	}
+}
+
+func TestInterruptedStartKeepsWhatTheSetUpMade(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	code, said := w.interrupted("echo work > made-by-set-up", syscall.SIGINT)
+	if code != 130 || !strings.Contains(said, "paw: hint: paw recover shop\n") {
+		t.Errorf("exit code %d, said %s", code, said)
+	}
+	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "")
+	w.ok(w.paw("recover", "--detach"))
+	data, err := os.ReadFile(filepath.Join(w.worktree("one"), "made-by-set-up"))
+	if err != nil || string(data) != "work\n" {
+		t.Errorf("what the set-up made is gone: %v", err)
+	}
+	if a := w.agent("one"); a.PID == nil {
+		t.Errorf("not recovered: %+v", a)
+	}
+}
