@@ -273,3 +273,26 @@ func TestGitNeverLooksAboveTheWorktree(t *testing.T) {
 		t.Errorf("it found %s", out)
 	}
 }
+
+func TestCreateTakesCancelledCheckoutBack(t *testing.T) {
+	w := newWorld(t)
+	w.write(".gitattributes", "z.slow filter=slow\n")
+	w.write("z.slow", "x\n")
+	w.commit("slow")
+	here := filepath.Join(realTemp(t), "here")
+	w.git("config", "filter.slow.smudge", ": >"+here+"; sleep 60")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, err := w.m.Create(ctx, []Plan{w.plan("agent")}, nil)
+		done <- err
+	}()
+	waitFor(t, "the filter", func() bool { return exists(here) })
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	w.git("config", "filter.slow.smudge", "cat")
+	w.noLeftover("main")
+}
