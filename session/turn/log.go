@@ -35,11 +35,15 @@ func (l *log) create(first line) error {
 		return err
 	}
 	defer f.Close()
-	if err := l.write(f, first); err != nil {
-		// The turn did not start: left there, the file would claim that it had. Nobody but this call has written to it.
+	err = l.write(f, first)
+	if err == nil {
+		err = syncDir(filepath.Dir(l.path))
+	}
+	if err != nil {
+		// The turn did not start: left there, the file would claim that it had.
 		return errors.Join(err, os.Remove(l.path))
 	}
-	return syncDir(filepath.Dir(l.path))
+	return nil
 }
 
 // append adds an event if the state of the turn allows it, else it is a *TransitionError. The file must be there.

@@ -65,7 +65,9 @@ func ClaimRef(turnSession string, n int) string { return numbered(turnSession, R
 func BeforeRef(turnSession string, n int) string { return numbered(turnSession, RefBefore, n) }
 
 // TurnRef returns the ref of the snapshot at the end of turn n.
-func TurnRef(turnSession string, n int) string { return numbered(turnSession, RefTurn, n) }
+func TurnRef(turnSession string, n int) string { //nolint:revive // the ref is called turn, like its siblings claim and before
+	return numbered(turnSession, RefTurn, n)
+}
 
 // RescueRef returns the ref for what is saved at that time, to the millisecond, before something destructive.
 func RescueRef(turnSession string, at time.Time) string {
