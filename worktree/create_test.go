@@ -200,6 +200,7 @@ func TestCreateKeepsForeignBranchWhenCheckoutFails(t *testing.T) {
 
 func TestCreateNeverOverwritesFileThatAppears(t *testing.T) {
 	w := newWorld(t)
+	writeFile(t, filepath.Join(w.Dir, ".git/info/exclude"), "a.txt\n") // git would replace an ignored one
 	p := w.plan("agent")
 	_, err := w.m.Create(t.Context(), []Plan{p}, func(name string) {
 		if name == StepAdded {

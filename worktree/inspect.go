@@ -164,7 +164,7 @@ func addChanged(kind, rest string, d *Dirt) bool {
 func (s *scratch) hiddenChanges(ctx context.Context) ([]string, error) {
 	hidden := map[string]bool{}
 	for _, e := range s.entries {
-		if e.hidden {
+		if e.assumed || e.skipped {
 			hidden[e.name] = true
 		}
 	}

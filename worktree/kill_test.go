@@ -1,6 +1,8 @@
 package worktree
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -8,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -194,17 +197,102 @@ func TestCreateReplacesPartialCheckoutOfKilledGit(t *testing.T) {
 func TestCreateWaitsForCheckoutThatOutlivedItsPaw(t *testing.T) {
 	w := newWorld(t)
 	p, _, release := partial(t, w)
-	done := make(chan error, 1)
-	go func() {
-		_, err := w.m.Create(t.Context(), []Plan{p}, nil)
-		done <- err
-	}()
+	soon, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := w.m.Create(soon, []Plan{p}, nil); !errors.Is(err, errBusy) {
+		t.Errorf("it did not wait: %v", err)
+	}
 	release()
-	if err := <-done; err != nil {
+	if _, err := w.m.Create(t.Context(), []Plan{p}, nil); err != nil {
 		t.Fatal(err)
 	}
 	w.whole(p)
 	if kept, _ := filepath.Glob(filepath.Join(w.m.trashDir(), "*")); len(kept) != 0 {
 		t.Errorf("the finished checkout was thrown away: %q", kept)
 	}
+}
+
+func TestCreateWaitsForRegistrationThatOutlivedItsPaw(t *testing.T) {
+	w := newWorld(t)
+	p := w.plan("agent")
+	fifo := filepath.Join(realTemp(t), "fifo")
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	running := w.paw("", shim(t, `case "$*" in *"worktree add"*) : >'`+fifo+`.here'; read go <'`+fifo+`';; esac`), p)
+	running.start.Close()
+	waitFor(t, "git worktree add", func() bool { return exists(fifo + ".here") })
+	if err := running.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	running.cmd.Wait()
+	soon, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := w.m.Create(soon, []Plan{p}, nil); !errors.Is(err, errBusy) {
+		t.Errorf("it did not wait: %v", err)
+	}
+	writeFile(t, fifo, "go\n")
+	if _, err := w.m.Create(t.Context(), []Plan{p}, nil); err != nil {
+		t.Fatal(err)
+	}
+	w.whole(p)
+	w.healthy(2)
+}
+
+func TestCreateRunsHookThatDeathPrevented(t *testing.T) {
+	w := newWorld(t)
+	log := filepath.Join(w.Dir, "..", "hook.log")
+	w.hook("post-checkout", "echo ran >>"+log)
+	p := w.made("agent")
+	admin := filepath.Join(w.m.Repository.CommonDir, "worktrees", "agent")
+	if err := os.Remove(filledMark(admin)); err != nil { // killed after the checkout, before the hook
+		t.Fatal(err)
+	}
+	if _, err := w.m.Create(t.Context(), []Plan{p}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := readFile(t, log); got != "ran\nran\n" {
+		t.Errorf("the hook %q", got)
+	}
+	if kept, _ := filepath.Glob(filepath.Join(w.m.trashDir(), "*")); len(kept) != 0 {
+		t.Errorf("the trash holds %q", kept)
+	}
+	if err := os.Remove(filledMark(admin)); err != nil { // killed in that second checkout
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(admin, "index.lock"), "half")
+	if _, err := w.m.Create(t.Context(), []Plan{p}, nil); err != nil {
+		t.Fatal(err)
+	}
+	w.whole(p)
+}
+
+func TestGitNeverLooksAboveTheWorktree(t *testing.T) {
+	w := newWorld(t)
+	if out, err := in(filepath.Join(w.Dir, "dir")).Output(t.Context(), "rev-parse", "--show-toplevel"); err == nil {
+		t.Errorf("it found %s", out)
+	}
+}
+
+func TestCreateTakesCancelledCheckoutBack(t *testing.T) {
+	w := newWorld(t)
+	w.write(".gitattributes", "z.slow filter=slow\n")
+	w.write("z.slow", "x\n")
+	w.commit("slow")
+	here := filepath.Join(realTemp(t), "here")
+	w.git("config", "filter.slow.smudge", ": >"+here+"; sleep 60")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, err := w.m.Create(ctx, []Plan{w.plan("agent")}, nil)
+		done <- err
+	}()
+	waitFor(t, "the filter", func() bool { return exists(here) })
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	w.git("config", "filter.slow.smudge", "cat")
+	w.noLeftover("main")
 }

@@ -112,8 +112,13 @@ func TestRestoreKeepsBothSidesOfConflict(t *testing.T) {
 	if in(p.Path).Run(t.Context(), "merge", "main") == nil {
 		t.Fatal("no conflict")
 	}
+	writeFile(t, filepath.Join(p.Path, "during"), "precious\n")
+	gitIn(t, p.Path, "add", "during")
 	lose(t, p)
 	ref := w.restored(p)
+	if got := w.git("show", ref+":during"); got != "precious" {
+		t.Errorf("during is %q", got)
+	}
 	if got := w.git("show", ref+":a.txt"); got != "agent" {
 		t.Errorf("a.txt is %q", got)
 	}

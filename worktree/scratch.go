@@ -20,13 +20,6 @@ type scratch struct {
 	entries []indexEntry
 }
 
-// indexEntry is one path of the index.
-type indexEntry struct {
-	name   string
-	mode   string
-	hidden bool // assume-unchanged or skip-worktree
-}
-
 // quiet are settings under which git neither runs the user's hooks for the
 // scratch index, nor trusts what a watcher or cache says of the files, nor
 // writes a part of the index beside the real one.
@@ -88,33 +81,31 @@ func copyIndex(index string, to *os.File) error {
 // show lists the index and clears the hiding bits. Files that a sparse checkout
 // left out are not there and stay hidden: they are not deleted.
 func (s *scratch) show(ctx context.Context, top string) error {
-	out, err := s.repo.Output(ctx, quietly("ls-files", "--stage", "-v", "-z")...)
-	if err != nil {
+	var err error
+	if s.entries, err = s.list(ctx); err != nil {
 		return err
 	}
 	var assumed, skipped []string
-	for _, line := range nulSeparated(out) {
-		info, name, ok := strings.Cut(line, "\t")
-		tag, rest, _ := strings.Cut(info, " ")
-		if !ok || tag == "" {
-			continue
+	for _, e := range s.entries {
+		if e.skipped && exists(filepath.Join(top, e.name)) {
+			skipped = append(skipped, e.name)
 		}
-		mode, _, _ := strings.Cut(rest, " ")
-		e := indexEntry{name: name, mode: mode}
-		if strings.EqualFold(tag, "s") && exists(filepath.Join(top, name)) {
-			e.hidden = true
-			skipped = append(skipped, name)
+		if e.assumed {
+			assumed = append(assumed, e.name)
 		}
-		if tag == strings.ToLower(tag) && tag != "?" {
-			e.hidden = true
-			assumed = append(assumed, name)
-		}
-		s.entries = append(s.entries, e)
 	}
 	if err := s.clear(ctx, "--no-assume-unchanged", assumed); err != nil {
 		return err
 	}
 	return s.clear(ctx, "--no-skip-worktree", skipped)
+}
+
+func (s *scratch) list(ctx context.Context) ([]indexEntry, error) {
+	if entries, err := readIndex(s.path); !errors.Is(err, errForeignIndex) {
+		return entries, err
+	}
+	out, err := s.repo.Output(ctx, quietly("ls-files", "--stage", "-v", "-z")...)
+	return parseIndexList(out), err
 }
 
 func (s *scratch) clear(ctx context.Context, bit string, names []string) error {
@@ -129,7 +120,7 @@ func (s *scratch) clear(ctx context.Context, bit string, names []string) error {
 func (s *scratch) gitlinks() map[string]bool {
 	links := map[string]bool{}
 	for _, e := range s.entries {
-		if e.mode == modeGitlink {
+		if e.gitlink {
 			links[e.name] = true
 		}
 	}

@@ -329,3 +329,23 @@ func TestSnapshotIgnoresPipes(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+func TestSnapshotIsTakenAgainWhenRunningGcTookItsObjects(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("agent")
+	writeFile(t, filepath.Join(p.Path, "new"), "precious\n")
+	blob := gitIn(t, p.Path, "hash-object", "new")
+	common := w.m.Repository.CommonDir
+	object := filepath.Join(common, "objects", blob[:2], blob[2:])
+	once := filepath.Join(realTemp(t), "once")
+	env := shim(t, `case "$*" in *"update-ref refs/paw"*) if mkdir "`+once+`" 2>/dev/null; then
+		"$real" "$@"; : >"`+common+`/gc.pid"; rm -f "`+object+`"; exit 0; fi;; esac`)
+	t.Setenv("PATH", strings.TrimPrefix(env[0], "PATH="))
+	s, err := w.m.Snapshot(t.Context(), p.Path, shotRef, "m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !exists(once) || !exists(object) || w.files(s.Commit)["new"] != "precious\n" {
+		t.Error("the file is gone")
+	}
+}

@@ -1,0 +1,68 @@
+package worktree
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// counting makes every git that this process starts leave a line, and returns a
+// function that says which subcommands ran since the last call.
+func counting(t *testing.T) func() []string {
+	t.Helper()
+	log := filepath.Join(realTemp(t), "log")
+	writeFile(t, log, "")
+	env := shim(t, `echo "$*" >>"`+log+`"`)
+	t.Setenv("PATH", strings.TrimPrefix(env[0], "PATH="))
+	return func() []string {
+		lines := strings.Split(strings.TrimSpace(readFile(t, log)), "\n")
+		if err := os.Truncate(log, 0); err != nil {
+			t.Fatal(err)
+		}
+		if lines[0] == "" {
+			return nil
+		}
+		return lines
+	}
+}
+
+func wantCount(t *testing.T, what string, got []string, most int) {
+	t.Helper()
+	if len(got) > most {
+		t.Errorf("%s: %d git processes instead of %d:\n%s", what, len(got), most, strings.Join(got, "\n"))
+	}
+	t.Logf("%s: %d git processes", what, len(got))
+}
+
+func TestGitProcessesAreCounted(t *testing.T) {
+	w := newWorld(t)
+	var plans []Plan
+	for i := range 8 {
+		plans = append(plans, w.plan(fmt.Sprintf("a%d", i)))
+	}
+	count := counting(t)
+	ctx := t.Context()
+	do := func(what string, most int, f func() error) {
+		t.Helper()
+		if err := f(); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		wantCount(t, what, count(), most)
+	}
+	do("discover", 0, func() error { _, err := Discover(w.Dir); return err })
+	do("head", 1, func() error { _, err := w.m.Head(ctx, ""); return err })
+	do("check 8", 1, func() error { return w.m.Check(ctx, plans) })
+	var made []Made
+	do("create 8", 18, func() (err error) { made, err = w.m.Create(ctx, plans, nil); return err })
+	do("create 8 again", 1, func() error { _, err := w.m.Create(ctx, plans, nil); return err })
+	do("list 9", 0, func() error { _, err := w.m.List(ctx); return err })
+	do("verify", 0, func() error { return Verify(plans[0].Path, w.m.Repository.CommonDir, "a0") })
+	do("snapshot, clean", 3, func() error { _, err := w.m.Snapshot(ctx, plans[0].Path, "refs/paw/s_a0/turn/1", "m"); return err })
+	writeFile(t, filepath.Join(plans[0].Path, "new"), "x\n")
+	do("snapshot, dirty", 5, func() error { _, err := w.m.Snapshot(ctx, plans[0].Path, "refs/paw/s_a0/turn/2", "m"); return err })
+	do("inspect", 1, func() error { _, err := w.m.Inspect(ctx, plans[0].Path); return err })
+	do("remove", 1, func() error { _, err := w.m.Remove(ctx, plans[1].Path, false); return err })
+	do("roll back 1", 3, func() error { return w.m.Rollback(ctx, plans[2:3], made[2:3]) })
+}
