@@ -12,7 +12,8 @@ type request struct {
 	model    string
 	stream   bool
 	prompt   string
-	results  int // of tools, since the prompt
+	results  int    // of tools, since the prompt
+	newest   string // of these results
 	tools    map[string]tool
 
 	directory    string // in which the CLI works, "" when the request does not tell
@@ -52,7 +53,7 @@ func (q *request) say(text string) {
 		q.hear(text)
 		return
 	}
-	q.prompt, q.results, q.refusedWrite = prompt, 0, false
+	q.prompt, q.results, q.newest, q.refusedWrite = prompt, 0, "", false
 }
 
 // refusal tells a file that must be read first, or may not be written anew, from other results.
@@ -60,6 +61,7 @@ var refusal = regexp.MustCompile(`(?i)has not been read|(must|first) (be )?read|
 
 // result takes what a tool gave back. A refused write is done once more in another way, so it does not count.
 func (q *request) result(text string) {
+	q.newest = text
 	if q.refusedWrite = refusal.MatchString(text) && q.wrote(); !q.refusedWrite {
 		q.results++
 	}
@@ -104,15 +106,17 @@ func withoutNotes(text string) string {
 	return text
 }
 
-// compaction is how CLIs ask, in the middle of a conversation and with all its tools, for a summary of it.
-var compaction = regexp.MustCompile(`(?i)summary of the conversation|context checkpoint compaction|<state_snapshot>`)
+// own is how CLIs ask for something on their own behalf, though in the middle of a conversation and with its tools: a
+// summary to go on with, or what to remember (qwen).
+var own = regexp.MustCompile(
+	`(?i)summary of the conversation|context checkpoint compaction|<state_snapshot>|^managed memory directory:`)
 
-// answer decides what the model says. Requests without tools are the CLI's own: titles, summaries, probes.
+// answer decides what the model says. Requests without tools are the CLI's own as well: titles, probes.
 func (q *request) answer() (answer, call) {
 	switch {
 	case q.wanted != nil:
 		return answer{text: encode(q.wanted.value())}, call{}
-	case len(q.tools) == 0, q.prompt == "", compaction.MatchString(q.prompt):
+	case len(q.tools) == 0, q.prompt == "", own.MatchString(q.prompt):
 		return answer{text: side}, call{}
 	}
 	a := answerTo(q.prompt, q.results)

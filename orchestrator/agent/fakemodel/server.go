@@ -28,7 +28,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -57,9 +59,10 @@ type Entry struct {
 	Protocol  string    `json:"protocol,omitempty"` // "messages", "responses", "chat" or "gemini"; "" for all else
 	Model     string    `json:"model,omitempty"`
 	Stream    bool      `json:"stream,omitempty"`
-	Tools     int       `json:"tools,omitempty"`   // how many the CLI offers; 0 for its own requests
+	Tools     []string  `json:"tools,omitempty"`   // that the CLI offers, by name; none for its own requests
 	Prompt    string    `json:"prompt,omitempty"`  // the newest one, cut to 200 characters
 	Results   int       `json:"results,omitempty"` // of tools, since the prompt
+	Result    string    `json:"result,omitempty"`  // the newest of them, cut likewise
 	Text      string    `json:"text,omitempty"`    // of the answer, cut likewise
 	Tool      string    `json:"tool,omitempty"`    // which the answer calls
 	Status    int       `json:"status"`            // of the answer; 200 also where its stream is going to break
@@ -150,8 +153,8 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request, p protocol, body 
 	}
 	a, c := q.answer()
 	entry := Entry{
-		Protocol: q.protocol, Model: q.model, Stream: q.stream, Tools: len(q.tools), Prompt: clip(q.prompt, 200),
-		Results: q.results, Text: clip(a.text, 200), Tool: c.tool, Status: http.StatusOK,
+		Protocol: q.protocol, Model: q.model, Stream: q.stream, Tools: slices.Sorted(maps.Keys(q.tools)),
+		Prompt: clip(q.prompt, 200), Results: q.results, Result: clip(q.newest, 200), Text: clip(a.text, 200), Tool: c.tool, Status: http.StatusOK,
 	}
 	if a.fault == faultStatus {
 		entry.Status = a.status
