@@ -114,7 +114,7 @@ func (p *place) run(prompt string) {
 	case "claude":
 		args = []string{"-p", "--", prompt}
 	case "codex":
-		args = []string{"exec", "--", prompt}
+		args = append([]string{"exec"}, append(p.gitDirectories(), "--", prompt)...)
 	case "opencode": // it puts quotes around an argument
 		args, stdin = []string{"run"}, prompt
 	case "qwen": // without a terminal it offers no tool that could need permission
@@ -132,6 +132,14 @@ func (p *place) run(prompt string) {
 			p.t.Logf("%s\nrequests:\n%s", p.output, p.log)
 		}
 	})
+}
+
+// gitDirectories are the options with which codex may commit, in a linked worktree as well.
+func (p *place) gitDirectories() []string {
+	return []string{
+		"--add-dir", p.git("rev-parse", "--path-format=absolute", "--git-dir"),
+		"--add-dir", p.git("rev-parse", "--path-format=absolute", "--git-common-dir"),
+	}
 }
 
 // command runs a program in the repository and keeps its output. It has a process group of its own, which ends with it.

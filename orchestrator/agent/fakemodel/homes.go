@@ -37,8 +37,8 @@ func (h *home) claude() []string {
 	}
 }
 
-// codex may write to the repository's git directory, which its sandbox keeps it from otherwise; a turn in a linked
-// worktree needs more than that, namely --add-dir for the worktree's git directory.
+// codex works in its own sandbox, as it does for users: to commit it must be started with --add-dir for the git directory,
+// in a linked worktree also for the common one.
 func (h *home) codex() []string {
 	h.write(".codex/config.toml", fmt.Sprintf(`model = %q
 model_provider = "scripted"
@@ -57,12 +57,9 @@ env_key = "SCRIPTED_API_KEY"
 request_max_retries = 0
 stream_max_retries = 0
 
-[sandbox_workspace_write]
-writable_roots = [%s]
-
 [projects.%s]
 trust_level = "trusted"
-`, Model, strconv.Quote(h.baseURL+"/v1"), strconv.Quote(filepath.Join(h.repo, ".git")), strconv.Quote(h.repo)))
+`, Model, strconv.Quote(h.baseURL+"/v1"), strconv.Quote(h.repo)))
 	return []string{"CODEX_HOME=" + filepath.Join(h.dir, ".codex"), "SCRIPTED_API_KEY=" + key}
 }
 
