@@ -1,0 +1,151 @@
+package fakemodel
+
+import (
+	"strings"
+	"time"
+)
+
+// answer is the model's reply to one request: text, then at most one action, or a fault.
+type answer struct {
+	delay  time.Duration // before the first byte
+	text   string
+	spread time.Duration // the text is streamed over this time
+	action action        // without verb for none: the turn is over
+	fault  fault
+	status int // of faultStatus
+}
+
+// action is work that the CLI does for the model, with whichever tool it offers.
+type action struct {
+	verb string // "write", "run" or "ask"
+	path string // of write
+	text string // content of the file, or the command
+}
+
+type fault string
+
+const (
+	faultStatus fault = "status" // an HTTP error whose message is the text
+	faultDrop   fault = "drop"   // the connection breaks within the text
+	faultHang   fault = "hang"   // half the text, then nothing until the client leaves
+)
+
+// unfinished is the text of an answer that breaks off.
+const unfinished = "This answer will not be"
+
+// side is the answer to requests that a CLI makes on its own behalf, for a title or a summary.
+const side = "Scripted title"
+
+// script is the list of answers that a prompt asks for: one for each request of the turn. Text and delays belong to the
+// request that the next action or the end of the turn answers.
+func script(prompt string) []answer {
+	steps, err := parseSteps(prompt)
+	if err != nil {
+		return []answer{{fault: faultStatus, status: 400, text: err.Error()}}
+	}
+	if len(steps) == 0 {
+		line := firstLine(prompt)
+		steps = []step{
+			{verb: "append", path: "NOTES.md", text: line},
+			{verb: "outcome", text: "success"},
+			{verb: "commit", text: clip(line, 60)},
+			{verb: "say", text: "Done: " + line},
+		}
+	}
+	var answers []answer
+	var next answer
+	var outcome string
+	for _, s := range steps {
+		switch s.verb {
+		case "say", "slow":
+			next.text = strings.TrimPrefix(next.text+"\n"+s.text, "\n")
+			next.spread += s.duration
+		case "sleep":
+			next.delay += s.duration
+		case "outcome":
+			outcome = s.text
+		case "fail":
+			next.text, next.fault, next.status = s.text, faultStatus, s.status
+		case "drop":
+			next.fault = faultDrop
+		case "hang":
+			next.fault = faultHang
+		default:
+			next.action = s.action(outcome)
+			if s.verb == "commit" {
+				outcome = ""
+			}
+		}
+		if next.fault != "" {
+			if next.text == "" {
+				next.text = unfinished
+			}
+			return append(answers, next)
+		}
+		if next.action.verb != "" {
+			answers = append(answers, next)
+			next = answer{}
+		}
+	}
+	if next.text == "" {
+		next.text = "OK."
+	}
+	return append(answers, next)
+}
+
+// answerTo picks the answer that comes after so many tool results. A CLI that goes on after the last one is told again
+// that the turn is over.
+func answerTo(prompt string, results int) answer {
+	answers := script(prompt)
+	if results < len(answers) {
+		return answers[results]
+	}
+	last := answers[len(answers)-1]
+	last.delay, last.spread = 0, 0
+	return last
+}
+
+// action turns a step into what can be asked of a CLI. Everything but writing a whole file is a shell command, because
+// tools that edit want to know the file first.
+func (s step) action(outcome string) action {
+	switch s.verb {
+	case "write":
+		return action{verb: "write", path: s.path, text: s.text + "\n"}
+	case "append":
+		return action{verb: "run", text: redirect(s.path, s.text+"\n", ">>")}
+	case "remove":
+		return action{verb: "run", text: "rm -- " + quote(s.path)}
+	case "commit":
+		command := "git add --all && git commit --quiet -m " + quote(s.text)
+		if outcome != "" {
+			command += " -m " + quote("outcome: "+outcome)
+		}
+		return action{verb: "run", text: command}
+	}
+	return action{verb: s.verb, text: s.text}
+}
+
+// asShell is the same action as a shell command, for CLIs that have no tool for files.
+func (a action) asShell() action {
+	if a.verb != "write" {
+		return a
+	}
+	return action{verb: "run", text: redirect(a.path, a.text, ">")}
+}
+
+// redirect is the command that puts text, which ends in a newline, into a file.
+func redirect(path, text, operator string) string {
+	command := "printf '%s\\n' " + quote(strings.TrimSuffix(text, "\n")) + " " + operator + " " + quote(path)
+	if i := strings.LastIndexByte(path, '/'); i > 0 {
+		command = "mkdir -p " + quote(path[:i]) + " && " + command
+	}
+	return command
+}
+
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// clip cuts text to n characters.
+func clip(text string, n int) string {
+	runes := []rune(text)
+	return strings.TrimSpace(string(runes[:min(len(runes), n)]))
+}

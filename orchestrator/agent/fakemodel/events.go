@@ -1,0 +1,107 @@
+package fakemodel
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+type (
+	object = map[string]any
+	list   = []any
+)
+
+// events is a stream of server-sent events. Once the client has left or a fault has come, nothing more is sent.
+type events struct {
+	w       http.ResponseWriter
+	r       *http.Request
+	started bool
+}
+
+// send sends one event; name may be empty.
+func (e *events) send(name string, value any) {
+	if !e.started {
+		e.started = true
+		e.w.Header().Set("Content-Type", "text/event-stream")
+		e.w.Header().Set("Cache-Control", "no-cache")
+		e.w.WriteHeader(http.StatusOK)
+	}
+	var text string
+	if name != "" {
+		text = "event: " + name + "\n"
+	}
+	e.write(text + "data: " + encode(value) + "\n\n")
+}
+
+func (e *events) write(text string) {
+	if _, err := io.WriteString(e.w, text); err != nil {
+		panic(http.ErrAbortHandler) // the client has left
+	}
+	if f, ok := e.w.(http.Flusher); ok {
+		f.Flush()
+	}
+}
+
+// speak sends the text of an answer in pieces, at its speed, and then its fault if it has one, from which it does not
+// return.
+func (e *events) speak(a answer, piece func(text string)) {
+	pieces := strings.SplitAfter(a.text, " ")
+	for _, text := range pieces {
+		if text == "" {
+			continue
+		}
+		piece(text)
+		if !e.wait(a.spread / time.Duration(len(pieces))) {
+			panic(http.ErrAbortHandler)
+		}
+	}
+	e.fail(a.fault)
+}
+
+// fail breaks the connection, at once or when the client leaves.
+func (e *events) fail(f fault) {
+	switch f {
+	case faultHang:
+		<-e.r.Context().Done()
+		panic(http.ErrAbortHandler)
+	case faultDrop:
+		panic(http.ErrAbortHandler)
+	case faultStatus:
+	}
+}
+
+// wait tells whether the client is still there.
+func (e *events) wait(d time.Duration) bool {
+	if d == 0 {
+		return true
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-e.r.Context().Done():
+		return false
+	}
+}
+
+func writeJSON(w http.ResponseWriter, status int, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, encode(value)+"\n") // the client has left
+}
+
+func encode(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("answer: %v", err)) // made here, of nothing but strings, numbers, lists and objects
+	}
+	return string(text)
+}
+
+// newID is unique within every conversation, also one that began with another server.
+func newID(prefix string) string { return prefix + "_" + strings.ToLower(rand.Text()) }

@@ -1,0 +1,144 @@
+package fakemodel
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// asked is how commands of the step ask begin, without the space at the end.
+var asked = strings.TrimSpace(AskPrefix)
+
+// claude looks for trust under the main worktree's path, so it holds for every worktree. An API key is asked about
+// unless its end is listed.
+func (h *home) claude() []string {
+	h.writeJSON(".claude.json", object{
+		"hasCompletedOnboarding": true,
+		"lastOnboardingVersion":  "99.0.0",
+		"theme":                  "dark",
+		"customApiKeyResponses":  object{"approved": list{key[len(key)-20:]}, "rejected": list{}},
+		"projects": object{h.repo: object{
+			"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": list{},
+		}},
+	})
+	h.writeJSON(".claude/settings.json", object{"permissions": object{
+		"allow": list{"Bash", "Write", "Edit", "Read"},
+		"ask":   list{"Bash(" + asked + ":*)"},
+	}})
+	return []string{
+		"ANTHROPIC_BASE_URL=" + h.baseURL,
+		"ANTHROPIC_API_KEY=" + key,
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+		"CLAUDE_CODE_MAX_RETRIES=1",
+		"DISABLE_AUTOUPDATER=1",
+		"DISABLE_TELEMETRY=1",
+		"DISABLE_ERROR_REPORTING=1",
+	}
+}
+
+// codex works in its own sandbox, as it does for users: to commit it must be started with --add-dir for the git directory,
+// in a linked worktree also for the common one.
+func (h *home) codex() []string {
+	h.write(".codex/config.toml", fmt.Sprintf(`model = %q
+model_provider = "scripted"
+approval_policy = "on-request"
+sandbox_mode = "workspace-write"
+check_for_update_on_startup = false
+
+[analytics]
+enabled = false
+
+[model_providers.scripted]
+name = "scripted"
+base_url = %s
+wire_api = "responses"
+env_key = "SCRIPTED_API_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+
+[projects.%s]
+trust_level = "trusted"
+`, Model, strconv.Quote(h.baseURL+"/v1"), strconv.Quote(h.repo)))
+	return []string{"CODEX_HOME=" + filepath.Join(h.dir, ".codex"), "SCRIPTED_API_KEY=" + key}
+}
+
+// opencode installs the package of its plugins from the npm registry, once a plugin is configured, unless it finds it
+// listed as installed.
+func (h *home) opencode() []string {
+	h.writeJSON(".config/opencode/opencode.json", object{
+		"$schema":     "https://opencode.ai/config.json",
+		"model":       "scripted/" + Model,
+		"small_model": "scripted/" + Model,
+		"autoupdate":  false,
+		"share":       "disabled",
+		"permission":  object{"bash": object{"*": "allow", asked + " *": "ask"}},
+		"provider": object{"scripted": object{
+			"npm":     "@ai-sdk/openai-compatible",
+			"name":    "Scripted",
+			"options": object{"baseURL": h.baseURL + "/v1", "apiKey": key},
+			"models": object{Model: object{
+				"name": "Scripted", "tool_call": true, "limit": object{"context": 100000, "output": 8000},
+			}},
+		}},
+	})
+	return []string{
+		"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+	}
+}
+
+// gemini gives its shell an empty GIT_CONFIG_GLOBAL, so the author is in the environment. A command with a redirection
+// needs permission of its own.
+func (h *home) gemini() []string {
+	h.writeJSON(".gemini/settings.json", object{
+		"security": object{"auth": object{"selectedType": "gemini-api-key"}},
+		"privacy":  object{"usageStatisticsEnabled": false},
+		"general":  object{"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
+	})
+	h.write(".gemini/policies/scripted.toml", fmt.Sprintf(`[[rule]]
+toolName = ["run_shell_command", "write_file", "replace"]
+decision = "allow"
+allowRedirection = true
+priority = 100
+
+[[rule]]
+toolName = "run_shell_command"
+commandPrefix = %q
+decision = "ask_user"
+priority = 200
+`, asked))
+	return []string{
+		"GEMINI_API_KEY=" + key,
+		"GOOGLE_GEMINI_BASE_URL=" + h.baseURL,
+		"GEMINI_CLI_TRUST_WORKSPACE=true",
+		"GEMINI_TELEMETRY_ENABLED=false",
+		"GIT_AUTHOR_NAME=" + author, "GIT_AUTHOR_EMAIL=" + authorEmail,
+		"GIT_COMMITTER_NAME=" + author, "GIT_COMMITTER_EMAIL=" + authorEmail,
+	}
+}
+
+// qwen adds itself to the messages of commits, as a paragraph of its own, after which footers are footers no more.
+func (h *home) qwen() []string {
+	h.writeJSON(".qwen/settings.json", object{
+		"security":    object{"auth": object{"selectedType": "openai"}},
+		"privacy":     object{"usageStatisticsEnabled": false},
+		"general":     object{"enableAutoUpdate": false, "gitCoAuthor": object{"commit": false, "pr": false}},
+		"memory":      object{"enableManagedAutoMemory": false},
+		"permissions": object{"allow": list{"Bash", "Write", "Edit"}, "ask": list{"Bash(" + asked + " *)"}},
+	})
+	return []string{
+		"OPENAI_API_KEY=" + key, "OPENAI_BASE_URL=" + h.baseURL + "/v1", "OPENAI_MODEL=" + Model,
+	}
+}
+
+// copilot is told on its command line what needs no permission (--allow-all-tools, --allow-tool).
+func (h *home) copilot() []string {
+	h.writeJSON(".copilot/config.json", object{"trusted_folders": list{h.repo}, "trustedFolders": list{h.repo}, "banner": "never"})
+	return []string{
+		"COPILOT_OFFLINE=true",
+		"COPILOT_AUTO_UPDATE=false",
+		"COPILOT_PROVIDER_BASE_URL=" + h.baseURL + "/v1",
+		"COPILOT_PROVIDER_API_KEY=" + key,
+		"COPILOT_MODEL=" + Model,
+	}
+}

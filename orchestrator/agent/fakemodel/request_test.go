@@ -1,0 +1,141 @@
+package fakemodel
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func TestWithoutNotes(t *testing.T) {
+	for text, want := range map[string]string{
+		"do: say <b>hi</b>": "do: say <b>hi</b>",
+		"<system-reminder>\nbe kind\n</system-reminder>":                                          "",
+		"<current_datetime>now</current_datetime>\n\nFix it\n\n<reminder>\ndo: hang\n</reminder>": "Fix it",
+		"<a x=\"1\">one</a>\n<a>two</a>":                                                          "",
+		"<unclosed> do it":                                                                        "<unclosed> do it",
+		"# AGENTS.md instructions\nbe kind":                                                       "",
+		"[Request interrupted by user]":                                                           "",
+		"  two\nlines \n":                                                                         "two\nlines",
+		"<environment_context>\n  <cwd>/r</cwd>\n</environment_context>":                          "",
+	} {
+		if got := withoutNotes(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestDirectory(t *testing.T) {
+	for text, want := range map[string]string{
+		" - Primary working directory: /work/my repo\n - Is a git repo":               "/work/my repo",
+		"<env>\n  Working directory: /r\n  Workspace root folder: /":                  "/r",
+		"<environment_context>\n  <cwd>/r</cwd>\n</environment_context>":              "/r",
+		"<x>I'm currently working in the directory: /r\nfolder structure: none</x>":   "/r",
+		"<session_context>\n- **Workspace Directories:**\n  - /r\n</session_context>": "/r",
+		"nothing": "",
+	} {
+		q := newRequest("", "", false)
+		q.hear(text)
+		if q.directory != want {
+			t.Errorf("%q: %q, want %q", text, q.directory, want)
+		}
+	}
+}
+
+func TestResultsBelongToTheirPrompt(t *testing.T) {
+	q := newRequest("", "", false)
+	q.say("do: run a\ndo: run b")
+	q.result("a")
+	q.say("<reminder>go on</reminder>")
+	q.result("b")
+	if q.results != 2 || q.newest != "b" {
+		t.Errorf("%d results, newest %q", q.results, q.newest)
+	}
+	q.say("do: run c")
+	if q.results != 0 || q.prompt != "do: run c" {
+		t.Errorf("%d results of %q", q.results, q.prompt)
+	}
+}
+
+func TestRefusedWriteGoesThroughTheShell(t *testing.T) {
+	q := newRequest("", "", false)
+	q.directory = "/r"
+	q.tools = map[string]tool{"Write": {name: "Write"}, "Bash": {name: "Bash"}}
+	q.say("do: say first\ndo: write a.txt x\ndo: say last")
+	a, c := q.answer()
+	if c.tool != "Write" || c.arguments["file_path"] != "/r/a.txt" || c.arguments["content"] != "x\n" || a.text != "first" {
+		t.Errorf("first: %+v %+v", a, c)
+	}
+	q.result("File has not been read yet. Read it first before writing to it.")
+	a, c = q.answer()
+	if c.tool != "Bash" || c.arguments["command"] != `printf '%s\n' 'x' > 'a.txt'` || a.text != "" {
+		t.Errorf("second: %+v %+v", a, c)
+	}
+	q.result("the file already exists") // what the shell says does not matter
+	if a, c = q.answer(); c.tool != "" || a.text != "last" {
+		t.Errorf("third: %+v %+v", a, c)
+	}
+}
+
+func TestToolsOfEachCLI(t *testing.T) {
+	write := action{verb: "write", path: "a", text: "x\n"}
+	ask := action{verb: "ask", text: "make"}
+	for name, test := range map[string]struct {
+		tools  string // name to parameters
+		action action
+		want   string
+	}{
+		"opencode": {`{"write":{},"bash":{"required":["command","description"],"properties":{"description":{"type":"string"}}}}`,
+			write, `write {"content":"x\n","filePath":"/r/a"}`},
+		"a required argument": {`{"bash":{"required":["command","description"],"properties":{"description":{"type":"string"}}}}`,
+			ask, `bash {"command":"env PAW_ASK=1 sh -c 'make'","description":"scripted"}`},
+		"copilot": {`{"create":{},"bash":{"required":["mode"],"properties":{"mode":{"type":"string","enum":["sync","async"]}}}}`,
+			write, `create {"file_text":"x\n","path":"/r/a"}`},
+		"qwen": {`{"run_shell_command":{"required":["is_background"],"properties":{"is_background":{"type":"boolean"}}}}`,
+			ask, `run_shell_command {"command":"env PAW_ASK=1 sh -c 'make'","is_background":false}`},
+		"gemini": {`{"write_file":{},"run_shell_command":{}}`, write, `write_file {"content":"x\n","file_path":"/r/a"}`},
+		"codex": {`{"exec_command":{"properties":{"sandbox_permissions":{"type":"string"}}}}`, ask,
+			`exec_command {"cmd":"env PAW_ASK=1 sh -c 'make'","justification":"the script asks for permission",` +
+				`"sandbox_permissions":"require_escalated"}`},
+		"codex, a file": {`{"exec_command":{}}`, write, `exec_command {"cmd":"printf '%s\\n' 'x' \u003e 'a'"}`},
+		"a patch": {`{"apply_patch":{"required":["patch"]}}`, write,
+			`apply_patch {"patch":"*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n"}`},
+		"a list of words": {`{"shell":{"properties":{"command":{"type":["array","null"]}}}}`, ask,
+			`shell {"command":["sh","-c","env PAW_ASK=1 sh -c 'make'"]}`},
+	} {
+		var schemas map[string]schema
+		if err := json.Unmarshal([]byte(test.tools), &schemas); err != nil {
+			t.Fatal(err)
+		}
+		q := newRequest("", "", false)
+		q.directory = "/r"
+		for name, s := range schemas {
+			q.tools[name] = tool{name: name, parameters: s}
+		}
+		c, ok := q.callFor(test.action)
+		if got := c.tool + " " + encode(c.arguments); !ok || got != test.want {
+			t.Errorf("%s: got  %s\nwant %s", name, got, test.want)
+		}
+	}
+}
+
+func TestRequestsOfTheCLIItself(t *testing.T) {
+	var wanted schema
+	if err := json.Unmarshal([]byte(`{"type":"OBJECT","required":["score","why","next"],"properties":{
+		"score":{"type":"INTEGER","minimum":3},"why":{"type":"STRING"},"next":{"enum":["user","model"]}}}`), &wanted); err != nil {
+		t.Fatal(err)
+	}
+	shell := map[string]tool{"Bash": {name: "Bash"}}
+	for name, test := range map[string]struct {
+		q    request
+		want string
+	}{
+		"a title":    {request{prompt: "do: run make"}, side},
+		"a summary":  {request{prompt: "Write a summary of the conversation so far", tools: shell}, side},
+		"no prompt":  {request{tools: shell}, side},
+		"JSON":       {request{prompt: "do: run make", tools: shell, wanted: &wanted}, `{"next":"user","score":3,"why":"scripted"}`},
+		"no writing": {request{prompt: "do: write a b", tools: map[string]tool{"think": {}}}, "no tool to write with"},
+	} {
+		if a, c := test.q.answer(); a != (answer{text: test.want}) || c.tool != "" {
+			t.Errorf("%s: %+v, %+v", name, a, c)
+		}
+	}
+}

@@ -1,0 +1,199 @@
+// Package fakemodel is a scripted model server: it lets the real claude, codex, opencode, gemini, qwen and copilot work
+// on loopback without an account. Only tests use it.
+//
+// The script is in the prompt, in the words of paw's built-in demo agent: each line `do: STEP` is a step, and a prompt
+// without one is noted in NOTES.md and committed. The CLI does the steps with its own tools.
+//
+//	write PATH TEXT    the file is TEXT and a newline
+//	append PATH TEXT   TEXT and a newline go to the file's end
+//	remove PATH        delete the file
+//	run COMMAND        with the CLI's shell tool
+//	ask COMMAND        a command for which the CLI asks permission
+//	commit MESSAGE     commit everything
+//	outcome WORD       footer "outcome: WORD" of this prompt's next commit
+//	say TEXT           part of the answer
+//	sleep SECONDS      the next request is answered late; fractions allowed
+//	slow SECONDS TEXT  part of the answer, streamed over that time
+//	fail STATUS        every request from here on gets this HTTP error; 400 is not tried again
+//	drop               the connection breaks within the answer
+//	hang               half an answer, then nothing until the CLI gives up
+//
+// The server keeps no state. Which step is next follows from the tool results that come after the newest prompt of a
+// request, so resumed, forked and parallel conversations just work. What a tool gave back does not matter: after a
+// command that failed or was refused, the next step follows.
+package fakemodel
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Model is the name under which the scripted model is listed. Requests may name any other.
+const Model = "scripted-model"
+
+// maxBody is how much of a request is read, in bytes.
+const maxBody = 64 << 20
+
+// Server speaks Anthropic Messages, OpenAI Responses and chat completions, and the Gemini API. The zero value works.
+type Server struct {
+	// Log gets one line of JSON (see Entry) for each request, once it is understood and before it is answered.
+	Log io.Writer
+
+	mu sync.Mutex // of Log
+}
+
+// Entry is a line of the log.
+type Entry struct {
+	Time      time.Time `json:"time"`
+	Method    string    `json:"method"`
+	Path      string    `json:"path"`
+	UserAgent string    `json:"user_agent,omitempty"`
+	Protocol  string    `json:"protocol,omitempty"` // "messages", "responses", "chat" or "gemini"; "" for all else
+	Model     string    `json:"model,omitempty"`
+	Stream    bool      `json:"stream,omitempty"`
+	Tools     []string  `json:"tools,omitempty"`   // that the CLI offers, by name; none for its own requests
+	Prompt    string    `json:"prompt,omitempty"`  // the newest one, cut to 200 characters
+	Results   int       `json:"results,omitempty"` // of tools, since the prompt
+	Result    string    `json:"result,omitempty"`  // the newest of them, cut likewise
+	Text      string    `json:"text,omitempty"`    // of the answer, cut likewise
+	Tool      string    `json:"tool,omitempty"`    // which the answer calls
+	Status    int       `json:"status"`            // of the answer; 200 also where its stream is going to break
+}
+
+// protocol is one way to ask a model.
+type protocol interface {
+	// parse reads the body of a request.
+	parse(r *http.Request, body []byte) (request, error)
+	// stream sends the answer as events.
+	stream(e *events, q request, a answer, c call)
+	// whole is the answer as one JSON value.
+	whole(q request, a answer, c call) any
+	// failure is the body of an HTTP error.
+	failure(status int, message string) any
+}
+
+// ServeHTTP answers a request of any protocol; which one it is shows in the last words of the path.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path := r.URL.Path
+	body, err := readBody(r)
+	switch {
+	case err != nil:
+		s.reply(w, r, http.StatusBadRequest, chat{}.failure(http.StatusBadRequest, err.Error()))
+	case strings.HasSuffix(path, "/messages/count_tokens"):
+		s.reply(w, r, http.StatusOK, object{"input_tokens": len(body) / 4})
+	case strings.HasSuffix(path, ":countTokens"):
+		s.reply(w, r, http.StatusOK, object{"totalTokens": len(body) / 4})
+	case strings.HasSuffix(path, "/messages"):
+		s.speak(w, r, messages{}, body)
+	case strings.HasSuffix(path, "/responses"):
+		s.speak(w, r, responses{}, body)
+	case strings.HasSuffix(path, "/chat/completions"):
+		s.speak(w, r, chat{}, body)
+	case strings.HasSuffix(path, ":generateContent"), strings.HasSuffix(path, ":streamGenerateContent"):
+		s.speak(w, r, gemini{}, body)
+	case strings.HasSuffix(path, "/models"):
+		s.reply(w, r, http.StatusOK, models(path))
+	case path == "/": // a CLI looks whether anybody is there
+		s.reply(w, r, http.StatusOK, object{})
+	default:
+		s.reply(w, r, http.StatusNotFound, chat{}.failure(http.StatusNotFound, "no such endpoint: "+path))
+	}
+}
+
+func readBody(r *http.Request) ([]byte, error) {
+	var body io.Reader = r.Body
+	switch encoding := r.Header.Get("Content-Encoding"); encoding {
+	case "", "identity":
+	case "gzip":
+		z, err := gzip.NewReader(body)
+		if err != nil {
+			return nil, fmt.Errorf("request body: %w", err)
+		}
+		body = z
+	default:
+		return nil, fmt.Errorf("request body: unknown encoding %s", encoding)
+	}
+	content, err := io.ReadAll(io.LimitReader(body, maxBody))
+	if err != nil {
+		return nil, fmt.Errorf("request body: %w", err)
+	}
+	return content, nil
+}
+
+// models is the list of models, in the words of the protocol.
+func models(path string) any {
+	if strings.Contains(path, "/v1beta") {
+		return object{"models": list{object{
+			"name": "models/" + Model, "supportedGenerationMethods": list{"generateContent", "countTokens"},
+		}}}
+	}
+	return object{
+		"object": "list", "models": list{}, "has_more": false, "first_id": Model, "last_id": Model,
+		"data": list{object{
+			"id": Model, "object": "model", "type": "model", "display_name": "Scripted model", "owned_by": "paw",
+			"created": 0, "created_at": "1970-01-01T00:00:00Z",
+		}},
+	}
+}
+
+// speak answers a request to the model.
+func (s *Server) speak(w http.ResponseWriter, r *http.Request, p protocol, body []byte) {
+	q, err := p.parse(r, body)
+	if err != nil {
+		s.reply(w, r, http.StatusBadRequest, p.failure(http.StatusBadRequest, "request body: "+err.Error()))
+		return
+	}
+	a, c := q.answer()
+	entry := Entry{
+		Protocol: q.protocol, Model: q.model, Stream: q.stream, Tools: slices.Sorted(maps.Keys(q.tools)),
+		Prompt: clip(q.prompt, 200), Results: q.results, Result: clip(q.newest, 200), Text: clip(a.text, 200), Tool: c.tool, Status: http.StatusOK,
+	}
+	if a.fault == faultStatus {
+		entry.Status = a.status
+	}
+	s.log(r, entry)
+	e := &events{w: w, r: r}
+	if !e.wait(a.delay) {
+		return
+	}
+	switch {
+	case a.fault == faultStatus:
+		writeJSON(w, a.status, p.failure(a.status, a.text))
+	case q.stream:
+		p.stream(e, q, a, c)
+	default:
+		if !e.wait(a.spread) {
+			return
+		}
+		e.fail(a.fault)
+		writeJSON(w, http.StatusOK, p.whole(q, a, c))
+	}
+}
+
+// reply answers whatever is not for the model.
+func (s *Server) reply(w http.ResponseWriter, r *http.Request, status int, value any) {
+	s.log(r, Entry{Status: status})
+	writeJSON(w, status, value)
+}
+
+func (s *Server) log(r *http.Request, entry Entry) {
+	if s.Log == nil {
+		return
+	}
+	entry.Time, entry.Method, entry.Path, entry.UserAgent = time.Now().UTC(), r.Method, r.URL.Path, r.UserAgent()
+	line, err := json.Marshal(entry)
+	if err != nil {
+		return // an Entry has nothing that JSON cannot hold
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _ = s.Log.Write(append(line, '\n')) // whoever reads the log misses the line
+}

@@ -1,0 +1,313 @@
+package fakemodel
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// lines keeps a log.
+type lines struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (l *lines) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, string(line))
+	return len(line), nil
+}
+
+func (l *lines) entries(t *testing.T) []Entry {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	entries := make([]Entry, len(l.all))
+	for i, line := range l.all {
+		if err := json.Unmarshal([]byte(line), &entries[i]); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+	}
+	return entries
+}
+
+func newServer(t *testing.T) (string, *lines) {
+	log := &lines{}
+	server := httptest.NewServer(&Server{Log: log})
+	t.Cleanup(server.Close)
+	return server.URL, log
+}
+
+func post(ctx context.Context, t *testing.T, url, body string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = response.Body.Close() })
+	return response
+}
+
+// spoken is one way to send a prompt, and how to find the answer.
+type spoken struct {
+	path, streamPath string
+	body             func(prompt string, stream bool) string
+	text             func(event map[string]any) string // of an event of a stream
+	failure          string                            // of do: fail 429 slow down
+}
+
+func dig(value any, keys ...any) any {
+	for _, key := range keys {
+		switch key := key.(type) {
+		case string:
+			o, _ := value.(map[string]any)
+			value = o[key]
+		case int:
+			l, _ := value.([]any)
+			if key >= len(l) {
+				return nil
+			}
+			value = l[key]
+		}
+	}
+	return value
+}
+
+func text(value any, keys ...any) string {
+	s, _ := dig(value, keys...).(string)
+	return s
+}
+
+var languages = map[string]spoken{
+	"messages": {
+		path: "/v1/messages", streamPath: "/v1/messages",
+		body: func(prompt string, stream bool) string {
+			return encode(object{"stream": stream, "messages": list{object{"role": "user", "content": prompt}},
+				"tools": list{object{"name": "Bash"}}})
+		},
+		text:    func(e map[string]any) string { return text(e, "delta", "text") },
+		failure: "rate_limit_error",
+	},
+	"responses": {
+		path: "/v1/responses", streamPath: "/v1/responses",
+		body: func(prompt string, stream bool) string {
+			return encode(object{"stream": stream, "input": prompt,
+				"tools": list{object{"type": "function", "name": "exec_command"}}})
+		},
+		text:    func(e map[string]any) string { return text(e, "delta") },
+		failure: "invalid_request_error",
+	},
+	"chat": {
+		path: "/v1/chat/completions", streamPath: "/v1/chat/completions",
+		body: func(prompt string, stream bool) string {
+			return encode(object{"stream": stream, "messages": list{object{"role": "user", "content": prompt}},
+				"tools": list{object{"function": object{"name": "bash"}}}})
+		},
+		text:    func(e map[string]any) string { return text(e, "choices", 0, "delta", "content") },
+		failure: "invalid_request_error",
+	},
+	"gemini": {
+		path: "/v1beta/models/m:generateContent", streamPath: "/v1beta/models/m:streamGenerateContent",
+		body: func(prompt string, _ bool) string {
+			return encode(object{"contents": list{object{"role": "user", "parts": list{object{"text": prompt}}}},
+				"tools": list{object{"functionDeclarations": list{object{"name": "run_shell_command"}}}}})
+		},
+		text:    func(e map[string]any) string { return text(e, "candidates", 0, "content", "parts", 0, "text") },
+		failure: "RESOURCE_EXHAUSTED",
+	},
+}
+
+func eachLanguage(t *testing.T, test func(t *testing.T, base string, s spoken)) {
+	for name, s := range languages {
+		t.Run(name, func(t *testing.T) {
+			base, _ := newServer(t)
+			test(t, base, s)
+		})
+	}
+}
+
+// readStream returns the text of a stream and the error that broke it.
+func (s spoken) readStream(t *testing.T, body io.Reader) (string, error) {
+	t.Helper()
+	var all strings.Builder
+	scanner := bufio.NewScanner(body)
+	for scanner.Scan() {
+		data, ok := strings.CutPrefix(scanner.Text(), "data: ")
+		if !ok || data == "[DONE]" {
+			continue
+		}
+		var event map[string]any
+		if err := json.Unmarshal([]byte(data), &event); err != nil {
+			t.Fatalf("%s: %v", data, err)
+		}
+		all.WriteString(s.text(event))
+	}
+	return all.String(), scanner.Err()
+}
+
+func TestStreamedText(t *testing.T) {
+	eachLanguage(t, func(t *testing.T, base string, s spoken) {
+		begin := time.Now()
+		response := post(t.Context(), t, base+s.streamPath, s.body("do: slow 0.2 one two three", true))
+		got, err := s.readStream(t, response.Body)
+		if got != "one two three" || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+		if took := time.Since(begin); took < 150*time.Millisecond {
+			t.Errorf("slow took %v", took)
+		}
+		if kind := response.Header.Get("Content-Type"); kind != "text/event-stream" {
+			t.Error(kind)
+		}
+	})
+}
+
+func TestFail(t *testing.T) {
+	eachLanguage(t, func(t *testing.T, base string, s spoken) {
+		response := post(t.Context(), t, base+s.streamPath, s.body("do: fail 429 slow down", true))
+		body, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if response.StatusCode != 429 || !strings.Contains(string(body), "slow down") || !strings.Contains(string(body), s.failure) {
+			t.Errorf("%d %s", response.StatusCode, body)
+		}
+	})
+}
+
+func TestDrop(t *testing.T) {
+	eachLanguage(t, func(t *testing.T, base string, s spoken) {
+		response := post(t.Context(), t, base+s.streamPath, s.body("do: drop", true))
+		if got, err := s.readStream(t, response.Body); got != unfinished || !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%q, %v", got, err)
+		}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+s.path, strings.NewReader(s.body("do: drop", false)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if response, err := http.DefaultClient.Do(r); err == nil {
+			_ = response.Body.Close()
+			t.Errorf("without a stream: status %d", response.StatusCode)
+		}
+	})
+}
+
+func TestHang(t *testing.T) {
+	eachLanguage(t, func(t *testing.T, base string, s spoken) {
+		ctx, cancel := context.WithCancel(t.Context())
+		response := post(ctx, t, base+s.streamPath, s.body("do: say half\ndo: hang", true))
+		first := make([]byte, 1)
+		if _, err := response.Body.Read(first); err != nil {
+			t.Fatal(err)
+		}
+		cancel() // and the server must let go of the request, or it would not close
+		if _, err := s.readStream(t, response.Body); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestSleepEndsWhenTheClientLeaves(t *testing.T) {
+	base, log := newServer(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	s := languages["chat"]
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, base+s.path, strings.NewReader(s.body("do: sleep 600", false)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response, err := http.DefaultClient.Do(r); !errors.Is(err, context.Canceled) {
+		_ = response.Body.Close()
+		t.Errorf("%v", err)
+	}
+	if entries := log.entries(t); len(entries) != 1 || entries[0].Prompt != "do: sleep 600" {
+		t.Errorf("log: %+v", entries)
+	}
+}
+
+func TestLog(t *testing.T) {
+	base, log := newServer(t)
+	body := `{"model":"m","stream":false,"tools":[{"name":"Write"},{"name":"Bash"}],"messages":[
+		{"role":"user","content":"do: run a\ndo: say now\ndo: run b"},
+		{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"Bash","input":{}}]},
+		{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[{"type":"text","text":"done a"}]}]}]}`
+	post(t.Context(), t, base+"/v1/messages?beta=true", body)
+	post(t.Context(), t, base+"/elsewhere", "")
+	entries := log.entries(t)
+	if len(entries) != 2 {
+		t.Fatalf("%+v", entries)
+	}
+	if entries[0].Time.IsZero() || entries[1].Time.IsZero() {
+		t.Error("no time")
+	}
+	entries[0].Time, entries[1].Time = time.Time{}, time.Time{}
+	want := `[{"time":"0001-01-01T00:00:00Z","method":"POST","path":"/v1/messages","user_agent":"Go-http-client/1.1",` +
+		`"protocol":"messages","model":"m","tools":["Bash","Write"],"prompt":"do: run a\ndo: say now\ndo: run b",` +
+		`"results":1,"result":"done a","text":"now","tool":"Bash","status":200},` +
+		`{"time":"0001-01-01T00:00:00Z","method":"POST","path":"/elsewhere","user_agent":"Go-http-client/1.1","status":404}]`
+	if got := encode(entries); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestCompressedRequest(t *testing.T) {
+	base, _ := newServer(t)
+	var body bytes.Buffer
+	z := gzip.NewWriter(&body)
+	if _, err := io.WriteString(z, languages["chat"].body("do: say unpacked", false)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for encoding, want := range map[string]string{"gzip": "unpacked", "zstd": "unknown encoding zstd"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/v1/chat/completions", bytes.NewReader(body.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Encoding", encoding)
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		if err != nil || !strings.Contains(string(answer), want) {
+			t.Errorf("%s: %s, %v", encoding, answer, err)
+		}
+	}
+}
+
+func TestOtherEndpoints(t *testing.T) {
+	base, _ := newServer(t)
+	for path, want := range map[string]string{
+		"/v1/messages/count_tokens":        `{"input_tokens":3}`,
+		"/v1beta/models/m:countTokens":     `{"totalTokens":3}`,
+		"/v1/messages":                     `invalid_request_error`,
+		"/v1beta/models/m:generateContent": `INVALID_ARGUMENT`,
+		"/v1/models":                       `"id":"scripted-model"`,
+		"/v1beta/models":                   `"name":"models/scripted-model"`,
+		"/":                                `{}`,
+		"/v2/else":                         `no such endpoint: /v2/else`,
+	} {
+		answer, err := io.ReadAll(post(t.Context(), t, base+path, "not JSON at all").Body)
+		if err != nil || !strings.Contains(string(answer), want) {
+			t.Errorf("%s: %s, %v; want %s", path, answer, err, want)
+		}
+	}
+}
