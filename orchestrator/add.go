@@ -59,7 +59,7 @@ func (p *Paw) Add(ctx context.Context, s *session.Session, o AddOptions) (*Start
 	if err := p.keepPrompts(s, draft.Worktrees, o.Prompt); err != nil {
 		return nil, err
 	}
-	s, err = p.update(ctx, s.Name, func(rec *session.Session) error {
+	rec, err := p.update(ctx, s.Name, func(rec *session.Session) error {
 		for _, w := range draft.Worktrees {
 			if rec.Worktree(w.Agent) != nil {
 				return failf(KindUsage, "agent %s: the name is taken", w.Agent)
@@ -69,16 +69,16 @@ func (p *Paw) Add(ctx context.Context, s *session.Session, o AddOptions) (*Start
 		return nil
 	})
 	if err != nil {
-		return nil, p.recordError(draft.Name, err)
+		return nil, p.recordError(s.Name, err)
 	}
 	p.Step("add.recorded")
 	jobs := make([]job, len(draft.Worktrees))
 	for i, w := range draft.Worktrees {
 		jobs[i] = job{agent: w.Agent, worktree: worktreeCreate, result: ResultFresh, prompt: o.Prompt}
 	}
-	s, results, err := p.bringUp(ctx, s, jobs)
+	saved, results, err := p.bringUp(ctx, rec, jobs)
 	if err != nil {
-		return nil, p.undoAdd(s, plans, err)
+		return nil, p.undoAdd(saved, plans, err)
 	}
-	return &Started{Session: s, Results: results, Notes: p.notes(ctx, repository, &draft)}, nil
+	return &Started{Session: saved, Results: results, Notes: p.notes(ctx, repository, &draft)}, nil
 }

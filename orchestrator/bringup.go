@@ -12,6 +12,9 @@ import (
 	"paw/worktree"
 )
 
+// launchPatience is how long start and recover wait for the panes they opened.
+const launchPatience = 5 * time.Second
+
 // ResultKind is how an agent comes out of start, add or recover.
 type ResultKind string
 
@@ -149,7 +152,7 @@ func (p *Paw) prepareWorktrees(ctx context.Context, m worktree.Manager, s *sessi
 // others find them.
 func (p *Paw) openPanes(ctx context.Context, s *session.Session, jobs []job) (*session.Session, map[string]int, error) {
 	launched := map[string]int{}
-	s, err := p.update(ctx, s.Name, func(rec *session.Session) error {
+	saved, err := p.update(ctx, s.Name, func(rec *session.Session) error {
 		f, err := p.observe(ctx, rec)
 		if err != nil {
 			return err
@@ -192,7 +195,10 @@ func (p *Paw) openPanes(ctx context.Context, s *session.Session, jobs []job) (*s
 		p.Step("panes.opened")
 		return p.recordPanes(ctx, rec, jobs)
 	})
-	return s, launched, err
+	if err != nil {
+		return s, nil, p.recordError(s.Name, err)
+	}
+	return saved, launched, nil
 }
 
 // nextGeneration is above every launch that record or tmux know of.
@@ -266,21 +272,14 @@ func (p *Paw) recordPanes(ctx context.Context, s *session.Session, jobs []job) e
 }
 
 // awaitLaunches waits until each launched agent holds its lock or gave up, so
-// that start and recover tell the truth about what they started.
+// that start and recover tell the truth about what they started. Those that
+// ended by the time the last one runs are found, too.
 func (p *Paw) awaitLaunches(ctx context.Context, s *session.Session, jobs []job, launched map[string]int) {
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(launchPatience)
 	for i := range jobs {
 		j := &jobs[i]
 		generation, ok := launched[j.agent]
-		for ok && j.result != ResultRefused && ctx.Err() == nil {
-			lock, err := p.Locks.ProbeAgent(s.Name, j.agent)
-			if err == nil && lock.State == session.LockHeld {
-				break
-			}
-			if err == nil && lock.State == session.LockFree && !p.launchOpen(s.Name, j.agent, generation) {
-				p.gaveUp(ctx, s, j)
-				break
-			}
+		for ok && j.starts() && ctx.Err() == nil && p.waitsForLauncher(s, j.agent, generation) {
 			if time.Now().After(deadline) {
 				j.notes = append(j.notes, "its pane has not started yet")
 				break
@@ -288,6 +287,21 @@ func (p *Paw) awaitLaunches(ctx context.Context, s *session.Session, jobs []job,
 			time.Sleep(5 * time.Millisecond)
 		}
 	}
+	for i := range jobs {
+		generation, ok := launched[jobs[i].agent]
+		if !ok || !jobs[i].starts() || p.launchOpen(s.Name, jobs[i].agent, generation) {
+			continue
+		}
+		if lock, err := p.Locks.ProbeAgent(s.Name, jobs[i].agent); err == nil && lock.State == session.LockFree {
+			p.gaveUp(ctx, s, &jobs[i])
+		}
+	}
+}
+
+// waitsForLauncher tells whether a launch is still on its way to its pane.
+func (p *Paw) waitsForLauncher(s *session.Session, name string, generation int) bool {
+	lock, err := p.Locks.ProbeAgent(s.Name, name)
+	return err != nil || (lock.State != session.LockHeld && p.launchOpen(s.Name, name, generation))
 }
 
 // gaveUp explains an agent that ended at once.

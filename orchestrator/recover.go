@@ -123,7 +123,7 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 	if dryRun {
 		return Recovered{Session: s, Results: resultsOf(s, jobs)}, nil
 	}
-	s, err = p.update(ctx, s.Name, func(rec *session.Session) error {
+	rec, err := p.update(ctx, s.Name, func(rec *session.Session) error {
 		rec.Status = session.StatusActive
 		for _, j := range jobs {
 			intend(rec.Worktree(j.agent), j)
@@ -131,10 +131,10 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 		return nil
 	})
 	if err != nil {
-		return Recovered{}, p.recordError(f.session.Name, err)
+		return Recovered{}, p.recordError(s.Name, err)
 	}
 	p.Step("recover.recorded")
-	s, results, err := p.bringUp(ctx, s, jobs)
+	s, results, err := p.bringUp(ctx, rec, jobs)
 	if err != nil {
 		return Recovered{}, err
 	}

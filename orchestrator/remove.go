@@ -52,15 +52,18 @@ func (p *Paw) Remove(ctx context.Context, s *session.Session, name string, o Rem
 	case o.Force:
 		phase = session.PhaseDiscarding
 	}
-	s, err = p.update(ctx, s.Name, func(rec *session.Session) error {
-		rec.Worktree(name).Phase = phase
-		return nil
+	rec, err := p.update(ctx, s.Name, func(rec *session.Session) error {
+		w, err := agentNamed(rec, name)
+		if err == nil {
+			w.Phase = phase
+		}
+		return err
 	})
 	if err != nil {
 		return nil, p.recordError(s.Name, err)
 	}
 	p.Step("remove.recorded")
-	return removed, p.finishRemoval(ctx, m, s, name, removed)
+	return removed, p.finishRemoval(ctx, m, rec, name, removed)
 }
 
 // finishRemoval carries out the removal that the record asks for. It may be

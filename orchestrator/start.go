@@ -230,7 +230,7 @@ func conflict(err error) error {
 	}
 	e := failf(KindError, "%w", err)
 	if c.Hint != "" {
-		e.hint("%s", c.Hint)
+		return e.hint("%s", c.Hint)
 	}
 	return e
 }

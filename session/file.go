@@ -53,7 +53,7 @@ func replaceFile(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	defer f.Cleanup() //nolint:errcheck // does nothing after a success, and after an error that error counts
+	defer f.Cleanup() // does nothing after a success
 	if _, err := f.Write(data); err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func wanted(e Evidence) AgentStatus {
 		{pane == PaneDead && e.Signal != nil, AgentStatus{State: StateError, Source: SourceTmux, Reason: "killed by signal 9 (SIGKILL)"}},
 		{
 			pane == PaneDead && e.ExitCode == nil,
-			AgentStatus{State: StateError, Source: SourceTmux, Reason: "exit status unknown (tmux older than 3.3)"},
+			AgentStatus{State: StateError, Source: SourceTmux, Reason: "exit status unknown"},
 		},
 		{pane == PaneDead && *orOne(e.ExitCode) == 0, AgentStatus{State: StateCompleted, Source: SourceTmux}},
 		{pane == PaneDead, AgentStatus{State: StateError, Source: SourceTmux, Reason: "exit code 7"}},

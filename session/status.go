@@ -22,7 +22,7 @@ const (
 	ReasonCrash       = "crash"
 	ReasonReboot      = "reboot"
 	ReasonStopped     = "stopped"
-	ReasonNoExit      = "exit status unknown (tmux older than 3.3)"
+	ReasonNoExit      = "exit status unknown"
 )
 
 // Effective is the status of a session as shown: the record, corrected by what tmux says. An active session whose tmux

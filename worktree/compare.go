@@ -2,10 +2,10 @@ package worktree
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 )
 
 // sameAsMain reports whether a file, or link, is the same as the one in the main
@@ -49,7 +49,10 @@ func sameContent(a, b string) bool {
 			return false
 		}
 		if errA != nil || errB != nil {
-			return slices.Contains([]error{io.EOF, io.ErrUnexpectedEOF}, errA) && errA == errB
+			return ended(errA) && ended(errB)
 		}
 	}
 }
+
+// ended tells that a file was read to its end, and not that reading failed.
+func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }

@@ -111,7 +111,7 @@ func (b *bringer) copyFile(source, name string, info fs.FileInfo) (err error) {
 			return
 		}
 		// Build tools compare times; a copy that keeps its own is as good as the original.
-		b.root.Chtimes(name, info.ModTime(), info.ModTime())
+		_ = b.root.Chtimes(name, info.ModTime(), info.ModTime())
 	}()
 	if _, err := io.Copy(to, from); err != nil {
 		return err

@@ -78,7 +78,7 @@ func (m Manager) Create(ctx context.Context, plans []Plan, step func(name string
 			return nil
 		})
 	}
-	group.Wait()
+	_ = group.Wait() // each creation keeps its own error
 	return m.finish(ctx, creations, errs)
 }
 

@@ -151,9 +151,7 @@ func heldBranches(gitDir string) []string {
 	if start := readLine(filepath.Join(gitDir, "BISECT_START")); start != "" {
 		held = append(held, "refs/heads/"+strings.TrimPrefix(start, "refs/heads/"))
 	}
-	for _, line := range strings.Split(readLine(filepath.Join(gitDir, "rebase-merge", "update-refs")), "\n") {
-		held = append(held, line)
-	}
+	held = append(held, strings.Split(readLine(filepath.Join(gitDir, "rebase-merge", "update-refs")), "\n")...)
 	var branches []string
 	for _, ref := range held {
 		if name, ok := strings.CutPrefix(ref, "refs/heads/"); ok && name != "" {

@@ -12,7 +12,7 @@ func (m Manager) Release(ctx context.Context, path string) error {
 	defer x.release()
 	e, err := m.removable(ctx, path)
 	if err != nil || e == nil {
-		return nil //nolint:nilerr // what paw may not remove it need not release
+		return nil
 	}
 	return m.home().Run(ctx, "worktree", "unlock", path)
 }

@@ -61,17 +61,17 @@ func TestRemoveKeepsTrashOnRequest(t *testing.T) {
 
 func TestRemoveRefusesEveryKindOfDirt(t *testing.T) {
 	for text, spoil := range map[string]func(*world, Plan){
-		"untracked new": func(w *world, p Plan) {
+		"1 untracked file (new)": func(w *world, p Plan) {
 			w.git("config", "status.showUntrackedFiles", "no")
 			writeFile(w.t, filepath.Join(p.Path, "new"), "x\n")
 		},
-		"uncommitted a.txt": func(w *world, p Plan) { writeFile(w.t, filepath.Join(p.Path, "a.txt"), "x\n") },
-		"ignored .env":      func(w *world, p Plan) { writeFile(w.t, filepath.Join(p.Path, ".env"), "x\n") },
-		"hidden change in a.txt": func(w *world, p Plan) {
+		"1 uncommitted file (a.txt)": func(w *world, p Plan) { writeFile(w.t, filepath.Join(p.Path, "a.txt"), "x\n") },
+		"1 ignored file (.env)":      func(w *world, p Plan) { writeFile(w.t, filepath.Join(p.Path, ".env"), "x\n") },
+		"1 hidden change (a.txt)": func(w *world, p Plan) {
 			gitIn(w.t, p.Path, "update-index", "--assume-unchanged", "a.txt")
 			writeFile(w.t, filepath.Join(p.Path, "a.txt"), "x\n")
 		},
-		"embedded repository inner": func(w *world, p Plan) { gitIn(w.t, p.Path, "init", "-q", "inner") },
+		"1 repository of its own (inner)": func(w *world, p Plan) { gitIn(w.t, p.Path, "init", "-q", "inner") },
 		"1 commits of the detached HEAD": func(w *world, p Plan) {
 			gitIn(w.t, p.Path, "checkout", "-q", "--detach")
 			gitIn(w.t, p.Path, "commit", "-q", "--allow-empty", "-m", "loose")
@@ -179,7 +179,7 @@ func TestRemoveIgnoresForeignGitVariables(t *testing.T) {
 	t.Setenv("GIT_DIR", filepath.Join(other.Dir, ".git"))
 	t.Setenv("GIT_WORK_TREE", other.Dir)
 	writeFile(t, filepath.Join(p.Path, "new"), "x\n")
-	w.notRemoved(p.Path, "untracked new", false)
+	w.notRemoved(p.Path, "1 untracked file (new)", false)
 	if _, err := w.m.Snapshot(t.Context(), p.Path, shotRef, "m"); err != nil {
 		t.Error(err)
 	}

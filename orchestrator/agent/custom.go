@@ -107,7 +107,7 @@ func (c custom) Conversation(ctx context.Context, s Spec) (Conversation, error) 
 		return Conversation{Reason: "clis." + c.Name() + ".resume is not set", NewID: c.choosesID()}, nil
 	}
 	if hasPlace(c.Custom.Resume) {
-		if err := checkID(c.Name(), s.ConversationID); err != nil {
+		if checkID(c.Name(), s.ConversationID) != nil {
 			return Conversation{Reason: "no conversation id is known"}, nil
 		}
 	}

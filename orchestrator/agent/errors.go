@@ -41,7 +41,7 @@ const longestID = 128
 // checkID refuses an id that could be read as an option, leave its folder or match several files. Ids come from files
 // that other programs write.
 func checkID(cli, id string) error {
-	reason := ""
+	var reason string
 	switch {
 	case id == "":
 		reason = "no conversation id"

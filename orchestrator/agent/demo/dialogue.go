@@ -162,7 +162,7 @@ func (d *dialogue) signal(s os.Signal) {
 	end := signalError{s.(syscall.Signal)}
 	if d.busy() {
 		d.turn.cancel(end)
-		<-d.turn.done
+		_ = <-d.turn.done //nolint:staticcheck // only its end matters
 	}
 	d.leave, d.code = true, end.code()
 }
