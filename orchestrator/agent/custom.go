@@ -108,7 +108,7 @@ func (c custom) Conversation(ctx context.Context, s Spec) (Conversation, error) 
 	}
 	if hasPlace(c.Custom.Resume) {
 		if checkID(c.Name(), s.ConversationID) != nil {
-			return Conversation{Reason: "no conversation id is known"}, nil
+			return Conversation{Reason: "no conversation id is known"}, nil //nolint:nilerr // a missing id is an answer, not a failure
 		}
 	}
 	return Conversation{Found: true, Resumable: true}, nil
