@@ -14,7 +14,7 @@ import (
 func attachMain(args []string) {
 	socket, session, pane, report := args[0], args[1], args[2], args[3]
 	if len(args) > 4 {
-		os.Unsetenv("TMUX") // a terminal that is not tmux
+		_ = os.Unsetenv("TMUX") // a terminal that is not tmux
 	}
 	c := &Client{Socket: socket, ConfigFile: "/dev/null"}
 	err := c.Attach(context.Background(), session, pane, os.Stdin, os.Stdout, os.Stderr)
@@ -147,7 +147,7 @@ func TestAttachNeedsATerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer null.Close()
+	defer func() { _ = null.Close() }()
 	err = c.Attach(context.Background(), made.SessionID, "", null, null, null)
 	var attach *AttachError
 	if !errors.As(err, &attach) || !errors.Is(err, ErrNotATerminal) || err.Error() != "attach: not a terminal" {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -38,8 +39,9 @@ func TestArgumentsArriveByteForByte(t *testing.T) {
 		}
 	}
 	s := newSession1(t, "s", 1)
-	s.Agents = append(s.Agents, agent("a2", "create"))
+	s.Agents = []AgentPane{agent("a1", "first"), agent("a2", "create")}
 	made := create(t, c, s)
+	check("first")
 	check("create")
 	if _, err := c.AddPanes(ctx, made.SessionID, LayoutWindows, []AgentPane{agent("a3", "add")}); err != nil {
 		t.Fatal(err)
@@ -50,6 +52,30 @@ func TestArgumentsArriveByteForByte(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("respawn")
+}
+
+// In raw mode a line feed keeps the column; a pane that tmux once had empty would not.
+func TestPanesAreProperTerminals(t *testing.T) {
+	ctx := context.Background()
+	c := privateClient(t)
+	script := `stty -opost; printf 'ab\ncd'; exec sleep 1000`
+	s := newSession1(t, "s", 0)
+	s.Agents = []AgentPane{agentPane(t, "s", "a1", script), agentPane(t, "s", "a2", script), agentPane(t, "s", "a3", "exit 0")}
+	made := create(t, c, s)
+	added, err := c.AddPanes(ctx, made.SessionID, LayoutTiled, []AgentPane{agentPane(t, "s", "a4", script)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the end of a3", func() bool { return agentsOf(t, c, "s")["a3"].Dead })
+	if err := c.Respawn(ctx, made.Panes["a3"], agentPane(t, "s", "a3", script)); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{made.Panes["a1"], made.Panes["a2"], made.Panes["a3"], added["a4"]} {
+		waitFor(t, "two lines in "+id, func() bool {
+			text, err := c.Capture(ctx, id)
+			return err == nil && strings.HasPrefix(text, "ab\n  cd\n")
+		})
+	}
 }
 
 func TestDirectoriesAreTakenLiterally(t *testing.T) {
@@ -233,6 +259,19 @@ func TestMark(t *testing.T) {
 	}
 }
 
+func TestUsersPanesGoAsTheyAlwaysDid(t *testing.T) {
+	c := privateClient(t)
+	made := create(t, c, newSession1(t, "s", 2))
+	if _, err := c.AddPanes(context.Background(), made.SessionID, LayoutTiled, agentPanes(t, "s", 3)[2:]); err != nil {
+		t.Fatal(err)
+	}
+	raw(t, c, "split-window", "-d", "-t", made.Panes["a1"], "exit 3")
+	waitFor(t, "the user's pane to go", func() bool { return len(panes(t, c)) == 3 })
+	if got := raw(t, c, "show-options", "-w", "-t", made.Panes["a1"]); strings.Contains(got, "remain-on-exit") {
+		t.Errorf("window options %s", got)
+	}
+}
+
 func TestLabelsAreShownAsTheyAre(t *testing.T) {
 	ctx := context.Background()
 	c := privateClient(t)
@@ -260,7 +299,7 @@ func TestLabelsAreShownAsTheyAre(t *testing.T) {
 func TestDeadPanesSayHowToGoOn(t *testing.T) {
 	c := privateClient(t)
 	s := newSession1(t, "s", 0)
-	s.Agents = []AgentPane{agentPane(t, "s", "a1", "echo; echo last words; exit 7"), agentPane(t, "s", "a2", "kill -KILL $$"),
+	s.Agents = []AgentPane{agentPane(t, "s", "a1", "echo last words; exit 7"), agentPane(t, "s", "a2", "kill -KILL $$"),
 		agentPane(t, "s", "a3", "exec sleep 1000")}
 	made := create(t, c, s)
 	waitFor(t, "two exits", func() bool {
@@ -268,7 +307,7 @@ func TestDeadPanesSayHowToGoOn(t *testing.T) {
 		return found["a1"].ExitCode != nil && found["a2"].Signal != nil
 	})
 	text, err := c.Capture(context.Background(), made.Panes["a1"])
-	if err != nil || !strings.Contains(text, "last words") || !strings.Contains(text, "go on with: paw recover s") {
+	if err != nil || !strings.Contains(text, "last words") {
 		t.Errorf("captured %q, %v", text, err)
 	}
 	raw(t, c, "split-window", "-d", "-t", made.Panes["a3"], "exec sleep 1000")
@@ -282,6 +321,14 @@ func TestDeadPanesSayHowToGoOn(t *testing.T) {
 			t.Errorf("%q is not on the screen:\n%s", want, screen)
 		}
 	}
+	if err := syscall.Kill(agentsOf(t, c, "s")["a3"].PID, syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the last line of a3", func() bool {
+		_ = panes(t, c) // see remind
+		text, err := c.Capture(context.Background(), made.Panes["a3"])
+		return err == nil && strings.Contains(text, "go on with: paw recover s")
+	})
 	if _, err := c.Capture(context.Background(), "%99"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("capture of no pane: %v", err)
 	}

@@ -36,8 +36,6 @@ const (
 	defaultWidth, defaultHeight = 220, 60
 	// leaseSeconds is how long a pane waits for its agent's command. A paw that is killed in between leaves nothing.
 	leaseSeconds = "60"
-	// maxFirst bounds the panes made by the first call, which must stay under pieceLimit.
-	maxFirst = 24
 )
 
 var sessionName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
@@ -75,8 +73,8 @@ func checkLayout(layout *string) error {
 }
 
 // Create makes a detached session with a pane for every agent, in two client calls: the first makes the panes, the
-// second, by their ids, sets their options and starts the agents in them. Agents for which a tiled window has no space
-// get windows of their own, at the price of one more call. ErrDuplicate when the name is taken; of any number of
+// second sets their options by id. Agents for which a tiled window has no space get windows of their own, at the price
+// of more calls. ErrDuplicate when the name is taken; of any number of
 // callers one wins. On any other error what was made is removed again.
 func (c *Client) Create(ctx context.Context, s NewSession) (Created, error) {
 	if err := s.check(); err != nil {
@@ -95,9 +93,7 @@ func (c *Client) Create(ctx context.Context, s NewSession) (Created, error) {
 	}
 	var r reply
 	if err == nil {
-		first := made.places[0].pane
-		r, err = c.callPieces(ctx, append(fill(made.places, s.Agents),
-			command{"select-window", "-t", first}, command{"select-pane", "-t", first}))
+		r, err = c.callPieces(ctx, finish(made.places, s.Agents))
 	}
 	if err != nil {
 		return Created{}, c.undo(ctx, made, err)
@@ -112,14 +108,17 @@ func (c *Client) reserveRest(ctx context.Context, made *reserved, s NewSession) 
 	if made.full {
 		layout = LayoutWindows
 	}
-	first := made.places[0]
-	rest, err := c.reserve(ctx, made.session, first.pane, layout, s.Agents[len(made.places):])
-	if layout == LayoutTiled {
-		made.places = append(made.places[:1:1], append(rest, made.places[1:]...)...)
-	} else {
-		made.places = append(made.places, rest...)
-	}
+	last := made.places[len(made.places)-1]
+	rest, err := c.reserve(ctx, made.session, last.pane, layout, s.Agents[len(made.places):])
+	made.places = append(made.places, rest...)
 	return err
+}
+
+// finish marks and starts what is not, and looks at the first agent.
+func finish(places []place, agents []AgentPane) []command {
+	first := places[0].pane
+	commands := append(fill(places, agents), releasePanes(first)...)
+	return append(commands, command{"select-window", "-t", first}, command{"select-pane", "-t", first})
 }
 
 // undo ends the session of a Create that did not succeed, also when it was interrupted.

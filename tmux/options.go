@@ -41,14 +41,15 @@ const borderFormat = ` #{?#{@paw_agent},#{@paw_label}#{?pane_dead, (` + ended + 
 const ownSession = `#{s|/.*||:@paw_agent}`
 
 // exitFormat is the last line of a pane whose program has ended (tmux 3.3 and later).
-const exitFormat = `#{@paw_label} ` + ended + `, go on with: paw recover ` + ownSession
+func exitFormat(pawSession string) string {
+	return ended + `, go on with: paw recover ` + pawSession
+}
 
-// paneOptions mark a pane as an agent's. They are set before the program starts, so that its exit status is kept however
-// fast it ends.
+// paneOptions mark a pane as an agent's.
 func paneOptions(pane string, a AgentPane) []command {
 	return []command{
 		{"set-option", "-p", "-t", pane, "remain-on-exit", "on"},
-		{"set-option", "-p", "-q", "-t", pane, "remain-on-exit-format", exitFormat}, // -q: unknown before 3.3
+		{"set-option", "-p", "-q", "-t", pane, "remain-on-exit-format", exitFormat(a.Identity.Session)}, // -q: unknown before 3.3
 		{"set-option", "-p", "-t", pane, "@paw_agent", a.Identity.option()},
 		labelOption(pane, a.label()),
 	}
@@ -66,6 +67,23 @@ func windowOptions(pane string) []command {
 	return []command{
 		{"set-option", "-w", "-t", pane, "pane-border-status", "top"},
 		{"set-option", "-w", "-t", pane, "pane-border-format", borderFormat},
+	}
+}
+
+// keepPanes holds for the panes of a window before they have options of their own, so that the exit status of a program
+// is kept however fast it ends. Such a pane gets no last line: while the window is still being divided, that would push
+// what the program said out of sight. It is undone by releasePanes: a pane that the user opens goes as it always did.
+func keepPanes(pane string) []command {
+	return []command{
+		{"set-option", "-w", "-t", pane, "remain-on-exit", "on"},
+		{"set-option", "-w", "-q", "-t", pane, "remain-on-exit-format", ""},
+	}
+}
+
+func releasePanes(pane string) []command {
+	return []command{
+		{"set-option", "-w", "-u", "-t", pane, "remain-on-exit"},
+		{"set-option", "-w", "-u", "-q", "-t", pane, "remain-on-exit-format"},
 	}
 }
 

@@ -205,7 +205,7 @@ func TestStoppedServerTimesOut(t *testing.T) {
 	if err := syscall.Kill(made.Server.PID, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	defer syscall.Kill(made.Server.PID, syscall.SIGCONT)
+	defer func() { _ = syscall.Kill(made.Server.PID, syscall.SIGCONT) }()
 	slow := *c
 	slow.Timeout = 300 * time.Millisecond
 	begin := time.Now()

@@ -10,8 +10,11 @@ import (
 	"strings"
 )
 
-// place is a pane that waits for its agent.
-type place struct{ session, window, pane string }
+// place is a pane made for an agent, which either runs in it or is still to be started.
+type place struct {
+	session, window, pane string
+	started               bool
+}
 
 // reserved is a session with its places, in the order in which they are seen.
 type reserved struct {
@@ -20,49 +23,87 @@ type reserved struct {
 	full    bool // the window has no space for more panes
 }
 
+const (
+	// scriptLimit leaves room, below tmux's limit for a message, for the command that makes the session.
+	scriptLimit = 12 << 10
+	// maxLeases keeps a script of windows below it.
+	maxLeases = 24
+)
+
 // lease is the command of a waiting pane. It ends by itself and, without remain-on-exit, leaves nothing.
 var lease = []string{"sleep", leaseSeconds}
 
-// reserveSession makes the session and up to maxFirst panes with one client call.
+// reserveSession makes the session and its first panes with one client call. In a tiled session their agents run.
 //
 // A chain cannot know the id of a session it has just made, `-t NAME` misses one that a hook of the user has renamed, and
 // no target at all means whatever tmux finds best: measured with 3.3a, that is the window a hook has just opened, or a
-// session of the user when ours was gone by then. So tmux itself looks for the pane that carries the mark, once, and
-// everything else is aimed at that pane; when it is gone, nothing happens to any other.
+// session of the user when ours was gone by then. So the session starts with a lease that carries a mark, tmux itself
+// looks for that pane, once, and everything else is aimed at it; when it is gone, nothing happens to any other.
 func (c *Client) reserveSession(ctx context.Context, s NewSession) (reserved, error) {
 	mark := nonce()
 	isMarked := "#{m:*" + mark + "*,#{pane_start_command}}"
 	find := "%#{S:#{W:#{P:#{?" + isMarked + ",#{s/%//:pane_id},}}}}"
-	target := "#{?" + isMarked + ",#{pane_id},%}" // `%` is no pane
+	pane := "#{?" + isMarked + ",#{pane_id},%}"     // `%` is no pane
+	window := "#{?" + isMarked + ",#{window_id},@}" // new-window takes no pane
 
-	inner := sessionOptions(target, s.PawSession)
-	inner = append(inner,
-		command{"set-option", "-w", "-t", target, "remain-on-exit", "off"}, // of leases
-		// tmux 3.2 ignores -x and -y of a detached session; resize-window leaves window-size at manual.
-		command{"resize-window", "-t", target, "-x", strconv.Itoa(s.Width), "-y", strconv.Itoa(s.Height)},
-		command{"set-option", "-w", "-u", "-t", target, "window-size"},
-	)
-	more := s.Agents[1:min(len(s.Agents), maxFirst)]
+	inner := firstOptions(s, pane)
+	var want int
 	if s.Layout == LayoutWindows {
-		target = "#{?" + isMarked + ",#{window_id},@}" // new-window takes no pane
-		inner = append(inner, windowsAfter(target, placeFormat(mark, "#"), more)...)
+		want = min(len(s.Agents), maxLeases)
+		inner = append(inner, windowsAfter(window, placeFormat(mark, "#"), s.Agents[1:want])...)
 	} else {
-		inner = append(inner, splits(target, placeFormat(mark, "#"), len(more))...)
+		inner, want = firstAgents(inner, s.Agents, pane, placeFormat(mark, "#"))
 	}
-
 	r, err := c.call(ctx, newSession(s, mark),
 		command{"run-shell", "-C", unaliased("run-shell") + " -C -t '" + find + "' '" + doubled(script(inner)) + "'"})
-	made := reserved{}
-	made.places, _ = parsePlaces(r.out, mark)
-	if len(made.places) == 0 {
-		return made, err // no session was made
+	places, _ := parsePlaces(r.out, mark)
+	if len(places) == 0 {
+		return reserved{}, err // no session was made
 	}
-	made.session = made.places[0].session
-	slices.Reverse(made.places[1:]) // each came right after the first
+	made := reserved{session: places[0].session}
+	if s.Layout == LayoutWindows {
+		slices.Reverse(places[1:]) // each came right after the first
+		made.places = places
+	} else {
+		made.places = append(places[1:], places[0]) // each came right before the first
+		for i := range made.places {
+			made.places[i].started = i < len(places)-1 || len(places) == want
+		}
+	}
 	if err != nil {
 		return made, err
 	}
-	return made, made.judge(r.errors, len(more)+1)
+	return made, made.judge(r.errors, want)
+}
+
+// firstOptions are those of a new session; pane is a format that finds its pane.
+func firstOptions(s NewSession, pane string) []command {
+	return append(sessionOptions(pane, s.PawSession),
+		// tmux 3.2 ignores -x and -y of a detached session; resize-window leaves window-size at manual.
+		command{"resize-window", "-t", pane, "-x", strconv.Itoa(s.Width), "-y", strconv.Itoa(s.Height)},
+		command{"set-option", "-w", "-u", "-t", pane, "window-size"})
+}
+
+// firstAgents starts agents before the first pane, and the last one in it: so they stand in order, and those that found
+// a place are the first. It takes as many as fit into one message, and returns how many that is.
+func firstAgents(commands []command, agents []AgentPane, pane, format string) ([]command, int) {
+	commands = append(commands, keepPanes(pane)...)
+	size := len(doubled(script(commands)))
+	last := func(a AgentPane) command {
+		return append(command{"respawn-pane", "-k", "-t", pane}, octal(a.Argv)...)
+	}
+	n := 0
+	for n < len(agents)-1 {
+		more := split(pane, format, octal(agents[n].Argv))
+		more[0] = slices.Insert(more[0], 1, "-b")
+		size += len(doubled(script(more)))
+		if size+len(doubled(script([]command{last(agents[n+1])}))) > scriptLimit {
+			break
+		}
+		commands = append(commands, more...)
+		n++
+	}
+	return append(commands, last(agents[n])), n + 1
 }
 
 // judge decides what it means that a call made fewer places than it should have.
@@ -83,7 +124,11 @@ func (c *Client) reserve(ctx context.Context, session, pane, layout string, agen
 	mark := nonce()
 	var places []place
 	if layout == LayoutTiled && pane != "" {
-		r, err := c.callPieces(ctx, splits(pane, placeFormat(mark, ""), len(agents)))
+		var commands []command
+		for range agents {
+			commands = append(commands, split(pane, placeFormat(mark, ""), lease)...)
+		}
+		r, err := c.callPieces(ctx, commands)
 		places, _ = parsePlaces(r.out, mark)
 		slices.Reverse(places)
 		if err != nil && !errors.Is(err, errNoSpace) {
@@ -106,14 +151,10 @@ func (c *Client) reserve(ctx context.Context, session, pane, layout string, agen
 	return places, err
 }
 
-// splits makes n panes after target, with the window tiled after each: a plain split soon has no space.
-func splits(target, format string, n int) []command {
-	var commands []command
-	for range n {
-		split := command{"split-window", "-d", "-P", "-F", format, "-t", target}
-		commands = append(commands, append(split, lease...), command{"select-layout", "-t", target, "tiled"})
-	}
-	return commands
+// split makes a pane after target and tiles the window: without that there is soon no space for another.
+func split(target, format string, argv []string) []command {
+	split := command{"split-window", "-d", "-P", "-F", format, "-t", target}
+	return []command{append(split, argv...), {"select-layout", "-t", target, "tiled"}}
 }
 
 // windowsAfter makes a window for each agent after the window of target, so that the last comes first.
@@ -131,7 +172,7 @@ func window(target, format string, a AgentPane) command {
 	return append(command{"new-window", "-d", "-P", "-F", format, "-n", a.Identity.Agent, "-t", target}, lease...)
 }
 
-// fill sets the options of each place and starts its agent.
+// fill sets the options of each place and starts its agent there, after them.
 func fill(places []place, agents []AgentPane) []command {
 	var commands []command
 	seen := map[string]bool{}
@@ -144,7 +185,9 @@ func fill(places []place, agents []AgentPane) []command {
 	for i, a := range agents {
 		pane := places[i].pane
 		commands = append(commands, paneOptions(pane, a)...)
-		commands = append(commands, append(command{"respawn-pane", "-k", "-t", pane}, a.Argv...))
+		if !places[i].started {
+			commands = append(commands, append(command{"respawn-pane", "-k", "-t", pane}, a.Argv...))
+		}
 	}
 	return commands
 }
@@ -165,12 +208,12 @@ func parsePlaces(out, mark string) ([]place, error) {
 		if len(f) != 3 || checkID('$', f[0]) != nil || checkID('%', f[2]) != nil {
 			return places, fmt.Errorf("tmux: new pane described as %q", line)
 		}
-		places = append(places, place{f[0], f[1], f[2]})
+		places = append(places, place{session: f[0], window: f[1], pane: f[2]})
 	}
 	return places, nil
 }
 
-// script writes commands in tmux's own language. It is only for arguments that paw wrote: ids, names, formats.
+// script writes commands in tmux's own language. Arguments are formats and words of paw, or went through octal.
 func script(commands []command) string {
 	var b strings.Builder
 	for i, c := range commands {
@@ -184,6 +227,25 @@ func script(commands []command) string {
 	}
 	return b.String()
 }
+
+// octal writes arguments so that tmux's language, whatever it is quoted in, takes them byte for byte.
+func octal(argv []string) []string {
+	escaped := make([]string, len(argv))
+	for i, arg := range argv {
+		var b strings.Builder
+		for _, char := range []byte(arg) {
+			if strings.IndexByte(plain, char) >= 0 {
+				b.WriteByte(char)
+			} else {
+				fmt.Fprintf(&b, `\%03o`, char)
+			}
+		}
+		escaped[i] = b.String()
+	}
+	return escaped
+}
+
+const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/.-"
 
 // doubled survives one expansion as a format.
 func doubled(text string) string { return strings.ReplaceAll(text, "#", "##") }

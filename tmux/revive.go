@@ -3,7 +3,6 @@ package tmux
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -46,6 +45,4 @@ func Revive(serverPID int, serverStarted int64) error {
 }
 
 // isServer knows how tmux calls its processes: "tmux: server" and "tmux: client" on Linux, "tmux" elsewhere.
-func isServer(name string) bool {
-	return strings.HasPrefix(name, "tmux") && !strings.HasPrefix(name, "tmux: client")
-}
+func isServer(name string) bool { return name == "tmux: server" || name == "tmux" }

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	for _, name := range []string{"TMUX", "TMUX_PANE", "TMUX_TMPDIR", "LC_ALL", "LC_CTYPE"} {
-		os.Unsetenv(name)
+		_ = os.Unsetenv(name)
 	}
 	home, err := os.MkdirTemp("", "pawhome")
 	if err != nil {
@@ -28,10 +28,10 @@ func TestMain(m *testing.M) {
 	for _, kv := range []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "LANG=C.UTF-8", "TERM=xterm-256color",
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1"} {
 		name, value, _ := strings.Cut(kv, "=")
-		os.Setenv(name, value)
+		_ = os.Setenv(name, value)
 	}
 	code := m.Run()
-	os.RemoveAll(home)
+	_ = os.RemoveAll(home)
 	os.Exit(code)
 }
 
@@ -42,7 +42,7 @@ func shortDir(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
 

@@ -66,8 +66,8 @@ func namedSocket(name string) string {
 		if base == "" {
 			continue
 		}
-		if real, err := filepath.EvalSymlinks(absolute(base)); err == nil {
-			return filepath.Join(real, user, name)
+		if dir, err := filepath.EvalSymlinks(absolute(base)); err == nil {
+			return filepath.Join(dir, user, name)
 		}
 	}
 	return filepath.Join("/tmp", user, name)
@@ -93,8 +93,8 @@ func (c *Client) guard(e endpoint) {
 	}
 	own := filepath.Join("tmux-"+strconv.Itoa(os.Getuid()), "default")
 	for _, base := range []string{"/tmp", os.TempDir()} {
-		if real, err := filepath.EvalSymlinks(base); err == nil {
-			base = real
+		if dir, err := filepath.EvalSymlinks(base); err == nil {
+			base = dir
 		}
 		if e.path == filepath.Join(base, own) {
 			panic("tmux: a test would reach the default server at " + e.path)
@@ -107,7 +107,7 @@ func belowTemp(dir string) bool {
 	if dir == "" {
 		return false
 	}
-	real, err := filepath.EvalSymlinks(absolute(dir))
+	dir, err := filepath.EvalSymlinks(absolute(dir))
 	if err != nil {
 		return false
 	}
@@ -115,6 +115,6 @@ func belowTemp(dir string) bool {
 	if err != nil {
 		return false
 	}
-	rel, err := filepath.Rel(temp, real)
+	rel, err := filepath.Rel(temp, dir)
 	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, "../")
 }

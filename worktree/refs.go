@@ -1,0 +1,132 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"paw/worktree/git"
+)
+
+// RefLockedError is a ref that cannot be changed because of a lock file. Age says
+// how old the file is: git holds such a lock for milliseconds, so an old one was
+// left by a git that was killed. Nothing is deleted.
+type RefLockedError struct {
+	Ref, File string
+	Age       time.Duration
+}
+
+func (e *RefLockedError) Error() string {
+	return fmt.Sprintf("%s: locked by %s, which is %s old", e.Ref, e.File, e.Age.Round(time.Second))
+}
+
+// refLockPatience bounds the wait for the lock of another git, which a slow
+// machine holds longer than git itself waits (core.filesRefLockTimeout, 100 ms).
+const refLockPatience = 2 * time.Second
+
+// CreateRef makes a ref that does not exist yet. Of any number of racers exactly
+// one wins; the others get false, as do all for a ref that was there before. A
+// lock file that stays is *RefLockedError.
+func (m Manager) CreateRef(ctx context.Context, ref, oid string) (won bool, err error) {
+	if !isOID(oid) {
+		return false, fmt.Errorf("%s: %q is not a whole object id", ref, oid)
+	}
+	err = m.changeRefs(ctx, ref, func() error {
+		return m.home().Run(ctx, quietly("update-ref", "--no-deref", ref, oid, "")...)
+	})
+	var failed *git.Error
+	if errors.As(err, &failed) && failed.Said("reference already exists") {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// DeleteRefs deletes refs (name -> the id it must have) in one transaction: all
+// of them or, when one has moved, is locked or gone, none.
+func (m Manager) DeleteRefs(ctx context.Context, refs map[string]string) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	var input strings.Builder
+	for ref, oid := range refs {
+		if !isOID(oid) {
+			return fmt.Errorf("%s: %q is not a whole object id", ref, oid)
+		}
+		fmt.Fprintf(&input, "delete %s\x00%s\x00", ref, oid)
+	}
+	return m.changeRefs(ctx, "refs", func() error {
+		_, err := m.home().Input(ctx, []byte(input.String()), quietly("update-ref", "--no-deref", "-z", "--stdin")...)
+		return err
+	})
+}
+
+// Refs returns the refs whose full names begin with prefix, with the ids they
+// have. It starts one git process.
+func (m Manager) Refs(ctx context.Context, prefix string) (map[string]string, error) {
+	args := []string{"for-each-ref", "--format=%(objectname) %(refname)"}
+	switch {
+	case prefix == "":
+	case strings.HasSuffix(prefix, "/"):
+		args = append(args, prefix)
+	default:
+		args = append(args, prefix+"*", prefix+"*/**")
+	}
+	out, err := m.home().Output(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]string{}
+	for line := range strings.Lines(out) {
+		oid, ref, ok := strings.Cut(strings.TrimRight(line, "\n"), " ")
+		if ok && strings.HasPrefix(ref, prefix) {
+			found[ref] = oid
+		}
+	}
+	return found, nil
+}
+
+// changeRefs repeats change while a lock file of another git is in its way, and
+// names the file when it does not go away.
+func (m Manager) changeRefs(ctx context.Context, what string, change func() error) error {
+	deadline := time.NewTimer(refLockPatience)
+	defer deadline.Stop()
+	for {
+		err := change()
+		file := lockInTheWay(err)
+		if file == "" {
+			return err
+		}
+		select {
+		case <-deadline.C:
+			return stillLocked(what, file, err)
+		case <-ctx.Done():
+			return ctx.Err()
+		default: // git itself has waited already
+		}
+	}
+}
+
+// lockInTheWay is the lock file that git's message names, "" for another error.
+func lockInTheWay(err error) string {
+	var failed *git.Error
+	if !errors.As(err, &failed) {
+		return ""
+	}
+	_, rest, found := strings.Cut(failed.Stderr, "Unable to create '")
+	file, why, ok := strings.Cut(rest, "': ")
+	if !found || !ok || !strings.HasPrefix(why, "File exists") || !strings.HasSuffix(file, ".lock") {
+		return ""
+	}
+	return file
+}
+
+func stillLocked(what, file string, err error) error {
+	info, statErr := os.Lstat(file)
+	if statErr != nil { // it is gone at last, and another may be there
+		return err
+	}
+	return &RefLockedError{Ref: what, File: file, Age: time.Since(info.ModTime())}
+}

@@ -1,0 +1,128 @@
+package worktree
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const turnTagPrefix = "afk-"
+
+// TurnTags returns the numbers of the turn tags of every turn session, in order,
+// read from the files of the ref store without git and without opening one file
+// per tag. It is not ok for a ref store of another format; `git for-each-ref` can
+// read that one.
+func TurnTags(commonDir string) (numbers map[string][]int, ok bool, err error) {
+	ok, err = refsInFiles(commonDir)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	numbers = map[string][]int{}
+	add := func(name string) {
+		if turnSession, n, ok := splitTurnTag(name); ok {
+			numbers[turnSession] = append(numbers[turnSession], n)
+		}
+	}
+	if err := eachStoredRef(commonDir, "refs/tags/", turnTagPrefix, add); err != nil {
+		return nil, false, err
+	}
+	for turnSession, list := range numbers {
+		slices.Sort(list)
+		numbers[turnSession] = slices.Compact(list)
+	}
+	return numbers, true, nil
+}
+
+// splitTurnTag takes afk-<turn session>-<n> apart. The name of a turn session
+// has no "-", so the number is what follows the last one.
+func splitTurnTag(name string) (turnSession string, n int, ok bool) {
+	rest, found := strings.CutPrefix(name, turnTagPrefix)
+	turnSession, digits, cut := strings.Cut(rest, "-")
+	if !found || !cut || !isTurnSession(turnSession) {
+		return "", 0, false
+	}
+	n, ok = turnNumber(digits)
+	return turnSession, n, ok
+}
+
+func isTurnSession(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		if c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 64
+}
+
+// turnNumber reads a number as paw writes it: no sign, no leading zero.
+func turnNumber(digits string) (int, bool) {
+	n, err := strconv.Atoi(digits)
+	return n, err == nil && n >= 0 && strconv.Itoa(n) == digits
+}
+
+// refsInFiles reports whether the refs are in the classic files.
+func refsInFiles(commonDir string) (bool, error) {
+	format, err := repositoryExtension(commonDir, "refstorage")
+	return format == "" || format == "files", err
+}
+
+// repositoryExtension is the value of extensions.<name> (in lower case), "" when
+// it is not set.
+func repositoryExtension(commonDir, name string) (string, error) {
+	content, err := os.ReadFile(filepath.Join(commonDir, "config"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	found := ""
+	eachSetting(string(content), func(key, value string) {
+		if key == "extensions."+name {
+			found = strings.ToLower(value)
+		}
+	})
+	return found, nil
+}
+
+// eachStoredRef calls f with the name below dir ("refs/tags/") of each ref there
+// that begins with prefix, maybe twice. Loose refs come before packed-refs is
+// read: a ref that is being packed is in at least one of them then.
+func eachStoredRef(commonDir, dir, prefix string, f func(name string)) error {
+	loose, err := os.ReadDir(filepath.Join(commonDir, filepath.FromSlash(dir)))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, item := range loose {
+		if !item.IsDir() && strings.HasPrefix(item.Name(), prefix) && !strings.HasSuffix(item.Name(), ".lock") {
+			f(item.Name())
+		}
+	}
+	packed, err := os.ReadFile(filepath.Join(commonDir, "packed-refs"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	eachPackedRef(packed, dir+prefix, func(ref string) {
+		if name := ref[len(dir):]; !strings.Contains(name, "/") {
+			f(name)
+		}
+	})
+	return nil
+}
+
+// eachPackedRef calls f with each ref of a packed-refs file that begins with
+// prefix. A line is "<id> <ref>", and no ref has a space in its name.
+func eachPackedRef(packed []byte, prefix string, f func(ref string)) {
+	mark := []byte(" " + prefix)
+	for at := bytes.Index(packed, mark); at >= 0; at = bytes.Index(packed, mark) {
+		line, rest, _ := bytes.Cut(packed[at+1:], []byte("\n"))
+		f(string(line))
+		packed = rest
+	}
+}
