@@ -1,0 +1,190 @@
+package turn
+
+import "fmt"
+
+// Decide tells what an event means for an agent: the steps to take, in their order, none if it means nothing. last is
+// the agent's last turn, open or not, nil if it has none. Decide is pure; the caller has already dropped events of
+// other launches and, where the CLI's own record says that the open turn ended unseen, has closed it accordingly.
+//
+// Which events the CLIs send, and which they do not:
+//   - No CLI reports everything. Whatever is still open when the next prompt begins was interrupted: claude reports
+//     neither Esc nor a denied permission, codex no API error, gemini no Esc in a permission dialog. (Elsewhere gemini
+//     reports an Esc as an end, and it counts as one.)
+//   - A prompt typed while the CLI is busy belongs to the open turn if the CLI takes it into that: claude reports
+//     nothing then, codex sends a prompt with the same turn id, opencode one that the adapter marks as Queued. Else the
+//     CLI keeps it back and reports it after the end.
+//   - qwen sends an empty prompt after each result of a tool.
+//   - An end without an open turn is nothing: opencode is idle twice after an error, and claude answers a `!command`
+//     without a prompt, its end bearing the id of the turn before.
+//   - Background tasks do not keep a turn open. When one ends, claude prompts itself, which starts a turn of its own.
+func Decide(last *Record, e Event) []Action {
+	if e.Child {
+		return nil
+	}
+	open := last
+	if last == nil || last.State != InProgress {
+		open = nil
+	}
+	switch e.Kind {
+	case KindSessionStart:
+		return sessionStart(last, open, e)
+	case KindPrompt:
+		return prompt(last, open, e)
+	case KindSessionEnd:
+		return sessionEnd(open, e)
+	case KindError:
+		if open == nil {
+			return lateError(last, e)
+		}
+	default: // only the open turn knows
+	}
+	if open == nil {
+		return nil
+	}
+	if foreign(open, e) {
+		return stray(open, e)
+	}
+	return during(open, e)
+}
+
+// during is about the events of the open turn itself.
+func during(open *Record, e Event) []Action {
+	switch e.Kind {
+	case KindInput:
+		if open.Waiting && (e.Message == "" || e.Message == open.Question) {
+			return nil // a reminder of what it waits for already
+		}
+		return []Action{{Do: ActInput, Text: e.Message}}
+	case KindAnswered, KindTool:
+		if !open.Waiting {
+			return nil
+		}
+		return []Action{{Do: ActAnswered}}
+	case KindEnd:
+		finish := Action{Do: ActFinish, Text: e.Message}
+		if e.Background > 0 {
+			return []Action{{Do: ActNote, Text: stillRunning(e.Background)}, finish}
+		}
+		return []Action{finish}
+	case KindError:
+		return []Action{abort(Abort{Reason: ReasonError, ErrorType: e.ErrorType, Message: e.Message})}
+	case KindInterrupt:
+		return []Action{abort(Abort{Reason: ReasonInterrupted, Message: e.Message})}
+	default:
+		return nil
+	}
+}
+
+func prompt(last, open *Record, e Event) []Action {
+	moved := open != nil && differ(open.Conversation, e.Conversation)
+	if e.Prompt == "" {
+		if open == nil || moved {
+			return nil // nobody asked for anything
+		}
+		return []Action{{Do: ActExecute, Text: "goes on without a new prompt"}}
+	}
+	if open != nil && (same(open.TurnID, e.TurnID) || e.Queued && !moved) {
+		return []Action{{Do: ActExecute, Text: e.Prompt}}
+	}
+	var actions []Action
+	if open != nil {
+		actions = append(actions, interrupted("another prompt began"))
+	}
+	actions = append(actions, conversation(last, e)...)
+	start := Start{Type: e.Type, Prompt: e.Prompt, Conversation: e.Conversation, TurnID: e.TurnID}
+	if start.Type == "" {
+		start.Type = TypePrompt
+	}
+	return append(actions, Action{Do: ActStart, Start: &start})
+}
+
+// sessionStart is about the conversation that the CLI is in from now on. A CLI that takes one up while a turn is open
+// has left that turn without a word, with two exceptions: it shortens the conversation in the midst of its work, and
+// some start a conversation only once its first turn is under way (opencode's plugin learns of it in any order).
+func sessionStart(last, open *Record, e Event) []Action {
+	if open == nil {
+		return conversation(last, e)
+	}
+	switch e.Source {
+	case SourceClear, SourceResume, SourceFork:
+		why := "the conversation was taken up again"
+		if differ(open.Conversation, e.Conversation) {
+			why = "another conversation began"
+		}
+		return append([]Action{interrupted(why)}, conversation(last, e)...)
+	case SourceCompact:
+		return conversation(last, e)
+	}
+	// A start of another conversation now is most likely a CLI that the agent itself runs. If not, its first prompt
+	// will tell.
+	return nil
+}
+
+// sessionEnd is about a CLI that exits, in mid-turn perhaps. When it only changes the conversation, the start of the
+// next one decides.
+func sessionEnd(open *Record, e Event) []Action {
+	if open == nil || differ(open.Conversation, e.Conversation) {
+		return nil
+	}
+	if e.Source == SourceClear || e.Source == SourceResume {
+		return nil
+	}
+	return []Action{interrupted("the CLI exited")}
+}
+
+// lateError keeps what would be lost: the turn that it belongs to has ended, and not with an error.
+func lateError(last *Record, e Event) []Action {
+	if last == nil || !same(last.TurnID, e.TurnID) || last.Reason == ReasonError {
+		return nil
+	}
+	a := Abort{Reason: ReasonError, ErrorType: e.ErrorType, Message: e.Message}
+	return []Action{{Do: ActNote, Text: "after its end: " + a.Error()}}
+}
+
+// stray is about an event that is not the open turn's. The end of another turn in the same conversation is worth a
+// note, since it may mean that a start was lost.
+func stray(open *Record, e Event) []Action {
+	if differ(open.Conversation, e.Conversation) {
+		return nil
+	}
+	switch e.Kind {
+	case KindEnd, KindError, KindInterrupt:
+		return []Action{{Do: ActNote, Text: fmt.Sprintf("%s of another turn, %s", e.Kind, e.TurnID)}}
+	default:
+		return nil
+	}
+}
+
+// foreign tells whether an event belongs to another turn than the open one. A turn id says it best; a CLI that the
+// agent runs has another conversation.
+func foreign(open *Record, e Event) bool {
+	if same(open.TurnID, e.TurnID) {
+		return false
+	}
+	return differ(open.TurnID, e.TurnID) || differ(open.Conversation, e.Conversation)
+}
+
+// conversation returns the step that remembers a conversation other than the last turn's.
+func conversation(last *Record, e Event) []Action {
+	if e.Conversation == "" || last != nil && last.Conversation == e.Conversation {
+		return nil
+	}
+	return []Action{{Do: ActConversation, Text: e.Conversation}}
+}
+
+// same and differ compare ids, of which an empty one is unknown: it is neither the same nor another.
+func same(a, b string) bool   { return a != "" && a == b }
+func differ(a, b string) bool { return a != "" && b != "" && a != b }
+
+func abort(a Abort) Action { return Action{Do: ActAbort, Abort: &a} }
+
+func interrupted(why string) Action {
+	return abort(Abort{Reason: ReasonInterrupted, Message: why})
+}
+
+func stillRunning(tasks int) string {
+	if tasks == 1 {
+		return "1 background task is still running"
+	}
+	return fmt.Sprintf("%d background tasks are still running", tasks)
+}

@@ -1,0 +1,132 @@
+package turn
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// Dir is the folder with the turn logs of one agent. It need not exist.
+type Dir struct{ Path string }
+
+var logName = regexp.MustCompile(`^turn-([0-9]{3,})-(.+)\.log$`)
+
+// LogName returns the file name of a turn's log, such as turn-003-prompt.log.
+func LogName(number int, typ Type) string { return fmt.Sprintf("turn-%03d-%s.log", number, typ) }
+
+// ParseLogName is the reverse of LogName; it is false for any name that LogName would not give.
+func ParseLogName(name string) (number int, typ Type, ok bool) {
+	match := logName.FindStringSubmatch(name)
+	if match == nil {
+		return 0, "", false
+	}
+	number, err := strconv.Atoi(match[1])
+	typ = Type(match[2])
+	if err != nil || number < 1 || typ.Validate() != nil || LogName(number, typ) != name {
+		return 0, "", false
+	}
+	return number, typ, true
+}
+
+// file is one log of a folder.
+type file struct {
+	number int
+	typ    Type
+	name   string
+}
+
+// files returns the logs by number; none when the folder is missing. Other files are not paw's business.
+func (d Dir) files() ([]file, error) {
+	dir, err := os.Open(d.Path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	var found []file
+	for _, name := range names {
+		if number, typ, ok := ParseLogName(name); ok {
+			found = append(found, file{number, typ, name})
+		}
+	}
+	slices.SortFunc(found, func(a, b file) int {
+		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.name, b.name))
+	})
+	return found, nil
+}
+
+func (d Dir) record(f file) (Record, error) {
+	l := newLog(filepath.Join(d.Path, f.name), f.number, f.typ)
+	if err := l.load(); err != nil {
+		return Record{}, err
+	}
+	return l.view(), nil
+}
+
+// Records returns all turns by number. What a torn or foreign line says is left out; a file that cannot be read gives
+// one error and does not hide the others. A missing folder has no turns.
+func (d Dir) Records() ([]Record, []error) {
+	files, err := d.files()
+	if err != nil {
+		return nil, []error{err}
+	}
+	var records []Record
+	var problems []error
+	for _, f := range files {
+		r, err := d.record(f)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		records = append(records, r)
+	}
+	return records, problems
+}
+
+// Last returns the turn with the highest number, nil if there is none. It reads one file.
+func (d Dir) Last() (*Record, error) {
+	files, err := d.files()
+	if err != nil || len(files) == 0 {
+		return nil, err
+	}
+	r, err := d.record(files[len(files)-1])
+	if err != nil {
+		return nil, err
+	}
+	return &r, nil
+}
+
+// Highest returns the highest number that has a log, from the file names alone; 0 if there is none or the folder
+// cannot be read.
+func (d Dir) Highest() int {
+	files, err := d.files()
+	if err != nil || len(files) == 0 {
+		return 0
+	}
+	return files[len(files)-1].number
+}
+
+// taken returns the log that the number already has, of any type, or "".
+func (d Dir) taken(number int) (string, error) {
+	files, err := d.files()
+	if err != nil {
+		return "", err
+	}
+	for _, f := range files {
+		if f.number == number {
+			return filepath.Join(d.Path, f.name), nil
+		}
+	}
+	return "", nil
+}

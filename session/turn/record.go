@@ -1,0 +1,89 @@
+package turn
+
+import (
+	"slices"
+	"time"
+)
+
+// Record is what the log of a turn says, read at one moment.
+type Record struct {
+	Number int
+	Type   Type
+	State  State
+
+	Prompt       string // byte for byte, as all texts here
+	Launch       string // the launch of the CLI it belongs to
+	Conversation string
+	TurnID       string // the CLI's own id of the turn, "" where it has none
+	StartCommit  string // HEAD at the start
+	StartedAt    time.Time
+	EndedAt      *time.Time // nil while it is in progress
+
+	Outcome    string // of a finished turn, as are the next four
+	CommitHash string
+	Snapshot   string
+	Message    string
+	Files      int // changed in the turn
+
+	Reason       Reason // of an aborted turn, as are the next three
+	ErrorType    string
+	ErrorMessage string
+	ErrorTrace   string
+
+	Waiting      bool // for the user, who was asked Question
+	WaitingSince *time.Time
+	Question     string
+	Children     []string // agents it started, in that order
+	Notes        []string
+
+	LastEventAt time.Time
+	LogFile     string
+}
+
+// Result is how a turn finished. It is a value that never changes.
+type Result struct {
+	Number     int
+	Type       Type
+	Outcome    string
+	CommitHash string
+	Snapshot   string
+	Message    string
+	LogFile    string
+	StartedAt  time.Time
+	EndedAt    time.Time
+}
+
+// Result returns the result of a finished turn, and false for any other.
+func (r Record) Result() (Result, bool) {
+	if r.State != Finished || r.EndedAt == nil {
+		return Result{}, false
+	}
+	return Result{
+		Number:     r.Number,
+		Type:       r.Type,
+		Outcome:    r.Outcome,
+		CommitHash: r.CommitHash,
+		Snapshot:   r.Snapshot,
+		Message:    r.Message,
+		LogFile:    r.LogFile,
+		StartedAt:  r.StartedAt,
+		EndedAt:    *r.EndedAt,
+	}, true
+}
+
+// clone makes a copy that shares nothing with r.
+func (r Record) clone() Record {
+	r.Children = slices.Clone(r.Children)
+	r.Notes = slices.Clone(r.Notes)
+	r.EndedAt = cloneTime(r.EndedAt)
+	r.WaitingSince = cloneTime(r.WaitingSince)
+	return r
+}
+
+func cloneTime(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	c := *t
+	return &c
+}

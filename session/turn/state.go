@@ -1,0 +1,48 @@
+package turn
+
+import "regexp"
+
+// State is where a turn stands.
+type State string
+
+// The states of a turn. Finished and Aborted are final.
+const (
+	Initial    State = "initial"     // made, nothing is written yet
+	InProgress State = "in_progress" // started, the CLI is at work or waits for the user
+	Finished   State = "finished"    // the answer is complete
+	Aborted    State = "aborted"     // it ended in another way, see Reason
+)
+
+// Type is the kind of transition that a turn is: what made the CLI work.
+type Type string
+
+// The types that paw itself gives; a script may give any valid one.
+const (
+	TypePrompt       Type = "prompt"            // somebody typed or sent a prompt
+	TypeNotification Type = "task-notification" // the CLI prompted itself, such as at the end of a background task
+)
+
+// maxType bounds a type in characters: it is part of a file name.
+const maxType = 64
+
+var validType = regexp.MustCompile(`^[a-z][a-z0-9_.-]*$`)
+
+// Validate checks that the type begins with a lower-case letter and goes on with lower-case letters, digits, '_', '.'
+// and '-', at most 64 in all. The error is a *TypeError.
+func (t Type) Validate() error {
+	if len(t) > maxType || !validType.MatchString(string(t)) {
+		return &TypeError{Type: t}
+	}
+	return nil
+}
+
+// Reason says why a turn was aborted.
+type Reason string
+
+// The reasons that paw itself gives.
+const (
+	ReasonInterrupted Reason = "interrupted" // by the user, or another prompt began before its end was seen
+	ReasonError       Reason = "error"       // the CLI gave up, such as on an error of its model's API
+	ReasonCrash       Reason = "crash"       // the CLI or the machine died
+	ReasonStopped     Reason = "stopped"     // paw ended the CLI
+)

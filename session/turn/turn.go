@@ -1,0 +1,181 @@
+package turn
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Turn owns the lifecycle of one turn and its log:
+//
+//	Initial --Start--> InProgress --Execute, Input, Resumed, Children, any number of times--> InProgress
+//	InProgress --Finish--> Finished
+//	InProgress --Abort--> Aborted
+//
+// Every other call is a *TransitionError. Several processes may hold the same turn: each call first reads what the
+// others wrote, and of those that end a turn at the same time exactly one succeeds. Within a process one goroutine at
+// a time may use it.
+type Turn struct {
+	dir    Dir
+	number int
+	now    func() time.Time
+	log    *log // nil in Initial
+}
+
+// Start is what a turn begins with.
+type Start struct {
+	Type         Type   // TypePrompt for a typed prompt
+	Prompt       string // kept byte for byte
+	Launch       string // the launch of the CLI it belongs to
+	Conversation string
+	TurnID       string // the CLI's own id of the turn, "" where it has none
+	Commit       string // HEAD at the start
+}
+
+// End is how a turn finishes.
+type End struct {
+	Outcome    string // such as success
+	CommitHash string // HEAD at the end, where the tag goes
+	Snapshot   string // commit of the worktree's whole state
+	Message    string
+	Files      int // changed in the turn
+}
+
+// New returns a turn in Initial; nothing is written before Start. Numbers count from 1.
+func New(d Dir, number int, now func() time.Time) *Turn {
+	return &Turn{dir: d, number: number, now: now}
+}
+
+// Open returns the turn of an existing log, in the state that the log says.
+func Open(path string, now func() time.Time) (*Turn, error) {
+	number, typ, ok := ParseLogName(filepath.Base(path))
+	if !ok {
+		return nil, fmt.Errorf("%s: not the name of a turn log", path)
+	}
+	l := newLog(path, number, typ)
+	if err := l.load(); err != nil {
+		return nil, err
+	}
+	return &Turn{dir: Dir{Path: filepath.Dir(path)}, number: number, now: now, log: l}, nil
+}
+
+// Start begins the turn: it makes the log, and the folder where that is missing. If the number has a log already, the
+// error is an *ExistsError and that log stays as it is. A bad type is a *TypeError, a number below 1 a *NumberError;
+// after any error the turn is still in Initial.
+func (t *Turn) Start(s Start) error {
+	if t.log != nil {
+		return &TransitionError{Number: t.number, From: t.State(), Event: eventStart}
+	}
+	if t.number < 1 {
+		return &NumberError{Number: t.number}
+	}
+	if err := s.Type.Validate(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(t.dir.Path, 0o700); err != nil {
+		return err
+	}
+	// The file itself is exclusive; this finds the same number under another type.
+	taken, err := t.dir.taken(t.number)
+	if err != nil {
+		return err
+	}
+	if taken != "" {
+		return &ExistsError{Number: t.number, Path: taken}
+	}
+	l := newLog(filepath.Join(t.dir.Path, LogName(t.number, s.Type)), t.number, s.Type)
+	err = l.create(line{
+		Event: eventStart, At: stamp(t.now), Number: t.number, Type: s.Type,
+		Launch: text(s.Launch), Conversation: text(s.Conversation), TurnID: text(s.TurnID),
+		Commit: text(s.Commit), Prompt: text(s.Prompt),
+	})
+	if err != nil {
+		return err
+	}
+	t.log = l
+	return nil
+}
+
+// Execute logs what the CLI is asked to do. It may be called any number of times.
+func (t *Turn) Execute(description string) error {
+	return t.append(line{Event: eventExecute, Description: text(description)})
+}
+
+// Input logs that the CLI waits for the user, and for what.
+func (t *Turn) Input(question string) error {
+	return t.append(line{Event: eventInput, Question: text(question)})
+}
+
+// Resumed logs that the user answered, as an execution.
+func (t *Turn) Resumed() error { return t.Execute("input answered") }
+
+// Children logs agents that the turn started. They are added to those it has.
+func (t *Turn) Children(ids []string) error {
+	return t.append(line{Event: eventChildren, Children: texts(ids)})
+}
+
+// Note logs a remark. It is allowed in every state after Initial, also at the end, such as for a tag that was made
+// late.
+func (t *Turn) Note(remark string) error {
+	return t.append(line{Event: eventNote, Text: text(remark)})
+}
+
+// Finish ends the turn well and returns its result, with the times of the log.
+func (t *Turn) Finish(e End) (Result, error) {
+	err := t.append(line{
+		Event: eventEnd, Outcome: text(e.Outcome), CommitHash: text(e.CommitHash), Snapshot: text(e.Snapshot),
+		Message: text(e.Message), Files: &e.Files,
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	result, _ := t.Record().Result()
+	return result, nil
+}
+
+// Abort ends the turn badly and hands the reason back as the error: it never returns nil. Where the abort itself is
+// not possible or cannot be written, the error is both that and the reason.
+func (t *Turn) Abort(a *Abort) error {
+	if a == nil {
+		a = &Abort{}
+	}
+	err := t.append(line{
+		Event: eventAbort, Reason: text(a.reason()), ErrorType: text(a.ErrorType),
+		Message: text(a.message()), Trace: text(a.Trace),
+	})
+	if err != nil {
+		return fmt.Errorf("%w; to be aborted: %w", err, a)
+	}
+	return a
+}
+
+func (t *Turn) append(e line) error {
+	if t.log == nil {
+		return &TransitionError{Number: t.number, From: Initial, Event: e.Event}
+	}
+	e.At = stamp(t.now)
+	return t.log.append(e)
+}
+
+// State returns the state as of the last call.
+func (t *Turn) State() State { return t.Record().State }
+
+// Number returns the number of the turn.
+func (t *Turn) Number() int { return t.number }
+
+// Path returns the log file, "" in Initial.
+func (t *Turn) Path() string {
+	if t.log == nil {
+		return ""
+	}
+	return t.log.path
+}
+
+// Record returns what the log said as of the last call. It is a copy.
+func (t *Turn) Record() Record {
+	if t.log == nil {
+		return Record{Number: t.number, State: Initial}
+	}
+	return t.log.view()
+}
