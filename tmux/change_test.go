@@ -299,7 +299,7 @@ func TestLabelsAreShownAsTheyAre(t *testing.T) {
 func TestDeadPanesSayHowToGoOn(t *testing.T) {
 	c := privateClient(t)
 	s := newSession1(t, "s", 0)
-	s.Agents = []AgentPane{agentPane(t, "s", "a1", "echo last words; exit 7"), agentPane(t, "s", "a2", "kill -KILL $$"),
+	s.Agents = []AgentPane{agentPane(t, "s", "a1", "echo; echo last words; exit 7"), agentPane(t, "s", "a2", "kill -KILL $$"),
 		agentPane(t, "s", "a3", "exec sleep 1000")}
 	made := create(t, c, s)
 	waitFor(t, "two exits", func() bool {

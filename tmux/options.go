@@ -40,7 +40,8 @@ const borderFormat = ` #{?#{@paw_agent},#{@paw_label}#{?pane_dead, (` + ended + 
 // ownSession is the session's name out of @paw_agent, which stays with a pane that the user moves elsewhere.
 const ownSession = `#{s|/.*||:@paw_agent}`
 
-// exitFormat is the last line of a pane whose program has ended (tmux 3.3 and later).
+// exitFormat is the last line of a pane whose program has ended (tmux 3.3 and later). To draw it, tmux scrolls the pane
+// by one line: a program that ends with a message on an otherwise empty pane does well to start with an empty line.
 func exitFormat(pawSession string) string {
 	return ended + `, go on with: paw recover ` + pawSession
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // aider has no conversation ids: it appends to one history file in its directory, and can read that again.
-type aider struct{}
+type aider struct{ plain }
 
 // aiderHistory stands for the one conversation of a worktree.
 const aiderHistory = "history"

@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"regexp"
+	"slices"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -26,24 +28,41 @@ func (c claude) Launch(s Spec) (Command, error) {
 	if err := checkID(c.Name(), s.ConversationID); err != nil {
 		return Command{}, err
 	}
-	argv := append([]string{s.Executable, "--session-id", s.ConversationID}, s.Args...)
-	if s.Prompt != "" {
-		prompt := claudePrompt(s.Prompt)
-		if err := checkPrompt(c.Name(), s.Prompt, prompt); err != nil {
-			return Command{}, err
-		}
-		// Options such as --allowedTools take every word up to the next option, hence the dashes.
-		argv = append(argv, "--", prompt)
-	}
-	return Command{Argv: argv, Unset: []string{childSession}}, nil
+	return c.command(s, s.Prompt, "--session-id", s.ConversationID)
 }
 
 func (c claude) Resume(s Spec) (Command, error) {
 	if err := checkID(c.Name(), s.ConversationID); err != nil {
 		return Command{}, err
 	}
-	argv := append([]string{s.Executable, "--resume", s.ConversationID}, s.Args...)
-	return Command{Argv: argv, Unset: []string{childSession}}, nil
+	return c.command(s, "", "--resume", s.ConversationID)
+}
+
+// Fork opens from under a new id. Like Resume it works in all worktrees of the repository that from began in.
+func (c claude) Fork(s Spec, from string) (Command, error) {
+	for _, id := range []string{from, s.ConversationID} {
+		if err := checkID(c.Name(), id); err != nil {
+			return Command{}, err
+		}
+	}
+	return c.command(s, s.Prompt, "--resume", from, "--fork-session", "--session-id", s.ConversationID)
+}
+
+func (c claude) command(s Spec, prompt string, words ...string) (Command, error) {
+	args, files, err := c.withHooks(s, s.Args)
+	if err != nil {
+		return Command{}, err
+	}
+	argv := slices.Concat([]string{s.Executable}, words, args)
+	if prompt != "" {
+		text := claudePrompt(prompt)
+		if err := checkPrompt(c.Name(), prompt, text); err != nil {
+			return Command{}, err
+		}
+		// Options such as --allowedTools take every word up to the next option, hence the dashes.
+		argv = append(argv, "--", text)
+	}
+	return Command{Argv: argv, Unset: []string{childSession}, Files: files}, nil
 }
 
 // commandLike is a slash command, or a single word: "doctor" is a subcommand of claude even after "--".
@@ -60,5 +79,11 @@ func claudePrompt(prompt string) string {
 func (claude) Environment() []string { return []string{"CLAUDE_CONFIG_DIR"} }
 
 func (claude) Facts() Facts {
-	return Facts{ChoosesID: true, Resume: "exact, by id", Fork: "yes", Headless: "claude -p", Turns: "exact, from hooks"}
+	return Facts{ChoosesID: true, Resume: "exact, by id", Fork: "yes", Headless: "claude -p", Turns: "exact, from hooks; interrupts from its registry and transcript"}
 }
+
+// Literal: pasted, "/" and "!" act as they do when typed.
+func (claude) Literal(prompt string) string { return spaced(prompt) }
+
+// Ready: SessionStart comes after the question whether the folder is trusted.
+func (claude) Ready() Ready { return Ready{Event: true, Settle: 50 * time.Millisecond} }

@@ -1,9 +1,13 @@
-// Package agent is what paw knows of each AI coding CLI: how it is launched, how its conversation is resumed, and where
-// it keeps that conversation. It reads the CLI's own files and starts nothing but the CLI itself, for its version and,
-// where files do not say, for its list of sessions.
+// Package agent is what paw knows of each AI coding CLI: how it is launched, how its conversation is resumed, where it
+// keeps that conversation, and how it tells of its turns. It reads the CLI's own files and starts nothing but the CLI
+// itself, for its version and, where files do not say, for its list of sessions.
 package agent
 
-import "context"
+import (
+	"context"
+
+	"paw/session/turn"
+)
 
 // CLI is one AI coding program.
 type CLI interface {
@@ -29,6 +33,28 @@ type CLI interface {
 	Environment() []string
 	// Facts describes the CLI for `paw clis`.
 	Facts() Facts
+
+	// Events says what one call of a hook means: name and payload are what `paw hook CLI NAME` got as its argument and
+	// on its standard input. A call that means nothing gives none.
+	Events(name string, payload []byte) ([]turn.Event, error)
+	// Observe reads what the CLI's own record says about its conversation now, above all about the end of the turn last,
+	// if that is open and no hook told. It writes nothing and starts nothing. last is nil for an agent without turns.
+	Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, error)
+	// Headless is the command of one turn without a terminal, with Spec.Prompt, in the conversation Spec.ConversationID if
+	// that exists. It reports to no hooks. A CLI without such a mode gives ErrNoHeadless.
+	Headless(Spec) (Command, error)
+	// HeadlessLine is what a user wants to read of one line of such a turn's standard output while it runs, with its line
+	// ends; "" for nothing.
+	HeadlessLine(line []byte) string
+	// HeadlessResult is the answer, from the whole standard output. The error is a *TurnError when the turn failed.
+	HeadlessResult(stdout []byte, exitCode int) (message string, err error)
+	// Fork is the command that starts a copy of the conversation from, under the id Spec.ConversationID where paw chooses
+	// ids, with Spec.Prompt if there is one. ErrCannotFork where the CLI has no such thing.
+	Fork(s Spec, from string) (Command, error)
+	// Literal is the text to paste so that the CLI takes it for a prompt, and not for a command of its own or the shell's.
+	Literal(prompt string) string
+	// Ready says how to know that the CLI takes typed input.
+	Ready() Ready
 }
 
 // Spec says what to launch and where. Paths are absolute.
@@ -51,6 +77,9 @@ type Spec struct {
 	Args    []string
 	Session string
 	Agent   string
+	// Hook is the absolute path of the program that the CLI's hooks are to call, as `Hook hook CLI EVENT` with JSON on
+	// standard input; "" for none. Launch, Resume and Fork add those hooks to the user's own, for this launch alone.
+	Hook string
 }
 
 // Command is a process to start in Spec.Worktree. Argv[0] is absolute and nothing of it ever goes through a shell.

@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -24,34 +26,60 @@ func (codex) NewConversation() string { return "" }
 var embedded = []string{"-c", "check_for_update_on_startup=false"}
 
 func (c codex) Launch(s Spec) (Command, error) {
-	argv := append([]string{s.Executable}, c.options(s)...)
-	if s.Prompt != "" {
-		prompt := s.Prompt
-		if strings.HasPrefix(prompt, "!") {
-			prompt = " " + prompt // else it is a command for the user's shell
-		}
-		if err := checkPrompt(c.Name(), s.Prompt, prompt); err != nil {
-			return Command{}, err
-		}
-		// After the dashes neither "-x" is an option nor "resume" a subcommand.
-		argv = append(argv, "--", prompt)
-	}
-	return Command{Argv: argv}, nil
+	return c.command(s, s.Prompt, "")
 }
 
 func (c codex) Resume(s Spec) (Command, error) {
 	if err := checkID(c.Name(), s.ConversationID); err != nil {
 		return Command{}, err
 	}
-	// Without -C a conversation that began elsewhere asks which directory is meant.
-	argv := append([]string{s.Executable, "resume", "-C", s.Worktree}, c.options(s)...)
-	return Command{Argv: append(argv, "--", s.ConversationID)}, nil
+	return c.command(s, "", s.ConversationID, "resume")
 }
 
-// options are those of both commands. In its sandbox codex cannot commit in a linked worktree: the index and the
+// Fork lets codex choose the id of the copy.
+func (c codex) Fork(s Spec, from string) (Command, error) {
+	if err := checkID(c.Name(), from); err != nil {
+		return Command{}, err
+	}
+	return c.command(s, s.Prompt, from, "fork")
+}
+
+// command is that of a subcommand, if any, with the conversation it is about and a prompt.
+func (c codex) command(s Spec, prompt, conversation string, subcommand ...string) (Command, error) {
+	hooks, err := c.hooks(s)
+	if err != nil {
+		return Command{}, err
+	}
+	argv := append([]string{s.Executable}, subcommand...)
+	if len(subcommand) > 0 {
+		// Without -C a conversation that began elsewhere asks which directory is meant.
+		argv = append(argv, "-C", s.Worktree)
+	}
+	argv = append(argv, c.options(s, hooks)...)
+	// After the dashes neither "-x" is an option nor "resume" a subcommand.
+	if conversation != "" || prompt != "" {
+		argv = append(argv, "--")
+	}
+	if conversation != "" {
+		argv = append(argv, conversation)
+	}
+	if prompt != "" {
+		text := prompt
+		if strings.HasPrefix(prompt, "!") {
+			text = " " + prompt // else it is a command for the user's shell
+		}
+		if err := checkPrompt(c.Name(), prompt, text); err != nil {
+			return Command{}, err
+		}
+		argv = append(argv, text)
+	}
+	return Command{Argv: argv}, nil
+}
+
+// options are those of all commands. In its sandbox codex cannot commit in a linked worktree: the index and the
 // objects lie in two git directories outside of it, and both are needed.
-func (codex) options(s Spec) []string {
-	options := append([]string{}, embedded...)
+func (codex) options(s Spec, hooks []string) []string {
+	options := slices.Concat(embedded, hooks)
 	if s.GitWritable {
 		for _, dir := range []string{s.GitCommonDir, s.GitDir} {
 			if dir != "" {
@@ -71,3 +99,11 @@ func (codex) Facts() Facts {
 		Turns: "exact, from hooks; API errors from the rollout file",
 	}
 }
+
+// Literal: a space before "/" or "!" is trimmed again, after it has made the text a prompt.
+func (codex) Literal(prompt string) string { return spaced(prompt) }
+
+// Ready: SessionStart comes only with the first prompt, hence the composer on the screen.
+func (codex) Ready() Ready { return Ready{Screen: codexReady} }
+
+var codexReady = regexp.MustCompile(`(?m)^› `)

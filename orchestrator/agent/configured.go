@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"slices"
+
+	"paw/session/turn"
 )
 
 // configured is a CLI with what the configuration adds to it: arguments, environment and, for a known CLI, a wrapper.
@@ -37,6 +39,20 @@ func (c configured) Conversation(ctx context.Context, s Spec) (Conversation, err
 
 func (c configured) Learn(ctx context.Context, s Spec) ([]string, error) {
 	return c.CLI.Learn(ctx, c.extend(s))
+}
+
+func (c configured) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, error) {
+	return c.CLI.Observe(ctx, c.extend(s), last)
+}
+
+func (c configured) Headless(s Spec) (Command, error) {
+	command, err := c.CLI.Headless(c.extend(s))
+	return c.wrap(command), err
+}
+
+func (c configured) Fork(s Spec, from string) (Command, error) {
+	command, err := c.CLI.Fork(c.extend(s), from)
+	return c.wrap(command), err
 }
 
 // extend puts the configured arguments before those of the launch, and the configured environment, which may say where

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-type copilot struct{}
+type copilot struct{ plain }
 
 func (copilot) Name() string    { return "copilot" }
 func (copilot) Program() string { return "copilot" }

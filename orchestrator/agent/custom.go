@@ -26,7 +26,10 @@ type Custom struct {
 const idPlace = "{id}"
 
 // custom is a CLI that only the configuration describes.
-type custom struct{ Custom }
+type custom struct {
+	plain
+	Custom
+}
 
 func (c custom) Name() string { return c.Custom.Name }
 

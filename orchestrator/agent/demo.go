@@ -3,15 +3,17 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/google/uuid"
 )
 
 // demo is the agent inside paw's own binary.
-type demo struct{}
+type demo struct{ plain }
 
 func (demo) Name() string { return "demo" }
 
@@ -40,14 +42,27 @@ func (d demo) Launch(s Spec) (Command, error) {
 		}
 		argv = append(argv, "--", s.Prompt)
 	}
-	return Command{Argv: argv}, nil
+	return d.command(s, argv)
 }
 
 func (d demo) Resume(s Spec) (Command, error) {
 	if err := checkID(d.Name(), s.ConversationID); err != nil {
 		return Command{}, err
 	}
-	return Command{Argv: append([]string{s.Executable, "demo-agent", "--resume", s.ConversationID}, s.Args...)}, nil
+	return d.command(s, append([]string{s.Executable, "demo-agent", "--resume", s.ConversationID}, s.Args...))
+}
+
+// demoHook names the program that the demo CLI reports to, as `PROGRAM hook demo EVENT`.
+const demoHook = "PAW_HOOK"
+
+func (d demo) command(s Spec, argv []string) (Command, error) {
+	if s.Hook == "" {
+		return Command{Argv: argv, Unset: []string{demoHook}}, nil
+	}
+	if !filepath.IsAbs(s.Hook) {
+		return Command{}, fmt.Errorf("demo: hooks: %q is not an absolute path", s.Hook)
+	}
+	return Command{Argv: argv, Env: []string{demoHook + "=" + s.Hook}}, nil
 }
 
 // Conversation finds the file of an id; it can be resumed once the user said something.
@@ -55,11 +70,7 @@ func (d demo) Conversation(ctx context.Context, s Spec) (Conversation, error) {
 	if err := checkID(d.Name(), s.ConversationID); err != nil {
 		return Conversation{}, err
 	}
-	state := getenv(s.Env, "XDG_STATE_HOME")
-	if !filepath.IsAbs(state) {
-		state = folder(s.Env, "", ".local", "state")
-	}
-	file := filepath.Join(state, "paw", "demo", s.ConversationID+".jsonl")
+	file := d.file(s)
 	used, err := holds(file, func(line struct {
 		Role string `json:"role"`
 	}) bool {
@@ -76,6 +87,14 @@ func (d demo) Conversation(ctx context.Context, s Spec) (Conversation, error) {
 	return Conversation{Found: true, Resumable: true, Transcript: file}, nil
 }
 
+func (demo) file(s Spec) string {
+	state := getenv(s.Env, "XDG_STATE_HOME")
+	if !filepath.IsAbs(state) {
+		state = folder(s.Env, "", ".local", "state")
+	}
+	return filepath.Join(state, "paw", "demo", s.ConversationID+".jsonl")
+}
+
 func (demo) Learn(context.Context, Spec) ([]string, error) { return nil, nil }
 
 func (demo) Environment() []string { return []string{"XDG_STATE_HOME"} }
@@ -83,3 +102,31 @@ func (demo) Environment() []string { return []string{"XDG_STATE_HOME"} }
 func (demo) Facts() Facts {
 	return Facts{ChoosesID: true, Resume: "exact, by id", Fork: "no", Headless: "paw demo-agent -p", Turns: "exact, from hooks"}
 }
+
+// Headless runs the demo CLI with -p, whose standard output is the answer.
+func (d demo) Headless(s Spec) (Command, error) {
+	found, err := d.Conversation(context.Background(), s)
+	if err != nil {
+		return Command{}, err
+	}
+	option := "--session-id"
+	switch {
+	case found.Resumable:
+		option = "--resume"
+	case found.NewID:
+		return Command{}, &ConversationError{CLI: d.Name(), ID: s.ConversationID, Reason: found.Reason}
+	}
+	argv := append([]string{s.Executable, "demo-agent", option, s.ConversationID}, s.Args...)
+	return Command{Argv: append(argv, "-p", s.Prompt), Unset: []string{demoHook}}, checkPrompt(d.Name(), s.Prompt, s.Prompt)
+}
+
+func (d demo) HeadlessResult(stdout []byte, exitCode int) (string, error) {
+	message := strings.TrimRight(string(stdout), "\n")
+	if exitCode != 0 {
+		return "", &TurnError{CLI: d.Name(), Message: message, ExitCode: exitCode}
+	}
+	return message, nil
+}
+
+// Ready: the demo CLI reports its start and reads what was typed before.
+func (demo) Ready() Ready { return Ready{Event: true} }

@@ -9,6 +9,28 @@ import (
 // ErrNotInstalled means that a program is not on the PATH that was asked.
 var ErrNotInstalled = errors.New("not installed")
 
+// ErrCannotFork means that a CLI cannot start a conversation as a copy of another one.
+var ErrCannotFork = errors.New("cannot fork a conversation")
+
+// ErrNoHeadless means that paw knows no mode of a CLI in which it runs one turn without a terminal.
+var ErrNoHeadless = errors.New("has no headless mode")
+
+// TurnError means that a headless turn did not succeed.
+type TurnError struct {
+	CLI      string
+	Type     string // the CLI's word for it, "" where it has none
+	Message  string
+	ExitCode int
+}
+
+// Error names the CLI and what it says.
+func (e *TurnError) Error() string {
+	if e.Message == "" {
+		return fmt.Sprintf("%s: ended with exit code %d", e.CLI, e.ExitCode)
+	}
+	return e.CLI + ": " + e.Message
+}
+
 // PromptError means that a prompt cannot be part of a start of this CLI.
 type PromptError struct {
 	CLI    string

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-type gemini struct{}
+type gemini struct{ plain }
 
 func (gemini) Name() string    { return "gemini" }
 func (gemini) Program() string { return "gemini" }

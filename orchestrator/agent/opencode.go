@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-type opencode struct{}
+type opencode struct{ plain }
 
 func (opencode) Name() string    { return "opencode" }
 func (opencode) Program() string { return "opencode" }

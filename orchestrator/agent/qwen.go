@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 )
 
-type qwen struct{}
+type qwen struct{ plain }
 
 func (qwen) Name() string    { return "qwen" }
 func (qwen) Program() string { return "qwen" }

@@ -26,7 +26,7 @@ func New(cfg map[string]Custom) Set {
 		case ok && len(c.Resume) == 0:
 			set.clis[name] = configured{CLI: known, command: c.Command, args: c.Args, env: c.Env}
 		case len(c.Command) > 0:
-			set.clis[name] = configured{CLI: custom{c}, args: c.Args, env: c.Env}
+			set.clis[name] = configured{CLI: custom{Custom: c}, args: c.Args, env: c.Env}
 		case ok:
 			set.clis[name] = configured{CLI: known, args: c.Args, env: c.Env}
 		default:

@@ -79,7 +79,9 @@ func newAgent(o options, env []string) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &agent{dir: dir, env: scrub(env), conversation: c}, nil
+	a := &agent{dir: dir, env: withoutHook(scrub(env)), conversation: c}
+	a.report = a.reporter(env)
+	return a, nil
 }
 
 func (a *agent) run(o options, in io.Reader, out, errw io.Writer) int {

@@ -1,0 +1,168 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"paw/session/turn"
+)
+
+// claudeHooks are the events that paw listens to, with their matchers.
+//
+// None runs at ordinary tool calls: each would cost a process. So that a permission was granted is not reported; until
+// the turn goes on to its end, the registry says whether claude still waits (see Observe). Tools that always ask the
+// user are rare, and their end is the answer.
+var claudeHooks = map[string]string{
+	"SessionStart": "", "UserPromptSubmit": "", "PermissionRequest": "", "PostToolUse": "AskUserQuestion|ExitPlanMode",
+	"Stop": "", "StopFailure": "", "SessionEnd": "",
+}
+
+// withHooks adds paw's hooks to the arguments of a launch. claude adds those of --settings to the user's and the
+// project's own; of several --settings it takes one, hence what the arguments have of that becomes part of paw's.
+func (c claude) withHooks(s Spec, args []string) ([]string, []File, error) {
+	if s.Hook == "" {
+		return args, nil, nil
+	}
+	if err := checkHook(c.Name(), s); err != nil {
+		return nil, nil, err
+	}
+	given, args := takeOption(args, "--settings")
+	settings, err := claudeSettings(s, given)
+	if err != nil {
+		return nil, nil, fmt.Errorf("claude: --settings: %w", err)
+	}
+	hooks := map[string]hookGroup{}
+	for event, matcher := range claudeHooks {
+		entry := hookEntry{Type: "command", Command: s.hookCommand(c.Name(), event), Timeout: hookPatienceFor(event)}
+		hooks[event] = hookGroup{Matcher: matcher, Hooks: []hookEntry{entry}}
+	}
+	if err := addHooks(settings, hooks); err != nil {
+		return nil, nil, fmt.Errorf("claude: --settings: %w", err)
+	}
+	content, err := encodeJSON(settings)
+	if err != nil {
+		return nil, nil, fmt.Errorf("claude: --settings: %w", err)
+	}
+	file := File{Path: filepath.Join(s.StateDir, "claude-settings.json"), Content: append(content, '\n')}
+	return append([]string{"--settings", file.Path}, args...), []File{file}, nil
+}
+
+// claudeSettings reads what the user gave to --settings, a file or JSON itself; "" is nothing.
+func claudeSettings(s Spec, given string) (map[string]json.RawMessage, error) {
+	settings := map[string]json.RawMessage{}
+	content := []byte(given)
+	switch {
+	case given == "":
+		return settings, nil
+	case !strings.HasPrefix(strings.TrimSpace(given), "{"):
+		if !filepath.IsAbs(given) {
+			given = filepath.Join(s.Worktree, given)
+		}
+		var err error
+		if content, err = os.ReadFile(given); err != nil {
+			return nil, err
+		}
+	}
+	if err := json.Unmarshal(content, &settings); err != nil {
+		return nil, err
+	}
+	if settings == nil {
+		return nil, errors.New("null is no object")
+	}
+	return settings, nil
+}
+
+// takeOption removes an option with its value, in either form, and returns the value that counts, the last.
+func takeOption(args []string, name string) (value string, rest []string) {
+	rest = slices.Clone(args)
+	for i := 0; i < len(rest); {
+		switch {
+		case rest[i] == "--":
+			return value, rest
+		case rest[i] == name && i+1 < len(rest):
+			value = rest[i+1]
+			rest = slices.Delete(rest, i, i+2)
+		case strings.HasPrefix(rest[i], name+"="):
+			value = strings.TrimPrefix(rest[i], name+"=")
+			rest = slices.Delete(rest, i, i+1)
+		default:
+			i++
+		}
+	}
+	return value, rest
+}
+
+// claudePayload is what claude gives to its hooks, of all events together. qwen's has the same names.
+type claudePayload struct {
+	SessionID            string          `json:"session_id"`
+	TranscriptPath       string          `json:"transcript_path"`
+	AgentID              string          `json:"agent_id"` // of a subagent
+	PromptID             string          `json:"prompt_id"`
+	Prompt               string          `json:"prompt"`
+	Source               string          `json:"source"`
+	Reason               string          `json:"reason"`
+	ToolName             string          `json:"tool_name"`
+	ToolInput            json.RawMessage `json:"tool_input"`
+	Message              string          `json:"message"`
+	NotificationType     string          `json:"notification_type"`
+	LastAssistantMessage string          `json:"last_assistant_message"`
+	Error                string          `json:"error"`
+	ErrorDetails         string          `json:"error_details"`
+	BackgroundTasks      []struct {
+		Status string `json:"status"`
+	} `json:"background_tasks"`
+}
+
+func (p claudePayload) event(kind turn.Kind) turn.Event {
+	return turn.Event{
+		Kind: kind, Conversation: p.SessionID, TurnID: p.PromptID, Transcript: p.TranscriptPath, Child: p.AgentID != "",
+	}
+}
+
+func (c claude) Events(name string, payload []byte) ([]turn.Event, error) {
+	var p claudePayload
+	if err := json.Unmarshal(payload, &p); err != nil {
+		return nil, fmt.Errorf("claude: hook %s: %w", name, err)
+	}
+	var e turn.Event
+	switch name {
+	case "SessionStart":
+		e = p.event(turn.KindSessionStart)
+		e.Source = p.Source
+	case "UserPromptSubmit":
+		e = p.event(turn.KindPrompt)
+		e.Prompt = p.Prompt
+		if strings.HasPrefix(p.Prompt, "<task-notification>") {
+			e.Type = turn.TypeNotification // claude prompts itself when a background task has ended
+		}
+	case "PermissionRequest":
+		e = p.event(turn.KindInput)
+		e.Message = toolQuestion(p.ToolName, p.ToolInput)
+		e.Child = false // the user has to answer a subagent's question, too
+	case "PostToolUse":
+		e = p.event(turn.KindAnswered)
+		e.Child = false
+	case "Stop":
+		e = p.event(turn.KindEnd)
+		e.Message = p.LastAssistantMessage
+		for _, task := range p.BackgroundTasks {
+			if task.Status == "running" {
+				e.Background++
+			}
+		}
+	case "StopFailure":
+		e = p.event(turn.KindError)
+		e.ErrorType, e.Message = p.Error, p.LastAssistantMessage
+	case "SessionEnd":
+		e = p.event(turn.KindSessionEnd)
+		e.Source = p.Reason
+	default:
+		return nil, nil
+	}
+	return []turn.Event{e}, nil
+}

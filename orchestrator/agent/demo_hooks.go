@@ -1,0 +1,126 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"paw/session"
+	"paw/session/turn"
+)
+
+// demoPayload is what the demo CLI gives to its hooks, of all events together.
+type demoPayload struct {
+	SessionID      string `json:"session_id"`
+	TurnID         string `json:"turn_id"`
+	TranscriptPath string `json:"transcript_path"`
+	Source         string `json:"source"`
+	Prompt         string `json:"prompt"`
+	Question       string `json:"question"`
+	Answer         string `json:"answer"`
+	Error          string `json:"error"`
+}
+
+func (d demo) Events(name string, payload []byte) ([]turn.Event, error) {
+	var p demoPayload
+	if err := json.Unmarshal(payload, &p); err != nil {
+		return nil, fmt.Errorf("demo: hook %s: %w", name, err)
+	}
+	e := turn.Event{Conversation: p.SessionID, TurnID: p.TurnID, Transcript: p.TranscriptPath}
+	switch name {
+	case "start":
+		e.Kind, e.Source = turn.KindSessionStart, p.Source
+	case "turn_start":
+		e.Kind, e.Prompt = turn.KindPrompt, p.Prompt
+	case "waiting":
+		e.Kind, e.Message = turn.KindInput, p.Question
+	case "answered":
+		e.Kind, e.Message = turn.KindAnswered, p.Answer
+	case "turn_end":
+		e.Kind, e.Message = turn.KindEnd, p.Answer
+	case "interrupted":
+		e.Kind = turn.KindInterrupt
+	case "error":
+		e.Kind, e.ErrorType, e.Message = turn.KindError, "error", p.Error
+	case "exit":
+		e.Kind, e.Source = turn.KindSessionEnd, "exit"
+	default:
+		return nil, nil
+	}
+	return []turn.Event{e}, nil
+}
+
+// Observe reads the end of the conversation's file, which has every event that the hooks report.
+func (d demo) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, error) {
+	s = observedSpec(s, last)
+	if checkID(d.Name(), s.ConversationID) != nil {
+		return Observed{}, nil
+	}
+	var seen Observed
+	left := false // the program began or ended since
+	file := d.file(s)
+	err := linesBack(file, func(raw []byte) bool {
+		var line struct {
+			Event     string    `json:"event"`
+			Turn      int       `json:"turn"`
+			Question  string    `json:"question"`
+			Answer    string    `json:"answer"`
+			Error     string    `json:"error"`
+			Timestamp time.Time `json:"timestamp"`
+		}
+		if json.Unmarshal(raw, &line) != nil || line.Event == "" {
+			return true
+		}
+		id := demoTurnID(s.ConversationID, line.Turn)
+		if isOpen(last) && last.TurnID != "" && last.TurnID != id {
+			return true
+		}
+		if line.Event == "start" || line.Event == "exit" {
+			seen, left = Observed{Known: true, At: line.Timestamp, Source: session.SourceTranscript}, true
+			return isOpen(last) // look for the turn that it cut off
+		}
+		payload, err := json.Marshal(demoPayload{
+			SessionID: s.ConversationID, TurnID: id, TranscriptPath: file, Question: line.Question, Answer: line.Answer, Error: line.Error,
+		})
+		if err != nil {
+			return false
+		}
+		events, _ := d.Events(line.Event, payload)
+		if len(events) == 1 {
+			seen.take(events[0], line.Timestamp, isOpen(last), left)
+		}
+		return false
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return Observed{}, nil
+	}
+	return seen, err
+}
+
+// take makes the newest event of a turn the state of the CLI.
+func (o *Observed) take(e turn.Event, at time.Time, open, left bool) {
+	ended := e.Kind == turn.KindEnd || e.Kind == turn.KindError || e.Kind == turn.KindInterrupt
+	if left && !ended {
+		e.Kind, e.Message = turn.KindInterrupt, "the CLI exited"
+		o.Ended = &e
+		return
+	}
+	*o = Observed{Known: true, At: at, Source: session.SourceTranscript}
+	switch {
+	case ended && open:
+		o.Ended = &e
+	case ended:
+	case e.Kind == turn.KindInput:
+		o.Waiting, o.Question = true, e.Message
+	default:
+		o.Busy = true
+	}
+}
+
+// demoTurnID is the id that the demo CLI gives to a turn: its conversation and a number that counts on when resumed.
+func demoTurnID(conversation string, number int) string {
+	return fmt.Sprintf("%s/%d", conversation, number)
+}

@@ -1,0 +1,154 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"paw/session/turn"
+)
+
+// call is one call of a hook.
+type call struct {
+	Name    string          `json:"name"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// recorded are calls that a real CLI made.
+func recorded(t *testing.T, cli string) []call {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("testdata", "hooks", cli+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls []call
+	for line := range strings.Lines(string(content)) {
+		var c call
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatal(err)
+		}
+		calls = append(calls, c)
+	}
+	return calls
+}
+
+// brief shows the fields of an event that are set, ids cut to 4 characters.
+func brief(e turn.Event) string {
+	text := string(e.Kind)
+	add := func(name, value string) {
+		if value != "" {
+			text += fmt.Sprintf(" %s=%s", name, value)
+		}
+	}
+	add("in", e.Conversation[:min(4, len(e.Conversation))])
+	add("turn", e.TurnID[:min(4, len(e.TurnID))])
+	add("type", string(e.Type))
+	add("prompt", e.Prompt)
+	add("message", e.Message)
+	add("error", e.ErrorType)
+	add("source", e.Source)
+	if e.Background > 0 {
+		text += fmt.Sprintf(" background=%d", e.Background)
+	}
+	if e.Queued {
+		text += " queued"
+	}
+	if e.Child {
+		text += " child"
+	}
+	return text
+}
+
+func briefs(t *testing.T, cli string, calls []call) []string {
+	t.Helper()
+	var got []string
+	for _, c := range calls {
+		events, err := get(t, cli).Events(c.Name, c.Payload)
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		if len(events) == 0 {
+			got = append(got, c.Name+": nothing")
+		}
+		for _, e := range events {
+			got = append(got, c.Name+": "+brief(e))
+		}
+	}
+	return got
+}
+
+func TestRecordedEvents(t *testing.T) {
+	for cli, want := range map[string][]string{
+		"claude": {
+			"SessionStart: session_start in=5a4c source=startup",
+			"UserPromptSubmit: prompt in=5a4c turn=aa9a prompt=argument prompt\nsecond line [[text:from argument]]",
+			"PermissionRequest: input in=051c turn=86ef message=Write: /etc/fakellm-nope",
+			"Stop: end in=5a4c turn=aa9a message=from argument",
+			"StopFailure: error in=c456 turn=816c message=Failed to authenticate. API Error: 401 fake error 401 error=authentication_failed",
+			"SessionEnd: session_end in=5a4c turn=aa9a source=other",
+			"Notification: nothing", "SubagentStop: nothing", "PostToolUseFailure: nothing",
+		},
+		"codex": {
+			"SessionStart: session_start in=01a1 source=startup",
+			"UserPromptSubmit: prompt in=01a1 turn=01a1 prompt=fake: sleep 3 ;; write k.txt hi ;; sleep 8 ;; say kdone",
+			"SessionEnd: session_end in=01a1 source=other",
+			"Interrupt: interrupt in=01a1 turn=01a1",
+			"Stop: end in=01a1 turn=01a1 message=daemon done",
+			"SessionStart: session_start in=01a1 source=resume",
+			"SessionStart: session_start in=01a1 source=fork",
+			"SessionStart: session_start in=01a1 source=clear",
+			"SessionStart: session_start in=01a1 source=compact",
+			"PermissionRequest: input in=01a1 turn=01a1 message=Bash: touch /home/dev/esc3",
+		},
+	} {
+		t.Run(cli, func(t *testing.T) {
+			if diff := cmp.Diff(want, briefs(t, cli, recorded(t, cli))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestClaudeEvents(t *testing.T) {
+	calls := []call{
+		{"UserPromptSubmit", json.RawMessage(`{"session_id":"s","prompt_id":"p","prompt":"<task-notification>\n<task-id>b1</task-id>"}`)},
+		{"Stop", json.RawMessage(`{"session_id":"s","prompt_id":"p","background_tasks":[{"id":"b1","status":"running"},{"id":"b2","status":"completed"}]}`)},
+		{"PermissionRequest", json.RawMessage(`{"session_id":"s","agent_id":"a1","tool_name":"Bash","tool_input":{"command":"make all\nmake test"}}`)},
+		{"PermissionRequest", json.RawMessage(`{"session_id":"s","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which one?"}]}}`)},
+		{"PostToolUse", json.RawMessage(`{"session_id":"s","prompt_id":"p","tool_name":"AskUserQuestion","tool_response":{"answers":{}}}`)},
+		{"SessionEnd", json.RawMessage(`{"session_id":"s","reason":"clear"}`)},
+	}
+	want := []string{
+		"UserPromptSubmit: prompt in=s turn=p type=task-notification prompt=<task-notification>\n<task-id>b1</task-id>",
+		"Stop: end in=s turn=p background=1",
+		"PermissionRequest: input in=s message=Bash: make all …",
+		"PermissionRequest: input in=s message=Which one?",
+		"PostToolUse: answered in=s turn=p",
+		"SessionEnd: session_end in=s source=clear",
+	}
+	if diff := cmp.Diff(want, briefs(t, "claude", calls)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A hook of another version or another program must not be taken for an event.
+func TestEventsThatAreNone(t *testing.T) {
+	for _, cli := range reporting {
+		if events, err := get(t, cli).Events("NoSuchEvent", []byte(`{"session_id":"s"}`)); err != nil || len(events) > 0 {
+			t.Errorf("%s: %v, %v", cli, events, err)
+		}
+		if _, err := get(t, cli).Events("Stop", []byte(`{"session_id":`)); err == nil || !strings.HasPrefix(err.Error(), cli+": ") {
+			t.Errorf("%s: half a payload gives %v", cli, err)
+		}
+	}
+	for _, cli := range []string{"aider"} {
+		if events, err := get(t, cli).Events("Stop", []byte(`{}`)); err != nil || len(events) > 0 {
+			t.Errorf("%s: %v, %v", cli, events, err)
+		}
+	}
+}

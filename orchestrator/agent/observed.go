@@ -1,0 +1,40 @@
+package agent
+
+import (
+	"regexp"
+	"time"
+
+	"paw/session"
+	"paw/session/turn"
+)
+
+// Observed is what a CLI's own record says. A process that was killed leaves its record as it was: whether the CLI still
+// runs is for the caller to know.
+type Observed struct {
+	Known    bool // the record says whether the CLI works; without it Busy and Waiting mean nothing
+	Busy     bool
+	Waiting  bool   // for the user, at a dialog
+	Question string // what the dialog asks, as far as known
+	// Ended is how the open turn ended: a KindEnd, KindError or KindInterrupt. nil when the record has no end of it.
+	Ended  *turn.Event
+	At     time.Time      // since when it is so; of the end when there is one
+	Source session.Source // record (what the CLI keeps of its processes) or transcript
+}
+
+// Ready says how to know that a CLI takes typed input. Without Event and Screen nothing tells.
+type Ready struct {
+	Event  bool           // its first KindSessionStart tells
+	Screen *regexp.Regexp // what its screen shows then
+	Settle time.Duration  // to let pass between a paste and Enter
+}
+
+// isOpen tells whether there is a turn whose end is to be found.
+func isOpen(last *turn.Record) bool { return last != nil && last.State == turn.InProgress }
+
+// observedSpec is s with the conversation that an observation is about: that of the open turn, else the newest.
+func observedSpec(s Spec, last *turn.Record) Spec {
+	if last != nil && last.Conversation != "" && isOpen(last) {
+		s.ConversationID = last.Conversation
+	}
+	return s
+}

@@ -1,0 +1,35 @@
+package agent
+
+import (
+	"context"
+	"strings"
+
+	"paw/session/turn"
+)
+
+// plain has the answers of a CLI that reports no turns and has no other modes than its dialogue.
+type plain struct{}
+
+func (plain) Events(string, []byte) ([]turn.Event, error) { return nil, nil }
+
+func (plain) Observe(context.Context, Spec, *turn.Record) (Observed, error) { return Observed{}, nil }
+
+func (plain) Headless(Spec) (Command, error) { return Command{}, ErrNoHeadless }
+
+func (plain) HeadlessLine(line []byte) string { return string(line) + "\n" }
+
+func (plain) HeadlessResult([]byte, int) (string, error) { return "", ErrNoHeadless }
+
+func (plain) Fork(Spec, string) (Command, error) { return Command{}, ErrCannotFork }
+
+func (plain) Literal(prompt string) string { return prompt }
+
+func (plain) Ready() Ready { return Ready{} }
+
+// spaced puts a space before a prompt that begins with "/" (a command of most CLIs) or "!" (one of the shell).
+func spaced(prompt string) string {
+	if strings.HasPrefix(prompt, "/") || strings.HasPrefix(prompt, "!") {
+		return " " + prompt
+	}
+	return prompt
+}

@@ -1,0 +1,59 @@
+package agent
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// longestQuestion is in characters: a question is shown in one line.
+const longestQuestion = 300
+
+// toolQuestion is what the user is asked about a tool, in one line: its name and the one argument that tells most.
+func toolQuestion(tool string, input json.RawMessage) string {
+	var arguments struct {
+		Command   any    `json:"command"` // a text, or words
+		FilePath  string `json:"file_path"`
+		Path      string `json:"path"`
+		URL       string `json:"url"`
+		Query     string `json:"query"`
+		Pattern   string `json:"pattern"`
+		Prompt    string `json:"prompt"`
+		Questions []struct {
+			Question string `json:"question"`
+		} `json:"questions"`
+	}
+	if json.Unmarshal(input, &arguments) != nil {
+		return oneLine(tool)
+	}
+	if len(arguments.Questions) > 0 {
+		return oneLine(arguments.Questions[0].Question)
+	}
+	command, _ := arguments.Command.(string)
+	if words, ok := arguments.Command.([]any); ok {
+		for _, word := range words {
+			text, _ := word.(string)
+			command += " " + text
+		}
+	}
+	for _, detail := range []string{
+		command, arguments.FilePath, arguments.Path, arguments.URL, arguments.Query, arguments.Pattern, arguments.Prompt,
+	} {
+		if detail = strings.TrimSpace(detail); detail != "" {
+			return oneLine(tool + ": " + detail)
+		}
+	}
+	return oneLine(tool)
+}
+
+// oneLine is the first line of text, marked where more was cut off.
+func oneLine(text string) string {
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	runes := []rune(strings.TrimRight(line, "\r"))
+	if len(runes) > longestQuestion {
+		return string(runes[:longestQuestion]) + "…"
+	}
+	if strings.TrimSpace(rest) != "" {
+		return string(runes) + " …"
+	}
+	return string(runes)
+}
