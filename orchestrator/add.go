@@ -18,7 +18,11 @@ type AddOptions struct {
 
 // Add puts more agents into a running session.
 func (p *Paw) Add(ctx context.Context, s *session.Session, o AddOptions) (*Started, error) {
-	taken := map[string]bool{}
+	tagged, err := p.takenTurnSessions(ctx, s.GitCommonDir)
+	if err != nil {
+		return nil, err
+	}
+	taken := takenAgents(tagged, s.Name)
 	for _, w := range s.Worktrees {
 		taken[w.Agent] = true
 	}

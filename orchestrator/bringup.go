@@ -76,6 +76,9 @@ func (p *Paw) bringUp(ctx context.Context, s *session.Session, jobs []job) (*ses
 	if err := p.prepareWorktrees(ctx, m, s, jobs); err != nil {
 		return s, nil, err
 	}
+	if err := p.tagStarts(ctx, m, s, jobs); err != nil {
+		return s, nil, err
+	}
 	s, launched, err := p.openPanes(ctx, s, jobs)
 	if err != nil {
 		return s, nil, err

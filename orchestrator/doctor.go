@@ -81,7 +81,7 @@ func (p *Paw) examineSession(ctx context.Context, s *session.Session, add func(e
 		add(err, "")
 		return
 	}
-	st := statusOf(f)
+	st := p.statusOf(f)
 	bad := false
 	for _, a := range st.Agents {
 		switch {

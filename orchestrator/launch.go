@@ -116,7 +116,7 @@ func (p *Paw) environment(s *session.Session, w *session.Worktree, generation in
 		delete(set, name)
 	}
 	set["PAW_SESSION"], set["PAW_AGENT"] = s.Name, w.Agent
-	set["PAW_LAUNCH"] = fmt.Sprintf("%s/%s/%d", s.Name, w.Agent, generation)
+	set["PAW_LAUNCH"] = launchID(s.Name, w.Agent, generation)
 	set["PWD"] = w.WorktreePath
 	return sortedEnv(set)
 }

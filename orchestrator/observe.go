@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -31,6 +32,7 @@ type agentFacts struct {
 	pane       *tmux.Pane
 	launchedAt time.Time // of a launch that no launcher has read yet, else zero
 	failure    string    // why the last launcher gave up
+	turns      turnFacts
 }
 
 // everLaunched tells whether a launcher of this very session ever held the
@@ -94,9 +96,29 @@ func (p *Paw) observeOn(s *session.Session, on panesOn) (facts, error) {
 		if lock.State == session.LockFree {
 			a.failure = p.launchFailure(s.Name, w.Agent)
 		}
+		a.turns = p.observeTurns(s, &w, lock)
 		f.agents = append(f.agents, a)
 	}
 	return f, nil
+}
+
+// observeTurns gathers what is known of an agent's turns; the CLI's own record
+// is only asked about one that runs.
+func (p *Paw) observeTurns(s *session.Session, w *session.Worktree, lock session.AgentLock) turnFacts {
+	f := turnFacts{launch: launchID(s.Name, w.Agent, lock.Holder.Generation), now: p.Now()}
+	if last, err := p.turnDir(s.Name, w.Agent).Last(); err == nil {
+		f.last = last
+	}
+	if lock.State == session.LockHeld {
+		f.hooksSeen = p.hooksSeen(s.Name, w.Agent, lock.Holder.Generation)
+		f.observed = p.observed(context.Background(), s, w, f.last)
+	}
+	return f
+}
+
+// launchID is PAW_LAUNCH of one launch.
+func launchID(sessionName, agentName string, generation int) string {
+	return fmt.Sprintf("%s/%s/%d", sessionName, agentName, generation)
 }
 
 // betterPane prefers, of two panes that claim the same agent, the living one

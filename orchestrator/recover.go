@@ -116,6 +116,9 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 			return Recovered{}, err
 		}
 	}
+	if !dryRun {
+		p.closeCutTurns(ctx, f)
+	}
 	jobs, err := p.planRecover(ctx, f, o.Name != "")
 	if err != nil {
 		return Recovered{}, err

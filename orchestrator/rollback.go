@@ -75,6 +75,9 @@ func (p *Paw) rollbackWorktrees(ctx context.Context, s *session.Session, plans [
 	if err := p.manager(repository).Rollback(ctx, plans, made); err != nil {
 		return err
 	}
+	if err := p.untagStarts(ctx, p.manager(repository), s); err != nil {
+		return err
+	}
 	for _, w := range s.Worktrees {
 		if err := p.withdrawLaunches(s.Name, w.Agent); err != nil {
 			return err

@@ -16,7 +16,7 @@ func (p *Paw) spec(s *session.Session, w *session.Worktree, executable string) a
 	spec := agent.Spec{
 		Executable: executable, Worktree: w.WorktreePath, RepoPath: s.RepoPath, GitCommonDir: s.GitCommonDir,
 		StateDir: p.stateDir(s.Name, w.Agent), ConversationID: w.Conversation(), Env: p.recordedEnv(w),
-		Session: s.Name, Agent: w.Agent,
+		Session: s.Name, Agent: w.Agent, Hook: p.Executable,
 	}
 	if repository, err := worktree.Discover(w.WorktreePath); err == nil {
 		spec.GitDir = repository.GitDir

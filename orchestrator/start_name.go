@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"paw/session"
+	"paw/session/turn"
 	"paw/tmux"
 	"paw/worktree"
 )
@@ -19,9 +20,19 @@ func (p *Paw) sessionName(ctx context.Context, repository worktree.Repository, o
 	if err != nil {
 		return "", err
 	}
+	tagged, err := p.takenTurnSessions(ctx, repository.CommonDir)
+	if err != nil {
+		return "", err
+	}
 	if o.Name != "" {
 		if taken, _ := p.nameTaken(o.Name, repository, foreign); taken != nil {
 			return "", taken
+		}
+		for _, a := range agents {
+			if tagged[o.Name+"_"+a.name] {
+				return "", failf(KindUsage, "session %s: tag %s of an earlier session exists", o.Name, turn.TagName(o.Name+"_"+a.name, 0)).
+					hint("paw start --cli CLI --name NAME").hint("paw purge %s --tags", o.Name)
+			}
 		}
 		return o.Name, nil
 	}
@@ -33,12 +44,22 @@ func (p *Paw) sessionName(ctx context.Context, repository worktree.Repository, o
 		}
 		taken, same := p.nameTaken(name, repository, foreign)
 		switch {
-		case taken == nil:
+		case taken == nil && !anyTagged(tagged, name, agents):
 			return name, nil
-		case same:
+		case taken != nil && same:
 			return "", taken
 		}
 	}
+}
+
+// anyTagged tells whether one of the agents would get a turn session that has tags.
+func anyTagged(tagged map[string]bool, name string, agents []plannedAgent) bool {
+	for _, a := range agents {
+		if tagged[name+"_"+a.name] {
+			return true
+		}
+	}
+	return false
 }
 
 // stemFor is the repository's directory name, cut so that a number and the

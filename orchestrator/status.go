@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"paw/session"
+	"paw/session/turn"
 	"paw/tmux"
 	"paw/worktree"
 )
@@ -33,6 +34,11 @@ type AgentStatus struct {
 	ExitCode  *int
 	Children  []string
 	Dirty     *int // uncommitted files; nil when not counted
+
+	TurnsCompleted int
+	CurrentTurn    int    // number of the open turn, 0 when there is none
+	LastTag        string // tag of the last finished turn
+	Hooks          string // whether the CLI's hooks report: "seen", "silent" or "none"
 }
 
 // StatusOptions selects the sessions to show.
@@ -50,6 +56,7 @@ func (p *Paw) Status(ctx context.Context, o StatusOptions) (statuses []SessionSt
 		return nil, problems, err
 	}
 	answers := map[string]panesOn{}
+	tags := tagReader{p: p, read: map[string]map[string][]int{}}
 	for _, s := range sessions {
 		socket := s.Tmux.Socket
 		on, asked := answers[socket]
@@ -61,7 +68,9 @@ func (p *Paw) Status(ctx context.Context, o StatusOptions) (statuses []SessionSt
 		if err != nil {
 			return nil, problems, err
 		}
-		statuses = append(statuses, statusOf(f))
+		st := p.statusOf(f)
+		tags.add(ctx, &st)
+		statuses = append(statuses, st)
 	}
 	return statuses, problems, nil
 }
@@ -98,7 +107,7 @@ func (p *Paw) selectSessions(o StatusOptions) (sessions []*session.Session, prob
 }
 
 // statusOf decides, from the facts alone, what is shown.
-func statusOf(f facts) SessionStatus {
+func (p *Paw) statusOf(f facts) SessionStatus {
 	s := f.session
 	st := SessionStatus{Session: s, Others: f.others}
 	st.Status, st.Reason = session.Effective(s.Status, f.tmux)
@@ -115,7 +124,13 @@ func statusOf(f facts) SessionStatus {
 		}
 	}
 	for _, a := range f.agents {
-		as := AgentStatus{Record: a.record, AgentStatus: session.Observe(f.evidence(a)), Children: children[a.record.Agent]}
+		as := AgentStatus{
+			Record: a.record, AgentStatus: withTurnState(session.Observe(f.evidence(a)), a.turns),
+			Children: children[a.record.Agent], Hooks: p.hooksOf(a),
+		}
+		if last := a.turns.last; last != nil && last.State == turn.InProgress && as.State != session.StateSuspended {
+			as.CurrentTurn = last.Number
+		}
 		sort.Strings(as.Children)
 		if a.lock.State == session.LockHeld {
 			as.PID = a.lock.Holder.PID

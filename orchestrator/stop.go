@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"paw/session"
+	"paw/session/turn"
 	"paw/tmux"
 )
 
@@ -62,6 +63,12 @@ func (p *Paw) Stop(ctx context.Context, s *session.Session, agents []string) (*S
 	if err := p.endAgents(ctx, s, f, target, stopped); err != nil {
 		return nil, err
 	}
+	for _, w := range s.Worktrees {
+		if target(w.Agent) {
+			p.cutTurn(ctx, s, w, turn.ReasonStopped)
+		}
+	}
+	p.Step("stop.turns-closed")
 	if err := errors.Join(saved, p.savePhase(ctx, s.Name, target, session.PhaseStopped, whole)); err != nil {
 		return nil, failf(KindError, "%s: stopped, but not recorded: %w", s.Name, err).hint("paw stop %s", s.Name)
 	}

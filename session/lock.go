@@ -49,6 +49,15 @@ func (l Locks) Session(ctx context.Context, name string) (unlock func(), err err
 	return l.wait(ctx, "session "+name, "session-"+name+".lock")
 }
 
+// Turn waits for the lock under which the turns of one agent change: hooks of one
+// CLI may run at the same time. It is held for the time of a snapshot at most.
+func (l Locks) Turn(ctx context.Context, session, agent string) (unlock func(), err error) {
+	if err := ValidTurnSession(session, agent); err != nil {
+		return nil, err
+	}
+	return l.wait(ctx, "turns of "+session+"/"+agent, "turn-"+session+"-"+agent+".lock")
+}
+
 // wait takes the lock file for this process alone and writes its pid into it.
 func (l Locks) wait(ctx context.Context, object, file string) (unlock func(), err error) {
 	if err := ctx.Err(); err != nil {

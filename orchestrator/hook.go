@@ -1,0 +1,212 @@
+package orchestrator
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"paw/session"
+	"paw/session/turn"
+)
+
+// hookPatience bounds a hook beside the budget of its snapshots: a CLI waits for it.
+const hookPatience = 8 * time.Second
+
+// Hook takes one report of a CLI's hook. It never fails in the eyes of the CLI:
+// what goes wrong is written into a log that doctor reads.
+func (p *Paw) Hook(ctx context.Context, cliName, event string, payload []byte) {
+	ctx, cancel := context.WithTimeout(ctx, hookPatience+2*time.Duration(p.Config.Turns.SnapshotSeconds)*time.Second)
+	defer cancel()
+	if err := p.hook(ctx, cliName, event, payload); err != nil {
+		p.logHook(cliName, event, err)
+	}
+}
+
+func (p *Paw) hook(ctx context.Context, cliName, event string, payload []byte) error {
+	sessionName, agentName, generation, ok := parseLaunch(p.getenv("PAW_LAUNCH"))
+	if !ok {
+		return nil // not an agent of paw
+	}
+	s, err := p.Store.Load(sessionName)
+	if err != nil || s == nil {
+		return err
+	}
+	w := s.Worktree(agentName)
+	cli, known := p.CLIs.Get(cliName)
+	if w == nil || !known || w.CLI != cliName {
+		return nil // such as another CLI, started by the agent with paw's environment
+	}
+	lock, err := p.Locks.ProbeAgent(sessionName, agentName)
+	if err != nil {
+		return err
+	}
+	if lock.Holder.Generation != generation {
+		return nil // of a launch that is over
+	}
+	events, err := cli.Events(event, payload)
+	if err != nil {
+		return err
+	}
+	if !cli.Facts().ChoosesID && lock.Holder.Nested(filepath.Base(cli.Program()), os.Getppid()) {
+		return nil // the agent runs its own CLI once more, with paw's environment
+	}
+	p.markHooks(s, w, generation)
+	return p.withTurns(ctx, s, w, func(t *turns) error {
+		for _, e := range events {
+			if e.Child || (cli.Facts().ChoosesID && foreignConversation(t.w, e)) {
+				continue
+			}
+			if err := t.take(ctx, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// parseLaunch reads PAW_LAUNCH, "<session>/<agent>/<generation>".
+func parseLaunch(text string) (sessionName, agentName string, generation int, ok bool) {
+	parts := strings.Split(text, "/")
+	if len(parts) != 3 {
+		return "", "", 0, false
+	}
+	generation, err := strconv.Atoi(parts[2])
+	return parts[0], parts[1], generation, err == nil
+}
+
+// foreignConversation tells whether an event belongs to another conversation
+// than the agent's: a nested one, such as of a headless turn that the agent runs.
+// The agent's own changes only where the CLI says that it goes on with another.
+func foreignConversation(w *session.Worktree, e turn.Event) bool {
+	current := w.Conversation()
+	if current == "" || e.Conversation == "" || e.Conversation == current {
+		return false
+	}
+	goesOn := e.Source == turn.SourceClear || e.Source == turn.SourceResume || e.Source == turn.SourceFork || e.Source == turn.SourceCompact
+	return e.Kind != turn.KindSessionStart || !goesOn
+}
+
+// take applies one event to the agent's turns.
+func (t *turns) take(ctx context.Context, e turn.Event) error {
+	last, err := t.dir.Last()
+	if err != nil {
+		return err
+	}
+	if e.Kind == turn.KindPrompt && last != nil && last.State == turn.InProgress {
+		// The hooks may have missed the end of that turn; the CLI's own record has not.
+		if ended := t.p.observed(ctx, t.s, t.w, last).Ended; ended != nil {
+			if err := t.apply(ctx, last, *ended); err != nil {
+				return err
+			}
+			if last, err = t.dir.Last(); err != nil {
+				return err
+			}
+		}
+	}
+	if e.Transcript != "" && e.Transcript != t.w.TranscriptPath {
+		if err := t.keepTranscript(ctx, e.Transcript); err != nil {
+			return err
+		}
+	}
+	return t.apply(ctx, last, e)
+}
+
+// apply carries out what an event means.
+func (t *turns) apply(ctx context.Context, last *turn.Record, e turn.Event) error {
+	for _, action := range turn.Decide(last, e) {
+		if err := t.do(ctx, action); err != nil {
+			return fmt.Errorf("%s: %w", action.Do, err)
+		}
+	}
+	return nil
+}
+
+func (t *turns) do(ctx context.Context, action turn.Action) error {
+	switch action.Do {
+	case turn.ActStart:
+		start := *action.Start
+		start.Launch = t.p.getenv("PAW_LAUNCH")
+		_, err := t.begin(ctx, start)
+		return err
+	case turn.ActConversation:
+		return t.keepConversation(ctx, action.Text)
+	case turn.ActExecute, turn.ActInput, turn.ActAnswered, turn.ActFinish, turn.ActAbort, turn.ActNote:
+	}
+	one, err := t.open()
+	if err != nil || one == nil {
+		return err
+	}
+	switch action.Do {
+	case turn.ActExecute:
+		return one.Execute(action.Text)
+	case turn.ActInput:
+		return one.Input(action.Text)
+	case turn.ActAnswered:
+		return one.Resumed()
+	case turn.ActFinish:
+		_, err = t.finish(ctx, one, action.Text)
+		return err
+	case turn.ActAbort:
+		t.abort(ctx, one, action.Abort)
+	case turn.ActNote:
+		return one.Note(action.Text)
+	case turn.ActStart, turn.ActConversation:
+	}
+	return nil
+}
+
+// keepConversation remembers that the agent goes on with another conversation.
+func (t *turns) keepConversation(ctx context.Context, id string) error {
+	if id == "" || t.w.Conversation() == id {
+		return nil
+	}
+	_, err := t.p.update(ctx, t.s.Name, func(rec *session.Session) error {
+		if w := rec.Worktree(t.w.Agent); w != nil {
+			w.AddConversation(id)
+		}
+		return nil
+	})
+	t.w.AddConversation(id)
+	return err
+}
+
+func (t *turns) keepTranscript(ctx context.Context, path string) error {
+	_, err := t.p.update(ctx, t.s.Name, func(rec *session.Session) error {
+		if w := rec.Worktree(t.w.Agent); w != nil {
+			w.TranscriptPath = path
+		}
+		return nil
+	})
+	t.w.TranscriptPath = path
+	return err
+}
+
+// hookFailure is one line of the log of hooks that failed.
+type hookFailure struct {
+	At     time.Time `json:"at"`
+	Launch string    `json:"launch"`
+	CLI    string    `json:"cli"`
+	Event  string    `json:"event"`
+	Error  string    `json:"error"`
+}
+
+func (p *Paw) hookLog() string { return filepath.Join(p.Paths.StateDir, "hooks.log") }
+
+// logHook notes a hook that failed; nobody could be told at the time.
+func (p *Paw) logHook(cliName, event string, cause error) {
+	line, err := json.Marshal(hookFailure{At: p.Now().UTC(), Launch: p.getenv("PAW_LAUNCH"), CLI: cliName, Event: event, Error: cause.Error()})
+	if err != nil {
+		return
+	}
+	f, err := os.OpenFile(p.hookLog(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	_, _ = f.Write(append(line, '\n'))
+}

@@ -1,0 +1,109 @@
+package orchestrator
+
+import (
+	"fmt"
+	"time"
+
+	"paw/orchestrator/agent"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// turnFacts is what is known of an agent's turns, beside whether its CLI runs.
+type turnFacts struct {
+	last      *turn.Record   // nil without turns
+	launch    string         // PAW_LAUNCH of the running CLI
+	hooksSeen time.Time      // when its hooks reported first, zero when they have not
+	observed  agent.Observed // what the CLI's own record says
+	now       time.Time
+}
+
+// withTurnState refines the state of an agent whose CLI runs by its turns: the
+// turn log, corrected by the CLI's own record where no hook reports. What neither
+// says is unknown, never a guess.
+func withTurnState(base session.AgentStatus, f turnFacts) session.AgentStatus {
+	if base.State != session.StateUnknown || base.Reason != session.ReasonNoTurns {
+		return withCutTurn(base, f)
+	}
+	if f.last != nil && f.last.State == turn.InProgress && f.last.Launch == f.launch {
+		return openTurnState(f)
+	}
+	if f.observed.Known && (f.observed.Busy || f.observed.Waiting) {
+		return observedState(f)
+	}
+	if f.last != nil && f.last.Launch == f.launch && f.last.EndedAt != nil {
+		return closedTurnState(*f.last)
+	}
+	switch {
+	case f.observed.Known:
+		return session.AgentStatus{State: session.StateIdle, Since: at(f.observed.At), Source: f.observed.Source}
+	case !f.hooksSeen.IsZero():
+		return session.AgentStatus{State: session.StateIdle, Since: at(f.hooksSeen), Source: session.SourceHook}
+	}
+	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: "no hook has reported yet"}
+}
+
+// withCutTurn names the turn that a crash cut, of an agent that does not run.
+func withCutTurn(base session.AgentStatus, f turnFacts) session.AgentStatus {
+	if base.State == session.StateSuspended && f.last != nil && f.last.State == turn.InProgress {
+		base.Reason = fmt.Sprintf("%s, in turn %d", base.Reason, f.last.Number)
+	}
+	return base
+}
+
+// openTurnState is the state while a turn is open in the log.
+func openTurnState(f turnFacts) session.AgentStatus {
+	last, seen := *f.last, f.observed
+	switch {
+	case seen.Ended != nil && seen.Ended.Kind == turn.KindError:
+		return session.AgentStatus{State: session.StateError, Since: at(seen.At), Source: seen.Source, Reason: seen.Ended.Message}
+	case seen.Ended != nil && seen.Ended.Kind == turn.KindInterrupt:
+		return session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source, Reason: "turn interrupted"}
+	case seen.Ended != nil:
+		return session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source}
+	case seen.Known && (seen.Busy || seen.Waiting):
+		return observedState(f)
+	case seen.Known && seen.At.After(last.LastEventAt):
+		// The CLI is idle since after the last hook: the user interrupted it unseen.
+		return session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source, Reason: "turn interrupted"}
+	case last.Waiting:
+		return session.AgentStatus{State: session.StateWaitingInput, Since: last.WaitingSince, Source: session.SourceHook, Reason: last.Question}
+	}
+	return session.AgentStatus{State: session.StateRunning, Since: at(last.StartedAt), Source: session.SourceHook}
+}
+
+// observedState is what the CLI's own record says it does.
+func observedState(f turnFacts) session.AgentStatus {
+	if f.observed.Waiting {
+		question := f.observed.Question
+		if question == "" && f.last != nil {
+			question = f.last.Question
+		}
+		return session.AgentStatus{State: session.StateWaitingInput, Since: at(f.observed.At), Source: f.observed.Source, Reason: question}
+	}
+	since := at(f.observed.At)
+	if f.last != nil && f.last.State == turn.InProgress {
+		since = at(f.last.StartedAt)
+	}
+	return session.AgentStatus{State: session.StateRunning, Since: since, Source: f.observed.Source}
+}
+
+// closedTurnState is the state after the last turn of this launch.
+func closedTurnState(last turn.Record) session.AgentStatus {
+	st := session.AgentStatus{State: session.StateIdle, Since: last.EndedAt, Source: session.SourceHook}
+	switch {
+	case last.State == turn.Aborted && last.Reason == turn.ReasonError:
+		st.State, st.Reason = session.StateError, last.ErrorMessage
+	case last.State == turn.Aborted:
+		st.Reason = "turn " + string(last.Reason)
+	}
+	return st
+}
+
+// at is nil for the zero time: not known.
+func at(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}

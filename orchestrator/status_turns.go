@@ -1,0 +1,82 @@
+package orchestrator
+
+import (
+	"context"
+	"slices"
+
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// Whether the hooks of an agent's CLI report.
+const (
+	HooksSeen   = "seen"   // they reported in this launch
+	HooksSilent = "silent" // the CLI has hooks and they have not reported yet
+	HooksNone   = "none"   // the CLI has none, or does not run
+)
+
+// hooksOf tells whether the hooks of an agent report.
+func (p *Paw) hooksOf(a agentFacts) string {
+	cli, ok := p.CLIs.Get(a.record.CLI)
+	switch {
+	case !ok || a.lock.State != session.LockHeld || !cli.Facts().Hooks:
+		return HooksNone
+	case a.turns.hooksSeen.IsZero():
+		return HooksSilent
+	}
+	return HooksSeen
+}
+
+// tagReader reads the turn tags of each repository once.
+type tagReader struct {
+	p    *Paw
+	read map[string]map[string][]int // by common directory, then turn session
+}
+
+// add fills in what the turn tags say of each agent. Tags are history: they say
+// which turns ended, not what runs.
+func (r tagReader) add(ctx context.Context, st *SessionStatus) {
+	commonDir := st.Session.GitCommonDir
+	numbers, done := r.read[commonDir]
+	if !done {
+		var ok bool
+		var err error
+		numbers, ok, err = worktree.TurnTags(commonDir)
+		if err == nil && !ok {
+			numbers = r.p.listTags(ctx, commonDir)
+		}
+		r.read[commonDir] = numbers
+	}
+	for i := range st.Agents {
+		a := &st.Agents[i]
+		for _, n := range numbers[a.Record.TurnSession] {
+			if n > 0 {
+				a.TurnsCompleted++
+				a.LastTag = turn.TagName(a.Record.TurnSession, n)
+			}
+		}
+	}
+}
+
+// listTags asks git for the turn tags of a repository whose refs are not files.
+func (p *Paw) listTags(ctx context.Context, commonDir string) map[string][]int {
+	numbers := map[string][]int{}
+	repository, err := worktree.Discover(commonDir)
+	if err != nil {
+		return numbers
+	}
+	refs, err := p.manager(repository).Refs(ctx, "refs/tags/afk-")
+	if err != nil {
+		return numbers
+	}
+	for ref := range refs {
+		if name, n, ok := turn.ParseTag(ref[len("refs/tags/"):]); ok {
+			numbers[name] = append(numbers[name], n)
+		}
+	}
+	for name := range numbers {
+		slices.Sort(numbers[name])
+	}
+	return numbers
+}

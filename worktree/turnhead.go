@@ -1,0 +1,28 @@
+package worktree
+
+import (
+	"context"
+	"strings"
+)
+
+// WorktreeHead returns the commit that HEAD of the worktree at path is at. It
+// reads the files of the ref store, and starts git only where those do not tell.
+func (m Manager) WorktreeHead(ctx context.Context, path string) (string, error) {
+	admin, err := verified(path, m.Repository.CommonDir, "")
+	if err != nil {
+		return "", err
+	}
+	e := Entry{AdminDir: admin}
+	e.readHead(&refReader{commonDir: m.Repository.CommonDir})
+	if e.Head != "" {
+		return e.Head, nil
+	}
+	return in(path).Line(ctx, "rev-parse", "--verify", "HEAD^{commit}")
+}
+
+// LastMessage returns the whole message of the newest commit that head has and
+// since has not, "" when there is none.
+func (m Manager) LastMessage(ctx context.Context, path, head, since string) (string, error) {
+	out, err := in(path).Output(ctx, "log", "-1", "--no-show-signature", "--no-notes", "--format=%B", head, "--not", since, "--")
+	return strings.TrimSpace(out), err
+}
