@@ -153,6 +153,25 @@ func TestTornAtEachByte(t *testing.T) {
 	}
 }
 
+// TestReadByteByByte has a reader look after every byte that a slow writer writes.
+func TestReadByteByByte(t *testing.T) {
+	content := []byte(goldenFinished)
+	whole, slow := newLog("x", 3, TypePrompt), newLog("x", 3, TypePrompt)
+	whole.feed(content, -1)
+	applied := 0
+	for end := range len(content) + 1 {
+		if slow.feed(content[slow.offset:end], int64(strings.LastIndex(goldenFinished, marker))) {
+			applied++
+		}
+	}
+	if diff := cmp.Diff(whole.view(), slow.view()); diff != "" || slow.offset != int64(len(content)) {
+		t.Errorf("read %d bytes of %d: %s", slow.offset, len(content), diff)
+	}
+	if applied != 1 {
+		t.Errorf("the last event took effect %d times", applied)
+	}
+}
+
 // TestGluedLines is a torn line that another process, which had looked before, added its line to.
 func TestGluedLines(t *testing.T) {
 	lines := strings.SplitAfter(goldenFinished, "\n")
