@@ -246,9 +246,9 @@ func TestScenarios(t *testing.T) {
 		},
 		"codex: an API error that its record told, then the next prompt": {
 			events: []Event{
-				startup, submitted("t1", "a"), {Kind: KindError, TurnID: "t1", ErrorType: "unauthorized"}, submitted("t2", "b"),
+				startup, submitted("t1", "a"), {Kind: KindError, TurnID: "t1", ErrorType: "server_error"}, submitted("t2", "b"),
 			},
-			turns: []string{"prompt a: aborted error unauthorized", "prompt b: in_progress"},
+			turns: []string{"prompt a: aborted error server_error", "prompt b: in_progress"},
 		},
 		"codex: /new after an API error that nobody saw": {
 			events: []Event{
