@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -89,17 +91,37 @@ func (p *place) open(prompt string) *pane {
 		p.t.Fatal(err)
 	}
 	pane := &pane{place: p, socket: filepath.Join(dir, "tmux")}
-	pane.tmux(append([]string{"-f", "/dev/null", "new-session", "-d", "-s", "cli", "-x", "140", "-y", "45", "-c", p.repo}, argv...)...)
-	p.t.Cleanup(func() {
-		_ = p.command("", "tmux", "-S", pane.socket, "kill-server")
-		_ = os.RemoveAll(dir)
-	})
+	p.t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	pane.tmux(append([]string{
+		"-f", "/dev/null", "start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";",
+		"new-session", "-d", "-s", "cli", "-x", "140", "-y", "45", "-c", p.repo,
+	}, argv...)...)
+	p.t.Cleanup(pane.end)
 	return pane
+}
+
+// end ends the server and the CLI, which may need a moment for it.
+func (p *pane) end() {
+	leader, err := strconv.Atoi(strings.TrimSpace(p.tmux("display-message", "-p", "-t", "cli", "#{pane_pid}")))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.tmux("kill-server")
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.After(10 * time.Second); syscall.Kill(-leader, 0) == nil; {
+		select {
+		case <-ticker.C:
+		case <-deadline:
+			_ = syscall.Kill(-leader, syscall.SIGKILL)
+			return
+		}
+	}
 }
 
 func (p *pane) tmux(args ...string) string {
 	p.t.Helper()
-	if err := p.command("", "tmux", append([]string{"-S", p.socket}, args...)...); err != nil {
+	if err := p.command("tmux", append([]string{"-S", p.socket}, args...)...); err != nil {
 		p.t.Fatalf("tmux %s: %v\n%s", strings.Join(args, " "), err, p.output)
 	}
 	return p.output
@@ -109,8 +131,9 @@ func (p *pane) screen() string { return p.tmux("capture-pane", "-p", "-t", "cli"
 
 func (p *pane) waitFor(what string, done func() bool) {
 	p.t.Helper()
-	deadline := time.After(timeout)
-	for ticker := time.NewTicker(100 * time.Millisecond); !done(); {
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.After(timeout); !done(); {
 		select {
 		case <-ticker.C:
 		case <-deadline:
