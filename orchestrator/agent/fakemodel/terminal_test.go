@@ -26,13 +26,13 @@ func TestTerminal(t *testing.T) {
 			pane.waitFor("the first commit", func() bool { return p.commits() == "One\nfirst commit" })
 			pane.waitFor("the permission dialog", func() bool {
 				screen := pane.screen()
-				return p.asked() && strings.Contains(screen, "b.txt") && dialogs[cli].onScreen(screen)
+				return p.asked() && strings.Contains(screen, "b.txt") && permissions[cli].onScreen(screen)
 			})
 			if p.exists("b.txt") {
 				t.Error("the command ran before it was allowed")
 			}
 			pane.waitFor("the second commit", func() bool {
-				if !p.exists("b.txt") && dialogs[cli].onScreen(pane.screen()) {
+				if !p.exists("b.txt") && permissions[cli].onScreen(pane.screen()) {
 					pane.tmux("send-keys", "-t", "cli", "Enter") // the first keys may be ignored
 				}
 				return p.commits() == "Two\nOne\nfirst commit"
@@ -42,7 +42,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// words are on the screen while a CLI asks for permission.
+// words are on the screen of a CLI; one of them is enough.
 type words []string
 
 func (w words) onScreen(screen string) bool {
@@ -54,7 +54,8 @@ func (w words) onScreen(screen string) bool {
 	return false
 }
 
-var dialogs = map[string]words{
+// permissions are what each CLI shows while it asks for permission.
+var permissions = map[string]words{
 	"claude":   {"Do you want to proceed?"},
 	"codex":    {"Would you like to run the following command?"},
 	"opencode": {"Permission required"},
