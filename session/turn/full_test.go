@@ -32,14 +32,14 @@ func childFull(args []string) error {
 		return err
 	}
 	if err := tr.Note(strings.Repeat("cut ", 1000)); !errors.Is(err, syscall.EFBIG) {
-		return fmt.Errorf("note: %v", err)
+		return fmt.Errorf("note: %w", err)
 	}
 	if tr.State() != InProgress {
 		return fmt.Errorf("note: the turn is %s", tr.State())
 	}
 	second := New(d, 2, time.Now)
 	if err := second.Start(Start{Type: TypePrompt, Prompt: strings.Repeat("cut ", 1000)}); !errors.Is(err, syscall.EFBIG) {
-		return fmt.Errorf("start: %v", err)
+		return fmt.Errorf("start: %w", err)
 	}
 	if second.State() != Initial || d.Highest() != 1 {
 		return fmt.Errorf("start: %s, highest log %d", second.State(), d.Highest())

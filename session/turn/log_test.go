@@ -147,8 +147,40 @@ func TestTornAtEachByte(t *testing.T) {
 		if (again.Prompt != "") != (whole > 0) || (len(again.Notes) == 2) != (whole > 5) {
 			t.Fatalf("cut at %d: the append changed what was there: %+v", cut, again)
 		}
-		if !strings.HasPrefix(readFile(t, path), full[:cut]) {
-			t.Fatalf("cut at %d: the append changed the torn line", cut)
+		kept := full[:cut]
+		if kept != "" && !strings.HasSuffix(kept, "\n") {
+			kept += "\n"
+		}
+		if !strings.HasPrefix(readFile(t, path), kept+marker) {
+			t.Fatalf("cut at %d: the append changed the torn line, or is not on one of its own", cut)
+		}
+	}
+}
+
+// TestReadWhileItIsWritten has a reader look again and again while a slow writer writes, and while writers do that have
+// no room for their newlines.
+func TestReadWhileItIsWritten(t *testing.T) {
+	for _, log := range []string{goldenFinished, strings.ReplaceAll(goldenFinished, "\n", "") + "\n"} {
+		content := []byte(log)
+		whole := newLog("x", 3, TypePrompt)
+		whole.feed(content, -1)
+		for step := 1; step <= len(content); step++ {
+			slow := newLog("x", 3, TypePrompt)
+			applied := 0
+			for end := step; ; end = min(end+step, len(content)) {
+				if slow.feed(content[slow.offset:end], int64(strings.LastIndex(log, marker))) {
+					applied++
+				}
+				if end == len(content) {
+					break
+				}
+			}
+			if diff := cmp.Diff(whole.view(), slow.view()); diff != "" || slow.offset != int64(len(content)) {
+				t.Fatalf("every %d bytes: read %d bytes of %d: %s", step, slow.offset, len(content), diff)
+			}
+			if applied != 1 || slow.view().State != Finished {
+				t.Fatalf("every %d bytes: the last event took effect %d times, the turn is %s", step, applied, slow.view().State)
+			}
 		}
 	}
 }

@@ -125,7 +125,8 @@ func TestAbortHandsTheErrorBack(t *testing.T) {
 	given := &Abort{Reason: ReasonError, ErrorType: "api_error", Trace: "a\nb", Cause: cause}
 	tr := started(t, testDir(t), 1)
 	err := tr.Abort(given)
-	if err != error(given) || !errors.Is(err, cause) || err.Error() != "error: api_error: connection reset" {
+	var back *Abort
+	if !errors.As(err, &back) || back != given || !errors.Is(err, cause) || err.Error() != "error: api_error: connection reset" {
 		t.Errorf("got %v", err)
 	}
 	r := tr.Record()

@@ -37,7 +37,7 @@ func childAppend(args []string) error {
 	case errors.As(err, &late) && late.From == Finished:
 		fmt.Println("lost")
 	default:
-		return fmt.Errorf("finish: %v, %+v", err, tr.Record())
+		return fmt.Errorf("finish: %w, %+v", err, tr.Record())
 	}
 	return tr.Note("after " + args[1])
 }

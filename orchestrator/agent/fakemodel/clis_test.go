@@ -24,7 +24,8 @@ do: write greeting.txt hello from here
 do: append notes/log.txt it's done
 do: run wc -l greeting.txt > count.txt
 do: commit Add a greeting
-do: say The greeting is there.`
+do: run echo "$((20+3))"
+do: say The "greeting" is there.`
 
 // TestOneShot has each CLI do one errand without a terminal, and looks at the repository afterwards.
 func TestOneShot(t *testing.T) {
@@ -37,7 +38,7 @@ func TestOneShot(t *testing.T) {
 			p.expectGit("it's done", "show", "HEAD:notes/log.txt")
 			p.expectGit("1 greeting.txt", "show", "HEAD:count.txt")
 			p.expectGit("", "status", "--porcelain")
-			if !strings.Contains(p.output, "The greeting is there.") {
+			if !strings.Contains(p.output, `The "greeting" is there.`) {
 				t.Errorf("the answer is not in the output:\n%s", p.output)
 			}
 		})
@@ -108,15 +109,14 @@ func newPlace(t *testing.T, cli string) *place {
 // run has the CLI take one prompt without a terminal.
 func (p *place) run(prompt string) {
 	p.t.Helper()
-	var stdin string
 	var args []string
 	switch p.cli {
 	case "claude":
 		args = []string{"-p", "--", prompt}
 	case "codex":
 		args = append([]string{"exec"}, append(p.gitDirectories(), "--", prompt)...)
-	case "opencode": // it puts quotes around an argument
-		args, stdin = []string{"run"}, prompt
+	case "opencode":
+		args = []string{"run", "--", prompt}
 	case "qwen": // without a terminal it offers no tool that could need permission
 		args = []string{"-p", prompt, "--yolo"}
 	case "gemini":
@@ -124,7 +124,7 @@ func (p *place) run(prompt string) {
 	case "copilot":
 		args = []string{"-p", prompt, "--allow-all-tools"}
 	}
-	if err := p.command(stdin, p.executable, args...); err != nil {
+	if err := p.command(p.executable, args...); err != nil {
 		p.t.Fatalf("%s: %v\n%s\nrequests:\n%s", p.cli, err, p.output, p.log)
 	}
 	p.t.Cleanup(func() {
@@ -143,13 +143,13 @@ func (p *place) gitDirectories() []string {
 }
 
 // command runs a program in the repository and keeps its output. It has a process group of its own, which ends with it.
-func (p *place) command(stdin, program string, args ...string) error {
-	ctx, cancel := context.WithTimeout(p.t.Context(), timeout)
+func (p *place) command(program string, args ...string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.t.Context()), timeout) // it serves the clean-up too
 	defer cancel()
 	var output bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Env = p.repo, p.env
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &output, &output
+	cmd.Stdout, cmd.Stderr = &output, &output
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
@@ -163,7 +163,7 @@ func (p *place) command(stdin, program string, args ...string) error {
 
 func (p *place) git(args ...string) string {
 	p.t.Helper()
-	if err := p.command("", "git", args...); err != nil {
+	if err := p.command("git", args...); err != nil {
 		p.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, p.output)
 	}
 	return strings.TrimSpace(p.output)
@@ -172,7 +172,7 @@ func (p *place) git(args ...string) string {
 func (p *place) expectGit(want string, args ...string) {
 	p.t.Helper()
 	said := p.output
-	if err := p.command("", "git", args...); err != nil {
+	if err := p.command("git", args...); err != nil {
 		p.t.Errorf("git %s: %v\n%s", strings.Join(args, " "), err, p.output)
 	} else if got := strings.TrimSpace(p.output); got != want {
 		p.t.Errorf("git %s: %q, want %q", strings.Join(args, " "), got, want)

@@ -63,9 +63,15 @@ trust_level = "trusted"
 	return []string{"CODEX_HOME=" + filepath.Join(h.dir, ".codex"), "SCRIPTED_API_KEY=" + key}
 }
 
-// opencode installs the package of its plugins from the npm registry, once a plugin is configured, unless it finds it
-// listed as installed.
+// opencode installs the package of its plugins from the npm registry, once a plugin is configured, and waits a minute
+// for it when it cannot. It does not when that is listed as installed, in whatever version.
 func (h *home) opencode() []string {
+	plugins := object{"@opencode-ai/plugin": "*"}
+	h.writeJSON(".config/opencode/package.json", object{"dependencies": plugins})
+	h.writeJSON(".config/opencode/package-lock.json", object{
+		"name": "opencode", "lockfileVersion": 3, "packages": object{"": object{"dependencies": plugins}},
+	})
+	h.write(".config/opencode/node_modules/.package-lock.json", "{}\n")
 	h.writeJSON(".config/opencode/opencode.json", object{
 		"$schema":     "https://opencode.ai/config.json",
 		"model":       "scripted/" + Model,
@@ -133,7 +139,7 @@ func (h *home) qwen() []string {
 
 // copilot is told on its command line what needs no permission (--allow-all-tools, --allow-tool).
 func (h *home) copilot() []string {
-	h.writeJSON(".copilot/config.json", object{"trusted_folders": list{h.repo}, "trustedFolders": list{h.repo}, "banner": "never"})
+	h.writeJSON(".copilot/config.json", object{"trusted_folders": list{h.repo}, "banner": "never"})
 	return []string{
 		"COPILOT_OFFLINE=true",
 		"COPILOT_AUTO_UPDATE=false",

@@ -26,13 +26,15 @@ type home struct {
 	err     error  // of the first file that could not be written
 }
 
-// Prepare makes the folder home, which may be empty or missing, a HOME in which cli talks to the server at baseURL (such
-// as "http://127.0.0.1:8765") and reaches its prompt without a dialog: no onboarding, no login, no question whether repo
-// or a worktree of it is to be trusted, no update. The steps write and run need no permission, the step ask does.
+// Prepare makes the folder dir, which may be empty or missing, a HOME in which cli talks to the server at baseURL (such
+// as "http://127.0.0.1:8765") and reaches its prompt without a dialog: no onboarding, no login, no update, and no question
+// whether repo, the main worktree of a repository, or a linked one is to be trusted. The steps write, run and commit need
+// no permission, the step ask does. Two CLIs need options for that: codex to commit (--add-dir with the git
+// directories), copilot to do anything (--allow-tool).
 //
-// It returns the whole environment of the CLI, as KEY=value, but for PATH and TERM, which are the caller's. Traffic
-// of all but qwen that does not go to loopback is sent to a closed port. home should not lie in the system's folder for temporary
-// files, of which codex complains. Copilot trusts folders by their exact path: pass the worktree for repo.
+// It returns the whole environment of the CLI, as KEY=value, but for PATH and TERM, which are the caller's. Traffic of
+// all but qwen that does not go to loopback is sent to a closed port. dir should not lie in the system's folder for
+// temporary files, of which codex complains.
 func Prepare(cli, dir, repo, baseURL string) (env []string, err error) {
 	prepare, ok := map[string]func(*home) []string{
 		"claude": (*home).claude, "codex": (*home).codex, "opencode": (*home).opencode,

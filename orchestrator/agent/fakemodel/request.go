@@ -53,7 +53,17 @@ func (q *request) say(text string) {
 		q.hear(text)
 		return
 	}
-	q.prompt, q.results, q.newest, q.refusedWrite = prompt, 0, "", false
+	q.prompt, q.results, q.newest, q.refusedWrite = unquoted(prompt), 0, "", false
+}
+
+// unquoted undoes what `opencode run` does to an argument with a space in it.
+func unquoted(prompt string) string {
+	inner, begins := strings.CutPrefix(prompt, `"`)
+	inner, ends := strings.CutSuffix(inner, `"`)
+	if !begins || !ends {
+		return prompt
+	}
+	return strings.ReplaceAll(inner, `\"`, `"`)
 }
 
 // refusal tells a file that must be read first, or may not be written anew, from other results.

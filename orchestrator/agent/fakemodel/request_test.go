@@ -40,6 +40,19 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
+func TestUnquoted(t *testing.T) {
+	for prompt, want := range map[string]string{
+		`"do: say \"hi\" there"`: `do: say "hi" there`,
+		`say "hi"`:               `say "hi"`,
+		`"`:                      `"`,
+		`"hi" he said`:           `"hi" he said`,
+	} {
+		if got := unquoted(prompt); got != want {
+			t.Errorf("%s: %s, want %s", prompt, got, want)
+		}
+	}
+}
+
 func TestResultsBelongToTheirPrompt(t *testing.T) {
 	q := newRequest("", "", false)
 	q.say("do: run a\ndo: run b")

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -24,13 +26,13 @@ func TestTerminal(t *testing.T) {
 			pane.waitFor("the first commit", func() bool { return p.commits() == "One\nfirst commit" })
 			pane.waitFor("the permission dialog", func() bool {
 				screen := pane.screen()
-				return p.asked() && strings.Contains(screen, "b.txt") && dialogs[cli].onScreen(screen)
+				return p.asked() && strings.Contains(screen, "b.txt") && permissions[cli].onScreen(screen)
 			})
 			if p.exists("b.txt") {
 				t.Error("the command ran before it was allowed")
 			}
 			pane.waitFor("the second commit", func() bool {
-				if !p.exists("b.txt") && dialogs[cli].onScreen(pane.screen()) {
+				if !p.exists("b.txt") && permissions[cli].onScreen(pane.screen()) {
 					pane.tmux("send-keys", "-t", "cli", "Enter") // the first keys may be ignored
 				}
 				return p.commits() == "Two\nOne\nfirst commit"
@@ -40,7 +42,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// words are on the screen while a CLI asks for permission.
+// words are on the screen of a CLI; one of them is enough.
 type words []string
 
 func (w words) onScreen(screen string) bool {
@@ -52,7 +54,8 @@ func (w words) onScreen(screen string) bool {
 	return false
 }
 
-var dialogs = map[string]words{
+// permissions are what each CLI shows while it asks for permission.
+var permissions = map[string]words{
 	"claude":   {"Do you want to proceed?"},
 	"codex":    {"Would you like to run the following command?"},
 	"opencode": {"Permission required"},
@@ -89,17 +92,37 @@ func (p *place) open(prompt string) *pane {
 		p.t.Fatal(err)
 	}
 	pane := &pane{place: p, socket: filepath.Join(dir, "tmux")}
-	pane.tmux(append([]string{"-f", "/dev/null", "new-session", "-d", "-s", "cli", "-x", "140", "-y", "45", "-c", p.repo}, argv...)...)
-	p.t.Cleanup(func() {
-		_ = p.command("", "tmux", "-S", pane.socket, "kill-server")
-		_ = os.RemoveAll(dir)
-	})
+	p.t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	pane.tmux(append([]string{
+		"-f", "/dev/null", "start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";",
+		"new-session", "-d", "-s", "cli", "-x", "140", "-y", "45", "-c", p.repo,
+	}, argv...)...)
+	p.t.Cleanup(pane.end)
 	return pane
+}
+
+// end ends the server and the CLI, which may need a moment for it.
+func (p *pane) end() {
+	leader, err := strconv.Atoi(strings.TrimSpace(p.tmux("display-message", "-p", "-t", "cli", "#{pane_pid}")))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.tmux("kill-server")
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.After(10 * time.Second); syscall.Kill(-leader, 0) == nil; {
+		select {
+		case <-ticker.C:
+		case <-deadline:
+			_ = syscall.Kill(-leader, syscall.SIGKILL)
+			return
+		}
+	}
 }
 
 func (p *pane) tmux(args ...string) string {
 	p.t.Helper()
-	if err := p.command("", "tmux", append([]string{"-S", p.socket}, args...)...); err != nil {
+	if err := p.command("tmux", append([]string{"-S", p.socket}, args...)...); err != nil {
 		p.t.Fatalf("tmux %s: %v\n%s", strings.Join(args, " "), err, p.output)
 	}
 	return p.output
@@ -109,8 +132,9 @@ func (p *pane) screen() string { return p.tmux("capture-pane", "-p", "-t", "cli"
 
 func (p *pane) waitFor(what string, done func() bool) {
 	p.t.Helper()
-	deadline := time.After(timeout)
-	for ticker := time.NewTicker(100 * time.Millisecond); !done(); {
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.After(timeout); !done(); {
 		select {
 		case <-ticker.C:
 		case <-deadline:

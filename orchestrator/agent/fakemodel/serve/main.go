@@ -7,8 +7,8 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"os"
@@ -26,15 +26,15 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	log.SetFlags(0)
 	if err := serve(ctx, *addr, *portFile, *logFile); err != nil {
-		fmt.Fprintf(os.Stderr, "serve: error: %v\n", err)
-		os.Exit(1)
+		log.Fatalf("serve: error: %v", err)
 	}
 }
 
 // serve answers until ctx is done.
 func serve(ctx context.Context, addr, portFile, logFile string) error {
-	log, err := openLog(logFile)
+	requests, err := openLog(logFile)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func serve(ctx context.Context, addr, portFile, logFile string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "scripted model on http://%s\n", listener.Addr())
+	log.Printf("scripted model on http://%s", listener.Addr())
 	if portFile != "" {
 		_, port, err := net.SplitHostPort(listener.Addr().String())
 		if err != nil {
@@ -52,7 +52,7 @@ func serve(ctx context.Context, addr, portFile, logFile string) error {
 			return err
 		}
 	}
-	server := &http.Server{Handler: &fakemodel.Server{Log: log}, ReadHeaderTimeout: time.Minute}
+	server := &http.Server{Handler: &fakemodel.Server{Log: requests}, ReadHeaderTimeout: time.Minute}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
