@@ -40,7 +40,8 @@ type Paw struct {
 }
 
 // New puts a Paw together from the user's directory and environment. It reads
-// the configuration and starts no process.
+// the configuration and starts no process. With an error about the configuration
+// comes a Paw that has the defaults, for what must not stop because of it.
 func New(dir string, env []string, progress io.Writer) (*Paw, error) {
 	executable, err := os.Executable()
 	if err != nil {
@@ -64,14 +65,14 @@ func New(dir string, env []string, progress io.Writer) (*Paw, error) {
 	}
 	p.Config, err = config.Load(paths, root, p.getenv)
 	if err != nil {
-		return nil, err
+		p.Config = config.Loaded{Config: config.Default()}
 	}
 	custom := map[string]agent.Custom{}
 	for name, c := range p.Config.CLIs {
 		custom[name] = agent.Custom{Name: name, Command: c.Command, Resume: c.Resume, Args: c.Args, Prompt: c.Prompt, Env: c.Env}
 	}
 	p.CLIs = agent.New(custom)
-	return p, nil
+	return p, err
 }
 
 func (p *Paw) getenv(name string) string {

@@ -3,10 +3,10 @@ package orchestrator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
 	"paw/session"
+	"paw/session/turn"
 	"paw/worktree"
 )
 
@@ -121,7 +121,7 @@ func (p *Paw) removeWorktree(ctx context.Context, m worktree.Manager, s *session
 	}
 	_, missing := os.Lstat(w.WorktreePath)
 	if force && missing == nil {
-		ref := fmt.Sprintf("refs/paw/%s/rescue/%s", w.TurnSession, p.Now().UTC().Format("20060102T150405.000Z"))
+		ref := turn.RescueRef(w.TurnSession, p.Now())
 		snapshot, err := m.Snapshot(ctx, w.WorktreePath, ref, "paw: "+w.Agent+" before its worktree was removed")
 		if err != nil {
 			return failf(KindRefused, "%s: not removed, its work could not be saved: %w", w.Agent, err)

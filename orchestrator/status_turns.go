@@ -16,11 +16,14 @@ const (
 	HooksNone   = "none"   // the CLI has none, or does not run
 )
 
+// turnsOfPaw is what adapters without hooks say of their turns.
+const turnsOfPaw = "only those that paw makes"
+
 // hooksOf tells whether the hooks of an agent report.
 func (p *Paw) hooksOf(a agentFacts) string {
 	cli, ok := p.CLIs.Get(a.record.CLI)
 	switch {
-	case !ok || a.lock.State != session.LockHeld || !cli.Facts().Hooks:
+	case !ok || a.lock.State != session.LockHeld || cli.Facts().Turns == turnsOfPaw:
 		return HooksNone
 	case a.turns.hooksSeen.IsZero():
 		return HooksSilent

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -31,6 +32,11 @@ func (c *Client) call(ctx context.Context, commands ...command) (reply, error) {
 
 // callAs is call with more environment for the tmux client.
 func (c *Client) callAs(ctx context.Context, env []string, commands ...command) (reply, error) {
+	return c.callWith(ctx, nil, env, commands...)
+}
+
+// callWith is call with a standard input and more environment for the tmux client.
+func (c *Client) callWith(ctx context.Context, stdin io.Reader, env []string, commands ...command) (reply, error) {
 	mark := nonce()
 	last := command{"display-message", "-p", mark + " " + serverFormat}
 	args := argv(append(append([]command{}, commands...), last))
@@ -45,7 +51,7 @@ func (c *Client) callAs(ctx context.Context, env []string, commands ...command) 
 	// A Ctrl-C on paw must not cut a client off that has just started a server.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, &stderr
 	runErr := cmd.Run()
 
 	r := reply{out: stdout.String(), errors: strings.TrimSpace(stderr.String())}

@@ -28,10 +28,28 @@ func (a *app) paw() (*orchestrator.Paw, error) {
 	if err != nil {
 		return nil, err
 	}
-	if step := stepHook; step != nil {
-		p.Step = step
-	}
+	a.setSteps(p)
 	return p, nil
+}
+
+// hookPaw is paw for a hook: a mistake in the configuration must not cost turns.
+func (a *app) hookPaw() (*orchestrator.Paw, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	p, err := orchestrator.New(dir, a.env, nil)
+	if p == nil {
+		return nil, err
+	}
+	a.setSteps(p)
+	return p, nil
+}
+
+func (a *app) setSteps(p *orchestrator.Paw) {
+	if stepHook != nil {
+		p.Step = stepHook
+	}
 }
 
 // stepHook is set by tests only, to stop paw after a named step.
@@ -65,7 +83,7 @@ Without a command it is paw status where a session exists.`,
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(
 		newStart(a), newStatus(a), newAttach(a), newRecover(a), newStop(a), newAdd(a), newRemove(a), newPurge(a),
-		newCLIs(a), newConfig(a), newDoctor(a), newCompletion(a), newVersion(a), newAgent(a), newDemoAgent(),
+		newCLIs(a), newConfig(a), newDoctor(a), newCompletion(a), newVersion(a), newAgent(a), newHook(a), newDemoAgent(),
 	)
 	for _, cmd := range root.Commands() {
 		if cmd.Args != nil {

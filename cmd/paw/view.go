@@ -50,6 +50,10 @@ type agentJSON struct {
 	ConversationID *string    `json:"conversation_id"`
 	ExitCode       *int       `json:"exit_code"`
 	Dirty          *int       `json:"dirty,omitempty"`
+	TurnsCompleted int        `json:"turns_completed"`
+	CurrentTurn    *int       `json:"current_turn"`
+	LastTag        *string    `json:"last_tag"`
+	Hooks          string     `json:"hooks"`
 }
 
 func statusView(statuses []orchestrator.SessionStatus) statusJSON {
@@ -77,12 +81,16 @@ func agentView(ag orchestrator.AgentStatus) agentJSON {
 		PaneAlive: ag.PaneAlive, State: string(ag.State), StateSince: ag.Since, StateSource: string(ag.Source),
 		Reason: nonEmpty(ag.Reason), Parent: nonEmpty(w.Parent), Children: ag.Children,
 		ConversationID: nonEmpty(w.Conversation()), ExitCode: ag.ExitCode, Dirty: ag.Dirty,
+		TurnsCompleted: ag.TurnsCompleted, LastTag: nonEmpty(ag.LastTag), Hooks: ag.Hooks,
 	}
 	if v.Children == nil {
 		v.Children = []string{}
 	}
 	if ag.PID != 0 {
 		v.PID = &ag.PID
+	}
+	if ag.CurrentTurn != 0 {
+		v.CurrentTurn = &ag.CurrentTurn
 	}
 	return v
 }
