@@ -7,7 +7,7 @@ import (
 )
 
 // AddPanes starts agents in a session that exists, and returns agent -> pane id. With LayoutTiled they go into the window
-// that holds most of paw's panes, as far as there is space. What the user looks at stays as it is. ErrNotFound when there
+// that holds most of paw's panes, or into a new one when there is none, as far as there is space. What the user looks at stays as it is. ErrNotFound when there
 // is no such session. On an error the panes it made are removed again.
 func (c *Client) AddPanes(ctx context.Context, sessionID, layout string, agents []AgentPane) (map[string]string, error) {
 	if err := errors.Join(checkID('$', sessionID), checkLayout(&layout)); err != nil {
@@ -16,10 +16,8 @@ func (c *Client) AddPanes(ctx context.Context, sessionID, layout string, agents 
 	if len(agents) == 0 {
 		return map[string]string{}, nil
 	}
-	for _, a := range agents {
-		if err := a.check(); err != nil {
-			return nil, err
-		}
+	if err := checkAgents(agents); err != nil {
+		return nil, err
 	}
 	server, panes, err := c.Panes(ctx)
 	if err != nil {

@@ -172,6 +172,17 @@ func TestAddPanes(t *testing.T) {
 	if order != "a1 a2 a3 a4 " {
 		t.Errorf("order %s", order)
 	}
+	ids := []string{found["a1"].ID, found["a2"].ID, added["a3"], added["a4"]}
+	if err := c.KillPanes(ctx, ids); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.AddPanes(ctx, made.SessionID, LayoutTiled, agentPanes(t, "s", 3)); err != nil {
+		t.Fatal(err)
+	}
+	found = agentsOf(t, c, "s") // in a window of their own, beside the user's
+	if len(found) != 3 || found["a2"].WindowID != found["a1"].WindowID || found["a3"].WindowID != found["a1"].WindowID || len(panes(t, c)) != 4 {
+		t.Errorf("after all were gone: %+v", found)
+	}
 	if _, err := c.AddPanes(ctx, "$999", LayoutTiled, more); !errors.Is(err, ErrNotFound) {
 		t.Errorf("to no session: %v", err)
 	}

@@ -50,10 +50,8 @@ func (s *NewSession) check() error {
 	if len(s.Agents) == 0 {
 		return fmt.Errorf("tmux session %s: no agents", s.Name)
 	}
-	for _, a := range s.Agents {
-		if err := a.check(); err != nil {
-			return err
-		}
+	if err := checkAgents(s.Agents); err != nil {
+		return err
 	}
 	if s.Width <= 0 || s.Height <= 0 {
 		s.Width, s.Height = defaultWidth, defaultHeight
@@ -74,8 +72,8 @@ func checkLayout(layout *string) error {
 
 // Create makes a detached session with a pane for every agent, in two client calls: the first makes the panes, the
 // second sets their options by id. Agents for which a tiled window has no space get windows of their own, at the price
-// of more calls. ErrDuplicate when the name is taken; of any number of
-// callers one wins. On any other error what was made is removed again.
+// of more calls. ErrDuplicate when the name is taken; of any number of callers one wins. On any other error what was made
+// is removed again; after ErrTimeout in the first call there may be something that is not known yet.
 func (c *Client) Create(ctx context.Context, s NewSession) (Created, error) {
 	if err := s.check(); err != nil {
 		return Created{}, err
@@ -93,7 +91,7 @@ func (c *Client) Create(ctx context.Context, s NewSession) (Created, error) {
 	}
 	var r reply
 	if err == nil {
-		r, err = c.callPieces(ctx, finish(made.places, s.Agents))
+		r, err = c.callPieces(ctx, finish(made, s))
 	}
 	if err != nil {
 		return Created{}, c.undo(ctx, made, err)
@@ -114,10 +112,11 @@ func (c *Client) reserveRest(ctx context.Context, made *reserved, s NewSession) 
 	return err
 }
 
-// finish marks and starts what is not, and looks at the first agent.
-func finish(places []place, agents []AgentPane) []command {
-	first := places[0].pane
-	commands := append(fill(places, agents), releasePanes(first)...)
+// finish sets what the session keeps, by ids, starts who does not run, and looks at the first agent.
+func finish(made reserved, s NewSession) []command {
+	first := made.places[0].pane
+	commands := append(sessionOptions(made.session, s.PawSession), fill(made.places, s.Agents)...)
+	commands = append(commands, releasePanes(first)...)
 	return append(commands, command{"select-window", "-t", first}, command{"select-pane", "-t", first})
 }
 

@@ -202,6 +202,7 @@ func TestCreateRefuses(t *testing.T) {
 		"one word":            func(s *NewSession) { s.Agents[0].Argv = []string{"rm -rf x"} },
 		"no agents":           func(s *NewSession) { s.Agents = nil },
 		"unknown layout":      func(s *NewSession) { s.Layout = "spiral" },
+		"agent named twice":   func(s *NewSession) { s.Agents = append(s.Agents, s.Agents[0]) },
 		"bad agent":           func(s *NewSession) { s.Agents[0].Identity.Agent = "a'b" },
 	}
 	for name, spoil := range cases {

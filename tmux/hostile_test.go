@@ -192,3 +192,20 @@ func TestSessionThatAHookDestroysHarmsNobody(t *testing.T) {
 		t.Errorf("%d panes, options before %q, after %q", n, before, after)
 	}
 }
+
+// A hook that groups another session with ours shows every pane twice.
+func TestSessionThatAHookLinks(t *testing.T) {
+	c := privateClient(t)
+	raw(t, c, "new-session", "-d", "-s", "user", "exec sleep 1000")
+	raw(t, c, "set-hook", "-g", "after-new-session", "new-session -d -t paw-s")
+	made := create(t, c, newSession1(t, "s", 3))
+	found := agentsOf(t, c, "s")
+	for agent, id := range made.Panes {
+		if found[agent].ID != id || found[agent].PawSession != "s" {
+			t.Errorf("%s: %+v, made as %s", agent, found[agent], id)
+		}
+	}
+	if got := raw(t, c, "show-options", "-v", "-t", made.SessionID, "@paw_session"); got != "s" {
+		t.Errorf("@paw_session of %s is %q", made.SessionID, got)
+	}
+}

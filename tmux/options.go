@@ -28,6 +28,20 @@ func (a AgentPane) check() error {
 	return nil
 }
 
+func checkAgents(agents []AgentPane) error {
+	seen := map[string]bool{}
+	for _, a := range agents {
+		if err := a.check(); err != nil {
+			return err
+		}
+		if seen[a.Identity.Agent] {
+			return fmt.Errorf("agent %s: named twice", a.Identity.Agent)
+		}
+		seen[a.Identity.Agent] = true
+	}
+	return nil
+}
+
 // ended is the part of a border or a dead pane's last line that says how its program ended.
 const ended = `ended#{?#{!=:#{pane_dead_signal},}, by signal #{pane_dead_signal},` +
 	`#{?#{!=:#{pane_dead_status},}, with status #{pane_dead_status},}}`

@@ -42,18 +42,19 @@ var lease = []string{"sleep", leaseSeconds}
 func (c *Client) reserveSession(ctx context.Context, s NewSession) (reserved, error) {
 	mark := nonce()
 	isMarked := "#{m:*" + mark + "*,#{pane_start_command}}"
-	find := "%#{S:#{W:#{P:#{?" + isMarked + ",#{s/%//:pane_id},}}}}"
-	pane := "#{?" + isMarked + ",#{pane_id},%}"     // `%` is no pane
-	window := "#{?" + isMarked + ",#{window_id},@}" // new-window takes no pane
+	find := "%#{s| .*||:#{S:#{W:#{P:#{?" + isMarked + ",#{s/%//:pane_id} ,}}}}}" // a hook may have linked it twice
+	pane := "#{?" + isMarked + ",#{pane_id},%}"                                  // `%` is no pane
+	window := "#{?" + isMarked + ",#{window_id},@}"                              // new-window takes no pane
 
 	inner := firstOptions(s, pane)
-	var want int
 	if s.Layout == LayoutWindows {
-		want = min(len(s.Agents), maxLeases)
-		inner = append(inner, windowsAfter(window, placeFormat(mark, "#"), s.Agents[1:want])...)
+		n := min(len(s.Agents), maxLeases)
+		inner = append(inner, windowsAfter(window, placeFormat(mark, "#"), s.Agents[1:n])...)
 	} else {
-		inner, want = firstAgents(inner, s.Agents, pane, placeFormat(mark, "#"))
+		inner = firstAgents(inner, s.Agents, pane, placeFormat(mark, "#"))
 	}
+	done := mark + "done"
+	inner = append(inner, command{"display-message", "-p", done})
 	r, err := c.call(ctx, newSession(s, mark),
 		command{"run-shell", "-C", unaliased("run-shell") + " -C -t '" + find + "' '" + doubled(script(inner)) + "'"})
 	places, _ := parsePlaces(r.out, mark)
@@ -61,19 +62,20 @@ func (c *Client) reserveSession(ctx context.Context, s NewSession) (reserved, er
 		return reserved{}, err // no session was made
 	}
 	made := reserved{session: places[0].session}
+	complete := strings.Contains(r.out, done)
 	if s.Layout == LayoutWindows {
 		slices.Reverse(places[1:]) // each came right after the first
 		made.places = places
 	} else {
 		made.places = append(places[1:], places[0]) // each came right before the first
 		for i := range made.places {
-			made.places[i].started = i < len(places)-1 || len(places) == want
+			made.places[i].started = i < len(places)-1 || complete
 		}
 	}
-	if err != nil {
+	if err != nil || complete {
 		return made, err
 	}
-	return made, made.judge(r.errors, want)
+	return made, made.judge(r.errors)
 }
 
 // firstOptions are those of a new session; pane is a format that finds its pane.
@@ -85,8 +87,8 @@ func firstOptions(s NewSession, pane string) []command {
 }
 
 // firstAgents starts agents before the first pane, and the last one in it: so they stand in order, and those that found
-// a place are the first. It takes as many as fit into one message, and returns how many that is.
-func firstAgents(commands []command, agents []AgentPane, pane, format string) ([]command, int) {
+// a place are the first. It takes as many as fit into one message.
+func firstAgents(commands []command, agents []AgentPane, pane, format string) []command {
 	commands = append(commands, keepPanes(pane)...)
 	size := len(doubled(script(commands)))
 	last := func(a AgentPane) command {
@@ -103,52 +105,66 @@ func firstAgents(commands []command, agents []AgentPane, pane, format string) ([
 		commands = append(commands, more...)
 		n++
 	}
-	return append(commands, last(agents[n])), n + 1
+	return append(commands, last(agents[n]))
 }
 
-// judge decides what it means that a call made fewer places than it should have.
-func (r *reserved) judge(complaints string, want int) error {
-	if len(r.places) == want {
-		return nil
-	}
+// judge decides what it means that a session was made, and not all of what it should have got.
+func (r *reserved) judge(complaints string) error {
 	if errors.Is(classify(complaints), errNoSpace) {
 		r.full = true
 		return nil
 	}
-	// Nothing that a caller could decide by: the session was made, and a hook of the user may have said the rest.
+	// Nothing that a caller could decide by: a hook of the user may have said any of it.
 	return &Error{Args: command{"new-session"}, ExitCode: 1, Stderr: complaints}
 }
 
-// reserve makes places in a session that exists: in the window of pane as far as they fit, then in windows of their own.
+// reserve makes places in a session that exists. With LayoutTiled they are in the window of pane, or in a new one when
+// that is empty, as far as they fit; the others get windows of their own.
 func (c *Client) reserve(ctx context.Context, session, pane, layout string, agents []AgentPane) ([]place, error) {
-	mark := nonce()
 	var places []place
-	if layout == LayoutTiled && pane != "" {
-		var commands []command
-		for range agents {
-			commands = append(commands, split(pane, placeFormat(mark, ""), lease)...)
+	if layout == LayoutTiled {
+		if pane == "" {
+			var err error
+			if places, err = c.reserveWindows(ctx, session, agents[:1]); err != nil {
+				return places, err
+			}
+			pane = places[0].pane
 		}
-		r, err := c.callPieces(ctx, commands)
-		places, _ = parsePlaces(r.out, mark)
-		slices.Reverse(places)
+		beside, err := c.reserveBeside(ctx, pane, len(agents)-len(places))
+		places = append(places, beside...)
 		if err != nil && !errors.Is(err, errNoSpace) {
 			return places, err
 		}
 	}
-	if len(places) == len(agents) {
-		return places, nil
-	}
+	rest, err := c.reserveWindows(ctx, session, agents[len(places):])
+	return append(places, rest...), err
+}
+
+// reserveBeside makes n places after a pane, fewer with errNoSpace.
+func (c *Client) reserveBeside(ctx context.Context, pane string, n int) ([]place, error) {
+	mark := nonce()
 	var commands []command
-	for _, a := range agents[len(places):] {
+	for range n {
+		commands = append(commands, split(pane, placeFormat(mark, ""), lease)...)
+	}
+	r, err := c.callPieces(ctx, commands)
+	places, parseErr := parsePlaces(r.out, mark)
+	slices.Reverse(places) // each came right after the pane
+	return places, errors.Join(err, parseErr)
+}
+
+func (c *Client) reserveWindows(ctx context.Context, session string, agents []AgentPane) ([]place, error) {
+	mark := nonce()
+	var commands []command
+	for _, a := range agents {
 		commands = append(commands, window(session+":", placeFormat(mark, ""), a))
 	}
 	r, err := c.callPieces(ctx, commands)
-	windows, parseErr := parsePlaces(r.out, mark)
-	places = append(places, windows...)
+	places, parseErr := parsePlaces(r.out, mark)
 	if err == nil && len(places) != len(agents) {
-		err = errors.Join(fmt.Errorf("tmux new-window: %d panes for %d agents", len(places), len(agents)), parseErr)
+		err = fmt.Errorf("tmux new-window: %d panes for %d agents", len(places), len(agents))
 	}
-	return places, err
+	return places, errors.Join(err, parseErr)
 }
 
 // split makes a pane after target and tiles the window: without that there is soon no space for another.
