@@ -58,6 +58,11 @@ func (p *Paw) Purge(ctx context.Context, s *session.Session, o RemoveOptions) (*
 			return purged, err
 		}
 	}
+	if o.Tags {
+		if err := p.purgeTurns(ctx, m, s.Name, s.Worktrees); err != nil {
+			return purged, err
+		}
+	}
 	return purged, p.Store.Delete(ctx, s.Name)
 }
 

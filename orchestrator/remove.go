@@ -15,6 +15,7 @@ type RemoveOptions struct {
 	KeepWorktree bool
 	Force        bool // rescue what is not committed, then remove
 	DryRun       bool
+	Tags         bool // of purge: turn tags, refs/paw and turn logs go, too
 }
 
 // Removed is what remove did, and how to get it back.

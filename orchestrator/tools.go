@@ -112,9 +112,4 @@ func (p *Paw) terminalSize() (width, height int) {
 }
 
 // pause waits a moment, or until ctx is done.
-func pause(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(10 * time.Millisecond):
-	}
-}
+func pause(ctx context.Context) { settle(ctx, 10*time.Millisecond) }

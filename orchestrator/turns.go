@@ -17,12 +17,12 @@ import (
 // turns is what changes the turns of one agent: its log, its refs and its
 // record. Every method is called with the agent's turn lock held.
 type turns struct {
-	p       *Paw
-	s       *session.Session
-	w       *session.Worktree
-	m       worktree.Manager
-	dir     turn.Dir
-	budget  worktree.Budget
+	p      *Paw
+	s      *session.Session
+	w      *session.Worktree
+	m      worktree.Manager
+	dir    turn.Dir
+	budget worktree.Budget
 }
 
 // turnDir is the folder with the turn logs of an agent.

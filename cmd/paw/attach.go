@@ -16,24 +16,9 @@ tmux server the client is switched instead.`, exitUsage, exitNotFound, exitMissi
 		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := a.paw()
+			p, s, agent, err := a.sessionAndAgent(cmd, args)
 			if err != nil {
 				return err
-			}
-			s, agents, err := sessionAndAgents(p, args)
-			if err != nil {
-				return err
-			}
-			if s == nil {
-				_, err := p.Find("")
-				return err
-			}
-			if len(agents) > 1 {
-				return usagef(cmd, "%s: no such session", args[0])
-			}
-			agent := ""
-			if len(agents) == 1 {
-				agent = agents[0]
 			}
 			return p.Attach(cmd.Context(), s, agent)
 		},

@@ -38,6 +38,14 @@ func (w *world) agent(name string) agentJSON {
 	return agentJSON{}
 }
 
+// ready waits until agents take prompts: their programs are past their start.
+func (w *world) ready(names ...string) {
+	w.t.Helper()
+	for _, name := range names {
+		waitFor(w.t, name+" is ready", func() bool { return w.agent(name).State == "idle" })
+	}
+}
+
 // serverPID is the tmux server of the world.
 func (w *world) serverPID() int {
 	w.t.Helper()
@@ -153,6 +161,7 @@ func TestAgentThatIgnoresSIGHUPIsReportedAndNotStartedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.ok(w.pawWith([]string{"DEMO_IGNORE_HUP=1"}, "start", "--cli", "demo", "--detach"))
+	w.ready("demo")
 	pid := *w.agent("demo").PID
 	killServer(w.socket)
 	a := w.agent("demo")
@@ -180,6 +189,7 @@ func TestStopEndsAnOrphan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.ok(w.pawWith([]string{"DEMO_IGNORE_HUP=1"}, "start", "--cli", "demo", "--detach"))
+	w.ready("demo")
 	pid := *w.agent("demo").PID
 	killServer(w.socket)
 	out := w.paw("stop")

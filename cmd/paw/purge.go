@@ -34,6 +34,9 @@ it changed anything.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMis
 				return err
 			}
 			s, err := p.Find(name)
+			if err != nil && o.Tags && name != "" && exitCode(err) == int(orchestrator.KindNotFound) {
+				return a.purgeTurns(cmd, p, name, yes)
+			}
 			if err != nil {
 				return err
 			}
@@ -52,9 +55,25 @@ it changed anything.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMis
 	}
 	f := cmd.Flags()
 	f.BoolVar(&yes, "yes", false, "do not ask")
+	f.BoolVar(&o.Tags, "tags", false, "also delete turn tags, refs/paw and turn logs; works without a record")
 	f.BoolVar(&o.Force, "force", false, "save what is not committed, then remove")
 	f.BoolVar(&o.DryRun, "dry-run", false, "say whether it could be purged and do nothing")
 	return cmd
+}
+
+// purgeTurns deletes what a session without a record has left.
+func (a *app) purgeTurns(cmd *cobra.Command, p *orchestrator.Paw, name string, yes bool) error {
+	if !yes {
+		if err := a.confirm("delete the turn tags, hidden refs and turn logs of "+name+"?", "paw purge "+name+" --tags --yes"); err != nil {
+			return err
+		}
+	}
+	purged, err := p.PurgeTurns(cmd.Context(), name)
+	if err != nil {
+		return err
+	}
+	a.printPurged(purged, false)
+	return nil
 }
 
 func (a *app) printPurged(purged *orchestrator.Purged, dryRun bool) {

@@ -67,3 +67,25 @@ func sessionAndAgents(p *orchestrator.Paw, args []string) (*session.Session, []s
 	}
 	return s, args, nil
 }
+
+// sessionAndAgent reads [NAME] [AGENT] of a session that must exist; the agent
+// is "" when none is given.
+func (a *app) sessionAndAgent(cmd *cobra.Command, args []string) (*orchestrator.Paw, *session.Session, string, error) {
+	p, err := a.paw()
+	if err != nil {
+		return nil, nil, "", err
+	}
+	s, agents, err := sessionAndAgents(p, args)
+	switch {
+	case err != nil:
+		return nil, nil, "", err
+	case s == nil:
+		_, err := p.Find("")
+		return nil, nil, "", err
+	case len(agents) > 1:
+		return nil, nil, "", usagef(cmd, "%s: no such session", args[0])
+	case len(agents) == 1:
+		return p, s, agents[0], nil
+	}
+	return p, s, "", nil
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+)
+
+func newDiff(a *app) *cobra.Command {
+	var o orchestrator.DiffOptions
+	var name string
+	cmd := &cobra.Command{
+		Use:   "diff AGENT [N | N..M]",
+		Short: "Show what an agent changed",
+		Long: exits(`Show what an agent changed, as a patch that git apply takes: since its base with
+uncommitted work included, or in turn N, or from the end of turn N to the end of
+turn M (0 is the base). A single turn is compared with the state at its begin, so
+what you edited between turns is not shown as the agent's.`, exitUsage, exitNotFound, exitMissing),
+		Example: `  paw diff claude
+  paw diff claude 2 --stat
+  paw diff claude 0..3 | git apply`,
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: a.completeAgents,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := a.paw()
+			if err != nil {
+				return err
+			}
+			s, err := p.Find(name)
+			if err != nil {
+				return err
+			}
+			if len(args) > 1 {
+				o.Range = args[1]
+			}
+			o.Color = isTerminal(a.stdout) && os.Getenv("NO_COLOR") == ""
+			return p.Diff(cmd.Context(), s, args[0], o, a.stdout)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&name, "session", "", "session of the agent (default: that of this place)")
+	f.BoolVar(&o.Stat, "stat", false, "only the names and sizes of the changes")
+	completeFlag(cmd, "session", a.completeSessions)
+	return cmd
+}

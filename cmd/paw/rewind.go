@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+)
+
+func newRewind(a *app) *cobra.Command {
+	var name string
+	var undo bool
+	cmd := &cobra.Command{
+		Use:   "rewind AGENT N | --undo",
+		Short: "Put a worktree back to the end of a turn",
+		Long: exits(`Put an agent's worktree back to the end of turn N (0 is its base): every tracked and
+untracked file as it was then, ignored files untouched. What is there now is saved
+first, so --undo brings it back. It refuses while a turn runs.`, exitUsage, exitRefused, exitNotFound, exitMissing),
+		Example: `  paw rewind claude 2
+  paw rewind claude --undo`,
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: a.completeAgents,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := a.paw()
+			if err != nil {
+				return err
+			}
+			s, err := p.Find(name)
+			if err != nil {
+				return err
+			}
+			var rewound *orchestrator.Rewound
+			switch {
+			case undo && len(args) == 1:
+				rewound, err = p.UndoRewind(cmd.Context(), s, args[0])
+			case !undo && len(args) == 2:
+				n, convErr := strconv.Atoi(args[1])
+				if convErr != nil || n < 0 {
+					return usagef(cmd, "%s: not the number of a turn", args[1])
+				}
+				rewound, err = p.Rewind(cmd.Context(), s, args[0], n)
+			default:
+				return usagef(cmd, "give the number of a turn, or --undo")
+			}
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(a.stdout, rewound)
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&name, "session", "", "session of the agent (default: that of this place)")
+	f.BoolVar(&undo, "undo", false, "take the last rewind back")
+	completeFlag(cmd, "session", a.completeSessions)
+	return cmd
+}

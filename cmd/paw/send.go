@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func newSend(a *app) *cobra.Command {
+	var name string
+	var noWait bool
+	cmd := &cobra.Command{
+		Use:   "send AGENT [TEXT...]",
+		Short: "Type a prompt into an agent's pane, and confirm that it arrived",
+		Long: exits(`Type a prompt into an agent's pane and wait for the CLI's own word that it arrived.
+Without TEXT the prompt is read from standard input. It waits for a CLI that is
+still starting and never types into a permission dialog.`, exitUsage, exitRefused, "6    the prompt was typed, but nothing says that it arrived", exitNotFound, exitMissing),
+		Example: `  paw send claude fix the failing test
+  paw send codex < prompt.md`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: a.completeAgents,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := a.paw()
+			if err != nil {
+				return err
+			}
+			s, err := p.Find(name)
+			if err != nil {
+				return err
+			}
+			prompt := strings.Join(args[1:], " ")
+			if len(args) == 1 {
+				data, err := io.ReadAll(a.stdin)
+				if err != nil {
+					return err
+				}
+				prompt = strings.TrimSuffix(string(data), "\n")
+			}
+			sent, err := p.Send(cmd.Context(), s, args[0], prompt, !noWait)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(a.stdout, sent)
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&name, "session", "", "session of the agent (default: that of this place)")
+	f.BoolVar(&noWait, "no-wait", false, "do not wait for the confirmation")
+	completeFlag(cmd, "session", a.completeSessions)
+	return cmd
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+	"paw/session/turn"
+)
+
+func newTurns(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "turns [NAME] [AGENT]",
+		Short: "List the turns of the agents",
+		Long: exits(`List the turns of the agents: number, how each ended, the commit it ended on, the
+files it changed, how long it took, and its prompt.`, exitUsage, exitNotFound),
+		Example: `  paw turns
+  paw turns claude
+  paw turns claude --json`,
+		Args:              cobra.MaximumNArgs(2),
+		ValidArgsFunction: a.completeSessionsAndAgents,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, s, agent, err := a.sessionAndAgent(cmd, args)
+			if err != nil {
+				return err
+			}
+			list, problems, err := p.Turns(cmd.Context(), s, agent)
+			if err != nil {
+				return err
+			}
+			for _, problem := range problems {
+				fmt.Fprintf(a.stderr, "paw: error: %v\n", problem)
+			}
+			if a.json {
+				return a.printJSON(turnsView(s.Name, list))
+			}
+			for _, one := range list {
+				a.printTurns(one, len(list) > 1)
+			}
+			return nil
+		},
+	}
+	a.addJSON(cmd)
+	return cmd
+}
+
+// printTurns prints the turns of one agent for people.
+func (a *app) printTurns(list orchestrator.AgentTurns, named bool) {
+	indent := ""
+	if named {
+		fmt.Fprintln(a.stdout, list.Agent)
+		indent = "  "
+	}
+	if len(list.Turns) == 0 {
+		fmt.Fprintf(a.stdout, "%sno turns yet\n", indent)
+		return
+	}
+	rows := make([][]cell, 0, len(list.Turns))
+	for _, t := range list.Turns {
+		files := ""
+		if t.Files != nil {
+			files = countOf(*t.Files, "file")
+		}
+		commit := t.CommitHash
+		if len(commit) > 10 {
+			commit = commit[:10]
+		}
+		outcome, colour := turnOutcome(t)
+		rows = append(rows, []cell{{text: fmt.Sprint(t.Number)}, {outcome, colour}, {text: commit}, {text: files},
+			{text: duration(t)}, {text: shorten(t.Prompt, 60)}})
+	}
+	a.printTable(a.stdout, indent, rows)
+}
+
+// turnOutcome is the word for how a turn ended, and the state that colours it.
+func turnOutcome(t orchestrator.ListedTurn) (word, state string) {
+	switch {
+	case t.State == turn.InProgress && t.Waiting:
+		return "waiting_input", "waiting_input"
+	case t.State == turn.InProgress:
+		return "running", "running"
+	case t.State == turn.Aborted:
+		return string(t.Reason), "error"
+	case t.Outcome == "success":
+		return t.Outcome, "active"
+	}
+	return t.Outcome, "waiting_children"
+}
+
+func duration(t orchestrator.ListedTurn) string {
+	if t.EndedAt == nil {
+		return ""
+	}
+	d := t.EndedAt.Sub(t.StartedAt)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// shorten cuts text to its first line and at most n characters, without control characters.
+func shorten(text string, n int) string {
+	line, _, more := strings.Cut(strings.TrimSpace(text), "\n")
+	line = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(line, "?"))
+	if runes := []rune(line); len(runes) > n {
+		return string(runes[:n-3]) + "..."
+	}
+	if more {
+		line += " ..."
+	}
+	return line
+}
+
+func countOf(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+type turnsJSON struct {
+	Version int              `json:"version"`
+	Session string           `json:"session"`
+	Agents  []agentTurnsJSON `json:"agents"`
+}
+
+type agentTurnsJSON struct {
+	Name  string     `json:"name"`
+	Turns []turnJSON `json:"turns"`
+}
+
+type turnJSON struct {
+	Number       int        `json:"number"`
+	Type         string     `json:"type"`
+	State        string     `json:"state"`
+	Outcome      *string    `json:"outcome"`
+	Reason       *string    `json:"reason"`
+	CommitHash   *string    `json:"commit_hash"`
+	Snapshot     *string    `json:"snapshot"`
+	Tag          *string    `json:"tag"`
+	StartedAt    time.Time  `json:"started_at"`
+	EndedAt      *time.Time `json:"ended_at"`
+	FilesChanged *int       `json:"files_changed"`
+	Prompt       string     `json:"prompt"`
+	Message      *string    `json:"message"`
+	Notes        []string   `json:"notes"`
+}
+
+func turnsView(sessionName string, list []orchestrator.AgentTurns) turnsJSON {
+	view := turnsJSON{Version: 1, Session: sessionName, Agents: []agentTurnsJSON{}}
+	for _, agent := range list {
+		av := agentTurnsJSON{Name: agent.Agent, Turns: []turnJSON{}}
+		for _, t := range agent.Turns {
+			message := t.Message
+			if t.State == turn.Aborted {
+				message = t.ErrorMessage
+			}
+			av.Turns = append(av.Turns, turnJSON{
+				Number: t.Number, Type: string(t.Type), State: string(t.State), Outcome: nonEmpty(t.Outcome),
+				Reason: nonEmpty(string(t.Reason)), CommitHash: nonEmpty(t.CommitHash), Snapshot: nonEmpty(t.After), Tag: nonEmpty(t.Tag),
+				StartedAt: t.StartedAt, EndedAt: t.EndedAt, FilesChanged: t.Files, Prompt: t.Prompt, Message: nonEmpty(message),
+				Notes: append([]string{}, t.Notes...),
+			})
+		}
+		view.Agents = append(view.Agents, av)
+	}
+	return view
+}

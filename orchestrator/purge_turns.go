@@ -1,0 +1,78 @@
+package orchestrator
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// PurgeTurns deletes the turn tags, hidden refs and turn logs that a session
+// without a record has left in the repository one stands in.
+func (p *Paw) PurgeTurns(ctx context.Context, name string) (*Purged, error) {
+	if err := session.ValidateName("session", name); err != nil {
+		return nil, failf(KindUsage, "%w", err)
+	}
+	repository, err := worktree.Discover(p.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.loggedAgents(name)) == 0 {
+		return nil, failf(KindNotFound, "%s: no such session, and no turns of one", name).hint("paw status --all")
+	}
+	return &Purged{Session: name}, p.purgeTurns(ctx, p.manager(repository), name, nil)
+}
+
+// loggedAgents are the agents of a session that have turn logs: unlike the names
+// of tags, the folders tell session and agent apart.
+func (p *Paw) loggedAgents(name string) []string {
+	entries, err := os.ReadDir(filepath.Join(p.Paths.TurnsDir(), name))
+	if err != nil {
+		return nil
+	}
+	var agents []string
+	for _, e := range entries {
+		agents = append(agents, e.Name())
+	}
+	return agents
+}
+
+// purgeTurns deletes everything that names a turn of the session: all refs of an
+// agent in one transaction, then its logs.
+func (p *Paw) purgeTurns(ctx context.Context, m worktree.Manager, name string, worktrees []session.Worktree) error {
+	agents := map[string]bool{}
+	for _, w := range worktrees {
+		agents[w.Agent] = true
+	}
+	for _, agent := range p.loggedAgents(name) {
+		agents[agent] = true
+	}
+	for agent := range agents {
+		turnSession := name + "_" + agent
+		refs, err := m.Refs(ctx, turn.RefPrefix(turnSession))
+		if err != nil {
+			return err
+		}
+		tags, err := m.Refs(ctx, "refs/tags/afk-"+turnSession+"-")
+		if err != nil {
+			return err
+		}
+		for ref, oid := range tags {
+			if owner, _, ok := turn.ParseTag(strings.TrimPrefix(ref, "refs/tags/")); ok && owner == turnSession {
+				refs[ref] = oid
+			}
+		}
+		if err := m.DeleteRefs(ctx, refs); err != nil {
+			return err
+		}
+		if err := os.RemoveAll(p.turnDir(name, agent).Path); err != nil {
+			return err
+		}
+		p.Step("purge.turns")
+	}
+	return os.RemoveAll(filepath.Join(p.Paths.TurnsDir(), name))
+}

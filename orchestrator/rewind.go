@@ -1,0 +1,115 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"paw/session"
+	"paw/session/turn"
+)
+
+// Rewound is what rewind did.
+type Rewound struct {
+	Agent     string
+	To        string // what the worktree is like now, in words
+	RescueRef string // the state before, see --undo
+	Remembers string // what the CLI's conversation still has, "" when nothing
+}
+
+// Rewind puts an agent's worktree back to the end of turn n, 0 being its base.
+// The state of now is rescued first, so it can always be undone.
+func (p *Paw) Rewind(ctx context.Context, s *session.Session, agentName string, n int) (*Rewound, error) {
+	return p.rewind(ctx, s, agentName, fmt.Sprintf("the end of turn %d", n), func(t *turns) (string, error) {
+		if n == 0 {
+			return t.w.BaseCommit, nil
+		}
+		list, _, err := p.listTurns(ctx, t.m, s, *t.w)
+		if err != nil {
+			return "", err
+		}
+		one, err := turnNumbered(list, fmt.Sprint(n))
+		if err != nil {
+			return "", err
+		}
+		return p.turnEnd(ctx, t.m, s, t.w, one)
+	}, func(last *turn.Record) string {
+		if last == nil || last.Number <= n {
+			return ""
+		}
+		return fmt.Sprintf("the conversation of %s still remembers turns %d to %d", agentName, n+1, last.Number)
+	})
+}
+
+// UndoRewind brings back what the last rewind put aside.
+func (p *Paw) UndoRewind(ctx context.Context, s *session.Session, agentName string) (*Rewound, error) {
+	return p.rewind(ctx, s, agentName, "before the last rewind", func(t *turns) (string, error) {
+		refs, err := t.m.Refs(ctx, turn.RefPrefix(t.w.TurnSession)+"rescue/")
+		if err != nil {
+			return "", err
+		}
+		names := make([]string, 0, len(refs))
+		for name := range refs {
+			names = append(names, name)
+		}
+		if len(names) == 0 {
+			return "", failf(KindNotFound, "%s: nothing was rewound", agentName).hint("paw turns %s", agentName)
+		}
+		sort.Strings(names)
+		return refs[names[len(names)-1]], nil
+	}, func(*turn.Record) string { return "" })
+}
+
+func (p *Paw) rewind(ctx context.Context, s *session.Session, agentName, to string, target func(*turns) (string, error), remembers func(*turn.Record) string) (*Rewound, error) {
+	w, err := agentNamed(s, agentName)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.requireGit(ctx); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	defer cancel()
+	rewound := &Rewound{Agent: agentName, To: to}
+	err = p.withTurns(ctx, s, w, func(t *turns) error {
+		f, err := p.observe(ctx, s)
+		if err != nil {
+			return err
+		}
+		st := p.statusOf(f)
+		for _, a := range st.Agents {
+			if a.Record.Agent == agentName && (a.State == session.StateRunning || a.State == session.StateWaitingInput) {
+				return failf(KindRefused, "%s: a turn runs (%s)", agentName, a.State).hint("paw attach %s %s", s.Name, agentName)
+			}
+		}
+		last, err := t.dir.Last()
+		if err != nil {
+			return err
+		}
+		commit, err := target(t)
+		if err != nil {
+			return err
+		}
+		rewound.RescueRef = turn.RescueRef(w.TurnSession, p.Now())
+		rewound.Remembers = remembers(last)
+		if _, err := t.m.Rewind(ctx, w.WorktreePath, commit, rewound.RescueRef); err != nil {
+			return failf(KindRefused, "%s: not rewound: %w", agentName, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rewound, nil
+}
+
+// String says what happened and how to take it back.
+func (r *Rewound) String() string {
+	lines := []string{fmt.Sprintf("%s is as at %s; paw rewind %s --undo takes it back", r.Agent, r.To, r.Agent)}
+	if r.Remembers != "" {
+		lines = append(lines, r.Remembers)
+	}
+	return strings.Join(lines, "\n")
+}

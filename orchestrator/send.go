@@ -1,0 +1,224 @@
+package orchestrator
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"paw/orchestrator/agent"
+	"paw/session"
+	"paw/session/turn"
+	"paw/tmux"
+)
+
+// How long send waits: for the CLI to take input, for the event that says that
+// the prompt arrived, and for a second Enter to help.
+const (
+	readyPatience   = 60 * time.Second
+	confirmPatience = 5 * time.Second
+)
+
+// maxGrowth bounds how much of a transcript is searched for a queued prompt.
+const maxGrowth = 8 << 20
+
+// Sent is how a prompt arrived.
+type Sent struct {
+	Agent  string
+	Turn   int  // number of the turn it started or joined, 0 when not known
+	Queued bool // it joined a turn that was running
+}
+
+// Send types a prompt into an agent's pane and confirms, by the event that the
+// CLI's hook sends, that it arrived. It never types into a dialog.
+func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt string, wait bool) (*Sent, error) {
+	w, err := agentNamed(s, agentName)
+	if err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(prompt) == "" {
+		return nil, failf(KindUsage, "%s: the prompt is empty", agentName)
+	}
+	cli, _, err := p.cliOf(w)
+	if err != nil {
+		return nil, err
+	}
+	pane, err := p.awaitReady(ctx, s, w, cli)
+	if err != nil {
+		return nil, err
+	}
+	before := p.arrivalOf(s, w, prompt)
+	own := cli.Facts().Turns == turnsOfPaw
+	if own {
+		if err := p.beginOwnTurn(ctx, s, w, prompt); err != nil {
+			return nil, err
+		}
+	}
+	client := p.tmuxFor(s)
+	if err := client.Paste(ctx, pane, cli.Literal(prompt)); err != nil {
+		return nil, tmuxError(err)
+	}
+	settle(ctx, cli.Ready().Settle)
+	if err := client.Press(ctx, pane, "Enter"); err != nil {
+		return nil, tmuxError(err)
+	}
+	sent := &Sent{Agent: agentName}
+	if own || !wait {
+		return sent, nil
+	}
+	return sent, p.confirm(ctx, s, w, client, pane, before, sent)
+}
+
+// awaitReady waits until the agent takes typed input and returns its pane.
+func (p *Paw) awaitReady(ctx context.Context, s *session.Session, w *session.Worktree, cli agent.CLI) (string, error) {
+	deadline := p.Now().Add(readyPatience)
+	for {
+		f, err := p.observe(ctx, s)
+		if err != nil {
+			return "", err
+		}
+		a := f.agent(w.Agent)
+		if a.lock.State != session.LockHeld || a.pane == nil || a.pane.Dead {
+			return "", failf(KindError, "%s: does not run", w.Agent).hint("paw recover %s", s.Name)
+		}
+		state := withTurnState(session.Observe(f.evidence(*a)), a.turns)
+		if state.State == session.StateWaitingInput {
+			return "", failf(KindRefused, "%s: waits for your answer, a prompt would be taken for it", w.Agent).hint("paw attach %s %s", s.Name, w.Agent)
+		}
+		if p.takesInput(ctx, s, a, cli) {
+			return a.pane.ID, nil
+		}
+		if p.Now().After(deadline) || ctx.Err() != nil {
+			return "", failf(KindUnconfirmed, "%s: did not get ready for input", w.Agent).hint("paw attach %s %s", s.Name, w.Agent)
+		}
+		settle(ctx, 50*time.Millisecond)
+	}
+}
+
+// takesInput tells whether a CLI is past its start.
+func (p *Paw) takesInput(ctx context.Context, s *session.Session, a *agentFacts, cli agent.CLI) bool {
+	ready := cli.Ready()
+	if ready.Event && !a.turns.hooksSeen.IsZero() {
+		return true
+	}
+	if ready.Screen == nil {
+		return !ready.Event
+	}
+	if last := a.turns.last; last != nil && last.Launch == a.turns.launch {
+		return true // it has taken a prompt before
+	}
+	screen, err := p.tmuxFor(s).Capture(ctx, a.pane.ID)
+	return err == nil && ready.Screen.MatchString(screen)
+}
+
+// arrival is what tells that a prompt arrived: a new turn or, while one runs and
+// the CLI queues the prompt, the prompt in the CLI's own transcript.
+type arrival struct {
+	number     int // of the last turn before
+	transcript string
+	size       int64 // of the transcript before
+	mark       []byte
+}
+
+func (p *Paw) arrivalOf(s *session.Session, w *session.Worktree, prompt string) arrival {
+	a := arrival{transcript: w.TranscriptPath}
+	if last, err := p.turnDir(s.Name, w.Agent).Last(); err == nil && last != nil {
+		a.number = last.Number
+	}
+	if info, err := os.Stat(a.transcript); err == nil {
+		a.size = info.Size()
+	}
+	if quoted, err := json.Marshal(firstLine(prompt)); err == nil {
+		a.mark = quoted[1 : len(quoted)-1]
+	}
+	return a
+}
+
+// queued tells whether the transcript has the prompt by now.
+func (a arrival) queued() bool {
+	f, err := os.Open(a.transcript)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	grown, err := io.ReadAll(io.NewSectionReader(f, a.size, maxGrowth))
+	return err == nil && len(a.mark) > 0 && bytes.Contains(grown, a.mark)
+}
+
+// confirm waits for the start event; when it does not come, Enter may have been
+// lost and is pressed once more.
+func (p *Paw) confirm(ctx context.Context, s *session.Session, w *session.Worktree, client *tmux.Client, pane string, before arrival, sent *Sent) error {
+	for try := range 2 {
+		deadline := p.Now().Add(confirmPatience)
+		for p.Now().Before(deadline) && ctx.Err() == nil {
+			if last, err := p.turnDir(s.Name, w.Agent).Last(); err == nil && last != nil && last.Number > before.number {
+				sent.Turn = last.Number
+				return nil
+			}
+			if before.queued() {
+				sent.Turn, sent.Queued = before.number, true
+				return nil
+			}
+			settle(ctx, 20*time.Millisecond)
+		}
+		if try == 0 && ctx.Err() == nil {
+			if err := client.Press(ctx, pane, "Enter"); err != nil {
+				return tmuxError(err)
+			}
+		}
+	}
+	return failf(KindUnconfirmed, "%s: the prompt was typed, but nothing says that it arrived", w.Agent).hint("paw attach %s %s", s.Name, w.Agent)
+}
+
+// beginOwnTurn starts a turn of a CLI without hooks: paw typed its prompt, so it
+// knows the begin. The end of the one before was not seen.
+func (p *Paw) beginOwnTurn(ctx context.Context, s *session.Session, w *session.Worktree, prompt string) error {
+	return p.withTurns(ctx, s, w, func(t *turns) error {
+		one, err := t.open()
+		if err != nil {
+			return err
+		}
+		if one != nil {
+			if err := one.Note("its end was not seen; the next prompt closed it"); err != nil {
+				return err
+			}
+			if _, err := t.finish(ctx, one, ""); err != nil {
+				return err
+			}
+		}
+		_, err = t.begin(ctx, turn.Start{Type: turn.TypePrompt, Prompt: prompt, Launch: p.launchOf(s, w)})
+		return err
+	})
+}
+
+// launchOf is the launch of an agent that runs.
+func (p *Paw) launchOf(s *session.Session, w *session.Worktree) string {
+	lock, err := p.Locks.ProbeAgent(s.Name, w.Agent)
+	if err != nil {
+		return ""
+	}
+	return launchID(s.Name, w.Agent, lock.Holder.Generation)
+}
+
+// settle waits for d, or until ctx is done.
+func settle(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// String says in one line what happened.
+func (s *Sent) String() string {
+	switch {
+	case s.Queued:
+		return fmt.Sprintf("%s: joined turn %d", s.Agent, s.Turn)
+	case s.Turn > 0:
+		return fmt.Sprintf("%s: turn %d started", s.Agent, s.Turn)
+	}
+	return fmt.Sprintf("%s: sent", s.Agent)
+}

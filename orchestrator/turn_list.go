@@ -1,0 +1,106 @@
+package orchestrator
+
+import (
+	"context"
+
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// AgentTurns are the turns of one agent, oldest first.
+type AgentTurns struct {
+	Agent string
+	Turns []ListedTurn
+}
+
+// ListedTurn is one turn with what git adds to its log.
+type ListedTurn struct {
+	turn.Record
+	Tag    string // "" when it has none
+	Before string // snapshot at its begin, "" when there is none
+	After  string // snapshot at its end
+	Files  *int   // changed in the turn; nil when not known
+}
+
+// Turns lists the turns of one agent, or of all when agentName is empty. Logs
+// that cannot be read come back as problems.
+func (p *Paw) Turns(ctx context.Context, s *session.Session, agentName string) (list []AgentTurns, problems []error, err error) {
+	if agentName != "" {
+		if _, err := agentNamed(s, agentName); err != nil {
+			return nil, nil, err
+		}
+	}
+	repository, err := worktree.Discover(s.GitCommonDir)
+	if err != nil {
+		return nil, nil, err
+	}
+	m := p.manager(repository)
+	for _, w := range s.Worktrees {
+		if agentName != "" && w.Agent != agentName {
+			continue
+		}
+		turns, bad, err := p.listTurns(ctx, m, s, w)
+		if err != nil {
+			return nil, nil, err
+		}
+		list, problems = append(list, turns), append(problems, bad...)
+	}
+	return list, problems, nil
+}
+
+// listTurns joins log, refs and tags of one agent: two git processes, whatever
+// the number of turns.
+func (p *Paw) listTurns(ctx context.Context, m worktree.Manager, s *session.Session, w session.Worktree) (AgentTurns, []error, error) {
+	list := AgentTurns{Agent: w.Agent, Turns: []ListedTurn{}}
+	records, problems := p.turnDir(s.Name, w.Agent).Records()
+	if len(records) == 0 {
+		return list, problems, nil
+	}
+	refs, err := m.Refs(ctx, turn.RefPrefix(w.TurnSession))
+	if err != nil {
+		return list, problems, err
+	}
+	tags, err := p.turnTags(ctx, m, w.TurnSession)
+	if err != nil {
+		return list, problems, err
+	}
+	tagged := map[int]bool{}
+	for _, n := range tags {
+		tagged[n] = true
+	}
+	var pairs [][2]string
+	for _, r := range records {
+		one := ListedTurn{
+			Record: r, Before: refs[turn.BeforeRef(w.TurnSession, r.Number)],
+			After: firstOf(r.Snapshot, refs[turn.TurnRef(w.TurnSession, r.Number)]),
+		}
+		if tagged[r.Number] {
+			one.Tag = turn.TagName(w.TurnSession, r.Number)
+		}
+		if one.Before != "" && one.After != "" {
+			pairs = append(pairs, [2]string{one.Before, one.After})
+		}
+		list.Turns = append(list.Turns, one)
+	}
+	counts, err := m.CountChanges(ctx, pairs)
+	if err != nil {
+		return list, problems, err
+	}
+	for i := range list.Turns {
+		if n, ok := counts[[2]string{list.Turns[i].Before, list.Turns[i].After}]; ok {
+			list.Turns[i].Files = &n
+		}
+	}
+	return list, problems, nil
+}
+
+// firstOf is the first text that is not empty.
+func firstOf(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}

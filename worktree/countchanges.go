@@ -1,0 +1,76 @@
+package worktree
+
+import (
+	"context"
+	"strings"
+)
+
+// CountChanges counts the files that differ between the two commits of each
+// pair, with two git processes for all of them.
+func (m Manager) CountChanges(ctx context.Context, pairs [][2]string) (map[[2]string]int, error) {
+	counts := map[[2]string]int{}
+	if len(pairs) == 0 {
+		return counts, nil
+	}
+	trees, err := m.trees(ctx, pairs)
+	if err != nil {
+		return nil, err
+	}
+	var input strings.Builder
+	byTrees := map[string][][2]string{}
+	for _, pair := range pairs {
+		counts[pair] = 0
+		line := trees[pair[0]] + " " + trees[pair[1]]
+		if trees[pair[0]] == trees[pair[1]] {
+			continue
+		}
+		if len(byTrees[line]) == 0 {
+			input.WriteString(line + "\n")
+		}
+		byTrees[line] = append(byTrees[line], pair)
+	}
+	if input.Len() == 0 {
+		return counts, nil
+	}
+	out, err := m.home().Input(ctx, []byte(input.String()), "diff-tree", "--stdin", "-r", "--name-only", "--no-renames")
+	if err != nil {
+		return nil, err
+	}
+	var at [][2]string
+	for line := range strings.Lines(out) {
+		line = strings.TrimRight(line, "\n")
+		if same, header := byTrees[line]; header {
+			at = same
+			continue
+		}
+		for _, pair := range at {
+			counts[pair]++
+		}
+	}
+	return counts, nil
+}
+
+// trees resolves commits to their trees.
+func (m Manager) trees(ctx context.Context, pairs [][2]string) (map[string]string, error) {
+	var commits []string
+	seen := map[string]bool{}
+	for _, pair := range pairs {
+		for _, commit := range pair {
+			if !seen[commit] {
+				seen[commit] = true
+				commits = append(commits, commit)
+			}
+		}
+	}
+	out, err := m.home().Input(ctx, []byte(strings.Join(commits, "^{tree}\n")+"^{tree}\n"), "cat-file", "--batch-check=%(objectname)")
+	if err != nil {
+		return nil, err
+	}
+	trees := map[string]string{}
+	for i, line := range strings.Split(strings.TrimSpace(out), "\n") {
+		if i < len(commits) && isOID(line) {
+			trees[commits[i]] = line
+		}
+	}
+	return trees, nil
+}
