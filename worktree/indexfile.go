@@ -39,8 +39,22 @@ func readIndex(path string) ([]indexEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	const header, trailer = 12, 20
-	if len(content) < header+trailer || string(content[:4]) != "DIRC" {
+	var entries []indexEntry
+	_, err = parseIndex(content, sha1Size, func(e indexEntry, _ []byte) { entries = append(entries, e) })
+	if err != nil {
+		return nil, err
+	}
+	return entries, nil
+}
+
+// sha1Size is the length of an id in bytes.
+const sha1Size = 20
+
+// parseIndex calls f with each entry and its bytes without the name. It returns
+// the extension that caches trees, nil when there is none.
+func parseIndex(content []byte, idSize int, f func(e indexEntry, raw []byte)) (treeCache []byte, err error) {
+	const header = 12
+	if len(content) < header+idSize || string(content[:4]) != "DIRC" {
 		return nil, errForeignIndex
 	}
 	version := binary.BigEndian.Uint32(content[4:])
@@ -48,42 +62,47 @@ func readIndex(path string) ([]indexEntry, error) {
 	if version < 2 || version > 4 {
 		return nil, errForeignIndex
 	}
-	r := indexReader{rest: content[header : len(content)-trailer], version: version}
-	var entries []indexEntry
+	r := indexReader{rest: content[header : len(content)-idSize], version: version, idSize: idSize}
 	for range count {
 		e, ok := r.next()
 		if !ok {
 			return nil, errForeignIndex
 		}
-		entries = append(entries, e)
+		f(e, r.raw)
 	}
 	if !r.onlyOptionalExtensions() {
 		return nil, errForeignIndex
 	}
-	return entries, nil
+	return r.treeCache, nil
 }
 
 type indexReader struct {
 	rest    []byte
 	version uint32
+	idSize  int
 	name    []byte // of the entry before, which version 4 abbreviates by
+	raw     []byte // of the last entry, without the name
+
+	treeCache []byte
 }
 
 // next takes one entry: 40 bytes of which the mode is at 24, the id, the flags,
 // and the name, padded to 8 bytes up to version 3.
 func (r *indexReader) next() (indexEntry, bool) {
-	const id, flagsAt = 20, 60
+	const modeAt, idAt = 24, 40
+	flagsAt := idAt + r.idSize
 	size := flagsAt + 2
 	if len(r.rest) < size+2 {
 		return indexEntry{}, false
 	}
-	mode := binary.BigEndian.Uint32(r.rest[24:])
+	mode := binary.BigEndian.Uint32(r.rest[modeAt:])
 	flags := binary.BigEndian.Uint16(r.rest[flagsAt:])
 	e := indexEntry{gitlink: strconv.FormatUint(uint64(mode), 8) == modeGitlink, assumed: flags&flagAssumeValid != 0}
 	if flags&flagExtended != 0 {
 		e.skipped = binary.BigEndian.Uint16(r.rest[size:])&flagSkipWorktree != 0
 		size += 2
 	}
+	r.raw = r.rest[:size:size]
 	if r.version == 4 {
 		ok := r.shortName(&e, size)
 		return e, ok
@@ -139,6 +158,9 @@ func (r *indexReader) onlyOptionalExtensions() bool {
 		size := binary.BigEndian.Uint32(r.rest[4:])
 		if uint64(size) > uint64(len(r.rest)-8) {
 			return false
+		}
+		if string(r.rest[:4]) == "TREE" {
+			r.treeCache = r.rest[8 : 8+size]
 		}
 		r.rest = r.rest[8+size:]
 	}

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -25,8 +26,9 @@ const patience = 5 * time.Second
 type Repo struct {
 	Dir string
 
-	env   []string
-	files []*os.File
+	env      []string
+	files    []*os.File
+	patience time.Duration
 }
 
 // WithEnv returns a Repo whose children get these "NAME=value" items as well.
@@ -40,6 +42,13 @@ func (r Repo) WithEnv(kv ...string) Repo {
 // lives as long as any of them, also when paw itself is killed.
 func (r Repo) WithFile(f *os.File) Repo {
 	r.files = append(slices.Clone(r.files), f)
+	return r
+}
+
+// WithPatience returns a Repo whose children have d to clean up when they are
+// cancelled; then they are killed, with all that they started.
+func (r Repo) WithPatience(d time.Duration) Repo {
+	r.patience = d
 	return r
 }
 
@@ -63,6 +72,18 @@ func (r Repo) Line(ctx context.Context, args ...string) (string, error) {
 
 // Input is Output with stdin for git to read.
 func (r Repo) Input(ctx context.Context, stdin []byte, args ...string) (string, error) {
+	var stdout bytes.Buffer
+	var in io.Reader
+	if stdin != nil {
+		in = bytes.NewReader(stdin)
+	}
+	err := r.Stream(ctx, in, &stdout, args...)
+	return stdout.String(), err
+}
+
+// Stream runs git with these two streams, either of which may be nil. The error
+// is an *Error.
+func (r Repo) Stream(ctx context.Context, stdin io.Reader, stdout io.Writer, args ...string) error {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = r.Dir
 	cmd.Env = r.environment()
@@ -70,17 +91,20 @@ func (r Repo) Input(ctx context.Context, stdin []byte, args ...string) (string, 
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = patience
-	if stdin != nil {
-		cmd.Stdin = bytes.NewReader(stdin)
+	if r.patience > 0 {
+		cmd.WaitDelay = r.patience
 	}
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	var stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, &stderr
 	err := cmd.Run()
+	if r.patience > 0 && ctx.Err() != nil && cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // a filter that ignores SIGTERM
+	}
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 		// A hook that left a daemon behind keeps the pipe open; git itself succeeded.
-		return stdout.String(), nil
+		return nil
 	}
-	return stdout.String(), r.failure(ctx, args, stderr.String(), err)
+	return r.failure(ctx, args, stderr.String(), err)
 }
 
 func (r Repo) failure(ctx context.Context, args []string, stderr string, err error) error {

@@ -1,0 +1,11 @@
+package worktree
+
+import (
+	"syscall"
+	"time"
+)
+
+// statTimes are the times of the last change of a file's content and of its inode.
+func statTimes(s *syscall.Stat_t) (mtime, ctime time.Time) {
+	return time.Unix(s.Mtimespec.Unix()), time.Unix(s.Ctimespec.Unix())
+}

@@ -1,0 +1,417 @@
+package worktree
+
+import (
+	"crypto/sha1"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// turns takes snapshots of one worktree with a scratch index that is kept, and
+// checks each time that nothing else changes.
+type turns struct {
+	*world
+	p       Plan
+	scratch string
+	n       int
+}
+
+func newTurns(t *testing.T, ignore string) *turns {
+	t.Helper()
+	w, p := prepared(t, ignore)
+	return &turns{world: w, p: p, scratch: filepath.Join(realTemp(t), "scratch")}
+}
+
+func (w *turns) path(name string) string { return filepath.Join(w.p.Path, name) }
+
+func (w *turns) in(args ...string) string { w.t.Helper(); return gitIn(w.t, w.p.Path, args...) }
+
+// everything is what a snapshot must not change.
+func (w *turns) everything() map[string]string {
+	w.t.Helper()
+	all := tree(w.t, w.p.Path)
+	for name, content := range tree(w.t, w.in("rev-parse", "--absolute-git-dir")) {
+		if !strings.HasPrefix(name, "sharedindex.") { // every git that reads it touches it
+			all["admin/"+name] = content
+		}
+	}
+	all["refs"] = w.git("for-each-ref", "refs/heads", "refs/tags")
+	all["status"] = w.in("status", "--porcelain=v2")
+	return all
+}
+
+func (w *turns) take() Snapshot {
+	w.t.Helper()
+	before := w.everything()
+	w.n++
+	ref := fmt.Sprintf("refs/paw/s_agent/turn/%d", w.n)
+	s, err := w.m.SnapshotWithin(w.t.Context(), w.p.Path, ref, "turn\n", w.scratch, Budget{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, w.everything()); diff != "" {
+		w.t.Errorf("the snapshot changed\n%s", diff)
+	}
+	if got := w.git("rev-parse", ref); got != s.Commit || s.Ref != ref {
+		w.t.Errorf("%s is %s, not %s", ref, got, s.Commit)
+	}
+	if left, _ := os.ReadDir(w.scratch); len(left) > 1 {
+		w.t.Errorf("left in the scratch folder: %v", left)
+	}
+	return s
+}
+
+// wantTree checks that a snapshot is what a plain `git add --all` records.
+func (w *turns) wantTree(what string, s Snapshot) {
+	w.t.Helper()
+	other, err := w.m.Snapshot(w.t.Context(), w.p.Path, fmt.Sprintf("refs/paw/s_agent/other/%d", w.n), "other")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if a, b := w.git("rev-parse", s.Commit+"^{tree}"), w.git("rev-parse", other.Commit+"^{tree}"); a != b {
+		w.t.Errorf("%s: differs from git's own way of adding:\n%s", what, w.git("diff-tree", "-r", b, a))
+	}
+	if !slices.Equal(s.NotSaved, other.NotSaved) {
+		w.t.Errorf("%s: not saved %q, want %q", what, s.NotSaved, other.NotSaved)
+	}
+}
+
+func TestWithinCleanWorktreeIsHead(t *testing.T) {
+	w := newTurns(t, "*.log\n")
+	writeFile(t, w.path("x.log"), "ignored\n")
+	if got := w.take(); got.Commit != w.base || len(got.NotSaved) != 0 {
+		t.Errorf("got %+v", got)
+	}
+	writeFile(t, w.path("a.txt"), "changed\n")
+	w.in("add", "a.txt")
+	writeFile(t, w.path("a.txt"), "one\n")
+	if got := w.take(); got.Commit != w.base {
+		t.Errorf("a change that was taken back: %+v", got)
+	}
+}
+
+// age makes the next snapshot believe all that the last one recorded, as if that
+// were long ago.
+func (w *turns) age() {
+	w.t.Helper()
+	then := time.Now().Add(-10 * time.Millisecond) // more than a tick of the clock of files
+	if err := os.Chtimes(keptIndex(w.scratch), then, then); err != nil && !errors.Is(err, os.ErrNotExist) {
+		w.t.Fatal(err)
+	}
+}
+
+// TestWithinIsWhatGitWouldAdd changes one thing after the other in a worktree;
+// what was recorded before must never show where it does not hold any more.
+func TestWithinIsWhatGitWouldAdd(t *testing.T) {
+	w := newTurns(t, "*.log\n")
+	for _, step := range []struct {
+		what string
+		do   func()
+	}{
+		{"unstaged", func() { writeFile(t, w.path("a.txt"), "unstaged\n") }},
+		{"untracked", func() { writeFile(t, w.path("new dir/ü"), "untracked\n"); writeFile(t, w.path("empty"), "") }},
+		{"ignored", func() { writeFile(t, w.path("x.log"), "ignored\n") }},
+		{"nothing", func() {}},
+		{"staged", func() { writeFile(t, w.path("staged"), "staged\n"); w.in("add", "staged") }},
+		{"mode", func() { os.Chmod(w.path("staged"), 0o755) }},
+		{"link", func() { os.Symlink("nowhere", w.path("link")) }},
+		{"deleted", func() { os.Remove(w.path("dir/b.txt")) }},
+		{"link for a file", func() { os.Remove(w.path("a.txt")); os.Symlink("b", w.path("a.txt")) }},
+		{"file for a folder", func() { os.Remove(w.path("dir")); writeFile(t, w.path("dir"), "file\n") }},
+		{"folder for a file", func() { os.Remove(w.path("staged")); writeFile(t, w.path("staged/deep/x"), "x\n") }},
+		{"renamed", func() { os.Rename(w.path("empty"), w.path("moved")) }},
+		{"now ignored", func() { writeFile(t, w.path(".gitignore"), "*.log\nmoved\n") }},
+		{"ignored and added", func() { writeFile(t, w.path("y.log"), "y\n"); w.in("add", "-f", "y.log") }},
+		{"taken out of the index", func() { w.in("rm", "-q", "--cached", "y.log") }},
+		{"committed", func() { w.in("add", "-A"); w.in("commit", "-qm", "agent") }},
+		{"mode of the index", func() { w.in("update-index", "--chmod=+x", ".gitignore"); writeFile(t, w.path("z"), "z\n") }},
+		{"attributes", func() { writeFile(t, w.path("crlf"), "a\r\nb\r\n") }},
+		{"attributes changed", func() { writeFile(t, w.path(".gitattributes"), "crlf text\n") }},
+		{"attributes gone", func() { os.Remove(w.path(".gitattributes")) }},
+		{"setting changed", func() { w.git("config", "core.autocrlf", "input") }},
+		{"intended", func() { writeFile(t, w.path("n"), "n\n"); w.in("add", "-N", "n") }},
+		{"intended and gone", func() { os.Remove(w.path("n")) }},
+		{"without modes", func() { w.git("config", "core.fileMode", "false"); os.Chmod(w.path("z"), 0o755) }},
+		{"reset", func() { w.in("reset", "-q", "--hard", w.base) }},
+		{"stash", func() { writeFile(t, w.path("a.txt"), "s\n"); w.in("stash", "-q") }},
+		{"edited and committed at once", func() {
+			writeFile(t, w.path("dir/b.txt"), "b2\n")
+			w.in("commit", "-qam", "b2")
+			writeFile(t, w.path("untracked"), "u\n")
+		}},
+		{"branch", func() { w.in("checkout", "-qb", "other"); writeFile(t, w.path("a.txt"), "o\n") }},
+		{"index gone", func() { os.Remove(w.in("rev-parse", "--git-path", "index")) }},
+	} {
+		step.do()
+		for _, again := range []string{"", ", again"} {
+			w.wantTree(step.what+again, w.take())
+			w.age()
+		}
+	}
+}
+
+func TestWithinSeesEditOfSameSizeInTheSameSecond(t *testing.T) {
+	w := newTurns(t, "")
+	w.git("config", "core.trustctime", "false")
+	files := []string{"a.txt", "untracked", "staged"}
+	writeFile(t, w.path("staged"), "x")
+	w.in("add", "staged")
+	n := 0
+	ctx := t.Context()
+	for round := range 300 {
+		for _, name := range files {
+			writeFile(t, w.path(name), fmt.Sprintf("%04d\n", round))
+		}
+		if round%3 == 1 { // git itself believes what it has just seen
+			w.in("add", "a.txt")
+		}
+		for k := range 2 {
+			n++
+			s, err := w.m.SnapshotWithin(ctx, w.p.Path, "", "m", w.scratch, Budget{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := fmt.Sprintf("%04d\n", round)
+			if k == 1 {
+				want = fmt.Sprintf("%04x\n", round+0x1000)
+			}
+			sum := sha1.Sum([]byte("blob 5\x00" + want))
+			if got := w.git("ls-tree", s.Commit, "a.txt", "staged", "untracked"); strings.Count(got, hex.EncodeToString(sum[:])) != 3 {
+				t.Fatalf("round %d.%d: not three times %q:\n%s", round, k, want, got)
+			}
+			for _, name := range files {
+				writeFile(t, w.path(name), fmt.Sprintf("%04x\n", round+0x1000))
+			}
+		}
+	}
+	t.Logf("%d snapshots", n)
+}
+
+// TestWithinDoesNotBelieveTimesTooNear has a file system that cannot tell two
+// edits apart: what was recorded of the first looks like the second.
+func TestWithinDoesNotBelieveTimesTooNear(t *testing.T) {
+	w := newTurns(t, "")
+	then := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(w.m.Repository.CommonDir, "config"), then, then); err != nil {
+		t.Fatal(err)
+	}
+	for _, near := range []bool{true, false} {
+		writeFile(t, w.path("new"), "one\n")
+		w.take()
+		writeFile(t, w.path("new"), "two\n")
+		w.forgeKept("new")
+		if later := time.Now().Add(time.Minute); !near {
+			if err := os.Chtimes(keptIndex(w.scratch), later, later); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := map[bool]string{true: "two\n", false: "one\n"}[near] // the latter shows that this test can fail
+		if got := w.files(w.take().Commit)["new"]; got != want {
+			t.Errorf("near %v: got %q", near, got)
+		}
+	}
+}
+
+// forgeKept gives the kept entry the times of the file as it is now.
+func (w *turns) forgeKept(name string) {
+	w.t.Helper()
+	file := keptIndex(w.scratch)
+	kept, err := loadIndex(file, sha1Size)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	info, err := os.Lstat(w.path(name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	mtime, ctime := statTimes(info.Sys().(*syscall.Stat_t))
+	for _, e := range kept.entries {
+		if e.name == name {
+			for at, t := range map[int]time.Time{mtimeAt: mtime, ctimeAt: ctime} {
+				binary.BigEndian.PutUint32(e.raw[at:], uint32(t.Unix()))
+				binary.BigEndian.PutUint32(e.raw[at+4:], uint32(t.Nanosecond()))
+			}
+		}
+	}
+	writeFile(w.t, file, string(encodeIndex(kept.entries, kept.trees, sha1Size)))
+	if err := os.Chtimes(file, kept.time, kept.time); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestWithinSeesOldTimesPutBack(t *testing.T) {
+	w := newTurns(t, "")
+	then := time.Now().Add(-time.Hour)
+	put := func(text string) {
+		for _, name := range []string{"untracked", "a.txt"} {
+			writeFile(t, w.path(name), text)
+			if err := os.Chtimes(w.path(name), then, then); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	put("one\n")
+	w.take()
+	put("two\n")
+	files := w.files(w.take().Commit)
+	if files["untracked"] != "two\n" || files["a.txt"] != "two\n" {
+		t.Errorf("got %q", files)
+	}
+}
+
+func TestWithinSeesHiddenEditsAndKeepsWhatIsLeftOut(t *testing.T) {
+	for _, version := range []string{"2", "4"} {
+		w := newTurns(t, "")
+		w.in("update-index", "--index-version", version)
+		w.in("update-index", "--assume-unchanged", "a.txt")
+		w.in("update-index", "--skip-worktree", "dir/b.txt", ".gitignore")
+		os.Remove(w.path(".gitignore"))
+		writeFile(t, w.path("a.txt"), "hidden\n")
+		writeFile(t, w.path("dir/b.txt"), "hidden\n")
+		for range 2 {
+			got := w.files(w.take().Commit)
+			if want := map[string]string{"a.txt": "hidden\n", "dir/b.txt": "hidden\n", ".gitignore": ""}; !maps.Equal(got, want) {
+				t.Errorf("got %q", got)
+			}
+		}
+		w.wantTree("hidden", w.take())
+	}
+}
+
+func TestWithinSparseAndSplitIndex(t *testing.T) {
+	for _, kind := range []string{"sparse", "split", "sparse index"} {
+		t.Run(kind, func(t *testing.T) {
+			w := newTurns(t, "")
+			switch kind {
+			case "sparse":
+				w.in("sparse-checkout", "set", "--cone", "nothing")
+			case "sparse index":
+				w.in("sparse-checkout", "set", "--cone", "--sparse-index", "nothing")
+			case "split":
+				w.in("update-index", "--split-index")
+				writeFile(t, w.path("one"), "x\n")
+				w.in("add", "one")
+			}
+			w.wantTree("clean", w.take())
+			writeFile(t, w.path("new"), "x\n")
+			writeFile(t, w.path("other/new"), "y\n")
+			for range 2 {
+				s := w.take()
+				w.wantTree("dirty", s)
+				if got := w.files(s.Commit); got["dir/b.txt"] != "two\n" || got["other/new"] != "y\n" {
+					t.Errorf("got %q", got)
+				}
+			}
+		})
+	}
+}
+
+func TestWithinDuringConflictAndWithLockedIndex(t *testing.T) {
+	w := newTurns(t, "")
+	w.write("a.txt", "main\n")
+	w.commit("main")
+	writeFile(t, w.path("a.txt"), "agent\n")
+	w.in("commit", "-qam", "agent")
+	if in(w.p.Path).Run(t.Context(), "merge", "-q", "main") == nil {
+		t.Fatal("no conflict")
+	}
+	writeFile(t, filepath.Join(w.in("rev-parse", "--absolute-git-dir"), "index.lock"), "half")
+	for range 2 {
+		s := w.take()
+		if got := w.files(s.Commit)["a.txt"]; !strings.Contains(got, "<<<<<<<") {
+			t.Errorf("a.txt is %q", got)
+		}
+		w.wantTree("conflict", s)
+	}
+}
+
+func TestWithinNamesWhatItDoesNotSave(t *testing.T) {
+	w, sub := newTurns(t, ""), newWorld(t)
+	w.in("-c", "protocol.file.allow=always", "submodule", "add", "-q", sub.Dir, "sub")
+	w.in("commit", "-qm", "submodule")
+	w.base = w.in("rev-parse", "HEAD")
+	if got := w.take(); got.Commit != w.base || len(got.NotSaved) != 0 {
+		t.Errorf("clean: %+v", got)
+	}
+	for _, name := range []string{"inner", "unborn"} {
+		w.in("init", "-q", name)
+		writeFile(t, w.path(name+"/f"), "x\n")
+	}
+	gitIn(t, w.path("inner"), "add", "f")
+	gitIn(t, w.path("inner"), "commit", "-qm", "inner")
+	writeFile(t, w.path("sub/new"), "x\n")
+	if got := w.take(); got.Commit != w.base || !slices.Equal(got.NotSaved, []string{"inner", "sub", "unborn"}) {
+		t.Errorf("only what cannot be saved: %+v", got)
+	}
+	writeFile(t, w.path("new"), "x\n")
+	w.wantTree("dirty", w.take())
+	w.git("config", "filter.bad.clean", "exit 1")
+	w.git("config", "filter.bad.required", "true")
+	writeFile(t, w.path(".gitattributes"), "*.bad filter=bad\n")
+	writeFile(t, w.path("x.bad"), "x\n")
+	s := w.take()
+	if want := []string{"inner", "sub", "unborn", "x.bad"}; !slices.Equal(s.NotSaved, want) {
+		t.Errorf("not saved: %q", s.NotSaved)
+	}
+	w.wantTree("filter", s)
+	gitIn(t, w.path("sub"), "add", "-A")
+	gitIn(t, w.path("sub"), "commit", "-qm", "sub")
+	w.wantTree("commit in the submodule", w.take())
+}
+
+func TestWithinDoesNotReplaceRefAndMakesNoneWithout(t *testing.T) {
+	w := newTurns(t, "")
+	w.take()
+	writeFile(t, w.path("new"), "x\n")
+	if _, err := w.m.SnapshotWithin(t.Context(), w.p.Path, "refs/paw/s_agent/turn/1", "m", w.scratch, Budget{}); !errors.Is(err, ErrRefTaken) {
+		t.Errorf("got %v", err)
+	}
+	refs := w.git("for-each-ref")
+	s, err := w.m.SnapshotWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{})
+	if err != nil || s.Ref != "" || w.files(s.Commit)["new"] != "x\n" {
+		t.Errorf("got %+v, %v", s, err)
+	}
+	if got := w.git("for-each-ref"); got != refs {
+		t.Errorf("refs are\n%s", got)
+	}
+}
+
+func TestWithinAfterItsObjectsWerePruned(t *testing.T) {
+	w := newTurns(t, "")
+	writeFile(t, w.path("new"), "precious\n")
+	then := time.Now().Add(-time.Hour)
+	os.Chtimes(w.path("new"), then, then)
+	if _, err := w.m.SnapshotWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{}); err != nil {
+		t.Fatal(err)
+	}
+	w.git("gc", "--quiet", "--prune=now")
+	if got := w.files(w.take().Commit)["new"]; got != "precious\n" {
+		t.Errorf("new is %q", got)
+	}
+}
+
+func TestWithinSha256(t *testing.T) {
+	dir := filepath.Join(realTemp(t), "repo")
+	gitIn(t, filepath.Dir(dir), "init", "-q", "--object-format=sha256", dir)
+	w := &turns{world: newWorldAt(t, dir), scratch: filepath.Join(realTemp(t), "scratch")}
+	w.p = w.made("agent")
+	if got := w.take(); got.Commit != w.base {
+		t.Errorf("clean: %+v", got)
+	}
+	writeFile(t, w.path("new/x"), "x\n")
+	w.in("update-index", "--skip-worktree", "a.txt")
+	writeFile(t, w.path("a.txt"), "hidden\n")
+	w.wantTree("dirty", w.take())
+	w.wantTree("again", w.take())
+}
