@@ -113,6 +113,14 @@ func (t *turns) take(ctx context.Context, e turn.Event) error {
 			return err
 		}
 	}
+	if e.Kind == turn.KindSessionEnd && t.w.Phase != session.PhaseLive && t.w.Phase != session.PhaseCreating {
+		// paw ends this CLI: its good-bye does not make that the user's interrupt.
+		one, err := t.open()
+		if err == nil && one != nil {
+			t.abort(ctx, one, &turn.Abort{Reason: turn.ReasonStopped})
+		}
+		return err
+	}
 	return t.apply(ctx, last, e)
 }
 
