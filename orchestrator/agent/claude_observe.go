@@ -1,12 +1,14 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,7 +31,7 @@ func (c claude) Observe(ctx context.Context, s Spec, last *turn.Record) (Observe
 		return Observed{}, nil
 	}
 	entry, ok := claudeProcess(s)
-	seen := Observed{Known: ok, At: entry.since(), Source: session.SourceRecord}
+	seen := Observed{Known: true, At: entry.since(), Source: session.SourceRecord}
 	switch entry.Status {
 	case "busy":
 		seen.Busy = true
@@ -41,10 +43,11 @@ func (c claude) Observe(ctx context.Context, s Spec, last *turn.Record) (Observe
 		}
 		return seen, nil
 	}
-	if !isOpen(last) || ok && entry.since().Before(last.StartedAt) {
-		// A registry that is older than the turn says nothing about it.
-		seen.Known = ok && !isOpen(last)
+	switch {
+	case !isOpen(last) && ok:
 		return seen, nil
+	case !isOpen(last), ok && entry.since().Before(last.StartedAt):
+		return Observed{}, nil // a registry that is older than the turn says nothing about it
 	}
 	found, err := c.Conversation(ctx, s)
 	if err != nil {
@@ -76,6 +79,7 @@ type claudeEntry struct {
 	Status          string `json:"status"` // idle, busy, waiting, or shell: idle with a background shell
 	WaitingFor      string `json:"waitingFor"`
 	StatusUpdatedAt int64  `json:"statusUpdatedAt"` // milliseconds since 1970
+	ProcStart       string `json:"procStart"`       // on Linux the start time of the process in clock ticks, proc_pid_stat(5)
 }
 
 func (e claudeEntry) since() time.Time {
@@ -95,16 +99,25 @@ func claudeProcess(s Spec) (claudeEntry, bool) {
 		if err != nil || json.Unmarshal(content, &entry) != nil {
 			continue
 		}
-		if entry.SessionID == s.ConversationID && entry.Status != "" && entry.StatusUpdatedAt >= newest.StatusUpdatedAt && isAlive(entry.PID) {
+		if entry.SessionID == s.ConversationID && entry.Status != "" && entry.StatusUpdatedAt >= newest.StatusUpdatedAt && entry.alive() {
 			newest = entry
 		}
 	}
 	return newest, newest.PID != 0
 }
 
-// isAlive tells whether a process of this number exists.
-func isAlive(pid int) bool {
-	return pid > 0 && !errors.Is(unix.Kill(pid, 0), unix.ESRCH)
+// alive tells whether the process that wrote the entry exists, and not another one of its number.
+func (e claudeEntry) alive() bool {
+	if e.PID <= 0 || errors.Is(unix.Kill(e.PID, 0), unix.ESRCH) {
+		return false
+	}
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(e.PID), "stat"))
+	if err != nil || e.ProcStart == "" {
+		return true
+	}
+	// Field 22; the name, field 2, is in parentheses and may have spaces.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	return len(fields) < 20 || fields[19] == e.ProcStart
 }
 
 // claudeTail is what a line of the transcript says about the end of a turn.

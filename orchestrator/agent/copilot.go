@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"regexp"
+	"slices"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -26,26 +28,32 @@ func (c copilot) Launch(s Spec) (Command, error) {
 	if err := checkID(c.Name(), s.ConversationID); err != nil {
 		return Command{}, err
 	}
-	argv := append([]string{s.Executable, "--session-id=" + s.ConversationID}, s.Args...)
+	command, err := c.hooks(s)
+	if err != nil {
+		return Command{}, err
+	}
+	argv := slices.Concat([]string{s.Executable, "--session-id=" + s.ConversationID}, command.Argv, s.Args)
 	if s.Prompt != "" {
-		prompt := s.Prompt
-		if strings.HasPrefix(prompt, "/") || strings.HasPrefix(prompt, "!") {
-			prompt = " " + prompt // else it is a command of copilot's or of the shell
-		}
-		argument := "--interactive=" + prompt
+		argument := "--interactive=" + spaced(s.Prompt)
 		if err := checkPrompt(c.Name(), s.Prompt, argument); err != nil {
 			return Command{}, err
 		}
 		argv = append(argv, argument)
 	}
-	return Command{Argv: argv}, nil
+	command.Argv = argv
+	return command, nil
 }
 
 func (c copilot) Resume(s Spec) (Command, error) {
 	if err := checkID(c.Name(), s.ConversationID); err != nil {
 		return Command{}, err
 	}
-	return Command{Argv: append([]string{s.Executable, "--resume=" + s.ConversationID}, s.Args...)}, nil
+	command, err := c.hooks(s)
+	if err != nil {
+		return Command{}, err
+	}
+	command.Argv = slices.Concat([]string{s.Executable, "--resume=" + s.ConversationID}, command.Argv, s.Args)
+	return command, nil
 }
 
 // Conversation finds the folder of an id. Without a message copilot cannot resume it, but starts it again.
@@ -53,11 +61,10 @@ func (c copilot) Conversation(ctx context.Context, s Spec) (Conversation, error)
 	if err := checkID(c.Name(), s.ConversationID); err != nil {
 		return Conversation{}, err
 	}
-	dir := filepath.Join(folder(s.Env, "COPILOT_HOME", ".copilot"), "session-state", s.ConversationID)
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+	file := c.file(s)
+	if _, err := os.Stat(filepath.Dir(file)); errors.Is(err, fs.ErrNotExist) {
 		return Conversation{Reason: "copilot has no conversation of this id"}, nil
 	}
-	file := filepath.Join(dir, "events.jsonl")
 	used, err := holds(file, func(line struct {
 		Type string `json:"type"`
 	}) bool {
@@ -74,6 +81,18 @@ func (c copilot) Conversation(ctx context.Context, s Spec) (Conversation, error)
 
 // Learn returns none: copilot takes an id from paw.
 func (copilot) Learn(context.Context, Spec) ([]string, error) { return nil, nil }
+
+// file is the record of a conversation.
+func (copilot) file(s Spec) string {
+	return filepath.Join(folder(s.Env, "COPILOT_HOME", ".copilot"), "session-state", s.ConversationID, "events.jsonl")
+}
+
+func (copilot) Literal(prompt string) string { return spaced(prompt) }
+
+// Ready: sessionStart comes only with the first prompt, hence the hint below the input box.
+func (copilot) Ready() Ready { return Ready{Screen: copilotReady, Settle: 500 * time.Millisecond} }
+
+var copilotReady = regexp.MustCompile(`/ commands`)
 
 func (copilot) Environment() []string { return []string{"COPILOT_HOME"} }
 

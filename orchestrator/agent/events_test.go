@@ -105,6 +105,37 @@ func TestRecordedEvents(t *testing.T) {
 			"SessionStart: session_start in=01a1 source=compact",
 			"PermissionRequest: input in=01a1 turn=01a1 message=Bash: touch /home/dev/esc3",
 		},
+		"gemini": {
+			"SessionStart: session_start in=8543 source=startup",
+			"BeforeAgent: prompt in=8543 prompt=fake: write g.txt hello ;; say gemini done",
+			"AfterAgent: end in=8543 message=gemini done",
+			"SessionEnd: session_end in=8543 source=exit",
+			"Notification: input in=3f37 message=Tool Confirm Write: g.txt requires editing",
+			"AfterAgent: nothing", // an Esc or an error; the transcript would tell
+			"SessionStart: session_start in=8543 source=resume",
+		},
+		"qwen": {
+			"Notification: nothing", // of a login
+			"UserPromptSubmit: prompt in=c557 prompt=fake: write /home/dev/lab/wg1/q.txt hello ;; say qwen done",
+			"UserPromptSubmit: prompt in=c557", // with a tool's result
+			"Stop: end in=c557 message=qwen done",
+			"SessionStart: session_start in=1111 source=startup",
+			"PermissionRequest: input in=1111 message=write_file: /home/dev/lab/wg2/q.txt",
+			"Notification: nothing",           // of the permission
+			"Notification: interrupt in=1111", // idle again
+			"StopFailure: error in=1111 message=401 fakellm scripted error 401 error=authentication_failed",
+			"SessionEnd: session_end in=1111 source=prompt_input_exit",
+		},
+		"copilot": {
+			"sessionStart: session_start in=d7bb source=startup",
+			"userPromptSubmitted: prompt in=d7bb prompt=fake: write c.txt hello ;; say copilot done",
+			"permissionRequest: nothing", // comes without a dialog, too
+			"agentStop: end in=d7bb",
+			"sessionEnd: session_end in=d7bb source=complete",
+			"notification: input in=a657 message=Run command: touch cpfile",
+			"sessionEnd: session_end in=a657 source=user_exit",
+			"errorOccurred: nothing", // another try may follow
+		},
 	} {
 		t.Run(cli, func(t *testing.T) {
 			if diff := cmp.Diff(want, briefs(t, cli, recorded(t, cli))); diff != "" {

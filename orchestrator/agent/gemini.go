@@ -2,11 +2,15 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -44,12 +48,32 @@ func (g gemini) Resume(s Spec) (Command, error) {
 	return g.command(s, append([]string{s.Executable, "--resume", s.ConversationID}, s.Args...))
 }
 
+var geminiSettings = systemSettings{
+	cli: "gemini", variable: "GEMINI_CLI_SYSTEM_SETTINGS_PATH", guard: "GEMINI_CLI",
+	linux: "/etc/gemini-cli/settings.json", darwin: "/Library/Application Support/GeminiCli/settings.json",
+}
+
 func (g gemini) command(s Spec, argv []string) (Command, error) {
-	file, err := geminiSettings(s)
-	if err != nil {
-		return Command{}, err
+	return geminiSettings.launch(s, argv, geminiHooks, keepConversations)
+}
+
+// keepConversations turns the clean-up of old conversations off. A resumed conversation leaves a second file that gemini
+// takes for a broken one; the next start in the project would then delete the conversation itself
+// (google-gemini/gemini-cli#27368, #28767).
+func keepConversations(settings map[string]json.RawMessage) error {
+	general := map[string]json.RawMessage{}
+	if raw, ok := settings["general"]; ok {
+		if err := json.Unmarshal(raw, &general); err != nil {
+			return fmt.Errorf("general: %w", err)
+		}
 	}
-	return Command{Argv: argv, Env: []string{geminiSystemSettings + "=" + file.Path}, Files: []File{file}}, nil
+	if general == nil {
+		return errors.New("general: null is no object")
+	}
+	general["sessionRetention"] = json.RawMessage(`{"enabled":false}`)
+	var err error
+	settings["general"], err = encodeJSON(general)
+	return err
 }
 
 // interactivePrompt is the argument of gemini and qwen for a first prompt. They trim it and then run one that begins
@@ -105,6 +129,15 @@ func (g gemini) Conversation(ctx context.Context, s Spec) (Conversation, error) 
 
 // Learn returns none: gemini takes an id from paw.
 func (gemini) Learn(context.Context, Spec) ([]string, error) { return nil, nil }
+
+// Literal: typed, a leading space is enough; as an argument it is not (see interactivePrompt).
+func (gemini) Literal(prompt string) string { return spaced(prompt) }
+
+// Ready: Enter right after a paste is lost.
+func (gemini) Ready() Ready { return Ready{Screen: geminiReady, Settle: 500 * time.Millisecond} }
+
+// geminiReady is the empty input box, in qwen too.
+var geminiReady = regexp.MustCompile(`Type your message`)
 
 func (gemini) Environment() []string { return []string{"GEMINI_CLI_HOME"} }
 

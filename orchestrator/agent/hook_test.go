@@ -15,7 +15,7 @@ import (
 )
 
 // reporting are the CLIs that have hooks.
-var reporting = []string{"claude", "codex", "demo"}
+var reporting = []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "demo"}
 
 // hooked is the spec of a launch with hooks.
 func hooked(s agent.Spec, args ...string) agent.Spec {

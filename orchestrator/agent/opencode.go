@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"sort"
 	"strings"
 	"time"
@@ -24,6 +25,10 @@ func (opencode) Version(ctx context.Context, executable string, env []string) (s
 func (opencode) NewConversation() string { return "" }
 
 func (o opencode) Launch(s Spec) (Command, error) {
+	command, err := o.hooks(s)
+	if err != nil {
+		return Command{}, err
+	}
 	argv := append([]string{s.Executable}, s.Args...)
 	if s.Prompt != "" {
 		argument := "--prompt=" + opencodePrompt(s.Prompt)
@@ -32,7 +37,8 @@ func (o opencode) Launch(s Spec) (Command, error) {
 		}
 		argv = append(argv, argument)
 	}
-	return Command{Argv: argv}, nil
+	command.Argv = argv
+	return command, nil
 }
 
 // opencodePrompt keeps a prompt, which opencode types into its own input box, from being completed instead of sent:
@@ -52,7 +58,12 @@ func (o opencode) Resume(s Spec) (Command, error) {
 	if err := checkID(o.Name(), s.ConversationID); err != nil {
 		return Command{}, err
 	}
-	return Command{Argv: append([]string{s.Executable, "--session", s.ConversationID}, s.Args...)}, nil
+	command, err := o.hooks(s)
+	if err != nil {
+		return Command{}, err
+	}
+	command.Argv = append([]string{s.Executable, "--session", s.ConversationID}, s.Args...)
+	return command, nil
 }
 
 func (o opencode) Conversation(ctx context.Context, s Spec) (Conversation, error) {
@@ -134,6 +145,14 @@ func opencodeHasStore(env []string) bool {
 	_, err := os.Stat(filepath.Join(data, "opencode"))
 	return err == nil
 }
+
+// Literal: pasted, only "/" acts.
+func (opencode) Literal(prompt string) string { return opencodePrompt(prompt) }
+
+// Ready: the plugin is there 2 s before the screen takes input; what is pasted before is lost.
+func (opencode) Ready() Ready { return Ready{Screen: opencodeReady, Settle: 200 * time.Millisecond} }
+
+var opencodeReady = regexp.MustCompile(`ctrl\+p commands`)
 
 func (opencode) Environment() []string {
 	return []string{"XDG_DATA_HOME", "OPENCODE_DB"}

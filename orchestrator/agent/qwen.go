@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -33,21 +34,30 @@ func (q qwen) Launch(s Spec) (Command, error) {
 		}
 		argv = append(argv, argument)
 	}
-	return Command{Argv: argv}, nil
+	return q.command(s, argv)
 }
 
 func (q qwen) Resume(s Spec) (Command, error) {
 	if err := checkID(q.Name(), s.ConversationID); err != nil {
 		return Command{}, err
 	}
-	return Command{Argv: append([]string{s.Executable, "--resume", s.ConversationID}, s.Args...)}, nil
+	return q.command(s, append([]string{s.Executable, "--resume", s.ConversationID}, s.Args...))
 }
 
-// Conversation finds ID.jsonl in the folder of the worktree; qwen resumes it nowhere else.
-func (q qwen) Conversation(ctx context.Context, s Spec) (Conversation, error) {
-	if err := checkID(q.Name(), s.ConversationID); err != nil {
-		return Conversation{}, err
+var qwenSettings = systemSettings{
+	cli: "qwen", variable: "QWEN_CODE_SYSTEM_SETTINGS_PATH", guard: "QWEN_CODE",
+	linux: "/etc/qwen-code/settings.json", darwin: "/Library/Application Support/QwenCode/settings.json",
+}
+
+func (q qwen) command(s Spec, argv []string) (Command, error) {
+	if s.Hook == "" {
+		return Command{Argv: argv}, nil
 	}
+	return qwenSettings.launch(s, argv, qwenHooks, nil)
+}
+
+// file is where the conversation of the worktree is, if there is one.
+func (qwen) file(s Spec) string {
 	home := getenv(s.Env, "QWEN_RUNTIME_DIR")
 	if home == "" {
 		home = folder(s.Env, "QWEN_HOME", ".qwen")
@@ -58,7 +68,15 @@ func (q qwen) Conversation(ctx context.Context, s Spec) (Conversation, error) {
 		}
 		return '-'
 	}, resolved(s.Worktree))
-	file := filepath.Join(home, "projects", name, "chats", s.ConversationID+".jsonl")
+	return filepath.Join(home, "projects", name, "chats", s.ConversationID+".jsonl")
+}
+
+// Conversation finds ID.jsonl in the folder of the worktree; qwen resumes it nowhere else.
+func (q qwen) Conversation(ctx context.Context, s Spec) (Conversation, error) {
+	if err := checkID(q.Name(), s.ConversationID); err != nil {
+		return Conversation{}, err
+	}
+	file := q.file(s)
 	used, err := holds(file, func(line struct {
 		Type string `json:"type"`
 	}) bool {
@@ -77,6 +95,12 @@ func (q qwen) Conversation(ctx context.Context, s Spec) (Conversation, error) {
 
 // Learn returns none: qwen takes an id from paw.
 func (qwen) Learn(context.Context, Spec) ([]string, error) { return nil, nil }
+
+// Literal: typed, a leading space is enough; as an argument it is not (see interactivePrompt).
+func (qwen) Literal(prompt string) string { return spaced(prompt) }
+
+// Ready: Enter right after a paste is lost.
+func (qwen) Ready() Ready { return Ready{Screen: geminiReady, Settle: 500 * time.Millisecond} }
 
 func (qwen) Environment() []string { return []string{"QWEN_RUNTIME_DIR", "QWEN_HOME"} }
 

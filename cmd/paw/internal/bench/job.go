@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// job is one row: what was measured of one command, and what it may cost.
+type job struct {
+	name   string
+	budget budget
+	took   []time.Duration // of the command
+	unit   []time.Duration // of git --version around it
+	calls  calls           // nil when not counted
+}
+
+// budget is what a job may cost: a multiple of git --version, and processes.
+type budget struct {
+	multiple float64 // 0 for none
+	counts   *counts // nil for none
+}
+
+type counts struct{ git, tmux int }
+
+// statusCounts holds for any number of agents: paw status asks tmux once and git never.
+var statusCounts = &counts{git: 0, tmux: 1}
+
+func (j *job) milliseconds() float64 { return float64(median(j.took)) / 1e6 }
+
+// multiple of git --version; 0 when nothing was measured.
+func (j *job) multiple() float64 {
+	unit := median(j.unit)
+	if unit == 0 {
+		return 0
+	}
+	return float64(median(j.took)) / float64(unit)
+}
+
+func (j *job) timeOver() bool { return j.budget.multiple > 0 && j.multiple() > j.budget.multiple }
+
+// countsOver is the only thing that fails a run: processes are exact, times are not.
+func (j *job) countsOver() bool {
+	c := j.budget.counts
+	return c != nil && j.calls != nil && (j.calls.of("git") > c.git || j.calls.of("tmux") > c.tmux)
+}
+
+func (b budget) String() string {
+	var parts []string
+	if b.multiple > 0 {
+		parts = append(parts, fmt.Sprintf("%gx", b.multiple))
+	}
+	if b.counts != nil {
+		parts = append(parts, fmt.Sprintf("%d git, %d tmux", b.counts.git, b.counts.tmux))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// verdict is "" for a job without a budget.
+func (j *job) verdict() string {
+	switch {
+	case j.budget == budget{}:
+		return ""
+	case j.countsOver() && j.timeOver():
+		return "over (processes, time)"
+	case j.countsOver():
+		return "over (processes)"
+	case j.timeOver():
+		return "over (time)"
+	}
+	return "ok"
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// shims are a git and a tmux that note each call and become the real one. They
+// count what paw starts itself: git's own children run from git's folder.
+type shims struct {
+	dir string
+	log string
+}
+
+func newShims(parent string) (shims, error) {
+	s := shims{dir: filepath.Join(parent, "shims"), log: filepath.Join(parent, "calls")}
+	if err := os.Mkdir(s.dir, 0o755); err != nil {
+		return s, err
+	}
+	for _, name := range []string{"git", "tmux"} {
+		real, err := exec.LookPath(name)
+		if err != nil {
+			return s, err
+		}
+		if real, err = filepath.Abs(real); err != nil {
+			return s, err
+		}
+		// One short write for each call, so that calls at the same time do not mix.
+		script := fmt.Sprintf("#!/bin/sh\nprintf '%s %%.200s\\0' \"$*\" >>'%s'\nexec '%s' \"$@\"\n", name, s.log, real)
+		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(script), 0o755); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// calls are the git and tmux processes of one job, each "git ARGS..." or "tmux ARGS...".
+type calls []string
+
+// of counts the calls of one program.
+func (c calls) of(program string) int {
+	n := 0
+	for _, call := range c {
+		if strings.HasPrefix(call, program+" ") {
+			n++
+		}
+	}
+	return n
+}
+
+// count runs a command once with the shims and adds its calls to the job. Its
+// time is not that of paw and is dropped.
+func (w *world) count(ctx context.Context, j *job, argv ...string) error {
+	if err := os.WriteFile(w.shims.log, nil, 0o644); err != nil {
+		return err
+	}
+	if _, err := w.spawn(ctx, true, argv...); err != nil {
+		return err
+	}
+	data, err := os.ReadFile(w.shims.log)
+	if err != nil {
+		return err
+	}
+	j.calls = calls{}
+	for _, call := range strings.Split(string(data), "\x00") {
+		if call != "" {
+			j.calls = append(j.calls, call)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"text/tabwriter"
+)
+
+// writeTable prints one line for each job, the numbers aligned to the right.
+func writeTable(out io.Writer, jobs []*job) {
+	width := len("job")
+	for _, j := range jobs {
+		width = max(width, len(j.name))
+	}
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight|tabwriter.TabIndent)
+	fmt.Fprintf(t, "%-*s\truns\tms\tx git\tgit\ttmux\t  budget\n", width, "job")
+	for _, j := range jobs {
+		git, tmux := "-", "-"
+		if j.calls != nil {
+			git, tmux = strconv.Itoa(j.calls.of("git")), strconv.Itoa(j.calls.of("tmux"))
+		}
+		last := ""
+		if verdict := j.verdict(); verdict != "" {
+			last = fmt.Sprintf("  %-15s  %s", j.budget, verdict)
+		}
+		fmt.Fprintf(t, "%-*s\t%d\t%.1f\t%.1f\t%s\t%s\t%s\n", width, j.name, len(j.took), j.milliseconds(), j.multiple(), git, tmux, last)
+	}
+	t.Flush()
+	fmt.Fprint(out, "\nms: median. x git: as a multiple of one git --version, run before and after each. git, tmux: processes that the job starts.\n")
+}
+
+// writeCalls lists the calls behind the counts.
+func writeCalls(out io.Writer, jobs []*job) {
+	for _, j := range jobs {
+		if len(j.calls) == 0 {
+			continue
+		}
+		fmt.Fprintf(out, "\n%s\n", j.name)
+		for _, call := range j.calls {
+			fmt.Fprintf(out, "  %s\n", call)
+		}
+	}
+}

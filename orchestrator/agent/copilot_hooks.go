@@ -1,0 +1,155 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"paw/session"
+	"paw/session/turn"
+)
+
+// copilotHooks are the events that paw listens to, none at tool calls. permissionRequest comes before permissions that
+// need no question, too; notification comes with the dialog. errorOccurred does not tell the last try from the others.
+var copilotHooks = []string{"sessionStart", "userPromptSubmitted", "notification", "agentStop", "sessionEnd"}
+
+// hooks are a plugin, a folder outside of the worktree, and the option that names it.
+func (c copilot) hooks(s Spec) (Command, error) {
+	if s.Hook == "" {
+		return Command{}, nil
+	}
+	if err := checkHook(c.Name(), s); err != nil {
+		return Command{}, err
+	}
+	type hook struct {
+		Type       string `json:"type"`
+		Bash       string `json:"bash"`
+		TimeoutSec int    `json:"timeoutSec"`
+	}
+	hooks := map[string][]hook{}
+	for _, event := range copilotHooks {
+		hooks[event] = []hook{{Type: "command", Bash: s.hookCommand(c.Name(), event), TimeoutSec: hookPatienceFor(event)}}
+	}
+	content, err := encodeJSON(map[string]any{"version": 1, "hooks": hooks})
+	if err != nil {
+		return Command{}, fmt.Errorf("copilot: hooks: %w", err)
+	}
+	dir := filepath.Join(s.StateDir, "copilot-plugin")
+	return Command{Argv: []string{"--plugin-dir", dir}, Files: []File{
+		{Path: filepath.Join(dir, "plugin.json"), Content: []byte(`{"name":"paw","hooks":"hooks.json"}` + "\n")},
+		{Path: filepath.Join(dir, "hooks.json"), Content: append(content, '\n')},
+	}}, nil
+}
+
+type copilotPayload struct {
+	SessionID        string `json:"sessionId"`
+	TranscriptPath   string `json:"transcriptPath"`
+	Source           string `json:"source"`
+	Reason           string `json:"reason"`
+	Prompt           string `json:"prompt"`
+	Message          string `json:"message"`
+	NotificationType string `json:"notification_type"`
+}
+
+func (c copilot) Events(name string, payload []byte) ([]turn.Event, error) {
+	var p copilotPayload
+	if err := json.Unmarshal(payload, &p); err != nil {
+		return nil, fmt.Errorf("copilot: hook %s: %w", name, err)
+	}
+	e := turn.Event{Conversation: p.SessionID, Transcript: p.TranscriptPath}
+	switch {
+	case name == "sessionStart":
+		e.Kind, e.Source = turn.KindSessionStart, p.Source
+		if p.Source == "new" {
+			e.Source = turn.SourceStartup
+		}
+	case name == "userPromptSubmitted":
+		e.Kind, e.Prompt = turn.KindPrompt, p.Prompt
+	case name == "notification" && p.NotificationType == "permission_prompt":
+		e.Kind, e.Message = turn.KindInput, oneLine(p.Message)
+	case name == "agentStop":
+		e.Kind, e.Message = turn.KindEnd, copilotAnswer(p.TranscriptPath)
+	case name == "sessionEnd":
+		e.Kind, e.Source = turn.KindSessionEnd, p.Reason
+	default:
+		return nil, nil
+	}
+	return []turn.Event{e}, nil
+}
+
+type copilotLine struct {
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	Data      struct {
+		Content   string `json:"content"`
+		ErrorType string `json:"errorType"`
+		Message   string `json:"message"`
+	} `json:"data"`
+}
+
+// copilotAnswer is what copilot said last, "" where it cannot be told. The hook does not have it.
+func copilotAnswer(path string) string {
+	var answer string
+	if path == "" {
+		return ""
+	}
+	_ = linesBack(path, func(raw []byte) bool {
+		var line copilotLine
+		if json.Unmarshal(raw, &line) != nil {
+			return true
+		}
+		if line.Type == "assistant.message" {
+			answer = line.Data.Content
+		}
+		return line.Type != "assistant.message" && line.Type != "user.message"
+	})
+	return answer
+}
+
+// Observe reads the end of the record of events: an Esc and an error of the API are in there only.
+func (c copilot) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, error) {
+	s = observedSpec(s, last)
+	if !isOpen(last) || checkID(c.Name(), s.ConversationID) != nil {
+		return Observed{}, nil
+	}
+	file := c.file(s)
+	var seen Observed
+	granted := false
+	err := linesBack(file, func(raw []byte) bool {
+		var line copilotLine
+		if json.Unmarshal(raw, &line) != nil || line.Timestamp.IsZero() {
+			return true
+		}
+		if line.Timestamp.Before(last.StartedAt) {
+			return false
+		}
+		if !seen.Known {
+			seen = Observed{Known: true, Busy: true, At: line.Timestamp, Source: session.SourceTranscript}
+		}
+		e := turn.Event{Conversation: s.ConversationID, Transcript: file}
+		switch line.Type {
+		case "permission.completed":
+			granted = granted || last.WaitingSince != nil && line.Timestamp.After(*last.WaitingSince)
+			return true
+		case "abort":
+			e.Kind = turn.KindInterrupt
+		case "session.error":
+			e.Kind, e.ErrorType, e.Message = turn.KindError, line.Data.ErrorType, line.Data.Message
+		default:
+			return true
+		}
+		seen.Busy, seen.Ended, seen.At = false, &e, line.Timestamp
+		return false
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return Observed{}, nil
+	}
+	if seen.Busy && last.Waiting && !granted {
+		seen.Busy, seen.Waiting, seen.Question = false, true, last.Question
+	}
+	return seen, err
+}

@@ -1,0 +1,98 @@
+// The plugin through which opencode tells paw of its turns. It calls `HOOK hook opencode EVENT` with JSON on standard
+// input, and waits for that, so that a turn's begin and end are known before anything else happens. opencode's session
+// is a conversation here. Nothing here may throw: an exception would fail the user's prompt.
+import { execFileSync } from "node:child_process"
+
+const hook = @HOOK@
+
+// An opencode that the agent itself runs inherits this plugin, and must not report turns of its own.
+const mine = process.env.PAW_OPENCODE_PID ??= String(process.pid)
+
+export const Paw = async ({ client }) => {
+  if (mine !== String(process.pid)) return {}
+
+  const children = new Map() // conversation -> whether it is a subagent's
+  const turns = new Map() // conversation -> the turn in progress
+  let current // the conversation used last
+
+  const send = (event, data, seconds) => {
+    try {
+      execFileSync(hook, ["hook", "opencode", event], {
+        input: JSON.stringify(data), stdio: ["pipe", "ignore", "ignore"], timeout: seconds * 1000,
+      })
+    } catch {}
+  }
+  const quietly = (f) => async (...args) => {
+    try {
+      await f(...args)
+    } catch {}
+  }
+  const isChild = async (id) => {
+    if (!children.has(id)) {
+      const { data } = await client.session.get({ path: { id } })
+      children.set(id, Boolean(data?.parentID))
+    }
+    return children.get(id)
+  }
+
+  const prompt = async ({ sessionID }, { message, parts }) => {
+    if (await isChild(sessionID)) return
+    current = sessionID
+    const text = parts.filter((p) => p.type === "text" && !p.synthetic).map((p) => p.text).join("\n")
+    const turn = turns.get(sessionID)
+    if (!turn) turns.set(sessionID, { id: message.id })
+    send("prompt", { session: sessionID, turn: turn?.id ?? message.id, prompt: text, queued: Boolean(turn) }, @LONG@)
+  }
+
+  const end = (id) => {
+    const turn = turns.get(id)
+    if (!turn) return // idle comes twice after an error, and after what was no prompt
+    turns.delete(id)
+    const answer = turn.answer?.id === turn.text?.id ? turn.text?.text : undefined
+    send("idle", {
+      session: id, turn: turn.id, finish: turn.answer?.finish, error: turn.error, rejected: turn.rejected, message: answer,
+    }, @LONG@)
+  }
+
+  const ask = (event, id, question) => {
+    send(event, { session: current ?? id, turn: turns.get(current)?.id, question }, @SHORT@)
+  }
+
+  const on = {
+    "session.created": ({ info }) => children.set(info.id, Boolean(info.parentID)),
+    "message.updated": ({ info }) => {
+      const turn = turns.get(info.sessionID)
+      if (turn && info.role === "assistant") turn.answer = { id: info.id, finish: info.finish }
+    },
+    "message.part.updated": ({ part }) => {
+      const turn = turns.get(part.sessionID)
+      if (turn && part.type === "text" && !part.synthetic) turn.text = { id: part.messageID, text: part.text }
+    },
+    "session.error": ({ sessionID, error }) => {
+      const turn = turns.get(sessionID)
+      if (turn) turn.error ??= { name: error?.name, message: error?.data?.message, status: error?.data?.statusCode }
+    },
+    "session.idle": ({ sessionID }) => end(sessionID),
+    // A subagent's question is the user's to answer, too.
+    "permission.asked": (p) => ask("asked", p.sessionID, [p.permission, p.patterns?.[0]].filter(Boolean).join(": ")),
+    "permission.replied": (p) => {
+      const turn = turns.get(p.sessionID)
+      if (turn && p.reply === "reject") turn.rejected = true
+      ask("replied", p.sessionID)
+    },
+    "question.asked": (q) => ask("asked", q.sessionID, q.questions?.[0]?.question),
+    "question.replied": (q) => ask("replied", q.sessionID),
+    "question.rejected": (q) => {
+      const turn = turns.get(q.sessionID)
+      if (turn) turn.rejected = true
+      ask("replied", q.sessionID)
+    },
+  }
+
+  send("load", {}, @SHORT@)
+  return {
+    "chat.message": quietly(prompt),
+    event: quietly(({ event }) => on[event.type]?.(event.properties)),
+    dispose: quietly(() => send("dispose", { session: current, turn: turns.get(current)?.id }, @SHORT@)),
+  }
+}
