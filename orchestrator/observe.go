@@ -110,6 +110,7 @@ func (p *Paw) observeTurns(s *session.Session, w *session.Worktree, lock session
 		f.last = last
 	}
 	if lock.State == session.LockHeld {
+		f.launched = lock.Holder.At
 		f.hooksSeen = p.hooksSeen(s.Name, w.Agent, lock.Holder.Generation)
 		f.observed = p.observed(context.Background(), s, w, f.last)
 	}

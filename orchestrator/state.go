@@ -15,6 +15,7 @@ type turnFacts struct {
 	launch    string         // PAW_LAUNCH of the running CLI
 	hooksSeen time.Time      // when its hooks reported first, zero when they have not
 	observed  agent.Observed // what the CLI's own record says
+	launched  time.Time      // when the running CLI was launched
 	now       time.Time
 }
 
@@ -25,10 +26,13 @@ func withTurnState(base session.AgentStatus, f turnFacts) session.AgentStatus {
 	if base.State != session.StateUnknown || base.Reason != session.ReasonNoTurns {
 		return withCutTurn(base, f)
 	}
+	if f.observed.At.Before(f.launched) {
+		f.observed = agent.Observed{} // of an earlier launch: it says nothing of this one
+	}
 	if f.last != nil && f.last.State == turn.InProgress && f.last.Launch == f.launch {
 		return openTurnState(f)
 	}
-	if f.observed.Known && (f.observed.Busy || f.observed.Waiting) {
+	if f.observed.Known && (f.observed.Busy || f.observed.Waiting) && !f.closedSince(f.observed.At) {
 		return observedState(f)
 	}
 	if f.last != nil && f.last.Launch == f.launch && f.last.EndedAt != nil {
@@ -41,6 +45,12 @@ func withTurnState(base session.AgentStatus, f turnFacts) session.AgentStatus {
 		return session.AgentStatus{State: session.StateIdle, Since: at(f.hooksSeen), Source: session.SourceHook}
 	}
 	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: "no hook has reported yet"}
+}
+
+// closedSince tells whether paw closed the last turn after that moment: what the
+// CLI's record says of then, such as of a turn that a crash cut, is over.
+func (f turnFacts) closedSince(then time.Time) bool {
+	return f.last != nil && f.last.EndedAt != nil && f.last.EndedAt.After(then)
 }
 
 // withCutTurn names the turn that a crash cut, of an agent that does not run.
