@@ -11,6 +11,7 @@ import (
 
 // turnFacts is what is known of an agent's turns, beside whether its CLI runs.
 type turnFacts struct {
+	visible   bool           // the CLI has hooks or a record: its turns can be seen
 	last      *turn.Record   // nil without turns
 	launch    string         // PAW_LAUNCH of the running CLI
 	hooksSeen time.Time      // when its hooks reported first, zero when they have not
@@ -25,6 +26,9 @@ type turnFacts struct {
 func withTurnState(base session.AgentStatus, f turnFacts) session.AgentStatus {
 	if base.State != session.StateUnknown || base.Reason != session.ReasonNoTurns {
 		return withCutTurn(base, f)
+	}
+	if !f.visible {
+		return base
 	}
 	if f.observed.At.Before(f.launched) {
 		f.observed = agent.Observed{} // of an earlier launch: it says nothing of this one

@@ -10,6 +10,14 @@ import (
 	"paw/session/turn"
 )
 
+func TestTurnsThatCannotBeSeenAreUnknown(t *testing.T) {
+	base := session.AgentStatus{State: session.StateUnknown, Source: session.SourceLock, Reason: session.ReasonNoTurns}
+	sent := &turn.Record{Number: 1, State: turn.InProgress, Launch: "s/a/1"}
+	if got := withTurnState(base, turnFacts{launch: "s/a/1", last: sent}); got != base {
+		t.Errorf("a CLI without hooks whose prompt paw typed is %+v", got)
+	}
+}
+
 func TestWithTurnState(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	after := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
@@ -79,7 +87,7 @@ func TestWithTurnState(t *testing.T) {
 		{name: "exited", base: session.AgentStatus{State: session.StateCompleted, Source: session.SourceTmux}, facts: turnFacts{last: closed(turn.Finished, "")}, state: session.StateCompleted, source: session.SourceTmux},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.facts.launch, c.facts.now = launch, after(60)
+			c.facts.visible, c.facts.launch, c.facts.now = true, launch, after(60)
 			got := withTurnState(c.base, c.facts)
 			if got.State != c.state || got.Source != c.source {
 				t.Errorf("%s by %s, want %s by %s", got.State, got.Source, c.state, c.source)

@@ -126,7 +126,7 @@ func (p *Paw) statusOf(f facts) SessionStatus {
 	for _, a := range f.agents {
 		as := AgentStatus{
 			Record: a.record, AgentStatus: withTurnState(session.Observe(f.evidence(a)), a.turns),
-			Children: children[a.record.Agent], Hooks: p.hooksOf(a),
+			Children: children[a.record.Agent], Hooks: hooksOf(a),
 		}
 		if last := a.turns.last; last != nil && last.State == turn.InProgress && as.State != session.StateSuspended {
 			as.CurrentTurn = last.Number

@@ -20,10 +20,9 @@ const (
 const turnsOfPaw = "only those that paw makes"
 
 // hooksOf tells whether the hooks of an agent report.
-func (p *Paw) hooksOf(a agentFacts) string {
-	cli, ok := p.CLIs.Get(a.record.CLI)
+func hooksOf(a agentFacts) string {
 	switch {
-	case !ok || a.lock.State != session.LockHeld || cli.Facts().Turns == turnsOfPaw:
+	case !a.turns.visible || a.lock.State != session.LockHeld:
 		return HooksNone
 	case a.turns.hooksSeen.IsZero():
 		return HooksSilent

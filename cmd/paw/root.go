@@ -16,6 +16,7 @@ type app struct {
 	stdout, stderr io.Writer
 	env            []string
 	json           bool
+	colours        *bool // nil until asked
 }
 
 // paw puts the orchestrator together for the directory the user stands in.
