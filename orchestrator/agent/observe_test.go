@@ -174,7 +174,7 @@ func TestCodexEnds(t *testing.T) {
 	lines := strings.SplitAfter(sample, "\n")
 	const (
 		first, escalated, aborted = "01a1fb99-2f7b-7b61-8192-d1f7bb3e6bcb", "01a1fb99-c9ba-7c91-8a15-3dcf6a0c4e0e", "01a1fb99-def2-7f43-846b-e80ba8d95ab0"
-		unauthorized              = "01a1fb9a-3f6d-74f3-b903-7f33dc8a958d"
+		failing                   = "01a1fb9a-3f6d-74f3-b903-7f33dc8a958d"
 	)
 	for _, c := range []struct {
 		name  string
@@ -191,9 +191,8 @@ func TestCodexEnds(t *testing.T) {
 		{"granted", 11, waiting(t, codexEnds, escalated, "00:55:22.320", "00:55:22.400"), "00:55:22.307 transcript busy"},
 		{"esc", 16, open(t, codexEnds, aborted, "00:55:27.750"), "00:55:30.031 transcript interrupt in=01a1 turn=01a1"},
 		{
-			"error", 19, open(t, codexEnds, unauthorized, "00:55:52.450"),
-			"00:55:52.783 transcript error in=01a1 turn=01a1 message=unexpected status 401 Unauthorized: fakellm scripted error 401, " +
-				"url: http://127.0.0.1:8765/v1/responses error=http_connection_failed",
+			"error", 19, open(t, codexEnds, failing, "00:55:52.450"),
+			"00:55:52.783 transcript error in=01a1 turn=01a1 message=" + status401 + " error=http_connection_failed",
 		},
 		{"cut off by a crash", 14, open(t, codexEnds, escalated, "00:55:22.320"), "00:55:25.626 transcript end in=01a1 turn=01a1 message=escalated done"},
 		{"unknown id", 8, open(t, codexEnds, "", "00:54:42.860"), "00:54:43.245 transcript end in=01a1 turn=01a1 message=Done: hello two"},
@@ -269,5 +268,47 @@ func TestOtherEnds(t *testing.T) {
 	l.put(".copilot/session-state/"+copilot+"/events.jsonl", strings.Join(lines[2:5], ""))
 	if got := observed(t, "copilot", l.with(copilot), waiting(t, copilot, "", "01:15:25", "01:15:25.275")); !strings.HasSuffix(got, " waiting may I?") {
 		t.Error(got)
+	}
+}
+
+func TestDemoEnds(t *testing.T) {
+	l := newLab(t)
+	const (
+		start    = `{"type":"event","event":"start","turn":0,"timestamp":"2026-11-21T01:00:00Z"}` + "\n"
+		begin    = `{"type":"event","event":"turn_start","turn":1,"timestamp":"2026-11-21T01:00:01Z"}` + "\n{\"role\":\"user\",\"content\":\"x\"}\n"
+		ask      = `{"type":"event","event":"waiting","turn":1,"question":"ok?","timestamp":"2026-11-21T01:00:02Z"}` + "\n"
+		answered = `{"type":"event","event":"answered","turn":1,"timestamp":"2026-11-21T01:00:03Z"}` + "\n"
+		end      = `{"type":"event","event":"turn_end","turn":1,"answer":"a","timestamp":"2026-11-21T01:00:04Z"}` + "\n"
+		stop     = `{"type":"event","event":"interrupted","turn":1,"timestamp":"2026-11-21T01:00:04Z"}` + "\n"
+		fail     = `{"type":"event","event":"error","turn":1,"error":"no quota","timestamp":"2026-11-21T01:00:04Z"}` + "\n"
+		exit     = `{"type":"event","event":"exit","turn":1,"code":3,"timestamp":"2026-11-21T01:00:05Z"}` + "\n"
+		next     = `{"type":"event","event":"turn_start","turn":2,"timestamp":"2026-11-21T01:00:06Z"}` + "\n"
+	)
+	one := open(t, "c1", "c1/1", "01:00:01")
+	for _, c := range []struct {
+		name, content string
+		last          *turn.Record
+		want          string
+	}{
+		{"ready", start, nil, "01:00:00.000 transcript idle"},
+		{"at work", start + begin, one, "01:00:01.000 transcript busy"},
+		{"asks", start + begin + ask, one, "01:00:02.000 transcript waiting ok?"},
+		{"goes on", start + begin + ask + answered, one, "01:00:03.000 transcript busy"},
+		{"answer", start + begin + end, one, "01:00:04.000 transcript end in=c1 turn=c1/1 message=a"},
+		{"answer known", start + begin + end, nil, "01:00:04.000 transcript idle"},
+		{"esc", start + begin + stop, one, "01:00:04.000 transcript interrupt in=c1 turn=c1/1"},
+		{"error", start + begin + fail, one, "01:00:04.000 transcript error in=c1 turn=c1/1 message=no quota error=error"},
+		{"left", start + begin + exit, one, "01:00:05.000 transcript interrupt in=c1 turn=c1/1 message=the CLI exited"},
+		{"left later", start + begin + end + exit, one, "01:00:04.000 transcript end in=c1 turn=c1/1 message=a"},
+		{"the next turn", start + begin + end + next, one, "01:00:04.000 transcript end in=c1 turn=c1/1 message=a"},
+		{"torn", start + begin + `{"type":"event","eve`, one, "01:00:01.000 transcript busy"},
+	} {
+		l.put(".local/state/paw/demo/c1.jsonl", c.content)
+		if got := observed(t, "demo", l.with("c1"), c.last); got != c.want {
+			t.Errorf("%s: %s", c.name, got)
+		}
+	}
+	if got := observed(t, "demo", l.with("c2"), nil); got != "unknown" {
+		t.Error("a conversation without a file:", got)
 	}
 }
