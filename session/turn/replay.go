@@ -32,18 +32,21 @@ func (r *replay) feed(data []byte, own int64) bool {
 	applied := false
 	for len(data) > 0 {
 		end := bytes.IndexByte(data, '\n')
-		size, whole := end+1, end >= 0
-		if !whole {
-			// Only the newline is missing, or the line is torn, or somebody is writing it just now.
-			if _, whole = decodeLine(data); !whole {
-				return applied
-			}
-			size, end = len(data), len(data)
+		size := end + 1
+		if end < 0 {
+			end = len(data)
 		}
-		for _, piece := range pieces(data[:end]) {
-			if r.apply(piece.line) && r.offset+int64(piece.at) == own {
+		found := pieces(data[:end])
+		for _, p := range found {
+			if r.apply(p.line) && r.offset+int64(p.at) == own {
 				applied = true
 			}
+		}
+		if size == 0 { // no newline: what follows the last whole event is torn, or somebody is writing it just now
+			if len(found) > 0 {
+				r.offset += int64(found[len(found)-1].end)
+			}
+			return applied
 		}
 		data = data[size:]
 		r.offset += int64(size)
@@ -51,16 +54,17 @@ func (r *replay) feed(data []byte, own int64) bool {
 	return applied
 }
 
+// piece is an event and where it stands in its line.
 type piece struct {
-	at   int // where it begins in its line
-	line line
+	at, end int
+	line    line
 }
 
 // pieces returns the events of one line: one, or none in a torn line, or those that follow a torn one without a
 // newline, when two processes wrote at the same time and the first had no room on the disk.
 func pieces(data []byte) []piece {
 	if l, ok := decodeLine(data); ok {
-		return []piece{{0, l}}
+		return []piece{{0, len(data), l}}
 	}
 	var found []piece
 	for at := bytes.Index(data, []byte(marker)); at >= 0; {
@@ -70,7 +74,7 @@ func pieces(data []byte) []piece {
 			end = at + 1 + following
 		}
 		if l, ok := decodeLine(data[at:end]); ok {
-			found = append(found, piece{at, l})
+			found = append(found, piece{at, end, l})
 		}
 		if following < 0 {
 			break
