@@ -35,7 +35,7 @@ func (p *Paw) specFor(s *session.Session, w *session.Worktree, executable string
 // draftSpec is a spec of an agent that does not exist yet, to ask an adapter
 // whether it can take a prompt.
 func (p *Paw) draftSpec(cli agent.CLI, executable, prompt string) agent.Spec {
-	spec := agent.Spec{Executable: executable, Worktree: p.Dir, RepoPath: p.Dir, ConversationID: cli.NewConversation(), Prompt: prompt, Env: p.Env}
+	spec := agent.Spec{Executable: executable, Worktree: p.Dir, RepoPath: p.Dir, ConversationID: cli.NewConversation(), Prompt: prompt, Env: p.Env, StateDir: p.stateDir("draft", cli.Name())}
 	p.configure(&spec, cli.Name())
 	return spec
 }

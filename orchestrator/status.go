@@ -37,7 +37,7 @@ type AgentStatus struct {
 
 	TurnsCompleted int
 	CurrentTurn    int    // number of the open turn, 0 when there is none
-	LastTag        string // tag of the last finished turn
+	LastTag        string // tag of the last finished turn, of the start before that
 	Hooks          string // whether the CLI's hooks report: "seen", "silent" or "none"
 }
 

@@ -55,8 +55,8 @@ func (r tagReader) add(ctx context.Context, st *SessionStatus) {
 		for _, n := range numbers[a.Record.TurnSession] {
 			if n > 0 {
 				a.TurnsCompleted++
-				a.LastTag = turn.TagName(a.Record.TurnSession, n)
 			}
+			a.LastTag = turn.TagName(a.Record.TurnSession, n)
 		}
 	}
 }

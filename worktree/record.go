@@ -22,7 +22,6 @@ type recording struct {
 	*look
 	kept index // scratch index of an earlier snapshot, empty when there is none
 
-	at      int               // in kept.entries
 	entries map[string]*entry // by name: what replaces the entries of the real index, nil for nothing
 	missing []file            // git has to read them
 	special []string          // neither file, link nor folder

@@ -27,7 +27,7 @@ func writeTable(out io.Writer, jobs []*job) {
 		}
 		fmt.Fprintf(t, "%-*s\t%d\t%.1f\t%.1f\t%s\t%s\t%s\n", width, j.name, len(j.took), j.milliseconds(), j.multiple(), git, tmux, last)
 	}
-	t.Flush()
+	_ = t.Flush()
 	fmt.Fprint(out, "\nms: median. x git: as a multiple of one git --version, run before and after each. git, tmux: processes that the job starts.\n")
 }
 
