@@ -386,32 +386,3 @@ func TestWithinDoesNotReplaceRefAndMakesNoneWithout(t *testing.T) {
 		t.Errorf("refs are\n%s", got)
 	}
 }
-
-func TestWithinAfterItsObjectsWerePruned(t *testing.T) {
-	w := newTurns(t, "")
-	writeFile(t, w.path("new"), "precious\n")
-	then := time.Now().Add(-time.Hour)
-	os.Chtimes(w.path("new"), then, then)
-	if _, err := w.m.SnapshotWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{}); err != nil {
-		t.Fatal(err)
-	}
-	w.git("gc", "--quiet", "--prune=now")
-	if got := w.files(w.take().Commit)["new"]; got != "precious\n" {
-		t.Errorf("new is %q", got)
-	}
-}
-
-func TestWithinSha256(t *testing.T) {
-	dir := filepath.Join(realTemp(t), "repo")
-	gitIn(t, filepath.Dir(dir), "init", "-q", "--object-format=sha256", dir)
-	w := &turns{world: newWorldAt(t, dir), scratch: filepath.Join(realTemp(t), "scratch")}
-	w.p = w.made("agent")
-	if got := w.take(); got.Commit != w.base {
-		t.Errorf("clean: %+v", got)
-	}
-	writeFile(t, w.path("new/x"), "x\n")
-	w.in("update-index", "--skip-worktree", "a.txt")
-	writeFile(t, w.path("a.txt"), "hidden\n")
-	w.wantTree("dirty", w.take())
-	w.wantTree("again", w.take())
-}
