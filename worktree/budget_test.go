@@ -258,14 +258,15 @@ func TestCostOfOneTurnEnd(t *testing.T) {
 		if what == "dirty" {
 			writeFile(t, w.path("new"), "x\n")
 		}
-		best := 1e9
+		var all []float64
 		for range 15 {
 			base := unit(t)
-			best = min(best, float64(end())/float64(base))
+			all = append(all, float64(end())/float64(base))
 		}
-		t.Logf("turn end, %s: %.1f x git --version", what, best)
-		if most := map[string]float64{"clean": 10, "dirty": 20}[what]; best > most {
-			t.Errorf("%s: %.1f x git --version, at most %.0f wanted", what, best, most)
+		slices.Sort(all)
+		t.Logf("turn end, %s: %.1f x git --version, the best %.1f", what, all[7], all[0])
+		if most := map[string]float64{"clean": 10, "dirty": 20}[what]; all[0] > most { // the machine is shared
+			t.Errorf("%s: %.1f x git --version, at most %.0f wanted", what, all[0], most)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func quotedPath(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(path) + `"`
 }
 
-func (q quarantine) drop() { os.RemoveAll(q.dir) }
+func (q quarantine) drop() { _ = os.RemoveAll(q.dir) }
 
 // release moves the objects to the others, the index of a pack after the pack.
 func (q quarantine) release() error {

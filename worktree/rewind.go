@@ -58,7 +58,7 @@ func (m Manager) Rewind(ctx context.Context, path, target, rescueRef string) (Re
 	if err != nil {
 		return Rescued{}, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	l, err := m.lookAt(ctx, path, admin, dir)
 	if err != nil {
 		return Rescued{}, err

@@ -152,6 +152,7 @@ func TestWithinIsWhatGitWouldAdd(t *testing.T) {
 		}},
 		{"branch", func() { w.in("checkout", "-qb", "other"); writeFile(t, w.path("a.txt"), "o\n") }},
 		{"index gone", func() { os.Remove(w.in("rev-parse", "--git-path", "index")) }},
+		{"branch gone", func() { w.git("update-ref", "-d", "refs/heads/other") }},
 	} {
 		step.do()
 		for _, again := range []string{"", ", again"} {
@@ -169,7 +170,7 @@ func TestWithinSeesEditOfSameSizeInTheSameSecond(t *testing.T) {
 	w.in("add", "staged")
 	n := 0
 	ctx := t.Context()
-	for round := range 300 {
+	for round := range 200 {
 		for _, name := range files {
 			writeFile(t, w.path(name), fmt.Sprintf("%04d\n", round))
 		}
