@@ -56,6 +56,7 @@ type job struct {
 	hints    []string
 	notes    []string
 	prompt   string // first prompt, only ever set by start and add
+	sendIt   bool   // the CLI cannot take the prompt as an argument: it is typed once it is ready
 	// learnt are conversations found on disk, newest last; planned is the newest
 	// one the plan was made from, chosen the id of a fresh one. Another paw may
 	// have chosen in between: then its choice stays.
@@ -88,6 +89,7 @@ func (p *Paw) bringUp(ctx context.Context, s *session.Session, jobs []job) (*ses
 	if s, err = p.startRefused(ctx, s, jobs, launched); err != nil {
 		return s, nil, err
 	}
+	p.sendFirstPrompts(ctx, s, jobs, launched)
 	results := make([]Result, len(jobs))
 	for i, j := range jobs {
 		results[i] = Result{Agent: j.agent, CLI: s.Worktree(j.agent).CLI, Kind: j.result, Reason: j.reason, Hints: j.hints, Notes: j.notes}
@@ -348,6 +350,10 @@ func (p *Paw) prepareLaunch(s *session.Session, j *job, generation int) (tmux.Ag
 	if j.result == ResultFresh {
 		spec.Prompt = j.prompt
 		command, err = cli.Launch(spec)
+		if j.sendIt = canOnlyBeSent(err); j.sendIt {
+			spec.Prompt = ""
+			command, err = cli.Launch(spec)
+		}
 	}
 	if err != nil {
 		return tmux.AgentPane{}, failf(KindError, "%s: %w", w.Agent, err)
@@ -360,7 +366,7 @@ func (p *Paw) prepareLaunch(s *session.Session, j *job, generation int) (tmux.Ag
 	path, err := p.writeLaunch(launchFile{
 		Session: s.Name, Agent: w.Agent, Generation: generation, Worktree: w.WorktreePath,
 		GitCommonDir: s.GitCommonDir, LocksDir: p.Paths.LocksDir(), Argv: command.Argv, Env: p.environment(s, w, generation, command),
-		PromptFile: p.promptFileFor(s, w, j.prompt),
+		PromptFile: p.promptFileFor(s, w, spec.Prompt),
 	})
 	if err != nil {
 		return tmux.AgentPane{}, err

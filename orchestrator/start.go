@@ -80,7 +80,7 @@ func (p *Paw) requireCLIs(agents []plannedAgent, prompt string) error {
 		if prompt == "" {
 			continue
 		}
-		if _, err := cli.Launch(p.draftSpec(cli, executable, prompt)); err != nil {
+		if _, err := cli.Launch(p.draftSpec(cli, executable, prompt)); err != nil && !canOnlyBeSent(err) {
 			return failf(KindUsage, "%s: %w", a.cli, err)
 		}
 	}
