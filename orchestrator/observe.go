@@ -109,7 +109,8 @@ func (p *Paw) observeTurns(s *session.Session, w *session.Worktree, lock session
 	if last, err := p.turnDir(s.Name, w.Agent).Last(); err == nil {
 		f.last = last
 	}
-	if lock.State == session.LockHeld {
+	f.headless = runsHeadless(lock)
+	if lock.State == session.LockHeld && !f.headless {
 		f.hooksSeen = p.hooksSeen(s.Name, w.Agent, lock.Holder.Generation)
 		f.observed = p.observed(context.Background(), s, w, f.last)
 	}
@@ -162,7 +163,7 @@ func (p *Paw) launchFailure(sessionName, agentName string) string {
 // evidence turns the facts of one agent into what the state is decided from.
 func (f facts) evidence(a agentFacts) session.Evidence {
 	e := session.Evidence{
-		Tmux: f.tmux, Record: f.session.Status, Phase: a.record.Phase, Lock: a.lock.State, HolderPID: a.lock.Holder.PID,
+		Tmux: f.tmux, Record: f.session.Status, Phase: a.record.Phase, Lock: a.lock.State, HolderPID: holderPID(a.lock),
 		Pane: session.PaneGone, OtherBoot: a.lock.Holder.BootID != "" && a.lock.Holder.BootID != session.BootID(),
 		LaunchedAt: a.launchedAt, Now: f.now,
 	}

@@ -23,7 +23,7 @@ const turnsOfPaw = "only those that paw makes"
 func (p *Paw) hooksOf(a agentFacts) string {
 	cli, ok := p.CLIs.Get(a.record.CLI)
 	switch {
-	case !ok || a.lock.State != session.LockHeld || cli.Facts().Turns == turnsOfPaw:
+	case !ok || a.lock.State != session.LockHeld || cli.Facts().Turns == turnsOfPaw || runsHeadless(a.lock):
 		return HooksNone
 	case a.turns.hooksSeen.IsZero():
 		return HooksSilent
