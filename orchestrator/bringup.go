@@ -296,13 +296,21 @@ func (p *Paw) awaitLaunches(ctx context.Context, s *session.Session, jobs []job,
 			time.Sleep(5 * time.Millisecond)
 		}
 	}
+	var seen *facts // looked at once, for all that ended
 	for i := range jobs {
 		generation, ok := launched[jobs[i].agent]
 		if !ok || !jobs[i].starts() || p.launchOpen(s.Name, jobs[i].agent, generation) {
 			continue
 		}
 		if lock, err := p.Locks.ProbeAgent(s.Name, jobs[i].agent); err == nil && lock.State == session.LockFree {
-			p.gaveUp(ctx, s, &jobs[i])
+			if seen == nil {
+				f, err := p.observe(ctx, s)
+				if err != nil {
+					return
+				}
+				seen = &f
+			}
+			p.gaveUp(s, &jobs[i], *seen)
 		}
 	}
 }
@@ -314,18 +322,13 @@ func (p *Paw) waitsForLauncher(s *session.Session, name string, generation int) 
 }
 
 // gaveUp explains an agent that ended at once.
-func (p *Paw) gaveUp(ctx context.Context, s *session.Session, j *job) {
+func (p *Paw) gaveUp(s *session.Session, j *job, f facts) {
 	if reason := p.launchFailure(s.Name, j.agent); reason != "" {
 		j.refuse(errors.New(reason), "paw recover "+s.Name)
 		return
 	}
 	if j.unverified {
 		return // startRefused looks at it
-	}
-	f, err := p.observe(ctx, s)
-	if err != nil {
-		j.notes = append(j.notes, err.Error())
-		return
 	}
 	a := f.agent(j.agent)
 	if a == nil || a.pane == nil || !a.pane.Dead {

@@ -42,11 +42,7 @@ func (p *Paw) Purge(ctx context.Context, s *session.Session, o RemoveOptions) (*
 	}
 	purged := &Purged{Session: s.Name, Kept: map[string]string{}}
 	for _, w := range s.Worktrees {
-		current, err := p.load(s.Name)
-		if err != nil {
-			return purged, err
-		}
-		if _, err := p.Remove(ctx, current, w.Agent, o); err != nil {
+		if err := p.purgeAgent(ctx, m, s.Name, w.Agent, o); err != nil {
 			return purged, err
 		}
 		purged.Removed = append(purged.Removed, w.Agent)
@@ -64,6 +60,21 @@ func (p *Paw) Purge(ctx context.Context, s *session.Session, o RemoveOptions) (*
 		}
 	}
 	return purged, p.Store.Delete(ctx, s.Name)
+}
+
+// purgeAgent removes one agent of a session that was stopped and looked at.
+func (p *Paw) purgeAgent(ctx context.Context, m worktree.Manager, sessionName, agentName string, o RemoveOptions) error {
+	rec, err := p.update(ctx, sessionName, func(rec *session.Session) error {
+		w, err := agentNamed(rec, agentName)
+		if err == nil {
+			w.Phase = removalPhase(o)
+		}
+		return err
+	})
+	if err != nil {
+		return p.recordError(sessionName, err)
+	}
+	return p.finishRemoval(ctx, m, rec, agentName, &Removed{Agent: agentName})
 }
 
 // deleteBranch deletes a branch that paw made, when nothing on it would be lost.

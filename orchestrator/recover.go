@@ -215,9 +215,10 @@ func (p *Paw) planRecover(ctx context.Context, f facts, named bool) ([]job, erro
 	if err != nil {
 		return nil, err
 	}
+	processes := session.ListProcesses()
 	jobs := make([]job, len(f.agents))
 	for i, a := range f.agents {
-		rf := p.factsFor(ctx, f, a)
+		rf := p.factsFor(ctx, f, a, processes)
 		rf.named = named
 		_, rf.branchExists = branches[a.record.Branch]
 		rf.branchAt = checkedOutAt(entries, a.record)
@@ -237,7 +238,7 @@ func checkedOutAt(entries []worktree.Entry, w session.Worktree) string {
 }
 
 // factsFor gathers what planAgent needs of one agent.
-func (p *Paw) factsFor(ctx context.Context, f facts, a agentFacts) recoverFacts {
+func (p *Paw) factsFor(ctx context.Context, f facts, a agentFacts, processes session.Processes) recoverFacts {
 	s, w := f.session, a.record
 	e := f.evidence(a)
 	rf := recoverFacts{
@@ -257,7 +258,7 @@ func (p *Paw) factsFor(ctx context.Context, f facts, a agentFacts) recoverFacts 
 	}
 	cli, executable, err := p.cliOf(&w)
 	if cli != nil {
-		rf.survivors = survivors(a.lock, filepath.Base(cli.Program()))
+		rf.survivors = survivors(a.lock, processes, filepath.Base(cli.Program()))
 	}
 	if err != nil {
 		rf.cliError = err

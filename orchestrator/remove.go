@@ -46,13 +46,7 @@ func (p *Paw) Remove(ctx context.Context, s *session.Session, name string, o Rem
 	if err := p.removable(ctx, m, s, w, o); err != nil || o.DryRun {
 		return removed, err
 	}
-	phase := session.PhaseRemoving
-	switch {
-	case o.KeepWorktree:
-		phase = session.PhaseLeaving
-	case o.Force:
-		phase = session.PhaseDiscarding
-	}
+	phase := removalPhase(o)
 	rec, err := p.update(ctx, s.Name, func(rec *session.Session) error {
 		w, err := agentNamed(rec, name)
 		if err == nil {
@@ -65,6 +59,17 @@ func (p *Paw) Remove(ctx context.Context, s *session.Session, name string, o Rem
 	}
 	p.Step("remove.recorded")
 	return removed, p.finishRemoval(ctx, m, rec, name, removed)
+}
+
+// removalPhase is the intent that a removal records.
+func removalPhase(o RemoveOptions) session.Phase {
+	switch {
+	case o.KeepWorktree:
+		return session.PhaseLeaving
+	case o.Force:
+		return session.PhaseDiscarding
+	}
+	return session.PhaseRemoving
 }
 
 // finishRemoval carries out the removal that the record asks for. It may be
@@ -117,9 +122,6 @@ func (p *Paw) resumeRemoval(ctx context.Context, s *session.Session, name string
 // discards, and moves the directory away.
 func (p *Paw) removeWorktree(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, removed *Removed) error {
 	force := w.Phase == session.PhaseDiscarding
-	if err := p.removable(ctx, m, s, w, RemoveOptions{Force: force}); err != nil {
-		return err
-	}
 	_, missing := os.Lstat(w.WorktreePath)
 	if force && missing == nil {
 		ref := turn.RescueRef(w.TurnSession, p.Now())
@@ -133,6 +135,11 @@ func (p *Paw) removeWorktree(ctx context.Context, m worktree.Manager, s *session
 	trash, err := m.Remove(ctx, w.WorktreePath, force)
 	if force {
 		removed.Trash = trash
+	}
+	var refused *worktree.ConflictError
+	if errors.As(err, &refused) {
+		return failf(KindRefused, "%s: not removed: %w", w.Agent, err).
+			hint("git -C %s status --ignored", quote(w.WorktreePath)).hint("paw remove %s --force --session %s", w.Agent, s.Name)
 	}
 	return err
 }
@@ -157,5 +164,5 @@ func (p *Paw) removable(ctx context.Context, m worktree.Manager, s *session.Sess
 	}
 	return failf(KindRefused, "%s has %s", w.Agent, dirt.Summary()).
 		hint("git -C %s status --ignored", quote(w.WorktreePath)).
-		hint("paw remove %s --force", w.Agent)
+		hint("paw remove %s --force --session %s", w.Agent, s.Name)
 }

@@ -92,7 +92,7 @@ func (p *Paw) notAtWork(s *session.Session, f facts, a agentFacts, cli agent.CLI
 		return failf(KindLocked, "%s: its CLI runs (pid %d)", name, holderPID(a.lock)).
 			hint("paw send %s TEXT", name).hint("paw stop %s %s", s.Name, name)
 	}
-	if left := survivors(a.lock, filepath.Base(cli.Program())); len(left) > 0 {
+	if left := survivors(a.lock, session.ListProcesses(), filepath.Base(cli.Program())); len(left) > 0 {
 		return failf(KindLocked, "%s: pid %d still runs outside of tmux", name, left[0]).hint("kill %d", left[0])
 	}
 	if a.pane != nil && !a.pane.Dead {

@@ -216,7 +216,7 @@ func settle(ctx context.Context, d time.Duration) {
 func (s *Sent) String() string {
 	switch {
 	case s.Queued:
-		return fmt.Sprintf("%s: joined turn %d", s.Agent, s.Turn)
+		return fmt.Sprintf("%s: queued while turn %d runs", s.Agent, s.Turn)
 	case s.Turn > 0:
 		return fmt.Sprintf("%s: turn %d started", s.Agent, s.Turn)
 	}

@@ -13,13 +13,20 @@ import (
 
 // spec is what an adapter needs to know of one launch of an agent.
 func (p *Paw) spec(s *session.Session, w *session.Worktree, executable string) agent.Spec {
+	spec := p.specFor(s, w, executable)
+	if repository, err := worktree.Discover(w.WorktreePath); err == nil {
+		spec.GitDir = repository.GitDir
+	}
+	return spec
+}
+
+// specFor is spec without what has to be looked up in the worktree: enough to
+// read a CLI's own files, for which status has little time.
+func (p *Paw) specFor(s *session.Session, w *session.Worktree, executable string) agent.Spec {
 	spec := agent.Spec{
 		Executable: executable, Worktree: w.WorktreePath, RepoPath: s.RepoPath, GitCommonDir: s.GitCommonDir,
 		StateDir: p.stateDir(s.Name, w.Agent), ConversationID: w.Conversation(), Env: p.recordedEnv(w),
 		Session: s.Name, Agent: w.Agent, Hook: p.Executable,
-	}
-	if repository, err := worktree.Discover(w.WorktreePath); err == nil {
-		spec.GitDir = repository.GitDir
 	}
 	p.configure(&spec, w.CLI)
 	return spec
@@ -28,14 +35,14 @@ func (p *Paw) spec(s *session.Session, w *session.Worktree, executable string) a
 // draftSpec is a spec of an agent that does not exist yet, to ask an adapter
 // whether it can take a prompt.
 func (p *Paw) draftSpec(cli agent.CLI, executable, prompt string) agent.Spec {
-	spec := agent.Spec{Executable: executable, Worktree: p.Dir, RepoPath: p.Dir, ConversationID: cli.NewConversation(), Prompt: prompt, Env: p.Env}
+	spec := agent.Spec{Executable: executable, Worktree: p.Dir, RepoPath: p.Dir, ConversationID: cli.NewConversation(), Prompt: prompt, Env: p.Env, StateDir: p.stateDir("draft", cli.Name())}
 	p.configure(&spec, cli.Name())
 	return spec
 }
 
 func (p *Paw) configure(spec *agent.Spec, cli string) {
-	c := p.Config.CLIs[cli]
-	spec.Args, spec.GitWritable = c.Args, c.GitWritable
+	// Further arguments of the configuration are the adapters' business (agent.New).
+	spec.GitWritable = p.Config.CLIs[cli].GitWritable
 }
 
 // recordedEnv is the user's environment with what was recorded at the first

@@ -11,11 +11,13 @@ import (
 
 // turnFacts is what is known of an agent's turns, beside whether its CLI runs.
 type turnFacts struct {
+	visible   bool           // the CLI has hooks or a record: its turns can be seen
 	last      *turn.Record   // nil without turns
 	launch    string         // PAW_LAUNCH of the running CLI
 	hooksSeen time.Time      // when its hooks reported first, zero when they have not
 	observed  agent.Observed // what the CLI's own record says
 	headless  bool           // a living paw runs a turn without a pane
+	launched  time.Time      // when the running CLI was launched
 	now       time.Time
 }
 
@@ -29,10 +31,16 @@ func withTurnState(base session.AgentStatus, f turnFacts) session.AgentStatus {
 	if base.State != session.StateUnknown || base.Reason != session.ReasonNoTurns {
 		return withCutTurn(base, f)
 	}
+	if !f.visible {
+		return base
+	}
+	if f.observed.At.Before(f.launched) {
+		f.observed = agent.Observed{} // of an earlier launch: it says nothing of this one
+	}
 	if f.last != nil && f.last.State == turn.InProgress && f.last.Launch == f.launch {
 		return openTurnState(f)
 	}
-	if f.observed.Known && (f.observed.Busy || f.observed.Waiting) {
+	if f.observed.Known && (f.observed.Busy || f.observed.Waiting) && !f.closedSince(f.observed.At) {
 		return observedState(f)
 	}
 	if f.last != nil && f.last.Launch == f.launch && f.last.EndedAt != nil {
@@ -54,6 +62,12 @@ func headlessState(f turnFacts) session.AgentStatus {
 		st.Since = at(f.last.StartedAt)
 	}
 	return st
+}
+
+// closedSince tells whether paw closed the last turn after that moment: what the
+// CLI's record says of then, such as of a turn that a crash cut, is over.
+func (f turnFacts) closedSince(then time.Time) bool {
+	return f.last != nil && f.last.EndedAt != nil && f.last.EndedAt.After(then)
 }
 
 // withCutTurn names the turn that a crash cut, of an agent that does not run.

@@ -37,7 +37,7 @@ type AgentStatus struct {
 
 	TurnsCompleted int
 	CurrentTurn    int    // number of the open turn, 0 when there is none
-	LastTag        string // tag of the last finished turn
+	LastTag        string // tag of the last finished turn, of the start before that
 	Hooks          string // whether the CLI's hooks report: "seen", "silent" or "none"
 }
 
@@ -126,7 +126,7 @@ func (p *Paw) statusOf(f facts) SessionStatus {
 	for _, a := range f.agents {
 		as := AgentStatus{
 			Record: a.record, AgentStatus: withTurnState(session.Observe(f.evidence(a)), a.turns),
-			Children: children[a.record.Agent], Hooks: p.hooksOf(a),
+			Children: children[a.record.Agent], Hooks: hooksOf(a),
 		}
 		if last := a.turns.last; last != nil && last.State == turn.InProgress && as.State != session.StateSuspended {
 			as.CurrentTurn = last.Number

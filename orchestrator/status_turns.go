@@ -20,10 +20,9 @@ const (
 const turnsOfPaw = "only those that paw makes"
 
 // hooksOf tells whether the hooks of an agent report.
-func (p *Paw) hooksOf(a agentFacts) string {
-	cli, ok := p.CLIs.Get(a.record.CLI)
+func hooksOf(a agentFacts) string {
 	switch {
-	case !ok || a.lock.State != session.LockHeld || cli.Facts().Turns == turnsOfPaw || runsHeadless(a.lock):
+	case !a.turns.visible || a.lock.State != session.LockHeld || a.turns.headless:
 		return HooksNone
 	case a.turns.hooksSeen.IsZero():
 		return HooksSilent
@@ -56,8 +55,8 @@ func (r tagReader) add(ctx context.Context, st *SessionStatus) {
 		for _, n := range numbers[a.Record.TurnSession] {
 			if n > 0 {
 				a.TurnsCompleted++
-				a.LastTag = turn.TagName(a.Record.TurnSession, n)
 			}
+			a.LastTag = turn.TagName(a.Record.TurnSession, n)
 		}
 	}
 }

@@ -3,7 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 	"syscall"
 	"time"
 
@@ -23,6 +23,7 @@ const (
 type Stopped struct {
 	Session *session.Session
 	Agents  []string // whose panes were ended
+	Whole   bool     // the session, not only some agents
 	Already bool     // nothing was running
 	Others  []string // tmux windows of the user that stay
 }
@@ -46,7 +47,7 @@ func (p *Paw) Stop(ctx context.Context, s *session.Session, agents []string) (*S
 			return nil, err
 		}
 	}
-	stopped := &Stopped{Session: s}
+	stopped := &Stopped{Session: s, Whole: whole}
 	for _, pane := range f.others {
 		stopped.Others = append(stopped.Others, pane.WindowID)
 	}
@@ -182,10 +183,15 @@ func keys(m map[string]session.AgentLock) []string {
 	return names
 }
 
-// describe says in one line what stop did.
+// String says in one line what stop did.
 func (s *Stopped) String() string {
-	if s.Already {
-		return fmt.Sprintf("%s is stopped already", s.Session.Name)
+	switch {
+	case s.Already:
+		return s.Session.Name + " is stopped already"
+	case s.Whole:
+		return s.Session.Name + " stopped; branches, worktrees and conversations stay"
+	case len(s.Agents) == 0:
+		return "nothing was running"
 	}
-	return fmt.Sprintf("%s stopped; branches, worktrees and conversations stay", s.Session.Name)
+	return strings.Join(s.Agents, ", ") + " stopped; branch, worktree and conversation stay"
 }

@@ -299,7 +299,7 @@ func (p *Paw) observed(ctx context.Context, s *session.Session, w *session.Workt
 	if !ok {
 		return agent.Observed{}
 	}
-	o, err := cli.Observe(ctx, p.spec(s, w, ""), last)
+	o, err := cli.Observe(ctx, p.specFor(s, w, ""), last)
 	if err != nil {
 		return agent.Observed{}
 	}

@@ -8,16 +8,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // BootID names this boot of the machine, "" when the system does not tell.
-func BootID() string {
+func BootID() string { return bootID() }
+
+var bootID = sync.OnceValue(func() string {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return ""
 	}
 	return strings.TrimSpace(string(id))
-}
+})
 
 func inspectProcess(pid int) (processFacts, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -140,6 +140,13 @@ var volatile = regexp.MustCompile(`[0-9]{8}T[0-9]{6}(\.[0-9]+)?Z?|[0-9a-f]{8}-[0
 // registrations, files with their content, panes, locks, and the record.
 func (w *world) state() []string {
 	w.t.Helper()
+	for _, s := range w.view().Sessions {
+		for _, a := range s.Agents {
+			if a.PID != nil {
+				w.ready(a.Name)
+			}
+		}
+	}
 	var lines []string
 	add := func(kind, text string) {
 		for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
@@ -211,7 +218,7 @@ func (w *world) record() string {
 	}
 	for _, one := range record["worktrees"].([]any) {
 		agent := one.(map[string]any)
-		for _, key := range []string{"pane_id", "base_commit", "command", "conversation_ids"} {
+		for _, key := range []string{"pane_id", "base_commit", "command", "conversation_ids", "transcript_path"} {
 			delete(agent, key)
 		}
 	}

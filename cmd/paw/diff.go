@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
@@ -35,7 +33,7 @@ what you edited between turns is not shown as the agent's.`, exitUsage, exitNotF
 			if len(args) > 1 {
 				o.Range = args[1]
 			}
-			o.Color = isTerminal(a.stdout) && os.Getenv("NO_COLOR") == ""
+			o.Color = a.coloured()
 			return p.Diff(cmd.Context(), s, args[0], o, a.stdout)
 		},
 	}

@@ -81,7 +81,12 @@ func TestEightRecoversAtOnceStartEachAgentOnce(t *testing.T) {
 	starts := filepath.Join(w.root, "starts")
 	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml",
 		fmt.Sprintf("[clis.counting]\ncommand = [\"sh\", \"-c\", \"echo started >> %s; exec sleep 1000\"]\n", starts))
+	started := func(n int) bool {
+		data, _ := os.ReadFile(starts)
+		return strings.Count(string(data), "started") >= n
+	}
 	w.ok(w.paw("start", "--cli", "one=counting,two=counting", "--detach"))
+	waitFor(t, "both CLIs wrote that they started", func() bool { return started(2) })
 	killServer(w.socket)
 	w.awaitDead("one", "two")
 	for i, out := range w.atOnce(8, func(int) []string { return []string{"recover", "--detach"} }) {
@@ -93,10 +98,7 @@ func TestEightRecoversAtOnceStartEachAgentOnce(t *testing.T) {
 	if len(panes) != 2 || panes[0] == panes[1] || panes[0][0] != '0' || panes[1][0] != '0' {
 		t.Errorf("panes %v, want one alive for each agent", panes)
 	}
-	waitFor(t, "both CLIs wrote that they started", func() bool {
-		data, _ := os.ReadFile(starts)
-		return strings.Count(string(data), "started") >= 4
-	})
+	waitFor(t, "both CLIs wrote that they started again", func() bool { return started(4) })
 	if data, _ := os.ReadFile(starts); strings.Count(string(data), "started") != 4 {
 		t.Errorf("started %d times in all, want 4 (2 by start, 2 by recover)", strings.Count(string(data), "started"))
 	}

@@ -47,6 +47,7 @@ func (a *app) printTable(w io.Writer, indent string, rows [][]cell) {
 			widths[i] = max(widths[i], utf8.RuneCountInString(c.text))
 		}
 	}
+	var out strings.Builder // written at once: a table of 200 rows is one write
 	for _, row := range rows {
 		var line strings.Builder
 		line.WriteString(indent)
@@ -57,18 +58,28 @@ func (a *app) printTable(w io.Writer, indent string, rows [][]cell) {
 			}
 			line.WriteString(a.colour(c.text, c.state) + pad)
 		}
-		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+		out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
+	_, _ = io.WriteString(w, out.String())
 }
 
 // colour paints text in the colour of a state, on a terminal and unless
 // NO_COLOR is set (no-color.org).
 func (a *app) colour(text, state string) string {
 	code := stateColours[state]
-	if code == "" || !isTerminal(a.stdout) || os.Getenv("NO_COLOR") != "" {
+	if code == "" || !a.coloured() {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// coloured tells whether output is coloured; it asks the terminal once.
+func (a *app) coloured() bool {
+	if a.colours == nil {
+		on := isTerminal(a.stdout) && os.Getenv("NO_COLOR") == ""
+		a.colours = &on
+	}
+	return *a.colours
 }
 
 // printStatus prints one session for people.

@@ -18,6 +18,7 @@ type app struct {
 	env            []string
 	json           bool
 	beforeExit     atomic.Pointer[func()] // called when a second signal ends paw at once
+	colours        *bool                  // nil until asked
 }
 
 // paw puts the orchestrator together for the directory the user stands in.

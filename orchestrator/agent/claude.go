@@ -49,7 +49,7 @@ func (c claude) Fork(s Spec, from string) (Command, error) {
 }
 
 func (c claude) command(s Spec, prompt string, words ...string) (Command, error) {
-	args, files, err := c.withHooks(s, s.Args)
+	args, files, err := c.withHooks(s, s.Args, slices.Contains(words, "--fork-session"))
 	if err != nil {
 		return Command{}, err
 	}

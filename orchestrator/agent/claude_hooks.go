@@ -22,9 +22,13 @@ var claudeHooks = map[string]string{
 	"Stop": "", "StopFailure": "", "SessionEnd": "",
 }
 
+// claudeForkStart is the SessionStart of a fork. It has the id of the conversation that is copied; that of the copy comes
+// with its first prompt.
+const claudeForkStart = "ForkStart"
+
 // withHooks adds paw's hooks to the arguments of a launch. claude adds those of --settings to the user's and the
 // project's own; of several --settings it takes one, hence what the arguments have of that becomes part of paw's.
-func (c claude) withHooks(s Spec, args []string) ([]string, []File, error) {
+func (c claude) withHooks(s Spec, args []string, fork bool) ([]string, []File, error) {
 	if s.Hook == "" {
 		return args, nil, nil
 	}
@@ -38,7 +42,11 @@ func (c claude) withHooks(s Spec, args []string) ([]string, []File, error) {
 	}
 	hooks := map[string]hookGroup{}
 	for event, matcher := range claudeHooks {
-		entry := hookEntry{Type: "command", Command: s.hookCommand(c.Name(), event), Timeout: hookPatienceFor(event)}
+		name := event
+		if fork && event == "SessionStart" {
+			name = claudeForkStart
+		}
+		entry := hookEntry{Type: "command", Command: s.hookCommand(c.Name(), name), Timeout: hookPatienceFor(event)}
 		hooks[event] = hookGroup{Matcher: matcher, Hooks: []hookEntry{entry}}
 	}
 	if err := addHooks(settings, hooks); err != nil {
@@ -134,6 +142,12 @@ func (c claude) Events(name string, payload []byte) ([]turn.Event, error) {
 	case "SessionStart":
 		e = p.event(turn.KindSessionStart)
 		e.Source = p.Source
+	case claudeForkStart:
+		e = p.event(turn.KindSessionStart)
+		e.Source = p.Source
+		if p.Source == turn.SourceResume {
+			e.Source, e.Conversation, e.Transcript = turn.SourceFork, "", ""
+		}
 	case "UserPromptSubmit":
 		e = p.event(turn.KindPrompt)
 		e.Prompt = p.Prompt

@@ -113,8 +113,11 @@ func copilotAnswer(path string) string {
 // Observe reads the end of the record of events: an Esc and an error of the API are in there only.
 func (c copilot) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, error) {
 	s = observedSpec(s, last)
-	if !isOpen(last) || checkID(c.Name(), s.ConversationID) != nil {
+	if !isOpen(last) || s.ConversationID == "" {
 		return Observed{}, nil
+	}
+	if err := checkID(c.Name(), s.ConversationID); err != nil {
+		return Observed{}, err
 	}
 	file := c.file(s)
 	var seen Observed

@@ -56,8 +56,11 @@ func (d demo) Events(name string, payload []byte) ([]turn.Event, error) {
 // Observe reads the end of the conversation's file, which has every event that the hooks report.
 func (d demo) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, error) {
 	s = observedSpec(s, last)
-	if checkID(d.Name(), s.ConversationID) != nil {
+	if s.ConversationID == "" {
 		return Observed{}, nil
+	}
+	if err := checkID(d.Name(), s.ConversationID); err != nil {
+		return Observed{}, err
 	}
 	var seen Observed
 	left := false // the program began or ended since

@@ -153,6 +153,8 @@ func TestClaudeEvents(t *testing.T) {
 		{"PermissionRequest", json.RawMessage(`{"session_id":"s","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which one?"}]}}`)},
 		{"PostToolUse", json.RawMessage(`{"session_id":"s","prompt_id":"p","tool_name":"AskUserQuestion","tool_response":{"answers":{}}}`)},
 		{"SessionEnd", json.RawMessage(`{"session_id":"s","reason":"clear"}`)},
+		{"ForkStart", json.RawMessage(`{"session_id":"parent","source":"resume"}`)},
+		{"ForkStart", json.RawMessage(`{"session_id":"s","source":"clear"}`)},
 	}
 	want := []string{
 		"UserPromptSubmit: prompt in=s turn=p type=task-notification prompt=<task-notification>\n<task-id>b1</task-id>",
@@ -161,8 +163,84 @@ func TestClaudeEvents(t *testing.T) {
 		"PermissionRequest: input in=s message=Which one?",
 		"PostToolUse: answered in=s turn=p",
 		"SessionEnd: session_end in=s source=clear",
+		"ForkStart: session_start source=fork", // the id is not the copy's
+		"ForkStart: session_start in=s source=clear",
 	}
 	if diff := cmp.Diff(want, briefs(t, "claude", calls)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOpencodeEvents(t *testing.T) {
+	calls := []call{
+		{"load", json.RawMessage(`{}`)},
+		{"prompt", json.RawMessage(`{"session":"ses_1","turn":"msg_1","prompt":"do it","queued":false}`)},
+		{"prompt", json.RawMessage(`{"session":"ses_1","turn":"msg_1","prompt":"and that","queued":true}`)},
+		{"asked", json.RawMessage(`{"session":"ses_1","turn":"msg_1","question":"bash: touch zz"}`)},
+		{"replied", json.RawMessage(`{"session":"ses_1","turn":"msg_1"}`)},
+		{"idle", json.RawMessage(`{"session":"ses_1","turn":"msg_1","finish":"stop","message":"done"}`)},
+		{"idle", json.RawMessage(`{"session":"ses_1","turn":"msg_1","finish":"length","message":"so far"}`)},
+		{"idle", json.RawMessage(`{"session":"ses_1","turn":"msg_1","finish":"tool-calls","rejected":true}`)},
+		{"idle", json.RawMessage(`{"session":"ses_1","turn":"msg_1","finish":"stop","rejected":true,"message":"then not"}`)},
+		{"idle", json.RawMessage(`{"session":"ses_1","turn":"msg_1"}`)},
+		{"idle", json.RawMessage(`{"session":"ses_1","turn":"msg_1","error":{"name":"MessageAbortedError","message":"Aborted"}}`)},
+		{"idle", json.RawMessage(`{"session":"ses_1","turn":"msg_1","error":{"name":"APIError","message":"fake error 400","status":400}}`)},
+		{"dispose", json.RawMessage(`{"session":"ses_1"}`)},
+	}
+	want := []string{
+		"load: session_start source=startup",
+		"prompt: prompt in=ses_ turn=msg_ prompt=do it",
+		"prompt: prompt in=ses_ turn=msg_ prompt=and that queued",
+		"asked: input in=ses_ turn=msg_ message=bash: touch zz",
+		"replied: answered in=ses_ turn=msg_",
+		"idle: end in=ses_ turn=msg_ message=done",
+		"idle: end in=ses_ turn=msg_ message=so far",
+		"idle: interrupt in=ses_ turn=msg_ message=the user rejected a permission",
+		"idle: end in=ses_ turn=msg_ message=then not",
+		"idle: interrupt in=ses_ turn=msg_",
+		"idle: interrupt in=ses_ turn=msg_",
+		"idle: error in=ses_ turn=msg_ message=fake error 400 error=APIError 400",
+		"dispose: session_end in=ses_ source=exit",
+	}
+	if diff := cmp.Diff(want, briefs(t, "opencode", calls)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// gemini's hook is the same after an Esc and after an error; the chat file tells them apart.
+func TestGeminiEndsWithoutAnAnswer(t *testing.T) {
+	l := newLab(t)
+	path := l.put("chat.jsonl", l.sample("gemini-ends.jsonl"))
+	lines := strings.SplitAfter(l.sample("gemini-ends.jsonl"), "\n")
+	for _, c := range []struct {
+		when  string
+		until int
+		want  []string
+	}{
+		{"01:07:50.110Z", 4, []string{"AfterAgent: interrupt in=3f37"}},
+		{"01:07:58.890Z", len(lines) - 5, []string{`AfterAgent: error in=3f37 message=[API Error: {"error":{"code":401,"message":"fakellm scripted error 401","status":"FAKE","type":"fake_error"}}]`}},
+		{"01:09:00.000Z", len(lines), []string{"AfterAgent: nothing"}},
+	} {
+		if err := os.WriteFile(path, []byte(strings.Join(lines[:c.until], "")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		payload := fmt.Sprintf(`{"session_id":"3f37","transcript_path":%q,"timestamp":"2026-11-21T%s","prompt_response":"[no response text]"}`, path, c.when)
+		if diff := cmp.Diff(c.want, briefs(t, "gemini", []call{{"AfterAgent", json.RawMessage(payload)}})); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// copilot's hook does not have the answer.
+func TestCopilotAnswer(t *testing.T) {
+	l := newLab(t)
+	path := l.put("events.jsonl", `{"type":"user.message","data":{"content":"q"}}
+{"type":"assistant.message","data":{"content":"a"}}
+{"type":"assistant.turn_end","data":{}}
+`)
+	payload := fmt.Sprintf(`{"sessionId":"s","transcriptPath":%q,"stopReason":"end_turn"}`, path)
+	want := []string{"agentStop: end in=s message=a"}
+	if diff := cmp.Diff(want, briefs(t, "copilot", []call{{"agentStop", json.RawMessage(payload)}})); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -59,7 +59,8 @@ func (g gemini) command(s Spec, argv []string) (Command, error) {
 
 // keepConversations turns the clean-up of old conversations off. A resumed conversation leaves a second file that gemini
 // takes for a broken one; the next start in the project would then delete the conversation itself
-// (google-gemini/gemini-cli#27368, #28767).
+// (google-gemini/gemini-cli#27368, #28767). Since google-gemini/gemini-cli#29115 gemini takes system settings from root
+// alone: anybody else gets a warning from it, and neither this nor the hooks.
 func keepConversations(settings map[string]json.RawMessage) error {
 	general := map[string]json.RawMessage{}
 	if raw, ok := settings["general"]; ok {
@@ -144,7 +145,7 @@ func (gemini) Environment() []string { return []string{"GEMINI_CLI_HOME"} }
 func (gemini) Facts() Facts {
 	return Facts{
 		ChoosesID: true, Resume: "by id; a gemini started by hand in the worktree can delete the conversation",
-		Fork: "no", Headless: "gemini -p", Turns: "from hooks",
+		Fork: "no", Headless: "gemini -p", Turns: "from hooks, where gemini takes paw's settings (new versions take them from root only)",
 	}
 }
 

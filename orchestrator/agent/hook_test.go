@@ -226,3 +226,81 @@ func TestHooksWriteNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestOpencodePlugin(t *testing.T) {
+	l := newLab(t)
+	s := hooked(l.with("", `OPENCODE_CONFIG_CONTENT={/* mine */ "model":"x","plugin":["mine"]}`))
+	s.Hook = `/o p/"x"`
+	command := launch(t, "opencode", s)
+	plugin := filepath.Join(l.spec.StateDir, "paw-opencode.js")
+	want := []string{`OPENCODE_CONFIG_CONTENT={"model":"x","plugin":["mine","file://` + plugin + `"]}`}
+	if diff := cmp.Diff(want, command.Env); diff != "" {
+		t.Error(diff)
+	}
+	code := content(t, command)
+	if command.Files[0].Path != plugin || !strings.Contains(code, `const hook = "/o p/\"x\""`) || strings.Contains(code, "@") {
+		t.Error(code)
+	}
+	for _, given := range []string{"{", `{"plugin":{}}`, "null"} {
+		s := hooked(l.with("", "OPENCODE_CONFIG_CONTENT="+given))
+		if _, err := get(t, "opencode").Launch(s); err == nil || !strings.HasPrefix(err.Error(), "opencode: OPENCODE_CONFIG_CONTENT: ") {
+			t.Errorf("%s: %v", given, err)
+		}
+	}
+}
+
+// gemini and qwen get a copy of the system's settings, whose hooks stay.
+func TestSystemSettings(t *testing.T) {
+	for _, c := range []struct{ cli, variable, guard string }{
+		{"gemini", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI"},
+		{"qwen", "QWEN_CODE_SYSTEM_SETTINGS_PATH", "QWEN_CODE"},
+	} {
+		l := newLab(t)
+		system := l.put("etc/settings.json", `{"model":"m", // of the company
+			"hooks":{"SessionEnd":[{"hooks":[{"type":"command","command":"mine"}]}]}}`)
+		command := launch(t, c.cli, hooked(l.with(id, c.variable+"="+system)))
+		defaults := strings.Replace(c.variable, "_SETTINGS_", "_DEFAULTS_", 1)
+		want := []string{c.variable + "=" + command.Files[0].Path, defaults + "=" + filepath.Join(l.home, "etc", "system-defaults.json")}
+		if diff := cmp.Diff(want, command.Env); diff != "" {
+			t.Errorf("%s: %s", c.cli, diff)
+		}
+		s := settings(t, content(t, command))
+		if s.Model != "m" || len(s.Hooks["SessionEnd"]) != 2 || s.Hooks["SessionEnd"][0].Hooks[0].Command != "mine" {
+			t.Errorf("%s: %+v", c.cli, s)
+		}
+		own := s.Hooks["SessionEnd"][1].Hooks[0]
+		if own.Command != `[ -n "$`+c.guard+`" ] || /opt/paw hook `+c.cli+` SessionEnd` || own.Timeout < 1000 {
+			t.Errorf("%s: %+v", c.cli, own)
+		}
+		if !slices.Contains(command.Unset, c.guard) {
+			t.Errorf("%s: started from a %s of the user's it would be silent", c.cli, c.cli)
+		}
+		if _, err := get(t, c.cli).Launch(hooked(l.with(id, c.variable+"="+l.put("bad.json", "[]")))); err == nil ||
+			!strings.HasPrefix(err.Error(), c.cli+": system settings "+l.home) {
+			t.Errorf("%s: %v", c.cli, err)
+		}
+	}
+}
+
+func TestCopilotPlugin(t *testing.T) {
+	l := newLab(t)
+	command := launch(t, "copilot", hooked(l.spec, "-v"))
+	dir := filepath.Join(l.spec.StateDir, "copilot-plugin")
+	if diff := cmp.Diff([]string{"/nowhere/cli", "--session-id=" + id, "--plugin-dir", dir, "-v"}, command.Argv); diff != "" {
+		t.Error(diff)
+	}
+	var hooks struct {
+		Version int
+		Hooks   map[string][]struct {
+			Type, Bash string
+			TimeoutSec int
+		}
+	}
+	if err := json.Unmarshal(command.Files[1].Content, &hooks); err != nil {
+		t.Fatal(err)
+	}
+	stop := hooks.Hooks["agentStop"]
+	if command.Files[1].Path != filepath.Join(dir, "hooks.json") || hooks.Version != 1 || len(stop) != 1 || stop[0].Bash != "/opt/paw hook copilot agentStop" {
+		t.Errorf("%s", command.Files[1].Content)
+	}
+}

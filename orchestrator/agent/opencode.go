@@ -158,6 +158,9 @@ func (opencode) Environment() []string {
 	return []string{"XDG_DATA_HOME", "OPENCODE_DB"}
 }
 
+// Fork is refused: opencode works on in the directory of the conversation that it copies, wherever it is started.
+func (opencode) Fork(Spec, string) (Command, error) { return Command{}, ErrCannotFork }
+
 func (opencode) Facts() Facts {
-	return Facts{Resume: "exact, by id", Fork: "yes", Headless: "opencode run", Turns: "exact, from a plugin"}
+	return Facts{Resume: "exact, by id", Fork: "only within its worktree", Headless: "opencode run", Turns: "exact, from a plugin; after a crash unknown"}
 }

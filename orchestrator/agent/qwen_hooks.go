@@ -58,8 +58,11 @@ func (q qwen) Events(name string, payload []byte) ([]turn.Event, error) {
 // Observe reads the end of the chat file, where a request that an Esc cut off is noted as an error.
 func (q qwen) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, error) {
 	s = observedSpec(s, last)
-	if !isOpen(last) || checkID(q.Name(), s.ConversationID) != nil {
+	if !isOpen(last) || s.ConversationID == "" {
 		return Observed{}, nil
+	}
+	if err := checkID(q.Name(), s.ConversationID); err != nil {
+		return Observed{}, err
 	}
 	file := q.file(s)
 	var seen Observed

@@ -90,12 +90,13 @@ func (a *agent) run(o options, in io.Reader, out, errw io.Writer) int {
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGHUP, syscall.SIGTERM)
 	defer signal.Stop(signals)
 
-	a.emit(entry{Event: started, Directory: a.dir, PID: os.Getpid()})
+	begin := entry{Event: started, Directory: a.dir, PID: os.Getpid()}
 	var code int
 	if o.headless {
+		a.emit(begin)
 		code = a.headless(o.prompt, signals, out, errw)
 	} else {
-		code = a.interactive(o.prompt, signals, in, out)
+		code = a.interactive(begin, o.prompt, signals, in, out)
 	}
 	a.emit(entry{Event: exited, Code: &code})
 	return code

@@ -29,9 +29,10 @@ type dialogue struct {
 }
 
 // interactive talks with the user until told to leave, and returns the exit code.
-func (a *agent) interactive(prompt string, signals <-chan os.Signal, in io.Reader, out io.Writer) int {
+func (a *agent) interactive(begin entry, prompt string, signals <-chan os.Signal, in io.Reader, out io.Writer) int {
 	t := openTerminal(in, out)
 	defer t.close()
+	a.emit(begin) // from here on it takes pasted prompts
 	stop := make(chan struct{})
 	defer close(stop)
 

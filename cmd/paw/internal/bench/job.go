@@ -8,7 +8,7 @@ import (
 
 // job is one row: what was measured of one command, and what it may cost.
 type job struct {
-	name   string
+	name   string // that of something to compare with is indented
 	budget budget
 	took   []time.Duration // of the command
 	unit   []time.Duration // of git --version around it

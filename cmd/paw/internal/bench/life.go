@@ -11,54 +11,60 @@ const lives = 5
 // step times a command, or counts its calls.
 type step func(ctx context.Context, j *job, argv ...string) error
 
-// measureLife times start, and for eight agents also recover after a crash and
-// stop. What happens in between is not measured.
+// life is what is measured of a session's life; a job that is nil is done and not measured.
+type life struct {
+	agents                      int
+	start, recover, stop, purge *job
+}
+
+// measureLife times start, and for eight agents also what comes after it.
 func (b *bench) measureLife(ctx context.Context, w *world, n int) error {
-	var startLimit budget
+	l := life{agents: n}
 	if n == 8 {
-		startLimit.multiple = 90
-	}
-	start := b.job(fmt.Sprintf("start, %s", plural(n)), startLimit)
-	var recover, stop *job
-	if n == 8 {
-		recover = b.job(fmt.Sprintf("recover after a crash, %s", plural(n)), budget{})
-		stop = b.job(fmt.Sprintf("stop, %s", plural(n)), budget{multiple: 20})
+		l.start = b.job(fmt.Sprintf("start, %s", plural(n)), budget{multiple: 90})
+		l.recover = b.job(fmt.Sprintf("recover after a crash, %s", plural(n)), budget{})
+		l.stop = b.job(fmt.Sprintf("stop, %s", plural(n)), budget{multiple: 20})
+		l.purge = b.job(fmt.Sprintf("purge, %s", plural(n)), budget{})
+	} else {
+		l.start = b.job(fmt.Sprintf("start, %s", plural(n)), budget{})
 	}
 	for range lives {
-		if err := w.live(ctx, w.time, n, start, recover, stop); err != nil {
+		if err := w.live(ctx, l, w.time); err != nil {
 			return err
 		}
 	}
-	return w.live(ctx, w.count, n, start, recover, stop)
+	return w.live(ctx, l, w.count)
 }
 
-// live is one life of a session. Without a job, stop is not measured and there is no crash.
-func (w *world) live(ctx context.Context, do step, n int, start, recover, stop *job) error {
-	if err := do(ctx, start, w.startArgs(n)...); err != nil {
+// live is one life of a session, with a crash when recover is measured.
+func (w *world) live(ctx context.Context, l life, measured step) error {
+	do := func(j *job, argv ...string) error {
+		if j == nil {
+			return w.run(ctx, nil, argv...)
+		}
+		return measured(ctx, j, argv...)
+	}
+	if err := do(l.start, w.startArgs(l.agents)...); err != nil {
 		return err
 	}
-	if err := w.expectAlive(ctx, n); err != nil {
+	if err := w.expectAlive(ctx, l.agents); err != nil {
 		return err
 	}
-	if recover != nil {
+	if l.recover != nil {
 		if err := w.crash(ctx); err != nil {
 			return err
 		}
-		if err := do(ctx, recover, w.paw, "recover", sessionName, "--detach"); err != nil {
+		if err := do(l.recover, w.paw, "recover", sessionName, "--detach"); err != nil {
 			return err
 		}
-		if err := w.expectAlive(ctx, n); err != nil {
+		if err := w.expectAlive(ctx, l.agents); err != nil {
 			return err
 		}
 	}
-	if stop != nil {
-		if err := do(ctx, stop, w.paw, "stop", sessionName); err != nil {
-			return err
-		}
-	} else if err := w.run(ctx, nil, w.paw, "stop", sessionName); err != nil {
+	if err := do(l.stop, w.paw, "stop", sessionName); err != nil {
 		return err
 	}
-	if err := w.run(ctx, nil, w.paw, "purge", sessionName, "--yes"); err != nil {
+	if err := do(l.purge, w.paw, "purge", sessionName, "--yes"); err != nil {
 		return err
 	}
 	return w.settle(ctx)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -13,7 +14,7 @@ func writeTable(out io.Writer, jobs []*job) {
 	for _, j := range jobs {
 		width = max(width, len(j.name))
 	}
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight|tabwriter.TabIndent)
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "%-*s\truns\tms\tx git\tgit\ttmux\t  budget\n", width, "job")
 	for _, j := range jobs {
 		git, tmux := "-", "-"
@@ -26,19 +27,19 @@ func writeTable(out io.Writer, jobs []*job) {
 		}
 		fmt.Fprintf(t, "%-*s\t%d\t%.1f\t%.1f\t%s\t%s\t%s\n", width, j.name, len(j.took), j.milliseconds(), j.multiple(), git, tmux, last)
 	}
-	t.Flush()
+	_ = t.Flush()
 	fmt.Fprint(out, "\nms: median. x git: as a multiple of one git --version, run before and after each. git, tmux: processes that the job starts.\n")
 }
 
-// writeCalls lists the calls behind the counts.
+// writeCalls lists the calls behind the counts of paw's own jobs.
 func writeCalls(out io.Writer, jobs []*job) {
 	for _, j := range jobs {
-		if len(j.calls) == 0 {
+		if len(j.calls) == 0 || strings.HasPrefix(j.name, " ") {
 			continue
 		}
 		fmt.Fprintf(out, "\n%s\n", j.name)
 		for _, call := range j.calls {
-			fmt.Fprintf(out, "  %s\n", call)
+			fmt.Fprintf(out, "  %s\n", strings.ReplaceAll(call, "\n", " "))
 		}
 	}
 }

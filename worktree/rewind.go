@@ -1,0 +1,229 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"paw/worktree/git"
+)
+
+// Rescued says where everything is that a rewind has replaced, and where HEAD was
+// and is.
+type Rescued struct {
+	Ref, Commit string // of a snapshot; rewinding to it takes the rewind back
+	HeadBefore  string
+	Head        string
+	Changed     int      // files that were written or removed
+	NotSaved    []string // embedded repositories, which the rewind has not touched
+}
+
+// Rewind makes the files of the worktree at path those of the commit target,
+// after a snapshot of what they are, which rescueRef keeps. Tracked and untracked
+// files are exactly as in target then; what target does not have is gone, ignored
+// files stay.
+//
+// HEAD stays on its branch. The branch moves, with an entry in the reflog, to the
+// commit that was HEAD when target was taken: its first parent if target is a
+// snapshot, else target itself. Commits made since stay reachable through the
+// rescue. The index is as HEAD; content that was only staged is in the second
+// parent of the rescue.
+//
+// Files that git converts (line ends, filters) come back as git checks them out,
+// and of permissions only whether a file is executable.
+//
+// It is refused with *ConflictError, and nothing has changed but that the rescue
+// may be there, during a merge or rebase, while the index is locked, with changes
+// in submodules or a submodule at another commit, when a file cannot be saved,
+// and when an ignored file or an embedded repository is in the way.
+func (m Manager) Rewind(ctx context.Context, path, target, rescueRef string) (Rescued, error) {
+	admin, err := verified(path, m.Repository.CommonDir, "")
+	if err != nil {
+		return Rescued{}, err
+	}
+	if name := operation(admin); name != "" {
+		return Rescued{}, conflict("", "", "%s: a %s is not finished", path, name)
+	}
+	if lock := filepath.Join(admin, "index.lock"); exists(lock) {
+		return Rescued{}, conflict("", "", "%s: the index is locked by %s", path, lock)
+	}
+	to, err := m.goal(ctx, target)
+	if err != nil {
+		return Rescued{}, err
+	}
+	dir, err := os.MkdirTemp(admin, "paw-rewind-")
+	if err != nil {
+		return Rescued{}, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	l, err := m.lookAt(ctx, path, admin, dir)
+	if err != nil {
+		return Rescued{}, err
+	}
+	r := &rewind{m: m, look: l, admin: admin, dir: dir, to: to}
+	return r.run(ctx, rescueRef)
+}
+
+// goal is where a rewind leads.
+type goal struct {
+	commit, tree string
+	head         string // "" to leave it where it is
+}
+
+// goal reads a commit; the snapshots of paw are known by who signed them.
+func (m Manager) goal(ctx context.Context, target string) (goal, error) {
+	out, err := m.home().Line(ctx, "rev-list", "--no-walk", "--no-commit-header", "--format=%H%x00%T%x00%P%x00%ae%x00%ce", "--end-of-options", target, "--")
+	if err != nil {
+		return goal{}, err
+	}
+	fields := strings.Split(out, "\x00")
+	if len(fields) != 5 {
+		return goal{}, &RefError{Ref: target}
+	}
+	to := goal{commit: fields[0], tree: fields[1], head: fields[0]}
+	if fields[3] == snapshotEmail && fields[4] == snapshotEmail {
+		to.head, _, _ = strings.Cut(fields[2], " ")
+	}
+	return to, nil
+}
+
+// snapshotEmail is the one in snapshotAuthor.
+const snapshotEmail = "paw@localhost"
+
+type rewind struct {
+	*look
+	m          Manager
+	admin, dir string
+	to         goal
+	now        string // tree of the files as they are
+}
+
+func (r *rewind) run(ctx context.Context, rescueRef string) (Rescued, error) {
+	if err := r.refuse(); err != nil {
+		return Rescued{}, err
+	}
+	done := Rescued{HeadBefore: r.head, Head: r.head, NotSaved: sorted(r.embedded)}
+	var err error
+	if done.Commit, err = r.rescue(ctx); err != nil {
+		return Rescued{}, err
+	}
+	changes, err := r.changes(ctx)
+	if err != nil {
+		return Rescued{}, err
+	}
+	if err := r.inTheWay(ctx, changes); err != nil {
+		return Rescued{}, err
+	}
+	if err := r.m.keep(ctx, done.Commit, rescueRef); err != nil {
+		return Rescued{}, err
+	}
+	done.Ref, done.Changed = rescueRef, len(changes)
+	if r.to.head != "" {
+		done.Head = r.to.head
+	}
+	if err := r.apply(ctx, done.Head); err != nil {
+		return done, fmt.Errorf("%w (all files are kept in %s)", err, rescueRef)
+	}
+	return done, nil
+}
+
+// refuse says why these files cannot be saved or brought back.
+func (r *rewind) refuse() error {
+	switch {
+	case r.head == "":
+		return conflict("", "", "%s: the branch has no commit", r.top)
+	case r.unmerged:
+		return conflict("", "", "%s: a conflict is not resolved", r.top)
+	case len(r.submodules) > 0:
+		return conflict("", "", "%s: the submodule %s has changes", r.top, r.submodules[0])
+	}
+	return nil
+}
+
+// rescue commits the files as they are. The scratch index holds them then.
+func (r *rewind) rescue(ctx context.Context) (string, error) {
+	if !r.dirty {
+		tree, err := r.repo.Line(ctx, "rev-parse", "--verify", r.head+"^{tree}")
+		r.now = tree
+		return r.head, err
+	}
+	notSaved, err := r.record(ctx, index{}, 0)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range notSaved {
+		if !slices.Contains(r.embedded, name) {
+			return "", conflict("", "", "%s: %s cannot be saved", r.top, name)
+		}
+	}
+	if r.now, err = r.repo.Line(ctx, quietly("write-tree")...); err != nil {
+		return "", err
+	}
+	var parents []string
+	if r.staged {
+		staged, err := r.stagedCommit(ctx)
+		if err != nil {
+			return "", err
+		}
+		parents = append(parents, staged)
+	}
+	return r.commit(ctx, r.now, "before a rewind to "+r.to.commit+"\n", parents...)
+}
+
+// stagedCommit keeps what is in the index.
+func (r *rewind) stagedCommit(ctx context.Context) (string, error) {
+	file := filepath.Join(r.dir, "staged")
+	if err := os.WriteFile(file, r.real.content, 0o600); err != nil {
+		return "", err
+	}
+	tree, err := r.repo.WithEnv("GIT_INDEX_FILE="+file).Line(ctx, quietly("write-tree")...)
+	if err != nil {
+		return "", err
+	}
+	return r.commit(ctx, tree, "index before a rewind to "+r.to.commit+"\n")
+}
+
+// apply moves HEAD, then the files, then the index. Git looks at all files before
+// it writes the first one: what has changed since the rescue is in its way.
+func (r *rewind) apply(ctx context.Context, head string) error {
+	back := r.began.Add(-clockMargin) // git shall look into files, not at their times
+	if err := os.Chtimes(r.scratch, back, back); err != nil {
+		return err
+	}
+	// A file that was written again as it was is no change, but read-tree takes it
+	// for one. Exit status 1 says that there are others, which it will find.
+	if err := r.repo.Run(ctx, quietly("update-index", "-q", "--refresh")...); git.ExitCode(err) > 1 || err != nil && git.ExitCode(err) < 0 {
+		return err
+	}
+	files := quietly("read-tree", "--no-sparse-checkout", "-m", "-u", r.now, r.to.tree)
+	if err := r.repo.Run(ctx, append(files[:len(files):len(files)], "--dry-run")...); err != nil {
+		return err
+	}
+	if err := r.moveHead(ctx, head, r.head); err != nil {
+		return err
+	}
+	if err := r.repo.Run(ctx, files...); err != nil {
+		return undone(err, r.moveHead(ctx, r.head, head))
+	}
+	if err := r.repo.Run(ctx, quietly("read-tree", "--no-sparse-checkout", "-m", head)...); err != nil {
+		return err
+	}
+	return r.installIndex(ctx)
+}
+
+func undone(err, undo error) error {
+	if undo != nil {
+		return fmt.Errorf("%w, and HEAD could not be moved back: %w", err, undo)
+	}
+	return err
+}
+
+func (r *rewind) moveHead(ctx context.Context, to, from string) error {
+	if to == from {
+		return nil
+	}
+	return r.repo.Run(ctx, quietly("update-ref", "--create-reflog", "-m", "paw: rewind to "+r.to.commit, "HEAD", to, from)...)
+}
