@@ -80,6 +80,9 @@ func (p *Paw) bringUp(ctx context.Context, s *session.Session, jobs []job) (*ses
 	if err := p.tagStarts(ctx, m, s, jobs); err != nil {
 		return s, nil, err
 	}
+	if s, err = p.settleHeadless(ctx, s, jobs); err != nil {
+		return s, nil, err
+	}
 	s, launched, err := p.openPanes(ctx, s, jobs)
 	if err != nil {
 		return s, nil, err
@@ -132,10 +135,13 @@ func (p *Paw) prepareWorktrees(ctx context.Context, m worktree.Manager, s *sessi
 		if warnings[j.agent] != "" {
 			j.notes = append(j.notes, warnings[j.agent])
 		}
+		w := s.Worktree(j.agent)
+		if j.result != ResultRefused && j.worktree == worktreeCreate {
+			p.restoreOrigin(ctx, m, w, j)
+		}
 		if j.result == ResultRefused || j.worktree != worktreeRestore {
 			continue
 		}
-		w := s.Worktree(j.agent)
 		rescue, err := m.Restore(ctx, planOf(s, *w))
 		if err != nil {
 			j.refuse(conflict(err))
@@ -178,7 +184,7 @@ func (p *Paw) openPanes(ctx context.Context, s *session.Session, jobs []job) (*s
 				j.result, j.reason = ResultAlive, "" // another paw was faster
 				continue
 			}
-			pane, err := p.prepareLaunch(rec, j, generation)
+			pane, err := p.prepareLaunch(ctx, rec, j, generation)
 			if err != nil {
 				j.refuse(err)
 				continue
@@ -339,7 +345,7 @@ func (p *Paw) gaveUp(s *session.Session, j *job, f facts) {
 }
 
 // prepareLaunch writes the launch of one agent and returns the pane that runs it.
-func (p *Paw) prepareLaunch(s *session.Session, j *job, generation int) (tmux.AgentPane, error) {
+func (p *Paw) prepareLaunch(ctx context.Context, s *session.Session, j *job, generation int) (tmux.AgentPane, error) {
 	w := s.Worktree(j.agent)
 	cli, executable, err := p.cliOf(w)
 	if err != nil {
@@ -349,10 +355,10 @@ func (p *Paw) prepareLaunch(s *session.Session, j *job, generation int) (tmux.Ag
 	command, err := cli.Resume(spec)
 	if j.result == ResultFresh {
 		spec.Prompt = j.prompt
-		command, err = cli.Launch(spec)
+		command, err = p.freshCommand(ctx, s, w, cli, spec, j)
 		if j.sendIt = canOnlyBeSent(err); j.sendIt {
 			spec.Prompt = ""
-			command, err = cli.Launch(spec)
+			command, err = p.freshCommand(ctx, s, w, cli, spec, j)
 		}
 	}
 	if err != nil {

@@ -132,9 +132,10 @@ func (p *Paw) observeTurns(s *session.Session, w *session.Worktree, lock session
 	if last, err := p.turnDir(s.Name, w.Agent).Last(); err == nil {
 		f.last = last
 	}
+	f.headless = runsHeadless(lock)
 	cli, known := p.CLIs.Get(w.CLI)
 	f.visible = known && cli.Facts().Turns != turnsOfPaw
-	if f.visible && lock.State == session.LockHeld {
+	if f.visible && lock.State == session.LockHeld && !f.headless {
 		f.launched = lock.Holder.At
 		f.hooksSeen = p.hooksSeen(s.Name, w.Agent, lock.Holder.Generation)
 		f.observed = p.observed(context.Background(), s, w, f.last)
@@ -188,7 +189,7 @@ func (p *Paw) launchFailure(sessionName, agentName string) string {
 // evidence turns the facts of one agent into what the state is decided from.
 func (f facts) evidence(a agentFacts) session.Evidence {
 	e := session.Evidence{
-		Tmux: f.tmux, Record: f.session.Status, Phase: a.record.Phase, Lock: a.lock.State, HolderPID: a.lock.Holder.PID,
+		Tmux: f.tmux, Record: f.session.Status, Phase: a.record.Phase, Lock: a.lock.State, HolderPID: holderPID(a.lock),
 		Pane: session.PaneGone, OtherBoot: a.lock.Holder.BootID != "" && a.lock.Holder.BootID != session.BootID(),
 		LaunchedAt: a.launchedAt, Now: f.now,
 	}

@@ -152,7 +152,7 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 func (p *Paw) awaitDying(ctx context.Context, f facts) (facts, error) {
 	var dying []string
 	for _, a := range f.agents {
-		if f.tmux != session.TmuxUnknown && a.lock.State == session.LockHeld && (a.pane == nil || a.pane.Dead) {
+		if f.tmux != session.TmuxUnknown && a.lock.State == session.LockHeld && !runsHeadless(a.lock) && (a.pane == nil || a.pane.Dead) {
 			dying = append(dying, a.record.Agent)
 		}
 	}
@@ -243,7 +243,7 @@ func (p *Paw) factsFor(ctx context.Context, f facts, a agentFacts, processes ses
 	e := f.evidence(a)
 	rf := recoverFacts{
 		sessionName: s.Name, record: w, tmux: f.tmux, lock: e.Lock, lockPID: e.HolderPID, pane: e.Pane,
-		starting: !a.launchedAt.IsZero(), launched: a.everLaunched(s), promptUnsent: p.undelivered(s, w.Agent),
+		headless: runsHeadless(a.lock), starting: !a.launchedAt.IsZero(), launched: a.everLaunched(s), promptUnsent: p.undelivered(s, w.Agent),
 	}
 	if f.tmuxErr != nil {
 		rf.tmuxReason = silence(f.tmuxErr)

@@ -129,16 +129,21 @@ func (p *Paw) endAgents(ctx context.Context, s *session.Session, f facts, target
 		return tmuxError(err)
 	}
 	p.Step("stop.panes-killed")
+	for _, a := range f.agents {
+		if target(a.record.Agent) && runsHeadless(a.lock) {
+			_ = syscall.Kill(a.lock.Holder.PID, syscall.SIGTERM) // no pane whose end it would notice
+		}
+	}
 	left := p.awaitDeath(ctx, s, stopped.Agents, hangUpGrace)
 	for _, lock := range left {
-		if lock.Holder.Alive() {
-			_ = syscall.Kill(lock.Holder.PID, syscall.SIGTERM)
+		if pid := lock.PID(); pid > 0 {
+			_ = syscall.Kill(pid, syscall.SIGTERM)
 		}
 	}
 	left = p.awaitDeath(ctx, s, keys(left), terminateGrace)
 	for name, lock := range left {
-		return failf(KindError, "%s: pid %d ignores SIGHUP and SIGTERM and still runs", name, lock.Holder.PID).
-			hint("kill -9 %d && paw stop %s", lock.Holder.PID, s.Name)
+		return failf(KindError, "%s: pid %d ignores SIGHUP and SIGTERM and still runs", name, holderPID(lock)).
+			hint("kill -9 %d && paw stop %s", holderPID(lock), s.Name)
 	}
 	return nil
 }
