@@ -43,6 +43,11 @@ func (p *Paw) Remove(ctx context.Context, s *session.Session, name string, o Rem
 	}
 	m := p.manager(repository)
 	removed := &Removed{Agent: name, Branch: w.Branch, Worktree: w.WorktreePath}
+	if !o.Force {
+		if err := p.refuseBusy(ctx, s, name); err != nil {
+			return nil, err
+		}
+	}
 	if err := p.removable(ctx, m, s, w, o); err != nil || o.DryRun {
 		return removed, err
 	}
