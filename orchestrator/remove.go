@@ -85,7 +85,7 @@ func (p *Paw) finishRemoval(ctx context.Context, m worktree.Manager, s *session.
 			return err
 		}
 	} else if err := p.removeWorktree(ctx, m, s, w, removed); err != nil {
-		_ = p.savePhase(ctx, s.Name, func(agent string) bool { return agent == name }, session.PhaseStopped, false)
+		_, _ = p.savePhase(ctx, s.Name, func(agent string) bool { return agent == name }, session.PhaseStopped, false)
 		return err
 	}
 	p.Step("remove.worktree-gone")
