@@ -43,6 +43,9 @@ func (p *Paw) Remove(ctx context.Context, s *session.Session, name string, o Rem
 	}
 	m := p.manager(repository)
 	removed := &Removed{Agent: name, Branch: w.Branch, Worktree: w.WorktreePath}
+	if err := p.betweenTurns(ctx, s, []string{name}, o); err != nil {
+		return removed, err
+	}
 	if err := p.removable(ctx, m, s, w, o); err != nil || o.DryRun {
 		return removed, err
 	}
@@ -80,6 +83,7 @@ func (p *Paw) finishRemoval(ctx context.Context, m worktree.Manager, s *session.
 	}
 	p.Step("remove.agent-ended")
 	w := s.Worktree(name)
+	p.cutTurn(ctx, s, *w, turn.ReasonStopped)
 	if w.Phase == session.PhaseLeaving {
 		if err := m.Release(ctx, w.WorktreePath); err != nil {
 			return err
@@ -142,6 +146,25 @@ func (p *Paw) removeWorktree(ctx context.Context, m worktree.Manager, s *session
 			hint("git -C %s status --ignored", quote(w.WorktreePath)).hint("paw remove %s --force --session %s", w.Agent, s.Name)
 	}
 	return err
+}
+
+// betweenTurns refuses to end agents in the middle of a turn.
+func (p *Paw) betweenTurns(ctx context.Context, s *session.Session, names []string, o RemoveOptions) error {
+	if o.Force {
+		return nil
+	}
+	f, err := p.observe(ctx, s)
+	if err != nil {
+		return err
+	}
+	for _, a := range p.statusOf(f).Agents {
+		busy := a.State == session.StateRunning || a.State == session.StateWaitingInput || a.State == session.StateWaitingChildren
+		if busy && contains(names, a.Record.Agent) {
+			return failf(KindRefused, "%s: a turn is in progress (%s)", a.Record.Agent, a.State).
+				hint("paw attach %s %s", s.Name, a.Record.Agent).hint("paw stop %s %s", s.Name, a.Record.Agent)
+		}
+	}
+	return nil
 }
 
 // removable refuses to remove a worktree that holds anything git does not have.
