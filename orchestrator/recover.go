@@ -120,6 +120,9 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 		if f, err = p.awaitDying(ctx, f); err != nil {
 			return Recovered{}, err
 		}
+		if err := p.repair(ctx, s); err != nil {
+			return Recovered{}, err
+		}
 		p.closeCutTurns(ctx, f)
 	}
 	jobs, err := p.planRecover(ctx, f, o.Name != "")
