@@ -180,6 +180,10 @@ func (p *Paw) openPanes(ctx context.Context, s *session.Session, jobs []job) (*s
 			if !j.starts() || a == nil {
 				continue
 			}
+			if reason := withdrawn(rec, j.agent); reason != "" {
+				j.refuse(errors.New(reason), "paw recover "+rec.Name)
+				continue
+			}
 			if a.lock.State == session.LockHeld || (a.pane != nil && !a.pane.Dead && !a.launchedAt.IsZero()) {
 				j.result, j.reason = ResultAlive, "" // another paw was faster
 				continue
@@ -210,6 +214,22 @@ func (p *Paw) openPanes(ctx context.Context, s *session.Session, jobs []job) (*s
 		return s, nil, p.recordError(s.Name, err)
 	}
 	return saved, launched, nil
+}
+
+// withdrawn says why an agent must not be started any more although start or
+// recover set out to: a stop or a remove came in between. "" when it may.
+func withdrawn(s *session.Session, agentName string) string {
+	switch phase := s.Worktree(agentName).Phase; phase {
+	case session.PhaseStopping, session.PhaseStopped:
+		return "it was stopped in the meantime"
+	case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
+		return "it is being removed"
+	case session.PhaseCreating, session.PhaseLive:
+	}
+	if s.Status == session.StatusStopped {
+		return "the session was stopped in the meantime"
+	}
+	return ""
 }
 
 // nextGeneration is above every launch that record or tmux know of.
@@ -270,7 +290,6 @@ func (p *Paw) recordPanes(ctx context.Context, s *session.Session, jobs []job) e
 	if f.tmux != session.TmuxAlive {
 		return nil
 	}
-	s.Status = session.StatusActive
 	s.Tmux.ServerPID, s.Tmux.ServerStarted = f.server.PID, f.server.Started
 	for i := range jobs {
 		a, w := f.agent(jobs[i].agent), s.Worktree(jobs[i].agent)

@@ -29,14 +29,12 @@ func (p *Paw) Purge(ctx context.Context, s *session.Session, o RemoveOptions) (*
 		return nil, failf(KindError, "%s: the repository is gone: %w", s.RepoPath, err)
 	}
 	m := p.manager(repository)
-	if !o.Force {
-		names := make([]string, len(s.Worktrees))
-		for i, w := range s.Worktrees {
-			names[i] = w.Agent
-		}
-		if err := p.refuseBusy(ctx, s, names...); err != nil {
-			return nil, err
-		}
+	names := make([]string, len(s.Worktrees))
+	for i, w := range s.Worktrees {
+		names[i] = w.Agent
+	}
+	if err := p.betweenTurns(ctx, s, names, o); err != nil {
+		return nil, err
 	}
 	for i := range s.Worktrees {
 		if err := p.removable(ctx, m, s, &s.Worktrees[i], o); err != nil {

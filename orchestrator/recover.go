@@ -25,6 +25,7 @@ type Recovered struct {
 	Session *session.Session
 	Results []Result
 	Left    string // why the session was left alone, "" when it was recovered
+	Err     error  // why it could not be recovered, when others were to be as well
 }
 
 // Recover brings sessions back: the same panes with each CLI's own
@@ -45,16 +46,12 @@ func (p *Paw) Recover(ctx context.Context, o RecoverOptions) ([]Recovered, error
 	}
 	var all []Recovered
 	for _, s := range sessions {
-		if s.Status == session.StatusStopped && o.Name == "" {
-			if err := p.finishStop(ctx, s, o.DryRun); err != nil {
-				return all, err
-			}
-			all = append(all, Recovered{Session: s, Left: "stopped; paw recover " + s.Name + " brings it back"})
-			continue
-		}
 		one, err := p.recoverSession(ctx, s, o)
-		if err != nil {
+		if err != nil && (len(sessions) == 1 || ctx.Err() != nil) {
 			return all, err
+		}
+		if err != nil { // must not keep the others from coming back
+			one = Recovered{Session: s, Err: err}
 		}
 		all = append(all, one)
 	}
@@ -100,6 +97,9 @@ func (p *Paw) finishCutShort(ctx context.Context, s *session.Session) (*session.
 
 func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverOptions) (Recovered, error) {
 	dryRun := o.DryRun
+	if s.Status == session.StatusStopped && o.Name == "" {
+		return Recovered{Session: s, Left: "stopped; paw recover " + s.Name + " brings it back"}, p.finishStop(ctx, s, dryRun)
+	}
 	var finished []Result
 	if !dryRun {
 		var err error
@@ -118,6 +118,9 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 	}
 	if !dryRun {
 		if f, err = p.awaitDying(ctx, f); err != nil {
+			return Recovered{}, err
+		}
+		if err := p.repair(ctx, s); err != nil {
 			return Recovered{}, err
 		}
 		p.closeCutTurns(ctx, f)

@@ -43,10 +43,8 @@ func (p *Paw) Remove(ctx context.Context, s *session.Session, name string, o Rem
 	}
 	m := p.manager(repository)
 	removed := &Removed{Agent: name, Branch: w.Branch, Worktree: w.WorktreePath}
-	if !o.Force {
-		if err := p.refuseBusy(ctx, s, name); err != nil {
-			return nil, err
-		}
+	if err := p.betweenTurns(ctx, s, []string{name}, o); err != nil {
+		return removed, err
 	}
 	if err := p.removable(ctx, m, s, w, o); err != nil || o.DryRun {
 		return removed, err
@@ -85,12 +83,13 @@ func (p *Paw) finishRemoval(ctx context.Context, m worktree.Manager, s *session.
 	}
 	p.Step("remove.agent-ended")
 	w := s.Worktree(name)
+	p.cutTurn(ctx, s, *w, turn.ReasonStopped)
 	if w.Phase == session.PhaseLeaving {
 		if err := m.Release(ctx, w.WorktreePath); err != nil {
 			return err
 		}
 	} else if err := p.removeWorktree(ctx, m, s, w, removed); err != nil {
-		_ = p.savePhase(ctx, s.Name, func(agent string) bool { return agent == name }, session.PhaseStopped, false)
+		_, _ = p.savePhase(ctx, s.Name, func(agent string) bool { return agent == name }, session.PhaseStopped, false)
 		return err
 	}
 	p.Step("remove.worktree-gone")
@@ -147,6 +146,14 @@ func (p *Paw) removeWorktree(ctx context.Context, m worktree.Manager, s *session
 			hint("git -C %s status --ignored", quote(w.WorktreePath)).hint("paw remove %s --force --session %s", w.Agent, s.Name)
 	}
 	return err
+}
+
+// betweenTurns refuses to end agents in the middle of a turn.
+func (p *Paw) betweenTurns(ctx context.Context, s *session.Session, names []string, o RemoveOptions) error {
+	if o.Force {
+		return nil
+	}
+	return p.refuseBusy(ctx, s, names...)
 }
 
 // removable refuses to remove a worktree that holds anything git does not have.
