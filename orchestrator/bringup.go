@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"paw/session"
@@ -420,7 +421,12 @@ func recordedCommand(argv []string, prompt string) []string {
 	}
 	kept := make([]string, 0, len(argv))
 	for _, arg := range argv {
-		if arg != prompt && arg != " "+prompt {
+		option, isOption := strings.CutSuffix(arg, "="+prompt)
+		switch {
+		case arg == prompt || arg == " "+prompt:
+		case isOption && strings.HasPrefix(option, "-"):
+			kept = append(kept, option)
+		default:
 			kept = append(kept, arg)
 		}
 	}

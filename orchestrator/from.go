@@ -98,11 +98,11 @@ func (p *Paw) fillOrigin(ctx context.Context, m worktree.Manager, from *origin, 
 	if snapshot == "" || snapshot == from.commit {
 		return nil
 	}
-	if _, err := m.Head(ctx, snapshot); err != nil {
+	if found, _ := m.Head(ctx, snapshot); found == snapshot {
+		from.Snapshot = snapshot
+	} else {
 		from.notes = append(from.notes, fmt.Sprintf("the snapshot of turn %d is gone: only what was committed is there", from.Turn))
-		return nil
 	}
-	from.Snapshot = snapshot
 	return nil
 }
 
