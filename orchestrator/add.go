@@ -18,6 +18,10 @@ type AddOptions struct {
 
 // Add puts more agents into a running session.
 func (p *Paw) Add(ctx context.Context, s *session.Session, o AddOptions) (*Started, error) {
+	p, err := p.configuredFor(s)
+	if err != nil {
+		return nil, err
+	}
 	tagged, err := p.takenTurnSessions(ctx, s.GitCommonDir)
 	if err != nil {
 		return nil, err

@@ -100,9 +100,12 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 	if s.Status == session.StatusStopped && o.Name == "" {
 		return Recovered{Session: s, Left: "stopped; paw recover " + s.Name + " brings it back"}, p.finishStop(ctx, s, dryRun)
 	}
+	p, err := p.configuredFor(s)
+	if err != nil {
+		return Recovered{}, err
+	}
 	var finished []Result
 	if !dryRun {
-		var err error
 		if s, finished, err = p.finishCutShort(ctx, s); err != nil {
 			return Recovered{}, err
 		}
