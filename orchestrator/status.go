@@ -141,7 +141,7 @@ func (p *Paw) statusOf(f facts) SessionStatus {
 		}
 		sort.Strings(as.Children)
 		if a.lock.State == session.LockHeld {
-			as.PID = a.lock.Holder.PID
+			as.PID = a.lock.PID()
 		}
 		if a.failure != "" && a.pane != nil && a.pane.Dead {
 			as.Reason = a.failure

@@ -147,16 +147,28 @@ func (p *Paw) endAgents(ctx context.Context, s *session.Session, f facts, target
 	p.Step("stop.panes-killed")
 	left := p.awaitDeath(ctx, s, stopped.Agents, hangUpGrace)
 	for _, lock := range left {
-		if lock.Holder.Alive() {
-			_ = syscall.Kill(lock.Holder.PID, syscall.SIGTERM)
+		for _, pid := range holdersOf(lock) {
+			_ = syscall.Kill(pid, syscall.SIGTERM)
 		}
 	}
 	left = p.awaitDeath(ctx, s, keys(left), terminateGrace)
 	for name, lock := range left {
-		return failf(KindError, "%s: pid %d ignores SIGHUP and SIGTERM and still runs", name, lock.Holder.PID).
-			hint("kill -9 %d && paw stop %s", lock.Holder.PID, s.Name)
+		if lock.PID() == 0 {
+			return failf(KindError, "%s: something that it started still runs and holds its lock", name).hint("paw stop %s", s.Name)
+		}
+		return failf(KindError, "%s: pid %d ignores SIGHUP and SIGTERM and still runs", name, lock.PID()).
+			hint("kill -9 %d && paw stop %s", lock.PID(), s.Name)
 	}
 	return nil
+}
+
+// holdersOf are the processes that hold an agent's lock: its CLI or, when that is
+// dead, what inherited the lock from it, such as the program of a wrapper.
+func holdersOf(lock session.AgentLock) []int {
+	if lock.HolderAlive {
+		return []int{lock.Holder.PID}
+	}
+	return lock.Holders
 }
 
 // awaitDeath polls the locks of agents until all are free or grace is over, and
