@@ -22,7 +22,7 @@ import (
 )
 
 // lockWait bounds how long a command waits for another paw that holds a lock.
-const lockWait = 30 * time.Second
+var lockWait = 30 * time.Second // tests do not wait that long
 
 // Paw is one running paw: its configuration, its files and the user's environment.
 type Paw struct {
@@ -128,9 +128,12 @@ func (p *Paw) manager(repository worktree.Repository) worktree.Manager {
 		Repository: repository,
 		Locks: func(ctx context.Context) (func(), error) {
 			ctx, cancel := context.WithTimeout(ctx, lockWait)
+			defer cancel()
 			unlock, err := p.Locks.Repository(ctx, repository.CommonDir)
-			cancel()
-			return unlock, err
+			if err != nil {
+				return nil, p.recordError("", err)
+			}
+			return unlock, nil
 		},
 	}
 }
