@@ -248,7 +248,7 @@ func (p *Paw) factsFor(ctx context.Context, f facts, a agentFacts, processes ses
 	s, w := f.session, a.record
 	e := f.evidence(a)
 	rf := recoverFacts{
-		sessionName: s.Name, record: w, tmux: f.tmux, lock: e.Lock, lockPID: e.HolderPID, pane: e.Pane,
+		sessionName: s.Name, repoPath: s.RepoPath, record: w, tmux: f.tmux, lock: e.Lock, lockPID: e.HolderPID, pane: e.Pane,
 		starting: !a.launchedAt.IsZero(), launched: a.everLaunched(s), promptUnsent: p.undelivered(s, w.Agent),
 	}
 	if f.tmuxErr != nil {
