@@ -12,8 +12,8 @@ import (
 func healthy() recoverFacts {
 	return recoverFacts{
 		sessionName: "shop", repoPath: "/r",
-		record:      session.Worktree{Agent: "claude", Branch: "paw/shop/claude", WorktreePath: "/w", Phase: session.PhaseLive, ConversationIDs: []string{"old"}},
-		tmux:        session.TmuxDead, lock: session.LockFree, pane: session.PaneGone,
+		record: session.Worktree{Agent: "claude", Branch: "paw/shop/claude", WorktreePath: "/w", Phase: session.PhaseLive, ConversationIDs: []string{"old"}},
+		tmux:   session.TmuxDead, lock: session.LockFree, pane: session.PaneGone,
 		launched: true, branchExists: true, resumable: true, newID: "new",
 	}
 }
