@@ -115,10 +115,15 @@ func (p *Paw) savePhase(ctx context.Context, name string, target func(string) bo
 		}
 		for i := range rec.Worktrees {
 			w := &rec.Worktrees[i]
-			if !target(w.Agent) || w.Phase == session.PhaseCreating {
-				continue // recover still has to make a worktree that never was
+			if !target(w.Agent) {
+				continue
 			}
-			w.Phase = phase
+			switch w.Phase {
+			case session.PhaseCreating: // recover still has to make a worktree that never was
+			case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving: // and to finish this
+			case "", session.PhaseLive, session.PhaseStopping, session.PhaseStopped:
+				w.Phase = phase
+			}
 		}
 		return nil
 	})
