@@ -100,9 +100,12 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 	if s.Status == session.StatusStopped && o.Name == "" {
 		return Recovered{Session: s, Left: "stopped; paw recover " + s.Name + " brings it back"}, p.finishStop(ctx, s, dryRun)
 	}
+	p, err := p.configuredFor(s)
+	if err != nil {
+		return Recovered{}, err
+	}
 	var finished []Result
 	if !dryRun {
-		var err error
 		if s, finished, err = p.finishCutShort(ctx, s); err != nil {
 			return Recovered{}, err
 		}
@@ -245,7 +248,7 @@ func (p *Paw) factsFor(ctx context.Context, f facts, a agentFacts, processes ses
 	s, w := f.session, a.record
 	e := f.evidence(a)
 	rf := recoverFacts{
-		sessionName: s.Name, record: w, tmux: f.tmux, lock: e.Lock, lockPID: e.HolderPID, pane: e.Pane,
+		sessionName: s.Name, repoPath: s.RepoPath, record: w, tmux: f.tmux, lock: e.Lock, lockPID: e.HolderPID, pane: e.Pane,
 		headless: runsHeadless(a.lock), starting: !a.launchedAt.IsZero(), launched: a.everLaunched(s), promptUnsent: p.undelivered(s, w.Agent),
 	}
 	if f.tmuxErr != nil {

@@ -63,12 +63,15 @@ func (p *Paw) Run(ctx context.Context, s *session.Session, o RunOptions) (*Ran, 
 	if strings.TrimSpace(o.Prompt) == "" {
 		return nil, failf(KindUsage, "the prompt is empty")
 	}
+	p, err := p.configuredFor(s)
+	if err != nil {
+		return nil, err
+	}
 	if err := p.requireGit(ctx); err != nil {
 		return nil, err
 	}
 	var notes []string
 	if o.Agent == "" {
-		var err error
 		if s, o.Agent, notes, err = p.addHeadless(ctx, s, o); err != nil {
 			return nil, err
 		}

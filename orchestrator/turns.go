@@ -37,7 +37,9 @@ func (p *Paw) withTurns(ctx context.Context, s *session.Session, w *session.Work
 	if err != nil {
 		return err
 	}
-	unlock, err := p.Locks.Turn(ctx, s.Name, w.Agent)
+	waiting, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	unlock, err := p.Locks.Turn(waiting, s.Name, w.Agent)
 	if err != nil {
 		return p.recordError(s.Name, err)
 	}
