@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 
 	"paw/session"
 	"paw/tmux"
@@ -38,7 +39,7 @@ func (p *Paw) Attach(ctx context.Context, s *session.Session, agentName string) 
 	err = p.tmuxFor(s).Attach(ctx, f.tmuxID, pane, os.Stdin, os.Stdout, os.Stderr)
 	switch {
 	case errors.Is(err, tmux.ErrNotATerminal):
-		return failf(KindError, "%s: cannot attach: not a terminal", s.Name).hint("paw attach %s", s.Name)
+		return failf(KindError, "%s: cannot attach: not a terminal", s.Name).hint("%s", strings.TrimSpace("paw attach "+s.Name+" "+agentName))
 	case errors.Is(err, tmux.ErrNestedServer):
 		return failf(KindError, "%s: runs on another tmux server than the one you are in", s.Name).hint("env -u TMUX paw attach %s", s.Name)
 	}

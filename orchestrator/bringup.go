@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"paw/session"
@@ -56,6 +57,7 @@ type job struct {
 	hints    []string
 	notes    []string
 	prompt   string // first prompt, only ever set by start and add
+	sendIt   bool   // the CLI cannot take the prompt as an argument: it is typed once it is ready
 	// learnt are conversations found on disk, newest last; planned is the newest
 	// one the plan was made from, chosen the id of a fresh one. Another paw may
 	// have chosen in between: then its choice stays.
@@ -79,6 +81,9 @@ func (p *Paw) bringUp(ctx context.Context, s *session.Session, jobs []job) (*ses
 	if err := p.tagStarts(ctx, m, s, jobs); err != nil {
 		return s, nil, err
 	}
+	if s, err = p.settleHeadless(ctx, s, jobs); err != nil {
+		return s, nil, err
+	}
 	s, launched, err := p.openPanes(ctx, s, jobs)
 	if err != nil {
 		return s, nil, err
@@ -88,6 +93,7 @@ func (p *Paw) bringUp(ctx context.Context, s *session.Session, jobs []job) (*ses
 	if s, err = p.startRefused(ctx, s, jobs, launched); err != nil {
 		return s, nil, err
 	}
+	p.sendFirstPrompts(ctx, s, jobs, launched)
 	results := make([]Result, len(jobs))
 	for i, j := range jobs {
 		results[i] = Result{Agent: j.agent, CLI: s.Worktree(j.agent).CLI, Kind: j.result, Reason: j.reason, Hints: j.hints, Notes: j.notes}
@@ -130,10 +136,13 @@ func (p *Paw) prepareWorktrees(ctx context.Context, m worktree.Manager, s *sessi
 		if warnings[j.agent] != "" {
 			j.notes = append(j.notes, warnings[j.agent])
 		}
+		w := s.Worktree(j.agent)
+		if j.result != ResultRefused && j.worktree == worktreeCreate {
+			p.restoreOrigin(ctx, m, w, j)
+		}
 		if j.result == ResultRefused || j.worktree != worktreeRestore {
 			continue
 		}
-		w := s.Worktree(j.agent)
 		rescue, err := m.Restore(ctx, planOf(s, *w))
 		if err != nil {
 			j.refuse(conflict(err))
@@ -172,11 +181,15 @@ func (p *Paw) openPanes(ctx context.Context, s *session.Session, jobs []job) (*s
 			if !j.starts() || a == nil {
 				continue
 			}
+			if reason := withdrawn(rec, j.agent); reason != "" {
+				j.refuse(errors.New(reason), "paw recover "+rec.Name)
+				continue
+			}
 			if a.lock.State == session.LockHeld || (a.pane != nil && !a.pane.Dead && !a.launchedAt.IsZero()) {
 				j.result, j.reason = ResultAlive, "" // another paw was faster
 				continue
 			}
-			pane, err := p.prepareLaunch(rec, j, generation)
+			pane, err := p.prepareLaunch(ctx, rec, j, generation)
 			if err != nil {
 				j.refuse(err)
 				continue
@@ -202,6 +215,22 @@ func (p *Paw) openPanes(ctx context.Context, s *session.Session, jobs []job) (*s
 		return s, nil, p.recordError(s.Name, err)
 	}
 	return saved, launched, nil
+}
+
+// withdrawn says why an agent must not be started any more although start or
+// recover set out to: a stop or a remove came in between. "" when it may.
+func withdrawn(s *session.Session, agentName string) string {
+	switch phase := s.Worktree(agentName).Phase; phase {
+	case session.PhaseStopping, session.PhaseStopped:
+		return "it was stopped in the meantime"
+	case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
+		return "it is being removed"
+	case session.PhaseCreating, session.PhaseLive:
+	}
+	if s.Status == session.StatusStopped {
+		return "the session was stopped in the meantime"
+	}
+	return ""
 }
 
 // nextGeneration is above every launch that record or tmux know of.
@@ -262,7 +291,6 @@ func (p *Paw) recordPanes(ctx context.Context, s *session.Session, jobs []job) e
 	if f.tmux != session.TmuxAlive {
 		return nil
 	}
-	s.Status = session.StatusActive
 	s.Tmux.ServerPID, s.Tmux.ServerStarted = f.server.PID, f.server.Started
 	for i := range jobs {
 		a, w := f.agent(jobs[i].agent), s.Worktree(jobs[i].agent)
@@ -290,13 +318,21 @@ func (p *Paw) awaitLaunches(ctx context.Context, s *session.Session, jobs []job,
 			time.Sleep(5 * time.Millisecond)
 		}
 	}
+	var seen *facts // looked at once, for all that ended
 	for i := range jobs {
 		generation, ok := launched[jobs[i].agent]
 		if !ok || !jobs[i].starts() || p.launchOpen(s.Name, jobs[i].agent, generation) {
 			continue
 		}
 		if lock, err := p.Locks.ProbeAgent(s.Name, jobs[i].agent); err == nil && lock.State == session.LockFree {
-			p.gaveUp(ctx, s, &jobs[i])
+			if seen == nil {
+				f, err := p.observe(ctx, s)
+				if err != nil {
+					return
+				}
+				seen = &f
+			}
+			p.gaveUp(s, &jobs[i], *seen)
 		}
 	}
 }
@@ -308,18 +344,13 @@ func (p *Paw) waitsForLauncher(s *session.Session, name string, generation int) 
 }
 
 // gaveUp explains an agent that ended at once.
-func (p *Paw) gaveUp(ctx context.Context, s *session.Session, j *job) {
+func (p *Paw) gaveUp(s *session.Session, j *job, f facts) {
 	if reason := p.launchFailure(s.Name, j.agent); reason != "" {
 		j.refuse(errors.New(reason), "paw recover "+s.Name)
 		return
 	}
 	if j.unverified {
 		return // startRefused looks at it
-	}
-	f, err := p.observe(ctx, s)
-	if err != nil {
-		j.notes = append(j.notes, err.Error())
-		return
 	}
 	a := f.agent(j.agent)
 	if a == nil || a.pane == nil || !a.pane.Dead {
@@ -334,7 +365,7 @@ func (p *Paw) gaveUp(ctx context.Context, s *session.Session, j *job) {
 }
 
 // prepareLaunch writes the launch of one agent and returns the pane that runs it.
-func (p *Paw) prepareLaunch(s *session.Session, j *job, generation int) (tmux.AgentPane, error) {
+func (p *Paw) prepareLaunch(ctx context.Context, s *session.Session, j *job, generation int) (tmux.AgentPane, error) {
 	w := s.Worktree(j.agent)
 	cli, executable, err := p.cliOf(w)
 	if err != nil {
@@ -344,7 +375,11 @@ func (p *Paw) prepareLaunch(s *session.Session, j *job, generation int) (tmux.Ag
 	command, err := cli.Resume(spec)
 	if j.result == ResultFresh {
 		spec.Prompt = j.prompt
-		command, err = cli.Launch(spec)
+		command, err = p.freshCommand(ctx, s, w, cli, spec, j)
+		if j.sendIt = canOnlyBeSent(err); j.sendIt {
+			spec.Prompt = ""
+			command, err = p.freshCommand(ctx, s, w, cli, spec, j)
+		}
 	}
 	if err != nil {
 		return tmux.AgentPane{}, failf(KindError, "%s: %w", w.Agent, err)
@@ -357,7 +392,7 @@ func (p *Paw) prepareLaunch(s *session.Session, j *job, generation int) (tmux.Ag
 	path, err := p.writeLaunch(launchFile{
 		Session: s.Name, Agent: w.Agent, Generation: generation, Worktree: w.WorktreePath,
 		GitCommonDir: s.GitCommonDir, LocksDir: p.Paths.LocksDir(), Argv: command.Argv, Env: p.environment(s, w, generation, command),
-		PromptFile: p.promptFileFor(s, w, j.prompt),
+		PromptFile: p.promptFileFor(s, w, spec.Prompt),
 	})
 	if err != nil {
 		return tmux.AgentPane{}, err
@@ -386,7 +421,12 @@ func recordedCommand(argv []string, prompt string) []string {
 	}
 	kept := make([]string, 0, len(argv))
 	for _, arg := range argv {
-		if arg != prompt && arg != " "+prompt {
+		option, isOption := strings.CutSuffix(arg, "="+prompt)
+		switch {
+		case arg == prompt || arg == " "+prompt:
+		case isOption && strings.HasPrefix(option, "-"):
+			kept = append(kept, option)
+		default:
 			kept = append(kept, arg)
 		}
 	}

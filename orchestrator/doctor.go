@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"paw/session"
 	"paw/worktree"
@@ -37,6 +38,10 @@ func (p *Paw) Doctor(ctx context.Context) []Finding {
 	add(p.writable(), "state and data folders can be written")
 	for _, c := range p.Config.Untrusted {
 		add(failf(KindError, "%s of this repository is not trusted: %s", c.Key, c.Text).hint("paw config trust"), "")
+	}
+	if n, last := p.hookFailures(); n > 0 {
+		add(failf(KindError, "%d reports of hooks failed, last %s of %s at %s: %s", n, last.Event, last.Launch, last.At.Format(time.RFC3339), last.Error).
+			hint("cat %s", quote(p.hookLog())).hint("rm %s", quote(p.hookLog())), "")
 	}
 	sessions, problems, err := p.Store.List()
 	if err != nil {

@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -56,6 +55,7 @@ func (p *Paw) hook(ctx context.Context, cliName, event string, payload []byte) e
 		return nil // the agent runs its own CLI once more, with paw's environment
 	}
 	p.markHooks(s, w, generation)
+	defer p.showOnBorder(ctx, s, agentName)
 	return p.withTurns(ctx, s, w, func(t *turns) error {
 		for _, e := range events {
 			if e.Child || (cli.Facts().ChoosesID && foreignConversation(t.w, e)) {
@@ -192,29 +192,4 @@ func (t *turns) keepTranscript(ctx context.Context, path string) error {
 	})
 	t.w.TranscriptPath = path
 	return err
-}
-
-// hookFailure is one line of the log of hooks that failed.
-type hookFailure struct {
-	At     time.Time `json:"at"`
-	Launch string    `json:"launch"`
-	CLI    string    `json:"cli"`
-	Event  string    `json:"event"`
-	Error  string    `json:"error"`
-}
-
-func (p *Paw) hookLog() string { return filepath.Join(p.Paths.StateDir, "hooks.log") }
-
-// logHook notes a hook that failed; nobody could be told at the time.
-func (p *Paw) logHook(cliName, event string, cause error) {
-	line, err := json.Marshal(hookFailure{At: p.Now().UTC(), Launch: p.getenv("PAW_LAUNCH"), CLI: cliName, Event: event, Error: cause.Error()})
-	if err != nil {
-		return
-	}
-	f, err := os.OpenFile(p.hookLog(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	_, _ = f.Write(append(line, '\n'))
 }

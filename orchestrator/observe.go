@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"paw/session"
 	"paw/tmux"
@@ -54,22 +57,50 @@ func (p *Paw) askTmux(ctx context.Context, s *session.Session) panesOn {
 	return panesOn{server, panes, err}
 }
 
-// observe gathers the facts of one session.
+// observe gathers the facts of one session: what tmux says and, in the
+// meantime, what files and locks say.
 func (p *Paw) observe(ctx context.Context, s *session.Session) (facts, error) {
-	return p.observeOn(s, p.askTmux(ctx, s))
+	answer := make(chan panesOn, 1)
+	go func() { answer <- p.askTmux(ctx, s) }()
+	agents, err := p.lookAtAgents(s)
+	on := <-answer
+	if err != nil {
+		return facts{}, err
+	}
+	return p.joinFacts(s, on, agents), nil
 }
 
-// observeOn gathers the facts of one session from an answer of its server.
-func (p *Paw) observeOn(s *session.Session, on panesOn) (facts, error) {
-	f := facts{session: s, server: on.server, tmuxErr: on.err, now: p.Now()}
+// lookAtAgents reads locks, launches and turns of the agents.
+func (p *Paw) lookAtAgents(s *session.Session) ([]agentFacts, error) {
+	agents := make([]agentFacts, len(s.Worktrees))
+	var group errgroup.Group
+	group.SetLimit(runtime.NumCPU())
+	for i := range s.Worktrees {
+		group.Go(func() error {
+			w := s.Worktrees[i]
+			lock, err := p.Locks.ProbeAgent(s.Name, w.Agent)
+			if err != nil {
+				return err
+			}
+			agents[i] = agentFacts{record: w, lock: lock, turns: p.observeTurns(s, &w, lock)}
+			if lock.State == session.LockFree {
+				agents[i].failure = p.launchFailure(s.Name, w.Agent)
+			}
+			return nil
+		})
+	}
+	return agents, group.Wait()
+}
+
+// joinFacts puts an answer of tmux and a look at the agents together.
+func (p *Paw) joinFacts(s *session.Session, on panesOn, agents []agentFacts) facts {
+	f := facts{session: s, server: on.server, tmuxErr: on.err, agents: agents, now: p.Now()}
 	byAgent := map[string]*tmux.Pane{}
 	for i := range on.panes {
 		pane := &on.panes[i]
 		ours := pane.Identity != nil && pane.Identity.Session == s.Name && s.Worktree(pane.Identity.Agent) != nil
-		if ours || pane.PawSession == s.Name {
-			if pane.PawSession == s.Name || f.tmuxID == "" {
-				f.tmuxID = pane.SessionID
-			}
+		if (ours && f.tmuxID == "") || pane.PawSession == s.Name {
+			f.tmuxID = pane.SessionID
 		}
 		switch {
 		case ours:
@@ -82,24 +113,16 @@ func (p *Paw) observeOn(s *session.Session, on panesOn) (facts, error) {
 		}
 	}
 	f.tmux = liveness(s, on.err, f.tmuxID != "")
-	for _, w := range s.Worktrees {
-		lock, err := p.Locks.ProbeAgent(s.Name, w.Agent)
-		if err != nil {
-			return f, err
+	for i := range f.agents {
+		a := &f.agents[i]
+		if a.pane = byAgent[a.record.Agent]; a.pane == nil || a.pane.Identity.Generation == 0 {
+			continue
 		}
-		a := agentFacts{record: w, lock: lock, pane: byAgent[w.Agent]}
-		if a.pane != nil && a.pane.Identity.Generation > 0 {
-			if info, err := os.Stat(p.launchPath(s.Name, w.Agent, a.pane.Identity.Generation)); err == nil {
-				a.launchedAt = info.ModTime()
-			}
+		if info, err := os.Stat(p.launchPath(s.Name, a.record.Agent, a.pane.Identity.Generation)); err == nil {
+			a.launchedAt = info.ModTime()
 		}
-		if lock.State == session.LockFree {
-			a.failure = p.launchFailure(s.Name, w.Agent)
-		}
-		a.turns = p.observeTurns(s, &w, lock)
-		f.agents = append(f.agents, a)
 	}
-	return f, nil
+	return f
 }
 
 // observeTurns gathers what is known of an agent's turns; the CLI's own record
@@ -109,9 +132,10 @@ func (p *Paw) observeTurns(s *session.Session, w *session.Worktree, lock session
 	if last, err := p.turnDir(s.Name, w.Agent).Last(); err == nil {
 		f.last = last
 	}
+	f.headless = runsHeadless(lock)
 	cli, known := p.CLIs.Get(w.CLI)
 	f.visible = known && cli.Facts().Turns != turnsOfPaw
-	if f.visible && lock.State == session.LockHeld {
+	if f.visible && lock.State == session.LockHeld && !f.headless {
 		f.launched = lock.Holder.At
 		f.hooksSeen = p.hooksSeen(s.Name, w.Agent, lock.Holder.Generation)
 		f.observed = p.observed(context.Background(), s, w, f.last)
@@ -165,7 +189,7 @@ func (p *Paw) launchFailure(sessionName, agentName string) string {
 // evidence turns the facts of one agent into what the state is decided from.
 func (f facts) evidence(a agentFacts) session.Evidence {
 	e := session.Evidence{
-		Tmux: f.tmux, Record: f.session.Status, Phase: a.record.Phase, Lock: a.lock.State, HolderPID: a.lock.Holder.PID,
+		Tmux: f.tmux, Record: f.session.Status, Phase: a.record.Phase, Lock: a.lock.State, HolderPID: holderPID(a.lock),
 		Pane: session.PaneGone, OtherBoot: a.lock.Holder.BootID != "" && a.lock.Holder.BootID != session.BootID(),
 		LaunchedAt: a.launchedAt, Now: f.now,
 	}

@@ -29,6 +29,13 @@ func (p *Paw) Purge(ctx context.Context, s *session.Session, o RemoveOptions) (*
 		return nil, failf(KindError, "%s: the repository is gone: %w", s.RepoPath, err)
 	}
 	m := p.manager(repository)
+	names := make([]string, len(s.Worktrees))
+	for i, w := range s.Worktrees {
+		names[i] = w.Agent
+	}
+	if err := p.betweenTurns(ctx, s, names, o); err != nil {
+		return nil, err
+	}
 	for i := range s.Worktrees {
 		if err := p.removable(ctx, m, s, &s.Worktrees[i], o); err != nil {
 			return nil, err
@@ -42,11 +49,7 @@ func (p *Paw) Purge(ctx context.Context, s *session.Session, o RemoveOptions) (*
 	}
 	purged := &Purged{Session: s.Name, Kept: map[string]string{}}
 	for _, w := range s.Worktrees {
-		current, err := p.load(s.Name)
-		if err != nil {
-			return purged, err
-		}
-		if _, err := p.Remove(ctx, current, w.Agent, o); err != nil {
+		if err := p.purgeAgent(ctx, m, s.Name, w.Agent, o); err != nil {
 			return purged, err
 		}
 		purged.Removed = append(purged.Removed, w.Agent)
@@ -64,6 +67,21 @@ func (p *Paw) Purge(ctx context.Context, s *session.Session, o RemoveOptions) (*
 		}
 	}
 	return purged, p.Store.Delete(ctx, s.Name)
+}
+
+// purgeAgent removes one agent of a session that was stopped and looked at.
+func (p *Paw) purgeAgent(ctx context.Context, m worktree.Manager, sessionName, agentName string, o RemoveOptions) error {
+	rec, err := p.update(ctx, sessionName, func(rec *session.Session) error {
+		w, err := agentNamed(rec, agentName)
+		if err == nil {
+			w.Phase = removalPhase(o)
+		}
+		return err
+	})
+	if err != nil {
+		return p.recordError(sessionName, err)
+	}
+	return p.finishRemoval(ctx, m, rec, agentName, &Removed{Agent: agentName})
 }
 
 // deleteBranch deletes a branch that paw made, when nothing on it would be lost.

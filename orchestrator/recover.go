@@ -25,6 +25,7 @@ type Recovered struct {
 	Session *session.Session
 	Results []Result
 	Left    string // why the session was left alone, "" when it was recovered
+	Err     error  // why it could not be recovered, when others were to be as well
 }
 
 // Recover brings sessions back: the same panes with each CLI's own
@@ -45,16 +46,12 @@ func (p *Paw) Recover(ctx context.Context, o RecoverOptions) ([]Recovered, error
 	}
 	var all []Recovered
 	for _, s := range sessions {
-		if s.Status == session.StatusStopped && o.Name == "" {
-			if err := p.finishStop(ctx, s, o.DryRun); err != nil {
-				return all, err
-			}
-			all = append(all, Recovered{Session: s, Left: "stopped; paw recover " + s.Name + " brings it back"})
-			continue
-		}
 		one, err := p.recoverSession(ctx, s, o)
-		if err != nil {
+		if err != nil && (len(sessions) == 1 || ctx.Err() != nil) {
 			return all, err
+		}
+		if err != nil { // must not keep the others from coming back
+			one = Recovered{Session: s, Err: err}
 		}
 		all = append(all, one)
 	}
@@ -100,6 +97,9 @@ func (p *Paw) finishCutShort(ctx context.Context, s *session.Session) (*session.
 
 func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverOptions) (Recovered, error) {
 	dryRun := o.DryRun
+	if s.Status == session.StatusStopped && o.Name == "" {
+		return Recovered{Session: s, Left: "stopped; paw recover " + s.Name + " brings it back"}, p.finishStop(ctx, s, dryRun)
+	}
 	var finished []Result
 	if !dryRun {
 		var err error
@@ -118,6 +118,9 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 	}
 	if !dryRun {
 		if f, err = p.awaitDying(ctx, f); err != nil {
+			return Recovered{}, err
+		}
+		if err := p.repair(ctx, s); err != nil {
 			return Recovered{}, err
 		}
 		p.closeCutTurns(ctx, f)
@@ -152,7 +155,7 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 func (p *Paw) awaitDying(ctx context.Context, f facts) (facts, error) {
 	var dying []string
 	for _, a := range f.agents {
-		if f.tmux != session.TmuxUnknown && a.lock.State == session.LockHeld && (a.pane == nil || a.pane.Dead) {
+		if f.tmux != session.TmuxUnknown && a.lock.State == session.LockHeld && !runsHeadless(a.lock) && (a.pane == nil || a.pane.Dead) {
 			dying = append(dying, a.record.Agent)
 		}
 	}
@@ -215,9 +218,10 @@ func (p *Paw) planRecover(ctx context.Context, f facts, named bool) ([]job, erro
 	if err != nil {
 		return nil, err
 	}
+	processes := session.ListProcesses()
 	jobs := make([]job, len(f.agents))
 	for i, a := range f.agents {
-		rf := p.factsFor(ctx, f, a)
+		rf := p.factsFor(ctx, f, a, processes)
 		rf.named = named
 		_, rf.branchExists = branches[a.record.Branch]
 		rf.branchAt = checkedOutAt(entries, a.record)
@@ -237,12 +241,12 @@ func checkedOutAt(entries []worktree.Entry, w session.Worktree) string {
 }
 
 // factsFor gathers what planAgent needs of one agent.
-func (p *Paw) factsFor(ctx context.Context, f facts, a agentFacts) recoverFacts {
+func (p *Paw) factsFor(ctx context.Context, f facts, a agentFacts, processes session.Processes) recoverFacts {
 	s, w := f.session, a.record
 	e := f.evidence(a)
 	rf := recoverFacts{
 		sessionName: s.Name, record: w, tmux: f.tmux, lock: e.Lock, lockPID: e.HolderPID, pane: e.Pane,
-		starting: !a.launchedAt.IsZero(), launched: a.everLaunched(s), promptUnsent: p.undelivered(s, w.Agent),
+		headless: runsHeadless(a.lock), starting: !a.launchedAt.IsZero(), launched: a.everLaunched(s), promptUnsent: p.undelivered(s, w.Agent),
 	}
 	if f.tmuxErr != nil {
 		rf.tmuxReason = silence(f.tmuxErr)
@@ -257,7 +261,7 @@ func (p *Paw) factsFor(ctx context.Context, f facts, a agentFacts) recoverFacts 
 	}
 	cli, executable, err := p.cliOf(&w)
 	if cli != nil {
-		rf.survivors = survivors(a.lock, filepath.Base(cli.Program()))
+		rf.survivors = survivors(a.lock, processes, filepath.Base(cli.Program()))
 	}
 	if err != nil {
 		rf.cliError = err

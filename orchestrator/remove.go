@@ -43,16 +43,13 @@ func (p *Paw) Remove(ctx context.Context, s *session.Session, name string, o Rem
 	}
 	m := p.manager(repository)
 	removed := &Removed{Agent: name, Branch: w.Branch, Worktree: w.WorktreePath}
+	if err := p.betweenTurns(ctx, s, []string{name}, o); err != nil {
+		return removed, err
+	}
 	if err := p.removable(ctx, m, s, w, o); err != nil || o.DryRun {
 		return removed, err
 	}
-	phase := session.PhaseRemoving
-	switch {
-	case o.KeepWorktree:
-		phase = session.PhaseLeaving
-	case o.Force:
-		phase = session.PhaseDiscarding
-	}
+	phase := removalPhase(o)
 	rec, err := p.update(ctx, s.Name, func(rec *session.Session) error {
 		w, err := agentNamed(rec, name)
 		if err == nil {
@@ -67,6 +64,17 @@ func (p *Paw) Remove(ctx context.Context, s *session.Session, name string, o Rem
 	return removed, p.finishRemoval(ctx, m, rec, name, removed)
 }
 
+// removalPhase is the intent that a removal records.
+func removalPhase(o RemoveOptions) session.Phase {
+	switch {
+	case o.KeepWorktree:
+		return session.PhaseLeaving
+	case o.Force:
+		return session.PhaseDiscarding
+	}
+	return session.PhaseRemoving
+}
+
 // finishRemoval carries out the removal that the record asks for. It may be
 // repeated after a crash at any point.
 func (p *Paw) finishRemoval(ctx context.Context, m worktree.Manager, s *session.Session, name string, removed *Removed) error {
@@ -75,12 +83,13 @@ func (p *Paw) finishRemoval(ctx context.Context, m worktree.Manager, s *session.
 	}
 	p.Step("remove.agent-ended")
 	w := s.Worktree(name)
+	p.cutTurn(ctx, s, *w, turn.ReasonStopped)
 	if w.Phase == session.PhaseLeaving {
 		if err := m.Release(ctx, w.WorktreePath); err != nil {
 			return err
 		}
 	} else if err := p.removeWorktree(ctx, m, s, w, removed); err != nil {
-		_ = p.savePhase(ctx, s.Name, func(agent string) bool { return agent == name }, session.PhaseStopped, false)
+		_, _ = p.savePhase(ctx, s.Name, func(agent string) bool { return agent == name }, session.PhaseStopped, false)
 		return err
 	}
 	p.Step("remove.worktree-gone")
@@ -117,9 +126,6 @@ func (p *Paw) resumeRemoval(ctx context.Context, s *session.Session, name string
 // discards, and moves the directory away.
 func (p *Paw) removeWorktree(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, removed *Removed) error {
 	force := w.Phase == session.PhaseDiscarding
-	if err := p.removable(ctx, m, s, w, RemoveOptions{Force: force}); err != nil {
-		return err
-	}
 	_, missing := os.Lstat(w.WorktreePath)
 	if force && missing == nil {
 		ref := turn.RescueRef(w.TurnSession, p.Now())
@@ -134,7 +140,20 @@ func (p *Paw) removeWorktree(ctx context.Context, m worktree.Manager, s *session
 	if force {
 		removed.Trash = trash
 	}
+	var refused *worktree.ConflictError
+	if errors.As(err, &refused) {
+		return failf(KindRefused, "%s: not removed: %w", w.Agent, err).
+			hint("git -C %s status --ignored", quote(w.WorktreePath)).hint("paw remove %s --force --session %s", w.Agent, s.Name)
+	}
 	return err
+}
+
+// betweenTurns refuses to end agents in the middle of a turn.
+func (p *Paw) betweenTurns(ctx context.Context, s *session.Session, names []string, o RemoveOptions) error {
+	if o.Force {
+		return nil
+	}
+	return p.refuseBusy(ctx, s, names...)
 }
 
 // removable refuses to remove a worktree that holds anything git does not have.
@@ -157,5 +176,5 @@ func (p *Paw) removable(ctx context.Context, m worktree.Manager, s *session.Sess
 	}
 	return failf(KindRefused, "%s has %s", w.Agent, dirt.Summary()).
 		hint("git -C %s status --ignored", quote(w.WorktreePath)).
-		hint("paw remove %s --force", w.Agent)
+		hint("paw remove %s --force --session %s", w.Agent, s.Name)
 }

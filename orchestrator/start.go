@@ -80,7 +80,7 @@ func (p *Paw) requireCLIs(agents []plannedAgent, prompt string) error {
 		if prompt == "" {
 			continue
 		}
-		if _, err := cli.Launch(p.draftSpec(cli, executable, prompt)); err != nil {
+		if _, err := cli.Launch(p.draftSpec(cli, executable, prompt)); err != nil && !canOnlyBeSent(err) {
 			return failf(KindUsage, "%s: %w", a.cli, err)
 		}
 	}
@@ -217,9 +217,12 @@ func planOf(s *session.Session, w session.Worktree) worktree.Plan {
 	}
 }
 
+// ownerPrefix begins what paw writes into the locks of worktrees it made.
+const ownerPrefix = "paw "
+
 // ownerOf is what paw writes into the lock of a worktree it made.
 func ownerOf(sessionName, agentName string) string {
-	return "paw " + sessionName + "/" + agentName
+	return ownerPrefix + sessionName + "/" + agentName
 }
 
 // conflict puts a refusal of the worktree package into the user's words.

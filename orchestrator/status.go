@@ -55,20 +55,28 @@ func (p *Paw) Status(ctx context.Context, o StatusOptions) (statuses []SessionSt
 	if err != nil {
 		return nil, problems, err
 	}
-	answers := map[string]panesOn{}
-	tags := tagReader{p: p, read: map[string]map[string][]int{}}
+	answers := map[string]chan panesOn{} // one client per socket, all at work meanwhile
 	for _, s := range sessions {
-		socket := s.Tmux.Socket
-		on, asked := answers[socket]
-		if !asked {
-			on = p.askTmux(ctx, s)
-			answers[socket] = on
+		if answers[s.Tmux.Socket] != nil {
+			continue
 		}
-		f, err := p.observeOn(s, on)
+		answer := make(chan panesOn, 1)
+		answers[s.Tmux.Socket] = answer
+		go func() { answer <- p.askTmux(ctx, s) }()
+	}
+	tags := tagReader{p: p, read: map[string]map[string][]int{}}
+	heard := map[string]panesOn{}
+	for _, s := range sessions {
+		agents, err := p.lookAtAgents(s)
 		if err != nil {
 			return nil, problems, err
 		}
-		st := p.statusOf(f)
+		on, ok := heard[s.Tmux.Socket]
+		if !ok {
+			on = <-answers[s.Tmux.Socket]
+			heard[s.Tmux.Socket] = on
+		}
+		st := p.statusOf(p.joinFacts(s, on, agents))
 		tags.add(ctx, &st)
 		statuses = append(statuses, st)
 	}
@@ -133,7 +141,7 @@ func (p *Paw) statusOf(f facts) SessionStatus {
 		}
 		sort.Strings(as.Children)
 		if a.lock.State == session.LockHeld {
-			as.PID = a.lock.Holder.PID
+			as.PID = holderPID(a.lock)
 		}
 		if a.failure != "" && a.pane != nil && a.pane.Dead {
 			as.Reason = a.failure

@@ -3,7 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 	"syscall"
 	"time"
 
@@ -23,6 +23,7 @@ const (
 type Stopped struct {
 	Session *session.Session
 	Agents  []string // whose panes were ended
+	Whole   bool     // the session, not only some agents
 	Already bool     // nothing was running
 	Others  []string // tmux windows of the user that stay
 }
@@ -37,26 +38,33 @@ func (p *Paw) Stop(ctx context.Context, s *session.Session, agents []string) (*S
 	}
 	whole := len(agents) == 0
 	target := func(name string) bool { return whole || contains(agents, name) }
+	stopped := &Stopped{Session: s, Whole: whole}
+	if whole && s.Status == session.StatusStopped {
+		f, err := p.observe(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		if settled(f) {
+			stopped.Already, stopped.Others = true, windowsOf(f.others)
+			return stopped, nil
+		}
+	}
+	// The intent comes first, but a full disk must not keep agents running. Panes
+	// are looked for after it: from here on no start, add or recover that is
+	// under way opens another (see openPanes).
+	rec, saved := p.savePhase(ctx, s.Name, target, session.PhaseStopping, whole)
+	if rec != nil {
+		s = rec // with the agents that were added since it was loaded
+	}
+	p.Step("stop.recorded")
 	f, err := p.observe(ctx, s)
+	if err == nil && f.tmux == session.TmuxUnknown && errors.Is(f.tmuxErr, tmux.ErrNoServer) {
+		f, err = p.reviveServer(ctx, s)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if f.tmux == session.TmuxUnknown && errors.Is(f.tmuxErr, tmux.ErrNoServer) {
-		if f, err = p.reviveServer(ctx, s); err != nil {
-			return nil, err
-		}
-	}
-	stopped := &Stopped{Session: s}
-	for _, pane := range f.others {
-		stopped.Others = append(stopped.Others, pane.WindowID)
-	}
-	if whole && s.Status == session.StatusStopped && settled(f) {
-		stopped.Already = true
-		return stopped, nil
-	}
-	// The intent comes first, but a full disk must not keep agents running.
-	saved := p.savePhase(ctx, s.Name, target, session.PhaseStopping, whole)
-	p.Step("stop.recorded")
+	stopped.Others = windowsOf(f.others)
 	if f.tmux == session.TmuxUnknown {
 		return nil, failf(KindError, "%s: %s; its panes may still run", s.Name, silence(f.tmuxErr)).hint("paw stop %s", s.Name)
 	}
@@ -69,11 +77,21 @@ func (p *Paw) Stop(ctx context.Context, s *session.Session, agents []string) (*S
 		}
 	}
 	p.Step("stop.turns-closed")
-	if err := errors.Join(saved, p.savePhase(ctx, s.Name, target, session.PhaseStopped, whole)); err != nil {
+	_, err = p.savePhase(ctx, s.Name, target, session.PhaseStopped, whole)
+	if err := errors.Join(saved, err); err != nil {
 		return nil, failf(KindError, "%s: stopped, but not recorded: %w", s.Name, err).hint("paw stop %s", s.Name)
 	}
 	p.Step("stop.finished")
 	return stopped, nil
+}
+
+// windowsOf are the windows of panes.
+func windowsOf(panes []tmux.Pane) []string {
+	var windows []string
+	for _, pane := range panes {
+		windows = append(windows, pane.WindowID)
+	}
+	return windows
 }
 
 // settled tells whether nothing of a stopped session is left to end.
@@ -89,9 +107,9 @@ func settled(f facts) bool {
 	return true
 }
 
-// savePhase records how far stopping has come.
-func (p *Paw) savePhase(ctx context.Context, name string, target func(string) bool, phase session.Phase, whole bool) error {
-	_, err := p.update(ctx, name, func(rec *session.Session) error {
+// savePhase records how far stopping has come, and returns the record.
+func (p *Paw) savePhase(ctx context.Context, name string, target func(string) bool, phase session.Phase, whole bool) (*session.Session, error) {
+	return p.update(ctx, name, func(rec *session.Session) error {
 		if whole {
 			rec.Status = session.StatusStopped
 		}
@@ -104,7 +122,6 @@ func (p *Paw) savePhase(ctx context.Context, name string, target func(string) bo
 		}
 		return nil
 	})
-	return err
 }
 
 // endAgents kills the panes by id and waits until the CLIs have died.
@@ -128,16 +145,21 @@ func (p *Paw) endAgents(ctx context.Context, s *session.Session, f facts, target
 		return tmuxError(err)
 	}
 	p.Step("stop.panes-killed")
+	for _, a := range f.agents {
+		if target(a.record.Agent) && runsHeadless(a.lock) {
+			_ = syscall.Kill(a.lock.Holder.PID, syscall.SIGTERM) // no pane whose end it would notice
+		}
+	}
 	left := p.awaitDeath(ctx, s, stopped.Agents, hangUpGrace)
 	for _, lock := range left {
-		if lock.Holder.Alive() {
-			_ = syscall.Kill(lock.Holder.PID, syscall.SIGTERM)
+		if pid := lock.PID(); pid > 0 {
+			_ = syscall.Kill(pid, syscall.SIGTERM)
 		}
 	}
 	left = p.awaitDeath(ctx, s, keys(left), terminateGrace)
 	for name, lock := range left {
-		return failf(KindError, "%s: pid %d ignores SIGHUP and SIGTERM and still runs", name, lock.Holder.PID).
-			hint("kill -9 %d && paw stop %s", lock.Holder.PID, s.Name)
+		return failf(KindError, "%s: pid %d ignores SIGHUP and SIGTERM and still runs", name, holderPID(lock)).
+			hint("kill -9 %d && paw stop %s", holderPID(lock), s.Name)
 	}
 	return nil
 }
@@ -177,10 +199,15 @@ func keys(m map[string]session.AgentLock) []string {
 	return names
 }
 
-// describe says in one line what stop did.
+// String says in one line what stop did.
 func (s *Stopped) String() string {
-	if s.Already {
-		return fmt.Sprintf("%s is stopped already", s.Session.Name)
+	switch {
+	case s.Already:
+		return s.Session.Name + " is stopped already"
+	case s.Whole:
+		return s.Session.Name + " stopped; branches, worktrees and conversations stay"
+	case len(s.Agents) == 0:
+		return "nothing was running"
 	}
-	return fmt.Sprintf("%s stopped; branches, worktrees and conversations stay", s.Session.Name)
+	return strings.Join(s.Agents, ", ") + " stopped; branch, worktree and conversation stay"
 }

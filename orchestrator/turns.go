@@ -23,6 +23,7 @@ type turns struct {
 	m      worktree.Manager
 	dir    turn.Dir
 	budget worktree.Budget
+	strict bool // a number whose tag exists is an error: somebody can be told
 }
 
 // turnDir is the folder with the turn logs of an agent.
@@ -70,6 +71,9 @@ func (t *turns) begin(ctx context.Context, start turn.Start) (*turn.Turn, error)
 		taken, err := t.tagged(ctx, n)
 		if err != nil {
 			return nil, err
+		}
+		if taken && t.strict {
+			return nil, &TagTakenError{Number: n, Tag: turn.TagName(t.w.TurnSession, n)}
 		}
 		if taken {
 			skipped, atLeast = append(skipped, n), n+1
@@ -298,6 +302,11 @@ func (p *Paw) observed(ctx context.Context, s *session.Session, w *session.Workt
 	o, err := cli.Observe(ctx, p.specFor(s, w, ""), last)
 	if err != nil {
 		return agent.Observed{}
+	}
+	// CLIs count milliseconds. An end before the start is that of an earlier turn:
+	// the CLI never got this one.
+	if o.Ended != nil && last != nil && !o.At.IsZero() && o.At.Before(last.StartedAt.Truncate(time.Millisecond)) {
+		o.Ended = nil
 	}
 	return o
 }

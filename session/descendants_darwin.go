@@ -1,5 +1,11 @@
 package session
 
-// Descendants is not known on macOS, where a process cannot read the
-// environment of another (docs/limitations.md).
-func (h Holder) Descendants(string) []int { return nil }
+// Processes is empty on macOS, where a process cannot read the environment of
+// another (docs/limitations.md).
+type Processes map[int][]int
+
+// ListProcesses is not known on macOS.
+func ListProcesses() Processes { return nil }
+
+// Descendants is not known on macOS.
+func (h Holder) Descendants(Processes, string) []int { return nil }

@@ -58,11 +58,11 @@ func TestDescendantsOfAKilledWrapper(t *testing.T) {
 	}
 	_ = wrapper.Wait()
 	h := Holder{PID: wrapper.Process.Pid, BootID: BootID(), Session: "s", Agent: "a", Generation: 7}
-	if got := h.Descendants("nativecli"); !slices.Equal(got, children[:1]) {
+	if got := h.Descendants(ListProcesses(), "nativecli"); !slices.Equal(got, children[:1]) {
 		t.Errorf("descendants %v, want %v", got, children[:1])
 	}
 	h.Generation = 8
-	if got := h.Descendants("nativecli"); len(got) != 0 {
+	if got := h.Descendants(ListProcesses(), "nativecli"); len(got) != 0 {
 		t.Errorf("descendants of another launch: %v", got)
 	}
 }

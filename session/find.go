@@ -66,23 +66,28 @@ func (st Store) FindByRepo(path string) (*Session, error) {
 		start = real
 	}
 	roots := rootsOf(sessions)
-	for dir := start; ; dir = filepath.Dir(dir) {
-		owners := ownersOf(dir, roots)
-		switch {
-		case len(owners) == 1:
-			return owners[0], nil
-		case len(owners) > 1:
-			return nil, &AmbiguousError{Path: path, Names: names(owners)}
-		case dir == filepath.Dir(dir) || isWorktree(dir):
-			return nil, nil
+	// By name first: paths in records are resolved, and a stat of every worktree
+	// on the machine is only worth it where names do not tell.
+	for _, byIdentity := range []bool{false, true} {
+		for dir := start; ; dir = filepath.Dir(dir) {
+			owners := ownersOf(dir, roots, byIdentity)
+			if len(owners) == 1 {
+				return owners[0], nil
+			}
+			if len(owners) > 1 {
+				return nil, &AmbiguousError{Path: path, Names: names(owners)}
+			}
+			if dir == filepath.Dir(dir) || isWorktree(dir) {
+				break
+			}
 		}
 	}
+	return nil, nil
 }
 
 // root is a directory that belongs to a session.
 type root struct {
 	path  string
-	info  os.FileInfo // nil when the directory is gone
 	owner *Session
 }
 
@@ -92,11 +97,7 @@ func rootsOf(sessions []*Session) []root {
 		if path == "" {
 			return
 		}
-		info, err := os.Stat(path)
-		if err != nil {
-			info = nil
-		}
-		roots = append(roots, root{path: filepath.Clean(path), info: info, owner: owner})
+		roots = append(roots, root{path: filepath.Clean(path), owner: owner})
 	}
 	for _, s := range sessions {
 		add(s, s.RepoPath)
@@ -108,15 +109,19 @@ func rootsOf(sessions []*Session) []root {
 	return roots
 }
 
-// ownersOf returns the sessions that dir is a root of, in the order of roots. Directories are compared by identity, so
-// that links on either side and file systems that ignore case make no difference.
-func ownersOf(dir string, roots []root) []*Session {
-	info, err := os.Stat(dir)
+// ownersOf returns the sessions that dir is a root of, in the order of roots. By identity, links on either side and
+// file systems that ignore case make no difference.
+func ownersOf(dir string, roots []root, byIdentity bool) []*Session {
+	here, err := os.Stat(dir)
+	if byIdentity && err != nil {
+		return nil
+	}
 	var owners []*Session
 	for _, r := range roots {
 		same := r.path == dir
-		if err == nil && r.info != nil {
-			same = os.SameFile(info, r.info)
+		if byIdentity {
+			info, err := os.Stat(r.path)
+			same = err == nil && os.SameFile(here, info)
 		}
 		if same && !slices.Contains(owners, r.owner) {
 			owners = append(owners, r.owner)

@@ -3,6 +3,7 @@ package worktree
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -63,11 +64,11 @@ func unit(t *testing.T) time.Duration {
 	return all[len(all)/2]
 }
 
-func (w *turns) budgeted(ref string, b Budget) (Snapshot, error, time.Duration) {
+func (w *turns) budgeted(ref string, b Budget) (Snapshot, time.Duration, error) {
 	w.t.Helper()
 	begin := time.Now()
 	s, err := w.m.SnapshotWithin(w.t.Context(), w.p.Path, ref, "m", w.scratch, b)
-	return s, err, time.Since(begin)
+	return s, time.Since(begin), err
 }
 
 func TestWithinBudgetOfBytes(t *testing.T) {
@@ -78,28 +79,55 @@ func TestWithinBudgetOfBytes(t *testing.T) {
 	}
 	writeFile(t, w.path("big"), strings.Repeat("x", 3<<20))
 	writeFile(t, w.path("a.txt"), "small\n")
-	s, err, _ := w.budgeted("refs/paw/s_agent/turn/99", Budget{Bytes: 1 << 20})
+	s, _, err := w.budgeted("refs/paw/s_agent/turn/99", Budget{Bytes: 1 << 20})
 	if !errors.Is(err, ErrOverBudget) || s.Commit != w.base || !strings.Contains(err.Error(), "4 MiB") {
 		t.Errorf("got %+v, %v", s, err)
 	}
 	if got := w.git("for-each-ref", "refs/paw"); got != "" {
 		t.Errorf("there is %q", got)
 	}
-	if _, err, _ := w.budgeted("refs/paw/s_agent/turn/99", Budget{Bytes: 4 << 20}); err != nil {
+	if _, _, err := w.budgeted("refs/paw/s_agent/turn/99", Budget{Bytes: 4 << 20}); err != nil {
 		t.Error(err)
 	}
-	if _, err, _ := w.budgeted("", Budget{Bytes: 1 << 20}); err != nil {
+	if _, _, err := w.budgeted("", Budget{Bytes: 1 << 20}); err != nil {
 		t.Errorf("what is saved already counts again: %v", err)
 	}
 	count := counting(t)
 	waitFor(t, "the file to be old enough to be believed in", func() bool {
-		_, err, _ := w.budgeted("", Budget{})
+		_, _, err := w.budgeted("", Budget{})
 		ran := strings.Join(count(), "\n")
 		return err == nil && strings.Contains(ran, "write-tree") && !strings.Contains(ran, "update-index")
 	})
 	if files := w.files(w.take().Commit); len(files["big"]) != 3<<20 || files["a.txt"] != "small\n" {
 		t.Errorf("%d files", len(files))
 	}
+}
+
+// wantNoLitter looks for what a git that was stopped could have left.
+func (w *turns) wantNoLitter() {
+	w.t.Helper()
+	left, _ := filepath.Glob(filepath.Join(w.scratch, "scratch-*"))
+	for _, pattern := range []string{"tmp_*", "*/tmp_*"} {
+		more, _ := filepath.Glob(filepath.Join(w.m.Repository.CommonDir, "objects", pattern))
+		left = append(left, more...)
+	}
+	if len(left) > 0 {
+		w.t.Errorf("left %q", left)
+	}
+}
+
+func TestWithinBudgetOfTimeStopsAtALargeFile(t *testing.T) {
+	w := newTurns(t, "")
+	content := make([]byte, 100<<20)
+	rand.NewChaCha8([32]byte{1}).Read(content)
+	if err := os.WriteFile(w.path("large"), content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, spent, err := w.budgeted("", Budget{Time: 300 * time.Millisecond})
+	if !errors.Is(err, ErrOverBudget) || spent > 2*time.Second {
+		t.Errorf("%v after %v", err, spent)
+	}
+	w.wantNoLitter()
 }
 
 // TestWithinBudgetOfTimeStopsAFilter has a filter that hangs and does not mind
@@ -110,7 +138,7 @@ func TestWithinBudgetOfTimeStopsAFilter(t *testing.T) {
 	writeFile(t, w.path(".gitattributes"), "*.slow filter=slow\n")
 	writeFile(t, w.path("x.slow"), "x\n")
 	before := w.everything()
-	s, err, spent := w.budgeted("refs/paw/s_agent/turn/99", Budget{Time: 500 * time.Millisecond})
+	s, spent, err := w.budgeted("refs/paw/s_agent/turn/99", Budget{Time: 500 * time.Millisecond})
 	if !errors.Is(err, ErrOverBudget) || s.Commit != w.base {
 		t.Errorf("got %+v, %v", s, err)
 	}
@@ -118,6 +146,7 @@ func TestWithinBudgetOfTimeStopsAFilter(t *testing.T) {
 		t.Errorf("took %v", spent)
 	}
 	waitFor(t, "the processes to end", func() bool { return gitsAt(w.p.Path) == 0 })
+	w.wantNoLitter()
 	if after := w.everything(); fmt.Sprint(after) != fmt.Sprint(before) {
 		t.Errorf("the worktree has changed")
 	}
@@ -136,15 +165,13 @@ func TestWithinBudgetOf20000Files(t *testing.T) {
 	base := unit(t)
 	budget := Budget{Time: 3 * time.Second, Bytes: 512 << 20}
 	for try := 1; ; try++ {
-		s, err, spent := w.budgeted("refs/paw/s_agent/turn/99", budget)
+		s, spent, err := w.budgeted("refs/paw/s_agent/turn/99", budget)
 		t.Logf("try %d: %v, %.0f x git --version, %v", try, spent, float64(spent)/float64(base), err)
 		if spent > budget.Time+time.Second {
 			t.Errorf("took %v", spent)
 		}
 		waitFor(t, "git to end", func() bool { return gitsAt(w.p.Path) == 0 })
-		if left, _ := filepath.Glob(filepath.Join(w.scratch, "scratch-*")); len(left) > 0 {
-			t.Errorf("left %q", left)
-		}
+		w.wantNoLitter()
 		if err == nil {
 			if got := strings.Count(w.git("ls-tree", "-r", "--name-only", s.Commit), "\n") + 1; got != 20003 {
 				t.Errorf("%d files", got)
@@ -160,7 +187,7 @@ func TestWithinBudgetOf20000Files(t *testing.T) {
 		if what == "one more file" {
 			writeFile(t, w.path("many/d7/more"), "x\n")
 		}
-		s, err, spent := w.budgeted("", budget)
+		s, spent, err := w.budgeted("", budget)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,12 +205,10 @@ func TestGitProcessesOfOneTurn(t *testing.T) {
 	w := newTurns(t, "")
 	ctx := t.Context()
 	end := func(n int) error {
-		s, err := w.m.SnapshotWithin(ctx, w.p.Path, fmt.Sprintf("refs/paw/s_agent/turn/%d", n), "m", w.scratch, Budget{})
-		if err != nil {
+		if _, err := w.m.SnapshotWithin(ctx, w.p.Path, fmt.Sprintf("refs/paw/s_agent/turn/%d", n), "m", w.scratch, Budget{}); err != nil {
 			return err
 		}
-		_, err = w.m.CreateRef(ctx, fmt.Sprintf("refs/tags/afk-s_agent-%d", n), w.base)
-		_ = s
+		_, err := w.m.CreateRef(ctx, fmt.Sprintf("refs/tags/afk-s_agent-%d", n), w.base)
 		return err
 	}
 	count := counting(t)
@@ -202,6 +227,14 @@ func TestGitProcessesOfOneTurn(t *testing.T) {
 	os.Remove(w.path("new"))
 	os.Remove(w.path("a.txt"))
 	do("snapshot and tag, deleted", 5, func() error { return end(3) })
+	writeFile(t, w.path("a.txt"), "x\n")
+	do("rewind", 13, func() error {
+		_, err := w.m.Rewind(ctx, w.p.Path, "refs/paw/s_agent/turn/2", "refs/paw/s_agent/rescue/1")
+		return err
+	})
+	do("diff", 1, func() error {
+		return w.m.Diff(ctx, w.p.Path, "refs/paw/s_agent/turn/1", "refs/paw/s_agent/turn/2", false, false, io.Discard)
+	})
 	do("delete refs", 1, func() error {
 		return w.m.DeleteRefs(ctx, map[string]string{"refs/tags/afk-s_agent-1": w.base, "refs/tags/afk-s_agent-2": w.base})
 	})
@@ -225,14 +258,15 @@ func TestCostOfOneTurnEnd(t *testing.T) {
 		if what == "dirty" {
 			writeFile(t, w.path("new"), "x\n")
 		}
-		best := 1e9
+		var all []float64
 		for range 15 {
 			base := unit(t)
-			best = min(best, float64(end())/float64(base))
+			all = append(all, float64(end())/float64(base))
 		}
-		t.Logf("turn end, %s: %.1f x git --version", what, best)
-		if most := map[string]float64{"clean": 10, "dirty": 20}[what]; best > most {
-			t.Errorf("%s: %.1f x git --version, at most %.0f wanted", what, best, most)
+		slices.Sort(all)
+		t.Logf("turn end, %s: %.1f x git --version, the best %.1f", what, all[7], all[0])
+		if most := map[string]float64{"clean": 10, "dirty": 20}[what]; all[0] > most { // the machine is shared
+			t.Errorf("%s: %.1f x git --version, at most %.0f wanted", what, all[0], most)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 // the scratch index that becomes the tree of a snapshot.
 type look struct {
 	top     string
+	common  string   // directory of the repository
 	repo    git.Repo // with the scratch index
 	scratch string   // its file
 	began   time.Time
@@ -36,7 +37,7 @@ type look struct {
 // lookAt compares a worktree with HEAD through a copy of its index in dir: one
 // git process, and nothing is written elsewhere. The caller ends it with drop.
 func (m Manager) lookAt(ctx context.Context, path, admin, dir string) (*look, error) {
-	l := &look{top: path, began: time.Now()}
+	l := &look{top: path, common: m.Repository.CommonDir, began: time.Now()}
 	idSize, err := idSizeOf(m.Repository.CommonDir)
 	if err != nil {
 		return nil, err

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"paw/worktree/git"
 )
@@ -66,7 +64,7 @@ func (l *look) record(ctx context.Context, kept index, limit int64) (notSaved []
 	for len(r.missing) > 0 {
 		batch := r.nextBatch()
 		if err := r.add(ctx, batch); err != nil {
-			if ctx.Err() != nil || git.ExitCode(err) < 0 {
+			if ctx.Err() != nil || git.ExitCode(err) <= 0 {
 				return nil, err
 			}
 			return r.addPatiently(ctx)
@@ -138,52 +136,6 @@ func (r *recording) tracked(name string) *entry {
 	return found
 }
 
-// known is the entry that an earlier snapshot made of the same file: no part of
-// what git records of a file differs. It is sure when the file was last changed
-// well before that snapshot, so that a change in the same instant cannot hide.
-func (r *recording) known(name string, info fs.FileInfo) (known *entry, sure bool) {
-	i, found := slices.BinarySearchFunc(r.kept.entries, name, func(e entry, name string) int { return strings.Compare(e.name, name) })
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !found || !ok {
-		return nil, false
-	}
-	e := r.kept.entries[i]
-	isLink := info.Mode()&fs.ModeSymlink != 0
-	if e.stage() != 0 || e.gitlink || isLink != (e.mode() == modeLink) ||
-		uint32(stat.Ino) != e.field(inoAt) || stat.Uid != e.field(uidAt) || stat.Gid != e.field(gidAt) || uint32(stat.Size) != e.field(sizeAt) {
-		return nil, false
-	}
-	mtime, ctime := statTimes(stat)
-	if !e.hasTime(mtimeAt, mtime) || !e.hasTime(ctimeAt, ctime) {
-		return nil, false
-	}
-	plain := e.plain()
-	return &plain, mtime.Before(r.kept.time) && ctime.Before(r.kept.time)
-}
-
-// modeLink is how an index says that an entry is a symbolic link.
-const modeLink = 0o120000
-
-// hasTime compares one of the times of an entry; some builds of git keep whole
-// seconds only.
-func (e entry) hasTime(at int, t time.Time) bool {
-	nanoseconds := e.field(at + 4)
-	return e.field(at) == uint32(t.Unix()) && (nanoseconds == 0 || nanoseconds == uint32(t.Nanosecond()))
-}
-
-// attributesChanged reports whether the files that decide how content is
-// converted differ from those under which the kept entries were made.
-func (r *recording) attributesChanged() bool {
-	isAttributes := func(name string) bool { return path.Base(name) == ".gitattributes" }
-	if slices.ContainsFunc(r.missing, func(f file) bool { return isAttributes(f.name) }) {
-		return true
-	}
-	only := func(all []entry) []entry {
-		return slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return !isAttributes(e.name) })
-	}
-	return !slices.EqualFunc(only(r.merged()), only(r.kept.entries), entry.same)
-}
-
 // size is how much content is new to the repository.
 func (r *recording) size() int64 {
 	size := int64(0)
@@ -235,6 +187,11 @@ func (r *recording) nextBatch() []file {
 }
 
 func (r *recording) add(ctx context.Context, batch []file) error {
+	q, err := newQuarantine(r.common)
+	if err != nil {
+		return err
+	}
+	defer q.drop()
 	var input strings.Builder
 	for _, f := range batch {
 		input.WriteString(f.name)
@@ -244,14 +201,21 @@ func (r *recording) add(ctx context.Context, batch []file) error {
 	if len(batch) >= packedBatch {
 		args = append(slices.Clone(intoPack), args...)
 	}
-	_, err := r.repo.Input(ctx, []byte(input.String()), args...)
-	return err
+	if _, err := q.repo(r.repo).Input(ctx, []byte(input.String()), args...); err != nil {
+		return err
+	}
+	return q.release()
 }
 
 // addPatiently records what can be where git gives up at a file that it cannot
 // read or convert.
 func (r *recording) addPatiently(ctx context.Context) ([]string, error) {
-	s := &scratch{repo: r.repo, path: r.scratch}
+	q, err := newQuarantine(r.common)
+	if err != nil {
+		return nil, err
+	}
+	defer q.drop()
+	s := &scratch{repo: q.repo(r.repo), path: r.scratch}
 	for _, e := range r.look.entries {
 		s.entries = append(s.entries, e.indexEntry)
 	}
@@ -260,5 +224,8 @@ func (r *recording) addPatiently(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	_, embedded, err := s.compare(ctx, r.head)
-	return sorted(notSaved, embedded, r.special), err
+	if err != nil {
+		return nil, err
+	}
+	return sorted(notSaved, embedded, r.special), q.release()
 }

@@ -3,12 +3,10 @@ package worktree
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"paw/worktree/git"
 )
@@ -60,7 +58,7 @@ func (m Manager) Rewind(ctx context.Context, path, target, rescueRef string) (Re
 	if err != nil {
 		return Rescued{}, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	l, err := m.lookAt(ctx, path, admin, dir)
 	if err != nil {
 		return Rescued{}, err
@@ -228,57 +226,4 @@ func (r *rewind) moveHead(ctx context.Context, to, from string) error {
 		return nil
 	}
 	return r.repo.Run(ctx, quietly("update-ref", "--create-reflog", "-m", "paw: rewind to "+r.to.commit, "HEAD", to, from)...)
-}
-
-// installIndex makes the scratch index the real one under git's own lock. It is
-// as old as the begin of the rewind, so that git looks into every file that
-// somebody may have changed since.
-func (r *rewind) installIndex(ctx context.Context) error {
-	content, err := os.ReadFile(r.scratch)
-	if err != nil {
-		return err
-	}
-	real := filepath.Join(r.admin, "index")
-	mode := fs.FileMode(0o644)
-	if info, err := os.Stat(real); err == nil {
-		mode = info.Mode().Perm()
-	}
-	lock, err := takeIndexLock(ctx, real+".lock", mode)
-	if err != nil {
-		return err
-	}
-	_, err = lock.Write(content)
-	if closeErr := lock.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Chtimes(lock.Name(), r.began, r.began)
-	}
-	if err == nil {
-		err = os.Rename(lock.Name(), real)
-	}
-	if err != nil {
-		os.Remove(lock.Name())
-	}
-	return err
-}
-
-func takeIndexLock(ctx context.Context, path string, mode fs.FileMode) (*os.File, error) {
-	deadline := time.NewTimer(refLockPatience)
-	defer deadline.Stop()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-		if err == nil || !os.IsExist(err) {
-			return file, err
-		}
-		select {
-		case <-tick.C:
-		case <-deadline.C:
-			return nil, fmt.Errorf("%s: the index is locked", path)
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -130,52 +129,4 @@ func (l *look) commit(ctx context.Context, tree, message string, parents ...stri
 	}
 	out, err := l.repo.WithEnv(snapshotAuthor...).Input(ctx, []byte(message), args...)
 	return strings.TrimSpace(out), err
-}
-
-func keptIndex(dir string) string { return filepath.Join(dir, "index") }
-
-// clockMargin is how much older than the begin of a snapshot a change must be for
-// the next one to believe what this one recorded. It covers clocks that tick
-// slowly, and file systems that keep whole or every second second only.
-const clockMargin = 2 * time.Second
-
-// keepScratch hands the scratch index on to the next snapshot.
-func (l *look) keepScratch(dir string) {
-	then := l.began.Add(-clockMargin)
-	if os.Chtimes(l.scratch, then, then) == nil {
-		_ = os.Rename(l.scratch, keptIndex(dir))
-	}
-}
-
-// keptFor is the index that an earlier snapshot has left, unless the settings
-// that decide how content is converted have changed since.
-func (m Manager) keptFor(admin, dir string, idSize int) index {
-	kept, err := loadIndex(keptIndex(dir), idSize)
-	if err != nil {
-		return index{}
-	}
-	for _, name := range []string{
-		filepath.Join(m.Repository.CommonDir, "config"), filepath.Join(admin, "config.worktree"),
-		filepath.Join(m.Repository.CommonDir, "info", "attributes"),
-	} {
-		if info, err := os.Stat(name); err == nil && !info.ModTime().Before(kept.time) {
-			return index{}
-		}
-	}
-	return kept
-}
-
-// scratchAge is when the scratch files of a paw that was killed are litter.
-const scratchAge = time.Hour
-
-func sweepScratch(dir string) {
-	old, err := filepath.Glob(filepath.Join(dir, scratchPattern))
-	if err != nil {
-		return
-	}
-	for _, name := range old {
-		if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > scratchAge {
-			os.Remove(name)
-		}
-	}
 }

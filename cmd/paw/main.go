@@ -31,8 +31,8 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	interrupted := watchInterrupts(cancel)
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, env: env}
+	interrupted := watchInterrupts(cancel, a)
 	root := newRoot(a)
 	if filepath.Base(argv[0]) == "git-paw" {
 		root.Annotations = map[string]string{"cobra_annotation_command_display_name": "git paw"}
@@ -57,7 +57,7 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // watchInterrupts cancels the work on the first Ctrl-C, so that it can be undone
 // or left recoverable, and ends paw on the second.
-func watchInterrupts(cancel context.CancelFunc) <-chan struct{} {
+func watchInterrupts(cancel context.CancelFunc, a *app) <-chan struct{} {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	interrupted := make(chan struct{})
@@ -66,6 +66,9 @@ func watchInterrupts(cancel context.CancelFunc) <-chan struct{} {
 		close(interrupted)
 		cancel()
 		<-signals
+		if do := a.beforeExit.Load(); do != nil {
+			(*do)()
+		}
 		os.Exit(exitInterrupted)
 	}()
 	return interrupted

@@ -159,10 +159,8 @@ func (a *app) showSession(cmd *cobra.Command, p *orchestrator.Paw, name string, 
 	if err := a.showStatus(p, statuses, problems); err != nil {
 		return err
 	}
-	for _, r := range results {
-		if r.Kind == orchestrator.ResultRefused {
-			return exitStatus(orchestrator.KindError)
-		}
+	if anyRefused(results) {
+		return exitStatus(orchestrator.KindError)
 	}
 	return nil
 }

@@ -48,24 +48,49 @@ func runRecover(cmd *cobra.Command, a *app, p *orchestrator.Paw, o orchestrator.
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(recoveredView(recovered))
+	failed := false
+	for _, r := range recovered {
+		failed = failed || r.Err != nil || anyRefused(r.Results)
 	}
 	var last *session.Session
-	refused := false
-	for _, r := range recovered {
-		if r.Left != "" {
-			fmt.Fprintf(a.stdout, "%s: %s\n", r.Session.Name, r.Left)
-			continue
-		}
-		last = r.Session
-		refused = a.printResults(r.Session, r.Results) || refused
+	if a.json {
+		err = a.printJSON(recoveredView(recovered))
+	} else {
+		last = a.printRecovered(recovered)
 	}
 	switch {
-	case refused:
+	case err != nil:
+		return err
+	case failed:
 		return exitStatus(orchestrator.KindError)
 	case last == nil || o.DryRun || detach || !isTerminal(a.stdout):
 		return nil
 	}
 	return p.Attach(cmd.Context(), last, "")
+}
+
+// printRecovered prints what became of sessions, and returns the last that is back.
+func (a *app) printRecovered(recovered []orchestrator.Recovered) (last *session.Session) {
+	for _, r := range recovered {
+		switch {
+		case r.Err != nil:
+			a.printError(r.Err)
+		case r.Left != "":
+			fmt.Fprintf(a.stdout, "%s: %s\n", r.Session.Name, r.Left)
+		default:
+			last = r.Session
+			a.printResults(r.Session, r.Results)
+		}
+	}
+	return last
+}
+
+// anyRefused tells whether an agent could not be brought back.
+func anyRefused(results []orchestrator.Result) bool {
+	for _, r := range results {
+		if r.Kind == orchestrator.ResultRefused {
+			return true
+		}
+	}
+	return false
 }

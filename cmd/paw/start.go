@@ -91,7 +91,7 @@ func (o *startOptions) readPrompt(stdin io.Reader) error {
 	} else {
 		data, err = os.ReadFile(o.promptFile)
 	}
-	o.Prompt = string(data)
+	o.Prompt = strings.TrimSuffix(string(data), "\n") // that of the file's last line
 	return err
 }
 

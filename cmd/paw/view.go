@@ -112,6 +112,7 @@ type recoverSessionJSON struct {
 	Name   string       `json:"name"`
 	Left   *string      `json:"left_alone"`
 	Agents []resultJSON `json:"agents"`
+	Error  *string      `json:"error"`
 }
 
 type resultJSON struct {
@@ -127,6 +128,9 @@ func recoveredView(all []orchestrator.Recovered) recoverJSON {
 	view := recoverJSON{Version: 1, Sessions: []recoverSessionJSON{}}
 	for _, r := range all {
 		sv := recoverSessionJSON{Name: r.Session.Name, Left: nonEmpty(r.Left), Agents: []resultJSON{}}
+		if r.Err != nil {
+			sv.Error = nonEmpty(r.Err.Error())
+		}
 		for _, one := range r.Results {
 			sv.Agents = append(sv.Agents, resultJSON{
 				Name: one.Agent, CLI: one.CLI, Result: string(one.Kind), Reason: nonEmpty(one.Reason),

@@ -18,13 +18,13 @@ func (b *bench) measureRemove(ctx context.Context, w *world) error {
 	remove := b.job(fmt.Sprintf("remove, worktree of %d files", largeFiles), budget{multiple: 8})
 	status := b.job("  one git status of it", budget{})
 	for i := range removals {
+		dir := filepath.Join(w.repo+".paw", sessionName, agentName(i))
+		if err := w.time(ctx, status, "git", "-C", dir, "status", "--porcelain=v2", "--untracked-files=all", "--ignored=matching"); err != nil {
+			return err
+		}
 		do := w.time
 		if i == removals-1 {
 			do = w.count
-		}
-		dir := filepath.Join(w.repo+".paw", sessionName, agentName(i))
-		if err := do(ctx, status, "git", "-C", dir, "status", "--porcelain=v2", "--untracked-files=all", "--ignored=matching"); err != nil {
-			return err
 		}
 		if err := do(ctx, remove, w.paw, "remove", agentName(i)); err != nil {
 			return err

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// hostile is what a prompt may hold and no shell or tmux may touch.
+const hostile = "say \"quotes\" 'and' `ticks` $HOME \\ ; #{pid} #(touch /tmp/never) %% 😀\n  second line, spaces inside   \n\ttabs\n;"
+
+// awaitPrompt waits until the last turn of an agent has exactly this prompt and ended.
+func (w *world) awaitPrompt(agent, prompt string) {
+	w.t.Helper()
+	waitFor(w.t, "a turn with the prompt ended", func() bool {
+		list := w.turnsOf(agent)
+		return len(list) > 0 && list[len(list)-1].EndedAt != nil
+	})
+	list := w.turnsOf(agent)
+	if got := list[len(list)-1].Prompt; got != prompt {
+		w.t.Errorf("the prompt arrived as %.200q (%d bytes), want %.200q (%d bytes)", got, len(got), prompt, len(prompt))
+	}
+}
+
+// sendBytes pipes a prompt into paw send.
+func (w *world) sendBytes(agent, prompt string) {
+	w.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	cmd := exec.Command(self, "send", agent)
+	cmd.Dir, cmd.Env, cmd.Stdin = w.repo, append(append([]string{}, w.env...), "PAW_TEST_MAIN=1"), strings.NewReader(prompt)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.t.Fatalf("send: %v\n%s", err, out)
+	}
+}
+
+func TestHostilePromptArrivesByteForByte(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ok(w.paw("start", "--cli", "demo", "--detach", "--prompt", hostile))
+	w.awaitPrompt("demo", hostile)
+	w.sendBytes("demo", hostile)
+	waitFor(t, "the second turn", func() bool { return len(w.turnsOf("demo")) == 2 })
+	w.awaitPrompt("demo", hostile)
+	if _, err := os.Stat("/tmp/never"); err == nil {
+		t.Error("a part of the prompt was run")
+	}
+}
+
+func TestPromptTooLongForAnArgumentIsSent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	long := "a long one\n" + strings.Repeat("0123456789abcdef 0123456789abcdef\n", 32*1024) + "end"
+	file := filepath.Join(w.root, "prompt.md")
+	if err := os.WriteFile(file, append([]byte(long), '\n'), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := w.ok(w.paw("start", "--cli", "demo", "--detach", "--prompt-file", file))
+	if strings.Contains(out.stderr, "not sent") {
+		t.Errorf("%s", out.stderr)
+	}
+	w.awaitPrompt("demo", long)
+	kept, err := os.ReadFile(filepath.Join(w.root, "home/.local/state/paw/launch/shop/demo.prompt"))
+	if err == nil {
+		t.Errorf("the prompt is still kept: %d bytes", len(bytes.TrimSpace(kept)))
+	}
+}

@@ -1,0 +1,35 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"paw/orchestrator/agent"
+	"paw/session"
+)
+
+// canOnlyBeSent tells whether a CLI refuses a first prompt as an argument, such
+// as one of more than 128 KiB on Linux, but takes it typed.
+func canOnlyBeSent(err error) bool {
+	var refused *agent.PromptError
+	return errors.As(err, &refused) && refused.Send
+}
+
+// sendFirstPrompts types the first prompts that could not be arguments. A prompt
+// stays in its file until the CLI has it.
+func (p *Paw) sendFirstPrompts(ctx context.Context, s *session.Session, jobs []job, launched map[string]int) {
+	for i := range jobs {
+		j := &jobs[i]
+		if _, ok := launched[j.agent]; !ok || !j.sendIt || !j.starts() {
+			continue
+		}
+		p.say("%s: sending the first prompt once it is ready", j.agent)
+		path := p.promptPath(s.Name, j.agent)
+		if _, err := p.Send(ctx, s, j.agent, j.prompt, true); err != nil {
+			j.notes = append(j.notes, "its first prompt was not sent ("+err.Error()+"); it is kept in "+path)
+			continue
+		}
+		_ = os.Remove(path)
+	}
+}

@@ -1,0 +1,51 @@
+package orchestrator
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// hookFailure is one line of the log of hooks that failed.
+type hookFailure struct {
+	At     time.Time `json:"at"`
+	Launch string    `json:"launch"`
+	CLI    string    `json:"cli"`
+	Event  string    `json:"event"`
+	Error  string    `json:"error"`
+}
+
+func (p *Paw) hookLog() string { return filepath.Join(p.Paths.StateDir, "hooks.log") }
+
+// logHook notes a hook that failed; nobody could be told at the time.
+func (p *Paw) logHook(cliName, event string, cause error) {
+	line, err := json.Marshal(hookFailure{At: p.Now().UTC(), Launch: p.getenv("PAW_LAUNCH"), CLI: cliName, Event: event, Error: cause.Error()})
+	if err != nil {
+		return
+	}
+	f, err := os.OpenFile(p.hookLog(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	_, _ = f.Write(append(line, '\n'))
+}
+
+// hookFailures counts the hooks that failed and returns the last one.
+func (p *Paw) hookFailures() (count int, last hookFailure) {
+	f, err := os.Open(p.hookLog())
+	if err != nil {
+		return 0, last
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		var one hookFailure
+		if json.Unmarshal(lines.Bytes(), &one) == nil {
+			count, last = count+1, one
+		}
+	}
+	return count, last
+}

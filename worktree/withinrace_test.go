@@ -1,0 +1,118 @@
+package worktree
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestWithinAfterItsObjectsWerePruned(t *testing.T) {
+	w := newTurns(t, "")
+	writeFile(t, w.path("new"), "precious\n")
+	then := time.Now().Add(-time.Hour)
+	os.Chtimes(w.path("new"), then, then)
+	if _, err := w.m.SnapshotWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{}); err != nil {
+		t.Fatal(err)
+	}
+	w.git("gc", "--quiet", "--prune=now")
+	if got := w.files(w.take().Commit)["new"]; got != "precious\n" {
+		t.Errorf("new is %q", got)
+	}
+}
+
+func TestWithinSha256(t *testing.T) {
+	dir := filepath.Join(realTemp(t), "repo")
+	gitIn(t, filepath.Dir(dir), "init", "-q", "--object-format=sha256", dir)
+	w := &turns{world: newWorldAt(t, dir), scratch: filepath.Join(realTemp(t), "scratch")}
+	w.p = w.made("agent")
+	if got := w.take(); got.Commit != w.base {
+		t.Errorf("clean: %+v", got)
+	}
+	writeFile(t, w.path("new/x"), "x\n")
+	w.in("update-index", "--skip-worktree", "a.txt")
+	writeFile(t, w.path("a.txt"), "hidden\n")
+	w.wantTree("dirty", w.take())
+	w.wantTree("again", w.take())
+}
+
+func TestWithinIsTakenAgainAfterPrune(t *testing.T) {
+	w := newTurns(t, "")
+	writeFile(t, w.path("new"), "precious\n")
+	once := filepath.Join(realTemp(t), "once")
+	for _, before := range []string{"write-tree", "commit-tree", "update-ref"} {
+		os.Remove(once)
+		env := shim(t, `case "$*" in *`+before+`*) if mkdir "`+once+`" 2>/dev/null; then "$real" gc --quiet --prune=now; fi;; esac`)
+		path := os.Getenv("PATH")
+		os.Setenv("PATH", strings.TrimPrefix(env[0], "PATH="))
+		ref := "refs/paw/s_agent/turn/" + before
+		s, err := w.m.SnapshotWithin(t.Context(), w.p.Path, ref, "m "+before, w.scratch, Budget{})
+		os.Setenv("PATH", path)
+		if err != nil {
+			t.Fatalf("%s: %v", before, err)
+		}
+		if !exists(once) {
+			t.Fatalf("%s: nothing was pruned", before)
+		}
+		if w.files(s.Commit)["new"] != "precious\n" {
+			t.Errorf("%s: the file is gone", before)
+		}
+		w.git("update-ref", "-d", ref)
+		w.git("prune", "--expire=now")
+	}
+}
+
+func TestWithinAtOnceInOneScratchFolder(t *testing.T) {
+	w := newTurns(t, "")
+	for round := range 5 {
+		writeFile(t, w.path("new"), fmt.Sprintf("round %d\n", round))
+		var all sync.WaitGroup
+		for k := range 4 {
+			all.Go(func() {
+				s, err := w.m.SnapshotWithin(t.Context(), w.p.Path, fmt.Sprintf("refs/paw/s_agent/turn/%d%d", round, k), "m", w.scratch, Budget{})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if got := w.git("cat-file", "blob", s.Commit+":new"); got != fmt.Sprintf("round %d", round) {
+					t.Errorf("got %q", got)
+				}
+			})
+		}
+		all.Wait()
+	}
+	if left, _ := os.ReadDir(w.scratch); len(left) != 1 {
+		t.Errorf("left in the scratch folder: %v", left)
+	}
+}
+
+func TestWithinSweepsWhatAKilledOneLeft(t *testing.T) {
+	w := newTurns(t, "")
+	old, young := filepath.Join(w.scratch, "scratch-1"), filepath.Join(w.scratch, "scratch-2.lock")
+	writeFile(t, old, "half")
+	writeFile(t, young, "half")
+	then := time.Now().Add(-2 * scratchAge)
+	if err := os.Chtimes(old, then, then); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.m.SnapshotWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{}); err != nil {
+		t.Fatal(err)
+	}
+	if exists(old) || !exists(young) {
+		t.Errorf("old %v, young %v", exists(old), exists(young))
+	}
+}
+
+func TestWithinInRepositoryWithColonInItsName(t *testing.T) {
+	w := &turns{world: newWorldAt(t, filepath.Join(realTemp(t), `a:b "c`, "repo")), scratch: filepath.Join(realTemp(t), "scratch")}
+	w.p = w.made("agent")
+	writeFile(t, w.path("new"), "x\n")
+	for i := range packedBatch {
+		writeFile(t, w.path(fmt.Sprintf("many/%d", i)), fmt.Sprintf("%d\n", i))
+	}
+	w.wantTree("many", w.take())
+	w.git("fsck", "--no-progress", "--full")
+}
