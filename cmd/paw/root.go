@@ -68,6 +68,8 @@ shows who is running and who waits for you, and brings everything back after a c
 Without a command it is paw status where a session exists.`,
 		Example: `  paw start --cli claude,codex    two branches, two worktrees, two panes, attached
   paw status                      who is running and who waits
+  paw turns                       what each has done, turn by turn
+  paw diff claude                 the changes, as a patch
   paw recover                     after a crash or reboot: same panes, same conversations
   paw stop                        everything off; branches, worktrees and conversations stay`,
 		SilenceErrors: true,

@@ -29,8 +29,9 @@ func newStart(a *app) *cobra.Command {
 		Long: exits(`Start a session: a branch, a worktree and a tmux pane for each CLI, then attach.
 
 LIST has items [AGENT=]CLI, separated by commas or given with several --cli; the
-same CLI may come twice. Without --cli and --name, the session of this repository
-is attached, or recovered when it is stopped.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
+same CLI may come twice. Branches are paw/SESSION/AGENT unless --branches names them;
+worktrees lie beside the repository. Without --cli, --preset and --name, the session
+of this repository is attached, or recovered when it is stopped.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
 		Example: `  paw start --cli claude,codex
   paw start --cli claude --branches feat/auth,feat/search
   paw start --cli api=claude,web=claude --name shop --prompt "fix the failing tests"`,

@@ -16,7 +16,8 @@ func newTurns(a *app) *cobra.Command {
 		Use:   "turns [NAME] [AGENT]",
 		Short: "List the turns of the agents",
 		Long: exits(`List the turns of the agents: number, how each ended, the commit it ended on, the
-files it changed, how long it took, and its prompt.`, exitUsage, exitNotFound),
+files it changed, how long it took, and its prompt. A finished turn N has the tag
+afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound),
 		Example: `  paw turns
   paw turns claude
   paw turns claude --json`,
