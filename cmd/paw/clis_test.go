@@ -178,20 +178,23 @@ func (w *cliWorld) hang(n int, file string) {
 	}
 }
 
-// apiError: the agent is in error, and the turn was aborted for it.
+// apiError: the agent is in error, and the turn was aborted for it. It takes the
+// next prompt as soon as paw says so.
 func apiError(t *testing.T, w *cliWorld) {
-	n := w.last().Number + 1
-	w.send("do: fail 400 scripted overload")
-	a := w.awaitState("error")
-	if !strings.Contains(text(a.Reason), "scripted overload") {
-		t.Errorf("in error because of %q", text(a.Reason))
-	}
-	next := w.work("do: say Works again.")
-	if failed := w.turn(n); failed.State != "aborted" || text(failed.Reason) != "error" || failed.Tag != nil {
-		t.Errorf("the turn is %s, reason %s, tag %s", failed.State, text(failed.Reason), text(failed.Tag))
-	}
-	if next.Number != n+1 {
-		t.Errorf("the next turn is %d", next.Number)
+	for range 3 {
+		n := w.last().Number + 1
+		w.send("do: fail 400 scripted overload")
+		a := w.awaitState("error")
+		if !strings.Contains(text(a.Reason), "scripted overload") {
+			t.Errorf("in error because of %q", text(a.Reason))
+		}
+		next := w.work("do: say Works again.")
+		if failed := w.turn(n); failed.State != "aborted" || text(failed.Reason) != "error" || failed.Tag != nil {
+			t.Errorf("the turn is %s, reason %s, tag %s", failed.State, text(failed.Reason), text(failed.Tag))
+		}
+		if next.Number != n+1 {
+			t.Errorf("the next turn is %d", next.Number)
+		}
 	}
 }
 

@@ -23,8 +23,8 @@ import (
 )
 
 // cliPatience is how long a real CLI may take for anything: its start alone can
-// be 10 s on a busy machine.
-const cliPatience = 60 * time.Second
+// be 50 s on a busy machine.
+const cliPatience = 90 * time.Second
 
 // cliWorld is a world in which real CLIs talk to a scripted model on loopback.
 type cliWorld struct {
@@ -229,14 +229,14 @@ func (w *cliWorld) turn(n int) turnJSON {
 	return turnJSON{}
 }
 
-// finished waits until the agent's last turn is a finished one with a number
+// finished waits until the agent's last turn is a tagged one with a number
 // above after, and the agent is idle. The turn's tag must be on its commit.
 func (w *cliWorld) finished(after int) turnJSON {
 	w.t.Helper()
 	var last turnJSON
-	w.await(fmt.Sprintf("a turn after %d is finished", after), func() bool {
+	w.await(fmt.Sprintf("a turn after %d is finished and tagged", after), func() bool {
 		last = w.last()
-		return last.Number > after && last.State == "finished"
+		return last.Number > after && last.Tag != nil
 	})
 	a := w.awaitState("idle")
 	tag := fmt.Sprintf("afk-shop_%s-%d", w.cli, last.Number)

@@ -1,0 +1,181 @@
+//go:build clis
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCLIsSideBySide has claude and codex work at the same time, six turns in all.
+func TestCLIsSideBySide(t *testing.T) {
+	w := newCLIWorld(t, "claude", "codex")
+	w.ok(w.paw("start", "--cli", "claude,codex", "--detach"))
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(w.describe())
+		}
+	})
+	as := func(cli string) *cliWorld {
+		one := *w
+		one.cli = cli
+		return &one
+	}
+	claude, codex := as("claude"), as("codex")
+	base := w.oid("main")
+
+	// First turns, at the same time: each runs until its gate opens.
+	gate := func(name string) string { return filepath.Join(w.root, name) }
+	claude.send("do: write c1.txt 1\ndo: run " + untilExists(gate("one")) + "\ndo: commit Claude one")
+	w.states("claude running 1")
+	codex.send("do: write x1.txt 1\ndo: run " + untilExists(gate("two")))
+	w.states("claude running 1", "codex running 1")
+	w.write(w.root, "one", "")
+	c1 := claude.finished(0)
+	w.states("claude idle", "codex running 1")
+	w.write(w.root, "two", "")
+	x1 := codex.finished(0)
+	w.states("claude idle", "codex idle")
+
+	// Second turns: one waits for an answer while the other one works.
+	codex.send("do: ask touch granted.txt\ndo: commit Codex two")
+	codex.awaitState("waiting_input")
+	c2 := claude.work("do: write c2.txt 2")
+	w.states("claude idle", "codex waiting_input 2")
+	codex.answer(mannersOf["codex"].allow)
+	x2 := codex.finished(1)
+	w.states("claude idle", "codex idle")
+
+	// A human edits between the turns: that is not claude's.
+	w.write(w.worktree("claude"), "README.md", "hello\nby a human\n")
+	c3 := claude.work("do: append README.md by claude\ndo: commit Claude three")
+	if got := w.ok(w.paw("diff", "claude", "3")).stdout; !strings.Contains(got, "\n+by claude\n") || strings.Contains(got, "+by a human") || strings.Contains(got, "c2.txt") {
+		t.Errorf("paw diff claude 3:\n%s", got)
+	}
+	if got := w.ok(w.paw("diff", "claude", "2..3")).stdout; !strings.Contains(got, "\n+by a human\n") {
+		t.Errorf("paw diff claude 2..3 has no human's edit:\n%s", got)
+	}
+	x3 := codex.work("Note this down")
+
+	// Tags: on the commit that was HEAD at the end of each turn.
+	for _, c := range []struct {
+		name string
+		turn turnJSON
+		want string
+	}{
+		{"claude 1", c1, w.oid("paw/shop/claude~1")},
+		{"claude 2", c2, w.oid("paw/shop/claude~1")},
+		{"claude 3", c3, w.oid("paw/shop/claude")},
+		{"codex 1", x1, base},
+		{"codex 2", x2, w.oid("paw/shop/codex~1")},
+		{"codex 3", x3, w.oid("paw/shop/codex")},
+	} {
+		agent, n, _ := strings.Cut(c.name, " ")
+		if got := w.oid("afk-shop_" + agent + "-" + n); got != c.want || text(c.turn.CommitHash) != c.want {
+			t.Errorf("the tag of %s is on %s, its turn on %s, want %s", c.name, got, text(c.turn.CommitHash), c.want)
+		}
+	}
+	if n := len(strings.Fields(w.git(w.repo, "tag", "--list", "afk-*"))); n != 8 {
+		t.Errorf("%d turn tags, want six and two for the start", n)
+	}
+	if w.oid("main") != base || w.oid("paw/shop/claude~2") != base || w.oid("paw/shop/codex~2") != base {
+		t.Error("a commit is on another branch than its agent's")
+	}
+	w.lookForTraces()
+	w.ok(w.paw("stop"))
+	w.checkTurns("claude")
+	w.checkTurns("codex")
+	w.lookForTraces()
+}
+
+// states compares what paw status says now with "AGENT STATE [TURN]".
+func (w *cliWorld) states(want ...string) {
+	w.t.Helper()
+	for _, one := range want {
+		a := w.agent(strings.Fields(one)[0])
+		got := a.Name + " " + a.State
+		if a.CurrentTurn != nil {
+			got += fmt.Sprint(" ", *a.CurrentTurn)
+		}
+		if got != one {
+			w.t.Errorf("paw status says %q (reason %s, source %s), want %q", got, text(a.Reason), a.StateSource, one)
+		}
+	}
+}
+
+// tricky is a prompt that a shell, tmux or a CLI could take for something else.
+const tricky = `it's "quoted", 'twice' and ` + "`backticked`" + ` $(touch pwned) $HOME \n %s !! ~ * #{pid} #S 🎉 é 漢字 @README.md` + `
+second line; with ; and && touch pwned
+
+-x --help
+do: say Heard.
+the last line ends in a semicolon;`
+
+// TestCLIsGetHostilePrompts sends one prompt as the first and another one later: both arrive byte for byte.
+func TestCLIsGetHostilePrompts(t *testing.T) {
+	for _, cli := range []string{"claude", "codex", "opencode"} {
+		t.Run(cli, func(t *testing.T) {
+			w := newCLIWorld(t, cli)
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Log(w.describe())
+				}
+			})
+			w.ok(w.paw("start", "--cli", cli, "--prompt", tricky, "--detach"))
+			w.heard(t, "--prompt", w.finished(0), tricky)
+			for i, prompt := range []string{tricky, "/" + tricky, "!" + tricky, "-" + tricky} {
+				w.heard(t, fmt.Sprintf("send %q", prompt[:2]), w.work(prompt+"\n"), prompt)
+				if n := w.last().Number; n != i+2 {
+					t.Errorf("turn %d, want %d", n, i+2)
+				}
+			}
+			for _, dir := range []string{w.root, w.repo, w.worktree(cli), filepath.Join(w.root, "home")} {
+				if _, err := os.Stat(filepath.Join(dir, "pwned")); err == nil {
+					t.Errorf("part of a prompt was run in %s", dir)
+				}
+			}
+		})
+	}
+}
+
+// heard compares a prompt with what paw turns has, and with what the model was asked.
+func (w *cliWorld) heard(t *testing.T, how string, one turnJSON, want string) {
+	t.Helper()
+	// A space in front makes text of what the CLI would take for a command, one at the end closes its completion.
+	if got := strings.TrimPrefix(one.Prompt, " "); got != want {
+		t.Errorf("%s: paw turns has\n%q, want\n%q", how, one.Prompt, want)
+	}
+	if text(one.Message) != "Heard." {
+		t.Errorf("%s: the answer is %q", how, text(one.Message))
+	}
+	for _, e := range w.requests.last(100) {
+		if strings.HasPrefix(strings.TrimSpace(e.Prompt), want[:150]) {
+			return
+		}
+	}
+	t.Errorf("%s: no request has the prompt", how)
+}
+
+// TestCLIsGetAMegabyte sends a prompt that is longer than any argument may be.
+func TestCLIsGetAMegabyte(t *testing.T) {
+	line := strings.Repeat("0123456789abcdef", 6) + "\n"
+	prompt := "do: say Heard.\n" + strings.Repeat(line, 1<<20/len(line)) + "the end"
+	for _, cli := range []string{"claude", "codex", "opencode"} {
+		t.Run(cli, func(t *testing.T) {
+			w := newCLIWorld(t, cli)
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Log(w.describe())
+				}
+			})
+			w.ok(w.paw("start", "--cli", cli, "--detach"))
+			out := w.pawInput(prompt, "send", cli)
+			t.Logf("exit code %d: %s%s", out.code, out.stdout, out.stderr)
+			one := w.finished(0)
+			t.Logf("%d of %d bytes arrived, the same: %v; answer %q", len(one.Prompt), len(prompt), one.Prompt == prompt, text(one.Message))
+		})
+	}
+}
