@@ -28,6 +28,10 @@ type addition struct {
 
 // Add puts more agents into a running session.
 func (p *Paw) Add(ctx context.Context, s *session.Session, o AddOptions) (*Started, error) {
+	p, err := p.configuredFor(s)
+	if err != nil {
+		return nil, err
+	}
 	a, err := p.planAddition(ctx, s, o, func(agents []plannedAgent) error {
 		if err := p.requireTools(ctx); err != nil {
 			return err

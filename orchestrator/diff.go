@@ -51,7 +51,7 @@ func (p *Paw) diffEnds(ctx context.Context, m worktree.Manager, s *session.Sessi
 	}
 	first, last, ranged := strings.Cut(text, "..")
 	if !ranged {
-		one, err := turnNumbered(list, first)
+		one, err := turnNumbered(s, list, first)
 		if err != nil {
 			return "", "", err
 		}
@@ -73,7 +73,7 @@ func (p *Paw) endOf(ctx context.Context, m worktree.Manager, s *session.Session,
 	if number == "0" {
 		return w.BaseCommit, nil
 	}
-	one, err := turnNumbered(list, number)
+	one, err := turnNumbered(s, list, number)
 	if err != nil {
 		return "", err
 	}
@@ -92,17 +92,17 @@ func (p *Paw) turnEnd(ctx context.Context, m worktree.Manager, s *session.Sessio
 }
 
 // turnNumbered finds a turn by what the user typed.
-func turnNumbered(list AgentTurns, text string) (*ListedTurn, error) {
+func turnNumbered(s *session.Session, list AgentTurns, text string) (*ListedTurn, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return nil, failf(KindUsage, "%q: not the number of a turn", text).hint("paw turns %s", list.Agent)
+		return nil, failf(KindUsage, "%q: not the number of a turn", text).hint("paw turns %s %s", s.Name, list.Agent)
 	}
 	for i := range list.Turns {
 		if list.Turns[i].Number == n {
 			return &list.Turns[i], nil
 		}
 	}
-	return nil, failf(KindNotFound, "%s has no turn %d", list.Agent, n).hint("paw turns %s", list.Agent)
+	return nil, failf(KindNotFound, "%s has no turn %d", list.Agent, n).hint("paw turns %s %s", s.Name, list.Agent)
 }
 
 // stateNow is a commit of the worktree as it is, kept by no ref.

@@ -48,13 +48,14 @@ func (p *Paw) Here() (*session.Session, error) {
 		}
 	}
 	repository, err := worktree.Discover(p.Dir)
+	places := []string{repository.Worktree, repository.Path, repository.CommonDir}
 	if errors.Is(err, worktree.ErrNotRepository) {
-		return nil, nil
+		places, err = []string{p.Dir}, nil // maybe an agent's worktree that lost its .git file
 	}
 	if err != nil {
 		return nil, err
 	}
-	for _, place := range []string{repository.Worktree, repository.Path, repository.CommonDir} {
+	for _, place := range places {
 		if place == "" {
 			continue
 		}

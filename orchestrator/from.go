@@ -50,7 +50,7 @@ func (p *Paw) originOf(ctx context.Context, m worktree.Manager, s *session.Sessi
 		}
 		return from, nil
 	}
-	return from, p.fillOrigin(ctx, m, from, list)
+	return from, p.fillOrigin(ctx, m, s, from, list)
 }
 
 // lastFinished is the number of the last turn that finished, 0 when none has.
@@ -66,9 +66,9 @@ func lastFinished(list AgentTurns) int {
 
 // fillOrigin finds commit, uncommitted work and conversation of a turn from 1 on.
 // The tag alone is enough: logs and snapshots may be gone.
-func (p *Paw) fillOrigin(ctx context.Context, m worktree.Manager, from *origin, list AgentTurns) error {
+func (p *Paw) fillOrigin(ctx context.Context, m worktree.Manager, s *session.Session, from *origin, list AgentTurns) error {
 	turnSession := from.source.TurnSession
-	one, err := turnNumbered(list, strconv.Itoa(from.Turn))
+	one, err := turnNumbered(s, list, strconv.Itoa(from.Turn))
 	tagged, tagErr := m.Head(ctx, turn.TagRef(turnSession, from.Turn))
 	switch {
 	case tagErr == nil:
@@ -98,11 +98,11 @@ func (p *Paw) fillOrigin(ctx context.Context, m worktree.Manager, from *origin, 
 	if snapshot == "" || snapshot == from.commit {
 		return nil
 	}
-	if _, err := m.Head(ctx, snapshot); err != nil {
+	if found, _ := m.Head(ctx, snapshot); found == snapshot {
+		from.Snapshot = snapshot
+	} else {
 		from.notes = append(from.notes, fmt.Sprintf("the snapshot of turn %d is gone: only what was committed is there", from.Turn))
-		return nil
 	}
-	from.Snapshot = snapshot
 	return nil
 }
 

@@ -189,7 +189,7 @@ func (p *Paw) launchFailure(sessionName, agentName string) string {
 // evidence turns the facts of one agent into what the state is decided from.
 func (f facts) evidence(a agentFacts) session.Evidence {
 	e := session.Evidence{
-		Tmux: f.tmux, Record: f.session.Status, Phase: a.record.Phase, Lock: a.lock.State, HolderPID: holderPID(a.lock),
+		Tmux: f.tmux, Record: f.session.Status, Phase: a.record.Phase, Lock: a.lock.State, HolderPID: a.lock.PID(),
 		Pane: session.PaneGone, OtherBoot: a.lock.Holder.BootID != "" && a.lock.Holder.BootID != session.BootID(),
 		LaunchedAt: a.launchedAt, Now: f.now,
 	}

@@ -22,7 +22,7 @@ import (
 )
 
 // lockWait bounds how long a command waits for another paw that holds a lock.
-const lockWait = 30 * time.Second
+var lockWait = 30 * time.Second // tests do not wait that long
 
 // Paw is one running paw: its configuration, its files and the user's environment.
 type Paw struct {
@@ -37,6 +37,7 @@ type Paw struct {
 	Progress   io.Writer
 	Now        func() time.Time
 	Step       func(name string) // called after each step that changes something; tests kill paw there
+	configured string            // main worktree of the repository that Config is of
 }
 
 // New puts a Paw together from the user's directory and environment. It reads
@@ -63,7 +64,15 @@ func New(dir string, env []string, progress io.Writer) (*Paw, error) {
 	if repository, err := worktree.Discover(dir); err == nil {
 		root = repository.Path
 	}
-	p.Config, err = config.Load(paths, root, p.getenv)
+	return p, p.configure(root)
+}
+
+// configure reads the configuration for the repository with that main worktree.
+// With an error p has the defaults.
+func (p *Paw) configure(root string) error {
+	var err error
+	p.configured = root
+	p.Config, err = config.Load(p.Paths, root, p.getenv)
 	if err != nil {
 		p.Config = config.Loaded{Config: config.Default()}
 	}
@@ -72,7 +81,18 @@ func New(dir string, env []string, progress io.Writer) (*Paw, error) {
 		custom[name] = agent.Custom{Name: name, Command: c.Command, Resume: c.Resume, Args: c.Args, Prompt: c.Prompt, Env: c.Env}
 	}
 	p.CLIs = agent.New(custom)
-	return p, err
+	return err
+}
+
+// configuredFor is p with the configuration of the repository of a session, which
+// need not be the one the user stands in.
+func (p *Paw) configuredFor(s *session.Session) (*Paw, error) {
+	repository, err := worktree.Discover(s.GitCommonDir)
+	if err != nil || repository.Path == p.configured {
+		return p, nil //nolint:nilerr // whoever needs the repository says that it is gone
+	}
+	other := *p
+	return &other, other.configure(repository.Path)
 }
 
 func (p *Paw) getenv(name string) string {
@@ -108,9 +128,12 @@ func (p *Paw) manager(repository worktree.Repository) worktree.Manager {
 		Repository: repository,
 		Locks: func(ctx context.Context) (func(), error) {
 			ctx, cancel := context.WithTimeout(ctx, lockWait)
+			defer cancel()
 			unlock, err := p.Locks.Repository(ctx, repository.CommonDir)
-			cancel()
-			return unlock, err
+			if err != nil {
+				return nil, p.recordError("", err)
+			}
+			return unlock, nil
 		},
 	}
 }

@@ -10,6 +10,7 @@ import (
 // recoverFacts is what recover knows of one agent that is not simply alive.
 type recoverFacts struct {
 	sessionName string
+	repoPath    string
 	named       bool // the user named the session: stopped agents come back too
 	record      session.Worktree
 	tmux        session.Liveness
@@ -99,7 +100,7 @@ func planWorktree(f recoverFacts, j *job) bool {
 		j.worktree = worktreeCreate
 	case f.worktreeMissing && !f.branchExists:
 		j.refuse(fmt.Errorf("its worktree %s and its branch %s are gone", path, f.record.Branch),
-			fmt.Sprintf("git branch %s %s && paw recover %s", f.record.Branch, f.record.BaseCommit, f.sessionName))
+			fmt.Sprintf("git -C %s branch %s %s && paw recover %s", quote(f.repoPath), quote(f.record.Branch), f.record.BaseCommit, f.sessionName))
 		return false
 	case f.worktreeMissing && f.branchAt != "":
 		j.refuse(fmt.Errorf("its worktree is gone and its branch %s is checked out in %s", f.record.Branch, f.branchAt),
@@ -108,7 +109,7 @@ func planWorktree(f recoverFacts, j *job) bool {
 	case f.worktreeMissing:
 		j.worktree = worktreeRestore
 	case f.worktreeWrong != "":
-		j.refuse(errors.New(f.worktreeWrong), fmt.Sprintf("git worktree repair %s", quote(path)))
+		j.refuse(errors.New(f.worktreeWrong), fmt.Sprintf("git -C %s worktree repair %s", quote(f.repoPath), quote(path)))
 		return false
 	}
 	return true

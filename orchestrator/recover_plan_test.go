@@ -11,9 +11,9 @@ import (
 // healthy is an agent whose CLI died with its server and whose conversation can be resumed.
 func healthy() recoverFacts {
 	return recoverFacts{
-		sessionName: "shop",
-		record:      session.Worktree{Agent: "claude", Branch: "paw/shop/claude", WorktreePath: "/w", Phase: session.PhaseLive, ConversationIDs: []string{"old"}},
-		tmux:        session.TmuxDead, lock: session.LockFree, pane: session.PaneGone,
+		sessionName: "shop", repoPath: "/r",
+		record: session.Worktree{Agent: "claude", Branch: "paw/shop/claude", WorktreePath: "/w", Phase: session.PhaseLive, ConversationIDs: []string{"old"}},
+		tmux:   session.TmuxDead, lock: session.LockFree, pane: session.PaneGone,
 		launched: true, branchExists: true, resumable: true, newID: "new",
 	}
 }
@@ -64,10 +64,10 @@ func TestPlanAgent(t *testing.T) {
 		}, want: ResultFresh, worktree: worktreeCreate},
 		{name: "launched but not recorded", change: func(f *recoverFacts) { f.record.Phase = session.PhaseCreating }, want: ResultResumed},
 		{name: "worktree gone", change: func(f *recoverFacts) { f.worktreeMissing = true }, want: ResultResumed, worktree: worktreeRestore},
-		{name: "worktree and branch gone", change: func(f *recoverFacts) { f.worktreeMissing, f.branchExists = true, false }, want: ResultRefused, says: "git branch paw/shop/claude"},
+		{name: "worktree and branch gone", change: func(f *recoverFacts) { f.worktreeMissing, f.branchExists = true, false }, want: ResultRefused, says: "git -C /r branch paw/shop/claude"},
 		{name: "worktree gone, branch elsewhere", change: func(f *recoverFacts) { f.worktreeMissing, f.branchAt = true, "/x" }, want: ResultRefused, says: "git -C /x switch --detach"},
 		{name: "branch elsewhere, worktree there", change: func(f *recoverFacts) { f.branchAt = "/x" }, want: ResultResumed},
-		{name: "not its worktree", change: func(f *recoverFacts) { f.worktreeWrong = "/w: no .git file" }, want: ResultRefused, says: "git worktree repair /w"},
+		{name: "not its worktree", change: func(f *recoverFacts) { f.worktreeWrong = "/w: no .git file" }, want: ResultRefused, says: "git -C /r worktree repair /w"},
 		{name: "no conversation", change: func(f *recoverFacts) { f.resumable, f.freshReason = false, "it had no conversation yet" }, want: ResultFresh, chosen: "new", says: "no conversation yet"},
 		{name: "unused conversation", change: func(f *recoverFacts) { f.resumable, f.keepID = false, true }, want: ResultFresh, chosen: ""},
 	} {

@@ -89,8 +89,7 @@ func (p *Paw) finishRemoval(ctx context.Context, m worktree.Manager, s *session.
 			return err
 		}
 	} else if err := p.removeWorktree(ctx, m, s, w, removed); err != nil {
-		_, _ = p.savePhase(ctx, s.Name, func(agent string) bool { return agent == name }, session.PhaseStopped, false)
-		return err
+		return errors.Join(err, p.giveUpRemoval(ctx, s.Name, name))
 	}
 	p.Step("remove.worktree-gone")
 	_, err := p.update(ctx, s.Name, func(rec *session.Session) error {
@@ -98,6 +97,17 @@ func (p *Paw) finishRemoval(ctx context.Context, m worktree.Manager, s *session.
 		return nil
 	})
 	p.Step("remove.finished")
+	return err
+}
+
+// giveUpRemoval records that an agent stays, stopped, after all.
+func (p *Paw) giveUpRemoval(ctx context.Context, sessionName, agentName string) error {
+	_, err := p.update(ctx, sessionName, func(rec *session.Session) error {
+		if w := rec.Worktree(agentName); w != nil {
+			w.Phase = session.PhaseStopped
+		}
+		return nil
+	})
 	return err
 }
 

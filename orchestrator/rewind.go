@@ -13,6 +13,7 @@ import (
 
 // Rewound is what rewind did.
 type Rewound struct {
+	Session   string
 	Agent     string
 	To        string // what the worktree is like now, in words
 	RescueRef string // the state before, see --undo
@@ -30,7 +31,7 @@ func (p *Paw) Rewind(ctx context.Context, s *session.Session, agentName string, 
 		if err != nil {
 			return "", err
 		}
-		one, err := turnNumbered(list, fmt.Sprint(n))
+		one, err := turnNumbered(s, list, fmt.Sprint(n))
 		if err != nil {
 			return "", err
 		}
@@ -55,7 +56,7 @@ func (p *Paw) UndoRewind(ctx context.Context, s *session.Session, agentName stri
 			names = append(names, name)
 		}
 		if len(names) == 0 {
-			return "", failf(KindNotFound, "%s: nothing was rewound", agentName).hint("paw turns %s", agentName)
+			return "", failf(KindNotFound, "%s: nothing was rewound", agentName).hint("paw turns %s %s", s.Name, agentName)
 		}
 		sort.Strings(names)
 		return refs[names[len(names)-1]], nil
@@ -72,7 +73,7 @@ func (p *Paw) rewind(ctx context.Context, s *session.Session, agentName, to stri
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
-	rewound := &Rewound{Agent: agentName, To: to}
+	rewound := &Rewound{Session: s.Name, Agent: agentName, To: to}
 	err = p.withTurns(ctx, s, w, func(t *turns) error {
 		if err := p.refuseBusy(ctx, s, agentName); err != nil {
 			return err
@@ -100,7 +101,7 @@ func (p *Paw) rewind(ctx context.Context, s *session.Session, agentName, to stri
 
 // String says what happened and how to take it back.
 func (r *Rewound) String() string {
-	lines := []string{fmt.Sprintf("%s is as at %s; paw rewind %s --undo takes it back", r.Agent, r.To, r.Agent)}
+	lines := []string{fmt.Sprintf("%s is as at %s; paw rewind %s --undo --session %s takes it back", r.Agent, r.To, r.Agent, r.Session)}
 	if r.Remembers != "" {
 		lines = append(lines, r.Remembers)
 	}

@@ -63,12 +63,15 @@ func (p *Paw) Run(ctx context.Context, s *session.Session, o RunOptions) (*Ran, 
 	if strings.TrimSpace(o.Prompt) == "" {
 		return nil, failf(KindUsage, "the prompt is empty")
 	}
+	p, err := p.configuredFor(s)
+	if err != nil {
+		return nil, err
+	}
 	if err := p.requireGit(ctx); err != nil {
 		return nil, err
 	}
 	var notes []string
 	if o.Agent == "" {
-		var err error
 		if s, o.Agent, notes, err = p.addHeadless(ctx, s, o); err != nil {
 			return nil, err
 		}
@@ -241,13 +244,13 @@ func (r *headlessTurn) begin(ctx context.Context) error {
 }
 
 // close writes how the turn ended; the error is what the user is told.
-func (r *headlessTurn) close(ctx context.Context, end oneShotEnd) error {
-	answer, failed := end.result(r.cli)
+func (r *headlessTurn) close(ctx context.Context, end agent.Ended) error {
+	answer, failed := turnResult(r.cli, end)
 	var failure error
 	err := r.p.withTurns(ctx, r.s, r.w, func(t *turns) error {
 		r.learn(ctx, t, end)
 		switch {
-		case end.interrupted:
+		case end.Interrupted:
 			failure = r.interrupted(r.one.Number())
 			t.abort(ctx, r.one, &turn.Abort{Reason: turn.ReasonInterrupted})
 		case failed != nil:
@@ -274,9 +277,9 @@ func (r *headlessTurn) interrupted(number int) error {
 }
 
 // learn remembers the conversation of a CLI that chose it itself, and its file.
-func (r *headlessTurn) learn(ctx context.Context, t *turns, end oneShotEnd) {
+func (r *headlessTurn) learn(ctx context.Context, t *turns, end agent.Ended) {
 	if !r.cli.Facts().ChoosesID {
-		id := agent.StreamConversation(end.stdout)
+		id := agent.StreamConversation(end.Stdout)
 		if ids, err := r.cli.Learn(ctx, r.spec); id == "" && err == nil && len(ids) > 0 {
 			id = ids[len(ids)-1]
 		}

@@ -43,6 +43,10 @@ func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt st
 	if strings.TrimSpace(prompt) == "" {
 		return nil, failf(KindUsage, "%s: the prompt is empty", agentName)
 	}
+	p, err = p.configuredFor(s)
+	if err != nil {
+		return nil, err
+	}
 	cli, _, err := p.cliOf(w)
 	if err != nil {
 		return nil, err

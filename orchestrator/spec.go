@@ -28,7 +28,7 @@ func (p *Paw) specFor(s *session.Session, w *session.Worktree, executable string
 		StateDir: p.stateDir(s.Name, w.Agent), ConversationID: w.Conversation(), Env: p.recordedEnv(w),
 		Session: s.Name, Agent: w.Agent, Hook: p.Executable,
 	}
-	p.configure(&spec, w.CLI)
+	p.openGit(&spec, w.CLI)
 	return spec
 }
 
@@ -36,11 +36,11 @@ func (p *Paw) specFor(s *session.Session, w *session.Worktree, executable string
 // whether it can take a prompt.
 func (p *Paw) draftSpec(cli agent.CLI, executable, prompt string) agent.Spec {
 	spec := agent.Spec{Executable: executable, Worktree: p.Dir, RepoPath: p.Dir, ConversationID: cli.NewConversation(), Prompt: prompt, Env: p.Env, StateDir: p.stateDir("draft", cli.Name())}
-	p.configure(&spec, cli.Name())
+	p.openGit(&spec, cli.Name())
 	return spec
 }
 
-func (p *Paw) configure(spec *agent.Spec, cli string) {
+func (p *Paw) openGit(spec *agent.Spec, cli string) {
 	// Further arguments of the configuration are the adapters' business (agent.New).
 	spec.GitWritable = p.Config.CLIs[cli].GitWritable
 }

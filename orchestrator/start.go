@@ -250,7 +250,7 @@ func (p *Paw) begin(ctx context.Context, s *session.Session, prompt string) erro
 		if errors.As(err, &taken) {
 			return failf(KindUsage, "%w", err).hint("paw start --cli CLI --name NAME")
 		}
-		return err
+		return p.recordError(s.Name, err)
 	}
 	p.Step("start.recorded")
 	return nil

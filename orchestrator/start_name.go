@@ -88,7 +88,7 @@ func (p *Paw) nameTaken(name string, repository worktree.Repository, foreign map
 		return failf(KindError, "session %s: taken by a record that cannot be read: %w", name, err).hint("paw doctor"), false
 	case s != nil && s.GitCommonDir == repository.CommonDir:
 		return failf(KindUsage, "session %s: already exists for %s", name, s.RepoPath).
-			hint("paw attach %s", name).hint("paw recover %s", name).hint("paw add --cli CLI").hint("paw start --cli CLI --name NAME"), true
+			hint("paw attach %s", name).hint("paw recover %s", name).hint("paw add --cli CLI --session %s", name).hint("paw start --cli CLI --name NAME"), true
 	case s != nil:
 		return failf(KindUsage, "session %s: already exists for %s", name, s.RepoPath).hint("paw start --cli CLI --name NAME"), false
 	case foreign["paw-"+name]:

@@ -141,7 +141,7 @@ func (p *Paw) statusOf(f facts) SessionStatus {
 		}
 		sort.Strings(as.Children)
 		if a.lock.State == session.LockHeld {
-			as.PID = holderPID(a.lock)
+			as.PID = a.lock.PID()
 		}
 		if a.failure != "" && a.pane != nil && a.pane.Dead {
 			as.Reason = a.failure

@@ -115,10 +115,15 @@ func (p *Paw) savePhase(ctx context.Context, name string, target func(string) bo
 		}
 		for i := range rec.Worktrees {
 			w := &rec.Worktrees[i]
-			if !target(w.Agent) || w.Phase == session.PhaseCreating {
-				continue // recover still has to make a worktree that never was
+			if !target(w.Agent) {
+				continue
 			}
-			w.Phase = phase
+			switch w.Phase {
+			case session.PhaseCreating: // recover still has to make a worktree that never was
+			case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving: // and to finish this
+			case "", session.PhaseLive, session.PhaseStopping, session.PhaseStopped:
+				w.Phase = phase
+			}
 		}
 		return nil
 	})
@@ -152,16 +157,28 @@ func (p *Paw) endAgents(ctx context.Context, s *session.Session, f facts, target
 	}
 	left := p.awaitDeath(ctx, s, stopped.Agents, hangUpGrace)
 	for _, lock := range left {
-		if pid := lock.PID(); pid > 0 {
+		for _, pid := range holdersOf(lock) {
 			_ = syscall.Kill(pid, syscall.SIGTERM)
 		}
 	}
 	left = p.awaitDeath(ctx, s, keys(left), terminateGrace)
 	for name, lock := range left {
-		return failf(KindError, "%s: pid %d ignores SIGHUP and SIGTERM and still runs", name, holderPID(lock)).
-			hint("kill -9 %d && paw stop %s", holderPID(lock), s.Name)
+		if lock.PID() == 0 {
+			return failf(KindError, "%s: something that it started still runs and holds its lock", name).hint("paw stop %s", s.Name)
+		}
+		return failf(KindError, "%s: pid %d ignores SIGHUP and SIGTERM and still runs", name, lock.PID()).
+			hint("kill -9 %d && paw stop %s", lock.PID(), s.Name)
 	}
 	return nil
+}
+
+// holdersOf are the processes that hold an agent's lock: its CLI or, when that is
+// dead, what inherited the lock from it, such as the program of a wrapper.
+func holdersOf(lock session.AgentLock) []int {
+	if lock.HolderAlive {
+		return []int{lock.Holder.PID}
+	}
+	return lock.Holders
 }
 
 // awaitDeath polls the locks of agents until all are free or grace is over, and

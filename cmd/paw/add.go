@@ -59,7 +59,6 @@ The conversation comes along where the CLI is the same and can copy one.`, exitU
 	f.StringVar(&o.promptFile, "prompt-file", "", "file with the first prompt, - for standard input")
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be done and do nothing")
 	a.addJSON(cmd)
-	cmd.MarkFlagsMutuallyExclusive("prompt", "prompt-file")
 	completeFlag(cmd, "cli", a.completeCLIs)
 	completeFlag(cmd, "session", a.completeSessions)
 	return cmd

@@ -32,7 +32,7 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, env: env}
-	interrupted := watchInterrupts(cancel, a)
+	interrupted := handleSignals(argv, cancel, a)
 	root := newRoot(a)
 	if filepath.Base(argv[0]) == "git-paw" {
 		root.Annotations = map[string]string{"cobra_annotation_command_display_name": "git paw"}
@@ -53,6 +53,24 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	a.printError(err)
 	return exitCode(err)
+}
+
+// handleSignals decides what signals mean for this paw. A launcher must die of
+// them like the CLI it is about to become; a hook has a turn to write down, which
+// the end of its terminal must not cut; everything else is interrupted.
+func handleSignals(argv []string, cancel context.CancelFunc, a *app) <-chan struct{} {
+	command := ""
+	if len(argv) > 1 {
+		command = argv[1]
+	}
+	switch command {
+	case "__agent":
+		return nil
+	case "hook":
+		signal.Ignore(os.Interrupt, syscall.SIGHUP)
+		return nil
+	}
+	return watchInterrupts(cancel, a)
 }
 
 // watchInterrupts cancels the work on the first Ctrl-C, so that it can be undone

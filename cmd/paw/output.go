@@ -100,7 +100,7 @@ func (a *app) printStatus(st orchestrator.SessionStatus, now time.Time) {
 		if ag.Dirty != nil && *ag.Dirty > 0 {
 			note = strings.TrimPrefix(note+fmt.Sprintf(", %d uncommitted", *ag.Dirty), ", ")
 		}
-		resumable = resumable || ag.State == session.StateSuspended || ag.State == session.StateError
+		resumable = resumable || ag.PID == 0 && (ag.State == session.StateSuspended || ag.State == session.StateError)
 		rows = append(rows, []cell{{text: ag.Record.Agent}, {text: ag.Record.CLI}, {string(ag.State), string(ag.State)},
 			{text: since}, {text: ag.Record.Branch}, {text: note}})
 	}

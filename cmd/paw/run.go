@@ -52,7 +52,6 @@ CLI cannot ask for permissions: give it those that it needs in its own configura
 	f.StringVar(&o.typ, "type", string(turn.TypePrompt), "kind of the turn, a word for your own use")
 	f.StringVar(&o.session, "session", "", "session of the agent (default: that of this place)")
 	a.addJSON(cmd)
-	cmd.MarkFlagsMutuallyExclusive("prompt", "prompt-file")
 	completeFlag(cmd, "cli", a.completeCLIs)
 	completeFlag(cmd, "session", a.completeSessions)
 	return cmd

@@ -49,7 +49,6 @@ of this repository is attached, or recovered when it is stopped.`, exitUsage, ex
 	f.BoolVarP(&o.detach, "detach", "d", false, "do not attach")
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be done and do nothing")
 	a.addJSON(cmd)
-	cmd.MarkFlagsMutuallyExclusive("prompt", "prompt-file")
 	completeFlag(cmd, "cli", a.completeCLIs)
 	completeFlag(cmd, "preset", a.completePresets)
 	return cmd
@@ -84,6 +83,9 @@ func runStart(cmd *cobra.Command, a *app, o startOptions) error {
 func (o *startOptions) readPrompt(stdin io.Reader) error {
 	if o.promptFile == "" {
 		return nil
+	}
+	if o.Prompt != "" {
+		return &usageError{message: "--prompt and --prompt-file: give one of them"}
 	}
 	var data []byte
 	var err error

@@ -1,0 +1,77 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"paw/session"
+	"paw/worktree"
+)
+
+// A holder that hangs must not hang whoever comes next: each lock is waited for
+// only so long, and the failure is that of a lock.
+func TestLocksAreNotWaitedForForever(t *testing.T) {
+	before := lockWait
+	lockWait = 50 * time.Millisecond
+	t.Cleanup(func() { lockWait = before })
+	dir := t.TempDir()
+	git := exec.Command("git", "init", "-q", dir)
+	git.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+	if out, err := git.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	repository, err := worktree.Discover(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Paw{Locks: session.Locks{Dir: t.TempDir()}, Now: time.Now, Step: func(string) {}}
+	p.Store = session.Store{Dir: t.TempDir(), LocksDir: p.Locks.Dir}
+	s := &session.Session{Name: "shop", GitCommonDir: repository.CommonDir, Worktrees: []session.Worktree{{Agent: "one"}}}
+	for name, c := range map[string]struct {
+		hold func(context.Context) (func(), error)
+		take func(context.Context) error
+	}{
+		"turns": {
+			func(ctx context.Context) (func(), error) { return p.Locks.Turn(ctx, "shop", "one") },
+			func(ctx context.Context) error {
+				return p.withTurns(ctx, s, &s.Worktrees[0], func(*turns) error { return nil })
+			},
+		},
+		"repository": {
+			func(ctx context.Context) (func(), error) { return p.Locks.Repository(ctx, repository.CommonDir) },
+			func(ctx context.Context) error {
+				unlock, err := p.manager(repository).Locks(ctx)
+				if err == nil {
+					unlock()
+				}
+				return err
+			},
+		},
+		"record": {
+			func(ctx context.Context) (func(), error) { return p.Locks.Session(ctx, "shop") },
+			func(ctx context.Context) error { return p.begin(ctx, s, "") },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			unlock, err := c.hold(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer unlock()
+			err = c.take(ctx)
+			var e *Error
+			if !errors.As(err, &e) || e.Kind != KindLocked {
+				t.Errorf("got %v, want an error of kind %d", err, KindLocked)
+			}
+			if ctx.Err() != nil {
+				t.Error("it waited until the test ended it")
+			}
+		})
+	}
+}
