@@ -25,7 +25,7 @@ func (p *Paw) sessionName(ctx context.Context, repository worktree.Repository, o
 		return "", err
 	}
 	if o.Name != "" {
-		if taken, _ := p.nameTaken(o.Name, repository, foreign); taken != nil {
+		if taken, _ := p.nameTaken(o.Name, true, repository, foreign); taken != nil {
 			return "", taken
 		}
 		for _, a := range agents {
@@ -42,7 +42,7 @@ func (p *Paw) sessionName(ctx context.Context, repository worktree.Repository, o
 		if n > 1 {
 			name = fmt.Sprintf("%s_%d", stem, n)
 		}
-		taken, same := p.nameTaken(name, repository, foreign)
+		taken, same := p.nameTaken(name, false, repository, foreign)
 		switch {
 		case taken == nil && !anyTagged(tagged, name, agents):
 			return name, nil
@@ -80,9 +80,14 @@ func stemFor(repository worktree.Repository, agents []plannedAgent) string {
 }
 
 // nameTaken says why a session name cannot be used, nil when it is free, and
-// whether it is this repository that has it.
-func (p *Paw) nameTaken(name string, repository worktree.Repository, foreign map[string]bool) (taken *Error, same bool) {
+// whether it is this repository that has it. A corrupt record holds no name that
+// the user asked for: begin moves it aside.
+func (p *Paw) nameTaken(name string, asked bool, repository worktree.Repository, foreign map[string]bool) (taken *Error, same bool) {
 	s, err := p.Store.Load(name)
+	var corrupt *session.CorruptError
+	if asked && errors.As(err, &corrupt) {
+		err = nil
+	}
 	switch {
 	case err != nil:
 		return failf(KindError, "session %s: taken by a record that cannot be read: %w", name, err).hint("paw doctor"), false
