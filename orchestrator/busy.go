@@ -8,7 +8,7 @@ import (
 
 // refuseBusy refuses to take an agent away in the middle of a turn.
 func (p *Paw) refuseBusy(ctx context.Context, s *session.Session, agents ...string) error {
-	f, err := p.observe(ctx, s)
+	f, err := p.observeRevived(ctx, s)
 	if err != nil {
 		return err
 	}

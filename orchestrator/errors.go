@@ -6,7 +6,7 @@ import (
 )
 
 // Kind says how a failed command ends; its number is the exit code of paw
-// (docs/exit-codes.md).
+// (docs/reference.md).
 type Kind int
 
 // The kinds of failure a use case can end with.

@@ -74,7 +74,10 @@ func (p *Paw) Here() (*session.Session, error) {
 func (p *Paw) recordError(name string, err error) error {
 	var ambiguous *session.AmbiguousError
 	var locked *session.LockedError
+	var corrupt *session.CorruptError
 	switch {
+	case errors.As(err, &corrupt):
+		return failf(KindError, "%w", err).hint("mv %s %s", quote(corrupt.Path), quote(corrupt.Path+".aside"))
 	case errors.As(err, &ambiguous):
 		return failf(KindUsage, "%w", err).hint("paw status --all")
 	case errors.As(err, &locked):

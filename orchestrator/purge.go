@@ -15,6 +15,7 @@ type Purged struct {
 	Removed []string          // agents
 	Deleted []string          // branches
 	Kept    map[string]string // branches that stay, with the reason
+	Rescues []string          // refs with rescued work, which stay
 }
 
 // Purge ends a session for good: stop, remove every agent, delete the merged
@@ -62,7 +63,7 @@ func (p *Paw) Purge(ctx context.Context, s *session.Session, o RemoveOptions) (*
 		}
 	}
 	if o.Tags {
-		if err := p.purgeTurns(ctx, m, s.Name, s.Worktrees); err != nil {
+		if err := p.purgeTurns(ctx, m, s.Name, s.Worktrees, purged, o.Force); err != nil {
 			return purged, err
 		}
 	}

@@ -12,8 +12,9 @@ import (
 )
 
 // PurgeTurns deletes the turn tags, hidden refs and turn logs that a session
-// without a record has left in the repository one stands in.
-func (p *Paw) PurgeTurns(ctx context.Context, name string) (*Purged, error) {
+// without a record has left in the repository one stands in. Rescues, which may
+// be the only place where work still is, go only by force.
+func (p *Paw) PurgeTurns(ctx context.Context, name string, force bool) (*Purged, error) {
 	if err := session.ValidateName("session", name); err != nil {
 		return nil, failf(KindUsage, "%w", err)
 	}
@@ -24,7 +25,8 @@ func (p *Paw) PurgeTurns(ctx context.Context, name string) (*Purged, error) {
 	if len(p.loggedAgents(name)) == 0 {
 		return nil, failf(KindNotFound, "%s: no such session, and no turns of one", name).hint("paw status --all")
 	}
-	return &Purged{Session: name}, p.purgeTurns(ctx, p.manager(repository), name, nil)
+	purged := &Purged{Session: name}
+	return purged, p.purgeTurns(ctx, p.manager(repository), name, nil, purged, force)
 }
 
 // loggedAgents are the agents of a session that have turn logs: unlike the names
@@ -43,7 +45,7 @@ func (p *Paw) loggedAgents(name string) []string {
 
 // purgeTurns deletes everything that names a turn of the session: all refs of an
 // agent in one transaction, then its logs.
-func (p *Paw) purgeTurns(ctx context.Context, m worktree.Manager, name string, worktrees []session.Worktree) error {
+func (p *Paw) purgeTurns(ctx context.Context, m worktree.Manager, name string, worktrees []session.Worktree, purged *Purged, force bool) error {
 	agents := map[string]bool{}
 	for _, w := range worktrees {
 		agents[w.Agent] = true
@@ -51,6 +53,7 @@ func (p *Paw) purgeTurns(ctx context.Context, m worktree.Manager, name string, w
 	for _, agent := range p.loggedAgents(name) {
 		agents[agent] = true
 	}
+	kept := 0
 	for agent := range agents {
 		turnSession := name + "_" + agent
 		refs, err := m.Refs(ctx, turn.RefPrefix(turnSession))
@@ -61,6 +64,13 @@ func (p *Paw) purgeTurns(ctx context.Context, m worktree.Manager, name string, w
 		if err != nil {
 			return err
 		}
+		for ref := range refs {
+			// A rescue may be the only place where work still is.
+			if !force && strings.HasPrefix(ref, turn.RefPrefix(turnSession)+"rescue/") {
+				delete(refs, ref)
+				purged.Rescues = append(purged.Rescues, ref)
+			}
+		}
 		for ref, oid := range tags {
 			if owner, _, ok := turn.ParseTag(strings.TrimPrefix(ref, "refs/tags/")); ok && owner == turnSession {
 				refs[ref] = oid
@@ -69,10 +79,21 @@ func (p *Paw) purgeTurns(ctx context.Context, m worktree.Manager, name string, w
 		if err := m.DeleteRefs(ctx, refs); err != nil {
 			return err
 		}
-		if err := os.RemoveAll(p.turnDir(name, agent).Path); err != nil {
+		dir := p.turnDir(name, agent).Path
+		if err := os.RemoveAll(dir); err != nil {
 			return err
 		}
+		if len(purged.Rescues) > kept {
+			// The empty folder says whose rescues these are, for a later --force.
+			kept = len(purged.Rescues)
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return err
+			}
+		}
 		p.Step("purge.turns")
+	}
+	if kept > 0 {
+		return nil
 	}
 	return os.RemoveAll(filepath.Join(p.Paths.TurnsDir(), name))
 }

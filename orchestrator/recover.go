@@ -106,14 +106,13 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 			return Recovered{}, err
 		}
 	}
-	f, err := p.observe(ctx, s)
+	look := p.observeRevived
+	if dryRun {
+		look = p.observe
+	}
+	f, err := look(ctx, s)
 	if err != nil {
 		return Recovered{}, err
-	}
-	if !dryRun && f.tmux == session.TmuxUnknown && errors.Is(f.tmuxErr, tmux.ErrNoServer) {
-		if f, err = p.reviveServer(ctx, s); err != nil {
-			return Recovered{}, err
-		}
 	}
 	if !dryRun {
 		if f, err = p.awaitDying(ctx, f); err != nil {
@@ -184,12 +183,19 @@ func intend(w *session.Worktree, j job) {
 	}
 }
 
-// reviveServer asks a server that lost its socket to make it again, and waits for it.
-func (p *Paw) reviveServer(ctx context.Context, s *session.Session) (facts, error) {
-	if err := tmux.Revive(s.Tmux.ServerPID, s.Tmux.ServerStarted); err != nil {
-		return facts{}, fmt.Errorf("tmux server %d: %w", s.Tmux.ServerPID, err)
-	}
+// observeRevived is observe for commands that change something: a server that
+// lost its socket is asked to make it again. One without a socket may also be on
+// its way out, having lost its last pane: it is waited for.
+func (p *Paw) observeRevived(ctx context.Context, s *session.Session) (facts, error) {
 	f, err := p.observe(ctx, s)
+	if err != nil || f.tmux != session.TmuxUnknown || !errors.Is(f.tmuxErr, tmux.ErrNoServer) {
+		return f, err
+	}
+	revived := tmux.Revive(s.Tmux.ServerPID, s.Tmux.ServerStarted)
+	f, err = p.observe(ctx, s)
+	if revived != nil && err == nil && f.tmux == session.TmuxUnknown {
+		return f, fmt.Errorf("tmux server %d: %w", s.Tmux.ServerPID, revived)
+	}
 	for tries := 0; err == nil && f.tmux == session.TmuxUnknown && tries < 100; tries++ {
 		pause(ctx)
 		f, err = p.observe(ctx, s)

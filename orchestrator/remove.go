@@ -113,7 +113,7 @@ func (p *Paw) giveUpRemoval(ctx context.Context, sessionName, agentName string) 
 
 // endForRemoval ends the agent whose worktree is about to go.
 func (p *Paw) endForRemoval(ctx context.Context, s *session.Session, name string) error {
-	f, err := p.observe(ctx, s)
+	f, err := p.observeRevived(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 func (p *Paw) addHeadless(ctx context.Context, s *session.Session, o RunOptions) (*session.Session, string, []string, error) {
 	a, err := p.planAddition(ctx, s, *o.New, func(agents []plannedAgent) error {
 		if len(agents) != 1 {
-			return failf(KindUsage, "--cli: one CLI at a time can run a turn").hint("paw add --cli CLI,CLI --prompt TEXT")
+			return failf(KindUsage, "--cli: one CLI at a time can run a turn").hint("paw clis")
 		}
 		cli, _ := p.CLIs.Get(agents[0].cli)
 		executable, err := p.executable(cli)

@@ -243,12 +243,19 @@ func (p *Paw) begin(ctx context.Context, s *session.Session, prompt string) erro
 	if err := p.keepPrompts(s, s.Worktrees, prompt); err != nil {
 		return err
 	}
+	aside, err := p.Store.SetAsideCorrupt(s.Name)
+	if err != nil {
+		return p.recordError(s.Name, err)
+	}
+	if aside != "" {
+		p.say("paw: note: the corrupt record of an earlier session %s is kept as %s", s.Name, aside)
+	}
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	if err := p.Store.Create(ctx, s); err != nil {
 		var taken *session.TakenError
 		if errors.As(err, &taken) {
-			return failf(KindUsage, "%w", err).hint("paw start --cli CLI --name NAME")
+			return failf(KindUsage, "%w", err).hint("paw status --all")
 		}
 		return p.recordError(s.Name, err)
 	}

@@ -24,15 +24,24 @@ func (p *Paw) sessionName(ctx context.Context, repository worktree.Repository, o
 	if err != nil {
 		return "", err
 	}
-	if o.Name != "" {
-		if taken, _ := p.nameTaken(o.Name, repository, foreign); taken != nil {
-			return "", taken
-		}
-		for _, a := range agents {
-			if tagged[o.Name+"_"+a.name] {
-				return "", failf(KindUsage, "session %s: tag %s of an earlier session exists", o.Name, turn.TagName(o.Name+"_"+a.name, 0)).
-					hint("paw start --cli CLI --name NAME").hint("paw purge %s --tags", o.Name)
+	other := func(stem string) *Error { // the hint of a name that would do
+		e := &Error{}
+		for n := 2; ; n++ {
+			name := fmt.Sprintf("%s_%d", stem, n)
+			if taken, _ := p.nameTaken(name, false, repository, foreign, agents); taken == nil && !anyTagged(tagged, name, agents) {
+				return e.hint("paw start --cli %s --name %s", itemsOf(agents), name)
 			}
+		}
+	}
+	if o.Name != "" {
+		taken, _ := p.nameTaken(o.Name, true, repository, foreign, agents)
+		if taken == nil && anyTagged(tagged, o.Name, agents) {
+			taken = failf(KindUsage, "session %s: tags %s of an earlier session exist", o.Name, turn.TagName(o.Name+"_"+agents[0].name, 0)).
+				hint("paw purge %s --tags", o.Name)
+		}
+		if taken != nil {
+			taken.Hints = append(taken.Hints, other(o.Name).Hints...)
+			return "", taken
 		}
 		return o.Name, nil
 	}
@@ -42,14 +51,35 @@ func (p *Paw) sessionName(ctx context.Context, repository worktree.Repository, o
 		if n > 1 {
 			name = fmt.Sprintf("%s_%d", stem, n)
 		}
-		taken, same := p.nameTaken(name, repository, foreign)
+		taken, same := p.nameTaken(name, false, repository, foreign, agents)
 		switch {
 		case taken == nil && !anyTagged(tagged, name, agents):
 			return name, nil
 		case taken != nil && same:
+			taken.Hints = append(taken.Hints, other(stem).Hints...)
 			return "", taken
 		}
 	}
+}
+
+// clisOf is what --cli takes to start the same CLIs under names of their own.
+func clisOf(agents []plannedAgent) string {
+	clis := make([]string, len(agents))
+	for i, a := range agents {
+		clis[i] = a.cli
+	}
+	return strings.Join(clis, ",")
+}
+
+// itemsOf is what --cli takes to name these agents.
+func itemsOf(agents []plannedAgent) string {
+	items := make([]string, len(agents))
+	for i, a := range agents {
+		if items[i] = a.name + "=" + a.cli; a.name == a.cli {
+			items[i] = a.cli
+		}
+	}
+	return strings.Join(items, ",")
 }
 
 // anyTagged tells whether one of the agents would get a turn session that has tags.
@@ -80,19 +110,24 @@ func stemFor(repository worktree.Repository, agents []plannedAgent) string {
 }
 
 // nameTaken says why a session name cannot be used, nil when it is free, and
-// whether it is this repository that has it.
-func (p *Paw) nameTaken(name string, repository worktree.Repository, foreign map[string]bool) (taken *Error, same bool) {
+// whether it is this repository that has it. A corrupt record holds no name that
+// the user asked for: begin moves it aside.
+func (p *Paw) nameTaken(name string, asked bool, repository worktree.Repository, foreign map[string]bool, agents []plannedAgent) (taken *Error, same bool) {
 	s, err := p.Store.Load(name)
+	var corrupt *session.CorruptError
+	if asked && errors.As(err, &corrupt) {
+		err = nil
+	}
 	switch {
 	case err != nil:
 		return failf(KindError, "session %s: taken by a record that cannot be read: %w", name, err).hint("paw doctor"), false
 	case s != nil && s.GitCommonDir == repository.CommonDir:
 		return failf(KindUsage, "session %s: already exists for %s", name, s.RepoPath).
-			hint("paw attach %s", name).hint("paw recover %s", name).hint("paw add --cli CLI --session %s", name).hint("paw start --cli CLI --name NAME"), true
+			hint("paw attach %s", name).hint("paw recover %s", name).hint("paw add --cli %s --session %s", clisOf(agents), name), true
 	case s != nil:
-		return failf(KindUsage, "session %s: already exists for %s", name, s.RepoPath).hint("paw start --cli CLI --name NAME"), false
+		return failf(KindUsage, "session %s: already exists for %s", name, s.RepoPath), false
 	case foreign["paw-"+name]:
-		return failf(KindUsage, "session %s: tmux has a session paw-%s that is not in paw's records", name, name).hint("paw start --cli CLI --name NAME"), false
+		return failf(KindUsage, "session %s: tmux has a session paw-%s that is not in paw's records", name, name), false
 	}
 	return nil, false
 }

@@ -57,10 +57,7 @@ func (p *Paw) Stop(ctx context.Context, s *session.Session, agents []string) (*S
 		s = rec // with the agents that were added since it was loaded
 	}
 	p.Step("stop.recorded")
-	f, err := p.observe(ctx, s)
-	if err == nil && f.tmux == session.TmuxUnknown && errors.Is(f.tmuxErr, tmux.ErrNoServer) {
-		f, err = p.reviveServer(ctx, s)
-	}
+	f, err := p.observeRevived(ctx, s)
 	if err != nil {
 		return nil, err
 	}

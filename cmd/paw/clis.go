@@ -25,7 +25,7 @@ func newCLIs(a *app) *cobra.Command {
 			if a.json {
 				return a.printJSON(clisView(infos))
 			}
-			rows := [][]cell{{{text: "CLI"}, {text: "VERSION"}, {text: "RESUME"}, {text: "TURNS"}, {text: "PATH"}}}
+			rows := [][]cell{{{text: "CLI"}, {text: "VERSION"}, {text: "PATH"}, {text: "TURNS"}}}
 			for _, info := range infos {
 				version := info.Version
 				switch {
@@ -34,7 +34,7 @@ func newCLIs(a *app) *cobra.Command {
 				case info.Err != nil:
 					version = "does not say"
 				}
-				rows = append(rows, []cell{{text: info.Name}, {text: firstLine(version)}, {text: info.Facts.Resume}, {text: info.Facts.Turns}, {text: home(info.Path)}})
+				rows = append(rows, []cell{{text: info.Name}, {text: firstLine(version)}, {text: home(info.Path)}, {text: info.Facts.Turns}})
 			}
 			a.printTable(a.stdout, "", rows)
 			return nil

@@ -92,7 +92,7 @@ func watchInterrupts(cancel context.CancelFunc, a *app) <-chan struct{} {
 	return interrupted
 }
 
-// exitCode maps an error to the documented exit codes (docs/exit-codes.md).
+// exitCode maps an error to the documented exit codes (docs/reference.md).
 func exitCode(err error) int {
 	var status exitStatus
 	if errors.As(err, &status) {

@@ -39,13 +39,13 @@ go too, with everything that was rescued under refs/paw.`, exitUsage, exitRefuse
 			}
 			s, err := p.Find(name)
 			if err != nil && o.Tags && name != "" && exitCode(err) == int(orchestrator.KindNotFound) {
-				return a.purgeTurns(cmd, p, name, yes)
+				return a.purgeTurns(cmd, p, name, yes, o.Force)
 			}
 			if err != nil {
 				return err
 			}
 			if !yes && !o.DryRun {
-				if err := a.confirm(fmt.Sprintf("purge session %s with %d agents?", s.Name, len(s.Worktrees)), "paw purge "+s.Name+" --yes"); err != nil {
+				if err := a.confirm(fmt.Sprintf("purge session %s with %s?", s.Name, countOf(len(s.Worktrees), "agent")), "paw purge "+s.Name+" --yes"); err != nil {
 					return err
 				}
 			}
@@ -66,13 +66,13 @@ go too, with everything that was rescued under refs/paw.`, exitUsage, exitRefuse
 }
 
 // purgeTurns deletes what a session without a record has left.
-func (a *app) purgeTurns(cmd *cobra.Command, p *orchestrator.Paw, name string, yes bool) error {
+func (a *app) purgeTurns(cmd *cobra.Command, p *orchestrator.Paw, name string, yes, force bool) error {
 	if !yes {
 		if err := a.confirm("delete the turn tags, hidden refs and turn logs of "+name+"?", "paw purge "+name+" --tags --yes"); err != nil {
 			return err
 		}
 	}
-	purged, err := p.PurgeTurns(cmd.Context(), name)
+	purged, err := p.PurgeTurns(cmd.Context(), name, force)
 	if err != nil {
 		return err
 	}
@@ -86,6 +86,9 @@ func (a *app) printPurged(purged *orchestrator.Purged, dryRun bool) {
 		return
 	}
 	fmt.Fprintf(a.stdout, "%s purged\n", purged.Session)
+	for _, ref := range purged.Rescues {
+		fmt.Fprintf(a.stdout, "%s stays: it holds work that was rescued\n", ref)
+	}
 	for _, branch := range purged.Deleted {
 		fmt.Fprintf(a.stdout, "branch %s deleted\n", branch)
 	}
