@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,7 +10,7 @@ import (
 // refReader resolves refs from the files of the ref store, without git.
 type refReader struct {
 	commonDir string
-	packed    map[string]string // nil until read
+	packed    []byte // nil until read
 }
 
 // resolve returns the commit id of a full ref name, "" when it has none here.
@@ -23,29 +24,33 @@ func (r *refReader) resolve(ref string) string {
 			if isOID(value) {
 				return value
 			}
-			return r.readPacked()[ref]
+			return r.packedID(ref)
 		}
 		ref = strings.TrimSpace(target)
 	}
 	return ""
 }
 
-func (r *refReader) readPacked() map[string]string {
-	if r.packed != nil {
-		return r.packed
-	}
-	r.packed = map[string]string{}
-	content, err := os.ReadFile(filepath.Join(r.commonDir, "packed-refs"))
-	if err != nil {
-		return r.packed
-	}
-	for line := range strings.Lines(string(content)) {
-		oid, ref, ok := strings.Cut(strings.TrimRight(line, "\n"), " ")
-		if ok && isOID(oid) {
-			r.packed[ref] = oid
+// packedID looks a ref up in packed-refs, "" when it is not there. A line is
+// "<id> <ref>", and no ref has a space in its name. Most readers want one ref
+// among thousands of tags, and branches come before them.
+func (r *refReader) packedID(ref string) string {
+	if r.packed == nil {
+		content, err := os.ReadFile(filepath.Join(r.commonDir, "packed-refs"))
+		if err != nil || content == nil {
+			content = []byte{}
 		}
+		r.packed = content
 	}
-	return r.packed
+	at := bytes.Index(r.packed, []byte(" "+ref+"\n"))
+	if at < 0 {
+		return ""
+	}
+	oid := r.packed[bytes.LastIndexByte(r.packed[:at], '\n')+1 : at]
+	if !isOID(string(oid)) {
+		return ""
+	}
+	return string(oid)
 }
 
 // isOID reports whether text is a whole object id that is not all zeros.

@@ -1,0 +1,338 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	// hookTolerance is for what a hook does beside the files' content: it looks at each of them, makes three refs and
+	// ends the git that is over the budget.
+	hookTolerance = 1500 * time.Millisecond
+	manyFiles     = 20_000
+	manyBytes     = 200_000_000
+)
+
+// TestHookKeepsItsBudget has an agent whose first turn makes more than can be saved while the CLI waits, within the
+// three seconds that are the default or, on a machine that is fast enough for that, within one.
+func TestHookKeepsItsBudget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 200 MB")
+	}
+	for _, seconds := range []int{3, 1} {
+		w := newWorld(t)
+		w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", fmt.Sprintf("[turns]\nsnapshot_seconds = %d\n", seconds))
+		if w.exceedBudget(time.Duration(seconds) * time.Second) {
+			return
+		}
+	}
+	t.Skip("this machine saves 200 MB within a second")
+}
+
+// exceedBudget tells whether the first turn was over the budget.
+func (w *world) exceedBudget(budget time.Duration) bool {
+	w.t.Helper()
+	w.ok(w.paw("start", "--cli", "demo", "--detach"))
+	w.ready("demo")
+	a := w.agent("demo")
+	w.ok(w.paw("send", "demo", "--no-wait", fmt.Sprintf(
+		"do: run mkdir big && cd big && head -c %d /dev/urandom | split -b %d -a 4 - f", manyBytes, manyBytes/manyFiles)))
+	first := w.awaitTurn(a, 1, budget)
+	if first.State != "finished" || first.Tag == nil || *first.Tag != "afk-shop_demo-1" || first.Number != 1 {
+		w.t.Errorf("the turn over the budget is %+v", first)
+	}
+	if n := w.agent("demo").TurnsCompleted; n != 1 {
+		w.t.Errorf("%d turns are counted, want 1", n)
+	}
+	w.checkTurns("demo")
+	w.checkSaved(a, first)
+	if len(first.Notes) == 0 {
+		return false
+	}
+	if note := strings.Join(first.Notes, "\n"); !strings.Contains(note, "no snapshot, HEAD stands in for it") || !strings.Contains(note, "over the budget") {
+		w.t.Errorf("the note does not say what is missing: %q", note)
+	}
+	later := first
+	for n := 2; len(later.Notes) > 0; n++ {
+		if n > 15 {
+			w.t.Fatalf("turn %d is still not saved: %q", later.Number, later.Notes)
+		}
+		w.ok(w.paw("send", "demo", "--no-wait", "do: say again"))
+		later = w.awaitTurn(a, n, budget)
+	}
+	w.checkSaved(a, later)
+	w.checkTurns("demo")
+	return true
+}
+
+// awaitTurn waits until the CLI goes on after turn n and checks how long it had to wait for both hooks of the turn, and
+// that they left no process.
+func (w *world) awaitTurn(a agentJSON, n int, budget time.Duration) turnJSON {
+	w.t.Helper()
+	var begun, worked, ended time.Time
+	waitFor(w.t, fmt.Sprintf("turn %d came to its end", n), func() bool {
+		begun, worked, ended = w.demoTimes(a, n)
+		return !ended.IsZero()
+	})
+	waitFor(w.t, fmt.Sprintf("the CLI goes on after turn %d", n), func() bool {
+		return strings.HasSuffix(strings.TrimSpace(w.tmux("capture-pane", "-p", "-t", "=paw-shop:").stdout), ">")
+	})
+	atStart, atEnd := worked.Sub(begun), time.Since(ended)
+	if left := gitsBelow(w.root); len(left) > 0 {
+		w.t.Errorf("turn %d left %q", n, left)
+	}
+	w.t.Logf("turn %d: the CLI waited %v at its begin and %v at its end", n, atStart.Round(time.Millisecond), atEnd.Round(time.Millisecond))
+	for when, waited := range map[string]time.Duration{"begin": atStart, "end": atEnd} {
+		if waited > budget+hookTolerance {
+			w.t.Errorf("the CLI waited %v at the %s of turn %d", waited, when, n)
+		}
+	}
+	list := w.turnsOf("demo")
+	if len(list) != n {
+		w.t.Fatalf("%d turns, want %d", len(list), n)
+	}
+	return list[n-1]
+}
+
+// demoTimes reads from the demo agent's conversation when it called the hook of a turn's begin, when that had ended,
+// and when it called that of the turn's end: it writes an event before the hook and the prompt after it.
+func (w *world) demoTimes(a agentJSON, n int) (begun, worked, ended time.Time) {
+	w.t.Helper()
+	data, err := os.ReadFile(w.transcript(a))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		var e struct {
+			Role, Event string
+			Turn        int
+			Timestamp   time.Time
+		}
+		if json.Unmarshal([]byte(line), &e) != nil {
+			continue // half a line
+		}
+		switch {
+		case e.Event == "turn_start" && e.Turn == n:
+			begun = e.Timestamp
+		case e.Role == "user" && !begun.IsZero() && worked.IsZero():
+			worked = e.Timestamp
+		case e.Event == "turn_end" && e.Turn == n:
+			ended = e.Timestamp
+		}
+	}
+	return begun, worked, ended
+}
+
+func (w *world) transcript(a agentJSON) string {
+	return filepath.Join(w.root, "home/.local/state/paw/demo", *a.ConversationID+".jsonl")
+}
+
+// checkSaved compares a turn's snapshot with the files: they are the same, or the note says that HEAD stands in.
+func (w *world) checkSaved(a agentJSON, one turnJSON) {
+	w.t.Helper()
+	if one.Snapshot == nil {
+		w.t.Fatalf("turn %d has no snapshot", one.Number)
+	}
+	if len(one.Notes) > 0 {
+		if *one.Snapshot != *one.CommitHash {
+			w.t.Errorf("the snapshot of turn %d is %s, HEAD is %s", one.Number, *one.Snapshot, *one.CommitHash)
+		}
+		return
+	}
+	index := []string{"GIT_INDEX_FILE=" + filepath.Join(w.root, "compare")}
+	git := func(args ...string) string { return w.ok(w.run(a.WorktreePath, index, "git", args...)).stdout }
+	git("read-tree", *one.Snapshot)
+	if n := strings.Count(git("ls-files"), "\n"); n != manyFiles+2 {
+		w.t.Errorf("the snapshot of turn %d has %d files, want %d", one.Number, n, manyFiles+2)
+	}
+	if differs := git("diff", "--name-only") + git("ls-files", "--others"); differs != "" {
+		w.t.Errorf("the snapshot of turn %d differs from the files in %.300s", one.Number, differs)
+	}
+}
+
+// gitsBelow are the git processes that stand below dir.
+func gitsBelow(dir string) []string {
+	var found []string
+	all, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, link := range all {
+		cwd, err := os.Readlink(link)
+		name, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "comm"))
+		if err == nil && strings.HasPrefix(cwd, dir+"/") && strings.HasPrefix(string(name), "git") {
+			command, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline"))
+			found = append(found, strings.ReplaceAll(string(command), "\x00", " "))
+		}
+	}
+	return found
+}
+
+// TestHooksChangeNothing calls the hooks of a turn in a worktree in which everything is under way.
+func TestHooksChangeNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write(w.repo, ".gitignore", "*.log\ncache/\n")
+	for _, name := range []string{"both.txt", "edited.txt", "gone.txt", "staged.txt", "half.txt"} {
+		w.write(w.repo, name, "first\n")
+	}
+	w.git(w.repo, "add", "-A")
+	w.git(w.repo, "commit", "-q", "-m", "more")
+	w.git(w.repo, "checkout", "-q", "-b", "theirs")
+	w.write(w.repo, "both.txt", "theirs\n")
+	w.git(w.repo, "commit", "-q", "-am", "theirs")
+	w.git(w.repo, "checkout", "-q", "main")
+	w.ok(w.paw("start", "--cli", "demo", "--detach"))
+	w.ready("demo")
+	a := w.agent("demo")
+	w.ok(w.hook(a, "turn_start", 1, "prompt"))
+
+	tree := a.WorktreePath
+	w.write(tree, "both.txt", "ours\n")
+	w.git(tree, "commit", "-q", "-am", "ours")
+	if out := w.run(tree, nil, "git", "merge", "-q", "theirs"); out.code != 1 {
+		t.Fatalf("the merge ended with %d: %s", out.code, out.stderr)
+	}
+	w.write(tree, "staged.txt", "staged\n")
+	w.write(tree, "new.txt", "new\n")
+	w.write(tree, "half.txt", "staged\n")
+	w.git(tree, "add", "staged.txt", "new.txt", "half.txt")
+	w.write(tree, "half.txt", "edited after that\n")
+	w.write(tree, "edited.txt", "edited\n")
+	w.write(tree, "untracked.txt", "untracked\n")
+	w.write(tree, "folder/untracked.txt", "untracked\n")
+	w.write(tree, "x.log", "ignored\n")
+	w.write(tree, "cache/x", "ignored\n")
+	if err := os.Remove(filepath.Join(tree, "gone.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("nowhere", filepath.Join(tree, "link")); err != nil {
+		t.Fatal(err)
+	}
+
+	before := w.look(tree)
+	for _, want := range []string{
+		"u UU N... 100644 100644 100644 100644", "1 M. N... 100644 100644 100644", "1 MM ", "1 A. ", "1 .M ", "1 .D ",
+		"? untracked.txt\n", "? folder/\n", "? link\n", "! x.log\n", "! cache/\n",
+	} {
+		if !strings.Contains(before["git status"], want) {
+			t.Fatalf("no %q among\n%s", want, before["git status"])
+		}
+	}
+	same := func(after string) {
+		t.Helper()
+		if now := w.look(tree); !maps.Equal(now, before) {
+			for _, what := range slices.Sorted(maps.Keys(before)) {
+				if now[what] != before[what] {
+					t.Errorf("after %s: %s was\n%.500s\nand is\n%.500s", after, what, before[what], now[what])
+				}
+			}
+			for what := range now {
+				if _, there := before[what]; !there {
+					t.Errorf("after %s: %s is new", after, what)
+				}
+			}
+		}
+	}
+	for n, next := range []string{"turn_end", "turn_start", "turn_end"} {
+		said := w.ok(w.hook(a, next, []int{1, 2, 2}[n], map[string]string{"turn_start": "prompt", "turn_end": "answer"}[next]))
+		if said.stdout != "" || said.stderr != "" {
+			t.Errorf("%s printed %q%q", next, said.stdout, said.stderr)
+		}
+		same(next)
+	}
+
+	// The hooks did save it.
+	list := w.turnsOf("demo")
+	if len(list) != 2 || list[1].State != "finished" || list[1].Tag == nil || len(list[0].Notes)+len(list[1].Notes) > 0 {
+		t.Fatalf("turns: %+v", list)
+	}
+	for _, one := range list {
+		names := strings.Fields(w.git(tree, "ls-tree", "-r", "--name-only", *one.Snapshot))
+		want := []string{
+			".gitignore", "README.md", "both.txt", "edited.txt", "folder/untracked.txt", "half.txt", "link", "new.txt",
+			"staged.txt", "sub/a.txt", "untracked.txt",
+		}
+		if !slices.Equal(names, want) {
+			t.Errorf("turn %d saved %q, want %q", one.Number, names, want)
+		}
+		if half, both := w.git(tree, "show", *one.Snapshot+":half.txt"), w.git(tree, "show", *one.Snapshot+":both.txt"); half != "edited after that\n" || !strings.Contains(both, "<<<<<<<") {
+			t.Errorf("turn %d saved %q and %q", one.Number, half, both)
+		}
+	}
+}
+
+// hook calls a hook as the demo agent does, with key as the field that this event has beside the others.
+func (w *world) hook(a agentJSON, event string, turn int, key string) output {
+	w.t.Helper()
+	report, err := json.Marshal(map[string]string{
+		"session_id": *a.ConversationID, "turn_id": fmt.Sprintf("%s/%d", *a.ConversationID, turn), "cwd": a.WorktreePath,
+		"hook_event_name": event, "transcript_path": w.transcript(a), key: "text",
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, self, "hook", "demo", event)
+	cmd.Dir, cmd.WaitDelay = a.WorktreePath, time.Second
+	cmd.Env = append(slices.Clone(w.env), "PAW_SESSION=shop", "PAW_AGENT="+a.Name, "PAW_LAUNCH=shop/"+a.Name+"/1", "PWD="+a.WorktreePath)
+	var stdout, stderr strings.Builder
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(string(report)), &stdout, &stderr
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		w.t.Fatal(err)
+	}
+	return output{stdout: stdout.String(), stderr: stderr.String(), code: cmd.ProcessState.ExitCode()}
+}
+
+// look is everything that a hook must leave as it is: what git says, and content, kind and time of each file of the
+// worktree and of its git directory, where index and HEAD are.
+func (w *world) look(tree string) map[string]string {
+	w.t.Helper()
+	admin := strings.TrimSpace(w.git(tree, "rev-parse", "--absolute-git-dir"))
+	seen := map[string]string{}
+	for _, dir := range []string{tree, admin} {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			var content []byte
+			switch {
+			case d.Type().IsRegular():
+				content, err = os.ReadFile(path)
+			case d.Type()&fs.ModeSymlink != 0:
+				var to string
+				to, err = os.Readlink(path)
+				content = []byte(to)
+			}
+			seen[path] = fmt.Sprintf("%s %s %q", info.Mode(), info.ModTime().Format(time.RFC3339Nano), content)
+			return err
+		})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"index", "HEAD", "MERGE_HEAD"} {
+		if seen[filepath.Join(admin, name)] == "" {
+			w.t.Fatalf("%s: there is no %s", admin, name)
+		}
+	}
+	// Without optional locks, or git itself would refresh the index.
+	seen["git status"] = w.git(tree, "--no-optional-locks", "status", "--porcelain=v2", "--ignored")
+	return seen
+}
