@@ -28,17 +28,19 @@ test: tools
 	go test ./...
 
 race: tools
-	go test -race ./...
+	GORACE=atexit_sleep_ms=0 go test -race -timeout 30m ./...
 
 lint:
-	go run $(LINT) run ./...
+	go run $(LINT) run --allow-parallel-runners ./...
 
 bench: tools build
 	@PAW=$(BIN)/paw go run ./cmd/paw/internal/bench
 
 fuzz:
-	go test ./config -run '^$$' -fuzz FuzzLoad -fuzztime 20s
-	go test ./session -run '^$$' -fuzz FuzzLoad -fuzztime 20s
+	go test ./config -run '^$$' -fuzz FuzzLoad -fuzztime 20s -fuzzminimizetime 10x
+	go test ./config -run '^$$' -fuzz FuzzScan -fuzztime 20s -fuzzminimizetime 10x
+	go test ./session -run '^$$' -fuzz FuzzLoad -fuzztime 20s -fuzzminimizetime 10x
+	go test ./session/turn -run '^$$' -fuzz FuzzRead -fuzztime 20s -fuzzminimizetime 10x
 
 test-clis: tools build
 	@sh .ci/test-clis

@@ -12,8 +12,18 @@ type AddOptions struct {
 	CLIs     []string
 	Branches []string
 	Base     string
+	From     string // "AGENT[@N]": start where that agent's turn N ended
 	Prompt   string
 	DryRun   bool
+}
+
+// addition is agents that are about to be added to a session.
+type addition struct {
+	repository worktree.Repository
+	m          worktree.Manager
+	draft      session.Session // the session with the new agents alone
+	plans      []worktree.Plan
+	notes      map[string][]string // by agent
 }
 
 // Add puts more agents into a running session.
@@ -22,6 +32,45 @@ func (p *Paw) Add(ctx context.Context, s *session.Session, o AddOptions) (*Start
 	if err != nil {
 		return nil, err
 	}
+	a, err := p.planAddition(ctx, s, o, func(agents []plannedAgent) error {
+		if err := p.requireTools(ctx); err != nil {
+			return err
+		}
+		if err := p.requireCLIs(agents, o.Prompt); err != nil {
+			return err
+		}
+		if s.Status == session.StatusStopped {
+			return failf(KindError, "%s: is stopped", s.Name).hint("paw recover %s", s.Name)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if o.DryRun {
+		return &Started{Session: s, Plan: describeStart(&a.draft, a.plans)[1:]}, nil
+	}
+	if err := p.keepPrompts(s, a.draft.Worktrees, o.Prompt); err != nil {
+		return nil, err
+	}
+	rec, err := p.recordAddition(ctx, s, a)
+	if err != nil {
+		return nil, err
+	}
+	jobs := make([]job, len(a.draft.Worktrees))
+	for i, w := range a.draft.Worktrees {
+		jobs[i] = job{agent: w.Agent, worktree: worktreeCreate, result: ResultFresh, prompt: o.Prompt, notes: a.notes[w.Agent]}
+	}
+	saved, results, err := p.bringUp(ctx, rec, jobs)
+	if err != nil {
+		return nil, p.undoAdd(saved, a.plans, err)
+	}
+	return &Started{Session: saved, Results: results, Notes: p.notes(ctx, a.repository, &a.draft)}, nil
+}
+
+// planAddition decides on names, branches and places of new agents and refuses
+// what cannot work; check refuses what the caller cannot use. Nothing is written.
+func (p *Paw) planAddition(ctx context.Context, s *session.Session, o AddOptions, check func([]plannedAgent) error) (*addition, error) {
 	tagged, err := p.takenTurnSessions(ctx, s.GitCommonDir)
 	if err != nil {
 		return nil, err
@@ -34,59 +83,52 @@ func (p *Paw) Add(ctx context.Context, s *session.Session, o AddOptions) (*Start
 	if err != nil {
 		return nil, err
 	}
-	if err := p.requireTools(ctx); err != nil {
+	if err := check(agents); err != nil {
 		return nil, err
 	}
-	if err := p.requireCLIs(agents, o.Prompt); err != nil {
+	a := &addition{draft: *s, notes: map[string][]string{}}
+	if a.repository, err = worktree.Discover(s.GitCommonDir); err != nil {
 		return nil, err
 	}
-	if s.Status == session.StatusStopped {
-		return nil, failf(KindError, "%s: is stopped", s.Name).hint("paw recover %s", s.Name)
+	a.m, a.draft.Worktrees = p.manager(a.repository), nil
+	var from *origin
+	if o.From != "" {
+		from, err = p.originOf(ctx, a.m, s, o.From)
+		if err != nil {
+			return nil, err
+		}
+		o.Base = from.commit
 	}
-	repository, err := worktree.Discover(s.GitCommonDir)
+	base, err := p.baseCommit(ctx, a.m, o.Base)
 	if err != nil {
 		return nil, err
 	}
-	m := p.manager(repository)
-	base, err := p.baseCommit(ctx, m, o.Base)
-	if err != nil {
+	if err := p.addAgents(ctx, &a.draft, a.m, agents, base); err != nil {
 		return nil, err
 	}
-	draft := *s
-	draft.Worktrees = nil
-	if err := p.addAgents(ctx, &draft, m, agents, base); err != nil {
-		return nil, err
+	if from != nil {
+		if err := p.startFrom(ctx, s, a, from, o.Prompt); err != nil {
+			return nil, err
+		}
 	}
-	plans := plansOf(s, draft.Worktrees)
-	if err := m.Check(ctx, plans); err != nil {
-		return nil, conflict(err)
-	}
-	if o.DryRun {
-		return &Started{Session: s, Plan: describeStart(&draft, plans)[1:]}, nil
-	}
-	if err := p.keepPrompts(s, draft.Worktrees, o.Prompt); err != nil {
-		return nil, err
-	}
+	a.plans = plansOf(s, a.draft.Worktrees)
+	return a, conflict(a.m.Check(ctx, a.plans))
+}
+
+// recordAddition writes the intent: the agents that are about to be made.
+func (p *Paw) recordAddition(ctx context.Context, s *session.Session, a *addition) (*session.Session, error) {
 	rec, err := p.update(ctx, s.Name, func(rec *session.Session) error {
-		for _, w := range draft.Worktrees {
+		for _, w := range a.draft.Worktrees {
 			if rec.Worktree(w.Agent) != nil {
 				return failf(KindUsage, "agent %s: the name is taken", w.Agent)
 			}
 		}
-		rec.Worktrees = append(rec.Worktrees, draft.Worktrees...)
+		rec.Worktrees = append(rec.Worktrees, a.draft.Worktrees...)
 		return nil
 	})
 	if err != nil {
 		return nil, p.recordError(s.Name, err)
 	}
 	p.Step("add.recorded")
-	jobs := make([]job, len(draft.Worktrees))
-	for i, w := range draft.Worktrees {
-		jobs[i] = job{agent: w.Agent, worktree: worktreeCreate, result: ResultFresh, prompt: o.Prompt}
-	}
-	saved, results, err := p.bringUp(ctx, rec, jobs)
-	if err != nil {
-		return nil, p.undoAdd(saved, plans, err)
-	}
-	return &Started{Session: saved, Results: results, Notes: p.notes(ctx, repository, &draft)}, nil
+	return rec, nil
 }

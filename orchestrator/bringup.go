@@ -4,21 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"time"
 
 	"paw/session"
-	"paw/tmux"
 	"paw/worktree"
 )
-
-// launchPatience is how long start and recover wait for the panes they opened.
-const launchPatience = 5 * time.Second
 
 // ResultKind is how an agent comes out of start, add or recover.
 type ResultKind string
 
-// The results of DESIGN's recover; start and add only know fresh and refused.
+// The results; start and add only know fresh and refused.
 const (
 	ResultAlive   ResultKind = "alive"   // was running, left alone
 	ResultResumed ResultKind = "resumed" // the CLI's own conversation goes on
@@ -80,6 +74,9 @@ func (p *Paw) bringUp(ctx context.Context, s *session.Session, jobs []job) (*ses
 	if err := p.tagStarts(ctx, m, s, jobs); err != nil {
 		return s, nil, err
 	}
+	if s, err = p.settleHeadless(ctx, s, jobs); err != nil {
+		return s, nil, err
+	}
 	s, launched, err := p.openPanes(ctx, s, jobs)
 	if err != nil {
 		return s, nil, err
@@ -132,10 +129,13 @@ func (p *Paw) prepareWorktrees(ctx context.Context, m worktree.Manager, s *sessi
 		if warnings[j.agent] != "" {
 			j.notes = append(j.notes, warnings[j.agent])
 		}
+		w := s.Worktree(j.agent)
+		if j.result != ResultRefused && j.worktree == worktreeCreate {
+			p.restoreOrigin(ctx, m, w, j)
+		}
 		if j.result == ResultRefused || j.worktree != worktreeRestore {
 			continue
 		}
-		w := s.Worktree(j.agent)
 		rescue, err := m.Restore(ctx, planOf(s, *w))
 		if err != nil {
 			j.refuse(conflict(err))
@@ -149,283 +149,4 @@ func (p *Paw) prepareWorktrees(ctx context.Context, m worktree.Manager, s *sessi
 	}
 	p.setUpWorktrees(ctx, m, s, jobs)
 	return nil
-}
-
-// openPanes starts the agents: under the session lock it looks once more at
-// panes and locks, opens a pane for each agent that has none, and records it.
-// Of any number of paws that do this at once, one opens the panes and the
-// others find them.
-func (p *Paw) openPanes(ctx context.Context, s *session.Session, jobs []job) (*session.Session, map[string]int, error) {
-	launched := map[string]int{}
-	saved, err := p.update(ctx, s.Name, func(rec *session.Session) error {
-		f, err := p.observe(ctx, rec)
-		if err != nil {
-			return err
-		}
-		if f.tmux == session.TmuxUnknown {
-			return tmuxError(f.tmuxErr)
-		}
-		generation := nextGeneration(rec, f)
-		var add []tmux.AgentPane
-		respawn := map[string]tmux.AgentPane{}
-		for i := range jobs {
-			j := &jobs[i]
-			a := f.agent(j.agent)
-			if !j.starts() || a == nil {
-				continue
-			}
-			if reason := withdrawn(rec, j.agent); reason != "" {
-				j.refuse(errors.New(reason), "paw recover "+rec.Name)
-				continue
-			}
-			if a.lock.State == session.LockHeld || (a.pane != nil && !a.pane.Dead && !a.launchedAt.IsZero()) {
-				j.result, j.reason = ResultAlive, "" // another paw was faster
-				continue
-			}
-			pane, err := p.prepareLaunch(rec, j, generation)
-			if err != nil {
-				j.refuse(err)
-				continue
-			}
-			launched[j.agent] = generation
-			if a.pane != nil && a.pane.Dead && a.pane.SessionID == f.tmuxID {
-				respawn[a.pane.ID] = pane
-			} else {
-				add = append(add, pane)
-			}
-		}
-		if len(launched) > 0 {
-			rec.Generation = generation
-		}
-		p.Step("panes.prepared")
-		if err := p.placePanes(ctx, rec, f, add, respawn); err != nil {
-			return err
-		}
-		p.Step("panes.opened")
-		return p.recordPanes(ctx, rec, jobs)
-	})
-	if err != nil {
-		return s, nil, p.recordError(s.Name, err)
-	}
-	return saved, launched, nil
-}
-
-// withdrawn says why an agent must not be started any more although start or
-// recover set out to: a stop or a remove came in between. "" when it may.
-func withdrawn(s *session.Session, agentName string) string {
-	switch phase := s.Worktree(agentName).Phase; phase {
-	case session.PhaseStopping, session.PhaseStopped:
-		return "it was stopped in the meantime"
-	case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
-		return "it is being removed"
-	case session.PhaseCreating, session.PhaseLive:
-	}
-	if s.Status == session.StatusStopped {
-		return "the session was stopped in the meantime"
-	}
-	return ""
-}
-
-// nextGeneration is above every launch that record or tmux know of.
-func nextGeneration(s *session.Session, f facts) int {
-	highest := s.Generation
-	for _, a := range f.agents {
-		highest = max(highest, a.lock.Holder.Generation)
-		if a.pane != nil {
-			highest = max(highest, a.pane.Identity.Generation)
-		}
-	}
-	return highest + 1
-}
-
-// agent finds the facts of one agent.
-func (f facts) agent(name string) *agentFacts {
-	for i := range f.agents {
-		if f.agents[i].record.Agent == name {
-			return &f.agents[i]
-		}
-	}
-	return nil
-}
-
-// placePanes creates the tmux session or adds to it, and revives dead panes in their place.
-func (p *Paw) placePanes(ctx context.Context, s *session.Session, f facts, add []tmux.AgentPane, respawn map[string]tmux.AgentPane) error {
-	client := p.tmuxFor(s)
-	for id, pane := range respawn {
-		if err := client.Respawn(ctx, id, pane); err != nil && !errors.Is(err, tmux.ErrStillActive) {
-			return tmuxError(err)
-		}
-	}
-	if len(add) == 0 {
-		return nil
-	}
-	if f.tmuxID != "" {
-		_, err := client.AddPanes(ctx, f.tmuxID, p.Config.Tmux.Layout, add)
-		return tmuxError(err)
-	}
-	width, height := p.terminalSize()
-	created, err := client.Create(ctx, tmux.NewSession{
-		Name: s.Tmux.Session, PawSession: s.Name, Dir: s.RepoPath, Width: width, Height: height,
-		Layout: p.Config.Tmux.Layout, Agents: add,
-	})
-	if err != nil {
-		return tmuxError(err)
-	}
-	s.Tmux.Socket, s.Tmux.ServerPID, s.Tmux.ServerStarted = created.Server.Socket, created.Server.PID, created.Server.Started
-	return nil
-}
-
-// recordPanes reads the panes back from tmux and writes them into the record.
-func (p *Paw) recordPanes(ctx context.Context, s *session.Session, jobs []job) error {
-	f, err := p.observe(ctx, s)
-	if err != nil {
-		return err
-	}
-	if f.tmux != session.TmuxAlive {
-		return nil
-	}
-	s.Tmux.ServerPID, s.Tmux.ServerStarted = f.server.PID, f.server.Started
-	for i := range jobs {
-		a, w := f.agent(jobs[i].agent), s.Worktree(jobs[i].agent)
-		if a == nil || a.pane == nil || jobs[i].result == ResultRefused {
-			continue
-		}
-		w.PaneID, w.Phase = a.pane.ID, session.PhaseLive
-	}
-	return nil
-}
-
-// awaitLaunches waits until each launched agent holds its lock or gave up, so
-// that start and recover tell the truth about what they started. Those that
-// ended by the time the last one runs are found, too.
-func (p *Paw) awaitLaunches(ctx context.Context, s *session.Session, jobs []job, launched map[string]int) {
-	deadline := time.Now().Add(launchPatience)
-	for i := range jobs {
-		j := &jobs[i]
-		generation, ok := launched[j.agent]
-		for ok && j.starts() && ctx.Err() == nil && p.waitsForLauncher(s, j.agent, generation) {
-			if time.Now().After(deadline) {
-				j.notes = append(j.notes, "its pane has not started yet")
-				break
-			}
-			time.Sleep(5 * time.Millisecond)
-		}
-	}
-	var seen *facts // looked at once, for all that ended
-	for i := range jobs {
-		generation, ok := launched[jobs[i].agent]
-		if !ok || !jobs[i].starts() || p.launchOpen(s.Name, jobs[i].agent, generation) {
-			continue
-		}
-		if lock, err := p.Locks.ProbeAgent(s.Name, jobs[i].agent); err == nil && lock.State == session.LockFree {
-			if seen == nil {
-				f, err := p.observe(ctx, s)
-				if err != nil {
-					return
-				}
-				seen = &f
-			}
-			p.gaveUp(s, &jobs[i], *seen)
-		}
-	}
-}
-
-// waitsForLauncher tells whether a launch is still on its way to its pane.
-func (p *Paw) waitsForLauncher(s *session.Session, name string, generation int) bool {
-	lock, err := p.Locks.ProbeAgent(s.Name, name)
-	return err != nil || (lock.State != session.LockHeld && p.launchOpen(s.Name, name, generation))
-}
-
-// gaveUp explains an agent that ended at once.
-func (p *Paw) gaveUp(s *session.Session, j *job, f facts) {
-	if reason := p.launchFailure(s.Name, j.agent); reason != "" {
-		j.refuse(errors.New(reason), "paw recover "+s.Name)
-		return
-	}
-	if j.unverified {
-		return // startRefused looks at it
-	}
-	a := f.agent(j.agent)
-	if a == nil || a.pane == nil || !a.pane.Dead {
-		return // a wrapper that has handed over to its program
-	}
-	ended := session.Observe(f.evidence(*a))
-	if ended.State == session.StateCompleted {
-		j.notes = append(j.notes, s.Worktree(j.agent).CLI+" ended at once, with success")
-		return
-	}
-	j.refuse(fmt.Errorf("%s ended at once: %s", s.Worktree(j.agent).CLI, ended.Reason), fmt.Sprintf("paw attach %s %s", s.Name, j.agent))
-}
-
-// prepareLaunch writes the launch of one agent and returns the pane that runs it.
-func (p *Paw) prepareLaunch(s *session.Session, j *job, generation int) (tmux.AgentPane, error) {
-	w := s.Worktree(j.agent)
-	cli, executable, err := p.cliOf(w)
-	if err != nil {
-		return tmux.AgentPane{}, err
-	}
-	spec := p.spec(s, w, executable)
-	command, err := cli.Resume(spec)
-	if j.result == ResultFresh {
-		spec.Prompt = j.prompt
-		command, err = cli.Launch(spec)
-		if j.sendIt = canOnlyBeSent(err); j.sendIt {
-			spec.Prompt = ""
-			command, err = cli.Launch(spec)
-		}
-	}
-	if err != nil {
-		return tmux.AgentPane{}, failf(KindError, "%s: %w", w.Agent, err)
-	}
-	for _, file := range command.Files {
-		if err := writePrivate(file.Path, file.Content); err != nil {
-			return tmux.AgentPane{}, err
-		}
-	}
-	path, err := p.writeLaunch(launchFile{
-		Session: s.Name, Agent: w.Agent, Generation: generation, Worktree: w.WorktreePath,
-		GitCommonDir: s.GitCommonDir, LocksDir: p.Paths.LocksDir(), Argv: command.Argv, Env: p.environment(s, w, generation, command),
-		PromptFile: p.promptFileFor(s, w, spec.Prompt),
-	})
-	if err != nil {
-		return tmux.AgentPane{}, err
-	}
-	w.Command = recordedCommand(command.Argv, j.prompt)
-	return tmux.AgentPane{
-		Identity: tmux.Identity{Session: s.Name, Agent: w.Agent, Generation: generation},
-		Argv:     []string{p.Executable, "__agent", s.Name, w.Agent, fmt.Sprint(generation), path},
-		Label:    w.Agent,
-	}, nil
-}
-
-// promptFileFor is the saved first prompt that this launch delivers, if any.
-func (p *Paw) promptFileFor(s *session.Session, w *session.Worktree, prompt string) string {
-	if prompt == "" {
-		return ""
-	}
-	return p.promptPath(s.Name, w.Agent)
-}
-
-// recordedCommand is the argv without the user's first prompt, which is no
-// business of the record.
-func recordedCommand(argv []string, prompt string) []string {
-	if prompt == "" {
-		return argv
-	}
-	kept := make([]string, 0, len(argv))
-	for _, arg := range argv {
-		if arg != prompt && arg != " "+prompt {
-			kept = append(kept, arg)
-		}
-	}
-	return kept
-}
-
-// undelivered says that the first prompt of an agent was never handed over.
-func (p *Paw) undelivered(s *session.Session, agentName string) string {
-	path := p.promptPath(s.Name, agentName)
-	if _, err := os.Stat(path); err != nil {
-		return ""
-	}
-	return "its first prompt was never sent; it is kept in " + path
 }

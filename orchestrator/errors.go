@@ -11,13 +11,15 @@ type Kind int
 
 // The kinds of failure a use case can end with.
 const (
-	KindError       Kind = 1  // something went wrong
-	KindUsage       Kind = 2  // a flag, a CLI or a name that cannot be
-	KindRefused     Kind = 3  // refused to protect work
-	KindUnconfirmed Kind = 6  // a prompt was typed and nothing says that it arrived
-	KindNotFound    Kind = 10 // no such session or agent
-	KindLocked      Kind = 11 // held by another paw or by a live agent
-	KindMissing     Kind = 12 // git, tmux or the CLI is missing or too old
+	KindError       Kind = 1   // something went wrong
+	KindUsage       Kind = 2   // a flag, a CLI or a name that cannot be
+	KindRefused     Kind = 3   // refused to protect work
+	KindAgentFailed Kind = 5   // a turn of an agent failed
+	KindUnconfirmed Kind = 6   // a prompt was typed and nothing says that it arrived
+	KindNotFound    Kind = 10  // no such session or agent
+	KindLocked      Kind = 11  // held by another paw or by a live agent
+	KindMissing     Kind = 12  // git, tmux or the CLI is missing or too old
+	KindInterrupted Kind = 130 // by the user, as shells count SIGINT
 )
 
 // Error is a failure as the user sees it: what is wrong with which object, and

@@ -168,6 +168,7 @@ func launch(sessionName, agentName string, generation int, path string, step fun
 	if err := os.Chdir(l.Worktree); err != nil {
 		return exitLaunchRefused, err
 	}
+	prompt, _ := os.ReadFile(l.PromptFile)
 	if l.PromptFile != "" {
 		_ = os.Remove(l.PromptFile) // from here on the CLI has the prompt
 	}
@@ -175,6 +176,9 @@ func launch(sessionName, agentName string, generation int, path string, step fun
 		step("launch.exec")
 	}
 	err = syscall.Exec(l.Argv[0], l.Argv, paneEnvironment(l.Env))
+	if len(prompt) > 0 {
+		_ = writePrivate(l.PromptFile, prompt) // it has not
+	}
 	return exitLaunchRefused, failf(KindMissing, "%s: %w", l.Argv[0], err).hint("paw clis")
 }
 

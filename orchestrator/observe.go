@@ -132,9 +132,10 @@ func (p *Paw) observeTurns(s *session.Session, w *session.Worktree, lock session
 	if last, err := p.turnDir(s.Name, w.Agent).Last(); err == nil {
 		f.last = last
 	}
+	f.headless = runsHeadless(lock)
 	cli, known := p.CLIs.Get(w.CLI)
 	f.visible = known && cli.Facts().Turns != turnsOfPaw
-	if f.visible && lock.State == session.LockHeld {
+	if f.visible && lock.State == session.LockHeld && !f.headless {
 		f.launched = lock.Holder.At
 		f.hooksSeen = p.hooksSeen(s.Name, w.Agent, lock.Holder.Generation)
 		f.observed = p.observed(context.Background(), s, w, f.last)

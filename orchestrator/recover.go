@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
-	"paw/orchestrator/agent"
 	"paw/session"
 	"paw/tmux"
-	"paw/worktree"
 )
 
 // RecoverOptions selects what to recover.
@@ -157,7 +153,7 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 func (p *Paw) awaitDying(ctx context.Context, f facts) (facts, error) {
 	var dying []string
 	for _, a := range f.agents {
-		if f.tmux != session.TmuxUnknown && a.lock.State == session.LockHeld && (a.pane == nil || a.pane.Dead) {
+		if f.tmux != session.TmuxUnknown && a.lock.State == session.LockHeld && !runsHeadless(a.lock) && (a.pane == nil || a.pane.Dead) {
 			dying = append(dying, a.record.Agent)
 		}
 	}
@@ -205,104 +201,6 @@ func (p *Paw) observeRevived(ctx context.Context, s *session.Session) (facts, er
 		f, err = p.observe(ctx, s)
 	}
 	return f, err
-}
-
-// planRecover gathers what is left to know of git, files and CLIs, and decides.
-func (p *Paw) planRecover(ctx context.Context, f facts, named bool) ([]job, error) {
-	s := f.session
-	repository, err := worktree.Discover(s.GitCommonDir)
-	if err != nil {
-		return nil, failf(KindError, "%s: the repository is gone: %w", s.RepoPath, err)
-	}
-	m := p.manager(repository)
-	names := make([]string, len(s.Worktrees))
-	for i, w := range s.Worktrees {
-		names[i] = w.Branch
-	}
-	branches, err := m.Branches(ctx, names)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := m.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	processes := session.ListProcesses()
-	jobs := make([]job, len(f.agents))
-	for i, a := range f.agents {
-		rf := p.factsFor(ctx, f, a, processes)
-		rf.named = named
-		_, rf.branchExists = branches[a.record.Branch]
-		rf.branchAt = checkedOutAt(entries, a.record)
-		jobs[i] = planAgent(rf)
-	}
-	return jobs, nil
-}
-
-// checkedOutAt is the worktree, other than the agent's own, that has its branch.
-func checkedOutAt(entries []worktree.Entry, w session.Worktree) string {
-	for _, e := range entries {
-		if e.Branch == w.Branch && e.Path != w.WorktreePath {
-			return e.Path
-		}
-	}
-	return ""
-}
-
-// factsFor gathers what planAgent needs of one agent.
-func (p *Paw) factsFor(ctx context.Context, f facts, a agentFacts, processes session.Processes) recoverFacts {
-	s, w := f.session, a.record
-	e := f.evidence(a)
-	rf := recoverFacts{
-		sessionName: s.Name, repoPath: s.RepoPath, record: w, tmux: f.tmux, lock: e.Lock, lockPID: e.HolderPID, pane: e.Pane,
-		starting: !a.launchedAt.IsZero(), launched: a.everLaunched(s), promptUnsent: p.undelivered(s, w.Agent),
-	}
-	if f.tmuxErr != nil {
-		rf.tmuxReason = silence(f.tmuxErr)
-	}
-	if rf.lock == session.LockHeld {
-		return rf
-	}
-	if _, err := os.Lstat(w.WorktreePath); errors.Is(err, os.ErrNotExist) {
-		rf.worktreeMissing = true
-	} else if err := worktree.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
-		rf.worktreeWrong = err.Error()
-	}
-	cli, executable, err := p.cliOf(&w)
-	if cli != nil {
-		rf.survivors = survivors(a.lock, processes, filepath.Base(cli.Program()))
-	}
-	if err != nil {
-		rf.cliError = err
-		return rf
-	}
-	p.conversationFacts(ctx, s, cli, p.spec(s, &w, executable), &rf)
-	return rf
-}
-
-// conversationFacts finds out whether the CLI still has the agent's conversation.
-func (p *Paw) conversationFacts(ctx context.Context, s *session.Session, cli agent.CLI, spec agent.Spec, rf *recoverFacts) {
-	rf.newID = cli.NewConversation()
-	learnt, err := cli.Learn(ctx, spec)
-	if err == nil && len(learnt) > 0 {
-		rf.learnt = learnt
-		spec.ConversationID = learnt[len(learnt)-1]
-	}
-	if spec.ConversationID == "" {
-		rf.freshReason = "it had no conversation yet"
-		if err != nil {
-			rf.freshReason = err.Error()
-		}
-		return
-	}
-	conversation, err := cli.Conversation(ctx, spec)
-	rf.resumable = err == nil && conversation.Resumable
-	rf.unverified = conversation.Transcript == ""
-	rf.freshReason = conversation.Reason
-	if err != nil {
-		rf.freshReason = err.Error()
-	}
-	rf.keepID = !conversation.NewID
 }
 
 // resultsOf shows a plan as the results it would have.

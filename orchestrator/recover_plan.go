@@ -17,6 +17,7 @@ type recoverFacts struct {
 	tmuxReason  string
 	lock        session.LockState
 	lockPID     int
+	headless    bool  // the lock is that of a headless turn
 	survivors   []int // processes of a wrapper CLI whose wrapper died
 	pane        session.PaneState
 	starting    bool // a launch waits for its launcher
@@ -45,11 +46,18 @@ func planAgent(f recoverFacts) job {
 	case f.tmux == session.TmuxUnknown:
 		j.refuse(errors.New(f.tmuxReason), "paw status "+f.sessionName)
 		return j
+	case f.record.Phase == session.PhaseCreating && f.record.Headless && !f.named && f.lock == session.LockFree:
+		// What paw run was making is completed as paw run would have left it.
+		j.result, j.worktree, j.reason = ResultStopped, worktreeCreate, "paw run "+f.record.Agent+" uses it without a pane"
+		return j
 	case f.record.Phase == session.PhaseStopped && !f.named:
 		j.result, j.reason = ResultStopped, "paw recover "+f.sessionName+" brings it back"
 		return j
 	case f.lock == session.LockHeld && f.pane == session.PaneAlive:
 		j.result = ResultAlive
+		return j
+	case f.headless:
+		j.refuse(fmt.Errorf("a headless turn runs (pid %d)", f.lockPID), fmt.Sprintf("kill -INT %d && paw recover %s", f.lockPID, f.sessionName))
 		return j
 	case f.lock == session.LockHeld:
 		j.refuse(fmt.Errorf("pid %d still runs outside of tmux", f.lockPID), fmt.Sprintf("kill %d && paw recover %s", f.lockPID, f.sessionName))

@@ -163,18 +163,7 @@ func (p *Paw) betweenTurns(ctx context.Context, s *session.Session, names []stri
 	if o.Force {
 		return nil
 	}
-	f, err := p.observeRevived(ctx, s)
-	if err != nil {
-		return err
-	}
-	for _, a := range p.statusOf(f).Agents {
-		busy := a.State == session.StateRunning || a.State == session.StateWaitingInput || a.State == session.StateWaitingChildren
-		if busy && contains(names, a.Record.Agent) {
-			return failf(KindRefused, "%s: a turn is in progress (%s)", a.Record.Agent, a.State).
-				hint("paw attach %s %s", s.Name, a.Record.Agent).hint("paw stop %s %s", s.Name, a.Record.Agent)
-		}
-	}
-	return nil
+	return p.refuseBusy(ctx, s, names...)
 }
 
 // removable refuses to remove a worktree that holds anything git does not have.

@@ -75,15 +75,8 @@ func (p *Paw) rewind(ctx context.Context, s *session.Session, agentName, to stri
 	defer cancel()
 	rewound := &Rewound{Session: s.Name, Agent: agentName, To: to}
 	err = p.withTurns(ctx, s, w, func(t *turns) error {
-		f, err := p.observe(ctx, s)
-		if err != nil {
+		if err := p.refuseBusy(ctx, s, agentName); err != nil {
 			return err
-		}
-		st := p.statusOf(f)
-		for _, a := range st.Agents {
-			if a.Record.Agent == agentName && (a.State == session.StateRunning || a.State == session.StateWaitingInput) {
-				return failf(KindRefused, "%s: a turn runs (%s)", agentName, a.State).hint("paw attach %s %s", s.Name, agentName)
-			}
 		}
 		last, err := t.dir.Last()
 		if err != nil {

@@ -119,38 +119,74 @@ func (p *Paw) takesInput(ctx context.Context, s *session.Session, a *agentFacts,
 	return err == nil && ready.Screen.MatchString(screen)
 }
 
-// arrival is what tells that a prompt arrived: a new turn or, while one runs and
-// the CLI queues the prompt, the prompt in the CLI's own transcript.
+// arrival is what tells that a prompt arrived: a new turn or, while one runs,
+// the prompt in the log of that turn, when the CLI's hook reports that it joined,
+// or in the CLI's own transcript, when the CLI keeps it for later.
 type arrival struct {
-	number     int // of the last turn before
-	transcript string
-	size       int64 // of the transcript before
-	mark       []byte
+	number int // of the last turn before
+	grows  []grown
+	mark   []byte
+}
+
+// grown is a file, and its size before the prompt was typed.
+type grown struct {
+	path string
+	size int64
 }
 
 func (p *Paw) arrivalOf(s *session.Session, w *session.Worktree, prompt string) arrival {
-	a := arrival{transcript: w.TranscriptPath}
+	a := arrival{mark: markOf(prompt)}
+	a.watch(w.TranscriptPath)
 	if last, err := p.turnDir(s.Name, w.Agent).Last(); err == nil && last != nil {
 		a.number = last.Number
-	}
-	if info, err := os.Stat(a.transcript); err == nil {
-		a.size = info.Size()
-	}
-	if quoted, err := json.Marshal(firstLine(prompt)); err == nil {
-		a.mark = quoted[1 : len(quoted)-1]
+		a.watch(last.LogFile)
 	}
 	return a
 }
 
-// queued tells whether the transcript has the prompt by now.
+func (a *arrival) watch(path string) {
+	if path == "" {
+		return
+	}
+	one := grown{path: path}
+	if info, err := os.Stat(path); err == nil {
+		one.size = info.Size()
+	}
+	a.grows = append(a.grows, one)
+}
+
+// markOf is the first line of a prompt as it stands in JSON, where neither logs
+// nor transcripts escape <, > and &.
+func markOf(prompt string) []byte {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(firstLine(prompt)); err != nil {
+		return nil
+	}
+	quoted := bytes.TrimSpace(b.Bytes())
+	return quoted[1 : len(quoted)-1]
+}
+
+// queued tells whether the prompt is on record by now.
 func (a arrival) queued() bool {
-	f, err := os.Open(a.transcript)
+	for _, one := range a.grows {
+		if one.has(a.mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// has tells whether the file has the mark in what was added to it.
+func (g grown) has(mark []byte) bool {
+	f, err := os.Open(g.path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	grown, err := io.ReadAll(io.NewSectionReader(f, a.size, maxGrowth))
-	return err == nil && len(a.mark) > 0 && bytes.Contains(grown, a.mark)
+	added, err := io.ReadAll(io.NewSectionReader(f, g.size, maxGrowth))
+	return err == nil && len(mark) > 0 && bytes.Contains(added, mark)
 }
 
 // confirm waits for the start event; when it does not come, Enter may have been

@@ -16,7 +16,7 @@ import (
 func (p *Paw) tagStarts(ctx context.Context, m worktree.Manager, s *session.Session, jobs []job) error {
 	refs := map[string]string{}
 	for _, j := range jobs {
-		if !j.starts() || j.worktree != worktreeCreate {
+		if j.result == ResultRefused || j.worktree != worktreeCreate {
 			continue
 		}
 		w := s.Worktree(j.agent)

@@ -16,6 +16,7 @@ type turnFacts struct {
 	launch    string         // PAW_LAUNCH of the running CLI
 	hooksSeen time.Time      // when its hooks reported first, zero when they have not
 	observed  agent.Observed // what the CLI's own record says
+	headless  bool           // a living paw runs a turn without a pane
 	launched  time.Time      // when the running CLI was launched
 	now       time.Time
 }
@@ -24,6 +25,9 @@ type turnFacts struct {
 // turn log, corrected by the CLI's own record where no hook reports. What neither
 // says is unknown, never a guess.
 func withTurnState(base session.AgentStatus, f turnFacts) session.AgentStatus {
+	if f.headless {
+		return headlessState(f)
+	}
 	if base.State != session.StateUnknown || base.Reason != session.ReasonNoTurns {
 		return withCutTurn(base, f)
 	}
@@ -49,6 +53,15 @@ func withTurnState(base session.AgentStatus, f turnFacts) session.AgentStatus {
 		return session.AgentStatus{State: session.StateIdle, Since: at(f.hooksSeen), Source: session.SourceHook}
 	}
 	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: "no hook has reported yet"}
+}
+
+// headlessState is the state while paw run holds the agent's lock.
+func headlessState(f turnFacts) session.AgentStatus {
+	st := session.AgentStatus{State: session.StateRunning, Source: session.SourceLock, Reason: "a headless turn"}
+	if f.last != nil && f.last.Launch == f.launch {
+		st.Since = at(f.last.StartedAt)
+	}
+	return st
 }
 
 // closedSince tells whether paw closed the last turn after that moment: what the

@@ -22,7 +22,7 @@ const turnsOfPaw = "only those that paw makes"
 // hooksOf tells whether the hooks of an agent report.
 func hooksOf(a agentFacts) string {
 	switch {
-	case !a.turns.visible || a.lock.State != session.LockHeld:
+	case !a.turns.visible || a.lock.State != session.LockHeld || a.turns.headless:
 		return HooksNone
 	case a.turns.hooksSeen.IsZero():
 		return HooksSilent

@@ -147,6 +147,11 @@ func (p *Paw) endAgents(ctx context.Context, s *session.Session, f facts, target
 		return tmuxError(err)
 	}
 	p.Step("stop.panes-killed")
+	for _, a := range f.agents {
+		if target(a.record.Agent) && runsHeadless(a.lock) {
+			_ = syscall.Kill(a.lock.Holder.PID, syscall.SIGTERM) // no pane whose end it would notice
+		}
+	}
 	left := p.awaitDeath(ctx, s, stopped.Agents, hangUpGrace)
 	for _, lock := range left {
 		for _, pid := range holdersOf(lock) {

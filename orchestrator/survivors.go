@@ -10,6 +10,9 @@ func survivors(lock session.AgentLock, processes session.Processes, program stri
 	if lock.State != session.LockFree || lock.Holder.PID == 0 {
 		return nil
 	}
+	if lock.Holder.Headless {
+		return nil // a paw that frees the lock has ended its CLI, or seen it end
+	}
 	if lock.Holder.Alive() {
 		return []int{lock.Holder.PID}
 	}

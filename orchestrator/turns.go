@@ -3,12 +3,9 @@ package orchestrator
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
-	"paw/orchestrator/agent"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -23,6 +20,7 @@ type turns struct {
 	m      worktree.Manager
 	dir    turn.Dir
 	budget worktree.Budget
+	strict bool // a number whose tag exists is an error: somebody can be told
 }
 
 // turnDir is the folder with the turn logs of an agent.
@@ -73,6 +71,9 @@ func (t *turns) begin(ctx context.Context, start turn.Start) (*turn.Turn, error)
 		if err != nil {
 			return nil, err
 		}
+		if taken && t.strict {
+			return nil, &TagTakenError{Number: n, Tag: turn.TagName(t.w.TurnSession, n)}
+		}
 		if taken {
 			skipped, atLeast = append(skipped, n), n+1
 			continue
@@ -91,39 +92,6 @@ func (t *turns) begin(ctx context.Context, start turn.Start) (*turn.Turn, error)
 		t.p.Step("turn.before")
 		return one, nil
 	}
-}
-
-// tagged tells whether turn n has a tag already.
-func (t *turns) tagged(ctx context.Context, n int) (bool, error) {
-	tags, err := t.p.turnTags(ctx, t.m, t.w.TurnSession)
-	if err != nil {
-		return false, err
-	}
-	for _, tagged := range tags {
-		if tagged == n {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// turnTags are the numbers of the turn tags of one turn session.
-func (p *Paw) turnTags(ctx context.Context, m worktree.Manager, turnSession string) ([]int, error) {
-	numbers, ok, err := worktree.TurnTags(m.Repository.CommonDir)
-	if err != nil || ok {
-		return numbers[turnSession], err
-	}
-	refs, err := m.Refs(ctx, "refs/tags/afk-"+turnSession+"-")
-	if err != nil {
-		return nil, err
-	}
-	var found []int
-	for ref := range refs {
-		if name, n, ok := turn.ParseTag(strings.TrimPrefix(ref, "refs/tags/")); ok && name == turnSession {
-			found = append(found, n)
-		}
-	}
-	return found, nil
 }
 
 // finish ends a turn well: snapshot, END with the result, record, tag, in this
@@ -204,36 +172,6 @@ func (t *turns) remember(ctx context.Context, n int) {
 	}
 }
 
-// snapshot saves the worktree within the budget. Beyond it, or when it fails,
-// HEAD stands in and the note says what is missing.
-func (t *turns) snapshot(ctx context.Context, ref, message string) (commit, note string) {
-	s, err := t.m.SnapshotWithin(ctx, t.w.WorktreePath, ref, message, t.scratch(), t.budget)
-	if err == nil {
-		if len(s.NotSaved) > 0 {
-			note = "not in the snapshot: " + strings.Join(s.NotSaved, ", ")
-		}
-		return s.Commit, note
-	}
-	head, headErr := t.head(ctx)
-	if headErr == nil {
-		_, headErr = t.m.CreateRef(ctx, ref, head)
-	}
-	note = fmt.Sprintf("no snapshot, HEAD stands in for it: %v", err)
-	if headErr != nil {
-		note += fmt.Sprintf(" (%v)", headErr)
-	}
-	return head, note
-}
-
-// scratch is where the scratch index of the agent's snapshots is kept.
-func (t *turns) scratch() string {
-	return filepath.Join(t.p.stateDir(t.s.Name, t.w.Agent), "snapshot")
-}
-
-func (t *turns) head(ctx context.Context) (string, error) {
-	return t.m.WorktreeHead(ctx, t.w.WorktreePath)
-}
-
 // open returns the agent's last turn when it is open.
 func (t *turns) open() (*turn.Turn, error) {
 	last, err := t.dir.Last()
@@ -241,65 +179,4 @@ func (t *turns) open() (*turn.Turn, error) {
 		return nil, err
 	}
 	return turn.Open(last.LogFile, t.p.Now)
-}
-
-// outcomeFooter is the word of the "outcome:" footer of a commit message.
-func outcomeFooter(message string) string {
-	lines := strings.Split(strings.TrimSpace(message), "\n")
-	// Some CLIs add a footer of their own as another paragraph, so all of the
-	// last lines that look like footers count.
-	for i := len(lines) - 1; i > 0; i-- {
-		name, value, ok := strings.Cut(lines[i], ":")
-		switch {
-		case strings.TrimSpace(lines[i]) == "":
-			continue
-		case !ok || strings.ContainsAny(name, " \t"):
-			return ""
-		case strings.EqualFold(name, "outcome") && len(strings.Fields(value)) > 0:
-			return strings.Fields(value)[0]
-		}
-	}
-	return ""
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return strings.TrimSpace(line)
-}
-
-// markHooks notes that the hooks of a launch report, see hooksSeen.
-func (p *Paw) markHooks(s *session.Session, w *session.Worktree, generation int) {
-	path := p.hooksMark(s.Name, w.Agent, generation)
-	if _, err := os.Lstat(path); err == nil {
-		return
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-		_ = os.WriteFile(path, nil, 0o600)
-	}
-}
-
-// hooksSeen is when the hooks of a launch reported first, zero when they did not.
-func (p *Paw) hooksSeen(sessionName, agentName string, generation int) time.Time {
-	info, err := os.Lstat(p.hooksMark(sessionName, agentName, generation))
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
-}
-
-func (p *Paw) hooksMark(sessionName, agentName string, generation int) string {
-	return filepath.Join(p.stateDir(sessionName, agentName), fmt.Sprintf("hooks-%d", generation))
-}
-
-// observed asks the CLI's own record about an agent, nothing when it cannot.
-func (p *Paw) observed(ctx context.Context, s *session.Session, w *session.Worktree, last *turn.Record) agent.Observed {
-	cli, ok := p.CLIs.Get(w.CLI)
-	if !ok {
-		return agent.Observed{}
-	}
-	o, err := cli.Observe(ctx, p.specFor(s, w, ""), last)
-	if err != nil {
-		return agent.Observed{}
-	}
-	return o
 }

@@ -15,7 +15,8 @@ type Holder struct {
 	Generation int       `json:"generation"`
 	Session    string    `json:"session"`
 	Agent      string    `json:"agent"`
-	At         time.Time `json:"at"` // when the lock was taken, UTC
+	At         time.Time `json:"at"`                 // when the lock was taken, UTC
+	Headless   bool      `json:"headless,omitempty"` // it is a paw that runs a turn without a terminal
 }
 
 // ThisProcess identifies the calling process; it stays valid when the process executes another program. Session, Agent

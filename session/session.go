@@ -85,6 +85,17 @@ type Worktree struct {
 	Phase           Phase             `json:"phase"`
 	TurnHighWater   int               `json:"turn_high_water"` // highest turn number ever given out
 	BaseCommit      string            `json:"base_commit"`     // where the agent's branch started
+	From            *Origin           `json:"from,omitempty"`  // what it started from, nil for a branch from a commit alone
+	// Headless: made for turns without a terminal. It gets a pane only when somebody recovers the session by its name.
+	Headless bool `json:"headless,omitempty"`
+}
+
+// Origin is the turn of another agent that an agent started from. BaseCommit has the commit.
+type Origin struct {
+	Agent        string `json:"agent"`
+	Turn         int    `json:"turn"`
+	Snapshot     string `json:"snapshot,omitempty"`     // what was not committed then, "" for nothing
+	Conversation string `json:"conversation,omitempty"` // the conversation to begin with a copy of, "" for none
 }
 
 // Worktree returns the agent of that name for reading or changing in place, or nil.

@@ -8,14 +8,19 @@ import (
 
 func newAdd(a *app) *cobra.Command {
 	var o startOptions
-	var name string
+	var name, from string
 	cmd := &cobra.Command{
-		Use:   "add --cli LIST",
+		Use:   "add --cli LIST [--from AGENT[@N]]",
 		Short: "Add agents to a running session",
 		Long: exits(`Add agents to a running session, each with a branch from HEAD of the main checkout,
-a worktree and a pane.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
+a worktree and a pane.
+
+With --from they start where turn N of another agent ended, by default its last
+finished one: on the commit of its tag, with the files that were not committed then.
+The conversation comes along where the CLI is the same and can copy one.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
 		Example: `  paw add --cli gemini
-  paw add --cli review=claude --branches feat/review --prompt "review the other branches"`,
+  paw add --cli review=claude --branches feat/review --prompt "review the other branches"
+  paw add --cli claude --from claude@3`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := a.paw()
@@ -32,8 +37,11 @@ a worktree and a pane.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitB
 			if len(o.CLIs) == 0 {
 				return usagef(cmd, "which CLIs? pass --cli")
 			}
+			if from != "" && o.Base != "" {
+				return usagef(cmd, "--from and --base exclude each other")
+			}
 			started, err := p.Add(cmd.Context(), s, orchestrator.AddOptions{
-				CLIs: o.CLIs, Branches: o.Branches, Base: o.Base, Prompt: o.Prompt, DryRun: o.DryRun,
+				CLIs: o.CLIs, Branches: o.Branches, Base: o.Base, From: from, Prompt: o.Prompt, DryRun: o.DryRun,
 			})
 			if err != nil {
 				return err
@@ -46,11 +54,11 @@ a worktree and a pane.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitB
 	f.StringSliceVar(&o.Branches, "branches", nil, "branches to work on, one agent each; made when missing")
 	f.StringVar(&name, "session", "", "session to add to (default: that of this place)")
 	f.StringVar(&o.Base, "base", "", "commit that new branches start from (default: HEAD)")
+	f.StringVar(&from, "from", "", "AGENT[@N]: start where turn N of that agent ended")
 	f.StringVar(&o.Prompt, "prompt", "", "first prompt of each agent")
 	f.StringVar(&o.promptFile, "prompt-file", "", "file with the first prompt, - for standard input")
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be done and do nothing")
 	a.addJSON(cmd)
-	cmd.MarkFlagsMutuallyExclusive("prompt", "prompt-file")
 	completeFlag(cmd, "cli", a.completeCLIs)
 	completeFlag(cmd, "session", a.completeSessions)
 	return cmd

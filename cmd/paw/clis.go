@@ -13,7 +13,9 @@ func newCLIs(a *app) *cobra.Command {
 		Use:   "clis",
 		Short: "Show which CLIs are installed and what paw can do with each",
 		Long:  exits(`Show which CLIs are installed, their versions, and what paw can do with each.`),
-		Args:  cobra.NoArgs,
+		Example: `  paw clis
+  paw clis --json | jq -r '.clis[] | select(.installed).name'`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := a.paw()
 			if err != nil {

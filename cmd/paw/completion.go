@@ -11,7 +11,8 @@ func newCompletion(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish",
 		Short: "Print the completion script of a shell",
-		Long:  exits(`Print the completion script of a shell. Names of sessions, agents and CLIs complete.`, exitUsage),
+		Long: exits(`Print the completion script of a shell. Names of sessions, agents and CLIs complete.
+That of bash needs the package bash-completion.`, exitUsage),
 		Example: `  source <(paw completion bash)
   paw completion zsh > "${fpath[1]}/_paw"
   paw completion fish > ~/.config/fish/completions/paw.fish`,

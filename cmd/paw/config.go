@@ -13,6 +13,8 @@ func newConfig(a *app) *cobra.Command {
 		Short: "Show the configuration and where it comes from",
 		Long: exits(`Show the configuration in force and where it comes from: the defaults, the user's
 file, .paw.toml of the repository, and PAW_* variables, the later over the earlier.`),
+		Example: `  paw config
+  PAW_TMUX_LAYOUT=windows paw config --json`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			p, err := a.paw()
@@ -43,6 +45,8 @@ func newConfigTrust(a *app) *cobra.Command {
 		Short: "Trust the commands that .paw.toml of this repository runs",
 		Long: exits(`Trust the commands that .paw.toml of this repository runs, word for word as they are
 now: a changed text has to be trusted again.`, exitUsage),
+		Example: `  paw config trust
+  paw config trust --yes`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := a.paw()

@@ -32,6 +32,12 @@ func TestKilledAfterEveryStep(t *testing.T) {
 	cases := []crashCase{
 		{"start", nil, two},
 		{"add", started, []string{"add", "--cli", "three=demo"}},
+		{"add from", func(w *world) {
+			started(w)
+			w.ok(w.paw("stop"))
+			w.ok(w.paw("run", "one", "--prompt", "do: write draft.txt not committed\ndo: remove sub/a.txt"))
+			w.ok(w.paw("recover", "shop", "--detach"))
+		}, []string{"add", "--cli", "three=demo", "--from", "one"}},
 		{"recover", func(w *world) {
 			started(w)
 			w.write(w.worktree("one"), "draft.txt", "not committed\n")

@@ -15,6 +15,8 @@ func newDoctor(a *app) *cobra.Command {
 		Long: exits(`Look at git, tmux, the configuration, the records, the worktree registrations and
 the agents, and say what is broken and how to mend it. It changes nothing. The exit
 status is 1 when something needs you.`),
+		Example: `  paw doctor
+  paw doctor --json | jq -r '.findings[] | select(.ok | not).text'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := a.paw()

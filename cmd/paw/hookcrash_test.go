@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"paw/session/turn"
 )
 
 // turnsOf are the turns of an agent as paw turns --json tells them.
@@ -58,7 +60,9 @@ func (w *world) checkTurns(agent string) int {
 	tags := map[string]string{}
 	for _, line := range strings.Split(strings.TrimSpace(w.git(w.repo, "for-each-ref", "--format=%(refname:short) %(objectname)", "refs/tags")), "\n") {
 		name, oid, _ := strings.Cut(line, " ")
-		tags[name] = oid
+		if owner, _, ok := turn.ParseTag(name); ok && owner == "shop_"+agent {
+			tags[name] = oid
+		}
 	}
 	highest, seen := 0, map[int]bool{}
 	for _, one := range w.turnsOf(agent) {

@@ -31,8 +31,8 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	interrupted := watchInterrupts(cancel)
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, env: env}
+	interrupted := handleSignals(argv, cancel, a)
 	root := newRoot(a)
 	if filepath.Base(argv[0]) == "git-paw" {
 		root.Annotations = map[string]string{"cobra_annotation_command_display_name": "git paw"}
@@ -55,9 +55,27 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return exitCode(err)
 }
 
+// handleSignals decides what signals mean for this paw. A launcher must die of
+// them like the CLI it is about to become; a hook has a turn to write down, which
+// the end of its terminal must not cut; everything else is interrupted.
+func handleSignals(argv []string, cancel context.CancelFunc, a *app) <-chan struct{} {
+	command := ""
+	if len(argv) > 1 {
+		command = argv[1]
+	}
+	switch command {
+	case "__agent":
+		return nil
+	case "hook":
+		signal.Ignore(os.Interrupt, syscall.SIGHUP)
+		return nil
+	}
+	return watchInterrupts(cancel, a)
+}
+
 // watchInterrupts cancels the work on the first Ctrl-C, so that it can be undone
 // or left recoverable, and ends paw on the second.
-func watchInterrupts(cancel context.CancelFunc) <-chan struct{} {
+func watchInterrupts(cancel context.CancelFunc, a *app) <-chan struct{} {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	interrupted := make(chan struct{})
@@ -66,6 +84,9 @@ func watchInterrupts(cancel context.CancelFunc) <-chan struct{} {
 		close(interrupted)
 		cancel()
 		<-signals
+		if do := a.beforeExit.Load(); do != nil {
+			(*do)()
+		}
 		os.Exit(exitInterrupted)
 	}()
 	return interrupted

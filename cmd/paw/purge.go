@@ -19,9 +19,13 @@ func newPurge(a *app) *cobra.Command {
 		Short: "End a session for good: agents, worktrees, merged branches, record",
 		Long: exits(`End a session for good: stop it, remove every agent, delete those branches that paw
 made and that are merged into HEAD, and the record. It refuses like remove, before
-it changed anything.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing),
+it changed anything.
+
+Turn tags and refs/paw stay, and keep the name of the session taken. With --tags they
+go too, with everything that was rescued under refs/paw.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing),
 		Example: `  paw purge
-  paw purge shop --yes`,
+  paw purge shop --yes
+  paw purge shop --tags`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeSessions,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -17,9 +17,10 @@ func newRecover(a *app) *cobra.Command {
 		Short: "Bring a session back after a crash: same panes, same conversations",
 		Long: exits(`Bring a session back after a crash of tmux, of paw or of the machine: the same
 panes, with each CLI's own conversation. Agents that still run are left alone, none
-is started twice, nothing is deleted and no prompt is sent. A stopped session comes
-back only when it is named.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
+is started twice, nothing is deleted and no prompt is sent. Sessions and agents that
+you stopped come back only when NAME is given.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
 		Example: `  paw recover
+  paw recover shop
   paw recover --all --detach
   paw recover shop --dry-run`,
 		Args:              cobra.MaximumNArgs(1),

@@ -14,9 +14,9 @@ func newRemove(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "remove AGENT",
 		Short: "End an agent and remove its worktree; its branch stays",
-		Long: exits(`End an agent and remove its worktree. Its branch and tags stay. It refuses as long as
-the worktree holds anything that git does not have: uncommitted, untracked or
-ignored files, an unfinished merge or rebase. With --force those are saved first:
+		Long: exits(`End an agent and remove its worktree. Its branch and tags stay. It refuses during a
+turn, and as long as the worktree holds anything that git does not have: uncommitted,
+untracked or ignored files, an unfinished merge or rebase. With --force those are saved first:
 a commit under refs/paw holds the files, and the directory is kept in the trash
 folder of the repository.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing),
 		Example: `  paw remove codex

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +17,8 @@ type app struct {
 	stdout, stderr io.Writer
 	env            []string
 	json           bool
-	colours        *bool // nil until asked
+	beforeExit     atomic.Pointer[func()] // called when a second signal ends paw at once
+	colours        *bool                  // nil until asked
 }
 
 // paw puts the orchestrator together for the directory the user stands in.
@@ -66,6 +68,8 @@ shows who is running and who waits for you, and brings everything back after a c
 Without a command it is paw status where a session exists.`,
 		Example: `  paw start --cli claude,codex    two branches, two worktrees, two panes, attached
   paw status                      who is running and who waits
+  paw turns                       what each has done, turn by turn
+  paw diff claude                 the changes, as a patch
   paw recover                     after a crash or reboot: same panes, same conversations
   paw stop                        everything off; branches, worktrees and conversations stay`,
 		SilenceErrors: true,
@@ -84,7 +88,7 @@ Without a command it is paw status where a session exists.`,
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(
 		newStart(a), newStatus(a), newAttach(a), newRecover(a), newStop(a), newAdd(a), newRemove(a), newPurge(a),
-		newTurns(a), newDiff(a), newRewind(a), newSend(a),
+		newTurns(a), newDiff(a), newRewind(a), newSend(a), newRun(a),
 		newCLIs(a), newConfig(a), newDoctor(a), newCompletion(a), newVersion(a), newAgent(a), newHook(a), newDemoAgent(),
 	)
 	for _, cmd := range root.Commands() {

@@ -29,8 +29,9 @@ func newStart(a *app) *cobra.Command {
 		Long: exits(`Start a session: a branch, a worktree and a tmux pane for each CLI, then attach.
 
 LIST has items [AGENT=]CLI, separated by commas or given with several --cli; the
-same CLI may come twice. Without --cli and --name, the session of this repository
-is attached, or recovered when it is stopped.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
+same CLI may come twice. Branches are paw/SESSION/AGENT unless --branches names them;
+worktrees lie beside the repository. Without --cli, --preset and --name, the session
+of this repository is attached, or recovered when it is stopped.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
 		Example: `  paw start --cli claude,codex
   paw start --cli claude --branches feat/auth,feat/search
   paw start --cli api=claude,web=claude --name shop --prompt "fix the failing tests"`,
@@ -48,7 +49,6 @@ is attached, or recovered when it is stopped.`, exitUsage, exitNotFound, exitLoc
 	f.BoolVarP(&o.detach, "detach", "d", false, "do not attach")
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be done and do nothing")
 	a.addJSON(cmd)
-	cmd.MarkFlagsMutuallyExclusive("prompt", "prompt-file")
 	completeFlag(cmd, "cli", a.completeCLIs)
 	completeFlag(cmd, "preset", a.completePresets)
 	return cmd
@@ -83,6 +83,9 @@ func runStart(cmd *cobra.Command, a *app, o startOptions) error {
 func (o *startOptions) readPrompt(stdin io.Reader) error {
 	if o.promptFile == "" {
 		return nil
+	}
+	if o.Prompt != "" {
+		return &usageError{message: "--prompt and --prompt-file: give one of them"}
 	}
 	var data []byte
 	var err error

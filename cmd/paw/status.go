@@ -21,9 +21,13 @@ func newStatus(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [NAME]",
 		Short: "Show who is running and who waits for you",
-		Long: exits(`Show the sessions and agents as they are now: the record, tmux and the agents'
-locks together. It changes nothing and runs no git (--dirty does).`, exitUsage, exitNotFound),
+		Long: exits(`Show the sessions and agents as they are now: the record, tmux, the agents' locks
+and their turns together. It changes nothing and runs no git (--dirty does).
+
+An agent is idle, running, waiting_input (a question is on its screen), error,
+completed (its CLI exited), suspended (paw recover brings it back) or unknown.`, exitUsage, exitNotFound),
 		Example: `  paw status
+  paw status --watch
   paw status --all
   paw status --json | jq -r '.sessions[].agents[] | select(.state == "waiting_input").name'`,
 		Args:              cobra.MaximumNArgs(1),

@@ -16,7 +16,8 @@ func newTurns(a *app) *cobra.Command {
 		Use:   "turns [NAME] [AGENT]",
 		Short: "List the turns of the agents",
 		Long: exits(`List the turns of the agents: number, how each ended, the commit it ended on, the
-files it changed, how long it took, and its prompt.`, exitUsage, exitNotFound),
+files it changed, how long it took, and its prompt. A finished turn N has the tag
+afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound),
 		Example: `  paw turns
   paw turns claude
   paw turns claude --json`,
@@ -162,18 +163,22 @@ func turnsView(sessionName string, list []orchestrator.AgentTurns) turnsJSON {
 	for _, agent := range list {
 		av := agentTurnsJSON{Name: agent.Agent, Turns: []turnJSON{}}
 		for _, t := range agent.Turns {
-			message := t.Message
-			if t.State == turn.Aborted {
-				message = t.ErrorMessage
-			}
-			av.Turns = append(av.Turns, turnJSON{
-				Number: t.Number, Type: string(t.Type), State: string(t.State), Outcome: nonEmpty(t.Outcome),
-				Reason: nonEmpty(string(t.Reason)), CommitHash: nonEmpty(t.CommitHash), Snapshot: nonEmpty(t.After), Tag: nonEmpty(t.Tag),
-				StartedAt: t.StartedAt, EndedAt: t.EndedAt, FilesChanged: t.Files, Prompt: t.Prompt, Message: nonEmpty(message),
-				Notes: append([]string{}, t.Notes...),
-			})
+			av.Turns = append(av.Turns, turnView(t))
 		}
 		view.Agents = append(view.Agents, av)
 	}
 	return view
+}
+
+func turnView(t orchestrator.ListedTurn) turnJSON {
+	message := t.Message
+	if t.State == turn.Aborted {
+		message = t.ErrorMessage
+	}
+	return turnJSON{
+		Number: t.Number, Type: string(t.Type), State: string(t.State), Outcome: nonEmpty(t.Outcome),
+		Reason: nonEmpty(string(t.Reason)), CommitHash: nonEmpty(t.CommitHash), Snapshot: nonEmpty(t.After), Tag: nonEmpty(t.Tag),
+		StartedAt: t.StartedAt, EndedAt: t.EndedAt, FilesChanged: t.Files, Prompt: t.Prompt, Message: nonEmpty(message),
+		Notes: append([]string{}, t.Notes...),
+	}
 }

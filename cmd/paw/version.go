@@ -12,9 +12,11 @@ var version = ""
 
 func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Show the version of paw",
-		Args:  cobra.NoArgs,
+		Use:     "version",
+		Short:   "Show the version of paw",
+		Long:    exits(`Show the version of paw, or the commit it was built from.`),
+		Example: "  paw version",
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			fmt.Fprintf(a.stdout, "paw %s\n", ownVersion())
 			return nil

@@ -4,6 +4,7 @@
 import { execFileSync } from "node:child_process"
 
 const hook = @HOOK@
+const settleMoment = 500 // milliseconds
 
 // An opencode that the agent itself runs inherits this plugin, and must not report turns of its own.
 const mine = process.env.PAW_OPENCODE_PID ??= String(process.pid)
@@ -39,6 +40,7 @@ export const Paw = async ({ client }) => {
     if (await isChild(sessionID)) return
     current = sessionID
     const text = parts.filter((p) => p.type === "text" && !p.synthetic).map((p) => p.text).join("\n")
+    if (turns.get(sessionID)?.settling) end(sessionID)
     const turn = turns.get(sessionID)
     if (!turn) turns.set(sessionID, { id: message.id })
     send("prompt", { session: sessionID, turn: turn?.id ?? message.id, prompt: text, queued: Boolean(turn) }, @LONG@)
@@ -46,12 +48,21 @@ export const Paw = async ({ client }) => {
 
   const end = (id) => {
     const turn = turns.get(id)
-    if (!turn) return // idle comes twice after an error, and after what was no prompt
+    if (!turn) return // idle comes after what was no prompt, too
     turns.delete(id)
+    clearTimeout(turn.settling)
     const answer = turn.answer?.id === turn.text?.id ? turn.text?.text : undefined
     send("idle", {
       session: id, turn: turn.id, finish: turn.answer?.finish, error: turn.error, rejected: turn.rejected, message: answer,
     }, @LONG@)
+  }
+
+  // Idle comes twice after an error or an Esc. A prompt in between is lost: opencode adds it to the work that it is about
+  // to drop. So that nobody is told too early that it takes one, the second idle ends the turn, or a moment without one.
+  const idle = (id) => {
+    const turn = turns.get(id)
+    if (!turn?.error || turn.settling) return end(id)
+    turn.settling = setTimeout(quietly(() => turns.get(id) === turn && end(id)), settleMoment)
   }
 
   const ask = (event, id, question) => {
@@ -72,7 +83,7 @@ export const Paw = async ({ client }) => {
       const turn = turns.get(sessionID)
       if (turn) turn.error ??= { name: error?.name, message: error?.data?.message, status: error?.data?.statusCode }
     },
-    "session.idle": ({ sessionID }) => end(sessionID),
+    "session.idle": ({ sessionID }) => idle(sessionID),
     // A subagent's question is the user's to answer, too.
     "permission.asked": (p) => ask("asked", p.sessionID, [p.permission, p.patterns?.[0]].filter(Boolean).join(": ")),
     "permission.replied": (p) => {
@@ -93,6 +104,9 @@ export const Paw = async ({ client }) => {
   return {
     "chat.message": quietly(prompt),
     event: quietly(({ event }) => on[event.type]?.(event.properties)),
-    dispose: quietly(() => send("dispose", { session: current, turn: turns.get(current)?.id }, @SHORT@)),
+    dispose: quietly(() => {
+      for (const [id, turn] of turns) if (turn.settling) end(id)
+      send("dispose", { session: current, turn: turns.get(current)?.id }, @SHORT@)
+    }),
   }
 }

@@ -3,6 +3,7 @@ package fakemodel
 import (
 	"encoding/json"
 	"net/http"
+	"regexp"
 )
 
 // messages is the Anthropic Messages API: claude.
@@ -34,7 +35,7 @@ func (messages) parse(_ *http.Request, body []byte) (request, error) {
 		for _, p := range parts(m.Content) {
 			switch {
 			case m.Role == "system":
-				q.hear(p.Text)
+				q.hearOrSay(p.Text)
 			case m.Role != "user":
 			case p.Type == "tool_result":
 				q.result(plain(p.Content))
@@ -44,6 +45,18 @@ func (messages) parse(_ *http.Request, body []byte) (request, error) {
 		}
 	}
 	return q, nil
+}
+
+// meanwhile is how claude passes on a prompt that was typed while a turn ran and tools were still to run.
+var meanwhile = regexp.MustCompile(`(?s)^The user sent a new message while you were working:\n(.*?)\n\nIMPORTANT: `)
+
+// hearOrSay takes a note of the CLI, which may have a prompt of the user's in it.
+func (q *request) hearOrSay(text string) {
+	if found := meanwhile.FindStringSubmatch(text); found != nil {
+		q.say(found[1])
+		return
+	}
+	q.hear(text)
 }
 
 func (messages) stream(e *events, q request, a answer, c call) {

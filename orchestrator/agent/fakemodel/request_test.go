@@ -53,6 +53,17 @@ func TestUnquoted(t *testing.T) {
 	}
 }
 
+func TestPromptInNoteIsHeard(t *testing.T) {
+	body := `{"messages":[{"role":"user","content":"do: run a"},
+		{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"a"}]},
+		{"role":"system","content":"The user sent a new message while you were working:\ndo: run b\n\nand c\n\nIMPORTANT: After completing."},
+		{"role":"system","content":"do: run d"}]}`
+	q, err := messages{}.parse(nil, []byte(body))
+	if err != nil || q.prompt != "do: run b\n\nand c" || q.results != 0 {
+		t.Errorf("%d results of %q, %v", q.results, q.prompt, err)
+	}
+}
+
 func TestResultsBelongToTheirPrompt(t *testing.T) {
 	q := newRequest("", "", false)
 	q.say("do: run a\ndo: run b")

@@ -68,6 +68,15 @@ func (b *bench) runGroups(ctx context.Context, only string) error {
 		}})
 	}
 	groups = append(groups, group{"remove", largeFiles, b.measureRemove})
+	for _, files := range []int{smallFiles, largeFiles} {
+		limit := budget{}
+		if files == smallFiles {
+			limit.multiple = 15
+		}
+		groups = append(groups, group{fmt.Sprintf("hook in %d files", files), files, func(ctx context.Context, w *world) error {
+			return b.measureHooks(ctx, w, files, limit)
+		}})
+	}
 	for i, g := range groups {
 		if !strings.Contains(g.name, only) {
 			continue

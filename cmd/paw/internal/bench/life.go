@@ -64,7 +64,7 @@ func (w *world) live(ctx context.Context, l life, measured step) error {
 	if err := do(l.stop, w.paw, "stop", sessionName); err != nil {
 		return err
 	}
-	if err := do(l.purge, w.paw, "purge", sessionName, "--yes"); err != nil {
+	if err := do(l.purge, w.paw, "purge", sessionName, "--yes", "--tags"); err != nil {
 		return err
 	}
 	return w.settle(ctx)

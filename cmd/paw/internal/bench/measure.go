@@ -66,6 +66,14 @@ func (w *world) spawn(ctx context.Context, counting bool, argv ...string) (time.
 	defer said.Close()
 	cmd := w.command(ctx, counting, argv...)
 	cmd.Stderr = said
+	if w.stdin != "" {
+		in, err := os.Open(w.stdin)
+		if err != nil {
+			return 0, err
+		}
+		defer in.Close()
+		cmd.Stdin = in
+	}
 	begun := time.Now()
 	err = cmd.Run()
 	took := time.Since(begun)

@@ -30,7 +30,7 @@ func newShims(parent string) (shims, error) {
 			return s, err
 		}
 		// One short write for each call, so that calls at the same time do not mix.
-		script := fmt.Sprintf("#!/bin/sh\nprintf '%s %%.200s\\0' \"$*\" >>'%s'\nexec '%s' \"$@\"\n", name, s.log, real)
+		script := fmt.Sprintf("#!/bin/sh\nprintf '%s %%.500s\\0' \"$*\" >>'%s'\nexec '%s' \"$@\"\n", name, s.log, real)
 		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(script), 0o755); err != nil {
 			return s, err
 		}

@@ -25,7 +25,7 @@ func TestCountSeesEachCallOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{shims: s, dir: dir, repo: dir, socket: filepath.Join(dir, "s")}
+	w := &world{shims: s, dir: dir, repo: dir, folder: dir, socket: filepath.Join(dir, "s")}
 	var j job
 	script := `git version; git -c a.b='two
 lines, 100% $HOME' version; tmux -V

@@ -85,29 +85,48 @@ func (w *world) makeTags(ctx context.Context, n int) error {
 	return w.run(ctx, strings.NewReader(create.String()), "git", "-c", "core.fsync=none", "update-ref", "--stdin")
 }
 
-// expectAlive makes sure that what is timed is a status of living agents.
-func (w *world) expectAlive(ctx context.Context, n int) error {
+// statusAgent is what is looked at of an agent in paw status --json.
+type statusAgent struct {
+	WorktreePath   string `json:"worktree_path"`
+	PaneAlive      bool   `json:"pane_alive"`
+	PID            int    `json:"pid"`
+	State          string `json:"state"`
+	ConversationID string `json:"conversation_id"`
+	TurnsCompleted int    `json:"turns_completed"`
+	LastTag        string `json:"last_tag"`
+	Hooks          string `json:"hooks"`
+}
+
+func (w *world) statusAgents(ctx context.Context) ([]statusAgent, error) {
 	out, err := w.output(ctx, nil, w.paw, "status", "--json")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var status struct {
 		Sessions []struct {
-			Agents []struct {
-				PaneAlive bool `json:"pane_alive"`
-				PID       int  `json:"pid"`
-			} `json:"agents"`
+			Agents []statusAgent `json:"agents"`
 		} `json:"sessions"`
 	}
 	if err := json.Unmarshal([]byte(out), &status); err != nil {
-		return fmt.Errorf("paw status --json: %w", err)
+		return nil, fmt.Errorf("paw status --json: %w", err)
+	}
+	var all []statusAgent
+	for _, s := range status.Sessions {
+		all = append(all, s.Agents...)
+	}
+	return all, nil
+}
+
+// expectAlive makes sure that what is timed is a status of living agents.
+func (w *world) expectAlive(ctx context.Context, n int) error {
+	all, err := w.statusAgents(ctx)
+	if err != nil {
+		return err
 	}
 	alive := 0
-	for _, s := range status.Sessions {
-		for _, a := range s.Agents {
-			if a.PaneAlive && a.PID != 0 {
-				alive++
-			}
+	for _, a := range all {
+		if a.PaneAlive && a.PID != 0 {
+			alive++
 		}
 	}
 	if alive != n {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -31,6 +32,9 @@ func writeTable(out io.Writer, jobs []*job) {
 	fmt.Fprint(out, "\nms: median. x git: as a multiple of one git --version, run before and after each. git, tmux: processes that the job starts.\n")
 }
 
+// gitSetting is one of the many -c options that paw gives to git.
+var gitSetting = regexp.MustCompile(` -c [a-zA-Z0-9]+\.[a-zA-Z.]+=\S*`)
+
 // writeCalls lists the calls behind the counts of paw's own jobs.
 func writeCalls(out io.Writer, jobs []*job) {
 	for _, j := range jobs {
@@ -39,7 +43,7 @@ func writeCalls(out io.Writer, jobs []*job) {
 		}
 		fmt.Fprintf(out, "\n%s\n", j.name)
 		for _, call := range j.calls {
-			fmt.Fprintf(out, "  %s\n", strings.ReplaceAll(call, "\n", " "))
+			fmt.Fprintf(out, "  %s\n", strings.ReplaceAll(gitSetting.ReplaceAllString(call, ""), "\n", " "))
 		}
 	}
 }

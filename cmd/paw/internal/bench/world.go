@@ -34,12 +34,18 @@ type world struct {
 	dir    string
 	repo   string
 	socket string
+
+	// What commands run with beside that.
+	folder string   // where they stand
+	extra  []string // further variables
+	stdin  string   // file to read, "" for none
 }
 
 // newWorld makes a world with a repository of so many small files.
 func (b *bench) newWorld(ctx context.Context, name string, files int) (*world, error) {
 	dir := filepath.Join(b.dir, name)
 	w := &world{paw: b.paw, shims: b.shims, dir: dir, repo: filepath.Join(dir, "repo"), socket: filepath.Join(dir, "s")}
+	w.folder = w.repo
 	config := filepath.Join(dir, "config", "paw")
 	for _, d := range []string{w.repo, config, filepath.Join(dir, "home")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
@@ -58,6 +64,9 @@ func (b *bench) newWorld(ctx context.Context, name string, files int) (*world, e
 	}
 	return w, w.run(ctx, nil, "git", "reset", "-q", "--hard")
 }
+
+// changedFile is one of every repository.
+const changedFile = "d0/f0.txt"
 
 // importStream is one commit with so many files, 100 to a folder, for git fast-import.
 func importStream(files int) string {
@@ -86,10 +95,10 @@ func (w *world) env(counting bool) []string {
 	}
 }
 
-// command is a child that stands in the repository.
+// command is a child that stands in the world's folder.
 func (w *world) command(ctx context.Context, counting bool, argv ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = w.repo, w.env(counting), time.Second
+	cmd.Dir, cmd.Env, cmd.WaitDelay = w.folder, append(w.env(counting), w.extra...), time.Second
 	return cmd
 }
 

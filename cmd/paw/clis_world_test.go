@@ -1,0 +1,302 @@
+//go:build clis
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"paw/orchestrator/agent/fakemodel"
+)
+
+// cliPatience is how long a real CLI may take for anything: its start alone can
+// be 10 s on a busy machine.
+const cliPatience = 60 * time.Second
+
+// cliWorld is a world in which real CLIs talk to a scripted model on loopback.
+type cliWorld struct {
+	*world
+	cli      string // the agent that sends and questions are about, named as its CLI
+	requests *requestLog
+}
+
+// newCLIWorld prepares a HOME for the CLIs, which share it, and a repository.
+func newCLIWorld(t *testing.T, clis ...string) *cliWorld {
+	t.Helper()
+	for _, cli := range clis {
+		if _, err := exec.LookPath(cli); err != nil {
+			t.Skipf("%s is not installed: %v", cli, err)
+		}
+	}
+	// Not the system's folder for temporary files: codex can write there, sandbox or not.
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.MkdirTemp(cache, "paw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := filepath.Join(root, "home")
+	w := &cliWorld{
+		world:    &world{t: t, root: root, repo: filepath.Join(root, "shop"), socket: filepath.Join(root, "s")},
+		cli:      clis[0],
+		requests: &requestLog{},
+	}
+	server := httptest.NewServer(&fakemodel.Server{Log: w.requests})
+	t.Cleanup(func() {
+		w.end()
+		server.CloseClientConnections()
+		server.Close()
+		_ = os.RemoveAll(root) // what a CLI left running may still write there
+	})
+	for _, kv := range append(scriptEnvironment(home, w.socket), "PATH="+os.Getenv("PATH")) {
+		if !strings.HasPrefix(kv, "GIT_") { // a fixed date would make equal commits one
+			w.env = append(w.env, kv)
+		}
+	}
+	w.write(w.repo, "README.md", "hello\n")
+	for _, cli := range clis {
+		env, err := fakemodel.Prepare(cli, home, w.repo, server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.env = append(w.env, env...)
+	}
+	w.write(filepath.Join(home, ".config/paw"), "config.toml", `[clis.codex]
+git_writable = true
+
+[clis.copilot]
+args = ["--allow-tool=write", "--allow-tool=shell(git:*)", "--allow-tool=shell(printf:*)"]
+`)
+	w.git(root, "init", "-q", "-b", "main", w.repo)
+	w.git(w.repo, "add", "-A")
+	w.git(w.repo, "commit", "-q", "-m", "first")
+	return w
+}
+
+// during runs a subtest in the same world.
+func (w *cliWorld) during(t *testing.T, name string, do func(*testing.T)) bool {
+	return t.Run(name, func(t *testing.T) {
+		before := w.t
+		w.t = t
+		defer func() { w.t = before }()
+		t.Cleanup(func() {
+			if t.Failed() {
+				t.Log(w.describe())
+			}
+		})
+		do(t)
+	})
+}
+
+// describe is everything that helps to understand a failure.
+func (w *cliWorld) describe() string {
+	hooks, _ := os.ReadFile(filepath.Join(w.root, "home/.local/state/paw/hooks.log"))
+	var requests strings.Builder
+	for _, e := range w.requests.last(20) {
+		fmt.Fprintf(&requests, "%s %s %q result %d: %q, %s %d\n", e.Time.Format(time.TimeOnly), e.Path, e.Prompt, e.Results, e.Text, e.Tool, e.Status)
+	}
+	return fmt.Sprintf("status:\n%s\nturns:\n%s\nscreen of %s:\n%s\nhooks.log:\n%s\nrequests:\n%s",
+		w.paw("status").stdout, w.paw("turns").stdout, w.cli, w.screen(w.cli), hooks, requests.String())
+}
+
+// end kills what runs in the world, and waits until it is gone.
+func (w *cliWorld) end() {
+	out, err := exec.Command("tmux", "-S", w.socket, "list-panes", "-a", "-F", "#{pane_pid}").Output()
+	if err != nil {
+		return // no server
+	}
+	killServer(w.socket)
+	for _, field := range strings.Fields(string(out)) {
+		pid, err := strconv.Atoi(field)
+		if err != nil || pid <= 1 {
+			continue
+		}
+		for end := time.Now().Add(patience); !ended(pid) && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		}
+		_ = syscall.Kill(-pid, syscall.SIGKILL) // a pane's process leads a group of its own
+	}
+}
+
+// await polls a condition that depends on a real CLI.
+func (w *cliWorld) await(what string, holds func() bool) {
+	w.t.Helper()
+	for end := time.Now().Add(cliPatience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if holds() {
+			return
+		}
+	}
+	w.t.Fatalf("never happened: %s", what)
+}
+
+// pawInput runs paw with something on its standard input.
+func (w *cliWorld) pawInput(input string, args ...string) output {
+	w.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*cliPatience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, self, args...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = w.repo, append(slices.Clone(w.env), "PAW_TEST_MAIN=1"), 5*time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &stdout, &stderr
+	_ = cmd.Run() // the code tells
+	return output{stdout: stdout.String(), stderr: stderr.String(), code: cmd.ProcessState.ExitCode()}
+}
+
+// send sends a prompt, which must arrive.
+func (w *cliWorld) send(prompt string) {
+	w.t.Helper()
+	if out := w.pawInput(prompt, "send", w.cli); out.code != 0 {
+		w.t.Fatalf("paw send %s: exit code %d\n%s%s", w.cli, out.code, out.stdout, out.stderr)
+	}
+}
+
+// press presses keys in the agent's pane, by their tmux names.
+func (w *cliWorld) press(keys ...string) {
+	w.t.Helper()
+	for _, key := range keys {
+		w.ok(w.tmux("send-keys", "-t", *w.agent(w.cli).PaneID, key))
+	}
+}
+
+// screen is what an agent's pane shows, with what scrolled away.
+func (w *cliWorld) screen(agent string) string {
+	for _, s := range w.view().Sessions {
+		for _, a := range s.Agents {
+			if a.Name == agent && a.PaneID != nil {
+				return w.tmux("capture-pane", "-p", "-S", "-500", "-t", *a.PaneID).stdout
+			}
+		}
+	}
+	return ""
+}
+
+// visible is what the agent's pane shows now.
+func (w *cliWorld) visible() string {
+	w.t.Helper()
+	return w.ok(w.tmux("capture-pane", "-p", "-t", *w.agent(w.cli).PaneID)).stdout
+}
+
+// awaitState waits until paw status says so of the agent, and returns it.
+func (w *cliWorld) awaitState(state string) agentJSON {
+	w.t.Helper()
+	var a agentJSON
+	w.await(w.cli+" is "+state, func() bool {
+		a = w.agent(w.cli)
+		return a.State == state
+	})
+	return a
+}
+
+// last is the agent's last turn.
+func (w *cliWorld) last() turnJSON {
+	w.t.Helper()
+	if turns := w.turnsOf(w.cli); len(turns) > 0 {
+		return turns[len(turns)-1]
+	}
+	return turnJSON{}
+}
+
+// turn is the agent's turn of a number.
+func (w *cliWorld) turn(n int) turnJSON {
+	w.t.Helper()
+	for _, one := range w.turnsOf(w.cli) {
+		if one.Number == n {
+			return one
+		}
+	}
+	w.t.Fatalf("%s has no turn %d", w.cli, n)
+	return turnJSON{}
+}
+
+// finished waits until the agent's last turn is a finished one with a number
+// above after, and the agent is idle. The turn's tag must be on its commit.
+func (w *cliWorld) finished(after int) turnJSON {
+	w.t.Helper()
+	var last turnJSON
+	w.await(fmt.Sprintf("a turn after %d is finished", after), func() bool {
+		last = w.last()
+		return last.Number > after && last.State == "finished"
+	})
+	a := w.awaitState("idle")
+	tag := fmt.Sprintf("afk-shop_%s-%d", w.cli, last.Number)
+	if a.CurrentTurn != nil || a.LastTag == nil || *a.LastTag != tag {
+		w.t.Errorf("after turn %d status says turn %v is running, last tag %v", last.Number, a.CurrentTurn, a.LastTag)
+	}
+	if at := w.oid(tag); last.CommitHash == nil || at != *last.CommitHash {
+		w.t.Errorf("tag %s is on %s, its turn ended on %v", tag, at, last.CommitHash)
+	}
+	return last
+}
+
+// work tells the agent to do something and waits for the end of that turn.
+func (w *cliWorld) work(prompt string) turnJSON {
+	w.t.Helper()
+	before := w.last().Number
+	w.send(prompt)
+	return w.finished(before)
+}
+
+// oid is the commit of a revision, in the main checkout.
+func (w *cliWorld) oid(revision string) string {
+	w.t.Helper()
+	return strings.TrimSpace(w.git(w.repo, "rev-parse", revision+"^{commit}"))
+}
+
+// has tells whether the agent's worktree has a file.
+func (w *cliWorld) has(name string) bool {
+	_, err := os.Stat(filepath.Join(w.worktree(w.cli), name))
+	return err == nil
+}
+
+// requestLog keeps what the model was asked.
+type requestLog struct {
+	mu      sync.Mutex
+	entries []fakemodel.Entry
+}
+
+func (r *requestLog) Write(line []byte) (int, error) {
+	var e fakemodel.Entry
+	if err := json.Unmarshal(line, &e); err != nil {
+		return 0, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.entries = append(r.entries, e)
+	return len(line), nil
+}
+
+// last are the n newest requests.
+func (r *requestLog) last(n int) []fakemodel.Entry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.entries[max(0, len(r.entries)-n):])
+}
+
+// asked tells whether the model was asked about a prompt, which is cut to 200
+// characters here, when so many tools of that turn had given their results.
+func (r *requestLog) asked(prompt string, results int) bool {
+	return slices.ContainsFunc(r.last(1000), func(e fakemodel.Entry) bool {
+		return len(e.Tools) > 0 && e.Results == results && strings.TrimSpace(e.Prompt) == prompt
+	})
+}

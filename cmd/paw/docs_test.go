@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// snippet is a piece of a document that is set as code, and where it stands.
+type snippet struct {
+	file string
+	line int
+	text string
+}
+
+var (
+	codeSpan = regexp.MustCompile("`([^`]+)`")
+	longFlag = regexp.MustCompile(`^--[a-z][a-z-]*`)
+	// pawCall is where a call of paw begins: at the start, or where a shell would expect a command.
+	pawCall = regexp.MustCompile(`(?:^|[$(;|&] ?|\bdo |=\S+ |-u TMUX )(?:git )?paw `)
+	// remark is what follows a command on the same line: two spaces or a shell operator.
+	remark = regexp.MustCompile(`\s{2,}|\s[|&;<>]|;`)
+	quoted = regexp.MustCompile(`"[^"]*"|'[^']*'`)
+	// usageFlag is a flag in cobra's list of them.
+	usageFlag = regexp.MustCompile(`(?m)^ +(?:-[a-z], )?--([a-z-]+)`)
+)
+
+// snippets returns the code of a document: indented lines, and spans in the text.
+func snippets(t *testing.T, name string) []snippet {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("..", "..", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []snippet
+	for i, line := range strings.Split(string(content), "\n") {
+		if code, ok := strings.CutPrefix(line, "    "); ok {
+			found = append(found, snippet{name, i + 1, code})
+			continue
+		}
+		for _, span := range codeSpan.FindAllStringSubmatch(line, -1) {
+			found = append(found, snippet{name, i + 1, span[1]})
+		}
+	}
+	return found
+}
+
+// pawWords are the words behind "paw" of each call of it in a piece of code.
+func pawWords(code string) [][]string {
+	var calls [][]string
+	code = quoted.ReplaceAllString(strings.TrimSpace(code), "TEXT")
+	for _, part := range pawCall.Split(code, -1)[1:] {
+		if end := remark.FindStringIndex(part); end != nil {
+			part = part[:end[0]]
+		}
+		if words := strings.Fields(part); len(words) > 0 {
+			calls = append(calls, words)
+		}
+	}
+	return calls
+}
+
+// checkCall reports what of one call does not exist.
+func checkCall(root *cobra.Command, words []string) (wrong []string) {
+	cmd, _, err := root.Find(words)
+	if err != nil || (cmd == root && !strings.HasPrefix(words[0], "-")) {
+		return []string{"no command " + words[0]}
+	}
+	for _, word := range words {
+		word = strings.Trim(word, "[]()|.,\"'")
+		switch flag := longFlag.FindString(word); {
+		case flag != "":
+			if !hasFlag(cmd, flag[2:]) {
+				wrong = append(wrong, cmd.CommandPath()+" has no flag "+flag)
+			}
+		case len(word) == 2 && word[0] == '-':
+			if word != "-h" && cmd.Flags().ShorthandLookup(word[1:]) == nil {
+				wrong = append(wrong, cmd.CommandPath()+" has no flag "+word)
+			}
+		}
+	}
+	return wrong
+}
+
+func hasFlag(cmd *cobra.Command, name string) bool {
+	return name == "help" || cmd.Flags().Lookup(name) != nil
+}
+
+func rootForDocs() *cobra.Command {
+	return newRoot(&app{stdin: strings.NewReader(""), stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}})
+}
+
+// TestDocsNameWhatExists: every call of paw in the documents names a command and
+// flags that there are.
+func TestDocsNameWhatExists(t *testing.T) {
+	root := rootForDocs()
+	files, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no documents: %v", err)
+	}
+	names := []string{"README.md"}
+	for _, file := range files {
+		names = append(names, "docs/"+filepath.Base(file))
+	}
+	calls := map[string]int{}
+	for _, name := range names {
+		for _, s := range snippets(t, name) {
+			for _, words := range pawWords(s.text) {
+				calls[name]++
+				for _, wrong := range checkCall(root, words) {
+					t.Errorf("%s:%d: %s: %s", s.file, s.line, wrong, s.text)
+				}
+			}
+		}
+	}
+	for _, name := range []string{"README.md", "docs/reference.md"} {
+		if calls[name] < 10 {
+			t.Errorf("%s: only %d calls of paw were found in it", name, calls[name])
+		}
+	}
+}
+
+// TestReferenceSections: docs/reference.md has a section "### paw X" for each
+// visible command and no other, with exactly the flags that X has.
+func TestReferenceSections(t *testing.T) {
+	content, err := os.ReadFile("../../docs/reference.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := map[string]string{}
+	for _, part := range strings.Split(string(content), "\n### paw ")[1:] {
+		name, text, _ := strings.Cut(part, "\n")
+		text, _, _ = strings.Cut(text, "\n## ")
+		sections[name] = text
+	}
+	for _, cmd := range rootForDocs().Commands() {
+		if cmd.Hidden {
+			continue
+		}
+		text, ok := sections[cmd.Name()]
+		if !ok {
+			t.Errorf("docs/reference.md has no section about paw %s", cmd.Name())
+			continue
+		}
+		delete(sections, cmd.Name())
+		checkSection(t, cmd, text)
+	}
+	for name := range sections {
+		t.Errorf("docs/reference.md has a section about paw %s, which there is not", name)
+	}
+}
+
+// checkSection compares the flags of a command with those its section names.
+func checkSection(t *testing.T, cmd *cobra.Command, text string) {
+	t.Helper()
+	named := map[string]bool{}
+	for _, span := range codeSpan.FindAllStringSubmatch(text, -1) {
+		if flag := longFlag.FindString(span[1]); flag != "" {
+			named[flag[2:]] = true
+			if !hasFlag(cmd, flag[2:]) && !subcommandHas(cmd, flag[2:]) {
+				t.Errorf("docs/reference.md: paw %s has no flag %s", cmd.Name(), flag)
+			}
+		}
+		for _, word := range strings.Fields(span[1])[1:] {
+			if flag := longFlag.FindString(strings.TrimLeft(word, "[")); flag != "" {
+				named[flag[2:]] = true
+			}
+		}
+	}
+	for _, flag := range usageFlag.FindAllStringSubmatch(cmd.Flags().FlagUsages(), -1) {
+		if flag[1] != "help" && !named[flag[1]] {
+			t.Errorf("docs/reference.md: paw %s: nothing about --%s", cmd.Name(), flag[1])
+		}
+	}
+}
+
+func subcommandHas(cmd *cobra.Command, flag string) bool {
+	for _, sub := range cmd.Commands() {
+		if hasFlag(sub, flag) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestHelpIsComplete: every visible command has examples that work and says how
+// it exits.
+func TestHelpIsComplete(t *testing.T) {
+	root := rootForDocs()
+	for _, cmd := range root.Commands() {
+		if cmd.Hidden {
+			continue
+		}
+		if cmd.Example == "" {
+			t.Errorf("paw %s --help has no examples", cmd.Name())
+		}
+		if !strings.Contains(cmd.Long, "EXIT STATUS") {
+			t.Errorf("paw %s --help does not say how it exits", cmd.Name())
+		}
+		for _, line := range strings.Split(cmd.Example, "\n") {
+			for _, words := range pawWords(line) {
+				for _, wrong := range checkCall(root, words) {
+					t.Errorf("paw %s --help: %s: %s", cmd.Name(), wrong, strings.TrimSpace(line))
+				}
+			}
+		}
+	}
+}

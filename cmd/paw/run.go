@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"paw/orchestrator"
+	"paw/session/turn"
+)
+
+// runOptions are the flags of paw run.
+type runOptions struct {
+	startOptions
+	session string
+	typ     string
+	branch  string
+}
+
+func newRun(a *app) *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "run AGENT | run --cli [AGENT=]CLI",
+		Short: "Do one turn in the foreground, without a pane",
+		Long: exits(`Do one turn in the foreground, without a pane: the CLI's one-shot mode, in the
+agent's worktree and conversation. What the CLI says is shown while it works. A turn
+that fails or is interrupted is recorded as such and gets no tag. With --cli a new
+agent is made first: a branch, a worktree and no pane.
+
+Without --prompt and --prompt-file the prompt is read from standard input. A one-shot
+CLI cannot ask for permissions: give it those that it needs in its own configuration.`,
+			exitUsage, exitRefused, "5    the turn failed", exitNotFound, "11   the agent's CLI runs, or another paw holds a lock", exitMissing, exitBroken),
+		Example: `  paw run claude --prompt "fix the failing test"
+  paw run codex --type review < prompt.md
+  paw run --cli docs=claude --prompt "write the manual" --json`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.completeAgents,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.runTurn(cmd, args, o) },
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&o.CLIs, "cli", nil, "make a new agent with this CLI, [AGENT=]CLI")
+	f.StringVar(&o.branch, "branch", "", "branch of the new agent; made when missing")
+	f.StringVar(&o.Base, "base", "", "commit that the new agent's branch starts from (default: HEAD)")
+	f.StringVar(&o.Prompt, "prompt", "", "what the CLI is asked")
+	f.StringVar(&o.promptFile, "prompt-file", "", "file with the prompt, - for standard input")
+	f.StringVar(&o.typ, "type", string(turn.TypePrompt), "kind of the turn, a word for your own use")
+	f.StringVar(&o.session, "session", "", "session of the agent (default: that of this place)")
+	a.addJSON(cmd)
+	completeFlag(cmd, "cli", a.completeCLIs)
+	completeFlag(cmd, "session", a.completeSessions)
+	return cmd
+}
+
+func (a *app) runTurn(cmd *cobra.Command, args []string, o runOptions) error {
+	if (len(args) == 0) == (len(o.CLIs) == 0) {
+		return usagef(cmd, "which agent? name one, or pass --cli for a new one")
+	}
+	if len(args) > 0 && (o.branch != "" || o.Base != "") {
+		return usagef(cmd, "--branch and --base are for a new agent (--cli)")
+	}
+	p, err := a.paw()
+	if err != nil {
+		return err
+	}
+	if err := a.readRunPrompt(cmd, &o); err != nil {
+		return err
+	}
+	s, err := p.Find(o.session)
+	if err != nil {
+		return err
+	}
+	run := orchestrator.RunOptions{Prompt: o.Prompt, Type: turn.Type(o.typ), Started: a.onSecondInterrupt}
+	if len(args) > 0 {
+		run.Agent = args[0]
+	} else {
+		run.New = &orchestrator.AddOptions{CLIs: o.CLIs, Base: o.Base}
+		if o.branch != "" {
+			run.New.Branches = []string{o.branch}
+		}
+	}
+	if !a.json {
+		run.Out, run.Err = a.stdout, a.stderr
+	}
+	// A reader that goes away (paw run ... | head) does not end the turn.
+	pipes := make(chan os.Signal, 1)
+	signal.Notify(pipes, syscall.SIGPIPE)
+	defer signal.Stop(pipes)
+	ran, err := p.Run(cmd.Context(), s, run)
+	if ran == nil {
+		return err
+	}
+	if shown := a.showRan(ran); err == nil {
+		err = shown
+	}
+	return err
+}
+
+// readRunPrompt reads the prompt from a file or, when nothing is given, from
+// standard input, unless that is a terminal where nobody was asked.
+func (a *app) readRunPrompt(cmd *cobra.Command, o *runOptions) error {
+	if cmd.Flags().Changed("prompt") {
+		return nil
+	}
+	if o.promptFile == "" {
+		in, ok := a.stdin.(*os.File)
+		if ok && term.IsTerminal(int(in.Fd())) {
+			return usagef(cmd, "no prompt: pass --prompt or --prompt-file")
+		}
+		data, err := io.ReadAll(a.stdin)
+		o.Prompt = strings.TrimSuffix(string(data), "\n")
+		return err
+	}
+	return o.readPrompt(a.stdin)
+}
+
+// onSecondInterrupt sets what a second Ctrl-C does before paw exits at once.
+func (a *app) onSecondInterrupt(do func()) { a.beforeExit.Store(&do) }
+
+// runJSON is one turn: that of paw turns, with whose it is.
+type runJSON struct {
+	Version int    `json:"version"`
+	Session string `json:"session"`
+	Agent   string `json:"agent"`
+	turnJSON
+}
+
+// showRan prints how a turn ended.
+func (a *app) showRan(ran *orchestrator.Ran) error {
+	if a.json {
+		return a.printJSON(runJSON{Version: 1, Session: ran.Session.Name, Agent: ran.Agent, turnJSON: turnView(ran.Turn)})
+	}
+	for _, note := range ran.Notes {
+		fmt.Fprintf(a.stderr, "paw: note: %s: %s\n", ran.Agent, note)
+	}
+	outcome, colour := turnOutcome(ran.Turn)
+	words := []string{fmt.Sprintf("%s: turn %d", ran.Agent, ran.Turn.Number), a.colour(outcome, colour)}
+	if commit := ran.Turn.CommitHash; commit != "" {
+		words = append(words, commit[:min(len(commit), 10)])
+	}
+	if ran.Turn.Files != nil {
+		words = append(words, countOf(*ran.Turn.Files, "file"))
+	}
+	_, err := fmt.Fprintln(a.stdout, strings.Join(words, "  "))
+	return err
+}

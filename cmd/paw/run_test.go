@@ -1,0 +1,288 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// running is a paw that has not ended yet.
+type running struct {
+	w              *world
+	cmd            *exec.Cmd
+	stdout, stderr bytes.Buffer
+	ended          chan struct{}
+}
+
+// begin starts paw and does not wait for it.
+func (w *world) begin(args ...string) *running {
+	w.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r := &running{w: w, cmd: exec.CommandContext(w.t.Context(), self, args...), ended: make(chan struct{})}
+	r.cmd.Dir, r.cmd.Env = w.repo, append(append([]string{}, w.env...), "PAW_TEST_MAIN=1")
+	r.cmd.Stdout, r.cmd.Stderr, r.cmd.WaitDelay = &r.stdout, &r.stderr, 5*time.Second
+	if err := r.cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	go func() {
+		_ = r.cmd.Wait()
+		close(r.ended)
+	}()
+	return r
+}
+
+func (r *running) signal(sig syscall.Signal) {
+	r.w.t.Helper()
+	if err := r.cmd.Process.Signal(sig); err != nil {
+		r.w.t.Fatal(err)
+	}
+}
+
+// end waits for the end and returns how it was.
+func (r *running) end() output {
+	r.w.t.Helper()
+	select {
+	case <-r.ended:
+	case <-time.After(patience):
+		r.w.t.Fatalf("paw %s never ended", strings.Join(r.cmd.Args[1:], " "))
+	}
+	return output{stdout: r.stdout.String(), stderr: r.stderr.String(), code: r.cmd.ProcessState.ExitCode()}
+}
+
+// pids waits for files in the world's folder and reads a pid from each.
+func (w *world) pids(names ...string) []int {
+	w.t.Helper()
+	var pids []int
+	for _, name := range names {
+		waitFor(w.t, name+" has a pid", func() bool {
+			data, _ := os.ReadFile(filepath.Join(w.root, name))
+			pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
+			if err == nil {
+				pids = append(pids, pid)
+			}
+			return err == nil
+		})
+	}
+	return pids
+}
+
+// stoppedOne is a world with the agent one, whose pane is gone.
+func stoppedOne(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
+	w.ok(w.paw("stop"))
+	return w
+}
+
+// busy is a prompt that leaves uncommitted work, starts processes that write
+// their pids, and never ends.
+func (w *world) busy() string {
+	return "do: write draft.txt half done\n" +
+		"do: run echo $PPID > " + w.root + "/cli; (echo $$ > " + w.root + "/child; exec sleep 1000)"
+}
+
+func TestInterruptedRunLeavesNoProcess(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGHUP, syscall.SIGTERM} {
+		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
+			w := stoppedOne(t)
+			run := w.begin("run", "one", "--prompt", w.busy())
+			pids := w.pids("cli", "child")
+			run.signal(sig)
+			out := run.end()
+			if out.code != 130 || !strings.Contains(out.stderr, "paw: error: one: turn 1 interrupted\n") {
+				t.Errorf("exit code %d, said %s", out.code, out.stderr)
+			}
+			for _, pid := range pids {
+				if !ended(pid) {
+					t.Errorf("process %d runs on", pid)
+				}
+			}
+			turns := w.turnsOf("one")
+			if len(turns) != 1 || turns[0].State != "aborted" || *turns[0].Reason != "interrupted" || turns[0].Tag != nil {
+				t.Errorf("turns %+v", turns)
+			}
+			if got := w.git(w.repo, "show", "refs/paw/shop_one/turn/1:draft.txt"); got != "half done\n" {
+				t.Errorf("the snapshot has %q", got)
+			}
+			again := w.ok(w.paw("run", "one", "--prompt", "do: say here again"))
+			if !strings.Contains(again.stdout, "one: turn 2  success") {
+				t.Errorf("said %s", again.stdout)
+			}
+		})
+	}
+}
+
+func TestRunHoldsTheAgent(t *testing.T) {
+	t.Parallel()
+	w := stoppedOne(t)
+	run := w.begin("run", "one", "--prompt", w.busy())
+	w.pids("cli", "child")
+	a := w.agent("one")
+	if a.State != "running" || a.PID == nil || *a.PID != run.cmd.Process.Pid || a.CurrentTurn == nil || *a.CurrentTurn != 1 {
+		t.Errorf("status %+v", a)
+	}
+	pid := strconv.Itoa(run.cmd.Process.Pid)
+	for _, c := range []struct {
+		args []string
+		code int
+	}{
+		{[]string{"run", "one", "--prompt", "x"}, 11},
+		{[]string{"recover", "shop", "--detach"}, 1},
+		{[]string{"rewind", "one", "0"}, 3},
+	} {
+		out := w.paw(c.args...)
+		if out.code != c.code {
+			t.Errorf("paw %s: exit code %d, want %d\n%s%s", strings.Join(c.args, " "), out.code, c.code, out.stdout, out.stderr)
+		}
+		if c.code != 3 && !strings.Contains(out.stderr, "a headless turn runs (pid "+pid+")") {
+			t.Errorf("paw %s said %s", strings.Join(c.args, " "), out.stderr)
+		}
+	}
+	w.ok(w.paw("stop", "one"))
+	if out := run.end(); out.code != 130 {
+		t.Errorf("stopped with exit code %d\n%s", out.code, out.stderr)
+	}
+	if turns := w.turnsOf("one"); len(turns) != 1 || turns[0].State != "aborted" {
+		t.Errorf("turns %+v", turns)
+	}
+}
+
+// The second Ctrl-C does not wait for anything, and still leaves no process.
+func TestTwiceInterruptedRunEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := stoppedOne(t)
+	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[clis.demo]\ncommand = [\"sh\", \"-c\", \"trap : INT; echo $$ > "+w.root+"/cli; while :; do sleep 1000 & echo $! > "+w.root+"/child; wait; done\"]\n")
+	run := w.begin("run", "one", "--prompt", "x")
+	pids := w.pids("cli", "child")
+	run.signal(syscall.SIGINT)
+	waitFor(t, "the CLI ignored the first", func() bool {
+		now, err := os.ReadFile(filepath.Join(w.root, "child"))
+		return err == nil && strings.TrimSpace(string(now)) != "" && strings.TrimSpace(string(now)) != strconv.Itoa(pids[1])
+	})
+	pids = append(pids, w.pids("child")...)
+	run.signal(syscall.SIGINT)
+	if out := run.end(); out.code != 130 {
+		t.Errorf("exit code %d\n%s", out.code, out.stderr)
+	}
+	for _, pid := range pids {
+		waitFor(t, "the process is gone", func() bool { return ended(pid) })
+	}
+	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "")
+	w.ok(w.paw("recover", "shop", "--detach"))
+	if turns := w.turnsOf("one"); len(turns) != 1 || *turns[0].Reason != "crash" {
+		t.Errorf("turns %+v", turns)
+	}
+}
+
+// A killed paw leaves its CLI, and the CLI the lock: nobody starts a second one.
+func TestKilledRunLeavesTheAgentHeldByItsCLI(t *testing.T) {
+	t.Parallel()
+	w := stoppedOne(t)
+	run := w.begin("run", "one", "--prompt", w.busy())
+	pids := w.pids("cli", "child")
+	run.signal(syscall.SIGKILL)
+	run.end()
+	out := w.paw("run", "one", "--prompt", "x")
+	if out.code != 11 || !strings.Contains(out.stderr, "its CLI runs (pid "+strconv.Itoa(pids[0])+")") {
+		t.Errorf("exit code %d, said %s", out.code, out.stderr)
+	}
+	if a := w.agent("one"); a.State != "unknown" || a.PID == nil || *a.PID != pids[0] {
+		t.Errorf("status %+v", a)
+	}
+	w.ok(w.paw("stop", "one"))
+	if !ended(pids[0]) {
+		t.Error("stop left the CLI")
+	}
+	if turns := w.turnsOf("one"); len(turns) != 1 || turns[0].State != "aborted" {
+		t.Errorf("turns %+v", turns)
+	}
+}
+
+// A turn whose paw was killed is either aborted or, from its END on, whole and
+// tagged; its number is never used again.
+func TestKilledRunIsRecovered(t *testing.T) {
+	command := []string{"run", "one", "--prompt", "a note"}
+	for step, state := range map[string]string{
+		"run.locked": "", "turn.claimed": "", "turn.started": "aborted", "turn.before": "aborted", "run.executed": "aborted",
+		"run.ended": "finished", "turn.snapshot": "finished", "turn.ended": "finished", "turn.remembered": "finished", "turn.tagged": "finished",
+	} {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			w := stoppedOne(t)
+			w.ok(w.paw("run", "one", "--prompt", "the first"))
+			if out := w.pawWith([]string{"PAW_TEST_KILL=" + step}, command...); out.code != 137 {
+				t.Fatalf("not killed: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+			}
+			w.ok(w.paw("recover", "shop", "--detach"))
+			var got string
+			for _, one := range w.turnsOf("one") {
+				if one.Number == 2 {
+					got = one.State
+					if (one.State == "finished") != (one.Tag != nil) {
+						t.Errorf("turn %+v", one)
+					}
+				}
+			}
+			if got != state {
+				t.Errorf("turn 2 is %q, want %q", got, state)
+			}
+			w.ok(w.paw("stop"))
+			next := w.ok(w.paw("run", "one", "--prompt", "the next"))
+			number := "3"
+			if step == "run.locked" {
+				number = "2"
+			}
+			if !strings.Contains(next.stdout, "one: turn "+number+"  success") {
+				t.Errorf("said %s", next.stdout)
+			}
+		})
+	}
+}
+
+// An agent that paw run was making when it was killed is completed without a pane.
+func TestKilledRunOfANewAgentIsRecovered(t *testing.T) {
+	command := []string{"run", "--cli", "two=demo", "--prompt", "a note"}
+	list := func(w *world) []string {
+		var kept []string
+		for _, line := range w.state() {
+			if !strings.Contains(line, "refs/") && !strings.Contains(line, "NOTES.md") && !strings.Contains(line, "high_water") && !strings.Contains(line, "HEAD") {
+				kept = append(kept, line)
+			}
+		}
+		return kept
+	}
+	started := func(t *testing.T) *world {
+		w := newWorld(t)
+		w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
+		return w
+	}
+	for _, step := range []string{"add.recorded", "worktree.branches", "worktree.added", "worktree.filled", "start.tagged", "run.agent-made"} {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			whole := started(t)
+			whole.ok(whole.paw(command...))
+			w := started(t)
+			if out := w.pawWith([]string{"PAW_TEST_KILL=" + step}, command...); out.code != 137 {
+				t.Fatalf("not killed: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+			}
+			w.ok(w.paw("recover", "--detach"))
+			if diff := cmp.Diff(list(whole), list(w)); diff != "" {
+				t.Errorf("the world differs (-uninterrupted +killed)\n%s", diff)
+			}
+			w.ok(w.paw("run", "two", "--prompt", "a note"))
+		})
+	}
+}

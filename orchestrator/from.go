@@ -1,0 +1,200 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+
+	"paw/orchestrator/agent"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// origin is the end of a turn that new agents start from.
+type origin struct {
+	session.Origin
+	source *session.Worktree
+	commit string
+	last   bool // nothing came after that turn
+	notes  []string
+}
+
+// originOf reads "AGENT[@N]": the end of turn N of an agent of the session, its
+// base for 0. Without N it is the last finished turn.
+func (p *Paw) originOf(ctx context.Context, m worktree.Manager, s *session.Session, text string) (*origin, error) {
+	name, number, numbered := strings.Cut(text, "@")
+	w, err := agentNamed(s, name)
+	if err != nil {
+		return nil, err
+	}
+	list, _, err := p.listTurns(ctx, m, s, *w)
+	if err != nil {
+		return nil, err
+	}
+	from := &origin{Origin: session.Origin{Agent: name}, source: w}
+	if numbered {
+		if from.Turn, err = strconv.Atoi(number); err != nil || from.Turn < 0 {
+			return nil, failf(KindUsage, "--from %s: %q is not the number of a turn", text, number).hint("paw turns %s", name)
+		}
+	} else if from.Turn = lastFinished(list); from.Turn == 0 {
+		from.notes = append(from.notes, name+" has finished no turn yet: it begins where "+name+" began")
+	}
+	if from.Turn == 0 {
+		from.commit, err = m.Head(ctx, turn.TagRef(w.TurnSession, 0))
+		if err != nil {
+			from.commit = w.BaseCommit
+		}
+		return from, nil
+	}
+	return from, p.fillOrigin(ctx, m, s, from, list)
+}
+
+// lastFinished is the number of the last turn that finished, 0 when none has.
+func lastFinished(list AgentTurns) int {
+	last := 0
+	for _, one := range list.Turns {
+		if one.State == turn.Finished {
+			last = one.Number
+		}
+	}
+	return last
+}
+
+// fillOrigin finds commit, uncommitted work and conversation of a turn from 1 on.
+// The tag alone is enough: logs and snapshots may be gone.
+func (p *Paw) fillOrigin(ctx context.Context, m worktree.Manager, s *session.Session, from *origin, list AgentTurns) error {
+	turnSession := from.source.TurnSession
+	one, err := turnNumbered(s, list, strconv.Itoa(from.Turn))
+	tagged, tagErr := m.Head(ctx, turn.TagRef(turnSession, from.Turn))
+	switch {
+	case tagErr == nil:
+		from.commit = tagged
+	case err != nil:
+		return err
+	case one.State == turn.InProgress:
+		return failf(KindError, "turn %d of %s: is not finished yet", from.Turn, from.Agent).hint("paw turns %s", from.Agent)
+	case one.State != turn.Finished:
+		return failf(KindError, "turn %d of %s: was aborted (%s) and has no tag", from.Turn, from.Agent, one.Reason).hint("paw turns %s", from.Agent)
+	default:
+		from.commit = one.CommitHash
+	}
+	ref := turn.TurnRef(turnSession, from.Turn)
+	refs, err := m.Refs(ctx, ref)
+	if err != nil {
+		return err
+	}
+	snapshot := refs[ref]
+	from.Conversation = from.source.Conversation()
+	from.last = true
+	if one != nil {
+		snapshot = firstOf(one.Snapshot, snapshot)
+		from.Conversation = firstOf(one.Conversation, from.Conversation)
+		from.last = list.Turns[len(list.Turns)-1].Number == from.Turn
+	}
+	if snapshot == "" || snapshot == from.commit {
+		return nil
+	}
+	if found, _ := m.Head(ctx, snapshot); found == snapshot {
+		from.Snapshot = snapshot
+	} else {
+		from.notes = append(from.notes, fmt.Sprintf("the snapshot of turn %d is gone: only what was committed is there", from.Turn))
+	}
+	return nil
+}
+
+// startFrom writes into the drafts of new agents where they start from.
+func (p *Paw) startFrom(ctx context.Context, s *session.Session, a *addition, from *origin, prompt string) error {
+	for i := range a.draft.Worktrees {
+		w := &a.draft.Worktrees[i]
+		if !w.BranchCreated {
+			return failf(KindUsage, "branch %s: exists already, and --from makes a new one", w.Branch)
+		}
+		own := from.Origin
+		a.notes[w.Agent] = append(a.notes[w.Agent], from.notes...)
+		if from.Conversation != "" {
+			if why := p.cannotFork(ctx, s, w, from, prompt); why != "" {
+				own.Conversation = ""
+				a.notes[w.Agent] = append(a.notes[w.Agent], "it begins a fresh conversation: "+why)
+			}
+		}
+		if own.Conversation != "" {
+			// Where the CLI keeps the conversation is recorded with the source.
+			w.Environment = maps.Clone(from.source.Environment)
+			if !from.last {
+				a.notes[w.Agent] = append(a.notes[w.Agent], fmt.Sprintf("its conversation is a copy of all that %s said until now, turns after %d included", from.Agent, from.Turn))
+			}
+		}
+		w.From = &own
+	}
+	return nil
+}
+
+// cannotFork says why the conversation of the origin cannot be taken along, "" when it can.
+func (p *Paw) cannotFork(ctx context.Context, s *session.Session, w *session.Worktree, from *origin, prompt string) string {
+	if w.CLI != from.source.CLI {
+		return fmt.Sprintf("%s cannot go on with one of %s", w.CLI, from.source.CLI)
+	}
+	cli, executable, err := p.cliOf(from.source)
+	if err != nil {
+		return err.Error()
+	}
+	spec := p.spec(s, from.source, executable)
+	spec.ConversationID = from.Conversation
+	found, err := cli.Conversation(ctx, spec)
+	if err != nil {
+		return err.Error()
+	}
+	if !found.Resumable {
+		return found.Reason
+	}
+	if _, err := cli.Fork(p.draftSpec(cli, executable, prompt), from.Conversation); err != nil {
+		if errors.Is(err, agent.ErrCannotFork) {
+			return w.CLI + " cannot copy one"
+		}
+		return err.Error()
+	}
+	return ""
+}
+
+// restoreOrigin puts the uncommitted work that an agent starts from into its new
+// worktree, before anything else happens there.
+func (p *Paw) restoreOrigin(ctx context.Context, m worktree.Manager, w *session.Worktree, j *job) {
+	if w.From == nil || w.From.Snapshot == "" {
+		return
+	}
+	ref := turn.RescueRef(w.TurnSession, p.Now())
+	rescued, err := m.FromSnapshot(ctx, w.WorktreePath, w.From.Snapshot, ref)
+	if err != nil {
+		j.refuse(fmt.Errorf("the uncommitted work of turn %d of %s could not be put into its worktree: %w", w.From.Turn, w.From.Agent, err))
+		return
+	}
+	if rescued {
+		j.notes = append(j.notes, "what an interrupted paw left in its worktree is kept in "+ref)
+	}
+	p.Step("worktree.from-snapshot")
+}
+
+// freshCommand starts the CLI of an agent for the first time: in a copy of the
+// conversation that it starts from, as long as it has had no turn of its own.
+func (p *Paw) freshCommand(ctx context.Context, s *session.Session, w *session.Worktree, cli agent.CLI, spec agent.Spec, j *job) (agent.Command, error) {
+	if w.From == nil || w.From.Conversation == "" || p.turnDir(s.Name, w.Agent).Highest() > 0 {
+		return cli.Launch(spec)
+	}
+	source := spec
+	source.ConversationID = w.From.Conversation
+	found, err := cli.Conversation(ctx, source)
+	switch {
+	case err != nil:
+		j.notes = append(j.notes, "it begins a fresh conversation: "+err.Error())
+		return cli.Launch(spec)
+	case !found.Resumable:
+		j.notes = append(j.notes, "it begins a fresh conversation: "+found.Reason)
+		return cli.Launch(spec)
+	}
+	j.reason = fmt.Sprintf("with a copy of the conversation of %s", w.From.Agent)
+	return cli.Fork(spec, w.From.Conversation)
+}
