@@ -53,15 +53,17 @@ func (p *Paw) Turns(ctx context.Context, s *session.Session, agentName string) (
 // the number of turns.
 func (p *Paw) listTurns(ctx context.Context, m worktree.Manager, s *session.Session, w session.Worktree) (AgentTurns, []error, error) {
 	list := AgentTurns{Agent: w.Agent, Turns: []ListedTurn{}}
+	// Tags first: a tag comes after the end of its turn in the log, so that no
+	// turn is listed as tagged and not ended, whatever a hook writes meanwhile.
+	tags, err := p.turnTags(ctx, m, w.TurnSession)
+	if err != nil {
+		return list, nil, err
+	}
 	records, problems := p.turnDir(s.Name, w.Agent).Records()
 	if len(records) == 0 {
 		return list, problems, nil
 	}
 	refs, err := m.Refs(ctx, turn.RefPrefix(w.TurnSession))
-	if err != nil {
-		return list, problems, err
-	}
-	tags, err := p.turnTags(ctx, m, w.TurnSession)
 	if err != nil {
 		return list, problems, err
 	}

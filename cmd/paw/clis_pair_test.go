@@ -144,9 +144,15 @@ func TestCLIsGetHostilePrompts(t *testing.T) {
 // heard compares a prompt with what paw turns has, and with what the model was asked.
 func (w *cliWorld) heard(t *testing.T, how string, one turnJSON, want string) {
 	t.Helper()
-	// A space in front makes text of what the CLI would take for a command, one at the end closes its completion.
-	if got := strings.TrimPrefix(one.Prompt, " "); got != want {
-		t.Errorf("%s: paw turns has\n%q, want\n%q", how, one.Prompt, want)
+	got := one.Prompt
+	if w.cli == "opencode" { // it puts a space after a paste that it folds
+		got = strings.TrimSuffix(got, " ")
+	}
+	if strings.HasPrefix(want, "/") || strings.HasPrefix(want, "!") { // made text by a space
+		got = strings.TrimPrefix(got, " ")
+	}
+	if got != want {
+		t.Errorf("%s: paw turns has\n%q, want\n%q", how, got, want)
 	}
 	if text(one.Message) != "Heard." {
 		t.Errorf("%s: the answer is %q", how, text(one.Message))
@@ -159,10 +165,12 @@ func (w *cliWorld) heard(t *testing.T, how string, one turnJSON, want string) {
 	t.Errorf("%s: no request has the prompt", how)
 }
 
-// TestCLIsGetAMegabyte sends a prompt that is longer than any argument may be.
+// TestCLIsGetAMegabyte sends a prompt that is longer than any argument may be. codex takes 1,048,576 characters at
+// most and leaves a longer one in its input box.
 func TestCLIsGetAMegabyte(t *testing.T) {
-	line := strings.Repeat("0123456789abcdef", 6) + "\n"
-	prompt := "do: say Heard.\n" + strings.Repeat(line, 1<<20/len(line)) + "the end"
+	const size = 1_000_000
+	prompt := "do: say Heard.\n" + strings.Repeat(strings.Repeat("0123456789abcdef", 6)+"\n", size/97)
+	prompt += strings.Repeat("e", size-len(prompt))
 	for _, cli := range []string{"claude", "codex", "opencode"} {
 		t.Run(cli, func(t *testing.T) {
 			w := newCLIWorld(t, cli)
@@ -172,10 +180,18 @@ func TestCLIsGetAMegabyte(t *testing.T) {
 				}
 			})
 			w.ok(w.paw("start", "--cli", cli, "--detach"))
-			out := w.pawInput(prompt, "send", cli)
-			t.Logf("exit code %d: %s%s", out.code, out.stdout, out.stderr)
+			w.send(prompt)
 			one := w.finished(0)
-			t.Logf("%d of %d bytes arrived, the same: %v; answer %q", len(one.Prompt), len(prompt), one.Prompt == prompt, text(one.Message))
+			got := one.Prompt
+			if cli == "opencode" { // it puts a space after a paste that it folds
+				got = strings.TrimSuffix(got, " ")
+			}
+			if got != prompt {
+				t.Errorf("%d of %d bytes arrived, or others", len(got), len(prompt))
+			}
+			if text(one.Message) != "Heard." {
+				t.Errorf("the answer is %q", text(one.Message))
+			}
 		})
 	}
 }
