@@ -22,7 +22,7 @@ made and that are merged into HEAD, and the record. It refuses like remove, befo
 it changed anything.
 
 Turn tags and refs/paw stay, and keep the name of the session taken. With --tags they
-go too, with everything that was rescued under refs/paw.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing),
+go too, except for rescued work; that goes only with --tags --force.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing),
 		Example: `  paw purge
   paw purge shop --yes
   paw purge shop --tags`,
