@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -90,6 +91,30 @@ func (p *Paw) withdrawLaunches(sessionName, agentName string) error {
 func (p *Paw) launchOpen(sessionName, agentName string, generation int) bool {
 	_, err := os.Stat(p.launchPath(sessionName, agentName, generation))
 	return err == nil
+}
+
+// openLaunches are the launches of a session that wait for their launchers: when
+// each was written, by agent and generation.
+func (p *Paw) openLaunches(sessionName string) map[string]map[int]time.Time {
+	open := map[string]map[int]time.Time{}
+	entries, err := os.ReadDir(filepath.Join(p.Paths.LaunchDir(), sessionName))
+	if err != nil {
+		return open
+	}
+	for _, e := range entries {
+		agentName, number, ok := strings.Cut(strings.TrimSuffix(e.Name(), ".json"), "-")
+		generation, err := strconv.Atoi(number)
+		if !ok || err != nil {
+			continue
+		}
+		if info, err := e.Info(); err == nil {
+			if open[agentName] == nil {
+				open[agentName] = map[int]time.Time{}
+			}
+			open[agentName][generation] = info.ModTime()
+		}
+	}
+	return open
 }
 
 // environment is what a CLI sees: the environment of the shell the user typed

@@ -33,8 +33,9 @@ type agentFacts struct {
 	record     session.Worktree
 	lock       session.AgentLock
 	pane       *tmux.Pane
-	launchedAt time.Time // of a launch that no launcher has read yet, else zero
-	failure    string    // why the last launcher gave up
+	launchedAt time.Time         // of a launch that no launcher has read yet, else zero
+	failure    string            // why the last launcher gave up
+	open       map[int]time.Time // launches that waited for their launchers, by generation
 	turns      turnFacts
 }
 
@@ -70,8 +71,11 @@ func (p *Paw) observe(ctx context.Context, s *session.Session) (facts, error) {
 	return p.joinFacts(s, on, agents), nil
 }
 
-// lookAtAgents reads locks, launches and turns of the agents.
+// lookAtAgents reads launches, locks and turns of the agents. The launches come
+// first: a launcher takes the lock before it deletes its launch, so an agent that
+// is just starting shows at least one of the two.
 func (p *Paw) lookAtAgents(s *session.Session) ([]agentFacts, error) {
+	open := p.openLaunches(s.Name)
 	agents := make([]agentFacts, len(s.Worktrees))
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
@@ -82,7 +86,7 @@ func (p *Paw) lookAtAgents(s *session.Session) ([]agentFacts, error) {
 			if err != nil {
 				return err
 			}
-			agents[i] = agentFacts{record: w, lock: lock, turns: p.observeTurns(s, &w, lock)}
+			agents[i] = agentFacts{record: w, lock: lock, open: open[w.Agent], turns: p.observeTurns(s, &w, lock)}
 			if lock.State == session.LockFree {
 				agents[i].failure = p.launchFailure(s.Name, w.Agent)
 			}
@@ -115,11 +119,8 @@ func (p *Paw) joinFacts(s *session.Session, on panesOn, agents []agentFacts) fac
 	f.tmux = liveness(s, on.err, f.tmuxID != "")
 	for i := range f.agents {
 		a := &f.agents[i]
-		if a.pane = byAgent[a.record.Agent]; a.pane == nil || a.pane.Identity.Generation == 0 {
-			continue
-		}
-		if info, err := os.Stat(p.launchPath(s.Name, a.record.Agent, a.pane.Identity.Generation)); err == nil {
-			a.launchedAt = info.ModTime()
+		if a.pane = byAgent[a.record.Agent]; a.pane != nil {
+			a.launchedAt = a.open[a.pane.Identity.Generation]
 		}
 	}
 	return f
