@@ -78,16 +78,28 @@ func (p *Paw) refusedResume(ctx context.Context, s *session.Session, name string
 	return reason, true
 }
 
+// wordsPatience is how long the last output of a dead pane may be on its way:
+// tmux learns of a death at once, and reads what was written before it later.
+const wordsPatience = 500 * time.Millisecond
+
 // lastWords is the last line that a dead pane shows of its program.
 func (p *Paw) lastWords(ctx context.Context, s *session.Session, paneID string) string {
-	screen, err := p.tmuxFor(s).CaptureTail(ctx, paneID, 10)
-	if err != nil {
-		return ""
+	for deadline := time.Now().Add(wordsPatience); ; pause(ctx) {
+		screen, err := p.tmuxFor(s).CaptureTail(ctx, paneID, 10)
+		if err != nil {
+			return ""
+		}
+		if line := lastLineOf(screen); line != "" || time.Now().After(deadline) || ctx.Err() != nil {
+			return line
+		}
 	}
+}
+
+// lastLineOf is the last line on a screen that is not tmux's own about the dead pane.
+func lastLineOf(screen string) string {
 	lines := strings.Split(strings.TrimSpace(screen), "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
 		line := strings.TrimSpace(lines[i])
-		// tmux adds a line of its own to a dead pane.
 		if line != "" && !strings.HasPrefix(line, "Pane is dead") && !strings.Contains(line, "paw recover") {
 			return line
 		}
