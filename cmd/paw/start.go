@@ -63,7 +63,8 @@ func runStart(cmd *cobra.Command, a *app, o startOptions) error {
 		return err
 	}
 	if len(o.CLIs) == 0 && o.Preset == "" {
-		if o.Name == "" {
+		// A prompt, a branch or a base asks for something new: it must not be dropped.
+		if o.Name == "" && o.Prompt == "" && o.Base == "" && len(o.Branches) == 0 {
 			if done, err := a.resumeHere(cmd, p, o); done || err != nil {
 				return err
 			}
