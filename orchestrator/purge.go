@@ -57,17 +57,33 @@ func (p *Paw) Purge(ctx context.Context, s *session.Session, o RemoveOptions) (*
 		p.deleteBranch(ctx, m, w, purged)
 		p.Step("purge.removed")
 	}
-	for _, dir := range []string{filepath.Join(p.Paths.LaunchDir(), s.Name), filepath.Dir(p.stateDir(s.Name, "x"))} {
-		if err := os.RemoveAll(dir); err != nil {
-			return purged, err
+	return purged, p.deleteSession(ctx, s.Name, nil, func() error {
+		for _, dir := range []string{filepath.Join(p.Paths.LaunchDir(), s.Name), filepath.Dir(p.stateDir(s.Name, "x"))} {
+			if err := os.RemoveAll(dir); err != nil {
+				return err
+			}
 		}
-	}
-	if o.Tags {
-		if err := p.purgeTurns(ctx, m, s.Name, s.Worktrees, purged, o.Force); err != nil {
-			return purged, err
+		if !o.Tags {
+			return nil
 		}
-	}
-	return purged, p.Store.Delete(ctx, s.Name)
+		return p.purgeTurns(ctx, m, s.Name, s.Worktrees, purged, o.Force)
+	})
+}
+
+// deleteSession deletes the record, and what last deletes, unless it has agents
+// that are not among the known: an add or a run that came in between made them.
+func (p *Paw) deleteSession(ctx context.Context, name string, known []string, last func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	err := p.Store.Delete(ctx, name, func(rec *session.Session) error {
+		for _, w := range rec.Worktrees {
+			if !contains(known, w.Agent) {
+				return failf(KindRefused, "%s: not deleted, %s was added in the meantime", name, w.Agent).hint("paw status %s", name)
+			}
+		}
+		return last()
+	})
+	return p.recordError(name, err)
 }
 
 // purgeAgent removes one agent of a session that was stopped and looked at.
