@@ -245,7 +245,7 @@ func (p *Paw) begin(ctx context.Context, s *session.Session, prompt string) erro
 		return p.recordError(s.Name, err)
 	}
 	if aside != "" {
-		p.say("paw: note: the corrupt record of an earlier session %s is kept as %s", s.Name, aside)
+		p.note("the corrupt record of an earlier session %s is kept as %s", s.Name, aside)
 	}
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()

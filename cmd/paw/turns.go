@@ -32,12 +32,10 @@ afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound
 			if err != nil {
 				return err
 			}
-			for _, problem := range problems {
-				fmt.Fprintf(a.stderr, "paw: error: %v\n", problem)
-			}
 			if a.json {
-				return a.printJSON(turnsView(s.Name, list))
+				return a.printJSON(turnsView(s.Name, list, problems))
 			}
+			a.printProblems(problems)
 			for _, one := range list {
 				a.printTurns(one, len(list) > 1)
 			}
@@ -134,6 +132,8 @@ type turnsJSON struct {
 	Version int              `json:"version"`
 	Session string           `json:"session"`
 	Agents  []agentTurnsJSON `json:"agents"`
+
+	Problems []problemJSON `json:"problems"`
 }
 
 type agentTurnsJSON struct {
@@ -158,8 +158,8 @@ type turnJSON struct {
 	Notes        []string   `json:"notes"`
 }
 
-func turnsView(sessionName string, list []orchestrator.AgentTurns) turnsJSON {
-	view := turnsJSON{Version: 1, Session: sessionName, Agents: []agentTurnsJSON{}}
+func turnsView(sessionName string, list []orchestrator.AgentTurns, problems []error) turnsJSON {
+	view := turnsJSON{Version: 1, Session: sessionName, Agents: []agentTurnsJSON{}, Problems: problemsView(problems)}
 	for _, agent := range list {
 		av := agentTurnsJSON{Name: agent.Agent, Turns: []turnJSON{}}
 		for _, t := range agent.Turns {
