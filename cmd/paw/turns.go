@@ -12,6 +12,7 @@ import (
 )
 
 func newTurns(a *app) *cobra.Command {
+	var name string
 	cmd := &cobra.Command{
 		Use:   "turns [NAME] [AGENT]",
 		Short: "List the turns of the agents",
@@ -24,7 +25,7 @@ afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound
 		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, s, agent, err := a.sessionAndAgent(cmd, args)
+			p, s, agent, err := a.sessionAndAgent(cmd, name, args)
 			if err != nil {
 				return err
 			}
@@ -42,6 +43,7 @@ afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound
 			return nil
 		},
 	}
+	a.addSession(cmd, &name)
 	a.addJSON(cmd)
 	return cmd
 }
