@@ -30,8 +30,9 @@ func inspectProcess(pid int) (processFacts, error) {
 	return parseStat(string(stat))
 }
 
-// parseStat reads fields 3 (state) and 22 (start time) of proc_pid_stat(5). Field 2, the program's name, may hold spaces
-// and parentheses, so the count begins after the last one.
+// parseStat reads fields 3 (state), 20 (threads) and 22 (start time) of proc_pid_stat(5). Field 2, the program's name, may
+// hold spaces and parentheses, so the count begins after the last one. The state is that of the first thread: it is a
+// zombie's while the others run on, or are still giving back what the process holds.
 func parseStat(stat string) (processFacts, error) {
 	end := strings.LastIndexByte(stat, ')')
 	if end < 0 {
@@ -45,7 +46,8 @@ func parseStat(stat string) (processFacts, error) {
 	if err != nil {
 		return processFacts{}, errors.New("unexpected process status")
 	}
-	return processFacts{started: started, dead: fields[0] == "Z" || fields[0] == "X"}, nil
+	ended := fields[0] == "Z" || fields[0] == "X"
+	return processFacts{started: started, dead: ended && (fields[17] == "1" || fields[17] == "0")}, nil
 }
 
 // lockHolders returns the pids of the processes that hold an flock on the file exclusively, as far as this user may see.
