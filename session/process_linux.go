@@ -27,30 +27,7 @@ func inspectProcess(pid int) (processFacts, error) {
 	if err != nil {
 		return processFacts{}, err
 	}
-	facts, err := parseStat(string(stat))
-	facts.dead = facts.dead && len(livingThreads(pid)) == 0
-	return facts, err
-}
-
-// livingThreads returns the threads of a process that have not ended. The state of a process is that of its first thread,
-// which may be a zombie while others run on, or still have to give back the memory and the files of them all.
-func livingThreads(pid int) []int {
-	stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/[0-9]*/stat", pid))
-	if err != nil {
-		return nil
-	}
-	var threads []int
-	for _, path := range stats {
-		stat, err := os.ReadFile(path)
-		if err != nil {
-			continue
-		}
-		thread, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if facts, bad := parseStat(string(stat)); err == nil && bad == nil && !facts.dead {
-			threads = append(threads, thread)
-		}
-	}
-	return threads
+	return parseStat(string(stat))
 }
 
 // parseStat reads fields 3 (state), 20 (threads) and 22 (start time) of proc_pid_stat(5). Field 2, the program's name, may
@@ -107,19 +84,17 @@ func lockHolders(path string) []int {
 	return pids
 }
 
-// openFiles returns the links /proc/.../fd/N of a process. Where its first thread has ended they are those of another one.
+// openFiles returns the links /proc/.../fd/N of a process. Where its first thread has ended they are those of the others.
 func openFiles(pid int) []string {
 	links, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 	if err != nil || len(links) > 0 {
 		return links
 	}
-	for _, thread := range livingThreads(pid) {
-		links, err = filepath.Glob(fmt.Sprintf("/proc/%d/task/%d/fd/*", pid, thread))
-		if err == nil && len(links) > 0 {
-			return links
-		}
+	links, err = filepath.Glob(fmt.Sprintf("/proc/%d/task/[0-9]*/fd/*", pid))
+	if err != nil {
+		return nil
 	}
-	return nil
+	return links
 }
 
 // locksExclusively tells by .../fdinfo/<fd> whether the descriptor .../fd/<fd> carries the lock.
