@@ -9,6 +9,10 @@ import (
 	"paw/session/turn"
 )
 
+// promptPatience is how long after its launch a CLI may take to report its first
+// prompt. One that has not by then took it for something else than a prompt.
+const promptPatience = time.Minute
+
 // turnFacts is what is known of an agent's turns, beside whether its CLI runs.
 type turnFacts struct {
 	visible   bool           // the CLI has hooks or a record: its turns can be seen
@@ -18,6 +22,7 @@ type turnFacts struct {
 	observed  agent.Observed // what the CLI's own record says
 	headless  bool           // a living paw runs a turn without a pane
 	launched  time.Time      // when the running CLI was launched
+	prompted  bool           // with a first prompt
 	now       time.Time
 }
 
@@ -47,6 +52,9 @@ func withTurnState(base session.AgentStatus, f turnFacts) session.AgentStatus {
 		return closedTurnState(*f.last)
 	}
 	switch {
+	case f.prompted && f.now.Sub(f.launched).Abs() < promptPatience:
+		// It has a prompt or is about to get one: it is not waiting for another.
+		return session.AgentStatus{State: session.StateUnknown, Since: at(f.launched), Source: session.SourceLock, Reason: session.ReasonPrompted}
 	case f.observed.Known:
 		return session.AgentStatus{State: session.StateIdle, Since: at(f.observed.At), Source: f.observed.Source}
 	case !f.hooksSeen.IsZero():
