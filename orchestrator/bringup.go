@@ -20,6 +20,8 @@ const (
 	ResultRefused ResultKind = "refused" // not started, with the reason and the way out
 	ResultStopped ResultKind = "stopped" // stopped by the user, left alone
 	ResultRemoved ResultKind = "removed" // its removal had been cut short and was finished
+
+	ResultCompleted ResultKind = "completed" // its CLI ended with 0 before, left alone
 )
 
 // Result is what became of one agent.
