@@ -87,7 +87,7 @@ func (p *Paw) planAddition(ctx context.Context, s *session.Session, o AddOptions
 		return nil, err
 	}
 	a := &addition{draft: *s, notes: map[string][]string{}}
-	if a.repository, err = worktree.Discover(s.GitCommonDir); err != nil {
+	if a.repository, err = p.repositoryOf(ctx, s); err != nil {
 		return nil, err
 	}
 	a.m, a.draft.Worktrees = p.manager(a.repository), nil

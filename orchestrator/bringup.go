@@ -63,9 +63,9 @@ type job struct {
 // bringUp makes the worktrees of the jobs and starts their agents. It may be
 // repeated: whatever is there already is left as it is.
 func (p *Paw) bringUp(ctx context.Context, s *session.Session, jobs []job) (*session.Session, []Result, error) {
-	repository, err := worktree.Discover(s.GitCommonDir)
+	repository, err := p.repositoryOf(ctx, s)
 	if err != nil {
-		return s, nil, fmt.Errorf("%s: %w", s.RepoPath, err)
+		return s, nil, err
 	}
 	m := p.manager(repository)
 	if err := p.prepareWorktrees(ctx, m, s, jobs); err != nil {

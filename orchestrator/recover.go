@@ -96,8 +96,11 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 	if s.Status == session.StatusStopped && o.Name == "" {
 		return Recovered{Session: s, Left: "stopped; paw recover " + s.Name + " brings it back"}, p.finishStop(ctx, s, dryRun)
 	}
-	p, err := p.configuredFor(s)
+	s, err := p.adoptFor(ctx, s, dryRun)
 	if err != nil {
+		return Recovered{}, err
+	}
+	if p, err = p.configuredFor(s); err != nil {
 		return Recovered{}, err
 	}
 	var finished []Result

@@ -14,9 +14,9 @@ import (
 // planRecover gathers what is left to know of git, files and CLIs, and decides.
 func (p *Paw) planRecover(ctx context.Context, f facts, named bool) ([]job, error) {
 	s := f.session
-	repository, err := worktree.Discover(s.GitCommonDir)
+	repository, err := p.repositoryOf(ctx, s)
 	if err != nil {
-		return nil, failf(KindError, "%s: the repository is gone: %w", s.RepoPath, err)
+		return nil, err
 	}
 	m := p.manager(repository)
 	names := make([]string, len(s.Worktrees))

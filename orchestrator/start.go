@@ -130,10 +130,7 @@ func (p *Paw) draft(ctx context.Context, repository worktree.Repository, o Start
 	if err != nil {
 		return nil, nil, err
 	}
-	root := repository.Path
-	if root == "" {
-		root = repository.CommonDir
-	}
+	root := rootIn(repository)
 	s := &session.Session{
 		Name: name, RepoPath: root, GitCommonDir: repository.CommonDir, ProjectName: filepath.Base(root),
 		CreatedAt: p.Now().UTC(), Status: session.StatusActive, BaseCommit: base,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"sort"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -77,6 +78,9 @@ func (p *Paw) Status(ctx context.Context, o StatusOptions) (statuses []SessionSt
 			heard[s.Tmux.Socket] = on
 		}
 		st := p.statusOf(p.joinFacts(s, on, agents))
+		if gone(s) {
+			st.Reason = strings.TrimPrefix(st.Reason+", its repository is not there any more", ", ")
+		}
 		tags.add(ctx, &st)
 		statuses = append(statuses, st)
 	}

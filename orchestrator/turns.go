@@ -30,7 +30,7 @@ func (p *Paw) turnDir(sessionName, agentName string) turn.Dir {
 
 // withTurns runs change with the turn lock of an agent.
 func (p *Paw) withTurns(ctx context.Context, s *session.Session, w *session.Worktree, change func(*turns) error) error {
-	repository, err := worktree.Discover(s.GitCommonDir)
+	repository, err := p.repositoryOf(ctx, s)
 	if err != nil {
 		return err
 	}

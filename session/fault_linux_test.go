@@ -109,7 +109,7 @@ func TestAFullOrReadOnlyDiskLeavesTheOldRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect("read-only disk", st.Save(within(t, deadline), minimal("demo", "/new")), syscall.EROFS)
-	expect("read-only disk", st.Delete(within(t, deadline), "demo"), syscall.EROFS)
+	expect("read-only disk", st.Delete(within(t, deadline), "demo", nil), syscall.EROFS)
 }
 
 // A thread of another user stands in for the owner of somebody else's folder: root passes every permission bit.

@@ -88,6 +88,10 @@ type Worktree struct {
 	From            *Origin           `json:"from,omitempty"`  // what it started from, nil for a branch from a commit alone
 	// Headless: made for turns without a terminal. It gets a pane only when somebody recovers the session by its name.
 	Headless bool `json:"headless,omitempty"`
+
+	Wait *Wait `json:"wait,omitempty"` // for its children, nil when it waits for none
+	Done *Done `json:"done,omitempty"` // what it said of its work, nil when it said nothing
+	Told int   `json:"told,omitempty"` // number of its last turn that its parent was told of
 }
 
 // Origin is the turn of another agent that an agent started from. BaseCommit has the commit.

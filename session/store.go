@@ -94,13 +94,20 @@ func (st Store) Update(ctx context.Context, name string, change func(*Session) e
 	return updated, nil
 }
 
-// Delete removes the record; there being none is a success. One that is corrupt or from a newer paw stays: the error
-// is a *CorruptError or a *VersionError. Where the record is a symlink only the link goes.
-func (st Store) Delete(ctx context.Context, name string) error {
+// Delete removes the record; there being none is a success. last, unless nil, gets the record as it is under the lock,
+// does what has to come before, and keeps the record with an error, which is returned as it is. A record that is corrupt
+// or from a newer paw stays: the error is a *CorruptError or a *VersionError. Where the record is a symlink only the link
+// goes.
+func (st Store) Delete(ctx context.Context, name string, last func(*Session) error) error {
 	return st.locked(ctx, name, func(path string) error {
 		s, err := st.Load(name)
 		if s == nil || err != nil {
 			return err
+		}
+		if last != nil {
+			if err := last(s); err != nil {
+				return err
+			}
 		}
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("session %s: %w", name, err)

@@ -72,13 +72,13 @@ func TestLoadOfAMissingSessionIsNone(t *testing.T) {
 func TestDelete(t *testing.T) {
 	st := newStore(t)
 	ctx := within(t, deadline)
-	if err := st.Delete(ctx, "demo"); err != nil {
+	if err := st.Delete(ctx, "demo", nil); err != nil {
 		t.Errorf("without a folder: %v", err)
 	}
 	mustSave(t, st, minimal("demo", "/r"))
 	mustSave(t, st, minimal("demo_2", "/r"))
 	for range 2 {
-		if err := st.Delete(ctx, "demo"); err != nil {
+		if err := st.Delete(ctx, "demo", nil); err != nil {
 			t.Error(err)
 		}
 		if s, err := st.Load("demo"); s != nil || err != nil {
@@ -158,7 +158,7 @@ func TestRecordsThatCannotBeReadAreNeverOverwritten(t *testing.T) {
 			"load":   load,
 			"save":   st.Save(ctx, minimal("demo", "/r")),
 			"update": update,
-			"delete": st.Delete(ctx, "demo"),
+			"delete": st.Delete(ctx, "demo", nil),
 		} {
 			var newer *VersionError
 			var corrupt *CorruptError
@@ -279,7 +279,7 @@ func TestBadNamesNeverReachTheDisk(t *testing.T) {
 		_, update := st.Update(ctx, name, func(*Session) error { return nil })
 		_, aside := st.SetAsideCorrupt(name)
 		for what, err := range map[string]error{
-			"load": load, "update": update, "set aside": aside, "delete": st.Delete(ctx, name),
+			"load": load, "update": update, "set aside": aside, "delete": st.Delete(ctx, name, nil),
 			"save": st.Save(ctx, minimal(name, "/r")), "create": st.Create(ctx, minimal(name, "/r")),
 		} {
 			var bad *NameError
