@@ -129,7 +129,7 @@ func (p *Paw) joinFacts(s *session.Session, on panesOn, agents []agentFacts) fac
 // observeTurns gathers what is known of an agent's turns; the CLI's own record
 // is only asked about one that runs.
 func (p *Paw) observeTurns(s *session.Session, w *session.Worktree, lock session.AgentLock) turnFacts {
-	f := turnFacts{launch: launchID(s.Name, w.Agent, lock.Holder.Generation), now: p.Now()}
+	f := turnFacts{launch: launchID(s.Name, w.Agent, lock.Holder.Generation), now: p.Now(), done: w.Done}
 	if last, err := p.turnDir(s.Name, w.Agent).Last(); err == nil {
 		f.last = last
 	}

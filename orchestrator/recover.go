@@ -151,22 +151,6 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 	return Recovered{Session: s, Results: append(finished, results...)}, nil
 }
 
-// awaitDying gives agents that have lost their pane a moment to end: the hang-up
-// reached them, and a CLI may take a second to say good-bye. Those that stay are orphans.
-func (p *Paw) awaitDying(ctx context.Context, f facts) (facts, error) {
-	var dying []string
-	for _, a := range f.agents {
-		if f.tmux != session.TmuxUnknown && a.lock.State == session.LockHeld && !runsHeadless(a.lock) && (a.pane == nil || a.pane.Dead) {
-			dying = append(dying, a.record.Agent)
-		}
-	}
-	if len(dying) == 0 {
-		return f, nil
-	}
-	p.awaitDeath(ctx, f.session, dying, hangUpGrace)
-	return p.observe(ctx, f.session)
-}
-
 // intend writes the plan for one agent into its record, before anything is
 // made. Ids are only ever added; the one chosen for a fresh start is dropped
 // when another paw chose in the meantime.

@@ -59,6 +59,9 @@ func planAgent(f recoverFacts) job {
 	case f.headless:
 		j.refuse(fmt.Errorf("a headless turn runs (pid %d)", f.lockPID), fmt.Sprintf("kill -INT %d && paw recover %s", f.lockPID, f.sessionName))
 		return j
+	case f.lock == session.LockHeld && f.lockPID == 0:
+		j.refuse(errors.New("something that it started still runs outside of tmux and holds its lock"), "paw recover "+f.sessionName)
+		return j
 	case f.lock == session.LockHeld:
 		j.refuse(fmt.Errorf("pid %d still runs outside of tmux", f.lockPID), fmt.Sprintf("kill %d && paw recover %s", f.lockPID, f.sessionName))
 		return j

@@ -19,21 +19,28 @@ type turnFacts struct {
 	headless  bool           // a living paw runs a turn without a pane
 	launched  time.Time      // when the running CLI was launched
 	now       time.Time
+	done      *session.Done // what the agent said of its work, nil when it said nothing
 }
 
-// withTurnState refines the state of an agent whose CLI runs by its turns: the
-// turn log, corrected by the CLI's own record where no hook reports. What neither
-// says is unknown, never a guess.
+// withTurnState refines the state of an agent by its turns, and by what it said
+// of its work itself.
 func withTurnState(base session.AgentStatus, f turnFacts) session.AgentStatus {
 	if f.headless {
 		return headlessState(f)
 	}
 	if base.State != session.StateUnknown || base.Reason != session.ReasonNoTurns {
-		return withCutTurn(base, f)
+		return withFailure(withCutTurn(base, f), f)
 	}
 	if !f.visible {
-		return base
+		return withDone(base, f)
 	}
+	return withDone(runningState(f), f)
+}
+
+// runningState is the state of an agent whose CLI runs: that of the turn log,
+// corrected by the CLI's own record where no hook reports. What neither says is
+// unknown, never a guess.
+func runningState(f turnFacts) session.AgentStatus {
 	if f.observed.At.Before(f.launched) {
 		f.observed = agent.Observed{} // of an earlier launch: it says nothing of this one
 	}

@@ -29,7 +29,8 @@ func ThisProcess() (Holder, error) {
 	return Holder{PID: os.Getpid(), StartTime: facts.started, BootID: BootID(), At: time.Now().UTC().Round(0)}, nil
 }
 
-// Alive tells whether that very process still runs: same boot, same start time, and not a zombie.
+// Alive tells whether that very process still runs: same boot, same start time, and not a zombie. One is alive until its
+// last thread has ended, because until then it has not let go of its lock.
 func (h Holder) Alive() bool {
 	if h.PID <= 0 || h.BootID != BootID() {
 		return false
