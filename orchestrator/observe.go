@@ -61,8 +61,13 @@ func (p *Paw) askTmux(ctx context.Context, s *session.Session) panesOn {
 // observe gathers the facts of one session: what tmux says and, in the
 // meantime, what files and locks say.
 func (p *Paw) observe(ctx context.Context, s *session.Session) (facts, error) {
+	return p.observeWith(ctx, s, p.askTmux)
+}
+
+// observeWith is observe with another way to list the panes.
+func (p *Paw) observeWith(ctx context.Context, s *session.Session, ask func(context.Context, *session.Session) panesOn) (facts, error) {
 	answer := make(chan panesOn, 1)
-	go func() { answer <- p.askTmux(ctx, s) }()
+	go func() { answer <- ask(ctx, s) }()
 	agents, err := p.lookAtAgents(s)
 	on := <-answer
 	if err != nil {

@@ -9,6 +9,9 @@ import (
 	"paw/session/turn"
 )
 
+// reasonSilent is why the state of a CLI that was just started is unknown.
+const reasonSilent = "no hook has reported yet"
+
 // turnFacts is what is known of an agent's turns, beside whether its CLI runs.
 type turnFacts struct {
 	visible   bool           // the CLI has hooks or a record: its turns can be seen
@@ -59,7 +62,7 @@ func runningState(f turnFacts) session.AgentStatus {
 	case !f.hooksSeen.IsZero():
 		return session.AgentStatus{State: session.StateIdle, Since: at(f.hooksSeen), Source: session.SourceHook}
 	}
-	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: "no hook has reported yet"}
+	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: reasonSilent}
 }
 
 // headlessState is the state while paw run holds the agent's lock.

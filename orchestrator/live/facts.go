@@ -44,7 +44,7 @@ func (f Facts) lastNumber() int {
 func (f Facts) closed() bool { return f.Last != nil && f.Last.State != turn.InProgress }
 
 // saidDone tells whether the agent said that it has finished its work, and has begun nothing since.
-func (f Facts) saidDone() bool { return f.Record.Done != nil && f.Record.Done.Turn == f.lastNumber() }
+func (f Facts) saidDone() bool { return f.Record.Done != nil && f.Record.Done.Turn >= f.lastNumber() }
 
 // Waits tells whether the agent is still to be told how its children ended.
 func (f Facts) Waits() bool { return f.Record.Wait != nil && !f.Unconfirmed() }
@@ -67,21 +67,12 @@ func (f Facts) Ended() bool {
 	case session.StateRunning, session.StateWaitingInput, session.StateWaitingChildren:
 		return false
 	case session.StateUnknown:
-		return f.endedUnseen()
+		if !f.Silent { // else it was brought back, and nobody has asked anything of it since
+			return false
+		}
 	case session.StateSuspended, session.StateIdle, session.StateCompleted, session.StateError:
 	}
 	return f.closed() && (f.lastNumber() > f.Record.Told || f.saidDone())
-}
-
-// endedUnseen is Ended for an agent whose CLI does not show what it does.
-func (f Facts) endedUnseen() bool {
-	switch {
-	case f.TurnsUnseen:
-		return f.closed() && f.saidDone()
-	case f.Silent: // it was brought back, and nobody has asked anything of it since
-		return f.closed() && (f.lastNumber() > f.Record.Told || f.saidDone())
-	}
-	return false
 }
 
 // AtWork tells whether an end of the agent is still to come without anybody asking for more.
@@ -117,7 +108,7 @@ func (f Facts) Finished() bool {
 	case session.StateRunning, session.StateWaitingInput, session.StateWaitingChildren:
 		return false
 	case session.StateUnknown:
-		return f.closed() && (f.TurnsUnseen && f.saidDone() || f.Silent)
+		return f.closed() && f.Silent
 	case session.StateSuspended, session.StateIdle, session.StateCompleted, session.StateError:
 	}
 	return f.closed()

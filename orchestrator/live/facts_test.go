@@ -122,9 +122,7 @@ func TestEnded(t *testing.T) {
 		{waits: "yes", want: false},
 		{states: "running|waiting_input|waiting_children", want: false},
 		{turns: "none|open", want: false},
-		{clis: "unseen", done: "true", want: true},
-		{clis: "unseen", want: false},
-		{states: "unknown", clis: "seen", want: false},
+		{states: "unknown", clis: "seen|unseen", want: false},
 		{turns: "new", want: true}, // also of a CLI that was brought back and is silent
 		{turns: "told", done: "true", want: true},
 		{turns: "told", want: false},
@@ -138,8 +136,6 @@ func TestFinished(t *testing.T) {
 		{waits: "yes", want: false},
 		{states: "running|waiting_input|waiting_children", want: false},
 		{turns: "none|open", want: false},
-		{clis: "unseen", done: "true", want: true},
-		{clis: "unseen", want: false},
 		{clis: "silent", want: true},
 		{states: "unknown", want: false},
 		{want: true},
@@ -155,7 +151,6 @@ func TestAtWork(t *testing.T) {
 		{states: "idle", turns: "none", want: true}, // its first prompt is on the way
 		{clis: "silent", turns: "none", want: true},
 		{clis: "silent", want: false},
-		{clis: "unseen", turns: "told|new", done: "true", want: false}, // it has ended
 		{states: "unknown", want: true},
 		{want: false},
 	}, Facts.AtWork)

@@ -40,25 +40,38 @@ func NewRegistry(source Source) *Registry {
 // Load returns the live session of a branch and makes it if there is none. Twice the same branch is twice the same
 // session. The error is ErrNoAgent when no agent has the branch.
 func (r *Registry) Load(ctx context.Context, branch Branch) (*Session, error) {
-	if s := r.Get(branch); s != nil {
-		return s, nil
-	}
-	r.look.Lock()
-	defer r.look.Unlock()
-	if s := r.Get(branch); s != nil {
-		return s, nil
-	}
-	found, err := r.withChildren(ctx, map[Branch]Facts{}, []Branch{branch})
+	sessions, err := r.LoadAll(ctx, []Branch{branch})
 	if err != nil {
 		return nil, err
 	}
-	if _, there := found[branch]; !there {
-		return nil, ErrNoAgent
+	return sessions[0], nil
+}
+
+// LoadAll is Load of several branches with one look at all that are not loaded yet. The error is ErrNoAgent when one of
+// them has no agent.
+func (r *Registry) LoadAll(ctx context.Context, branches []Branch) ([]*Session, error) {
+	r.look.Lock()
+	defer r.look.Unlock()
+	missing := slices.DeleteFunc(slices.Clone(branches), func(b Branch) bool { return r.Get(b) != nil })
+	found, err := r.withChildren(ctx, map[Branch]Facts{}, missing)
+	if err != nil {
+		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	for branch := range found {
+		if r.sessions[branch] != nil {
+			delete(found, branch) // a child of one of them, as it was known before
+		}
+	}
 	r.put(found)
-	return r.sessions[branch], nil
+	sessions := make([]*Session, len(branches))
+	for i, branch := range branches {
+		if sessions[i] = r.sessions[branch]; sessions[i] == nil {
+			return nil, ErrNoAgent
+		}
+	}
+	return sessions, nil
 }
 
 // EnsureLoaded is Load: what is loaded stays as it is.

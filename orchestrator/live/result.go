@@ -32,9 +32,12 @@ func (f Facts) Result() Result {
 	cut := f.Status.State == session.StateSuspended && !strings.HasPrefix(f.Status.Reason, session.ReasonStopped)
 	exitedBadly := f.Exited && f.Status.State != session.StateCompleted
 	aborted := f.Last != nil && f.Last.State == turn.Aborted
+	if f.saidDone() {
+		r.Message = f.Record.Done.Message
+	}
 	switch {
-	case f.saidDone():
-		r.Outcome, r.Message = f.Record.Done.Outcome, f.Record.Done.Message
+	case f.saidDone() && f.Record.Done.Outcome != "":
+		r.Outcome = f.Record.Done.Outcome
 	case f.Last != nil && f.Last.State == turn.Finished:
 		r.Outcome = f.Last.Outcome
 	case exitedBadly:

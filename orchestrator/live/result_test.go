@@ -54,6 +54,7 @@ func TestResult(t *testing.T) {
 		"done, without a message":      {status: idle, last: finished("success"), done: done("good", ""), outcome: "good", message: "Add it"},
 		"done with failure":            {status: idle, last: finished("success"), done: done("failure", "no"), outcome: "failure", message: "no", failed: true},
 		"done with error":              {status: idle, last: finished("success"), done: done("error", "no"), outcome: "error", message: "no", failed: true},
+		"done, the turn's outcome":     {status: idle, last: finished("partial"), done: done("", "all there"), outcome: "partial", message: "all there"},
 		"done, then interrupted":       {status: idle, last: aborted(turn.ReasonInterrupted), done: done("success", "all there"), outcome: "success", message: "all there"},
 		"done, then killed":            {status: killed, exited: true, last: open, done: done("success", "all there"), outcome: "success", message: "all there", failed: true},
 		"done, then asked for more":    {status: idle, last: finished("partial"), done: &session.Done{Turn: 2, Outcome: "success"}, outcome: "partial", message: "Add it"},
