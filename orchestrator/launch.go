@@ -36,6 +36,7 @@ type launchFile struct {
 	GitCommonDir string   `json:"git_common_dir"`
 	LocksDir     string   `json:"locks_dir"`
 	PromptFile   string   `json:"prompt_file,omitempty"` // deleted once the CLI has the prompt
+	Prompted     bool     `json:"prompted,omitempty"`    // the CLI gets a first prompt, from this file or typed
 	Argv         []string `json:"argv"`
 	Env          []string `json:"env"`
 }
@@ -178,6 +179,7 @@ func launch(sessionName, agentName string, generation int, path string, step fun
 		return exitLaunchRefused, err
 	}
 	holder.Session, holder.Agent, holder.Generation, holder.At = sessionName, agentName, generation, time.Now().UTC()
+	holder.Prompted = l.Prompted
 	lock, err := session.Locks{Dir: l.LocksDir}.HoldAgent(sessionName, agentName, holder)
 	if err != nil {
 		return exitLaunchOver, failf(KindLocked, "%s: already running: %w", agentName, err).hint("paw status %s", sessionName)

@@ -142,7 +142,7 @@ func (p *Paw) observeTurns(s *session.Session, w *session.Worktree, lock session
 	cli, known := p.CLIs.Get(w.CLI)
 	f.visible = known && cli.Facts().Turns != turnsOfPaw
 	if f.visible && lock.State == session.LockHeld && !f.headless {
-		f.launched = lock.Holder.At
+		f.launched, f.prompted = lock.Holder.At, lock.Holder.Prompted
 		f.hooksSeen = p.hooksSeen(s.Name, w.Agent, lock.Holder.Generation)
 		f.observed = p.observed(context.Background(), s, w, f.last)
 	}

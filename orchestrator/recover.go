@@ -26,32 +26,29 @@ type Recovered struct {
 
 // Recover brings sessions back: the same panes with each CLI's own
 // conversation. It starts no agent twice, deletes nothing and sends no prompt.
-func (p *Paw) Recover(ctx context.Context, o RecoverOptions) ([]Recovered, error) {
+// Unreadable records come back as problems beside the sessions that can be read.
+func (p *Paw) Recover(ctx context.Context, o RecoverOptions) (all []Recovered, problems []error, err error) {
 	if err := p.requireTools(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	sessions, problems, err := p.selectSessions(StatusOptions{Name: o.Name, All: o.All})
 	if err != nil {
-		return nil, err
-	}
-	for _, problem := range problems {
-		p.say("paw: error: %v", problem)
+		return nil, problems, err
 	}
 	if len(sessions) == 0 && !o.All {
-		return nil, failf(KindNotFound, "no session here").hint("paw status --all")
+		return nil, problems, failf(KindNotFound, "no session here").hint("paw status --all")
 	}
-	var all []Recovered
 	for _, s := range sessions {
 		one, err := p.recoverSession(ctx, s, o)
 		if err != nil && (len(sessions) == 1 || ctx.Err() != nil) {
-			return all, err
+			return all, problems, err
 		}
 		if err != nil { // must not keep the others from coming back
 			one = Recovered{Session: s, Err: err}
 		}
 		all = append(all, one)
 	}
-	return all, nil
+	return all, problems, nil
 }
 
 // finishStop ends what a stop that was cut short left running.

@@ -90,7 +90,11 @@ func (p *Paw) Status(ctx context.Context, o StatusOptions) (statuses []SessionSt
 // selectSessions loads the named session, all of them, or the one of this place.
 func (p *Paw) selectSessions(o StatusOptions) (sessions []*session.Session, problems []error, err error) {
 	if o.All {
-		return p.Store.List()
+		sessions, problems, err = p.Store.List()
+		for i := range problems {
+			problems[i] = p.recordError("", problems[i])
+		}
+		return sessions, problems, err
 	}
 	if o.Name != "" {
 		s, err := p.load(o.Name)

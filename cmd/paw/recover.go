@@ -45,7 +45,7 @@ you stopped come back only when NAME is given.`, exitUsage, exitNotFound, exitLo
 }
 
 func runRecover(cmd *cobra.Command, a *app, p *orchestrator.Paw, o orchestrator.RecoverOptions, detach bool) error {
-	recovered, err := p.Recover(cmd.Context(), o)
+	recovered, problems, err := p.Recover(cmd.Context(), o)
 	if err != nil {
 		return err
 	}
@@ -55,8 +55,9 @@ func runRecover(cmd *cobra.Command, a *app, p *orchestrator.Paw, o orchestrator.
 	}
 	var last *session.Session
 	if a.json {
-		err = a.printJSON(recoveredView(recovered))
+		err = a.printJSON(recoveredView(recovered, problems, a.noted()))
 	} else {
+		a.printProblems(problems)
 		last = a.printRecovered(recovered)
 	}
 	switch {
