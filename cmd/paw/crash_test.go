@@ -79,6 +79,11 @@ func TestKilledAfterEveryStep(t *testing.T) {
 		}, command: []string{"recover", "--detach"}},
 		{name: "stop", prepare: started, command: []string{"stop"}},
 		{name: "stop one", prepare: started, command: []string{"stop", "one"}},
+		{name: "stop parent", prepare: func(w *world) {
+			started(w)
+			w.spawn("one", "--cli", "three=demo", "--prompt", "do: say hello")
+			childSettled(w)
+		}, command: []string{"stop", "one"}},
 		{name: "remove", prepare: started, command: []string{"remove", "one"}},
 		{name: "remove force", prepare: func(w *world) {
 			started(w)

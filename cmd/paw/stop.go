@@ -10,15 +10,17 @@ import (
 )
 
 func newStop(a *app) *cobra.Command {
+	var only bool
 	cmd := &cobra.Command{
 		Use:   "stop [NAME] [AGENT...]",
 		Short: "End the agents; branches, worktrees and conversations stay",
-		Long: exits(`End the agents of a session, or only the named ones. Branches, worktrees, tags,
-conversations and the record stay; paw recover NAME brings them back. Stopping
-twice is stopping once.`, exitUsage, exitNotFound, exitLocked, exitMissing),
+		Long: exits(`End the agents of a session, or only the named ones with those that they have
+started. Branches, worktrees, tags, conversations and the record stay; paw recover NAME
+brings them back. Stopping twice is stopping once.`, exitUsage, exitNotFound, exitLocked, exitMissing),
 		Example: `  paw stop
   paw stop shop
-  paw stop codex`,
+  paw stop codex
+  paw stop codex --only`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -34,7 +36,10 @@ twice is stopping once.`, exitUsage, exitNotFound, exitLocked, exitMissing),
 				fmt.Fprintln(a.stdout, "no session here; nothing to stop")
 				return nil
 			}
-			stopped, err := p.Stop(cmd.Context(), s, agents)
+			if only && len(agents) == 0 {
+				return usagef(cmd, "--only is about named agents")
+			}
+			stopped, err := p.Stop(cmd.Context(), s, orchestrator.StopOptions{Agents: agents, Only: only})
 			if err != nil {
 				return err
 			}
@@ -45,6 +50,7 @@ twice is stopping once.`, exitUsage, exitNotFound, exitLocked, exitMissing),
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&only, "only", false, "not the agents that the named ones have started: they go on")
 	return cmd
 }
 
