@@ -55,6 +55,10 @@ func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt st
 		return nil, err
 	}
 	defer unlock()
+	text, err := cli.Literal(prompt)
+	if err != nil {
+		return nil, failf(KindUsage, "%w", err)
+	}
 	pane, err := p.awaitReady(ctx, s, w, cli)
 	if err != nil {
 		return nil, err
@@ -67,7 +71,7 @@ func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt st
 		}
 	}
 	box := &inputBox{p: p, s: s, w: w, client: p.tmuxFor(s), pane: pane, ready: cli.Ready()}
-	if err := box.paste(ctx, cli.Literal(prompt)); err != nil {
+	if err := box.paste(ctx, text); err != nil {
 		return nil, err
 	}
 	if err := box.enter(ctx); err != nil {
