@@ -79,6 +79,9 @@ func (p *Paw) Stop(ctx context.Context, s *session.Session, agents []string) (*S
 		return nil, failf(KindError, "%s: stopped, but not recorded: %w", s.Name, err).hint("paw stop %s", s.Name)
 	}
 	p.Step("stop.finished")
+	for _, name := range agents {
+		p.claimAfter(s.Name, name, Claim{Leaving: name}) // its CLI has ended
+	}
 	return stopped, nil
 }
 
