@@ -32,7 +32,7 @@ func (p *Paw) Notify(ctx context.Context, o WaitOptions) (*Notified, error) {
 	if p, err = p.configuredFor(s); err != nil {
 		return nil, err
 	}
-	if err := requireWritable(w, p.recordDirs(), nil, ""); err != nil {
+	if err := requireWritable(w, p.ownDirs(), nil, ""); err != nil {
 		return nil, err
 	}
 	if err := childrenNamed(s, w.Agent, o.Agents); err != nil {

@@ -45,6 +45,12 @@ func (a agentFacts) everLaunched(s *session.Session) bool {
 	return a.lock.State == session.LockHeld || (a.lock.Holder.PID != 0 && !a.lock.Holder.At.Before(s.CreatedAt))
 }
 
+// exited tells whether the agent's CLI has ended with 0, as its dead pane shows.
+func (a agentFacts) exited() bool {
+	return a.lock.State == session.LockFree && a.pane != nil && a.pane.Dead && a.pane.Signal == nil &&
+		a.pane.ExitCode != nil && *a.pane.ExitCode == 0
+}
+
 // panesOn is one answer of one tmux server.
 type panesOn struct {
 	server tmux.Server

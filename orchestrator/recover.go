@@ -55,7 +55,7 @@ func (p *Paw) Recover(ctx context.Context, o RecoverOptions) (all []Recovered, p
 func (p *Paw) finishStop(ctx context.Context, s *session.Session, dryRun bool) error {
 	for _, w := range s.Worktrees {
 		if w.Phase == session.PhaseStopping && !dryRun {
-			_, err := p.Stop(ctx, s, nil)
+			_, err := p.Stop(ctx, s, StopOptions{})
 			return err
 		}
 	}
@@ -70,7 +70,7 @@ func (p *Paw) finishCutShort(ctx context.Context, s *session.Session) (*session.
 		var err error
 		switch w.Phase {
 		case session.PhaseStopping:
-			_, err = p.Stop(ctx, s, []string{w.Agent})
+			_, err = p.Stop(ctx, s, StopOptions{Agents: []string{w.Agent}, Only: true})
 		case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
 			result := Result{Agent: w.Agent, CLI: w.CLI, Kind: ResultRemoved, Reason: "its removal was finished"}
 			if err = p.resumeRemoval(ctx, s, w.Agent); err != nil {
@@ -78,7 +78,7 @@ func (p *Paw) finishCutShort(ctx context.Context, s *session.Session) (*session.
 				err = nil
 			}
 			results = append(results, result)
-		case session.PhaseCreating, session.PhaseLive, session.PhaseStopped:
+		case session.PhaseCreating, session.PhaseLive, session.PhaseStopped, session.PhaseExited:
 		}
 		if err != nil {
 			return s, results, err
@@ -155,6 +155,12 @@ func intend(w *session.Worktree, j job) {
 	if w == nil || j.result == ResultRefused || j.result == ResultStopped {
 		return
 	}
+	if j.result == ResultCompleted {
+		if w.Phase == session.PhaseLive {
+			w.Phase = session.PhaseExited
+		}
+		return
+	}
 	unchanged := w.Conversation() == j.planned
 	for _, id := range j.learnt {
 		w.AddConversation(id)
@@ -162,7 +168,7 @@ func intend(w *session.Worktree, j job) {
 	if j.chosen != "" && unchanged {
 		w.AddConversation(j.chosen)
 	}
-	if w.Phase == session.PhaseStopping || w.Phase == session.PhaseStopped {
+	if w.Phase == session.PhaseStopping || w.Phase == session.PhaseStopped || w.Phase == session.PhaseExited {
 		w.Phase = session.PhaseLive
 	}
 }

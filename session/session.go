@@ -36,6 +36,7 @@ const (
 	PhaseLive     Phase = "live"
 	PhaseStopping Phase = "stopping"
 	PhaseStopped  Phase = "stopped"
+	PhaseExited   Phase = "exited" // its CLI ended with 0, as when the user leaves it
 
 	PhaseRemoving   Phase = "removing"   // its worktree is about to go, if nothing in it would be lost
 	PhaseDiscarding Phase = "discarding" // the same by force: rescued first, and its directory kept

@@ -18,7 +18,7 @@ func newRecover(a *app) *cobra.Command {
 		Long: exits(`Bring a session back after a crash of tmux, of paw or of the machine: the same
 panes, with each CLI's own conversation. Agents that still run are left alone, none
 is started twice, nothing is deleted and no prompt is sent. Sessions and agents that
-you stopped come back only when NAME is given.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
+you stopped, and agents whose CLI ended with 0, come back only when NAME is given.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
 		Example: `  paw recover
   paw recover shop
   paw recover --all --detach

@@ -26,7 +26,7 @@ type Facts struct {
 
 	Running     bool      // its CLI runs in its pane, and nobody is about to end it
 	Launched    time.Time // when that CLI was launched
-	Exited      bool      // its CLI ended by itself: the dead pane is still there
+	Exited      bool      // its CLI ended by itself
 	TurnsUnseen bool      // its CLI tells nothing of its turns
 	Silent      bool      // its CLI runs and has told nothing yet in this launch
 	Sending     bool      // somebody types a prompt into its pane right now
