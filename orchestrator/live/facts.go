@@ -25,7 +25,7 @@ type Facts struct {
 	Last   *turn.Record        // its last turn, closed where the CLI's own record says that it is over; nil without turns
 
 	Running     bool      // its CLI runs in its pane, and nobody is about to end it
-	Launched    time.Time // when that CLI was launched
+	Launched    time.Time // when its CLI was launched; zero when it does not run
 	Exited      bool      // its CLI ended by itself
 	TurnsUnseen bool      // its CLI tells nothing of its turns
 	Silent      bool      // its CLI runs and has told nothing yet in this launch
