@@ -51,9 +51,7 @@ func (p *Paw) Add(ctx context.Context, s *session.Session, o AddOptions) (*Start
 	if o.DryRun {
 		return &Started{Session: s, Plan: describeStart(&a.draft, a.plans)[1:]}, nil
 	}
-	rec, err := p.recordAddition(ctx, s, a, func(*session.Session) error {
-		return p.keepPrompts(s, a.draft.Worktrees, o.Prompt)
-	})
+	rec, err := p.recordAddition(ctx, s, a, o.Prompt, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -116,9 +114,10 @@ func (p *Paw) planAddition(ctx context.Context, s *session.Session, o AddOptions
 	return a, conflict(a.m.Check(ctx, a.plans))
 }
 
-// recordAddition writes the intent: the agents that are about to be made. check,
-// which may be nil, looks at the record and has the last word before them.
-func (p *Paw) recordAddition(ctx context.Context, s *session.Session, a *addition, check func(*session.Session) error) (*session.Session, error) {
+// recordAddition writes the intent: the agents that are about to be made, and
+// their first prompt. check, which may be nil, looks at the record and has the
+// last word before them.
+func (p *Paw) recordAddition(ctx context.Context, s *session.Session, a *addition, prompt string, check func(*session.Session) error) (*session.Session, error) {
 	rec, err := p.update(ctx, s.Name, func(rec *session.Session) error {
 		for _, w := range a.draft.Worktrees {
 			if rec.Worktree(w.Agent) != nil {
@@ -131,7 +130,7 @@ func (p *Paw) recordAddition(ctx context.Context, s *session.Session, a *additio
 			}
 		}
 		rec.Worktrees = append(rec.Worktrees, a.draft.Worktrees...)
-		return nil
+		return p.keepPrompts(rec, a.draft.Worktrees, prompt)
 	})
 	if err != nil {
 		return nil, p.recordError(s.Name, err)

@@ -173,7 +173,11 @@ func (p *Paw) removable(ctx context.Context, m worktree.Manager, s *session.Sess
 		return nil
 	}
 	if err := worktree.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
-		return failf(KindRefused, "%s: not removed: %w", w.Agent, err).hint("git -C %s worktree repair %s", quote(s.RepoPath), quote(w.WorktreePath))
+		refused := failf(KindRefused, "%s: not removed: %w", w.Agent, err)
+		if m.Unregistered(planOf(s, *w)) {
+			return refused.hint("paw recover %s", s.Name)
+		}
+		return refused.hint("git -C %s worktree repair %s", quote(s.RepoPath), quote(w.WorktreePath))
 	}
 	if o.Force {
 		return nil

@@ -175,12 +175,7 @@ func (p *Paw) tryRecordChild(ctx context.Context, s *session.Session, parent str
 		return nil, nil, err
 	}
 	a.draft.Worktrees[0].Parent = parent
-	rec, err := p.recordAddition(ctx, s, a, func(rec *session.Session) error {
-		if err := p.maySpawn(rec, parent); err != nil {
-			return err
-		}
-		return p.keepPrompts(rec, a.draft.Worktrees, o.Prompt)
-	})
+	rec, err := p.recordAddition(ctx, s, a, o.Prompt, func(rec *session.Session) error { return p.maySpawn(rec, parent) })
 	return rec, a, err
 }
 

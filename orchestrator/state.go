@@ -9,6 +9,13 @@ import (
 	"paw/session/turn"
 )
 
+// reasonSilent is why the state of a CLI that was just started is unknown.
+const reasonSilent = "no hook has reported yet"
+
+// promptPatience is how long after its launch a CLI may take to report its first
+// prompt. One that has not by then took it for something else than a prompt.
+const promptPatience = time.Minute
+
 // turnFacts is what is known of an agent's turns, beside whether its CLI runs.
 type turnFacts struct {
 	visible   bool           // the CLI has hooks or a record: its turns can be seen
@@ -18,6 +25,7 @@ type turnFacts struct {
 	observed  agent.Observed // what the CLI's own record says
 	headless  bool           // a living paw runs a turn without a pane
 	launched  time.Time      // when the running CLI was launched
+	prompted  bool           // with a first prompt
 	now       time.Time
 	done      *session.Done // what the agent said of its work, nil when it said nothing
 }
@@ -54,12 +62,15 @@ func runningState(f turnFacts) session.AgentStatus {
 		return closedTurnState(*f.last)
 	}
 	switch {
+	case f.prompted && f.now.Sub(f.launched).Abs() < promptPatience:
+		// It has a prompt or is about to get one: it is not waiting for another.
+		return session.AgentStatus{State: session.StateUnknown, Since: at(f.launched), Source: session.SourceLock, Reason: session.ReasonPrompted}
 	case f.observed.Known:
 		return session.AgentStatus{State: session.StateIdle, Since: at(f.observed.At), Source: f.observed.Source}
 	case !f.hooksSeen.IsZero():
 		return session.AgentStatus{State: session.StateIdle, Since: at(f.hooksSeen), Source: session.SourceHook}
 	}
-	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: "no hook has reported yet"}
+	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: reasonSilent}
 }
 
 // headlessState is the state while paw run holds the agent's lock.

@@ -48,7 +48,8 @@ func (p *Paw) Stop(ctx context.Context, s *session.Session, o StopOptions) (*Sto
 	// The intent comes first, but a full disk must not keep agents running. Panes
 	// are looked for after it: from here on no start, add or recover that is
 	// under way opens another (see openPanes).
-	rec, saved := p.savePhase(ctx, s.Name, o.targets, session.PhaseStopping, whole)
+	stopping := func(string) session.Phase { return session.PhaseStopping }
+	rec, saved := p.savePhase(ctx, s.Name, o.targets, stopping, whole)
 	if rec != nil {
 		s = rec // with the agents that were added since it was loaded
 	}
@@ -72,7 +73,12 @@ func (p *Paw) Stop(ctx context.Context, s *session.Session, o StopOptions) (*Sto
 		}
 	}
 	p.Step("stop.turns-closed")
-	_, err = p.savePhase(ctx, s.Name, func(*session.Session) []string { return targets }, session.PhaseStopped, whole)
+	_, err = p.savePhase(ctx, s.Name, func(*session.Session) []string { return targets }, func(name string) session.Phase {
+		if a := f.agent(name); a != nil && a.exited() {
+			return session.PhaseExited
+		}
+		return session.PhaseStopped
+	}, whole)
 	if err := errors.Join(saved, err); err != nil {
 		return nil, failf(KindError, "%s: stopped, but not recorded: %w", s.Name, err).hint("paw stop %s", s.Name)
 	}
@@ -104,7 +110,7 @@ func settled(f facts) bool {
 
 // savePhase records how far stopping has come, and returns the record. targets
 // picks the agents, by the record.
-func (p *Paw) savePhase(ctx context.Context, name string, targets func(*session.Session) []string, phase session.Phase, whole bool) (*session.Session, error) {
+func (p *Paw) savePhase(ctx context.Context, name string, targets func(*session.Session) []string, phase func(agentName string) session.Phase, whole bool) (*session.Session, error) {
 	return p.update(ctx, name, func(rec *session.Session) error {
 		if whole {
 			rec.Status = session.StatusStopped
@@ -117,8 +123,9 @@ func (p *Paw) savePhase(ctx context.Context, name string, targets func(*session.
 			switch w.Phase {
 			case session.PhaseCreating: // recover still has to make a worktree that never was
 			case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving: // and to finish this
+			case session.PhaseExited: // it has ended before
 			case "", session.PhaseLive, session.PhaseStopping, session.PhaseStopped:
-				w.Phase = phase
+				w.Phase = phase(w.Agent)
 			}
 		}
 		return nil
