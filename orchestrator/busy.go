@@ -13,11 +13,17 @@ func (p *Paw) refuseBusy(ctx context.Context, s *session.Session, agents ...stri
 		return err
 	}
 	for _, a := range p.statusOf(f).Agents {
-		busy := a.State == session.StateRunning || a.State == session.StateWaitingInput || a.State == session.StateWaitingChildren
-		if busy && contains(agents, a.Record.Agent) {
-			return failf(KindRefused, "%s: a turn is in progress (%s)", a.Record.Agent, a.State).
-				hint("paw attach %s %s", s.Name, a.Record.Agent).hint("paw stop %s %s", s.Name, a.Record.Agent)
+		what := "a turn is in progress"
+		switch {
+		case !contains(agents, a.Record.Agent):
+			continue
+		case a.State == session.StateWaitingChildren && a.PID != 0:
+			what = a.Reason
+		case a.State != session.StateRunning && a.State != session.StateWaitingInput:
+			continue
 		}
+		return failf(KindRefused, "%s: %s (%s)", a.Record.Agent, what, a.State).
+			hint("paw attach %s %s", s.Name, a.Record.Agent).hint("paw stop %s %s", s.Name, a.Record.Agent)
 	}
 	return nil
 }
