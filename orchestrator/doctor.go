@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"paw/session"
 )
@@ -60,19 +63,20 @@ func (p *Paw) Doctor(ctx context.Context) []Finding {
 	return found
 }
 
-// writable tries the folders that every change needs.
+// writable looks whether the folders that every change needs can be written or
+// made. It makes none.
 func (p *Paw) writable() error {
 	for _, dir := range []string{p.Paths.SessionsDir, p.Paths.LocksDir(), p.Paths.LaunchDir()} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
+		there := dir
+		_, err := os.Stat(there)
+		for ; errors.Is(err, fs.ErrNotExist); _, err = os.Stat(there) {
+			there = filepath.Dir(there)
 		}
-		f, err := os.CreateTemp(dir, ".paw-write-test-*")
 		if err != nil {
 			return err
 		}
-		f.Close()
-		if err := os.Remove(f.Name()); err != nil {
-			return err
+		if err := unix.Access(there, unix.W_OK|unix.X_OK); err != nil {
+			return failf(KindError, "%s: cannot be written: %w", there, err)
 		}
 	}
 	return nil
