@@ -29,12 +29,7 @@ func (p *Paw) Doctor(ctx context.Context) []Finding {
 			found = append(found, Finding{OK: true, Text: fine, Hints: []string{}})
 			return
 		}
-		f := Finding{Text: err.Error(), Hints: []string{}}
-		var e *Error
-		if errors.As(err, &e) {
-			f.Hints = append(f.Hints, e.Hints...)
-		}
-		found = append(found, f)
+		found = append(found, Finding{Text: err.Error(), Hints: append([]string{}, hintsOf(err)...)})
 	}
 	add(p.requireTools(ctx), "git and tmux are new enough")
 	add(p.writable(), "state and data folders can be written")
