@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"fmt"
 
 	"paw/session"
 	"paw/worktree"
@@ -37,9 +36,10 @@ type Result struct {
 type worktreeStep string
 
 const (
-	worktreeKeep    worktreeStep = ""
-	worktreeCreate  worktreeStep = "create"
-	worktreeRestore worktreeStep = "restore"
+	worktreeKeep     worktreeStep = ""
+	worktreeCreate   worktreeStep = "create"
+	worktreeRestore  worktreeStep = "restore"
+	worktreeRegister worktreeStep = "register" // the directory stays, git knows it again
 )
 
 // job is what bringUp does for one agent.
@@ -50,7 +50,8 @@ type job struct {
 	reason   string
 	hints    []string
 	notes    []string
-	prompt   string // first prompt, only ever set by start and add
+	parent   string // of a child that is just being spawned
+	prompt   string // first prompt, only ever set by start, add and spawn
 	sendIt   bool   // the CLI cannot take the prompt as an argument: it is typed once it is ready
 	// learnt are conversations found on disk, newest last; planned is the newest
 	// one the plan was made from, chosen the id of a fresh one. Another paw may
@@ -111,6 +112,9 @@ func (p *Paw) prepareWorktrees(ctx context.Context, m worktree.Manager, s *sessi
 			plans = append(plans, planOf(s, *s.Worktree(jobs[i].agent)))
 		}
 	}
+	if err := p.keepOrigins(ctx, m, s, jobs); err != nil {
+		return err
+	}
 	warnings := map[string]string{}
 	if len(plans) > 0 {
 		made, err := m.Create(ctx, plans, p.Step)
@@ -130,19 +134,9 @@ func (p *Paw) prepareWorktrees(ctx context.Context, m worktree.Manager, s *sessi
 		if j.result != ResultRefused && j.worktree == worktreeCreate {
 			p.restoreOrigin(ctx, m, w, j)
 		}
-		if j.result == ResultRefused || j.worktree != worktreeRestore {
-			continue
+		if j.result != ResultRefused && (j.worktree == worktreeRestore || j.worktree == worktreeRegister) {
+			p.restoreWorktree(ctx, m, s, w, j)
 		}
-		rescue, err := m.Restore(ctx, planOf(s, *w))
-		if err != nil {
-			j.refuse(conflict(err))
-			continue
-		}
-		j.notes = append(j.notes, fmt.Sprintf("its worktree was missing and was checked out again from %s; files that were not committed are not in it", w.Branch))
-		if rescue != "" {
-			j.notes = append(j.notes, "what it had staged is kept in "+rescue)
-		}
-		p.Step("worktree.restored")
 	}
 	p.setUpWorktrees(ctx, m, s, jobs)
 	return nil

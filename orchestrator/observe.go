@@ -68,8 +68,13 @@ func (p *Paw) askTmux(ctx context.Context, s *session.Session) panesOn {
 // observe gathers the facts of one session: what tmux says and, in the
 // meantime, what files and locks say.
 func (p *Paw) observe(ctx context.Context, s *session.Session) (facts, error) {
+	return p.observeWith(ctx, s, p.askTmux)
+}
+
+// observeWith is observe with another way to list the panes.
+func (p *Paw) observeWith(ctx context.Context, s *session.Session, ask func(context.Context, *session.Session) panesOn) (facts, error) {
 	answer := make(chan panesOn, 1)
-	go func() { answer <- p.askTmux(ctx, s) }()
+	go func() { answer <- ask(ctx, s) }()
 	agents := p.lookAtAgents(s)
 	on := <-answer
 	for _, a := range agents {
@@ -136,7 +141,7 @@ func (p *Paw) joinFacts(s *session.Session, on panesOn, agents []agentFacts) fac
 // observeTurns gathers what is known of an agent's turns; the CLI's own record
 // is only asked about one that runs.
 func (p *Paw) observeTurns(s *session.Session, w *session.Worktree, lock session.AgentLock) turnFacts {
-	f := turnFacts{launch: launchID(s.Name, w.Agent, lock.Holder.Generation), now: p.Now()}
+	f := turnFacts{launch: launchID(s.Name, w.Agent, lock.Holder.Generation), now: p.Now(), done: w.Done}
 	if last, err := p.turnDir(s.Name, w.Agent).Last(); err == nil {
 		f.last = last
 	}

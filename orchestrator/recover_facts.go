@@ -37,7 +37,9 @@ func (p *Paw) planRecover(ctx context.Context, f facts, named bool) ([]job, erro
 		rf := p.factsFor(ctx, f, a, processes)
 		rf.named = named
 		_, rf.branchExists = branches[a.record.Branch]
-		rf.branchAt = checkedOutAt(entries, a.record)
+		rf.branchAt, rf.onBranch = checkedOutAt(entries, a.record), onBranch(entries, a.record)
+		rf.unregistered = rf.worktreeWrong != "" && m.Unregistered(planOf(s, a.record))
+		rf.lastCommit = p.lastCommitOf(entries, s, a.record)
 		jobs[i] = planAgent(rf)
 	}
 	return jobs, nil

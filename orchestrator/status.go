@@ -136,10 +136,10 @@ func (p *Paw) statusOf(f facts) SessionStatus {
 			children[w.Parent] = append(children[w.Parent], w.Agent)
 		}
 	}
-	for _, a := range f.agents {
+	states := p.states(f)
+	for i, a := range f.agents {
 		as := AgentStatus{
-			Record: a.record, AgentStatus: withTurnState(session.Observe(f.evidence(a)), a.turns),
-			Children: children[a.record.Agent], Hooks: hooksOf(a),
+			Record: a.record, AgentStatus: states[i], Children: children[a.record.Agent], Hooks: hooksOf(a),
 		}
 		if last := a.turns.last; last != nil && last.State == turn.InProgress && as.State != session.StateSuspended {
 			as.CurrentTurn = last.Number
@@ -150,9 +150,6 @@ func (p *Paw) statusOf(f facts) SessionStatus {
 		}
 		if a.lockErr != nil && as.Reason == session.ReasonLockUnknown {
 			as.Reason = a.lockErr.Error()
-		}
-		if a.failure != "" && a.pane != nil && a.pane.Dead {
-			as.Reason = a.failure
 		}
 		if f.tmux != session.TmuxUnknown {
 			alive := a.pane != nil && !a.pane.Dead
