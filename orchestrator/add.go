@@ -50,10 +50,7 @@ func (p *Paw) Add(ctx context.Context, s *session.Session, o AddOptions) (*Start
 	if o.DryRun {
 		return &Started{Session: s, Plan: describeStart(&a.draft, a.plans)[1:]}, nil
 	}
-	if err := p.keepPrompts(s, a.draft.Worktrees, o.Prompt); err != nil {
-		return nil, err
-	}
-	rec, err := p.recordAddition(ctx, s, a)
+	rec, err := p.recordAddition(ctx, s, a, o.Prompt)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +84,7 @@ func (p *Paw) planAddition(ctx context.Context, s *session.Session, o AddOptions
 		return nil, err
 	}
 	a := &addition{draft: *s, notes: map[string][]string{}}
-	if a.repository, err = worktree.Discover(s.GitCommonDir); err != nil {
+	if a.repository, err = p.repositoryOf(ctx, s); err != nil {
 		return nil, err
 	}
 	a.m, a.draft.Worktrees = p.manager(a.repository), nil
@@ -116,7 +113,7 @@ func (p *Paw) planAddition(ctx context.Context, s *session.Session, o AddOptions
 }
 
 // recordAddition writes the intent: the agents that are about to be made.
-func (p *Paw) recordAddition(ctx context.Context, s *session.Session, a *addition) (*session.Session, error) {
+func (p *Paw) recordAddition(ctx context.Context, s *session.Session, a *addition, prompt string) (*session.Session, error) {
 	rec, err := p.update(ctx, s.Name, func(rec *session.Session) error {
 		for _, w := range a.draft.Worktrees {
 			if rec.Worktree(w.Agent) != nil {
@@ -124,7 +121,7 @@ func (p *Paw) recordAddition(ctx context.Context, s *session.Session, a *additio
 			}
 		}
 		rec.Worktrees = append(rec.Worktrees, a.draft.Worktrees...)
-		return nil
+		return p.keepPrompts(rec, a.draft.Worktrees, prompt)
 	})
 	if err != nil {
 		return nil, p.recordError(s.Name, err)

@@ -3,7 +3,6 @@ package orchestrator
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"paw/session"
 	"paw/worktree"
@@ -20,6 +19,8 @@ const (
 	ResultRefused ResultKind = "refused" // not started, with the reason and the way out
 	ResultStopped ResultKind = "stopped" // stopped by the user, left alone
 	ResultRemoved ResultKind = "removed" // its removal had been cut short and was finished
+
+	ResultCompleted ResultKind = "completed" // its CLI ended with 0 before, left alone
 )
 
 // Result is what became of one agent.
@@ -36,9 +37,10 @@ type Result struct {
 type worktreeStep string
 
 const (
-	worktreeKeep    worktreeStep = ""
-	worktreeCreate  worktreeStep = "create"
-	worktreeRestore worktreeStep = "restore"
+	worktreeKeep     worktreeStep = ""
+	worktreeCreate   worktreeStep = "create"
+	worktreeRestore  worktreeStep = "restore"
+	worktreeRegister worktreeStep = "register" // the directory stays, git knows it again
 )
 
 // job is what bringUp does for one agent.
@@ -63,9 +65,9 @@ type job struct {
 // bringUp makes the worktrees of the jobs and starts their agents. It may be
 // repeated: whatever is there already is left as it is.
 func (p *Paw) bringUp(ctx context.Context, s *session.Session, jobs []job) (*session.Session, []Result, error) {
-	repository, err := worktree.Discover(s.GitCommonDir)
+	repository, err := p.repositoryOf(ctx, s)
 	if err != nil {
-		return s, nil, fmt.Errorf("%s: %w", s.RepoPath, err)
+		return s, nil, err
 	}
 	m := p.manager(repository)
 	if err := p.prepareWorktrees(ctx, m, s, jobs); err != nil {
@@ -133,19 +135,9 @@ func (p *Paw) prepareWorktrees(ctx context.Context, m worktree.Manager, s *sessi
 		if j.result != ResultRefused && j.worktree == worktreeCreate {
 			p.restoreOrigin(ctx, m, w, j)
 		}
-		if j.result == ResultRefused || j.worktree != worktreeRestore {
-			continue
+		if j.result != ResultRefused && (j.worktree == worktreeRestore || j.worktree == worktreeRegister) {
+			p.restoreWorktree(ctx, m, s, w, j)
 		}
-		rescue, err := m.Restore(ctx, planOf(s, *w))
-		if err != nil {
-			j.refuse(conflict(err))
-			continue
-		}
-		j.notes = append(j.notes, fmt.Sprintf("its worktree was missing and was checked out again from %s; files that were not committed are not in it", w.Branch))
-		if rescue != "" {
-			j.notes = append(j.notes, "what it had staged is kept in "+rescue)
-		}
-		p.Step("worktree.restored")
 	}
 	p.setUpWorktrees(ctx, m, s, jobs)
 	return nil

@@ -27,7 +27,7 @@ func (p *Paw) Diff(ctx context.Context, s *session.Session, agentName string, o 
 	if err != nil {
 		return err
 	}
-	repository, err := worktree.Discover(s.GitCommonDir)
+	repository, err := p.repositoryOf(ctx, s)
 	if err != nil {
 		return err
 	}

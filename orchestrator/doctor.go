@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"paw/session"
-	"paw/worktree"
 )
 
 // Finding is one thing doctor looked at.
@@ -111,9 +110,9 @@ func (a AgentStatus) lockFree() bool { return a.PID == 0 }
 
 // examineRepository looks at the worktree registrations and the trash.
 func (p *Paw) examineRepository(ctx context.Context, s *session.Session, add func(error, string)) {
-	repository, err := worktree.Discover(s.GitCommonDir)
+	repository, err := p.repositoryOf(ctx, s)
 	if err != nil {
-		add(failf(KindError, "%s: the repository is gone: %w", s.RepoPath, err), "")
+		add(err, "")
 		return
 	}
 	entries, err := p.manager(repository).List(ctx)

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"context"
 	"errors"
 	"strings"
 
@@ -49,6 +50,7 @@ func (p *Paw) Here() (*session.Session, error) {
 	}
 	repository, err := worktree.Discover(p.Dir)
 	places := []string{repository.Worktree, repository.Path, repository.CommonDir}
+	inside := err == nil
 	if errors.Is(err, worktree.ErrNotRepository) {
 		places, err = []string{p.Dir}, nil // maybe an agent's worktree that lost its .git file
 	}
@@ -67,7 +69,10 @@ func (p *Paw) Here() (*session.Session, error) {
 			return s, nil
 		}
 	}
-	return nil, nil
+	if !inside {
+		return nil, nil
+	}
+	return p.movedSession(context.Background())
 }
 
 // recordError puts an error of the store into the user's words.
@@ -93,10 +98,6 @@ func agentNamed(s *session.Session, name string) (*session.Worktree, error) {
 	if w := s.Worktree(name); w != nil {
 		return w, nil
 	}
-	names := make([]string, len(s.Worktrees))
-	for i, w := range s.Worktrees {
-		names[i] = w.Agent
-	}
-	return nil, failf(KindNotFound, "%s: no such agent in %s (it has %s)", name, s.Name, strings.Join(names, ", ")).
+	return nil, failf(KindNotFound, "%s: no such agent in %s (it has %s)", name, s.Name, strings.Join(agentNames(s), ", ")).
 		hint("paw status %s", s.Name)
 }

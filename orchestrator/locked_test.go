@@ -41,6 +41,13 @@ func TestLocksAreNotWaitedForForever(t *testing.T) {
 				return p.withTurns(ctx, s, &s.Worktrees[0], func(*turns) error { return nil })
 			},
 		},
+		"prompt": {
+			func(ctx context.Context) (func(), error) { return p.Locks.Prompt(ctx, "shop", "one") },
+			func(ctx context.Context) error {
+				_, err := p.lockPrompt(ctx, s, &s.Worktrees[0])
+				return err
+			},
+		},
 		"repository": {
 			func(ctx context.Context) (func(), error) { return p.Locks.Repository(ctx, repository.CommonDir) },
 			func(ctx context.Context) error {

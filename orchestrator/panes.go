@@ -75,7 +75,7 @@ func withdrawn(s *session.Session, agentName string) string {
 		return "it was stopped in the meantime"
 	case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
 		return "it is being removed"
-	case session.PhaseCreating, session.PhaseLive:
+	case session.PhaseCreating, session.PhaseLive, session.PhaseExited:
 	}
 	if s.Status == session.StatusStopped {
 		return "the session was stopped in the meantime"
@@ -148,6 +148,11 @@ func (p *Paw) recordPanes(ctx context.Context, s *session.Session, jobs []job) e
 			continue
 		}
 		w.PaneID, w.Phase = a.pane.ID, session.PhaseLive
+	}
+	for _, a := range f.agents {
+		if w := s.Worktree(a.record.Agent); w.Phase == session.PhaseLive && a.exited() {
+			w.Phase = session.PhaseExited // once the pane is gone, nothing else tells
+		}
 	}
 	return nil
 }

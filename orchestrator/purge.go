@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -16,6 +17,9 @@ type Purged struct {
 	Deleted []string          // branches
 	Kept    map[string]string // branches that stay, with the reason
 	Rescues []string          // refs with rescued work, which stay
+
+	Gone      string   // the repository when it is gone: only the record could be deleted
+	Worktrees []string // directories of such a session, which stay
 }
 
 // Purge ends a session for good: stop, remove every agent, delete the merged
@@ -25,18 +29,17 @@ func (p *Paw) Purge(ctx context.Context, s *session.Session, o RemoveOptions) (*
 	if err := p.requireGit(ctx); err != nil {
 		return nil, err
 	}
-	repository, err := worktree.Discover(s.GitCommonDir)
-	if err != nil {
-		return nil, failf(KindError, "%s: the repository is gone: %w", s.RepoPath, err)
-	}
-	m := p.manager(repository)
-	names := make([]string, len(s.Worktrees))
-	for i, w := range s.Worktrees {
-		names[i] = w.Agent
-	}
-	if err := p.betweenTurns(ctx, s, names, o); err != nil {
+	repository, err := p.repositoryOf(ctx, s)
+	if err != nil && !errors.Is(err, errGone) {
 		return nil, err
 	}
+	if err := p.betweenTurns(ctx, s, agentNames(s), o); err != nil {
+		return nil, err
+	}
+	if err != nil {
+		return p.purgeWithoutRepository(ctx, s, o)
+	}
+	m := p.manager(repository)
 	for i := range s.Worktrees {
 		if err := p.removable(ctx, m, s, &s.Worktrees[i], o); err != nil {
 			return nil, err
@@ -57,17 +60,69 @@ func (p *Paw) Purge(ctx context.Context, s *session.Session, o RemoveOptions) (*
 		p.deleteBranch(ctx, m, w, purged)
 		p.Step("purge.removed")
 	}
-	for _, dir := range []string{filepath.Join(p.Paths.LaunchDir(), s.Name), filepath.Dir(p.stateDir(s.Name, "x"))} {
+	return purged, p.deleteSession(ctx, s.Name, nil, func() error {
+		if err := p.deleteState(s.Name); err != nil || !o.Tags {
+			return err
+		}
+		return p.purgeTurns(ctx, m, s.Name, s.Worktrees, purged, o.Force)
+	})
+}
+
+// purgeWithoutRepository ends a session whose repository is gone. Nobody can say
+// what would be lost with its worktrees, so they stay.
+func (p *Paw) purgeWithoutRepository(ctx context.Context, s *session.Session, o RemoveOptions) (*Purged, error) {
+	purged := &Purged{Session: s.Name, Gone: s.RepoPath}
+	for _, w := range s.Worktrees {
+		if _, err := os.Lstat(w.WorktreePath); err == nil {
+			purged.Worktrees = append(purged.Worktrees, w.WorktreePath)
+		}
+	}
+	if o.DryRun {
+		return purged, nil
+	}
+	if _, err := p.Stop(ctx, s, nil); err != nil {
+		return nil, err
+	}
+	return purged, p.deleteSession(ctx, s.Name, agentNames(s), func() error {
+		if err := p.deleteState(s.Name); err != nil || !o.Tags {
+			return err
+		}
+		return os.RemoveAll(filepath.Join(p.Paths.TurnsDir(), s.Name))
+	})
+}
+
+// deleteState deletes what paw keeps of a session beside its record and its turns.
+func (p *Paw) deleteState(name string) error {
+	for _, dir := range []string{filepath.Join(p.Paths.LaunchDir(), name), filepath.Dir(p.stateDir(name, "x"))} {
 		if err := os.RemoveAll(dir); err != nil {
-			return purged, err
+			return err
 		}
 	}
-	if o.Tags {
-		if err := p.purgeTurns(ctx, m, s.Name, s.Worktrees, purged, o.Force); err != nil {
-			return purged, err
-		}
+	return nil
+}
+
+func agentNames(s *session.Session) []string {
+	names := make([]string, len(s.Worktrees))
+	for i, w := range s.Worktrees {
+		names[i] = w.Agent
 	}
-	return purged, p.Store.Delete(ctx, s.Name)
+	return names
+}
+
+// deleteSession deletes the record, and what last deletes, unless it has agents
+// that are not among the known: an add or a run that came in between made them.
+func (p *Paw) deleteSession(ctx context.Context, name string, known []string, last func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	err := p.Store.Delete(ctx, name, func(rec *session.Session) error {
+		for _, w := range rec.Worktrees {
+			if !contains(known, w.Agent) {
+				return failf(KindRefused, "%s: not deleted, %s was added in the meantime", name, w.Agent).hint("paw status %s", name)
+			}
+		}
+		return last()
+	})
+	return p.recordError(name, err)
 }
 
 // purgeAgent removes one agent of a session that was stopped and looked at.

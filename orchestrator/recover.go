@@ -26,32 +26,29 @@ type Recovered struct {
 
 // Recover brings sessions back: the same panes with each CLI's own
 // conversation. It starts no agent twice, deletes nothing and sends no prompt.
-func (p *Paw) Recover(ctx context.Context, o RecoverOptions) ([]Recovered, error) {
+// Unreadable records come back as problems beside the sessions that can be read.
+func (p *Paw) Recover(ctx context.Context, o RecoverOptions) (all []Recovered, problems []error, err error) {
 	if err := p.requireTools(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	sessions, problems, err := p.selectSessions(StatusOptions{Name: o.Name, All: o.All})
 	if err != nil {
-		return nil, err
-	}
-	for _, problem := range problems {
-		p.say("paw: error: %v", problem)
+		return nil, problems, err
 	}
 	if len(sessions) == 0 && !o.All {
-		return nil, failf(KindNotFound, "no session here").hint("paw status --all")
+		return nil, problems, failf(KindNotFound, "no session here").hint("paw status --all")
 	}
-	var all []Recovered
 	for _, s := range sessions {
 		one, err := p.recoverSession(ctx, s, o)
 		if err != nil && (len(sessions) == 1 || ctx.Err() != nil) {
-			return all, err
+			return all, problems, err
 		}
 		if err != nil { // must not keep the others from coming back
 			one = Recovered{Session: s, Err: err}
 		}
 		all = append(all, one)
 	}
-	return all, nil
+	return all, problems, nil
 }
 
 // finishStop ends what a stop that was cut short left running.
@@ -81,7 +78,7 @@ func (p *Paw) finishCutShort(ctx context.Context, s *session.Session) (*session.
 				err = nil
 			}
 			results = append(results, result)
-		case session.PhaseCreating, session.PhaseLive, session.PhaseStopped:
+		case session.PhaseCreating, session.PhaseLive, session.PhaseStopped, session.PhaseExited:
 		}
 		if err != nil {
 			return s, results, err
@@ -96,8 +93,11 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 	if s.Status == session.StatusStopped && o.Name == "" {
 		return Recovered{Session: s, Left: "stopped; paw recover " + s.Name + " brings it back"}, p.finishStop(ctx, s, dryRun)
 	}
-	p, err := p.configuredFor(s)
+	s, err := p.adoptFor(ctx, s, dryRun)
 	if err != nil {
+		return Recovered{}, err
+	}
+	if p, err = p.configuredFor(s); err != nil {
 		return Recovered{}, err
 	}
 	var finished []Result
@@ -148,27 +148,17 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 	return Recovered{Session: s, Results: append(finished, results...)}, nil
 }
 
-// awaitDying gives agents that have lost their pane a moment to end: the hang-up
-// reached them, and a CLI may take a second to say good-bye. Those that stay are orphans.
-func (p *Paw) awaitDying(ctx context.Context, f facts) (facts, error) {
-	var dying []string
-	for _, a := range f.agents {
-		if f.tmux != session.TmuxUnknown && a.lock.State == session.LockHeld && !runsHeadless(a.lock) && (a.pane == nil || a.pane.Dead) {
-			dying = append(dying, a.record.Agent)
-		}
-	}
-	if len(dying) == 0 {
-		return f, nil
-	}
-	p.awaitDeath(ctx, f.session, dying, hangUpGrace)
-	return p.observe(ctx, f.session)
-}
-
 // intend writes the plan for one agent into its record, before anything is
 // made. Ids are only ever added; the one chosen for a fresh start is dropped
 // when another paw chose in the meantime.
 func intend(w *session.Worktree, j job) {
 	if w == nil || j.result == ResultRefused || j.result == ResultStopped {
+		return
+	}
+	if j.result == ResultCompleted {
+		if w.Phase == session.PhaseLive {
+			w.Phase = session.PhaseExited
+		}
 		return
 	}
 	unchanged := w.Conversation() == j.planned
@@ -178,7 +168,7 @@ func intend(w *session.Worktree, j job) {
 	if j.chosen != "" && unchanged {
 		w.AddConversation(j.chosen)
 	}
-	if w.Phase == session.PhaseStopping || w.Phase == session.PhaseStopped {
+	if w.Phase == session.PhaseStopping || w.Phase == session.PhaseStopped || w.Phase == session.PhaseExited {
 		w.Phase = session.PhaseLive
 	}
 }

@@ -37,9 +37,9 @@ func (p *Paw) Remove(ctx context.Context, s *session.Session, name string, o Rem
 	if err := p.requireGit(ctx); err != nil {
 		return nil, err
 	}
-	repository, err := worktree.Discover(s.GitCommonDir)
+	repository, err := p.repositoryOf(ctx, s)
 	if err != nil {
-		return nil, failf(KindError, "%s: the repository is gone: %w", s.RepoPath, err)
+		return nil, err
 	}
 	m := p.manager(repository)
 	removed := &Removed{Agent: name, Branch: w.Branch, Worktree: w.WorktreePath}
@@ -125,7 +125,7 @@ func (p *Paw) endForRemoval(ctx context.Context, s *session.Session, name string
 
 // resumeRemoval goes on with a removal that was cut short.
 func (p *Paw) resumeRemoval(ctx context.Context, s *session.Session, name string) error {
-	repository, err := worktree.Discover(s.GitCommonDir)
+	repository, err := p.repositoryOf(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,11 @@ func (p *Paw) removable(ctx context.Context, m worktree.Manager, s *session.Sess
 		return nil
 	}
 	if err := worktree.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
-		return failf(KindRefused, "%s: not removed: %w", w.Agent, err).hint("git -C %s worktree repair %s", quote(s.RepoPath), quote(w.WorktreePath))
+		refused := failf(KindRefused, "%s: not removed: %w", w.Agent, err)
+		if m.Unregistered(planOf(s, *w)) {
+			return refused.hint("paw recover %s", s.Name)
+		}
+		return refused.hint("git -C %s worktree repair %s", quote(s.RepoPath), quote(w.WorktreePath))
 	}
 	if o.Force {
 		return nil

@@ -18,7 +18,11 @@ func (p *Paw) undoStart(s *session.Session, plans []worktree.Plan, cause error) 
 	if err := p.rollbackWorktrees(ctx, s, plans); err != nil {
 		return withHint(cause, "paw recover "+s.Name, "paw purge "+s.Name)
 	}
-	if err := p.Store.Delete(ctx, s.Name); err != nil {
+	known := make([]string, len(plans))
+	for i, plan := range plans {
+		known[i] = plan.Agent
+	}
+	if err := p.deleteSession(ctx, s.Name, known, func() error { return nil }); err != nil {
 		return withHint(cause, "paw purge "+s.Name)
 	}
 	return cause

@@ -51,6 +51,11 @@ func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt st
 	if err != nil {
 		return nil, err
 	}
+	unlock, err := p.lockPrompt(ctx, s, w)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	pane, err := p.awaitReady(ctx, s, w, cli)
 	if err != nil {
 		return nil, err
@@ -75,6 +80,17 @@ func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt st
 		return sent, nil
 	}
 	return sent, p.confirm(ctx, s, w, client, pane, before, sent)
+}
+
+// lockPrompt waits until no other paw types a prompt into the pane of the agent.
+func (p *Paw) lockPrompt(ctx context.Context, s *session.Session, w *session.Worktree) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	unlock, err = p.Locks.Prompt(ctx, s.Name, w.Agent)
+	if err != nil {
+		return nil, p.recordError(s.Name, err)
+	}
+	return unlock, nil
 }
 
 // awaitReady waits until the agent takes typed input and returns its pane.

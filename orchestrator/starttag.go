@@ -3,6 +3,8 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"paw/session"
@@ -27,6 +29,10 @@ func (p *Paw) tagStarts(ctx context.Context, m worktree.Manager, s *session.Sess
 		if len(tagged) == 0 {
 			refs[turn.TagRef(w.TurnSession, 0)] = w.BaseCommit
 		}
+		// The folder says whose tag it is when there is no record any more (loggedAgents).
+		if err := os.MkdirAll(p.turnDir(s.Name, j.agent).Path, 0o700); err != nil {
+			return err
+		}
 	}
 	if err := m.CreateRefs(ctx, refs); err != nil {
 		return err
@@ -46,7 +52,9 @@ func (p *Paw) untagStarts(ctx context.Context, m worktree.Manager, s *session.Se
 		if len(tagged) == 1 && tagged[0] == 0 {
 			refs[turn.TagRef(w.TurnSession, 0)] = w.BaseCommit
 		}
+		_ = os.Remove(p.turnDir(s.Name, w.Agent).Path) // when it is empty
 	}
+	_ = os.Remove(filepath.Join(p.Paths.TurnsDir(), s.Name))
 	return m.DeleteRefs(ctx, refs)
 }
 
@@ -65,6 +73,21 @@ func (p *Paw) takenTurnSessions(ctx context.Context, commonDir string) (map[stri
 		taken[name] = true
 	}
 	return taken, nil
+}
+
+// loggedTurnSessions are the turn sessions that have logs, of any repository.
+func (p *Paw) loggedTurnSessions() map[string]bool {
+	logged := map[string]bool{}
+	entries, err := os.ReadDir(p.Paths.TurnsDir())
+	if err != nil {
+		return logged
+	}
+	for _, e := range entries {
+		for _, agent := range p.loggedAgents(e.Name()) {
+			logged[e.Name()+"_"+agent] = true
+		}
+	}
+	return logged
 }
 
 // takenAgents are the agent names of a session that turn tags use.

@@ -52,7 +52,7 @@ func (p *Paw) Stop(ctx context.Context, s *session.Session, agents []string) (*S
 	// The intent comes first, but a full disk must not keep agents running. Panes
 	// are looked for after it: from here on no start, add or recover that is
 	// under way opens another (see openPanes).
-	rec, saved := p.savePhase(ctx, s.Name, target, session.PhaseStopping, whole)
+	rec, saved := p.savePhase(ctx, s.Name, target, func(string) session.Phase { return session.PhaseStopping }, whole)
 	if rec != nil {
 		s = rec // with the agents that were added since it was loaded
 	}
@@ -74,7 +74,12 @@ func (p *Paw) Stop(ctx context.Context, s *session.Session, agents []string) (*S
 		}
 	}
 	p.Step("stop.turns-closed")
-	_, err = p.savePhase(ctx, s.Name, target, session.PhaseStopped, whole)
+	_, err = p.savePhase(ctx, s.Name, target, func(name string) session.Phase {
+		if a := f.agent(name); a != nil && a.exited() {
+			return session.PhaseExited
+		}
+		return session.PhaseStopped
+	}, whole)
 	if err := errors.Join(saved, err); err != nil {
 		return nil, failf(KindError, "%s: stopped, but not recorded: %w", s.Name, err).hint("paw stop %s", s.Name)
 	}
@@ -105,7 +110,7 @@ func settled(f facts) bool {
 }
 
 // savePhase records how far stopping has come, and returns the record.
-func (p *Paw) savePhase(ctx context.Context, name string, target func(string) bool, phase session.Phase, whole bool) (*session.Session, error) {
+func (p *Paw) savePhase(ctx context.Context, name string, target func(string) bool, phase func(agentName string) session.Phase, whole bool) (*session.Session, error) {
 	return p.update(ctx, name, func(rec *session.Session) error {
 		if whole {
 			rec.Status = session.StatusStopped
@@ -118,8 +123,9 @@ func (p *Paw) savePhase(ctx context.Context, name string, target func(string) bo
 			switch w.Phase {
 			case session.PhaseCreating: // recover still has to make a worktree that never was
 			case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving: // and to finish this
+			case session.PhaseExited: // it has ended before
 			case "", session.PhaseLive, session.PhaseStopping, session.PhaseStopped:
-				w.Phase = phase
+				w.Phase = phase(w.Agent)
 			}
 		}
 		return nil

@@ -31,7 +31,7 @@ func (p *Paw) Turns(ctx context.Context, s *session.Session, agentName string) (
 			return nil, nil, err
 		}
 	}
-	repository, err := worktree.Discover(s.GitCommonDir)
+	repository, err := p.repositoryOf(ctx, s)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -30,7 +30,7 @@ func (p *Paw) turnDir(sessionName, agentName string) turn.Dir {
 
 // withTurns runs change with the turn lock of an agent.
 func (p *Paw) withTurns(ctx context.Context, s *session.Session, w *session.Worktree, change func(*turns) error) error {
-	repository, err := worktree.Discover(s.GitCommonDir)
+	repository, err := p.repositoryOf(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -120,6 +120,9 @@ func (t *turns) finish(ctx context.Context, one *turn.Turn, answer string) (turn
 				end.Outcome = outcome
 			}
 		}
+	}
+	if done := t.said(n); done != nil {
+		end.Outcome, end.Message = firstOf(done.Outcome, end.Outcome), firstOf(done.Message, end.Message)
 	}
 	result, err := one.Finish(end)
 	if err != nil {

@@ -96,23 +96,36 @@ func (l Locks) ProbeAgent(session, agent string) (AgentLock, error) {
 		return unknown, fmt.Errorf("agent %s/%s: %w", session, agent, err)
 	}
 	defer release(f)
-	err = flock(f, unix.LOCK_SH|unix.LOCK_NB)
-	if err != nil && !errors.Is(err, unix.EWOULDBLOCK) {
+	state, err := lockState(f)
+	if err != nil {
 		return unknown, fmt.Errorf("agent %s/%s: %w", session, agent, err)
 	}
-	free := err == nil
-	if free {
-		_ = flock(f, unix.LOCK_UN) // a launcher may be waiting
-	}
 	holder := readHolder(f)
-	found := AgentLock{State: LockHeld, Holder: holder, HolderAlive: holder.Alive()}
-	if free {
-		found.State = LockFree
+	found := AgentLock{State: state, Holder: holder, HolderAlive: holder.Alive()}
+	if state == LockFree || found.HolderAlive {
+		return found, nil
 	}
-	if !free && !found.HolderAlive {
-		found.Holders = lockHolders(path)
+	if found.Holders = lockHolders(path); len(found.Holders) > 0 {
+		return found, nil
+	}
+	// The holder may have died after the first look.
+	if found.State, err = lockState(f); err != nil {
+		return unknown, fmt.Errorf("agent %s/%s: %w", session, agent, err)
 	}
 	return found, nil
+}
+
+// lockState tells whether a lock file is locked by taking the lock for an instant.
+func lockState(f *os.File) (LockState, error) {
+	err := flock(f, unix.LOCK_SH|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return LockHeld, nil
+	}
+	if err != nil {
+		return LockUnknown, err
+	}
+	_ = flock(f, unix.LOCK_UN) // a launcher may be waiting
+	return LockFree, nil
 }
 
 // tryFor tries to take a lock for some time.

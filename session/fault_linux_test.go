@@ -109,7 +109,7 @@ func TestAFullOrReadOnlyDiskLeavesTheOldRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect("read-only disk", st.Save(within(t, deadline), minimal("demo", "/new")), syscall.EROFS)
-	expect("read-only disk", st.Delete(within(t, deadline), "demo"), syscall.EROFS)
+	expect("read-only disk", st.Delete(within(t, deadline), "demo", nil), syscall.EROFS)
 }
 
 // A thread of another user stands in for the owner of somebody else's folder: root passes every permission bit.
@@ -141,7 +141,7 @@ func TestForeignFoldersAreRefused(t *testing.T) {
 	}
 	chmod(filepath.Join(st.LocksDir, "session-demo.lock"), 0o666)
 	asNobody(t, func() {
-		if err := st.Create(ctx, minimal("other", "/new")); !errors.Is(err, os.ErrPermission) {
+		if err := st.Create(ctx, minimal("other", "/new"), nil); !errors.Is(err, os.ErrPermission) {
 			t.Errorf("sessions of another: got %v", err)
 		}
 		if err := st.Save(ctx, minimal("demo", "/new")); !errors.Is(err, os.ErrPermission) {

@@ -76,7 +76,7 @@ func TestSaveWritesThroughSymlinks(t *testing.T) {
 		if got := list(t, dotfiles); !slices.Equal(got, []string{filepath.Base(target)}) {
 			t.Errorf("%s: beside the target: %v", what, got)
 		}
-		if err := st.Delete(within(t, deadline), "demo"); err != nil {
+		if err := st.Delete(within(t, deadline), "demo", nil); err != nil {
 			t.Fatal(err)
 		}
 		if s, err := st.Load("demo"); s != nil || err != nil {

@@ -58,6 +58,26 @@ func (l Locks) Turn(ctx context.Context, session, agent string) (unlock func(), 
 	return l.wait(ctx, "turns of "+session+"/"+agent, "turn-"+session+"-"+agent+".lock")
 }
 
+// Prompt waits for the lock under which one prompt is typed into the pane of an agent: the text and the Enter of two
+// senders must not mix. It is held until the prompt has arrived, a minute at most. When ctx ends first, the error is a
+// *LockedError that names the holder.
+func (l Locks) Prompt(ctx context.Context, session, agent string) (unlock func(), err error) {
+	if err := ValidTurnSession(session, agent); err != nil {
+		return nil, err
+	}
+	return l.wait(ctx, "sending to "+session+"/"+agent, "prompt-"+session+"-"+agent+".lock")
+}
+
+// PromptHeld tells whether somebody holds the Prompt lock of an agent, without ever waiting for it.
+func (l Locks) PromptHeld(session, agent string) bool {
+	f, err := os.Open(filepath.Join(l.Dir, "prompt-"+session+"-"+agent+".lock"))
+	if err != nil {
+		return false
+	}
+	defer release(f)
+	return errors.Is(flock(f, unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
+}
+
 // wait takes the lock file for this process alone and writes its pid into it.
 func (l Locks) wait(ctx context.Context, object, file string) (unlock func(), err error) {
 	if err := ctx.Err(); err != nil {

@@ -254,7 +254,7 @@ func TestALockFileThatIsReplacedIsNotTrusted(t *testing.T) {
 func TestLocksAreFilesOfTheirOwnAndStay(t *testing.T) {
 	st := newStore(t)
 	mustSave(t, st, minimal("demo", "/r"))
-	if err := st.Delete(within(t, deadline), "demo"); err != nil {
+	if err := st.Delete(within(t, deadline), "demo", nil); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(filepath.Join(st.LocksDir, "session-demo.lock"))

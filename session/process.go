@@ -17,6 +17,7 @@ type Holder struct {
 	Agent      string    `json:"agent"`
 	At         time.Time `json:"at"`                 // when the lock was taken, UTC
 	Headless   bool      `json:"headless,omitempty"` // it is a paw that runs a turn without a terminal
+	Prompted   bool      `json:"prompted,omitempty"` // its CLI gets a first prompt from paw
 }
 
 // ThisProcess identifies the calling process; it stays valid when the process executes another program. Session, Agent
@@ -29,7 +30,8 @@ func ThisProcess() (Holder, error) {
 	return Holder{PID: os.Getpid(), StartTime: facts.started, BootID: BootID(), At: time.Now().UTC().Round(0)}, nil
 }
 
-// Alive tells whether that very process still runs: same boot, same start time, and not a zombie.
+// Alive tells whether that very process still runs: same boot, same start time, and not a zombie. One is alive until its
+// last thread has ended, because until then it has not let go of its lock.
 func (h Holder) Alive() bool {
 	if h.PID <= 0 || h.BootID != BootID() {
 		return false

@@ -30,8 +30,9 @@ func inspectProcess(pid int) (processFacts, error) {
 	return parseStat(string(stat))
 }
 
-// parseStat reads fields 3 (state) and 22 (start time) of proc_pid_stat(5). Field 2, the program's name, may hold spaces
-// and parentheses, so the count begins after the last one.
+// parseStat reads fields 3 (state), 20 (threads) and 22 (start time) of proc_pid_stat(5). Field 2, the program's name, may
+// hold spaces and parentheses, so the count begins after the last one. The state is that of the first thread: it is a
+// zombie's while the others run on, or are still giving back what the process holds.
 func parseStat(stat string) (processFacts, error) {
 	end := strings.LastIndexByte(stat, ')')
 	if end < 0 {
@@ -45,7 +46,8 @@ func parseStat(stat string) (processFacts, error) {
 	if err != nil {
 		return processFacts{}, errors.New("unexpected process status")
 	}
-	return processFacts{started: started, dead: fields[0] == "Z" || fields[0] == "X"}, nil
+	ended := fields[0] == "Z" || fields[0] == "X"
+	return processFacts{started: started, dead: ended && (fields[17] == "1" || fields[17] == "0")}, nil
 }
 
 // lockHolders returns the pids of the processes that hold an flock on the file exclusively, as far as this user may see.
@@ -60,20 +62,21 @@ func lockHolders(path string) []int {
 	if err != nil {
 		return nil
 	}
-	links, err := filepath.Glob("/proc/[0-9]*/fd/*")
+	processes, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		return nil
 	}
 	var pids []int
-	for _, link := range links {
-		if to, err := os.Readlink(link); err != nil || to != real {
-			continue
-		}
-		if info, err := os.Stat(link); err != nil || !os.SameFile(info, want) || !locksExclusively(link) {
-			continue
-		}
-		pid, err := strconv.Atoi(strings.Split(link, "/")[2])
-		if err == nil && !slices.Contains(pids, pid) {
+	for _, process := range processes {
+		pid, err := strconv.Atoi(filepath.Base(process))
+		if err == nil && slices.ContainsFunc(openFiles(pid), func(link string) bool {
+			to, err := os.Readlink(link)
+			if err != nil || to != real {
+				return false
+			}
+			info, err := os.Stat(link)
+			return err == nil && os.SameFile(info, want) && locksExclusively(link)
+		}) {
 			pids = append(pids, pid)
 		}
 	}
@@ -81,7 +84,20 @@ func lockHolders(path string) []int {
 	return pids
 }
 
-// locksExclusively tells by /proc/<pid>/fdinfo/<fd> whether the descriptor /proc/<pid>/fd/<fd> carries the lock.
+// openFiles returns the links /proc/.../fd/N of a process. Where its first thread has ended they are those of the others.
+func openFiles(pid int) []string {
+	links, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	if err != nil || len(links) > 0 {
+		return links
+	}
+	links, err = filepath.Glob(fmt.Sprintf("/proc/%d/task/[0-9]*/fd/*", pid))
+	if err != nil {
+		return nil
+	}
+	return links
+}
+
+// locksExclusively tells by .../fdinfo/<fd> whether the descriptor .../fd/<fd> carries the lock.
 func locksExclusively(link string) bool {
 	info, err := os.ReadFile(strings.Replace(link, "/fd/", "/fdinfo/", 1))
 	if err != nil {

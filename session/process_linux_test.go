@@ -1,6 +1,9 @@
 package session
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestParseStat(t *testing.T) {
 	const rest = " 1 1 1 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 118845 3932160 421"
@@ -15,6 +18,8 @@ func TestParseStat(t *testing.T) {
 		{"12 () ) S" + rest, processFacts{started: 118845}, true},
 		{"12 (node) Z" + rest, processFacts{started: 118845, dead: true}, true},
 		{"12 (node) X" + rest, processFacts{started: 118845, dead: true}, true},
+		{"12 (node) X" + strings.Replace(rest, " 1 0 118845", " 0 0 118845", 1), processFacts{started: 118845, dead: true}, true},
+		{"12 (node) Z" + strings.Replace(rest, " 1 0 118845", " 2 0 118845", 1), processFacts{started: 118845}, true},
 		{"12 (node) T" + rest, processFacts{started: 118845}, true},
 		{"", processFacts{}, false},
 		{"12 (sed)", processFacts{}, false},

@@ -36,6 +36,7 @@ const (
 	PhaseLive     Phase = "live"
 	PhaseStopping Phase = "stopping"
 	PhaseStopped  Phase = "stopped"
+	PhaseExited   Phase = "exited" // its CLI ended with 0, as when the user leaves it
 
 	PhaseRemoving   Phase = "removing"   // its worktree is about to go, if nothing in it would be lost
 	PhaseDiscarding Phase = "discarding" // the same by force: rescued first, and its directory kept
@@ -88,6 +89,11 @@ type Worktree struct {
 	From            *Origin           `json:"from,omitempty"`  // what it started from, nil for a branch from a commit alone
 	// Headless: made for turns without a terminal. It gets a pane only when somebody recovers the session by its name.
 	Headless bool `json:"headless,omitempty"`
+
+	Wait *Wait `json:"wait,omitempty"` // for its children, nil when it waits for none
+	Done *Done `json:"done,omitempty"` // what it said of its work, nil when it said nothing
+	// Told is the number of its last turn that its parent was told of, -1 when that was its exit before it had one.
+	Told int `json:"told,omitempty"`
 }
 
 // Origin is the turn of another agent that an agent started from. BaseCommit has the commit.

@@ -38,9 +38,10 @@ func (st Store) Load(name string) (*Session, error) {
 	return decode(name, path, data)
 }
 
-// Create saves the record of a new session. The error is a *TakenError when there is already a file of that name,
-// readable or not, and a *LockedError when ctx ends before the lock is free.
-func (st Store) Create(ctx context.Context, s *Session) error {
+// Create saves the record of a new session. first, unless nil, does what has to come before, once the name is known to be
+// free and under the lock; with its error nothing is saved. The error is a *TakenError when there is already a file of
+// that name, readable or not, and a *LockedError when ctx ends before the lock is free.
+func (st Store) Create(ctx context.Context, s *Session, first func() error) error {
 	return st.locked(ctx, s.Name, func(path string) error {
 		there, err := st.Load(s.Name)
 		switch {
@@ -50,6 +51,11 @@ func (st Store) Create(ctx context.Context, s *Session) error {
 			return err
 		case there != nil:
 			return &TakenError{Name: s.Name, RepoPath: there.owner(), Path: path}
+		}
+		if first != nil {
+			if err := first(); err != nil {
+				return err
+			}
 		}
 		return write(path, s)
 	})
@@ -94,13 +100,20 @@ func (st Store) Update(ctx context.Context, name string, change func(*Session) e
 	return updated, nil
 }
 
-// Delete removes the record; there being none is a success. One that is corrupt or from a newer paw stays: the error
-// is a *CorruptError or a *VersionError. Where the record is a symlink only the link goes.
-func (st Store) Delete(ctx context.Context, name string) error {
+// Delete removes the record; there being none is a success. last, unless nil, gets the record as it is under the lock,
+// does what has to come before, and keeps the record with an error, which is returned as it is. A record that is corrupt
+// or from a newer paw stays: the error is a *CorruptError or a *VersionError. Where the record is a symlink only the link
+// goes.
+func (st Store) Delete(ctx context.Context, name string, last func(*Session) error) error {
 	return st.locked(ctx, name, func(path string) error {
 		s, err := st.Load(name)
 		if s == nil || err != nil {
 			return err
+		}
+		if last != nil {
+			if err := last(s); err != nil {
+				return err
+			}
 		}
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("session %s: %w", name, err)

@@ -158,6 +158,29 @@ func TestRestoreRefusesMissingBranchAndNamesItsLastCommit(t *testing.T) {
 	w.whole(p)
 }
 
+func TestLastHeadOfABranchThatIsGone(t *testing.T) {
+	for what, from := range map[string]func(w *world, p Plan) string{
+		"deleted from outside": func(w *world, _ Plan) string { return w.Dir },
+		"deleted from inside":  func(_ *world, p Plan) string { return p.Path },
+	} {
+		w := newWorld(t)
+		p := w.made("agent")
+		gitIn(t, p.Path, "commit", "-q", "--allow-empty", "-m", "work")
+		last := gitIn(t, p.Path, "rev-parse", "HEAD")
+		gitIn(t, from(w, p), "update-ref", "-d", "refs/heads/agent")
+		entries, err := w.m.List(t.Context())
+		if err != nil || len(entries) != 2 {
+			t.Fatalf("%s: %+v, %v", what, entries, err)
+		}
+		if got := entries[1].LastHead(); got != last {
+			t.Errorf("%s: got %q, want %s", what, got, last)
+		}
+		if _, err := os.Stat(filepath.Join(entries[1].AdminDir, "logs", "HEAD")); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 func TestRestoreRefusesBranchCheckedOutElsewhere(t *testing.T) {
 	w := newWorld(t)
 	p := w.made("agent")

@@ -52,6 +52,21 @@ func TestKilledAfterEveryStep(t *testing.T) {
 				w.t.Fatal(err)
 			}
 		}, []string{"recover", "--detach"}},
+		{"recover moved", func(w *world) {
+			started(w)
+			killServer(w.socket)
+			w.awaitDead("one", "two")
+			there := filepath.Join(w.root, "there")
+			if err := os.Mkdir(there, 0o755); err != nil {
+				w.t.Fatal(err)
+			}
+			for _, dir := range []string{"shop", "shop.paw"} {
+				if err := os.Rename(filepath.Join(w.root, dir), filepath.Join(there, dir)); err != nil {
+					w.t.Fatal(err)
+				}
+			}
+			w.repo = filepath.Join(there, "shop")
+		}, []string{"recover", "--detach"}},
 		{"stop", started, []string{"stop"}},
 		{"stop one", started, []string{"stop", "one"}},
 		{"remove", started, []string{"remove", "one"}},
@@ -166,7 +181,7 @@ func (w *world) state() []string {
 	add("worktree", w.git(w.repo, "worktree", "list", "--porcelain"))
 	add("main status", w.git(w.repo, "status", "--porcelain", "--ignored"))
 	for _, dir := range []string{"shop", "shop.paw"} {
-		add("file", w.files(filepath.Join(w.root, dir)))
+		add("file", w.files(filepath.Join(filepath.Dir(w.repo), dir)))
 	}
 	add("pane", w.tmux("list-panes", "-a", "-F", "#{session_name} #{@paw_session} #{@paw_agent} #{pane_dead}").stdout)
 	add("agent", w.agents())

@@ -13,6 +13,7 @@ import (
 )
 
 func newLog(a *app) *cobra.Command {
+	var name string
 	var turn int
 	var full bool
 	cmd := &cobra.Command{
@@ -30,7 +31,7 @@ where there is one agent only.`, exitUsage, exitNotFound, "12   opencode is not 
 		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, s, agent, err := a.sessionAndAgent(cmd, args)
+			p, s, agent, err := a.sessionAndAgent(cmd, name, args)
 			if err != nil {
 				return err
 			}
@@ -58,6 +59,7 @@ where there is one agent only.`, exitUsage, exitNotFound, "12   opencode is not 
 	f := cmd.Flags()
 	f.IntVar(&turn, "turn", 0, "only the messages of turn `N`")
 	f.BoolVar(&full, "full", false, "results and arguments of tools in full")
+	a.addSession(cmd, &name)
 	a.addJSON(cmd)
 	return cmd
 }
@@ -85,11 +87,14 @@ var roleColours = map[history.Role]string{
 
 // printLog prints messages for people.
 func (a *app) printLog(l *orchestrator.Logged, full bool) {
-	if l.Skipped > 0 {
-		fmt.Fprintf(a.stderr, "paw: note: %s of the conversation %s not understood\n", countOf(l.Skipped, "record"), map[bool]string{true: "was", false: "were"}[l.Skipped == 1])
+	switch {
+	case l.Skipped == 1:
+		a.note("1 record of the conversation was not understood")
+	case l.Skipped > 1:
+		a.note(fmt.Sprintf("%d records of the conversation were not understood", l.Skipped))
 	}
-	if len(l.Earlier) > 0 {
-		fmt.Fprintf(a.stderr, "paw: note: turns %s were in an earlier conversation: paw log %s --turn %d\n", numbers(l.Earlier), l.Agent, l.Earlier[len(l.Earlier)-1])
+	if n := len(l.Earlier); n > 0 {
+		a.note(fmt.Sprintf("%s in an earlier conversation: paw log %s --turn %d", turnsWere(l.Earlier), l.Agent, l.Earlier[n-1]))
 	}
 	switch {
 	case len(l.Messages) > 0:
@@ -181,20 +186,23 @@ func indent(out *strings.Builder, text string) {
 	}
 }
 
-// numbers writes numbers in order as "1 to 3, 5".
-func numbers(list []int) string {
+// turnsWere is "turn 3 was", or "turns 1 to 3, 5 were".
+func turnsWere(numbers []int) string {
+	if len(numbers) == 1 {
+		return fmt.Sprintf("turn %d was", numbers[0])
+	}
 	var parts []string
-	for i := 0; i < len(list); {
+	for i := 0; i < len(numbers); {
 		last := i
-		for last+1 < len(list) && list[last+1] == list[last]+1 {
+		for last+1 < len(numbers) && numbers[last+1] == numbers[last]+1 {
 			last++
 		}
-		part := fmt.Sprint(list[i])
+		part := fmt.Sprint(numbers[i])
 		if last > i {
-			part += fmt.Sprintf(" to %d", list[last])
+			part += fmt.Sprintf(" to %d", numbers[last])
 		}
 		parts = append(parts, part)
 		i = last + 1
 	}
-	return strings.Join(parts, ", ")
+	return "turns " + strings.Join(parts, ", ") + " were"
 }

@@ -30,9 +30,9 @@ func TestFewLines(t *testing.T) {
 	}
 }
 
-func TestNumbers(t *testing.T) {
-	for want, list := range map[string][]int{"3": {3}, "1 to 2": {1, 2}, "1 to 3, 5, 7 to 8": {1, 2, 3, 5, 7, 8}} {
-		if got := numbers(list); got != want {
+func TestTurnsWere(t *testing.T) {
+	for want, list := range map[string][]int{"turn 3 was": {3}, "turns 1 to 2 were": {1, 2}, "turns 1 to 3, 5, 7 to 8 were": {1, 2, 3, 5, 7, 8}} {
+		if got := turnsWere(list); got != want {
 			t.Errorf("%v: %q, want %q", list, got, want)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,13 +23,16 @@ func TestMain(m *testing.M) {
 }
 
 // mainForTests is paw with fail points: PAW_TEST_KILL=STEP[:N] kills it with
-// SIGKILL after the Nth time of a step, PAW_TEST_STEPS=FILE lists the steps.
+// SIGKILL after the Nth time of a step, PAW_TEST_STEPS=FILE lists the steps,
+// PAW_TEST_AT=STEP and PAW_TEST_DO=COMMAND run something in between.
 func mainForTests() {
 	kill, nth := os.Getenv("PAW_TEST_KILL"), 1
 	if name, n, ok := strings.Cut(kill, ":"); ok {
 		kill = name
 		nth, _ = strconv.Atoi(n)
 	}
+	at := os.Getenv("PAW_TEST_AT")
+	os.Unsetenv("PAW_TEST_AT") // not again in what runs in between
 	seen := map[string]int{}
 	stepHook = func(name string) {
 		if file := os.Getenv("PAW_TEST_STEPS"); file != "" {
@@ -39,6 +43,12 @@ func mainForTests() {
 			}
 		}
 		seen[name]++
+		if name == at && seen[name] == 1 {
+			out, err := exec.Command("sh", "-c", os.Getenv("PAW_TEST_DO")).CombinedOutput()
+			if err != nil {
+				fmt.Fprintf(os.Stderr, "after %s: %v\n%s", name, err, out)
+			}
+		}
 		if name == kill && seen[name] == nth {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}

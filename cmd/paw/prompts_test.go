@@ -2,11 +2,15 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // hostile is what a prompt may hold and no shell or tmux may touch.
@@ -49,6 +53,31 @@ func TestHostilePromptArrivesByteForByte(t *testing.T) {
 	w.awaitPrompt("demo", hostile)
 	if _, err := os.Stat("/tmp/never"); err == nil {
 		t.Error("a part of the prompt was run")
+	}
+}
+
+// Prompts that are sent to one agent at the same time come one after the other, each whole.
+func TestPromptsSentAtOnceDoNotMix(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ok(w.paw("start", "--cli", "demo", "--detach"))
+	want := make([]string, 6)
+	for i := range want {
+		want[i] = fmt.Sprintf("do: say prompt %d\ndo: say and its second line", i)
+	}
+	for i, out := range w.atOnce(len(want), func(i int) []string { return []string{"send", "demo", want[i]} }) {
+		if out.code != 0 {
+			t.Errorf("send %d: exit code %d\n%s%s", i, out.code, out.stdout, out.stderr)
+		}
+	}
+	waitFor(t, "as many turns as prompts", func() bool { return len(w.turnsOf("demo")) >= len(want) })
+	var got []string
+	for _, one := range w.turnsOf("demo") {
+		got = append(got, one.Prompt)
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the prompts of the turns (-sent +arrived)\n%s", diff)
 	}
 }
 

@@ -85,7 +85,14 @@ func (a *app) printPurged(purged *orchestrator.Purged, dryRun bool) {
 		fmt.Fprintf(a.stdout, "%s can be purged\n", purged.Session)
 		return
 	}
-	fmt.Fprintf(a.stdout, "%s purged\n", purged.Session)
+	if purged.Gone == "" {
+		fmt.Fprintf(a.stdout, "%s purged\n", purged.Session)
+	} else {
+		fmt.Fprintf(a.stdout, "%s purged; its repository %s is gone, so only its record was deleted\n", purged.Session, purged.Gone)
+	}
+	for _, dir := range purged.Worktrees {
+		fmt.Fprintf(a.stdout, "%s stays: without the repository nobody can say what would be lost with it\n", dir)
+	}
 	for _, ref := range purged.Rescues {
 		fmt.Fprintf(a.stdout, "%s stays: it holds work that was rescued\n", ref)
 	}

@@ -17,7 +17,7 @@ func newSend(a *app) *cobra.Command {
 		Long: exits(`Type a prompt into an agent's pane and wait for the CLI's own word that it arrived.
 Without TEXT the prompt is read from standard input. It waits for a CLI that is
 still starting and never types into a permission dialog. Quote a TEXT that has words
-beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but nothing says that it arrived", exitNotFound, exitMissing),
+beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but nothing says that it arrived", exitNotFound, exitLocked, exitMissing),
 		Example: `  paw send claude fix the failing test
   paw send claude "what does the flag --stat do?"
   paw send codex < prompt.md`,

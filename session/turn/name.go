@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -73,6 +74,15 @@ func TurnRef(turnSession string, n int) string { //nolint:revive // the ref is c
 func RescueRef(turnSession string, at time.Time) string {
 	return RefPrefix(turnSession) + "rescue/" + at.UTC().Format("20060102T150405.000Z")
 }
+
+// rewound ends the refs of what a rewind put aside: they alone are what undoing one goes back to.
+const rewound = "-rewind"
+
+// RewindRef returns the rescue ref for what a rewind puts aside at that time.
+func RewindRef(turnSession string, at time.Time) string { return RescueRef(turnSession, at) + rewound }
+
+// IsRewindRef tells whether a rescue ref, by its full name, is one that a rewind made.
+func IsRewindRef(ref string) bool { return strings.HasSuffix(ref, rewound) }
 
 func numbered(turnSession string, kind RefKind, n int) string {
 	return RefPrefix(turnSession) + string(kind) + "/" + strconv.Itoa(n)

@@ -1,0 +1,85 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"paw/session"
+)
+
+// How long recover waits for agents that lost their pane: a hang-up ends most at
+// once, but a CLI may have hooks to run first, and a busy machine is slow. Soon it
+// says what it waits for.
+const (
+	dyingGrace = 10 * time.Second
+	dyingQuiet = time.Second
+)
+
+// awaitDying gives agents that have lost their pane time to end. Those that stay
+// are orphans.
+func (p *Paw) awaitDying(ctx context.Context, f facts) (facts, error) {
+	dying := p.dying(f)
+	if len(dying) == 0 {
+		return f, nil
+	}
+	dying = p.awaitEnd(ctx, f.session, dying, dyingQuiet)
+	for _, a := range dying {
+		p.say("%s: waiting for %s to end", a.record.Agent, processNamed(p.runningOn(a.record, a.lock, session.ListProcesses())))
+	}
+	p.awaitEnd(ctx, f.session, dying, dyingGrace-dyingQuiet)
+	return p.observe(ctx, f.session)
+}
+
+// awaitEnd polls until nothing of those agents runs on or grace is over, and
+// returns those that do. One that was launched again is not waited for.
+func (p *Paw) awaitEnd(ctx context.Context, s *session.Session, dying []agentFacts, grace time.Duration) []agentFacts {
+	for end := time.Now().Add(grace); len(dying) > 0 && time.Now().Before(end) && ctx.Err() == nil; pause(ctx) {
+		processes := session.ListProcesses()
+		dying = slices.DeleteFunc(dying, func(a agentFacts) bool {
+			lock, err := p.Locks.ProbeAgent(s.Name, a.record.Agent)
+			again := lock.Holder.Generation != a.lock.Holder.Generation
+			return err == nil && (again || len(p.runningOn(a.record, lock, processes)) == 0)
+		})
+	}
+	return dying
+}
+
+// dying are the agents that run on without a pane.
+func (p *Paw) dying(f facts) []agentFacts {
+	if f.tmux == session.TmuxUnknown {
+		return nil
+	}
+	var found []agentFacts
+	processes := session.ListProcesses()
+	for _, a := range f.agents {
+		paneless := (a.pane == nil || a.pane.Dead) && !runsHeadless(a.lock)
+		if paneless && len(p.runningOn(a.record, a.lock, processes)) > 0 {
+			found = append(found, a)
+		}
+	}
+	return found
+}
+
+// runningOn are the processes of an agent's last launch that still run; 0 stands
+// for one that holds its lock and is not known.
+func (p *Paw) runningOn(w session.Worktree, lock session.AgentLock, processes session.Processes) []int {
+	if lock.State == session.LockHeld {
+		return []int{lock.PID()}
+	}
+	cli, known := p.CLIs.Get(w.CLI)
+	if !known {
+		return nil
+	}
+	return survivors(lock, processes, filepath.Base(cli.Program()))
+}
+
+// processNamed names the first of some processes.
+func processNamed(pids []int) string {
+	if len(pids) == 0 || pids[0] == 0 {
+		return "something that it started"
+	}
+	return fmt.Sprintf("pid %d", pids[0])
+}
