@@ -119,7 +119,7 @@ func (a *app) printLog(l *orchestrator.Logged, full bool) {
 
 // printMessage prints one message: a line that says who and when, then what, indented.
 func (a *app) printMessage(out *strings.Builder, m history.Message, tool string, full bool) {
-	head := a.paint(harmless(m.Role.String()), roleColours[m.Role])
+	head := a.paint(history.Printable(m.Role.String()), roleColours[m.Role])
 	if !m.Timestamp.IsZero() {
 		head += "  " + m.Timestamp.Local().Format("2006-01-02 15:04:05")
 	}
@@ -127,7 +127,7 @@ func (a *app) printMessage(out *strings.Builder, m history.Message, tool string,
 		head += "  " + shorten(tool, 60)
 	}
 	out.WriteString(head + "\n")
-	content := strings.TrimRight(harmless(m.Content), "\n \t")
+	content := strings.TrimRight(history.Printable(m.Content), "\n \t")
 	if m.Role == history.RoleTool && !full {
 		content = fewLines(content)
 	}
@@ -135,7 +135,7 @@ func (a *app) printMessage(out *strings.Builder, m history.Message, tool string,
 	for _, call := range m.ToolCalls {
 		arguments := shorten(strings.Join(strings.Fields(call.Arguments), " "), longestArguments)
 		if full {
-			arguments = harmless(call.Arguments)
+			arguments = history.Printable(call.Arguments)
 		}
 		indent(out, strings.TrimSpace("→ "+shorten(call.Name, 60)+" "+arguments))
 	}

@@ -1,4 +1,4 @@
-package main
+package history
 
 import (
 	"regexp"
@@ -12,9 +12,9 @@ var escapeSequence = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[\\]PX^_][
 
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// harmless is text as it can be printed on a terminal: without escape sequences, control characters other than line ends
+// Printable is text as it can be printed on a terminal: without escape sequences, control characters other than line ends
 // and tabs, and the characters that show a text in another order than it is written in.
-func harmless(text string) string {
+func Printable(text string) string {
 	text = escapeSequence.ReplaceAllString(strings.ToValidUTF8(text, "?"), "")
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -1,8 +1,12 @@
-package main
+package history_test
 
-import "testing"
+import (
+	"testing"
 
-func TestHarmless(t *testing.T) {
+	"paw/session/history"
+)
+
+func TestPrintable(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain\ttext\nof two lines":                "plain\ttext\nof two lines",
 		"\x1b[31;1mred\x1b[0m":                     "red",
@@ -20,7 +24,7 @@ func TestHarmless(t *testing.T) {
 		"torn \xe2\x80":                            "torn ?",
 		"naïve 日本 👩‍🚀":                             "naïve 日本 👩‍🚀",
 	} {
-		if got := harmless(text); got != want {
+		if got := history.Printable(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
