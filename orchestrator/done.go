@@ -37,7 +37,7 @@ func (p *Paw) Done(ctx context.Context, o DoneOptions) (*Done, error) {
 	if strings.ContainsFunc(o.Outcome, unicode.IsSpace) || len(o.Outcome) > maxOutcome {
 		return nil, failf(KindUsage, "--outcome %q: not a word of at most %d characters", o.Outcome, maxOutcome).hint("paw done --help")
 	}
-	if err := requireWritable(w, p.recordDirs(), nil, ""); err != nil {
+	if err := requireWritable(w, p.ownDirs(), nil, ""); err != nil {
 		return nil, err
 	}
 	last, err := p.turnDir(s.Name, w.Agent).Last()

@@ -40,8 +40,10 @@ func requireWritable(w *session.Worktree, dirs []string, tmuxErr error, socket s
 		w.Agent, strings.Join(what, ", nor "), w.CLI).hint("paw help agents")
 }
 
-// recordDirs are where a command that only changes a record writes.
-func (p *Paw) recordDirs() []string { return []string{p.Paths.SessionsDir, p.Paths.LocksDir()} }
+// ownDirs are where paw keeps its own files.
+func (p *Paw) ownDirs() []string {
+	return []string{filepath.Dir(p.Paths.SessionsDir), p.Paths.StateDir}
+}
 
 // tryToWrite makes a file in dir, or where dir will be made, and takes it away again.
 func tryToWrite(dir string) error {

@@ -55,7 +55,7 @@ func (p *Paw) Recover(ctx context.Context, o RecoverOptions) (all []Recovered, p
 func (p *Paw) finishStop(ctx context.Context, s *session.Session, dryRun bool) error {
 	for _, w := range s.Worktrees {
 		if w.Phase == session.PhaseStopping && !dryRun {
-			_, err := p.Stop(ctx, s, nil)
+			_, err := p.Stop(ctx, s, StopOptions{})
 			return err
 		}
 	}
@@ -70,7 +70,7 @@ func (p *Paw) finishCutShort(ctx context.Context, s *session.Session) (*session.
 		var err error
 		switch w.Phase {
 		case session.PhaseStopping:
-			_, err = p.Stop(ctx, s, []string{w.Agent})
+			_, err = p.Stop(ctx, s, StopOptions{Agents: []string{w.Agent}, Only: true})
 		case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
 			result := Result{Agent: w.Agent, CLI: w.CLI, Kind: ResultRemoved, Reason: "its removal was finished"}
 			if err = p.resumeRemoval(ctx, s, w.Agent); err != nil {

@@ -105,7 +105,7 @@ func (a *app) printStatus(st orchestrator.SessionStatus, now time.Time) {
 	fmt.Fprintln(a.stdout, line)
 	rows := make([][]cell, 0, len(st.Agents))
 	resumable := false
-	for _, ag := range st.Agents {
+	for _, ag := range families(st.Agents) {
 		since := ""
 		if ag.Since != nil {
 			since = age(now.Sub(*ag.Since))
@@ -115,7 +115,7 @@ func (a *app) printStatus(st orchestrator.SessionStatus, now time.Time) {
 			note = strings.TrimPrefix(note+fmt.Sprintf(", %d uncommitted", *ag.Dirty), ", ")
 		}
 		resumable = resumable || ag.PID == 0 && (ag.State == session.StateSuspended || ag.State == session.StateError)
-		rows = append(rows, []cell{{text: ag.Record.Agent}, {text: ag.Record.CLI}, {string(ag.State), string(ag.State)},
+		rows = append(rows, []cell{{text: ag.label()}, {text: ag.Record.CLI}, {string(ag.State), string(ag.State)},
 			{text: since}, {text: ag.Record.Branch}, {text: note}})
 	}
 	a.printTable(a.stdout, "  ", rows)

@@ -70,6 +70,10 @@ func TurnRef(turnSession string, n int) string { //nolint:revive // the ref is c
 	return numbered(turnSession, RefTurn, n)
 }
 
+// StartRef returns the ref that keeps what was not committed when the turn session began, for one that began in the middle
+// of the work of another.
+func StartRef(turnSession, commit string) string { return RefPrefix(turnSession) + "start/" + commit }
+
 // RescueRef returns the ref for what is saved at that time, to the millisecond, before something destructive.
 func RescueRef(turnSession string, at time.Time) string {
 	return RefPrefix(turnSession) + "rescue/" + at.UTC().Format("20060102T150405.000Z")
