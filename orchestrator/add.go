@@ -15,6 +15,7 @@ type AddOptions struct {
 	From     string // "AGENT[@N]": start where that agent's turn N ended
 	Prompt   string
 	DryRun   bool
+	origin   *origin // what a child starts from, nil for an agent that nobody spawned
 }
 
 // addition is agents that are about to be added to a session.
@@ -50,10 +51,7 @@ func (p *Paw) Add(ctx context.Context, s *session.Session, o AddOptions) (*Start
 	if o.DryRun {
 		return &Started{Session: s, Plan: describeStart(&a.draft, a.plans)[1:]}, nil
 	}
-	if err := p.keepPrompts(s, a.draft.Worktrees, o.Prompt); err != nil {
-		return nil, err
-	}
-	rec, err := p.recordAddition(ctx, s, a)
+	rec, err := p.recordAddition(ctx, s, a, o.Prompt, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -91,12 +89,13 @@ func (p *Paw) planAddition(ctx context.Context, s *session.Session, o AddOptions
 		return nil, err
 	}
 	a.m, a.draft.Worktrees = p.manager(a.repository), nil
-	var from *origin
+	from := o.origin
 	if o.From != "" {
-		from, err = p.originOf(ctx, a.m, s, o.From)
-		if err != nil {
+		if from, err = p.originOf(ctx, a.m, s, o.From); err != nil {
 			return nil, err
 		}
+	}
+	if from != nil {
 		o.Base = from.commit
 	}
 	base, err := p.baseCommit(ctx, a.m, o.Base)
@@ -115,16 +114,23 @@ func (p *Paw) planAddition(ctx context.Context, s *session.Session, o AddOptions
 	return a, conflict(a.m.Check(ctx, a.plans))
 }
 
-// recordAddition writes the intent: the agents that are about to be made.
-func (p *Paw) recordAddition(ctx context.Context, s *session.Session, a *addition) (*session.Session, error) {
+// recordAddition writes the intent: the agents that are about to be made, and
+// their first prompt. check, which may be nil, looks at the record and has the
+// last word before them.
+func (p *Paw) recordAddition(ctx context.Context, s *session.Session, a *addition, prompt string, check func(*session.Session) error) (*session.Session, error) {
 	rec, err := p.update(ctx, s.Name, func(rec *session.Session) error {
 		for _, w := range a.draft.Worktrees {
 			if rec.Worktree(w.Agent) != nil {
 				return failf(KindUsage, "agent %s: the name is taken", w.Agent)
 			}
 		}
+		if check != nil {
+			if err := check(rec); err != nil {
+				return err
+			}
+		}
 		rec.Worktrees = append(rec.Worktrees, a.draft.Worktrees...)
-		return nil
+		return p.keepPrompts(rec, a.draft.Worktrees, prompt)
 	})
 	if err != nil {
 		return nil, p.recordError(s.Name, err)

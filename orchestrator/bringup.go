@@ -19,6 +19,8 @@ const (
 	ResultRefused ResultKind = "refused" // not started, with the reason and the way out
 	ResultStopped ResultKind = "stopped" // stopped by the user, left alone
 	ResultRemoved ResultKind = "removed" // its removal had been cut short and was finished
+
+	ResultCompleted ResultKind = "completed" // its CLI ended with 0 before, left alone
 )
 
 // Result is what became of one agent.
@@ -49,7 +51,8 @@ type job struct {
 	reason   string
 	hints    []string
 	notes    []string
-	prompt   string // first prompt, only ever set by start and add
+	parent   string // of a child that is just being spawned
+	prompt   string // first prompt, only ever set by start, add and spawn
 	sendIt   bool   // the CLI cannot take the prompt as an argument: it is typed once it is ready
 	// learnt are conversations found on disk, newest last; planned is the newest
 	// one the plan was made from, chosen the id of a fresh one. Another paw may
@@ -113,6 +116,9 @@ func (p *Paw) prepareWorktrees(ctx context.Context, m worktree.Manager, s *sessi
 		if jobs[i].result != ResultRefused && jobs[i].worktree == worktreeCreate {
 			plans = append(plans, planOf(s, *s.Worktree(jobs[i].agent)))
 		}
+	}
+	if err := p.keepOrigins(ctx, m, s, jobs); err != nil {
+		return err
 	}
 	warnings := map[string]string{}
 	if len(plans) > 0 {

@@ -20,7 +20,9 @@ type origin struct {
 	source *session.Worktree
 	commit string
 	last   bool // nothing came after that turn
-	notes  []string
+	// current: not the end of a turn, but the state that the source is in now.
+	current bool
+	notes   []string
 }
 
 // originOf reads "AGENT[@N]": the end of turn N of an agent of the session, its
@@ -111,7 +113,7 @@ func (p *Paw) startFrom(ctx context.Context, s *session.Session, a *addition, fr
 	for i := range a.draft.Worktrees {
 		w := &a.draft.Worktrees[i]
 		if !w.BranchCreated {
-			return failf(KindUsage, "branch %s: exists already, and --from makes a new one", w.Branch)
+			return failf(KindUsage, "branch %s: exists already, and %s makes a new one", w.Branch, from.makes())
 		}
 		own := from.Origin
 		a.notes[w.Agent] = append(a.notes[w.Agent], from.notes...)
@@ -158,6 +160,47 @@ func (p *Paw) cannotFork(ctx context.Context, s *session.Session, w *session.Wor
 		return err.Error()
 	}
 	return ""
+}
+
+// makes is what asked for agents that start from this origin.
+func (o *origin) makes() string {
+	if o.current {
+		return "paw spawn"
+	}
+	return "--from"
+}
+
+// keepOrigins makes refs for the work that children start from: nothing else
+// keeps it from git's garbage collection.
+func (p *Paw) keepOrigins(ctx context.Context, m worktree.Manager, s *session.Session, jobs []job) error {
+	for _, j := range jobs {
+		w := s.Worktree(j.agent)
+		if j.worktree != worktreeCreate || w.Parent == "" || w.From == nil || w.From.Snapshot == "" {
+			continue
+		}
+		if _, err := m.CreateRef(ctx, turn.StartRef(w.TurnSession, w.From.Snapshot), w.From.Snapshot); err != nil {
+			return fmt.Errorf("the uncommitted work of %s: %w", w.From.Agent, err)
+		}
+		p.Step("spawn.kept")
+	}
+	return nil
+}
+
+// dropOrigins takes the refs of keepOrigins back, for children that never started:
+// their parents still have the work.
+func (p *Paw) dropOrigins(ctx context.Context, m worktree.Manager, s *session.Session) error {
+	kept := map[string]string{}
+	for _, w := range s.Worktrees {
+		if w.Parent == "" || w.From == nil || w.From.Snapshot == "" {
+			continue
+		}
+		refs, err := m.Refs(ctx, turn.StartRef(w.TurnSession, w.From.Snapshot))
+		if err != nil {
+			return err
+		}
+		maps.Copy(kept, refs)
+	}
+	return m.DeleteRefs(ctx, kept)
 }
 
 // restoreOrigin puts the uncommitted work that an agent starts from into its new

@@ -106,7 +106,7 @@ func (p *Paw) adopt(ctx context.Context, s *session.Session) (*session.Session, 
 		return nil, p.recordError(s.Name, err)
 	}
 	p.Step("adopt.recorded")
-	p.say("paw: note: %s: its repository is at %s now", s.Name, rootIn(here))
+	p.note("%s: its repository is at %s now", s.Name, rootIn(here))
 	return saved, nil
 }
 

@@ -45,6 +45,12 @@ func (a agentFacts) everLaunched(s *session.Session) bool {
 	return a.lock.State == session.LockHeld || (a.lock.Holder.PID != 0 && !a.lock.Holder.At.Before(s.CreatedAt))
 }
 
+// exited tells whether the agent's CLI has ended with 0, as its dead pane shows.
+func (a agentFacts) exited() bool {
+	return a.lock.State == session.LockFree && a.pane != nil && a.pane.Dead && a.pane.Signal == nil &&
+		a.pane.ExitCode != nil && *a.pane.ExitCode == 0
+}
+
 // panesOn is one answer of one tmux server.
 type panesOn struct {
 	server tmux.Server
@@ -61,8 +67,13 @@ func (p *Paw) askTmux(ctx context.Context, s *session.Session) panesOn {
 // observe gathers the facts of one session: what tmux says and, in the
 // meantime, what files and locks say.
 func (p *Paw) observe(ctx context.Context, s *session.Session) (facts, error) {
+	return p.observeWith(ctx, s, p.askTmux)
+}
+
+// observeWith is observe with another way to list the panes.
+func (p *Paw) observeWith(ctx context.Context, s *session.Session, ask func(context.Context, *session.Session) panesOn) (facts, error) {
 	answer := make(chan panesOn, 1)
-	go func() { answer <- p.askTmux(ctx, s) }()
+	go func() { answer <- ask(ctx, s) }()
 	agents, err := p.lookAtAgents(s)
 	on := <-answer
 	if err != nil {
@@ -129,7 +140,7 @@ func (p *Paw) joinFacts(s *session.Session, on panesOn, agents []agentFacts) fac
 // observeTurns gathers what is known of an agent's turns; the CLI's own record
 // is only asked about one that runs.
 func (p *Paw) observeTurns(s *session.Session, w *session.Worktree, lock session.AgentLock) turnFacts {
-	f := turnFacts{launch: launchID(s.Name, w.Agent, lock.Holder.Generation), now: p.Now()}
+	f := turnFacts{launch: launchID(s.Name, w.Agent, lock.Holder.Generation), now: p.Now(), done: w.Done}
 	if last, err := p.turnDir(s.Name, w.Agent).Last(); err == nil {
 		f.last = last
 	}
@@ -137,7 +148,7 @@ func (p *Paw) observeTurns(s *session.Session, w *session.Worktree, lock session
 	cli, known := p.CLIs.Get(w.CLI)
 	f.visible = known && cli.Facts().Turns != turnsOfPaw
 	if f.visible && lock.State == session.LockHeld && !f.headless {
-		f.launched = lock.Holder.At
+		f.launched, f.prompted = lock.Holder.At, lock.Holder.Prompted
 		f.hooksSeen = p.hooksSeen(s.Name, w.Agent, lock.Holder.Generation)
 		f.observed = p.observed(context.Background(), s, w, f.last)
 	}

@@ -35,6 +35,7 @@ type Paw struct {
 	Dir        string   // the directory the user stands in
 	Env        []string // the environment of the shell the user typed in
 	Progress   io.Writer
+	Note       func(text string) // called with what the user would otherwise find out too late; nil writes it to Progress
 	Now        func() time.Time
 	Step       func(name string) // called after each step that changes something; tests kill paw there
 	configured string            // main worktree of the repository that Config is of
@@ -104,6 +105,15 @@ func (p *Paw) getenv(name string) string {
 		}
 	}
 	return value
+}
+
+// note tells the user what would otherwise be found out too late.
+func (p *Paw) note(format string, args ...any) {
+	if p.Note != nil {
+		p.Note(fmt.Sprintf(format, args...))
+		return
+	}
+	p.say("paw: note: "+format, args...)
 }
 
 // say tells the user what goes on, on stderr.

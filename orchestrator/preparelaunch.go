@@ -38,7 +38,7 @@ func (p *Paw) prepareLaunch(ctx context.Context, s *session.Session, j *job, gen
 	path, err := p.writeLaunch(launchFile{
 		Session: s.Name, Agent: w.Agent, Generation: generation, Worktree: w.WorktreePath,
 		GitCommonDir: s.GitCommonDir, LocksDir: p.Paths.LocksDir(), Argv: command.Argv, Env: p.environment(s, w, generation, command),
-		PromptFile: p.promptFileFor(s, w, spec.Prompt),
+		PromptFile: p.promptFileFor(s, w, spec.Prompt), Prompted: j.result == ResultFresh && j.prompt != "",
 	})
 	if err != nil {
 		return tmux.AgentPane{}, err

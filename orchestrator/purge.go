@@ -48,7 +48,7 @@ func (p *Paw) Purge(ctx context.Context, s *session.Session, o RemoveOptions) (*
 	if o.DryRun {
 		return &Purged{Session: s.Name}, nil
 	}
-	if _, err := p.Stop(ctx, s, nil); err != nil {
+	if _, err := p.Stop(ctx, s, StopOptions{}); err != nil {
 		return nil, err
 	}
 	purged := &Purged{Session: s.Name, Kept: map[string]string{}}
@@ -79,7 +79,7 @@ func (p *Paw) purgeWithoutRepository(ctx context.Context, s *session.Session, o 
 	if o.DryRun {
 		return purged, nil
 	}
-	if _, err := p.Stop(ctx, s, nil); err != nil {
+	if _, err := p.Stop(ctx, s, StopOptions{}); err != nil {
 		return nil, err
 	}
 	return purged, p.deleteSession(ctx, s.Name, agentNames(s), func() error {

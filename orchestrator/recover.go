@@ -26,39 +26,36 @@ type Recovered struct {
 
 // Recover brings sessions back: the same panes with each CLI's own
 // conversation. It starts no agent twice, deletes nothing and sends no prompt.
-func (p *Paw) Recover(ctx context.Context, o RecoverOptions) ([]Recovered, error) {
+// Unreadable records come back as problems beside the sessions that can be read.
+func (p *Paw) Recover(ctx context.Context, o RecoverOptions) (all []Recovered, problems []error, err error) {
 	if err := p.requireTools(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	sessions, problems, err := p.selectSessions(StatusOptions{Name: o.Name, All: o.All})
 	if err != nil {
-		return nil, err
-	}
-	for _, problem := range problems {
-		p.say("paw: error: %v", problem)
+		return nil, problems, err
 	}
 	if len(sessions) == 0 && !o.All {
-		return nil, failf(KindNotFound, "no session here").hint("paw status --all")
+		return nil, problems, failf(KindNotFound, "no session here").hint("paw status --all")
 	}
-	var all []Recovered
 	for _, s := range sessions {
 		one, err := p.recoverSession(ctx, s, o)
 		if err != nil && (len(sessions) == 1 || ctx.Err() != nil) {
-			return all, err
+			return all, problems, err
 		}
 		if err != nil { // must not keep the others from coming back
 			one = Recovered{Session: s, Err: err}
 		}
 		all = append(all, one)
 	}
-	return all, nil
+	return all, problems, nil
 }
 
 // finishStop ends what a stop that was cut short left running.
 func (p *Paw) finishStop(ctx context.Context, s *session.Session, dryRun bool) error {
 	for _, w := range s.Worktrees {
 		if w.Phase == session.PhaseStopping && !dryRun {
-			_, err := p.Stop(ctx, s, nil)
+			_, err := p.Stop(ctx, s, StopOptions{})
 			return err
 		}
 	}
@@ -73,7 +70,7 @@ func (p *Paw) finishCutShort(ctx context.Context, s *session.Session) (*session.
 		var err error
 		switch w.Phase {
 		case session.PhaseStopping:
-			_, err = p.Stop(ctx, s, []string{w.Agent})
+			_, err = p.Stop(ctx, s, StopOptions{Agents: []string{w.Agent}, Only: true})
 		case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
 			result := Result{Agent: w.Agent, CLI: w.CLI, Kind: ResultRemoved, Reason: "its removal was finished"}
 			if err = p.resumeRemoval(ctx, s, w.Agent); err != nil {
@@ -81,7 +78,7 @@ func (p *Paw) finishCutShort(ctx context.Context, s *session.Session) (*session.
 				err = nil
 			}
 			results = append(results, result)
-		case session.PhaseCreating, session.PhaseLive, session.PhaseStopped:
+		case session.PhaseCreating, session.PhaseLive, session.PhaseStopped, session.PhaseExited:
 		}
 		if err != nil {
 			return s, results, err
@@ -158,6 +155,12 @@ func intend(w *session.Worktree, j job) {
 	if w == nil || j.result == ResultRefused || j.result == ResultStopped {
 		return
 	}
+	if j.result == ResultCompleted {
+		if w.Phase == session.PhaseLive {
+			w.Phase = session.PhaseExited
+		}
+		return
+	}
 	unchanged := w.Conversation() == j.planned
 	for _, id := range j.learnt {
 		w.AddConversation(id)
@@ -165,7 +168,7 @@ func intend(w *session.Worktree, j job) {
 	if j.chosen != "" && unchanged {
 		w.AddConversation(j.chosen)
 	}
-	if w.Phase == session.PhaseStopping || w.Phase == session.PhaseStopped {
+	if w.Phase == session.PhaseStopping || w.Phase == session.PhaseStopped || w.Phase == session.PhaseExited {
 		w.Phase = session.PhaseLive
 	}
 }

@@ -63,6 +63,7 @@ func (p *Paw) factsFor(ctx context.Context, f facts, a agentFacts, processes ses
 		sessionName: s.Name, repoPath: s.RepoPath, record: w, tmux: f.tmux, lock: e.Lock, lockPID: e.HolderPID, pane: e.Pane,
 		headless: runsHeadless(a.lock), starting: !a.launchedAt.IsZero(), launched: a.everLaunched(s), promptUnsent: p.undelivered(s, w.Agent),
 	}
+	rf.exited = w.Phase == session.PhaseExited || a.exited()
 	if f.tmuxErr != nil {
 		rf.tmuxReason = silence(f.tmuxErr)
 	}

@@ -20,6 +20,7 @@ type recoverFacts struct {
 	headless    bool  // the lock is that of a headless turn
 	survivors   []int // processes of a wrapper CLI whose wrapper died
 	pane        session.PaneState
+	exited      bool // the CLI ended with 0, of its own accord
 	starting    bool // a launch waits for its launcher
 	launched    bool // a launcher of this session ever ran
 
@@ -76,6 +77,9 @@ func planAgent(f recoverFacts) job {
 		return j
 	case f.starting && f.pane == session.PaneAlive:
 		j.result, j.reason = ResultAlive, "starting"
+		return j
+	case f.exited && !f.named:
+		j.result, j.reason = ResultCompleted, session.ReasonExited+"; paw recover "+f.sessionName+" brings it back"
 		return j
 	case f.cliError != nil:
 		j.refuse(f.cliError)

@@ -54,6 +54,9 @@ func TestPlanAgent(t *testing.T) {
 		{name: "CLI not installed", change: func(f *recoverFacts) { f.cliError = errors.New("claude: not installed") }, want: ResultRefused, says: "not installed"},
 		{name: "stopped", change: func(f *recoverFacts) { f.record.Phase = session.PhaseStopped }, want: ResultStopped, says: "paw recover shop"},
 		{name: "stopped, named", change: func(f *recoverFacts) { f.record.Phase, f.named = session.PhaseStopped, true }, want: ResultResumed},
+		{name: "left by the user", change: func(f *recoverFacts) { f.exited = true }, want: ResultCompleted, says: "paw recover shop"},
+		{name: "left by the user, named", change: func(f *recoverFacts) { f.exited, f.named = true, true }, want: ResultResumed},
+		{name: "left by the user and its CLI is gone", change: func(f *recoverFacts) { f.exited, f.cliError = true, errors.New("not installed") }, want: ResultCompleted, says: "paw recover shop"},
 		{name: "stopped but runs, named", change: func(f *recoverFacts) {
 			f.record.Phase, f.named, f.tmux, f.lock, f.pane = session.PhaseStopped, true, session.TmuxAlive, session.LockHeld, session.PaneAlive
 		}, want: ResultAlive},

@@ -23,8 +23,9 @@ type Removed struct {
 	Agent     string
 	Branch    string
 	Worktree  string
-	RescueRef string // holds what was not committed, with --force
-	Trash     string // folder that was kept, with --force
+	RescueRef string   // holds what was not committed, with --force
+	Trash     string   // folder that was kept, with --force
+	Children  []string // agents that it has started; they stay
 }
 
 // Remove ends an agent and removes its worktree; its branch and tags stay. It
@@ -42,7 +43,7 @@ func (p *Paw) Remove(ctx context.Context, s *session.Session, name string, o Rem
 		return nil, err
 	}
 	m := p.manager(repository)
-	removed := &Removed{Agent: name, Branch: w.Branch, Worktree: w.WorktreePath}
+	removed := &Removed{Agent: name, Branch: w.Branch, Worktree: w.WorktreePath, Children: s.Children(name)}
 	if err := p.betweenTurns(ctx, s, []string{name}, o); err != nil {
 		return removed, err
 	}

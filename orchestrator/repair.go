@@ -18,7 +18,7 @@ func (p *Paw) repair(ctx context.Context, s *session.Session) error {
 		return strings.HasPrefix(reason, ownerPrefix)
 	})
 	for _, line := range report {
-		p.say("paw: note: %s", line)
+		p.note("%s", line)
 	}
 	return err
 }

@@ -53,7 +53,9 @@ func (p *Paw) UndoRewind(ctx context.Context, s *session.Session, agentName stri
 		}
 		names := make([]string, 0, len(refs))
 		for name := range refs {
-			names = append(names, name)
+			if turn.IsRewindRef(name) {
+				names = append(names, name)
+			}
 		}
 		if len(names) == 0 {
 			return "", failf(KindNotFound, "%s: nothing was rewound", agentName).hint("paw turns %s %s", s.Name, agentName)
@@ -86,7 +88,7 @@ func (p *Paw) rewind(ctx context.Context, s *session.Session, agentName, to stri
 		if err != nil {
 			return err
 		}
-		rewound.RescueRef = turn.RescueRef(w.TurnSession, p.Now())
+		rewound.RescueRef = turn.RewindRef(w.TurnSession, p.Now())
 		rewound.Remembers = remembers(last)
 		if _, err := t.m.Rewind(ctx, w.WorktreePath, commit, rewound.RescueRef); err != nil {
 			return failf(KindRefused, "%s: not rewound: %w", agentName, err)

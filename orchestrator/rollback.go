@@ -73,13 +73,20 @@ func (p *Paw) rollbackWorktrees(ctx context.Context, s *session.Session, plans [
 	for _, plan := range plans {
 		// What Create could not complete it has taken back already.
 		if _, err := os.Lstat(plan.Path); err == nil {
-			made = append(made, worktree.Made{Agent: plan.Agent, BranchCreated: plan.CreateBranch})
+			one := worktree.Made{Agent: plan.Agent, BranchCreated: plan.CreateBranch}
+			if w := s.Worktree(plan.Agent); w != nil && w.From != nil {
+				one.Snapshot = w.From.Snapshot
+			}
+			made = append(made, one)
 		}
 	}
 	if err := p.manager(repository).Rollback(ctx, plans, made); err != nil {
 		return err
 	}
 	if err := p.untagStarts(ctx, p.manager(repository), s); err != nil {
+		return err
+	}
+	if err := p.dropOrigins(ctx, p.manager(repository), s); err != nil {
 		return err
 	}
 	for _, w := range s.Worktrees {

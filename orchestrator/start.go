@@ -237,19 +237,16 @@ func conflict(err error) error {
 
 // begin writes the intent: the record that names everything start will make.
 func (p *Paw) begin(ctx context.Context, s *session.Session, prompt string) error {
-	if err := p.keepPrompts(s, s.Worktrees, prompt); err != nil {
-		return err
-	}
 	aside, err := p.Store.SetAsideCorrupt(s.Name)
 	if err != nil {
 		return p.recordError(s.Name, err)
 	}
 	if aside != "" {
-		p.say("paw: note: the corrupt record of an earlier session %s is kept as %s", s.Name, aside)
+		p.note("the corrupt record of an earlier session %s is kept as %s", s.Name, aside)
 	}
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
-	if err := p.Store.Create(ctx, s); err != nil {
+	if err := p.Store.Create(ctx, s, func() error { return p.keepPrompts(s, s.Worktrees, prompt) }); err != nil {
 		var taken *session.TakenError
 		if errors.As(err, &taken) {
 			return failf(KindUsage, "%w", err).hint("paw status --all")
@@ -260,7 +257,9 @@ func (p *Paw) begin(ctx context.Context, s *session.Session, prompt string) erro
 	return nil
 }
 
-// keepPrompts saves the first prompt of agents until their launchers have run.
+// keepPrompts saves the first prompt of agents until their launchers have run. It
+// is called under the session's lock, before the record names the agents: of two
+// paws that want one name, only that which gets it writes.
 func (p *Paw) keepPrompts(s *session.Session, agents []session.Worktree, prompt string) error {
 	if prompt == "" {
 		return nil

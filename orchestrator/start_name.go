@@ -24,20 +24,26 @@ func (p *Paw) sessionName(ctx context.Context, repository worktree.Repository, o
 	if err != nil {
 		return "", err
 	}
+	logged := p.loggedTurnSessions()
+	used := func(name string) bool { return anyIn(tagged, name, agents) || anyIn(logged, name, agents) }
 	other := func(stem string) *Error { // the hint of a name that would do
 		e := &Error{}
 		for n := 2; ; n++ {
 			name := fmt.Sprintf("%s_%d", stem, n)
-			if taken, _ := p.nameTaken(name, false, repository, foreign, agents); taken == nil && !anyTagged(tagged, name, agents) {
+			if taken, _ := p.nameTaken(name, false, repository, foreign, agents); taken == nil && !used(name) {
 				return e.hint("paw start --cli %s --name %s", itemsOf(agents), name)
 			}
 		}
 	}
 	if o.Name != "" {
 		taken, _ := p.nameTaken(o.Name, true, repository, foreign, agents)
-		if taken == nil && anyTagged(tagged, o.Name, agents) {
+		switch {
+		case taken != nil:
+		case anyIn(tagged, o.Name, agents):
 			taken = failf(KindUsage, "session %s: tags %s of an earlier session exist", o.Name, turn.TagName(o.Name+"_"+agents[0].name, 0)).
 				hint("paw purge %s --tags", o.Name)
+		case used(o.Name):
+			taken = failf(KindUsage, "session %s: turns of an earlier session are kept under this name", o.Name)
 		}
 		if taken != nil {
 			taken.Hints = append(taken.Hints, other(o.Name).Hints...)
@@ -53,7 +59,7 @@ func (p *Paw) sessionName(ctx context.Context, repository worktree.Repository, o
 		}
 		taken, same := p.nameTaken(name, false, repository, foreign, agents)
 		switch {
-		case taken == nil && !anyTagged(tagged, name, agents):
+		case taken == nil && !used(name):
 			return name, nil
 		case taken != nil && same:
 			taken.Hints = append(taken.Hints, other(stem).Hints...)
@@ -82,10 +88,10 @@ func itemsOf(agents []plannedAgent) string {
 	return strings.Join(items, ",")
 }
 
-// anyTagged tells whether one of the agents would get a turn session that has tags.
-func anyTagged(tagged map[string]bool, name string, agents []plannedAgent) bool {
+// anyIn tells whether one of the agents would get a turn session that is taken.
+func anyIn(taken map[string]bool, name string, agents []plannedAgent) bool {
 	for _, a := range agents {
-		if tagged[name+"_"+a.name] {
+		if taken[name+"_"+a.name] {
 			return true
 		}
 	}

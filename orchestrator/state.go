@@ -9,6 +9,13 @@ import (
 	"paw/session/turn"
 )
 
+// reasonSilent is why the state of a CLI that was just started is unknown.
+const reasonSilent = "no hook has reported yet"
+
+// promptPatience is how long after its launch a CLI may take to report its first
+// prompt. One that has not by then took it for something else than a prompt.
+const promptPatience = time.Minute
+
 // turnFacts is what is known of an agent's turns, beside whether its CLI runs.
 type turnFacts struct {
 	visible   bool           // the CLI has hooks or a record: its turns can be seen
@@ -18,22 +25,30 @@ type turnFacts struct {
 	observed  agent.Observed // what the CLI's own record says
 	headless  bool           // a living paw runs a turn without a pane
 	launched  time.Time      // when the running CLI was launched
+	prompted  bool           // with a first prompt
 	now       time.Time
+	done      *session.Done // what the agent said of its work, nil when it said nothing
 }
 
-// withTurnState refines the state of an agent whose CLI runs by its turns: the
-// turn log, corrected by the CLI's own record where no hook reports. What neither
-// says is unknown, never a guess.
+// withTurnState refines the state of an agent by its turns, and by what it said
+// of its work itself.
 func withTurnState(base session.AgentStatus, f turnFacts) session.AgentStatus {
 	if f.headless {
 		return headlessState(f)
 	}
 	if base.State != session.StateUnknown || base.Reason != session.ReasonNoTurns {
-		return withCutTurn(base, f)
+		return withFailure(withCutTurn(base, f), f)
 	}
 	if !f.visible {
-		return base
+		return withDone(base, f)
 	}
+	return withDone(runningState(f), f)
+}
+
+// runningState is the state of an agent whose CLI runs: that of the turn log,
+// corrected by the CLI's own record where no hook reports. What neither says is
+// unknown, never a guess.
+func runningState(f turnFacts) session.AgentStatus {
 	if f.observed.At.Before(f.launched) {
 		f.observed = agent.Observed{} // of an earlier launch: it says nothing of this one
 	}
@@ -47,12 +62,15 @@ func withTurnState(base session.AgentStatus, f turnFacts) session.AgentStatus {
 		return closedTurnState(*f.last)
 	}
 	switch {
+	case f.prompted && f.now.Sub(f.launched).Abs() < promptPatience:
+		// It has a prompt or is about to get one: it is not waiting for another.
+		return session.AgentStatus{State: session.StateUnknown, Since: at(f.launched), Source: session.SourceLock, Reason: session.ReasonPrompted}
 	case f.observed.Known:
 		return session.AgentStatus{State: session.StateIdle, Since: at(f.observed.At), Source: f.observed.Source}
 	case !f.hooksSeen.IsZero():
 		return session.AgentStatus{State: session.StateIdle, Since: at(f.hooksSeen), Source: session.SourceHook}
 	}
-	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: "no hook has reported yet"}
+	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: reasonSilent}
 }
 
 // headlessState is the state while paw run holds the agent's lock.

@@ -47,6 +47,12 @@ func TestWithTurnState(t *testing.T) {
 	}{
 		{name: "nothing known", base: runs, state: session.StateUnknown, source: session.SourceNone, says: "no hook"},
 		{name: "hooks report, no turn yet", base: runs, facts: turnFacts{hooksSeen: after(1)}, state: session.StateIdle, source: session.SourceHook, since: ptr(after(1))},
+		{name: "first prompt on its way", base: runs, facts: turnFacts{prompted: true, launched: after(1), hooksSeen: after(2)}, state: session.StateUnknown, source: session.SourceLock, since: ptr(after(1)), says: "first prompt"},
+		{name: "first prompt on its way, record says idle", base: runs, facts: turnFacts{prompted: true, launched: after(1), observed: record(false, false, 2)}, state: session.StateUnknown, source: session.SourceLock, says: "first prompt"},
+		{name: "first prompt in a dialog", base: runs, facts: turnFacts{prompted: true, launched: after(1), observed: record(false, true, 2)}, state: session.StateWaitingInput, source: session.SourceRecord},
+		{name: "first prompt arrived", base: runs, facts: turnFacts{prompted: true, launched: after(1), last: open()}, state: session.StateRunning, source: session.SourceHook},
+		{name: "first prompt answered", base: runs, facts: turnFacts{prompted: true, launched: after(1), last: closed(turn.Finished, "")}, state: session.StateIdle, source: session.SourceHook},
+		{name: "first prompt was none", base: runs, facts: turnFacts{prompted: true, launched: after(-60), hooksSeen: after(2)}, state: session.StateIdle, source: session.SourceHook},
 		{name: "record says idle, no hook", base: runs, facts: turnFacts{observed: record(false, false, 2)}, state: session.StateIdle, source: session.SourceRecord, since: ptr(after(2))},
 		{name: "record says busy without a turn", base: runs, facts: turnFacts{observed: record(true, false, 2)}, state: session.StateRunning, source: session.SourceRecord},
 		{name: "turn runs", base: runs, facts: turnFacts{last: open()}, state: session.StateRunning, source: session.SourceHook, since: ptr(after(10))},

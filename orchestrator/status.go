@@ -90,7 +90,11 @@ func (p *Paw) Status(ctx context.Context, o StatusOptions) (statuses []SessionSt
 // selectSessions loads the named session, all of them, or the one of this place.
 func (p *Paw) selectSessions(o StatusOptions) (sessions []*session.Session, problems []error, err error) {
 	if o.All {
-		return p.Store.List()
+		sessions, problems, err = p.Store.List()
+		for i := range problems {
+			problems[i] = p.recordError("", problems[i])
+		}
+		return sessions, problems, err
 	}
 	if o.Name != "" {
 		s, err := p.load(o.Name)
@@ -135,10 +139,10 @@ func (p *Paw) statusOf(f facts) SessionStatus {
 			children[w.Parent] = append(children[w.Parent], w.Agent)
 		}
 	}
-	for _, a := range f.agents {
+	states := p.states(f)
+	for i, a := range f.agents {
 		as := AgentStatus{
-			Record: a.record, AgentStatus: withTurnState(session.Observe(f.evidence(a)), a.turns),
-			Children: children[a.record.Agent], Hooks: hooksOf(a),
+			Record: a.record, AgentStatus: states[i], Children: children[a.record.Agent], Hooks: hooksOf(a),
 		}
 		if last := a.turns.last; last != nil && last.State == turn.InProgress && as.State != session.StateSuspended {
 			as.CurrentTurn = last.Number
@@ -146,9 +150,6 @@ func (p *Paw) statusOf(f facts) SessionStatus {
 		sort.Strings(as.Children)
 		if a.lock.State == session.LockHeld {
 			as.PID = a.lock.PID()
-		}
-		if a.failure != "" && a.pane != nil && a.pane.Dead {
-			as.Reason = a.failure
 		}
 		if f.tmux != session.TmuxUnknown {
 			alive := a.pane != nil && !a.pane.Dead

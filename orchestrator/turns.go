@@ -121,6 +121,9 @@ func (t *turns) finish(ctx context.Context, one *turn.Turn, answer string) (turn
 			}
 		}
 	}
+	if done := t.said(n); done != nil {
+		end.Outcome, end.Message = firstOf(done.Outcome, end.Outcome), firstOf(done.Message, end.Message)
+	}
 	result, err := one.Finish(end)
 	if err != nil {
 		return result, err

@@ -141,7 +141,7 @@ func TestForeignFoldersAreRefused(t *testing.T) {
 	}
 	chmod(filepath.Join(st.LocksDir, "session-demo.lock"), 0o666)
 	asNobody(t, func() {
-		if err := st.Create(ctx, minimal("other", "/new")); !errors.Is(err, os.ErrPermission) {
+		if err := st.Create(ctx, minimal("other", "/new"), nil); !errors.Is(err, os.ErrPermission) {
 			t.Errorf("sessions of another: got %v", err)
 		}
 		if err := st.Save(ctx, minimal("demo", "/new")); !errors.Is(err, os.ErrPermission) {

@@ -17,6 +17,7 @@ type Holder struct {
 	Agent      string    `json:"agent"`
 	At         time.Time `json:"at"`                 // when the lock was taken, UTC
 	Headless   bool      `json:"headless,omitempty"` // it is a paw that runs a turn without a terminal
+	Prompted   bool      `json:"prompted,omitempty"` // its CLI gets a first prompt from paw
 }
 
 // ThisProcess identifies the calling process; it stays valid when the process executes another program. Session, Agent

@@ -18,10 +18,12 @@ const (
 	ReasonLockUnknown = "its lock cannot be read"
 	ReasonNoTurns     = "paw does not see its turns"
 	ReasonStarting    = "starting"
+	ReasonPrompted    = "its first prompt is on the way"
 	ReasonForeign     = "a foreign process is in paw's pane"
 	ReasonCrash       = "crash"
 	ReasonReboot      = "reboot"
 	ReasonStopped     = "stopped"
+	ReasonExited      = "exited with 0"
 	ReasonNoExit      = "exit status unknown"
 )
 

@@ -38,9 +38,10 @@ func (st Store) Load(name string) (*Session, error) {
 	return decode(name, path, data)
 }
 
-// Create saves the record of a new session. The error is a *TakenError when there is already a file of that name,
-// readable or not, and a *LockedError when ctx ends before the lock is free.
-func (st Store) Create(ctx context.Context, s *Session) error {
+// Create saves the record of a new session. first, unless nil, does what has to come before, once the name is known to be
+// free and under the lock; with its error nothing is saved. The error is a *TakenError when there is already a file of
+// that name, readable or not, and a *LockedError when ctx ends before the lock is free.
+func (st Store) Create(ctx context.Context, s *Session, first func() error) error {
 	return st.locked(ctx, s.Name, func(path string) error {
 		there, err := st.Load(s.Name)
 		switch {
@@ -50,6 +51,11 @@ func (st Store) Create(ctx context.Context, s *Session) error {
 			return err
 		case there != nil:
 			return &TakenError{Name: s.Name, RepoPath: there.owner(), Path: path}
+		}
+		if first != nil {
+			if err := first(); err != nil {
+				return err
+			}
 		}
 		return write(path, s)
 	})

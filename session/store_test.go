@@ -91,14 +91,14 @@ func TestDelete(t *testing.T) {
 func TestCreateRefusesATakenName(t *testing.T) {
 	st := newStore(t)
 	ctx := within(t, deadline)
-	if err := st.Create(ctx, minimal("demo", "/one")); err != nil {
+	if err := st.Create(ctx, minimal("demo", "/one"), nil); err != nil {
 		t.Fatal(err)
 	}
 	mustWrite(t, st, "broken", "{")
 	mustWrite(t, st, "newer", `{"version": 2}`)
 	for name, owner := range map[string]string{"demo": "/one", "broken": "", "newer": ""} {
 		before := read(t, st, name)
-		err := st.Create(ctx, minimal(name, "/two"))
+		err := st.Create(ctx, minimal(name, "/two"), nil)
 		var taken *TakenError
 		if !errors.As(err, &taken) || taken.Name != name || taken.RepoPath != owner {
 			t.Errorf("%s: got %v", name, err)
@@ -221,7 +221,7 @@ func TestSetAsideCorrupt(t *testing.T) {
 			t.Errorf("%s: got %q, %v", path, got, err)
 		}
 	}
-	if err := st.Create(within(t, deadline), minimal("demo", "/r")); err != nil {
+	if err := st.Create(within(t, deadline), minimal("demo", "/r"), nil); err != nil {
 		t.Errorf("the name is not free: %v", err)
 	}
 }
@@ -234,13 +234,13 @@ func TestInjectedFoldersAreTheOnlyOnesUsed(t *testing.T) {
 	}
 	t.Chdir(home)
 	one, two := newStoreIn(t.TempDir()), newStoreIn(t.TempDir())
-	if err := one.Create(within(t, deadline), minimal("demo", "/one")); err != nil {
+	if err := one.Create(within(t, deadline), minimal("demo", "/one"), nil); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := two.Load("demo"); s != nil || err != nil {
 		t.Errorf("one store sees the other's: %v, %v", s, err)
 	}
-	if err := two.Create(within(t, deadline), minimal("demo", "/two")); err != nil {
+	if err := two.Create(within(t, deadline), minimal("demo", "/two"), nil); err != nil {
 		t.Error(err)
 	}
 	if s := mustLoad(t, one, "demo"); s.RepoPath != "/one" {
@@ -280,7 +280,7 @@ func TestBadNamesNeverReachTheDisk(t *testing.T) {
 		_, aside := st.SetAsideCorrupt(name)
 		for what, err := range map[string]error{
 			"load": load, "update": update, "set aside": aside, "delete": st.Delete(ctx, name, nil),
-			"save": st.Save(ctx, minimal(name, "/r")), "create": st.Create(ctx, minimal(name, "/r")),
+			"save": st.Save(ctx, minimal(name, "/r")), "create": st.Create(ctx, minimal(name, "/r"), nil),
 		} {
 			var bad *NameError
 			if !errors.As(err, &bad) {

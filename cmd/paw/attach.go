@@ -5,7 +5,8 @@ import (
 )
 
 func newAttach(a *app) *cobra.Command {
-	return &cobra.Command{
+	var name string
+	cmd := &cobra.Command{
 		Use:   "attach [NAME] [AGENT]",
 		Short: "Show a session in this terminal",
 		Long: exits(`Attach this terminal to a session, with the pane of AGENT selected. Inside the same
@@ -16,11 +17,13 @@ tmux server the client is switched instead.`, exitUsage, exitNotFound, exitMissi
 		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, s, agent, err := a.sessionAndAgent(cmd, args)
+			p, s, agent, err := a.sessionAndAgent(cmd, name, args)
 			if err != nil {
 				return err
 			}
 			return p.Attach(cmd.Context(), s, agent)
 		},
 	}
+	a.addSession(cmd, &name)
+	return cmd
 }

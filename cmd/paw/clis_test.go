@@ -25,8 +25,8 @@ var mannersOf = map[string]manners{
 	"claude":   {asks: "Do you want to proceed?", allow: []string{"Enter"}, goodbye: true},
 	"codex":    {asks: "Would you like to run the following command?", allow: []string{"y"}},
 	"opencode": {asks: "Permission required", allow: []string{"Enter"}, again: "again to interrupt", goodbye: true},
-	"gemini":   {asks: "Allow execution of", allow: []string{"Enter"}, goodbye: true},
-	"qwen":     {asks: "Allow execution of", allow: []string{"Enter"}, goodbye: true},
+	"gemini":   {asks: "Allow execution of", allow: []string{"Enter"}},
+	"qwen":     {asks: "Allow execution of", allow: []string{"Enter"}},
 	"copilot":  {asks: "Do you want to run this command?", allow: []string{"Enter"}, again: "again to interrupt", goodbye: true},
 }
 
@@ -34,6 +34,9 @@ var mannersOf = map[string]manners{
 func TestCLIs(t *testing.T) {
 	for _, cli := range []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot"} {
 		t.Run(cli, func(t *testing.T) {
+			if cli == "gemini" && os.Geteuid() != 0 {
+				t.Skip("gemini takes hooks from root's files only")
+			}
 			w := newCLIWorld(t, cli)
 			t.Logf("%s %s", cli, strings.TrimSpace(w.run(w.root, nil, cli, "--version").stdout))
 			w.ok(w.paw("start", "--cli", cli, "--detach"))
@@ -79,9 +82,8 @@ func editWithoutCommit(t *testing.T, w *cliWorld) {
 	if got := w.git(w.worktree(w.cli), "status", "--porcelain", "--ignored"); got != "?? draft.txt\n" {
 		t.Errorf("the worktree after the turn: %q", got)
 	}
-	// gemini's hook says things twice; copilot's comes before the answer is in its record.
-	said := text(one.Message)
-	if said != "The draft is there." && !(w.cli == "gemini" && strings.HasPrefix(said, "The draft is there.")) && w.cli != "copilot" {
+	// copilot's hook comes before the answer is in its record.
+	if said := text(one.Message); said != "The draft is there." && w.cli != "copilot" {
 		t.Errorf("message %q", said)
 	}
 }

@@ -75,7 +75,7 @@ func (a *app) completeSessionsAndAgents(cmd *cobra.Command, args []string, prefi
 		return names(nil)
 	}
 	if len(args) > 0 {
-		s, rest, err := sessionAndAgents(p, args)
+		s, rest, err := sessionAndAgents(cmd, p, "", args)
 		if err != nil || s == nil {
 			return names(nil)
 		}

@@ -38,13 +38,24 @@ func (a *app) printError(err error) {
 	}
 	message, hints := strings.TrimSpace(err.Error()), hintsOf(err)
 	if a.json {
-		out, _ := json.Marshal(map[string]any{"version": 1, "error": message, "hints": hints, "exit_code": exitCode(err)})
+		view := map[string]any{"version": 1, "error": message, "hints": hints, "exit_code": exitCode(err)}
+		if len(a.notes) > 0 {
+			view["notes"] = a.notes
+		}
+		out, _ := json.Marshal(view)
 		fmt.Fprintf(a.stderr, "%s\n", out)
 		return
 	}
 	fmt.Fprintf(a.stderr, "paw: error: %s\n", message)
 	for _, hint := range hints {
 		fmt.Fprintf(a.stderr, "paw: hint: %s\n", hint)
+	}
+}
+
+// printProblems shows what could not be read, beside what could.
+func (a *app) printProblems(problems []error) {
+	for _, problem := range problems {
+		a.printError(problem)
 	}
 }
 

@@ -14,13 +14,19 @@ import (
 // signal in the middle of it, and returns how paw ended.
 func (w *world) interrupted(setup string, sig syscall.Signal) (int, string) {
 	w.t.Helper()
+	return w.interruptedIn(nil, setup, sig, "start", "--cli", "one=demo,two=demo", "--detach")
+}
+
+// interruptedIn is interrupted for any command that sets worktrees up.
+func (w *world) interruptedIn(env []string, setup string, sig syscall.Signal, args ...string) (int, string) {
+	w.t.Helper()
 	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[worktree]\nsetup = \""+setup+"; touch "+w.root+"/started; sleep 1000\"\n")
 	self, err := os.Executable()
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	cmd := exec.Command(self, "start", "--cli", "one=demo,two=demo", "--detach")
-	cmd.Dir, cmd.Env = w.repo, append(append([]string{}, w.env...), "PAW_TEST_MAIN=1")
+	cmd := exec.Command(self, args...)
+	cmd.Dir, cmd.Env = w.repo, append(append(append([]string{}, w.env...), "PAW_TEST_MAIN=1"), env...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Start(); err != nil {

@@ -45,7 +45,9 @@ func mainForTests() {
 		seen[name]++
 		if name == at && seen[name] == 1 {
 			out, err := exec.Command("sh", "-c", os.Getenv("PAW_TEST_DO")).CombinedOutput()
-			fmt.Fprintf(os.Stderr, "after %s: %v\n%s", name, err, out)
+			if err != nil {
+				fmt.Fprintf(os.Stderr, "after %s: %v\n%s", name, err, out)
+			}
 		}
 		if name == kill && seen[name] == nth {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)

@@ -29,6 +29,16 @@ func (a *app) printJSON(v any) error {
 	return encoder.Encode(v)
 }
 
+// note tells what the user would otherwise find out too late: on stderr, or with
+// --json as a part of the object.
+func (a *app) note(text string) {
+	if a.json {
+		a.notes = append(a.notes, text)
+		return
+	}
+	fmt.Fprintf(a.stderr, "paw: note: %s\n", text)
+}
+
 // stateColours are the ANSI colours of states, on terminals only; the words
 // carry the meaning.
 var stateColours = map[string]string{
@@ -91,7 +101,7 @@ func (a *app) printStatus(st orchestrator.SessionStatus, now time.Time) {
 	fmt.Fprintln(a.stdout, line)
 	rows := make([][]cell, 0, len(st.Agents))
 	resumable := false
-	for _, ag := range st.Agents {
+	for _, ag := range families(st.Agents) {
 		since := ""
 		if ag.Since != nil {
 			since = age(now.Sub(*ag.Since))
@@ -101,7 +111,7 @@ func (a *app) printStatus(st orchestrator.SessionStatus, now time.Time) {
 			note = strings.TrimPrefix(note+fmt.Sprintf(", %d uncommitted", *ag.Dirty), ", ")
 		}
 		resumable = resumable || ag.PID == 0 && (ag.State == session.StateSuspended || ag.State == session.StateError)
-		rows = append(rows, []cell{{text: ag.Record.Agent}, {text: ag.Record.CLI}, {string(ag.State), string(ag.State)},
+		rows = append(rows, []cell{{text: ag.label()}, {text: ag.Record.CLI}, {string(ag.State), string(ag.State)},
 			{text: since}, {text: ag.Record.Branch}, {text: note}})
 	}
 	a.printTable(a.stdout, "  ", rows)
@@ -122,7 +132,7 @@ func (a *app) printResults(s *session.Session, results []orchestrator.Result) bo
 	for _, r := range results {
 		refused = refused || r.Kind == orchestrator.ResultRefused
 		for _, note := range r.Notes {
-			fmt.Fprintf(a.stderr, "paw: note: %s: %s\n", r.Agent, note)
+			a.note(r.Agent + ": " + note)
 		}
 		if r.Kind == orchestrator.ResultRefused {
 			fmt.Fprintf(a.stderr, "paw: error: %s: %s\n", r.Agent, r.Reason)
@@ -150,17 +160,31 @@ func (a *app) showResults(cmd *cobra.Command, p *orchestrator.Paw, s *session.Se
 	return p.Attach(cmd.Context(), s, "")
 }
 
-// showSession prints the status of one session.
+// showSession prints the status of one session, with --json also what became of
+// its agents.
 func (a *app) showSession(cmd *cobra.Command, p *orchestrator.Paw, name string, results []orchestrator.Result) error {
 	statuses, problems, err := p.Status(cmd.Context(), orchestrator.StatusOptions{Name: name})
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case a.json:
+		err = a.printJSON(startedJSON{statusJSON: statusView(statuses, problems), Results: resultsView(results), Notes: a.noted()})
+	default:
+		err = a.showStatus(p, statuses, problems)
 	}
-	if err := a.showStatus(p, statuses, problems); err != nil {
-		return err
-	}
-	if anyRefused(results) {
+	if err == nil && anyRefused(results) {
 		return exitStatus(orchestrator.KindError)
+	}
+	return err
+}
+
+// showPlan prints what start or add would do.
+func (a *app) showPlan(steps []string) error {
+	if a.json {
+		return a.printJSON(planJSON{Version: 1, Plan: steps, Notes: a.noted()})
+	}
+	for _, step := range steps {
+		fmt.Fprintln(a.stdout, step)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func newRecover(a *app) *cobra.Command {
 		Long: exits(`Bring a session back after a crash of tmux, of paw or of the machine: the same
 panes, with each CLI's own conversation. Agents that still run are left alone, none
 is started twice, nothing is deleted and no prompt is sent. Sessions and agents that
-you stopped come back only when NAME is given.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
+you stopped, and agents whose CLI ended with 0, come back only when NAME is given.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
 		Example: `  paw recover
   paw recover shop
   paw recover --all --detach
@@ -45,7 +45,7 @@ you stopped come back only when NAME is given.`, exitUsage, exitNotFound, exitLo
 }
 
 func runRecover(cmd *cobra.Command, a *app, p *orchestrator.Paw, o orchestrator.RecoverOptions, detach bool) error {
-	recovered, err := p.Recover(cmd.Context(), o)
+	recovered, problems, err := p.Recover(cmd.Context(), o)
 	if err != nil {
 		return err
 	}
@@ -55,8 +55,9 @@ func runRecover(cmd *cobra.Command, a *app, p *orchestrator.Paw, o orchestrator.
 	}
 	var last *session.Session
 	if a.json {
-		err = a.printJSON(recoveredView(recovered))
+		err = a.printJSON(recoveredView(recovered, problems, a.noted()))
 	} else {
+		a.printProblems(problems)
 		last = a.printRecovered(recovered)
 	}
 	switch {

@@ -19,6 +19,7 @@ type app struct {
 	json           bool
 	beforeExit     atomic.Pointer[func()] // called when a second signal ends paw at once
 	colours        *bool                  // nil until asked
+	notes          []string               // for --json, see note
 }
 
 // paw puts the orchestrator together for the directory the user stands in.
@@ -27,10 +28,15 @@ func (a *app) paw() (*orchestrator.Paw, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := orchestrator.New(dir, a.env, a.stderr)
+	progress := a.stderr
+	if a.json {
+		progress = nil // what is said on the way is for people
+	}
+	p, err := orchestrator.New(dir, a.env, progress)
 	if err != nil {
 		return nil, err
 	}
+	p.Note = a.note
 	a.setSteps(p)
 	return p, nil
 }
@@ -88,7 +94,7 @@ Without a command it is paw status where a session exists.`,
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(
 		newStart(a), newStatus(a), newAttach(a), newRecover(a), newStop(a), newAdd(a), newRemove(a), newPurge(a),
-		newTurns(a), newDiff(a), newRewind(a), newSend(a), newRun(a),
+		newTurns(a), newDiff(a), newRewind(a), newSend(a), newRun(a), newSpawn(a), newWait(a), newDone(a),
 		newCLIs(a), newConfig(a), newDoctor(a), newCompletion(a), newVersion(a), newAgent(a), newHook(a), newDemoAgent(),
 	)
 	for _, cmd := range root.Commands() {

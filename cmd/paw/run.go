@@ -133,10 +133,12 @@ type runJSON struct {
 // showRan prints how a turn ended.
 func (a *app) showRan(ran *orchestrator.Ran) error {
 	if a.json {
-		return a.printJSON(runJSON{Version: 1, Session: ran.Session.Name, Agent: ran.Agent, turnJSON: turnView(ran.Turn)})
+		view := runJSON{Version: 1, Session: ran.Session.Name, Agent: ran.Agent, turnJSON: turnView(ran.Turn)}
+		view.Notes = append(view.Notes, ran.Notes...)
+		return a.printJSON(view)
 	}
 	for _, note := range ran.Notes {
-		fmt.Fprintf(a.stderr, "paw: note: %s: %s\n", ran.Agent, note)
+		a.note(ran.Agent + ": " + note)
 	}
 	outcome, colour := turnOutcome(ran.Turn)
 	words := []string{fmt.Sprintf("%s: turn %d", ran.Agent, ran.Turn.Number), a.colour(outcome, colour)}

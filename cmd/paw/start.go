@@ -112,8 +112,7 @@ func (a *app) resumeHere(cmd *cobra.Command, p *orchestrator.Paw, o startOptions
 	}
 	st := statuses[0]
 	if o.DryRun {
-		fmt.Fprintf(a.stdout, "%s exists and is %s; start would bring it back and attach\n", st.Session.Name, st.Status)
-		return true, nil
+		return true, a.showPlan([]string{fmt.Sprintf("%s exists and is %s; start would bring it back and attach", st.Session.Name, st.Status)})
 	}
 	if st.Status == session.StatusActive {
 		if a.json || o.detach {
@@ -175,18 +174,11 @@ func (a *app) interactive() bool {
 
 // showStarted tells what was started, and attaches.
 func (a *app) showStarted(cmd *cobra.Command, p *orchestrator.Paw, started *orchestrator.Started, detach bool) error {
-	if started.Plan != nil {
-		for _, step := range started.Plan {
-			fmt.Fprintln(a.stdout, step)
-		}
-	}
-	if !a.json {
-		for _, note := range started.Notes {
-			fmt.Fprintf(a.stderr, "paw: note: %s\n", note)
-		}
+	for _, note := range started.Notes {
+		a.note(note)
 	}
 	if started.Plan != nil {
-		return nil
+		return a.showPlan(started.Plan)
 	}
 	return a.showResults(cmd, p, started.Session, started.Results, detach)
 }

@@ -63,12 +63,10 @@ completed (its CLI exited), suspended (paw recover brings it back) or unknown.`,
 
 // showStatus prints statuses as a table or as JSON.
 func (a *app) showStatus(p *orchestrator.Paw, statuses []orchestrator.SessionStatus, problems []error) error {
-	for _, problem := range problems {
-		fmt.Fprintf(a.stderr, "paw: error: %v\n", problem)
-	}
 	if a.json {
-		return a.printJSON(statusView(statuses))
+		return a.printJSON(statusView(statuses, problems))
 	}
+	a.printProblems(problems)
 	if len(statuses) == 0 {
 		if len(problems) == 0 {
 			fmt.Fprintf(a.stdout, "no session here (paw start --cli %s makes one; paw status --all shows the others)\n", p.Config.DefaultCLI)

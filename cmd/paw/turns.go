@@ -12,6 +12,7 @@ import (
 )
 
 func newTurns(a *app) *cobra.Command {
+	var name string
 	cmd := &cobra.Command{
 		Use:   "turns [NAME] [AGENT]",
 		Short: "List the turns of the agents",
@@ -24,7 +25,7 @@ afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound
 		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, s, agent, err := a.sessionAndAgent(cmd, args)
+			p, s, agent, err := a.sessionAndAgent(cmd, name, args)
 			if err != nil {
 				return err
 			}
@@ -32,18 +33,17 @@ afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound
 			if err != nil {
 				return err
 			}
-			for _, problem := range problems {
-				fmt.Fprintf(a.stderr, "paw: error: %v\n", problem)
-			}
 			if a.json {
-				return a.printJSON(turnsView(s.Name, list))
+				return a.printJSON(turnsView(s.Name, list, problems))
 			}
+			a.printProblems(problems)
 			for _, one := range list {
 				a.printTurns(one, len(list) > 1)
 			}
 			return nil
 		},
 	}
+	a.addSession(cmd, &name)
 	a.addJSON(cmd)
 	return cmd
 }
@@ -134,6 +134,8 @@ type turnsJSON struct {
 	Version int              `json:"version"`
 	Session string           `json:"session"`
 	Agents  []agentTurnsJSON `json:"agents"`
+
+	Problems []problemJSON `json:"problems"`
 }
 
 type agentTurnsJSON struct {
@@ -158,8 +160,8 @@ type turnJSON struct {
 	Notes        []string   `json:"notes"`
 }
 
-func turnsView(sessionName string, list []orchestrator.AgentTurns) turnsJSON {
-	view := turnsJSON{Version: 1, Session: sessionName, Agents: []agentTurnsJSON{}}
+func turnsView(sessionName string, list []orchestrator.AgentTurns, problems []error) turnsJSON {
+	view := turnsJSON{Version: 1, Session: sessionName, Agents: []agentTurnsJSON{}, Problems: problemsView(problems)}
 	for _, agent := range list {
 		av := agentTurnsJSON{Name: agent.Agent, Turns: []turnJSON{}}
 		for _, t := range agent.Turns {

@@ -13,7 +13,39 @@ import (
 type statusJSON struct {
 	Version  int           `json:"version"`
 	Sessions []sessionJSON `json:"sessions"`
+	Problems []problemJSON `json:"problems"`
 }
+
+// startedJSON is a status with what start or add did.
+type startedJSON struct {
+	statusJSON
+	Results []resultJSON `json:"results"`
+	Notes   []string     `json:"notes"`
+}
+
+// planJSON is what start or add would do.
+type planJSON struct {
+	Version int      `json:"version"`
+	Plan    []string `json:"plan"`
+	Notes   []string `json:"notes"`
+}
+
+// problemJSON is something that could not be read, beside what could.
+type problemJSON struct {
+	Error string   `json:"error"`
+	Hints []string `json:"hints"`
+}
+
+func problemsView(problems []error) []problemJSON {
+	view := []problemJSON{}
+	for _, problem := range problems {
+		view = append(view, problemJSON{Error: problem.Error(), Hints: hintsOf(problem)})
+	}
+	return view
+}
+
+// noted are the notes so far.
+func (a *app) noted() []string { return append([]string{}, a.notes...) }
 
 type sessionJSON struct {
 	Name         string      `json:"name"`
@@ -56,8 +88,8 @@ type agentJSON struct {
 	Hooks          string     `json:"hooks"`
 }
 
-func statusView(statuses []orchestrator.SessionStatus) statusJSON {
-	view := statusJSON{Version: 1, Sessions: []sessionJSON{}}
+func statusView(statuses []orchestrator.SessionStatus, problems []error) statusJSON {
+	view := statusJSON{Version: 1, Sessions: []sessionJSON{}, Problems: problemsView(problems)}
 	for _, st := range statuses {
 		s := st.Session
 		sv := sessionJSON{
@@ -106,6 +138,8 @@ func nonEmpty(text string) *string {
 type recoverJSON struct {
 	Version  int                  `json:"version"`
 	Sessions []recoverSessionJSON `json:"sessions"`
+	Problems []problemJSON        `json:"problems"`
+	Notes    []string             `json:"notes"`
 }
 
 type recoverSessionJSON struct {
@@ -113,6 +147,7 @@ type recoverSessionJSON struct {
 	Left   *string      `json:"left_alone"`
 	Agents []resultJSON `json:"agents"`
 	Error  *string      `json:"error"`
+	Hints  []string     `json:"hints"`
 }
 
 type resultJSON struct {
@@ -124,20 +159,25 @@ type resultJSON struct {
 	Notes  []string `json:"notes"`
 }
 
-func recoveredView(all []orchestrator.Recovered) recoverJSON {
-	view := recoverJSON{Version: 1, Sessions: []recoverSessionJSON{}}
+func recoveredView(all []orchestrator.Recovered, problems []error, notes []string) recoverJSON {
+	view := recoverJSON{Version: 1, Sessions: []recoverSessionJSON{}, Problems: problemsView(problems), Notes: notes}
 	for _, r := range all {
-		sv := recoverSessionJSON{Name: r.Session.Name, Left: nonEmpty(r.Left), Agents: []resultJSON{}}
+		sv := recoverSessionJSON{Name: r.Session.Name, Left: nonEmpty(r.Left), Agents: resultsView(r.Results), Hints: []string{}}
 		if r.Err != nil {
-			sv.Error = nonEmpty(r.Err.Error())
-		}
-		for _, one := range r.Results {
-			sv.Agents = append(sv.Agents, resultJSON{
-				Name: one.Agent, CLI: one.CLI, Result: string(one.Kind), Reason: nonEmpty(one.Reason),
-				Hints: append([]string{}, one.Hints...), Notes: append([]string{}, one.Notes...),
-			})
+			sv.Error, sv.Hints = nonEmpty(r.Err.Error()), hintsOf(r.Err)
 		}
 		view.Sessions = append(view.Sessions, sv)
+	}
+	return view
+}
+
+func resultsView(results []orchestrator.Result) []resultJSON {
+	view := []resultJSON{}
+	for _, one := range results {
+		view = append(view, resultJSON{
+			Name: one.Agent, CLI: one.CLI, Result: string(one.Kind), Reason: nonEmpty(one.Reason),
+			Hints: append([]string{}, one.Hints...), Notes: append([]string{}, one.Notes...),
+		})
 	}
 	return view
 }

@@ -110,7 +110,8 @@ func TestRecordedEvents(t *testing.T) {
 			"BeforeAgent: prompt in=8543 prompt=fake: write g.txt hello ;; say gemini done",
 			"AfterAgent: end in=8543 message=gemini done",
 			"SessionEnd: session_end in=8543 source=exit",
-			"Notification: input in=3f37 message=Tool Confirm Write: g.txt requires editing",
+			"Notification: input in=3f37 message=Confirm Write: g.txt",
+			"Notification: input in=3f37 message=Confirm Shell Command: touch zz",
 			"AfterAgent: nothing", // an Esc or an error; the transcript would tell
 			"SessionStart: session_start in=8543 source=resume",
 		},
@@ -207,7 +208,30 @@ func TestOpencodeEvents(t *testing.T) {
 	}
 }
 
-// gemini's hook is the same after an Esc and after an error; the chat file tells them apart.
+// What gemini said before an Esc or an error comes in the hook like an answer.
+func TestGeminiEndsWithWords(t *testing.T) {
+	l := newLab(t)
+	const begin = `{"timestamp":"2026-11-21T13:08:10.000Z","type":"user","content":[{"text":"an earlier prompt"}]}
+{"timestamp":"2026-11-21T13:08:11.000Z","type":"info","content":"Request cancelled."}
+{"timestamp":"2026-11-21T13:08:19.337Z","type":"user","content":[{"text":"do: write half.txt unfinished\ndo: hang"}]}
+{"timestamp":"2026-11-21T13:08:19.377Z","type":"gemini","content":"First this."}
+{"timestamp":"2026-11-21T13:08:19.430Z","type":"user","content":[{"functionResponse":{"name":"write_file"}}]}
+{"$set":{"lastUpdated":"2026-11-21T13:08:19.430Z"}}
+`
+	for _, c := range []struct{ rest, want string }{
+		{`{"timestamp":"2026-11-21T13:08:20.100Z","type":"gemini","content":"Then that."}`, "end in=3f37 message=Then that."},
+		{`{"timestamp":"2026-11-21T13:08:20.108Z","type":"info","content":"Request cancelled."}`, "interrupt in=3f37"},
+		{`{"timestamp":"2026-11-21T13:08:20.108Z","type":"error","content":"[API Error: x]"}`, "error in=3f37 message=[API Error: x]"},
+	} {
+		path := l.put("chat.jsonl", begin+c.rest+"\n"+`{"$set":{"messages":[]}}`+"\n")
+		payload := fmt.Sprintf(`{"session_id":"3f37","transcript_path":%q,"prompt_response":"First  this.\nThis  answer  will"}`, path)
+		if diff := cmp.Diff([]string{"AfterAgent: " + c.want}, briefs(t, "gemini", []call{{"AfterAgent", json.RawMessage(payload)}})); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// Without a word gemini's hook is the same after an Esc and after an error; the chat file tells them apart.
 func TestGeminiEndsWithoutAnAnswer(t *testing.T) {
 	l := newLab(t)
 	path := l.put("chat.jsonl", l.sample("gemini-ends.jsonl"))

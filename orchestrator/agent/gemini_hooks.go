@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"paw/session"
@@ -28,6 +29,13 @@ type geminiPayload struct {
 	NotificationType string `json:"notification_type"`
 	Message          string `json:"message"`
 
+	Details struct {
+		Title   string `json:"title"`
+		Command string `json:"command"`
+		Tool    string `json:"toolName"` // of an MCP server
+		Prompt  string `json:"prompt"`
+	} `json:"details"`
+
 	Timestamp time.Time `json:"timestamp"`
 }
 
@@ -43,11 +51,9 @@ func (g gemini) Events(name string, payload []byte) ([]turn.Event, error) {
 	case name == "BeforeAgent":
 		e.Kind, e.Prompt = turn.KindPrompt, p.Prompt
 	case name == "Notification" && p.NotificationType == "ToolPermission":
-		e.Kind, e.Message = turn.KindInput, oneLine(p.Message)
-	case name == "AfterAgent" && p.PromptResponse == geminiNothing:
-		return p.nothing(e), nil
+		e.Kind, e.Message = turn.KindInput, p.question()
 	case name == "AfterAgent":
-		e.Kind, e.Message = turn.KindEnd, p.PromptResponse
+		return p.ended(e), nil
 	case name == "SessionEnd":
 		e.Kind, e.Source = turn.KindSessionEnd, p.Reason
 	default:
@@ -56,13 +62,44 @@ func (g gemini) Events(name string, payload []byte) ([]turn.Event, error) {
 	return []turn.Event{e}, nil
 }
 
+// question is what gemini asks about a tool, in one line. The title names the file of an edit, but no command.
+func (p geminiPayload) question() string {
+	for _, detail := range []string{p.Details.Command, p.Details.Tool, p.Details.Prompt} {
+		if detail = strings.TrimSpace(detail); detail != "" && p.Details.Title != "" {
+			return oneLine(p.Details.Title + ": " + detail)
+		}
+	}
+	if p.Details.Title != "" {
+		return oneLine(p.Details.Title)
+	}
+	return oneLine(p.Message)
+}
+
+// ended is what an end means. After an Esc and an error of the API the hook is the same as after an answer, with what
+// there was of it; the chat file, written before, tells. It has the answer, too, which the hook may say twice.
+func (p geminiPayload) ended(e turn.Event) []turn.Event {
+	if p.PromptResponse == geminiNothing {
+		return p.nothing(e)
+	}
+	e.Kind, e.Message = turn.KindEnd, p.PromptResponse
+	cut, answer, err := geminiTurn(p.TranscriptPath)
+	switch {
+	case err != nil:
+	case cut != nil:
+		e.Kind, e.Message = cut.Kind, cut.Message
+	case answer != "":
+		e.Message = answer
+	}
+	return []turn.Event{e}
+}
+
 // nothing is an end without an answer. The transcript tells why; if it does not yet, Observe learns it later.
 func (p geminiPayload) nothing(e turn.Event) []turn.Event {
-	ended, _, err := geminiEnd(p.TranscriptPath, p.Timestamp.Add(-geminiLag))
-	if err != nil || ended == nil {
+	cut, _, err := geminiEnd(p.TranscriptPath, p.Timestamp.Add(-geminiLag))
+	if err != nil || cut == nil {
 		return nil
 	}
-	e.Kind, e.Message = ended.Kind, ended.Message
+	e.Kind, e.Message = cut.Kind, cut.Message
 	return []turn.Event{e}
 }
 
@@ -100,15 +137,45 @@ func (g gemini) Observe(ctx context.Context, s Spec, last *turn.Record) (Observe
 	return seen, nil
 }
 
-// geminiEnd looks in the end of a chat file, from since on, for what ended a turn without an answer: the notice of an Esc
-// or an error. at is the time of that, else of the newest line.
-func geminiEnd(path string, since time.Time) (ended *turn.Event, at time.Time, err error) {
+// geminiLine is a line of a chat file.
+type geminiLine struct {
+	geminiMessage
+	Timestamp time.Time `json:"timestamp"`
+}
+
+// cut is what the line says of a turn's end without an answer: the notice of an Esc or an error. nil for all others.
+func (l geminiLine) cut() *turn.Event {
+	text, _ := l.Content.(string)
+	switch {
+	case l.Type == "info" && text == "Request cancelled.":
+		return &turn.Event{Kind: turn.KindInterrupt}
+	case l.Type == "error":
+		return &turn.Event{Kind: turn.KindError, Message: text}
+	}
+	return nil
+}
+
+// geminiTurn reads the newest turn of a chat file, back to its prompt: what ended it without an answer, and the answer.
+func geminiTurn(path string) (cut *turn.Event, answer string, err error) {
 	err = linesBack(path, func(raw []byte) bool {
-		var line struct {
-			Type      string    `json:"type"`
-			Timestamp time.Time `json:"timestamp"`
-			Content   any       `json:"content"`
+		var line geminiLine
+		if json.Unmarshal(raw, &line) != nil {
+			return true
 		}
+		if text, _ := line.Content.(string); line.Type == "gemini" && answer == "" {
+			answer = text
+		}
+		cut = line.cut()
+		return cut == nil && !line.isPrompt()
+	})
+	return cut, answer, err
+}
+
+// geminiEnd looks in the end of a chat file, from since on, for what ended a turn without an answer. at is the time of
+// that, else of the newest line.
+func geminiEnd(path string, since time.Time) (cut *turn.Event, at time.Time, err error) {
+	err = linesBack(path, func(raw []byte) bool {
+		var line geminiLine
 		if json.Unmarshal(raw, &line) != nil || line.Timestamp.IsZero() {
 			return true
 		}
@@ -118,17 +185,10 @@ func geminiEnd(path string, since time.Time) (ended *turn.Event, at time.Time, e
 		if at.IsZero() {
 			at = line.Timestamp
 		}
-		text, _ := line.Content.(string)
-		switch {
-		case line.Type == "info" && text == "Request cancelled.":
-			ended = &turn.Event{Kind: turn.KindInterrupt}
-		case line.Type == "error":
-			ended = &turn.Event{Kind: turn.KindError, Message: text}
-		default:
-			return true
+		if cut = line.cut(); cut != nil {
+			at = line.Timestamp
 		}
-		at = line.Timestamp
-		return false
+		return cut == nil
 	})
-	return ended, at, err
+	return cut, at, err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -69,10 +70,23 @@ func TurnRef(turnSession string, n int) string { //nolint:revive // the ref is c
 	return numbered(turnSession, RefTurn, n)
 }
 
+// StartRef returns the ref that keeps what was not committed when the turn session began, for one that began in the middle
+// of the work of another.
+func StartRef(turnSession, commit string) string { return RefPrefix(turnSession) + "start/" + commit }
+
 // RescueRef returns the ref for what is saved at that time, to the millisecond, before something destructive.
 func RescueRef(turnSession string, at time.Time) string {
 	return RefPrefix(turnSession) + "rescue/" + at.UTC().Format("20060102T150405.000Z")
 }
+
+// rewound ends the refs of what a rewind put aside: they alone are what undoing one goes back to.
+const rewound = "-rewind"
+
+// RewindRef returns the rescue ref for what a rewind puts aside at that time.
+func RewindRef(turnSession string, at time.Time) string { return RescueRef(turnSession, at) + rewound }
+
+// IsRewindRef tells whether a rescue ref, by its full name, is one that a rewind made.
+func IsRewindRef(ref string) bool { return strings.HasSuffix(ref, rewound) }
 
 func numbered(turnSession string, kind RefKind, n int) string {
 	return RefPrefix(turnSession) + string(kind) + "/" + strconv.Itoa(n)

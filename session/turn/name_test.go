@@ -15,6 +15,7 @@ func TestTagNames(t *testing.T) {
 		"refs/paw/demo_claude/claim/3":           ClaimRef("demo_claude", 3),
 		"refs/paw/demo_claude/before/1000":       BeforeRef("demo_claude", 1000),
 		"refs/paw/demo_claude/turn/3":            TurnRef("demo_claude", 3),
+		"refs/paw/d/start/abc":                   StartRef("d", "abc"),
 		"refs/paw/d/rescue/20261121T030009.005Z": RescueRef("d", second(9).In(time.FixedZone("CET", 3600))),
 	} {
 		if got != want {

@@ -1,0 +1,48 @@
+package orchestrator
+
+import (
+	"slices"
+	"strings"
+
+	"paw/orchestrator/agent"
+	"paw/session"
+	"paw/worktree"
+)
+
+// asParent is paw with the environment in which an agent's CLI was started, and
+// the configuration that goes with it: what the agent starts then finds the same
+// programs and keys. The environment of paw itself is that of a command which the
+// CLI runs, with a PATH and marks of the CLI's own.
+func (p *Paw) asParent(s *session.Session, w *session.Worktree) (*Paw, error) {
+	other := *p
+	env := p.Env
+	if launched := p.launchedEnvironment(s, w); launched != nil {
+		env = launched
+	}
+	own := p.Config.CLIs[w.CLI].Env // the settings of its CLI are not the child's
+	other.Env = slices.DeleteFunc(agent.Inherited(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		_, configured := own[name]
+		return configured
+	})
+	root := ""
+	if repository, err := worktree.Discover(s.GitCommonDir); err == nil {
+		root = repository.Path
+	}
+	return &other, other.configure(root)
+}
+
+// launchedEnvironment is the environment of an agent's CLI, nil when it cannot be
+// read, such as from inside a sandbox that hides other processes.
+func (p *Paw) launchedEnvironment(s *session.Session, w *session.Worktree) []string {
+	lock, err := p.Locks.ProbeAgent(s.Name, w.Agent)
+	if err != nil || lock.PID() == 0 {
+		return nil
+	}
+	env, err := session.Environ(lock.PID())
+	// A program may write over its environment, to show another name.
+	if err != nil || !slices.Contains(env, "PAW_SESSION="+s.Name) || !slices.Contains(env, "PAW_AGENT="+w.Agent) {
+		return nil
+	}
+	return env
+}
