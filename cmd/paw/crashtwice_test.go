@@ -54,9 +54,9 @@ func TestKilledTwice(t *testing.T) {
 	}
 	recover := []string{"recover", "--detach"}
 	for _, c := range []crashCase{
-		{"start", nil, two},
-		{"recover", lost, recover},
-		{"remove", started, []string{"remove", "one"}},
+		{name: "start", command: two},
+		{name: "recover", prepare: lost, command: recover},
+		{name: "remove", prepare: started, command: []string{"remove", "one"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
