@@ -161,12 +161,17 @@ func (p *Paw) removeWorktree(ctx context.Context, m worktree.Manager, s *session
 	return err
 }
 
-// betweenTurns refuses to end agents in the middle of a turn.
+// betweenTurns refuses to end agents in the middle of a turn, unless by force, and
+// such as cannot be ended now.
 func (p *Paw) betweenTurns(ctx context.Context, s *session.Session, names []string, o RemoveOptions) error {
-	if o.Force {
-		return nil
+	if !o.Force {
+		return p.refuseBusy(ctx, s, names...)
 	}
-	return p.refuseBusy(ctx, s, names...)
+	f, err := p.observeRevived(ctx, s)
+	if err != nil {
+		return err
+	}
+	return refuseSilent(f, names)
 }
 
 // removable refuses to remove a worktree that holds anything git does not have.
