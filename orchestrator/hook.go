@@ -113,8 +113,9 @@ func (t *turns) take(ctx context.Context, e turn.Event) error {
 			return err
 		}
 	}
-	if e.Kind == turn.KindSessionEnd && t.w.Phase != session.PhaseLive && t.w.Phase != session.PhaseCreating {
-		// paw ends this CLI: its good-bye does not make that the user's interrupt.
+	leaves := e.Kind == turn.KindSessionEnd || e.Kind == turn.KindInterrupt
+	if leaves && t.w.Phase != session.PhaseLive && t.w.Phase != session.PhaseCreating {
+		// paw ends this CLI: that it breaks off and says good-bye does not make it the user's interrupt.
 		one, err := t.open()
 		if err == nil && one != nil {
 			t.abort(ctx, one, &turn.Abort{Reason: turn.ReasonStopped})
