@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"paw/session"
@@ -30,14 +31,19 @@ func (p *Paw) refuseStates(ctx context.Context, s *session.Session, agents []str
 		return err
 	}
 	for _, a := range p.statusOf(f).Agents {
-		if !contains(agents, a.Record.Agent) || !slices.Contains(states, a.State) {
+		what := fmt.Sprintf("a turn is in progress (%s)", a.State)
+		switch {
+		case !contains(agents, a.Record.Agent) || !slices.Contains(states, a.State):
 			continue
+		case a.State == session.StateWaitingChildren && a.PID == 0:
+			continue // it does not run
+		case a.State == session.StateWaitingChildren:
+			what = fmt.Sprintf("%s (%s)", a.Reason, a.State)
+		case a.State == session.StateUnknown:
+			what = fmt.Sprintf("may be in a turn (%s)", a.Reason)
 		}
-		e := failf(KindRefused, "%s: a turn is in progress (%s)", a.Record.Agent, a.State)
-		if a.State == session.StateUnknown {
-			e = failf(KindRefused, "%s: may be in a turn (%s)", a.Record.Agent, a.Reason)
-		}
-		return e.hint("paw attach %s %s", s.Name, a.Record.Agent).hint("paw stop %s %s", s.Name, a.Record.Agent)
+		return failf(KindRefused, "%s: %s", a.Record.Agent, what).
+			hint("paw attach %s %s", s.Name, a.Record.Agent).hint("paw stop %s %s", s.Name, a.Record.Agent)
 	}
 	return nil
 }
