@@ -163,5 +163,5 @@ func (opencode) Environment() []string {
 func (opencode) Fork(Spec, string) (Command, error) { return Command{}, ErrCannotFork }
 
 func (opencode) Facts() Facts {
-	return Facts{Resume: "exact, by id", Fork: "only within its worktree", Headless: "opencode run", Turns: "exact, from a plugin; after a crash unknown"}
+	return Facts{Resume: "exact, by id", Fork: "only within its worktree", Headless: "opencode run", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash"}
 }
