@@ -26,10 +26,11 @@ func (p *Paw) handOver(ctx context.Context, s *session.Session, a *addition, w *
 		Agent: from.Agent, CLI: from.source.CLI, Branch: from.source.Branch, Turn: from.Turn,
 		Messages: messages, Prompt: prompt, Limit: p.Config.Agents.BriefKiB << 10,
 	})
-	handed := fmt.Sprintf("%s of %s in a brief of %d KiB", countedMessages(told), from.Agent, (len(text)-len(prompt)+1023)>>10)
+	count := countedMessages(told)
 	if told < len(messages) {
-		handed = fmt.Sprintf("%d of %s", told, countedMessages(len(messages))+handed[len(countedMessages(told)):])
+		count = fmt.Sprintf("%d of %s", told, countedMessages(len(messages)))
 	}
+	handed := fmt.Sprintf("%s of %s in a brief of %d KiB", count, from.Agent, (len(text)-len(prompt)+1023)>>10)
 	a.prompts[w.Agent] = text
 	a.notes[w.Agent] = append(a.notes[w.Agent], "handed over "+handed)
 	a.steps = append(a.steps, fmt.Sprintf("hand over to %s: %s", w.Agent, handed))

@@ -14,8 +14,8 @@ import (
 type Logged struct {
 	Agent string
 	agent.Transcript
-	Turn    *turn.Record // nil for the whole conversation
-	Earlier []int        // of a whole conversation: turns of the agent that were in another one
+	Turn      *turn.Record // nil for the whole conversation
+	Elsewhere []int        // of a whole conversation: turns of the agent that were in another one
 }
 
 // Log reads the newest conversation of an agent or, with the number of a turn,
@@ -48,7 +48,7 @@ func (p *Paw) Log(ctx context.Context, s *session.Session, agentName string, num
 		return nil, err
 	}
 	if number == nil {
-		logged.Earlier = turnsElsewhere(records, logged.ID)
+		logged.Elsewhere = turnsElsewhere(records, logged.ID)
 		return logged, nil
 	}
 	turns, n := turnsIn(records, logged.ID, *number)
