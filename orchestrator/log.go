@@ -14,8 +14,8 @@ import (
 type Logged struct {
 	Agent string
 	agent.Transcript
-	Turn    *turn.Record // nil for the whole conversation
-	Earlier []int        // of a whole conversation: turns of the agent that were in another one
+	Turn      *turn.Record // nil for the whole conversation
+	Elsewhere []int        // of a whole conversation: turns of the agent that were in another one
 }
 
 // Log reads the newest conversation of an agent or, with the number of a turn,
@@ -48,7 +48,7 @@ func (p *Paw) Log(ctx context.Context, s *session.Session, agentName string, num
 		return nil, err
 	}
 	if number == nil {
-		logged.Earlier = turnsElsewhere(records, logged.ID)
+		logged.Elsewhere = turnsElsewhere(records, logged.ID)
 		return logged, nil
 	}
 	turns, n := turnsIn(records, logged.ID, *number)
@@ -82,38 +82,42 @@ func turnsElsewhere(records []turn.Record, conversation string) []int {
 	return elsewhere
 }
 
-// conversation reads one conversation of an agent, the newest for an id of "".
-// One that has not begun is empty.
+// conversation is readConversation in the user's words. A conversation that has
+// not begun is empty.
 func (p *Paw) conversation(ctx context.Context, s *session.Session, w *session.Worktree, id string, records []turn.Record) (agent.Transcript, error) {
+	found, err := p.readConversation(ctx, s, w, id)
+	var missing *agent.ConversationError
+	switch {
+	case err == nil:
+		return found, nil
+	case errors.Is(err, agent.ErrNoTranscript):
+		return found, failf(KindError, "%s: %s", w.Agent, unreadable(w, err)).hint("paw attach %s %s", s.Name, w.Agent)
+	case errors.As(err, &missing) && !anyTurnIn(records, missing.ID):
+		return agent.Transcript{ID: missing.ID}, nil
+	case errors.As(err, &missing):
+		return found, failf(KindNotFound, "%s: its conversation cannot be read: %s", w.Agent, missing.Reason).hint("paw turns %s %s", s.Name, w.Agent)
+	case errors.Is(err, agent.ErrNotInstalled):
+		return found, failf(KindMissing, "%s: %w", w.Agent, err).hint("paw clis")
+	}
+	return found, failf(KindError, "%s: its conversation cannot be read: %w", w.Agent, err).hint("paw turns %s %s", s.Name, w.Agent)
+}
+
+// readConversation reads one conversation of an agent from its CLI's own record,
+// the newest for an id of "".
+func (p *Paw) readConversation(ctx context.Context, s *session.Session, w *session.Worktree, id string) (agent.Transcript, error) {
 	cli, ok := p.CLIs.Get(w.CLI)
 	if !ok {
-		return agent.Transcript{}, failf(KindUsage, "%s: unknown CLI %s", w.Agent, w.CLI).hint("paw clis")
+		return agent.Transcript{}, failf(KindUsage, "unknown CLI %s", w.CLI)
 	}
 	executable, _ := p.executable(cli) // only opencode has to be asked, and says so itself
 	spec := p.specFor(s, w, executable)
-	if id != "" {
-		spec.ConversationID = id
-	}
+	spec.ConversationID = firstOf(id, spec.ConversationID)
 	if spec.ConversationID == "" {
 		if ids, err := cli.Learn(ctx, spec); err == nil && len(ids) > 0 {
 			spec.ConversationID = ids[len(ids)-1] // a CLI that chooses its own ids, before a hook told of it
 		}
 	}
-	found, err := cli.History(ctx, spec)
-	var missing *agent.ConversationError
-	switch {
-	case errors.Is(err, agent.ErrNoTranscript):
-		return found, failf(KindError, "%s: %s %w", w.Agent, w.CLI, err).hint("paw attach %s %s", s.Name, w.Agent)
-	case errors.As(err, &missing) && !anyTurnIn(records, spec.ConversationID):
-		return agent.Transcript{ID: spec.ConversationID}, nil
-	case errors.As(err, &missing):
-		return found, failf(KindNotFound, "%s: its conversation cannot be read: %s", w.Agent, missing.Reason).hint("paw turns %s %s", s.Name, w.Agent)
-	case errors.Is(err, agent.ErrNotInstalled):
-		return found, failf(KindMissing, "%s: %w", w.Agent, err).hint("paw clis")
-	case err != nil:
-		return found, failf(KindError, "%s: its conversation cannot be read: %w", w.Agent, err).hint("paw turns %s %s", s.Name, w.Agent)
-	}
-	return found, nil
+	return cli.History(ctx, spec)
 }
 
 // anyTurnIn tells whether a turn was in a conversation, as far as known.

@@ -23,7 +23,7 @@ func newLog(a *app) *cobra.Command {
 and the tools the CLI used with their results. It works while the agent runs, after a
 stop and after a crash, and changes nothing.
 
---turn N shows that turn alone, also of an earlier conversation. AGENT may be left out
+--turn N shows that turn alone, in whichever conversation it was. AGENT may be left out
 where there is one agent only.`, exitUsage, exitNotFound, "12   opencode is not installed: its conversations cannot be read without it"),
 		Example: `  paw log claude
   paw log claude --turn 3 --full
@@ -52,7 +52,7 @@ where there is one agent only.`, exitUsage, exitNotFound, "12   opencode is not 
 			if a.json {
 				return a.printJSON(logView(s.Name, logged))
 			}
-			a.printLog(logged, full)
+			a.printLog(s.Name, logged, full)
 			return nil
 		},
 	}
@@ -86,15 +86,15 @@ var roleColours = map[history.Role]string{
 }
 
 // printLog prints messages for people.
-func (a *app) printLog(l *orchestrator.Logged, full bool) {
+func (a *app) printLog(sessionName string, l *orchestrator.Logged, full bool) {
 	switch {
 	case l.Skipped == 1:
 		a.note("1 record of the conversation was not understood")
 	case l.Skipped > 1:
 		a.note(fmt.Sprintf("%d records of the conversation were not understood", l.Skipped))
 	}
-	if n := len(l.Earlier); n > 0 {
-		a.note(fmt.Sprintf("%s in an earlier conversation: paw log %s --turn %d", turnsWere(l.Earlier), l.Agent, l.Earlier[n-1]))
+	if n := len(l.Elsewhere); n > 0 {
+		a.note(fmt.Sprintf("%s in another conversation: paw log %s %s --turn %d", turnsWere(l.Elsewhere), sessionName, l.Agent, l.Elsewhere[n-1]))
 	}
 	switch {
 	case len(l.Messages) > 0:

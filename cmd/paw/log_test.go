@@ -50,7 +50,7 @@ func TestPrintLog(t *testing.T) {
 	print := func(coloured, full bool) string {
 		var out bytes.Buffer
 		a := &app{stdout: &out, stderr: &bytes.Buffer{}, colours: &coloured}
-		a.printLog(l, full)
+		a.printLog("shop", l, full)
 		return out.String()
 	}
 	want := `user  2026-01-02 03:04:05
