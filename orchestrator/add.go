@@ -63,6 +63,7 @@ func (p *Paw) Add(ctx context.Context, s *session.Session, o AddOptions) (*Start
 	if err != nil {
 		return nil, p.undoAdd(saved, a.plans, err)
 	}
+	p.claimAll(s.Name)
 	return &Started{Session: saved, Results: results, Notes: p.notes(ctx, a.repository, &a.draft)}, nil
 }
 

@@ -56,10 +56,15 @@ func (p *Paw) hook(ctx context.Context, cliName, event string, payload []byte) e
 	}
 	p.markHooks(s, w, generation)
 	defer p.showOnBorder(ctx, s, agentName)
-	return p.withTurns(ctx, s, w, func(t *turns) error {
+	ended, leaving := false, ""
+	err = p.withTurns(ctx, s, w, func(t *turns) error {
+		defer func() { ended = t.ended }()
 		for _, e := range events {
 			if e.Child || (cli.Facts().ChoosesID && foreignConversation(t.w, e)) {
 				continue
+			}
+			if exits(e) {
+				leaving = agentName
 			}
 			if err := t.take(ctx, e); err != nil {
 				return err
@@ -67,6 +72,15 @@ func (p *Paw) hook(ctx context.Context, cliName, event string, payload []byte) e
 		}
 		return nil
 	})
+	if ended || leaving != "" {
+		p.claimAfter(sessionName, agentName, Claim{Leaving: leaving, Hook: os.Getpid()})
+	}
+	return err
+}
+
+// exits tells whether an event says that the CLI is about to end.
+func exits(e turn.Event) bool {
+	return e.Kind == turn.KindSessionEnd && e.Source != turn.SourceClear && e.Source != turn.SourceResume
 }
 
 // parseLaunch reads PAW_LAUNCH, "<session>/<agent>/<generation>".
@@ -113,8 +127,9 @@ func (t *turns) take(ctx context.Context, e turn.Event) error {
 			return err
 		}
 	}
-	if e.Kind == turn.KindSessionEnd && t.w.Phase != session.PhaseLive && t.w.Phase != session.PhaseCreating {
-		// paw ends this CLI: its good-bye does not make that the user's interrupt.
+	leaves := e.Kind == turn.KindSessionEnd || e.Kind == turn.KindInterrupt
+	if leaves && t.w.Phase != session.PhaseLive && t.w.Phase != session.PhaseCreating {
+		// paw ends this CLI: that it breaks off and says good-bye does not make it the user's interrupt.
 		one, err := t.open()
 		if err == nil && one != nil {
 			t.abort(ctx, one, &turn.Abort{Reason: turn.ReasonStopped})
@@ -151,7 +166,10 @@ func (t *turns) do(ctx context.Context, action turn.Action) error {
 	}
 	switch action.Do {
 	case turn.ActExecute:
-		return one.Execute(action.Text)
+		if err := one.Execute(action.Text); err != nil {
+			return err
+		}
+		return t.heard(ctx, action.Text)
 	case turn.ActInput:
 		return one.Input(action.Text)
 	case turn.ActAnswered:

@@ -74,7 +74,7 @@ func (p *Paw) finishCutShort(ctx context.Context, s *session.Session) (*session.
 		case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
 			result := Result{Agent: w.Agent, CLI: w.CLI, Kind: ResultRemoved, Reason: "its removal was finished"}
 			if err = p.resumeRemoval(ctx, s, w.Agent); err != nil {
-				result.Kind, result.Reason = ResultRefused, err.Error()
+				result.Kind, result.Reason, result.Hints = ResultRefused, err.Error(), hintsOf(err)
 				err = nil
 			}
 			results = append(results, result)

@@ -62,6 +62,7 @@ func (p *Paw) Remove(ctx context.Context, s *session.Session, name string, o Rem
 		return nil, p.recordError(s.Name, err)
 	}
 	p.Step("remove.recorded")
+	defer p.claimAfter(s.Name, name, Claim{})
 	return removed, p.finishRemoval(ctx, m, rec, name, removed, func() {})
 }
 

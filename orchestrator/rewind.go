@@ -80,7 +80,7 @@ func (p *Paw) rewind(ctx context.Context, s *session.Session, agentName, to stri
 	defer cancel()
 	rewound := &Rewound{Session: s.Name, Agent: agentName, To: to}
 	err = p.withTurns(ctx, s, w, func(t *turns) error {
-		if err := p.refuseBusy(ctx, s, agentName); err != nil {
+		if err := p.refuseNotAtRest(ctx, s, agentName); err != nil {
 			return err
 		}
 		last, err := t.dir.Last()

@@ -56,6 +56,7 @@ func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt st
 		return nil, err
 	}
 	defer unlock()
+	defer p.claimAll(s.Name)
 	pane, err := p.awaitReady(ctx, s, w, cli)
 	if err != nil {
 		return nil, err

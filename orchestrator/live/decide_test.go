@@ -205,7 +205,8 @@ func TestState(t *testing.T) {
 		"waiting_input": {status(session.StateWaitingInput, "push?"), waiting("waits for a (1 of 2 done); and for you: push?")},
 		"suspended":     {status(session.StateSuspended, "crash"), waiting("waits for a (1 of 2 done); suspended: crash")},
 		"error":         {status(session.StateError, "overloaded"), waiting("waits for a (1 of 2 done); overloaded")},
-		"done":          {status(session.StateCompleted, ""), waiting("waits for a (1 of 2 done)")},
+		"done":          {status(session.StateCompleted, "ready"), waiting("waits for a (1 of 2 done); ready")},
+		"exited":        {status(session.StateCompleted, session.ReasonExited), waiting("waits for a (1 of 2 done); " + session.ReasonExited)},
 		"unknown":       {status(session.StateUnknown, "tmux did not answer"), status(session.StateUnknown, "tmux did not answer; waits for a (1 of 2 done)")},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -229,11 +230,6 @@ func TestState(t *testing.T) {
 				t.Errorf("being typed (-want +got)\n%s", diff)
 			}
 		})
-	}
-	exited := familyOf(status(session.StateCompleted, ""), two)
-	exited.Parent.Exited = true
-	if got, want := State(exited).Reason, "waits for a (1 of 2 done); its CLI exited"; got != want {
-		t.Errorf("%q, want %q", got, want)
 	}
 	all := familyOf(status(session.StateIdle, ""), []Facts{ended("a"), ended("b")})
 	if got, want := State(all).Reason, "waits for the results of a, b (2 of 2 done)"; got != want {

@@ -26,7 +26,7 @@ type Facts struct {
 
 	Running     bool      // its CLI runs in its pane, and nobody is about to end it
 	Launched    time.Time // when that CLI was launched
-	Exited      bool      // its CLI ended by itself: the dead pane is still there
+	Exited      bool      // its CLI ended by itself
 	TurnsUnseen bool      // its CLI tells nothing of its turns
 	Silent      bool      // its CLI runs and has told nothing yet in this launch
 	Sending     bool      // somebody types a prompt into its pane right now
@@ -90,16 +90,21 @@ func (f Facts) AtWork() bool {
 		return !f.Silent || f.Last == nil
 	case session.StateIdle:
 		return f.Last == nil // its first prompt is on the way
-	case session.StateSuspended, session.StateCompleted, session.StateError:
+	case session.StateSuspended:
+		return f.beingMade()
+	case session.StateCompleted, session.StateError:
 	}
 	return false
 }
+
+// beingMade tells whether the agent is on its way to its first launch.
+func (f Facts) beingMade() bool { return f.Record.Phase == session.PhaseCreating }
 
 // Finished tells whether there is nothing to wait for now, whoever knows of it: the agent has had a turn and has none
 // open, or its CLI does not run.
 func (f Facts) Finished() bool {
 	if f.Exited || f.Status.State == session.StateSuspended {
-		return true
+		return !f.beingMade()
 	}
 	if f.Waits() {
 		return false

@@ -30,12 +30,8 @@ func State(f Family) session.AgentStatus {
 		waiting.Reason = both(waiting.Reason, string(status.State)+": "+status.Reason)
 	case session.StateWaitingInput:
 		waiting.Reason = both(waiting.Reason, "and for you: "+status.Reason)
-	case session.StateError:
+	case session.StateError, session.StateCompleted:
 		waiting.Reason = both(waiting.Reason, status.Reason)
-	case session.StateCompleted:
-		if f.Parent.Exited {
-			waiting.Reason = both(waiting.Reason, "its CLI exited")
-		}
 	case session.StateIdle, session.StateRunning, session.StateWaitingChildren, session.StateUnknown:
 	}
 	return waiting
