@@ -114,7 +114,7 @@ func (d *deliverer) once(ctx context.Context, ownEnd bool) (live.Verdict, error)
 	}
 	unlock, err := d.lockPrompt(ctx, s, w)
 	if err != nil {
-		return live.Busy, nil //nolint:nilerr // another prompt is being typed
+		return live.Busy, nil // another prompt is being typed
 	}
 	defer unlock()
 	registry := live.NewRegistry(d.liveSource(s.Name, d.keyboard.panes))
