@@ -87,11 +87,12 @@ func (p *Paw) examineSession(ctx context.Context, s *session.Session, add func(e
 	st := p.statusOf(f)
 	bad := false
 	for _, a := range st.Agents {
+		suspended := a.State == session.StateSuspended || a.State == session.StateWaitingChildren && a.PID == 0
 		switch {
 		case a.Orphan:
 			bad = true
 			add(failf(KindError, "%s/%s: pid %d runs outside of tmux", s.Name, a.Record.Agent, a.PID).hint("kill %d && paw recover %s", a.PID, s.Name), "")
-		case s.Status == session.StatusActive && a.State == session.StateSuspended && a.Record.Phase != session.PhaseStopped:
+		case s.Status == session.StatusActive && suspended && a.Record.Phase != session.PhaseStopped:
 			bad = true
 			add(failf(KindError, "%s/%s: suspended (%s)", s.Name, a.Record.Agent, a.Reason).hint("paw recover %s", s.Name), "")
 		}

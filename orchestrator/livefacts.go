@@ -72,7 +72,7 @@ func (p *Paw) liveFactsOf(f facts, a agentFacts, settled *session.Session) live.
 		Branch: branch(a.record.Agent), Parent: branch(a.record.Parent), Record: *settled.Worktree(a.record.Agent),
 		Status: status, Last: lastTurn(status, a.turns),
 		Running:     alive && a.lock.State == session.LockHeld && !a.turns.headless && withdrawn(settled, &job{agent: a.record.Agent}) == "",
-		Exited:      a.pane != nil && a.pane.Dead && a.lock.State == session.LockFree,
+		Exited:      a.lock.State == session.LockFree && (a.pane != nil && a.pane.Dead || a.pane == nil && a.record.Phase == session.PhaseExited),
 		TurnsUnseen: !a.turns.visible, Silent: status.Reason == reasonSilent,
 	}
 	if a.lock.State == session.LockHeld {

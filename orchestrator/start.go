@@ -264,25 +264,6 @@ func (p *Paw) begin(ctx context.Context, s *session.Session, prompt string) erro
 	return nil
 }
 
-// keepPrompts saves the first prompt of agents until their launchers have run. It
-// is called under the session's lock, before the record names the agents: of two
-// paws that want one name, only that which gets it writes.
-func (p *Paw) keepPrompts(s *session.Session, agents []session.Worktree, prompt string) error {
-	if prompt == "" {
-		return nil
-	}
-	for _, w := range agents {
-		path := p.promptPath(s.Name, w.Agent)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, []byte(prompt), 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // describeStart lists what start would do.
 func describeStart(s *session.Session, plans []worktree.Plan) []string {
 	steps := []string{fmt.Sprintf("record session %s for %s", s.Name, s.RepoPath)}

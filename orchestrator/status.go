@@ -141,7 +141,7 @@ func (p *Paw) statusOf(f facts) SessionStatus {
 		as := AgentStatus{
 			Record: a.record, AgentStatus: states[i], Children: children[a.record.Agent], Hooks: hooksOf(a),
 		}
-		if last := a.turns.last; last != nil && last.State == turn.InProgress && as.State != session.StateSuspended {
+		if last := a.turns.last; last != nil && last.State == turn.InProgress && f.agentStatus(a).State != session.StateSuspended {
 			as.CurrentTurn = last.Number
 		}
 		sort.Strings(as.Children)

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -207,7 +208,7 @@ func queuedPrompt(t *testing.T, w *cliWorld) {
 	n := w.last().Number + 1
 	gate := filepath.Join(w.root, "gate")
 	w.send("do: write first.txt 1\ndo: run " + untilExists(gate))
-	w.await("the first prompt is at its last step", func() bool { return w.has("first.txt") })
+	w.await("the command of its last step runs", func() bool { return exec.Command("pgrep", "-f", gate).Run() == nil })
 	out := w.pawInput("do: write second.txt 2\ndo: say Both done.", "send", w.cli)
 	t.Logf("exit code %d: %s%s", out.code, out.stdout, out.stderr)
 	if out.code != 0 {
@@ -279,6 +280,7 @@ func stopAndLook(t *testing.T, w *cliWorld) {
 	if hooks, err := os.ReadFile(filepath.Join(w.root, "home/.local/state/paw/hooks.log")); err == nil {
 		t.Errorf("hooks failed:\n%s", hooks)
 	}
+	w.checkLog(w.cli)
 }
 
 // text is a field that may be null.

@@ -76,7 +76,11 @@ func (a *app) printTable(w io.Writer, indent string, rows [][]cell) {
 // colour paints text in the colour of a state, on a terminal and unless
 // NO_COLOR is set (no-color.org).
 func (a *app) colour(text, state string) string {
-	code := stateColours[state]
+	return a.paint(text, stateColours[state])
+}
+
+// paint gives text a colour by its ANSI code, where output is coloured.
+func (a *app) paint(text, code string) string {
 	if code == "" || !a.coloured() {
 		return text
 	}
@@ -110,7 +114,8 @@ func (a *app) printStatus(st orchestrator.SessionStatus, now time.Time) {
 		if ag.Dirty != nil && *ag.Dirty > 0 {
 			note = strings.TrimPrefix(note+fmt.Sprintf(", %d uncommitted", *ag.Dirty), ", ")
 		}
-		resumable = resumable || ag.PID == 0 && (ag.State == session.StateSuspended || ag.State == session.StateError)
+		gone := ag.State == session.StateSuspended || ag.State == session.StateError || ag.State == session.StateWaitingChildren
+		resumable = resumable || ag.PID == 0 && gone
 		rows = append(rows, []cell{{text: ag.label()}, {text: ag.Record.CLI}, {string(ag.State), string(ag.State)},
 			{text: since}, {text: ag.Record.Branch}, {text: note}})
 	}
