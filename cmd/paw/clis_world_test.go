@@ -83,7 +83,8 @@ func newCLIWorld(t *testing.T, clis ...string) *cliWorld {
 git_writable = true
 
 [clis.copilot]
-args = ["--allow-tool=write", "--allow-tool=shell(git:*)", "--allow-tool=shell(printf:*)"]
+args = ["--allow-all-paths", "--allow-tool=write", "--allow-tool=shell(git:*)", "--allow-tool=shell(printf:*)",
+	"--allow-tool=shell(test:*)", "--allow-tool=shell(sleep:*)"]
 `)
 	w.git(root, "init", "-q", "-b", "main", w.repo)
 	w.git(w.repo, "add", "-A")
