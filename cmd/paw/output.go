@@ -76,7 +76,11 @@ func (a *app) printTable(w io.Writer, indent string, rows [][]cell) {
 // colour paints text in the colour of a state, on a terminal and unless
 // NO_COLOR is set (no-color.org).
 func (a *app) colour(text, state string) string {
-	code := stateColours[state]
+	return a.paint(text, stateColours[state])
+}
+
+// paint gives text a colour by its ANSI code, where output is coloured.
+func (a *app) paint(text, code string) string {
 	if code == "" || !a.coloured() {
 		return text
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/session/history"
 	"paw/session/turn"
 )
 
@@ -107,13 +108,8 @@ func duration(t orchestrator.ListedTurn) string {
 
 // shorten cuts text to its first line and at most n characters, without control characters.
 func shorten(text string, n int) string {
-	line, _, more := strings.Cut(strings.TrimSpace(text), "\n")
-	line = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(line, "?"))
+	line, _, more := strings.Cut(strings.TrimSpace(history.Printable(text)), "\n")
+	line = strings.ReplaceAll(line, "\t", " ")
 	if runes := []rune(line); len(runes) > n {
 		return string(runes[:n-3]) + "..."
 	}
