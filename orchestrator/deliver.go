@@ -24,6 +24,7 @@ const (
 type deliverer struct {
 	*Paw
 	session, parent string
+	began           time.Time // a parent that was launched later is prompted by nobody from before
 	keyboard        keyboard
 }
 
@@ -46,13 +47,14 @@ var errNotTyped = errors.New("nothing was typed")
 // ended, at most once however many processes try it, and sees that it arrives. A
 // parent that is busy is waited for, a minute at most: its own end claims it then.
 func (p *Paw) Deliver(ctx context.Context, sessionName, parent string, c Claim) error {
+	began := p.Now()
 	awaitHook(ctx, c.Hook)
 	s, err := p.load(sessionName)
 	if err == nil {
 		p, err = p.configuredFor(s)
 	}
 	if err == nil {
-		d := &deliverer{Paw: p, session: sessionName, parent: parent, keyboard: p.paneKeyboard()}
+		d := &deliverer{Paw: p, session: sessionName, parent: parent, began: began, keyboard: p.paneKeyboard()}
 		err = d.run(ctx, c)
 	}
 	if err = withoutGone(err); err != nil {
@@ -80,7 +82,6 @@ func awaitHook(ctx context.Context, hook int) {
 // run tries until nothing is owed, it is not due, the parent does not run, or
 // patience is over.
 func (d *deliverer) run(ctx context.Context, c Claim) error {
-	began := d.Now()
 	if c.Leaving != "" {
 		if s, err := d.load(d.session); err == nil {
 			d.awaitDeath(ctx, s, []string{c.Leaving}, leavingPatience)
@@ -88,7 +89,7 @@ func (d *deliverer) run(ctx context.Context, c Claim) error {
 	}
 	for {
 		verdict, err := d.once(ctx, c.OwnEnd)
-		waited := d.Now().Sub(began)
+		waited := d.Now().Sub(d.began)
 		exiting := verdict == live.NotDue && c.Leaving != "" && waited < 2*leavingPatience // tmux learns of it a moment later
 		busy := verdict == live.Busy && waited < busyPatience
 		if err != nil || ctx.Err() != nil || !busy && !exiting {
@@ -129,6 +130,9 @@ func (d *deliverer) once(ctx context.Context, ownEnd bool) (live.Verdict, error)
 	if verdict := live.Decide(family, ownEnd); verdict != live.Due {
 		return verdict, nil
 	}
+	if family.Parent.Launched.After(d.began) {
+		return live.NotRunning, nil
+	}
 	pane := d.keyboard.ready(ctx, s, w)
 	if pane == "" {
 		return live.Busy, nil
@@ -154,7 +158,11 @@ func (d *deliverer) deliver(ctx context.Context, s *session.Session, f live.Fami
 		return live.Busy, d.takeBack(ctx, wait.ID)
 	}
 	w := *s.Worktree(d.parent)
-	before := d.arrivalOf(s, &w, prompt)
+	cli, known := d.CLIs.Get(w.CLI)
+	if !known {
+		return live.NotRunning, d.takeBack(ctx, wait.ID) // no longer in the configuration: it is typed when it is back
+	}
+	before := d.arrivalOf(ctx, s, &w, cli, prompt)
 	err = d.keyboard.enter(ctx, s, &w, pane, prompt, func() error { return d.beginIfOwn(ctx, s, w, prompt) })
 	if errors.Is(err, errNotTyped) {
 		return live.NotRunning, d.takeBack(ctx, wait.ID)

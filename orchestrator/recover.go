@@ -128,7 +128,7 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 		return Recovered{}, err
 	}
 	if dryRun {
-		return Recovered{Session: s, Results: resultsOf(s, jobs)}, nil
+		return Recovered{Session: s, Results: p.withWaits(ctx, s, resultsOf(s, jobs))}, nil
 	}
 	rec, err := p.update(ctx, s.Name, func(rec *session.Session) error {
 		rec.Status = session.StatusActive
@@ -145,7 +145,7 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 	if err != nil {
 		return Recovered{}, err
 	}
-	return Recovered{Session: s, Results: append(finished, results...)}, nil
+	return Recovered{Session: s, Results: append(finished, p.withWaits(ctx, s, results)...)}, nil
 }
 
 // intend writes the plan for one agent into its record, before anything is

@@ -25,7 +25,7 @@ type Facts struct {
 	Last   *turn.Record        // its last turn, closed where the CLI's own record says that it is over; nil without turns
 
 	Running     bool      // its CLI runs in its pane, and nobody is about to end it
-	Launched    time.Time // when that CLI was launched
+	Launched    time.Time // when its CLI was launched; zero when it does not run
 	Exited      bool      // its CLI ended by itself
 	TurnsUnseen bool      // its CLI tells nothing of its turns
 	Silent      bool      // its CLI runs and has told nothing yet in this launch
@@ -57,6 +57,9 @@ func (f Facts) Unconfirmed() bool {
 
 // Ended tells whether the agent has come to an end of which its parent has not been told.
 func (f Facts) Ended() bool {
+	if f.beingRemoved() {
+		return false // that it left is its end
+	}
 	if f.Exited {
 		return true // what it waited for, nobody can tell it any more
 	}
@@ -77,6 +80,9 @@ func (f Facts) Ended() bool {
 
 // AtWork tells whether an end of the agent is still to come without anybody asking for more.
 func (f Facts) AtWork() bool {
+	if f.beingRemoved() {
+		return true
+	}
 	if f.Exited || f.Ended() {
 		return false
 	}
@@ -97,12 +103,25 @@ func (f Facts) AtWork() bool {
 	return false
 }
 
+// beingRemoved tells whether the agent is about to leave its session, or to stay after all.
+func (f Facts) beingRemoved() bool {
+	switch f.Record.Phase {
+	case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
+		return true
+	case session.PhaseCreating, session.PhaseLive, session.PhaseStopping, session.PhaseStopped, session.PhaseExited:
+	}
+	return false
+}
+
 // beingMade tells whether the agent is on its way to its first launch.
 func (f Facts) beingMade() bool { return f.Record.Phase == session.PhaseCreating }
 
 // Finished tells whether there is nothing to wait for now, whoever knows of it: the agent has had a turn and has none
 // open, or its CLI does not run.
 func (f Facts) Finished() bool {
+	if f.beingRemoved() {
+		return false
+	}
 	if f.Exited || f.Status.State == session.StateSuspended {
 		return !f.beingMade()
 	}

@@ -177,6 +177,19 @@ func TestAnAgentThatIsBeingMade(t *testing.T) {
 	}
 }
 
+// That an agent left is the end of it, and not what becomes of it on the way.
+func TestAnAgentThatIsBeingRemoved(t *testing.T) {
+	for _, phase := range []session.Phase{session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving} {
+		for _, s := range everySituation() {
+			f := s.facts()
+			f.Record.Phase = phase
+			if f.Ended() || !f.AtWork() || f.Finished() {
+				t.Errorf("%s, %s: ended %t, at work %t, finished %t", phase, s, f.Ended(), f.AtWork(), f.Finished())
+			}
+		}
+	}
+}
+
 func TestWaitsAndUnconfirmed(t *testing.T) {
 	for waits, want := range map[string][2]bool{"": {false, false}, "waits": {true, false}, "unconfirmed": {false, true}, "typing": {true, false}} {
 		f := situation{state: session.StateIdle, turns: "told", waits: waits}.facts()

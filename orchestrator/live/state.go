@@ -68,3 +68,19 @@ func both(first, second string) string {
 	}
 	return first + "; " + second
 }
+
+// Recall says, after a restart, what a parent is still owed; "" when that is nothing. Nobody prompts it by itself then.
+func Recall(f Family) string {
+	w := f.Parent.Record.Wait
+	switch {
+	case w == nil || len(w.Children) == 0:
+		return ""
+	case f.Parent.Unconfirmed():
+		return "the results of " + strings.Join(toldOf(w), ", ") + " were typed and not confirmed; paw wait " + strings.Join(toldOf(w), " ") + " shows them"
+	}
+	text := fmt.Sprintf("waits for %s: %d of %d ended", strings.Join(w.Children, ", "), len(f.Ended()), len(w.Children))
+	if MayResume(f) {
+		text += "; it goes on when you prompt it"
+	}
+	return text
+}
