@@ -114,10 +114,10 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 	if err != nil {
 		return Recovered{}, err
 	}
+	if f, err = p.awaitDying(ctx, f); err != nil {
+		return Recovered{}, err
+	}
 	if !dryRun {
-		if f, err = p.awaitDying(ctx, f); err != nil {
-			return Recovered{}, err
-		}
 		if err := p.repair(ctx, s); err != nil {
 			return Recovered{}, err
 		}
