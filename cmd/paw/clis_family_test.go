@@ -40,11 +40,11 @@ func family(t *testing.T, parent, child, paw string, prepare func(*cliWorld)) {
 		}
 	})
 	w.ok(w.paw("start", "--cli", parent, "--detach"))
-	gate := filepath.Join(w.root, "gate")
-	w.write(w.root, "task.md", "do: run "+untilExists(gate)+"\ndo: write child.txt by the child\ndo: commit Work of the child")
+	// The child asks first, so that it works as long as the test wants.
+	w.write(w.root, "task.md", "do: ask touch granted.txt\ndo: write child.txt by the child\ndo: commit Work of the child")
 	w.send(strings.Join([]string{
 		"do: write draft.txt not committed",
-		"do: run " + paw + " spawn --cli child=" + child + " --prompt-file " + filepath.Join(w.root, "task.md"),
+		"do: run " + paw + " spawn --cli " + child + " --prompt-file " + filepath.Join(w.root, "task.md"),
 		"do: run " + paw + " wait --notify",
 		"do: say I wait.",
 	}, "\n"))
@@ -52,13 +52,12 @@ func family(t *testing.T, parent, child, paw string, prepare func(*cliWorld)) {
 	// The parent has ended its turn, and waits as long as the child works.
 	w.await("the parent has ended its turn", func() bool { return w.last().State == "finished" })
 	waiting := w.awaitState("waiting_children")
-	if text(waiting.Reason) != "waits for child (0 of 1 done)" || waiting.StateSource != "record" || waiting.CurrentTurn != nil {
+	if text(waiting.Reason) != "waits for "+child+" (0 of 1 done)" || waiting.StateSource != "record" || waiting.CurrentTurn != nil {
 		t.Errorf("the parent waits: %s by %s, turn %v", text(waiting.Reason), waiting.StateSource, waiting.CurrentTurn)
 	}
 	c := *w
-	c.cli = "child"
-	c.awaitState("running")
-	if a := c.agent("child"); text(a.Parent) != parent || a.CLI != child {
+	c.cli = child
+	if a := c.awaitState("waiting_input"); text(a.Parent) != parent || a.CLI != child {
 		t.Errorf("the child: %+v", a)
 	}
 	if !c.has("draft.txt") {
@@ -69,17 +68,17 @@ func family(t *testing.T, parent, child, paw string, prepare func(*cliWorld)) {
 	}
 
 	// The child ends: the parent gets one prompt, and goes on.
-	w.write(w.root, "gate", "")
+	c.answer(mannersOf[child].allow)
 	told := w.finished(1)
 	if told.Number != 2 || !strings.HasPrefix(told.Prompt, "[paw wait ") || text(told.Outcome) != "success" {
 		t.Errorf("the parent's turn %d: %s, %q", told.Number, text(told.Outcome), told.Prompt)
 	}
-	for _, part := range []string{"\n\nchild (" + child + "): success, branch paw/shop/child, turn 1, ", "\nWork of the child", "git merge"} {
+	for _, part := range []string{"\n\n" + child + " (" + child + "): success, branch paw/shop/" + child + ", turn 1, ", "\nWork of the child", "git merge"} {
 		if !strings.Contains(told.Prompt, part) {
 			t.Errorf("the prompt has no %q:\n%s", part, told.Prompt)
 		}
 	}
-	if one := c.finished(0); text(one.Outcome) != "success" || one.Number != 1 || *one.CommitHash != w.oid("paw/shop/child") {
+	if one := c.finished(0); text(one.Outcome) != "success" || one.Number != 1 || *one.CommitHash != w.oid("paw/shop/"+child) {
 		t.Errorf("the child's turn: %+v", one)
 	}
 	asked := map[string]bool{}
@@ -93,7 +92,7 @@ func family(t *testing.T, parent, child, paw string, prepare func(*cliWorld)) {
 	}
 
 	// It takes the work over, and says that all is done.
-	w.send("do: run git add --all && git commit -q -m draft\ndo: run git merge -q --no-edit paw/shop/child\ndo: run " + paw + " done --message Merged")
+	w.send("do: run git add --all && git commit -q -m draft\ndo: run git merge -q --no-edit paw/shop/" + child + "\ndo: run " + paw + " done --message Merged")
 	if done := w.awaitState("completed"); text(done.Reason) != "Merged" || done.StateSource != "record" {
 		t.Errorf("completed by %s: %s", done.StateSource, text(done.Reason))
 	}
@@ -102,11 +101,11 @@ func family(t *testing.T, parent, child, paw string, prepare func(*cliWorld)) {
 		t.Errorf("turn 3: %s, child.txt %v", text(last.Message), w.has("child.txt"))
 	}
 	out := w.ok(w.paw("stop", parent))
-	if !strings.HasPrefix(out.stdout, parent+" stopped, with its child child;") {
+	if !strings.HasPrefix(out.stdout, parent+" stopped, with its child "+child+";") {
 		t.Errorf("stop: %s", out.stdout)
 	}
 	w.checkTurns(parent)
-	w.checkTurns("child")
+	w.checkTurns(child)
 	if hooks, err := os.ReadFile(filepath.Join(w.root, "home/.local/state/paw/hooks.log")); err == nil {
 		t.Errorf("hooks failed:\n%s", hooks)
 	}
