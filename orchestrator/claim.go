@@ -77,11 +77,13 @@ func (p *Paw) claimAll(sessionName string) {
 // claim lets a process of its own carry a claim out, since a CLI waits for its
 // hooks and a user for a command. Should it never start, the wait is still owed.
 func (p *Paw) claim(sessionName, parent string, c Claim) {
-	start := p.startDetached
-	if p.deliverer != nil {
-		start = p.deliverer
+	start := p.deliverer
+	if start == nil {
+		start = func(sessionName, parent string, c Claim) error {
+			return p.startDetached(c.arguments(sessionName, parent))
+		}
 	}
-	if err := start(c.arguments(sessionName, parent)); err != nil {
+	if err := start(sessionName, parent, c); err != nil {
 		p.logHook("paw", "deliver", err)
 	}
 }

@@ -31,13 +31,15 @@ type deliverer struct {
 // keyboard is how a deliverer reaches the pane of a parent.
 type keyboard struct {
 	// panes lists the panes of the session's server.
-	panes func(context.Context, *session.Session) panesOn
+	panes askPanes
 	// ready returns the pane of an agent, "" when its CLI takes no typed input now.
 	ready func(ctx context.Context, s *session.Session, w *session.Worktree) (pane string)
 	// enter types a prompt and, after last, Enter. The error is errNotTyped when nothing has reached the pane.
 	enter func(ctx context.Context, s *session.Session, w *session.Worktree, pane, prompt string, last func() error) error
 	// again presses Enter once more.
 	again func(ctx context.Context, s *session.Session, pane string) error
+	// patience is how long a prompt may take to arrive, before and after Enter is pressed again.
+	patience time.Duration
 }
 
 // errNotTyped says for certain that nothing was typed.
@@ -228,7 +230,7 @@ func (p *Paw) beginIfOwn(ctx context.Context, s *session.Session, w session.Work
 // come, Enter may have been lost and is pressed once more.
 func (d *deliverer) confirm(ctx context.Context, s *session.Session, parent live.Facts, pane string, arrived func() bool) error {
 	for try := range 2 {
-		for end := time.Now().Add(confirmPatience); time.Now().Before(end) && ctx.Err() == nil; settle(ctx, 20*time.Millisecond) {
+		for end := time.Now().Add(d.keyboard.patience); time.Now().Before(end) && ctx.Err() == nil; settle(ctx, min(d.keyboard.patience, 20*time.Millisecond)) {
 			if arrived() {
 				return nil
 			}

@@ -11,9 +11,10 @@ import (
 
 // paneKeyboard is the keyboard of the real panes.
 func (p *Paw) paneKeyboard() keyboard {
-	return keyboard{panes: p.askTmux, ready: p.readyPane, enter: p.enter, again: func(ctx context.Context, s *session.Session, pane string) error {
+	press := func(ctx context.Context, s *session.Session, pane string) error {
 		return tmuxError(p.tmuxFor(s).Press(ctx, pane, "Enter"))
-	}}
+	}
+	return keyboard{panes: p.askTmux, ready: p.readyPane, enter: p.enter, again: press, patience: confirmPatience}
 }
 
 // readyPane is the pane of an agent whose CLI is past its start, else "".

@@ -128,7 +128,7 @@ func (p *Paw) arrived(sessionName string, w session.Worktree) bool {
 }
 
 // liveSource is where live sessions of one session come from; ask lists panes.
-func (p *Paw) liveSource(name string, ask func(context.Context, *session.Session) panesOn) live.Source {
+func (p *Paw) liveSource(name string, ask askPanes) live.Source {
 	return live.Source{
 		Read: func(ctx context.Context, of []live.Branch) (map[live.Branch]live.Facts, error) {
 			s, err := p.load(name)

@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -35,6 +36,11 @@ func (p *Paw) Notify(ctx context.Context, o WaitOptions) (*Notified, error) {
 	if err := requireWritable(w, p.ownDirs(), nil, ""); err != nil {
 		return nil, err
 	}
+	return p.notify(ctx, s, w, o, p.askTmux)
+}
+
+// notify is Notify for an agent; ask lists the panes.
+func (p *Paw) notify(ctx context.Context, s *session.Session, w *session.Worktree, o WaitOptions, ask askPanes) (*Notified, error) {
 	if err := childrenNamed(s, w.Agent, o.Agents); err != nil {
 		return nil, err
 	}
@@ -43,7 +49,7 @@ func (p *Paw) Notify(ctx context.Context, o WaitOptions) (*Notified, error) {
 			return nil, p.recordError(s.Name, err)
 		}
 	}
-	family, err := p.familyOf(ctx, s, w)
+	family, err := p.familyOf(ctx, s, w, ask)
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +61,12 @@ func (p *Paw) Notify(ctx context.Context, o WaitOptions) (*Notified, error) {
 		return nil, failf(KindError, "%s: no child is at work", w.Agent).hint("paw status %s", s.Name)
 	}
 	wait := session.Wait{ID: uuid.Must(uuid.NewV7()).String(), Children: unique(names), Any: o.Any, Since: p.Now().UTC()}
-	if err := p.recordWait(ctx, s.Name, w.Agent, wait); err != nil {
-		return nil, err
+	err = p.recordWait(ctx, s.Name, w.Agent, wait)
+	if errors.Is(err, errSettled) { // what it waited for before was typed just now
+		return p.notifyAgain(ctx, s, w, o, ask)
+	}
+	if err != nil {
+		return nil, p.recordError(s.Name, err)
 	}
 	// Looked at after that was recorded: the hook of an end before it found nothing.
 	if last, err := p.turnDir(s.Name, w.Agent).Last(); err != nil || last == nil || last.State != turn.InProgress || family.Parent.TurnsUnseen {
@@ -64,6 +74,18 @@ func (p *Paw) Notify(ctx context.Context, o WaitOptions) (*Notified, error) {
 	}
 	family.Parent.Record.Wait = &wait
 	return &Notified{Session: s.Name, Agent: w.Agent, Children: wait.Children, Ended: family.Ended(), Any: wait.Any}, nil
+}
+
+// notifyAgain is notify with what the record says now.
+func (p *Paw) notifyAgain(ctx context.Context, s *session.Session, w *session.Worktree, o WaitOptions, ask askPanes) (*Notified, error) {
+	s, err := p.load(s.Name)
+	if err != nil {
+		return nil, err
+	}
+	if w, err = agentNamed(s, w.Agent); err != nil {
+		return nil, err
+	}
+	return p.notify(ctx, s, w, o, ask)
 }
 
 // childrenNamed refuses names that are not children of the agent.
@@ -81,12 +103,12 @@ func childrenNamed(s *session.Session, agentName string, names []string) error {
 }
 
 // familyOf looks at an agent and its children.
-func (p *Paw) familyOf(ctx context.Context, s *session.Session, w *session.Worktree) (live.Family, error) {
+func (p *Paw) familyOf(ctx context.Context, s *session.Session, w *session.Worktree, ask askPanes) (live.Family, error) {
 	branches := []live.Branch{{Repository: s.GitCommonDir, Name: w.Branch}}
 	for _, child := range s.Children(w.Agent) {
 		branches = append(branches, live.Branch{Repository: s.GitCommonDir, Name: s.Worktree(child).Branch})
 	}
-	sessions, err := live.NewRegistry(p.liveSource(s.Name, p.askTmux)).LoadAll(ctx, branches)
+	sessions, err := live.NewRegistry(p.liveSource(s.Name, ask)).LoadAll(ctx, branches)
 	if err != nil {
 		return live.Family{}, fmt.Errorf("%s: %w", w.Agent, err)
 	}
@@ -94,6 +116,7 @@ func (p *Paw) familyOf(ctx context.Context, s *session.Session, w *session.Workt
 }
 
 // recordWait makes the wait what the agent is owed, instead of one it had before.
+// The error is errSettled when that one was typed.
 func (p *Paw) recordWait(ctx context.Context, sessionName, agentName string, wait session.Wait) error {
 	_, err := p.update(ctx, sessionName, func(rec *session.Session) error {
 		w, err := agentNamed(rec, agentName)
@@ -101,16 +124,15 @@ func (p *Paw) recordWait(ctx context.Context, sessionName, agentName string, wai
 			return err
 		}
 		if w.Wait != nil && w.Wait.TypedAt != nil {
-			rec.SettleWait(agentName)
+			return errSettled
 		}
 		w.Wait = &wait
 		return nil
 	})
-	if err != nil {
-		return p.recordError(sessionName, err)
+	if err == nil {
+		p.Step("wait.recorded")
 	}
-	p.Step("wait.recorded")
-	return nil
+	return err
 }
 
 // String says what was recorded, and what the agent has to do now.

@@ -59,6 +59,9 @@ type panesOn struct {
 	err    error
 }
 
+// askPanes lists the panes of the server that a session lives on.
+type askPanes func(context.Context, *session.Session) panesOn
+
 // askTmux lists the panes of the server a session lives on: one tmux client.
 func (p *Paw) askTmux(ctx context.Context, s *session.Session) panesOn {
 	server, panes, err := p.tmuxFor(s).Panes(ctx)
@@ -72,7 +75,7 @@ func (p *Paw) observe(ctx context.Context, s *session.Session) (facts, error) {
 }
 
 // observeWith is observe with another way to list the panes.
-func (p *Paw) observeWith(ctx context.Context, s *session.Session, ask func(context.Context, *session.Session) panesOn) (facts, error) {
+func (p *Paw) observeWith(ctx context.Context, s *session.Session, ask askPanes) (facts, error) {
 	answer := make(chan panesOn, 1)
 	go func() { answer <- ask(ctx, s) }()
 	agents := p.lookAtAgents(s)
