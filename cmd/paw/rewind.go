@@ -24,11 +24,7 @@ It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := a.paw()
-			if err != nil {
-				return err
-			}
-			s, err := p.Find(name)
+			p, s, err := a.session(name)
 			if err != nil {
 				return err
 			}
@@ -53,8 +49,7 @@ It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&name, "session", "", "session of the agent (default: that of this place)")
 	f.BoolVar(&undo, "undo", false, "take the last rewind back")
-	completeFlag(cmd, "session", a.completeSessions)
+	a.addSession(cmd, &name)
 	return cmd
 }
