@@ -15,6 +15,7 @@ type AddOptions struct {
 	From     string // "AGENT[@N]": start where that agent's turn N ended
 	Prompt   string
 	DryRun   bool
+	origin   *origin // what a child starts from, nil for an agent that nobody spawned
 }
 
 // addition is agents that are about to be added to a session.
@@ -24,6 +25,16 @@ type addition struct {
 	draft      session.Session // the session with the new agents alone
 	plans      []worktree.Plan
 	notes      map[string][]string // by agent
+	prompts    map[string]string   // first prompts by agent, of those that do not get the user's alone
+	steps      []string            // what else a user wants to know beforehand
+}
+
+// promptFor is the first prompt of an agent, prompt being that of the user.
+func (a *addition) promptFor(agentName, prompt string) string {
+	if own, ok := a.prompts[agentName]; ok {
+		return own
+	}
+	return prompt
 }
 
 // Add puts more agents into a running session.
@@ -48,20 +59,21 @@ func (p *Paw) Add(ctx context.Context, s *session.Session, o AddOptions) (*Start
 		return nil, err
 	}
 	if o.DryRun {
-		return &Started{Session: s, Plan: describeStart(&a.draft, a.plans)[1:]}, nil
+		return &Started{Session: s, Plan: append(describeStart(&a.draft, a.plans)[1:], a.steps...)}, nil
 	}
-	rec, err := p.recordAddition(ctx, s, a, o.Prompt)
+	rec, err := p.recordAddition(ctx, s, a, o.Prompt, nil)
 	if err != nil {
 		return nil, err
 	}
 	jobs := make([]job, len(a.draft.Worktrees))
 	for i, w := range a.draft.Worktrees {
-		jobs[i] = job{agent: w.Agent, worktree: worktreeCreate, result: ResultFresh, prompt: o.Prompt, notes: a.notes[w.Agent]}
+		jobs[i] = job{agent: w.Agent, worktree: worktreeCreate, result: ResultFresh, prompt: a.promptFor(w.Agent, o.Prompt), notes: a.notes[w.Agent]}
 	}
 	saved, results, err := p.bringUp(ctx, rec, jobs)
 	if err != nil {
 		return nil, p.undoAdd(saved, a.plans, err)
 	}
+	p.claimAll(s.Name)
 	return &Started{Session: saved, Results: results, Notes: p.notes(ctx, a.repository, &a.draft)}, nil
 }
 
@@ -83,17 +95,18 @@ func (p *Paw) planAddition(ctx context.Context, s *session.Session, o AddOptions
 	if err := check(agents); err != nil {
 		return nil, err
 	}
-	a := &addition{draft: *s, notes: map[string][]string{}}
+	a := &addition{draft: *s, notes: map[string][]string{}, prompts: map[string]string{}}
 	if a.repository, err = p.repositoryOf(ctx, s); err != nil {
 		return nil, err
 	}
 	a.m, a.draft.Worktrees = p.manager(a.repository), nil
-	var from *origin
+	from := o.origin
 	if o.From != "" {
-		from, err = p.originOf(ctx, a.m, s, o.From)
-		if err != nil {
+		if from, err = p.originOf(ctx, a.m, s, o.From); err != nil {
 			return nil, err
 		}
+	}
+	if from != nil {
 		o.Base = from.commit
 	}
 	base, err := p.baseCommit(ctx, a.m, o.Base)
@@ -112,16 +125,28 @@ func (p *Paw) planAddition(ctx context.Context, s *session.Session, o AddOptions
 	return a, conflict(a.m.Check(ctx, a.plans))
 }
 
-// recordAddition writes the intent: the agents that are about to be made.
-func (p *Paw) recordAddition(ctx context.Context, s *session.Session, a *addition, prompt string) (*session.Session, error) {
+// recordAddition writes the intent: the agents that are about to be made, and
+// their first prompt. check, which may be nil, looks at the record and has the
+// last word before them.
+func (p *Paw) recordAddition(ctx context.Context, s *session.Session, a *addition, prompt string, check func(*session.Session) error) (*session.Session, error) {
 	rec, err := p.update(ctx, s.Name, func(rec *session.Session) error {
 		for _, w := range a.draft.Worktrees {
 			if rec.Worktree(w.Agent) != nil {
 				return failf(KindUsage, "agent %s: the name is taken", w.Agent)
 			}
 		}
+		if check != nil {
+			if err := check(rec); err != nil {
+				return err
+			}
+		}
 		rec.Worktrees = append(rec.Worktrees, a.draft.Worktrees...)
-		return p.keepPrompts(rec, a.draft.Worktrees, prompt)
+		for _, w := range a.draft.Worktrees {
+			if err := p.keepPrompt(rec, w, a.promptFor(w.Agent, prompt)); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, p.recordError(s.Name, err)

@@ -18,7 +18,8 @@ const maxGrowth = 8 << 20
 // arrival is what tells that a prompt arrived: a new turn or, while one runs,
 // the prompt in the log of that turn, when the CLI's hook reports that it joined,
 // in the CLI's own transcript, when the CLI keeps it for later, or in the CLI's
-// list of the prompts that it took from the user.
+// list of the prompts that it took from the user. A CLI that keeps it for later in
+// its memory alone shows that by an empty input box.
 type arrival struct {
 	number  int // of the last turn before
 	prompt  mark

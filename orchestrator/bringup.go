@@ -2,8 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"paw/session"
 	"paw/worktree"
@@ -20,6 +18,8 @@ const (
 	ResultRefused ResultKind = "refused" // not started, with the reason and the way out
 	ResultStopped ResultKind = "stopped" // stopped by the user, left alone
 	ResultRemoved ResultKind = "removed" // its removal had been cut short and was finished
+
+	ResultCompleted ResultKind = "completed" // its CLI ended with 0 before, left alone
 )
 
 // Result is what became of one agent.
@@ -36,9 +36,10 @@ type Result struct {
 type worktreeStep string
 
 const (
-	worktreeKeep    worktreeStep = ""
-	worktreeCreate  worktreeStep = "create"
-	worktreeRestore worktreeStep = "restore"
+	worktreeKeep     worktreeStep = ""
+	worktreeCreate   worktreeStep = "create"
+	worktreeRestore  worktreeStep = "restore"
+	worktreeRegister worktreeStep = "register" // the directory stays, git knows it again
 )
 
 // job is what bringUp does for one agent.
@@ -49,7 +50,8 @@ type job struct {
 	reason   string
 	hints    []string
 	notes    []string
-	prompt   string // first prompt, only ever set by start and add
+	parent   string // of a child that is just being spawned
+	prompt   string // first prompt, only ever set by start, add and spawn
 	sendIt   bool   // the CLI cannot take the prompt as an argument: it is typed once it is ready
 	// learnt are conversations found on disk, newest last; planned is the newest
 	// one the plan was made from, chosen the id of a fresh one. Another paw may
@@ -99,11 +101,7 @@ func (j *job) starts() bool { return j.result == ResultResumed || j.result == Re
 
 // refuse turns a job into a refusal.
 func (j *job) refuse(err error, hints ...string) {
-	j.result, j.reason, j.hints = ResultRefused, err.Error(), hints
-	var e *Error
-	if errors.As(err, &e) {
-		j.hints = append(j.hints, e.Hints...)
-	}
+	j.result, j.reason, j.hints = ResultRefused, err.Error(), append(hints, hintsOf(err)...)
 }
 
 // prepareWorktrees makes, restores and sets up what the jobs ask for.
@@ -113,6 +111,9 @@ func (p *Paw) prepareWorktrees(ctx context.Context, m worktree.Manager, s *sessi
 		if jobs[i].result != ResultRefused && jobs[i].worktree == worktreeCreate {
 			plans = append(plans, planOf(s, *s.Worktree(jobs[i].agent)))
 		}
+	}
+	if err := p.keepOrigins(ctx, m, s, jobs); err != nil {
+		return err
 	}
 	warnings := map[string]string{}
 	if len(plans) > 0 {
@@ -133,19 +134,9 @@ func (p *Paw) prepareWorktrees(ctx context.Context, m worktree.Manager, s *sessi
 		if j.result != ResultRefused && j.worktree == worktreeCreate {
 			p.restoreOrigin(ctx, m, w, j)
 		}
-		if j.result == ResultRefused || j.worktree != worktreeRestore {
-			continue
+		if j.result != ResultRefused && (j.worktree == worktreeRestore || j.worktree == worktreeRegister) {
+			p.restoreWorktree(ctx, m, s, w, j)
 		}
-		rescue, err := m.Restore(ctx, planOf(s, *w))
-		if err != nil {
-			j.refuse(conflict(err))
-			continue
-		}
-		j.notes = append(j.notes, fmt.Sprintf("its worktree was missing and was checked out again from %s; files that were not committed are not in it", w.Branch))
-		if rescue != "" {
-			j.notes = append(j.notes, "what it had staged is kept in "+rescue)
-		}
-		p.Step("worktree.restored")
 	}
 	p.setUpWorktrees(ctx, m, s, jobs)
 	return nil

@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 
 	"paw/session"
 	"paw/session/turn"
@@ -46,45 +47,51 @@ func (p *Paw) closeCutTurns(ctx context.Context, f facts) {
 	}
 }
 
-// tagFinished tags the recorded commits of finished turns without a tag.
+// tagFinished makes the tags that are missing: those of finished turns, on their
+// recorded commits, and that of the start. A hook could not make one, or a fetch
+// that prunes tags deleted it.
 func (p *Paw) tagFinished(ctx context.Context, s *session.Session, w session.Worktree) {
-	records, _ := p.turnDir(s.Name, w.Agent).Records()
-	if len(records) == 0 {
-		return
+	if w.Phase == session.PhaseCreating {
+		return // bringUp tags its start
 	}
 	err := p.withTurns(ctx, s, &w, func(t *turns) error {
 		tags, err := p.turnTags(ctx, t.m, w.TurnSession)
 		if err != nil {
 			return err
 		}
-		tagged := map[int]bool{}
-		for _, n := range tags {
-			tagged[n] = true
-		}
-		for _, r := range records {
-			result, ok := r.Result()
-			if !ok || tagged[r.Number] || r.Number <= deletedBelow(tags) {
+		var failed error
+		for _, result := range missingTags(&w, tags, t.dir) {
+			if err := t.tag(ctx, result); err != nil {
+				failed = errors.Join(failed, err)
 				continue
 			}
-			if err := t.tag(ctx, result); err != nil {
-				return err
-			}
-			t.remember(ctx, r.Number)
+			t.remember(ctx, result.Number)
 			p.Step("recover.tagged")
 		}
-		return nil
+		return failed
 	})
 	if err != nil {
+		p.say("paw: note: %s: not all tags of its turns are there: %v", w.Agent, err)
 		p.logHook(w.CLI, "recover", err)
 	}
 }
 
-// deletedBelow is the highest number that has a tag: a missing tag below it was
-// deleted by the user and stays so.
-func deletedBelow(tags []int) int {
-	highest := 0
+// missingTags are the results of the finished turns, and of the start as turn 0,
+// that have no tag. Logs that cannot be read have none to give.
+func missingTags(w *session.Worktree, tags []int, dir turn.Dir) []turn.Result {
+	tagged := map[int]bool{}
 	for _, n := range tags {
-		highest = max(highest, n)
+		tagged[n] = true
 	}
-	return highest
+	var missing []turn.Result
+	if !tagged[0] && w.BaseCommit != "" {
+		missing = append(missing, turn.Result{CommitHash: w.BaseCommit})
+	}
+	records, _ := dir.Records()
+	for _, r := range records {
+		if result, ok := r.Result(); ok && !tagged[r.Number] {
+			missing = append(missing, result)
+		}
+	}
+	return missing
 }

@@ -35,7 +35,7 @@ func TestALostNameDoesNotCostThePromptOfItsOwner(t *testing.T) {
 		t.Errorf("start: error %v, kept %q", err, kept())
 	}
 	added := &addition{draft: session.Session{Worktrees: []session.Worktree{one}}}
-	if _, err := p.recordAddition(t.Context(), draft(), added, "of an add"); err == nil || kept() != "of the owner" {
+	if _, err := p.recordAddition(t.Context(), draft(), added, "of an add", nil); err == nil || kept() != "of the owner" {
 		t.Errorf("add: error %v, kept %q", err, kept())
 	}
 }

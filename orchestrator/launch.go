@@ -169,6 +169,7 @@ func RunAgent(sessionName, agentName string, generation int, path string, step f
 func launch(sessionName, agentName string, generation int, path string, step func(string)) (int, error) {
 	l, err := readLaunch(path)
 	if err != nil {
+		_ = os.Remove(path) // it may hold keys all the same
 		return exitLaunchOver, failf(KindRefused, "%s: this launch is over: %w", agentName, err).hint("paw recover %s", sessionName)
 	}
 	if l.Session != sessionName || l.Agent != agentName || l.Generation != generation {
@@ -176,12 +177,14 @@ func launch(sessionName, agentName string, generation int, path string, step fun
 	}
 	holder, err := session.ThisProcess()
 	if err != nil {
+		_ = os.Remove(path)
 		return exitLaunchRefused, err
 	}
 	holder.Session, holder.Agent, holder.Generation, holder.At = sessionName, agentName, generation, time.Now().UTC()
 	holder.Prompted = l.Prompted
 	lock, err := session.Locks{Dir: l.LocksDir}.HoldAgent(sessionName, agentName, holder)
 	if err != nil {
+		_ = os.Remove(path)
 		return exitLaunchOver, failf(KindLocked, "%s: already running: %w", agentName, err).hint("paw status %s", sessionName)
 	}
 	defer lock.Close()

@@ -16,6 +16,12 @@ func (p *Paw) notes(ctx context.Context, repository worktree.Repository, s *sess
 			notes = append(notes, fmt.Sprintf("%s in %s not committed, so not in the worktrees", files(n), repository.Path))
 		}
 	}
+	return append(notes, p.cliNotes(s)...)
+}
+
+// cliNotes are those notes that are about CLIs and configuration.
+func (p *Paw) cliNotes(s *session.Session) []string {
+	var notes []string
 	for _, w := range s.Worktrees {
 		if w.CLI == "codex" && !p.Config.CLIs["codex"].GitWritable {
 			notes = append(notes, "codex cannot commit in a linked worktree unless clis.codex.git_writable = true opens the git directories to its sandbox")

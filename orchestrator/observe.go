@@ -32,6 +32,7 @@ type facts struct {
 type agentFacts struct {
 	record     session.Worktree
 	lock       session.AgentLock
+	lockErr    error // why the lock cannot be read, nil when it can
 	pane       *tmux.Pane
 	launchedAt time.Time         // of a launch that no launcher has read yet, else zero
 	failure    string            // why the last launcher gave up
@@ -43,6 +44,12 @@ type agentFacts struct {
 // agent's lock: then the worktree may hold work.
 func (a agentFacts) everLaunched(s *session.Session) bool {
 	return a.lock.State == session.LockHeld || (a.lock.Holder.PID != 0 && !a.lock.Holder.At.Before(s.CreatedAt))
+}
+
+// exited tells whether the agent's CLI has ended with 0, as its dead pane shows.
+func (a agentFacts) exited() bool {
+	return a.lock.State == session.LockFree && a.pane != nil && a.pane.Dead && a.pane.Signal == nil &&
+		a.pane.ExitCode != nil && *a.pane.ExitCode == 0
 }
 
 // panesOn is one answer of one tmux server.
@@ -61,12 +68,19 @@ func (p *Paw) askTmux(ctx context.Context, s *session.Session) panesOn {
 // observe gathers the facts of one session: what tmux says and, in the
 // meantime, what files and locks say.
 func (p *Paw) observe(ctx context.Context, s *session.Session) (facts, error) {
+	return p.observeWith(ctx, s, p.askTmux)
+}
+
+// observeWith is observe with another way to list the panes.
+func (p *Paw) observeWith(ctx context.Context, s *session.Session, ask func(context.Context, *session.Session) panesOn) (facts, error) {
 	answer := make(chan panesOn, 1)
-	go func() { answer <- p.askTmux(ctx, s) }()
-	agents, err := p.lookAtAgents(s)
+	go func() { answer <- ask(ctx, s) }()
+	agents := p.lookAtAgents(s)
 	on := <-answer
-	if err != nil {
-		return facts{}, err
+	for _, a := range agents {
+		if a.lockErr != nil { // nobody who acts may take it for free
+			return facts{}, a.lockErr
+		}
 	}
 	return p.joinFacts(s, on, agents), nil
 }
@@ -74,7 +88,7 @@ func (p *Paw) observe(ctx context.Context, s *session.Session) (facts, error) {
 // lookAtAgents reads launches, locks and turns of the agents. The launches come
 // first: a launcher takes the lock before it deletes its launch, so an agent that
 // is just starting shows at least one of the two.
-func (p *Paw) lookAtAgents(s *session.Session) ([]agentFacts, error) {
+func (p *Paw) lookAtAgents(s *session.Session) []agentFacts {
 	open := p.openLaunches(s.Name)
 	agents := make([]agentFacts, len(s.Worktrees))
 	var group errgroup.Group
@@ -83,17 +97,15 @@ func (p *Paw) lookAtAgents(s *session.Session) ([]agentFacts, error) {
 		group.Go(func() error {
 			w := s.Worktrees[i]
 			lock, err := p.Locks.ProbeAgent(s.Name, w.Agent)
-			if err != nil {
-				return err
-			}
-			agents[i] = agentFacts{record: w, lock: lock, open: open[w.Agent], turns: p.observeTurns(s, &w, lock)}
+			agents[i] = agentFacts{record: w, lock: lock, lockErr: err, open: open[w.Agent], turns: p.observeTurns(s, &w, lock)}
 			if lock.State == session.LockFree {
 				agents[i].failure = p.launchFailure(s.Name, w.Agent)
 			}
 			return nil
 		})
 	}
-	return agents, group.Wait()
+	_ = group.Wait()
+	return agents
 }
 
 // joinFacts puts an answer of tmux and a look at the agents together.
@@ -129,7 +141,7 @@ func (p *Paw) joinFacts(s *session.Session, on panesOn, agents []agentFacts) fac
 // observeTurns gathers what is known of an agent's turns; the CLI's own record
 // is only asked about one that runs.
 func (p *Paw) observeTurns(s *session.Session, w *session.Worktree, lock session.AgentLock) turnFacts {
-	f := turnFacts{launch: launchID(s.Name, w.Agent, lock.Holder.Generation), now: p.Now()}
+	f := turnFacts{launch: launchID(s.Name, w.Agent, lock.Holder.Generation), now: p.Now(), done: w.Done}
 	if last, err := p.turnDir(s.Name, w.Agent).Last(); err == nil {
 		f.last = last
 	}

@@ -31,7 +31,7 @@ func (p *Paw) openPanes(ctx context.Context, s *session.Session, jobs []job) (*s
 			if !j.starts() || a == nil {
 				continue
 			}
-			if reason := withdrawn(rec, j.agent); reason != "" {
+			if reason := withdrawn(rec, j); reason != "" {
 				j.refuse(errors.New(reason), "paw recover "+rec.Name)
 				continue
 			}
@@ -68,17 +68,35 @@ func (p *Paw) openPanes(ctx context.Context, s *session.Session, jobs []job) (*s
 }
 
 // withdrawn says why an agent must not be started any more although start or
-// recover set out to: a stop or a remove came in between. "" when it may.
-func withdrawn(s *session.Session, agentName string) string {
-	switch phase := s.Worktree(agentName).Phase; phase {
-	case session.PhaseStopping, session.PhaseStopped:
-		return "it was stopped in the meantime"
-	case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
-		return "it is being removed"
-	case session.PhaseCreating, session.PhaseLive:
+// recover set out to: a stop or a remove came in between, of itself or of the
+// agent that is just spawning it. "" when it may.
+func withdrawn(s *session.Session, j *job) string {
+	if reason := withdrawal(s, j.agent); reason != "" {
+		return "it " + reason
+	}
+	if j.parent != "" {
+		if reason := withdrawal(s, j.parent); reason != "" {
+			return j.parent + " " + reason
+		}
 	}
 	if s.Status == session.StatusStopped {
 		return "the session was stopped in the meantime"
+	}
+	return ""
+}
+
+// withdrawal is what keeps one agent from being started, "" for nothing.
+func withdrawal(s *session.Session, agentName string) string {
+	w := s.Worktree(agentName)
+	if w == nil {
+		return "was removed in the meantime"
+	}
+	switch w.Phase {
+	case session.PhaseStopping, session.PhaseStopped:
+		return "was stopped in the meantime"
+	case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
+		return "is being removed"
+	case session.PhaseCreating, session.PhaseLive, session.PhaseExited:
 	}
 	return ""
 }
@@ -148,6 +166,11 @@ func (p *Paw) recordPanes(ctx context.Context, s *session.Session, jobs []job) e
 			continue
 		}
 		w.PaneID, w.Phase = a.pane.ID, session.PhaseLive
+	}
+	for _, a := range f.agents {
+		if w := s.Worktree(a.record.Agent); w.Phase == session.PhaseLive && a.exited() {
+			w.Phase = session.PhaseExited // once the pane is gone, nothing else tells
+		}
 	}
 	return nil
 }

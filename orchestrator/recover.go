@@ -55,7 +55,7 @@ func (p *Paw) Recover(ctx context.Context, o RecoverOptions) (all []Recovered, p
 func (p *Paw) finishStop(ctx context.Context, s *session.Session, dryRun bool) error {
 	for _, w := range s.Worktrees {
 		if w.Phase == session.PhaseStopping && !dryRun {
-			_, err := p.Stop(ctx, s, nil)
+			_, err := p.Stop(ctx, s, StopOptions{})
 			return err
 		}
 	}
@@ -70,15 +70,15 @@ func (p *Paw) finishCutShort(ctx context.Context, s *session.Session) (*session.
 		var err error
 		switch w.Phase {
 		case session.PhaseStopping:
-			_, err = p.Stop(ctx, s, []string{w.Agent})
+			_, err = p.Stop(ctx, s, StopOptions{Agents: []string{w.Agent}, Only: true})
 		case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
 			result := Result{Agent: w.Agent, CLI: w.CLI, Kind: ResultRemoved, Reason: "its removal was finished"}
 			if err = p.resumeRemoval(ctx, s, w.Agent); err != nil {
-				result.Kind, result.Reason = ResultRefused, err.Error()
+				result.Kind, result.Reason, result.Hints = ResultRefused, err.Error(), hintsOf(err)
 				err = nil
 			}
 			results = append(results, result)
-		case session.PhaseCreating, session.PhaseLive, session.PhaseStopped:
+		case session.PhaseCreating, session.PhaseLive, session.PhaseStopped, session.PhaseExited:
 		}
 		if err != nil {
 			return s, results, err
@@ -114,10 +114,10 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 	if err != nil {
 		return Recovered{}, err
 	}
+	if f, err = p.awaitDying(ctx, f); err != nil {
+		return Recovered{}, err
+	}
 	if !dryRun {
-		if f, err = p.awaitDying(ctx, f); err != nil {
-			return Recovered{}, err
-		}
 		if err := p.repair(ctx, s); err != nil {
 			return Recovered{}, err
 		}
@@ -128,7 +128,7 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 		return Recovered{}, err
 	}
 	if dryRun {
-		return Recovered{Session: s, Results: resultsOf(s, jobs)}, nil
+		return Recovered{Session: s, Results: p.withWaits(ctx, s, resultsOf(s, jobs))}, nil
 	}
 	rec, err := p.update(ctx, s.Name, func(rec *session.Session) error {
 		rec.Status = session.StatusActive
@@ -145,7 +145,7 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 	if err != nil {
 		return Recovered{}, err
 	}
-	return Recovered{Session: s, Results: append(finished, results...)}, nil
+	return Recovered{Session: s, Results: append(finished, p.withWaits(ctx, s, results)...)}, nil
 }
 
 // intend writes the plan for one agent into its record, before anything is
@@ -155,6 +155,12 @@ func intend(w *session.Worktree, j job) {
 	if w == nil || j.result == ResultRefused || j.result == ResultStopped {
 		return
 	}
+	if j.result == ResultCompleted {
+		if w.Phase == session.PhaseLive {
+			w.Phase = session.PhaseExited
+		}
+		return
+	}
 	unchanged := w.Conversation() == j.planned
 	for _, id := range j.learnt {
 		w.AddConversation(id)
@@ -162,7 +168,7 @@ func intend(w *session.Worktree, j job) {
 	if j.chosen != "" && unchanged {
 		w.AddConversation(j.chosen)
 	}
-	if w.Phase == session.PhaseStopping || w.Phase == session.PhaseStopped {
+	if w.Phase == session.PhaseStopping || w.Phase == session.PhaseStopped || w.Phase == session.PhaseExited {
 		w.Phase = session.PhaseLive
 	}
 }

@@ -37,7 +37,9 @@ func (p *Paw) planRecover(ctx context.Context, f facts, named bool) ([]job, erro
 		rf := p.factsFor(ctx, f, a, processes)
 		rf.named = named
 		_, rf.branchExists = branches[a.record.Branch]
-		rf.branchAt = checkedOutAt(entries, a.record)
+		rf.branchAt, rf.onBranch = checkedOutAt(entries, a.record), onBranch(entries, a.record)
+		rf.unregistered = rf.worktreeWrong != "" && m.Unregistered(planOf(s, a.record))
+		rf.lastCommit = p.lastCommitOf(entries, s, a.record)
 		jobs[i] = planAgent(rf)
 	}
 	return jobs, nil
@@ -61,6 +63,7 @@ func (p *Paw) factsFor(ctx context.Context, f facts, a agentFacts, processes ses
 		sessionName: s.Name, repoPath: s.RepoPath, record: w, tmux: f.tmux, lock: e.Lock, lockPID: e.HolderPID, pane: e.Pane,
 		headless: runsHeadless(a.lock), starting: !a.launchedAt.IsZero(), launched: a.everLaunched(s), promptUnsent: p.undelivered(s, w.Agent),
 	}
+	rf.exited = w.Phase == session.PhaseExited || a.exited()
 	if f.tmuxErr != nil {
 		rf.tmuxReason = silence(f.tmuxErr)
 	}

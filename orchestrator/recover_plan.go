@@ -20,13 +20,17 @@ type recoverFacts struct {
 	headless    bool  // the lock is that of a headless turn
 	survivors   []int // processes of a wrapper CLI whose wrapper died
 	pane        session.PaneState
+	exited      bool // the CLI ended with 0, of its own accord
 	starting    bool // a launch waits for its launcher
 	launched    bool // a launcher of this session ever ran
 
 	worktreeMissing bool
 	worktreeWrong   string // why the directory is not the agent's worktree, "" when it is
+	unregistered    bool   // git does not know the directory any more, see worktree.Manager.Unregistered
+	onBranch        bool   // HEAD of the worktree names the branch, whether it exists or not
 	branchExists    bool
 	branchAt        string // where else the branch is checked out, "" when nowhere
+	lastCommit      string // the newest commit known of the agent
 
 	cliError     error // the CLI is unknown or not installed
 	unverified   bool  // resumable as far as paw can tell, which is not far
@@ -74,6 +78,9 @@ func planAgent(f recoverFacts) job {
 	case f.starting && f.pane == session.PaneAlive:
 		j.result, j.reason = ResultAlive, "starting"
 		return j
+	case f.exited && !f.named:
+		j.result, j.reason = ResultCompleted, session.ReasonExited+"; paw recover "+f.sessionName+" brings it back"
+		return j
 	case f.cliError != nil:
 		j.refuse(f.cliError)
 		return j
@@ -98,19 +105,25 @@ func planAgent(f recoverFacts) job {
 // planWorktree decides what happens to the worktree; false when nothing may run in it.
 func planWorktree(f recoverFacts, j *job) bool {
 	path := f.record.WorktreePath
+	lost := f.worktreeMissing || f.unregistered
 	switch {
 	case f.record.Phase == session.PhaseCreating && !f.launched:
 		j.worktree = worktreeCreate
-	case f.worktreeMissing && !f.branchExists:
-		j.refuse(fmt.Errorf("its worktree %s and its branch %s are gone", path, f.record.Branch),
-			fmt.Sprintf("git -C %s branch %s %s && paw recover %s", quote(f.repoPath), quote(f.record.Branch), f.record.BaseCommit, f.sessionName))
+	case (lost || f.onBranch) && !f.branchExists:
+		what := fmt.Errorf("its branch %s is gone", f.record.Branch)
+		if f.worktreeMissing {
+			what = fmt.Errorf("its worktree %s and its branch %s are gone", path, f.record.Branch)
+		}
+		j.refuse(what, fmt.Sprintf("git -C %s branch %s %s && paw recover %s", quote(f.repoPath), quote(f.record.Branch), f.lastCommit, f.sessionName))
 		return false
-	case f.worktreeMissing && f.branchAt != "":
+	case lost && f.branchAt != "":
 		j.refuse(fmt.Errorf("its worktree is gone and its branch %s is checked out in %s", f.record.Branch, f.branchAt),
 			fmt.Sprintf("git -C %s switch --detach && paw recover %s", quote(f.branchAt), f.sessionName))
 		return false
 	case f.worktreeMissing:
 		j.worktree = worktreeRestore
+	case f.unregistered:
+		j.worktree = worktreeRegister
 	case f.worktreeWrong != "":
 		j.refuse(errors.New(f.worktreeWrong), fmt.Sprintf("git -C %s worktree repair %s", quote(f.repoPath), quote(path)))
 		return false

@@ -54,6 +54,9 @@ func TestPlanAgent(t *testing.T) {
 		{name: "CLI not installed", change: func(f *recoverFacts) { f.cliError = errors.New("claude: not installed") }, want: ResultRefused, says: "not installed"},
 		{name: "stopped", change: func(f *recoverFacts) { f.record.Phase = session.PhaseStopped }, want: ResultStopped, says: "paw recover shop"},
 		{name: "stopped, named", change: func(f *recoverFacts) { f.record.Phase, f.named = session.PhaseStopped, true }, want: ResultResumed},
+		{name: "left by the user", change: func(f *recoverFacts) { f.exited = true }, want: ResultCompleted, says: "paw recover shop"},
+		{name: "left by the user, named", change: func(f *recoverFacts) { f.exited, f.named = true, true }, want: ResultResumed},
+		{name: "left by the user and its CLI is gone", change: func(f *recoverFacts) { f.exited, f.cliError = true, errors.New("not installed") }, want: ResultCompleted, says: "paw recover shop"},
 		{name: "stopped but runs, named", change: func(f *recoverFacts) {
 			f.record.Phase, f.named, f.tmux, f.lock, f.pane = session.PhaseStopped, true, session.TmuxAlive, session.LockHeld, session.PaneAlive
 		}, want: ResultAlive},
@@ -66,6 +69,23 @@ func TestPlanAgent(t *testing.T) {
 		{name: "launched but not recorded", change: func(f *recoverFacts) { f.record.Phase = session.PhaseCreating }, want: ResultResumed},
 		{name: "worktree gone", change: func(f *recoverFacts) { f.worktreeMissing = true }, want: ResultResumed, worktree: worktreeRestore},
 		{name: "worktree and branch gone", change: func(f *recoverFacts) { f.worktreeMissing, f.branchExists = true, false }, want: ResultRefused, says: "git -C /r branch paw/shop/claude"},
+		{name: "worktree and branch gone, last commit known", change: func(f *recoverFacts) {
+			f.worktreeMissing, f.branchExists, f.lastCommit = true, false, "abc"
+		}, want: ResultRefused, says: "git -C /r branch paw/shop/claude abc && paw recover shop"},
+		{name: "branch gone beneath its worktree", change: func(f *recoverFacts) {
+			f.onBranch, f.branchExists, f.lastCommit = true, false, "abc"
+		}, want: ResultRefused, says: "its branch paw/shop/claude is gone git -C /r branch paw/shop/claude abc && paw recover shop"},
+		{name: "branch gone, worktree on another", change: func(f *recoverFacts) { f.branchExists = false }, want: ResultResumed},
+		{name: "alive on a branch that is gone", change: func(f *recoverFacts) {
+			f.tmux, f.lock, f.pane, f.onBranch, f.branchExists = session.TmuxAlive, session.LockHeld, session.PaneAlive, true, false
+		}, want: ResultAlive},
+		{name: "not registered", change: func(f *recoverFacts) { f.worktreeWrong, f.unregistered = "/w: not the expected registration", true }, want: ResultResumed, worktree: worktreeRegister},
+		{name: "not registered, branch gone", change: func(f *recoverFacts) {
+			f.worktreeWrong, f.unregistered, f.branchExists = "/w: not the expected registration", true, false
+		}, want: ResultRefused, says: "git -C /r branch paw/shop/claude"},
+		{name: "not registered, branch elsewhere", change: func(f *recoverFacts) {
+			f.worktreeWrong, f.unregistered, f.branchAt = "/w: not the expected registration", true, "/x"
+		}, want: ResultRefused, says: "git -C /x switch --detach"},
 		{name: "worktree gone, branch elsewhere", change: func(f *recoverFacts) { f.worktreeMissing, f.branchAt = true, "/x" }, want: ResultRefused, says: "git -C /x switch --detach"},
 		{name: "branch elsewhere, worktree there", change: func(f *recoverFacts) { f.branchAt = "/x" }, want: ResultResumed},
 		{name: "not its worktree", change: func(f *recoverFacts) { f.worktreeWrong = "/w: no .git file" }, want: ResultRefused, says: "git -C /r worktree repair /w"},

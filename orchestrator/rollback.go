@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"paw/session"
 	"paw/worktree"
@@ -73,7 +74,11 @@ func (p *Paw) rollbackWorktrees(ctx context.Context, s *session.Session, plans [
 	for _, plan := range plans {
 		// What Create could not complete it has taken back already.
 		if _, err := os.Lstat(plan.Path); err == nil {
-			made = append(made, worktree.Made{Agent: plan.Agent, BranchCreated: plan.CreateBranch})
+			one := worktree.Made{Agent: plan.Agent, BranchCreated: plan.CreateBranch}
+			if w := s.Worktree(plan.Agent); w != nil && w.From != nil {
+				one.Snapshot = w.From.Snapshot
+			}
+			made = append(made, one)
 		}
 	}
 	if err := p.manager(repository).Rollback(ctx, plans, made); err != nil {
@@ -82,12 +87,16 @@ func (p *Paw) rollbackWorktrees(ctx context.Context, s *session.Session, plans [
 	if err := p.untagStarts(ctx, p.manager(repository), s); err != nil {
 		return err
 	}
+	if err := p.dropOrigins(ctx, p.manager(repository), s); err != nil {
+		return err
+	}
 	for _, w := range s.Worktrees {
 		if err := p.withdrawLaunches(s.Name, w.Agent); err != nil {
 			return err
 		}
 		_ = os.Remove(p.promptPath(s.Name, w.Agent))
 	}
+	_ = os.Remove(filepath.Join(p.Paths.LaunchDir(), s.Name)) // when it is empty
 	return nil
 }
 

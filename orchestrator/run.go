@@ -262,6 +262,7 @@ func (r *headlessTurn) close(ctx context.Context, end agent.Ended) error {
 		}
 		return nil
 	})
+	r.p.claimAfter(r.s.Name, r.w.Agent, Claim{})
 	if failure == nil && err != nil {
 		return failf(KindError, "%s: turn %d: %w", r.w.Agent, r.one.Number(), err).hint("paw recover %s", r.s.Name)
 	}

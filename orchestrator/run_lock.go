@@ -77,7 +77,7 @@ func settledAgent(s *session.Session, w *session.Worktree) error {
 		return failf(KindError, "%s: is being stopped", w.Agent).hint("paw stop %s %s", s.Name, w.Agent)
 	case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
 		return failf(KindError, "%s: is being removed", w.Agent).hint("paw recover %s", s.Name)
-	case session.PhaseLive, session.PhaseStopped:
+	case session.PhaseLive, session.PhaseStopped, session.PhaseExited:
 	}
 	return nil
 }

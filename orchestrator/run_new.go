@@ -25,7 +25,7 @@ func (p *Paw) addHeadless(ctx context.Context, s *session.Session, o RunOptions)
 		return nil, "", nil, err
 	}
 	a.draft.Worktrees[0].Headless = true
-	rec, err := p.recordAddition(ctx, s, a, "")
+	rec, err := p.recordAddition(ctx, s, a, "", nil)
 	if err != nil {
 		return nil, "", nil, err
 	}

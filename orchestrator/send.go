@@ -9,7 +9,6 @@ import (
 	"paw/orchestrator/agent"
 	"paw/session"
 	"paw/session/turn"
-	"paw/tmux"
 )
 
 // How long send waits: for the CLI to take input, for the event that says that
@@ -49,6 +48,7 @@ func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt st
 		return nil, err
 	}
 	defer unlock()
+	defer p.claimAll(s.Name)
 	pane, err := p.awaitReady(ctx, s, w, cli)
 	if err != nil {
 		return nil, err
@@ -60,19 +60,18 @@ func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt st
 			return nil, err
 		}
 	}
-	client := p.tmuxFor(s)
-	if err := client.Paste(ctx, pane, cli.Literal(prompt)); err != nil {
-		return nil, tmuxError(err)
+	box := &inputBox{p: p, s: s, w: w, client: p.tmuxFor(s), pane: pane, ready: cli.Ready()}
+	if err := box.paste(ctx, cli.Literal(prompt)); err != nil {
+		return nil, err
 	}
-	settle(ctx, cli.Ready().Settle)
-	if err := client.Press(ctx, pane, "Enter"); err != nil {
-		return nil, tmuxError(err)
+	if err := box.enter(ctx); err != nil {
+		return nil, err
 	}
 	sent := &Sent{Agent: agentName}
 	if own || !wait {
 		return sent, nil
 	}
-	return sent, p.confirm(ctx, s, w, client, pane, before, sent)
+	return sent, p.confirm(ctx, box, before, sent)
 }
 
 // lockPrompt waits until no other paw types a prompt into the pane of the agent.
@@ -115,11 +114,11 @@ func (p *Paw) awaitReady(ctx context.Context, s *session.Session, w *session.Wor
 // takesInput tells whether a CLI is past its start.
 func (p *Paw) takesInput(ctx context.Context, s *session.Session, a *agentFacts, cli agent.CLI) bool {
 	ready := cli.Ready()
-	if ready.Event && !a.turns.hooksSeen.IsZero() {
-		return true
+	if ready.Event && a.turns.hooksSeen.IsZero() {
+		return false
 	}
 	if ready.Screen == nil {
-		return !ready.Event
+		return true
 	}
 	if last := a.turns.last; last != nil && last.Launch == a.turns.launch {
 		return true // it has taken a prompt before
@@ -128,29 +127,35 @@ func (p *Paw) takesInput(ctx context.Context, s *session.Session, a *agentFacts,
 	return err == nil && ready.Screen.MatchString(screen)
 }
 
-// confirm waits for the start event; when it does not come, Enter may have been
-// lost and is pressed once more.
-func (p *Paw) confirm(ctx context.Context, s *session.Session, w *session.Worktree, client *tmux.Client, pane string, before arrival, sent *Sent) error {
+// confirm waits for the start event or, while a turn runs, for another sign that
+// the CLI took the prompt; when nothing comes, Enter may have been lost and is
+// pressed once more.
+func (p *Paw) confirm(ctx context.Context, box *inputBox, before arrival, sent *Sent) error {
+	dir := p.turnDir(box.s.Name, box.w.Agent)
 	for try := range 2 {
 		deadline := p.Now().Add(confirmPatience)
 		for p.Now().Before(deadline) && ctx.Err() == nil {
-			if last, err := p.turnDir(s.Name, w.Agent).Last(); err == nil && last != nil && last.Number > before.number {
+			last, err := dir.Last()
+			known := err == nil && last != nil
+			if known && last.Number > before.number {
 				sent.Turn = last.Number
 				return nil
 			}
-			if before.queued() || (before.taken() && p.stillRuns(ctx, s, w, before.number)) {
+			open := known && last.State == turn.InProgress
+			if before.queued() || before.taken() && p.stillRuns(ctx, box.s, box.w, before.number) || open && box.taken(ctx) {
 				sent.Turn, sent.Queued = before.number, true
 				return nil
 			}
 			settle(ctx, 20*time.Millisecond)
 		}
 		if try == 0 && ctx.Err() == nil {
-			if err := client.Press(ctx, pane, "Enter"); err != nil {
-				return tmuxError(err)
+			if err := box.enter(ctx); err != nil {
+				return err
 			}
 		}
 	}
-	return failf(KindUnconfirmed, "%s: the prompt was typed, but nothing says that it arrived", w.Agent).hint("paw attach %s %s", s.Name, w.Agent)
+	return failf(KindUnconfirmed, "%s: the prompt was typed, but nothing says that it arrived", box.w.Agent).
+		hint("paw attach %s %s", box.s.Name, box.w.Agent)
 }
 
 // beginOwnTurn starts a turn of a CLI without hooks: paw typed its prompt, so it

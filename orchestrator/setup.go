@@ -15,7 +15,7 @@ import (
 	"paw/worktree"
 )
 
-// setUpWorktrees makes fresh worktrees usable: files copied and linked from the
+// setUpWorktrees makes worktrees usable that were just checked out: files copied and linked from the
 // main checkout, and the set-up command. A failure is reported and the agent
 // still starts.
 func (p *Paw) setUpWorktrees(ctx context.Context, m worktree.Manager, s *session.Session, jobs []job) {
@@ -28,7 +28,7 @@ func (p *Paw) setUpWorktrees(ctx context.Context, m worktree.Manager, s *session
 	group.SetLimit(runtime.NumCPU())
 	for i := range jobs {
 		j := &jobs[i]
-		if j.result == ResultRefused || j.worktree != worktreeCreate {
+		if j.result == ResultRefused || j.worktree == worktreeKeep {
 			continue
 		}
 		group.Go(func() error {

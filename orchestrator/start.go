@@ -41,21 +41,27 @@ func (p *Paw) Start(ctx context.Context, o StartOptions) (*Started, error) {
 	if err := p.requireCLIs(agents, o.Prompt); err != nil {
 		return nil, err
 	}
-	repository, err := p.repositoryForStart(ctx, o)
+	repository, initialized, err := p.repositoryForStart(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	s, plans, err := p.draft(ctx, repository, o, agents)
+	if err == nil && !o.DryRun {
+		err = p.begin(ctx, s, o.Prompt)
+	}
+	if err != nil && initialized {
+		err = errors.Join(err, worktree.Uninit(context.WithoutCancel(ctx), p.Dir))
+	}
 	if err != nil {
 		return nil, err
+	}
+	if initialized {
+		p.say("%s is now a git repository", p.Dir)
 	}
 	started := &Started{Session: s, Notes: p.notes(ctx, repository, s)}
 	if o.DryRun {
 		started.Plan = describeStart(s, plans)
 		return started, nil
-	}
-	if err := p.begin(ctx, s, o.Prompt); err != nil {
-		return nil, err
 	}
 	jobs := make([]job, len(s.Worktrees))
 	for i, w := range s.Worktrees {
@@ -87,31 +93,32 @@ func (p *Paw) requireCLIs(agents []plannedAgent, prompt string) error {
 	return nil
 }
 
-// repositoryForStart finds the repository to work in; an empty directory becomes one.
-func (p *Paw) repositoryForStart(ctx context.Context, o StartOptions) (worktree.Repository, error) {
-	repository, err := worktree.Discover(p.Dir)
+// repositoryForStart finds the repository to work in. An empty directory becomes
+// one, because what can be refused is only known then.
+func (p *Paw) repositoryForStart(ctx context.Context, o StartOptions) (repository worktree.Repository, initialized bool, err error) {
+	repository, err = worktree.Discover(p.Dir)
 	if err == nil || !errors.Is(err, worktree.ErrNotRepository) {
-		return repository, err
+		return repository, false, err
 	}
 	entries, err := os.ReadDir(p.Dir)
 	if err != nil {
-		return repository, err
+		return repository, false, err
 	}
 	if len(entries) > 0 {
-		return repository, failf(KindError, "%s: not a git repository, and not empty", p.Dir).hint("git init && git add -A && git commit -m 'first commit'")
+		return repository, false, failf(KindError, "%s: not a git repository, and not empty", p.Dir).hint("git init && git add -A && git commit -m 'first commit'")
 	}
 	name := o.Name
 	if name == "" {
 		name = defaultName(p.Dir)
 	}
 	if o.DryRun {
-		return repository, failf(KindError, "%s: empty directory; start would make it a git repository", p.Dir)
+		return repository, false, failf(KindError, "%s: empty directory; start would make it a git repository", p.Dir)
 	}
 	if err := worktree.Init(ctx, p.Dir, fmt.Sprintf("afk: session %s initialized", name)); err != nil {
-		return repository, err
+		return repository, false, err
 	}
-	p.say("%s is now a git repository", p.Dir)
-	return worktree.Discover(p.Dir)
+	repository, err = worktree.Discover(p.Dir)
+	return repository, true, err
 }
 
 // draft makes the record and the worktree plans of a new session, and refuses
@@ -254,25 +261,6 @@ func (p *Paw) begin(ctx context.Context, s *session.Session, prompt string) erro
 		return p.recordError(s.Name, err)
 	}
 	p.Step("start.recorded")
-	return nil
-}
-
-// keepPrompts saves the first prompt of agents until their launchers have run. It
-// is called under the session's lock, before the record names the agents: of two
-// paws that want one name, only that which gets it writes.
-func (p *Paw) keepPrompts(s *session.Session, agents []session.Worktree, prompt string) error {
-	if prompt == "" {
-		return nil
-	}
-	for _, w := range agents {
-		path := p.promptPath(s.Name, w.Agent)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, []byte(prompt), 0o600); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

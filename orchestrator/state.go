@@ -9,6 +9,9 @@ import (
 	"paw/session/turn"
 )
 
+// reasonSilent is why the state of a CLI that was just started is unknown.
+const reasonSilent = "no hook has reported yet"
+
 // promptPatience is how long after its launch a CLI may take to report its first
 // prompt. One that has not by then took it for something else than a prompt.
 const promptPatience = time.Minute
@@ -24,21 +27,28 @@ type turnFacts struct {
 	launched  time.Time      // when the running CLI was launched
 	prompted  bool           // with a first prompt
 	now       time.Time
+	done      *session.Done // what the agent said of its work, nil when it said nothing
 }
 
-// withTurnState refines the state of an agent whose CLI runs by its turns: the
-// turn log, corrected by the CLI's own record where no hook reports. What neither
-// says is unknown, never a guess.
+// withTurnState refines the state of an agent by its turns, and by what it said
+// of its work itself.
 func withTurnState(base session.AgentStatus, f turnFacts) session.AgentStatus {
 	if f.headless {
 		return headlessState(f)
 	}
 	if base.State != session.StateUnknown || base.Reason != session.ReasonNoTurns {
-		return withCutTurn(base, f)
+		return withFailure(withCutTurn(base, f), f)
 	}
 	if !f.visible {
-		return base
+		return withDone(base, f)
 	}
+	return withDone(runningState(f), f)
+}
+
+// runningState is the state of an agent whose CLI runs: that of the turn log,
+// corrected by the CLI's own record where no hook reports. What neither says is
+// unknown, never a guess.
+func runningState(f turnFacts) session.AgentStatus {
 	if f.observed.At.Before(f.launched) {
 		f.observed = agent.Observed{} // of an earlier launch: it says nothing of this one
 	}
@@ -60,7 +70,7 @@ func withTurnState(base session.AgentStatus, f turnFacts) session.AgentStatus {
 	case !f.hooksSeen.IsZero():
 		return session.AgentStatus{State: session.StateIdle, Since: at(f.hooksSeen), Source: session.SourceHook}
 	}
-	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: "no hook has reported yet"}
+	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: reasonSilent}
 }
 
 // headlessState is the state while paw run holds the agent's lock.

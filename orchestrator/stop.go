@@ -3,7 +3,6 @@ package orchestrator
 import (
 	"context"
 	"errors"
-	"strings"
 	"syscall"
 	"time"
 
@@ -19,26 +18,23 @@ const (
 	terminateGrace = 3 * time.Second
 )
 
-// Stopped is what stop found and did.
-type Stopped struct {
-	Session *session.Session
-	Agents  []string // whose panes were ended
-	Whole   bool     // the session, not only some agents
-	Already bool     // nothing was running
-	Others  []string // tmux windows of the user that stay
+// StopOptions selects what to stop.
+type StopOptions struct {
+	Agents []string // none for the whole session
+	Only   bool     // not the agents that these have started
 }
 
-// Stop ends the agents of a session, or only the named ones. Branches,
-// worktrees, tags and the record stay. Stopping twice is stopping once.
-func (p *Paw) Stop(ctx context.Context, s *session.Session, agents []string) (*Stopped, error) {
-	for _, name := range agents {
+// Stop ends the agents of a session, or only the named ones with those that they
+// have started. Branches, worktrees, tags and the record stay. Stopping twice is
+// stopping once.
+func (p *Paw) Stop(ctx context.Context, s *session.Session, o StopOptions) (*Stopped, error) {
+	for _, name := range o.Agents {
 		if _, err := agentNamed(s, name); err != nil {
 			return nil, err
 		}
 	}
-	whole := len(agents) == 0
-	target := func(name string) bool { return whole || contains(agents, name) }
-	stopped := &Stopped{Session: s, Whole: whole}
+	whole := len(o.Agents) == 0
+	stopped := &Stopped{Session: s, Whole: whole, Named: o.Agents}
 	if whole && s.Status == session.StatusStopped {
 		f, err := p.observe(ctx, s)
 		if err != nil {
@@ -52,16 +48,19 @@ func (p *Paw) Stop(ctx context.Context, s *session.Session, agents []string) (*S
 	// The intent comes first, but a full disk must not keep agents running. Panes
 	// are looked for after it: from here on no start, add or recover that is
 	// under way opens another (see openPanes).
-	rec, saved := p.savePhase(ctx, s.Name, target, session.PhaseStopping, whole)
+	stopping := func(string) session.Phase { return session.PhaseStopping }
+	rec, saved := p.savePhase(ctx, s.Name, o.targets, stopping, whole)
 	if rec != nil {
 		s = rec // with the agents that were added since it was loaded
 	}
+	targets := o.targets(s)
+	target := func(name string) bool { return contains(targets, name) }
 	p.Step("stop.recorded")
 	f, err := p.observeRevived(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	stopped.Others = windowsOf(f.others)
+	stopped.Others, stopped.GoOn = windowsOf(f.others), goOn(f, targets)
 	if f.tmux == session.TmuxUnknown {
 		return nil, failf(KindError, "%s: %s; its panes may still run", s.Name, silence(f.tmuxErr)).hint("paw stop %s", s.Name)
 	}
@@ -74,11 +73,21 @@ func (p *Paw) Stop(ctx context.Context, s *session.Session, agents []string) (*S
 		}
 	}
 	p.Step("stop.turns-closed")
-	_, err = p.savePhase(ctx, s.Name, target, session.PhaseStopped, whole)
+	_, err = p.savePhase(ctx, s.Name, func(*session.Session) []string { return targets }, func(name string) session.Phase {
+		if a := f.agent(name); a != nil && a.exited() {
+			return session.PhaseExited
+		}
+		return session.PhaseStopped
+	}, whole)
 	if err := errors.Join(saved, err); err != nil {
 		return nil, failf(KindError, "%s: stopped, but not recorded: %w", s.Name, err).hint("paw stop %s", s.Name)
 	}
 	p.Step("stop.finished")
+	if !whole {
+		for _, name := range targets {
+			p.claimAfter(s.Name, name, Claim{Leaving: name})
+		}
+	}
 	return stopped, nil
 }
 
@@ -104,22 +113,24 @@ func settled(f facts) bool {
 	return true
 }
 
-// savePhase records how far stopping has come, and returns the record.
-func (p *Paw) savePhase(ctx context.Context, name string, target func(string) bool, phase session.Phase, whole bool) (*session.Session, error) {
+// savePhase records how far stopping has come, and returns the record. targets
+// picks the agents, by the record.
+func (p *Paw) savePhase(ctx context.Context, name string, targets func(*session.Session) []string, phase func(agentName string) session.Phase, whole bool) (*session.Session, error) {
 	return p.update(ctx, name, func(rec *session.Session) error {
 		if whole {
 			rec.Status = session.StatusStopped
 		}
-		for i := range rec.Worktrees {
-			w := &rec.Worktrees[i]
-			if !target(w.Agent) {
-				continue
+		for _, agent := range targets(rec) {
+			w := rec.Worktree(agent)
+			if w == nil {
+				continue // removed in the meantime
 			}
 			switch w.Phase {
 			case session.PhaseCreating: // recover still has to make a worktree that never was
 			case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving: // and to finish this
+			case session.PhaseExited: // it has ended before
 			case "", session.PhaseLive, session.PhaseStopping, session.PhaseStopped:
-				w.Phase = phase
+				w.Phase = phase(w.Agent)
 			}
 		}
 		return nil
@@ -211,17 +222,4 @@ func keys(m map[string]session.AgentLock) []string {
 		names = append(names, name)
 	}
 	return names
-}
-
-// String says in one line what stop did.
-func (s *Stopped) String() string {
-	switch {
-	case s.Already:
-		return s.Session.Name + " is stopped already"
-	case s.Whole:
-		return s.Session.Name + " stopped; branches, worktrees and conversations stay"
-	case len(s.Agents) == 0:
-		return "nothing was running"
-	}
-	return strings.Join(s.Agents, ", ") + " stopped; branch, worktree and conversation stay"
 }

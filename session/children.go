@@ -1,6 +1,7 @@
 package session
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -16,6 +17,20 @@ type Wait struct {
 	TypedAt *time.Time `json:"typed_at,omitempty"`
 	// Telling is what the typed prompt says of each child: the number of its last turn then.
 	Telling map[string]int `json:"telling,omitempty"`
+}
+
+// Clone makes a copy that shares nothing with w; that of nil is nil.
+func (w *Wait) Clone() *Wait {
+	if w == nil {
+		return nil
+	}
+	c := *w
+	c.Children, c.Telling = slices.Clone(w.Children), maps.Clone(w.Telling)
+	if w.TypedAt != nil {
+		at := *w.TypedAt
+		c.TypedAt = &at
+	}
+	return &c
 }
 
 // Done is an agent's own word that its work is finished. It holds for the turn in which it was said; a later turn takes
@@ -64,4 +79,21 @@ func (s *Session) Depth(agent string) int {
 		}
 		seen = append(seen, w.Parent)
 	}
+}
+
+// SettleWait ends what an agent waits for, once its prompt was typed: the children it tells of have been told, whether
+// or not it arrived, since it is never typed again.
+func (s *Session) SettleWait(agent string) {
+	parent := s.Worktree(agent)
+	if parent == nil || parent.Wait == nil {
+		return
+	}
+	for name, turn := range parent.Wait.Telling {
+		child := s.Worktree(name)
+		if child == nil || child.Told >= turn && child.Told != 0 {
+			continue
+		}
+		child.Told = turn
+	}
+	parent.Wait = nil
 }

@@ -3,6 +3,9 @@ package session
 import (
 	"slices"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // family is a session of agents and their parents.
@@ -41,5 +44,66 @@ func TestFamily(t *testing.T) {
 		if got := s.Depth(tt.agent); got != tt.depth {
 			t.Errorf("depth of %q: %d, want %d", tt.agent, got, tt.depth)
 		}
+	}
+}
+
+func TestSettleWait(t *testing.T) {
+	for name, c := range map[string]struct {
+		told    map[string]int // before
+		telling map[string]int
+		want    map[string]int
+	}{
+		"first ends":                   {telling: map[string]int{"b": 1, "d": 4}, want: map[string]int{"b": 1, "d": 4}},
+		"later ends":                   {told: map[string]int{"b": 1}, telling: map[string]int{"b": 2}, want: map[string]int{"b": 2}},
+		"never backwards":              {told: map[string]int{"b": 3}, telling: map[string]int{"b": 2}, want: map[string]int{"b": 3}},
+		"an exit without a turn":       {telling: map[string]int{"b": -1}, want: map[string]int{"b": -1}},
+		"a turn after such an exit":    {told: map[string]int{"b": -1}, telling: map[string]int{"b": 1}, want: map[string]int{"b": 1}},
+		"an exit after a turn":         {told: map[string]int{"b": 2}, telling: map[string]int{"b": -1}, want: map[string]int{"b": 2}},
+		"a child that left":            {telling: map[string]int{"gone": 1}, want: map[string]int{}},
+		"not told of those still busy": {telling: map[string]int{"b": 1}, want: map[string]int{"b": 1}},
+		"nothing was typed":            {want: map[string]int{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := family("a", "", "b", "a", "d", "a")
+			s.Worktree("a").Wait = &Wait{ID: "1", Children: []string{"b", "d", "gone"}, Telling: c.telling}
+			for agent, n := range c.told {
+				s.Worktree(agent).Told = n
+			}
+			s.SettleWait("a")
+			got := map[string]int{}
+			for _, w := range s.Worktrees {
+				if w.Told != 0 {
+					got[w.Agent] = w.Told
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("told (-want +got)\n%s", diff)
+			}
+			if s.Worktree("a").Wait != nil {
+				t.Error("the wait is still there")
+			}
+			s.SettleWait("a") // of no wait
+			s.SettleWait("unknown")
+		})
+	}
+}
+
+func TestCloneOfAWaitSharesNothing(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	of := func() *Wait {
+		typed := at
+		return &Wait{ID: "1", Children: []string{"b"}, Any: true, Since: at, TypedAt: &typed, Telling: map[string]int{"b": 1}}
+	}
+	w := of()
+	c := w.Clone()
+	if diff := cmp.Diff(w, c); diff != "" {
+		t.Fatal(diff)
+	}
+	c.Children[0], *c.TypedAt, c.Telling["b"] = "x", time.Time{}, 9
+	if diff := cmp.Diff(of(), w); diff != "" {
+		t.Errorf("the clone changed it (-before +after)\n%s", diff)
+	}
+	if (*Wait)(nil).Clone() != nil {
+		t.Error("a clone of nothing")
 	}
 }

@@ -58,9 +58,9 @@ func TestDescendantsOfAKilledWrapper(t *testing.T) {
 	}
 	_ = wrapper.Wait()
 	h := Holder{PID: wrapper.Process.Pid, BootID: BootID(), Session: "s", Agent: "a", Generation: 7}
-	if got := h.Descendants(ListProcesses(), "nativecli"); !slices.Equal(got, children[:1]) {
-		t.Errorf("descendants %v, want %v", got, children[:1])
-	}
+	waitFor(t, "the child alone to be found, once it has become the program", func() bool {
+		return slices.Equal(h.Descendants(ListProcesses(), "nativecli"), children[:1])
+	})
 	h.Generation = 8
 	if got := h.Descendants(ListProcesses(), "nativecli"); len(got) != 0 {
 		t.Errorf("descendants of another launch: %v", got)

@@ -68,6 +68,16 @@ func (l Locks) Prompt(ctx context.Context, session, agent string) (unlock func()
 	return l.wait(ctx, "sending to "+session+"/"+agent, "prompt-"+session+"-"+agent+".lock")
 }
 
+// PromptHeld tells whether somebody holds the Prompt lock of an agent, without ever waiting for it.
+func (l Locks) PromptHeld(session, agent string) bool {
+	f, err := os.Open(filepath.Join(l.Dir, "prompt-"+session+"-"+agent+".lock"))
+	if err != nil {
+		return false
+	}
+	defer release(f)
+	return errors.Is(flock(f, unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
+}
+
 // wait takes the lock file for this process alone and writes its pid into it.
 func (l Locks) wait(ctx context.Context, object, file string) (unlock func(), err error) {
 	if err := ctx.Err(); err != nil {

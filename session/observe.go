@@ -123,6 +123,8 @@ func observeFree(e Evidence, pane PaneState) AgentStatus {
 	case PaneGone, PaneUnknown:
 	}
 	switch {
+	case e.Phase == PhaseExited:
+		return AgentStatus{State: StateCompleted, Source: SourceRecord, Reason: ReasonExited}
 	case e.Record == StatusStopped || e.Phase == PhaseStopping || e.Phase == PhaseStopped:
 		return AgentStatus{State: StateSuspended, Source: SourceRecord, Reason: ReasonStopped}
 	case e.OtherBoot:
@@ -140,7 +142,7 @@ func observeExit(e Evidence) AgentStatus {
 	case e.ExitCode == nil:
 		return AgentStatus{State: StateError, Source: SourceTmux, Reason: ReasonNoExit}
 	case *e.ExitCode == 0:
-		return AgentStatus{State: StateCompleted, Source: SourceTmux}
+		return AgentStatus{State: StateCompleted, Source: SourceTmux, Reason: ReasonExited}
 	}
 	return AgentStatus{State: StateError, Source: SourceTmux, Reason: fmt.Sprintf("exit code %d", *e.ExitCode)}
 }

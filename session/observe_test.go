@@ -15,7 +15,7 @@ func everyEvidence(do func(e Evidence)) {
 	zero, seven, nine := 0, 7, 9
 	for _, tmux := range []Liveness{TmuxAlive, TmuxDead, TmuxUnknown, ""} {
 		for _, record := range []Status{StatusActive, StatusStopped} {
-			for _, phase := range []Phase{PhaseCreating, PhaseLive, PhaseStopping, PhaseStopped, ""} {
+			for _, phase := range []Phase{PhaseCreating, PhaseLive, PhaseStopping, PhaseStopped, PhaseExited, ""} {
 				for _, lock := range []LockState{LockFree, LockHeld, LockUnknown, ""} {
 					for _, pane := range []PaneState{PaneAlive, PaneDead, PaneGone, PaneUnknown, ""} {
 						for _, code := range []*int{nil, &zero, &seven} {
@@ -64,8 +64,9 @@ func wanted(e Evidence) AgentStatus {
 			pane == PaneDead && e.ExitCode == nil,
 			AgentStatus{State: StateError, Source: SourceTmux, Reason: "exit status unknown"},
 		},
-		{pane == PaneDead && *orOne(e.ExitCode) == 0, AgentStatus{State: StateCompleted, Source: SourceTmux}},
+		{pane == PaneDead && *orOne(e.ExitCode) == 0, AgentStatus{State: StateCompleted, Source: SourceTmux, Reason: "exited with 0"}},
 		{pane == PaneDead, AgentStatus{State: StateError, Source: SourceTmux, Reason: "exit code 7"}},
+		{e.Phase == PhaseExited, AgentStatus{State: StateCompleted, Source: SourceRecord, Reason: "exited with 0"}},
 		{meant, AgentStatus{State: StateSuspended, Source: SourceRecord, Reason: "stopped"}},
 		{e.OtherBoot, AgentStatus{State: StateSuspended, Source: SourceTmux, Reason: "reboot"}},
 		{true, AgentStatus{State: StateSuspended, Source: SourceTmux, Reason: "crash"}},
@@ -102,7 +103,7 @@ func TestObserveEveryCombination(t *testing.T) {
 			t.Errorf("%+v:\n got %s\nwant %s", e, got, want)
 		}
 	})
-	if count != 4*2*5*4*5*3*2*2*6 {
+	if count != 4*2*6*4*5*3*2*2*6 {
 		t.Errorf("only %d combinations", count)
 	}
 }
@@ -120,7 +121,8 @@ func TestObserveNeverGuesses(t *testing.T) {
 		if e.Lock == LockHeld && (s.State == StateSuspended || s.State == StateCompleted || s.State == StateError) {
 			t.Errorf("%+v: the CLI runs, and it says %s", e, describe(s))
 		}
-		if s.State == StateCompleted && (e.ExitCode == nil || *e.ExitCode != 0 || e.Signal != nil) {
+		recorded := e.Phase == PhaseExited && e.Pane != PaneDead
+		if s.State == StateCompleted && !recorded && (e.ExitCode == nil || *e.ExitCode != 0 || e.Signal != nil) {
 			t.Errorf("%+v: taken for success", e)
 		}
 		if s.Orphan && e.Lock != LockHeld {

@@ -155,7 +155,7 @@ func worktreeFault(w *Worktree) string {
 	if w.Parent != "" && nameFault(w.Parent) != "" {
 		return "parent: " + nameFault(w.Parent)
 	}
-	phases := []Phase{"", PhaseCreating, PhaseLive, PhaseStopping, PhaseStopped, PhaseRemoving, PhaseDiscarding, PhaseLeaving}
+	phases := []Phase{"", PhaseCreating, PhaseLive, PhaseStopping, PhaseStopped, PhaseExited, PhaseRemoving, PhaseDiscarding, PhaseLeaving}
 	if !slices.Contains(phases, w.Phase) {
 		return fmt.Sprintf("unknown phase %q", w.Phase)
 	}

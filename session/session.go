@@ -36,6 +36,7 @@ const (
 	PhaseLive     Phase = "live"
 	PhaseStopping Phase = "stopping"
 	PhaseStopped  Phase = "stopped"
+	PhaseExited   Phase = "exited" // its CLI ended with 0, as when the user leaves it
 
 	PhaseRemoving   Phase = "removing"   // its worktree is about to go, if nothing in it would be lost
 	PhaseDiscarding Phase = "discarding" // the same by force: rescued first, and its directory kept
@@ -91,7 +92,8 @@ type Worktree struct {
 
 	Wait *Wait `json:"wait,omitempty"` // for its children, nil when it waits for none
 	Done *Done `json:"done,omitempty"` // what it said of its work, nil when it said nothing
-	Told int   `json:"told,omitempty"` // number of its last turn that its parent was told of
+	// Told is the number of its last turn that its parent was told of, -1 when that was its exit before it had one.
+	Told int `json:"told,omitempty"`
 }
 
 // Origin is the turn of another agent that an agent started from. BaseCommit has the commit.

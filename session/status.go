@@ -23,6 +23,7 @@ const (
 	ReasonCrash       = "crash"
 	ReasonReboot      = "reboot"
 	ReasonStopped     = "stopped"
+	ReasonExited      = "exited with 0"
 	ReasonNoExit      = "exit status unknown"
 )
 

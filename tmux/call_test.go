@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -120,7 +121,8 @@ func TestClassify(t *testing.T) {
 		"error connecting to /tmp/tmux-0/x (No such file or directory)":   ErrNoServer,
 		"error connecting to /tmp/a b/s (Connection refused)":             ErrNoServer,
 		"no server running on /tmp/tmux-0/x":                              ErrNoServer,
-		"error connecting to /tmp/tmux-0/x (Permission denied)":           nil,
+		"error connecting to /tmp/tmux-0/x (Permission denied)":           ErrNotPermitted,
+		"error connecting to /tmp/a b/s (Operation not permitted)":        fs.ErrPermission,
 		"error connecting to /tmp/tmux-0/x (File name too long)":          nil,
 		"error creating /nonexistent/s (No such file or directory)":       nil,
 		"/tmp/tmux-0 has unsafe permissions":                              nil,

@@ -3,6 +3,7 @@ package tmux
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"strings"
 )
@@ -21,6 +22,8 @@ var (
 	ErrTimeout = errors.New("no answer in time")
 	// ErrNotInstalled: there is no tmux on PATH.
 	ErrNotInstalled = errors.New("tmux is not installed")
+	// ErrNotPermitted: the system does not let this process connect, such as in a sandbox. It is an fs.ErrPermission.
+	ErrNotPermitted = fmt.Errorf("no access to the tmux server: %w", fs.ErrPermission)
 	// ErrStillActive: the pane's process lives, so it was not respawned.
 	ErrStillActive = errors.New("pane is still active")
 
@@ -64,6 +67,7 @@ var said = []struct {
 	{regexp.MustCompile(`^error connecting to .* \(No such file or directory\)$`), ErrNoServer},
 	{regexp.MustCompile(`^error connecting to .* \(Connection refused\)$`), ErrNoServer},
 	{regexp.MustCompile(`^no server running on `), ErrNoServer},
+	{regexp.MustCompile(`^error connecting to .* \((Operation not permitted|Permission denied)\)$`), ErrNotPermitted},
 	{regexp.MustCompile(`^server exited( unexpectedly)?$`), errServerExited},
 	{regexp.MustCompile(`^lost server$`), errServerExited},
 	{regexp.MustCompile(`^server version is too old for client`), ErrTooOldServer},

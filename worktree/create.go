@@ -30,6 +30,7 @@ type Made struct {
 	BranchCreated bool
 	Existed       bool   // complete before the call, possibly in use
 	Warning       string // the post-checkout hook failed; the worktree itself is right
+	Snapshot      string // that FromSnapshot has put there since, "" for none
 }
 
 // creation is one plan on its way.

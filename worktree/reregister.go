@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 )
 
-// unregistered reports whether the directory of p is a worktree of this
+// Unregistered reports whether the directory of p is a worktree of this
 // repository whose registration is gone, as after `git worktree prune` while its
-// disk was not there.
-func (m Manager) unregistered(p Plan) bool {
+// disk was not there. Restore registers it again.
+func (m Manager) Unregistered(p Plan) bool {
 	target, err := readGitFile(filepath.Join(p.Path, ".git"))
 	return err == nil && !exists(target) &&
 		samePath(filepath.Dir(target), filepath.Join(m.Repository.CommonDir, "worktrees"))

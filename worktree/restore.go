@@ -22,7 +22,7 @@ func (m Manager) Restore(ctx context.Context, p Plan) (rescueRef string, err err
 	if err != nil {
 		return rescueRef, err
 	}
-	if m.unregistered(p) {
+	if m.Unregistered(p) {
 		return rescueRef, m.registerAgain(ctx, p)
 	}
 	_, err = m.Create(ctx, []Plan{p}, nil)
@@ -90,12 +90,24 @@ func (m Manager) branchThere(ctx context.Context, p Plan, admin string) error {
 	return conflict(p.Agent, hint, "branch %s: does not exist any more", p.Branch)
 }
 
-// lastHead is the newest commit in the log of a worktree's HEAD.
+// LastHead returns the newest commit that HEAD of the worktree was at, by its
+// log, also when its branch is gone. It is "" where git keeps no such log.
+func (e Entry) LastHead() string { return lastHead(e.AdminDir) }
+
+// lastHead is the newest commit in the log of a worktree's HEAD. A branch that
+// was deleted from inside the worktree is there as a move to no commit.
 func lastHead(admin string) string {
 	lines := strings.Split(readLine(filepath.Join(admin, "logs", "HEAD")), "\n")
-	fields := strings.Fields(lines[len(lines)-1])
-	if len(fields) > 1 && isOID(fields[1]) {
-		return fields[1]
+	for i := len(lines) - 1; i >= 0; i-- {
+		fields := strings.Fields(lines[i])
+		if len(fields) < 2 {
+			continue
+		}
+		for _, oid := range []string{fields[1], fields[0]} {
+			if isOID(oid) {
+				return oid
+			}
+		}
 	}
 	return ""
 }

@@ -158,6 +158,29 @@ func TestRestoreRefusesMissingBranchAndNamesItsLastCommit(t *testing.T) {
 	w.whole(p)
 }
 
+func TestLastHeadOfABranchThatIsGone(t *testing.T) {
+	for what, from := range map[string]func(w *world, p Plan) string{
+		"deleted from outside": func(w *world, _ Plan) string { return w.Dir },
+		"deleted from inside":  func(_ *world, p Plan) string { return p.Path },
+	} {
+		w := newWorld(t)
+		p := w.made("agent")
+		gitIn(t, p.Path, "commit", "-q", "--allow-empty", "-m", "work")
+		last := gitIn(t, p.Path, "rev-parse", "HEAD")
+		gitIn(t, from(w, p), "update-ref", "-d", "refs/heads/agent")
+		entries, err := w.m.List(t.Context())
+		if err != nil || len(entries) != 2 {
+			t.Fatalf("%s: %+v, %v", what, entries, err)
+		}
+		if got := entries[1].LastHead(); got != last {
+			t.Errorf("%s: got %q, want %s", what, got, last)
+		}
+		if _, err := os.Stat(filepath.Join(entries[1].AdminDir, "logs", "HEAD")); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 func TestRestoreRefusesBranchCheckedOutElsewhere(t *testing.T) {
 	w := newWorld(t)
 	p := w.made("agent")
@@ -337,5 +360,28 @@ func TestInitRefusesFolderWithFiles(t *testing.T) {
 	}
 	if (git.Repo{Dir: dir}).Run(t.Context(), "rev-parse") == nil {
 		t.Error("it is a repository now")
+	}
+}
+
+func TestUninitTakesBackOnlyWhatInitMade(t *testing.T) {
+	for name, change := range map[string]func(dir string){
+		"":                 func(string) {},
+		"a file":           func(dir string) { writeFile(t, filepath.Join(dir, "mine"), "x") },
+		"a commit":         func(dir string) { gitIn(t, dir, "commit", "-q", "--allow-empty", "-m", "mine") },
+		"a commit of old":  func(dir string) { gitIn(t, dir, "commit", "-q", "--amend", "--allow-empty", "-m", "mine") },
+		"another worktree": func(dir string) { gitIn(t, dir, "worktree", "add", "-q", "--detach", filepath.Join(realTemp(t), "w")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := realTemp(t)
+			if err := Init(t.Context(), dir, "m"); err != nil {
+				t.Fatal(err)
+			}
+			change(dir)
+			err := Uninit(t.Context(), dir)
+			var full *NotEmptyError
+			if kept := name != ""; kept != errors.As(err, &full) || kept != exists(filepath.Join(dir, ".git")) {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Rollback takes back what one Create made, as long as nobody has used it: the
-// worktree must be clean with its branch at the base, the branch goes only when
+// worktree must be clean or as its snapshot, with its branch at the base. That goes only when
 // Create made it. Worktrees that existed before the call stay. Directories end
 // in the trash folder. What has to stay is named in the error.
 func (m Manager) Rollback(ctx context.Context, plans []Plan, made []Made) error {
@@ -54,11 +54,24 @@ func (m Manager) rollbackOne(ctx context.Context, x exclusive, p Plan, done Made
 	if err != nil {
 		return err
 	}
-	if changed != "" {
+	if changed != "" && !m.holdsOnly(ctx, p.Path, done.Snapshot) {
 		return fmt.Errorf("it has changes: %s", strings.SplitN(changed, "\n", 2)[0])
 	}
 	done2 := &creation{plan: p, admin: admin, made: done}
 	return m.undoLocked(ctx, x, []*creation{done2})
+}
+
+// holdsOnly reports whether the files of a worktree are those of a snapshot.
+func (m Manager) holdsOnly(ctx context.Context, path, snapshot string) bool {
+	if snapshot == "" {
+		return false
+	}
+	now, err := m.Snapshot(ctx, path, "", "paw: before a rollback\n")
+	if err != nil || len(now.NotSaved) > 0 {
+		return false
+	}
+	same, err := m.sameTree(ctx, now.Commit, snapshot)
+	return err == nil && same
 }
 
 // undo takes the repository lock and removes creations that failed.

@@ -37,7 +37,8 @@ var snapshotAuthor = []string{
 // too, ignored ones not, with HEAD as the parent, and makes ref point to it. HEAD,
 // index, files and what `git status` says stay as they are; neither a conflict nor
 // a held index.lock is in the way. A clean worktree needs no commit: ref then
-// points to HEAD. ErrRefTaken when there is such a ref.
+// points to HEAD. ErrRefTaken when there is such a ref. Without a ref none is made,
+// and the commit lasts until git collects garbage.
 func (m Manager) Snapshot(ctx context.Context, path, ref, message string) (Snapshot, error) {
 	admin, err := verified(path, m.Repository.CommonDir, "")
 	if err != nil {
@@ -87,6 +88,9 @@ func (m Manager) snapshotOnce(ctx context.Context, path, admin, ref, message str
 		if shot.Commit, err = s.commit(ctx, head, message); err != nil {
 			return Snapshot{}, err
 		}
+	}
+	if ref == "" {
+		return shot, nil
 	}
 	return shot, m.keep(ctx, shot.Commit, ref)
 }

@@ -17,10 +17,12 @@ a worktree and a pane.
 
 With --from they start where turn N of another agent ended, by default its last
 finished one: on the commit of its tag, with the files that were not committed then.
-The conversation comes along where the CLI is the same and can copy one.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
+The conversation comes along: copied where the CLI is the same and can copy one, else
+told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
 		Example: `  paw add --cli gemini
   paw add --cli review=claude --branches feat/review --prompt "review the other branches"
-  paw add --cli claude --from claude@3`,
+  paw add --cli claude --from claude@3
+  paw add --cli codex --from claude --prompt "review what it did"`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := a.paw()

@@ -21,38 +21,48 @@ type crashCase struct {
 	name    string
 	prepare func(w *world)
 	command []string
+	as      string         // agent that calls paw, "" for the user
+	settled func(w *world) // waits for what goes on when the command has ended
+	ignore  *regexp.Regexp // what of the world is not compared
 }
 
 // TestKilledAfterEveryStep kills paw with SIGKILL after every step of start,
-// add, recover, stop and remove. paw recover must then lead to the same world
+// add, spawn, recover, stop and remove. paw recover must then lead to the same world
 // as the command that was not killed: the same refs, files, panes, locks and record.
 func TestKilledAfterEveryStep(t *testing.T) {
 	two := []string{"start", "--cli", "one=demo,two=demo", "--detach"}
 	started := func(w *world) { w.ok(w.paw(two...)) }
 	cases := []crashCase{
-		{"start", nil, two},
-		{"add", started, []string{"add", "--cli", "three=demo"}},
-		{"add from", func(w *world) {
+		{name: "start", command: two},
+		{name: "add", prepare: started, command: []string{"add", "--cli", "three=demo"}},
+		{name: "add from", prepare: func(w *world) {
 			started(w)
 			w.ok(w.paw("stop"))
 			w.ok(w.paw("run", "one", "--prompt", "do: write draft.txt not committed\ndo: remove sub/a.txt"))
 			w.ok(w.paw("recover", "shop", "--detach"))
-		}, []string{"add", "--cli", "three=demo", "--from", "one"}},
-		{"recover", func(w *world) {
+		}, command: []string{"add", "--cli", "three=demo", "--from", "one"}},
+		{name: "spawn", prepare: func(w *world) {
+			started(w)
+			w.write(w.worktree("one"), "draft.txt", "not committed\n")
+			w.write(w.worktree("one"), "README.md", "changed\n")
+		}, command: []string{"spawn", "--cli", "three=demo", "--prompt", "do: say hello"},
+			// recover sends no prompt: the child's turn is there or, with a note, its prompt is kept.
+			as: "one", settled: childSettled, ignore: regexp.MustCompile(`shop_three/(claim|before|turn)/|afk-shop_three-1|"turn_high_water"`)},
+		{name: "recover", prepare: func(w *world) {
 			started(w)
 			w.write(w.worktree("one"), "draft.txt", "not committed\n")
 			killServer(w.socket)
 			w.awaitDead("one", "two")
-		}, []string{"recover", "--detach"}},
-		{"recover lost worktree", func(w *world) {
+		}, command: []string{"recover", "--detach"}},
+		{name: "recover lost worktree", prepare: func(w *world) {
 			started(w)
 			killServer(w.socket)
 			w.awaitDead("one", "two")
 			if err := os.RemoveAll(w.worktree("one")); err != nil {
 				w.t.Fatal(err)
 			}
-		}, []string{"recover", "--detach"}},
-		{"recover moved", func(w *world) {
+		}, command: []string{"recover", "--detach"}},
+		{name: "recover moved", prepare: func(w *world) {
 			started(w)
 			killServer(w.socket)
 			w.awaitDead("one", "two")
@@ -66,15 +76,20 @@ func TestKilledAfterEveryStep(t *testing.T) {
 				}
 			}
 			w.repo = filepath.Join(there, "shop")
-		}, []string{"recover", "--detach"}},
-		{"stop", started, []string{"stop"}},
-		{"stop one", started, []string{"stop", "one"}},
-		{"remove", started, []string{"remove", "one"}},
-		{"remove force", func(w *world) {
+		}, command: []string{"recover", "--detach"}},
+		{name: "stop", prepare: started, command: []string{"stop"}},
+		{name: "stop one", prepare: started, command: []string{"stop", "one"}},
+		{name: "stop parent", prepare: func(w *world) {
+			started(w)
+			w.spawn("one", "--cli", "three=demo", "--prompt", "do: say hello")
+			childSettled(w)
+		}, command: []string{"stop", "one"}},
+		{name: "remove", prepare: started, command: []string{"remove", "one"}},
+		{name: "remove force", prepare: func(w *world) {
 			started(w)
 			w.write(w.worktree("one"), "draft.txt", "not committed\n")
-		}, []string{"remove", "one", "--force"}},
-		{"remove keep", started, []string{"remove", "one", "--keep-worktree"}},
+		}, command: []string{"remove", "one", "--force"}},
+		{name: "remove keep", prepare: started, command: []string{"remove", "one", "--keep-worktree"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -106,7 +121,7 @@ func uninterrupted(t *testing.T, c crashCase) (steps []string, state []string) {
 		c.prepare(w)
 	}
 	list := filepath.Join(w.root, "steps")
-	w.ok(w.pawWith([]string{"PAW_TEST_STEPS=" + list}, c.command...))
+	w.ok(w.pawWith(c.environment("PAW_TEST_STEPS="+list), c.command...))
 	data, err := os.ReadFile(list)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +131,36 @@ func uninterrupted(t *testing.T, c crashCase) (steps []string, state []string) {
 			steps = append(steps, step)
 		}
 	}
-	return steps, w.state()
+	return steps, c.state(w)
+}
+
+// environment is that of the command, with one variable for the test.
+func (c crashCase) environment(kv string) []string {
+	if c.as == "" {
+		return []string{kv}
+	}
+	return asAgent(c.as, kv)
+}
+
+// state is the world when nothing goes on any more, as far as it is compared.
+func (c crashCase) state(w *world) []string {
+	w.t.Helper()
+	if c.settled != nil {
+		c.settled(w)
+	}
+	return slices.DeleteFunc(w.state(), func(line string) bool { return c.ignore != nil && c.ignore.MatchString(line) })
+}
+
+// childSettled waits until the child three has done what it was told, or waits for
+// the user because its prompt was never handed over.
+func childSettled(w *world) {
+	waitFor(w.t, "three is at rest", func() bool {
+		if a := w.agent("three"); a.State != "idle" {
+			return false
+		}
+		_, err := os.Stat(filepath.Join(w.root, "home/.local/state/paw/launch/shop/three.prompt"))
+		return err == nil || w.git(w.repo, "tag", "--list", "afk-shop_three-1") != ""
+	})
 }
 
 // killedAndRecovered kills the command after a step, recovers, and returns the world.
@@ -126,13 +170,13 @@ func killedAndRecovered(t *testing.T, c crashCase, at string) []string {
 	if c.prepare != nil {
 		c.prepare(w)
 	}
-	if out := w.pawWith([]string{"PAW_TEST_KILL=" + at}, c.command...); out.code != 137 {
+	if out := w.pawWith(c.environment("PAW_TEST_KILL="+at), c.command...); out.code != 137 {
 		t.Fatalf("not killed at %s: exit code %d\n%s%s", at, out.code, out.stdout, out.stderr)
 	}
 	w.ok(w.paw("recover", "--detach"))
-	first := w.state()
+	first := c.state(w)
 	again := w.ok(w.paw("recover", "--detach"))
-	if diff := cmp.Diff(first, w.state()); diff != "" {
+	if diff := cmp.Diff(first, c.state(w)); diff != "" {
 		t.Errorf("the second recover changed something (-first +second)\n%s%s", diff, again.stdout)
 	}
 	return first

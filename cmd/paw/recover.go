@@ -18,7 +18,7 @@ func newRecover(a *app) *cobra.Command {
 		Long: exits(`Bring a session back after a crash of tmux, of paw or of the machine: the same
 panes, with each CLI's own conversation. Agents that still run are left alone, none
 is started twice, nothing is deleted and no prompt is sent. Sessions and agents that
-you stopped come back only when NAME is given.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
+you stopped, and agents whose CLI ended with 0, come back only when NAME is given.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
 		Example: `  paw recover
   paw recover shop
   paw recover --all --detach
@@ -58,7 +58,7 @@ func runRecover(cmd *cobra.Command, a *app, p *orchestrator.Paw, o orchestrator.
 		err = a.printJSON(recoveredView(recovered, problems, a.noted()))
 	} else {
 		a.printProblems(problems)
-		last = a.printRecovered(recovered)
+		last = a.printRecovered(recovered, o.DryRun)
 	}
 	switch {
 	case err != nil:
@@ -72,7 +72,7 @@ func runRecover(cmd *cobra.Command, a *app, p *orchestrator.Paw, o orchestrator.
 }
 
 // printRecovered prints what became of sessions, and returns the last that is back.
-func (a *app) printRecovered(recovered []orchestrator.Recovered) (last *session.Session) {
+func (a *app) printRecovered(recovered []orchestrator.Recovered, dryRun bool) (last *session.Session) {
 	for _, r := range recovered {
 		switch {
 		case r.Err != nil:
@@ -81,7 +81,7 @@ func (a *app) printRecovered(recovered []orchestrator.Recovered) (last *session.
 			fmt.Fprintf(a.stdout, "%s: %s\n", r.Session.Name, r.Left)
 		default:
 			last = r.Session
-			a.printResults(r.Session, r.Results)
+			a.printResults(r.Session, r.Results, dryRun)
 		}
 	}
 	return last

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +19,7 @@ func newRemove(a *app) *cobra.Command {
 turn, and as long as the worktree holds anything that git does not have: uncommitted,
 untracked or ignored files, an unfinished merge or rebase. With --force those are saved first:
 a commit under refs/paw holds the files, and the directory is kept in the trash
-folder of the repository.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing),
+folder of the repository. Agents that it has started stay.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing),
 		Example: `  paw remove codex
   paw remove codex --keep-worktree
   paw remove codex --force`,
@@ -51,6 +52,9 @@ folder of the repository.`, exitUsage, exitRefused, exitNotFound, exitLocked, ex
 }
 
 func (a *app) printRemoved(r *orchestrator.Removed, o orchestrator.RemoveOptions) {
+	if len(r.Children) > 0 {
+		defer fmt.Fprintf(a.stdout, "the agents that it has started stay: %s\n", strings.Join(r.Children, ", "))
+	}
 	switch {
 	case o.DryRun:
 		fmt.Fprintf(a.stdout, "%s can be removed: %s\n", r.Agent, r.Worktree)

@@ -4,20 +4,25 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
 )
 
 func newStop(a *app) *cobra.Command {
 	var name string
+	var only bool
 	cmd := &cobra.Command{
 		Use:   "stop [NAME] [AGENT...]",
 		Short: "End the agents; branches, worktrees and conversations stay",
-		Long: exits(`End the agents of a session, or only the named ones. Branches, worktrees, tags,
-conversations and the record stay; paw recover NAME brings them back. Stopping
-twice is stopping once. A word that names both an agent of the session you stand in
-and a session is refused; --session says which session is meant.`, exitUsage, exitNotFound, exitLocked, exitMissing),
+		Long: exits(`End the agents of a session, or only the named ones with those that they have
+started. Branches, worktrees, tags, conversations and the record stay; paw recover NAME
+brings them back. Stopping twice is stopping once. A word that names both an agent of
+the session you stand in and a session is refused; --session says which session is
+meant.`, exitUsage, exitNotFound, exitLocked, exitMissing),
 		Example: `  paw stop
   paw stop shop
-  paw stop codex`,
+  paw stop codex
+  paw stop codex --only`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -33,7 +38,10 @@ and a session is refused; --session says which session is meant.`, exitUsage, ex
 				fmt.Fprintln(a.stdout, "no session here; nothing to stop")
 				return nil
 			}
-			stopped, err := p.Stop(cmd.Context(), s, agents)
+			if only && len(agents) == 0 {
+				return usagef(cmd, "--only is about named agents")
+			}
+			stopped, err := p.Stop(cmd.Context(), s, orchestrator.StopOptions{Agents: agents, Only: only})
 			if err != nil {
 				return err
 			}
@@ -45,5 +53,6 @@ and a session is refused; --session says which session is meant.`, exitUsage, ex
 		},
 	}
 	a.addSession(cmd, &name)
+	cmd.Flags().BoolVar(&only, "only", false, "not the agents that the named ones have started: they go on")
 	return cmd
 }

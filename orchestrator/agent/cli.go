@@ -1,6 +1,6 @@
 // Package agent is what paw knows of each AI coding CLI: how it is launched, how its conversation is resumed, where it
 // keeps that conversation, and how it tells of its turns. It reads the CLI's own files and starts nothing but the CLI
-// itself, for its version and, where files do not say, for its list of sessions.
+// itself: for its version and, where files do not say, for its conversations.
 package agent
 
 import (
@@ -40,6 +40,10 @@ type CLI interface {
 	// Observe reads what the CLI's own record says about its conversation now, above all about the end of the turn last,
 	// if that is open and no hook told. It writes nothing and starts nothing. last is nil for an agent without turns.
 	Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, error)
+	// History reads the conversation Spec.ConversationID from the CLI's own record. It changes nothing, works while the CLI
+	// runs and when it does not, and starts nothing but opencode itself. A conversation that is not there is a
+	// *ConversationError; one without a message has none. A CLI without a record that can be read gives ErrNoTranscript.
+	History(context.Context, Spec) (Transcript, error)
 	// Headless is the command of one turn without a terminal, with Spec.Prompt, in the conversation Spec.ConversationID if
 	// that exists. It reports to no hooks. A CLI without such a mode gives ErrNoHeadless.
 	Headless(Spec) (Command, error)

@@ -45,6 +45,10 @@ func (c configured) Observe(ctx context.Context, s Spec, last *turn.Record) (Obs
 	return c.CLI.Observe(ctx, c.extend(s), last)
 }
 
+func (c configured) History(ctx context.Context, s Spec) (Transcript, error) {
+	return c.CLI.History(ctx, c.extend(s))
+}
+
 func (c configured) Headless(s Spec) (Command, error) {
 	command, err := c.CLI.Headless(c.extend(s))
 	return c.wrap(command), err

@@ -12,9 +12,15 @@ import (
 // eachLine decodes the JSON objects of a file, one per line, until visit returns false. Lines that are torn or are no
 // such object are skipped: a crash leaves a half line, and other versions write lines this one does not know.
 func eachLine[T any](path string, visit func(T) bool) error {
+	_, err := countLines(path, visit)
+	return err
+}
+
+// countLines is eachLine, and counts the lines that were skipped.
+func countLines[T any](path string, visit func(T) bool) (skipped int, err error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { _ = file.Close() }()
 	reader := bufio.NewReaderSize(file, 64<<10)
@@ -22,15 +28,17 @@ func eachLine[T any](path string, visit func(T) bool) error {
 		line, err := reader.ReadBytes('\n')
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			var value T
-			if json.Unmarshal(line, &value) == nil && !visit(value) {
-				return nil
+			if json.Unmarshal(line, &value) != nil {
+				skipped++
+			} else if !visit(value) {
+				return skipped, nil
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			return nil
+			return skipped, nil
 		}
 		if err != nil {
-			return err
+			return skipped, err
 		}
 	}
 }

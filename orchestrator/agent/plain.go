@@ -22,6 +22,8 @@ func (plain) HeadlessResult([]byte, int) (string, error) { return "", ErrNoHeadl
 
 func (plain) Fork(Spec, string) (Command, error) { return Command{}, ErrCannotFork }
 
+func (plain) History(context.Context, Spec) (Transcript, error) { return Transcript{}, ErrNoTranscript }
+
 func (plain) Literal(prompt string) string { return prompt }
 
 func (plain) Ready() Ready { return Ready{} }

@@ -33,6 +33,11 @@ func (f systemSettings) path(s Spec) string {
 	return f.linux
 }
 
+// defaults is the variable that names the file of defaults.
+func (f systemSettings) defaults() string {
+	return strings.Replace(f.variable, "_SETTINGS_", "_DEFAULTS_", 1)
+}
+
 // read returns the settings, none when there is no file.
 func (f systemSettings) read(s Spec) (map[string]json.RawMessage, error) {
 	settings := map[string]json.RawMessage{}
@@ -71,8 +76,7 @@ func (f systemSettings) launch(s Spec, argv, events []string, change func(map[st
 	file := File{Path: filepath.Join(s.StateDir, f.cli+"-system-settings.json"), Content: append(content, '\n')}
 	env := []string{f.variable + "=" + file.Path}
 	// The defaults are sought beside the settings, so they get the place that they would have had.
-	defaults := strings.Replace(f.variable, "_SETTINGS_", "_DEFAULTS_", 1)
-	if getenv(s.Env, defaults) == "" {
+	if defaults := f.defaults(); getenv(s.Env, defaults) == "" {
 		env = append(env, defaults+"="+filepath.Join(filepath.Dir(f.path(s)), "system-defaults.json"))
 	}
 	return Command{Argv: argv, Env: env, Unset: []string{f.guard}, Files: []File{file}}, nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -34,22 +35,29 @@ func askVersion(ctx context.Context, executable string, env []string) (string, e
 // output runs a CLI without a terminal or input and returns its standard output; the error ends with the last line of
 // its standard error.
 func output(ctx context.Context, dir string, env []string, executable string, args ...string) ([]byte, error) {
+	var stdout bytes.Buffer
+	err := outputTo(ctx, &stdout, dir, env, executable, args...)
+	return stdout.Bytes(), err
+}
+
+// outputTo is output that goes to stdout.
+func outputTo(ctx context.Context, stdout io.Writer, dir string, env []string, executable string, args ...string) error {
 	cmd := exec.CommandContext(ctx, executable, args...)
 	cmd.Dir = dir
 	cmd.Env = Scrub(environment(env))
 	cmd.WaitDelay = 2 * time.Second
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	var stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = stdout, &stderr
 	err := cmd.Run()
 	if err == nil {
-		return stdout.Bytes(), nil
+		return nil
 	}
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
 	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
-		return nil, fmt.Errorf("%s %s: %w: %s", executable, strings.Join(args, " "), err, last)
+		return fmt.Errorf("%s %s: %w: %s", executable, strings.Join(args, " "), err, last)
 	}
-	return nil, fmt.Errorf("%s %s: %w", executable, strings.Join(args, " "), err)
+	return fmt.Errorf("%s %s: %w", executable, strings.Join(args, " "), err)
 }

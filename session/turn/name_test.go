@@ -15,10 +15,26 @@ func TestTagNames(t *testing.T) {
 		"refs/paw/demo_claude/claim/3":           ClaimRef("demo_claude", 3),
 		"refs/paw/demo_claude/before/1000":       BeforeRef("demo_claude", 1000),
 		"refs/paw/demo_claude/turn/3":            TurnRef("demo_claude", 3),
+		"refs/paw/d/start/abc":                   StartRef("d", "abc"),
 		"refs/paw/d/rescue/20261121T030009.005Z": RescueRef("d", second(9).In(time.FixedZone("CET", 3600))),
 	} {
 		if got != want {
 			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestRewindRefSortsAfterTheLastOne(t *testing.T) {
+	at := second(9)
+	for newest, want := range map[string]string{
+		"": "20261121T030009.005Z",
+		"refs/paw/d/rescue/20261121T030008.999Z-rewind": "20261121T030009.005Z",
+		"refs/paw/d/rescue/20261121T030009.005Z-rewind": "20261121T030009.006Z",
+		"refs/paw/d/rescue/20991231T235959.999Z-rewind": "21000101T000000.000Z",
+		"refs/paw/d/rescue/garbage-rewind":              "20261121T030009.005Z",
+	} {
+		if got := RewindRef("d", at.Add(999*time.Microsecond), newest); got != "refs/paw/d/rescue/"+want+"-rewind" || !IsRewindRef(got) {
+			t.Errorf("after %q: got %s", newest, got)
 		}
 	}
 }

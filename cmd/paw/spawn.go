@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+)
+
+func newSpawn(a *app) *cobra.Command {
+	var o startOptions
+	var cli string
+	cmd := &cobra.Command{
+		Use:   "spawn [--cli [AGENT=]CLI] --prompt TEXT",
+		Short: "Start, as an agent, another agent that works beside",
+		Long: exits(`Start another agent. This is for an agent, in its own pane; the new one is its child.
+It has a fresh conversation, a pane, and a worktree on a branch from the state that the
+caller is in now: its last commit, with the files that are not committed. The caller's
+own worktree stays as it is.
+
+The configuration says how many children an agent may have at work (agents.max_children)
+and how deep families go (agents.max_depth).`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing, exitBroken),
+		Example: `  paw spawn --prompt "write tests for the parser, then run paw done"
+  paw spawn --cli codex --prompt-file task.md
+  paw spawn --cli docs=claude --prompt "describe the flags in README.md" --json`,
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := a.paw()
+			if err != nil {
+				return err
+			}
+			if err := o.readPrompt(a.stdin); err != nil {
+				return err
+			}
+			if o.Prompt == "" {
+				return usagef(cmd, "no prompt: pass --prompt or --prompt-file")
+			}
+			spawned, err := p.Spawn(cmd.Context(), orchestrator.SpawnOptions{CLI: cli, Prompt: o.Prompt})
+			if err != nil {
+				return err
+			}
+			return a.showSpawned(spawned)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&cli, "cli", "", "CLI of the new agent, [AGENT=]CLI (default: that of the caller)")
+	f.StringVar(&o.Prompt, "prompt", "", "what the new agent is to do")
+	f.StringVar(&o.promptFile, "prompt-file", "", "file with the prompt, - for standard input")
+	a.addJSON(cmd)
+	completeFlag(cmd, "cli", a.completeCLIs)
+	completeFlag(cmd, "prompt", cobra.NoFileCompletions)
+	return cmd
+}
+
+// spawnJSON is a child that was started.
+type spawnJSON struct {
+	Version      int      `json:"version"`
+	Session      string   `json:"session"`
+	Name         string   `json:"name"`
+	CLI          string   `json:"cli"`
+	Parent       string   `json:"parent"`
+	Branch       string   `json:"branch"`
+	WorktreePath string   `json:"worktree_path"`
+	BaseCommit   string   `json:"base_commit"`
+	Snapshot     *string  `json:"snapshot"`
+	Result       string   `json:"result"`
+	Reason       *string  `json:"reason"`
+	Notes        []string `json:"notes"`
+}
+
+// showSpawned tells the parent where its child is and how to wait for it.
+func (a *app) showSpawned(s *orchestrator.Spawned) error {
+	w, notes := s.Child, append(append([]string{}, s.Result.Notes...), s.Notes...)
+	snapshot := ""
+	if w.From != nil {
+		snapshot = w.From.Snapshot
+	}
+	failed := s.Result.Kind == orchestrator.ResultRefused
+	if a.json {
+		err := a.printJSON(spawnJSON{
+			Version: 1, Session: s.Session.Name, Name: w.Agent, CLI: w.CLI, Parent: w.Parent, Branch: w.Branch, WorktreePath: w.WorktreePath,
+			BaseCommit: w.BaseCommit, Snapshot: nonEmpty(snapshot), Result: string(s.Result.Kind), Reason: nonEmpty(s.Result.Reason), Notes: notes,
+		})
+		if err == nil && failed {
+			err = exitStatus(orchestrator.KindError)
+		}
+		return err
+	}
+	if failed {
+		a.printResults(s.Session, []orchestrator.Result{s.Result}, false)
+		return exitStatus(orchestrator.KindError)
+	}
+	start := w.BaseCommit[:min(len(w.BaseCommit), 10)]
+	if snapshot != "" {
+		start += " with what is not committed"
+	}
+	fmt.Fprintf(a.stdout, "%s  %s  started by %s\n", w.Agent, w.CLI, w.Parent)
+	a.printTable(a.stdout, "  ", [][]cell{
+		{{text: "branch"}, {text: w.Branch}},
+		{{text: "from"}, {text: start}},
+		{{text: "worktree"}, {text: w.WorktreePath}},
+	})
+	fmt.Fprintf(a.stdout, "paw wait --notify %s, then the end of your turn: its result comes as a prompt\n", w.Agent)
+	for _, note := range notes {
+		fmt.Fprintf(a.stderr, "paw: note: %s: %s\n", w.Agent, note)
+	}
+	return nil
+}

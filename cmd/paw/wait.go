@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+)
+
+func newWait(a *app) *cobra.Command {
+	var o orchestrator.WaitOptions
+	var name string
+	var all, notify bool
+	cmd := &cobra.Command{
+		Use:   "wait [AGENT...]",
+		Short: "Wait until agents have finished a turn",
+		Long: exits(`Wait until agents have finished: they have had a turn and are at none, or their CLI
+does not run any more. It also ends as soon as one of them has a question for you.
+Without AGENT it is for all agents of the session or, inside the pane of an agent, for
+those that this agent started.
+
+How each ended is printed, one line for each: agent, outcome, turn, changed files and
+message. It writes nothing and may be interrupted at any time.
+
+An agent should use --notify instead, since CLIs limit how long a command may run: it
+returns at once, and when the children have ended paw types one prompt with their results
+into the agent's pane.`, exitUsage,
+			"4    an agent waits for your answer", "5    an agent that has finished failed", "7    the time-out is over",
+			exitNotFound, exitBroken),
+		Example: `  paw wait
+  paw wait tests docs --timeout 10m
+  paw wait --any --json
+  paw wait --notify
+  paw send claude "fix the tests" && paw wait claude && paw diff claude`,
+		ValidArgsFunction: a.completeAgents,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Agents = args
+			switch {
+			case o.Any && all:
+				return usagef(cmd, "--any and --all exclude each other")
+			case o.Timeout < 0:
+				return usagef(cmd, "--timeout %s: not a time to wait", o.Timeout)
+			case notify && (o.Timeout > 0 || name != ""):
+				return usagef(cmd, "--notify goes with neither --timeout nor --session")
+			}
+			p, err := a.paw()
+			if err != nil {
+				return err
+			}
+			if notify {
+				return a.notify(cmd.Context(), p, o)
+			}
+			s, err := p.Find(name)
+			if err != nil {
+				return err
+			}
+			waited, err := p.Wait(cmd.Context(), s, o)
+			if waited == nil {
+				return err
+			}
+			if printErr := a.printWaited(waited, err == nil || exitCode(err) == int(orchestrator.KindAgentFailed)); printErr != nil {
+				return printErr
+			}
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.Any, "any", false, "the first one that has finished is enough")
+	f.BoolVar(&all, "all", false, "all of them (the default)")
+	f.DurationVar(&o.Timeout, "timeout", 0, "how long to wait at most, such as 90s or 10m (default: for ever)")
+	f.BoolVar(&notify, "notify", false, "for an agent, in its own pane: return at once, the results come as a prompt")
+	f.StringVar(&name, "session", "", "session of the agents (default: that of this place)")
+	a.addJSON(cmd)
+	completeFlag(cmd, "session", a.completeSessions)
+	completeFlag(cmd, "timeout", cobra.NoFileCompletions)
+	return cmd
+}
+
+// notify makes the agent that calls paw wait for its children.
+func (a *app) notify(ctx context.Context, p *orchestrator.Paw, o orchestrator.WaitOptions) error {
+	waits, err := p.Notify(ctx, o)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(notifiedJSON{
+			Version: 1, Session: waits.Session, Agent: waits.Agent, WaitsFor: waits.Children, Ended: append([]string{}, waits.Ended...), Any: waits.Any,
+		})
+	}
+	fmt.Fprintln(a.stdout, waits)
+	return nil
+}
+
+type notifiedJSON struct {
+	Version  int      `json:"version"`
+	Session  string   `json:"session"`
+	Agent    string   `json:"agent"`
+	WaitsFor []string `json:"waits_for"`
+	Ended    []string `json:"ended"`
+	Any      bool     `json:"any"`
+}
+
+// printWaited prints what a wait found; enough says that it found what it waited for.
+func (a *app) printWaited(w *orchestrator.Waited, enough bool) error {
+	if a.json {
+		return a.printJSON(waitedView(w, enough))
+	}
+	rows := make([][]cell, 0, len(w.Agents))
+	for _, one := range w.Agents {
+		if !one.Finished {
+			state := string(one.Status.State)
+			rows = append(rows, []cell{{text: one.Agent}, {state, state}, {}, {}, {text: shorten(one.Status.Reason, 60)}})
+			continue
+		}
+		colour := "active"
+		if one.Failed {
+			colour = "error"
+		}
+		turn, files := "", ""
+		if one.Turn > 0 {
+			turn = fmt.Sprintf("turn %d", one.Turn)
+		}
+		if one.Files != nil {
+			files = countOf(*one.Files, "file")
+		}
+		rows = append(rows, []cell{{text: one.Agent}, {one.Outcome, colour}, {text: turn}, {text: files}, {text: shorten(one.Message, 60)}})
+	}
+	a.printTable(a.stdout, "", rows)
+	return nil
+}
+
+type waitJSON struct {
+	Version  int           `json:"version"`
+	Session  string        `json:"session"`
+	Finished bool          `json:"finished"`
+	Agents   []awaitedJSON `json:"agents"`
+}
+
+type awaitedJSON struct {
+	Name       string     `json:"name"`
+	CLI        *string    `json:"cli"`
+	Branch     *string    `json:"branch"`
+	Finished   bool       `json:"finished"`
+	State      *string    `json:"state"`
+	StateSince *time.Time `json:"state_since"`
+	Reason     *string    `json:"reason"`
+	Outcome    *string    `json:"outcome"`
+	Failed     *bool      `json:"failed"`
+	Turn       *int       `json:"turn"`
+	Files      *int       `json:"files_changed"`
+	Message    *string    `json:"message"`
+}
+
+func waitedView(w *orchestrator.Waited, enough bool) waitJSON {
+	view := waitJSON{Version: 1, Session: w.Session, Finished: enough, Agents: []awaitedJSON{}}
+	for _, one := range w.Agents {
+		v := awaitedJSON{
+			Name: one.Agent, CLI: nonEmpty(one.CLI), Branch: nonEmpty(one.Branch), Finished: one.Finished,
+			State: nonEmpty(string(one.Status.State)), StateSince: one.Status.Since, Reason: nonEmpty(one.Status.Reason),
+			Outcome: nonEmpty(one.Outcome), Files: one.Files, Message: nonEmpty(one.Message),
+		}
+		if one.Finished {
+			v.Failed = &one.Failed
+		}
+		if one.Turn > 0 {
+			v.Turn = &one.Turn
+		}
+		view.Agents = append(view.Agents, v)
+	}
+	return view
+}

@@ -1,0 +1,80 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"paw/session/history"
+)
+
+// ErrNoTranscript means that a CLI keeps no record of its conversations that paw can read.
+var ErrNoTranscript = errors.New("keeps no record of its conversations that paw can read")
+
+// Transcript is one conversation as the CLI's own record has it, in the order of the conversation.
+//
+// What a user typed and what the model said are user and assistant messages. The CLI's own words, such as an error of the
+// API, the mark of an interrupt or a prompt that the CLI gave itself, are system messages; instructions and context that
+// it adds for the model are none. A tool call has its result behind it; one that was cut off has none.
+type Transcript struct {
+	ID       string
+	Messages []history.Message
+	Skipped  int // lines and records that were not understood
+}
+
+// stoppedByUser is the system message for the mark that a CLI leaves when the user stops it.
+const stoppedByUser = "interrupted by the user"
+
+// transcriptFile finds the file of the conversation Spec.ConversationID. A conversation that has none is a
+// *ConversationError.
+func transcriptFile(ctx context.Context, cli CLI, s Spec) (string, error) {
+	found, err := cli.Conversation(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	if found.Transcript == "" {
+		return "", &ConversationError{CLI: cli.Name(), ID: s.ConversationID, Reason: found.Reason}
+	}
+	return found.Transcript, nil
+}
+
+// say adds what somebody said, unless it is nothing.
+func (t *Transcript) say(role history.Role, at time.Time, text string) {
+	if text != "" {
+		t.Messages = append(t.Messages, history.Message{Role: role, Content: text, Timestamp: at})
+	}
+}
+
+// notice adds a word of the CLI itself; one that it repeats, as for each retry, is there once.
+func (t *Transcript) notice(at time.Time, text string) {
+	if n := len(t.Messages); n > 0 && t.Messages[n-1].Role == history.RoleSystem && t.Messages[n-1].Content == text {
+		return
+	}
+	t.say(history.RoleSystem, at, text)
+}
+
+// call adds a tool call to what the model said last, if nobody said anything since.
+func (t *Transcript) call(at time.Time, call history.ToolCall) {
+	n := len(t.Messages)
+	if n == 0 || t.Messages[n-1].Role != history.RoleAssistant {
+		t.Messages = append(t.Messages, history.Message{Role: history.RoleAssistant, Timestamp: at})
+		n++
+	}
+	t.Messages[n-1].ToolCalls = append(t.Messages[n-1].ToolCalls, call)
+}
+
+// result adds the result of a tool call, which may be empty.
+func (t *Transcript) result(at time.Time, id, text string) {
+	t.Messages = append(t.Messages, history.Message{Role: history.RoleTool, ToolCallID: id, Content: text, Timestamp: at})
+}
+
+// compactJSON is JSON without the space between its words, "" for none.
+func compactJSON(raw json.RawMessage) string {
+	var out bytes.Buffer
+	if len(raw) == 0 || string(raw) == "null" || json.Compact(&out, raw) != nil {
+		return ""
+	}
+	return out.String()
+}

@@ -1,0 +1,100 @@
+package agent
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"paw/session/history"
+)
+
+// modelPart is a part of a message as gemini and qwen write it (the Part of Google's model API).
+type modelPart struct {
+	Text         string `json:"text"`
+	Thought      bool   `json:"thought"`
+	FunctionCall *struct {
+		ID   string          `json:"id"`
+		Name string          `json:"name"`
+		Args json.RawMessage `json:"args"`
+	} `json:"functionCall"`
+	FunctionResponse *struct {
+		ID       string          `json:"id"`
+		Response json.RawMessage `json:"response"`
+	} `json:"functionResponse"`
+	InlineData json.RawMessage `json:"inlineData"`
+}
+
+// modelParts is a text, a part or a list of parts.
+type modelParts []modelPart
+
+// UnmarshalJSON makes one part of a text.
+func (p *modelParts) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		*p = modelParts{{Text: text}}
+		return nil
+	}
+	var one modelPart
+	if json.Unmarshal(data, &one) == nil {
+		*p = modelParts{one}
+		return nil
+	}
+	return json.Unmarshal(data, (*[]modelPart)(p))
+}
+
+// text joins what is said in the parts, without thoughts.
+func (p modelParts) text() string {
+	var texts []string
+	for _, part := range p {
+		switch {
+		case part.Thought:
+		case part.Text != "":
+			texts = append(texts, part.Text)
+		case len(part.InlineData) > 0:
+			texts = append(texts, "[file]")
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+func (p modelParts) calls() []history.ToolCall {
+	var calls []history.ToolCall
+	for _, part := range p {
+		if call := part.FunctionCall; call != nil {
+			calls = append(calls, history.ToolCall{ID: call.ID, Name: call.Name, Arguments: compactJSON(call.Args)})
+		}
+	}
+	return calls
+}
+
+// responseText is the result of a tool: its output or error, or all of it where it has neither.
+func responseText(raw json.RawMessage) string {
+	var response struct {
+		Output *string `json:"output"`
+		Error  *string `json:"error"`
+	}
+	if json.Unmarshal(raw, &response) == nil {
+		for _, text := range []*string{response.Output, response.Error} {
+			if text != nil {
+				return *text
+			}
+		}
+	}
+	return compactJSON(raw)
+}
+
+// answer adds what the model said and the tools that it called.
+func (t *Transcript) answer(at time.Time, text string, calls []history.ToolCall) {
+	if text != "" || len(calls) > 0 {
+		t.Messages = append(t.Messages, history.Message{Role: history.RoleAssistant, Content: text, ToolCalls: calls, Timestamp: at})
+	}
+}
+
+// responses adds the results of tools.
+func (t *Transcript) responses(at time.Time, parts modelParts) {
+	for _, part := range parts {
+		if response := part.FunctionResponse; response != nil {
+			t.result(at, response.ID, responseText(response.Response))
+		}
+	}
+}

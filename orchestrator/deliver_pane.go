@@ -1,0 +1,52 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"paw/session"
+	"paw/tmux"
+)
+
+// paneKeyboard is the keyboard of the real panes.
+func (p *Paw) paneKeyboard() keyboard {
+	return keyboard{panes: p.askTmux, ready: p.readyPane, enter: p.enter, again: func(ctx context.Context, s *session.Session, pane string) error {
+		return tmuxError(p.tmuxFor(s).Press(ctx, pane, "Enter"))
+	}}
+}
+
+// readyPane is the pane of an agent whose CLI is past its start, else "".
+func (p *Paw) readyPane(ctx context.Context, s *session.Session, w *session.Worktree) string {
+	cli, known := p.CLIs.Get(w.CLI)
+	f, err := p.observe(ctx, s)
+	if err != nil || !known {
+		return ""
+	}
+	a := f.agent(w.Agent)
+	if a == nil || a.pane == nil || a.pane.Dead || !p.takesInput(ctx, s, a, cli) {
+		return ""
+	}
+	return a.pane.ID
+}
+
+// enter pastes a prompt, calls last and presses Enter.
+func (p *Paw) enter(ctx context.Context, s *session.Session, w *session.Worktree, pane, prompt string, last func() error) error {
+	cli, known := p.CLIs.Get(w.CLI)
+	if !known {
+		return fmt.Errorf("%w: unknown CLI %s", errNotTyped, w.CLI)
+	}
+	client := p.tmuxFor(s)
+	err := client.Paste(ctx, pane, cli.Literal(prompt))
+	if errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrNotFound) {
+		return fmt.Errorf("%w: %w", errNotTyped, err)
+	}
+	if err != nil {
+		return tmuxError(err)
+	}
+	settle(ctx, cli.Ready().Settle)
+	if err := last(); err != nil {
+		return err
+	}
+	return tmuxError(client.Press(ctx, pane, "Enter"))
+}

@@ -1,0 +1,143 @@
+package live
+
+import (
+	"paw/session"
+)
+
+// Family is a parent and those of its children that are in the session, by name. A child that is awaited and not there
+// has left the session.
+type Family struct {
+	Parent   Facts
+	Children map[string]Facts
+}
+
+// Verdict is what to do about what a parent is owed.
+type Verdict string
+
+// The verdicts.
+const (
+	NothingOwed Verdict = "nothing owed" // or it was typed already, which happens once
+	NotDue      Verdict = "not due"      // children are at work
+	NotRunning  Verdict = "not running"  // its own next turn end claims it
+	Busy        Verdict = "busy"         // in a turn, at a dialog, or nobody can tell: to be looked at again
+	Due         Verdict = "due"
+)
+
+// Decide tells what to do about what a parent is owed. ownEnd says that it is the end of the parent's own turn that
+// claims it: a parent that was started anew while it waited takes any result then, and is left alone otherwise until
+// all are there.
+func Decide(f Family, ownEnd bool) Verdict {
+	w := f.Parent.Record.Wait
+	if w == nil || w.TypedAt != nil || len(w.Children) == 0 {
+		return NothingOwed
+	}
+	ended, restarted := len(f.Ended()), f.Parent.Launched.After(w.Since)
+	all := ended == len(w.Children)
+	some := ended > 0 && (w.Any || restarted && ownEnd)
+	if !all && !some {
+		return NotDue
+	}
+	return f.Parent.ready()
+}
+
+// ready tells whether a prompt may be typed.
+func (f Facts) ready() Verdict {
+	if f.Launched.IsZero() {
+		return NotRunning
+	}
+	switch f.Status.State {
+	case session.StateRunning, session.StateWaitingInput, session.StateWaitingChildren:
+		return Busy
+	case session.StateUnknown:
+		if !f.Status.Orphan && (!f.TurnsUnseen || !f.Running) {
+			return Busy
+		}
+	case session.StateSuspended, session.StateIdle, session.StateCompleted, session.StateError:
+	}
+	if !f.Running {
+		return NotRunning
+	}
+	return Due
+}
+
+// Ended are the awaited children that have ended, in the order in which they are awaited.
+func (f Family) Ended() []string {
+	return f.awaited(func(child Facts, there bool) bool { return !there || child.Ended() })
+}
+
+// Left are the awaited children that have not ended.
+func (f Family) Left() []string {
+	return f.awaited(func(child Facts, there bool) bool { return there && !child.Ended() })
+}
+
+func (f Family) awaited(is func(child Facts, there bool) bool) []string {
+	if f.Parent.Record.Wait == nil {
+		return nil
+	}
+	var names []string
+	for _, name := range f.Parent.Record.Wait.Children {
+		if child, there := f.Children[name]; is(child, there) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// toldOfExit stands for the number of the last turn of a child that exited before it had one.
+const toldOfExit = -1
+
+// Telling is what the awaited children that have ended did last, by number of their turn, for session.Wait.Telling.
+func (f Family) Telling() map[string]int {
+	telling := map[string]int{}
+	for _, name := range f.Ended() {
+		child, there := f.Children[name]
+		switch {
+		case !there:
+		case child.Last == nil:
+			telling[name] = toldOfExit
+		default:
+			telling[name] = child.Last.Number
+		}
+	}
+	return telling
+}
+
+// Results are how the awaited children that have ended did so.
+func (f Family) Results() []Result {
+	var results []Result
+	for _, name := range f.Ended() {
+		if child, there := f.Children[name]; there {
+			results = append(results, child.Result())
+		} else {
+			results = append(results, Removed(name))
+		}
+	}
+	return results
+}
+
+// Awaitable are the children that a parent which names none waits for: those at work and those with an end that it has
+// not been told of.
+func (f Family) Awaitable() []string {
+	var names []string
+	for _, branch := range f.Parent.Children {
+		for name, child := range f.Children {
+			if child.Branch == branch && (child.AtWork() || child.Ended() && !child.told()) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// told tells whether the parent knows of the agent's last turn, or of its exit without one.
+func (f Facts) told() bool {
+	if f.Last == nil {
+		return f.Record.Told == toldOfExit
+	}
+	return f.Record.Told >= f.Last.Number
+}
+
+// MayResume tells whether there is something for the parent to go on with, should the user turn to it.
+func MayResume(f Family) bool {
+	return f.Parent.Waits() && len(f.Ended()) > 0
+}

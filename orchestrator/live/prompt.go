@@ -1,0 +1,100 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"paw/session"
+)
+
+// How much of what an agent wrote comes into a prompt, in bytes.
+const (
+	maxMessage = 2 << 10
+	maxWord    = 80
+)
+
+// Prompt is the text that tells a parent how its children ended; its first line has the wait's id, by which it is known
+// again. left are those it does not tell of.
+func Prompt(w session.Wait, results []Result, left []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[paw wait %s] %s\n", w.ID, headline(results, left))
+	merge := false
+	for _, r := range results {
+		b.WriteString("\n" + paragraph(r))
+		merge = merge || r.Outcome != OutcomeRemoved
+	}
+	b.WriteString("\n")
+	if merge {
+		b.WriteString("To take work over: git merge BRANCH. To look at it first: paw diff AGENT, paw log AGENT.\n")
+	}
+	if len(left) > 0 {
+		b.WriteString("To wait for the others: paw wait --notify\n")
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func headline(results []Result, left []string) string {
+	ended, all := len(results), len(results)+len(left)
+	switch {
+	case all == 1:
+		return "The agent you waited for has ended."
+	case len(left) == 0:
+		return fmt.Sprintf("All %d agents you waited for have ended.", all)
+	}
+	has := "has"
+	if ended > 1 {
+		has = "have"
+	}
+	return fmt.Sprintf("%d of the %d agents you waited for %s ended, %s not yet.", ended, all, has, strings.Join(left, ", "))
+}
+
+// paragraph is what is said of one child.
+func paragraph(r Result) string {
+	if r.Outcome == OutcomeRemoved {
+		return r.Agent + ": removed from the session\n"
+	}
+	outcome := cut(strings.Join(strings.Fields(clean(r.Outcome)), " "), maxWord)
+	line := fmt.Sprintf("%s (%s): %s, branch %s", r.Agent, r.CLI, outcome, r.Branch)
+	if r.Turn > 0 {
+		line += fmt.Sprintf(", turn %d", r.Turn)
+	}
+	if r.Files != nil {
+		line += ", " + filesChanged(*r.Files)
+	}
+	if message := cut(strings.TrimSpace(clean(r.Message)), maxMessage); message != "" {
+		line += "\n" + message
+	}
+	return line + "\n"
+}
+
+func filesChanged(n int) string {
+	if n == 1 {
+		return "1 file changed"
+	}
+	return fmt.Sprintf("%d files changed", n)
+}
+
+// clean drops what could act on a terminal instead of being text in it, such as the end of a bracketed paste.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "?"))
+}
+
+// cut shortens a text to so many bytes, with an ellipsis, and never inside a character.
+func cut(text string, most int) string {
+	const ellipsis = " ..."
+	if len(text) <= most {
+		return text
+	}
+	end := most - len(ellipsis)
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return strings.TrimRight(text[:end], " \n\t") + ellipsis
+}

@@ -1,0 +1,238 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"paw/session"
+	"paw/session/history"
+)
+
+// ErrNoAgent says that no agent has the branch.
+var ErrNoAgent = errors.New("no agent has this branch")
+
+// Source is where facts come from. Its functions write nothing, and may be called by several goroutines at once.
+type Source struct {
+	// Read looks once, at one moment, at the agents of these branches. A branch that is not in the answer has no agent.
+	Read func(ctx context.Context, of []Branch) (map[Branch]Facts, error)
+	// Branches are the branches of all agents.
+	Branches func(ctx context.Context) ([]Branch, error)
+	// History reads the conversation of an agent.
+	History func(ctx context.Context, of Branch) (history.History, error)
+}
+
+// Registry is an index of live sessions by branch. Whoever is loaded and waits for children has them loaded, too.
+type Registry struct {
+	source Source
+	look   sync.Mutex // held from a look until its facts are in: an older look never replaces a newer one
+
+	mu       sync.RWMutex
+	sessions map[Branch]*Session
+}
+
+// NewRegistry is an empty index.
+func NewRegistry(source Source) *Registry {
+	return &Registry{source: source, sessions: map[Branch]*Session{}}
+}
+
+// Load returns the live session of a branch and makes it if there is none. Twice the same branch is twice the same
+// session. The error is ErrNoAgent when no agent has the branch.
+func (r *Registry) Load(ctx context.Context, branch Branch) (*Session, error) {
+	sessions, err := r.LoadAll(ctx, []Branch{branch})
+	if err != nil {
+		return nil, err
+	}
+	return sessions[0], nil
+}
+
+// LoadAll is Load of several branches with one look at all that are not loaded yet. The error is ErrNoAgent when one of
+// them has no agent.
+func (r *Registry) LoadAll(ctx context.Context, branches []Branch) ([]*Session, error) {
+	r.look.Lock()
+	defer r.look.Unlock()
+	missing := slices.DeleteFunc(slices.Clone(branches), func(b Branch) bool { return r.Get(b) != nil })
+	found, err := r.withChildren(ctx, map[Branch]Facts{}, missing)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for branch := range found {
+		if r.sessions[branch] != nil {
+			delete(found, branch) // a child of one of them, as it was known before
+		}
+	}
+	r.put(found)
+	sessions := make([]*Session, len(branches))
+	for i, branch := range branches {
+		if sessions[i] = r.sessions[branch]; sessions[i] == nil {
+			return nil, ErrNoAgent
+		}
+	}
+	return sessions, nil
+}
+
+// EnsureLoaded is Load: what is loaded stays as it is.
+func (r *Registry) EnsureLoaded(ctx context.Context, branch Branch) (*Session, error) {
+	return r.Load(ctx, branch)
+}
+
+// Get returns a live session, nil when the branch is not loaded.
+func (r *Registry) Get(branch Branch) *Session {
+	defer r.reading()()
+	return r.sessions[branch]
+}
+
+// Unload drops a live session; true when there is none afterwards. One that is at work, that a user interface shows, or
+// for which a parent waits, stays.
+func (r *Registry) Unload(branch Branch) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.sessions[branch]
+	if s == nil {
+		return true
+	}
+	resting := []session.State{session.StateIdle, session.StateCompleted, session.StateError}
+	if s.attached > 0 || !slices.Contains(resting, r.status(s).State) {
+		return false
+	}
+	if parent := r.sessions[s.facts.Parent]; parent != nil && parent.facts.Waits() {
+		return false
+	}
+	delete(r.sessions, branch)
+	return true
+}
+
+// Branches are the branches of all agents, loaded or not.
+func (r *Registry) Branches(ctx context.Context) ([]Branch, error) { return r.source.Branches(ctx) }
+
+// LoadActive loads the agents that are at work or wait, and the children of those that wait. It starts nothing and
+// prompts nobody.
+func (r *Registry) LoadActive(ctx context.Context) error {
+	r.look.Lock()
+	defer r.look.Unlock()
+	branches, err := r.source.Branches(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := r.source.Read(ctx, branches)
+	if err != nil {
+		return err
+	}
+	found := map[Branch]Facts{}
+	for branch, facts := range all {
+		atWork := facts.Status.State == session.StateRunning || facts.Status.State == session.StateWaitingInput
+		if atWork || facts.Waits() {
+			found[branch] = facts
+		}
+	}
+	if found, err = r.withChildren(ctx, found, nil); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.put(found)
+	return nil
+}
+
+// Refresh looks again at all that is loaded. What was known before is replaced, never added to; agents that have left
+// their session are dropped.
+func (r *Registry) Refresh(ctx context.Context) error {
+	r.look.Lock()
+	defer r.look.Unlock()
+	loaded := r.loaded()
+	if len(loaded) == 0 {
+		return nil
+	}
+	found, err := r.withChildren(ctx, map[Branch]Facts{}, loaded)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for branch, s := range r.sessions {
+		if _, there := found[branch]; !there {
+			s.facts, s.gone, s.history = Facts{Branch: branch}, true, nil
+			delete(r.sessions, branch)
+		}
+	}
+	for branch := range found { // one that was unloaded meanwhile stays so, unless somebody waits for it
+		if r.sessions[branch] == nil && slices.Contains(loaded, branch) && !found[found[branch].Parent].Waits() {
+			delete(found, branch)
+		}
+	}
+	r.put(found)
+	return nil
+}
+
+// withChildren adds the facts of these branches to those found, and of all that the waiting ones among them wait for.
+func (r *Registry) withChildren(ctx context.Context, found map[Branch]Facts, branches []Branch) (map[Branch]Facts, error) {
+	asked := map[Branch]bool{}
+	for {
+		for _, facts := range found {
+			for _, child := range facts.Children {
+				if _, there := found[child]; !there && !asked[child] && facts.Waits() {
+					branches = append(branches, child)
+				}
+			}
+		}
+		if len(branches) == 0 {
+			return found, nil
+		}
+		more, err := r.source.Read(ctx, branches)
+		if err != nil {
+			return nil, err
+		}
+		for _, branch := range branches {
+			asked[branch] = true
+			if facts, there := more[branch]; there {
+				found[branch] = facts
+			}
+		}
+		branches = nil
+	}
+}
+
+// put takes facts in; r.mu is held.
+func (r *Registry) put(found map[Branch]Facts) {
+	for branch, facts := range found {
+		s := r.sessions[branch]
+		if s == nil {
+			s = &Session{branch: branch, registry: r}
+			r.sessions[branch] = s
+		}
+		s.facts, s.history = facts, nil
+	}
+}
+
+// loaded are the branches in the index.
+func (r *Registry) loaded() []Branch {
+	defer r.reading()()
+	branches := make([]Branch, 0, len(r.sessions))
+	for branch := range r.sessions {
+		branches = append(branches, branch)
+	}
+	return branches
+}
+
+// family is a session with its children; r.mu is held.
+func (r *Registry) family(s *Session) Family {
+	f := Family{Parent: s.facts, Children: map[string]Facts{}}
+	for _, branch := range s.facts.Children {
+		if child := r.sessions[branch]; child != nil {
+			f.Children[child.facts.Record.Agent] = child.facts
+		}
+	}
+	return f
+}
+
+// status is the state of a session; r.mu is held.
+func (r *Registry) status(s *Session) session.AgentStatus { return State(r.family(s)) }
+
+// reading holds the index for reading until the returned function is called.
+func (r *Registry) reading() (done func()) {
+	r.mu.RLock()
+	return r.mu.RUnlock
+}
