@@ -154,7 +154,10 @@ func (f *family) userPrompts() {
 func (f *family) checkOrder() string {
 	f.tb.Helper()
 	outcome := "told"
-	if owed(*f.record().Worktree(parentName)) {
+	if w := f.record().Worktree(parentName).Wait; w != nil && w.TypedAt == nil {
+		if restarted := f.clis[parentName].launched.After(w.Since); f.clis["c"].reported && !restarted && len(f.killed) == 0 {
+			f.tb.Error("the child has ended, nothing came in between, and the parent was not told")
+		}
 		if got := live.State(f.facts()).State; got != session.StateWaitingChildren {
 			f.tb.Errorf("the parent is owed something and shown as %s", got)
 		}

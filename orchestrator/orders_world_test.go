@@ -47,6 +47,7 @@ type playedCLI struct {
 	pane       string   // "alive", "dead" or "gone"
 	generation int
 	launched   time.Time
+	reported   bool     // a hook has reported its last end, to the end
 	asks       bool     // it shows a dialog
 	typed      []string // what was typed and not taken yet
 }
@@ -242,7 +243,7 @@ func (f *family) crash(name, pane string) {
 	}
 	cli.lock.Close()
 	f.lost = f.lost || len(cli.typed) > 0
-	cli.lock, cli.pane, cli.typed, cli.asks = nil, pane, nil, false
+	cli.lock, cli.pane, cli.typed, cli.asks, cli.reported = nil, pane, nil, false, false
 }
 
 // recover closes the turns that were cut and starts the CLIs anew, as paw recover does. It claims nothing.
@@ -298,7 +299,7 @@ func (f *family) end(name string, reason turn.Reason) {
 	if !f.open(name) || !f.runs(name) {
 		return
 	}
-	f.clis[name].asks = false
+	f.clis[name].asks, f.clis[name].reported = false, false
 	f.as(func() {
 		one, err := turn.Open(f.last(name).LogFile, f.now)
 		f.must(err)
@@ -310,6 +311,7 @@ func (f *family) end(name string, reason turn.Reason) {
 		}
 		f.p.Step("turn.ended")
 		f.p.claimAfter(familySession, name, Claim{})
+		f.clis[name].reported = true
 	})
 	if cli := f.clis[name]; len(cli.typed) > 0 { // what was typed meanwhile comes next
 		f.takeTyped(name)
