@@ -117,7 +117,7 @@ func (d *deliverer) once(ctx context.Context, ownEnd bool) (live.Verdict, error)
 	}
 	unlock, err := d.lockPrompt(ctx, s, w)
 	if err != nil {
-		return live.Busy, nil //nolint:nilerr // another prompt is being typed
+		return live.Busy, nil // another prompt is being typed
 	}
 	defer unlock()
 	registry := live.NewRegistry(d.liveSource(s.Name, d.keyboard.panes))
@@ -160,7 +160,11 @@ func (d *deliverer) deliver(ctx context.Context, s *session.Session, f live.Fami
 		return live.Busy, d.takeBack(ctx, wait.ID)
 	}
 	w := *s.Worktree(d.parent)
-	before := d.arrivalOf(s, &w, prompt)
+	cli, known := d.CLIs.Get(w.CLI)
+	if !known {
+		return live.NotRunning, d.takeBack(ctx, wait.ID) // no longer in the configuration: it is typed when it is back
+	}
+	before := d.arrivalOf(ctx, s, &w, cli, prompt)
 	err = d.keyboard.enter(ctx, s, &w, pane, prompt, func() error { return d.beginIfOwn(ctx, s, w, prompt) })
 	if errors.Is(err, errNotTyped) {
 		return live.NotRunning, d.takeBack(ctx, wait.ID)

@@ -1,19 +1,14 @@
 package orchestrator
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
 	"paw/orchestrator/agent"
 	"paw/session"
 	"paw/session/turn"
-	"paw/tmux"
 )
 
 // How long send waits: for the CLI to take input, for the event that says that
@@ -22,9 +17,6 @@ const (
 	readyPatience   = 60 * time.Second
 	confirmPatience = 5 * time.Second
 )
-
-// maxGrowth bounds how much of a transcript is searched for a queued prompt.
-const maxGrowth = 8 << 20
 
 // Sent is how a prompt arrived.
 type Sent struct {
@@ -61,26 +53,25 @@ func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt st
 	if err != nil {
 		return nil, err
 	}
-	before := p.arrivalOf(s, w, prompt)
+	before := p.arrivalOf(ctx, s, w, cli, prompt)
 	own := cli.Facts().Turns == turnsOfPaw
 	if own {
 		if err := p.beginOwnTurn(ctx, s, w, prompt); err != nil {
 			return nil, err
 		}
 	}
-	client := p.tmuxFor(s)
-	if err := client.Paste(ctx, pane, cli.Literal(prompt)); err != nil {
-		return nil, tmuxError(err)
+	box := &inputBox{p: p, s: s, w: w, client: p.tmuxFor(s), pane: pane, ready: cli.Ready()}
+	if err := box.paste(ctx, cli.Literal(prompt)); err != nil {
+		return nil, err
 	}
-	settle(ctx, cli.Ready().Settle)
-	if err := client.Press(ctx, pane, "Enter"); err != nil {
-		return nil, tmuxError(err)
+	if err := box.enter(ctx); err != nil {
+		return nil, err
 	}
 	sent := &Sent{Agent: agentName}
 	if own || !wait {
 		return sent, nil
 	}
-	return sent, p.confirm(ctx, s, w, client, pane, before, sent)
+	return sent, p.confirm(ctx, box, before, sent)
 }
 
 // lockPrompt waits until no other paw types a prompt into the pane of the agent.
@@ -123,11 +114,11 @@ func (p *Paw) awaitReady(ctx context.Context, s *session.Session, w *session.Wor
 // takesInput tells whether a CLI is past its start.
 func (p *Paw) takesInput(ctx context.Context, s *session.Session, a *agentFacts, cli agent.CLI) bool {
 	ready := cli.Ready()
-	if ready.Event && !a.turns.hooksSeen.IsZero() {
-		return true
+	if ready.Event && a.turns.hooksSeen.IsZero() {
+		return false
 	}
 	if ready.Screen == nil {
-		return !ready.Event
+		return true
 	}
 	if last := a.turns.last; last != nil && last.Launch == a.turns.launch {
 		return true // it has taken a prompt before
@@ -136,99 +127,35 @@ func (p *Paw) takesInput(ctx context.Context, s *session.Session, a *agentFacts,
 	return err == nil && ready.Screen.MatchString(screen)
 }
 
-// arrival is what tells that a prompt arrived: a new turn or, while one runs,
-// the prompt in the log of that turn, when the CLI's hook reports that it joined,
-// or in the CLI's own transcript, when the CLI keeps it for later.
-type arrival struct {
-	number int // of the last turn before
-	grows  []grown
-	mark   []byte
-}
-
-// grown is a file, and its size before the prompt was typed.
-type grown struct {
-	path string
-	size int64
-}
-
-func (p *Paw) arrivalOf(s *session.Session, w *session.Worktree, prompt string) arrival {
-	a := arrival{mark: markOf(prompt)}
-	a.watch(w.TranscriptPath)
-	if last, err := p.turnDir(s.Name, w.Agent).Last(); err == nil && last != nil {
-		a.number = last.Number
-		a.watch(last.LogFile)
-	}
-	return a
-}
-
-func (a *arrival) watch(path string) {
-	if path == "" {
-		return
-	}
-	one := grown{path: path}
-	if info, err := os.Stat(path); err == nil {
-		one.size = info.Size()
-	}
-	a.grows = append(a.grows, one)
-}
-
-// markOf is the first line of a prompt as it stands in JSON, where neither logs
-// nor transcripts escape <, > and &.
-func markOf(prompt string) []byte {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(firstLine(prompt)); err != nil {
-		return nil
-	}
-	quoted := bytes.TrimSpace(b.Bytes())
-	return quoted[1 : len(quoted)-1]
-}
-
-// queued tells whether the prompt is on record by now.
-func (a arrival) queued() bool {
-	for _, one := range a.grows {
-		if one.has(a.mark) {
-			return true
-		}
-	}
-	return false
-}
-
-// has tells whether the file has the mark in what was added to it.
-func (g grown) has(mark []byte) bool {
-	f, err := os.Open(g.path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	added, err := io.ReadAll(io.NewSectionReader(f, g.size, maxGrowth))
-	return err == nil && len(mark) > 0 && bytes.Contains(added, mark)
-}
-
-// confirm waits for the start event; when it does not come, Enter may have been
-// lost and is pressed once more.
-func (p *Paw) confirm(ctx context.Context, s *session.Session, w *session.Worktree, client *tmux.Client, pane string, before arrival, sent *Sent) error {
+// confirm waits for the start event or, while a turn runs, for another sign that
+// the CLI took the prompt; when nothing comes, Enter may have been lost and is
+// pressed once more.
+func (p *Paw) confirm(ctx context.Context, box *inputBox, before arrival, sent *Sent) error {
+	dir := p.turnDir(box.s.Name, box.w.Agent)
 	for try := range 2 {
 		deadline := p.Now().Add(confirmPatience)
 		for p.Now().Before(deadline) && ctx.Err() == nil {
-			if last, err := p.turnDir(s.Name, w.Agent).Last(); err == nil && last != nil && last.Number > before.number {
+			last, err := dir.Last()
+			known := err == nil && last != nil
+			if known && last.Number > before.number {
 				sent.Turn = last.Number
 				return nil
 			}
-			if before.queued() {
+			open := known && last.State == turn.InProgress
+			if before.queued() || before.taken() && p.stillRuns(ctx, box.s, box.w, before.number) || open && box.taken(ctx) {
 				sent.Turn, sent.Queued = before.number, true
 				return nil
 			}
 			settle(ctx, 20*time.Millisecond)
 		}
 		if try == 0 && ctx.Err() == nil {
-			if err := client.Press(ctx, pane, "Enter"); err != nil {
-				return tmuxError(err)
+			if err := box.enter(ctx); err != nil {
+				return err
 			}
 		}
 	}
-	return failf(KindUnconfirmed, "%s: the prompt was typed, but nothing says that it arrived", w.Agent).hint("paw attach %s %s", s.Name, w.Agent)
+	return failf(KindUnconfirmed, "%s: the prompt was typed, but nothing says that it arrived", box.w.Agent).
+		hint("paw attach %s %s", box.s.Name, box.w.Agent)
 }
 
 // beginOwnTurn starts a turn of a CLI without hooks: paw typed its prompt, so it

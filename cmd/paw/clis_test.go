@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,6 +20,9 @@ type manners struct {
 	// goodbye: it reports its end when its terminal goes away, so that a turn cut
 	// by that was interrupted, as far as paw can tell. Else it was a crash.
 	goodbye bool
+	// background: a prompt puts the command that runs into the background, whose
+	// end is a turn of its own.
+	background bool
 }
 
 var mannersOf = map[string]manners{
@@ -27,7 +31,7 @@ var mannersOf = map[string]manners{
 	"opencode": {asks: "Permission required", allow: []string{"Enter"}, again: "again to interrupt", goodbye: true},
 	"gemini":   {asks: "Allow execution of", allow: []string{"Enter"}},
 	"qwen":     {asks: "Allow execution of", allow: []string{"Enter"}},
-	"copilot":  {asks: "Do you want to run this command?", allow: []string{"Enter"}, again: "again to interrupt", goodbye: true},
+	"copilot":  {asks: "Do you want to run this command?", allow: []string{"Enter"}, again: "again to interrupt", goodbye: true, background: true},
 }
 
 // TestCLIs drives each real CLI through a day's work with paw.
@@ -207,7 +211,7 @@ func queuedPrompt(t *testing.T, w *cliWorld) {
 	n := w.last().Number + 1
 	gate := filepath.Join(w.root, "gate")
 	w.send("do: write first.txt 1\ndo: run " + untilExists(gate))
-	w.await("the first prompt is at its last step", func() bool { return w.has("first.txt") })
+	w.await("the command of its last step runs", func() bool { return exec.Command("pgrep", "-f", gate).Run() == nil })
 	out := w.pawInput("do: write second.txt 2\ndo: say Both done.", "send", w.cli)
 	t.Logf("exit code %d: %s%s", out.code, out.stdout, out.stderr)
 	if out.code != 0 {
@@ -216,15 +220,21 @@ func queuedPrompt(t *testing.T, w *cliWorld) {
 	w.write(w.root, "gate", "")
 	w.await("both prompts are done", func() bool { return w.has("second.txt") })
 	last := w.finished(n - 1)
+	if mannersOf[w.cli].background {
+		if last = w.finished(n); last.Type != "task-notification" {
+			t.Errorf("turn %d after the end of the command is of type %s", last.Number, last.Type)
+		}
+	}
 	t.Logf("%d turn(s) for two prompts", last.Number-n+1)
 	if files := w.git(w.repo, "ls-tree", "--name-only", *last.Snapshot); !strings.Contains(files, "first.txt\n") || !strings.Contains(files, "second.txt\n") {
 		t.Errorf("the last snapshot has %q", files)
 	}
 }
 
-// untilExists is a command that ends once a file exists, or after 20 s.
+// untilExists is a command that ends once a file exists, or its folder does no more. gemini runs none with a
+// substitution.
 func untilExists(file string) string {
-	return fmt.Sprintf("for i in $(seq 200); do test -e '%s' && break; sleep 0.1; done", file)
+	return fmt.Sprintf("while test -d '%s' && ! test -e '%s'; do sleep 0.1; done", filepath.Dir(file), file)
 }
 
 // crashInTurn: the tmux server dies with a turn open; recover brings the conversation back.
@@ -242,6 +252,9 @@ func crashInTurn(t *testing.T, w *cliWorld) {
 	t.Logf("after the crash: %s, %s", a.State, text(a.Reason))
 	if a.State != "suspended" || a.Reason == nil {
 		t.Errorf("after the crash: %s, reason %s", a.State, text(a.Reason))
+	}
+	if mannersOf[w.cli].goodbye { // it comes from a program of its own, which may outlive the CLI by a moment
+		w.await("the CLI has said goodbye", func() bool { return w.turn(n).State == "aborted" })
 	}
 	out := w.ok(w.paw("recover", "--detach"))
 	if !strings.Contains(out.stdout, "resumed") {
@@ -279,6 +292,7 @@ func stopAndLook(t *testing.T, w *cliWorld) {
 	if hooks, err := os.ReadFile(filepath.Join(w.root, "home/.local/state/paw/hooks.log")); err == nil {
 		t.Errorf("hooks failed:\n%s", hooks)
 	}
+	w.checkLog(w.cli)
 }
 
 // text is a field that may be null.

@@ -76,7 +76,11 @@ func (a *app) printTable(w io.Writer, indent string, rows [][]cell) {
 // colour paints text in the colour of a state, on a terminal and unless
 // NO_COLOR is set (no-color.org).
 func (a *app) colour(text, state string) string {
-	code := stateColours[state]
+	return a.paint(text, stateColours[state])
+}
+
+// paint gives text a colour by its ANSI code, where output is coloured.
+func (a *app) paint(text, code string) string {
 	if code == "" || !a.coloured() {
 		return text
 	}
@@ -113,7 +117,7 @@ func (a *app) printStatus(st orchestrator.SessionStatus, now time.Time) {
 		gone := ag.State == session.StateSuspended || ag.State == session.StateError || ag.State == session.StateWaitingChildren
 		resumable = resumable || ag.PID == 0 && gone
 		rows = append(rows, []cell{{text: ag.label()}, {text: ag.Record.CLI}, {string(ag.State), string(ag.State)},
-			{text: since}, {text: ag.Record.Branch}, {text: note}})
+			{text: since}, {text: turnsOf(ag.AgentStatus)}, {text: ag.Record.Branch}, {text: note}})
 	}
 	a.printTable(a.stdout, "  ", rows)
 	if resumable {
@@ -121,13 +125,37 @@ func (a *app) printStatus(st orchestrator.SessionStatus, now time.Time) {
 	}
 }
 
-// printResults prints what became of agents; true when one was refused.
-func (a *app) printResults(s *session.Session, results []orchestrator.Result) bool {
+// turnsOf is how many turns an agent has finished or, with dots, the number of
+// the one under way.
+func turnsOf(ag orchestrator.AgentStatus) string {
+	ended := ag.State == session.StateIdle || ag.State == session.StateError // as the CLI's own record tells
+	switch {
+	case ag.CurrentTurn > 0 && !ended:
+		return fmt.Sprintf("turn %d…", ag.CurrentTurn)
+	case ag.TurnsCompleted > 0:
+		return countOf(ag.TurnsCompleted, "turn")
+	}
+	return ""
+}
+
+// wouldBe are the results of agents that were not carried out.
+var wouldBe = map[orchestrator.ResultKind]string{
+	orchestrator.ResultResumed: "would resume",
+	orchestrator.ResultFresh:   "would start fresh",
+}
+
+// printResults prints what became of agents or, with dryRun, what would; true when
+// one was refused.
+func (a *app) printResults(s *session.Session, results []orchestrator.Result, dryRun bool) bool {
 	refused := false
 	fmt.Fprintf(a.stdout, "%s  %s\n", s.Name, home(s.RepoPath))
 	rows := make([][]cell, 0, len(results))
 	for _, r := range results {
-		rows = append(rows, []cell{{text: r.Agent}, {text: r.CLI}, {string(r.Kind), string(r.Kind)}, {text: r.Reason}})
+		word := string(r.Kind)
+		if would := wouldBe[r.Kind]; dryRun && would != "" {
+			word = would
+		}
+		rows = append(rows, []cell{{text: r.Agent}, {text: r.CLI}, {word, string(r.Kind)}, {text: r.Reason}})
 	}
 	a.printTable(a.stdout, "  ", rows)
 	for _, r := range results {
@@ -150,7 +178,7 @@ func (a *app) showResults(cmd *cobra.Command, p *orchestrator.Paw, s *session.Se
 	if a.json {
 		return a.showSession(cmd, p, s.Name, results)
 	}
-	refused := a.printResults(s, results)
+	refused := a.printResults(s, results, false)
 	if refused {
 		return exitStatus(orchestrator.KindError)
 	}

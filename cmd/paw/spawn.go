@@ -89,7 +89,7 @@ func (a *app) showSpawned(s *orchestrator.Spawned) error {
 		return err
 	}
 	if failed {
-		a.printResults(s.Session, []orchestrator.Result{s.Result})
+		a.printResults(s.Session, []orchestrator.Result{s.Result}, false)
 		return exitStatus(orchestrator.KindError)
 	}
 	start := w.BaseCommit[:min(len(w.BaseCommit), 10)]

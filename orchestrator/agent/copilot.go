@@ -89,8 +89,10 @@ func (copilot) file(s Spec) string {
 
 func (copilot) Literal(prompt string) string { return spaced(prompt) }
 
-// Ready: sessionStart comes only with the first prompt, hence the hint below the input box.
-func (copilot) Ready() Ready { return Ready{Screen: copilotReady, Settle: 500 * time.Millisecond} }
+// Ready: sessionStart comes only with the first prompt, hence the hint below the empty input box.
+func (copilot) Ready() Ready {
+	return Ready{Screen: copilotReady, Empty: true, Settle: 500 * time.Millisecond}
+}
 
 var copilotReady = regexp.MustCompile(`/ commands`)
 

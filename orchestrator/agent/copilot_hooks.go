@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"paw/session"
@@ -69,6 +70,9 @@ func (c copilot) Events(name string, payload []byte) ([]turn.Event, error) {
 		}
 	case name == "userPromptSubmitted":
 		e.Kind, e.Prompt = turn.KindPrompt, p.Prompt
+		if strings.HasPrefix(p.Prompt, "<system_notification>") {
+			e.Type = turn.TypeNotification // copilot prompts itself when a command in the background has ended
+		}
 	case name == "notification" && p.NotificationType == "permission_prompt":
 		e.Kind, e.Message = turn.KindInput, oneLine(p.Message)
 	case name == "agentStop":

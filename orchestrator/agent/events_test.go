@@ -126,6 +126,7 @@ func TestRecordedEvents(t *testing.T) {
 			"Notification: interrupt in=1111", // idle again
 			"StopFailure: error in=1111 message=401 fakellm scripted error 401 error=authentication_failed",
 			"SessionEnd: session_end in=1111 source=prompt_input_exit",
+			"UserPromptSubmit: prompt in=c557 prompt=do: write second.txt 2\ndo: say Both done.\nand that queued", // two, typed while a tool ran
 		},
 		"copilot": {
 			"sessionStart: session_start in=d7bb source=startup",
@@ -136,6 +137,7 @@ func TestRecordedEvents(t *testing.T) {
 			"notification: input in=a657 message=Run command: touch cpfile",
 			"sessionEnd: session_end in=a657 source=user_exit",
 			"errorOccurred: nothing", // another try may follow
+			"userPromptSubmitted: prompt in=d7bb type=task-notification prompt=<system_notification>\nShell command \"scripted\" (shellId: 0) has completed successfully.\n</system_notification>",
 		},
 	} {
 		t.Run(cli, func(t *testing.T) {

@@ -135,7 +135,9 @@ func (gemini) Learn(context.Context, Spec) ([]string, error) { return nil, nil }
 func (gemini) Literal(prompt string) string { return spaced(prompt) }
 
 // Ready: Enter right after a paste is lost.
-func (gemini) Ready() Ready { return Ready{Screen: geminiReady, Settle: 500 * time.Millisecond} }
+func (gemini) Ready() Ready {
+	return Ready{Screen: geminiReady, Empty: true, Settle: 500 * time.Millisecond}
+}
 
 // geminiReady is the empty input box, in qwen too.
 var geminiReady = regexp.MustCompile(`Type your message`)

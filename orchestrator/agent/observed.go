@@ -21,10 +21,12 @@ type Observed struct {
 	Source session.Source // record (what the CLI keeps of its processes) or transcript
 }
 
-// Ready says how to know that a CLI takes typed input. Without Event and Screen nothing tells.
+// Ready says how to know that a CLI takes typed input: each of Event and Screen that is set has to hold. Without them
+// nothing tells.
 type Ready struct {
 	Event  bool           // its first KindSessionStart tells
 	Screen *regexp.Regexp // what its screen shows then
+	Empty  bool           // Screen shows only as long as the input box is empty
 	Settle time.Duration  // to let pass between a paste and Enter
 }
 

@@ -99,8 +99,11 @@ func (qwen) Learn(context.Context, Spec) ([]string, error) { return nil, nil }
 // Literal: typed, a leading space is enough; as an argument it is not (see interactivePrompt).
 func (qwen) Literal(prompt string) string { return spaced(prompt) }
 
-// Ready: Enter right after a paste is lost.
-func (qwen) Ready() Ready { return Ready{Screen: geminiReady, Settle: 500 * time.Millisecond} }
+// Ready: the input box is drawn before qwen asks for pastes to be marked as such, and then the line breaks of a paste are
+// lost; the event comes after both, but also while qwen asks for a login. Enter right after a paste is lost.
+func (qwen) Ready() Ready {
+	return Ready{Event: true, Screen: geminiReady, Empty: true, Settle: 500 * time.Millisecond}
+}
 
 func (qwen) Environment() []string { return []string{"QWEN_RUNTIME_DIR", "QWEN_HOME"} }
 

@@ -31,7 +31,7 @@ func (q qwen) Events(name string, payload []byte) ([]turn.Event, error) {
 		e.Source = p.Source
 	case name == "UserPromptSubmit": // with an empty prompt after each result of a tool
 		e = p.event(turn.KindPrompt)
-		e.Prompt = p.Prompt
+		e.Prompt, e.Queued = qwenPrompt(p.Prompt)
 	case name == "PermissionRequest":
 		e = p.event(turn.KindInput)
 		e.Message = toolQuestion(p.ToolName, p.ToolInput)
@@ -53,6 +53,18 @@ func (q qwen) Events(name string, payload []byte) ([]turn.Event, error) {
 		return nil, nil
 	}
 	return []turn.Event{e}, nil
+}
+
+// qwenJoined stands before a prompt that was typed while a tool ran, and goes to the model with the tool's result.
+const qwenJoined = "\n[User message received during tool execution]: "
+
+// qwenPrompt is what the user typed, and whether that joined a turn.
+func qwenPrompt(prompt string) (typed string, joined bool) {
+	typed, joined = strings.CutPrefix(prompt, qwenJoined)
+	if !joined {
+		return prompt, false
+	}
+	return strings.ReplaceAll(typed, qwenJoined, "\n"), true
 }
 
 // Observe reads the end of the chat file, where a request that an Esc cut off is noted as an error.

@@ -46,9 +46,12 @@ func (q *request) hear(text string) {
 	}
 }
 
+// joined is what qwen puts before a prompt that was typed while a tool ran.
+const joined = "[User message received during tool execution]: "
+
 // say takes a text that came in the user's name. CLIs put notes of their own there too.
 func (q *request) say(text string) {
-	prompt := withoutNotes(text)
+	prompt := strings.TrimPrefix(withoutNotes(text), joined)
 	if prompt == "" {
 		q.hear(text)
 		return

@@ -64,6 +64,15 @@ func TestPromptInNoteIsHeard(t *testing.T) {
 	}
 }
 
+func TestPromptThatJoinedIsHeard(t *testing.T) {
+	body := `{"messages":[{"role":"user","content":"do: run a"},{"role":"tool","tool_call_id":"t1","content":"a"},
+		{"role":"user","content":[{"type":"text","text":"\n[User message received during tool execution]: do: run b\ndo: run c"}]}]}`
+	q, err := chat{}.parse(nil, []byte(body))
+	if err != nil || q.prompt != "do: run b\ndo: run c" || q.results != 0 {
+		t.Errorf("%d results of %q, %v", q.results, q.prompt, err)
+	}
+}
+
 func TestResultsBelongToTheirPrompt(t *testing.T) {
 	q := newRequest("", "", false)
 	q.say("do: run a\ndo: run b")
