@@ -243,7 +243,7 @@ func (f *family) crash(name, pane string) {
 	}
 	cli.lock.Close()
 	f.lost = f.lost || len(cli.typed) > 0
-	cli.lock, cli.pane, cli.typed, cli.asks, cli.reported = nil, pane, nil, false, false
+	cli.lock, cli.pane, cli.typed, cli.asks = nil, pane, nil, false
 }
 
 // recover closes the turns that were cut and starts the CLIs anew, as paw recover does. It claims nothing.
@@ -269,6 +269,7 @@ func (f *family) begin(name, prompt string) {
 	if f.open(name) {
 		f.end(name, turn.ReasonInterrupted) // the hook of a prompt closes what is still open
 	}
+	f.clis[name].reported = false
 	f.as(func() {
 		s := f.record()
 		w := s.Worktree(name)
