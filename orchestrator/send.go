@@ -60,7 +60,7 @@ func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt st
 			return nil, err
 		}
 	}
-	box := &inputBox{p: p, s: s, w: w, client: p.tmuxFor(s), pane: pane, ready: cli.Ready()}
+	box := p.boxOf(s, w, cli, pane)
 	if err := box.paste(ctx, cli.Literal(prompt)); err != nil {
 		return nil, err
 	}
