@@ -169,12 +169,13 @@ func (d *deliverer) deliver(ctx context.Context, s *session.Session, f live.Fami
 	if errors.Is(err, errNotTyped) {
 		return live.NotRunning, d.takeBack(ctx, wait.ID)
 	}
-	if err != nil {
-		return live.NothingOwed, err
+	if err == nil {
+		d.Step("deliver.typed")
+		arrived := func() bool { return before.queued() || d.arrived(d.session, w) }
+		err = d.confirm(ctx, s, &w, f.Parent, pane, arrived)
 	}
-	d.Step("deliver.typed")
-	arrived := func() bool { return before.queued() || d.arrived(d.session, w) }
-	if err := d.confirm(ctx, s, &w, f.Parent, pane, arrived); err != nil {
+	if err != nil { // it waits no longer, which may be what its own parent waits for
+		d.claimAfter(d.session, d.parent, Claim{Hook: os.Getpid()})
 		return live.NothingOwed, err
 	}
 	return live.NothingOwed, d.settleWait(ctx, d.session, d.parent, wait.ID)
