@@ -115,7 +115,7 @@ func (d *deliverer) once(ctx context.Context, ownEnd bool) (live.Verdict, error)
 	if w == nil || !owed(*w) {
 		return live.NothingOwed, nil
 	}
-	unlock, err := d.lockPrompt(ctx, s, w)
+	unlock, err := d.lock(ctx, s, w)
 	if err != nil {
 		return live.Busy, nil // another prompt is being typed
 	}
@@ -140,6 +140,22 @@ func (d *deliverer) once(ctx context.Context, ownEnd bool) (live.Verdict, error)
 		return live.Busy, nil
 	}
 	return d.deliver(ctx, s, family, pane)
+}
+
+// lock keeps others from delivering, and then from typing anything else.
+func (d *deliverer) lock(ctx context.Context, s *session.Session, w *session.Worktree) (unlock func(), err error) {
+	waiting, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	deliverable, err := d.Locks.Delivery(waiting, s.Name, w.Agent)
+	if err != nil {
+		return nil, err
+	}
+	typable, err := d.lockPrompt(ctx, s, w)
+	if err != nil {
+		deliverable()
+		return nil, err
+	}
+	return func() { typable(); deliverable() }, nil
 }
 
 // deliver types what is due. The record says so first: from then on nobody else

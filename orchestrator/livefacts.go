@@ -82,7 +82,7 @@ func (p *Paw) liveFactsOf(f facts, a agentFacts, settled *session.Session) live.
 		one.Children = append(one.Children, branch(child))
 	}
 	if w := one.Record.Wait; w != nil && w.TypedAt != nil {
-		one.Sending = p.Locks.PromptHeld(settled.Name, a.record.Agent)
+		one.Delivering = p.Locks.DeliveryHeld(settled.Name, a.record.Agent)
 	}
 	return one
 }

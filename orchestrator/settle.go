@@ -5,15 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"paw/session"
 	"paw/session/turn"
 )
-
-// typingPatience is how long after the begin of a delivery its deliverer may
-// still be about to find out whether it arrived.
-const typingPatience = 30 * time.Second
 
 // errSettled says that a wait is not as it was any more: somebody was faster.
 var errSettled = errors.New("settled already")
@@ -56,8 +51,7 @@ func (t *turns) begun(ctx context.Context, one *turn.Turn) error {
 		return nil
 	}
 	if !t.p.arrived(t.s.Name, *t.w) {
-		young := t.p.Now().Sub(*wait.TypedAt).Abs() < typingPatience
-		if young && t.p.Locks.PromptHeld(t.s.Name, t.w.Agent) {
+		if t.p.Locks.DeliveryHeld(t.s.Name, t.w.Agent) {
 			return nil // it is about to be known
 		}
 		names := strings.Join(wait.Children, ", ")

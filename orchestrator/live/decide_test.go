@@ -232,7 +232,7 @@ func TestState(t *testing.T) {
 			if diff := cmp.Diff(unconfirmed, State(f)); diff != "" {
 				t.Errorf("unconfirmed (-want +got)\n%s", diff)
 			}
-			f.Parent.Sending = true
+			f.Parent.Delivering = true
 			if diff := cmp.Diff(c.want, State(f)); diff != "" {
 				t.Errorf("being typed (-want +got)\n%s", diff)
 			}

@@ -29,7 +29,7 @@ type Facts struct {
 	Exited      bool      // its CLI ended by itself
 	TurnsUnseen bool      // its CLI tells nothing of its turns
 	Silent      bool      // its CLI runs and has told nothing yet in this launch
-	Sending     bool      // somebody types a prompt into its pane right now
+	Delivering  bool      // somebody is about to find out whether what it waited for has arrived
 }
 
 // lastNumber is the number of the last turn, 0 without turns.
@@ -52,7 +52,7 @@ func (f Facts) Waits() bool { return f.Record.Wait != nil && !f.Unconfirmed() }
 // Unconfirmed tells whether what the agent was to be told was typed, nothing says that it arrived, and nobody is about
 // to find out.
 func (f Facts) Unconfirmed() bool {
-	return f.Record.Wait != nil && f.Record.Wait.TypedAt != nil && !f.Sending
+	return f.Record.Wait != nil && f.Record.Wait.TypedAt != nil && !f.Delivering
 }
 
 // Ended tells whether the agent has come to an end of which its parent has not been told.
