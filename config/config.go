@@ -45,10 +45,11 @@ type Turns struct {
 	SnapshotMiB     int `toml:"snapshot_mib" json:"snapshot_mib"`         // 1024 * 1024 bytes
 }
 
-// Agents limits how far agents may start other agents.
+// Agents limits how far agents may start other agents, and what they hand over.
 type Agents struct {
 	MaxDepth    int `toml:"max_depth" json:"max_depth"`       // generations below the first
 	MaxChildren int `toml:"max_children" json:"max_children"` // children of one agent
+	BriefKiB    int `toml:"brief_kib" json:"brief_kib"`       // of a conversation told to another CLI, 1024 bytes
 }
 
 // CLI is what is set for one program: changes to a built-in one, or everything
@@ -89,7 +90,7 @@ func Default() Config {
 		Worktree:   Worktree{Path: "{parent}/{repo}.paw/{session}/{agent}"},
 		Tmux:       Tmux{Layout: LayoutTiled},
 		Turns:      Turns{SnapshotSeconds: 3, SnapshotMiB: 512},
-		Agents:     Agents{MaxDepth: 3, MaxChildren: 8},
+		Agents:     Agents{MaxDepth: 3, MaxChildren: 8, BriefKiB: 64},
 		CLIs:       map[string]CLI{},
 		Presets:    map[string]Preset{},
 	}

@@ -17,6 +17,7 @@ var variables = []struct{ name, key string }{
 	{"PAW_SNAPSHOT_MIB", "turns.snapshot_mib"},
 	{"PAW_MAX_DEPTH", "agents.max_depth"},
 	{"PAW_MAX_CHILDREN", "agents.max_children"},
+	{"PAW_BRIEF_KIB", "agents.brief_kib"},
 }
 
 // applyEnvironment stores what the variables say; an empty one says nothing.

@@ -15,14 +15,14 @@ func TestEveryVariableOverrides(t *testing.T) {
 	p.user(t, everything)
 	l := p.load(t,
 		"PAW_DEFAULT_CLI=gemini", "PAW_WORKTREE_PATH={parent}/w/{agent}", "PAW_WORKTREE_SETUP=make deps", "PAW_TMUX_SOCKET=/run/t",
-		"PAW_TMUX_LAYOUT=tiled", "PAW_SNAPSHOT_SECONDS=11", "PAW_SNAPSHOT_MIB=12", "PAW_MAX_DEPTH=13", "PAW_MAX_CHILDREN=14",
+		"PAW_TMUX_LAYOUT=tiled", "PAW_SNAPSHOT_SECONDS=11", "PAW_SNAPSHOT_MIB=12", "PAW_MAX_DEPTH=13", "PAW_MAX_CHILDREN=14", "PAW_BRIEF_KIB=15",
 		"PAW_SESSION=s", "PAW_AGENT=a", "PAW_LAUNCH=l", "PAW_TRACE=1")
 	want := everythingSet
 	want.DefaultCLI = "gemini"
 	want.Worktree.Path, want.Worktree.Setup = "{parent}/w/{agent}", "make deps"
 	want.Tmux = Tmux{Socket: "/run/t", Layout: "tiled"}
 	want.Turns = Turns{11, 12}
-	want.Agents = Agents{13, 14}
+	want.Agents = Agents{13, 14, 15}
 	if diff := cmp.Diff(want, l.Config); diff != "" {
 		t.Error(diff)
 	}
@@ -34,6 +34,7 @@ func TestEveryVariableOverrides(t *testing.T) {
 		"PAW_DEFAULT_CLI default_cli", "PAW_WORKTREE_PATH worktree.path", "PAW_WORKTREE_SETUP worktree.setup",
 		"PAW_TMUX_SOCKET tmux.socket", "PAW_TMUX_LAYOUT tmux.layout", "PAW_SNAPSHOT_SECONDS turns.snapshot_seconds",
 		"PAW_SNAPSHOT_MIB turns.snapshot_mib", "PAW_MAX_DEPTH agents.max_depth", "PAW_MAX_CHILDREN agents.max_children",
+		"PAW_BRIEF_KIB agents.brief_kib",
 	}
 	if diff := cmp.Diff(wantSources, got); diff != "" {
 		t.Error(diff)
@@ -49,7 +50,7 @@ func TestOnlyKnownVariablesAreLookedAt(t *testing.T) {
 	}
 	want := []string{
 		"PAW_DEFAULT_CLI", "PAW_WORKTREE_PATH", "PAW_WORKTREE_SETUP", "PAW_TMUX_SOCKET", "PAW_TMUX_LAYOUT",
-		"PAW_SNAPSHOT_SECONDS", "PAW_SNAPSHOT_MIB", "PAW_MAX_DEPTH", "PAW_MAX_CHILDREN",
+		"PAW_SNAPSHOT_SECONDS", "PAW_SNAPSHOT_MIB", "PAW_MAX_DEPTH", "PAW_MAX_CHILDREN", "PAW_BRIEF_KIB",
 	}
 	if diff := cmp.Diff(want, asked); diff != "" {
 		t.Error(diff)

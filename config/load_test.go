@@ -81,7 +81,7 @@ func TestDefaultsApplyWithoutAnyFile(t *testing.T) {
 			Worktree:   Worktree{Path: "{parent}/{repo}.paw/{session}/{agent}"},
 			Tmux:       Tmux{Layout: "tiled"},
 			Turns:      Turns{SnapshotSeconds: 3, SnapshotMiB: 512},
-			Agents:     Agents{MaxDepth: 3, MaxChildren: 8},
+			Agents:     Agents{MaxDepth: 3, MaxChildren: 8, BriefKiB: 64},
 			CLIs:       map[string]CLI{},
 			Presets:    map[string]Preset{},
 		}
@@ -114,6 +114,7 @@ snapshot_mib     = 64
 [agents]
 max_depth    = 2
 max_children = 4
+brief_kib    = 16
 
 [clis.codex]
 git_writable = true
@@ -139,7 +140,7 @@ var everythingSet = Config{
 	},
 	Tmux:   Tmux{Socket: "work", Layout: "windows"},
 	Turns:  Turns{SnapshotSeconds: 5, SnapshotMiB: 64},
-	Agents: Agents{MaxDepth: 2, MaxChildren: 4},
+	Agents: Agents{MaxDepth: 2, MaxChildren: 4, BriefKiB: 16},
 	CLIs: map[string]CLI{
 		"codex": {GitWritable: true},
 		"mycli": {
@@ -161,7 +162,7 @@ func TestUserFileSetsEveryKey(t *testing.T) {
 	}
 	want := []Source{{Name: p.ConfigFile, Keys: []string{
 		"default_cli", "worktree.path", "worktree.copy", "worktree.link", "worktree.setup", "tmux.socket", "tmux.layout",
-		"turns.snapshot_seconds", "turns.snapshot_mib", "agents.max_depth", "agents.max_children",
+		"turns.snapshot_seconds", "turns.snapshot_mib", "agents.max_depth", "agents.max_children", "agents.brief_kib",
 		"clis.codex.git_writable", "clis.mycli.command", "clis.mycli.resume", "clis.mycli.args", "clis.mycli.prompt", "clis.mycli.env",
 		"presets.pair.cli", "presets.pair.branches", "presets.pair.base",
 	}}}
@@ -202,7 +203,7 @@ func TestLaterSourcesWin(t *testing.T) {
 	p.repository(t, "default_cli = 'b'\nagents.max_depth = 7\n[worktree]\ncopy = ['z']\n")
 	l := p.load(t, "PAW_MAX_DEPTH=9")
 
-	if l.DefaultCLI != "b" || l.Worktree.Setup != "user" || l.Turns.SnapshotMiB != 10 || l.Agents != (Agents{9, 6}) {
+	if l.DefaultCLI != "b" || l.Worktree.Setup != "user" || l.Turns.SnapshotMiB != 10 || l.Agents != (Agents{9, 6, 64}) {
 		t.Errorf("got %+v", l.Config)
 	}
 	if diff := cmp.Diff([]string{"z"}, l.Worktree.Copy); diff != "" {

@@ -49,6 +49,7 @@ var settings = []setting{
 
 	{key: "agents.max_depth", target: func(e *entry) any { return &e.config.Agents.MaxDepth }},
 	{key: "agents.max_children", target: func(e *entry) any { return &e.config.Agents.MaxChildren }},
+	{key: "agents.brief_kib", target: func(e *entry) any { return &e.config.Agents.BriefKiB }},
 
 	{key: "clis.*.command", text: checkText, filled: true, runs: always, target: func(e *entry) any { return &e.cli.Command }},
 	{key: "clis.*.resume", text: checkText, runs: always, target: func(e *entry) any { return &e.cli.Resume }},

@@ -25,6 +25,16 @@ type addition struct {
 	draft      session.Session // the session with the new agents alone
 	plans      []worktree.Plan
 	notes      map[string][]string // by agent
+	prompts    map[string]string   // first prompts by agent, of those that do not get the user's alone
+	steps      []string            // what else a user wants to know beforehand
+}
+
+// promptFor is the first prompt of an agent, prompt being that of the user.
+func (a *addition) promptFor(agentName, prompt string) string {
+	if own, ok := a.prompts[agentName]; ok {
+		return own
+	}
+	return prompt
 }
 
 // Add puts more agents into a running session.
@@ -49,7 +59,7 @@ func (p *Paw) Add(ctx context.Context, s *session.Session, o AddOptions) (*Start
 		return nil, err
 	}
 	if o.DryRun {
-		return &Started{Session: s, Plan: describeStart(&a.draft, a.plans)[1:]}, nil
+		return &Started{Session: s, Plan: append(describeStart(&a.draft, a.plans)[1:], a.steps...)}, nil
 	}
 	rec, err := p.recordAddition(ctx, s, a, o.Prompt, nil)
 	if err != nil {
@@ -57,12 +67,13 @@ func (p *Paw) Add(ctx context.Context, s *session.Session, o AddOptions) (*Start
 	}
 	jobs := make([]job, len(a.draft.Worktrees))
 	for i, w := range a.draft.Worktrees {
-		jobs[i] = job{agent: w.Agent, worktree: worktreeCreate, result: ResultFresh, prompt: o.Prompt, notes: a.notes[w.Agent]}
+		jobs[i] = job{agent: w.Agent, worktree: worktreeCreate, result: ResultFresh, prompt: a.promptFor(w.Agent, o.Prompt), notes: a.notes[w.Agent]}
 	}
 	saved, results, err := p.bringUp(ctx, rec, jobs)
 	if err != nil {
 		return nil, p.undoAdd(saved, a.plans, err)
 	}
+	p.claimAll(s.Name)
 	return &Started{Session: saved, Results: results, Notes: p.notes(ctx, a.repository, &a.draft)}, nil
 }
 
@@ -84,7 +95,7 @@ func (p *Paw) planAddition(ctx context.Context, s *session.Session, o AddOptions
 	if err := check(agents); err != nil {
 		return nil, err
 	}
-	a := &addition{draft: *s, notes: map[string][]string{}}
+	a := &addition{draft: *s, notes: map[string][]string{}, prompts: map[string]string{}}
 	if a.repository, err = p.repositoryOf(ctx, s); err != nil {
 		return nil, err
 	}
@@ -130,7 +141,12 @@ func (p *Paw) recordAddition(ctx context.Context, s *session.Session, a *additio
 			}
 		}
 		rec.Worktrees = append(rec.Worktrees, a.draft.Worktrees...)
-		return p.keepPrompts(rec, a.draft.Worktrees, prompt)
+		for _, w := range a.draft.Worktrees {
+			if err := p.keepPrompt(rec, w, a.promptFor(w.Agent, prompt)); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, p.recordError(s.Name, err)

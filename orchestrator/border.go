@@ -28,12 +28,16 @@ func (p *Paw) showOnBorder(ctx context.Context, s *session.Session, agentName st
 	}
 	ctx, cancel := context.WithTimeout(ctx, borderPatience)
 	defer cancel()
-	_ = tmux.New(socket).SetLabel(ctx, pane, agentName+": "+borderWord(*last))
+	w := s.Worktree(agentName)
+	_ = tmux.New(socket).SetLabel(ctx, pane, agentName+": "+borderWord(*last, w != nil && owed(*w)))
 }
 
-// borderWord is the state of an agent after an event of its last turn.
-func borderWord(last turn.Record) string {
+// borderWord is the state of an agent after an event of its last turn; waits says
+// that it waits for its children.
+func borderWord(last turn.Record, waits bool) string {
 	switch {
+	case last.State != turn.InProgress && waits:
+		return "waits for its children"
 	case last.State == turn.InProgress && last.Waiting:
 		return "waits for you"
 	case last.State == turn.InProgress:

@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"errors"
 
 	"paw/session"
 	"paw/worktree"
@@ -102,11 +101,7 @@ func (j *job) starts() bool { return j.result == ResultResumed || j.result == Re
 
 // refuse turns a job into a refusal.
 func (j *job) refuse(err error, hints ...string) {
-	j.result, j.reason, j.hints = ResultRefused, err.Error(), hints
-	var e *Error
-	if errors.As(err, &e) {
-		j.hints = append(j.hints, e.Hints...)
-	}
+	j.result, j.reason, j.hints = ResultRefused, err.Error(), append(hints, hintsOf(err)...)
 }
 
 // prepareWorktrees makes, restores and sets up what the jobs ask for.

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"paw/session"
 )
@@ -26,12 +29,7 @@ func (p *Paw) Doctor(ctx context.Context) []Finding {
 			found = append(found, Finding{OK: true, Text: fine, Hints: []string{}})
 			return
 		}
-		f := Finding{Text: err.Error(), Hints: []string{}}
-		var e *Error
-		if errors.As(err, &e) {
-			f.Hints = append(f.Hints, e.Hints...)
-		}
-		found = append(found, f)
+		found = append(found, Finding{Text: err.Error(), Hints: append([]string{}, hintsOf(err)...)})
 	}
 	add(p.requireTools(ctx), "git and tmux are new enough")
 	add(p.writable(), "state and data folders can be written")
@@ -60,19 +58,20 @@ func (p *Paw) Doctor(ctx context.Context) []Finding {
 	return found
 }
 
-// writable tries the folders that every change needs.
+// writable looks whether the folders that every change needs can be written or
+// made. It makes none.
 func (p *Paw) writable() error {
 	for _, dir := range []string{p.Paths.SessionsDir, p.Paths.LocksDir(), p.Paths.LaunchDir()} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
+		there := dir
+		_, err := os.Stat(there)
+		for ; errors.Is(err, fs.ErrNotExist); _, err = os.Stat(there) {
+			there = filepath.Dir(there)
 		}
-		f, err := os.CreateTemp(dir, ".paw-write-test-*")
 		if err != nil {
 			return err
 		}
-		f.Close()
-		if err := os.Remove(f.Name()); err != nil {
-			return err
+		if err := unix.Access(there, unix.W_OK|unix.X_OK); err != nil {
+			return failf(KindError, "%s: cannot be written: %w", there, err)
 		}
 	}
 	return nil
@@ -88,11 +87,12 @@ func (p *Paw) examineSession(ctx context.Context, s *session.Session, add func(e
 	st := p.statusOf(f)
 	bad := false
 	for _, a := range st.Agents {
+		suspended := a.State == session.StateSuspended || a.State == session.StateWaitingChildren && a.PID == 0
 		switch {
 		case a.Orphan:
 			bad = true
 			add(failf(KindError, "%s/%s: pid %d runs outside of tmux", s.Name, a.Record.Agent, a.PID).hint("kill %d && paw recover %s", a.PID, s.Name), "")
-		case s.Status == session.StatusActive && a.State == session.StateSuspended && a.Record.Phase != session.PhaseStopped:
+		case s.Status == session.StatusActive && suspended && a.Record.Phase != session.PhaseStopped:
 			bad = true
 			add(failf(KindError, "%s/%s: suspended (%s)", s.Name, a.Record.Agent, a.Reason).hint("paw recover %s", s.Name), "")
 		}

@@ -63,6 +63,9 @@ func (p *Paw) Done(ctx context.Context, o DoneOptions) (*Done, error) {
 		said.Open = false
 		err = p.endOwnTurn(ctx, s, w)
 	}
+	if !said.Open {
+		p.claimAfter(s.Name, w.Agent, Claim{})
+	}
 	return said, err
 }
 

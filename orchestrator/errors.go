@@ -42,6 +42,15 @@ func failf(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: err.Error(), Err: errors.Unwrap(err)}
 }
 
+// hintsOf are the commands that come with an error.
+func hintsOf(err error) []string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Hints
+	}
+	return nil
+}
+
 // hint adds a command to e and returns e.
 func (e *Error) hint(format string, args ...any) *Error {
 	e.Hints = append(e.Hints, fmt.Sprintf(format, args...))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 
 	"paw/orchestrator/agent"
 	"paw/session"
@@ -14,6 +15,30 @@ import (
 func canOnlyBeSent(err error) bool {
 	var refused *agent.PromptError
 	return errors.As(err, &refused) && refused.Send
+}
+
+// keepPrompts keeps one prompt for all agents of a session.
+func (p *Paw) keepPrompts(s *session.Session, agents []session.Worktree, prompt string) error {
+	for _, w := range agents {
+		if err := p.keepPrompt(s, w, prompt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepPrompt saves the first prompt of an agent until its launcher has run. It
+// is called under the session's lock, before the record names the agent: of two
+// paws that want one name, only that which gets it writes.
+func (p *Paw) keepPrompt(s *session.Session, w session.Worktree, prompt string) error {
+	if prompt == "" {
+		return nil
+	}
+	path := p.promptPath(s.Name, w.Agent)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(prompt), 0o600)
 }
 
 // sendFirstPrompts types the first prompts that could not be arguments. A prompt

@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 
 	"paw/orchestrator/agent"
 	"paw/session"
+	"paw/session/history"
 	"paw/session/turn"
 	"paw/worktree"
 )
@@ -23,6 +23,9 @@ type origin struct {
 	// current: not the end of a turn, but the state that the source is in now.
 	current bool
 	notes   []string
+
+	messages []history.Message // what was said until then, once it was read
+	unread   error             // why it cannot be read
 }
 
 // originOf reads "AGENT[@N]": the end of turn N of an agent of the session, its
@@ -117,13 +120,13 @@ func (p *Paw) startFrom(ctx context.Context, s *session.Session, a *addition, fr
 		}
 		own := from.Origin
 		a.notes[w.Agent] = append(a.notes[w.Agent], from.notes...)
-		if from.Conversation != "" {
-			if why := p.cannotFork(ctx, s, w, from, prompt); why != "" {
-				own.Conversation = ""
-				a.notes[w.Agent] = append(a.notes[w.Agent], "it begins a fresh conversation: "+why)
-			}
-		}
-		if own.Conversation != "" {
+		switch {
+		case from.current || from.Turn == 0:
+		case from.Conversation == "" || !p.canFork(ctx, s, w, from, prompt):
+			own.Conversation = ""
+			p.handOver(ctx, s, a, w, from, prompt)
+		default:
+			a.steps = append(a.steps, fmt.Sprintf("begin %s with a copy of the conversation of %s", w.Agent, from.Agent))
 			// Where the CLI keeps the conversation is recorded with the source.
 			w.Environment = maps.Clone(from.source.Environment)
 			if !from.last {
@@ -135,31 +138,21 @@ func (p *Paw) startFrom(ctx context.Context, s *session.Session, a *addition, fr
 	return nil
 }
 
-// cannotFork says why the conversation of the origin cannot be taken along, "" when it can.
-func (p *Paw) cannotFork(ctx context.Context, s *session.Session, w *session.Worktree, from *origin, prompt string) string {
-	if w.CLI != from.source.CLI {
-		return fmt.Sprintf("%s cannot go on with one of %s", w.CLI, from.source.CLI)
-	}
+// canFork tells whether the CLI of a new agent can go on with a copy of the
+// origin's conversation.
+func (p *Paw) canFork(ctx context.Context, s *session.Session, w *session.Worktree, from *origin, prompt string) bool {
 	cli, executable, err := p.cliOf(from.source)
-	if err != nil {
-		return err.Error()
+	if err != nil || w.CLI != from.source.CLI {
+		return false
 	}
 	spec := p.spec(s, from.source, executable)
 	spec.ConversationID = from.Conversation
 	found, err := cli.Conversation(ctx, spec)
-	if err != nil {
-		return err.Error()
+	if err != nil || !found.Resumable {
+		return false
 	}
-	if !found.Resumable {
-		return found.Reason
-	}
-	if _, err := cli.Fork(p.draftSpec(cli, executable, prompt), from.Conversation); err != nil {
-		if errors.Is(err, agent.ErrCannotFork) {
-			return w.CLI + " cannot copy one"
-		}
-		return err.Error()
-	}
-	return ""
+	_, err = cli.Fork(p.draftSpec(cli, executable, prompt), from.Conversation)
+	return err == nil || canOnlyBeSent(err)
 }
 
 // makes is what asked for agents that start from this origin.

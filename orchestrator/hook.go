@@ -56,10 +56,15 @@ func (p *Paw) hook(ctx context.Context, cliName, event string, payload []byte) e
 	}
 	p.markHooks(s, w, generation)
 	defer p.showOnBorder(ctx, s, agentName)
-	return p.withTurns(ctx, s, w, func(t *turns) error {
+	ended, leaving := false, ""
+	err = p.withTurns(ctx, s, w, func(t *turns) error {
+		defer func() { ended = t.ended }()
 		for _, e := range events {
 			if e.Child || (cli.Facts().ChoosesID && foreignConversation(t.w, e)) {
 				continue
+			}
+			if exits(e) {
+				leaving = agentName
 			}
 			if err := t.take(ctx, e); err != nil {
 				return err
@@ -67,6 +72,15 @@ func (p *Paw) hook(ctx context.Context, cliName, event string, payload []byte) e
 		}
 		return nil
 	})
+	if ended || leaving != "" {
+		p.claimAfter(sessionName, agentName, Claim{Leaving: leaving, Hook: os.Getpid()})
+	}
+	return err
+}
+
+// exits tells whether an event says that the CLI is about to end.
+func exits(e turn.Event) bool {
+	return e.Kind == turn.KindSessionEnd && e.Source != turn.SourceClear && e.Source != turn.SourceResume
 }
 
 // parseLaunch reads PAW_LAUNCH, "<session>/<agent>/<generation>".
@@ -97,15 +111,12 @@ func (t *turns) take(ctx context.Context, e turn.Event) error {
 	if err != nil {
 		return err
 	}
-	if e.Kind == turn.KindPrompt && last != nil && last.State == turn.InProgress {
-		// The hooks may have missed the end of that turn; the CLI's own record has not.
-		if ended := t.p.observed(ctx, t.s, t.w, last).Ended; ended != nil {
-			if err := t.apply(ctx, last, *ended); err != nil {
-				return err
-			}
-			if last, err = t.dir.Last(); err != nil {
-				return err
-			}
+	if missed := t.missedEnd(ctx, last, e); missed != nil {
+		if err := t.apply(ctx, last, *missed); err != nil {
+			return err
+		}
+		if last, err = t.dir.Last(); err != nil {
+			return err
 		}
 	}
 	if e.Transcript != "" && e.Transcript != t.w.TranscriptPath {
@@ -113,8 +124,9 @@ func (t *turns) take(ctx context.Context, e turn.Event) error {
 			return err
 		}
 	}
-	if e.Kind == turn.KindSessionEnd && t.w.Phase != session.PhaseLive && t.w.Phase != session.PhaseCreating {
-		// paw ends this CLI: its good-bye does not make that the user's interrupt.
+	leaves := e.Kind == turn.KindSessionEnd || e.Kind == turn.KindInterrupt
+	if leaves && t.w.Phase != session.PhaseLive && t.w.Phase != session.PhaseCreating {
+		// paw ends this CLI: that it breaks off and says good-bye does not make it the user's interrupt.
 		one, err := t.open()
 		if err == nil && one != nil {
 			t.abort(ctx, one, &turn.Abort{Reason: turn.ReasonStopped})
@@ -122,6 +134,20 @@ func (t *turns) take(ctx context.Context, e turn.Event) error {
 		return err
 	}
 	return t.apply(ctx, last, e)
+}
+
+// missedEnd is how the open turn ended when the hooks missed that and the CLI's own
+// record has not. A CLI that leaves may have been cut in the turn, whatever its
+// record makes of it: then only a good end counts.
+func (t *turns) missedEnd(ctx context.Context, last *turn.Record, e turn.Event) *turn.Event {
+	if last == nil || last.State != turn.InProgress || (e.Kind != turn.KindPrompt && e.Kind != turn.KindSessionEnd) {
+		return nil
+	}
+	ended := t.p.observed(ctx, t.s, t.w, last).Ended
+	if ended != nil && e.Kind == turn.KindSessionEnd && ended.Kind != turn.KindEnd {
+		return nil
+	}
+	return ended
 }
 
 // apply carries out what an event means.
@@ -151,7 +177,10 @@ func (t *turns) do(ctx context.Context, action turn.Action) error {
 	}
 	switch action.Do {
 	case turn.ActExecute:
-		return one.Execute(action.Text)
+		if err := one.Execute(action.Text); err != nil {
+			return err
+		}
+		return t.heard(ctx, action.Text)
 	case turn.ActInput:
 		return one.Input(action.Text)
 	case turn.ActAnswered:

@@ -72,7 +72,7 @@ func (p *Paw) liveFactsOf(f facts, a agentFacts, settled *session.Session) live.
 		Branch: branch(a.record.Agent), Parent: branch(a.record.Parent), Record: *settled.Worktree(a.record.Agent),
 		Status: status, Last: lastTurn(status, a.turns),
 		Running:     alive && a.lock.State == session.LockHeld && !a.turns.headless && withdrawn(settled, &job{agent: a.record.Agent}) == "",
-		Exited:      a.pane != nil && a.pane.Dead && a.lock.State == session.LockFree,
+		Exited:      a.lock.State == session.LockFree && (a.pane != nil && a.pane.Dead || a.pane == nil && a.record.Phase == session.PhaseExited),
 		TurnsUnseen: !a.turns.visible, Silent: status.Reason == reasonSilent,
 	}
 	if a.lock.State == session.LockHeld {
@@ -82,7 +82,7 @@ func (p *Paw) liveFactsOf(f facts, a agentFacts, settled *session.Session) live.
 		one.Children = append(one.Children, branch(child))
 	}
 	if w := one.Record.Wait; w != nil && w.TypedAt != nil {
-		one.Sending = p.Locks.PromptHeld(settled.Name, a.record.Agent)
+		one.Delivering = p.Locks.DeliveryHeld(settled.Name, a.record.Agent)
 	}
 	return one
 }
@@ -128,7 +128,7 @@ func (p *Paw) arrived(sessionName string, w session.Worktree) bool {
 }
 
 // liveSource is where live sessions of one session come from; ask lists panes.
-func (p *Paw) liveSource(name string, ask func(context.Context, *session.Session) panesOn) live.Source {
+func (p *Paw) liveSource(name string, ask askPanes) live.Source {
 	return live.Source{
 		Read: func(ctx context.Context, of []live.Branch) (map[live.Branch]live.Facts, error) {
 			s, err := p.load(name)

@@ -32,6 +32,7 @@ type facts struct {
 type agentFacts struct {
 	record     session.Worktree
 	lock       session.AgentLock
+	lockErr    error // why the lock cannot be read, nil when it can
 	pane       *tmux.Pane
 	launchedAt time.Time         // of a launch that no launcher has read yet, else zero
 	failure    string            // why the last launcher gave up
@@ -58,6 +59,9 @@ type panesOn struct {
 	err    error
 }
 
+// askPanes lists the panes of the server that a session lives on.
+type askPanes func(context.Context, *session.Session) panesOn
+
 // askTmux lists the panes of the server a session lives on: one tmux client.
 func (p *Paw) askTmux(ctx context.Context, s *session.Session) panesOn {
 	server, panes, err := p.tmuxFor(s).Panes(ctx)
@@ -71,13 +75,15 @@ func (p *Paw) observe(ctx context.Context, s *session.Session) (facts, error) {
 }
 
 // observeWith is observe with another way to list the panes.
-func (p *Paw) observeWith(ctx context.Context, s *session.Session, ask func(context.Context, *session.Session) panesOn) (facts, error) {
+func (p *Paw) observeWith(ctx context.Context, s *session.Session, ask askPanes) (facts, error) {
 	answer := make(chan panesOn, 1)
 	go func() { answer <- ask(ctx, s) }()
-	agents, err := p.lookAtAgents(s)
+	agents := p.lookAtAgents(s)
 	on := <-answer
-	if err != nil {
-		return facts{}, err
+	for _, a := range agents {
+		if a.lockErr != nil { // nobody who acts may take it for free
+			return facts{}, a.lockErr
+		}
 	}
 	return p.joinFacts(s, on, agents), nil
 }
@@ -85,7 +91,7 @@ func (p *Paw) observeWith(ctx context.Context, s *session.Session, ask func(cont
 // lookAtAgents reads launches, locks and turns of the agents. The launches come
 // first: a launcher takes the lock before it deletes its launch, so an agent that
 // is just starting shows at least one of the two.
-func (p *Paw) lookAtAgents(s *session.Session) ([]agentFacts, error) {
+func (p *Paw) lookAtAgents(s *session.Session) []agentFacts {
 	open := p.openLaunches(s.Name)
 	agents := make([]agentFacts, len(s.Worktrees))
 	var group errgroup.Group
@@ -94,17 +100,15 @@ func (p *Paw) lookAtAgents(s *session.Session) ([]agentFacts, error) {
 		group.Go(func() error {
 			w := s.Worktrees[i]
 			lock, err := p.Locks.ProbeAgent(s.Name, w.Agent)
-			if err != nil {
-				return err
-			}
-			agents[i] = agentFacts{record: w, lock: lock, open: open[w.Agent], turns: p.observeTurns(s, &w, lock)}
+			agents[i] = agentFacts{record: w, lock: lock, lockErr: err, open: open[w.Agent], turns: p.observeTurns(s, &w, lock)}
 			if lock.State == session.LockFree {
 				agents[i].failure = p.launchFailure(s.Name, w.Agent)
 			}
 			return nil
 		})
 	}
-	return agents, group.Wait()
+	_ = group.Wait()
+	return agents
 }
 
 // joinFacts puts an answer of tmux and a look at the agents together.

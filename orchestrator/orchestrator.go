@@ -37,8 +37,9 @@ type Paw struct {
 	Progress   io.Writer
 	Note       func(text string) // called with what the user would otherwise find out too late; nil writes it to Progress
 	Now        func() time.Time
-	Step       func(name string) // called after each step that changes something; tests kill paw there
-	configured string            // main worktree of the repository that Config is of
+	Step       func(name string)                               // called after each step that changes something; tests kill paw there
+	deliverer  func(sessionName, parent string, c Claim) error // starts a deliverer; nil is a process of its own
+	configured string                                          // main worktree of the repository that Config is of
 }
 
 // New puts a Paw together from the user's directory and environment. It reads

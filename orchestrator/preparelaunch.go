@@ -67,16 +67,21 @@ func recordedCommand(argv []string, prompt string) []string {
 	}
 	kept := make([]string, 0, len(argv))
 	for _, arg := range argv {
-		option, isOption := strings.CutSuffix(arg, "="+prompt)
+		option, value, isOption := strings.Cut(arg, "=")
 		switch {
-		case arg == prompt || arg == " "+prompt:
-		case isOption && strings.HasPrefix(option, "-"):
+		case isPrompt(arg, prompt):
+		case isOption && strings.HasPrefix(option, "-") && isPrompt(value, prompt):
 			kept = append(kept, option)
 		default:
 			kept = append(kept, arg)
 		}
 	}
 	return kept
+}
+
+// isPrompt tells whether a word is the prompt, which some CLIs get with a space.
+func isPrompt(word, prompt string) bool {
+	return word == prompt || word == " "+prompt || word == prompt+" " || word == " "+prompt+" "
 }
 
 // undelivered says that the first prompt of an agent was never handed over.

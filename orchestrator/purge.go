@@ -53,11 +53,10 @@ func (p *Paw) Purge(ctx context.Context, s *session.Session, o RemoveOptions) (*
 	}
 	purged := &Purged{Session: s.Name, Kept: map[string]string{}}
 	for _, w := range s.Worktrees {
-		if err := p.purgeAgent(ctx, m, s.Name, w.Agent, o); err != nil {
+		if err := p.purgeAgent(ctx, m, s.Name, w, o, purged); err != nil {
 			return purged, err
 		}
 		purged.Removed = append(purged.Removed, w.Agent)
-		p.deleteBranch(ctx, m, w, purged)
 		p.Step("purge.removed")
 	}
 	return purged, p.deleteSession(ctx, s.Name, nil, func() error {
@@ -125,10 +124,11 @@ func (p *Paw) deleteSession(ctx context.Context, name string, known []string, la
 	return p.recordError(name, err)
 }
 
-// purgeAgent removes one agent of a session that was stopped and looked at.
-func (p *Paw) purgeAgent(ctx context.Context, m worktree.Manager, sessionName, agentName string, o RemoveOptions) error {
+// purgeAgent removes one agent of a session that was stopped and looked at. Its
+// branch goes while the record still says that paw made it.
+func (p *Paw) purgeAgent(ctx context.Context, m worktree.Manager, sessionName string, w session.Worktree, o RemoveOptions, purged *Purged) error {
 	rec, err := p.update(ctx, sessionName, func(rec *session.Session) error {
-		w, err := agentNamed(rec, agentName)
+		w, err := agentNamed(rec, w.Agent)
 		if err == nil {
 			w.Phase = removalPhase(o)
 		}
@@ -137,7 +137,7 @@ func (p *Paw) purgeAgent(ctx context.Context, m worktree.Manager, sessionName, a
 	if err != nil {
 		return p.recordError(sessionName, err)
 	}
-	return p.finishRemoval(ctx, m, rec, agentName, &Removed{Agent: agentName})
+	return p.finishRemoval(ctx, m, rec, w.Agent, &Removed{Agent: w.Agent}, func() { p.deleteBranch(ctx, m, w, purged) })
 }
 
 // deleteBranch deletes a branch that paw made, when nothing on it would be lost.

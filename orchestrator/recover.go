@@ -74,7 +74,7 @@ func (p *Paw) finishCutShort(ctx context.Context, s *session.Session) (*session.
 		case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
 			result := Result{Agent: w.Agent, CLI: w.CLI, Kind: ResultRemoved, Reason: "its removal was finished"}
 			if err = p.resumeRemoval(ctx, s, w.Agent); err != nil {
-				result.Kind, result.Reason = ResultRefused, err.Error()
+				result.Kind, result.Reason, result.Hints = ResultRefused, err.Error(), hintsOf(err)
 				err = nil
 			}
 			results = append(results, result)
@@ -114,10 +114,10 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 	if err != nil {
 		return Recovered{}, err
 	}
+	if f, err = p.awaitDying(ctx, f); err != nil {
+		return Recovered{}, err
+	}
 	if !dryRun {
-		if f, err = p.awaitDying(ctx, f); err != nil {
-			return Recovered{}, err
-		}
 		if err := p.repair(ctx, s); err != nil {
 			return Recovered{}, err
 		}
@@ -128,7 +128,7 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 		return Recovered{}, err
 	}
 	if dryRun {
-		return Recovered{Session: s, Results: resultsOf(s, jobs)}, nil
+		return Recovered{Session: s, Results: p.withWaits(ctx, s, resultsOf(s, jobs))}, nil
 	}
 	rec, err := p.update(ctx, s.Name, func(rec *session.Session) error {
 		rec.Status = session.StatusActive
@@ -145,7 +145,7 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 	if err != nil {
 		return Recovered{}, err
 	}
-	return Recovered{Session: s, Results: append(finished, results...)}, nil
+	return Recovered{Session: s, Results: append(finished, p.withWaits(ctx, s, results)...)}, nil
 }
 
 // intend writes the plan for one agent into its record, before anything is

@@ -62,7 +62,8 @@ func (p *Paw) Remove(ctx context.Context, s *session.Session, name string, o Rem
 		return nil, p.recordError(s.Name, err)
 	}
 	p.Step("remove.recorded")
-	return removed, p.finishRemoval(ctx, m, rec, name, removed)
+	defer p.claimAfter(s.Name, name, Claim{})
+	return removed, p.finishRemoval(ctx, m, rec, name, removed, func() {})
 }
 
 // removalPhase is the intent that a removal records.
@@ -76,9 +77,10 @@ func removalPhase(o RemoveOptions) session.Phase {
 	return session.PhaseRemoving
 }
 
-// finishRemoval carries out the removal that the record asks for. It may be
-// repeated after a crash at any point.
-func (p *Paw) finishRemoval(ctx context.Context, m worktree.Manager, s *session.Session, name string, removed *Removed) error {
+// finishRemoval carries out the removal that the record asks for, and last, as
+// long as the record still has the agent. It may be repeated after a crash at any
+// point.
+func (p *Paw) finishRemoval(ctx context.Context, m worktree.Manager, s *session.Session, name string, removed *Removed, last func()) error {
 	if err := p.endForRemoval(ctx, s, name); err != nil {
 		return err
 	}
@@ -93,6 +95,7 @@ func (p *Paw) finishRemoval(ctx context.Context, m worktree.Manager, s *session.
 		return errors.Join(err, p.giveUpRemoval(ctx, s.Name, name))
 	}
 	p.Step("remove.worktree-gone")
+	last()
 	_, err := p.update(ctx, s.Name, func(rec *session.Session) error {
 		dropAgent(rec, name)
 		return nil
@@ -130,7 +133,7 @@ func (p *Paw) resumeRemoval(ctx context.Context, s *session.Session, name string
 	if err != nil {
 		return err
 	}
-	return p.finishRemoval(ctx, p.manager(repository), s, name, &Removed{Agent: name})
+	return p.finishRemoval(ctx, p.manager(repository), s, name, &Removed{Agent: name}, func() {})
 }
 
 // removeWorktree looks again, now that the CLI is dead, rescues what --force
@@ -138,7 +141,7 @@ func (p *Paw) resumeRemoval(ctx context.Context, s *session.Session, name string
 func (p *Paw) removeWorktree(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, removed *Removed) error {
 	force := w.Phase == session.PhaseDiscarding
 	_, missing := os.Lstat(w.WorktreePath)
-	if force && missing == nil {
+	if force && missing == nil && !m.HalfMade(w.WorktreePath) {
 		ref := turn.RescueRef(w.TurnSession, p.Now())
 		snapshot, err := m.Snapshot(ctx, w.WorktreePath, ref, "paw: "+w.Agent+" before its worktree was removed")
 		if err != nil {
@@ -159,12 +162,17 @@ func (p *Paw) removeWorktree(ctx context.Context, m worktree.Manager, s *session
 	return err
 }
 
-// betweenTurns refuses to end agents in the middle of a turn.
+// betweenTurns refuses to end agents in the middle of a turn, unless by force, and
+// such as cannot be ended now.
 func (p *Paw) betweenTurns(ctx context.Context, s *session.Session, names []string, o RemoveOptions) error {
-	if o.Force {
-		return nil
+	if !o.Force {
+		return p.refuseBusy(ctx, s, names...)
 	}
-	return p.refuseBusy(ctx, s, names...)
+	f, err := p.observeRevived(ctx, s)
+	if err != nil {
+		return err
+	}
+	return refuseSilent(f, names)
 }
 
 // removable refuses to remove a worktree that holds anything git does not have.
@@ -174,12 +182,12 @@ func (p *Paw) removable(ctx context.Context, m worktree.Manager, s *session.Sess
 	}
 	if err := worktree.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
 		refused := failf(KindRefused, "%s: not removed: %w", w.Agent, err)
-		if m.Unregistered(planOf(s, *w)) {
+		if w.Phase == session.PhaseCreating || m.Unregistered(planOf(s, *w)) {
 			return refused.hint("paw recover %s", s.Name)
 		}
 		return refused.hint("git -C %s worktree repair %s", quote(s.RepoPath), quote(w.WorktreePath))
 	}
-	if o.Force {
+	if o.Force || m.HalfMade(w.WorktreePath) {
 		return nil
 	}
 	dirt, err := m.Inspect(ctx, w.WorktreePath)

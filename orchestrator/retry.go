@@ -78,21 +78,14 @@ func (p *Paw) refusedResume(ctx context.Context, s *session.Session, name string
 	return reason, true
 }
 
-// wordsPatience is how long the last output of a dead pane may be on its way:
-// tmux learns of a death at once, and reads what was written before it later.
-const wordsPatience = 500 * time.Millisecond
-
-// lastWords is the last line that a dead pane shows of its program.
+// lastWords is the last line that a dead pane shows of its program, "" when tmux
+// closed the terminal before it had read that: what it has not read then is gone.
 func (p *Paw) lastWords(ctx context.Context, s *session.Session, paneID string) string {
-	for deadline := time.Now().Add(wordsPatience); ; pause(ctx) {
-		screen, err := p.tmuxFor(s).CaptureTail(ctx, paneID, 10)
-		if err != nil {
-			return ""
-		}
-		if line := lastLineOf(screen); line != "" || time.Now().After(deadline) || ctx.Err() != nil {
-			return line
-		}
+	screen, err := p.tmuxFor(s).CaptureTail(ctx, paneID, 10)
+	if err != nil {
+		return ""
 	}
+	return lastLineOf(screen)
 }
 
 // lastLineOf is the last line on a screen that is not tmux's own about the dead pane.

@@ -3,7 +3,6 @@ package orchestrator
 import (
 	"context"
 	"fmt"
-	"sort"
 	"strings"
 	"time"
 
@@ -47,22 +46,26 @@ func (p *Paw) Rewind(ctx context.Context, s *session.Session, agentName string, 
 // UndoRewind brings back what the last rewind put aside.
 func (p *Paw) UndoRewind(ctx context.Context, s *session.Session, agentName string) (*Rewound, error) {
 	return p.rewind(ctx, s, agentName, "before the last rewind", func(t *turns) (string, error) {
-		refs, err := t.m.Refs(ctx, turn.RefPrefix(t.w.TurnSession)+"rescue/")
-		if err != nil {
-			return "", err
+		_, commit, err := t.lastRewind(ctx)
+		if err == nil && commit == "" {
+			err = failf(KindNotFound, "%s: nothing was rewound", agentName).hint("paw turns %s %s", s.Name, agentName)
 		}
-		names := make([]string, 0, len(refs))
-		for name := range refs {
-			if turn.IsRewindRef(name) {
-				names = append(names, name)
-			}
-		}
-		if len(names) == 0 {
-			return "", failf(KindNotFound, "%s: nothing was rewound", agentName).hint("paw turns %s %s", s.Name, agentName)
-		}
-		sort.Strings(names)
-		return refs[names[len(names)-1]], nil
+		return commit, err
 	}, func(*turn.Record) string { return "" })
+}
+
+// lastRewind is what the last rewind put aside: ref and commit, "" when there was none.
+func (t *turns) lastRewind(ctx context.Context) (ref, commit string, err error) {
+	refs, err := t.m.Refs(ctx, turn.RefPrefix(t.w.TurnSession)+"rescue/")
+	if err != nil {
+		return "", "", err
+	}
+	for name := range refs {
+		if turn.IsRewindRef(name) && name > ref {
+			ref = name
+		}
+	}
+	return ref, refs[ref], nil
 }
 
 func (p *Paw) rewind(ctx context.Context, s *session.Session, agentName, to string, target func(*turns) (string, error), remembers func(*turn.Record) string) (*Rewound, error) {
@@ -77,7 +80,7 @@ func (p *Paw) rewind(ctx context.Context, s *session.Session, agentName, to stri
 	defer cancel()
 	rewound := &Rewound{Session: s.Name, Agent: agentName, To: to}
 	err = p.withTurns(ctx, s, w, func(t *turns) error {
-		if err := p.refuseBusy(ctx, s, agentName); err != nil {
+		if err := p.refuseNotAtRest(ctx, s, agentName); err != nil {
 			return err
 		}
 		last, err := t.dir.Last()
@@ -88,7 +91,11 @@ func (p *Paw) rewind(ctx context.Context, s *session.Session, agentName, to stri
 		if err != nil {
 			return err
 		}
-		rewound.RescueRef = turn.RewindRef(w.TurnSession, p.Now())
+		newest, _, err := t.lastRewind(ctx)
+		if err != nil {
+			return err
+		}
+		rewound.RescueRef = turn.RewindRef(w.TurnSession, p.Now(), newest)
 		rewound.Remembers = remembers(last)
 		if _, err := t.m.Rewind(ctx, w.WorktreePath, commit, rewound.RescueRef); err != nil {
 			return failf(KindRefused, "%s: not rewound: %w", agentName, err)

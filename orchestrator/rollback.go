@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"paw/session"
 	"paw/worktree"
@@ -95,6 +96,7 @@ func (p *Paw) rollbackWorktrees(ctx context.Context, s *session.Session, plans [
 		}
 		_ = os.Remove(p.promptPath(s.Name, w.Agent))
 	}
+	_ = os.Remove(filepath.Join(p.Paths.LaunchDir(), s.Name)) // when it is empty
 	return nil
 }
 

@@ -85,118 +85,6 @@ func (p *Paw) Run(ctx context.Context, s *session.Session, o RunOptions) (*Ran, 
 	return r.do(ctx)
 }
 
-// headlessTurn is one headless turn on its way; whoever has it holds the agent's lock.
-type headlessTurn struct {
-	*heldAgent
-	p       *Paw
-	o       RunOptions
-	spec    agent.Spec
-	command agent.Command
-	one     *turn.Turn
-	notes   []string
-}
-
-// prepareRun refuses what cannot work, takes the agent's lock and decides how to
-// run its CLI. Nothing of a turn is written.
-func (p *Paw) prepareRun(ctx context.Context, s *session.Session, o RunOptions) (r *headlessTurn, err error) {
-	w, err := agentNamed(s, o.Agent)
-	if err != nil {
-		return nil, err
-	}
-	cli, executable, err := p.cliOf(w)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.requireHeadless(cli, executable, o.Prompt); err != nil {
-		return nil, err
-	}
-	held, err := p.holdAgent(ctx, s, o.Agent, cli)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			held.giveBack()
-		}
-	}()
-	if err := worktree.Verify(held.w.WorktreePath, held.s.GitCommonDir, ""); err != nil {
-		return nil, failf(KindRefused, "%s: not run: %w", o.Agent, err).hint("paw recover %s", s.Name)
-	}
-	p.cutTurn(ctx, held.s, *held.w, turn.ReasonCrash)
-	r = &headlessTurn{heldAgent: held, p: p, o: o}
-	return r, r.choose(ctx, executable)
-}
-
-// requireHeadless refuses CLIs without a one-shot mode, and prompts that it cannot take.
-func (p *Paw) requireHeadless(cli agent.CLI, executable, prompt string) error {
-	_, err := cli.Headless(p.draftSpec(cli, executable, prompt))
-	var refused *agent.PromptError
-	switch {
-	case errors.Is(err, agent.ErrNoHeadless):
-		return failf(KindUsage, "%s: has no one-shot mode that paw knows", cli.Name()).hint("paw clis")
-	case errors.As(err, &refused):
-		return failf(KindUsage, "%w", err)
-	}
-	return nil // anything else is about a conversation, and this one is made up
-}
-
-// choose settles the conversation of the turn, writes a new one into the record
-// before it exists, and builds the command.
-func (r *headlessTurn) choose(ctx context.Context, executable string) error {
-	p := r.p
-	r.spec = p.spec(r.s, r.w, executable)
-	r.spec.Hook, r.spec.Prompt = "", r.o.Prompt // paw itself knows the begin and the end
-	facts := recoverFacts{}
-	p.conversationFacts(ctx, r.s, r.cli, r.spec, &facts)
-	ids := facts.learnt
-	if len(ids) > 0 {
-		r.spec.ConversationID = ids[len(ids)-1]
-	}
-	switch {
-	case facts.resumable:
-	case !r.cli.Facts().ChoosesID:
-		r.spec.ConversationID = ""
-	case !facts.keepID:
-		r.spec.ConversationID = facts.newID
-	}
-	if !facts.resumable && r.w.TurnHighWater > 0 {
-		r.notes = append(r.notes, "a fresh conversation: "+facts.freshReason)
-	}
-	if err := r.remember(ctx, append(ids, r.spec.ConversationID)...); err != nil {
-		return err
-	}
-	var err error
-	if r.command, err = r.cli.Headless(r.spec); err != nil {
-		return failf(KindError, "%s: %w", r.w.Agent, err)
-	}
-	for _, file := range r.command.Files {
-		if err := writePrivate(file.Path, file.Content); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// remember adds conversations to the record, the newest last.
-func (r *headlessTurn) remember(ctx context.Context, ids ...string) error {
-	before := r.w.Conversation()
-	for _, id := range ids {
-		r.w.AddConversation(id)
-	}
-	if r.w.Conversation() == before {
-		return nil
-	}
-	_, err := r.p.update(ctx, r.s.Name, func(rec *session.Session) error {
-		if w := rec.Worktree(r.w.Agent); w != nil {
-			for _, id := range ids {
-				w.AddConversation(id)
-			}
-		}
-		return nil
-	})
-	return err
-}
-
 // do runs the turn from its claim to its tag.
 func (r *headlessTurn) do(ctx context.Context) (*Ran, error) {
 	if ctx.Err() != nil {
@@ -262,6 +150,7 @@ func (r *headlessTurn) close(ctx context.Context, end agent.Ended) error {
 		}
 		return nil
 	})
+	r.p.claimAfter(r.s.Name, r.w.Agent, Claim{})
 	if failure == nil && err != nil {
 		return failf(KindError, "%s: turn %d: %w", r.w.Agent, r.one.Number(), err).hint("paw recover %s", r.s.Name)
 	}

@@ -1,12 +1,8 @@
 package orchestrator
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -21,9 +17,6 @@ const (
 	readyPatience   = 60 * time.Second
 	confirmPatience = 5 * time.Second
 )
-
-// maxGrowth bounds how much of a transcript is searched for a queued prompt.
-const maxGrowth = 8 << 20
 
 // Sent is how a prompt arrived.
 type Sent struct {
@@ -50,27 +43,28 @@ func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt st
 	if err != nil {
 		return nil, err
 	}
+	text, err := cli.Literal(prompt)
+	if err != nil {
+		return nil, failf(KindUsage, "%w", err)
+	}
 	unlock, err := p.lockPrompt(ctx, s, w)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	text, err := cli.Literal(prompt)
-	if err != nil {
-		return nil, failf(KindUsage, "%w", err)
-	}
+	defer p.claimAll(s.Name)
 	pane, err := p.awaitReady(ctx, s, w, cli)
 	if err != nil {
 		return nil, err
 	}
-	before := p.arrivalOf(s, w, prompt)
+	before := p.arrivalOf(ctx, s, w, cli, prompt)
 	own := cli.Facts().Turns == turnsOfPaw
 	if own {
 		if err := p.beginOwnTurn(ctx, s, w, prompt); err != nil {
 			return nil, err
 		}
 	}
-	box := &inputBox{p: p, s: s, w: w, client: p.tmuxFor(s), pane: pane, ready: cli.Ready()}
+	box := p.boxOf(s, w, cli, pane)
 	if err := box.paste(ctx, text); err != nil {
 		return nil, err
 	}
@@ -137,77 +131,6 @@ func (p *Paw) takesInput(ctx context.Context, s *session.Session, a *agentFacts,
 	return err == nil && ready.Screen.MatchString(screen)
 }
 
-// arrival is what tells that a prompt arrived: a new turn or, while one runs,
-// the prompt in the log of that turn, when the CLI's hook reports that it joined,
-// or in the CLI's own transcript, when the CLI keeps it for later. A CLI that
-// keeps it for later in its memory alone shows it by an empty input box.
-type arrival struct {
-	number int // of the last turn before
-	grows  []grown
-	mark   []byte
-}
-
-// grown is a file, and its size before the prompt was typed.
-type grown struct {
-	path string
-	size int64
-}
-
-func (p *Paw) arrivalOf(s *session.Session, w *session.Worktree, prompt string) arrival {
-	a := arrival{mark: markOf(prompt)}
-	a.watch(w.TranscriptPath)
-	if last, err := p.turnDir(s.Name, w.Agent).Last(); err == nil && last != nil {
-		a.number = last.Number
-		a.watch(last.LogFile)
-	}
-	return a
-}
-
-func (a *arrival) watch(path string) {
-	if path == "" {
-		return
-	}
-	one := grown{path: path}
-	if info, err := os.Stat(path); err == nil {
-		one.size = info.Size()
-	}
-	a.grows = append(a.grows, one)
-}
-
-// markOf is the first line of a prompt as it stands in JSON, where neither logs
-// nor transcripts escape <, > and &.
-func markOf(prompt string) []byte {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(firstLine(prompt)); err != nil {
-		return nil
-	}
-	quoted := bytes.TrimSpace(b.Bytes())
-	return quoted[1 : len(quoted)-1]
-}
-
-// queued tells whether the prompt is on record by now.
-func (a arrival) queued() bool {
-	for _, one := range a.grows {
-		if one.has(a.mark) {
-			return true
-		}
-	}
-	return false
-}
-
-// has tells whether the file has the mark in what was added to it.
-func (g grown) has(mark []byte) bool {
-	f, err := os.Open(g.path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	added, err := io.ReadAll(io.NewSectionReader(f, g.size, maxGrowth))
-	return err == nil && len(mark) > 0 && bytes.Contains(added, mark)
-}
-
 // confirm waits for the start event or, while a turn runs, for another sign that
 // the CLI took the prompt; when nothing comes, Enter may have been lost and is
 // pressed once more.
@@ -222,7 +145,8 @@ func (p *Paw) confirm(ctx context.Context, box *inputBox, before arrival, sent *
 				sent.Turn = last.Number
 				return nil
 			}
-			if before.queued() || known && last.State == turn.InProgress && box.taken(ctx) {
+			open := known && last.State == turn.InProgress
+			if before.queued() || before.taken() && p.stillRuns(ctx, box.s, box.w, before.number) || open && box.taken(ctx) {
 				sent.Turn, sent.Queued = before.number, true
 				return nil
 			}

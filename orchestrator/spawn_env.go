@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,9 +16,9 @@ import (
 // CLI runs, with a PATH and marks of the CLI's own.
 func (p *Paw) asParent(s *session.Session, w *session.Worktree) (*Paw, error) {
 	other := *p
-	env := p.Env
-	if launched := p.launchedEnvironment(s, w); launched != nil {
-		env = launched
+	env := p.launchedEnvironment(s, w)
+	if env == nil {
+		env = withProgramOf(w, p.Env)
 	}
 	own := p.Config.CLIs[w.CLI].Env // the settings of its CLI are not the child's
 	other.Env = slices.DeleteFunc(agent.Inherited(env), func(kv string) bool {
@@ -30,6 +31,22 @@ func (p *Paw) asParent(s *session.Session, w *session.Worktree) (*Paw, error) {
 		root = repository.Path
 	}
 	return &other, other.configure(root)
+}
+
+// withProgramOf is env with the folder of an agent's program at the end of PATH:
+// the shells in which CLIs run commands may have read another one.
+func withProgramOf(w *session.Worktree, env []string) []string {
+	if len(w.Command) == 0 {
+		return env
+	}
+	path := filepath.Dir(w.Command[0])
+	for _, kv := range env {
+		if value, ok := strings.CutPrefix(kv, "PATH="); ok && value != "" {
+			path = value + string(filepath.ListSeparator) + filepath.Dir(w.Command[0])
+		}
+	}
+	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return strings.HasPrefix(kv, "PATH=") })
+	return append(env, "PATH="+path)
 }
 
 // launchedEnvironment is the environment of an agent's CLI, nil when it cannot be

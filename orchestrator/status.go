@@ -68,10 +68,7 @@ func (p *Paw) Status(ctx context.Context, o StatusOptions) (statuses []SessionSt
 	tags := tagReader{p: p, read: map[string]map[string][]int{}}
 	heard := map[string]panesOn{}
 	for _, s := range sessions {
-		agents, err := p.lookAtAgents(s)
-		if err != nil {
-			return nil, problems, err
-		}
+		agents := p.lookAtAgents(s)
 		on, ok := heard[s.Tmux.Socket]
 		if !ok {
 			on = <-answers[s.Tmux.Socket]
@@ -144,12 +141,15 @@ func (p *Paw) statusOf(f facts) SessionStatus {
 		as := AgentStatus{
 			Record: a.record, AgentStatus: states[i], Children: children[a.record.Agent], Hooks: hooksOf(a),
 		}
-		if last := a.turns.last; last != nil && last.State == turn.InProgress && as.State != session.StateSuspended {
+		if last := a.turns.last; last != nil && last.State == turn.InProgress && f.agentStatus(a).State != session.StateSuspended {
 			as.CurrentTurn = last.Number
 		}
 		sort.Strings(as.Children)
 		if a.lock.State == session.LockHeld {
 			as.PID = a.lock.PID()
+		}
+		if a.lockErr != nil && as.Reason == session.ReasonLockUnknown {
+			as.Reason = a.lockErr.Error()
 		}
 		if f.tmux != session.TmuxUnknown {
 			alive := a.pane != nil && !a.pane.Dead

@@ -83,6 +83,11 @@ func (p *Paw) Stop(ctx context.Context, s *session.Session, o StopOptions) (*Sto
 		return nil, failf(KindError, "%s: stopped, but not recorded: %w", s.Name, err).hint("paw stop %s", s.Name)
 	}
 	p.Step("stop.finished")
+	if !whole {
+		for _, name := range targets {
+			p.claimAfter(s.Name, name, Claim{Leaving: name})
+		}
+	}
 	return stopped, nil
 }
 

@@ -21,6 +21,7 @@ type turns struct {
 	dir    turn.Dir
 	budget worktree.Budget
 	strict bool // a number whose tag exists is an error: somebody can be told
+	ended  bool // a turn came to its end
 }
 
 // turnDir is the folder with the turn logs of an agent.
@@ -90,6 +91,9 @@ func (t *turns) begin(ctx context.Context, start turn.Start) (*turn.Turn, error)
 			_ = one.Note(note)
 		}
 		t.p.Step("turn.before")
+		if err := t.begun(ctx, one); err != nil {
+			_ = one.Note("what it waited for is still in the record: " + err.Error())
+		}
 		return one, nil
 	}
 }
@@ -128,6 +132,7 @@ func (t *turns) finish(ctx context.Context, one *turn.Turn, answer string) (turn
 	if err != nil {
 		return result, err
 	}
+	t.ended = true
 	t.p.Step("turn.ended")
 	t.remember(ctx, n)
 	t.p.Step("turn.remembered")
@@ -148,6 +153,7 @@ func (t *turns) tag(ctx context.Context, r turn.Result) error {
 // abort ends a turn badly: ABORT first, then the snapshot of what it left.
 func (t *turns) abort(ctx context.Context, one *turn.Turn, cause *turn.Abort) {
 	_ = one.Abort(cause)
+	t.ended = true
 	t.p.Step("turn.aborted")
 	n := one.Number()
 	if _, note := t.snapshot(ctx, turn.TurnRef(t.w.TurnSession, n), fmt.Sprintf("paw: %s after turn %d, %s", t.w.Agent, n, cause.Reason)); note != "" {

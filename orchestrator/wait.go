@@ -38,7 +38,7 @@ type Waited struct {
 	Agents  []Awaited
 }
 
-// Wait waits until agents have finished a turn. It writes nothing. What it found
+// Wait waits until agents have finished a turn. It writes nothing itself. What it found
 // comes with every error but those of a wait that could not begin: that an agent
 // needs the user, that one failed, that the time is over.
 func (p *Paw) Wait(ctx context.Context, s *session.Session, o WaitOptions) (*Waited, error) {
@@ -50,6 +50,7 @@ func (p *Paw) Wait(ctx context.Context, s *session.Session, o WaitOptions) (*Wai
 	if err != nil {
 		return nil, err
 	}
+	p.claimAll(s.Name)
 	branches := make([]live.Branch, len(names))
 	for i, name := range names {
 		branches[i] = live.Branch{Repository: s.GitCommonDir, Name: s.Worktree(name).Branch}
@@ -101,7 +102,6 @@ func (p *Paw) whomToAwait(s *session.Session, named []string) ([]string, error) 
 	if p.getenv("PAW_SESSION") == s.Name && s.Worktree(p.getenv("PAW_AGENT")) != nil {
 		caller = p.getenv("PAW_AGENT")
 	}
-	var names []string
 	for _, name := range named {
 		if _, err := agentNamed(s, name); err != nil {
 			return nil, err
@@ -109,20 +109,29 @@ func (p *Paw) whomToAwait(s *session.Session, named []string) ([]string, error) 
 		if name == caller {
 			return nil, failf(KindUsage, "%s: would wait for itself", name).hint("paw wait --help")
 		}
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
 	}
 	switch {
-	case len(names) > 0:
-		return names, nil
+	case len(named) > 0:
+		return unique(named), nil
 	case caller == "":
 		return agentNames(s), nil
 	}
-	if names = s.Children(caller); len(names) == 0 {
+	children := s.Children(caller)
+	if len(children) == 0 {
 		return nil, failf(KindError, "%s: has no children", caller).hint("paw spawn --help")
 	}
-	return names, nil
+	return children, nil
+}
+
+// unique are names in their order, each once.
+func unique(names []string) []string {
+	var once []string
+	for _, name := range names {
+		if !slices.Contains(once, name) {
+			once = append(once, name)
+		}
+	}
+	return once
 }
 
 // awaitedOf is an agent as its live session shows it now.

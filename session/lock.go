@@ -68,9 +68,20 @@ func (l Locks) Prompt(ctx context.Context, session, agent string) (unlock func()
 	return l.wait(ctx, "sending to "+session+"/"+agent, "prompt-"+session+"-"+agent+".lock")
 }
 
-// PromptHeld tells whether somebody holds the Prompt lock of an agent, without ever waiting for it.
-func (l Locks) PromptHeld(session, agent string) bool {
-	f, err := os.Open(filepath.Join(l.Dir, "prompt-"+session+"-"+agent+".lock"))
+// Delivery waits for the lock under which somebody tells an agent how its children ended. It is taken before Prompt, and
+// held until it is known whether that has arrived. When ctx ends first, the error is a *LockedError that names the holder.
+func (l Locks) Delivery(ctx context.Context, session, agent string) (unlock func(), err error) {
+	if err := ValidTurnSession(session, agent); err != nil {
+		return nil, err
+	}
+	return l.wait(ctx, "delivery to "+session+"/"+agent, deliveryFile(session, agent))
+}
+
+func deliveryFile(session, agent string) string { return "delivery-" + session + "-" + agent + ".lock" }
+
+// DeliveryHeld tells whether somebody holds the Delivery lock of an agent, without ever waiting for it.
+func (l Locks) DeliveryHeld(session, agent string) bool {
+	f, err := os.Open(filepath.Join(l.Dir, deliveryFile(session, agent)))
 	if err != nil {
 		return false
 	}

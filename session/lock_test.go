@@ -307,3 +307,35 @@ func evaluated(t *testing.T, path string) string {
 	}
 	return real
 }
+
+func TestDeliveryHeldOnlyLooks(t *testing.T) {
+	l := Locks{Dir: t.TempDir()}
+	if l.DeliveryHeld("shop", "one") {
+		t.Error("held, and nobody ever took it")
+	}
+	unlock, err := l.Delivery(t.Context(), "shop", "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !l.DeliveryHeld("shop", "one") || l.DeliveryHeld("shop", "two") {
+		t.Error("the lock of one is held, and no other")
+	}
+	if other, err := l.Prompt(t.Context(), "shop", "one"); err != nil {
+		t.Errorf("typing is another lock: %v", err)
+	} else {
+		other()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	var locked *LockedError
+	if _, err := l.Delivery(ctx, "shop", "one"); !errors.As(err, &locked) || locked.PID != os.Getpid() {
+		t.Errorf("got %v", err)
+	}
+	unlock()
+	if l.DeliveryHeld("shop", "one") {
+		t.Error("held, and it was given back")
+	}
+	if _, err := l.Delivery(t.Context(), "../shop", "one"); err == nil {
+		t.Error("a name that is none")
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 
 	"paw/worktree/git"
 )
@@ -37,4 +38,26 @@ func Init(ctx context.Context, dir, message string) error {
 		return repo.WithEnv(snapshotAuthor...).Run(ctx, commit...)
 	}
 	return err
+}
+
+// Uninit takes Init back, for a caller that could not go on, as long as nothing
+// but the one empty commit has come into the directory. The error is
+// *NotEmptyError otherwise.
+func Uninit(ctx context.Context, dir string) error {
+	content, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	commits, err := in(dir).Line(ctx, "rev-list", "--all", "--reflog", "--count")
+	if err != nil {
+		return err
+	}
+	files, err := in(dir).Line(ctx, "ls-tree", "HEAD")
+	if err != nil {
+		return err
+	}
+	if len(content) != 1 || content[0].Name() != ".git" || commits != "1" || files != "" || exists(filepath.Join(dir, ".git", "worktrees")) {
+		return &NotEmptyError{Dir: dir}
+	}
+	return os.RemoveAll(filepath.Join(dir, ".git"))
 }

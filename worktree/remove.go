@@ -17,13 +17,15 @@ const ownerPrefix = "paw "
 // With keep the trash stays for good, and commits that only this worktree knows
 // are kept under refs/paw/…/rescue. Without keep the trash is deleted in the
 // background, so the worktree must be clean by Inspect; otherwise this is
-// refused with *ConflictError, too.
+// refused with *ConflictError, too. The trash of a worktree that is half made
+// always stays.
 //
 // A path that is neither there nor registered is no error.
 func (m Manager) Remove(ctx context.Context, path string, keep bool) (trash string, err error) {
 	if e, err := m.removable(ctx, path); e == nil {
 		return "", err
 	}
+	keep = keep || m.HalfMade(path)
 	clean := !keep && exists(path)
 	if clean {
 		dirt, err := m.Inspect(ctx, path)
@@ -55,6 +57,13 @@ func (m Manager) Remove(ctx context.Context, path string, keep bool) (trash stri
 	dropEmptyParents(path)
 	sweep(ctx, m.trashDir(), filepath.Dir(filepath.Dir(trash)))
 	return trash, nil
+}
+
+// HalfMade reports whether the worktree at path is one that Create left before
+// its checkout was complete, so that nothing has run in it.
+func (m Manager) HalfMade(path string) bool {
+	admin, err := verified(path, m.Repository.CommonDir, "")
+	return err == nil && !exists(filledMark(admin))
 }
 
 // removable returns the registration of a worktree that paw may remove, nil

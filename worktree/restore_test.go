@@ -362,3 +362,26 @@ func TestInitRefusesFolderWithFiles(t *testing.T) {
 		t.Error("it is a repository now")
 	}
 }
+
+func TestUninitTakesBackOnlyWhatInitMade(t *testing.T) {
+	for name, change := range map[string]func(dir string){
+		"":                 func(string) {},
+		"a file":           func(dir string) { writeFile(t, filepath.Join(dir, "mine"), "x") },
+		"a commit":         func(dir string) { gitIn(t, dir, "commit", "-q", "--allow-empty", "-m", "mine") },
+		"a commit of old":  func(dir string) { gitIn(t, dir, "commit", "-q", "--amend", "--allow-empty", "-m", "mine") },
+		"another worktree": func(dir string) { gitIn(t, dir, "worktree", "add", "-q", "--detach", filepath.Join(realTemp(t), "w")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := realTemp(t)
+			if err := Init(t.Context(), dir, "m"); err != nil {
+				t.Fatal(err)
+			}
+			change(dir)
+			err := Uninit(t.Context(), dir)
+			var full *NotEmptyError
+			if kept := name != ""; kept != errors.As(err, &full) || kept != exists(filepath.Join(dir, ".git")) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}

@@ -17,21 +17,19 @@ a worktree and a pane.
 
 With --from they start where turn N of another agent ended, by default its last
 finished one: on the commit of its tag, with the files that were not committed then.
-The conversation comes along where the CLI is the same and can copy one.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
+The conversation comes along: copied where the CLI is the same and can copy one, else
+told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
 		Example: `  paw add --cli gemini
   paw add --cli review=claude --branches feat/review --prompt "review the other branches"
-  paw add --cli claude --from claude@3`,
+  paw add --cli claude --from claude@3
+  paw add --cli codex --from claude --prompt "review what it did"`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := a.paw()
+			p, s, err := a.session(name)
 			if err != nil {
 				return err
 			}
 			if err := o.readPrompt(a.stdin); err != nil {
-				return err
-			}
-			s, err := p.Find(name)
-			if err != nil {
 				return err
 			}
 			if len(o.CLIs) == 0 {
@@ -52,7 +50,6 @@ The conversation comes along where the CLI is the same and can copy one.`, exitU
 	f := cmd.Flags()
 	f.StringSliceVar(&o.CLIs, "cli", nil, "CLIs to add, items [AGENT=]CLI")
 	f.StringSliceVar(&o.Branches, "branches", nil, "branches to work on, one agent each; made when missing")
-	f.StringVar(&name, "session", "", "session to add to (default: that of this place)")
 	f.StringVar(&o.Base, "base", "", "commit that new branches start from (default: HEAD)")
 	f.StringVar(&from, "from", "", "AGENT[@N]: start where turn N of that agent ended")
 	f.StringVar(&o.Prompt, "prompt", "", "first prompt of each agent")
@@ -60,6 +57,6 @@ The conversation comes along where the CLI is the same and can copy one.`, exitU
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be done and do nothing")
 	a.addJSON(cmd)
 	completeFlag(cmd, "cli", a.completeCLIs)
-	completeFlag(cmd, "session", a.completeSessions)
+	a.addSession(cmd, &name)
 	return cmd
 }

@@ -292,6 +292,7 @@ func stopAndLook(t *testing.T, w *cliWorld) {
 	if hooks, err := os.ReadFile(filepath.Join(w.root, "home/.local/state/paw/hooks.log")); err == nil {
 		t.Errorf("hooks failed:\n%s", hooks)
 	}
+	w.checkLog(w.cli)
 }
 
 // text is a field that may be null.

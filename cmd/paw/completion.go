@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
@@ -102,12 +104,18 @@ func agentNames(s *session.Session, given []string) []string {
 	return words
 }
 
-func (a *app) completeCLIs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+// completeCLIs completes the last of several items [AGENT=]CLI.
+func (a *app) completeCLIs(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	p, err := a.paw()
 	if err != nil {
 		return names(nil)
 	}
-	return names(p.CLIs.Names())
+	before := typed[:strings.LastIndexAny(typed, ",=")+1]
+	words := p.CLIs.Names()
+	for i := range words {
+		words[i] = before + words[i]
+	}
+	return names(words)
 }
 
 func (a *app) completePresets(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -22,11 +22,7 @@ what you edited between turns is not shown as the agent's.`, exitUsage, exitNotF
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := a.paw()
-			if err != nil {
-				return err
-			}
-			s, err := p.Find(name)
+			p, s, err := a.session(name)
 			if err != nil {
 				return err
 			}
@@ -38,8 +34,7 @@ what you edited between turns is not shown as the agent's.`, exitUsage, exitNotF
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&name, "session", "", "session of the agent (default: that of this place)")
 	f.BoolVar(&o.Stat, "stat", false, "only the names and sizes of the changes")
-	completeFlag(cmd, "session", a.completeSessions)
+	a.addSession(cmd, &name)
 	return cmd
 }

@@ -67,6 +67,9 @@ func pawWords(code string) [][]string {
 
 // checkCall reports what of one call does not exist.
 func checkCall(root *cobra.Command, words []string) (wrong []string) {
+	if words[0] == "help" && len(words) > 1 {
+		words = words[1:] // cobra adds that command when it runs
+	}
 	cmd, _, err := root.Find(words)
 	if err != nil || (cmd == root && !strings.HasPrefix(words[0], "-")) {
 		return []string{"no command " + words[0]}
@@ -139,7 +142,7 @@ func TestReferenceSections(t *testing.T) {
 		sections[name] = text
 	}
 	for _, cmd := range rootForDocs().Commands() {
-		if cmd.Hidden {
+		if cmd.Hidden || cmd.IsAdditionalHelpTopicCommand() {
 			continue
 		}
 		text, ok := sections[cmd.Name()]
@@ -193,7 +196,7 @@ func subcommandHas(cmd *cobra.Command, flag string) bool {
 func TestHelpIsComplete(t *testing.T) {
 	root := rootForDocs()
 	for _, cmd := range root.Commands() {
-		if cmd.Hidden {
+		if cmd.Hidden || cmd.IsAdditionalHelpTopicCommand() {
 			continue
 		}
 		if cmd.Example == "" {
@@ -209,5 +212,36 @@ func TestHelpIsComplete(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestAgentsPage: the page for agents is short, names what exists, and stands in docs/agents.md as it is.
+func TestAgentsPage(t *testing.T) {
+	content, err := os.ReadFile("../../docs/agents.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var quoted strings.Builder
+	calls, root := 0, rootForDocs()
+	for line := range strings.Lines(agentsPage) {
+		if line != "\n" {
+			quoted.WriteString("    ")
+		}
+		quoted.WriteString(line)
+		for _, words := range pawWords(strings.TrimSpace(line)) {
+			calls++
+			for _, wrong := range checkCall(root, words) {
+				t.Errorf("paw help agents: %s: %s", wrong, strings.TrimSpace(line))
+			}
+		}
+		if len(line) > 92 {
+			t.Errorf("paw help agents: a line of %d characters: %s", len(line), line)
+		}
+	}
+	if n := strings.Count(agentsPage, "\n"); n >= 60 || calls < 8 {
+		t.Errorf("paw help agents has %d lines and %d calls of paw", n, calls)
+	}
+	if !strings.HasSuffix(string(content), "\n\n"+quoted.String()) {
+		t.Error("docs/agents.md does not end with what paw help agents prints")
 	}
 }

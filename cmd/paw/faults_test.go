@@ -107,9 +107,21 @@ func TestEightRecoversAtOnceStartEachAgentOnce(t *testing.T) {
 func TestEightStartsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	// A remote branch as the start would have git write what it tracks into the one configuration that all share.
+	w.git(w.root, "clone", "-q", "--bare", w.repo, filepath.Join(w.root, "origin.git"))
+	w.git(w.repo, "remote", "add", "origin", filepath.Join(w.root, "origin.git"))
+	w.git(w.repo, "fetch", "-q", "origin")
+	w.git(w.repo, "config", "branch.autoSetupMerge", "always")
+	before, err := os.ReadFile(filepath.Join(w.repo, ".git/config"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	outs := w.atOnce(8, func(i int) []string {
-		return []string{"start", "--cli", "demo,demo", "--name", fmt.Sprintf("s%d", i), "--detach"}
+		return []string{"start", "--cli", "demo,demo", "--base", "origin/main", "--name", fmt.Sprintf("s%d", i), "--detach"}
 	})
+	if after, err := os.ReadFile(filepath.Join(w.repo, ".git/config")); err != nil || string(after) != string(before) {
+		t.Errorf("the repository's configuration became\n%s, %v", after, err)
+	}
 	for i, out := range outs {
 		if out.code != 0 {
 			t.Errorf("start %d: exit code %d\n%s%s", i, out.code, out.stdout, out.stderr)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // interrupted starts two agents whose set-up command never ends, sends paw a
@@ -83,5 +85,45 @@ func TestInterruptedStartKeepsWhatTheSetUpMade(t *testing.T) {
 	}
 	if a := w.agent("one"); a.PID == nil {
 		t.Errorf("not recovered: %+v", a)
+	}
+}
+
+// TestStartInterruptedAfterEveryStep sends Ctrl-C, or the hang-up of a terminal
+// that is closed, after each step of start. Either all of it is taken back, or
+// recover makes it whole, which is said.
+func TestStartInterruptedAfterEveryStep(t *testing.T) {
+	start := []string{"start", "--cli", "one=demo,two=demo", "--detach"}
+	whole := newWorld(t)
+	steps := whole.stepsOf(start...)
+	want := whole.state()
+	for _, step := range steps {
+		step, second, _ := strings.Cut(step, ":")
+		if second != "1" {
+			continue
+		}
+		for _, sig := range []string{"INT", "HUP"} {
+			t.Run(step+" "+sig, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				out := w.pawWith([]string{"PAW_TEST_AT=" + step, "PAW_TEST_DO=kill -" + sig + " $PPID"}, start...)
+				if out.code != 130 && out.code != 0 {
+					t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+				}
+				if len(w.view().Sessions) == 0 {
+					if out.code == 0 {
+						t.Errorf("it ended well and left no session\n%s", out.stderr)
+					}
+					w.nothing()
+					return
+				}
+				if out.code != 0 && !strings.Contains(out.stderr, "paw: hint: paw recover shop\n") {
+					t.Errorf("it left a session and said\n%s", out.stderr)
+				}
+				w.ok(w.paw("recover", "--detach"))
+				if diff := cmp.Diff(want, w.state()); diff != "" {
+					t.Errorf("interrupted, then recovered: the world differs (-uninterrupted +interrupted)\n%s", diff)
+				}
+			})
+		}
 	}
 }

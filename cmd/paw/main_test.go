@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -15,7 +16,7 @@ import (
 // TestMain lets the test binary be paw: as a command of the scripts, in the
 // worlds of the crash tests, and in the panes that either of them opens.
 func TestMain(m *testing.M) {
-	asPaw := os.Getenv("PAW_TEST_MAIN") != "" || (len(os.Args) > 1 && (os.Args[1] == "__agent" || os.Args[1] == "demo-agent" || os.Args[1] == "hook"))
+	asPaw := os.Getenv("PAW_TEST_MAIN") != "" || (len(os.Args) > 1 && slices.Contains([]string{"__agent", "demo-agent", "hook", "__deliver"}, os.Args[1]))
 	if asPaw {
 		mainForTests()
 	}

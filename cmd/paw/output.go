@@ -14,6 +14,7 @@ import (
 
 	"paw/orchestrator"
 	"paw/session"
+	"paw/session/history"
 )
 
 // isTerminal tells whether w is a terminal.
@@ -36,7 +37,7 @@ func (a *app) note(text string) {
 		a.notes = append(a.notes, text)
 		return
 	}
-	fmt.Fprintf(a.stderr, "paw: note: %s\n", text)
+	fmt.Fprintf(a.stderr, "paw: note: %s\n", history.Printable(text))
 }
 
 // stateColours are the ANSI colours of states, on terminals only; the words
@@ -54,7 +55,8 @@ func (a *app) printTable(w io.Writer, indent string, rows [][]cell) {
 	widths := map[int]int{}
 	for _, row := range rows {
 		for i, c := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(c.text))
+			row[i].text = onOneLine(c.text)
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i].text))
 		}
 	}
 	var out strings.Builder // written at once: a table of 200 rows is one write
@@ -73,10 +75,20 @@ func (a *app) printTable(w io.Writer, indent string, rows [][]cell) {
 	_, _ = io.WriteString(w, out.String())
 }
 
+// onOneLine is text that agents and CLIs may have written, as it can be printed
+// among other text: nothing in it acts on the terminal.
+func onOneLine(text string) string {
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(history.Printable(text))
+}
+
 // colour paints text in the colour of a state, on a terminal and unless
 // NO_COLOR is set (no-color.org).
 func (a *app) colour(text, state string) string {
-	code := stateColours[state]
+	return a.paint(text, stateColours[state])
+}
+
+// paint gives text a colour by its ANSI code, where output is coloured.
+func (a *app) paint(text, code string) string {
 	if code == "" || !a.coloured() {
 		return text
 	}
@@ -96,7 +108,7 @@ func (a *app) coloured() bool {
 func (a *app) printStatus(st orchestrator.SessionStatus, now time.Time) {
 	line := fmt.Sprintf("%s  %s  %s", st.Session.Name, a.colour(string(st.Status), string(st.Status)), home(st.Session.RepoPath))
 	if st.Reason != "" {
-		line += "  (" + st.Reason + ")"
+		line += "  (" + onOneLine(st.Reason) + ")"
 	}
 	fmt.Fprintln(a.stdout, line)
 	rows := make([][]cell, 0, len(st.Agents))
@@ -110,9 +122,10 @@ func (a *app) printStatus(st orchestrator.SessionStatus, now time.Time) {
 		if ag.Dirty != nil && *ag.Dirty > 0 {
 			note = strings.TrimPrefix(note+fmt.Sprintf(", %d uncommitted", *ag.Dirty), ", ")
 		}
-		resumable = resumable || ag.PID == 0 && (ag.State == session.StateSuspended || ag.State == session.StateError)
+		gone := ag.State == session.StateSuspended || ag.State == session.StateError || ag.State == session.StateWaitingChildren
+		resumable = resumable || ag.PID == 0 && gone
 		rows = append(rows, []cell{{text: ag.label()}, {text: ag.Record.CLI}, {string(ag.State), string(ag.State)},
-			{text: since}, {text: ag.Record.Branch}, {text: note}})
+			{text: since}, {text: turnsOf(ag.AgentStatus)}, {text: ag.Record.Branch}, {text: note}})
 	}
 	a.printTable(a.stdout, "  ", rows)
 	if resumable {
@@ -120,13 +133,37 @@ func (a *app) printStatus(st orchestrator.SessionStatus, now time.Time) {
 	}
 }
 
-// printResults prints what became of agents; true when one was refused.
-func (a *app) printResults(s *session.Session, results []orchestrator.Result) bool {
+// turnsOf is how many turns an agent has finished or, with dots, the number of
+// the one under way.
+func turnsOf(ag orchestrator.AgentStatus) string {
+	ended := ag.State == session.StateIdle || ag.State == session.StateError // as the CLI's own record tells
+	switch {
+	case ag.CurrentTurn > 0 && !ended:
+		return fmt.Sprintf("turn %d…", ag.CurrentTurn)
+	case ag.TurnsCompleted > 0:
+		return countOf(ag.TurnsCompleted, "turn")
+	}
+	return ""
+}
+
+// wouldBe are the results of agents that were not carried out.
+var wouldBe = map[orchestrator.ResultKind]string{
+	orchestrator.ResultResumed: "would resume",
+	orchestrator.ResultFresh:   "would start fresh",
+}
+
+// printResults prints what became of agents or, with dryRun, what would; true when
+// one was refused.
+func (a *app) printResults(s *session.Session, results []orchestrator.Result, dryRun bool) bool {
 	refused := false
 	fmt.Fprintf(a.stdout, "%s  %s\n", s.Name, home(s.RepoPath))
 	rows := make([][]cell, 0, len(results))
 	for _, r := range results {
-		rows = append(rows, []cell{{text: r.Agent}, {text: r.CLI}, {string(r.Kind), string(r.Kind)}, {text: r.Reason}})
+		word := string(r.Kind)
+		if would := wouldBe[r.Kind]; dryRun && would != "" {
+			word = would
+		}
+		rows = append(rows, []cell{{text: r.Agent}, {text: r.CLI}, {word, string(r.Kind)}, {text: r.Reason}})
 	}
 	a.printTable(a.stdout, "  ", rows)
 	for _, r := range results {
@@ -135,7 +172,7 @@ func (a *app) printResults(s *session.Session, results []orchestrator.Result) bo
 			a.note(r.Agent + ": " + note)
 		}
 		if r.Kind == orchestrator.ResultRefused {
-			fmt.Fprintf(a.stderr, "paw: error: %s: %s\n", r.Agent, r.Reason)
+			fmt.Fprintf(a.stderr, "paw: error: %s: %s\n", r.Agent, history.Printable(r.Reason))
 			for _, hint := range r.Hints {
 				fmt.Fprintf(a.stderr, "paw: hint: %s\n", hint)
 			}
@@ -149,7 +186,7 @@ func (a *app) showResults(cmd *cobra.Command, p *orchestrator.Paw, s *session.Se
 	if a.json {
 		return a.showSession(cmd, p, s.Name, results)
 	}
-	refused := a.printResults(s, results)
+	refused := a.printResults(s, results, false)
 	if refused {
 		return exitStatus(orchestrator.KindError)
 	}

@@ -58,7 +58,7 @@ func runRecover(cmd *cobra.Command, a *app, p *orchestrator.Paw, o orchestrator.
 		err = a.printJSON(recoveredView(recovered, problems, a.noted()))
 	} else {
 		a.printProblems(problems)
-		last = a.printRecovered(recovered)
+		last = a.printRecovered(recovered, o.DryRun)
 	}
 	switch {
 	case err != nil:
@@ -72,7 +72,7 @@ func runRecover(cmd *cobra.Command, a *app, p *orchestrator.Paw, o orchestrator.
 }
 
 // printRecovered prints what became of sessions, and returns the last that is back.
-func (a *app) printRecovered(recovered []orchestrator.Recovered) (last *session.Session) {
+func (a *app) printRecovered(recovered []orchestrator.Recovered, dryRun bool) (last *session.Session) {
 	for _, r := range recovered {
 		switch {
 		case r.Err != nil:
@@ -81,7 +81,7 @@ func (a *app) printRecovered(recovered []orchestrator.Recovered) (last *session.
 			fmt.Fprintf(a.stdout, "%s: %s\n", r.Session.Name, r.Left)
 		default:
 			last = r.Session
-			a.printResults(r.Session, r.Results)
+			a.printResults(r.Session, r.Results, dryRun)
 		}
 	}
 	return last

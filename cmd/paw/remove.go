@@ -26,11 +26,7 @@ folder of the repository. Agents that it has started stay.`, exitUsage, exitRefu
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := a.paw()
-			if err != nil {
-				return err
-			}
-			s, err := p.Find(name)
+			p, s, err := a.session(name)
 			if err != nil {
 				return err
 			}
@@ -43,11 +39,10 @@ folder of the repository. Agents that it has started stay.`, exitUsage, exitRefu
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&name, "session", "", "session of the agent (default: that of this place)")
 	f.BoolVar(&o.KeepWorktree, "keep-worktree", false, "leave the worktree where it is, no longer paw's")
 	f.BoolVar(&o.Force, "force", false, "save what is not committed, then remove")
 	f.BoolVar(&o.DryRun, "dry-run", false, "say whether it could be removed and do nothing")
-	completeFlag(cmd, "session", a.completeSessions)
+	a.addSession(cmd, &name)
 	return cmd
 }
 

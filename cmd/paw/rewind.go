@@ -18,17 +18,13 @@ func newRewind(a *app) *cobra.Command {
 		Long: exits(`Put an agent's worktree back to the end of turn N (0 is its base): every tracked and
 untracked file as it was then, ignored files untouched. What is there now is saved
 first, so --undo brings it back. The branch goes along; the conversation does not.
-It refuses while a turn runs.`, exitUsage, exitRefused, exitNotFound, exitMissing),
+It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage, exitRefused, exitNotFound, exitMissing),
 		Example: `  paw rewind claude 2
   paw rewind claude --undo`,
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := a.paw()
-			if err != nil {
-				return err
-			}
-			s, err := p.Find(name)
+			p, s, err := a.session(name)
 			if err != nil {
 				return err
 			}
@@ -53,8 +49,7 @@ It refuses while a turn runs.`, exitUsage, exitRefused, exitNotFound, exitMissin
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&name, "session", "", "session of the agent (default: that of this place)")
 	f.BoolVar(&undo, "undo", false, "take the last rewind back")
-	completeFlag(cmd, "session", a.completeSessions)
+	a.addSession(cmd, &name)
 	return cmd
 }

@@ -94,8 +94,9 @@ Without a command it is paw status where a session exists.`,
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(
 		newStart(a), newStatus(a), newAttach(a), newRecover(a), newStop(a), newAdd(a), newRemove(a), newPurge(a),
-		newTurns(a), newDiff(a), newRewind(a), newSend(a), newRun(a), newSpawn(a), newWait(a), newDone(a),
-		newCLIs(a), newConfig(a), newDoctor(a), newCompletion(a), newVersion(a), newAgent(a), newHook(a), newDemoAgent(),
+		newTurns(a), newLog(a), newDiff(a), newRewind(a), newSend(a), newRun(a), newSpawn(a), newWait(a), newDone(a),
+		newCLIs(a), newConfig(a), newDoctor(a), newCompletion(a), newVersion(a), newAgent(a), newHook(a), newDeliver(a), newDemoAgent(),
+		newAgents(),
 	)
 	for _, cmd := range root.Commands() {
 		if cmd.Args != nil {

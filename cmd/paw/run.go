@@ -50,10 +50,9 @@ CLI cannot ask for permissions: give it those that it needs in its own configura
 	f.StringVar(&o.Prompt, "prompt", "", "what the CLI is asked")
 	f.StringVar(&o.promptFile, "prompt-file", "", "file with the prompt, - for standard input")
 	f.StringVar(&o.typ, "type", string(turn.TypePrompt), "kind of the turn, a word for your own use")
-	f.StringVar(&o.session, "session", "", "session of the agent (default: that of this place)")
+	a.addSession(cmd, &o.session)
 	a.addJSON(cmd)
 	completeFlag(cmd, "cli", a.completeCLIs)
-	completeFlag(cmd, "session", a.completeSessions)
 	return cmd
 }
 
@@ -64,15 +63,11 @@ func (a *app) runTurn(cmd *cobra.Command, args []string, o runOptions) error {
 	if len(args) > 0 && (o.branch != "" || o.Base != "") {
 		return usagef(cmd, "--branch and --base are for a new agent (--cli)")
 	}
-	p, err := a.paw()
+	p, s, err := a.session(o.session)
 	if err != nil {
 		return err
 	}
 	if err := a.readRunPrompt(cmd, &o); err != nil {
-		return err
-	}
-	s, err := p.Find(o.session)
-	if err != nil {
 		return err
 	}
 	run := orchestrator.RunOptions{Prompt: o.Prompt, Type: turn.Type(o.typ), Started: a.onSecondInterrupt}

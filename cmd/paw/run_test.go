@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -182,7 +183,9 @@ func TestTwiceInterruptedRunEndsAtOnce(t *testing.T) {
 	}
 	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "")
 	w.ok(w.paw("recover", "shop", "--detach"))
-	if turns := w.turnsOf("one"); len(turns) != 1 || *turns[0].Reason != "crash" {
+	turns := w.turnsOf("one")
+	// On a busy machine the grace of the first may be over just before the second comes.
+	if len(turns) != 1 || !slices.Contains([]string{"crash", "interrupted"}, *turns[0].Reason) {
 		t.Errorf("turns %+v", turns)
 	}
 }

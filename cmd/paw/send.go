@@ -24,11 +24,7 @@ beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := a.paw()
-			if err != nil {
-				return err
-			}
-			s, err := p.Find(name)
+			p, s, err := a.session(name)
 			if err != nil {
 				return err
 			}
@@ -49,8 +45,7 @@ beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&name, "session", "", "session of the agent (default: that of this place)")
 	f.BoolVar(&noWait, "no-wait", false, "do not wait for the confirmation")
-	completeFlag(cmd, "session", a.completeSessions)
+	a.addSession(cmd, &name)
 	return cmd
 }

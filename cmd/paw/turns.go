@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/session/history"
 	"paw/session/turn"
 )
 
@@ -17,7 +18,8 @@ func newTurns(a *app) *cobra.Command {
 		Use:   "turns [NAME] [AGENT]",
 		Short: "List the turns of the agents",
 		Long: exits(`List the turns of the agents: number, how each ended, the commit it ended on, the
-files it changed, how long it took, and its prompt. A finished turn N has the tag
+files it changed, how long it took, and its prompt, with what went wrong in
+parentheses. A finished turn N has the tag
 afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound),
 		Example: `  paw turns
   paw turns claude
@@ -59,7 +61,7 @@ func (a *app) printTurns(list orchestrator.AgentTurns, named bool) {
 		fmt.Fprintf(a.stdout, "%sno turns yet\n", indent)
 		return
 	}
-	rows := make([][]cell, 0, len(list.Turns))
+	rows := [][]cell{{{text: "N"}, {text: "OUTCOME"}, {text: "COMMIT"}, {text: "FILES"}, {text: "TIME"}, {text: "PROMPT"}}}
 	for _, t := range list.Turns {
 		files := ""
 		if t.Files != nil {
@@ -69,9 +71,13 @@ func (a *app) printTurns(list orchestrator.AgentTurns, named bool) {
 		if len(commit) > 10 {
 			commit = commit[:10]
 		}
+		prompt := shorten(t.Prompt, 60)
+		if t.State == turn.Aborted && t.ErrorMessage != "" {
+			prompt += " (" + shorten(t.ErrorMessage, 60) + ")"
+		}
 		outcome, colour := turnOutcome(t)
 		rows = append(rows, []cell{{text: fmt.Sprint(t.Number)}, {outcome, colour}, {text: commit}, {text: files},
-			{text: duration(t)}, {text: shorten(t.Prompt, 60)}})
+			{text: duration(t)}, {text: prompt}})
 	}
 	a.printTable(a.stdout, indent, rows)
 }
@@ -107,13 +113,8 @@ func duration(t orchestrator.ListedTurn) string {
 
 // shorten cuts text to its first line and at most n characters, without control characters.
 func shorten(text string, n int) string {
-	line, _, more := strings.Cut(strings.TrimSpace(text), "\n")
-	line = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(line, "?"))
+	line, _, more := strings.Cut(strings.TrimSpace(history.Printable(text)), "\n")
+	line = strings.ReplaceAll(line, "\t", " ")
 	if runes := []rune(line); len(runes) > n {
 		return string(runes[:n-3]) + "..."
 	}

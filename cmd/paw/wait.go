@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 func newWait(a *app) *cobra.Command {
 	var o orchestrator.WaitOptions
 	var name string
-	var all bool
+	var all, notify bool
 	cmd := &cobra.Command{
 		Use:   "wait [AGENT...]",
 		Short: "Wait until agents have finished a turn",
@@ -22,12 +23,17 @@ Without AGENT it is for all agents of the session or, inside the pane of an agen
 those that this agent started.
 
 How each ended is printed, one line for each: agent, outcome, turn, changed files and
-message. It writes nothing and may be interrupted at any time.`, exitUsage,
+message. It writes nothing and may be interrupted at any time.
+
+An agent should use --notify instead, since CLIs limit how long a command may run: it
+returns at once, and when the children have ended paw types one prompt with their results
+into the agent's pane.`, exitUsage,
 			"4    an agent waits for your answer", "5    an agent that has finished failed", "7    the time-out is over",
 			exitNotFound, exitBroken),
 		Example: `  paw wait
   paw wait tests docs --timeout 10m
   paw wait --any --json
+  paw wait --notify
   paw send claude "fix the tests" && paw wait claude && paw diff claude`,
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,10 +43,15 @@ message. It writes nothing and may be interrupted at any time.`, exitUsage,
 				return usagef(cmd, "--any and --all exclude each other")
 			case o.Timeout < 0:
 				return usagef(cmd, "--timeout %s: not a time to wait", o.Timeout)
+			case notify && (o.Timeout > 0 || name != ""):
+				return usagef(cmd, "--notify goes with neither --timeout nor --session")
 			}
 			p, err := a.paw()
 			if err != nil {
 				return err
+			}
+			if notify {
+				return a.notify(cmd.Context(), p, o)
 			}
 			s, err := p.Find(name)
 			if err != nil {
@@ -60,11 +71,36 @@ message. It writes nothing and may be interrupted at any time.`, exitUsage,
 	f.BoolVar(&o.Any, "any", false, "the first one that has finished is enough")
 	f.BoolVar(&all, "all", false, "all of them (the default)")
 	f.DurationVar(&o.Timeout, "timeout", 0, "how long to wait at most, such as 90s or 10m (default: for ever)")
+	f.BoolVar(&notify, "notify", false, "for an agent, in its own pane: return at once, the results come as a prompt")
 	f.StringVar(&name, "session", "", "session of the agents (default: that of this place)")
 	a.addJSON(cmd)
 	completeFlag(cmd, "session", a.completeSessions)
 	completeFlag(cmd, "timeout", cobra.NoFileCompletions)
 	return cmd
+}
+
+// notify makes the agent that calls paw wait for its children.
+func (a *app) notify(ctx context.Context, p *orchestrator.Paw, o orchestrator.WaitOptions) error {
+	waits, err := p.Notify(ctx, o)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(notifiedJSON{
+			Version: 1, Session: waits.Session, Agent: waits.Agent, WaitsFor: waits.Children, Ended: append([]string{}, waits.Ended...), Any: waits.Any,
+		})
+	}
+	fmt.Fprintln(a.stdout, waits)
+	return nil
+}
+
+type notifiedJSON struct {
+	Version  int      `json:"version"`
+	Session  string   `json:"session"`
+	Agent    string   `json:"agent"`
+	WaitsFor []string `json:"waits_for"`
+	Ended    []string `json:"ended"`
+	Any      bool     `json:"any"`
 }
 
 // printWaited prints what a wait found; enough says that it found what it waited for.

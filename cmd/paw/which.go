@@ -14,8 +14,18 @@ import (
 
 // addSession gives a command the flag that names a session without any doubt.
 func (a *app) addSession(cmd *cobra.Command, name *string) {
-	cmd.Flags().StringVar(name, "session", "", "session of the agents (default: that of this place)")
+	cmd.Flags().StringVar(name, "session", "", "session that is meant (default: that of this place)")
 	completeFlag(cmd, "session", a.completeSessions)
+}
+
+// session finds the session called name or, without a name, that of this place.
+func (a *app) session(name string) (*orchestrator.Paw, *session.Session, error) {
+	p, err := a.paw()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := p.Find(name)
+	return p, s, err
 }
 
 // sessionAndAgents reads [NAME] [AGENT...]: the words are agents of the session

@@ -5,13 +5,13 @@ import "slices"
 // branchNode is one record of a conversation that its CLI keeps as a tree: after a rewind the next record follows an
 // older one.
 type branchNode struct {
-	id, parent string // parent is "" for the first record
-	prompt     bool   // the user wrote it
+	id, parent string
+	prompt     bool // the user wrote it; the first one has no parent
 }
 
 // lastBranch gives the records that lead to the one at index leaf, the first one first, as indexes into nodes, which are
-// in the order of their file. Records need not stand behind their parents there. One whose parent is not in the file,
-// such as one behind a torn line, follows the one before it.
+// in the order of their file. Records need not stand behind their parents there. One whose parent is not known, such as
+// one behind a torn line, follows the one before it.
 //
 // What hangs off the branch without a prompt belongs to it: results of tools that ran at the same time, or an answer that
 // a crash cut off. A prompt begins what a rewind has taken back.
@@ -55,7 +55,7 @@ func parentsOf(nodes []branchNode) []int {
 	for i, n := range nodes {
 		parent, known := at[n.parent]
 		switch {
-		case n.parent == "":
+		case n.parent == "" && n.prompt:
 			parents[i] = -1
 		case known:
 			parents[i] = parent

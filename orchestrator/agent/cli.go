@@ -106,8 +106,11 @@ type Conversation struct {
 	Found      bool   // the CLI has something under this id
 	Resumable  bool   // Resume opens it
 	Transcript string // the file that holds it, "" where it is not a file of its own
-	Reason     string // why it is not resumable, or what the CLI asks before it resumes
-	NewID      bool   // the id is burnt: a fresh start needs another one
+	// Prompts is a file of JSON lines that has each prompt as soon as the CLI took it from the user, in a line with the
+	// conversation's id; "" where the transcript has it as soon.
+	Prompts string
+	Reason  string // why it is not resumable, or what the CLI asks before it resumes
+	NewID   bool   // the id is burnt: a fresh start needs another one
 }
 
 // Facts is what `paw clis` tells about a CLI.

@@ -9,12 +9,14 @@ import (
 )
 
 // Conversation finds the rollout file of an id; codex needs nothing else to resume. A conversation without a prompt has
-// none. An archived one comes back after a question.
+// none. An archived one comes back after a question. A prompt that is sent while a tool runs is in the rollout file, and
+// is reported by the hook, only when the tool has ended.
 func (c codex) Conversation(ctx context.Context, s Spec) (Conversation, error) {
 	if err := checkID(c.Name(), s.ConversationID); err != nil {
 		return Conversation{}, err
 	}
-	home := globQuote(folder(s.Env, "CODEX_HOME", ".codex"))
+	folder := folder(s.Env, "CODEX_HOME", ".codex")
+	home := globQuote(folder)
 	name := "rollout-*-" + s.ConversationID + ".jsonl"
 	found := Conversation{Reason: "codex has no conversation of this id"}
 	for _, place := range []struct{ pattern, reason string }{
@@ -31,7 +33,8 @@ func (c codex) Conversation(ctx context.Context, s Spec) (Conversation, error) {
 				return Conversation{}, err
 			}
 			if meta.ID == s.ConversationID {
-				return Conversation{Found: true, Resumable: true, Transcript: file, Reason: place.reason}, nil
+				prompts := filepath.Join(folder, "history.jsonl")
+				return Conversation{Found: true, Resumable: true, Transcript: file, Prompts: prompts, Reason: place.reason}, nil
 			}
 			found = Conversation{Found: true, Transcript: file, Reason: "its rollout file does not begin with this conversation"}
 		}

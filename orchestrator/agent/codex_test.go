@@ -38,6 +38,9 @@ func TestCodexConversation(t *testing.T) {
 			path := l.put(filepath.Join(".codex", c.path), c.content)
 			t.Cleanup(func() { _ = os.Remove(path) })
 			c.want.Transcript = path
+			if c.want.Resumable {
+				c.want.Prompts = filepath.Join(home, "history.jsonl")
+			}
 			if diff := cmp.Diff(c.want, conversation(t, "codex", l.with(codexID))); diff != "" {
 				t.Error(diff)
 			}

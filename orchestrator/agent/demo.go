@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -50,6 +51,17 @@ func (d demo) Resume(s Spec) (Command, error) {
 		return Command{}, err
 	}
 	return d.command(s, append([]string{s.Executable, "demo-agent", "--resume", s.ConversationID}, s.Args...))
+}
+
+// Fork copies the conversation from, under Spec.ConversationID.
+func (d demo) Fork(s Spec, from string) (Command, error) {
+	for _, id := range []string{from, s.ConversationID} {
+		if err := checkID(d.Name(), id); err != nil {
+			return Command{}, err
+		}
+	}
+	s.Args = slices.Concat([]string{"--fork", from}, s.Args)
+	return d.Launch(s)
 }
 
 // demoHook names the program that the demo CLI reports to, as `PROGRAM hook demo EVENT`.
@@ -100,7 +112,7 @@ func (demo) Learn(context.Context, Spec) ([]string, error) { return nil, nil }
 func (demo) Environment() []string { return []string{"XDG_STATE_HOME"} }
 
 func (demo) Facts() Facts {
-	return Facts{ChoosesID: true, Resume: "exact, by id", Fork: "no", Headless: "paw demo-agent -p", Turns: "exact, from hooks"}
+	return Facts{ChoosesID: true, Resume: "exact, by id", Fork: "yes", Headless: "paw demo-agent -p", Turns: "exact, from hooks"}
 }
 
 // Headless runs the demo CLI with -p, whose standard output is the answer.

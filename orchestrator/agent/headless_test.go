@@ -123,6 +123,7 @@ func TestFork(t *testing.T) {
 	for cli, want := range map[string]string{
 		"claude": "--resume " + from + " --fork-session --session-id " + id + " -- go on",
 		"codex":  "fork -C /r.paw/s/a -c check_for_update_on_startup=false -- " + from + " go on",
+		"demo":   "demo-agent --session-id " + id + " --fork " + from + " -- go on",
 	} {
 		command, err := get(t, cli).Fork(s, from)
 		if err != nil {
@@ -136,7 +137,7 @@ func TestFork(t *testing.T) {
 			t.Errorf("%s: %v", cli, err)
 		}
 	}
-	for _, cli := range []string{"opencode", "gemini", "qwen", "copilot", "aider", "demo"} {
+	for _, cli := range []string{"opencode", "gemini", "qwen", "copilot", "aider"} {
 		if _, err := get(t, cli).Fork(s, from); !errors.Is(err, agent.ErrCannotFork) {
 			t.Errorf("%s: %v", cli, err)
 		}

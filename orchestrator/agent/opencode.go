@@ -149,10 +149,11 @@ func opencodeHasStore(env []string) bool {
 // Literal: pasted, only "/" acts.
 func (opencode) Literal(prompt string) (string, error) { return opencodePrompt(prompt), nil }
 
-// Ready: the plugin is there 2 s before the screen takes input; what is pasted before is lost.
+// Ready: the plugin is there 2 s before the screen takes input; what is pasted before is lost. The left edge of the input
+// box is there in all but the lowest panes, the line of keys below it in all but narrow ones.
 func (opencode) Ready() Ready { return Ready{Screen: opencodeReady, Settle: 200 * time.Millisecond} }
 
-var opencodeReady = regexp.MustCompile(`ctrl\+p commands`)
+var opencodeReady = regexp.MustCompile(`┃|ctrl\+p`)
 
 func (opencode) Environment() []string {
 	return []string{"XDG_DATA_HOME", "OPENCODE_DB"}
@@ -162,5 +163,5 @@ func (opencode) Environment() []string {
 func (opencode) Fork(Spec, string) (Command, error) { return Command{}, ErrCannotFork }
 
 func (opencode) Facts() Facts {
-	return Facts{Resume: "exact, by id", Fork: "only within its worktree", Headless: "opencode run", Turns: "exact, from a plugin; after a crash unknown"}
+	return Facts{Resume: "exact, by id", Fork: "only within its worktree", Headless: "opencode run", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash"}
 }

@@ -4,7 +4,7 @@
 import { execFileSync } from "node:child_process"
 
 const hook = @HOOK@
-const settleMoment = 500 // milliseconds
+const settlePatience = 10000 // milliseconds
 
 // An opencode that the agent itself runs inherits this plugin, and must not report turns of its own.
 const mine = process.env.PAW_OPENCODE_PID ??= String(process.pid)
@@ -58,11 +58,12 @@ export const Paw = async ({ client }) => {
   }
 
   // Idle comes twice after an error or an Esc. A prompt in between is lost: opencode adds it to the work that it is about
-  // to drop. So that nobody is told too early that it takes one, the second idle ends the turn, or a moment without one.
+  // to drop. So that nobody is told too early that it takes one, the second idle ends the turn. It is 0.1 s behind, on a busy
+  // machine more than half a second; should it ever not come, the turn ends without it.
   const idle = (id) => {
     const turn = turns.get(id)
     if (!turn?.error || turn.settling) return end(id)
-    turn.settling = setTimeout(quietly(() => turns.get(id) === turn && end(id)), settleMoment)
+    turn.settling = setTimeout(quietly(() => turns.get(id) === turn && end(id)), settlePatience)
   }
 
   const ask = (event, id, question) => {

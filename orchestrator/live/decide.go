@@ -19,7 +19,7 @@ const (
 	NothingOwed Verdict = "nothing owed" // or it was typed already, which happens once
 	NotDue      Verdict = "not due"      // children are at work
 	NotRunning  Verdict = "not running"  // its own next turn end claims it
-	Busy        Verdict = "busy"         // in a turn, at a dialog, or starting: to be looked at again
+	Busy        Verdict = "busy"         // in a turn, at a dialog, or nobody can tell: to be looked at again
 	Due         Verdict = "due"
 )
 
@@ -42,14 +42,14 @@ func Decide(f Family, ownEnd bool) Verdict {
 
 // ready tells whether a prompt may be typed.
 func (f Facts) ready() Verdict {
+	if f.Launched.IsZero() {
+		return NotRunning
+	}
 	switch f.Status.State {
 	case session.StateRunning, session.StateWaitingInput, session.StateWaitingChildren:
 		return Busy
 	case session.StateUnknown:
-		if f.Status.Orphan || f.Status.Reason == session.ReasonForeign {
-			return NotRunning
-		}
-		if !f.TurnsUnseen || !f.Running {
+		if !f.Status.Orphan && (!f.TurnsUnseen || !f.Running) {
 			return Busy
 		}
 	case session.StateSuspended, session.StateIdle, session.StateCompleted, session.StateError:

@@ -96,7 +96,7 @@ func TestDecideWhetherItIsDue(t *testing.T) {
 func TestDecideWhetherItCanBeTyped(t *testing.T) {
 	for _, state := range allStates {
 		for _, running := range []bool{true, false} {
-			for _, clis := range []string{"", "unseen", "silent", "orphan", session.ReasonForeign, session.ReasonStarting, session.ReasonTmuxSilent} {
+			for _, clis := range []string{"", "unseen", "silent", "orphan", session.ReasonTmuxSilent, session.ReasonForeign, session.ReasonStarting} {
 				if clis != "" && state != session.StateUnknown {
 					continue
 				}
@@ -108,11 +108,18 @@ func TestDecideWhetherItCanBeTyped(t *testing.T) {
 					want = Busy
 				case state != session.StateUnknown && running, clis == "unseen" && running:
 					want = Due
-				case state == session.StateUnknown && clis != "orphan" && clis != session.ReasonForeign:
-					want = Busy // it starts, or it cannot be known what it does
+				case state == session.StateUnknown && clis != "orphan":
+					want = Busy // it cannot be known what it does
+				}
+				if clis == "orphan" && running {
+					continue // it has no pane
 				}
 				if got := Decide(f, false); got != want {
 					t.Errorf("%s %s running=%t: %s, want %s", state, clis, running, got, want)
+				}
+				f.Parent.Launched = time.Time{} // nobody holds its lock: it starts, ended, or is no CLI of paw
+				if got := Decide(f, false); got != NotRunning {
+					t.Errorf("%s %s without its CLI: %s", state, clis, got)
 				}
 			}
 		}
@@ -205,7 +212,8 @@ func TestState(t *testing.T) {
 		"waiting_input": {status(session.StateWaitingInput, "push?"), waiting("waits for a (1 of 2 done); and for you: push?")},
 		"suspended":     {status(session.StateSuspended, "crash"), waiting("waits for a (1 of 2 done); suspended: crash")},
 		"error":         {status(session.StateError, "overloaded"), waiting("waits for a (1 of 2 done); overloaded")},
-		"done":          {status(session.StateCompleted, ""), waiting("waits for a (1 of 2 done)")},
+		"done":          {status(session.StateCompleted, "ready"), waiting("waits for a (1 of 2 done); ready")},
+		"exited":        {status(session.StateCompleted, session.ReasonExited), waiting("waits for a (1 of 2 done); " + session.ReasonExited)},
 		"unknown":       {status(session.StateUnknown, "tmux did not answer"), status(session.StateUnknown, "tmux did not answer; waits for a (1 of 2 done)")},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -224,16 +232,11 @@ func TestState(t *testing.T) {
 			if diff := cmp.Diff(unconfirmed, State(f)); diff != "" {
 				t.Errorf("unconfirmed (-want +got)\n%s", diff)
 			}
-			f.Parent.Sending = true
+			f.Parent.Delivering = true
 			if diff := cmp.Diff(c.want, State(f)); diff != "" {
 				t.Errorf("being typed (-want +got)\n%s", diff)
 			}
 		})
-	}
-	exited := familyOf(status(session.StateCompleted, ""), two)
-	exited.Parent.Exited = true
-	if got, want := State(exited).Reason, "waits for a (1 of 2 done); its CLI exited"; got != want {
-		t.Errorf("%q, want %q", got, want)
 	}
 	all := familyOf(status(session.StateIdle, ""), []Facts{ended("a"), ended("b")})
 	if got, want := State(all).Reason, "waits for the results of a, b (2 of 2 done)"; got != want {
@@ -243,6 +246,26 @@ func TestState(t *testing.T) {
 	gone.Parent.Record.Wait.TypedAt = &since
 	if got, want := State(gone).Reason, "the results of x were typed and not confirmed"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestRecall(t *testing.T) {
+	idle := session.AgentStatus{State: session.StateIdle}
+	typed := familyOf(idle, []Facts{ended("a"), ended("b")})
+	typed.Parent.Record.Wait.TypedAt, typed.Parent.Record.Wait.Telling = &since, map[string]int{"a": 2, "b": 2}
+	for name, c := range map[string]struct {
+		f    Family
+		want string
+	}{
+		"none ended":   {familyOf(idle, []Facts{busy("a"), busy("b")}), "waits for a, b: 0 of 2 ended"},
+		"one ended":    {familyOf(idle, []Facts{ended("a"), busy("b")}), "waits for a, b: 1 of 2 ended; it goes on when you prompt it"},
+		"all ended":    {familyOf(idle, []Facts{ended("a")}, "gone"), "waits for a, gone: 2 of 2 ended; it goes on when you prompt it"},
+		"unconfirmed":  {typed, "the results of a, b were typed and not confirmed; paw wait a b shows them"},
+		"nothing owed": {Family{Parent: Facts{Status: idle}}, ""},
+	} {
+		if got := Recall(c.f); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
 	}
 }
 

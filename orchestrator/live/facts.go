@@ -25,11 +25,11 @@ type Facts struct {
 	Last   *turn.Record        // its last turn, closed where the CLI's own record says that it is over; nil without turns
 
 	Running     bool      // its CLI runs in its pane, and nobody is about to end it
-	Launched    time.Time // when that CLI was launched
-	Exited      bool      // its CLI ended by itself: the dead pane is still there
+	Launched    time.Time // when its CLI was launched; zero when it does not run
+	Exited      bool      // its CLI ended by itself
 	TurnsUnseen bool      // its CLI tells nothing of its turns
 	Silent      bool      // its CLI runs and has told nothing yet in this launch
-	Sending     bool      // somebody types a prompt into its pane right now
+	Delivering  bool      // somebody is about to find out whether what it waited for has arrived
 }
 
 // lastNumber is the number of the last turn, 0 without turns.
@@ -52,11 +52,14 @@ func (f Facts) Waits() bool { return f.Record.Wait != nil && !f.Unconfirmed() }
 // Unconfirmed tells whether what the agent was to be told was typed, nothing says that it arrived, and nobody is about
 // to find out.
 func (f Facts) Unconfirmed() bool {
-	return f.Record.Wait != nil && f.Record.Wait.TypedAt != nil && !f.Sending
+	return f.Record.Wait != nil && f.Record.Wait.TypedAt != nil && !f.Delivering
 }
 
 // Ended tells whether the agent has come to an end of which its parent has not been told.
 func (f Facts) Ended() bool {
+	if f.beingRemoved() {
+		return false // that it left is its end
+	}
 	if f.Exited {
 		return true // what it waited for, nobody can tell it any more
 	}
@@ -77,6 +80,9 @@ func (f Facts) Ended() bool {
 
 // AtWork tells whether an end of the agent is still to come without anybody asking for more.
 func (f Facts) AtWork() bool {
+	if f.beingRemoved() {
+		return true
+	}
 	if f.Exited || f.Ended() {
 		return false
 	}
@@ -90,16 +96,34 @@ func (f Facts) AtWork() bool {
 		return !f.Silent || f.Last == nil
 	case session.StateIdle:
 		return f.Last == nil // its first prompt is on the way
-	case session.StateSuspended, session.StateCompleted, session.StateError:
+	case session.StateSuspended:
+		return f.beingMade()
+	case session.StateCompleted, session.StateError:
 	}
 	return false
 }
 
+// beingRemoved tells whether the agent is about to leave its session, or to stay after all.
+func (f Facts) beingRemoved() bool {
+	switch f.Record.Phase {
+	case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
+		return true
+	case session.PhaseCreating, session.PhaseLive, session.PhaseStopping, session.PhaseStopped, session.PhaseExited:
+	}
+	return false
+}
+
+// beingMade tells whether the agent is on its way to its first launch.
+func (f Facts) beingMade() bool { return f.Record.Phase == session.PhaseCreating }
+
 // Finished tells whether there is nothing to wait for now, whoever knows of it: the agent has had a turn and has none
 // open, or its CLI does not run.
 func (f Facts) Finished() bool {
+	if f.beingRemoved() {
+		return false
+	}
 	if f.Exited || f.Status.State == session.StateSuspended {
-		return true
+		return !f.beingMade()
 	}
 	if f.Waits() {
 		return false

@@ -27,7 +27,7 @@ func (s situation) String() string {
 func (s situation) facts() Facts {
 	f := Facts{
 		Record: session.Worktree{Agent: "a", CLI: "demo"}, Status: session.AgentStatus{State: s.state},
-		Exited: s.clis == "exited", TurnsUnseen: s.clis == "unseen", Silent: s.clis == "silent", Sending: s.waits == "typing",
+		Exited: s.clis == "exited", TurnsUnseen: s.clis == "unseen", Silent: s.clis == "silent", Delivering: s.waits == "typing",
 	}
 	number := 0
 	switch s.turns {
@@ -161,6 +161,31 @@ func TestNobodyIsAtWorkAndHasEnded(t *testing.T) {
 	for _, s := range everySituation() {
 		if f := s.facts(); f.AtWork() && f.Ended() {
 			t.Errorf("%s", s)
+		}
+	}
+}
+
+// An agent that another paw is about to launch looks suspended, and has its work before it.
+func TestAnAgentThatIsBeingMade(t *testing.T) {
+	f := situation{state: session.StateSuspended, turns: "none"}.facts()
+	if f.Ended() || f.AtWork() || !f.Finished() {
+		t.Errorf("stopped before its first turn: ended %t, at work %t, finished %t", f.Ended(), f.AtWork(), f.Finished())
+	}
+	f.Record.Phase = session.PhaseCreating
+	if f.Ended() || !f.AtWork() || f.Finished() {
+		t.Errorf("being made: ended %t, at work %t, finished %t", f.Ended(), f.AtWork(), f.Finished())
+	}
+}
+
+// That an agent left is the end of it, and not what becomes of it on the way.
+func TestAnAgentThatIsBeingRemoved(t *testing.T) {
+	for _, phase := range []session.Phase{session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving} {
+		for _, s := range everySituation() {
+			f := s.facts()
+			f.Record.Phase = phase
+			if f.Ended() || !f.AtWork() || f.Finished() {
+				t.Errorf("%s, %s: ended %t, at work %t, finished %t", phase, s, f.Ended(), f.AtWork(), f.Finished())
+			}
 		}
 	}
 }

@@ -30,12 +30,8 @@ func State(f Family) session.AgentStatus {
 		waiting.Reason = both(waiting.Reason, string(status.State)+": "+status.Reason)
 	case session.StateWaitingInput:
 		waiting.Reason = both(waiting.Reason, "and for you: "+status.Reason)
-	case session.StateError:
+	case session.StateError, session.StateCompleted:
 		waiting.Reason = both(waiting.Reason, status.Reason)
-	case session.StateCompleted:
-		if f.Parent.Exited {
-			waiting.Reason = both(waiting.Reason, "its CLI exited")
-		}
 	case session.StateIdle, session.StateRunning, session.StateWaitingChildren, session.StateUnknown:
 	}
 	return waiting
@@ -71,4 +67,20 @@ func both(first, second string) string {
 		return first + second
 	}
 	return first + "; " + second
+}
+
+// Recall says, after a restart, what a parent is still owed; "" when that is nothing. Nobody prompts it by itself then.
+func Recall(f Family) string {
+	w := f.Parent.Record.Wait
+	switch {
+	case w == nil || len(w.Children) == 0:
+		return ""
+	case f.Parent.Unconfirmed():
+		return "the results of " + strings.Join(toldOf(w), ", ") + " were typed and not confirmed; paw wait " + strings.Join(toldOf(w), " ") + " shows them"
+	}
+	text := fmt.Sprintf("waits for %s: %d of %d ended", strings.Join(w.Children, ", "), len(f.Ended()), len(w.Children))
+	if MayResume(f) {
+		text += "; it goes on when you prompt it"
+	}
+	return text
 }

@@ -74,16 +74,26 @@ func TurnRef(turnSession string, n int) string { //nolint:revive // the ref is c
 // of the work of another.
 func StartRef(turnSession, commit string) string { return RefPrefix(turnSession) + "start/" + commit }
 
+// rescueTime is how a rescue ref tells when it was made; it sorts as text.
+const rescueTime = "20060102T150405.000Z"
+
 // RescueRef returns the ref for what is saved at that time, to the millisecond, before something destructive.
 func RescueRef(turnSession string, at time.Time) string {
-	return RefPrefix(turnSession) + "rescue/" + at.UTC().Format("20060102T150405.000Z")
+	return RefPrefix(turnSession) + "rescue/" + at.UTC().Format(rescueTime)
 }
 
 // rewound ends the refs of what a rewind put aside: they alone are what undoing one goes back to.
 const rewound = "-rewind"
 
-// RewindRef returns the rescue ref for what a rewind puts aside at that time.
-func RewindRef(turnSession string, at time.Time) string { return RescueRef(turnSession, at) + rewound }
+// RewindRef returns the rescue ref for what a rewind puts aside at that time. It sorts after newest, the full name of the
+// last one there is or "", also when the clock was set back since.
+func RewindRef(turnSession string, at time.Time, newest string) string {
+	text := strings.TrimSuffix(strings.TrimPrefix(newest, RefPrefix(turnSession)+"rescue/"), rewound)
+	if last, err := time.Parse(rescueTime, text); err == nil && !at.Truncate(time.Millisecond).After(last) {
+		at = last.Add(time.Millisecond)
+	}
+	return RescueRef(turnSession, at) + rewound
+}
 
 // IsRewindRef tells whether a rescue ref, by its full name, is one that a rewind made.
 func IsRewindRef(ref string) bool { return strings.HasSuffix(ref, rewound) }

@@ -45,6 +45,7 @@ type entry struct {
 type conversation struct {
 	id, path string
 	resumed  []entry // what was in it before this run
+	forked   bool    // and that is a copy
 	turn     int     // number of the newest turn
 	file     *os.File
 	torn     bool  // the file ends within a line
@@ -67,6 +68,31 @@ func conversationsDir(env []string) (string, error) {
 		state = filepath.Join(home, ".local", "state")
 	}
 	return filepath.Join(state, "paw", "demo"), nil
+}
+
+// forkConversation makes a new conversation that begins with a copy of another one.
+func forkConversation(folder, id, from string) (*conversation, error) {
+	if !validID.MatchString(from) {
+		return nil, &unknownError{from}
+	}
+	content, err := os.ReadFile(filepath.Join(folder, from+".jsonl"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &unknownError{from}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("conversation %s: %w", from, err)
+	}
+	c, err := openConversation(folder, id, false)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.file.Write(content); err != nil {
+		c.close()
+		return nil, fmt.Errorf("conversation %s: %w", id, err)
+	}
+	c.forked = true
+	c.take(content)
+	return c, nil
 }
 
 // openConversation makes a new conversation, or goes on with an old one.
@@ -93,12 +119,17 @@ func openConversation(folder, id string, resume bool) (*conversation, error) {
 	case err != nil:
 		return nil, fmt.Errorf("conversation %s: %w", id, err)
 	}
+	c.take(content)
+	return c, nil
+}
+
+// take goes on behind what the file has.
+func (c *conversation) take(content []byte) {
 	c.resumed = parseEntries(content)
 	c.torn = len(content) > 0 && !bytes.HasSuffix(content, []byte("\n"))
 	for _, e := range c.resumed {
 		c.turn = max(c.turn, e.Turn)
 	}
-	return c, nil
 }
 
 // parseEntries leaves out what is no entry: a run that was killed while writing leaves half a line, which stays in the

@@ -106,3 +106,26 @@ func TestResumeAfterTornLine(t *testing.T) {
 	entries := p.entries("a")
 	expect(t, "turn", entries[len(entries)-1].Turn, 2)
 }
+
+func TestFork(t *testing.T) {
+	p := newPlace(t)
+	p.main("", "--session-id", "a", "-p", "do: say one")
+	before := p.events("a")
+	if code, _, errw := p.main("", "--session-id", "b", "--fork", "a", "-p", "do: say two"); code != 0 {
+		t.Fatal(errw)
+	}
+	expect(t, "events of the original", p.events("a"), before)
+	expect(t, "events of the copy", p.events("b"), before+" start turn_start turn_end exit")
+	entries := p.entries("b")
+	expect(t, "turn", entries[len(entries)-1].Turn, 2)
+	for _, from := range []string{"nobody", "../demo/a"} {
+		code, _, errw := p.main("", "--session-id", "c", "--fork", from)
+		expect(t, "exit code", code, 1)
+		expect(t, "error", errw, "No conversation found with session ID: "+from+"\n")
+	}
+	code, _, errw := p.main("", "--session-id", "b", "--fork", "a")
+	expect(t, "exit code", code, 1)
+	expect(t, "error", errw, "demo: error: conversation b: exists already\n")
+	code, _, _ = p.main("", "--resume", "b", "--fork", "a")
+	expect(t, "exit code of a resumed fork", code, 2)
+}

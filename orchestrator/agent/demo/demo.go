@@ -75,7 +75,12 @@ func newAgent(o options, env []string) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := openConversation(folder, o.id, o.resume)
+	var c *conversation
+	if o.fork != "" {
+		c, err = forkConversation(folder, o.id, o.fork)
+	} else {
+		c, err = openConversation(folder, o.id, o.resume)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,9 @@ import (
 	"github.com/google/uuid"
 )
 
-const usage = `usage: demo-agent [--session-id ID | --resume ID] [-p PROMPT] [--version] [PROMPT]
+const usage = `usage: demo-agent [--session-id ID [--fork ID] | --resume ID] [-p PROMPT] [--version] [PROMPT]
+
+--fork begins with a copy of a conversation.
 
 A small agent that needs no account. A plain prompt is noted in NOTES.md and committed.
 A prompt with lines "do: STEP" does those steps instead:
@@ -32,6 +34,7 @@ A prompt with lines "do: STEP" does those steps instead:
 type options struct {
 	id       string // never empty, unless of a conversation to resume
 	resume   bool
+	fork     string // conversation to begin with a copy of, "" for none
 	headless bool
 	prompt   string // "" when none was given
 	version  bool
@@ -46,6 +49,7 @@ func parseOptions(args []string) (options, error) {
 	set.SetOutput(io.Discard)
 	set.StringVar(&o.id, "session-id", o.id, "")
 	resume := set.String("resume", "", "")
+	set.StringVar(&o.fork, "fork", "", "")
 	set.StringVar(&o.prompt, "p", "", "")
 	set.BoolVar(&o.version, "version", false, "")
 	if err := set.Parse(args); err != nil {
@@ -61,6 +65,8 @@ func parseOptions(args []string) (options, error) {
 		return options{}, errors.New("-p: prompt is empty")
 	case o.resume && given["session-id"]:
 		return options{}, errors.New("--resume: not together with --session-id")
+	case o.resume && given["fork"]:
+		return options{}, errors.New("--resume: not together with --fork")
 	case !validID.MatchString(o.id):
 		return options{}, fmt.Errorf("--session-id: %q is not an id of letters, digits, _ and -", o.id)
 	}

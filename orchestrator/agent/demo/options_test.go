@@ -14,6 +14,7 @@ func TestParseOptions(t *testing.T) {
 		{"--resume a-1", options{id: "a-1", resume: true}},
 		{"--resume= hello", options{resume: true, prompt: "hello"}},
 		{"-p hello --session-id a", options{id: "a", headless: true, prompt: "hello"}},
+		{"--session-id b --fork a hello", options{id: "b", fork: "a", prompt: "hello"}},
 		{"--session-id a -- -x", options{id: "a", prompt: "-x"}},
 	} {
 		got, err := parseOptions(strings.Split(test.args, " "))

@@ -27,7 +27,7 @@ type report struct {
 	TranscriptPath string `json:"transcript_path"`
 	Directory      string `json:"cwd"`
 	Event          string `json:"hook_event_name"`
-	Source         string `json:"source,omitempty"` // of start: "startup" or "resume"
+	Source         string `json:"source,omitempty"` // of start: "startup", "resume" or "fork"
 	Prompt         string `json:"prompt,omitempty"`
 	Question       string `json:"question,omitempty"`
 	Answer         string `json:"answer,omitempty"`
@@ -52,7 +52,10 @@ func (a *agent) describe(e entry) report {
 	switch e.Event {
 	case started:
 		r.Source = "startup"
-		if len(a.conversation.resumed) > 0 {
+		switch {
+		case a.conversation.forked:
+			r.Source = "fork"
+		case len(a.conversation.resumed) > 0:
 			r.Source = "resume"
 		}
 	case exited:

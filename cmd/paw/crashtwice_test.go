@@ -1,0 +1,169 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// stepsOf runs a command that is not killed and returns its steps as
+// PAW_TEST_KILL takes them, those of the launchers in the panes left out.
+func (w *world) stepsOf(command ...string) []string {
+	w.t.Helper()
+	list := filepath.Join(w.root, "steps")
+	w.ok(w.pawWith([]string{"PAW_TEST_STEPS=" + list}, command...))
+	data, err := os.ReadFile(list)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var steps []string
+	seen := map[string]int{}
+	for _, step := range strings.Fields(string(data)) {
+		if seen[step]++; !strings.HasPrefix(step, "launch.") {
+			steps = append(steps, fmt.Sprintf("%s:%d", step, seen[step]))
+		}
+	}
+	return steps
+}
+
+// kill runs a command that is killed after a step, unless it has no such step.
+func (w *world) kill(at string, command ...string) {
+	w.t.Helper()
+	if out := w.pawWith([]string{"PAW_TEST_KILL=" + at}, command...); out.code != 137 && out.code != 0 {
+		w.t.Fatalf("neither killed at %s nor done: exit code %d\n%s%s", at, out.code, out.stdout, out.stderr)
+	}
+}
+
+// TestKilledTwice kills a command after each of its steps, and then kills the
+// recover that follows, each time after another of its own. The next recover must
+// lead to the same world as the command that was not killed.
+func TestKilledTwice(t *testing.T) {
+	two := []string{"start", "--cli", "one=demo,two=demo", "--detach"}
+	started := func(w *world) { w.ok(w.paw(two...)) }
+	lost := func(w *world) {
+		started(w)
+		killServer(w.socket)
+		w.awaitDead("one", "two")
+		if err := os.RemoveAll(w.worktree("one")); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	recover := []string{"recover", "--detach"}
+	for _, c := range []crashCase{
+		{name: "start", command: two},
+		{name: "recover", prepare: lost, command: recover},
+		{name: "remove", prepare: started, command: []string{"remove", "one"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			whole := newWorld(t)
+			whole.given(c)
+			steps := whole.stepsOf(c.command...)
+			want := whole.state()
+			w := newWorld(t)
+			w.given(c)
+			w.kill(steps[0], c.command...)
+			again := w.stepsOf(recover...)
+			for i, first := range steps {
+				second := again[i%len(again)]
+				t.Run(first+" "+second, func(t *testing.T) {
+					w := newWorld(t)
+					w.given(c)
+					w.kill(first, c.command...)
+					w.kill(second, recover...)
+					w.ok(w.paw(recover...))
+					if diff := cmp.Diff(want, w.state()); diff != "" {
+						t.Errorf("the world differs (-uninterrupted +killed)\n%s", diff)
+					}
+				})
+			}
+		})
+	}
+}
+
+// given brings a world to where the command of a case begins.
+func (w *world) given(c crashCase) {
+	w.t.Helper()
+	if c.prepare != nil {
+		c.prepare(w)
+	}
+}
+
+// nothing is the world without a session: what start must leave behind after a
+// purge, wherever it was killed.
+func (w *world) nothing() {
+	w.t.Helper()
+	if left := w.git(w.repo, "for-each-ref", "--format=%(refname)"); left != "refs/heads/main\n" {
+		w.t.Errorf("refs are left:\n%s", left)
+	}
+	if left := w.git(w.repo, "worktree", "list"); strings.Count(left, "\n") != 1 {
+		w.t.Errorf("worktrees are left:\n%s", left)
+	}
+	if w.tmux("list-sessions").code == 0 {
+		w.t.Error("a tmux server is left")
+	}
+	if left := w.view().Sessions; len(left) != 0 {
+		w.t.Errorf("records are left: %+v", left)
+	}
+	state := filepath.Join(w.root, "home/.local/state/paw")
+	for _, dir := range []string{filepath.Join(w.root, "shop.paw"), state + "/launch/shop", state + "/agents/shop", state + "/turns/shop"} {
+		if _, err := os.Lstat(dir); err == nil {
+			w.t.Errorf("files are left:\n%s", w.files(dir))
+		}
+	}
+}
+
+// TestKilledStartIsStoppedOrPurged kills start after each of its steps. A purge
+// must then leave nothing, and a stop something that recover makes whole.
+func TestKilledStartIsStoppedOrPurged(t *testing.T) {
+	start := []string{"start", "--cli", "one=demo,two=demo", "--detach"}
+	whole := newWorld(t)
+	steps := whole.stepsOf(start...)
+	want := whole.state()
+	for _, at := range steps {
+		t.Run(at, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.kill(at, start...)
+			w.ok(w.paw("purge", "--yes", "--tags"))
+			w.nothing()
+			w.kill(at, start...)
+			w.ok(w.paw("stop"))
+			if w.tmux("list-sessions").code == 0 {
+				t.Error("stop left a tmux session")
+			}
+			w.ok(w.paw("recover", "shop", "--detach"))
+			if diff := cmp.Diff(want, w.state()); diff != "" {
+				t.Errorf("killed, stopped, recovered: the world differs (-uninterrupted +killed)\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestKilledPurge kills purge after each of its steps; the next one leaves nothing.
+func TestKilledPurge(t *testing.T) {
+	purge := []string{"purge", "shop", "--yes", "--tags"}
+	prepare := func(t *testing.T) *world {
+		w := newWorld(t)
+		w.ok(w.paw("start", "--cli", "one=demo,two=demo", "--detach"))
+		w.ok(w.paw("stop"))
+		w.ok(w.paw("run", "one", "--prompt", "do: say hello"))
+		return w
+	}
+	whole := prepare(t)
+	steps := whole.stepsOf(purge...)
+	whole.nothing()
+	for _, at := range steps {
+		t.Run(at, func(t *testing.T) {
+			t.Parallel()
+			w := prepare(t)
+			w.kill(at, purge...)
+			w.ok(w.paw(purge...))
+			w.nothing()
+		})
+	}
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+	"paw/session/history"
+)
+
+func newLog(a *app) *cobra.Command {
+	var name string
+	var turn int
+	var full bool
+	cmd := &cobra.Command{
+		Use:   "log [NAME] [AGENT]",
+		Short: "Show the conversation of an agent",
+		Long: exits(`Show the conversation of an agent, read from its CLI's own record: prompts, answers,
+and the tools the CLI used with their results. It works while the agent runs, after a
+stop and after a crash, and changes nothing.
+
+--turn N shows that turn alone, in whichever conversation it was. AGENT may be left out
+where there is one agent only.`, exitUsage, exitNotFound, "12   opencode is not installed: its conversations cannot be read without it"),
+		Example: `  paw log claude
+  paw log claude --turn 3 --full
+  paw log claude --json`,
+		Args:              cobra.MaximumNArgs(2),
+		ValidArgsFunction: a.completeSessionsAndAgents,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, s, agent, err := a.sessionAndAgent(cmd, name, args)
+			if err != nil {
+				return err
+			}
+			if agent == "" {
+				if len(s.Worktrees) != 1 {
+					return usagef(cmd, "which agent? %s has %s", s.Name, strings.Join(agentNames(s, nil), ", "))
+				}
+				agent = s.Worktrees[0].Agent
+			}
+			var number *int
+			if cmd.Flags().Changed("turn") {
+				number = &turn
+			}
+			logged, err := p.Log(cmd.Context(), s, agent, number)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(logView(s.Name, logged))
+			}
+			a.printLog(s.Name, logged, full)
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&turn, "turn", 0, "only the messages of turn `N`")
+	f.BoolVar(&full, "full", false, "results and arguments of tools in full")
+	a.addSession(cmd, &name)
+	a.addJSON(cmd)
+	return cmd
+}
+
+type logJSON struct {
+	Version  int               `json:"version"`
+	Session  string            `json:"session"`
+	Agent    string            `json:"agent"`
+	ID       *string           `json:"id"`
+	Messages []history.Message `json:"messages"`
+	Skipped  int               `json:"skipped"`
+}
+
+func logView(sessionName string, l *orchestrator.Logged) logJSON {
+	return logJSON{
+		Version: 1, Session: sessionName, Agent: l.Agent, ID: nonEmpty(l.ID),
+		Messages: append([]history.Message{}, l.Messages...), Skipped: l.Skipped,
+	}
+}
+
+// roleColours are the ANSI colours of roles, on terminals only.
+var roleColours = map[history.Role]string{
+	history.RoleUser: "32;1", history.RoleAssistant: "36;1", history.RoleTool: "2", history.RoleSystem: "33",
+}
+
+// printLog prints messages for people.
+func (a *app) printLog(sessionName string, l *orchestrator.Logged, full bool) {
+	switch {
+	case l.Skipped == 1:
+		a.note("1 record of the conversation was not understood")
+	case l.Skipped > 1:
+		a.note(fmt.Sprintf("%d records of the conversation were not understood", l.Skipped))
+	}
+	if n := len(l.Elsewhere); n > 0 {
+		a.note(fmt.Sprintf("%s in another conversation: paw log %s %s --turn %d", turnsWere(l.Elsewhere), sessionName, l.Agent, l.Elsewhere[n-1]))
+	}
+	switch {
+	case len(l.Messages) > 0:
+	case l.Turn != nil:
+		fmt.Fprintf(a.stdout, "the conversation has no messages of turn %d\n", l.Turn.Number)
+	default:
+		fmt.Fprintln(a.stdout, "no conversation yet")
+	}
+	var out strings.Builder
+	tools := map[string]string{} // names by the id of the call
+	for i, m := range l.Messages {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		for _, call := range m.ToolCalls {
+			tools[call.ID] = call.Name
+		}
+		a.printMessage(&out, m, tools[m.ToolCallID], full)
+	}
+	_, _ = io.WriteString(a.stdout, out.String())
+}
+
+// printMessage prints one message: a line that says who and when, then what, indented.
+func (a *app) printMessage(out *strings.Builder, m history.Message, tool string, full bool) {
+	head := a.paint(history.Printable(m.Role.String()), roleColours[m.Role])
+	if !m.Timestamp.IsZero() {
+		head += "  " + m.Timestamp.Local().Format("2006-01-02 15:04:05")
+	}
+	if tool != "" {
+		head += "  " + shorten(tool, 60)
+	}
+	out.WriteString(head + "\n")
+	content := strings.TrimRight(history.Printable(m.Content), "\n \t")
+	if m.Role == history.RoleTool && !full {
+		content = fewLines(content)
+	}
+	indent(out, content)
+	for _, call := range m.ToolCalls {
+		arguments := shorten(strings.Join(strings.Fields(call.Arguments), " "), longestArguments)
+		if full {
+			arguments = history.Printable(call.Arguments)
+		}
+		indent(out, strings.TrimSpace("→ "+shorten(call.Name, 60)+" "+arguments))
+	}
+}
+
+// How much is shown of a tool's arguments and its result, in characters and lines.
+const (
+	longestArguments = 120
+	longestLine      = 200
+	mostLines        = 6
+)
+
+// fewLines cuts a result and says how much is left out.
+func fewLines(text string) string {
+	lines := strings.Split(text, "\n")
+	left := len(lines) - mostLines
+	lines = lines[:min(len(lines), mostLines)]
+	cut := 0
+	for i, line := range lines {
+		if n := utf8.RuneCountInString(line); n > longestLine {
+			lines[i] = string([]rune(line)[:longestLine]) + "..."
+			cut += n - longestLine
+		}
+	}
+	var more []string
+	if left > 0 {
+		more = append(more, countOf(left, "more line"))
+	}
+	if cut > 0 {
+		more = append(more, countOf(cut, "more character"))
+	}
+	if len(more) > 0 {
+		lines = append(lines, "... "+strings.Join(more, ", "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// indent writes text with two spaces before each line that is not empty.
+func indent(out *strings.Builder, text string) {
+	if text == "" {
+		return
+	}
+	for line := range strings.Lines(text + "\n") {
+		if line != "\n" {
+			out.WriteString("  ")
+		}
+		out.WriteString(line)
+	}
+}
+
+// turnsWere is "turn 3 was", or "turns 1 to 3, 5 were".
+func turnsWere(numbers []int) string {
+	if len(numbers) == 1 {
+		return fmt.Sprintf("turn %d was", numbers[0])
+	}
+	var parts []string
+	for i := 0; i < len(numbers); {
+		last := i
+		for last+1 < len(numbers) && numbers[last+1] == numbers[last]+1 {
+			last++
+		}
+		part := fmt.Sprint(numbers[i])
+		if last > i {
+			part += fmt.Sprintf(" to %d", numbers[last])
+		}
+		parts = append(parts, part)
+		i = last + 1
+	}
+	return "turns " + strings.Join(parts, ", ") + " were"
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A terminal only shows what agents do: it comes and goes a hundred times, while every kind of turn is under way, and no
+// state changes.
+func TestTerminalsComeAndGo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ok(w.paw("start", "--cli", "p=demo,asks=demo,idle=demo,busy=demo,failed=demo,works=demo", "--detach"))
+	w.ready("p", "asks", "idle", "busy", "failed", "works")
+	w.spawn("p", "--cli", "c=demo", "--prompt", w.held("c"))
+	for agent, prompt := range map[string]string{
+		"asks": "do: ask really", "busy": "do: hang", "failed": "do: fail overloaded", "p": "do: run paw wait --notify",
+		"works": fmt.Sprintf("do: run echo > %s/works; until test -e %s/go_on; do echo x >> out.txt; done", w.root, w.root),
+	} {
+		w.ok(w.paw("send", agent, prompt))
+	}
+	want := []string{
+		"p waiting_children waits for c (0 of 1 done)", "asks waiting_input really", "idle idle ", "busy running ", "failed error overloaded",
+		"works running ", "c running ",
+	}
+	waitFor(t, "all are at it", func() bool { return cmp.Equal(want, w.statesAsShown(false)) })
+	before := w.statesAsShown(true)
+
+	watch := w.begin("status", "--watch", "--json") // another one that only looks
+	defer watch.cmd.Process.Kill()
+	terminal := w.terminal(`i=0; while test $i -lt 100; do paw attach shop; i=$((i+1)); echo $i > ` + w.root + `/times; done`)
+	for i := range 100 {
+		// By then tmux has the terminal's answers to its questions; a later one would be taken for keys.
+		waitFor(t, fmt.Sprintf("the terminal shows the session for the time %d", i+1), func() bool { return strings.Contains(terminal.screen(), "[paw-shop]0:") })
+		if i%10 == 0 {
+			if diff := cmp.Diff(before, w.statesAsShown(true)); diff != "" {
+				t.Fatalf("attached for the time %d: states (-before +now)\n%s", i+1, diff)
+			}
+		}
+		w.ok(w.tmux("detach-client", "-s", "=paw-shop"))
+		waitFor(t, "it is gone again", func() bool {
+			data, _ := os.ReadFile(filepath.Join(w.root, "times"))
+			return strings.TrimSpace(string(data)) == fmt.Sprint(i+1)
+		})
+	}
+	waitFor(t, "the terminal has ended", func() bool { return terminal.ended() })
+	if diff := cmp.Diff(before, w.statesAsShown(true)); diff != "" {
+		t.Errorf("after a hundred terminals: states (-before +after)\n%s", diff)
+	}
+
+	// And all of it goes on.
+	w.write(w.root, "go_on", "")
+	w.release("c")
+	w.ok(w.tmux("send-keys", "-t", *w.agent("asks").PaneID, "y"))
+	waitFor(t, "all that was under way is over", func() bool { return w.paw("wait", "works", "asks", "c", "--timeout", "10s").code == 0 })
+	waitFor(t, "the parent was told", func() bool { return len(w.deliveries("p")) == 1 })
+}
+
+// statesAsShown are the agents with their states, in detail also since when they hold.
+func (w *world) statesAsShown(detail bool) []string {
+	w.t.Helper()
+	var lines []string
+	for _, a := range w.view().Sessions[0].Agents {
+		reason, since := "", ""
+		if a.Reason != nil {
+			reason = *a.Reason
+		}
+		if detail && a.StateSince != nil {
+			since = a.StateSince.String()
+		}
+		lines = append(lines, fmt.Sprintf("%s %s %s%s", a.Name, a.State, reason, since))
+	}
+	return lines
+}
+
+// outerTerminal is a terminal that is not in the tmux of the world.
+type outerTerminal struct {
+	w      *world
+	socket string
+}
+
+// terminal runs a shell script on a terminal of its own: the pane of another tmux server.
+func (w *world) terminal(script string) outerTerminal {
+	w.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	bin := filepath.Join(w.root, "bin")
+	w.write(bin, "paw", fmt.Sprintf("#!/bin/sh\nexec env -u TMUX -u TMUX_PANE PAW_TEST_MAIN=1 %s \"$@\"\n", self))
+	if err := os.Chmod(filepath.Join(bin, "paw"), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	o := outerTerminal{w: w, socket: filepath.Join(w.root, "o")}
+	w.t.Cleanup(func() { killServer(o.socket) })
+	w.ok(w.run(w.repo, nil, "tmux", "-S", o.socket, "-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "30", "-c", w.repo,
+		"PATH="+bin+":$PATH; "+script, ";", "set-option", "-w", "remain-on-exit", "on"))
+	return o
+}
+
+// screen is what the terminal shows.
+func (o outerTerminal) screen() string {
+	o.w.t.Helper()
+	return o.w.run(o.w.root, nil, "tmux", "-S", o.socket, "capture-pane", "-p").stdout
+}
+
+// ended tells whether the script has ended.
+func (o outerTerminal) ended() bool {
+	o.w.t.Helper()
+	return strings.TrimSpace(o.w.run(o.w.root, nil, "tmux", "-S", o.socket, "display-message", "-p", "#{pane_dead}").stdout) == "1"
+}

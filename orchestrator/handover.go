@@ -1,0 +1,71 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"paw/orchestrator/agent"
+	"paw/session"
+	"paw/session/history"
+)
+
+// handOver makes the first prompt of a new agent a brief of the conversation that
+// it starts from, which its CLI cannot go on with itself. Where that conversation
+// cannot be read the agent begins a fresh one, and the note says why.
+func (p *Paw) handOver(ctx context.Context, s *session.Session, a *addition, w *session.Worktree, from *origin, prompt string) {
+	messages, err := p.messagesUntil(ctx, s, from)
+	if err == nil && len(messages) == 0 {
+		err = errors.New("nothing was said in that of " + from.Agent)
+	}
+	if err != nil {
+		a.notes[w.Agent] = append(a.notes[w.Agent], "it begins a fresh conversation: "+err.Error())
+		return
+	}
+	text, told := BuildBrief(Brief{
+		Agent: from.Agent, CLI: from.source.CLI, Branch: from.source.Branch, Turn: from.Turn,
+		Messages: messages, Prompt: prompt, Limit: p.Config.Agents.BriefKiB << 10,
+	})
+	count := countedMessages(told)
+	if told < len(messages) {
+		count = fmt.Sprintf("%d of %s", told, countedMessages(len(messages)))
+	}
+	handed := fmt.Sprintf("%s of %s in a brief of %d KiB", count, from.Agent, (len(text)-len(prompt)+1023)>>10)
+	a.prompts[w.Agent] = text
+	a.notes[w.Agent] = append(a.notes[w.Agent], "handed over "+handed)
+	a.steps = append(a.steps, fmt.Sprintf("hand over to %s: %s", w.Agent, handed))
+}
+
+// messagesUntil are the messages of the conversation that an origin is in, up to
+// the end of its turn. They are read once.
+func (p *Paw) messagesUntil(ctx context.Context, s *session.Session, from *origin) ([]history.Message, error) {
+	if from.messages != nil || from.unread != nil {
+		return from.messages, from.unread
+	}
+	records, _ := p.turnDir(s.Name, from.source.Agent).Records()
+	talk, err := p.readConversation(ctx, s, from.source, from.Conversation)
+	if err != nil {
+		from.unread = errors.New(unreadable(from.source, err))
+		return nil, from.unread
+	}
+	from.messages = talk.Messages
+	for _, r := range records {
+		if r.Number == from.Turn {
+			turns, n := turnsIn(records, talk.ID, from.Turn)
+			from.messages = talk.Messages[:turnSpan(talk.Messages, turns, n).to]
+		}
+	}
+	return from.messages, nil
+}
+
+// unreadable says why a conversation cannot be read.
+func unreadable(w *session.Worktree, err error) string {
+	var missing *agent.ConversationError
+	switch {
+	case errors.Is(err, agent.ErrNoTranscript):
+		return w.CLI + " " + err.Error()
+	case errors.As(err, &missing):
+		return missing.Reason
+	}
+	return err.Error()
+}

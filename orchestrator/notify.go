@@ -1,0 +1,152 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"paw/orchestrator/live"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// Notified is what an agent waits for from now on.
+type Notified struct {
+	Session  string
+	Agent    string
+	Children []string
+	Ended    []string // those of them that have ended already
+	Any      bool
+}
+
+// Notify records that the agent which calls paw waits for its children: how they
+// ended comes as a prompt. It returns at once and types nothing, since the caller
+// is in the middle of a turn; the end of that turn finds what is there by then.
+func (p *Paw) Notify(ctx context.Context, o WaitOptions) (*Notified, error) {
+	s, w, err := p.caller("wait --notify", "paw wait")
+	if err != nil {
+		return nil, err
+	}
+	if p, err = p.configuredFor(s); err != nil {
+		return nil, err
+	}
+	if err := requireWritable(w, p.ownDirs(), nil, ""); err != nil {
+		return nil, err
+	}
+	return p.notify(ctx, s, w, o, p.askTmux)
+}
+
+// notify is Notify for an agent; ask lists the panes.
+func (p *Paw) notify(ctx context.Context, s *session.Session, w *session.Worktree, o WaitOptions, ask askPanes) (*Notified, error) {
+	if err := childrenNamed(s, w.Agent, o.Agents); err != nil {
+		return nil, err
+	}
+	if w.Wait != nil && w.Wait.TypedAt != nil { // or its children would be told of twice
+		if err := p.settleWait(ctx, s.Name, w.Agent, w.Wait.ID); err != nil {
+			return nil, p.recordError(s.Name, err)
+		}
+	}
+	family, err := p.familyOf(ctx, s, w, ask)
+	if err != nil {
+		return nil, err
+	}
+	names := o.Agents
+	if len(names) == 0 {
+		names = family.Awaitable()
+	}
+	if len(names) == 0 {
+		return nil, failf(KindError, "%s: no child is at work", w.Agent).hint("paw status %s", s.Name)
+	}
+	wait := session.Wait{ID: uuid.Must(uuid.NewV7()).String(), Children: unique(names), Any: o.Any, Since: p.Now().UTC()}
+	err = p.recordWait(ctx, s.Name, w.Agent, wait)
+	if errors.Is(err, errSettled) { // what it waited for before was typed just now
+		return p.notifyAgain(ctx, s, w, o, ask)
+	}
+	if err != nil {
+		return nil, p.recordError(s.Name, err)
+	}
+	// Looked at after that was recorded: the hook of an end before it found nothing.
+	if last, err := p.turnDir(s.Name, w.Agent).Last(); err != nil || last == nil || last.State != turn.InProgress || family.Parent.TurnsUnseen {
+		p.claim(s.Name, w.Agent, Claim{}) // no end of a turn will
+	}
+	family.Parent.Record.Wait = &wait
+	return &Notified{Session: s.Name, Agent: w.Agent, Children: wait.Children, Ended: family.Ended(), Any: wait.Any}, nil
+}
+
+// notifyAgain is notify with what the record says now.
+func (p *Paw) notifyAgain(ctx context.Context, s *session.Session, w *session.Worktree, o WaitOptions, ask askPanes) (*Notified, error) {
+	s, err := p.load(s.Name)
+	if err != nil {
+		return nil, err
+	}
+	if w, err = agentNamed(s, w.Agent); err != nil {
+		return nil, err
+	}
+	return p.notify(ctx, s, w, o, ask)
+}
+
+// childrenNamed refuses names that are not children of the agent.
+func childrenNamed(s *session.Session, agentName string, names []string) error {
+	for _, name := range names {
+		w, err := agentNamed(s, name)
+		if err != nil {
+			return err
+		}
+		if w.Parent != agentName {
+			return failf(KindUsage, "%s: is not a child of %s", name, agentName).hint("paw wait %s", name)
+		}
+	}
+	return nil
+}
+
+// familyOf looks at an agent and its children.
+func (p *Paw) familyOf(ctx context.Context, s *session.Session, w *session.Worktree, ask askPanes) (live.Family, error) {
+	branches := []live.Branch{{Repository: s.GitCommonDir, Name: w.Branch}}
+	for _, child := range s.Children(w.Agent) {
+		branches = append(branches, live.Branch{Repository: s.GitCommonDir, Name: s.Worktree(child).Branch})
+	}
+	sessions, err := live.NewRegistry(p.liveSource(s.Name, ask)).LoadAll(ctx, branches)
+	if err != nil {
+		return live.Family{}, fmt.Errorf("%s: %w", w.Agent, err)
+	}
+	return sessions[0].Family(), nil
+}
+
+// recordWait makes the wait what the agent is owed, instead of one it had before.
+// The error is errSettled when that one was typed.
+func (p *Paw) recordWait(ctx context.Context, sessionName, agentName string, wait session.Wait) error {
+	_, err := p.update(ctx, sessionName, func(rec *session.Session) error {
+		w, err := agentNamed(rec, agentName)
+		if err != nil {
+			return err
+		}
+		if w.Wait != nil && w.Wait.TypedAt != nil {
+			return errSettled
+		}
+		w.Wait = &wait
+		return nil
+	})
+	if err == nil {
+		p.Step("wait.recorded")
+	}
+	return err
+}
+
+// String says what was recorded, and what the agent has to do now.
+func (n *Notified) String() string {
+	text, come := n.Agent+": waits for ", "their results come"
+	switch {
+	case len(n.Children) == 1:
+		come = "its result comes"
+	case n.Any:
+		text, come = text+"the first of ", "its result comes"
+	}
+	text += strings.Join(n.Children, ", ")
+	if len(n.Ended) > 0 {
+		text += fmt.Sprintf(" (%d of %d ended already)", len(n.Ended), len(n.Children))
+	}
+	return text + "; " + come + " as a prompt when this turn is over, so end it now"
+}
