@@ -34,8 +34,12 @@ func (p *Paw) enter(ctx context.Context, s *session.Session, w *session.Worktree
 	if !known {
 		return fmt.Errorf("%w: unknown CLI %s", errNotTyped, w.CLI)
 	}
+	text, err := cli.Literal(prompt)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNotTyped, err)
+	}
 	box := p.boxOf(s, w, cli, pane)
-	err := box.paste(ctx, cli.Literal(prompt))
+	err = box.paste(ctx, text)
 	if errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrNotFound) {
 		return fmt.Errorf("%w: %w", errNotTyped, err)
 	}

@@ -49,6 +49,10 @@ func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt st
 	}
 	defer unlock()
 	defer p.claimAll(s.Name)
+	text, err := cli.Literal(prompt)
+	if err != nil {
+		return nil, failf(KindUsage, "%w", err)
+	}
 	pane, err := p.awaitReady(ctx, s, w, cli)
 	if err != nil {
 		return nil, err
@@ -61,7 +65,7 @@ func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt st
 		}
 	}
 	box := p.boxOf(s, w, cli, pane)
-	if err := box.paste(ctx, cli.Literal(prompt)); err != nil {
+	if err := box.paste(ctx, text); err != nil {
 		return nil, err
 	}
 	if err := box.enter(ctx); err != nil {
