@@ -34,10 +34,10 @@ type keyboard struct {
 	panes askPanes
 	// ready returns the pane of an agent, "" when its CLI takes no typed input now.
 	ready func(ctx context.Context, s *session.Session, w *session.Worktree) (pane string)
-	// enter types a prompt and, after last, Enter. The error is errNotTyped when nothing has reached the pane.
+	// enter types a prompt and, after last and unless the CLI asks something by then, Enter. The error is errNotTyped when nothing has reached the pane.
 	enter func(ctx context.Context, s *session.Session, w *session.Worktree, pane, prompt string, last func() error) error
-	// again presses Enter once more.
-	again func(ctx context.Context, s *session.Session, pane string) error
+	// again presses Enter once more, unless the CLI asks something.
+	again func(ctx context.Context, s *session.Session, w *session.Worktree, pane string) error
 	// patience is how long a prompt may take to arrive, before and after Enter is pressed again.
 	patience time.Duration
 }
@@ -185,12 +185,13 @@ func (d *deliverer) deliver(ctx context.Context, s *session.Session, f live.Fami
 	if errors.Is(err, errNotTyped) {
 		return live.NotRunning, d.takeBack(ctx, wait.ID)
 	}
-	if err != nil {
-		return live.NothingOwed, err
+	if err == nil {
+		d.Step("deliver.typed")
+		arrived := func() bool { return before.queued() || d.arrived(d.session, w) }
+		err = d.confirm(ctx, s, &w, f.Parent, pane, arrived)
 	}
-	d.Step("deliver.typed")
-	arrived := func() bool { return before.queued() || d.arrived(d.session, w) }
-	if err := d.confirm(ctx, s, f.Parent, pane, arrived); err != nil {
+	if err != nil { // it waits no longer, which may be what its own parent waits for
+		d.claimAfter(d.session, d.parent, Claim{Hook: os.Getpid()})
 		return live.NothingOwed, err
 	}
 	return live.NothingOwed, d.settleWait(ctx, d.session, d.parent, wait.ID)
@@ -244,7 +245,7 @@ func (p *Paw) beginIfOwn(ctx context.Context, s *session.Session, w session.Work
 
 // confirm waits until the log of the parent has the prompt; when it does not
 // come, Enter may have been lost and is pressed once more.
-func (d *deliverer) confirm(ctx context.Context, s *session.Session, parent live.Facts, pane string, arrived func() bool) error {
+func (d *deliverer) confirm(ctx context.Context, s *session.Session, w *session.Worktree, parent live.Facts, pane string, arrived func() bool) error {
 	for try := range 2 {
 		for end := time.Now().Add(d.keyboard.patience); time.Now().Before(end) && ctx.Err() == nil; settle(ctx, min(d.keyboard.patience, 20*time.Millisecond)) {
 			if arrived() {
@@ -252,7 +253,7 @@ func (d *deliverer) confirm(ctx context.Context, s *session.Session, parent live
 			}
 		}
 		if try == 0 && ctx.Err() == nil && !d.begunSince(parent) {
-			if err := d.keyboard.again(ctx, s, pane); err != nil {
+			if err := d.keyboard.again(ctx, s, w, pane); err != nil {
 				break
 			}
 		}

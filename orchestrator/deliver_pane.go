@@ -11,10 +11,7 @@ import (
 
 // paneKeyboard is the keyboard of the real panes.
 func (p *Paw) paneKeyboard() keyboard {
-	press := func(ctx context.Context, s *session.Session, pane string) error {
-		return tmuxError(p.tmuxFor(s).Press(ctx, pane, "Enter"))
-	}
-	return keyboard{panes: p.askTmux, ready: p.readyPane, enter: p.enter, again: press, patience: confirmPatience}
+	return keyboard{panes: p.askTmux, ready: p.readyPane, enter: p.enter, again: p.enterAgain, patience: confirmPatience}
 }
 
 // readyPane is the pane of an agent whose CLI is past its start, else "".
@@ -37,17 +34,29 @@ func (p *Paw) enter(ctx context.Context, s *session.Session, w *session.Worktree
 	if !known {
 		return fmt.Errorf("%w: unknown CLI %s", errNotTyped, w.CLI)
 	}
-	client := p.tmuxFor(s)
-	err := client.Paste(ctx, pane, cli.Literal(prompt))
+	text, err := cli.Literal(prompt)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNotTyped, err)
+	}
+	box := p.boxOf(s, w, cli, pane)
+	err = box.paste(ctx, text)
 	if errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrNotFound) {
 		return fmt.Errorf("%w: %w", errNotTyped, err)
 	}
 	if err != nil {
-		return tmuxError(err)
+		return err
 	}
-	settle(ctx, cli.Ready().Settle)
 	if err := last(); err != nil {
 		return err
 	}
-	return tmuxError(client.Press(ctx, pane, "Enter"))
+	return box.enter(ctx)
+}
+
+// enterAgain presses Enter once more.
+func (p *Paw) enterAgain(ctx context.Context, s *session.Session, w *session.Worktree, pane string) error {
+	cli, known := p.CLIs.Get(w.CLI)
+	if !known {
+		return failf(KindUsage, "unknown CLI %s", w.CLI)
+	}
+	return p.boxOf(s, w, cli, pane).enter(ctx)
 }

@@ -23,6 +23,10 @@ type inputBox struct {
 	filled bool // its screen showed it empty before the paste, and not after
 }
 
+func (p *Paw) boxOf(s *session.Session, w *session.Worktree, cli agent.CLI, pane string) *inputBox {
+	return &inputBox{p: p, s: s, w: w, client: p.tmuxFor(s), pane: pane, ready: cli.Ready()}
+}
+
 // paste puts text into the box and waits until an Enter submits it: an Enter
 // that a CLI reads together with the paste, as it does when it is slow, is lost.
 func (b *inputBox) paste(ctx context.Context, text string) error {

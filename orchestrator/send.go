@@ -49,6 +49,10 @@ func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt st
 	}
 	defer unlock()
 	defer p.claimAll(s.Name)
+	text, err := cli.Literal(prompt)
+	if err != nil {
+		return nil, failf(KindUsage, "%w", err)
+	}
 	pane, err := p.awaitReady(ctx, s, w, cli)
 	if err != nil {
 		return nil, err
@@ -60,8 +64,8 @@ func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt st
 			return nil, err
 		}
 	}
-	box := &inputBox{p: p, s: s, w: w, client: p.tmuxFor(s), pane: pane, ready: cli.Ready()}
-	if err := box.paste(ctx, cli.Literal(prompt)); err != nil {
+	box := p.boxOf(s, w, cli, pane)
+	if err := box.paste(ctx, text); err != nil {
 		return nil, err
 	}
 	if err := box.enter(ctx); err != nil {

@@ -86,7 +86,7 @@ func (p *Paw) requireCLIs(agents []plannedAgent, prompt string) error {
 			continue
 		}
 		if _, err := cli.Launch(p.draftSpec(cli, executable, prompt)); err != nil && !canOnlyBeSent(err) {
-			return failf(KindUsage, "%s: %w", a.cli, err)
+			return failf(KindUsage, "%w", err)
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"paw/config"
 	"paw/orchestrator"
+	"paw/session/history"
 )
 
 // usageError is a command line that cannot be: exit code 2.
@@ -46,7 +47,7 @@ func (a *app) printError(err error) {
 		fmt.Fprintf(a.stderr, "%s\n", out)
 		return
 	}
-	fmt.Fprintf(a.stderr, "paw: error: %s\n", message)
+	fmt.Fprintf(a.stderr, "paw: error: %s\n", history.Printable(message))
 	for _, hint := range hints {
 		fmt.Fprintf(a.stderr, "paw: hint: %s\n", hint)
 	}

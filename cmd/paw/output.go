@@ -14,6 +14,7 @@ import (
 
 	"paw/orchestrator"
 	"paw/session"
+	"paw/session/history"
 )
 
 // isTerminal tells whether w is a terminal.
@@ -36,7 +37,7 @@ func (a *app) note(text string) {
 		a.notes = append(a.notes, text)
 		return
 	}
-	fmt.Fprintf(a.stderr, "paw: note: %s\n", text)
+	fmt.Fprintf(a.stderr, "paw: note: %s\n", history.Printable(text))
 }
 
 // stateColours are the ANSI colours of states, on terminals only; the words
@@ -54,7 +55,8 @@ func (a *app) printTable(w io.Writer, indent string, rows [][]cell) {
 	widths := map[int]int{}
 	for _, row := range rows {
 		for i, c := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(c.text))
+			row[i].text = onOneLine(c.text)
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i].text))
 		}
 	}
 	var out strings.Builder // written at once: a table of 200 rows is one write
@@ -71,6 +73,12 @@ func (a *app) printTable(w io.Writer, indent string, rows [][]cell) {
 		out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
 	_, _ = io.WriteString(w, out.String())
+}
+
+// onOneLine is text that agents and CLIs may have written, as it can be printed
+// among other text: nothing in it acts on the terminal.
+func onOneLine(text string) string {
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(history.Printable(text))
 }
 
 // colour paints text in the colour of a state, on a terminal and unless
@@ -100,7 +108,7 @@ func (a *app) coloured() bool {
 func (a *app) printStatus(st orchestrator.SessionStatus, now time.Time) {
 	line := fmt.Sprintf("%s  %s  %s", st.Session.Name, a.colour(string(st.Status), string(st.Status)), home(st.Session.RepoPath))
 	if st.Reason != "" {
-		line += "  (" + st.Reason + ")"
+		line += "  (" + onOneLine(st.Reason) + ")"
 	}
 	fmt.Fprintln(a.stdout, line)
 	rows := make([][]cell, 0, len(st.Agents))
@@ -164,7 +172,7 @@ func (a *app) printResults(s *session.Session, results []orchestrator.Result, dr
 			a.note(r.Agent + ": " + note)
 		}
 		if r.Kind == orchestrator.ResultRefused {
-			fmt.Fprintf(a.stderr, "paw: error: %s: %s\n", r.Agent, r.Reason)
+			fmt.Fprintf(a.stderr, "paw: error: %s: %s\n", r.Agent, history.Printable(r.Reason))
 			for _, hint := range r.Hints {
 				fmt.Fprintf(a.stderr, "paw: hint: %s\n", hint)
 			}

@@ -104,7 +104,7 @@ func (a *app) showSpawned(s *orchestrator.Spawned) error {
 	})
 	fmt.Fprintf(a.stdout, "paw wait --notify %s, then the end of your turn: its result comes as a prompt\n", w.Agent)
 	for _, note := range notes {
-		fmt.Fprintf(a.stderr, "paw: note: %s: %s\n", w.Agent, note)
+		a.note(w.Agent + ": " + note)
 	}
 	return nil
 }

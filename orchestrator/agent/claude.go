@@ -83,7 +83,7 @@ func (claude) Facts() Facts {
 }
 
 // Literal: pasted, "/" and "!" act as they do when typed.
-func (claude) Literal(prompt string) string { return spaced(prompt) }
+func (claude) Literal(prompt string) (string, error) { return spaced(prompt), nil }
 
 // Ready: SessionStart comes after the question whether the folder is trusted.
 func (claude) Ready() Ready { return Ready{Event: true, Settle: 50 * time.Millisecond} }

@@ -56,7 +56,8 @@ type CLI interface {
 	// ids, with Spec.Prompt if there is one. ErrCannotFork where the CLI has no such thing.
 	Fork(s Spec, from string) (Command, error)
 	// Literal is the text to paste so that the CLI takes it for a prompt, and not for a command of its own or the shell's.
-	Literal(prompt string) string
+	// The error is a *PromptError where no text does that.
+	Literal(prompt string) (string, error)
 	// Ready says how to know that the CLI takes typed input.
 	Ready() Ready
 }

@@ -101,7 +101,7 @@ func (codex) Facts() Facts {
 }
 
 // Literal: a space before "/" or "!" is trimmed again, after it has made the text a prompt.
-func (codex) Literal(prompt string) string { return spaced(prompt) }
+func (codex) Literal(prompt string) (string, error) { return spaced(prompt), nil }
 
 // Ready: SessionStart comes only with the first prompt, hence the composer on the screen.
 func (codex) Ready() Ready { return Ready{Screen: codexReady} }

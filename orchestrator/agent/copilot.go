@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -87,7 +88,13 @@ func (copilot) file(s Spec) string {
 	return filepath.Join(folder(s.Env, "COPILOT_HOME", ".copilot"), "session-state", s.ConversationID, "events.jsonl")
 }
 
-func (copilot) Literal(prompt string) string { return spaced(prompt) }
+// Literal: a leading space makes text of "/". Before "!" it does so in an argument only.
+func (c copilot) Literal(prompt string) (string, error) {
+	if strings.HasPrefix(trimLeft(prompt), "!") {
+		return "", &PromptError{CLI: c.Name(), Reason: `a prompt that begins with "!", typed, would run as a shell command`}
+	}
+	return spaced(prompt), nil
+}
 
 // Ready: sessionStart comes only with the first prompt, hence the hint below the empty input box.
 func (copilot) Ready() Ready {

@@ -54,6 +54,7 @@ type copilotPayload struct {
 	Prompt           string `json:"prompt"`
 	Message          string `json:"message"`
 	NotificationType string `json:"notification_type"`
+	Timestamp        int64  `json:"timestamp"` // in milliseconds
 }
 
 func (c copilot) Events(name string, payload []byte) ([]turn.Event, error) {
@@ -76,7 +77,7 @@ func (c copilot) Events(name string, payload []byte) ([]turn.Event, error) {
 	case name == "notification" && p.NotificationType == "permission_prompt":
 		e.Kind, e.Message = turn.KindInput, oneLine(p.Message)
 	case name == "agentStop":
-		e.Kind, e.Message = turn.KindEnd, copilotAnswer(p.TranscriptPath)
+		e.Kind, e.Message = turn.KindEnd, p.answer()
 	case name == "sessionEnd":
 		e.Kind, e.Source = turn.KindSessionEnd, p.Reason
 	default:
@@ -92,26 +93,41 @@ type copilotLine struct {
 		Content   string `json:"content"`
 		ErrorType string `json:"errorType"`
 		Message   string `json:"message"`
+		HookType  string `json:"hookType"`
 	} `json:"data"`
 }
 
-// copilotAnswer is what copilot said last, "" where it cannot be told. The hook does not have it.
-func copilotAnswer(path string) string {
-	var answer string
-	if path == "" {
-		return ""
+// copilotFlush is how long after a hook its record may have what came before: copilot writes every tenth of a second.
+const copilotFlush = 500 * time.Millisecond
+
+// answer is what copilot said last before this end of a turn, "" where it cannot be told. The hook does not have it.
+func (p copilotPayload) answer() string {
+	for deadline := time.Now().Add(copilotFlush); ; time.Sleep(10 * time.Millisecond) {
+		answer, written, err := copilotAnswer(p.TranscriptPath, time.UnixMilli(p.Timestamp))
+		if written || err != nil || time.Now().After(deadline) {
+			return answer
+		}
 	}
-	_ = linesBack(path, func(raw []byte) bool {
+}
+
+// copilotAnswer is what copilot said last before it called the hook agentStop, at that time. written tells whether the
+// record has that call yet; without it the newest words would be those of an earlier turn.
+func copilotAnswer(path string, at time.Time) (answer string, written bool, err error) {
+	err = linesBack(path, func(raw []byte) bool {
 		var line copilotLine
 		if json.Unmarshal(raw, &line) != nil {
 			return true
 		}
+		if !written {
+			written = line.Type == "hook.start" && line.Data.HookType == "agentStop" && !line.Timestamp.Before(at)
+			return written || !line.Timestamp.Before(at)
+		}
 		if line.Type == "assistant.message" {
 			answer = line.Data.Content
 		}
-		return line.Type != "assistant.message" && line.Type != "user.message"
+		return answer == "" && line.Type != "user.message"
 	})
-	return answer
+	return answer, written, err
 }
 
 // Observe reads the end of the record of events: an Esc and an error of the API are in there only.

@@ -257,17 +257,28 @@ func TestGeminiEndsWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// copilot's hook does not have the answer.
+// copilot's hook does not have the answer, and comes before the record has it.
 func TestCopilotAnswer(t *testing.T) {
 	l := newLab(t)
-	path := l.put("events.jsonl", `{"type":"user.message","data":{"content":"q"}}
-{"type":"assistant.message","data":{"content":"a"}}
-{"type":"assistant.turn_end","data":{}}
-`)
-	payload := fmt.Sprintf(`{"sessionId":"s","transcriptPath":%q,"stopReason":"end_turn"}`, path)
-	want := []string{"agentStop: end in=s message=a"}
-	if diff := cmp.Diff(want, briefs(t, "copilot", []call{{"agentStop", json.RawMessage(payload)}})); diff != "" {
-		t.Error(diff)
+	lines := strings.SplitAfter(`{"type":"user.message","data":{"content":"p"},"timestamp":"2026-11-21T14:59:30.335Z"}
+{"type":"assistant.message","data":{"content":"of the turn before"},"timestamp":"2026-11-21T14:59:30.927Z"}
+{"type":"hook.start","data":{"hookType":"agentStop"},"timestamp":"2026-11-21T14:59:30.930Z"}
+{"type":"user.message","data":{"content":"q"},"timestamp":"2026-11-21T14:59:32.706Z"}
+{"type":"assistant.message","data":{"content":"a"},"timestamp":"2026-11-21T14:59:32.773Z"}
+{"type":"assistant.message","data":{"content":""},"timestamp":"2026-11-21T14:59:32.780Z"}
+{"type":"assistant.turn_end","data":{},"timestamp":"2026-11-21T14:59:32.782Z"}
+{"type":"hook.start","data":{"hookType":"agentStop"},"timestamp":"2026-11-21T14:59:32.786Z"}
+{"type":"hook.start","data":{"hookType":"notification"},"timestamp":"2026-11-21T14:59:32.790Z"}
+`, "\n")
+	for _, c := range []struct {
+		written int // lines
+		want    string
+	}{{len(lines), "agentStop: end in=s message=a"}, {4, "agentStop: end in=s"}} {
+		path := l.put("events.jsonl", strings.Join(lines[:c.written], ""))
+		payload := fmt.Sprintf(`{"sessionId":"s","transcriptPath":%q,"timestamp":1795273172786}`, path)
+		if diff := cmp.Diff([]string{c.want}, briefs(t, "copilot", []call{{"agentStop", json.RawMessage(payload)}})); diff != "" {
+			t.Error(diff)
+		}
 	}
 }
 

@@ -77,15 +77,35 @@ func keepConversations(settings map[string]json.RawMessage) error {
 	return err
 }
 
-// interactivePrompt is the argument of gemini and qwen for a first prompt. They trim it and then run one that begins
-// with "/" as a command, so that no space makes it text; typed, a leading space does.
+// interactivePrompt is the argument of gemini and qwen for a first prompt.
 func interactivePrompt(cli, prompt string) (string, error) {
-	text := strings.TrimSpace(prompt)
-	if strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//") && !strings.HasPrefix(text, "/*") {
-		return "", &PromptError{CLI: cli, Send: true, Reason: `a prompt that begins with "/" would run as a command`}
+	if err := checkCommand(cli, prompt); err != nil {
+		return "", err
 	}
 	argument := "--prompt-interactive=" + prompt
 	return argument, checkPrompt(cli, prompt, argument)
+}
+
+// ownWords is a prompt without the files that it names with @, whose contents gemini and qwen put behind it.
+func ownWords(prompt string) string {
+	own, files, named := strings.Cut(prompt, "\n--- Content from referenced files ---")
+	if named && strings.HasSuffix(files, "\n--- End of content ---") {
+		return own
+	}
+	return prompt
+}
+
+// checkCommand refuses what gemini and qwen run as a command of theirs, as an argument and typed. They trim a prompt
+// first, so that no space makes it text. Comments and paths are none.
+func checkCommand(cli, prompt string) error {
+	text, slash := strings.CutPrefix(trimLeft(prompt), "/")
+	if !slash || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "*") {
+		return nil
+	}
+	if words := strings.Fields(text); len(words) > 0 && strings.Contains(words[0], "/") {
+		return nil
+	}
+	return &PromptError{CLI: cli, Reason: `a prompt that begins with "/" would run as a command`}
 }
 
 // Conversation finds session-*-<first 8 characters of the id>.jsonl of the worktree's project. Every resume leaves one
@@ -131,8 +151,9 @@ func (g gemini) Conversation(ctx context.Context, s Spec) (Conversation, error) 
 // Learn returns none: gemini takes an id from paw.
 func (gemini) Learn(context.Context, Spec) ([]string, error) { return nil, nil }
 
-// Literal: typed, a leading space is enough; as an argument it is not (see interactivePrompt).
-func (gemini) Literal(prompt string) string { return spaced(prompt) }
+func (g gemini) Literal(prompt string) (string, error) {
+	return spaced(prompt), checkCommand(g.Name(), prompt)
+}
 
 // Ready: Enter right after a paste is lost.
 func (gemini) Ready() Ready {

@@ -49,7 +49,7 @@ func (g gemini) Events(name string, payload []byte) ([]turn.Event, error) {
 	case name == "SessionStart":
 		e.Kind, e.Source = turn.KindSessionStart, p.Source
 	case name == "BeforeAgent":
-		e.Kind, e.Prompt = turn.KindPrompt, p.Prompt
+		e.Kind, e.Prompt = turn.KindPrompt, ownWords(p.Prompt)
 	case name == "Notification" && p.NotificationType == "ToolPermission":
 		e.Kind, e.Message = turn.KindInput, p.question()
 	case name == "AfterAgent":

@@ -161,13 +161,13 @@ func TestLiteral(t *testing.T) {
 		{"codex", "/quit", " /quit"},
 		{"opencode", "/exit", " /exit"},
 		{"opencode", "!ls", "!ls"},
-		{"gemini", "/quit", " /quit"},
+		{"gemini", "/etc/hosts is wrong", " /etc/hosts is wrong"},
 		{"qwen", "!ls", " !ls"},
 		{"copilot", "/exit", " /exit"},
 		{"demo", "/exit", "/exit"},
 	} {
-		if got := get(t, c.cli).Literal(c.prompt); got != c.want {
-			t.Errorf("%s: %q", c.cli, got)
+		if got, err := get(t, c.cli).Literal(c.prompt); got != c.want || err != nil {
+			t.Errorf("%s: %q, %v", c.cli, got, err)
 		}
 	}
 }

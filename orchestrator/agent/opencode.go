@@ -147,7 +147,7 @@ func opencodeHasStore(env []string) bool {
 }
 
 // Literal: pasted, only "/" acts.
-func (opencode) Literal(prompt string) string { return opencodePrompt(prompt) }
+func (opencode) Literal(prompt string) (string, error) { return opencodePrompt(prompt), nil }
 
 // Ready: the plugin is there 2 s before the screen takes input; what is pasted before is lost. The left edge of the input
 // box is there in all but the lowest panes, the line of keys below it in all but narrow ones.

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"strings"
+	"unicode"
 
 	"paw/session/turn"
 )
@@ -24,7 +25,7 @@ func (plain) Fork(Spec, string) (Command, error) { return Command{}, ErrCannotFo
 
 func (plain) History(context.Context, Spec) (Transcript, error) { return Transcript{}, ErrNoTranscript }
 
-func (plain) Literal(prompt string) string { return prompt }
+func (plain) Literal(prompt string) (string, error) { return prompt, nil }
 
 func (plain) Ready() Ready { return Ready{} }
 
@@ -34,4 +35,9 @@ func spaced(prompt string) string {
 		return " " + prompt
 	}
 	return prompt
+}
+
+// trimLeft cuts what CLIs in JavaScript cut off the begin of a prompt.
+func trimLeft(prompt string) string {
+	return strings.TrimLeftFunc(prompt, func(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' })
 }

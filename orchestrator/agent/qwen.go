@@ -96,8 +96,9 @@ func (q qwen) Conversation(ctx context.Context, s Spec) (Conversation, error) {
 // Learn returns none: qwen takes an id from paw.
 func (qwen) Learn(context.Context, Spec) ([]string, error) { return nil, nil }
 
-// Literal: typed, a leading space is enough; as an argument it is not (see interactivePrompt).
-func (qwen) Literal(prompt string) string { return spaced(prompt) }
+func (q qwen) Literal(prompt string) (string, error) {
+	return spaced(prompt), checkCommand(q.Name(), prompt)
+}
 
 // Ready: the input box is drawn before qwen asks for pastes to be marked as such, and then the line breaks of a paste are
 // lost; the event comes after both, but also while qwen asks for a login. Enter right after a paste is lost.

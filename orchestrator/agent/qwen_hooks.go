@@ -31,7 +31,7 @@ func (q qwen) Events(name string, payload []byte) ([]turn.Event, error) {
 		e.Source = p.Source
 	case name == "UserPromptSubmit": // with an empty prompt after each result of a tool
 		e = p.event(turn.KindPrompt)
-		e.Prompt, e.Queued = qwenPrompt(p.Prompt)
+		e.Prompt, e.Queued = qwenPrompt(ownWords(p.Prompt))
 	case name == "PermissionRequest":
 		e = p.event(turn.KindInput)
 		e.Message = toolQuestion(p.ToolName, p.ToolInput)

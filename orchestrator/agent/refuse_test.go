@@ -17,9 +17,9 @@ func TestPromptsThatCannotBeArguments(t *testing.T) {
 		send        bool
 	}{
 		{"aider", "hello", true},
-		{"gemini", "/quit", true},
-		{"gemini", " \n/quit", true},
-		{"qwen", "/quit", true},
+		{"gemini", "/quit", false},
+		{"gemini", " \n/quit", false},
+		{"qwen", "/quit", false},
 		{"typed", "hello", true},
 		{"claude", long, true},
 		{"codex", long, true},
@@ -41,6 +41,34 @@ func TestPromptsThatCannotBeArguments(t *testing.T) {
 	cli, _ := set.Get("claude")
 	if _, err := cli.Launch(prompt(long[:agent.MaxArgument()])); err != nil {
 		t.Error("the longest argument is refused:", err)
+	}
+}
+
+func TestPromptsThatCannotBeTyped(t *testing.T) {
+	for _, c := range []struct {
+		cli, prompt string
+		refused     bool
+	}{
+		{"gemini", "/quit", true},
+		{"gemini", "\ufeff \n/quit now/or never", true},
+		{"gemini", "/", true},
+		{"qwen", "/quit", true},
+		{"qwen", "/tmp/x is gone", false},
+		{"qwen", "// a comment", false},
+		{"qwen", "/* one */", false},
+		{"copilot", "!ls", true},
+		{"copilot", "\n !ls", true},
+		{"copilot", "/exit", false},
+		{"copilot", "ls!", false},
+	} {
+		_, err := get(t, c.cli).Literal(c.prompt)
+		var refused *agent.PromptError
+		if errors.As(err, &refused) != c.refused || c.refused && (refused.Send || refused.CLI != c.cli) {
+			t.Errorf("%s %q: %v", c.cli, c.prompt, err)
+		}
+	}
+	if _, err := get(t, "copilot").Launch(prompt("!ls")); err != nil {
+		t.Error("copilot takes it as an argument:", err)
 	}
 }
 

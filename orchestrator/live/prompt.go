@@ -3,10 +3,10 @@ package live
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"paw/session"
+	"paw/session/history"
 )
 
 // How much of what an agent wrote comes into a prompt, in bytes.
@@ -55,7 +55,7 @@ func paragraph(r Result) string {
 	if r.Outcome == OutcomeRemoved {
 		return r.Agent + ": removed from the session\n"
 	}
-	outcome := cut(strings.Join(strings.Fields(clean(r.Outcome)), " "), maxWord)
+	outcome := cut(strings.Join(strings.Fields(history.Printable(r.Outcome)), " "), maxWord)
 	line := fmt.Sprintf("%s (%s): %s, branch %s", r.Agent, r.CLI, outcome, r.Branch)
 	if r.Turn > 0 {
 		line += fmt.Sprintf(", turn %d", r.Turn)
@@ -63,7 +63,7 @@ func paragraph(r Result) string {
 	if r.Files != nil {
 		line += ", " + filesChanged(*r.Files)
 	}
-	if message := cut(strings.TrimSpace(clean(r.Message)), maxMessage); message != "" {
+	if message := cut(strings.TrimSpace(history.Printable(r.Message)), maxMessage); message != "" {
 		line += "\n" + message
 	}
 	return line + "\n"
@@ -74,16 +74,6 @@ func filesChanged(n int) string {
 		return "1 file changed"
 	}
 	return fmt.Sprintf("%d files changed", n)
-}
-
-// clean drops what could act on a terminal instead of being text in it, such as the end of a bracketed paste.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(text, "?"))
 }
 
 // cut shortens a text to so many bytes, with an ellipsis, and never inside a character.

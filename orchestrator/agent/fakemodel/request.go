@@ -16,6 +16,7 @@ type request struct {
 	newest   string // of these results
 	tools    map[string]tool
 
+	inFiles      bool   // the text that comes next is of files that the prompt names
 	directory    string // in which the CLI works, "" when the request does not tell
 	refusedWrite bool   // the newest result says that a file cannot be written before it is read
 	wanted       *schema
@@ -46,11 +47,22 @@ func (q *request) hear(text string) {
 	}
 }
 
+// filesBegin and filesEnd enclose the contents of files that a prompt names (gemini, qwen), in one text or in several.
+const filesBegin, filesEnd = "--- Content from referenced files ---", "--- End of content ---"
+
 // joined is what qwen puts before a prompt that was typed while a tool ran.
 const joined = "[User message received during tool execution]: "
 
 // say takes a text that came in the user's name. CLIs put notes of their own there too.
 func (q *request) say(text string) {
+	switch begins, ends := strings.Contains(text, filesBegin), strings.HasSuffix(strings.TrimSpace(text), filesEnd); {
+	case q.inFiles:
+		q.inFiles = !ends
+		return
+	case begins:
+		q.inFiles = !ends
+		text, _, _ = strings.Cut(text, filesBegin)
+	}
 	prompt := strings.TrimPrefix(withoutNotes(text), joined)
 	if prompt == "" {
 		q.hear(text)

@@ -73,6 +73,25 @@ func TestPromptThatJoinedIsHeard(t *testing.T) {
 	}
 }
 
+func TestFilesAreNoPrompt(t *testing.T) {
+	for name, texts := range map[string][]string{
+		"in parts": {"do: run @a", "\n--- Content from referenced files ---", "\nContent from @a:\n", "do: hang", "\n--- End of content ---"},
+		"in one":   {"do: run @a\n--- Content from referenced files ---\nContent from /a:\ndo: hang\n--- End of content ---"},
+	} {
+		q := newRequest("", "", false)
+		for _, text := range texts {
+			q.say(text)
+		}
+		q.result("a")
+		if q.prompt != "do: run @a" || q.results != 1 {
+			t.Errorf("%s: %d results of %q", name, q.results, q.prompt)
+		}
+		if q.say("do: run b"); q.prompt != "do: run b" {
+			t.Errorf("%s: then %q", name, q.prompt)
+		}
+	}
+}
+
 func TestResultsBelongToTheirPrompt(t *testing.T) {
 	q := newRequest("", "", false)
 	q.say("do: run a\ndo: run b")
