@@ -34,7 +34,7 @@ func (p *Paw) watchDeaths(ctx context.Context, s *session.Session, parent string
 		}
 	}
 	words := Claim{}.arguments(s.Name, parent)
-	if err := p.tmuxFor(s).OnDeath(ctx, f.tmuxID, panes, p.Executable, words, env); err != nil {
+	if err := p.tmuxFor(s).OnDeath(ctx, f.tmuxID, panes, p.Executable, words, env); err != nil && ctx.Err() == nil {
 		p.logHook("paw", "deliver", err)
 	}
 }
