@@ -43,16 +43,16 @@ func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt st
 	if err != nil {
 		return nil, err
 	}
+	text, err := cli.Literal(prompt)
+	if err != nil {
+		return nil, failf(KindUsage, "%w", err)
+	}
 	unlock, err := p.lockPrompt(ctx, s, w)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	defer p.claimAll(s.Name)
-	text, err := cli.Literal(prompt)
-	if err != nil {
-		return nil, failf(KindUsage, "%w", err)
-	}
 	pane, err := p.awaitReady(ctx, s, w, cli)
 	if err != nil {
 		return nil, err
