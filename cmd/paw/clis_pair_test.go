@@ -114,9 +114,13 @@ second line; with ; and && touch pwned
 do: say Heard.
 the last line ends in a semicolon;`
 
-// TestCLIsGetHostilePrompts sends one prompt as the first and another one later: both arrive byte for byte.
+// commands are how prompts begin that a CLI would run as a command, whatever is before.
+var commands = map[string]string{"gemini": "/", "qwen": "/", "copilot": "!"}
+
+// TestCLIsGetHostilePrompts sends one prompt as the first and more of them later: they arrive byte for byte, or are
+// refused.
 func TestCLIsGetHostilePrompts(t *testing.T) {
-	for _, cli := range []string{"claude", "codex", "opencode"} {
+	for _, cli := range []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot"} {
 		t.Run(cli, func(t *testing.T) {
 			w := newCLIWorld(t, cli)
 			t.Cleanup(func() {
@@ -126,10 +130,17 @@ func TestCLIsGetHostilePrompts(t *testing.T) {
 			})
 			w.ok(w.paw("start", "--cli", cli, "--prompt", tricky, "--detach"))
 			w.heard(t, "--prompt", w.finished(0), tricky)
-			for i, prompt := range []string{tricky, "/" + tricky, "!" + tricky, "-" + tricky} {
+			turns := 1
+			for _, prompt := range []string{tricky, "/" + tricky, "!" + tricky, "-" + tricky} {
+				if begin := commands[cli]; begin != "" && strings.HasPrefix(prompt, begin) {
+					if out := w.pawInput(prompt, "send", cli); out.code != 2 || !strings.Contains(out.stderr, "command") {
+						t.Errorf("send %q: exit code %d\n%s%s", prompt[:2], out.code, out.stdout, out.stderr)
+					}
+					continue
+				}
 				w.heard(t, fmt.Sprintf("send %q", prompt[:2]), w.work(prompt+"\n"), prompt)
-				if n := w.last().Number; n != i+2 {
-					t.Errorf("turn %d, want %d", n, i+2)
+				if turns++; w.last().Number != turns {
+					t.Errorf("turn %d, want %d", w.last().Number, turns)
 				}
 			}
 			for _, dir := range []string{w.root, w.repo, w.worktree(cli), filepath.Join(w.root, "home")} {
@@ -171,7 +182,7 @@ func TestCLIsGetAMegabyte(t *testing.T) {
 	const size = 1_000_000
 	prompt := "do: say Heard.\n" + strings.Repeat(strings.Repeat("0123456789abcdef", 6)+"\n", size/97)
 	prompt += strings.Repeat("e", size-len(prompt))
-	for _, cli := range []string{"claude", "codex", "opencode"} {
+	for _, cli := range []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot"} {
 		t.Run(cli, func(t *testing.T) {
 			w := newCLIWorld(t, cli)
 			t.Cleanup(func() {
