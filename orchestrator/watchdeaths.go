@@ -21,10 +21,11 @@ func (p *Paw) watchDeaths(ctx context.Context, s *session.Session, parent string
 	if err != nil || f.tmuxID == "" {
 		return
 	}
-	var panes []string
+	arguments := map[string][]string{}
 	for _, a := range f.agents {
 		if a.pane != nil && slices.Contains(children, a.record.Agent) {
-			panes = append(panes, a.pane.ID)
+			// What a killed CLI leaves behind, such as a hook, may hold its lock for a moment.
+			arguments[a.pane.ID] = Claim{Leaving: a.record.Agent}.arguments(s.Name, parent)
 		}
 	}
 	env := map[string]string{}
@@ -33,8 +34,7 @@ func (p *Paw) watchDeaths(ctx context.Context, s *session.Session, parent string
 			env[name] = value
 		}
 	}
-	words := Claim{}.arguments(s.Name, parent)
-	if err := p.tmuxFor(s).OnDeath(ctx, f.tmuxID, panes, p.Executable, words, env); err != nil && ctx.Err() == nil {
+	if err := p.tmuxFor(s).OnDeath(ctx, f.tmuxID, p.Executable, env, arguments); err != nil && ctx.Err() == nil {
 		p.logHook("paw", "deliver", err)
 	}
 }
