@@ -16,6 +16,10 @@ const (
 	bytesASecond  = 10_000
 )
 
+// emptyPatience is how long a CLI that is busy may take to draw its input box. It
+// is not empty when the user has begun to type there.
+const emptyPatience = 2 * time.Second
+
 // inputBox is where a CLI takes prompts, in its pane.
 type inputBox struct {
 	p      *Paw
@@ -36,6 +40,10 @@ func (p *Paw) boxOf(s *session.Session, w *session.Worktree, cli agent.CLI, pane
 // that a CLI reads together with the paste, as it does when it is slow, is lost.
 func (b *inputBox) paste(ctx context.Context, text string) error {
 	empty := b.isEmpty(ctx)
+	for end := b.p.Now().Add(emptyPatience); b.ready.Empty && !empty && b.p.Now().Before(end) && ctx.Err() == nil; {
+		settle(ctx, 20*time.Millisecond) // a busy CLI draws it late
+		empty = b.isEmpty(ctx)
+	}
 	if err := b.client.Paste(ctx, b.pane, text); err != nil {
 		return tmuxError(err)
 	}

@@ -1,7 +1,6 @@
 package orchestrator
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -125,38 +124,4 @@ func (p *Paw) arrived(sessionName string, w session.Worktree) bool {
 	}
 	there, err := p.turnDir(sessionName, w.Agent).Asked(w.Wait.ID, w.Wait.Since)
 	return err == nil && there
-}
-
-// liveSource is where live sessions of one session come from; ask lists panes.
-func (p *Paw) liveSource(name string, ask askPanes) live.Source {
-	return live.Source{
-		Read: func(ctx context.Context, of []live.Branch) (map[live.Branch]live.Facts, error) {
-			s, err := p.load(name)
-			if err != nil {
-				return nil, err
-			}
-			f, err := p.observeWith(ctx, s, ask)
-			if err != nil {
-				return nil, err
-			}
-			found := map[live.Branch]live.Facts{}
-			for _, one := range p.liveFacts(f) {
-				if slices.Contains(of, one.Branch) {
-					found[one.Branch] = one
-				}
-			}
-			return found, nil
-		},
-		Branches: func(context.Context) ([]live.Branch, error) {
-			s, err := p.load(name)
-			if err != nil {
-				return nil, err
-			}
-			branches := make([]live.Branch, len(s.Worktrees))
-			for i, w := range s.Worktrees {
-				branches[i] = live.Branch{Repository: s.GitCommonDir, Name: w.Branch}
-			}
-			return branches, nil
-		},
-	}
 }

@@ -36,7 +36,11 @@ func (p *Paw) Notify(ctx context.Context, o WaitOptions) (*Notified, error) {
 	if err := requireWritable(w, p.ownDirs(), nil, ""); err != nil {
 		return nil, err
 	}
-	return p.notify(ctx, s, w, o, p.askTmux)
+	notified, err := p.notify(ctx, s, w, o, p.askTmux)
+	if err == nil {
+		p.watchDeaths(ctx, s, w.Agent, notified.Children)
+	}
+	return notified, err
 }
 
 // notify is Notify for an agent; ask lists the panes.

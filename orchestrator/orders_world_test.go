@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ type family struct {
 	p       *Paw
 	clis    map[string]*playedCLI
 	names   []string // the parent first
+	clockMu sync.Mutex
 	clock   time.Time
 	queue   []*process // that were started and have not run yet
 	kill    string     // the step after which the next process is killed, "" for none
@@ -124,7 +126,10 @@ func (f *family) must(err error) {
 	}
 }
 
+// now is asked by several looks at agents at once.
 func (f *family) now() time.Time {
+	f.clockMu.Lock()
+	defer f.clockMu.Unlock()
 	f.clock = f.clock.Add(time.Second)
 	return f.clock
 }

@@ -80,6 +80,7 @@ func (p *Paw) Run(ctx context.Context, s *session.Session, o RunOptions) (*Ran, 
 	if err != nil {
 		return nil, err
 	}
+	defer p.claimAfter(s.Name, o.Agent, Claim{}) // once the lock is free: until then the turn is under way
 	defer r.giveBack()
 	r.notes = append(notes, r.notes...)
 	return r.do(ctx)
@@ -150,7 +151,6 @@ func (r *headlessTurn) close(ctx context.Context, end agent.Ended) error {
 		}
 		return nil
 	})
-	r.p.claimAfter(r.s.Name, r.w.Agent, Claim{})
 	if failure == nil && err != nil {
 		return failf(KindError, "%s: turn %d: %w", r.w.Agent, r.one.Number(), err).hint("paw recover %s", r.s.Name)
 	}

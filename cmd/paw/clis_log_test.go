@@ -53,6 +53,9 @@ func (w *cliWorld) checkLog(agent string) {
 		}
 	}
 	for _, one := range turns {
+		if one.Type == "task-notification" {
+			continue // the CLI prompted itself: those are its own words
+		}
 		prompt := strings.Join(strings.Fields(one.Prompt), " ")
 		for len(said) > 0 && said[0] != prompt {
 			said = said[1:]

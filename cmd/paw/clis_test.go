@@ -216,10 +216,14 @@ func queuedPrompt(t *testing.T, w *cliWorld) {
 	if out.code != 0 {
 		t.Errorf("a prompt for a busy %s: exit code %d\n%s%s", w.cli, out.code, out.stdout, out.stderr)
 	}
-	w.write(w.root, "gate", "")
+	background := mannersOf[w.cli].background
+	if !background {
+		w.write(w.root, "gate", "")
+	}
 	w.await("both prompts are done", func() bool { return w.has("second.txt") })
 	last := w.finished(n - 1)
-	if mannersOf[w.cli].background {
+	if background {
+		w.write(w.root, "gate", "")
 		if last = w.finished(n); last.Type != "task-notification" {
 			t.Errorf("turn %d after the end of the command is of type %s", last.Number, last.Type)
 		}

@@ -24,7 +24,8 @@ func newStatus(a *app) *cobra.Command {
 		Long: exits(`Show the sessions and agents as they are now: the record, tmux, the agents' locks
 and their turns together. It changes nothing and runs no git (--dirty does).
 
-An agent is idle, running, waiting_input (a question is on its screen), error,
+An agent is idle, running, waiting_input (a question is on its screen),
+waiting_children (for agents that it has started, see paw wait --notify), error,
 completed (its CLI exited), suspended (paw recover brings it back) or unknown.`, exitUsage, exitNotFound),
 		Example: `  paw status
   paw status --watch

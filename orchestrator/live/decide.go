@@ -34,10 +34,25 @@ func Decide(f Family, ownEnd bool) Verdict {
 	ended, restarted := len(f.Ended()), f.Parent.Launched.After(w.Since)
 	all := ended == len(w.Children)
 	some := ended > 0 && (w.Any || restarted && ownEnd)
+	if !all && !some && f.beingTold() {
+		return Busy
+	}
 	if !all && !some {
 		return NotDue
 	}
 	return f.Parent.ready()
+}
+
+// beingTold tells whether somebody is just about to find out whether a child that is left has got what it waited for
+// itself. If it has not, that was its end, and nothing else will tell of it.
+func (f Family) beingTold() bool {
+	for _, name := range f.Left() {
+		child := f.Children[name]
+		if w := child.Record.Wait; w != nil && w.TypedAt != nil && child.Delivering {
+			return true
+		}
+	}
+	return false
 }
 
 // ready tells whether a prompt may be typed.

@@ -87,6 +87,15 @@ func TestDecideWhetherItIsDue(t *testing.T) {
 			}
 		})
 	}
+	told := ended("a")
+	told.Record.Wait, told.Delivering = &session.Wait{ID: "v", Children: []string{"b"}, TypedAt: &since}, true
+	if got := Decide(familyOf(idle, []Facts{told}), false); got != Busy {
+		t.Errorf("for a child that is just being told: %s", got)
+	}
+	told.Delivering = false
+	if got := Decide(familyOf(idle, []Facts{told}), false); got != Due {
+		t.Errorf("for a child that was told and did not hear: %s", got)
+	}
 	if got := Decide(Family{Parent: Facts{Status: idle, Running: true}}, true); got != NothingOwed {
 		t.Errorf("without a wait: %s", got)
 	}
