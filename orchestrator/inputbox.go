@@ -9,8 +9,12 @@ import (
 	"paw/tmux"
 )
 
-// pastePatience is how long a CLI that is busy may take to show a paste.
-const pastePatience = 10 * time.Second
+// pastePatience is how long a CLI that is busy may take to show a paste, and
+// bytesASecond how much of one it takes at least.
+const (
+	pastePatience = 10 * time.Second
+	bytesASecond  = 10_000
+)
 
 // emptyPatience is how long a CLI that is busy may take to draw its input box. It
 // is not empty when the user has begun to type there.
@@ -24,7 +28,8 @@ type inputBox struct {
 	client *tmux.Client
 	pane   string
 	ready  agent.Ready
-	filled bool // its screen showed it empty before the paste, and not after
+	filled bool          // its screen showed it empty before the paste, and not after
+	long   time.Duration // what the CLI may need more than usual, for a long text
 }
 
 func (p *Paw) boxOf(s *session.Session, w *session.Worktree, cli agent.CLI, pane string) *inputBox {
@@ -42,7 +47,8 @@ func (b *inputBox) paste(ctx context.Context, text string) error {
 	if err := b.client.Paste(ctx, b.pane, text); err != nil {
 		return tmuxError(err)
 	}
-	for end := b.p.Now().Add(pastePatience); empty && b.p.Now().Before(end) && ctx.Err() == nil; {
+	b.long = time.Duration(len(text)/bytesASecond) * time.Second
+	for end := b.p.Now().Add(pastePatience + b.long); empty && b.p.Now().Before(end) && ctx.Err() == nil; {
 		settle(ctx, 20*time.Millisecond)
 		empty = b.isEmpty(ctx)
 		b.filled = !empty

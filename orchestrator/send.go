@@ -137,7 +137,7 @@ func (p *Paw) takesInput(ctx context.Context, s *session.Session, a *agentFacts,
 func (p *Paw) confirm(ctx context.Context, box *inputBox, before arrival, sent *Sent) error {
 	dir := p.turnDir(box.s.Name, box.w.Agent)
 	for try := range 2 {
-		deadline := p.Now().Add(confirmPatience)
+		deadline := p.Now().Add(confirmPatience + box.long)
 		for p.Now().Before(deadline) && ctx.Err() == nil {
 			last, err := dir.Last()
 			known := err == nil && last != nil

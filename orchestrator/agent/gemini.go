@@ -155,9 +155,9 @@ func (g gemini) Literal(prompt string) (string, error) {
 	return spaced(prompt), checkCommand(g.Name(), prompt)
 }
 
-// Ready: Enter right after a paste is lost.
+// Ready: see qwen's. An ordinary user's gemini takes no hooks (see keepConversations), so no event comes.
 func (gemini) Ready() Ready {
-	return Ready{Screen: geminiReady, Empty: true, Settle: 500 * time.Millisecond}
+	return Ready{Event: os.Geteuid() == 0, Screen: geminiReady, Empty: true, Settle: 500 * time.Millisecond}
 }
 
 // geminiReady is the empty input box, in qwen too.
