@@ -209,7 +209,7 @@ func TestADeliveryWaitsForADialogAndHoldsNoLock(t *testing.T) {
 		a := w.agent("c")
 		return a.State == "error" && a.PID == nil
 	})
-	if w.deliverers() != 1 {
+	if w.deliverers() == 0 { // the death of the child may have started another one
 		t.Fatal("the delivery ended before the dialog")
 	}
 	if a := w.agent("p"); *a.Reason != "waits for the results of c (1 of 1 done); and for you: really" {
