@@ -69,9 +69,7 @@ func TestStatusAndStopWorkOnAFullDisk(t *testing.T) {
 	if out.code != 1 || !strings.Contains(out.stderr, "not recorded") {
 		t.Errorf("stop: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 	}
-	if w.tmux("list-sessions").code == 0 {
-		t.Error("the agents were not ended")
-	}
+	waitFor(t, "the tmux server ends without a pane", func() bool { return w.tmux("list-sessions").code != 0 })
 	if a := w.agent("demo"); a.PID != nil {
 		t.Errorf("still runs: %+v", a)
 	}
