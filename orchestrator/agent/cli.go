@@ -60,6 +60,8 @@ type CLI interface {
 	Literal(prompt string) (string, error)
 	// Ready says how to know that the CLI takes typed input.
 	Ready() Ready
+	// Screen recognizes what the CLI shows. What it does not know for certain it leaves out.
+	Screen(Screenshot) Screen
 }
 
 // Spec says what to launch and where. Paths are absolute.

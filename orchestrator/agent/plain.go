@@ -29,6 +29,8 @@ func (plain) Literal(prompt string) (string, error) { return prompt, nil }
 
 func (plain) Ready() Ready { return Ready{} }
 
+func (plain) Screen(Screenshot) Screen { return Screen{} }
+
 // spaced puts a space before a prompt that begins with "/" (a command of most CLIs) or "!" (one of the shell).
 func spaced(prompt string) string {
 	if strings.HasPrefix(prompt, "/") || strings.HasPrefix(prompt, "!") {
