@@ -52,7 +52,7 @@ func (p *Paw) messagesUntil(ctx context.Context, s *session.Session, from *origi
 	for _, r := range records {
 		if r.Number == from.Turn {
 			turns, n := turnsIn(records, talk.ID, from.Turn)
-			from.messages = talk.Messages[:turnSpan(talk.Messages, turns, n).to]
+			from.messages = talk.Messages[:turnSpans(talk.Messages, turns)[n].to]
 		}
 	}
 	return from.messages, nil

@@ -52,7 +52,7 @@ func (p *Paw) Log(ctx context.Context, s *session.Session, agentName string, num
 		return logged, nil
 	}
 	turns, n := turnsIn(records, logged.ID, *number)
-	at := turnSpan(logged.Messages, turns, n)
+	at := turnSpans(logged.Messages, turns)[n]
 	logged.Messages = logged.Messages[at.from:at.to]
 	return logged, nil
 }

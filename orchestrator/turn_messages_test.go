@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -149,7 +150,7 @@ func TestTurnSpan(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			messages, turns := talk(t, c.messages), turnsOf(t, c.turns)
 			for n := range turns {
-				at := turnSpan(messages, turns, n)
+				at := turnSpans(messages, turns)[n]
 				var texts []string
 				for _, m := range messages[at.from:at.to] {
 					texts = append(texts, m.Content)
@@ -162,20 +163,31 @@ func TestTurnSpan(t *testing.T) {
 	}
 }
 
-// TestTurnSpanOfMany: a long conversation takes no long time.
-func TestTurnSpanOfMany(t *testing.T) {
+// TestTurnSpansOfMany: a long conversation takes neither a long time nor much memory, even when all prompts are the same.
+func TestTurnSpansOfMany(t *testing.T) {
+	const many = 4000
 	var messages []history.Message
 	var turns []turn.Record
-	for i := range 1000 {
+	for i := range many {
 		at := second(t, fmt.Sprint(10*i))
 		turns = append(turns, turn.Record{Number: i + 1, Prompt: "go on", StartedAt: at})
 		messages = append(messages, history.Message{Role: history.RoleUser, Content: "go on", Timestamp: at}, history.Message{Role: history.RoleAssistant})
 	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
 	begin := time.Now()
-	if got := turnSpan(messages, turns, 500); got != (span{1000, 1002}) {
-		t.Errorf("%+v", got)
+	spans := turnSpans(messages, turns)
+	took := time.Since(begin)
+	runtime.ReadMemStats(&after)
+	for n, got := range spans {
+		if want := (span{2 * n, 2*n + 2}); got != want {
+			t.Fatalf("turn %d: %+v, want %+v", n+1, got, want)
+		}
 	}
-	if took := time.Since(begin); took > 5*time.Second {
+	if took > 10*time.Second {
 		t.Errorf("it took %s", took)
+	}
+	if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 16 {
+		t.Errorf("it took %d MiB", used)
 	}
 }
