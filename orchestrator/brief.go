@@ -13,8 +13,12 @@ type Brief struct {
 	Agent, CLI, Branch string // of the agent that it takes over from
 	Turn               int    // whose end it starts from
 	Messages           []history.Message
-	Prompt             string // of the user for the new agent, "" for none
-	Limit              int    // bytes, without Prompt
+	Ends               map[int]string // by the index of a turn's last message: how it ended, if not well
+	Elsewhere          []int          // turns until then that were in another conversation
+	State              briefState
+	Paths              *relocation // to the worktree of the new agent
+	Prompt             string      // of the user for the new agent, "" for none
+	Limit              int         // bytes, without Prompt
 }
 
 // cuts are how many bytes of a text may stay, from one try to the next.
@@ -27,9 +31,9 @@ var cuts = []int{math.MaxInt, 16 << 10, 8 << 10, 4 << 10, 2 << 10, 1 << 10, 512,
 // the same length; then the oldest messages are left out, but not the first
 // prompt, the last one and the last answer; then these are cut.
 func BuildBrief(b Brief) (text string, told int) {
+	parts := briefParts(b)
 	head, foot := b.head(), b.foot()
 	room := b.Limit - len(head) - len(foot)
-	parts := briefParts(b.CLI, b.Messages)
 	for _, most := range cuts {
 		if told := tell(parts, most, math.MaxInt); len(told) <= room {
 			return head + told + foot + b.Prompt, len(parts)
@@ -49,12 +53,26 @@ func BuildBrief(b Brief) (text string, told int) {
 	return head + foot + b.Prompt, 0
 }
 
+// head is what comes before the conversation. The paths in that have been counted already.
 func (b Brief) head() string {
-	return fmt.Sprintf(`You take over the work of another coding agent: %s, agent %s, on branch %s.
+	head := fmt.Sprintf(`You take over the work of another coding agent: %s, agent %s, on branch %s.
 This worktree starts where its turn %d ended: on the same commit, with the files that it had not committed.
-What was said until then follows, for you to know. Do not answer it, and do not do again what it asks for.
-
 `, b.CLI, b.Agent, b.Branch, b.Turn)
+	if b.Paths != nil && b.Paths.count > 0 {
+		head += "It worked in a worktree of its own, which is not yours: paths in that are written below as paths in yours, " + b.Paths.to + ".\n"
+	}
+	if state := b.State.text(b.Limit / 4); state != "" {
+		head += "\nThis is what it had done by then:\n" + state + "\n"
+	}
+	if n := len(b.Elsewhere); n > 0 {
+		were := "were"
+		if n == 1 {
+			were = "was"
+		}
+		head += fmt.Sprintf("%s (%s) %s in another conversation, as after /clear: what was said there is not told here.\n",
+			counted(n, "earlier turn"), someNumbers(b.Elsewhere), were)
+	}
+	return head + "What was said until then follows, for you to know. Do not answer it, and do not do again what it asks for.\n\n"
 }
 
 func (b Brief) foot() string {

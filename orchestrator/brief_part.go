@@ -16,30 +16,30 @@ type briefPart struct {
 	title  string // who speaks
 	text   string
 	calls  string // a line for each
+	ended  string // how the turn ended whose last message this is, "" when it ended well
 	result bool   // of a tool
 	keep   bool   // never left out
 	gap    int    // how many messages it stands for, which were left out
 }
 
-// briefParts puts messages into words, cli being the name of the assistant. What
-// terminals obey is taken out: a brief may be typed into one.
-func briefParts(cli string, messages []history.Message) []briefPart {
-	titles := map[history.Role]string{history.RoleUser: "User", history.RoleAssistant: cli, history.RoleSystem: "Note"}
+// briefParts puts the messages into words. What terminals obey is taken out: a
+// brief may be typed into one. Paths become those of the new worktree.
+func briefParts(b Brief) []briefPart {
+	titles := map[history.Role]string{history.RoleUser: "User", history.RoleAssistant: b.CLI, history.RoleSystem: "Note"}
 	tools := map[string]string{} // names by the id of the call
-	parts := make([]briefPart, len(messages))
+	parts := make([]briefPart, len(b.Messages))
 	first, last, answer := -1, -1, -1
-	for i, m := range messages {
-		p := briefPart{title: titles[m.Role], text: strings.TrimSpace(history.Printable(m.Content)), result: m.Role == history.RoleTool}
+	for i, m := range b.Messages {
+		p := briefPart{title: titles[m.Role], text: strings.TrimSpace(b.printable(m.Content)), result: m.Role == history.RoleTool}
 		if p.result {
 			p.title = strings.TrimSpace("Result of " + tools[m.ToolCallID])
 		}
 		for _, call := range m.ToolCalls {
 			tools[call.ID] = oneLineOf(call.Name)
-			line := oneLineOf(call.Name + " " + call.Arguments)
-			if len(line) > longestCall {
-				line = whole(line, longestCall) + "..."
-			}
-			p.calls += "→ " + line + "\n"
+			p.calls += "→ " + cutLine(call.Name+" "+b.printable(call.Arguments), longestCall) + "\n"
+		}
+		if end := b.Ends[i]; end != "" {
+			p.ended = cutLine(b.printable(end), longestCall)
 		}
 		switch {
 		case m.Role == history.RoleUser:
@@ -57,6 +57,15 @@ func briefParts(cli string, messages []history.Message) []briefPart {
 		}
 	}
 	return parts
+}
+
+// printable is a text as a terminal may get it, with the paths of the new worktree.
+func (b Brief) printable(text string) string {
+	text = history.Printable(text)
+	if b.Paths == nil {
+		return text
+	}
+	return b.Paths.text(text)
 }
 
 // tell writes parts one after another, with at most so many bytes of each result
@@ -88,6 +97,9 @@ func (p briefPart) tell(result, text int) string {
 	for line := range strings.Lines(content) {
 		out.WriteString("> " + strings.TrimSuffix(line, "\n") + "\n")
 	}
+	if p.ended != "" {
+		out.WriteString("\nHow this turn ended:\n> " + p.ended + "\n")
+	}
 	return out.String() + "\n"
 }
 
@@ -113,12 +125,16 @@ func whole(text string, most int) string {
 	return text[:most]
 }
 
+// cutLine puts a text into one line of at most so many bytes, and marks that it was longer.
+func cutLine(text string, most int) string {
+	line := oneLineOf(text)
+	if len(line) > most {
+		return whole(line, most) + "..."
+	}
+	return line
+}
+
 // oneLineOf puts a text into one line.
 func oneLineOf(text string) string { return strings.Join(strings.Fields(history.Printable(text)), " ") }
 
-func countedMessages(n int) string {
-	if n == 1 {
-		return "1 message"
-	}
-	return fmt.Sprintf("%d messages", n)
-}
+func countedMessages(n int) string { return counted(n, "message") }

@@ -24,7 +24,9 @@ type origin struct {
 	current bool
 	notes   []string
 
-	messages []history.Message // what was said until then, once it was read
+	turns    []turn.Record     // until then, with that one
+	talk     string            // the conversation that was read
+	messages []history.Message // what was said in it until then, once it was read
 	unread   error             // why it cannot be read
 }
 
@@ -95,6 +97,11 @@ func (p *Paw) fillOrigin(ctx context.Context, m worktree.Manager, s *session.Ses
 	snapshot := refs[ref]
 	from.Conversation = from.source.Conversation()
 	from.last = true
+	for _, one := range list.Turns {
+		if one.Number <= from.Turn {
+			from.turns = append(from.turns, one.Record)
+		}
+	}
 	if one != nil {
 		snapshot = firstOf(one.Snapshot, snapshot)
 		from.Conversation = firstOf(one.Conversation, from.Conversation)

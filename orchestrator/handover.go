@@ -8,6 +8,8 @@ import (
 	"paw/orchestrator/agent"
 	"paw/session"
 	"paw/session/history"
+	"paw/session/turn"
+	"paw/worktree"
 )
 
 // handOver makes the first prompt of a new agent a brief of the conversation that
@@ -22,9 +24,12 @@ func (p *Paw) handOver(ctx context.Context, s *session.Session, a *addition, w *
 		a.notes[w.Agent] = append(a.notes[w.Agent], "it begins a fresh conversation: "+err.Error())
 		return
 	}
+	turns := from.turnsOf(from.talk)
 	text, told := BuildBrief(Brief{
 		Agent: from.Agent, CLI: from.source.CLI, Branch: from.source.Branch, Turn: from.Turn,
-		Messages: messages, Prompt: prompt, Limit: p.Config.Agents.BriefKiB << 10,
+		Messages: messages, Ends: badEnds(messages, turns), Elsewhere: turnsElsewhere(from.turns, from.talk),
+		State: briefState{Turns: from.turns, Work: p.workOf(ctx, a.m, from)},
+		Paths: relocate(from.source.WorktreePath, w.WorktreePath, p.getenv("HOME")), Prompt: prompt, Limit: p.Config.Agents.BriefKiB << 10,
 	})
 	count := countedMessages(told)
 	if told < len(messages) {
@@ -42,13 +47,14 @@ func (p *Paw) messagesUntil(ctx context.Context, s *session.Session, from *origi
 	if from.messages != nil || from.unread != nil {
 		return from.messages, from.unread
 	}
-	records, _ := p.turnDir(s.Name, from.source.Agent).Records()
 	talk, err := p.readConversation(ctx, s, from.source, from.Conversation)
 	if err != nil {
 		from.unread = errors.New(unreadable(from.source, err))
 		return nil, from.unread
 	}
-	from.messages = talk.Messages
+	from.talk, from.messages = talk.ID, talk.Messages
+	// Turns that came later are needed as well: the next one ends what belongs to this one.
+	records, _ := p.turnDir(s.Name, from.source.Agent).Records()
 	for _, r := range records {
 		if r.Number == from.Turn {
 			turns, n := turnsIn(records, talk.ID, from.Turn)
@@ -56,6 +62,33 @@ func (p *Paw) messagesUntil(ctx context.Context, s *session.Session, from *origi
 		}
 	}
 	return from.messages, nil
+}
+
+// turnsOf are the turns until the origin's that were in a conversation, those of which it is not known included.
+func (o *origin) turnsOf(conversation string) []turn.Record {
+	turns, _ := turnsIn(o.turns, conversation, o.Turn)
+	return turns
+}
+
+// badEnds says of turns that did not end well how they ended, by the index of the last message of each. A turn that no
+// message is of has none.
+func badEnds(messages []history.Message, turns []turn.Record) map[int]string {
+	ends := map[int]string{}
+	for n, at := range turnSpans(messages, turns) {
+		if end := badEnd(turns[n]); end != "" && at.to > at.from {
+			ends[at.to-1] = end
+		}
+	}
+	return ends
+}
+
+// workOf is what an agent had done by the end of the turn, nil where git cannot say.
+func (p *Paw) workOf(ctx context.Context, m worktree.Manager, from *origin) *worktree.Work {
+	work, err := m.Work(ctx, from.source.BaseCommit, from.commit, from.Snapshot, mostListed)
+	if err != nil {
+		return nil
+	}
+	return &work
 }
 
 // unreadable says why a conversation cannot be read.
