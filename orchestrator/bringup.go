@@ -53,10 +53,10 @@ type job struct {
 	parent   string // of a child that is just being spawned
 	prompt   string // first prompt, only ever set by start, add and spawn
 	sendIt   bool   // the CLI cannot take the prompt as an argument: it is typed once it is ready
-	// learnt are conversations found on disk, newest last; planned is the newest
+	// found is a conversation to resume that is not the recorded one; planned is the newest
 	// one the plan was made from, chosen the id of a fresh one. Another paw may
 	// have chosen in between: then its choice stays.
-	learnt     []string
+	found      string
 	unverified bool // nobody but the CLI can say whether it has the conversation
 	planned    string
 	chosen     string

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"paw/orchestrator/agent"
@@ -52,4 +54,13 @@ func (p *Paw) observed(ctx context.Context, s *session.Session, w *session.Workt
 		o.Ended = nil
 	}
 	return o
+}
+
+// hooksEverSeen reports whether the hooks of any launch of an agent reported. Marks of an earlier agent of its name stay.
+func (p *Paw) hooksEverSeen(sessionName string, w *session.Worktree) bool {
+	entries, _ := os.ReadDir(p.stateDir(sessionName, w.Agent))
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		info, err := e.Info()
+		return err == nil && strings.HasPrefix(e.Name(), "hooks-") && !info.ModTime().Before(w.CreatedAt)
+	})
 }

@@ -149,8 +149,8 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 }
 
 // intend writes the plan for one agent into its record, before anything is
-// made. Ids are only ever added; the one chosen for a fresh start is dropped
-// when another paw chose in the meantime.
+// made. Ids are only ever added; the one of the plan is dropped when another paw
+// chose in the meantime.
 func intend(w *session.Worktree, j job) {
 	if w == nil || j.result == ResultRefused || j.result == ResultStopped {
 		return
@@ -161,12 +161,8 @@ func intend(w *session.Worktree, j job) {
 		}
 		return
 	}
-	unchanged := w.Conversation() == j.planned
-	for _, id := range j.learnt {
-		w.AddConversation(id)
-	}
-	if j.chosen != "" && unchanged {
-		w.AddConversation(j.chosen)
+	if w.Conversation() == j.planned {
+		w.AddConversation(firstOf(j.found, j.chosen))
 	}
 	if w.Phase == session.PhaseStopping || w.Phase == session.PhaseStopped || w.Phase == session.PhaseExited {
 		w.Phase = session.PhaseLive

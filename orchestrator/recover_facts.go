@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"paw/orchestrator/agent"
 	"paw/session"
@@ -87,27 +88,46 @@ func (p *Paw) factsFor(ctx context.Context, f facts, a agentFacts, processes ses
 	return rf
 }
 
-// conversationFacts finds out whether the CLI still has the agent's conversation.
+// conversationFacts finds out which conversation of the agent its CLI still has. The recorded one, which paw chose or a
+// hook of the agent named last, comes first; of the others on disk some may be those of a CLI that the user runs beside.
 func (p *Paw) conversationFacts(ctx context.Context, s *session.Session, cli agent.CLI, spec agent.Spec, rf *recoverFacts) {
 	rf.newID = cli.NewConversation()
-	learnt, err := cli.Learn(ctx, spec)
-	if err == nil && len(learnt) > 0 {
-		rf.learnt = learnt
-		spec.ConversationID = learnt[len(learnt)-1]
-	}
-	if spec.ConversationID == "" {
-		rf.freshReason = "it had no conversation yet"
+	rf.freshReason = "it had no conversation yet"
+	if spec.ConversationID != "" {
+		conversation, err := cli.Conversation(ctx, spec)
+		rf.keepID, rf.freshReason = !conversation.NewID, conversation.Reason
 		if err != nil {
 			rf.freshReason = err.Error()
 		}
-		return
+		if rf.resumable = err == nil && conversation.Resumable; rf.resumable {
+			rf.unverified = conversation.Transcript == ""
+			return
+		}
 	}
-	conversation, err := cli.Conversation(ctx, spec)
-	rf.resumable = err == nil && conversation.Resumable
-	rf.unverified = conversation.Transcript == ""
-	rf.freshReason = conversation.Reason
-	if err != nil {
+	others, err := p.otherConversations(ctx, s, cli, spec)
+	if err != nil && spec.ConversationID == "" {
 		rf.freshReason = err.Error()
 	}
-	rf.keepID = !conversation.NewID
+	for _, id := range others {
+		spec.ConversationID = id
+		if conversation, err := cli.Conversation(ctx, spec); err == nil && conversation.Resumable {
+			rf.resumable, rf.found, rf.unverified = true, id, conversation.Transcript == ""
+			return
+		}
+	}
+}
+
+// otherConversations are those in the CLI's own files that can be the agent's, the one used last first. Hooks name each
+// conversation of an agent: where they ever reported, one that they did not name is somebody else's.
+func (p *Paw) otherConversations(ctx context.Context, s *session.Session, cli agent.CLI, spec agent.Spec) ([]string, error) {
+	ids, err := cli.Learn(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(ids)
+	w := s.Worktree(spec.Agent)
+	hooked := p.hooksEverSeen(s.Name, w)
+	return slices.DeleteFunc(ids, func(id string) bool {
+		return id == w.Conversation() || hooked && !slices.Contains(w.ConversationIDs, id)
+	}), nil
 }

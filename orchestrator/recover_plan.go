@@ -35,17 +35,17 @@ type recoverFacts struct {
 	cliError     error // the CLI is unknown or not installed
 	unverified   bool  // resumable as far as paw can tell, which is not far
 	resumable    bool
-	freshReason  string   // why there is nothing to resume
-	keepID       bool     // a fresh start may use the id again
-	learnt       []string // conversations found on disk, newest last
-	newID        string   // id for a fresh start, "" where the CLI chooses
+	freshReason  string // why there is nothing to resume
+	keepID       bool   // a fresh start may use the id again
+	found        string // the conversation to resume where that is not the recorded one
+	newID        string // id for a fresh start, "" where the CLI chooses
 	promptUnsent string
 }
 
 // planAgent decides what recover does for one agent. It is pure: every cell of
 // its table is a test.
 func planAgent(f recoverFacts) job {
-	j := job{agent: f.record.Agent, planned: f.record.Conversation(), learnt: f.learnt}
+	j := job{agent: f.record.Agent, planned: f.record.Conversation(), found: f.found}
 	switch {
 	case f.tmux == session.TmuxUnknown:
 		j.refuse(errors.New(f.tmuxReason), "paw status "+f.sessionName)

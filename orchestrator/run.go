@@ -168,11 +168,7 @@ func (r *headlessTurn) interrupted(number int) error {
 // learn remembers the conversation of a CLI that chose it itself, and its file.
 func (r *headlessTurn) learn(ctx context.Context, t *turns, end agent.Ended) {
 	if !r.cli.Facts().ChoosesID {
-		id := agent.StreamConversation(end.Stdout)
-		if ids, err := r.cli.Learn(ctx, r.spec); id == "" && err == nil && len(ids) > 0 {
-			id = ids[len(ids)-1]
-		}
-		if id != "" {
+		if id := agent.StreamConversation(end.Stdout); id != "" {
 			r.spec.ConversationID = id
 			_ = t.keepConversation(ctx, id)
 		}

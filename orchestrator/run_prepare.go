@@ -73,12 +73,9 @@ func (r *headlessTurn) choose(ctx context.Context, executable string) error {
 	r.spec.Hook, r.spec.Prompt = "", r.o.Prompt // paw itself knows the begin and the end
 	facts := recoverFacts{}
 	p.conversationFacts(ctx, r.s, r.cli, r.spec, &facts)
-	ids := facts.learnt
-	if len(ids) > 0 {
-		r.spec.ConversationID = ids[len(ids)-1]
-	}
 	switch {
 	case facts.resumable:
+		r.spec.ConversationID = firstOf(facts.found, r.spec.ConversationID)
 	case !r.cli.Facts().ChoosesID:
 		r.spec.ConversationID = ""
 	case !facts.keepID:
@@ -87,7 +84,7 @@ func (r *headlessTurn) choose(ctx context.Context, executable string) error {
 	if !facts.resumable && r.w.TurnHighWater > 0 {
 		r.notes = append(r.notes, "a fresh conversation: "+facts.freshReason)
 	}
-	if err := r.remember(ctx, append(ids, r.spec.ConversationID)...); err != nil {
+	if err := r.remember(ctx, r.spec.ConversationID); err != nil {
 		return err
 	}
 	var err error
@@ -102,20 +99,15 @@ func (r *headlessTurn) choose(ctx context.Context, executable string) error {
 	return nil
 }
 
-// remember adds conversations to the record, the newest last.
-func (r *headlessTurn) remember(ctx context.Context, ids ...string) error {
-	before := r.w.Conversation()
-	for _, id := range ids {
-		r.w.AddConversation(id)
-	}
-	if r.w.Conversation() == before {
+// remember makes a conversation the newest of the record.
+func (r *headlessTurn) remember(ctx context.Context, id string) error {
+	if id == "" || r.w.Conversation() == id {
 		return nil
 	}
+	r.w.AddConversation(id)
 	_, err := r.p.update(ctx, r.s.Name, func(rec *session.Session) error {
 		if w := rec.Worktree(r.w.Agent); w != nil {
-			for _, id := range ids {
-				w.AddConversation(id)
-			}
+			w.AddConversation(id)
 		}
 		return nil
 	})

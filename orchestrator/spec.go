@@ -26,7 +26,10 @@ func (p *Paw) specFor(s *session.Session, w *session.Worktree, executable string
 	spec := agent.Spec{
 		Executable: executable, Worktree: w.WorktreePath, RepoPath: s.RepoPath, GitCommonDir: s.GitCommonDir,
 		StateDir: p.stateDir(s.Name, w.Agent), ConversationID: w.Conversation(), Env: p.recordedEnv(w),
-		Session: s.Name, Agent: w.Agent, Hook: p.Executable,
+		Session: s.Name, Agent: w.Agent, Hook: p.Executable, Since: w.CreatedAt,
+	}
+	if spec.Since.IsZero() {
+		spec.Since = s.CreatedAt
 	}
 	p.openGit(&spec, w.CLI)
 	return spec

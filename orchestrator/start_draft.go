@@ -66,7 +66,7 @@ func (p *Paw) addAgents(ctx context.Context, s *session.Session, m worktree.Mana
 		cli, _ := p.CLIs.Get(a.cli)
 		w := session.Worktree{
 			Agent: a.name, CLI: a.cli, Branch: a.branch, WorktreePath: path, TurnSession: s.Name + "_" + a.name,
-			Phase: session.PhaseCreating, BaseCommit: base, Environment: p.rememberedEnvironment(cli),
+			Phase: session.PhaseCreating, BaseCommit: base, CreatedAt: p.Now().UTC(), Environment: p.rememberedEnvironment(cli),
 		}
 		if oid, ok := existing[a.branch]; ok {
 			w.BaseCommit = oid

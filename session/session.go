@@ -84,9 +84,10 @@ type Worktree struct {
 	ConversationIDs []string          `json:"conversation_ids"` // newest last
 	TranscriptPath  string            `json:"transcript_path"`
 	Phase           Phase             `json:"phase"`
-	TurnHighWater   int               `json:"turn_high_water"` // highest turn number ever given out
-	BaseCommit      string            `json:"base_commit"`     // where the agent's branch started
-	From            *Origin           `json:"from,omitempty"`  // what it started from, nil for a branch from a commit alone
+	TurnHighWater   int               `json:"turn_high_water"`     // highest turn number ever given out
+	BaseCommit      string            `json:"base_commit"`         // where the agent's branch started
+	CreatedAt       time.Time         `json:"created_at,omitzero"` // UTC; zero where an older paw made the agent
+	From            *Origin           `json:"from,omitempty"`      // what it started from, nil for a branch from a commit alone
 	// Headless: made for turns without a terminal. It gets a pane only when somebody recovers the session by its name.
 	Headless bool `json:"headless,omitempty"`
 

@@ -283,7 +283,7 @@ func (w *world) record() string {
 	}
 	for _, one := range record["worktrees"].([]any) {
 		agent := one.(map[string]any)
-		for _, key := range []string{"pane_id", "base_commit", "command", "conversation_ids", "transcript_path"} {
+		for _, key := range []string{"pane_id", "base_commit", "command", "conversation_ids", "transcript_path", "created_at"} {
 			delete(agent, key)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf16"
 )
 
@@ -65,7 +66,7 @@ func (c claude) Learn(ctx context.Context, s Spec) ([]string, error) {
 		}
 		id := strings.TrimSuffix(filepath.Base(file), ".jsonl")
 		message, err := firstClaudeMessage(file)
-		if err != nil || message == nil || message.Entrypoint != "cli" || checkID(c.Name(), id) != nil {
+		if err != nil || message == nil || message.Entrypoint != "cli" || !s.beganHere(message.Timestamp) || checkID(c.Name(), id) != nil {
 			continue
 		}
 		uses.add(id, file)
@@ -130,11 +131,12 @@ func claudeFolder(dir string) string {
 }
 
 type claudeLine struct {
-	Type        string `json:"type"`
-	IsMeta      bool   `json:"isMeta"`
-	IsSidechain bool   `json:"isSidechain"`
-	Entrypoint  string `json:"entrypoint"`
-	Cwd         string `json:"cwd"`
+	Type        string    `json:"type"`
+	Timestamp   time.Time `json:"timestamp"`
+	IsMeta      bool      `json:"isMeta"`
+	IsSidechain bool      `json:"isSidechain"`
+	Entrypoint  string    `json:"entrypoint"`
+	Cwd         string    `json:"cwd"`
 	Message     struct {
 		Content json.RawMessage `json:"content"`
 	} `json:"message"`

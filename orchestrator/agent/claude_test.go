@@ -128,4 +128,9 @@ func TestClaudeLearn(t *testing.T) {
 	if diff := cmp.Diff([]string{"older", "old", "new"}, learn(t, "claude", l.spec)); diff != "" {
 		t.Error(diff)
 	}
+	write("later", l.sample("claude.jsonl", "2026-11-21T00:53:18.126Z", "2026-11-21T00:53:18.127Z"), 0)
+	l.spec.Since = time.Date(2026, 11, 21, 0, 53, 18, 127e6, time.UTC)
+	if diff := cmp.Diff([]string{"later"}, learn(t, "claude", l.spec)); diff != "" {
+		t.Error("since then", diff)
+	}
 }

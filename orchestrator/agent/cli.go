@@ -5,6 +5,7 @@ package agent
 
 import (
 	"context"
+	"time"
 
 	"paw/session/turn"
 )
@@ -25,8 +26,9 @@ type CLI interface {
 	Resume(Spec) (Command, error)
 	// Conversation looks Spec.ConversationID up in the CLI's own files.
 	Conversation(context.Context, Spec) (Conversation, error)
-	// Learn returns the ids of the interactive conversations of Spec.Worktree, the one used last at the end: those of a
-	// CLI that picks its own ids, and for claude those that /clear began. It returns none for the other CLIs.
+	// Learn returns the ids of the interactive conversations that began in Spec.Worktree after Spec.Since, the one used
+	// last at the end: those of a CLI that picks its own ids, and for claude those that /clear began. It returns none for
+	// the other CLIs.
 	Learn(context.Context, Spec) ([]string, error)
 	// Environment names the variables that decide where the CLI keeps its conversations. They are recorded at launch,
 	// also as unset, and are the same again when a conversation is looked up or resumed.
@@ -66,8 +68,10 @@ type CLI interface {
 
 // Spec says what to launch and where. Paths are absolute.
 type Spec struct {
-	Executable   string // what LookPath returned for Program
-	Worktree     string // the agent's worktree, where the CLI runs
+	Executable string // what LookPath returned for Program
+	Worktree   string // the agent's worktree, where the CLI runs
+	// Since is when the agent was made. Paths of worktrees are used again: what began before is not the agent's.
+	Since        time.Time
 	RepoPath     string // the main worktree
 	GitCommonDir string
 	GitDir       string // the worktree's own git directory

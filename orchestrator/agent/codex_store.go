@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"time"
 )
 
 // Conversation finds the rollout file of an id; codex needs nothing else to resume. A conversation without a prompt has
@@ -63,7 +64,7 @@ func (c codex) Learn(ctx context.Context, s Spec) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if meta.interactive() && checkID(c.Name(), meta.ID) == nil && resolved(meta.Cwd) == worktree {
+		if meta.interactive() && s.beganHere(meta.Timestamp) && checkID(c.Name(), meta.ID) == nil && resolved(meta.Cwd) == worktree {
 			uses.add(meta.ID, file)
 		}
 	}
@@ -72,6 +73,7 @@ func (c codex) Learn(ctx context.Context, s Spec) ([]string, error) {
 
 type codexMeta struct {
 	ID           string          `json:"id"`
+	Timestamp    time.Time       `json:"timestamp"` // of the begin of the conversation
 	Cwd          string          `json:"cwd"`
 	Source       json.RawMessage `json:"source"` // "cli", "exec", "vscode" or an object for agents of codex's own
 	ThreadSource string          `json:"thread_source"`

@@ -79,4 +79,8 @@ func TestCodexLearn(t *testing.T) {
 	if diff := cmp.Diff([]string{"linked", codexID, forkID}, learn(t, "codex", l.spec)); diff != "" {
 		t.Error(diff)
 	}
+	l.spec.Since = time.Date(2026, 11, 21, 1, 2, 38, 938e6, time.UTC) // when the fork began
+	if diff := cmp.Diff([]string{forkID}, learn(t, "codex", l.spec)); diff != "" {
+		t.Error("since the fork", diff)
+	}
 }

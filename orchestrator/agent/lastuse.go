@@ -30,3 +30,8 @@ func (u lastUses) ids() []string {
 	}
 	return ids
 }
+
+// beganHere reports whether a conversation that began at that time can be the agent's. CLIs count milliseconds.
+func (s Spec) beganHere(at time.Time) bool {
+	return !at.Before(s.Since.Truncate(time.Millisecond))
+}

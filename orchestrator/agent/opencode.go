@@ -95,7 +95,8 @@ func (o opencode) Learn(ctx context.Context, s Spec) ([]string, error) {
 	sort.SliceStable(sessions, func(i, j int) bool { return sessions[i].Updated < sessions[j].Updated })
 	var ids []string
 	for _, session := range sessions {
-		if resolved(session.Directory) == resolved(s.Worktree) && checkID(o.Name(), session.ID) == nil {
+		began := s.beganHere(time.UnixMilli(session.Created))
+		if began && resolved(session.Directory) == resolved(s.Worktree) && checkID(o.Name(), session.ID) == nil {
 			ids = append(ids, session.ID)
 		}
 	}
@@ -108,7 +109,8 @@ const opencodeTimeout = 20 * time.Second
 type opencodeSession struct {
 	ID        string `json:"id"`
 	Directory string `json:"directory"`
-	Updated   int64  `json:"updated"` // milliseconds since 1970
+	Created   int64  `json:"created"` // milliseconds since 1970
+	Updated   int64  `json:"updated"`
 }
 
 // opencodeSessions asks opencode for the conversations of the repository: they lie in a database of its own. --pure

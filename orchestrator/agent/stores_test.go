@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -154,5 +155,9 @@ J
 	}
 	if diff := cmp.Diff([]string{"ses_old", "ses_new"}, learn(t, "opencode", l.spec)); diff != "" {
 		t.Error(diff)
+	}
+	l.spec.Since = time.UnixMilli(1795231184208)
+	if diff := cmp.Diff([]string{"ses_old"}, learn(t, "opencode", l.spec)); diff != "" {
+		t.Error("since", l.spec.Since, diff)
 	}
 }
