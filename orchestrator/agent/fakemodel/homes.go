@@ -11,7 +11,8 @@ import (
 var asked = strings.TrimSpace(AskPrefix)
 
 // claude looks for trust under the main worktree's path, so it holds for every worktree. An API key is asked about
-// unless its end is listed.
+// unless its end is listed. Where nobody chose a mode, newer versions start in the one in which a model of the vendor's
+// judges each command, and a scripted server is none.
 func (h *home) claude() []string {
 	h.writeJSON(".claude.json", object{
 		"hasCompletedOnboarding": true,
@@ -23,8 +24,9 @@ func (h *home) claude() []string {
 		}},
 	})
 	h.writeJSON(".claude/settings.json", object{"permissions": object{
-		"allow": list{"Bash", "Write", "Edit", "Read"},
-		"ask":   list{"Bash(" + asked + ":*)"},
+		"defaultMode": "default",
+		"allow":       list{"Bash", "Write", "Edit", "Read"},
+		"ask":         list{"Bash(" + asked + ":*)"},
 	}})
 	return []string{
 		"ANTHROPIC_BASE_URL=" + h.baseURL,
@@ -123,13 +125,15 @@ priority = 200
 	}
 }
 
-// qwen adds itself to the messages of commits, as a paragraph of its own, after which footers are footers no more.
+// qwen adds itself to the messages of commits, as a paragraph of its own, after which footers are footers no more. Like
+// claude it leaves it to a model of the vendor's what is asked about, where nobody chose another mode.
 func (h *home) qwen() []string {
 	h.writeJSON(".qwen/settings.json", object{
 		"security":    object{"auth": object{"selectedType": "openai"}},
 		"privacy":     object{"usageStatisticsEnabled": false},
 		"general":     object{"enableAutoUpdate": false, "gitCoAuthor": object{"commit": false, "pr": false}},
 		"memory":      object{"enableManagedAutoMemory": false},
+		"tools":       object{"approvalMode": "default"},
 		"permissions": object{"allow": list{"Bash", "Write", "Edit"}, "ask": list{"Bash(" + asked + " *)"}},
 	})
 	return []string{
