@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,6 +18,8 @@ type CLIInfo struct {
 	Path      string // "" when it is not installed
 	Version   string
 	Err       error // why the version is not known
+	Standing  agent.Standing
+	Looked    agent.LookedAt // at which versions the standing is measured
 	Facts     agent.Facts
 	IsDefault bool
 }
@@ -32,6 +35,7 @@ func (p *Paw) ListCLIs(ctx context.Context, withVersions bool) []CLIInfo {
 	for i, name := range names {
 		cli, _ := p.CLIs.Get(name)
 		infos[i] = CLIInfo{Name: name, Facts: cli.Facts(), IsDefault: name == p.Config.DefaultCLI}
+		_, infos[i].Looked = agent.StandingOf(name, "")
 		executable, err := p.executable(cli)
 		if err != nil {
 			var e *Error
@@ -45,12 +49,23 @@ func (p *Paw) ListCLIs(ctx context.Context, withVersions bool) []CLIInfo {
 			continue
 		}
 		group.Go(func() error {
-			infos[i].Version, infos[i].Err = cli.Version(ctx, executable, p.Env)
+			info := &infos[i]
+			info.Version, info.Err = cli.Version(ctx, executable, p.Env)
+			info.Standing, _ = agent.StandingOf(name, info.Version)
 			return nil
 		})
 	}
 	_ = group.Wait()
 	return infos
+}
+
+// VersionNote says that nobody has looked at the installed version of the CLI, "" when somebody has or it is not known.
+func (i CLIInfo) VersionNote() string {
+	text := i.Looked.Describe(i.Standing)
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s %s: %s", i.Name, i.Version, text)
 }
 
 // Trust remembers commands of the repository's configuration, word for word.

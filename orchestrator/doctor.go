@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"paw/orchestrator/agent"
 	"paw/session"
 )
 
@@ -33,6 +34,7 @@ func (p *Paw) Doctor(ctx context.Context) []Finding {
 	}
 	add(p.requireTools(ctx), "git and tmux are new enough")
 	add(p.writable(), "state and data folders can be written")
+	found = append(found, p.examineCLIs(ctx)...)
 	for _, c := range p.Config.Untrusted {
 		add(failf(KindError, "%s of this repository is not trusted: %s", c.Key, c.Text).hint("paw config trust"), "")
 	}
@@ -53,6 +55,24 @@ func (p *Paw) Doctor(ctx context.Context) []Finding {
 		if !repositories[s.GitCommonDir] {
 			repositories[s.GitCommonDir] = true
 			p.examineRepository(ctx, s, add)
+		}
+	}
+	return found
+}
+
+// examineCLIs looks at the versions of the installed CLIs. One that was never looked at need not be broken: the finding
+// says how to find out.
+func (p *Paw) examineCLIs(ctx context.Context) []Finding {
+	var found []Finding
+	for _, info := range p.ListCLIs(ctx, true) {
+		switch note := info.VersionNote(); {
+		case info.Path == "":
+		case info.Err != nil:
+			found = append(found, Finding{Text: fmt.Sprintf("%s: does not say its version: %v", info.Name, info.Err), Hints: []string{quote(info.Path) + " --version"}})
+		case note != "":
+			found = append(found, Finding{OK: true, Text: note, Hints: []string{"paw doctor --cli " + info.Name}})
+		case info.Standing == agent.StandingSame:
+			found = append(found, Finding{OK: true, Text: fmt.Sprintf("%s %s was looked at", info.Name, info.Version), Hints: []string{}})
 		}
 	}
 	return found

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,6 +38,12 @@ func newCLIs(a *app) *cobra.Command {
 				rows = append(rows, []cell{{text: info.Name}, {text: firstLine(version)}, {text: home(info.Path)}, {text: info.Facts.Turns}})
 			}
 			a.printTable(a.stdout, "", rows)
+			for _, info := range infos {
+				if note := info.VersionNote(); note != "" {
+					fmt.Fprintf(a.stdout, "%s\n", note)
+					fmt.Fprintf(a.stdout, "    paw doctor --cli %s\n", info.Name)
+				}
+			}
 			return nil
 		},
 	}
@@ -49,9 +56,18 @@ type cliJSON struct {
 	Installed bool    `json:"installed"`
 	Path      *string `json:"path"`
 	Version   *string `json:"version"`
-	Resume    string  `json:"resume"`
-	Turns     string  `json:"turns"`
-	Error     *string `json:"error"`
+	// LookedAt is null for a CLI that nobody looked at.
+	LookedAt *lookedAtJSON `json:"looked_at"`
+	Resume   string        `json:"resume"`
+	Turns    string        `json:"turns"`
+	Error    *string       `json:"error"`
+}
+
+// lookedAtJSON says which versions of a CLI were looked at, and how the installed one compares.
+type lookedAtJSON struct {
+	Oldest   string  `json:"oldest"`
+	Newest   string  `json:"newest"`
+	Standing *string `json:"standing"` // an agent.Standing, null when it cannot be told
 }
 
 func clisView(infos []orchestrator.CLIInfo) any {
@@ -61,6 +77,9 @@ func clisView(infos []orchestrator.CLIInfo) any {
 	}{Version: 1, CLIs: []cliJSON{}}
 	for _, info := range infos {
 		v := cliJSON{Name: info.Name, Installed: info.Path != "", Path: nonEmpty(info.Path), Version: nonEmpty(info.Version), Resume: info.Facts.Resume, Turns: info.Facts.Turns}
+		if looked := info.Looked; looked.CLI != "" {
+			v.LookedAt = &lookedAtJSON{Oldest: looked.Oldest, Newest: looked.Newest, Standing: nonEmpty(string(info.Standing))}
+		}
 		if info.Err != nil {
 			v.Error = nonEmpty(info.Err.Error())
 		}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"paw/orchestrator/agent"
 )
 
 // snippet is a piece of a document that is set as code, and where it stands.
@@ -125,6 +127,27 @@ func TestDocsNameWhatExists(t *testing.T) {
 		if calls[name] < 10 {
 			t.Errorf("%s: only %d calls of paw were found in it", name, calls[name])
 		}
+	}
+}
+
+// TestTurnsPageNamesVersions: docs/turns.md names the versions of CLIs that were looked at.
+func TestTurnsPageNamesVersions(t *testing.T) {
+	content, err := os.ReadFile("../../docs/turns.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(content), "\nLooked at: ")
+	text, _, _ = strings.Cut(text, ". `paw clis`")
+	var want []string
+	for _, looked := range agent.LookedAts() {
+		versions := looked.Newest
+		if looked.Oldest != looked.Newest {
+			versions = looked.Oldest + " and " + looked.Newest
+		}
+		want = append(want, looked.CLI+" "+versions)
+	}
+	if got := strings.ReplaceAll(text, "\n", " "); got != strings.Join(want, ", ") {
+		t.Errorf("docs/turns.md: looked at %q, want %q", got, strings.Join(want, ", "))
 	}
 }
 

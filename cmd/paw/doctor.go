@@ -48,8 +48,11 @@ status is 1 when something needs you.`),
 func (a *app) printFindings(findings []orchestrator.Finding) {
 	for _, f := range findings {
 		mark := a.colour("ok", "active")
-		if !f.OK {
+		switch {
+		case !f.OK:
 			mark = a.colour("!!", "error")
+		case len(f.Hints) > 0:
+			mark = a.colour("??", "waiting_input")
 		}
 		fmt.Fprintf(a.stdout, "%s  %s\n", mark, f.Text)
 		for _, hint := range f.Hints {
