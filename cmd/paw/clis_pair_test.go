@@ -11,7 +11,9 @@ import (
 )
 
 // TestCLIsSideBySide has claude and codex work at the same time, six turns in all.
-func TestCLIsSideBySide(t *testing.T) {
+func TestCLIsSideBySide(t *testing.T) { t.Run("claude and codex", sideBySide) }
+
+func sideBySide(t *testing.T) {
 	w := newCLIWorld(t, "claude", "codex")
 	w.ok(w.paw("start", "--cli", "claude,codex", "--detach"))
 	t.Cleanup(func() {

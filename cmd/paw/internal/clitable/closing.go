@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode/utf8"
+
+	"paw/orchestrator/agent"
+)
+
+// set is a set of versions and what became of its tests.
+type set struct {
+	name  string
+	facts map[string]string
+	table table
+}
+
+// closing prints the tables of all sets and writes the output of what failed to logFile.
+func closing(stdout io.Writer, logFile string, folders []string) error {
+	var sets []set
+	for _, folder := range folders {
+		s, err := readSet(folder)
+		if err != nil {
+			return err
+		}
+		sets = append(sets, s)
+	}
+	bad := false
+	for _, s := range sets {
+		bad = s.print(stdout) || bad
+	}
+	printFacts(stdout, sets)
+	failed, err := writeFailures(logFile, sets)
+	if err != nil {
+		return err
+	}
+	if failed {
+		fmt.Fprintf(stdout, "\nthe output of all failed tests: %s\n", logFile)
+	}
+	if bad {
+		return errFailed
+	}
+	return nil
+}
+
+func readSet(folder string) (set, error) {
+	s := set{name: filepath.Base(folder), facts: map[string]string{}}
+	content, err := os.ReadFile(filepath.Join(folder, "facts"))
+	if err != nil {
+		return s, err
+	}
+	for line := range strings.Lines(string(content)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		s.facts[name] = value
+	}
+	results, err := os.ReadFile(filepath.Join(folder, "results.json"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s, err
+	}
+	tests, err := readTests(bytes.NewReader(results))
+	s.table = newTable(tests)
+	return s, err
+}
+
+// print shows the scenarios of a set and what its failures said first. It reports whether something is wrong.
+func (s set) print(w io.Writer) bool {
+	if same := s.facts["same"]; same != "" {
+		fmt.Fprintf(w, "\n%s: same as %s\n", s.name, same)
+		return false
+	}
+	fmt.Fprintf(w, "\n%s\n", s.name)
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(columns, "scenario\t%s\n", strings.Join(s.table.clis, "\t"))
+	for _, r := range s.table.rows {
+		line := r.label
+		for _, cli := range s.table.clis {
+			line += "\t" + string(r.cells[cli])
+		}
+		fmt.Fprintln(columns, line)
+	}
+	_ = columns.Flush() // whoever reads the table sees that it is cut
+	for _, t := range s.table.others {
+		fmt.Fprintf(w, "FAIL %s %s\n", t.pkg, t.name)
+	}
+	for _, t := range s.table.failed {
+		fmt.Fprintf(w, "\nFAIL %s %s (%.0f s)\n", s.name, t.title(), t.elapsed)
+		for _, line := range excerpt(t.output) {
+			fmt.Fprintf(w, "    %s\n", line)
+		}
+	}
+	if s.table.ran == 0 {
+		fmt.Fprintf(w, "FAIL %s: no test of a CLI ran\n", s.name)
+	}
+	return len(s.table.failed) > 0 || s.table.ran == 0
+}
+
+func (t *test) title() string {
+	if t.name == "" {
+		return t.pkg
+	}
+	return t.name
+}
+
+// excerpt is the first lines of a test's output that say something, cut to a terminal.
+func excerpt(output []string) []string {
+	const most, width = 8, 160
+	var kept []string
+	for line := range strings.Lines(strings.Join(output, "")) {
+		line = strings.TrimRight(line, " \r\n")
+		word := strings.TrimSpace(line)
+		if word == "" || strings.HasPrefix(word, "=== ") || strings.HasPrefix(word, "--- ") {
+			continue
+		}
+		if utf8.RuneCountInString(line) > width {
+			line = string([]rune(line)[:width-1]) + "…"
+		}
+		if kept = append(kept, line); len(kept) == most {
+			break
+		}
+	}
+	return kept
+}
+
+// printFacts shows what the sets were: a column for each.
+func printFacts(w io.Writer, sets []set) {
+	fmt.Fprintln(w)
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	header := "version"
+	for _, s := range sets {
+		header += "\t" + s.name
+	}
+	fmt.Fprintln(columns, header)
+	names := []string{"node"}
+	for _, looked := range agent.LookedAts() {
+		names = append(names, looked.CLI)
+	}
+	for _, name := range append(names, "load", "duration") {
+		line := name
+		for _, s := range sets {
+			line += "\t" + s.fact(name, sets)
+		}
+		fmt.Fprintln(columns, line)
+	}
+	_ = columns.Flush() // see print
+}
+
+// fact is what stands in the column of a set.
+func (s set) fact(name string, sets []set) string {
+	same := s.facts["same"]
+	if name == "duration" && same == "" {
+		if seconds, err := strconv.Atoi(s.facts["seconds"]); err == nil {
+			return (time.Duration(seconds) * time.Second).String()
+		}
+	}
+	value := s.facts[name]
+	first := sets[0]
+	switch {
+	case same != "":
+		return "same as " + same
+	case value == "":
+		return "?"
+	case name != "load" && s.name != first.name && value == first.facts[name]:
+		return "same as " + first.name
+	}
+	return value
+}
+
+// writeFailures writes the whole output of failed tests, and reports whether there are any.
+func writeFailures(name string, sets []set) (bool, error) {
+	var text strings.Builder
+	for _, s := range sets {
+		for _, t := range s.table.failed {
+			fmt.Fprintf(&text, "##### %s: %s\n%s\n", s.name, t.title(), strings.Join(t.output, ""))
+		}
+	}
+	return text.Len() > 0, os.WriteFile(name, []byte(text.String()), 0o644)
+}

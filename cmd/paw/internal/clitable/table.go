@@ -1,0 +1,118 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"paw/orchestrator/agent"
+)
+
+// row is one scenario.
+type row struct {
+	pkg   string
+	group string // the test that all CLIs' tests of the scenario are part of, such as "TestCLIs"
+	label string
+	cells map[string]result // by CLI
+}
+
+// table is what became of the tests of one set.
+type table struct {
+	clis   []string
+	rows   []*row
+	others []*test // failed ones that are of no CLI
+	failed []*test // without those that only contain a failed one
+	ran    int     // tests of CLIs that ended, skipped ones included
+}
+
+// newTable sorts the tests by scenario and CLI.
+func newTable(tests []*test) table {
+	t := table{}
+	for _, looked := range agent.LookedAts() {
+		t.clis = append(t.clis, looked.CLI)
+	}
+	slices.SortStableFunc(tests, func(a, b *test) int { return cmp.Compare(a.pkg, b.pkg) })
+	for _, one := range tests {
+		if !blamed(one, tests) {
+			continue
+		}
+		if one.result == resultFail {
+			t.failed = append(t.failed, one)
+		}
+		label, clis := place(one.name, t.clis)
+		if len(clis) == 0 && one.result == resultFail {
+			t.others = append(t.others, one)
+		}
+		if len(clis) > 0 {
+			t.ran++
+		}
+		for _, cli := range clis {
+			t.row(one, label).cells[cli] = one.result
+		}
+	}
+	t.markNotRun(tests)
+	return t
+}
+
+// blamed reports whether a test stands for itself: it has no subtests, or failed although none of them did.
+func blamed(one *test, all []*test) bool {
+	parent := false
+	for _, other := range all {
+		inside := other.pkg == one.pkg && other != one && (one.name == "" || strings.HasPrefix(other.name, one.name+"/"))
+		if inside && other.result == resultFail {
+			return false
+		}
+		parent = parent || inside
+	}
+	return !parent || one.result == resultFail
+}
+
+// place is the label of a test's scenario, and the CLIs that it is of.
+func place(name string, known []string) (label string, clis []string) {
+	parts := strings.Split(name, "/")
+	label = strings.TrimPrefix(parts[0], "Test")
+	for _, part := range parts[1:] {
+		if slices.Contains(known, part) {
+			clis = append(clis, part)
+			continue
+		}
+		words := strings.Split(part, "_")
+		label += ": " + strings.Join(words, " ")
+		for _, word := range words {
+			if slices.Contains(known, word) && !slices.Contains(clis, word) {
+				clis = append(clis, word)
+			}
+		}
+	}
+	return label, clis
+}
+
+func (t *table) row(one *test, label string) *row {
+	group, _, _ := strings.Cut(one.name, "/")
+	for _, r := range t.rows {
+		if r.pkg == one.pkg && r.label == label {
+			return r
+		}
+	}
+	r := &row{pkg: one.pkg, group: group, label: label, cells: map[string]result{}}
+	for _, cli := range t.clis {
+		r.cells[cli] = resultNone
+	}
+	t.rows = append(t.rows, r)
+	return r
+}
+
+// markNotRun tells a scenario that a CLI does not have from one that was not reached, as the CLI's tests had failed before.
+func (t *table) markNotRun(tests []*test) {
+	for _, one := range tests {
+		group, cli, _ := strings.Cut(one.name, "/")
+		if one.result != resultFail || !slices.Contains(t.clis, cli) {
+			continue
+		}
+		for _, r := range t.rows {
+			if r.pkg == one.pkg && r.group == group && r.cells[cli] == resultNone {
+				r.cells[cli] = resultNotRun
+			}
+		}
+	}
+}
