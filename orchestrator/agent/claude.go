@@ -87,5 +87,3 @@ func (claude) Literal(prompt string) (string, error) { return spaced(prompt), ni
 
 // Ready: SessionStart comes after the question whether the folder is trusted.
 func (claude) Ready() Ready { return Ready{Event: true, Settle: 50 * time.Millisecond} }
-
-func (claude) Screen(Screenshot) Screen { return Screen{} }

@@ -107,5 +107,3 @@ func (codex) Literal(prompt string) (string, error) { return spaced(prompt), nil
 func (codex) Ready() Ready { return Ready{Screen: codexReady} }
 
 var codexReady = regexp.MustCompile(`(?m)^› `)
-
-func (codex) Screen(Screenshot) Screen { return Screen{} }

@@ -1,5 +1,7 @@
 package agent
 
+import "fmt"
+
 // Screenshot is what the pane of a CLI shows at one moment.
 type Screenshot struct {
 	Text             string // the lines from the top, with colours and attributes as escape sequences
@@ -23,5 +25,24 @@ const (
 type Screen struct {
 	Box    Box
 	Draft  string // the text in a filled box, "" where it cannot be read whole
+	Works  bool   // it says that it works on a turn; many a screen leaves that out
 	Dialog string // what a dialog asks in place of the box, such as "asks whether to trust the folder"; "" for no dialog
+}
+
+// String is the screen in one line: `empty`, `filled "the draft"`, `dialog "asks you to log in"` or `unseen`, and `works`
+// behind that.
+func (s Screen) String() string {
+	if s.Works {
+		s.Works = false
+		return s.String() + " works"
+	}
+	switch {
+	case s.Dialog != "":
+		return fmt.Sprintf("dialog %q", s.Dialog)
+	case s.Box == BoxFilled:
+		return fmt.Sprintf("filled %q", s.Draft)
+	case s.Box == BoxUnseen:
+		return "unseen"
+	}
+	return string(s.Box)
 }

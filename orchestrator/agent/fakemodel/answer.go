@@ -17,9 +17,9 @@ type answer struct {
 
 // action is work that the CLI does for the model, with whichever tool it offers.
 type action struct {
-	verb string // "write", "run" or "ask"
-	path string // of write
-	text string // content of the file, or the command
+	verb string // "write", "run", "ask" or "tool"
+	path string // of write; of tool, its name
+	text string // content of the file, the command, or the tool's arguments in JSON
 }
 
 type fault string
@@ -122,7 +122,7 @@ func (s step) action(outcome string) action {
 		}
 		return action{verb: "run", text: command}
 	}
-	return action{verb: s.verb, text: s.text}
+	return action{verb: s.verb, path: s.path, text: s.text}
 }
 
 // asShell is the same action as a shell command, for CLIs that have no tool for files.

@@ -100,6 +100,7 @@ func (q *request) wrote() bool {
 // notes begin a text of the CLI that has no tags around it.
 var notes = []string{
 	"# AGENTS.md", "Warning: ", "This is the Gemini CLI", "This is the Qwen Code", "[Request interrupted", "Caveat: ",
+	"Tool loaded.",
 }
 
 // opening is a tag that stands at the beginning of a text or of a line.

@@ -1,6 +1,7 @@
 package fakemodel
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -11,7 +12,7 @@ import (
 // step is one thing a prompt asks for in a line `do: STEP`.
 type step struct {
 	verb     string
-	path     string
+	path     string // of write, append and remove; of tool, its name
 	text     string
 	duration time.Duration
 	status   int // of fail
@@ -46,6 +47,9 @@ func parseStep(line string) (step, error) {
 		return s, s.need(s.path, "path")
 	case "run", "ask":
 		return s, s.need(s.text, "command")
+	case "tool":
+		s.path, s.text, _ = strings.Cut(s.text, " ")
+		return s, s.parseArguments()
 	case "commit":
 		return s, s.need(s.text, "message")
 	case "outcome":
@@ -70,6 +74,14 @@ func (s *step) need(argument, name string) error {
 		return fmt.Errorf("do: %s: %s is missing", s.verb, name)
 	}
 	return nil
+}
+
+// parseArguments checks those of a tool that is called by its name.
+func (s *step) parseArguments() error {
+	if s.text != "" && !json.Valid([]byte(s.text)) {
+		return fmt.Errorf("do: tool %s: the arguments are not JSON: %s", s.path, s.text)
+	}
+	return s.need(s.path, "name")
 }
 
 func (s *step) parseDuration(text string) error {

@@ -9,7 +9,7 @@ import (
 func TestParseSteps(t *testing.T) {
 	got, err := parseSteps("please\n do: write a/b.txt two  words \nthen\ndo:append c\r\ndo: remove my file\n" +
 		"do: run echo do: x\ndo: ask make push\ndo: commit fix: it\ndo: outcome failure\ndo: say\ndo: sleep 0.25\n" +
-		"do: slow 2 word by word\ndo: fail 529 too busy\ndo: fail\ndo: drop\ndo: hang")
+		"do: slow 2 word by word\ndo: tool Ask {\"a\": [1]}\ndo: tool Leave\ndo: fail 529 too busy\ndo: fail\ndo: drop\ndo: hang")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,6 +19,7 @@ func TestParseSteps(t *testing.T) {
 		{verb: "commit", text: "fix: it"}, {verb: "outcome", text: "failure"}, {verb: "say"},
 		{verb: "sleep", text: "0.25", duration: 250 * time.Millisecond},
 		{verb: "slow", text: "word by word", duration: 2 * time.Second},
+		{verb: "tool", path: "Ask", text: `{"a": [1]}`}, {verb: "tool", path: "Leave"},
 		{verb: "fail", text: "too busy", status: 529}, {verb: "fail", text: "scripted error 400", status: 400},
 		{verb: "drop"}, {verb: "hang"},
 	}
@@ -42,6 +43,8 @@ func TestStepErrors(t *testing.T) {
 		"do: ask":             "do: ask: command is missing",
 		"do: commit ":         "do: commit: message is missing",
 		"do: sleep -1":        `do: sleep: "-1" is not a number of seconds`,
+		"do: tool":            "do: tool: name is missing",
+		"do: tool Ask {a":     "do: tool Ask: the arguments are not JSON: {a",
 		"do: slow word":       `do: slow: "word" is not a number of seconds`,
 		"do: say\ndo: exit 1": "do: exit: unknown step",
 	} {

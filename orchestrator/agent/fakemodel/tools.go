@@ -1,6 +1,7 @@
 package fakemodel
 
 import (
+	"encoding/json"
 	"path"
 	"strings"
 )
@@ -49,12 +50,28 @@ func (q request) callFor(a action) (call, bool) {
 		}
 		a = a.asShell()
 	}
+	if a.verb == "tool" {
+		return q.named(a)
+	}
 	for _, shell := range shells {
 		if t, ok := q.tools[shell.name]; ok {
 			return t.run(a, shell.command), true
 		}
 	}
 	return call{}, false
+}
+
+// named calls a tool of the CLI's own by its name, such as one that asks the user something.
+func (q request) named(a action) (call, bool) {
+	t, ok := q.tools[a.path]
+	if !ok {
+		return call{}, false
+	}
+	arguments := map[string]any{}
+	if a.text != "" && json.Unmarshal([]byte(a.text), &arguments) != nil {
+		return call{}, false
+	}
+	return t.call(arguments), true
 }
 
 // write uses a tool for files. They want absolute paths, so it takes a request that tells the directory; and a file that

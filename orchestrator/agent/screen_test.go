@@ -1,0 +1,46 @@
+package agent
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestScreensOfRealCLIs reads the screens that TestScreens of the scripted model has taken from the real programs. Their
+// first line says what is to be recognized.
+func TestScreensOfRealCLIs(t *testing.T) {
+	files, err := filepath.Glob("testdata/screens/*/*.txt")
+	if err != nil || len(files) < 50 {
+		t.Fatalf("%d screens: %v", len(files), err)
+	}
+	for _, file := range files {
+		name := filepath.Base(filepath.Dir(file))
+		t.Run(name+"/"+strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			want, shot := readScreen(t, file)
+			cli, _ := New(nil).Get(name)
+			if got := cli.Screen(shot).String(); got != want {
+				t.Errorf("%s, want %s\n%s", got, want, textOf(shot.rows()))
+			}
+		})
+	}
+}
+
+// readScreen reads a screen and what is to be recognized on it.
+func readScreen(t *testing.T, file string) (want string, shot Screenshot) {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.SplitN(string(content), "\n", 3)
+	if len(parts) < 3 {
+		t.Fatal("cut off")
+	}
+	if _, err := fmt.Sscanf(parts[1], "%dx%d cursor %d,%d %t", &shot.Width, &shot.Height, &shot.CursorX, &shot.CursorY, &shot.CursorShown); err != nil {
+		t.Fatalf("%q: %v", parts[1], err)
+	}
+	shot.Text = parts[2]
+	return strings.TrimSpace(parts[0]), shot
+}
