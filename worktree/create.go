@@ -268,6 +268,9 @@ func (m Manager) clear(ctx context.Context, p Plan) error {
 }
 
 func (m Manager) addOnce(ctx context.Context, x exclusive, p Plan) error {
+	if err := m.makeFolders(p.Path); err != nil {
+		return err
+	}
 	ctx, cancel := finishing(ctx)
 	defer cancel()
 	return m.home().WithFile(x.file).Run(ctx, "worktree", "add", "--quiet", "--no-checkout",

@@ -54,7 +54,7 @@ func (m Manager) Remove(ctx context.Context, path string, keep bool) (trash stri
 	if err != nil {
 		return "", err
 	}
-	dropEmptyParents(path)
+	m.dropFolders(path)
 	sweep(ctx, m.trashDir(), filepath.Dir(filepath.Dir(trash)))
 	return trash, nil
 }

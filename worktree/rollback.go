@@ -99,7 +99,7 @@ func (m Manager) undoLocked(ctx context.Context, x exclusive, creations []*creat
 				errs = append(errs, err)
 				continue
 			}
-			dropEmptyParents(c.plan.Path)
+			m.dropFolders(c.plan.Path)
 		}
 		if !c.made.BranchCreated {
 			continue

@@ -74,14 +74,3 @@ func barelyBegun(path string) bool {
 	info, err := content[0].Info()
 	return err == nil && info.Mode().IsRegular() && info.Size() == 0
 }
-
-// dropEmptyParents removes the folder of a worktree and the one above when
-// nothing is left in them, so that the last agent takes "<repo>.paw" along.
-func dropEmptyParents(path string) {
-	for range 2 {
-		path = filepath.Dir(path)
-		if os.Remove(path) != nil {
-			return
-		}
-	}
-}

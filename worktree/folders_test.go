@@ -1,0 +1,56 @@
+package worktree
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestRemoveLeavesTheUsersLinksAndFolders(t *testing.T) {
+	w := newWorld(t)
+	big, mine := filepath.Join(realTemp(t), "big"), filepath.Join(realTemp(t), "mine")
+	for _, dir := range []string{big, filepath.Join(mine, "wts")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := filepath.Join(realTemp(t), "wt")
+	if err := os.Symlink(big, link); err != nil {
+		t.Fatal(err)
+	}
+	one, two, alone := w.plan("one"), w.plan("two"), w.plan("alone")
+	one.Path, two.Path, alone.Path = filepath.Join(link, "one"), filepath.Join(link, "two"), filepath.Join(mine, "wts", "s", "alone")
+	if _, err := w.m.Create(t.Context(), []Plan{one, two, alone}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []Plan{one, alone} {
+		if _, err := w.m.Remove(t.Context(), p.Path, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.whole(two)
+	if !exists(filepath.Join(mine, "wts")) || exists(filepath.Join(mine, "wts", "s")) {
+		t.Error("the user's folder is gone, or paw's own is left")
+	}
+}
+
+func TestRollbackLeavesTheUsersLinks(t *testing.T) {
+	w := newWorld(t)
+	big, link := filepath.Join(realTemp(t), "big"), filepath.Join(realTemp(t), "wt")
+	if err := errors.Join(os.Mkdir(big, 0o755), os.Symlink(big, link)); err != nil {
+		t.Fatal(err)
+	}
+	p := w.plan("one")
+	p.Path = filepath.Join(link, "one")
+	made, err := w.m.Create(t.Context(), []Plan{p}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.m.Rollback(t.Context(), []Plan{p}, made); err != nil {
+		t.Fatal(err)
+	}
+	if !exists(link) || exists(p.Path) {
+		t.Errorf("the link is gone, or the worktree is left: %v", tree(t, big))
+	}
+}
