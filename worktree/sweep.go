@@ -14,6 +14,12 @@ import (
 // was found to be in commits that refs keep.
 const doomed = ".delete"
 
+// emptying is the shell script that deletes its arguments. Folders without write
+// permission, as in Go's module cache, get it first; files do not: one that is a
+// hard link would change its mode in the store that it comes from, too. Nothing on
+// another file system is touched.
+const emptying = `find "$@" -xdev -type d ! -perm -u=rwx -exec chmod u+rwx {} \; 2>/dev/null; exec find "$@" -xdev -depth -delete`
+
 // sweep deletes what is doomed in these trash folders in the background, also
 // what an earlier sweep that was killed left. It outlives paw.
 func sweep(ctx context.Context, trash ...string) {
@@ -22,19 +28,19 @@ func sweep(ctx context.Context, trash ...string) {
 	for _, dir := range slices.Compact(trash) {
 		content, _ := os.ReadDir(dir)
 		for _, item := range content {
-			if strings.HasSuffix(item.Name(), doomed) {
-				found = append(found, filepath.Join(dir, item.Name()))
+			path := filepath.Join(dir, item.Name())
+			if mounted, err := mountsIn(path); strings.HasSuffix(path, doomed) && err == nil && len(mounted) == 0 {
+				found = append(found, path)
 			}
 		}
 	}
 	if len(found) == 0 {
 		return
 	}
-	// Folders without write permission, as in Go's module cache, need it to be emptied.
-	args := append([]string{"-c", `chmod -R u+rwX -- "$@" 2>/dev/null; exec rm -rf -- "$@"`, "sh"}, found...)
+	args := append([]string{"-c", emptying, "sh"}, found...)
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), "sh", args...)
 	cmd.Dir = "/"
-	cmd.Env = []string{"PATH=/usr/bin:/bin"}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/bin:/bin"} // some systems have no find there
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.WaitDelay = setUpPatience
 	if cmd.Start() == nil {

@@ -15,10 +15,14 @@ func (m Manager) trashDir() string { return filepath.Join(m.Repository.CommonDir
 
 // toTrash moves path, with every byte in it, into the trash folder, or into
 // ".paw-trash" beside it when that is on another file system, and returns where
-// it is now. A path that is not there is no error and gives "".
+// it is now. A path that is not there is no error and gives "". One with a file
+// system mounted in it is refused with *ConflictError.
 func (m Manager) toTrash(path, name, suffix string) (string, error) {
 	if !exists(path) {
 		return "", nil
+	}
+	if err := refuseMounts(path); err != nil {
+		return "", err
 	}
 	moved, err := moveInto(m.trashDir(), path, name, suffix)
 	if errors.Is(err, syscall.EXDEV) {

@@ -1,0 +1,33 @@
+package worktree
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// mountsIn lists the file systems that are mounted at path or anywhere below it.
+// What lies there is not the worktree's: a rename would take it along, and a
+// deletion would empty it.
+func mountsIn(path string) ([]string, error) {
+	all, err := mountPoints()
+	if err != nil {
+		return nil, fmt.Errorf("what is mounted below %s cannot be read: %w", path, err)
+	}
+	top := resolved(path)
+	below := slices.DeleteFunc(all, func(at string) bool { return at != top && !within(at, top) })
+	slices.Sort(below)
+	return slices.Compact(below), nil
+}
+
+// refuseMounts refuses to move a directory with something mounted in it.
+func refuseMounts(path string) error {
+	mounted, err := mountsIn(path)
+	if err != nil || len(mounted) == 0 {
+		return err
+	}
+	return conflict("", "umount "+quote(mounted[0]), "%s: a file system is mounted at %s", path, mounted[0])
+}
+
+// quote makes a path one word of a shell's command line.
+func quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
