@@ -19,9 +19,13 @@ type Dirt struct {
 	Embedded   []string // repositories that are no submodules
 	Hidden     []string // changes behind assume-unchanged or skip-worktree
 	Detached   string   // commits that no ref keeps
+	// Aside lies only here, too, and is nothing that anybody has to look at first:
+	// wholly ignored folders ("build/") that are no copies of the main checkout's, and
+	// stores of submodules. Remove keeps it in the trash.
+	Aside []string
 }
 
-// Clean reports whether nothing would be lost.
+// Clean reports whether nothing would be lost once Aside is kept.
 func (d Dirt) Clean() bool {
 	return len(d.Uncommitted)+len(d.Untracked)+len(d.Ignored)+len(d.Submodules)+len(d.Embedded)+len(d.Hidden) == 0 &&
 		d.Operation == "" && d.Detached == ""
@@ -62,23 +66,36 @@ func (m Manager) Inspect(ctx context.Context, path string) (Dirt, error) {
 	if err != nil {
 		return Dirt{}, err
 	}
-	s, err := newScratch(ctx, path, admin)
-	if err != nil {
+	i := inspection{m: m, path: path, admin: admin, main: m.Repository.Path, dirt: &Dirt{}}
+	if err := i.look(ctx); err != nil {
 		return Dirt{}, err
+	}
+	i.dirt.Detached, err = unkeptCommits(ctx, path, admin)
+	return *i.dirt, err
+}
+
+// inspection looks into one worktree, or into a submodule of it.
+type inspection struct {
+	m           Manager
+	path, admin string // its directory and git directory
+	main        string // the same place in the main checkout, "" when there is none
+	dirt        *Dirt
+}
+
+func (i inspection) look(ctx context.Context) error {
+	s, err := newScratch(ctx, i.path, i.admin)
+	if err != nil {
+		return err
 	}
 	defer s.drop()
-	d := Dirt{Operation: operation(admin)}
-	if err := m.readStatus(ctx, path, &d); err != nil {
-		return Dirt{}, err
+	i.dirt.Operation = operation(i.admin)
+	if err := i.readStatus(ctx); err != nil {
+		return err
 	}
-	if d.Submodules, err = s.changedSubmodules(ctx, path); err != nil {
-		return Dirt{}, err
+	if i.dirt.Hidden, err = s.hiddenChanges(ctx); err != nil {
+		return err
 	}
-	if d.Hidden, err = s.hiddenChanges(ctx); err != nil {
-		return Dirt{}, err
-	}
-	d.Detached, err = unkeptCommits(ctx, path, admin)
-	return d, err
+	return i.lookIntoSubmodules(ctx, s)
 }
 
 // operation names what the user or the agent has begun and not finished.
@@ -100,25 +117,29 @@ func operation(admin string) string {
 	return ""
 }
 
-func (m Manager) readStatus(ctx context.Context, path string, d *Dirt) error {
-	out, err := in(path).Output(ctx, quietly("-c", "status.showUntrackedFiles=all", "-c", "status.relativePaths=false",
+func (i inspection) readStatus(ctx context.Context) error {
+	out, err := in(i.path).Output(ctx, quietly("-c", "status.showUntrackedFiles=all", "-c", "status.relativePaths=false",
 		"status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignored=matching", "--ignore-submodules=none", "--no-renames")...)
 	if err != nil {
 		return err
 	}
 	for _, line := range nulSeparated(out) {
 		kind, rest, _ := strings.Cut(line, " ")
+		understood := true
 		switch kind {
 		case "?":
-			addUntracked(rest, d)
+			addUntracked(rest, i.dirt)
 		case "!":
-			m.addIgnored(path, rest, d)
-		case "1", "u":
-			if !addChanged(kind, rest, d) {
-				return fmt.Errorf("%s: git status says %q, which is not understood", path, line)
+			if err := i.addIgnored(rest); err != nil {
+				return err
 			}
+		case "1", "u":
+			understood = addChanged(kind, rest, i.dirt)
 		default:
-			return fmt.Errorf("%s: git status says %q, which is not understood", path, line)
+			understood = false
+		}
+		if !understood {
+			return fmt.Errorf("%s: git status says %q, which is not understood", i.path, line)
 		}
 	}
 	return nil
@@ -132,17 +153,14 @@ func addUntracked(name string, d *Dirt) {
 	d.Untracked = append(d.Untracked, name)
 }
 
-func (m Manager) addIgnored(path, name string, d *Dirt) {
-	trimmed, folder := strings.CutSuffix(name, "/")
-	if folder {
-		if exists(filepath.Join(path, trimmed, ".git")) {
-			d.Embedded = append(d.Embedded, trimmed)
-		}
-		return
+func (i inspection) addIgnored(name string) error {
+	if folder, ok := strings.CutSuffix(name, "/"); ok {
+		return i.lookIntoFolder(folder)
 	}
-	if m.Repository.Path == "" || !sameAsMain(filepath.Join(path, name), filepath.Join(m.Repository.Path, name)) {
-		d.Ignored = append(d.Ignored, name)
+	if i.main == "" || !sameAsMain(filepath.Join(i.path, name), filepath.Join(i.main, name)) {
+		i.dirt.Ignored = append(i.dirt.Ignored, name)
 	}
+	return nil
 }
 
 // addChanged reads "XY sub mH mI mW hH hI path" (8 fields) or, for a conflict,
@@ -184,22 +202,4 @@ func (s *scratch) hiddenChanges(ctx context.Context) ([]string, error) {
 		}
 	}
 	return changed, nil
-}
-
-// unkeptCommits describes the commits of a detached HEAD that no ref keeps.
-// Refs that belong to the worktree alone do not count: they go with it.
-func unkeptCommits(ctx context.Context, path, admin string) (string, error) {
-	head := readLine(filepath.Join(admin, "HEAD"))
-	if !isOID(head) {
-		return "", nil
-	}
-	out, err := in(path).Output(ctx, "rev-list", "HEAD", "--not",
-		"--exclude=refs/worktree/*", "--exclude=refs/bisect/*", "--exclude=refs/rewritten/*", "--glob=refs/*")
-	if err != nil {
-		return "", err
-	}
-	if n := strings.Count(out, "\n"); n > 0 {
-		return fmt.Sprintf("%d commits of the detached HEAD %s that are on no branch", n, head[:12]), nil
-	}
-	return "", nil
 }

@@ -65,7 +65,7 @@ func TestInspectFindsIgnoredFilesThatOnlyLieHere(t *testing.T) {
 	}
 	os.Symlink(filepath.Join(w.Dir, "modules"), filepath.Join(p.Path, "modules"))
 	os.Symlink("/somewhere", filepath.Join(p.Path, "linked"))
-	wantDirt(t, w.dirt(p), Dirt{Ignored: []string{"linked", "other.db", "sub/own.db"}})
+	wantDirt(t, w.dirt(p), Dirt{Ignored: []string{"linked", "other.db", "sub/own.db"}, Aside: []string{"build/"}})
 }
 
 func TestInspectFindsHiddenEdits(t *testing.T) {

@@ -1,12 +1,14 @@
 package worktree
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -27,7 +29,7 @@ func (w *world) notRemoved(path, text string, keep bool) {
 func TestRemoveCleanWorktree(t *testing.T) {
 	w := newWorld(t)
 	p := w.made("agent")
-	trash, err := w.m.Remove(t.Context(), p.Path, false)
+	removed, err := w.m.Remove(t.Context(), p.Path, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,8 +38,8 @@ func TestRemoveCleanWorktree(t *testing.T) {
 		left, _ := os.ReadDir(w.m.trashDir())
 		return len(left) == 0
 	})
-	if exists(trash) {
-		t.Errorf("%s is left", trash)
+	if diff := cmp.Diff(Removal{}, removed); diff != "" {
+		t.Error(diff)
 	}
 	if _, err := w.m.Remove(t.Context(), p.Path, false); err != nil {
 		t.Errorf("again: %v", err)
@@ -49,11 +51,11 @@ func TestRemoveKeepsTrashOnRequest(t *testing.T) {
 	writeFile(t, filepath.Join(p.Path, ".env"), "own\n")
 	writeFile(t, filepath.Join(p.Path, "new"), "work\n")
 	before := tree(t, p.Path)
-	trash, err := w.m.Remove(t.Context(), p.Path, true)
+	removed, err := w.m.Remove(t.Context(), p.Path, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(before, tree(t, trash)); diff != "" {
+	if diff := cmp.Diff(before, tree(t, removed.Trash)); diff != "" {
 		t.Errorf("the trash differs:\n%s", diff)
 	}
 	w.noLeftover("agent", "main")
@@ -76,10 +78,22 @@ func TestRemoveRefusesEveryKindOfDirt(t *testing.T) {
 			gitIn(w.t, p.Path, "checkout", "-q", "--detach")
 			gitIn(w.t, p.Path, "commit", "-q", "--allow-empty", "-m", "loose")
 		},
+		"1 repository of its own (deps/a/lib)": func(w *world, p Plan) { gitIn(w.t, p.Path, "init", "-q", "deps/a/lib") },
+		"1 repository of its own (deps/a.git)": func(w *world, p Plan) { gitIn(w.t, p.Path, "init", "-q", "--bare", "deps/a.git") },
+		"1 commits of refs/worktree/keep that are on no branch": func(w *world, p Plan) {
+			gitIn(w.t, p.Path, "update-ref", "refs/worktree/keep", gitIn(w.t, p.Path, "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "mine"))
+		},
+		"1 commits of refs/bisect/bad": func(w *world, p Plan) {
+			gitIn(w.t, p.Path, "update-ref", "refs/bisect/bad", gitIn(w.t, p.Path, "commit-tree", "HEAD^{tree}", "-m", "mine"))
+		},
+		"a blob that only refs/worktree/note holds": func(w *world, p Plan) {
+			writeFile(w.t, filepath.Join(w.Side, "note"), "mine\n")
+			gitIn(w.t, p.Path, "update-ref", "refs/worktree/note", gitIn(w.t, p.Path, "hash-object", "-w", filepath.Join(w.Side, "note")))
+		},
 		"unfinished bisect": func(w *world, p Plan) { gitIn(w.t, p.Path, "bisect", "start") },
 	} {
 		t.Run(text, func(t *testing.T) {
-			w, p := prepared(t, ".env\n")
+			w, p := prepared(t, ".env\ndeps/\n")
 			spoil(w, p)
 			w.t = t
 			w.notRemoved(p.Path, text, false)
@@ -146,7 +160,7 @@ func TestRemoveKeepsDetachedCommitsAndTheIndex(t *testing.T) {
 func TestRemoveFinishesWhatWasInterrupted(t *testing.T) {
 	w := newWorld(t)
 	p := w.made("agent")
-	if _, err := w.m.toTrash(p.Path, "agent", ""); err != nil { // killed after this
+	if _, err := w.m.toTrash(p.Path, "agent"); err != nil { // killed after this
 		t.Fatal(err)
 	}
 	if _, err := w.m.Remove(t.Context(), p.Path, false); err != nil {
@@ -185,5 +199,171 @@ func TestRemoveIgnoresForeignGitVariables(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, tree(t, other.Dir)); diff != "" {
 		t.Errorf("the other repository changed:\n%s", diff)
+	}
+}
+
+func TestRemoveKeepsWhatIsIgnored(t *testing.T) {
+	w, p := prepared(t, "build/\nmodules/\ncopied/\n")
+	w.write("copied/x", "same\n")
+	if problems := w.setUp(p, []string{"copied"}, nil); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	writeFile(t, filepath.Join(p.Path, "build/deep/model.bin"), "precious\n")
+	writeFile(t, filepath.Join(p.Path, "dir/modules/x"), "x\n")
+	removed, err := w.m.Remove(t.Context(), p.Path, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"build/", "dir/modules/"}, removed.Aside); diff != "" {
+		t.Error(diff)
+	}
+	sweep(t.Context(), w.m.trashDir())
+	if got := readFile(t, filepath.Join(removed.Trash, "build/deep/model.bin")); got != "precious\n" {
+		t.Errorf("got %q", got)
+	}
+	w.noLeftover("agent", "main")
+}
+
+func TestRemoveSweepsCopiesOfTheMainCheckout(t *testing.T) {
+	w, p := prepared(t, "modules/\n")
+	w.write("modules/x", "same\n")
+	if problems := w.setUp(p, []string{"modules"}, nil); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	removed, err := w.m.Remove(t.Context(), p.Path, false)
+	if diff := cmp.Diff(Removal{}, removed); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+}
+
+func TestRemoveRefusesWhatChangesWhileItWaits(t *testing.T) {
+	w, p := prepared(t, "*.log\n")
+	locked := w.m.Locks
+	for name, change := range map[string]func(){
+		"new":     func() { writeFile(t, filepath.Join(p.Path, "dir/new"), "mine\n") },
+		"changed": func() { writeFile(t, filepath.Join(p.Path, "a.txt"), "two\n") },
+		"ignored": func() { writeFile(t, filepath.Join(p.Path, "my.log"), "mine\n") },
+	} {
+		w.m.Locks = func(ctx context.Context) (func(), error) {
+			change()
+			return locked(ctx)
+		}
+		if _, err := w.m.Remove(t.Context(), p.Path, false); err == nil || !strings.Contains(err.Error(), "has just changed") {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if Verify(p.Path, w.m.Repository.CommonDir, "") != nil {
+			t.Fatalf("%s: the worktree is gone", name)
+		}
+		gitIn(t, p.Path, "checkout", "-q", ".")
+		gitIn(t, p.Path, "clean", "-qfdx")
+	}
+}
+
+func TestImprintIsOfEveryChange(t *testing.T) {
+	top := filepath.Join(realTemp(t), "top")
+	file, other := filepath.Join(top, "dir/file"), filepath.Join(top, "dir/other")
+	writeFile(t, file, "one")
+	seen := map[any]string{}
+	see := func(what string) {
+		t.Helper()
+		now, err := imprint(top)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before, known := seen[now]; known {
+			t.Errorf("%s: as %s", what, before)
+		}
+		seen[now] = what
+		waitFor(t, "the clock of the file system", func() bool {
+			info, err := os.Stat(file)
+			probe := filepath.Join(filepath.Dir(top), "probe")
+			writeFile(t, probe, "")
+			later, probeErr := os.Stat(probe)
+			return err != nil || probeErr == nil && later.ModTime().After(info.ModTime().Add(20*time.Millisecond))
+		})
+	}
+	see("at first")
+	info, _ := os.Stat(file)
+	writeFile(t, file, "two")
+	if err := os.Chtimes(file, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	see("written, with its old time")
+	writeFile(t, other, "")
+	see("added")
+	if err := os.Rename(other, file); err != nil {
+		t.Fatal(err)
+	}
+	see("replaced")
+	if err := os.Chmod(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	see("its mode")
+	before, _ := imprint(top)
+	if err := os.Rename(top, top+"-moved"); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := imprint(top + "-moved"); err != nil || after != before {
+		t.Errorf("moving it is a change: %v", err)
+	}
+}
+
+func TestRemoveRescuesRefsOfTheWorktreeAlone(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("agent")
+	commit := gitIn(t, p.Path, "commit-tree", "HEAD^{tree}", "-m", "mine")
+	gitIn(t, p.Path, "update-ref", "refs/worktree/keep", commit)
+	gitIn(t, p.Path, "update-ref", "refs/rewritten/onto", gitIn(t, p.Path, "commit-tree", "HEAD^{tree}", "-m", "rewritten"))
+	writeFile(t, filepath.Join(w.Side, "note"), "a note\n")
+	blob := gitIn(t, p.Path, "hash-object", "-w", filepath.Join(w.Side, "note"))
+	gitIn(t, p.Path, "update-ref", "refs/worktree/note", blob)
+	os.Remove(filepath.Join(w.Side, "note"))
+	removed, err := w.m.Remove(t.Context(), p.Path, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.git("gc", "--quiet", "--prune=now")
+	if got := w.git("cat-file", "blob", blob); got != "a note" {
+		t.Errorf("got %q", got)
+	}
+	first, _, _ := strings.Cut(removed.Rescue, ", ")
+	if got := w.git("log", "--format=%s", first); !strings.Contains(got, "mine") || !strings.Contains(got, "rewritten") {
+		t.Errorf("%s has\n%s", first, got)
+	}
+}
+
+func TestRemoveKeepsAnIndexThatGitCannotWrite(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("agent")
+	writeFile(t, filepath.Join(p.Path, "staged"), "precious\n")
+	gitIn(t, p.Path, "add", "staged")
+	if err := os.RemoveAll(p.Path); err != nil {
+		t.Fatal(err)
+	}
+	path := os.Getenv("PATH")
+	full := shim(t, `case "$*" in *write-tree*) echo "fatal: unable to write: No space left on device" >&2; exit 128;; esac`)
+	os.Setenv("PATH", strings.TrimPrefix(full[0], "PATH="))
+	removed, err := w.m.Remove(t.Context(), p.Path, false)
+	os.Setenv("PATH", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sweep(t.Context(), w.m.trashDir())
+	if entries, err := readIndex(filepath.Join(removed.Trash, "index")); err != nil || !slices.ContainsFunc(entries, func(e indexEntry) bool { return e.name == "staged" }) {
+		t.Errorf("the index is not kept: %+v, %v", removed, err)
+	}
+}
+
+func TestRemoveSaysWhereTheIndexOfALostWorktreeIs(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("agent")
+	writeFile(t, filepath.Join(p.Path, "staged"), "precious\n")
+	gitIn(t, p.Path, "add", "staged")
+	if err := os.RemoveAll(p.Path); err != nil {
+		t.Fatal(err)
+	}
+	removed, err := w.m.Remove(t.Context(), p.Path, false)
+	if err != nil || removed.Trash != "" || w.git("show", removed.Rescue+":staged") != "precious" {
+		t.Errorf("got %+v, %v", removed, err)
 	}
 }

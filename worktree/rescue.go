@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,36 +24,61 @@ func turnSession(owner string) string {
 }
 
 // rescue keeps what only the git directory of a worktree leads to: what is
-// staged in its index when that differs from HEAD, and commits that no ref keeps
-// (a detached HEAD, an unfinished merge, an autostash). It returns the ref, ""
-// when there is nothing to keep.
-func (m Manager) rescue(ctx context.Context, admin, owner string) (string, error) {
+// staged in its index when that differs from HEAD, and commits that no ref of the
+// repository keeps (a detached HEAD, an unfinished merge, an autostash, refs of the
+// worktree alone). It returns the refs, "" when there is nothing to keep, and
+// whether that is all of it: where git could not read the index or a commit, the
+// git directory itself has to stay.
+func (m Manager) rescue(ctx context.Context, admin, owner string) (refs string, whole bool, err error) {
 	repo := m.home().WithEnv("GIT_DIR=" + admin)
 	head := m.headOf(admin)
-	tree, err := m.indexTree(ctx, repo, admin)
+	tree, whole, err := m.indexTree(ctx, repo, admin)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	headTree := ""
 	if head != "" {
 		if headTree, err = repo.Line(ctx, "rev-parse", "--verify", head+"^{tree}"); err != nil {
-			return "", err
+			return "", false, err
 		}
 	}
-	loose, err := m.looseCommits(ctx, repo, admin, head)
+	own, err := listOwnRefs(ctx, repo)
 	if err != nil {
-		return "", err
+		return "", false, err
+	}
+	loose, readable, err := m.looseCommits(ctx, repo, admin, head, own)
+	if err != nil {
+		return "", false, err
 	}
 	staged := tree != "" && tree != headTree && (head != "" || !m.isEmptyTree(ctx, repo, tree))
+	var kept []string
 	switch {
 	case !staged && len(loose) == 0:
-		return "", nil
 	case !staged && len(loose) == 1:
-		return m.keepRescue(ctx, loose[0], owner)
+		kept = append(kept, loose[0])
+	default:
+		commit, err := rescueCommit(ctx, repo, firstOf(tree, headTree), head, loose)
+		if err != nil {
+			return "", false, err
+		}
+		kept = append(kept, commit)
 	}
-	if tree == "" {
-		tree = headTree
+	for _, ref := range own {
+		if ref.kind != "commit" {
+			kept = append(kept, ref.oid)
+		}
 	}
+	names := make([]string, len(kept))
+	for i, oid := range kept {
+		if names[i], err = m.keepRescue(ctx, oid, owner); err != nil {
+			return "", false, err
+		}
+	}
+	return strings.Join(names, ", "), whole && readable, nil
+}
+
+// rescueCommit is a commit of a tree with HEAD and the loose commits as parents.
+func rescueCommit(ctx context.Context, repo git.Repo, tree, head string, loose []string) (string, error) {
 	args := []string{"commit-tree", tree, "-m", "index and commits of a worktree"}
 	if head != "" {
 		args = append(args, "-p", head)
@@ -62,11 +88,16 @@ func (m Manager) rescue(ctx context.Context, admin, owner string) (string, error
 			args = append(args, "-p", commit)
 		}
 	}
-	commit, err := repo.WithEnv(snapshotAuthor...).Line(ctx, args...)
-	if err != nil {
-		return "", err
+	return repo.WithEnv(snapshotAuthor...).Line(ctx, args...)
+}
+
+func firstOf(values ...string) string {
+	for _, value := range values {
+		if value != "" {
+			return value
+		}
 	}
-	return m.keepRescue(ctx, commit, owner)
+	return ""
 }
 
 func (m Manager) keepRescue(ctx context.Context, commit, owner string) (string, error) {
@@ -87,40 +118,39 @@ func (m Manager) keepRescue(ctx context.Context, commit, owner string) (string, 
 }
 
 // indexTree writes the tree of a worktree's index; of a conflict it takes our
-// side. It is "" when there is no index or git cannot read it.
-func (m Manager) indexTree(ctx context.Context, repo git.Repo, admin string) (string, error) {
+// side. It is "" when there is no index. whole is false when git could not write
+// it: nobody can say then whether the index is broken or the disk full.
+func (m Manager) indexTree(ctx context.Context, repo git.Repo, admin string) (tree string, whole bool, err error) {
 	file, err := os.CreateTemp(admin, "paw-scratch-")
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	s := scratch{path: file.Name(), repo: repo.WithEnv("GIT_INDEX_FILE=" + file.Name())}
 	defer s.drop()
 	if err := copyIndex(filepath.Join(admin, "index"), file); err != nil {
-		return "", err
+		return "", false, err
 	}
 	if !exists(s.path) {
-		return "", nil
+		return "", true, nil
 	}
+	tree, err = s.settledTree(ctx)
+	if git.ExitCode(err) > 0 {
+		return "", false, nil
+	}
+	return tree, true, err
+}
+
+func (s scratch) settledTree(ctx context.Context) (string, error) {
 	out, err := s.repo.Output(ctx, quietly("ls-files", "--unmerged", "-z")...)
 	if err != nil {
-		return "", unlessBroken(err)
+		return "", err
 	}
 	if out != "" {
 		if _, err := s.repo.Input(ctx, []byte(ourSide(out)), quietly("update-index", "-z", "--index-info")...); err != nil {
-			return "", unlessBroken(err)
+			return "", err
 		}
 	}
-	tree, err := s.repo.Line(ctx, quietly("write-tree")...)
-	return tree, unlessBroken(err)
-}
-
-// unlessBroken forgives an index that git itself cannot read: nothing can be
-// taken from it, and the file is kept.
-func unlessBroken(err error) error {
-	if git.ExitCode(err) > 0 {
-		return nil
-	}
-	return err
+	return s.repo.Line(ctx, quietly("write-tree")...)
 }
 
 // ourSide turns the output of `ls-files --unmerged -z` into the input of
@@ -153,8 +183,9 @@ func ourSide(unmerged string) string {
 }
 
 // looseCommits are the commits that the git directory of a worktree names and no
-// ref keeps, the detached HEAD first.
-func (m Manager) looseCommits(ctx context.Context, repo git.Repo, admin, head string) ([]string, error) {
+// ref of the repository keeps, the detached HEAD first. readable is false when git
+// could not follow one of them.
+func (m Manager) looseCommits(ctx context.Context, repo git.Repo, admin, head string, own []ownRef) (loose []string, readable bool, err error) {
 	var candidates []string
 	if isOID(readLine(filepath.Join(admin, "HEAD"))) {
 		candidates = append(candidates, head)
@@ -167,18 +198,23 @@ func (m Manager) looseCommits(ctx context.Context, repo git.Repo, admin, head st
 			}
 		}
 	}
-	var loose []string
-	for _, oid := range candidates {
-		out, err := repo.Output(ctx, "rev-list", "--max-count=1", oid, "--not",
-			"--exclude=refs/worktree/*", "--exclude=refs/bisect/*", "--exclude=refs/rewritten/*", "--glob=refs/*")
-		if err != nil && git.ExitCode(err) < 0 {
-			return nil, err
+	for _, ref := range own {
+		if ref.kind == "commit" {
+			candidates = append(candidates, ref.oid)
 		}
-		if out != "" {
+	}
+	readable = true
+	for _, oid := range candidates {
+		out, err := repo.Output(ctx, append([]string{"rev-list", "--max-count=1", oid, "--not"}, allOthers...)...)
+		if err != nil && git.ExitCode(err) < 0 {
+			return nil, false, err
+		}
+		readable = readable && err == nil
+		if out != "" && !slices.Contains(loose, oid) {
 			loose = append(loose, oid)
 		}
 	}
-	return loose, nil
+	return loose, readable, nil
 }
 
 func (m Manager) isEmptyTree(ctx context.Context, repo git.Repo, tree string) bool {

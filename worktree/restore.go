@@ -64,7 +64,7 @@ func (m Manager) clearLost(ctx context.Context, p Plan) (string, error) {
 	if _, err := m.check(ctx, []Plan{p}, others); err != nil {
 		return "", err
 	}
-	ref, err := m.rescue(ctx, lost.AdminDir, p.Owner)
+	ref, _, err := m.rescue(ctx, lost.AdminDir, p.Owner)
 	if err != nil {
 		return "", err
 	}

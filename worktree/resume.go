@@ -25,7 +25,7 @@ func (m Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creati
 			continue
 		}
 		if exists(filledMark(e.AdminDir)) { // it was in use, and its directory is gone
-			if _, err := m.rescue(ctx, e.AdminDir, p.Owner); err != nil {
+			if _, _, err := m.rescue(ctx, e.AdminDir, p.Owner); err != nil {
 				return c, "", err
 			}
 		}

@@ -20,6 +20,18 @@ const doomed = ".delete"
 // another file system is touched.
 const emptying = `find "$@" -xdev -type d ! -perm -u=rwx -exec chmod u+rwx {} \; 2>/dev/null; exec find "$@" -xdev -depth -delete`
 
+// doom deletes what toTrash has moved to these places, in the background. One that
+// cannot be marked for it stays.
+func (m Manager) doom(ctx context.Context, moved ...string) {
+	dirs := []string{m.trashDir()}
+	for _, path := range moved {
+		if item := filepath.Dir(path); path != "" && os.Rename(item, item+doomed) == nil {
+			dirs = append(dirs, filepath.Dir(item))
+		}
+	}
+	sweep(ctx, dirs...)
+}
+
 // sweep deletes what is doomed in these trash folders in the background, also
 // what an earlier sweep that was killed left. It outlives paw.
 func sweep(ctx context.Context, trash ...string) {

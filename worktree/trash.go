@@ -17,27 +17,27 @@ func (m Manager) trashDir() string { return filepath.Join(m.Repository.CommonDir
 // ".paw-trash" beside it when that is on another file system, and returns where
 // it is now. A path that is not there is no error and gives "". One with a file
 // system mounted in it is refused with *ConflictError.
-func (m Manager) toTrash(path, name, suffix string) (string, error) {
+func (m Manager) toTrash(path, name string) (string, error) {
 	if !exists(path) {
 		return "", nil
 	}
 	if err := refuseMounts(path); err != nil {
 		return "", err
 	}
-	moved, err := moveInto(m.trashDir(), path, name, suffix)
+	moved, err := moveInto(m.trashDir(), path, name)
 	if errors.Is(err, syscall.EXDEV) {
-		moved, err = moveInto(filepath.Join(filepath.Dir(path), ".paw-trash"), path, name, suffix)
+		moved, err = moveInto(filepath.Join(filepath.Dir(path), ".paw-trash"), path, name)
 	}
 	return moved, err
 }
 
-func moveInto(dir, path, name, suffix string) (string, error) {
+func moveInto(dir, path, name string) (string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err
 	}
 	stamp := time.Now().UTC().Format("20060102T150405Z")
 	for n := 1; n <= 1000; n++ {
-		target := filepath.Join(dir, fmt.Sprintf("%s-%s-%d%s", stamp, name, n, suffix))
+		target := filepath.Join(dir, fmt.Sprintf("%s-%s-%d", stamp, name, n))
 		// A folder of its own for each thing: of two racers only one can make it.
 		if err := os.Mkdir(target, 0o777); errors.Is(err, fs.ErrExist) {
 			continue
@@ -60,11 +60,11 @@ func moveInto(dir, path, name, suffix string) (string, error) {
 func (m Manager) setAside(e Entry, path string) error {
 	name := filepath.Base(e.AdminDir)
 	if path != "" && (pointsTo(filepath.Join(path, ".git"), e.AdminDir) || barelyBegun(path)) {
-		if _, err := m.toTrash(path, name, ""); err != nil {
+		if _, err := m.toTrash(path, name); err != nil {
 			return err
 		}
 	}
-	_, err := m.toTrash(e.AdminDir, name+"-registration", "")
+	_, err := m.toTrash(e.AdminDir, name+"-registration")
 	return err
 }
 

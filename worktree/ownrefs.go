@@ -1,0 +1,63 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"paw/worktree/git"
+)
+
+// ownRefs are the refs that belong to one worktree alone, and HEAD: what only
+// they lead to goes with it.
+var ownRefs = []string{"refs/worktree/", "refs/bisect/", "refs/rewritten/"}
+
+// allOthers is what `rev-list --not` takes for the refs that stay.
+var allOthers = []string{"--exclude=refs/worktree/*", "--exclude=refs/bisect/*", "--exclude=refs/rewritten/*", "--glob=refs/*"}
+
+// ownRef is a ref of one worktree and what it points to.
+type ownRef struct{ name, oid, kind string }
+
+// listOwnRefs lists the refs that belong to the worktree in which repo runs.
+func listOwnRefs(ctx context.Context, repo git.Repo) ([]ownRef, error) {
+	out, err := repo.Output(ctx, append([]string{"for-each-ref", "--format=%(refname) %(objectname) %(objecttype)"}, ownRefs...)...)
+	if err != nil {
+		return nil, err
+	}
+	var refs []ownRef
+	for line := range strings.Lines(out) {
+		if fields := strings.Fields(line); len(fields) == 3 {
+			refs = append(refs, ownRef{fields[0], fields[1], fields[2]})
+		}
+	}
+	return refs, nil
+}
+
+// unkeptCommits describes the commits that only a detached HEAD or a ref of the
+// worktree at path leads to, "" when there are none. Of a ref to anything but a
+// commit nobody asks further.
+func unkeptCommits(ctx context.Context, path, admin string) (string, error) {
+	repo := in(path)
+	refs, err := listOwnRefs(ctx, repo)
+	if err != nil {
+		return "", err
+	}
+	if head := readLine(filepath.Join(admin, "HEAD")); isOID(head) {
+		refs = slices.Insert(refs, 0, ownRef{"the detached HEAD " + head[:12], head, "commit"})
+	}
+	for _, ref := range refs {
+		if ref.kind != "commit" {
+			return fmt.Sprintf("a %s that only %s holds", ref.kind, ref.name), nil
+		}
+		out, err := repo.Output(ctx, append([]string{"rev-list", ref.oid, "--not"}, allOthers...)...)
+		if err != nil {
+			return "", err
+		}
+		if n := strings.Count(out, "\n"); n > 0 {
+			return fmt.Sprintf("%d commits of %s that are on no branch", n, ref.name), nil
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,113 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+)
+
+// lookIntoSubmodules inspects the submodules that are checked out like worktrees
+// of their own, and the stores of all that ever were: they lie in the git
+// directory of the worktree and go with it.
+func (i inspection) lookIntoSubmodules(ctx context.Context, s *scratch) error {
+	checkedOut := map[string]bool{}
+	for name := range s.gitlinks() {
+		store, there := gitDirOf(filepath.Join(i.path, name))
+		if !there {
+			continue
+		}
+		checkedOut[store] = true
+		if err := i.lookIntoSubmodule(ctx, name, store); err != nil {
+			return err
+		}
+	}
+	stores, err := storesIn(i.admin)
+	if err != nil {
+		return err
+	}
+	for _, store := range stores {
+		if checkedOut[resolved(store)] {
+			continue
+		}
+		name, err := filepath.Rel(filepath.Join(i.admin, "modules"), store)
+		if err != nil {
+			return err
+		}
+		if err := i.lookIntoStore(ctx, name, store); err != nil {
+			return err
+		}
+		// What its index and its log have beside the refs cannot be told without its files.
+		i.dirt.Aside = append(i.dirt.Aside, storeOf(name))
+	}
+	i.dirt.Submodules, i.dirt.Aside = sorted(i.dirt.Submodules), sorted(i.dirt.Aside)
+	return nil
+}
+
+func (i inspection) lookIntoSubmodule(ctx context.Context, name, store string) error {
+	inner := inspection{m: i.m, path: filepath.Join(i.path, name), admin: store, dirt: &Dirt{}}
+	if i.main != "" {
+		inner.main = filepath.Join(i.main, name)
+	}
+	if err := inner.look(ctx); err != nil {
+		return err
+	}
+	if !inner.dirt.Clean() {
+		i.dirt.Submodules = append(i.dirt.Submodules, name)
+	}
+	for _, aside := range inner.dirt.Aside {
+		i.dirt.Aside = append(i.dirt.Aside, name+"/"+aside)
+	}
+	return i.lookIntoStore(ctx, name, store)
+}
+
+// lookIntoStore looks for commits that the remotes of a submodule do not have.
+// Those of branches, stashes and HEAD are work. Those that only a tag or a log
+// names may be the remote's or of no use to anybody: nobody can say, so they are
+// kept.
+func (i inspection) lookIntoStore(ctx context.Context, name, store string) error {
+	// Where its files were may be nothing any more, and git would go there first.
+	repo := in(store).WithEnv("GIT_DIR="+store, "GIT_WORK_TREE="+store)
+	list := func(args ...string) (string, error) {
+		return repo.Output(ctx, append([]string{"rev-list", "--max-count=1"}, args...)...)
+	}
+	work, err := list("--exclude=refs/tags/*", "--all", "--not", "--remotes")
+	if err != nil {
+		return err
+	}
+	if work != "" {
+		i.dirt.Submodules = append(i.dirt.Submodules, name)
+		return nil
+	}
+	more, err := list("--all", "--reflog", "--not", "--remotes")
+	if more != "" {
+		i.dirt.Aside = append(i.dirt.Aside, storeOf(name))
+	}
+	return err
+}
+
+func storeOf(submodule string) string { return "the store of submodule " + submodule }
+
+// storesIn lists the git directories of submodules below the one of a worktree,
+// those of nested submodules included.
+func storesIn(admin string) ([]string, error) {
+	var stores []string
+	err := filepath.WalkDir(filepath.Join(admin, "modules"), func(at string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil || !d.IsDir():
+			return err
+		case isGitDir(at):
+			stores = append(stores, at)
+			inner, err := storesIn(at)
+			stores = append(stores, inner...)
+			if err != nil {
+				return err
+			}
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return stores, err
+}
