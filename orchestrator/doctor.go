@@ -135,7 +135,8 @@ func (p *Paw) examineRepository(ctx context.Context, s *session.Session, add fun
 		add(err, "")
 		return
 	}
-	entries, err := p.manager(repository).List(ctx)
+	m := p.manager(repository)
+	entries, err := m.List(ctx)
 	if err != nil {
 		add(err, "")
 		return
@@ -145,8 +146,7 @@ func (p *Paw) examineRepository(ctx context.Context, s *session.Session, add fun
 			add(failf(KindError, "%s: a half-made worktree registration, %s", s.RepoPath, e.AdminDir).hint("paw recover %s", s.Name), "")
 		}
 	}
-	trash := filepath.Join(s.GitCommonDir, "paw", "trash")
-	if kept, err := os.ReadDir(trash); err == nil && len(kept) > 0 {
-		add(nil, fmt.Sprintf("%d removed directories are kept in %s", len(kept), trash))
+	if kept := keptTrash(m); kept != "" {
+		add(nil, kept)
 	}
 }

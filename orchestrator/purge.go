@@ -17,6 +17,7 @@ type Purged struct {
 	Deleted []string          // branches
 	Kept    map[string]string // branches that stay, with the reason
 	Rescues []string          // refs with rescued work, which stay
+	Aside   []Removed         // agents of which something is kept, or would be
 
 	Gone      string   // the repository when it is gone: only the record could be deleted
 	Worktrees []string // directories of such a session, which stay
@@ -40,13 +41,19 @@ func (p *Paw) Purge(ctx context.Context, s *session.Session, o RemoveOptions) (*
 		return p.purgeWithoutRepository(ctx, s, o)
 	}
 	m := p.manager(repository)
+	planned := &Purged{Session: s.Name}
 	for i := range s.Worktrees {
-		if err := p.removable(ctx, m, s, &s.Worktrees[i], o); err != nil {
+		w := &s.Worktrees[i]
+		aside, err := p.removable(ctx, m, s, w, o)
+		if err != nil {
 			return nil, err
+		}
+		if len(aside) > 0 {
+			planned.Aside = append(planned.Aside, Removed{Agent: w.Agent, Aside: aside})
 		}
 	}
 	if o.DryRun {
-		return &Purged{Session: s.Name}, nil
+		return planned, nil
 	}
 	if _, err := p.Stop(ctx, s, StopOptions{}); err != nil {
 		return nil, err
@@ -137,7 +144,12 @@ func (p *Paw) purgeAgent(ctx context.Context, m worktree.Manager, sessionName st
 	if err != nil {
 		return p.recordError(sessionName, err)
 	}
-	return p.finishRemoval(ctx, m, rec, w.Agent, &Removed{Agent: w.Agent}, func() { p.deleteBranch(ctx, m, w, purged) })
+	removed := &Removed{Agent: w.Agent}
+	err = p.finishRemoval(ctx, m, rec, w.Agent, removed, func() { p.deleteBranch(ctx, m, w, purged) })
+	if len(removed.Kept()) > 0 {
+		purged.Aside = append(purged.Aside, *removed)
+	}
+	return err
 }
 
 // deleteBranch deletes a branch that paw made, when nothing on it would be lost.

@@ -73,10 +73,12 @@ func (p *Paw) finishCutShort(ctx context.Context, s *session.Session) (*session.
 			_, err = p.Stop(ctx, s, StopOptions{Agents: []string{w.Agent}, Only: true})
 		case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
 			result := Result{Agent: w.Agent, CLI: w.CLI, Kind: ResultRemoved, Reason: "its removal was finished"}
-			if err = p.resumeRemoval(ctx, s, w.Agent); err != nil {
+			removed := &Removed{Agent: w.Agent}
+			if err = p.resumeRemoval(ctx, s, w.Agent, removed); err != nil {
 				result.Kind, result.Reason, result.Hints = ResultRefused, err.Error(), hintsOf(err)
 				err = nil
 			}
+			result.Notes = removed.Kept()
 			results = append(results, result)
 		case session.PhaseCreating, session.PhaseLive, session.PhaseStopped, session.PhaseExited:
 		}

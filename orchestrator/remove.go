@@ -3,7 +3,10 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"paw/session"
 	"paw/session/turn"
@@ -24,7 +27,9 @@ type Removed struct {
 	Branch    string
 	Worktree  string
 	RescueRef string   // holds what was not committed, with --force
-	Trash     string   // folder that was kept, with --force
+	Rescue    string   // refs that hold what only its git directory led to
+	Trash     string   // folder that was kept: with --force, or because of Aside
+	Aside     []string // what git does not have and is no reason to refuse, such as ignored folders
 	Children  []string // agents that it has started; they stay
 }
 
@@ -47,7 +52,7 @@ func (p *Paw) Remove(ctx context.Context, s *session.Session, name string, o Rem
 	if err := p.betweenTurns(ctx, s, []string{name}, o); err != nil {
 		return removed, err
 	}
-	if err := p.removable(ctx, m, s, w, o); err != nil || o.DryRun {
+	if removed.Aside, err = p.removable(ctx, m, s, w, o); err != nil || o.DryRun {
 		return removed, err
 	}
 	phase := removalPhase(o)
@@ -64,6 +69,25 @@ func (p *Paw) Remove(ctx context.Context, s *session.Session, name string, o Rem
 	p.Step("remove.recorded")
 	defer p.claimAfter(s.Name, name, Claim{})
 	return removed, p.finishRemoval(ctx, m, rec, name, removed, func() {})
+}
+
+// Kept says where what is not deleted with an agent is, one line each.
+func (r *Removed) Kept() []string {
+	var lines []string
+	if r.RescueRef != "" {
+		lines = append(lines, "its files are in the commit "+r.RescueRef)
+	}
+	if r.Rescue != "" {
+		lines = append(lines, "what only its git directory led to is kept in "+r.Rescue)
+	}
+	switch {
+	case r.Trash == "":
+	case len(r.Aside) > 0:
+		lines = append(lines, fmt.Sprintf("its directory is kept in %s, because of what git does not have: %s", r.Trash, strings.Join(r.Aside, ", ")))
+	default:
+		lines = append(lines, "its directory is kept in "+r.Trash)
+	}
+	return lines
 }
 
 // removalPhase is the intent that a removal records.
@@ -88,7 +112,7 @@ func (p *Paw) finishRemoval(ctx context.Context, m worktree.Manager, s *session.
 	w := s.Worktree(name)
 	p.cutTurn(ctx, s, *w, turn.ReasonStopped)
 	if w.Phase == session.PhaseLeaving {
-		if err := m.Release(ctx, w.WorktreePath); err != nil {
+		if err := m.Release(ctx, planOf(s, *w)); err != nil {
 			return err
 		}
 	} else if err := p.removeWorktree(ctx, m, s, w, removed); err != nil {
@@ -128,12 +152,12 @@ func (p *Paw) endForRemoval(ctx context.Context, s *session.Session, name string
 }
 
 // resumeRemoval goes on with a removal that was cut short.
-func (p *Paw) resumeRemoval(ctx context.Context, s *session.Session, name string) error {
+func (p *Paw) resumeRemoval(ctx context.Context, s *session.Session, name string, removed *Removed) error {
 	repository, err := p.repositoryOf(ctx, s)
 	if err != nil {
 		return err
 	}
-	return p.finishRemoval(ctx, p.manager(repository), s, name, &Removed{Agent: name}, func() {})
+	return p.finishRemoval(ctx, p.manager(repository), s, name, removed, func() {})
 }
 
 // removeWorktree looks again, now that the CLI is dead, rescues what --force
@@ -150,16 +174,22 @@ func (p *Paw) removeWorktree(ctx context.Context, m worktree.Manager, s *session
 		removed.RescueRef = snapshot.Ref
 		p.Step("remove.rescued")
 	}
-	trash, err := m.Remove(ctx, w.WorktreePath, force)
-	if force {
-		removed.Trash = trash
-	}
+	done, err := m.Remove(ctx, planOf(s, *w), force)
+	removed.Trash, removed.Aside, removed.Rescue = done.Trash, done.Aside, done.Rescue
+	return notRemoved(s, w, err)
+}
+
+// notRemoved is a refusal of the worktree package with a way out.
+func notRemoved(s *session.Session, w *session.Worktree, err error) error {
 	var refused *worktree.ConflictError
-	if errors.As(err, &refused) {
-		return failf(KindRefused, "%s: not removed: %w", w.Agent, err).
-			hint("git -C %s status --ignored", quote(w.WorktreePath)).hint("paw remove %s --force --session %s", w.Agent, s.Name)
+	if !errors.As(err, &refused) {
+		return err
 	}
-	return err
+	e := failf(KindRefused, "%s: not removed: %w", w.Agent, err)
+	if refused.Hint != "" {
+		return e.hint("%s", refused.Hint)
+	}
+	return e.hint("git -C %s status --ignored", quote(w.WorktreePath)).hint("paw remove %s --force --session %s", w.Agent, s.Name)
 }
 
 // betweenTurns refuses to end agents in the middle of a turn, unless by force, and
@@ -175,29 +205,42 @@ func (p *Paw) betweenTurns(ctx context.Context, s *session.Session, names []stri
 	return refuseSilent(f, names)
 }
 
-// removable refuses to remove a worktree that holds anything git does not have.
-func (p *Paw) removable(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, o RemoveOptions) error {
+// removable refuses to remove a worktree that holds anything git does not have. It
+// returns what would be kept in the trash.
+func (p *Paw) removable(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, o RemoveOptions) ([]string, error) {
 	if _, err := os.Lstat(w.WorktreePath); errors.Is(err, os.ErrNotExist) || o.KeepWorktree {
-		return nil
+		return nil, nil
 	}
 	if err := worktree.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
-		refused := failf(KindRefused, "%s: not removed: %w", w.Agent, err)
-		if w.Phase == session.PhaseCreating || m.Unregistered(planOf(s, *w)) {
-			return refused.hint("paw recover %s", s.Name)
-		}
-		return refused.hint("git -C %s worktree repair %s", quote(s.RepoPath), quote(w.WorktreePath))
+		return nil, notTheWorktree(m, s, w, err)
+	}
+	if err := m.Removable(ctx, planOf(s, *w)); err != nil {
+		return nil, notRemoved(s, w, err)
 	}
 	if o.Force || m.HalfMade(w.WorktreePath) {
-		return nil
+		return nil, nil
 	}
 	dirt, err := m.Inspect(ctx, w.WorktreePath)
 	if err != nil {
-		return failf(KindRefused, "%s: not removed, its state cannot be read: %w", w.Agent, err)
+		return nil, failf(KindRefused, "%s: not removed, its state cannot be read: %w", w.Agent, err)
 	}
 	if dirt.Clean() {
-		return nil
+		return dirt.Aside, nil
 	}
-	return failf(KindRefused, "%s has %s", w.Agent, dirt.Summary()).
+	return nil, failf(KindRefused, "%s has %s", w.Agent, dirt.Summary()).
 		hint("git -C %s status --ignored", quote(w.WorktreePath)).
 		hint("paw remove %s --force --session %s", w.Agent, s.Name)
+}
+
+// notTheWorktree says how to go on with a directory that is not the worktree that
+// it was.
+func notTheWorktree(m worktree.Manager, s *session.Session, w *session.Worktree, err error) error {
+	refused := failf(KindRefused, "%s: not removed: %w", w.Agent, err)
+	if w.Phase == session.PhaseCreating || m.Unregistered(planOf(s, *w)) {
+		return refused.hint("paw recover %s", s.Name)
+	}
+	if info, err := os.Lstat(filepath.Join(w.WorktreePath, ".git")); err == nil && info.IsDir() { // a repository of its own
+		return refused.hint("paw remove %s --keep-worktree --session %s", w.Agent, s.Name)
+	}
+	return refused.hint("git -C %s worktree repair %s", quote(s.RepoPath), quote(w.WorktreePath))
 }

@@ -63,6 +63,6 @@ func TestGitProcessesAreCounted(t *testing.T) {
 	writeFile(t, filepath.Join(plans[0].Path, "new"), "x\n")
 	do("snapshot, dirty", 5, func() error { _, err := w.m.Snapshot(ctx, plans[0].Path, "refs/paw/s_a0/turn/2", "m"); return err })
 	do("inspect", 1, func() error { _, err := w.m.Inspect(ctx, plans[0].Path); return err })
-	do("remove", 1, func() error { _, err := w.m.Remove(ctx, plans[1].Path, false); return err })
+	do("remove", 1, func() error { _, err := w.m.Remove(ctx, plans[1], false); return err })
 	do("roll back 1", 3, func() error { return w.m.Rollback(ctx, plans[2:3], made[2:3]) })
 }

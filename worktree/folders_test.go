@@ -25,7 +25,7 @@ func TestRemoveLeavesTheUsersLinksAndFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []Plan{one, alone} {
-		if _, err := w.m.Remove(t.Context(), p.Path, false); err != nil {
+		if _, err := w.m.Remove(t.Context(), p, false); err != nil {
 			t.Fatal(err)
 		}
 	}

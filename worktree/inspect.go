@@ -70,7 +70,7 @@ func (m Manager) Inspect(ctx context.Context, path string) (Dirt, error) {
 	if err := i.look(ctx); err != nil {
 		return Dirt{}, err
 	}
-	i.dirt.Detached, err = unkeptCommits(ctx, path, admin)
+	i.dirt.Detached, err = m.unkeptCommits(ctx, path, admin)
 	return *i.dirt, err
 }
 

@@ -2,7 +2,9 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,8 +22,16 @@ var allOthers = []string{"--exclude=refs/worktree/*", "--exclude=refs/bisect/*",
 // ownRef is a ref of one worktree and what it points to.
 type ownRef struct{ name, oid, kind string }
 
-// listOwnRefs lists the refs that belong to the worktree in which repo runs.
-func listOwnRefs(ctx context.Context, repo git.Repo) ([]ownRef, error) {
+// listOwnRefs lists the refs that belong to the worktree with the git directory
+// admin, in which repo runs. It starts no git where there are none.
+func (m Manager) listOwnRefs(ctx context.Context, repo git.Repo, admin string) ([]ownRef, error) {
+	files, err := refsInFiles(m.Repository.CommonDir)
+	if err != nil {
+		return nil, err
+	}
+	if files && !hasFiles(filepath.Join(admin, "refs")) { // git packs none of these
+		return nil, nil
+	}
 	out, err := repo.Output(ctx, append([]string{"for-each-ref", "--format=%(refname) %(objectname) %(objecttype)"}, ownRefs...)...)
 	if err != nil {
 		return nil, err
@@ -35,12 +45,25 @@ func listOwnRefs(ctx context.Context, repo git.Repo) ([]ownRef, error) {
 	return refs, nil
 }
 
+// hasFiles reports whether there is any file below dir, or it cannot be said.
+func hasFiles(dir string) bool {
+	found := false
+	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		found = true
+		return fs.SkipAll
+	})
+	return found || err != nil && !errors.Is(err, fs.ErrNotExist)
+}
+
 // unkeptCommits describes the commits that only a detached HEAD or a ref of the
 // worktree at path leads to, "" when there are none. Of a ref to anything but a
 // commit nobody asks further.
-func unkeptCommits(ctx context.Context, path, admin string) (string, error) {
+func (m Manager) unkeptCommits(ctx context.Context, path, admin string) (string, error) {
 	repo := in(path)
-	refs, err := listOwnRefs(ctx, repo)
+	refs, err := m.listOwnRefs(ctx, repo, admin)
 	if err != nil {
 		return "", err
 	}

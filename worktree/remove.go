@@ -17,49 +17,58 @@ type Removal struct {
 	Rescue string   // refs that keep what only the git directory led to, "" for none
 }
 
-// Remove takes the worktree at path away: its directory and then its git
+// Remove takes the worktree of p away: its directory and then its git
 // directory are renamed into the trash folder.
 //
 // It is refused with *ConflictError for the main worktree, for a path that is
-// not a registered worktree of this repository, for one without paw's lock, and
-// for one with a file system mounted in it. With keep the trash stays for good, and
+// not a registered worktree of this repository, for one that was not made for p,
+// and for one with a file system mounted in it. With keep the trash stays for good, and
 // commits that only this worktree knows are kept under refs/paw/…/rescue. Without
 // keep the worktree must be clean by Inspect; otherwise this is refused with
 // *ConflictError, too. The trash is deleted in the background when it holds nothing
 // that git does not have and nothing in it has changed since it was looked at. The
 // trash of a worktree that is half made always stays.
 //
-// A path that is neither there nor registered is no error.
-func (m Manager) Remove(ctx context.Context, path string, keep bool) (Removal, error) {
-	if e, err := m.removable(ctx, path); e == nil {
+// One that is neither there nor registered is no error.
+func (m Manager) Remove(ctx context.Context, p Plan, keep bool) (Removal, error) {
+	if e, err := m.removable(ctx, p); e == nil {
 		return Removal{}, err
 	}
-	if keep || !exists(path) || m.HalfMade(path) {
-		return m.removeKept(ctx, path)
+	if keep || !exists(p.Path) || m.HalfMade(p.Path) {
+		return m.removeKept(ctx, p)
 	}
-	return m.removeClean(ctx, path)
+	return m.removeClean(ctx, p)
+}
+
+// Removable fails as Remove would, whatever the worktree of p holds, with
+// *ConflictError or *MismatchError.
+func (m Manager) Removable(ctx context.Context, p Plan) error {
+	if _, err := m.removable(ctx, p); err != nil {
+		return err
+	}
+	return refuseMounts(p.Path)
 }
 
 // removeKept moves a worktree into the trash as it is, for good.
-func (m Manager) removeKept(ctx context.Context, path string) (Removal, error) {
+func (m Manager) removeKept(ctx context.Context, p Plan) (Removal, error) {
 	x, err := m.exclude(ctx)
 	if err != nil {
 		return Removal{}, err
 	}
 	defer x.release()
-	e, err := m.removable(ctx, path)
+	e, err := m.removable(ctx, p)
 	if e == nil {
 		return Removal{}, err
 	}
-	refs, whole, err := m.rescue(ctx, e.AdminDir, e.LockReason)
+	refs, whole, err := m.rescue(ctx, e.AdminDir, p.Owner)
 	if err != nil {
 		return Removal{}, err
 	}
-	directory, registration, err := m.throwAway(*e, path)
+	directory, registration, err := m.throwAway(*e, p.Path)
 	if err != nil {
 		return Removal{Trash: directory, Rescue: refs}, err
 	}
-	m.dropFolders(path)
+	m.dropFolders(p.Path)
 	if stores, err := storesIn(registration); directory == "" && whole && err == nil && len(stores) == 0 {
 		m.doom(ctx, registration)
 		return Removal{Rescue: refs}, nil
@@ -69,35 +78,35 @@ func (m Manager) removeKept(ctx context.Context, path string) (Removal, error) {
 
 // removeClean moves a worktree into the trash in which everything is git's, and
 // has it deleted when that is still so.
-func (m Manager) removeClean(ctx context.Context, path string) (Removal, error) {
-	before, err := imprint(path)
+func (m Manager) removeClean(ctx context.Context, p Plan) (Removal, error) {
+	before, err := imprint(p.Path)
 	if err != nil {
 		return Removal{}, err
 	}
-	dirt, err := m.Inspect(ctx, path)
+	dirt, err := m.Inspect(ctx, p.Path)
 	if err != nil {
 		return Removal{}, err
 	}
 	if !dirt.Clean() {
-		return Removal{}, conflict("", "", "%s: not removed: %s", path, dirt.Summary())
+		return Removal{}, conflict("", "", "%s: not removed: %s", p.Path, dirt.Summary())
 	}
 	x, err := m.exclude(ctx)
 	if err != nil {
 		return Removal{}, err
 	}
 	defer x.release()
-	e, err := m.removable(ctx, path) // again, now that nothing can change
+	e, err := m.removable(ctx, p) // again, now that nothing can change
 	if e == nil {
 		return Removal{}, err
 	}
-	if now, err := imprint(path); err != nil || now != before {
-		return Removal{}, errors.Join(err, conflict("", "", "%s: not removed: something in it has just changed", path))
+	if now, err := imprint(p.Path); err != nil || now != before {
+		return Removal{}, errors.Join(err, conflict("", "", "%s: not removed: something in it has just changed", p.Path))
 	}
-	directory, registration, err := m.throwAway(*e, path)
+	directory, registration, err := m.throwAway(*e, p.Path)
 	if err != nil {
 		return Removal{Trash: directory}, err
 	}
-	m.dropFolders(path)
+	m.dropFolders(p.Path)
 	if now, err := imprint(directory); len(dirt.Aside) > 0 || err != nil || now != before {
 		return Removal{Trash: directory, Aside: dirt.Aside}, nil
 	}
@@ -112,33 +121,51 @@ func (m Manager) HalfMade(path string) bool {
 	return err == nil && !exists(filledMark(admin))
 }
 
-// removable returns the registration of a worktree that paw may remove, nil
-// without an error when there is nothing at path any more.
-func (m Manager) removable(ctx context.Context, path string) (*Entry, error) {
+// removable returns the registration of the worktree of p, nil without an error
+// when there is nothing at its path any more.
+func (m Manager) removable(ctx context.Context, p Plan) (*Entry, error) {
 	entries, err := m.List(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for i, e := range entries {
-		if e.Path == "" || !samePath(e.Path, path) {
+		if e.Path == "" || !samePath(e.Path, p.Path) {
 			continue
 		}
-		switch {
-		case i == 0:
-			return nil, conflict("", "", "%s: the main worktree is never removed", path)
-		case !e.Locked || !strings.HasPrefix(e.LockReason, ownerPrefix):
-			return nil, conflict("", "", "%s: not a worktree that paw made", path)
-		case exists(path):
-			if err := Verify(path, m.Repository.CommonDir, ""); err != nil {
+		if i == 0 {
+			return nil, conflict("", "", "%s: the main worktree is never removed", p.Path)
+		}
+		if err := m.madeFor(e, p); err != nil {
+			return nil, err
+		}
+		if exists(p.Path) {
+			if err := Verify(p.Path, m.Repository.CommonDir, ""); err != nil {
 				return nil, err
 			}
 		}
 		return &entries[i], nil
 	}
-	if !exists(path) {
+	if !exists(p.Path) {
 		return nil, nil
 	}
-	return nil, conflict("", "", "%s: not a worktree of this repository", path)
+	return nil, conflict("", "", "%s: not a worktree of this repository", p.Path)
+}
+
+// madeFor refuses a registration at the path of p that was not made for p. The
+// lock that paw puts on each of its worktrees says whose one is. One that the user
+// has unlocked is known by paw's mark or by its branch; one that the user has
+// locked for a reason of his own is left alone.
+func (m Manager) madeFor(e Entry, p Plan) error {
+	switch {
+	case ownedBy(e, p), !e.Locked && (exists(filledMark(e.AdminDir)) || e.Branch == p.Branch):
+		return nil
+	case !e.Locked:
+		return conflict("", "", "%s: not a worktree that paw made", p.Path)
+	case strings.HasPrefix(e.LockReason, ownerPrefix):
+		return conflict("", "", "%s: it belongs to another session (%s)", p.Path, e.LockReason)
+	}
+	return conflict("", "git -C "+quote(m.home().Dir)+" worktree unlock "+quote(p.Path), "%s: not removed, it is locked: %s",
+		p.Path, firstOf(e.LockReason, "no reason given"))
 }
 
 // throwAway moves the directory first: a registration without a directory can be

@@ -14,10 +14,11 @@ import (
 )
 
 // notRemoved fails the test unless Remove refuses and nothing changes.
-func (w *world) notRemoved(path, text string, keep bool) {
+func (w *world) notRemoved(p Plan, text string, keep bool) {
 	w.t.Helper()
+	path := p.Path
 	before, registry := tree(w.t, path), tree(w.t, filepath.Join(w.m.Repository.CommonDir, "worktrees"))
-	_, err := w.m.Remove(w.t.Context(), path, keep)
+	_, err := w.m.Remove(w.t.Context(), p, keep)
 	if err == nil || !strings.Contains(err.Error(), text) {
 		w.t.Errorf("got %v, want %q", err, text)
 	}
@@ -29,7 +30,7 @@ func (w *world) notRemoved(path, text string, keep bool) {
 func TestRemoveCleanWorktree(t *testing.T) {
 	w := newWorld(t)
 	p := w.made("agent")
-	removed, err := w.m.Remove(t.Context(), p.Path, false)
+	removed, err := w.m.Remove(t.Context(), p, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func TestRemoveCleanWorktree(t *testing.T) {
 	if diff := cmp.Diff(Removal{}, removed); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := w.m.Remove(t.Context(), p.Path, false); err != nil {
+	if _, err := w.m.Remove(t.Context(), p, false); err != nil {
 		t.Errorf("again: %v", err)
 	}
 }
@@ -51,7 +52,7 @@ func TestRemoveKeepsTrashOnRequest(t *testing.T) {
 	writeFile(t, filepath.Join(p.Path, ".env"), "own\n")
 	writeFile(t, filepath.Join(p.Path, "new"), "work\n")
 	before := tree(t, p.Path)
-	removed, err := w.m.Remove(t.Context(), p.Path, true)
+	removed, err := w.m.Remove(t.Context(), p, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,9 +97,15 @@ func TestRemoveRefusesEveryKindOfDirt(t *testing.T) {
 			w, p := prepared(t, ".env\ndeps/\n")
 			spoil(w, p)
 			w.t = t
-			w.notRemoved(p.Path, text, false)
+			w.notRemoved(p, text, false)
 		})
 	}
+}
+
+// at is a plan that claims a path that is not its own.
+func (p Plan) at(path string) Plan {
+	p.Path = path
+	return p
 }
 
 func TestRemoveRefusesWhatIsNotPaws(t *testing.T) {
@@ -106,13 +113,57 @@ func TestRemoveRefusesWhatIsNotPaws(t *testing.T) {
 	p := w.made("agent")
 	foreign := filepath.Join(w.Side, "foreign")
 	w.git("worktree", "add", "-q", "-b", "foreign", foreign)
-	w.notRemoved(foreign, "not a worktree that paw made", true)
+	w.notRemoved(p.at(foreign), "not a worktree that paw made", true)
 	w.git("worktree", "lock", "--reason", "mine", foreign)
-	w.notRemoved(foreign, "not a worktree that paw made", true)
-	w.notRemoved(w.Dir, "main worktree", true)
-	w.notRemoved(filepath.Join(w.Dir, "dir"), "not a worktree of this repository", true)
+	w.notRemoved(p.at(foreign), "it is locked: mine", true)
+	w.notRemoved(p.at(w.Dir), "main worktree", true)
+	w.notRemoved(p.at(filepath.Join(w.Dir, "dir")), "not a worktree of this repository", true)
+	other := p
+	other.Owner = "paw s/agent of another session"
+	w.notRemoved(other, "it belongs to another session (paw s/agent)", true)
+}
+
+func TestRemoveAfterTheUserUnlockedIt(t *testing.T) {
+	for name, spoil := range map[string]func(w *world, p Plan){
+		"its branch":     func(w *world, p Plan) {},
+		"another branch": func(w *world, p Plan) { gitIn(w.t, p.Path, "checkout", "-q", "-b", "other") },
+		"detached":       func(w *world, p Plan) { gitIn(w.t, p.Path, "checkout", "-q", "--detach") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			p := w.made("agent")
+			spoil(w, p)
+			w.git("worktree", "unlock", p.Path)
+			w.git("worktree", "lock", "--reason", "on a disk of mine", p.Path)
+			w.notRemoved(p, "it is locked: on a disk of mine", false)
+			err := w.m.Removable(t.Context(), p)
+			var refused *ConflictError
+			if !errors.As(err, &refused) || !strings.Contains(refused.Hint, "worktree unlock") {
+				t.Errorf("got %v", err)
+			}
+			w.git("worktree", "unlock", p.Path)
+			if _, err := w.m.Remove(t.Context(), p, false); err != nil {
+				t.Error(err)
+			}
+			w.healthy(1)
+		})
+	}
+}
+
+func TestLockAgain(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("agent")
+	lock := func(want bool) {
+		t.Helper()
+		if got, err := w.m.Lock(t.Context(), p); got != want || err != nil {
+			t.Errorf("got %v, %v", got, err)
+		}
+		w.whole(p)
+	}
+	lock(false)
 	w.git("worktree", "unlock", p.Path)
-	w.notRemoved(p.Path, "not a worktree that paw made", true)
+	lock(true)
+	lock(false)
 }
 
 func TestRemoveRefusesDirectoryThatIsNoLongerTheWorktree(t *testing.T) {
@@ -123,16 +174,16 @@ func TestRemoveRefusesDirectoryThatIsNoLongerTheWorktree(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(p.Path, "precious"), "x\n")
 	var mismatch *MismatchError
-	if _, err := w.m.Remove(t.Context(), p.Path, true); !errors.As(err, &mismatch) {
+	if _, err := w.m.Remove(t.Context(), p, true); !errors.As(err, &mismatch) {
 		t.Errorf("got %v", err)
 	}
-	w.notRemoved(p.Path, "not the expected", true)
+	w.notRemoved(p, "not the expected", true)
 }
 
 func TestRemoveRefusesTheMainWorktreeOfAnotherRepository(t *testing.T) {
 	w, other := newWorld(t), newWorld(t)
 	w.made("agent")
-	w.notRemoved(other.Dir, "not a worktree of this repository", true)
+	w.notRemoved(w.plan("agent").at(other.Dir), "not a worktree of this repository", true)
 }
 
 func TestRemoveKeepsDetachedCommitsAndTheIndex(t *testing.T) {
@@ -144,7 +195,7 @@ func TestRemoveKeepsDetachedCommitsAndTheIndex(t *testing.T) {
 	writeFile(t, filepath.Join(p.Path, "staged"), "precious\n")
 	gitIn(t, p.Path, "add", "staged")
 	os.Remove(filepath.Join(p.Path, "staged"))
-	if _, err := w.m.Remove(t.Context(), p.Path, true); err != nil {
+	if _, err := w.m.Remove(t.Context(), p, true); err != nil {
 		t.Fatal(err)
 	}
 	w.git("gc", "--quiet", "--prune=now")
@@ -163,7 +214,7 @@ func TestRemoveFinishesWhatWasInterrupted(t *testing.T) {
 	if _, err := w.m.toTrash(p.Path, "agent"); err != nil { // killed after this
 		t.Fatal(err)
 	}
-	if _, err := w.m.Remove(t.Context(), p.Path, false); err != nil {
+	if _, err := w.m.Remove(t.Context(), p, false); err != nil {
 		t.Fatal(err)
 	}
 	w.noLeftover("agent", "main")
@@ -177,7 +228,7 @@ func TestRemoveSweepsWhatAnEarlierSweepLeft(t *testing.T) {
 	os.Chmod(left, 0o555)
 	kept := filepath.Join(w.m.trashDir(), "kept")
 	writeFile(t, filepath.Join(kept, "x"), "x")
-	if _, err := w.m.Remove(t.Context(), p.Path, false); err != nil {
+	if _, err := w.m.Remove(t.Context(), p, false); err != nil {
 		t.Fatal(err)
 	}
 	waitFor(t, "the old trash to go", func() bool {
@@ -193,7 +244,7 @@ func TestRemoveIgnoresForeignGitVariables(t *testing.T) {
 	t.Setenv("GIT_DIR", filepath.Join(other.Dir, ".git"))
 	t.Setenv("GIT_WORK_TREE", other.Dir)
 	writeFile(t, filepath.Join(p.Path, "new"), "x\n")
-	w.notRemoved(p.Path, "1 untracked file (new)", false)
+	w.notRemoved(p, "1 untracked file (new)", false)
 	if _, err := w.m.Snapshot(t.Context(), p.Path, shotRef, "m"); err != nil {
 		t.Error(err)
 	}
@@ -210,7 +261,7 @@ func TestRemoveKeepsWhatIsIgnored(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(p.Path, "build/deep/model.bin"), "precious\n")
 	writeFile(t, filepath.Join(p.Path, "dir/modules/x"), "x\n")
-	removed, err := w.m.Remove(t.Context(), p.Path, false)
+	removed, err := w.m.Remove(t.Context(), p, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +281,7 @@ func TestRemoveSweepsCopiesOfTheMainCheckout(t *testing.T) {
 	if problems := w.setUp(p, []string{"modules"}, nil); len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	removed, err := w.m.Remove(t.Context(), p.Path, false)
+	removed, err := w.m.Remove(t.Context(), p, false)
 	if diff := cmp.Diff(Removal{}, removed); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
@@ -248,7 +299,7 @@ func TestRemoveRefusesWhatChangesWhileItWaits(t *testing.T) {
 			change()
 			return locked(ctx)
 		}
-		if _, err := w.m.Remove(t.Context(), p.Path, false); err == nil || !strings.Contains(err.Error(), "has just changed") {
+		if _, err := w.m.Remove(t.Context(), p, false); err == nil || !strings.Contains(err.Error(), "has just changed") {
 			t.Errorf("%s: got %v", name, err)
 		}
 		if Verify(p.Path, w.m.Repository.CommonDir, "") != nil {
@@ -318,7 +369,7 @@ func TestRemoveRescuesRefsOfTheWorktreeAlone(t *testing.T) {
 	blob := gitIn(t, p.Path, "hash-object", "-w", filepath.Join(w.Side, "note"))
 	gitIn(t, p.Path, "update-ref", "refs/worktree/note", blob)
 	os.Remove(filepath.Join(w.Side, "note"))
-	removed, err := w.m.Remove(t.Context(), p.Path, true)
+	removed, err := w.m.Remove(t.Context(), p, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +394,7 @@ func TestRemoveKeepsAnIndexThatGitCannotWrite(t *testing.T) {
 	path := os.Getenv("PATH")
 	full := shim(t, `case "$*" in *write-tree*) echo "fatal: unable to write: No space left on device" >&2; exit 128;; esac`)
 	os.Setenv("PATH", strings.TrimPrefix(full[0], "PATH="))
-	removed, err := w.m.Remove(t.Context(), p.Path, false)
+	removed, err := w.m.Remove(t.Context(), p, false)
 	os.Setenv("PATH", path)
 	if err != nil {
 		t.Fatal(err)
@@ -362,8 +413,21 @@ func TestRemoveSaysWhereTheIndexOfALostWorktreeIs(t *testing.T) {
 	if err := os.RemoveAll(p.Path); err != nil {
 		t.Fatal(err)
 	}
-	removed, err := w.m.Remove(t.Context(), p.Path, false)
+	removed, err := w.m.Remove(t.Context(), p, false)
 	if err != nil || removed.Trash != "" || w.git("show", removed.Rescue+":staged") != "precious" {
 		t.Errorf("got %+v, %v", removed, err)
 	}
+}
+
+func TestReleaseWhateverHasBecomeOfIt(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("agent")
+	if err := os.Remove(filepath.Join(p.Path, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	gitIn(t, p.Path, "init", "-q")
+	if err := w.m.Release(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	w.git("checkout", "-q", p.Branch)
 }

@@ -42,7 +42,7 @@ func (m Manager) rescue(ctx context.Context, admin, owner string) (refs string, 
 			return "", false, err
 		}
 	}
-	own, err := listOwnRefs(ctx, repo)
+	own, err := m.listOwnRefs(ctx, repo, admin)
 	if err != nil {
 		return "", false, err
 	}

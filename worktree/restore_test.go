@@ -297,7 +297,7 @@ func TestDeleteBranchOnlyWhenMergedAndFree(t *testing.T) {
 	}
 	gitIn(t, p.Path, "commit", "-q", "--allow-empty", "-m", "work")
 	head := gitIn(t, p.Path, "rev-parse", "HEAD")
-	if _, err := w.m.Remove(ctx, p.Path, false); err != nil {
+	if _, err := w.m.Remove(ctx, p, false); err != nil {
 		t.Fatal(err)
 	}
 	if done, err := w.m.DeleteBranch(ctx, "agent", head, "main"); done || err != nil {

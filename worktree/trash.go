@@ -6,12 +6,26 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
 
 // trashDir is where things go that are in the way and may not be deleted.
 func (m Manager) trashDir() string { return filepath.Join(m.Repository.CommonDir, "paw", "trash") }
+
+// Kept lists what stays in the trash folder dir until somebody deletes it: removed
+// directories, and registrations that went without one.
+func (m Manager) Kept() (kept []string, dir string) {
+	content, _ := os.ReadDir(m.trashDir())
+	for _, item := range content {
+		registration, _ := filepath.Match("*-registration-*", item.Name())
+		if !registration && !strings.HasSuffix(item.Name(), doomed) {
+			kept = append(kept, filepath.Join(m.trashDir(), item.Name()))
+		}
+	}
+	return kept, m.trashDir()
+}
 
 // toTrash moves path, with every byte in it, into the trash folder, or into
 // ".paw-trash" beside it when that is on another file system, and returns where

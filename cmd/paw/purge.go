@@ -83,6 +83,9 @@ func (a *app) purgeTurns(cmd *cobra.Command, p *orchestrator.Paw, name string, y
 func (a *app) printPurged(purged *orchestrator.Purged, dryRun bool) {
 	if dryRun {
 		fmt.Fprintf(a.stdout, "%s can be purged\n", purged.Session)
+		for _, r := range purged.Aside {
+			fmt.Fprintf(a.stdout, "%s: its directory would be kept in the trash folder, because of what git does not have: %s\n", r.Agent, strings.Join(r.Aside, ", "))
+		}
 		return
 	}
 	if purged.Gone == "" {
@@ -92,6 +95,11 @@ func (a *app) printPurged(purged *orchestrator.Purged, dryRun bool) {
 	}
 	for _, dir := range purged.Worktrees {
 		fmt.Fprintf(a.stdout, "%s stays: without the repository nobody can say what would be lost with it\n", dir)
+	}
+	for _, r := range purged.Aside {
+		for _, line := range r.Kept() {
+			fmt.Fprintf(a.stdout, "%s: %s\n", r.Agent, line)
+		}
 	}
 	for _, ref := range purged.Rescues {
 		fmt.Fprintf(a.stdout, "%s stays: it holds work that was rescued\n", ref)

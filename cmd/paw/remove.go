@@ -19,7 +19,8 @@ func newRemove(a *app) *cobra.Command {
 turn, and as long as the worktree holds anything that git does not have: uncommitted,
 untracked or ignored files, an unfinished merge or rebase. With --force those are saved first:
 a commit under refs/paw holds the files, and the directory is kept in the trash
-folder of the repository. Agents that it has started stay.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing),
+folder of the repository. So is a directory with folders that are ignored as a whole,
+unless they are copies of the main checkout's. Agents that it has started stay.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing),
 		Example: `  paw remove codex
   paw remove codex --keep-worktree
   paw remove codex --force`,
@@ -53,16 +54,16 @@ func (a *app) printRemoved(r *orchestrator.Removed, o orchestrator.RemoveOptions
 	switch {
 	case o.DryRun:
 		fmt.Fprintf(a.stdout, "%s can be removed: %s\n", r.Agent, r.Worktree)
+		if len(r.Aside) > 0 {
+			fmt.Fprintf(a.stdout, "its directory would be kept in the trash folder, because of what git does not have: %s\n", strings.Join(r.Aside, ", "))
+		}
 		return
 	case o.KeepWorktree:
 		fmt.Fprintf(a.stdout, "%s removed; its worktree %s and branch %s stay\n", r.Agent, r.Worktree, r.Branch)
 	default:
 		fmt.Fprintf(a.stdout, "%s removed; its branch %s stays\n", r.Agent, r.Branch)
 	}
-	if r.RescueRef != "" {
-		fmt.Fprintf(a.stdout, "its files are in the commit %s\n", r.RescueRef)
-	}
-	if r.Trash != "" {
-		fmt.Fprintf(a.stdout, "its directory is kept in %s\n", r.Trash)
+	for _, line := range r.Kept() {
+		fmt.Fprintln(a.stdout, line)
 	}
 }

@@ -1,0 +1,35 @@
+package orchestrator
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"paw/worktree"
+)
+
+// keptTrash says how much paw keeps in the trash folder of a repository, "" for
+// nothing. Only the user knows when it may go.
+func keptTrash(m worktree.Manager) string {
+	kept, dir := m.Kept()
+	if len(kept) == 0 {
+		return ""
+	}
+	var bytes int64
+	for _, item := range kept {
+		_ = filepath.WalkDir(item, func(_ string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return nil //nolint:nilerr // what cannot be read is not counted
+			}
+			if info, err := d.Info(); err == nil {
+				bytes += info.Size()
+			}
+			return nil
+		})
+	}
+	what := fmt.Sprintf("%d removed directories are", len(kept))
+	if len(kept) == 1 {
+		what = "1 removed directory is"
+	}
+	return fmt.Sprintf("%s kept in %s (%.1f MiB)", what, dir, float64(bytes)/(1<<20))
+}
