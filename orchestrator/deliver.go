@@ -86,7 +86,7 @@ func awaitHook(ctx context.Context, hook int) {
 func (d *deliverer) run(ctx context.Context, c Claim) error {
 	if c.Leaving != "" {
 		if s, err := d.load(d.session); err == nil {
-			d.awaitDeath(ctx, s, []string{c.Leaving}, leavingPatience)
+			d.outlives(ctx, s, c.Leaving, leavingPatience)
 		}
 	}
 	for {

@@ -111,7 +111,7 @@ func (p *Paw) examineSession(ctx context.Context, s *session.Session, add func(e
 		switch {
 		case a.Orphan:
 			bad = true
-			add(failf(KindError, "%s/%s: pid %d runs outside of tmux", s.Name, a.Record.Agent, a.PID).hint("kill %d && paw recover %s", a.PID, s.Name), "")
+			add(failf(KindError, "%s/%s: pid %d runs outside of tmux", s.Name, a.Record.Agent, a.PID).hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Agent, s.Name), "")
 		case s.Status == session.StatusActive && suspended && a.Record.Phase != session.PhaseStopped:
 			bad = true
 			add(failf(KindError, "%s/%s: suspended (%s)", s.Name, a.Record.Agent, a.Reason).hint("paw recover %s", s.Name), "")

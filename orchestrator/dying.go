@@ -3,7 +3,6 @@ package orchestrator
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -27,7 +26,7 @@ func (p *Paw) awaitDying(ctx context.Context, f facts) (facts, error) {
 	}
 	dying = p.awaitEnd(ctx, f.session, dying, dyingQuiet)
 	for _, a := range dying {
-		p.say("%s: waiting for %s to end", a.record.Agent, processNamed(p.runningOn(a.record, a.lock, session.ListProcesses())))
+		p.say("%s: waiting for %s to end", a.record.Agent, processNamed(a.lock.PID()))
 	}
 	p.awaitEnd(ctx, f.session, dying, dyingGrace-dyingQuiet)
 	return p.observe(ctx, f.session)
@@ -37,11 +36,11 @@ func (p *Paw) awaitDying(ctx context.Context, f facts) (facts, error) {
 // returns those that do. One that was launched again is not waited for.
 func (p *Paw) awaitEnd(ctx context.Context, s *session.Session, dying []agentFacts, grace time.Duration) []agentFacts {
 	for end := time.Now().Add(grace); len(dying) > 0 && time.Now().Before(end) && ctx.Err() == nil; pause(ctx) {
-		processes := session.ListProcesses()
+		processes := lookAtProcesses()
 		dying = slices.DeleteFunc(dying, func(a agentFacts) bool {
-			lock, err := p.Locks.ProbeAgent(s.Name, a.record.Agent)
+			lock, err := p.probe(s.Name, a.record, processes)
 			again := lock.Holder.Generation != a.lock.Holder.Generation
-			return err == nil && (again || len(p.runningOn(a.record, lock, processes)) == 0)
+			return err == nil && (again || lock.State != session.LockHeld)
 		})
 	}
 	return dying
@@ -53,33 +52,19 @@ func (p *Paw) dying(f facts) []agentFacts {
 		return nil
 	}
 	var found []agentFacts
-	processes := session.ListProcesses()
 	for _, a := range f.agents {
 		paneless := (a.pane == nil || a.pane.Dead) && !runsHeadless(a.lock)
-		if paneless && len(p.runningOn(a.record, a.lock, processes)) > 0 {
+		if paneless && a.lock.State == session.LockHeld {
 			found = append(found, a)
 		}
 	}
 	return found
 }
 
-// runningOn are the processes of an agent's last launch that still run; 0 stands
-// for one that holds its lock and is not known.
-func (p *Paw) runningOn(w session.Worktree, lock session.AgentLock, processes session.Processes) []int {
-	if lock.State == session.LockHeld {
-		return []int{lock.PID()}
-	}
-	cli, known := p.CLIs.Get(w.CLI)
-	if !known {
-		return nil
-	}
-	return survivors(lock, processes, filepath.Base(cli.Program()))
-}
-
-// processNamed names the first of some processes.
-func processNamed(pids []int) string {
-	if len(pids) == 0 || pids[0] == 0 {
+// processNamed names the process that an agent runs on as, 0 for one that is not known.
+func processNamed(pid int) string {
+	if pid == 0 {
 		return "something that it started"
 	}
-	return fmt.Sprintf("pid %d", pids[0])
+	return fmt.Sprintf("pid %d", pid)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // facts is everything observed of one session at one instant. Nothing in it
-// comes from the record alone: panes are what tmux says, locks what the kernel says.
+// comes from the record alone: panes are what tmux says, locks and processes what the kernel says.
 type facts struct {
 	session *session.Session
 	tmux    session.Liveness
@@ -78,7 +78,7 @@ func (p *Paw) observe(ctx context.Context, s *session.Session) (facts, error) {
 func (p *Paw) observeWith(ctx context.Context, s *session.Session, ask askPanes) (facts, error) {
 	answer := make(chan panesOn, 1)
 	go func() { answer <- ask(ctx, s) }()
-	agents := p.lookAtAgents(s)
+	agents := p.lookAtAgents(s, lookAtProcesses())
 	on := <-answer
 	for _, a := range agents {
 		if a.lockErr != nil { // nobody who acts may take it for free
@@ -91,7 +91,7 @@ func (p *Paw) observeWith(ctx context.Context, s *session.Session, ask askPanes)
 // lookAtAgents reads launches, locks and turns of the agents. The launches come
 // first: a launcher takes the lock before it deletes its launch, so an agent that
 // is just starting shows at least one of the two.
-func (p *Paw) lookAtAgents(s *session.Session) []agentFacts {
+func (p *Paw) lookAtAgents(s *session.Session, processes processLook) []agentFacts {
 	open := p.openLaunches(s.Name)
 	agents := make([]agentFacts, len(s.Worktrees))
 	var group errgroup.Group
@@ -99,7 +99,7 @@ func (p *Paw) lookAtAgents(s *session.Session) []agentFacts {
 	for i := range s.Worktrees {
 		group.Go(func() error {
 			w := s.Worktrees[i]
-			lock, err := p.Locks.ProbeAgent(s.Name, w.Agent)
+			lock, err := p.probe(s.Name, w, processes)
 			agents[i] = agentFacts{record: w, lock: lock, lockErr: err, open: open[w.Agent], turns: p.observeTurns(s, &w, lock)}
 			if lock.State == session.LockFree {
 				agents[i].failure = p.launchFailure(s.Name, w.Agent)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"paw/config"
+	"paw/orchestrator/agent"
 	"paw/session"
 	"paw/tmux"
 )
@@ -13,7 +14,7 @@ import (
 // A launcher takes its agent's lock and deletes its launch: whenever another paw
 // looks, it must see one or the other, or it would start the agent a second time.
 func TestAnAgentThatIsJustStartingIsSeen(t *testing.T) {
-	p := &Paw{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
+	p := &Paw{CLIs: agent.New(nil), Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
 	p.Locks = session.Locks{Dir: p.Paths.LocksDir()}
 	s := &session.Session{Name: "shop", Worktrees: []session.Worktree{{Agent: "one"}}}
 	on := panesOn{panes: []tmux.Pane{{ID: "%0", PawSession: "shop", Identity: &tmux.Identity{Session: "shop", Agent: "one", Generation: 3}}}}
@@ -21,7 +22,7 @@ func TestAnAgentThatIsJustStartingIsSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	agents := p.lookAtAgents(s)
+	agents := p.lookAtAgents(s, lookAtProcesses())
 	// Between the look at the lock and all that follows the launcher gets ahead.
 	holder, err := session.ThisProcess()
 	if err != nil {
@@ -38,7 +39,7 @@ func TestAnAgentThatIsJustStartingIsSeen(t *testing.T) {
 	if a := p.joinFacts(s, on, agents).agent("one"); a.lock.State != session.LockHeld && a.launchedAt.IsZero() {
 		t.Error("neither the lock nor the launch was seen")
 	}
-	if a := p.joinFacts(s, on, p.lookAtAgents(s)).agent("one"); a.lock.State != session.LockHeld || !a.launchedAt.IsZero() {
+	if a := p.joinFacts(s, on, p.lookAtAgents(s, lookAtProcesses())).agent("one"); a.lock.State != session.LockHeld || !a.launchedAt.IsZero() {
 		t.Errorf("afterwards: lock %v, launched at %v", a.lock.State, a.launchedAt)
 	}
 }

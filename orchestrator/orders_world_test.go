@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -247,8 +248,23 @@ func (f *family) crash(name, pane string) {
 		return
 	}
 	cli.lock.Close()
+	f.forgetHolder(name)
 	f.lost = f.lost || len(cli.typed) > 0
 	cli.lock, cli.pane, cli.typed, cli.asks = nil, pane, nil, false
+}
+
+// forgetHolder makes the process that took the lock of an agent one that is dead: the one that did is this test.
+func (f *family) forgetHolder(name string) {
+	f.tb.Helper()
+	path := filepath.Join(f.p.Locks.Dir, "agent-"+familySession+"-"+name+".lock")
+	data, err := os.ReadFile(path)
+	f.must(err)
+	var holder session.Holder
+	f.must(json.Unmarshal(data, &holder))
+	holder.StartTime++
+	data, err = json.Marshal(holder)
+	f.must(err)
+	f.must(os.WriteFile(path, data, 0o600))
 }
 
 // recover closes the turns that were cut and starts the CLIs anew, as paw recover does. It claims nothing.

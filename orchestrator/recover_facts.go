@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"paw/orchestrator/agent"
@@ -32,10 +31,9 @@ func (p *Paw) planRecover(ctx context.Context, f facts, named bool) ([]job, erro
 	if err != nil {
 		return nil, err
 	}
-	processes := session.ListProcesses()
 	jobs := make([]job, len(f.agents))
 	for i, a := range f.agents {
-		rf := p.factsFor(ctx, f, a, processes)
+		rf := p.factsFor(ctx, f, a)
 		rf.named = named
 		_, rf.branchExists = branches[a.record.Branch]
 		rf.branchAt, rf.onBranch = checkedOutAt(entries, a.record), onBranch(entries, a.record)
@@ -57,7 +55,7 @@ func checkedOutAt(entries []worktree.Entry, w session.Worktree) string {
 }
 
 // factsFor gathers what planAgent needs of one agent.
-func (p *Paw) factsFor(ctx context.Context, f facts, a agentFacts, processes session.Processes) recoverFacts {
+func (p *Paw) factsFor(ctx context.Context, f facts, a agentFacts) recoverFacts {
 	s, w := f.session, a.record
 	e := f.evidence(a)
 	rf := recoverFacts{
@@ -77,9 +75,6 @@ func (p *Paw) factsFor(ctx context.Context, f facts, a agentFacts, processes ses
 		rf.worktreeWrong = err.Error()
 	}
 	cli, executable, err := p.cliOf(&w)
-	if cli != nil {
-		rf.survivors = survivors(a.lock, processes, filepath.Base(cli.Program()))
-	}
 	if err != nil {
 		rf.cliError = err
 		return rf

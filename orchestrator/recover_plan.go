@@ -17,8 +17,7 @@ type recoverFacts struct {
 	tmuxReason  string
 	lock        session.LockState
 	lockPID     int
-	headless    bool  // the lock is that of a headless turn
-	survivors   []int // processes of a wrapper CLI whose wrapper died
+	headless    bool // the lock is that of a headless turn
 	pane        session.PaneState
 	exited      bool // the CLI ended with 0, of its own accord
 	starting    bool // a launch waits for its launcher
@@ -67,13 +66,10 @@ func planAgent(f recoverFacts) job {
 		j.refuse(errors.New("something that it started still runs outside of tmux and holds its lock"), "paw recover "+f.sessionName)
 		return j
 	case f.lock == session.LockHeld:
-		j.refuse(fmt.Errorf("pid %d still runs outside of tmux", f.lockPID), fmt.Sprintf("kill %d && paw recover %s", f.lockPID, f.sessionName))
+		j.refuse(fmt.Errorf("pid %d still runs outside of tmux", f.lockPID), endsAndReturns(f))
 		return j
 	case f.lock == session.LockUnknown:
 		j.refuse(errors.New("its lock cannot be read"), "paw doctor")
-		return j
-	case len(f.survivors) > 0:
-		j.refuse(fmt.Errorf("pid %d still runs outside of tmux", f.survivors[0]), fmt.Sprintf("kill %d && paw recover %s", f.survivors[0], f.sessionName))
 		return j
 	case f.starting && f.pane == session.PaneAlive:
 		j.result, j.reason = ResultAlive, "starting"
@@ -100,6 +96,12 @@ func planAgent(f recoverFacts) job {
 		j.chosen = f.newID
 	}
 	return j
+}
+
+// endsAndReturns is the command that ends an agent which runs without a pane, and
+// brings it back in one.
+func endsAndReturns(f recoverFacts) string {
+	return fmt.Sprintf("paw stop %s %s --only && paw recover %s", f.sessionName, f.record.Agent, f.sessionName)
 }
 
 // planWorktree decides what happens to the worktree; false when nothing may run in it.

@@ -34,12 +34,11 @@ func TestPlanAgent(t *testing.T) {
 		{name: "alive although its worktree is gone", change: func(f *recoverFacts) {
 			f.tmux, f.lock, f.pane, f.worktreeMissing = session.TmuxAlive, session.LockHeld, session.PaneAlive, true
 		}, want: ResultAlive},
-		{name: "orphan without pane", change: func(f *recoverFacts) { f.lock, f.lockPID = session.LockHeld, 77 }, want: ResultRefused, says: "kill 77"},
+		{name: "orphan without pane", change: func(f *recoverFacts) { f.lock, f.lockPID = session.LockHeld, 77 }, want: ResultRefused, says: "pid 77 still runs outside of tmux paw stop shop claude --only && paw recover shop"},
 		{name: "orphan with dead pane", change: func(f *recoverFacts) {
 			f.tmux, f.lock, f.lockPID, f.pane = session.TmuxAlive, session.LockHeld, 77, session.PaneDead
-		}, want: ResultRefused, says: "pid 77"},
+		}, want: ResultRefused, says: "pid 77 still runs outside of tmux paw stop shop claude --only && paw recover shop"},
 		{name: "orphan that is not known", change: func(f *recoverFacts) { f.lock = session.LockHeld }, want: ResultRefused, says: "holds its lock paw recover shop"},
-		{name: "wrapper died, program lives", change: func(f *recoverFacts) { f.survivors = []int{78} }, want: ResultRefused, says: "pid 78"},
 		{name: "tmux silent", change: func(f *recoverFacts) { f.tmux, f.tmuxReason = session.TmuxUnknown, "tmux did not answer" }, want: ResultRefused, says: "did not answer"},
 		{name: "tmux silent, lock held", change: func(f *recoverFacts) {
 			f.tmux, f.lock, f.tmuxReason = session.TmuxUnknown, session.LockHeld, "tmux did not answer"

@@ -60,7 +60,7 @@ func (p *Paw) startRefused(ctx context.Context, s *session.Session, jobs []job, 
 // refusedResume watches an agent that was just resumed; true with the reason
 // when its CLI ended with an error right away.
 func (p *Paw) refusedResume(ctx context.Context, s *session.Session, name string) (string, bool) {
-	if len(p.awaitDeath(ctx, s, []string{name}, resumeGrace)) > 0 {
+	if p.outlives(ctx, s, name, resumeGrace) {
 		return "", false
 	}
 	f, err := p.observe(ctx, s)

@@ -38,7 +38,7 @@ func (p *Paw) holdAgent(ctx context.Context, s *session.Session, name string, cl
 		if err != nil {
 			return err
 		}
-		if err := p.notAtWork(rec, f, *f.agent(name), cli); err != nil {
+		if err := p.notAtWork(rec, f, *f.agent(name)); err != nil {
 			return err
 		}
 		if err := p.withdrawLaunches(rec.Name, name); err != nil {
@@ -83,17 +83,18 @@ func settledAgent(s *session.Session, w *session.Worktree) error {
 }
 
 // notAtWork refuses an agent whose CLI runs or is about to, with its pid.
-func (p *Paw) notAtWork(s *session.Session, f facts, a agentFacts, cli agent.CLI) error {
+func (p *Paw) notAtWork(s *session.Session, f facts, a agentFacts) error {
 	name := a.record.Agent
 	if runsHeadless(a.lock) {
 		return failf(KindLocked, "%s: a headless turn runs (pid %d)", name, holderPID(a.lock)).hint("paw turns %s", name)
 	}
+	paneless := f.tmux != session.TmuxUnknown && (a.pane == nil || a.pane.Dead)
+	if a.lock.State == session.LockHeld && paneless {
+		return failf(KindLocked, "%s: its CLI runs (pid %d), and has no pane", name, holderPID(a.lock)).hint("paw stop %s %s", s.Name, name)
+	}
 	if a.lock.State == session.LockHeld {
 		return failf(KindLocked, "%s: its CLI runs (pid %d)", name, holderPID(a.lock)).
 			hint("paw send %s TEXT", name).hint("paw stop %s %s", s.Name, name)
-	}
-	if left := survivors(a.lock, session.ListProcesses(), filepath.Base(cli.Program())); len(left) > 0 {
-		return failf(KindLocked, "%s: pid %d still runs outside of tmux", name, left[0]).hint("kill %d", left[0])
 	}
 	if a.pane != nil && !a.pane.Dead {
 		return failf(KindLocked, "%s: its pane runs pid %d", name, a.pane.PID).hint("paw attach %s %s", s.Name, name)

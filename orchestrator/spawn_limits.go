@@ -26,10 +26,10 @@ func (p *Paw) maySpawn(s *session.Session, parent string) error {
 	if _, err := agentNamed(s, parent); err != nil {
 		return err
 	}
-	open := p.openLaunches(s.Name)
+	open, processes := p.openLaunches(s.Name), lookAtProcesses()
 	var running []string
 	for _, name := range s.Children(parent) {
-		lock, err := p.Locks.ProbeAgent(s.Name, name)
+		lock, err := p.probe(s.Name, *s.Worktree(name), processes)
 		if err != nil || lock.State != session.LockFree || s.Worktree(name).Phase == session.PhaseCreating || len(open[name]) > 0 {
 			running = append(running, name)
 		}

@@ -66,9 +66,9 @@ func (p *Paw) Status(ctx context.Context, o StatusOptions) (statuses []SessionSt
 		go func() { answer <- p.askTmux(ctx, s) }()
 	}
 	tags := tagReader{p: p, read: map[string]map[string][]int{}}
-	heard := map[string]panesOn{}
+	heard, processes := map[string]panesOn{}, lookAtProcesses()
 	for _, s := range sessions {
-		agents := p.lookAtAgents(s)
+		agents := p.lookAtAgents(s, processes)
 		on, ok := heard[s.Tmux.Socket]
 		if !ok {
 			on = <-answers[s.Tmux.Socket]

@@ -3,19 +3,10 @@ package orchestrator
 import (
 	"context"
 	"errors"
-	"syscall"
-	"time"
 
 	"paw/session"
 	"paw/session/turn"
 	"paw/tmux"
-)
-
-// How long stop waits for a CLI after its pane is gone (the kernel sends it
-// SIGHUP), and again after SIGTERM.
-const (
-	hangUpGrace    = 3 * time.Second
-	terminateGrace = 3 * time.Second
 )
 
 // StopOptions selects what to stop.
@@ -137,76 +128,6 @@ func (p *Paw) savePhase(ctx context.Context, name string, targets func(*session.
 	})
 }
 
-// endAgents kills the panes by id and waits until the CLIs have died.
-func (p *Paw) endAgents(ctx context.Context, s *session.Session, f facts, target func(string) bool, stopped *Stopped) error {
-	var panes []string
-	for _, a := range f.agents {
-		if !target(a.record.Agent) {
-			continue
-		}
-		if err := p.withdrawLaunches(s.Name, a.record.Agent); err != nil {
-			return err
-		}
-		if a.pane != nil {
-			panes = append(panes, a.pane.ID)
-		}
-		if a.pane != nil || a.lock.State == session.LockHeld {
-			stopped.Agents = append(stopped.Agents, a.record.Agent)
-		}
-	}
-	if err := p.tmuxFor(s).KillPanes(ctx, panes); err != nil && !errors.Is(err, tmux.ErrNoServer) {
-		return tmuxError(err)
-	}
-	p.Step("stop.panes-killed")
-	for _, a := range f.agents {
-		if target(a.record.Agent) && runsHeadless(a.lock) {
-			_ = syscall.Kill(a.lock.Holder.PID, syscall.SIGTERM) // no pane whose end it would notice
-		}
-	}
-	left := p.awaitDeath(ctx, s, stopped.Agents, hangUpGrace)
-	for _, lock := range left {
-		for _, pid := range holdersOf(lock) {
-			_ = syscall.Kill(pid, syscall.SIGTERM)
-		}
-	}
-	left = p.awaitDeath(ctx, s, keys(left), terminateGrace)
-	for name, lock := range left {
-		if lock.PID() == 0 {
-			return failf(KindError, "%s: something that it started still runs and holds its lock", name).hint("paw stop %s", s.Name)
-		}
-		return failf(KindError, "%s: pid %d ignores SIGHUP and SIGTERM and still runs", name, lock.PID()).
-			hint("kill -9 %d && paw stop %s", lock.PID(), s.Name)
-	}
-	return nil
-}
-
-// holdersOf are the processes that hold an agent's lock: its CLI or, when that is
-// dead, what inherited the lock from it, such as the program of a wrapper.
-func holdersOf(lock session.AgentLock) []int {
-	if lock.HolderAlive {
-		return []int{lock.Holder.PID}
-	}
-	return lock.Holders
-}
-
-// awaitDeath polls the locks of agents until all are free or grace is over, and
-// returns those still held.
-func (p *Paw) awaitDeath(ctx context.Context, s *session.Session, agents []string, grace time.Duration) map[string]session.AgentLock {
-	deadline := time.Now().Add(grace)
-	for {
-		held := map[string]session.AgentLock{}
-		for _, name := range agents {
-			if lock, err := p.Locks.ProbeAgent(s.Name, name); err == nil && lock.State == session.LockHeld {
-				held[name] = lock
-			}
-		}
-		if len(held) == 0 || time.Now().After(deadline) || ctx.Err() != nil {
-			return held
-		}
-		pause(ctx)
-	}
-}
-
 func contains(names []string, name string) bool {
 	for _, n := range names {
 		if n == name {
@@ -214,12 +135,4 @@ func contains(names []string, name string) bool {
 		}
 	}
 	return false
-}
-
-func keys(m map[string]session.AgentLock) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	return names
 }

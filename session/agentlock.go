@@ -14,7 +14,7 @@ import (
 // holdPatience is how long HoldAgent tries again, since a probe holds the lock for an instant.
 const holdPatience = time.Second
 
-// LockState says whether a lock is held.
+// LockState says whether a lock is held. For the lock of an agent it says whether the agent's last launch runs.
 type LockState string
 
 // The states of a lock.
@@ -24,19 +24,22 @@ const (
 	LockUnknown LockState = "unknown"
 )
 
-// AgentLock is what a probe of an agent's lock found.
+// AgentLock is what a probe of an agent's lock found: whether the agent's last launch runs, and as which process.
 type AgentLock struct {
+	// State is LockHeld as long as the launch runs. The lock itself is the first proof. Programs close what they
+	// inherited, or mark it to be closed by the program that replaces them (node does): then the launch runs as long as
+	// the process that took the lock, or as long as one that WithSurvivors found.
 	State LockState
-	// Holder is who took the lock last. When the lock is free it is history, good for telling a reboot from a crash.
+	// Holder is who took the lock last. When State is LockFree it is history, good for telling a reboot from a crash.
 	Holder Holder
-	// HolderAlive tells whether Holder still runs. A held lock with a dead holder is held by a descendant that
-	// inherited it. A free lock with a living holder is one whose program closed every descriptor it inherited.
+	// HolderAlive tells whether Holder still runs. When it does not and State is LockHeld, the launch runs as the
+	// processes in Holders.
 	HolderAlive bool
-	// Holders are the processes found to hold the lock, looked up only when Holder is dead, and only on Linux.
+	// Holders are the processes that the launch runs as, looked up only when Holder is dead, and only on Linux.
 	Holders []int
 }
 
-// PID returns a process that holds the lock, 0 when none is known.
+// PID returns the process that the launch runs as, 0 when it does not run or when the process is not known.
 func (a AgentLock) PID() int {
 	switch {
 	case a.State != LockHeld:
@@ -102,7 +105,10 @@ func (l Locks) ProbeAgent(session, agent string) (AgentLock, error) {
 	}
 	holder := readHolder(f)
 	found := AgentLock{State: state, Holder: holder, HolderAlive: holder.Alive()}
-	if state == LockFree || found.HolderAlive {
+	if found.letGo() {
+		found.State = LockHeld
+	}
+	if found.State == LockFree || found.HolderAlive {
 		return found, nil
 	}
 	if found.Holders = lockHolders(path); len(found.Holders) > 0 {
@@ -113,6 +119,23 @@ func (l Locks) ProbeAgent(session, agent string) (AgentLock, error) {
 		return unknown, fmt.Errorf("agent %s/%s: %w", session, agent, err)
 	}
 	return found, nil
+}
+
+// letGo tells whether the lock is free although the process that took it runs on, as another program that has closed
+// it. A paw that ran a turn without a terminal frees the lock when the turn is over, and goes on.
+func (a AgentLock) letGo() bool { return a.State == LockFree && a.HolderAlive && !a.Holder.Headless }
+
+// WithSurvivors returns what the probe found, with LockHeld when the launch runs on as other processes than the one
+// that took the lock, although none of them has it: the program of a wrapper that was killed alone. program is what the
+// CLI is called; processes is asked only where that may be.
+func (a AgentLock) WithSurvivors(program string, processes func() Processes) AgentLock {
+	if a.State != LockFree || a.Holder.PID <= 0 || a.Holder.Headless || a.Holder.BootID != BootID() {
+		return a
+	}
+	if left := a.Holder.Survivors(processes(), program); len(left) > 0 {
+		a.State, a.Holders = LockHeld, left
+	}
+	return a
 }
 
 // lockState tells whether a lock file is locked by taking the lock for an instant.
@@ -128,16 +151,31 @@ func lockState(f *os.File) (LockState, error) {
 	return LockFree, nil
 }
 
-// tryFor tries to take a lock for some time.
+// tryFor tries to take the lock of an agent for some time.
 func (l Locks) tryFor(patience time.Duration, file string) (*os.File, error) {
 	tick := time.NewTicker(lockPoll)
 	defer tick.Stop()
 	for end := time.Now().Add(patience); ; <-tick.C {
-		f, err := l.try(file)
+		f, err := l.tryAgent(file)
 		if err == nil || !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(end) {
 			return f, err
 		}
 	}
+}
+
+// tryAgent takes the lock of an agent unless the process that took it last runs on without it.
+func (l Locks) tryAgent(file string) (*os.File, error) {
+	f, err := l.try(file)
+	if err != nil {
+		return nil, err
+	}
+	last := readHolder(f)
+	before := AgentLock{State: LockFree, Holder: last, HolderAlive: last.PID != os.Getpid() && last.Alive()}
+	if before.letGo() {
+		release(f)
+		return nil, unix.EWOULDBLOCK
+	}
+	return f, nil
 }
 
 // agentLockFile names the lock file; "-" cannot be part of either name, so no two agents share one.

@@ -61,6 +61,21 @@ func childHoldExec(args []string) error {
 	return syscall.Exec(args[3], args[3:], os.Environ())
 }
 
+// childHoldDrop is childHoldExec with a lock that does not survive the exec, as node's process.execve has it.
+func childHoldDrop(args []string) error {
+	h, err := ThisProcess()
+	if err != nil {
+		return err
+	}
+	f, err := Locks{Dir: args[0]}.HoldAgent(args[1], args[2], h)
+	if err != nil {
+		return err
+	}
+	defer runtime.KeepAlive(f)
+	unix.CloseOnExec(int(f.Fd()))
+	return syscall.Exec(args[3], args[3:], os.Environ())
+}
+
 func mustProbe(t *testing.T, locks Locks) AgentLock {
 	t.Helper()
 	found, err := locks.ProbeAgent("demo", "claude")
@@ -113,9 +128,61 @@ func TestAgentLockInOneProcess(t *testing.T) {
 		t.Errorf("flags %x, %v: the lock would not survive exec", flags, err)
 	}
 	f.Close()
-	if got := mustProbe(t, locks); got.State != LockFree || got.PID() != 0 || got.Holder.PID != os.Getpid() {
-		t.Errorf("after closing: got %+v", got)
+	if got := mustProbe(t, locks); got.State != LockHeld || got.PID() != os.Getpid() {
+		t.Errorf("after closing, while the holder lives: got %+v", got)
 	}
+	again, err := locks.HoldAgent("demo", "claude", h)
+	if err != nil {
+		t.Fatalf("its own process cannot have it again: %v", err)
+	}
+	again.Close()
+}
+
+// A program that closes its lock, or replaced another one that marked it to be closed, runs all the same: nothing may be
+// started beside it.
+func TestAProgramWithoutItsLockIsStillTheHolder(t *testing.T) {
+	locks := Locks{Dir: t.TempDir()}
+	p := spawn(t, "hold-drop", locks.Dir, "demo", "claude", program(t, "cat"))
+	if _, err := io.WriteString(p.in, "hello\n"); err != nil {
+		t.Fatal(err)
+	}
+	p.expect(t, "hello") // by now it is cat
+	f, err := os.Open(filepath.Join(locks.Dir, "agent-demo-claude.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if state, err := lockState(f); err != nil || state != LockFree {
+		t.Fatalf("got %v, %v: it has kept its lock, so this test shows nothing", state, err)
+	}
+	got := mustProbe(t, locks)
+	if got.State != LockHeld || !got.HolderAlive || got.PID() != p.Process.Pid {
+		t.Errorf("got %+v, want process %d", got, p.Process.Pid)
+	}
+	h, err := ThisProcess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = locks.HoldAgent("demo", "claude", h)
+	var locked *LockedError
+	if !errors.As(err, &locked) || locked.PID != p.Process.Pid {
+		t.Errorf("a second launch: got %v", err)
+	}
+	if _, _, err := locks.HoldForTurn("demo", "claude", h); !errors.As(err, &locked) || locked.PID != p.Process.Pid {
+		t.Errorf("a headless turn: got %v", err)
+	}
+	if got := mustProbe(t, locks).Holder.PID; got != p.Process.Pid {
+		t.Errorf("the loser wrote itself into the lock: %d", got)
+	}
+	p.kill(t)
+	if got := mustProbe(t, locks); got.State != LockFree || got.PID() != 0 {
+		t.Errorf("once it is dead: got %+v", got)
+	}
+	held, err := locks.HoldAgent("demo", "claude", h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held.Close()
 }
 
 func TestAgentLockSurvivesExecAndDiesWithTheProgram(t *testing.T) {

@@ -28,6 +28,7 @@ var children = map[string]func(args []string) error{
 	"lock":        childLock,
 	"hold":        childHold,
 	"hold-exec":   childHoldExec,
+	"hold-drop":   childHoldDrop,
 	"small-files": childSmallFiles,
 	"save":        childSave,
 }

@@ -183,7 +183,7 @@ func TestAgentThatIgnoresSIGHUPIsReportedAndNotStartedAgain(t *testing.T) {
 		t.Errorf("the orphan %d is shown as %+v", pid, a)
 	}
 	out := w.paw("recover", "--detach")
-	if out.code != 1 || !strings.Contains(out.stderr, fmt.Sprintf("paw: hint: kill %d && paw recover shop", pid)) {
+	if out.code != 1 || !strings.Contains(out.stderr, "paw: hint: paw stop shop demo --only && paw recover shop") {
 		t.Errorf("recover: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 	}
 	if w.tmux("list-sessions").code == 0 {

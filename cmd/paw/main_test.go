@@ -17,6 +17,9 @@ import (
 // worlds of the crash tests, and in the panes that either of them opens.
 func TestMain(m *testing.M) {
 	asPaw := os.Getenv("PAW_TEST_MAIN") != "" || (len(os.Args) > 1 && slices.Contains([]string{"__agent", "demo-agent", "hook", "__deliver"}, os.Args[1]))
+	if len(os.Args) > 3 && os.Args[1] == "__launcher" {
+		launcherPrograms[os.Args[2]](os.Args[3:])
+	}
 	if asPaw {
 		mainForTests()
 	}

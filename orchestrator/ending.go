@@ -1,0 +1,136 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"paw/session"
+	"paw/tmux"
+)
+
+// How long stop waits for what a launch has left after its pane is gone (the
+// kernel sends SIGHUP), and again after SIGTERM.
+const (
+	hangUpGrace    = 3 * time.Second
+	terminateGrace = 5 * time.Second
+)
+
+// endAgents kills the panes by id and ends what runs on of the agents' launches.
+func (p *Paw) endAgents(ctx context.Context, s *session.Session, f facts, target func(string) bool, stopped *Stopped) error {
+	var panes []string
+	var ending []agentFacts
+	for _, a := range f.agents {
+		if !target(a.record.Agent) {
+			continue
+		}
+		if err := p.withdrawLaunches(s.Name, a.record.Agent); err != nil {
+			return err
+		}
+		if a.pane != nil {
+			panes = append(panes, a.pane.ID)
+		}
+		if a.pane != nil || a.lock.State == session.LockHeld {
+			stopped.Agents = append(stopped.Agents, a.record.Agent)
+			ending = append(ending, a)
+		}
+	}
+	if err := p.tmuxFor(s).KillPanes(ctx, panes); err != nil && !errors.Is(err, tmux.ErrNoServer) {
+		return tmuxError(err)
+	}
+	p.Step("stop.panes-killed")
+	for _, a := range ending {
+		if runsHeadless(a.lock) {
+			_ = syscall.Kill(a.lock.Holder.PID, syscall.SIGTERM) // no pane whose end it would notice
+		}
+	}
+	left := p.awaitDeath(ctx, s, ending, hangUpGrace, nil)
+	left = p.awaitDeath(ctx, s, agentsOf(left), terminateGrace, func(pid int) { _ = syscall.Kill(pid, syscall.SIGTERM) })
+	for _, r := range left {
+		return r.stubborn(s)
+	}
+	return nil
+}
+
+// remains are what still runs of an agent's launch.
+type remains struct {
+	agent agentFacts
+	pids  []int // none where something runs that cannot be found
+}
+
+func agentsOf(left []remains) []agentFacts {
+	agents := make([]agentFacts, len(left))
+	for i, r := range left {
+		agents[i] = r.agent
+	}
+	return agents
+}
+
+// stubborn is the error of a launch that cannot be ended.
+func (r remains) stubborn(s *session.Session) error {
+	name := r.agent.record.Agent
+	if len(r.pids) == 0 {
+		return failf(KindError, "%s: something that it started still runs and holds its lock", name).hint("paw stop %s", s.Name)
+	}
+	pids := strings.Trim(fmt.Sprint(r.pids), "[]")
+	what := "pid " + pids + " ignores"
+	if len(r.pids) > 1 {
+		what = "pids " + pids + " ignore"
+	}
+	return failf(KindError, "%s: %s SIGHUP and SIGTERM and still run%s", name, what, map[bool]string{true: "s"}[len(r.pids) == 1]).
+		hint("kill -9 %s && paw stop %s", pids, s.Name)
+}
+
+// awaitDeath polls until nothing of the agents' launches runs any more or grace
+// is over, and returns what does. Each process that is found is told once.
+func (p *Paw) awaitDeath(ctx context.Context, s *session.Session, agents []agentFacts, grace time.Duration, tell func(pid int)) []remains {
+	told := map[int]bool{}
+	for deadline := time.Now().Add(grace); ; pause(ctx) {
+		left := p.remaining(s, agents, tell != nil)
+		for _, r := range left {
+			for _, pid := range r.pids {
+				if tell != nil && !told[pid] {
+					told[pid] = true
+					tell(pid)
+				}
+			}
+		}
+		if len(left) == 0 || time.Now().After(deadline) || ctx.Err() != nil {
+			return left
+		}
+	}
+}
+
+// remaining looks what is left of launches: the process that an agent runs as,
+// and what is in its terminal session. Daemons that left that session are the
+// user's. While a CLI runs, what is beside it is listed only when asked for.
+func (p *Paw) remaining(s *session.Session, agents []agentFacts, all bool) []remains {
+	var left []remains
+	processes := lookAtProcesses()
+	for _, a := range agents {
+		lock, err := p.probe(s.Name, a.record, processes)
+		if err != nil || lock.Holder.Generation != a.lock.Holder.Generation {
+			continue
+		}
+		r := remains{agent: a}
+		runs := lock.State == session.LockHeld
+		if runs && lock.HolderAlive {
+			r.pids = []int{lock.Holder.PID}
+		} else if runs {
+			r.pids = slices.Clone(lock.Holders)
+		}
+		if all || !runs {
+			r.pids = append(r.pids, lock.Holder.Launched(processes())...)
+			slices.Sort(r.pids)
+			r.pids = slices.Compact(r.pids)
+		}
+		if runs || len(r.pids) > 0 {
+			left = append(left, r)
+		}
+	}
+	return left
+}

@@ -1,0 +1,20 @@
+package session
+
+// Processes is empty on macOS, where a process cannot read the environment of
+// another (docs/limitations.md).
+type Processes map[int][]int
+
+// ListProcesses is not known on macOS.
+func ListProcesses() Processes { return nil }
+
+// Launched returns the holder as long as it lives; what it started is not known
+// on macOS.
+func (h Holder) Launched(Processes) []int {
+	if h.Headless || !h.Alive() {
+		return nil
+	}
+	return []int{h.PID}
+}
+
+// Survivors is not known on macOS.
+func (h Holder) Survivors(Processes, string) []int { return nil }
