@@ -70,10 +70,10 @@ func (p *Paw) bringUp(ctx context.Context, s *session.Session, jobs []job) (*ses
 		return s, nil, err
 	}
 	m := p.manager(repository)
-	if err := p.prepareWorktrees(ctx, m, s, jobs); err != nil {
+	if err := p.tagStarts(ctx, m, s, jobs); err != nil {
 		return s, nil, err
 	}
-	if err := p.tagStarts(ctx, m, s, jobs); err != nil {
+	if err := p.prepareWorktrees(ctx, m, s, jobs); err != nil {
 		return s, nil, err
 	}
 	if s, err = p.settleHeadless(ctx, s, jobs); err != nil {

@@ -70,7 +70,7 @@ func (p *Paw) Purge(ctx context.Context, s *session.Session, o RemoveOptions) (*
 		if err := p.deleteState(s.Name); err != nil || !o.Tags {
 			return err
 		}
-		return p.purgeTurns(ctx, m, s.Name, s.Worktrees, purged, o.Force)
+		return p.purgeTurns(ctx, m, s, purged, o.Force)
 	})
 }
 

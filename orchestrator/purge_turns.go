@@ -26,7 +26,7 @@ func (p *Paw) PurgeTurns(ctx context.Context, name string, force bool) (*Purged,
 		return nil, failf(KindNotFound, "%s: no such session, and no turns of one", name).hint("paw status --all")
 	}
 	purged := &Purged{Session: name}
-	return purged, p.purgeTurns(ctx, p.manager(repository), name, nil, purged, force)
+	return purged, p.purgeTurns(ctx, p.manager(repository), &session.Session{Name: name}, purged, force)
 }
 
 // loggedAgents are the agents of a session that have turn logs: unlike the names
@@ -45,16 +45,26 @@ func (p *Paw) loggedAgents(name string) []string {
 
 // purgeTurns deletes everything that names a turn of the session: all refs of an
 // agent in one transaction, then its logs.
-func (p *Paw) purgeTurns(ctx context.Context, m worktree.Manager, name string, worktrees []session.Worktree, purged *Purged, force bool) error {
-	agents := map[string]bool{}
-	for _, w := range worktrees {
-		agents[w.Agent] = true
+func (p *Paw) purgeTurns(ctx context.Context, m worktree.Manager, s *session.Session, purged *Purged, force bool) error {
+	name, agents := s.Name, map[string]bool{}
+	for _, w := range s.Worktrees {
+		own, err := p.ownTurns(ctx, m, s, w.Agent)
+		if err != nil {
+			return err
+		}
+		agents[w.Agent] = own // or those of another user
 	}
 	for _, agent := range p.loggedAgents(name) {
+		if _, known := agents[agent]; known {
+			continue
+		}
 		agents[agent] = true
 	}
 	kept := 0
-	for agent := range agents {
+	for agent, own := range agents {
+		if !own {
+			continue
+		}
 		turnSession := name + "_" + agent
 		refs, err := m.Refs(ctx, turn.RefPrefix(turnSession))
 		if err != nil {

@@ -31,9 +31,9 @@ func (p *Paw) addHeadless(ctx context.Context, s *session.Session, o RunOptions)
 	}
 	name := a.draft.Worktrees[0].Agent
 	jobs := []job{{agent: name, worktree: worktreeCreate, result: ResultStopped, notes: a.notes[name]}}
-	err = p.prepareWorktrees(ctx, a.m, rec, jobs)
+	err = p.tagStarts(ctx, a.m, rec, jobs)
 	if err == nil {
-		err = p.tagStarts(ctx, a.m, rec, jobs)
+		err = p.prepareWorktrees(ctx, a.m, rec, jobs)
 	}
 	saved := rec
 	if err == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"paw/session"
 	"paw/worktree"
@@ -18,13 +19,28 @@ type Started struct {
 	Plan    []string // the steps, for --dry-run
 }
 
+// startTries bounds the race for a name that nobody asked for: each lost one means
+// that another paw has won.
+const startTries = 20
+
 // Start makes a new session: a branch, a worktree and a pane for each agent.
-// Everything that can be refused is refused before the first side effect.
+// Everything that can be refused is refused before the first side effect. A name
+// that somebody else takes in the meantime is another one where the user named none.
 func (p *Paw) Start(ctx context.Context, o StartOptions) (*Started, error) {
 	o, err := applyPreset(o, p.Config.Presets)
 	if err != nil {
 		return nil, err
 	}
+	for try := 1; ; try++ {
+		started, err := p.startOnce(ctx, o)
+		var taken *session.TakenError
+		if o.Name != "" || try == startTries || !errors.Is(err, errNameTaken) && !errors.As(err, &taken) {
+			return started, err
+		}
+	}
+}
+
+func (p *Paw) startOnce(ctx context.Context, o StartOptions) (*Started, error) {
 	agents, err := planAgents(o.CLIs, o.Branches, p.CLIs, nil)
 	if err != nil {
 		return nil, err
@@ -40,28 +56,16 @@ func (p *Paw) Start(ctx context.Context, o StartOptions) (*Started, error) {
 	if err := p.requireCLIs(agents, o.Prompt); err != nil {
 		return nil, err
 	}
-	repository, initialized, err := p.repositoryForStart(ctx, o)
+	repository, s, plans, err := p.recordStart(ctx, o, agents)
 	if err != nil {
 		return nil, err
-	}
-	s, plans, err := p.draft(ctx, repository, o, agents)
-	if err == nil && !o.DryRun {
-		err = p.begin(ctx, s, o.Prompt)
-	}
-	if err != nil && initialized {
-		err = errors.Join(err, worktree.Uninit(context.WithoutCancel(ctx), p.Dir))
-	}
-	if err != nil {
-		return nil, err
-	}
-	if initialized {
-		p.say("%s is now a git repository", p.Dir)
 	}
 	started := &Started{Session: s, Notes: p.notes(ctx, repository, s)}
 	if o.DryRun {
 		started.Plan = describeStart(s, plans)
 		return started, nil
 	}
+	p.Step("start.recorded")
 	jobs := make([]job, len(s.Worktrees))
 	for i, w := range s.Worktrees {
 		jobs[i] = job{agent: w.Agent, worktree: worktreeCreate, result: ResultFresh, prompt: o.Prompt}
@@ -72,6 +76,28 @@ func (p *Paw) Start(ctx context.Context, o StartOptions) (*Started, error) {
 	}
 	started.Session, started.Results = s, results
 	return started, nil
+}
+
+// recordStart plans a session and writes it down. Meanwhile no other start can
+// make a repository of the directory, or take one back.
+func (p *Paw) recordStart(ctx context.Context, o StartOptions, agents []plannedAgent) (worktree.Repository, *session.Session, []worktree.Plan, error) {
+	unlock, aloneErr := worktree.Alone(ctx, p.Dir)
+	defer unlock()
+	repository, initialized, err := p.repositoryForStart(ctx, &o, agents)
+	if err != nil {
+		return repository, nil, nil, err
+	}
+	s, plans, err := p.draft(ctx, repository, o, agents)
+	if err == nil && !o.DryRun {
+		err = p.begin(ctx, s, o.Prompt)
+	}
+	if err != nil && initialized && aloneErr == nil {
+		err = errors.Join(err, worktree.Uninit(context.WithoutCancel(ctx), p.Dir))
+	}
+	if err == nil && initialized {
+		p.say("%s is now a git repository", p.Dir)
+	}
+	return repository, s, plans, err
 }
 
 // requireCLIs refuses CLIs that are not installed and prompts they cannot take.
@@ -93,8 +119,9 @@ func (p *Paw) requireCLIs(agents []plannedAgent, prompt string) error {
 }
 
 // repositoryForStart finds the repository to work in. An empty directory becomes
-// one, because what can be refused is only known then.
-func (p *Paw) repositoryForStart(ctx context.Context, o StartOptions) (repository worktree.Repository, initialized bool, err error) {
+// one, because what can be refused is only known then; the name of the session,
+// which its first commit tells, is settled before.
+func (p *Paw) repositoryForStart(ctx context.Context, o *StartOptions, agents []plannedAgent) (repository worktree.Repository, initialized bool, err error) {
 	repository, err = worktree.Discover(p.Dir)
 	if err == nil || !errors.Is(err, worktree.ErrNotRepository) {
 		return repository, false, err
@@ -106,14 +133,18 @@ func (p *Paw) repositoryForStart(ctx context.Context, o StartOptions) (repositor
 	if len(entries) > 0 {
 		return repository, false, failf(KindError, "%s: not a git repository, and not empty", p.Dir).hint("git init && git add -A && git commit -m 'first commit'")
 	}
-	name := o.Name
-	if name == "" {
-		name = defaultName(p.Dir)
-	}
 	if o.DryRun {
 		return repository, false, failf(KindError, "%s: empty directory; start would make it a git repository", p.Dir)
 	}
-	if err := worktree.Init(ctx, p.Dir, fmt.Sprintf("afk: session %s initialized", name)); err != nil {
+	dir, err := filepath.EvalSymlinks(p.Dir)
+	if err != nil {
+		return repository, false, err
+	}
+	o.Name, err = p.sessionName(ctx, worktree.Repository{Path: dir, CommonDir: filepath.Join(dir, ".git")}, *o, agents)
+	if err != nil {
+		return repository, false, err
+	}
+	if err := worktree.Init(ctx, p.Dir, fmt.Sprintf("afk: session %s initialized", o.Name)); err != nil {
 		return repository, false, err
 	}
 	repository, err = worktree.Discover(p.Dir)
@@ -138,7 +169,6 @@ func (p *Paw) begin(ctx context.Context, s *session.Session, prompt string) erro
 		}
 		return p.recordError(s.Name, err)
 	}
-	p.Step("start.recorded")
 	return nil
 }
 

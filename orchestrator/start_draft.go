@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
+
+	"github.com/google/uuid"
 
 	"paw/session"
 	"paw/worktree"
@@ -28,7 +31,7 @@ func (p *Paw) draft(ctx context.Context, repository worktree.Repository, o Start
 	}
 	root := rootIn(repository)
 	s := &session.Session{
-		Name: name, RepoPath: root, GitCommonDir: repository.CommonDir, ProjectName: filepath.Base(root),
+		Name: name, ID: uuid.NewString(), RepoPath: root, GitCommonDir: repository.CommonDir, ProjectName: filepath.Base(root),
 		CreatedAt: p.Now().UTC(), Status: session.StatusActive, BaseCommit: base,
 		Tmux: session.Tmux{Session: "paw-" + name, Socket: socket},
 	}
@@ -37,6 +40,9 @@ func (p *Paw) draft(ctx context.Context, repository worktree.Repository, o Start
 	}
 	plans := plansOf(s, s.Worktrees)
 	if err := m.Check(ctx, plans); err != nil {
+		if now, nameErr := p.sessionName(ctx, repository, o, agents); nameErr == nil && now != name {
+			return nil, nil, fmt.Errorf("%w: %w", errNameTaken, err) // somebody took it since it was chosen
+		}
 		return nil, nil, conflict(err)
 	}
 	return s, plans, nil
@@ -106,16 +112,17 @@ func plansOf(s *session.Session, agents []session.Worktree) []worktree.Plan {
 func planOf(s *session.Session, w session.Worktree) worktree.Plan {
 	return worktree.Plan{
 		Agent: w.Agent, Branch: w.Branch, Path: w.WorktreePath, Base: w.BaseCommit,
-		CreateBranch: w.BranchCreated, Owner: ownerOf(s.Name, w.Agent),
+		CreateBranch: w.BranchCreated, Owner: ownerOf(s, w.Agent),
 	}
 }
 
 // ownerPrefix begins what paw writes into the locks of worktrees it made.
 const ownerPrefix = "paw "
 
-// ownerOf is what paw writes into the lock of a worktree it made.
-func ownerOf(sessionName, agentName string) string {
-	return ownerPrefix + sessionName + "/" + agentName
+// ownerOf is what paw writes into the lock of a worktree it made. The name of the
+// session is for people: two users may have one of the same name in a repository.
+func ownerOf(s *session.Session, agentName string) string {
+	return strings.TrimSpace(ownerPrefix + s.Name + "/" + agentName + " " + s.ID)
 }
 
 // conflict puts a refusal of the worktree package into the user's words.

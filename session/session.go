@@ -50,7 +50,8 @@ func (p Phase) String() string { return string(p) }
 type Session struct {
 	Version      int        `json:"version"` // filled in by Create and Save
 	Name         string     `json:"session_name"`
-	RepoPath     string     `json:"repo_path"` // main worktree, "" when the repository is bare
+	ID           string     `json:"id,omitempty"` // of this session alone: names are unique for one user only
+	RepoPath     string     `json:"repo_path"`    // main worktree, "" when the repository is bare
 	GitCommonDir string     `json:"git_common_dir"`
 	ProjectName  string     `json:"project_name"`
 	CreatedAt    time.Time  `json:"created_at"` // UTC

@@ -24,3 +24,9 @@ func (m Manager) CreateRefs(ctx context.Context, refs map[string]string) error {
 		return err
 	})
 }
+
+// KeepBlob makes a text an object of the repository and returns its id.
+func (m Manager) KeepBlob(ctx context.Context, text string) (string, error) {
+	out, err := m.home().Input(ctx, []byte(text+"\n"), "hash-object", "-w", "--stdin")
+	return strings.TrimSpace(out), err
+}

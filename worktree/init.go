@@ -3,6 +3,7 @@ package worktree
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -10,7 +11,8 @@ import (
 )
 
 // Init makes an empty directory a repository with one empty commit, which is
-// what branches need to start from. Its own interrupted attempt is continued.
+// what branches need to start from. Its own interrupted attempt is continued; one
+// that fails leaves nothing. The caller is Alone.
 // The error is *NotEmptyError when there is anything in the directory.
 func Init(ctx context.Context, dir, message string) error {
 	content, err := os.ReadDir(dir)
@@ -28,11 +30,21 @@ func Init(ctx context.Context, dir, message string) error {
 			return &NotEmptyError{Dir: dir}
 		}
 	}
-	if err := repo.Run(ctx, "init", "--quiet"); err != nil {
-		return err
+	err = repo.Run(ctx, "init", "--quiet")
+	if err == nil {
+		err = firstCommit(ctx, repo, message)
 	}
-	commit := []string{"commit", "--quiet", "--allow-empty", "--no-verify", "--message", message}
-	err = repo.Run(ctx, commit...)
+	if err != nil && len(content) == 0 {
+		return errors.Join(err, os.RemoveAll(filepath.Join(dir, ".git")))
+	}
+	return err
+}
+
+// firstCommit makes an empty commit, also where git knows no name of the user or
+// has no key to sign with.
+func firstCommit(ctx context.Context, repo git.Repo, message string) error {
+	commit := []string{"-c", "commit.gpgSign=false", "commit", "--quiet", "--allow-empty", "--no-verify", "--message", message}
+	err := repo.Run(ctx, commit...)
 	var failed *git.Error
 	if errors.As(err, &failed) && (failed.Said("tell me who you are") || failed.Said("empty ident")) {
 		return repo.WithEnv(snapshotAuthor...).Run(ctx, commit...)
@@ -40,9 +52,23 @@ func Init(ctx context.Context, dir, message string) error {
 	return err
 }
 
+// Alone waits until no other paw, of whatever user, holds the directory itself.
+// Init and Uninit are for those who do: else one takes away what another one has
+// begun to use. unlock is never nil. An error means that this cannot be had here.
+func Alone(ctx context.Context, dir string) (unlock func(), err error) {
+	file, err := os.Open(dir)
+	if err != nil {
+		return func() {}, err
+	}
+	if err := waitForLock(ctx, file); err != nil {
+		return func() {}, fmt.Errorf("%s: %w", dir, err)
+	}
+	return func() { file.Close() }, nil
+}
+
 // Uninit takes Init back, for a caller that could not go on, as long as nothing
 // but the one empty commit has come into the directory. The error is
-// *NotEmptyError otherwise.
+// *NotEmptyError otherwise. The caller has been Alone since before Init.
 func Uninit(ctx context.Context, dir string) error {
 	content, err := os.ReadDir(dir)
 	if err != nil {

@@ -89,22 +89,30 @@ func lockFile(ctx context.Context, path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := waitForLock(ctx, file); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return file, nil
+}
+
+// waitForLock locks an open file, or closes it.
+func waitForLock(ctx context.Context, file *os.File) error {
 	deadline := time.NewTimer(lockWait)
 	defer deadline.Stop()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		if tryLock(file) {
-			return file, nil
+			return nil
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			file.Close()
-			return nil, fmt.Errorf("%s: %w: %w", path, errBusy, ctx.Err())
+			return fmt.Errorf("%w: %w", errBusy, ctx.Err())
 		case <-deadline.C:
 			file.Close()
-			return nil, fmt.Errorf("%s: %w", path, errBusy)
+			return errBusy
 		}
 	}
 }

@@ -14,9 +14,10 @@ import (
 )
 
 // turnSession is the name under refs/paw for the owner of a worktree:
-// "paw session/agent" is "session_agent".
+// "paw session/agent ID" is "session_agent".
 func turnSession(owner string) string {
-	name := strings.ReplaceAll(strings.TrimPrefix(owner, "paw "), "/", "_")
+	name, _, _ := strings.Cut(strings.TrimPrefix(owner, ownerPrefix), " ")
+	name = strings.ReplaceAll(name, "/", "_")
 	if checkBranchName(name) != nil {
 		return "unknown"
 	}

@@ -36,12 +36,19 @@ func (m Manager) Rollback(ctx context.Context, plans []Plan, made []Made) error 
 }
 
 func (m Manager) rollbackOne(ctx context.Context, x exclusive, p Plan, done Made) error {
-	admin, err := verified(p.Path, m.Repository.CommonDir, p.Branch)
+	admin, err := verified(p.Path, m.Repository.CommonDir, "")
 	if err != nil {
 		return err
 	}
-	if e := readEntry(admin, &refReader{commonDir: m.Repository.CommonDir}); !ownedBy(e, p) {
+	e := readEntry(admin, &refReader{commonDir: m.Repository.CommonDir})
+	if e.Locked && strings.HasPrefix(e.LockReason, ownerPrefix) && !ownedBy(e, p) {
+		return nil // somebody else was faster: nothing here is this call's
+	}
+	if !ownedBy(e, p) {
 		return errors.New("not locked by " + p.Owner)
+	}
+	if err := Verify(p.Path, m.Repository.CommonDir, p.Branch); err != nil {
+		return err
 	}
 	head, err := in(p.Path).Line(ctx, "rev-parse", "HEAD")
 	if err != nil {

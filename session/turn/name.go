@@ -59,6 +59,9 @@ var refPattern = regexp.MustCompile(`^refs/paw/([a-zA-Z0-9_]{1,64})/(claim|befor
 // RefPrefix is what all hidden refs of a turn session begin with, up to and with the last slash.
 func RefPrefix(turnSession string) string { return "refs/paw/" + turnSession + "/" }
 
+// OwnerRef returns the ref that says which session has taken the name of the turn session in a repository.
+func OwnerRef(turnSession string) string { return RefPrefix(turnSession) + "owner" }
+
 // ClaimRef returns the ref whose creation takes the number n.
 func ClaimRef(turnSession string, n int) string { return numbered(turnSession, RefClaim, n) }
 
