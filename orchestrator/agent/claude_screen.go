@@ -1,6 +1,9 @@
 package agent
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+)
 
 // Screen: claude keeps the terminal's cursor, hidden, where it draws its own. Its input box lies between two lines over
 // the whole width; low panes cut the lower one off.
@@ -21,6 +24,9 @@ var claudePlaces = regexp.MustCompile(`\[(Pasted text|\.\.\.Truncated text|Image
 
 // claudeBox is the input box around the cursor, false where the cursor is in none.
 func claudeBox(s Screenshot, rows []row) (Screen, bool) {
+	if s.CursorY >= len(rows) {
+		return Screen{}, false
+	}
 	top, bottom := s.CursorY, s.CursorY
 	for top >= 0 && !claudeBorder(rows, top, s.Width) {
 		top--
@@ -92,45 +98,43 @@ func claudeEmpty(text row, cursorX int) bool {
 var claudeKeys = regexp.MustCompile(
 	`(?i)\b(esc to (cancel|close|go back|exit|skip|clear)|enter to (confirm|select|save|use|continue|stay)|press enter)\b`)
 
-// claudeCut is a dialog whose keys a low pane cuts off.
-var claudeCut = asks(`^ *Auto mode can.t check actions in this session$`, "says that auto mode cannot check its actions")
+// claudeCut are dialogs that do not say how to leave them, or whose keys a low pane cuts off.
+var claudeCut = []dialog{
+	asks(`^ *Auto mode can.t check actions in this session$`, "says that auto mode cannot check its actions"),
+	asks(`^ *Exit plan mode\?$`, "asks whether to go on with its plan"),
+	asks(`^ *Choose the text style that looks best with|^ *Syntax theme: .*\(ctrl\+t to`, "first-run question"),
+}
 
 // claudeDialogs are told by their words. The first that fits names the dialog.
-var claudeDialogs = []dialog{
+var claudeDialogs = slices.Concat(claudeCut, []dialog{
 	asks(`trust this folder|(?s:Security guide.*No, exit)`, "asks whether to trust the folder"),
 	asks(`Detected a custom API key`, "asks whether to use the API key of its environment"),
 	asks(`Select login method|Paste code here|Browser didn.t open`, "asks you to log in"),
-	asks(`Choose the text style|Security notes:|terminal setup\?`, "first-run question"),
-	asks(`^ *Resume session`, "asks which conversation to resume"),
+	asks(`^ *Security notes:|terminal setup\?`, "first-run question"),
+	asks(`^ *Resume [sS]ession`, "asks which conversation to resume"),
 	asks(`^ *Select model`, "asks to choose a model"),
-	asks(`Would you like to proceed\?|Exit plan mode\?|Ready to code\?`, "asks whether to go on with its plan"),
-	claudeCut,
+	asks(`Would you like to proceed\?|Ready to code\?`, "asks whether to go on with its plan"),
 	asks(`(?i)(hit|reached) your .*limit|limit reached`, "has reached its usage limit"),
 	asks(`^╌+\n((?s:.+?))\n╌+\n(?s:.*)^ ?Do you want to proceed\?`, "asks for permission: $1"),
 	asks(`^ [A-Z]\w* command\n\s*\n {3}([^\n]+)\n(?s:.*)^ ?Do you want to proceed\?`, "asks for permission: $1"), // as 2.1.197 does
 	asks(`^ ?Do you want to proceed\?`, "asks for permission"),
 	asks(`^ ?(Do you want to [^?]*\?)`, "$1"),
 	asks(`^(?:← +)? ?[☐☒✔] .*\n\s*\n(.+)`, "$1"), // what AskUserQuestion asks, under the names of its questions
-}
+})
 
 // claudeDialog is what a dialog asks, "" where no dialog is seen. It begins at a line over the whole width; some have
 // further lines in them.
 func claudeDialog(s Screenshot, rows []row) string {
-	keys := claudeKeys.MatchString(textOf(ending(rows, 3)))
+	if !claudeKeys.MatchString(textOf(ending(rows, 3))) {
+		return namedIn(textOf(rows), claudeCut)
+	}
 	for begin := len(rows) - 1; begin >= 0; begin-- {
-		if begin > 0 && !rows[begin].rule(s.Width, "─") && !(len(rows[begin]) == s.Width && rows[begin][0].char == '▔') {
+		if begin > 0 && !rows[begin].rule(s.Width, "─") && !rows[begin].begins('▔') {
 			continue
 		}
-		text := textOf(rows[begin:])
-		if !keys {
-			return namedIn(text, []dialog{claudeCut})
-		}
-		if words := namedIn(text, claudeDialogs); words != "" {
+		if words := namedIn(textOf(rows[begin:]), claudeDialogs); words != "" {
 			return words
 		}
 	}
-	if keys {
-		return "a menu is open"
-	}
-	return ""
+	return "a menu is open"
 }

@@ -146,6 +146,9 @@ func (r row) rule(width int, chars string) bool {
 	return len(r) == width && r.all(func(c cell) bool { return strings.ContainsRune(chars, c.char) })
 }
 
+// begins reports whether a row begins with a character.
+func (r row) begins(char rune) bool { return len(r) > 0 && r[0].char == char }
+
 // from is a row without its first n cells.
 func (r row) from(n int) row { return r[min(n, len(r)):] }
 

@@ -12,7 +12,7 @@ import (
 // first line says what is to be recognized.
 func TestScreensOfRealCLIs(t *testing.T) {
 	files, err := filepath.Glob("testdata/screens/*/*.txt")
-	if err != nil || len(files) < 50 {
+	if err != nil || len(files) < 300 {
 		t.Fatalf("%d screens: %v", len(files), err)
 	}
 	for _, file := range files {
@@ -43,4 +43,29 @@ func readScreen(t *testing.T, file string) (want string, shot Screenshot) {
 	}
 	shot.Text = parts[2]
 	return strings.TrimSpace(parts[0]), shot
+}
+
+// TestScreensThatAreCutOff has every recognizer look at parts of screens: what a pane shows while it is drawn or
+// resized must not be more than can be read.
+func TestScreensThatAreCutOff(t *testing.T) {
+	files, _ := filepath.Glob("testdata/screens/*/*-idle.txt")
+	for _, file := range files {
+		_, shot := readScreen(t, file)
+		for _, name := range New(nil).Names() {
+			cli, _ := New(nil).Get(name)
+			for height := range shot.Height {
+				cut := shot
+				cut.Text, cut.Height = strings.Join(strings.SplitAfter(shot.Text, "\n")[:height], ""), height
+				_ = cli.Screen(cut)
+				cut.CursorY, cut.CursorX = height/2, 0
+				_ = cli.Screen(cut)
+			}
+		}
+	}
+	for _, name := range New(nil).Names() {
+		cli, _ := New(nil).Get(name)
+		if got := cli.Screen(Screenshot{}); got != (Screen{}) {
+			t.Errorf("%s recognizes %s on nothing", name, got)
+		}
+	}
 }

@@ -19,16 +19,16 @@ import (
 	"paw/tmux"
 )
 
-var update = flag.Bool("update", false, "write the screens of the CLIs into ../testdata/screens")
+var takeInto = flag.String("take-into", "", "write the screens of the CLIs into this `folder`, such as ../testdata/screens")
 
-// screens is where the scenes lie and where the screens go.
+// screens is where the scenes lie, and the screens that were taken.
 const screens = "../testdata/screens"
 
 // TestScreens plays the scenes of each CLI (../testdata/screens/CLI.scenes) with the program that is installed, and
-// compares what paw recognizes on its screens with what the scenes say. With -update it keeps the screens: those of
-// versions that are not here stay.
+// compares what paw recognizes on its screens with what the scenes say. With -take-into it writes the screens for
+// TestScreensOfRealCLIs; those of versions that are not here stay.
 func TestScreens(t *testing.T) {
-	for _, cli := range CLIs {
+	for _, cli := range append([]string{"demo"}, CLIs...) {
 		t.Run(cli, func(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join(screens, cli+".scenes"))
 			if err != nil {
@@ -39,7 +39,12 @@ func TestScreens(t *testing.T) {
 				name, lines, _ := strings.Cut(session, "\n")
 				t.Run(name, func(t *testing.T) {
 					t.Parallel() // most of the time they wait
-					s := &stage{place: newPlace(t, cli), version: version}
+					s := &stage{version: version}
+					if cli == "demo" {
+						s.place = demoPlace(t)
+					} else {
+						s.place = newPlace(t, cli)
+					}
 					s.play(lines)
 				})
 			}
@@ -58,6 +63,27 @@ type stage struct {
 	client  *tmux.Client
 }
 
+// demoPlace is a place for the CLI that is in paw itself, which is built for that.
+func demoPlace(t *testing.T) *place {
+	dir := t.TempDir()
+	p := &place{
+		t: t, cli: "demo", executable: filepath.Join(dir, "paw"), repo: filepath.Join(dir, "repo"), log: &record{},
+		env: append(os.Environ(), "TERM=xterm-256color", "XDG_STATE_HOME="+filepath.Join(dir, "state")),
+	}
+	if err := os.Mkdir(p.repo, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	module, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.command("go", "-C", module, "build", "-o", p.executable, "./cmd/paw"); err != nil {
+		t.Fatalf("%v: %s", err, p.output)
+	}
+	p.git("init", "--quiet")
+	return p
+}
+
 // versionHere is the version of the CLI that is installed.
 func versionHere(t *testing.T, name string) string {
 	t.Helper()
@@ -70,13 +96,16 @@ func versionHere(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return version
+	return strings.ReplaceAll(version, " ", "-")
 }
 
 // play does one line after the other. Before `open WxH` come the lines that prepare the CLI's home and command.
 func (s *stage) play(lines string) {
 	s.argv = []string{s.executable}
-	if s.cli == "codex" { // an option of this kind keeps it from starting a daemon
+	switch s.cli {
+	case "demo":
+		s.argv = append(s.argv, "demo-agent")
+	case "codex": // an option of this kind keeps it from starting a daemon
 		s.argv = append(s.argv, "-c", "check_for_update_on_startup=false")
 	}
 	for line := range strings.Lines(lines) {
@@ -107,7 +136,7 @@ func (s *stage) prepare(verb, rest string) {
 		s.env = slices.DeleteFunc(s.env, func(kv string) bool { return strings.HasPrefix(kv, rest+"=") })
 	case "home":
 		name, content, _ := strings.Cut(rest, " ")
-		content = s.filled(content)
+		content = s.filled(strings.ReplaceAll(content, `\n`, "\n"))
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(s.home, name)), 0o700); err != nil {
 			s.t.Fatal(err)
 		}
@@ -118,7 +147,7 @@ func (s *stage) prepare(verb, rest string) {
 		name, change, _ := strings.Cut(rest, " ")
 		before, after, _ := strings.Cut(change, " ->")
 		after = strings.TrimPrefix(after, " ")
-		before, after = s.filled(before), s.filled(after)
+		before, after = s.filled(before), s.filled(strings.ReplaceAll(after, `\n`, "\n"))
 		content, err := os.ReadFile(filepath.Join(s.home, name))
 		if err != nil || !bytes.Contains(content, []byte(before)) {
 			s.t.Fatalf("%s has no %s: %v\n%s", name, before, err, content)
@@ -137,7 +166,7 @@ func (s *stage) prepare(verb, rest string) {
 
 // filled is a text of a scene with what only this run knows.
 func (s *stage) filled(text string) string {
-	return strings.NewReplacer("{repo}", s.repo, `\n`, "\n").Replace(text)
+	return strings.ReplaceAll(text, "{repo}", s.repo)
 }
 
 // open starts the CLI in a terminal of a size, such as 100x30.
@@ -168,6 +197,11 @@ func (s *stage) act(verb, rest string) {
 		}
 	}
 	switch verb {
+	case "only": // for versions that match: the line behind
+		version, line, _ := strings.Cut(rest, " ")
+		if verb, rest, _ = strings.Cut(line, " "); regexp.MustCompile(version).MatchString(s.version) {
+			s.act(verb, rest)
+		}
 	case "wait", "gone":
 		s.waitFor(rest, verb == "wait")
 	case "keys":
@@ -187,8 +221,9 @@ func (s *stage) act(verb, rest string) {
 		width, height, _ := strings.Cut(rest, "x")
 		must(s.command("tmux", "-S", s.socket, "resize-window", "-t", "cli", "-x", width, "-y", height))
 		time.Sleep(600 * time.Millisecond)
-	case "unfocus": // what a terminal tells when another pane is looked at
-		must(s.command("tmux", "-S", s.socket, "send-keys", "-t", s.pane, "-H", "1b", "5b", "4f"))
+	case "focus", "unfocus": // what a terminal tells when another pane is looked at
+		last := map[string]string{"focus": "49", "unfocus": "4f"}[verb]
+		must(s.command("tmux", "-S", s.socket, "send-keys", "-t", s.pane, "-H", "1b", "5b", last))
 		time.Sleep(600 * time.Millisecond)
 	case "pause": // for what no screen shows
 		d, err := time.ParseDuration(rest)
@@ -215,7 +250,7 @@ func (s *stage) waitFor(expression string, shows bool) {
 	s.t.Helper()
 	found := regexp.MustCompile(expression)
 	var text string
-	for end := time.Now().Add(timeout / 3); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(timeout); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		out, err := s.client.Capture(s.t.Context(), s.pane)
 		if err != nil {
 			s.t.Fatal(err)
@@ -245,13 +280,14 @@ func (s *stage) settled() agent.Screenshot {
 func (s *stage) shot(rest string) {
 	s.t.Helper()
 	name, expected, _ := strings.Cut(rest, " ")
+	expected = s.filled(expected)
 	shot := s.settled()
-	if *update {
-		dir := filepath.Join(screens, s.cli)
+	if *takeInto != "" {
+		dir := filepath.Join(*takeInto, s.cli)
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			s.t.Fatal(err)
 		}
-		content := fmt.Sprintf("%s\n%dx%d cursor %d,%d %v\n%s", expected, shot.Width, shot.Height, shot.CursorX, shot.CursorY, shot.CursorShown, s.anonymous(shot.Text))
+		content := fmt.Sprintf("%s\n%dx%d cursor %d,%d %v\n%s", s.anonymous(expected), shot.Width, shot.Height, shot.CursorX, shot.CursorY, shot.CursorShown, s.anonymous(shot.Text))
 		if err := os.WriteFile(filepath.Join(dir, s.version+"-"+name+".txt"), []byte(content), 0o644); err != nil {
 			s.t.Fatal(err)
 		}
