@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"paw/orchestrator/agent/fakemodel"
 )
 
 // TestCLIsFamily has real CLIs start each other, wait for each other, and go on with what came of it.
@@ -68,7 +70,7 @@ func family(t *testing.T, parent, child, paw string, prepare func(*cliWorld)) {
 	}
 
 	// The child ends: the parent gets one prompt, and goes on.
-	c.answer(mannersOf[child].allow)
+	c.answer(fakemodel.MannersOf[child].Allow)
 	told := w.finished(1)
 	if told.Number != 2 || !strings.HasPrefix(told.Prompt, "[paw wait ") || text(told.Outcome) != "success" {
 		t.Errorf("the parent's turn %d: %s, %q", told.Number, text(told.Outcome), told.Prompt)
@@ -82,7 +84,7 @@ func family(t *testing.T, parent, child, paw string, prepare func(*cliWorld)) {
 		t.Errorf("the child's turn: %+v", one)
 	}
 	asked := map[string]bool{}
-	for _, e := range w.requests.last(1000) {
+	for _, e := range w.requests.Last(1000) {
 		if strings.Contains(e.Prompt, "[paw wait ") && len(e.Tools) > 0 {
 			asked[e.Prompt] = true
 		}

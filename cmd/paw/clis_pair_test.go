@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"paw/orchestrator/agent/fakemodel"
 )
 
 // TestCLIsSideBySide has claude and codex work at the same time, six turns in all.
@@ -47,7 +49,7 @@ func sideBySide(t *testing.T) {
 	codex.awaitState("waiting_input")
 	c2 := claude.work("do: write c2.txt 2")
 	w.states("claude idle", "codex waiting_input 2")
-	codex.answer(mannersOf["codex"].allow)
+	codex.answer(fakemodel.MannersOf["codex"].Allow)
 	x2 := codex.finished(1)
 	w.states("claude idle", "codex idle")
 
@@ -170,7 +172,7 @@ func (w *cliWorld) heard(t *testing.T, how string, one turnJSON, want string) {
 	if text(one.Message) != "Heard." {
 		t.Errorf("%s: the answer is %q", how, text(one.Message))
 	}
-	for _, e := range w.requests.last(100) {
+	for _, e := range w.requests.Last(100) {
 		if strings.HasPrefix(strings.TrimSpace(e.Prompt), want[:150]) {
 			return
 		}

@@ -10,29 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"paw/orchestrator/agent/fakemodel"
 )
-
-// manners are how a CLI behaves where they differ.
-type manners struct {
-	asks  string   // on the screen while it asks for a permission
-	allow []string // keys that grant it
-	again string   // on the screen where an Esc has to be confirmed by another one
-	// goodbye: it reports its end when its terminal goes away, so that a turn cut
-	// by that was interrupted, as far as paw can tell. Else it was a crash.
-	goodbye bool
-	// background: a prompt puts the command that runs into the background, whose
-	// end is a turn of its own.
-	background bool
-}
-
-var mannersOf = map[string]manners{
-	"claude":   {asks: "Do you want to proceed?", allow: []string{"Enter"}, goodbye: true},
-	"codex":    {asks: "Would you like to run the following command?", allow: []string{"y"}},
-	"opencode": {asks: "Permission required", allow: []string{"Enter"}, again: "again to interrupt", goodbye: true},
-	"gemini":   {asks: "Allow execution of", allow: []string{"Enter"}},
-	"qwen":     {asks: "Allow execution of", allow: []string{"Enter"}},
-	"copilot":  {asks: "Do you want to run this command?", allow: []string{"Enter"}, again: "again to interrupt", goodbye: true, background: true},
-}
 
 // TestCLIs drives each real CLI through a day's work with paw.
 func TestCLIs(t *testing.T) {
@@ -120,7 +100,7 @@ func permission(t *testing.T, w *cliWorld) {
 	if w.has("granted.txt") {
 		t.Error("the command ran before it was allowed")
 	}
-	w.answer(mannersOf[w.cli].allow)
+	w.answer(fakemodel.MannersOf[w.cli].Allow)
 	w.await("the permission is granted", func() bool { return w.has("granted.txt") })
 	one := w.finished(before)
 	if one.Number != before+1 || *one.FilesChanged != 1 {
@@ -132,7 +112,7 @@ func permission(t *testing.T, w *cliWorld) {
 // may be ignored, and one that comes before the question is typed into the next prompt.
 func (w *cliWorld) answer(keys []string) {
 	w.t.Helper()
-	asks := func() bool { return strings.Contains(w.visible(), mannersOf[w.cli].asks) }
+	asks := func() bool { return strings.Contains(w.visible(), fakemodel.MannersOf[w.cli].Asks) }
 	w.await("the question is on the screen", asks)
 	var pressed time.Time
 	w.await("the question is answered", func() bool {
@@ -168,7 +148,7 @@ func interrupt(t *testing.T, w *cliWorld) {
 // forgotten the first one.
 func (w *cliWorld) escape() {
 	w.t.Helper()
-	again := mannersOf[w.cli].again
+	again := fakemodel.MannersOf[w.cli].Again
 	if again == "" {
 		w.press("Escape")
 		return
@@ -193,7 +173,7 @@ func (w *cliWorld) hang(n int, file string) {
 	w.t.Helper()
 	prompt := fmt.Sprintf("do: write %s unfinished\ndo: hang", file)
 	w.send(prompt)
-	w.await("the model hangs", func() bool { return w.requests.asked(prompt, 1) })
+	w.await("the model hangs", func() bool { _, asked := w.requests.Asked(prompt, 1); return asked })
 	if a := w.agent(w.cli); a.State != "running" || a.CurrentTurn == nil || *a.CurrentTurn != n {
 		w.t.Errorf("%s in turn %v, want running in %d", a.State, a.CurrentTurn, n)
 	}
@@ -230,7 +210,7 @@ func queuedPrompt(t *testing.T, w *cliWorld) {
 	if out.code != 0 {
 		t.Errorf("a prompt for a busy %s: exit code %d\n%s%s", w.cli, out.code, out.stdout, out.stderr)
 	}
-	background := mannersOf[w.cli].background
+	background := fakemodel.MannersOf[w.cli].Background
 	if !background {
 		w.write(w.root, "gate", "")
 	}
@@ -270,7 +250,7 @@ func crashInTurn(t *testing.T, w *cliWorld) {
 	if a.State != "suspended" || a.Reason == nil {
 		t.Errorf("after the crash: %s, reason %s", a.State, text(a.Reason))
 	}
-	if mannersOf[w.cli].goodbye { // it comes from a program of its own, which may outlive the CLI by a moment
+	if fakemodel.MannersOf[w.cli].Goodbye { // it comes from a program of its own, which may outlive the CLI by a moment
 		w.await("the CLI has said goodbye", func() bool { return w.turn(n).State == "aborted" })
 	}
 	out := w.ok(w.paw("recover", "--detach"))
@@ -279,7 +259,7 @@ func crashInTurn(t *testing.T, w *cliWorld) {
 	}
 	w.await("the CLI shows the old messages", func() bool { return strings.Contains(w.screen(w.cli), "Kiki") })
 	want := "crash"
-	if mannersOf[w.cli].goodbye {
+	if fakemodel.MannersOf[w.cli].Goodbye {
 		want = "interrupted"
 	}
 	if cut := w.turn(n); cut.State != "aborted" || text(cut.Reason) != want || cut.Tag != nil {

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -30,7 +28,7 @@ const cliPatience = 90 * time.Second
 type cliWorld struct {
 	*world
 	cli      string // the agent that sends and questions are about, named as its CLI
-	requests *requestLog
+	requests *fakemodel.Requests
 }
 
 // newCLIWorld prepares a HOME for the CLIs, which share it, and a repository.
@@ -57,7 +55,7 @@ func newCLIWorld(t *testing.T, clis ...string) *cliWorld {
 	w := &cliWorld{
 		world:    &world{t: t, root: root, repo: filepath.Join(root, "shop"), socket: filepath.Join(root, "s")},
 		cli:      clis[0],
-		requests: &requestLog{},
+		requests: &fakemodel.Requests{},
 	}
 	server := httptest.NewServer(&fakemodel.Server{Log: w.requests})
 	t.Cleanup(func() {
@@ -111,7 +109,7 @@ func (w *cliWorld) during(t *testing.T, name string, do func(*testing.T)) bool {
 func (w *cliWorld) describe() string {
 	hooks, _ := os.ReadFile(filepath.Join(w.root, "home/.local/state/paw/hooks.log"))
 	var requests strings.Builder
-	for _, e := range w.requests.last(20) {
+	for _, e := range w.requests.Last(20) {
 		fmt.Fprintf(&requests, "%s %s %q result %d: %q, %s %d\n", e.Time.Format(time.TimeOnly), e.Path, e.Prompt, e.Results, e.Text, e.Tool, e.Status)
 	}
 	return fmt.Sprintf("status:\n%s\nturns:\n%s\nscreen of %s:\n%s\nhooks.log:\n%s\nrequests:\n%s",
@@ -273,36 +271,4 @@ func (w *cliWorld) oid(revision string) string {
 func (w *cliWorld) has(name string) bool {
 	_, err := os.Stat(filepath.Join(w.worktree(w.cli), name))
 	return err == nil
-}
-
-// requestLog keeps what the model was asked.
-type requestLog struct {
-	mu      sync.Mutex
-	entries []fakemodel.Entry
-}
-
-func (r *requestLog) Write(line []byte) (int, error) {
-	var e fakemodel.Entry
-	if err := json.Unmarshal(line, &e); err != nil {
-		return 0, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.entries = append(r.entries, e)
-	return len(line), nil
-}
-
-// last are the n newest requests.
-func (r *requestLog) last(n int) []fakemodel.Entry {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.entries[max(0, len(r.entries)-n):])
-}
-
-// asked tells whether the model was asked about a prompt, which is cut to 200
-// characters here, when so many tools of that turn had given their results.
-func (r *requestLog) asked(prompt string, results int) bool {
-	return slices.ContainsFunc(r.last(1000), func(e fakemodel.Entry) bool {
-		return len(e.Tools) > 0 && e.Results == results && strings.TrimSpace(e.Prompt) == prompt
-	})
 }

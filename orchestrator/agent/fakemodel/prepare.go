@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// CLIs are the names that Prepare knows.
+// CLIs are the names that Prepare knows, but for demo, which talks to no model.
 var CLIs = []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot"}
 
 // key is the API key of every CLI. The server takes any.
@@ -39,9 +39,10 @@ func Prepare(cli, dir, repo, baseURL string) (env []string, err error) {
 	prepare, ok := map[string]func(*home) []string{
 		"claude": (*home).claude, "codex": (*home).codex, "opencode": (*home).opencode,
 		"gemini": (*home).gemini, "qwen": (*home).qwen, "copilot": (*home).copilot,
+		"demo": func(*home) []string { return nil },
 	}[cli]
 	if !ok {
-		return nil, fmt.Errorf("%s: unknown CLI, it is one of %s", cli, strings.Join(CLIs, ", "))
+		return nil, fmt.Errorf("%s: unknown CLI, it is one of %s", cli, strings.Join(CLIs, ", ")+" or demo")
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ type request struct {
 	model    string
 	stream   bool
 	prompt   string
+	prompts  int    // of the conversation
 	results  int    // of tools, since the prompt
 	newest   string // of these results
 	tools    map[string]tool
@@ -68,6 +69,7 @@ func (q *request) say(text string) {
 		q.hear(text)
 		return
 	}
+	q.prompts++
 	q.prompt, q.results, q.newest, q.refusedWrite = unquoted(prompt), 0, "", false
 }
 

@@ -1,5 +1,5 @@
 // Package fakemodel is a scripted model server: it lets the real claude, codex, opencode, gemini, qwen and copilot work
-// on loopback without an account. Only tests use it.
+// on loopback without an account. Tests use it, and `paw doctor --cli`.
 //
 // The script is in the prompt, in the words of paw's built-in demo agent: each line `do: STEP` is a step, and a prompt
 // without one is noted in NOTES.md and committed. The CLI does the steps with its own tools.
@@ -61,6 +61,7 @@ type Entry struct {
 	Stream    bool      `json:"stream,omitempty"`
 	Tools     []string  `json:"tools,omitempty"`   // that the CLI offers, by name; none for its own requests
 	Prompt    string    `json:"prompt,omitempty"`  // the newest one, cut to 200 characters
+	Prompts   int       `json:"prompts,omitempty"` // of the conversation, with the newest one
 	Results   int       `json:"results,omitempty"` // of tools, since the prompt
 	Result    string    `json:"result,omitempty"`  // the newest of them, cut likewise
 	Text      string    `json:"text,omitempty"`    // of the answer, cut likewise
@@ -154,7 +155,7 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request, p protocol, body 
 	a, c := q.answer()
 	entry := Entry{
 		Protocol: q.protocol, Model: q.model, Stream: q.stream, Tools: slices.Sorted(maps.Keys(q.tools)),
-		Prompt: clip(q.prompt, 200), Results: q.results, Result: clip(q.newest, 200), Text: clip(a.text, 200), Tool: c.tool, Status: http.StatusOK,
+		Prompt: clip(q.prompt, 200), Prompts: q.prompts, Results: q.results, Result: clip(q.newest, 200), Text: clip(a.text, 200), Tool: c.tool, Status: http.StatusOK,
 	}
 	if a.fault == faultStatus {
 		entry.Status = a.status

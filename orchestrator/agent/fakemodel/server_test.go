@@ -257,7 +257,7 @@ func TestLog(t *testing.T) {
 	}
 	entries[0].Time, entries[1].Time = time.Time{}, time.Time{}
 	want := `[{"time":"0001-01-01T00:00:00Z","method":"POST","path":"/v1/messages","user_agent":"Go-http-client/1.1",` +
-		`"protocol":"messages","model":"m","tools":["Bash","Write"],"prompt":"do: run a\ndo: say now\ndo: run b",` +
+		`"protocol":"messages","model":"m","tools":["Bash","Write"],"prompt":"do: run a\ndo: say now\ndo: run b","prompts":1,` +
 		`"results":1,"result":"done a","text":"now","tool":"Bash","status":200},` +
 		`{"time":"0001-01-01T00:00:00Z","method":"POST","path":"/elsewhere","user_agent":"Go-http-client/1.1","status":404}]`
 	if got := encode(entries); got != want {
