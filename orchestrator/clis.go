@@ -49,14 +49,33 @@ func (p *Paw) ListCLIs(ctx context.Context, withVersions bool) []CLIInfo {
 			continue
 		}
 		group.Go(func() error {
-			info := &infos[i]
-			info.Version, info.Err = cli.Version(ctx, executable, p.Env)
-			info.Standing, _ = agent.StandingOf(name, info.Version)
+			infos[i].askVersion(ctx, cli, p.Env)
 			return nil
 		})
 	}
 	_ = group.Wait()
 	return infos
+}
+
+// CLI tells about one CLI, which must be installed.
+func (p *Paw) CLI(ctx context.Context, name string) (CLIInfo, error) {
+	cli, ok := p.CLIs.Get(name)
+	if !ok {
+		return CLIInfo{}, failf(KindUsage, "%s: unknown CLI", name).hint("paw clis")
+	}
+	executable, err := p.executable(cli)
+	if err != nil {
+		return CLIInfo{}, err
+	}
+	info := CLIInfo{Name: name, Path: executable, Facts: cli.Facts()}
+	info.askVersion(ctx, cli, p.Env)
+	return info, nil
+}
+
+// askVersion asks an installed CLI for its version, and compares it with those that were looked at.
+func (i *CLIInfo) askVersion(ctx context.Context, cli agent.CLI, env []string) {
+	i.Version, i.Err = cli.Version(ctx, i.Path, env)
+	i.Standing, i.Looked = agent.StandingOf(i.Name, i.Version)
 }
 
 // VersionNote says that nobody has looked at the installed version of the CLI, "" when somebody has or it is not known.

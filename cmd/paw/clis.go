@@ -70,16 +70,20 @@ type lookedAtJSON struct {
 	Standing *string `json:"standing"` // an agent.Standing, null when it cannot be told
 }
 
+func lookedAtView(info orchestrator.CLIInfo) *lookedAtJSON {
+	if info.Looked.CLI == "" {
+		return nil
+	}
+	return &lookedAtJSON{Oldest: info.Looked.Oldest, Newest: info.Looked.Newest, Standing: nonEmpty(string(info.Standing))}
+}
+
 func clisView(infos []orchestrator.CLIInfo) any {
 	view := struct {
 		Version int       `json:"version"`
 		CLIs    []cliJSON `json:"clis"`
 	}{Version: 1, CLIs: []cliJSON{}}
 	for _, info := range infos {
-		v := cliJSON{Name: info.Name, Installed: info.Path != "", Path: nonEmpty(info.Path), Version: nonEmpty(info.Version), Resume: info.Facts.Resume, Turns: info.Facts.Turns}
-		if looked := info.Looked; looked.CLI != "" {
-			v.LookedAt = &lookedAtJSON{Oldest: looked.Oldest, Newest: looked.Newest, Standing: nonEmpty(string(info.Standing))}
-		}
+		v := cliJSON{Name: info.Name, Installed: info.Path != "", Path: nonEmpty(info.Path), Version: nonEmpty(info.Version), Resume: info.Facts.Resume, Turns: info.Facts.Turns, LookedAt: lookedAtView(info)}
 		if info.Err != nil {
 			v.Error = nonEmpty(info.Err.Error())
 		}

@@ -6,22 +6,33 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/trial"
 )
 
 func newDoctor(a *app) *cobra.Command {
+	var cli string
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look for what is broken and say how to mend it",
 		Long: exits(`Look at git, tmux, the configuration, the records, the worktree registrations and
 the agents, and say what is broken and how to mend it. It changes nothing. The exit
-status is 1 when something needs you.`),
+status is 1 when something needs you.
+
+With --cli it tries an installed CLI, which takes about a minute: in a repository, a HOME
+and a tmux server of its own, which are deleted afterwards, with a scripted model that
+paw runs on loopback meanwhile. Your files, credentials and sessions are not touched,
+and nothing is sent to a vendor.`, exitUsage, exitMissing, exitBroken),
 		Example: `  paw doctor
+  paw doctor --cli claude
   paw doctor --json | jq -r '.findings[] | select(.ok | not).text'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := a.paw()
 			if err != nil {
 				return err
+			}
+			if cli != "" {
+				return a.try(cmd, p, cli)
 			}
 			findings := p.Doctor(cmd.Context())
 			bad := false
@@ -41,6 +52,8 @@ status is 1 when something needs you.`),
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&cli, "cli", "", "try the installed CLI `NAME`")
+	_ = cmd.RegisterFlagCompletionFunc("cli", cobra.FixedCompletions(trial.CLIs(), cobra.ShellCompDirectiveNoFileComp)) // only fails for a flag that is not there
 	a.addJSON(cmd)
 	return cmd
 }

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+	"paw/orchestrator/trial"
+)
+
+// trialPatience is set by tests only, for CLIs that are broken on purpose.
+var trialPatience time.Duration
+
+// try plays a day's work with an installed CLI, and prints what works.
+func (a *app) try(cmd *cobra.Command, p *orchestrator.Paw, cli string) error {
+	if !slices.Contains(trial.CLIs(), cli) {
+		return usagef(cmd, "--cli %s: it is one of %s", cli, strings.Join(trial.CLIs(), ", "))
+	}
+	info, err := p.CLI(cmd.Context(), cli)
+	if err != nil {
+		return err
+	}
+	live := isTerminal(a.stdout) && !a.json
+	if !a.json {
+		fmt.Fprintf(a.stdout, "%s %s  %s\n", info.Name, firstLine(info.Version), home(info.Path))
+		if note := info.VersionNote(); note != "" {
+			fmt.Fprintln(a.stdout, note)
+		}
+	}
+	began := time.Now()
+	lines, err := trial.Run(cmd.Context(), trial.Options{
+		CLI: cli, Command: p.Config.CLIs[cli].Command, Env: a.env, Patience: trialPatience,
+		Begin: func(play string) {
+			if live {
+				fmt.Fprintf(a.stdout, "...        %s", play)
+			}
+		},
+		End: func(line trial.Line) {
+			if live {
+				fmt.Fprint(a.stdout, "\r\x1b[K")
+			}
+			if !a.json {
+				a.printPlay(line)
+			}
+		},
+		Emergency: func(end func()) { a.beforeExit.Store(&end) },
+	})
+	if err != nil {
+		return err
+	}
+	if a.json {
+		if err := a.printJSON(trialView(info, lines, time.Since(began))); err != nil {
+			return err
+		}
+	}
+	if slices.ContainsFunc(lines, func(line trial.Line) bool { return line.Result == trial.Fail }) {
+		return exitStatus(orchestrator.KindError)
+	}
+	return nil
+}
+
+var playColours = map[trial.Result]string{trial.OK: "active", trial.Fail: "error", trial.Unknown: "unknown", trial.NotTried: "unknown"}
+
+func (a *app) printPlay(line trial.Line) {
+	result := fmt.Sprintf("%-9s", line.Result)
+	fmt.Fprintf(a.stdout, "%s  %-15s  %s\n", a.colour(result, playColours[line.Result]), line.Name, onOneLine(line.Text))
+}
+
+type trialJSON struct {
+	Version    int           `json:"version"`
+	CLI        string        `json:"cli"`
+	Path       string        `json:"path"`
+	CLIVersion *string       `json:"cli_version"`
+	LookedAt   *lookedAtJSON `json:"looked_at"`
+	Seconds    float64       `json:"seconds"`
+	Plays      []trial.Line  `json:"plays"`
+}
+
+func trialView(info orchestrator.CLIInfo, lines []trial.Line, took time.Duration) trialJSON {
+	return trialJSON{
+		Version: 1, CLI: info.Name, Path: info.Path, CLIVersion: nonEmpty(info.Version), LookedAt: lookedAtView(info),
+		Seconds: took.Round(100 * time.Millisecond).Seconds(), Plays: lines,
+	}
+}
