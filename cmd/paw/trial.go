@@ -20,20 +20,16 @@ func (a *app) try(cmd *cobra.Command, p *orchestrator.Paw, cli string) error {
 	if !slices.Contains(trial.CLIs(), cli) {
 		return usagef(cmd, "--cli %s: it is one of %s", cli, strings.Join(trial.CLIs(), ", "))
 	}
-	info, err := p.CLI(cmd.Context(), cli)
-	if err != nil {
-		return err
-	}
 	live := isTerminal(a.stdout) && !a.json
-	if !a.json {
-		fmt.Fprintf(a.stdout, "%s %s  %s\n", info.Name, firstLine(info.Version), home(info.Path))
-		if note := info.VersionNote(); note != "" {
-			fmt.Fprintln(a.stdout, note)
-		}
-	}
+	var info orchestrator.CLIInfo
 	began := time.Now()
 	lines, err := trial.Run(cmd.Context(), trial.Options{
 		CLI: cli, Command: p.Config.CLIs[cli].Command, Env: a.env, Patience: trialPatience,
+		Introduce: func(i orchestrator.CLIInfo) {
+			if info = i; !a.json {
+				a.printTried(i)
+			}
+		},
 		Begin: func(play string) {
 			if live {
 				fmt.Fprintf(a.stdout, "...        %s", play)
@@ -61,6 +57,13 @@ func (a *app) try(cmd *cobra.Command, p *orchestrator.Paw, cli string) error {
 		return exitStatus(orchestrator.KindError)
 	}
 	return nil
+}
+
+func (a *app) printTried(info orchestrator.CLIInfo) {
+	fmt.Fprintf(a.stdout, "%s %s  %s\n", info.Name, firstLine(info.Version), info.Path)
+	if note := info.VersionNote(); note != "" {
+		fmt.Fprintln(a.stdout, note)
+	}
 }
 
 var playColours = map[trial.Result]string{trial.OK: "active", trial.Fail: "error", trial.Unknown: "unknown", trial.NotTried: "unknown"}

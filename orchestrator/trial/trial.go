@@ -11,6 +11,7 @@ import (
 	"os"
 	"time"
 
+	"paw/orchestrator"
 	"paw/orchestrator/agent/fakemodel"
 )
 
@@ -26,9 +27,10 @@ type Options struct {
 	Command   []string // the configured program of the CLI, nil for the usual one
 	Env       []string // the user's environment
 	Patience  time.Duration
-	Begin     func(play string) // called before each play
-	End       func(Line)        // called after it
-	Emergency func(end func())  // called with what ends at once all that was started, for a program that is about to exit
+	Introduce func(orchestrator.CLIInfo) // called once, with what is going to be tried
+	Begin     func(play string)          // called before each play
+	End       func(Line)                 // called after it
+	Emergency func(end func())           // called with what ends at once all that was started, for a program that is about to exit
 }
 
 // Line is what became of one play.
@@ -65,6 +67,11 @@ func Run(ctx context.Context, o Options) (lines []Line, err error) {
 	if o.Emergency != nil {
 		o.Emergency(place.remove)
 	}
+	info, err := place.paw.CLI(ctx, o.CLI) // here: also for its version a CLI writes into its HOME
+	if err != nil {
+		return nil, err
+	}
+	o.Introduce(info)
 	within, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()
 	lines = newPlayer(place, o).playAll(within, o)
