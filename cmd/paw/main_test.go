@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -29,6 +30,7 @@ func TestMain(m *testing.M) {
 // mainForTests is paw with fail points: PAW_TEST_KILL=STEP[:N] kills it with
 // SIGKILL after the Nth time of a step, PAW_TEST_STEPS=FILE lists the steps,
 // PAW_TEST_AT=STEP and PAW_TEST_DO=COMMAND run something in between.
+// PAW_TEST_PATIENCE=DURATION is how long paw doctor --cli waits for anything.
 func mainForTests() {
 	kill, nth := os.Getenv("PAW_TEST_KILL"), 1
 	if name, n, ok := strings.Cut(kill, ":"); ok {
@@ -37,6 +39,9 @@ func mainForTests() {
 	}
 	at := os.Getenv("PAW_TEST_AT")
 	os.Unsetenv("PAW_TEST_AT") // not again in what runs in between
+	if patience, err := time.ParseDuration(os.Getenv("PAW_TEST_PATIENCE")); err == nil {
+		trialPatience = patience
+	}
 	seen := map[string]int{}
 	stepHook = func(name string) {
 		if file := os.Getenv("PAW_TEST_STEPS"); file != "" {

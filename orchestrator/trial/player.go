@@ -67,7 +67,7 @@ func (p *player) describe(ctx context.Context) string {
 		text += " (" + a.Reason + ")"
 	}
 	var last []string
-	for line := range strings.Lines(p.screen(ctx)) {
+	for line := range strings.Lines(p.tail(ctx)) {
 		if line = strings.Join(strings.Fields(line), " "); strings.ContainsFunc(line, isWord) {
 			last = append(last, line)
 		}
@@ -128,10 +128,13 @@ func (p *player) last(ctx context.Context) orchestrator.ListedTurn {
 
 // send types a prompt, which must arrive.
 func (p *player) send(ctx context.Context, prompt string) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*p.patience)
+	within, cancel := context.WithTimeout(ctx, 2*p.patience)
 	defer cancel()
-	_, err := p.paw.Send(ctx, p.session, p.cli, prompt, true)
-	if err != nil {
+	_, err := p.paw.Send(within, p.session, p.cli, prompt, true)
+	switch {
+	case err != nil && within.Err() != nil: // what Send says then is about the end of its time
+		return failf("the prompt did not get through within %s; %s", 2*p.patience, p.describe(ctx))
+	case err != nil:
 		return failf("send: %w; %s", err, p.describe(ctx))
 	}
 	return nil
@@ -204,6 +207,15 @@ func (p *player) screen(ctx context.Context) string {
 	return text
 }
 
+// tail is the end of what the agent's pane shows, and has shown: a dead one shows what it said last only in its history.
+func (p *player) tail(ctx context.Context) string {
+	text, err := p.tmux().CaptureTail(ctx, p.agent(ctx).PaneID, 20)
+	if err != nil {
+		return ""
+	}
+	return text
+}
+
 // press presses keys in the agent's pane.
 func (p *player) press(ctx context.Context, keys ...string) {
 	_ = p.tmux().Press(ctx, p.agent(ctx).PaneID, keys...) // what they were to bring about is waited for
@@ -215,14 +227,14 @@ func (p *player) recovers(ctx context.Context) bool {
 	defer cancel()
 	var pressed time.Time
 	for ctx.Err() == nil {
-		switch p.agent(ctx).State {
-		case session.StateIdle, session.StateError:
+		switch a := p.agent(ctx); {
+		case a.PID == 0:
+			return false
+		case a.State == session.StateIdle, a.State == session.StateError:
 			return true
-		case session.StateRunning, session.StateWaitingInput:
-			if time.Since(pressed) > 2*time.Second {
-				p.press(ctx, "Escape")
-				pressed = time.Now()
-			}
+		case time.Since(pressed) > 2*time.Second:
+			p.press(ctx, "Escape")
+			pressed = time.Now()
 		}
 		p.pause(ctx, 100*time.Millisecond)
 	}

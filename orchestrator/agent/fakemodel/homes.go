@@ -15,19 +15,22 @@ var asked = strings.TrimSpace(AskPrefix)
 // judges each command, and a scripted server is none.
 func (h *home) claude() []string {
 	h.writeJSON(".claude.json", object{
-		"hasCompletedOnboarding": true,
-		"lastOnboardingVersion":  "99.0.0",
-		"theme":                  "dark",
-		"customApiKeyResponses":  object{"approved": list{key[len(key)-20:]}, "rejected": list{}},
+		"hasCompletedOnboarding":  true,
+		"lastOnboardingVersion":   "99.0.0",
+		"theme":                   "dark",
+		"hasSeenAutoDefaultNudge": true, // or it offers the mode that a model judges, in a dialog
+		"customApiKeyResponses":   object{"approved": list{key[len(key)-20:]}, "rejected": list{}},
 		"projects": object{h.repo: object{
 			"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": list{},
 		}},
 	})
-	h.writeJSON(".claude/settings.json", object{"permissions": object{
-		"defaultMode": "default",
-		"allow":       list{"Bash", "Write", "Edit", "Read"},
-		"ask":         list{"Bash(" + asked + ":*)"},
-	}})
+	h.writeJSON(".claude/settings.json", object{
+		"permissions": object{
+			"defaultMode": "default",
+			"allow":       list{"Bash", "Write", "Edit", "Read"},
+			"ask":         list{"Bash(" + asked + ":*)"},
+		},
+	})
 	return []string{
 		"ANTHROPIC_BASE_URL=" + h.baseURL,
 		"ANTHROPIC_API_KEY=" + key,

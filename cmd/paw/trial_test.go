@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"paw/orchestrator/trial"
+)
+
+// tried is what paw doctor --cli demo prints as JSON, with its results by play.
+func (w *world) tried(extra ...string) (trialJSON, map[string]trial.Line, output) {
+	w.t.Helper()
+	out := w.pawWith(append(extra, "TMPDIR="+w.root), "doctor", "--cli", "demo", "--json")
+	var view trialJSON
+	if err := json.Unmarshal([]byte(out.stdout), &view); err != nil {
+		w.t.Fatalf("exit code %d: %v\n%s%s", out.code, err, out.stdout, out.stderr)
+	}
+	lines := map[string]trial.Line{}
+	for _, line := range view.Plays {
+		lines[line.Name] = line
+	}
+	return view, lines, out
+}
+
+// untouched fails the test unless HOME holds only what is named, and nothing of a trial runs or lies around.
+func (w *world) untouched(names ...string) {
+	w.t.Helper()
+	home := filepath.Join(w.root, "home")
+	var found []string
+	err := filepath.WalkDir(home, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			found = append(found, strings.TrimPrefix(path, home+"/"))
+		}
+		return err
+	})
+	if err != nil || strings.Join(found, " ") != strings.Join(names, " ") {
+		w.t.Errorf("in HOME: %v, %v", found, err)
+	}
+	for _, pattern := range []string{filepath.Join(home, ".cache/*"), filepath.Join(w.root, "paw-doctor-*")} {
+		if left, err := filepath.Glob(pattern); err != nil || len(left) > 0 {
+			w.t.Errorf("left behind: %v, %v", left, err)
+		}
+	}
+	if running := w.inTrial(); len(running) > 0 {
+		w.t.Errorf("still running: %v", running)
+	}
+	if w.tmux("list-sessions").code == 0 {
+		w.t.Error("it used the user's own tmux server")
+	}
+}
+
+// inTrial are the command lines of processes that belong to a trial of this world.
+func (w *world) inTrial() []string {
+	files, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var lines []string
+	for _, file := range files {
+		environ, err := os.ReadFile(file)
+		if err == nil && bytes.Contains(environ, []byte("HOME="+filepath.Join(w.root, "home/.cache/paw-doctor-"))) {
+			line, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
+			lines = append(lines, strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return lines
+}
+
+// TestTrial: everything works with the built-in CLI, except that nothing tells of a prompt that it queued.
+func TestTrial(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	view, lines, out := w.tried("ANTHROPIC_API_KEY=secret", "PAW_SESSION=other", "CLAUDE_CONFIG_DIR=/nowhere")
+	if out.code != 0 || view.Version != 1 || view.CLI != "demo" || view.LookedAt != nil || view.Seconds <= 0 {
+		t.Errorf("exit code %d, %+v", out.code, view)
+	}
+	for name, part := range map[string]string{
+		"start": "runs after ", "before a prompt": "idle", "turn": "turn 1, 1 file, tag afk-doctor_demo-1",
+		"question": "waits for you: touch granted.txt; a prompt is refused meanwhile", "Esc": "turn 3 is interrupted, turn 4 is the next",
+		"crash": "resumed; the same conversation goes on with turn 8, turn 7 is ", "conversation": "all understood", "stop": "ended after ",
+	} {
+		if line := lines[name]; line.Result != trial.OK || !strings.Contains(line.Text, part) {
+			t.Errorf("%s: %+v, want %s", name, line, part)
+		}
+	}
+	if line := lines["queued prompt"]; line.Result != trial.Unknown || line.Text != "it was done in turns 5 to 6, but nothing said so when it was sent" {
+		t.Errorf("queued prompt: %+v", line)
+	}
+	w.untouched()
+	if got := w.git(w.repo, "for-each-ref", "--format=%(refname)"); got != "refs/heads/main\n" {
+		t.Errorf("in the user's repository: %s", got)
+	}
+}
+
+// TestTrialOfABrokenCLI: what a CLI does not do is a FAIL, and nothing is left of it either.
+func TestTrialOfABrokenCLI(t *testing.T) {
+	for name, broken := range map[string]struct {
+		script string
+		want   map[string]trial.Result
+		said   map[string]string
+	}{
+		"without hooks": {
+			"unset PAW_HOOK; exec \"$PAW\" \"$@\"",
+			map[string]trial.Result{"start": trial.OK, "before a prompt": trial.OK, "turn": trial.Fail, "Esc": trial.NotTried, "stop": trial.OK},
+			map[string]string{"turn": "the prompt did not get through within 8s; status says "},
+		},
+		"ends at once": {
+			"echo needs a newer Node; exit 3",
+			map[string]trial.Result{"before a prompt": trial.Fail, "turn": trial.NotTried, "stop": trial.OK},
+			map[string]string{"before a prompt": "not idle; status says error (exit code 3); the screen ends with: needs a newer Node"},
+		},
+		"forgets": {
+			`case $2 in --resume) shift 3; set -- demo-agent --session-id 11111111-2222-4333-8444-555555555555 "$@" ;; esac; exec "$PAW" "$@"`,
+			map[string]trial.Result{"turn": trial.OK, "Esc": trial.OK, "crash": trial.Fail, "stop": trial.OK},
+			nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			self, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			wrapper := filepath.Join(w.root, "wrapper")
+			w.write(w.root, "wrapper", "#!/bin/sh\nPAW="+self+"\n"+broken.script+"\n")
+			if err := os.Chmod(wrapper, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[clis.demo]\ncommand = [\""+wrapper+"\"]\n")
+			view, lines, out := w.tried("PAW_TEST_PATIENCE=4s")
+			if out.code != 1 {
+				t.Errorf("exit code %d", out.code)
+			}
+			for play, want := range broken.want {
+				if line := lines[play]; line.Result != want || !strings.Contains(line.Text, broken.said[play]) {
+					t.Errorf("%s: %+v, want %s with %q", play, line, want, broken.said[play])
+				}
+			}
+			if t.Failed() {
+				t.Logf("%+v", view.Plays)
+			}
+			w.untouched(".config/paw/config.toml")
+		})
+	}
+}
+
+// TestInterruptedTrialLeavesNothing: Ctrl-C in the midst of it, and a second one at once.
+func TestInterruptedTrialLeavesNothing(t *testing.T) {
+	for name, signals := range map[string][]syscall.Signal{
+		"Ctrl-C": {syscall.SIGINT}, "terminal closed": {syscall.SIGHUP}, "Ctrl-C twice": {syscall.SIGINT, syscall.SIGINT},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			self, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(self, "doctor", "--cli", "demo")
+			cmd.Dir, cmd.Env = w.repo, append(append([]string{}, w.env...), "PAW_TEST_MAIN=1", "TMPDIR="+w.root)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			waitFor(t, "the CLI runs", func() bool {
+				return strings.Contains(strings.Join(w.inTrial(), "\n"), "demo-agent")
+			})
+			for _, signal := range signals {
+				if err := cmd.Process.Signal(signal); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_ = cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != 130 {
+				t.Errorf("exit code %d, want 130", code)
+			}
+			w.untouched()
+		})
+	}
+}
+
+func TestTrialOfAnUnknownCLI(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for cli, want := range map[string]struct {
+		code int
+		said string
+	}{
+		"aider": {2, "paw: error: --cli aider: it is one of demo, claude, codex, opencode, gemini, qwen, copilot\n"},
+		"qwen":  {12, "paw: error: qwen: qwen is not installed\n"},
+	} {
+		if out := w.pawWith([]string{"PATH=/usr/bin:/bin"}, "doctor", "--cli", cli); out.code != want.code || !strings.Contains(out.stderr, want.said) {
+			t.Errorf("%s: exit code %d: %s", cli, out.code, out.stderr)
+		}
+	}
+	w.untouched()
+}
