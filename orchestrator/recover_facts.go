@@ -38,6 +38,11 @@ func (p *Paw) planRecover(ctx context.Context, f facts, named bool) ([]job, erro
 		_, rf.branchExists = branches[a.record.Branch]
 		rf.branchAt, rf.onBranch = checkedOutAt(entries, a.record), onBranch(entries, a.record)
 		rf.unregistered = rf.worktreeWrong != "" && m.Unregistered(planOf(s, a.record))
+		if rf.worktreeWrong != "" {
+			if rf.unlinked, err = m.Unlinked(ctx, planOf(s, a.record)); err != nil {
+				return nil, err
+			}
+		}
 		rf.lastCommit = p.lastCommitOf(entries, s, a.record)
 		jobs[i] = planAgent(rf)
 	}
@@ -72,7 +77,7 @@ func (p *Paw) factsFor(ctx context.Context, f facts, a agentFacts) recoverFacts 
 	if _, err := os.Lstat(w.WorktreePath); errors.Is(err, os.ErrNotExist) {
 		rf.worktreeMissing = true
 	} else if err := worktree.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
-		rf.worktreeWrong = err.Error()
+		rf.worktreeWrong, rf.wayBack = err.Error(), wayBack(s, &w)
 	}
 	cli, executable, err := p.cliOf(&w)
 	if err != nil {

@@ -25,6 +25,8 @@ type recoverFacts struct {
 
 	worktreeMissing bool
 	worktreeWrong   string // why the directory is not the agent's worktree, "" when it is
+	wayBack         string // what the user can do then
+	unlinked        bool   // it has only lost the way to the repository, which recover puts right before it plans
 	unregistered    bool   // git does not know the directory any more, see worktree.Manager.Unregistered
 	onBranch        bool   // HEAD of the worktree names the branch, whether it exists or not
 	branchExists    bool
@@ -126,8 +128,10 @@ func planWorktree(f recoverFacts, j *job) bool {
 		j.worktree = worktreeRestore
 	case f.unregistered:
 		j.worktree = worktreeRegister
+	case f.unlinked: // a dry run
+		j.notes = append(j.notes, "its worktree would be linked to the repository again")
 	case f.worktreeWrong != "":
-		j.refuse(errors.New(f.worktreeWrong), fmt.Sprintf("git -C %s worktree repair %s", quote(f.repoPath), quote(path)))
+		j.refuse(errors.New(f.worktreeWrong), f.wayBack)
 		return false
 	}
 	return true

@@ -87,7 +87,8 @@ func TestPlanAgent(t *testing.T) {
 		}, want: ResultRefused, says: "git -C /x switch --detach"},
 		{name: "worktree gone, branch elsewhere", change: func(f *recoverFacts) { f.worktreeMissing, f.branchAt = true, "/x" }, want: ResultRefused, says: "git -C /x switch --detach"},
 		{name: "branch elsewhere, worktree there", change: func(f *recoverFacts) { f.branchAt = "/x" }, want: ResultResumed},
-		{name: "not its worktree", change: func(f *recoverFacts) { f.worktreeWrong = "/w: no .git file" }, want: ResultRefused, says: "git -C /r worktree repair /w"},
+		{name: "not its worktree", change: func(f *recoverFacts) { f.worktreeWrong, f.wayBack = "/w: no .git file", "a way back" }, want: ResultRefused, says: "a way back"},
+		{name: "unlinked, seen by a dry run", change: func(f *recoverFacts) { f.worktreeWrong, f.unlinked = "/w: no .git file", true }, want: ResultResumed},
 		{name: "no conversation", change: func(f *recoverFacts) { f.resumable, f.freshReason = false, "it had no conversation yet" }, want: ResultFresh, chosen: "new", says: "no conversation yet"},
 		{name: "unused conversation", change: func(f *recoverFacts) { f.resumable, f.keepID = false, true }, want: ResultFresh, chosen: ""},
 	} {

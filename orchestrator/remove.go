@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"paw/session"
@@ -212,7 +211,7 @@ func (p *Paw) removable(ctx context.Context, m worktree.Manager, s *session.Sess
 		return nil, nil
 	}
 	if err := worktree.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
-		return nil, notTheWorktree(m, s, w, err)
+		return nil, notTheWorktree(ctx, m, s, w, err)
 	}
 	if err := m.Removable(ctx, planOf(s, *w)); err != nil {
 		return nil, notRemoved(s, w, err)
@@ -234,13 +233,11 @@ func (p *Paw) removable(ctx context.Context, m worktree.Manager, s *session.Sess
 
 // notTheWorktree says how to go on with a directory that is not the worktree that
 // it was.
-func notTheWorktree(m worktree.Manager, s *session.Session, w *session.Worktree, err error) error {
+func notTheWorktree(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, err error) error {
 	refused := failf(KindRefused, "%s: not removed: %w", w.Agent, err)
-	if w.Phase == session.PhaseCreating || m.Unregistered(planOf(s, *w)) {
+	unlinked, _ := m.Unlinked(ctx, planOf(s, *w))
+	if w.Phase == session.PhaseCreating || unlinked || m.Unregistered(planOf(s, *w)) {
 		return refused.hint("paw recover %s", s.Name)
 	}
-	if info, err := os.Lstat(filepath.Join(w.WorktreePath, ".git")); err == nil && info.IsDir() { // a repository of its own
-		return refused.hint("paw remove %s --keep-worktree --session %s", w.Agent, s.Name)
-	}
-	return refused.hint("git -C %s worktree repair %s", quote(s.RepoPath), quote(w.WorktreePath))
+	return refused.hint("%s", wayBack(s, w))
 }

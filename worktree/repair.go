@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -40,7 +41,7 @@ func (m Manager) Repair(ctx context.Context, owned func(reason string) bool) ([]
 				return report, fmt.Errorf("registration %s: %w", name, err)
 			}
 			report = append(report, fmt.Sprintf("registration %s: half made, moved to %s", name, m.trashDir()))
-		case mine && lostLink(e):
+		case mine && m.lostLink(e):
 			if err := relink(e); err != nil {
 				return report, fmt.Errorf("%s: %w", e.Path, err)
 			}
@@ -59,20 +60,60 @@ func halfMade(admin string) bool {
 		!strings.HasPrefix(head, "ref:") && !isOID(head)
 }
 
+// Unlinked reports whether the directory of p is its worktree and has only lost the
+// way to the repository, so that Repair puts it right.
+func (m Manager) Unlinked(ctx context.Context, p Plan) (bool, error) {
+	entries, err := m.List(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, e := range entries[1:] {
+		if ownedBy(e, p) && !halfMade(e.AdminDir) && m.lostLink(e) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // lostLink reports whether a worktree directory is there and its .git file is
-// gone, or names a git directory of the same name that no longer exists.
-func lostLink(e Entry) bool {
+// gone, or names a git directory of the same name that no longer exists. Without
+// the file the directory may also be another one, in which git would take every
+// file for deleted.
+func (m Manager) lostLink(e Entry) bool {
 	info, err := os.Stat(e.Path)
 	if err != nil || !info.IsDir() {
 		return false
 	}
 	dotGit := filepath.Join(e.Path, ".git")
 	if !exists(dotGit) {
-		content, err := os.ReadDir(e.Path)
-		return err == nil && len(content) > 0
+		return m.hasFilesOf(e)
 	}
 	target, err := readGitFile(dotGit)
 	return err == nil && !exists(target) && filepath.Base(target) == filepath.Base(e.AdminDir)
+}
+
+// hasFilesOf reports whether a file lies in the directory of e that is as git has
+// seen it last, by its size and time. Where git has recorded none, any file will do.
+func (m Manager) hasFilesOf(e Entry) bool {
+	idSize, err := idSizeOf(m.Repository.CommonDir)
+	if err != nil {
+		return false
+	}
+	recorded, err := loadIndex(filepath.Join(e.AdminDir, "index"), idSize)
+	if err != nil {
+		return false
+	}
+	if len(recorded.entries) == 0 {
+		content, err := os.ReadDir(e.Path)
+		return err == nil && len(content) > 0
+	}
+	return slices.ContainsFunc(recorded.entries, func(file entry) bool {
+		info, err := os.Lstat(filepath.Join(e.Path, file.name))
+		if err != nil || info.IsDir() {
+			return false
+		}
+		return uint32(info.Size()) == file.field(sizeAt) && file.hasTime(mtimeAt, info.ModTime())
+	})
 }
 
 func relink(e Entry) error {
