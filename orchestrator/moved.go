@@ -17,7 +17,7 @@ var errGone = errors.New("is gone")
 // repositoryOf is the repository of a session. Without it there is an error that
 // says how to go on.
 func (p *Paw) repositoryOf(ctx context.Context, s *session.Session) (worktree.Repository, error) {
-	repository, err := worktree.Discover(s.GitCommonDir)
+	repository, err := discover(s)
 	if err == nil || !gone(s) {
 		return repository, err
 	}
@@ -26,6 +26,19 @@ func (p *Paw) repositoryOf(ctx context.Context, s *session.Session) (worktree.Re
 	}
 	return repository, failf(KindError, "%s: its repository %s %w (if it was moved, run paw recover %s in it)", s.Name, s.RepoPath, errGone, s.Name).
 		hint("paw purge %s", s.Name)
+}
+
+// discover finds the repository of a session. The git directory alone does not tell
+// where the main checkout is when it lies elsewhere; the record does.
+func discover(s *session.Session) (worktree.Repository, error) {
+	repository, err := worktree.Discover(s.GitCommonDir)
+	if err != nil || repository.Path != "" || repository.Bare {
+		return repository, err
+	}
+	if main, err := worktree.Discover(s.RepoPath); err == nil && main.CommonDir == repository.CommonDir {
+		repository.Path = main.Path
+	}
+	return repository, nil
 }
 
 // gone tells whether nothing is any more where the repository of a session was.

@@ -89,7 +89,7 @@ func (p *Paw) configure(root string) error {
 // configuredFor is p with the configuration of the repository of a session, which
 // need not be the one the user stands in.
 func (p *Paw) configuredFor(s *session.Session) (*Paw, error) {
-	repository, err := worktree.Discover(s.GitCommonDir)
+	repository, err := discover(s)
 	if err != nil || repository.Path == p.configured {
 		return p, nil //nolint:nilerr // whoever needs the repository says that it is gone
 	}
@@ -145,6 +145,14 @@ func (p *Paw) manager(repository worktree.Repository) worktree.Manager {
 				return nil, p.recordError("", err)
 			}
 			return unlock, nil
+		},
+		Busy: func(path string) error {
+			holders := session.LockHolders(path)
+			if len(holders) == 0 {
+				return failf(KindLocked, "%s: a git process is still at work here", repository.CommonDir)
+			}
+			return failf(KindLocked, "%s: a process that git or a hook of it has started is still at work here (pid %d)", repository.CommonDir, holders[0]).
+				hint("ps -o pid,args -p %d", holders[0]).hint("kill %d", holders[0])
 		},
 	}
 }

@@ -2,12 +2,14 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"paw/session"
 	"paw/session/turn"
+	"paw/worktree"
 )
 
 // Rewound is what rewind did.
@@ -97,7 +99,12 @@ func (p *Paw) rewind(ctx context.Context, s *session.Session, agentName, to stri
 		}
 		rewound.RescueRef = turn.RewindRef(w.TurnSession, p.Now(), newest)
 		rewound.Remembers = remembers(last)
-		if _, err := t.m.Rewind(ctx, w.WorktreePath, commit, rewound.RescueRef); err != nil {
+		_, err = t.m.Rewind(ctx, w.WorktreePath, commit, rewound.RescueRef)
+		var half *worktree.HalfRewoundError
+		if errors.As(err, &half) {
+			return failf(KindError, "%s: %w", agentName, err).hint("paw rewind %s --undo --session %s", agentName, s.Name)
+		}
+		if err != nil {
 			return failf(KindRefused, "%s: not rewound: %w", agentName, err)
 		}
 		return nil

@@ -66,7 +66,7 @@ func (p *Paw) rollbackWorktrees(ctx context.Context, s *session.Session, plans [
 			return fmt.Errorf("%s was started", a.record.Agent)
 		}
 	}
-	repository, err := worktree.Discover(s.GitCommonDir)
+	repository, err := discover(s)
 	if err != nil {
 		return err
 	}

@@ -15,37 +15,51 @@ import (
 	"paw/worktree"
 )
 
-// setUpWorktrees makes worktrees usable that were just checked out: files copied and linked from the
-// main checkout, and the set-up command. A failure is reported and the agent
-// still starts.
+// setUpWorktrees makes worktrees usable that were just checked out, or whose set-up
+// was cut short: files copied and linked from the main checkout, and the set-up
+// command. A failure is reported and the agent still starts.
 func (p *Paw) setUpWorktrees(ctx context.Context, m worktree.Manager, s *session.Session, jobs []job) {
-	c := p.Config.Worktree
-	if len(c.Copy) == 0 && len(c.Link) == 0 && c.Setup == "" {
-		return
-	}
 	out := &sharedWriter{w: p.Progress}
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
+	c, work := p.Config.Worktree, false
 	for i := range jobs {
 		j := &jobs[i]
-		if j.result == ResultRefused || j.worktree == worktreeKeep {
+		path := s.Worktree(j.agent).WorktreePath
+		if j.result == ResultRefused || j.worktree == worktreeKeep && (!j.starts() || !m.Unprepared(path)) {
 			continue
 		}
+		work = work || len(c.Copy) > 0 || len(c.Link) > 0 || c.Setup != ""
 		group.Go(func() error {
-			path := s.Worktree(j.agent).WorktreePath
-			if c.Setup != "" {
-				p.say("%s: %s", j.agent, c.Setup)
+			p.setUpWorktree(ctx, m, path, j, out)
+			if ctx.Err() != nil {
+				return nil //nolint:nilerr // cut short: whoever goes on with it begins again
 			}
-			lines := &prefixWriter{prefix: j.agent + " | ", to: out}
-			for _, problem := range m.SetUp(ctx, path, c.Copy, c.Link, c.Setup, lines, agent.Scrub(p.Env)) {
-				j.notes = append(j.notes, problem.String())
+			if err := m.Prepared(path); err != nil {
+				j.notes = append(j.notes, err.Error())
 			}
-			lines.flush()
 			return nil
 		})
 	}
 	_ = group.Wait()
-	p.Step("worktrees.set-up")
+	if work {
+		p.Step("worktrees.set-up")
+	}
+}
+
+func (p *Paw) setUpWorktree(ctx context.Context, m worktree.Manager, path string, j *job, out io.Writer) {
+	c := p.Config.Worktree
+	if len(c.Copy) == 0 && len(c.Link) == 0 && c.Setup == "" {
+		return
+	}
+	if c.Setup != "" {
+		p.say("%s: %s", j.agent, c.Setup)
+	}
+	lines := &prefixWriter{prefix: j.agent + " | ", to: out}
+	for _, problem := range m.SetUp(ctx, path, c.Copy, c.Link, c.Setup, lines, agent.Scrub(p.Env)) {
+		j.notes = append(j.notes, problem.String())
+	}
+	lines.flush()
 }
 
 // sharedWriter lets several set-ups write whole lines to one place.

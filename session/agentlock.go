@@ -111,7 +111,7 @@ func (l Locks) ProbeAgent(session, agent string) (AgentLock, error) {
 	if found.State == LockFree || found.HolderAlive {
 		return found, nil
 	}
-	if found.Holders = lockHolders(path); len(found.Holders) > 0 {
+	if found.Holders = LockHolders(path); len(found.Holders) > 0 {
 		return found, nil
 	}
 	// The holder may have died after the first look.

@@ -34,5 +34,5 @@ func inspectProcess(pid int) (processFacts, error) {
 	}, nil
 }
 
-// lockHolders has no answer on this system.
-func lockHolders(string) []int { return nil }
+// LockHolders has no answer on this system.
+func LockHolders(string) []int { return nil }

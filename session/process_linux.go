@@ -50,10 +50,10 @@ func parseStat(stat string) (processFacts, error) {
 	return processFacts{started: started, dead: ended && (fields[17] == "1" || fields[17] == "0")}, nil
 }
 
-// lockHolders returns the pids of the processes that hold an flock on the file exclusively, as far as this user may see.
+// LockHolders returns the pids of the processes that hold an flock on the file exclusively, as far as this user may see.
 // The pid in /proc/locks will not do: it is that of the process that took the lock, which may have handed the
 // descriptor on and died.
-func lockHolders(path string) []int {
+func LockHolders(path string) []int {
 	want, err := os.Stat(path)
 	if err != nil {
 		return nil

@@ -57,7 +57,7 @@ func TestAProcessIsAliveUntilItsLastThreadHasEnded(t *testing.T) {
 	if got := mustProbe(t, locks); got.State != LockHeld || !got.HolderAlive || got.PID() != pid {
 		t.Errorf("got %+v, want process %d", got, pid)
 	}
-	if got := lockHolders(filepath.Join(locks.Dir, "agent-demo-claude.lock")); !slices.Equal(got, []int{pid}) {
+	if got := LockHolders(filepath.Join(locks.Dir, "agent-demo-claude.lock")); !slices.Equal(got, []int{pid}) {
 		t.Errorf("got holders %v, want %d", got, pid)
 	}
 	p.in.Close()

@@ -13,7 +13,7 @@ func (m Manager) Changed(ctx context.Context, path string) (int, error) {
 			return 0, err
 		}
 	}
-	out, err := in(path).Output(ctx, "status", "--porcelain", "-z", "--no-renames")
+	out, err := in(path).Output(ctx, "-c", "diff.orderFile=/dev/null", "status", "--porcelain", "-z", "--no-renames")
 	if err != nil {
 		return 0, err
 	}

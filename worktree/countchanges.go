@@ -32,7 +32,7 @@ func (m Manager) CountChanges(ctx context.Context, pairs [][2]string) (map[[2]st
 	if input.Len() == 0 {
 		return counts, nil
 	}
-	out, err := m.home().Input(ctx, []byte(input.String()), "diff-tree", "--stdin", "-r", "--name-only", "--no-renames")
+	out, err := m.home().Input(ctx, []byte(input.String()), "diff-tree", "--stdin", "-r", "-O/dev/null", "--name-only", "--no-renames")
 	if err != nil {
 		return nil, err
 	}

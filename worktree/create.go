@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -291,3 +292,25 @@ func fillingLock(admin string) string { return filepath.Join(admin, "paw-filling
 
 // filledMark exists once the worktree is complete and its hook has run.
 func filledMark(admin string) string { return filepath.Join(admin, "paw-filled") }
+
+// unpreparedMark exists from before a worktree is complete until it was set up.
+func unpreparedMark(admin string) string { return filepath.Join(admin, "paw-unprepared") }
+
+// Unprepared reports whether a worktree was made whose set-up has not ended, since
+// paw was killed before.
+func (m Manager) Unprepared(path string) bool {
+	admin, err := verified(path, m.Repository.CommonDir, "")
+	return err == nil && exists(unpreparedMark(admin))
+}
+
+// Prepared says that the set-up of the worktree at path has ended, well or not.
+func (m Manager) Prepared(path string) error {
+	admin, err := verified(path, m.Repository.CommonDir, "")
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(unpreparedMark(admin)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

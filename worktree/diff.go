@@ -16,13 +16,13 @@ func (m Manager) Diff(ctx context.Context, path, from, to string, stat, color bo
 	}
 	args := []string{
 		"-c", "diff.suppressBlankEmpty=false", "diff-tree", "-r", "--find-renames", "--no-ext-diff", "--no-textconv",
-		"--submodule=short", "--ignore-submodules=none", "--no-relative", "--color=" + map[bool]string{true: "always", false: "never"}[color],
+		"--submodule=short", "--ignore-submodules=none", "-O/dev/null", "--no-relative", "--color=" + map[bool]string{true: "always", false: "never"}[color],
 	}
 	if stat {
 		args = append(args, "--stat")
 	} else {
 		args = append(args, "--patch", "--binary", "--full-index", "--unified=3", "--inter-hunk-context=0",
-			"--src-prefix=a/", "--dst-prefix=b/", "--ws-error-highlight=none", "-O/dev/null")
+			"--src-prefix=a/", "--dst-prefix=b/", "--ws-error-highlight=none")
 	}
 	return in(path).Stream(ctx, nil, out, append(args, "--end-of-options", from, to, "--")...)
 }

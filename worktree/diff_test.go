@@ -107,3 +107,25 @@ func TestDiffStatAndColor(t *testing.T) {
 type brokenPipe struct{}
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+func TestAnOrderFileThatIsMissingStopsNothing(t *testing.T) {
+	w := newTurns(t, "")
+	w.put("a.txt", "1\n", 0o644)
+	first := w.take()
+	w.put("a.txt", "2\n", 0o644)
+	w.git("config", "diff.orderFile", "nowhere")
+	_, err := w.m.Snapshot(t.Context(), w.p.Path, shotRef, "m")
+	_, within := w.m.SnapshotWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{})
+	_, rewound := w.m.Rewind(t.Context(), w.p.Path, first.Commit, "refs/paw/s_agent/rescue/1")
+	_, looked := w.m.Inspect(t.Context(), w.p.Path)
+	_, counted := w.m.CountChanges(t.Context(), [][2]string{{w.base, first.Commit}})
+	_, changed := w.m.Changed(t.Context(), w.p.Path)
+	var diff bytes.Buffer
+	drawn := w.m.Diff(t.Context(), w.p.Path, w.base, first.Commit, true, false, &diff)
+	if err := errors.Join(err, within, rewound, looked, counted, changed, drawn); err != nil || diff.Len() == 0 {
+		t.Errorf("%v\n%s", err, &diff)
+	}
+	if got := readFile(t, w.path("a.txt")); got != "1\n" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -29,6 +29,9 @@ func (m Manager) fill(ctx context.Context, c *creation) error {
 		}
 		c.made.Warning = hookWarning(err)
 	}
+	if err := os.WriteFile(unpreparedMark(c.admin), nil, 0o666); err != nil {
+		return err
+	}
 	return os.WriteFile(filledMark(c.admin), nil, 0o666)
 }
 

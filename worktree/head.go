@@ -20,11 +20,14 @@ func (m Manager) Head(ctx context.Context, ref string) (string, error) {
 	if err == nil && oid != "" {
 		return oid, nil
 	}
-	if git.ExitCode(err) < 0 {
+	if git.ExitCode(err) != 1 { // "no such ref", said with --quiet
 		return "", err
 	}
 	if ref == "HEAD" && m.unborn() {
 		return "", ErrNoCommits
+	}
+	if ref == "HEAD" { // in git's own words
+		return m.here().Line(ctx, "rev-parse", "--verify", "--end-of-options", ref+"^{commit}")
 	}
 	any, listErr := m.here().Line(ctx, "for-each-ref", "--count=1", "--format=%(refname)")
 	if listErr != nil {
@@ -36,15 +39,16 @@ func (m Manager) Head(ctx context.Context, ref string) (string, error) {
 	return "", &RefError{Ref: ref}
 }
 
-// unborn reports whether HEAD names a branch, so that a HEAD that cannot be
-// resolved is one without commits and not a broken id.
+// unborn reports whether HEAD names a branch that does not exist, so that a HEAD
+// that cannot be resolved is one without commits and not a broken id.
 func (m Manager) unborn() bool {
 	gitDir := m.Repository.GitDir
 	if gitDir == "" {
 		gitDir = m.Repository.CommonDir
 	}
 	head, err := os.ReadFile(filepath.Join(gitDir, "HEAD"))
-	return err == nil && strings.HasPrefix(string(head), "ref:")
+	target, named := strings.CutPrefix(string(head), "ref:")
+	return err == nil && named && !exists(filepath.Join(m.Repository.CommonDir, strings.TrimSpace(target)))
 }
 
 // Branches returns those of names that exist, with the id of their commit. It

@@ -21,6 +21,10 @@ type Manager struct {
 	// It is held while the registry of worktrees changes, never across a checkout,
 	// a hook or a set-up command.
 	Locks func(ctx context.Context) (unlock func(), err error)
+
+	// Busy words the refusal when a git that nobody waits for any more, or what a hook
+	// of it has left behind, holds the file of the registry; nil for plain words.
+	Busy func(path string) error
 }
 
 // here is git where the user stands: HEAD is the HEAD of that worktree.
@@ -68,7 +72,13 @@ func (m Manager) exclude(ctx context.Context) (exclusive, error) {
 			return exclusive{}, err
 		}
 	}
-	file, err := lockFile(ctx, filepath.Join(m.Repository.CommonDir, "paw", "registry.lock"))
+	path := filepath.Join(m.Repository.CommonDir, "paw", "registry.lock")
+	waiting, cancel := context.WithTimeout(ctx, registryWait)
+	defer cancel()
+	file, err := lockFile(waiting, path)
+	if errors.Is(err, errBusy) && ctx.Err() == nil && m.Busy != nil {
+		err = m.Busy(path)
+	}
 	if err != nil {
 		unlock()
 		return exclusive{}, err
@@ -76,8 +86,9 @@ func (m Manager) exclude(ctx context.Context) (exclusive, error) {
 	return exclusive{file: file, unlock: unlock}, nil
 }
 
-// lockWait bounds the wait for a git process that nobody waits for any more.
-const lockWait = time.Minute
+// lockWait bounds the wait for a git process that nobody waits for any more, and
+// registryWait for one that changes the registry, which takes milliseconds.
+var lockWait, registryWait = time.Minute, 10 * time.Second // tests do not wait that long
 
 // errBusy means that a git process of an earlier paw is still at work.
 var errBusy = errors.New("a git process is still at work here")

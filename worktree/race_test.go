@@ -1,10 +1,12 @@
 package worktree
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 )
 
 func TestEightProcessesCreateEightBranches(t *testing.T) {
@@ -64,5 +66,28 @@ func TestEightProcessesCreateTheSamePlans(t *testing.T) {
 	w.healthy(3)
 	if found, _ := filepath.Glob(filepath.Join(w.m.trashDir(), "*")); len(found) != 0 {
 		t.Errorf("the trash holds %q", found)
+	}
+}
+
+func TestAProcessThatAHookLeftBehindIsNamed(t *testing.T) {
+	w := newWorld(t)
+	before := registryWait
+	registryWait = 50 * time.Millisecond
+	t.Cleanup(func() { registryWait = before })
+	path := filepath.Join(w.m.Repository.CommonDir, "paw", "registry.lock")
+	held, err := lockFile(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	named := errors.New("pid 7 holds it")
+	w.m.Busy = func(at string) error {
+		if at != path {
+			t.Errorf("asked for %s", at)
+		}
+		return named
+	}
+	if _, err := w.m.Create(t.Context(), []Plan{w.plan("agent")}, nil); !errors.Is(err, named) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -151,5 +152,32 @@ func TestHeadIsThatOfTheWorktreeOneStandsIn(t *testing.T) {
 	got, err := Manager{Repository: discovered(t, linked)}.Head(t.Context(), "HEAD")
 	if want := gitIn(t, linked, "rev-parse", "HEAD"); err != nil || got != want || got == w.base {
 		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func TestHeadThatIsBrokenIsNotOneWithoutCommits(t *testing.T) {
+	for name, content := range map[string]string{"garbage": "no id\n", "a missing commit": strings.Repeat("1", 40) + "\n"} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.write(".git/refs/heads/main", content)
+			if _, err := w.m.Head(t.Context(), ""); err == nil || errors.Is(err, ErrNoCommits) || !strings.Contains(err.Error(), "git rev-parse") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestHeadOfARepositoryOfSomebodyElse(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	w := newWorld(t)
+	for _, dir := range []string{w.Dir, filepath.Join(w.Dir, ".git")} {
+		if err := os.Chown(dir, 12345, 12345); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.m.Head(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "dubious ownership") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -351,6 +351,23 @@ func TestInitWithoutUserIdentity(t *testing.T) {
 	}
 }
 
+func TestInitWithoutAKeyToSignWith(t *testing.T) {
+	config := filepath.Join(realTemp(t), "config")
+	writeFile(t, config, "[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = false\n")
+	t.Setenv("GIT_CONFIG_GLOBAL", config)
+	if err := Init(t.Context(), realTemp(t), "first"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestInitThatFailsLeavesNothing(t *testing.T) {
+	dir := realTemp(t)
+	t.Setenv("PATH", strings.TrimPrefix(shim(t, `case "$*" in *commit*) exit 1;; esac`)[0], "PATH="))
+	if err := Init(t.Context(), dir, "first"); err == nil || exists(filepath.Join(dir, ".git")) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestInitRefusesFolderWithFiles(t *testing.T) {
 	dir := realTemp(t)
 	writeFile(t, filepath.Join(dir, "mine"), "x")

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,7 +39,8 @@ type Rescued struct {
 // It is refused with *ConflictError, and nothing has changed but that the rescue
 // may be there, during a merge or rebase, while the index is locked, with changes
 // in submodules or a submodule at another commit, when a file cannot be saved,
-// and when an ignored file or an embedded repository is in the way.
+// and when an ignored file or an embedded repository is in the way. One that failed
+// in the middle, as on a full disk, is *HalfRewoundError.
 func (m Manager) Rewind(ctx context.Context, path, target, rescueRef string) (Rescued, error) {
 	admin, err := verified(path, m.Repository.CommonDir, "")
 	if err != nil {
@@ -125,7 +127,11 @@ func (r *rewind) run(ctx context.Context, rescueRef string) (Rescued, error) {
 		done.Head = r.to.head
 	}
 	if err := r.apply(ctx, done.Head); err != nil {
-		return done, fmt.Errorf("%w (all files are kept in %s)", err, rescueRef)
+		var half *HalfRewoundError
+		if errors.As(err, &half) {
+			half.Ref = rescueRef
+		}
+		return done, err
 	}
 	return done, nil
 }
@@ -206,12 +212,16 @@ func (r *rewind) apply(ctx context.Context, head string) error {
 		return err
 	}
 	if err := r.repo.Run(ctx, files...); err != nil {
-		return undone(err, r.moveHead(ctx, r.head, head))
+		return &HalfRewoundError{Path: r.top, Err: undone(err, r.moveHead(ctx, r.head, head))}
 	}
-	if err := r.repo.Run(ctx, quietly("read-tree", "--no-sparse-checkout", "-m", head)...); err != nil {
-		return err
+	err := r.repo.Run(ctx, quietly("read-tree", "--no-sparse-checkout", "-m", head)...)
+	if err == nil {
+		err = r.installIndex(ctx)
 	}
-	return r.installIndex(ctx)
+	if err != nil {
+		return &HalfRewoundError{Path: r.top, Err: err}
+	}
+	return nil
 }
 
 func undone(err, undo error) error {

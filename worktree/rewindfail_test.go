@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -106,4 +107,25 @@ func TestRewindSeesWhatChangedSinceTheRescue(t *testing.T) {
 		}
 		os.Remove(w.path(name))
 	}
+}
+
+// TestRewindSaysThatItIsHalfDone fails after the first files were written, as on a
+// full disk.
+func TestRewindSaysThatItIsHalfDone(t *testing.T) {
+	w := newTurns(t, "")
+	w.put("a.txt", "1\n", 0o644)
+	first := w.take()
+	w.put("a.txt", "2\n", 0o644)
+	second := w.hashes()
+	path := os.Getenv("PATH")
+	full := shim(t, `case "$*" in *--dry-run*) ;; *read-tree*-u*) "$real" "$@"; echo "fatal: No space left on device" >&2; exit 128;; esac`)
+	os.Setenv("PATH", strings.TrimPrefix(full[0], "PATH="))
+	_, err := w.m.Rewind(t.Context(), w.p.Path, first.Commit, "refs/paw/s_agent/rescue/1")
+	os.Setenv("PATH", path)
+	var half *HalfRewoundError
+	if !errors.As(err, &half) || half.Ref != "refs/paw/s_agent/rescue/1" || !strings.Contains(err.Error(), "half rewound") {
+		t.Errorf("got %v", err)
+	}
+	w.rewind("refs/paw/s_agent/rescue/1", "refs/paw/s_agent/rescue/2")
+	w.wantFiles("undone", second)
 }

@@ -57,7 +57,7 @@ func (m Manager) rollbackOne(ctx context.Context, x exclusive, p Plan, done Made
 	if p.Base != "" && done.BranchCreated && head != p.Base {
 		return fmt.Errorf("branch %s has new commits", p.Branch)
 	}
-	changed, err := in(p.Path).Output(ctx, "-c", "status.showUntrackedFiles=all", "status", "--porcelain", "--untracked-files=all")
+	changed, err := in(p.Path).Output(ctx, "-c", "status.showUntrackedFiles=all", "-c", "diff.orderFile=/dev/null", "status", "--porcelain", "--untracked-files=all")
 	if err != nil {
 		return err
 	}

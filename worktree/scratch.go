@@ -26,6 +26,7 @@ type scratch struct {
 var quiet = []string{
 	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false",
 	"-c", "core.splitIndex=false", "-c", "core.safecrlf=false", "-c", "advice.addEmbeddedRepo=false",
+	"-c", "diff.orderFile=/dev/null", // one that is missing makes git fail
 }
 
 func quietly(args ...string) []string { return append(append([]string{}, quiet...), args...) }
