@@ -114,7 +114,7 @@ func TestAnOrderFileThatIsMissingStopsNothing(t *testing.T) {
 	first := w.take()
 	w.put("a.txt", "2\n", 0o644)
 	w.git("config", "diff.orderFile", "nowhere")
-	_, err := w.m.Snapshot(t.Context(), w.p.Path, shotRef, "m")
+	_, err := w.m.Snapshot(t.Context(), w.p.Path, "", "m")
 	_, within := w.m.SnapshotWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{})
 	_, rewound := w.m.Rewind(t.Context(), w.p.Path, first.Commit, "refs/paw/s_agent/rescue/1")
 	_, looked := w.m.Inspect(t.Context(), w.p.Path)
