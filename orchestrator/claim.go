@@ -2,12 +2,9 @@ package orchestrator
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 
 	"paw/session"
 )
@@ -89,15 +86,13 @@ func (p *Paw) claim(sessionName, parent string, c Claim) {
 }
 
 // startDetached starts paw with these arguments in a session of its own, so that
-// the end of a pane does not end it. It gets none of this process's files: a hook
-// has inherited the lock of its agent, which must not outlive the CLI.
+// the end of a pane does not end it.
 func (p *Paw) startDetached(args []string) error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
 	defer null.Close()
-	closeOnExec()
 	process, err := os.StartProcess(p.Executable, append([]string{p.Executable}, args...), &os.ProcAttr{
 		Dir: "/", Env: p.Env, Files: []*os.File{null, null, null}, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
@@ -106,17 +101,4 @@ func (p *Paw) startDetached(args []string) error {
 	}
 	go process.Wait() //nolint:errcheck // where paw lives on, it leaves no zombie
 	return nil
-}
-
-// closeOnExec marks every file that this process has inherited.
-func closeOnExec() {
-	open, err := os.ReadDir("/dev/fd")
-	if err != nil {
-		return
-	}
-	for _, entry := range open {
-		if fd, err := strconv.Atoi(filepath.Base(entry.Name())); err == nil && fd > 2 {
-			unix.CloseOnExec(fd)
-		}
-	}
 }

@@ -41,7 +41,11 @@ func (p *Paw) cutTurn(ctx context.Context, s *session.Session, w session.Worktre
 func (p *Paw) closeCutTurns(ctx context.Context, f facts) {
 	for _, a := range f.agents {
 		if a.lock.State == session.LockFree {
-			p.cutTurn(ctx, f.session, a.record, turn.ReasonCrash)
+			reason := turn.ReasonCrash
+			if a.left() {
+				reason = turn.ReasonInterrupted
+			}
+			p.cutTurn(ctx, f.session, a.record, reason)
 		}
 		p.tagFinished(ctx, f.session, a.record)
 	}

@@ -46,10 +46,18 @@ func (a agentFacts) everLaunched(s *session.Session) bool {
 	return a.lock.State == session.LockHeld || (a.lock.Holder.PID != 0 && !a.lock.Holder.At.Before(s.CreatedAt))
 }
 
-// exited tells whether the agent's CLI has ended with 0, as its dead pane shows.
+// exited tells whether the agent's CLI has ended well, as its dead pane shows:
+// with 0, or because the user left it by Ctrl-C.
 func (a agentFacts) exited() bool {
-	return a.lock.State == session.LockFree && a.pane != nil && a.pane.Dead && a.pane.Signal == nil &&
-		a.pane.ExitCode != nil && *a.pane.ExitCode == 0
+	if a.lock.State != session.LockFree || a.pane == nil || !a.pane.Dead {
+		return false
+	}
+	return a.left() || a.pane.Signal == nil && a.pane.ExitCode != nil && *a.pane.ExitCode == 0
+}
+
+// left tells whether a dead pane shows that the user left the CLI by Ctrl-C.
+func (a agentFacts) left() bool {
+	return a.pane != nil && a.pane.Dead && session.LeftByInterrupt(a.pane.ExitCode, a.pane.Signal)
 }
 
 // panesOn is one answer of one tmux server.

@@ -19,7 +19,7 @@ type recoverFacts struct {
 	lockPID     int
 	headless    bool // the lock is that of a headless turn
 	pane        session.PaneState
-	exited      bool // the CLI ended with 0, of its own accord
+	exited      bool // the CLI ended well, of its own accord or left by its user
 	starting    bool // a launch waits for its launcher
 	launched    bool // a launcher of this session ever ran
 
@@ -62,7 +62,7 @@ func planAgent(f recoverFacts) job {
 		j.result = ResultAlive
 		return j
 	case f.headless:
-		j.refuse(fmt.Errorf("a headless turn runs (pid %d)", f.lockPID), fmt.Sprintf("kill -INT %d && paw recover %s", f.lockPID, f.sessionName))
+		j.refuse(fmt.Errorf("a headless turn runs (pid %d)", f.lockPID), endsAndReturns(f))
 		return j
 	case f.lock == session.LockHeld && f.lockPID == 0:
 		j.refuse(errors.New("something that it started still runs outside of tmux and holds its lock"), "paw recover "+f.sessionName)
@@ -77,7 +77,7 @@ func planAgent(f recoverFacts) job {
 		j.result, j.reason = ResultAlive, "starting"
 		return j
 	case f.exited && !f.named:
-		j.result, j.reason = ResultCompleted, session.ReasonExited+"; paw recover "+f.sessionName+" brings it back"
+		j.result, j.reason = ResultCompleted, session.ReasonOver+"; paw recover "+f.sessionName+" brings it back"
 		return j
 	case f.cliError != nil:
 		j.refuse(f.cliError)

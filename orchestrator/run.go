@@ -25,8 +25,10 @@ type RunOptions struct {
 	Type   turn.Type // TypePrompt when empty
 	// Out gets what the CLI says while it works, Err its standard error; nil for nothing.
 	Out, Err io.Writer
-	// Started, which may be nil, gets a function that kills the CLI and all it
-	// started at once, for a user who does not want to wait any longer.
+	// Started, which may be nil, is called before the turn is begun, which from then
+	// on is closed whatever happens. It gets a function that kills the CLI and all it
+	// started at once, for a user who does not want to wait any longer, and is called
+	// again with another one when the CLI starts and when it has ended.
 	Started func(kill func())
 }
 
@@ -94,6 +96,9 @@ func (r *headlessTurn) do(ctx context.Context) (*Ran, error) {
 	// What is begun is finished: the user's Ctrl-C is for the CLI.
 	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	if r.o.Started != nil {
+		r.o.Started(func() {})
+	}
 	if err := r.begin(lasting); err != nil {
 		return nil, err
 	}

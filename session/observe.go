@@ -124,7 +124,7 @@ func observeFree(e Evidence, pane PaneState) AgentStatus {
 	}
 	switch {
 	case e.Phase == PhaseExited:
-		return AgentStatus{State: StateCompleted, Source: SourceRecord, Reason: ReasonExited}
+		return AgentStatus{State: StateCompleted, Source: SourceRecord, Reason: ReasonOver}
 	case e.Record == StatusStopped || e.Phase == PhaseStopping || e.Phase == PhaseStopped:
 		return AgentStatus{State: StateSuspended, Source: SourceRecord, Reason: ReasonStopped}
 	case e.OtherBoot:
@@ -137,6 +137,8 @@ func observeFree(e Evidence, pane PaneState) AgentStatus {
 // of a killed process, so nothing told is never success.
 func observeExit(e Evidence) AgentStatus {
 	switch {
+	case LeftByInterrupt(e.ExitCode, e.Signal):
+		return AgentStatus{State: StateCompleted, Source: SourceTmux, Reason: ReasonLeft}
 	case e.Signal != nil:
 		return AgentStatus{State: StateError, Source: SourceTmux, Reason: "killed by " + signalName(*e.Signal)}
 	case e.ExitCode == nil:
@@ -145,6 +147,16 @@ func observeExit(e Evidence) AgentStatus {
 		return AgentStatus{State: StateCompleted, Source: SourceTmux, Reason: ReasonExited}
 	}
 	return AgentStatus{State: StateError, Source: SourceTmux, Reason: fmt.Sprintf("exit code %d", *e.ExitCode)}
+}
+
+// LeftByInterrupt reports whether a process ended by Ctrl-C, which its user pressed to leave it: it died of SIGINT, or
+// ended with 128 + SIGINT as programs and shells do that have caught it. Of a CLI that takes its time to end, the second
+// Ctrl-C may come when it does not catch the signal any more.
+func LeftByInterrupt(exitCode, signal *int) bool {
+	if signal != nil {
+		return *signal == int(unix.SIGINT)
+	}
+	return exitCode != nil && *exitCode == 128+int(unix.SIGINT)
 }
 
 func signalName(number int) string {

@@ -66,7 +66,7 @@ func wanted(e Evidence) AgentStatus {
 		},
 		{pane == PaneDead && *orOne(e.ExitCode) == 0, AgentStatus{State: StateCompleted, Source: SourceTmux, Reason: "exited with 0"}},
 		{pane == PaneDead, AgentStatus{State: StateError, Source: SourceTmux, Reason: "exit code 7"}},
-		{e.Phase == PhaseExited, AgentStatus{State: StateCompleted, Source: SourceRecord, Reason: "exited with 0"}},
+		{e.Phase == PhaseExited, AgentStatus{State: StateCompleted, Source: SourceRecord, Reason: "exited"}},
 		{meant, AgentStatus{State: StateSuspended, Source: SourceRecord, Reason: "stopped"}},
 		{e.OtherBoot, AgentStatus{State: StateSuspended, Source: SourceTmux, Reason: "reboot"}},
 		{true, AgentStatus{State: StateSuspended, Source: SourceTmux, Reason: "crash"}},
@@ -135,12 +135,13 @@ func TestObserveNeverGuesses(t *testing.T) {
 }
 
 func TestObserveNamesExitAndHolder(t *testing.T) {
-	segv, odd, one27 := 11, 200, 127
+	segv, odd, one27, interrupt, one30 := 11, 200, 127, 2, 130
 	dead := Evidence{Tmux: TmuxAlive, Lock: LockFree, Pane: PaneDead}
 	held := Evidence{Tmux: TmuxDead, Lock: LockHeld, Pane: PaneGone}
 	for want, e := range map[string]Evidence{
 		"killed by signal 11 (SIGSEGV)":      {Tmux: dead.Tmux, Lock: dead.Lock, Pane: dead.Pane, Signal: &segv},
 		"killed by signal 200":               {Tmux: dead.Tmux, Lock: dead.Lock, Pane: dead.Pane, Signal: &odd},
+		"left by Ctrl-C":                     {Tmux: dead.Tmux, Lock: dead.Lock, Pane: dead.Pane, Signal: &interrupt},
 		"exit code 127":                      {Tmux: dead.Tmux, Lock: dead.Lock, Pane: dead.Pane, ExitCode: &one27},
 		"a process runs on without its pane": held,
 		"process 7 runs on without its pane": {Tmux: held.Tmux, Lock: held.Lock, Pane: held.Pane, HolderPID: 7},
@@ -149,5 +150,9 @@ func TestObserveNamesExitAndHolder(t *testing.T) {
 		if got := Observe(e); got.Reason != want {
 			t.Errorf("got %s, want %q", describe(got), want)
 		}
+	}
+	shell := Observe(Evidence{Tmux: dead.Tmux, Lock: dead.Lock, Pane: dead.Pane, ExitCode: &one30})
+	if shell.State != StateCompleted || shell.Reason != ReasonLeft {
+		t.Errorf("a shell whose program was interrupted: got %s", describe(shell))
 	}
 }

@@ -24,6 +24,8 @@ const (
 	ReasonReboot      = "reboot"
 	ReasonStopped     = "stopped"
 	ReasonExited      = "exited with 0"
+	ReasonOver        = "exited" // how is not known any more
+	ReasonLeft        = "left by Ctrl-C"
 	ReasonNoExit      = "exit status unknown"
 )
 

@@ -7,16 +7,11 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 
 	"paw/orchestrator"
 	"paw/orchestrator/agent/demo"
 )
-
-// exitInterrupted is the exit code after Ctrl-C, 128 + SIGINT as shells count it.
-const exitInterrupted = 130
 
 func main() {
 	os.Exit(run(os.Args, os.Environ(), os.Stdin, os.Stdout, os.Stderr))
@@ -29,10 +24,17 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(argv) > 1 && argv[1] == "demo-agent" {
 		return demo.Main(argv[2:], stdin, stdout, stderr, env)
 	}
+	command := ""
+	if len(argv) > 1 {
+		command = argv[1]
+	}
+	if command != "__agent" {
+		closeOnExec()
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, env: env}
-	interrupted := handleSignals(argv, cancel, a)
+	interrupted := handleSignals(command, cancel, a)
 	root := newRoot(a)
 	if filepath.Base(argv[0]) == "git-paw" {
 		root.Annotations = map[string]string{"cobra_annotation_command_display_name": "git paw"}
@@ -53,43 +55,6 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	a.printError(err)
 	return exitCode(err)
-}
-
-// handleSignals decides what signals mean for this paw. A launcher must die of
-// them like the CLI it is about to become; a hook has a turn to write down, which
-// the end of its terminal must not cut; everything else is interrupted.
-func handleSignals(argv []string, cancel context.CancelFunc, a *app) <-chan struct{} {
-	command := ""
-	if len(argv) > 1 {
-		command = argv[1]
-	}
-	switch command {
-	case "__agent":
-		return nil
-	case "hook":
-		signal.Ignore(os.Interrupt, syscall.SIGHUP)
-		return nil
-	}
-	return watchInterrupts(cancel, a)
-}
-
-// watchInterrupts cancels the work on the first Ctrl-C, so that it can be undone
-// or left recoverable, and ends paw on the second.
-func watchInterrupts(cancel context.CancelFunc, a *app) <-chan struct{} {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	interrupted := make(chan struct{})
-	go func() {
-		<-signals
-		close(interrupted)
-		cancel()
-		<-signals
-		if do := a.beforeExit.Load(); do != nil {
-			(*do)()
-		}
-		os.Exit(exitInterrupted)
-	}()
-	return interrupted
 }
 
 // exitCode maps an error to the documented exit codes (docs/reference.md).

@@ -114,8 +114,8 @@ func (a *app) readRunPrompt(cmd *cobra.Command, o *runOptions) error {
 	return o.readPrompt(a.stdin)
 }
 
-// onSecondInterrupt sets what a second Ctrl-C does before paw exits at once.
-func (a *app) onSecondInterrupt(do func()) { a.beforeExit.Store(&do) }
+// onSecondInterrupt sets what a second Ctrl-C does to a turn that was begun.
+func (a *app) onSecondInterrupt(do func()) { a.killTurn.Store(&do) }
 
 // runJSON is one turn: that of paw turns, with whose it is.
 type runJSON struct {

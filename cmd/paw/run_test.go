@@ -26,11 +26,18 @@ type running struct {
 // begin starts paw and does not wait for it.
 func (w *world) begin(args ...string) *running {
 	w.t.Helper()
+	return w.beginBy(nil, args...)
+}
+
+// beginBy is begin by means of another program, such as nohup.
+func (w *world) beginBy(before []string, args ...string) *running {
+	w.t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	r := &running{w: w, cmd: exec.CommandContext(w.t.Context(), self, args...), ended: make(chan struct{})}
+	argv := slices.Concat(before, []string{self}, args)
+	r := &running{w: w, cmd: exec.CommandContext(w.t.Context(), argv[0], argv[1:]...), ended: make(chan struct{})}
 	r.cmd.Dir, r.cmd.Env = w.repo, append(append([]string{}, w.env...), "PAW_TEST_MAIN=1")
 	r.cmd.Stdout, r.cmd.Stderr, r.cmd.WaitDelay = &r.stdout, &r.stderr, 5*time.Second
 	if err := r.cmd.Start(); err != nil {
@@ -181,11 +188,72 @@ func TestTwiceInterruptedRunEndsAtOnce(t *testing.T) {
 	for _, pid := range pids {
 		waitFor(t, "the process is gone", func() bool { return ended(pid) })
 	}
-	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "")
-	w.ok(w.paw("recover", "shop", "--detach"))
 	turns := w.turnsOf("one")
-	// On a busy machine the grace of the first may be over just before the second comes.
-	if len(turns) != 1 || !slices.Contains([]string{"crash", "interrupted"}, *turns[0].Reason) {
+	if len(turns) != 1 || turns[0].State != "aborted" || *turns[0].Reason != "interrupted" {
+		t.Errorf("turns %+v", turns)
+	}
+}
+
+// timeout(1) signals paw and then the process group, paw included; others may never
+// stop. The turn is closed all the same.
+func TestRunSignalledManyTimesClosesItsTurn(t *testing.T) {
+	for name, storm := range map[string]func(t *testing.T, run *running){
+		"timeout": func(t *testing.T, run *running) { run.signal(syscall.SIGTERM) },
+		"storm": func(t *testing.T, run *running) {
+			for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+				tick := time.NewTicker(7 * time.Millisecond)
+				t.Cleanup(tick.Stop)
+				go func() {
+					for range tick.C {
+						if run.cmd.Process.Signal(sig) != nil {
+							return
+						}
+					}
+				}()
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := stoppedOne(t)
+			var before []string
+			if name == "timeout" {
+				path, err := exec.LookPath("timeout")
+				if err != nil {
+					t.Skip(err)
+				}
+				before = []string{path, "1000"}
+			}
+			run := w.beginBy(before, "run", "one", "--prompt", w.busy())
+			pids := w.pids("cli", "child")
+			storm(t, run)
+			if out := run.end(); out.code != 130 {
+				t.Errorf("exit code %d\n%s", out.code, out.stderr)
+			}
+			waitFor(t, "the turn is closed", func() bool { return w.agent("one").PID == nil })
+			turns := w.turnsOf("one")
+			if len(turns) != 1 || turns[0].State != "aborted" || *turns[0].Reason != "interrupted" || turns[0].Snapshot == nil {
+				t.Errorf("turns %+v", turns)
+			}
+			for _, pid := range pids {
+				waitFor(t, "the process is gone", func() bool { return ended(pid) })
+			}
+		})
+	}
+}
+
+// nohup starts paw with SIGHUP ignored, and it stays so.
+func TestRunStartedByNohupOutlivesItsTerminal(t *testing.T) {
+	t.Parallel()
+	w := stoppedOne(t)
+	run := w.beginBy([]string{"sh", "-c", `trap '' HUP; exec "$@"`, "sh"}, "run", "one", "--prompt", "do: run echo $PPID > "+w.root+"/cli; while ! test -e "+w.root+"/go; do sleep 0.05; done\ndo: say done")
+	w.pids("cli")
+	run.signal(syscall.SIGHUP)
+	w.write(w.root, "go", "")
+	if out := run.end(); out.code != 0 {
+		t.Errorf("exit code %d\n%s", out.code, out.stderr)
+	}
+	if turns := w.turnsOf("one"); len(turns) != 1 || turns[0].State != "finished" {
 		t.Errorf("turns %+v", turns)
 	}
 }

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// What paw was given is not for the tmux server that it starts, nor for the daemons
+// that a set-up command leaves: they would hold a lock as long as they live.
+func TestNothingThatPawStartsKeepsWhatPawInherited(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml",
+		"[worktree]\nsetup = \"setsid sleep 1000 >/dev/null 2>&1 & echo $! > "+w.root+"/daemon\"\n")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(w.root, "lock")
+	lock, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, "start", "--cli", "demo", "--detach")
+	cmd.Dir, cmd.Env, cmd.ExtraFiles = w.repo, append(append([]string{}, w.env...), "PAW_TEST_MAIN=1"), []*os.File{lock}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	lock.Close()
+	daemon := w.pids("daemon")[0]
+	t.Cleanup(func() { _ = unix.Kill(daemon, unix.SIGKILL) })
+	if ended(daemon) || strings.TrimSpace(w.ok(w.tmux("list-sessions")).stdout) == "" {
+		t.Fatal("neither the daemon nor the server may have ended, or this test shows nothing")
+	}
+	again, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if err := unix.Flock(int(again.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		t.Errorf("the lock outlives paw: %v", err)
+	}
+}
