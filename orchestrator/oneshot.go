@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"paw/orchestrator/agent"
+	"paw/session"
 	"paw/session/turn"
 )
 
@@ -60,6 +61,7 @@ func (r *headlessTurn) execute(ctx context.Context) agent.Ended {
 			show(kept, text)
 			show(r.o.Err, text)
 		},
+		Began: func(pid int) { _ = session.NoteCLI(r.lock, pid) }, // only a CLI that closes its lock needs it
 		Started: func(kill func()) {
 			if r.o.Started != nil {
 				r.o.Started(kill)

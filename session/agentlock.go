@@ -28,7 +28,7 @@ const (
 type AgentLock struct {
 	// State is LockHeld as long as the launch runs. The lock itself is the first proof. Programs close what they
 	// inherited, or mark it to be closed by the program that replaces them (node does): then the launch runs as long as
-	// the process that took the lock, or as long as one that WithSurvivors found.
+	// the process that became the CLI, or as long as one that WithSurvivors found.
 	State LockState
 	// Holder is who took the lock last. When State is LockFree it is history, good for telling a reboot from a crash.
 	Holder Holder
@@ -106,9 +106,9 @@ func (l Locks) ProbeAgent(session, agent string) (AgentLock, error) {
 	holder := readHolder(f)
 	found := AgentLock{State: state, Holder: holder, HolderAlive: holder.Alive()}
 	if found.letGo() {
-		found.State = LockHeld
+		found.State, found.Holders = LockHeld, holder.besides()
 	}
-	if found.State == LockFree || found.HolderAlive {
+	if found.State == LockFree || found.HolderAlive || len(found.Holders) > 0 {
 		return found, nil
 	}
 	if found.Holders = LockHolders(path); len(found.Holders) > 0 {
@@ -121,9 +121,22 @@ func (l Locks) ProbeAgent(session, agent string) (AgentLock, error) {
 	return found, nil
 }
 
-// letGo tells whether the lock is free although the process that took it runs on, as another program that has closed
-// it. A paw that ran a turn without a terminal frees the lock when the turn is over, and goes on.
-func (a AgentLock) letGo() bool { return a.State == LockFree && a.HolderAlive && !a.Holder.Headless }
+// letGo tells whether the lock is free although the CLI runs, which has closed it. A paw that runs a turn without a
+// terminal keeps the lock itself: it has seen the end of its CLI when it frees the lock, unless it was killed.
+func (a AgentLock) letGo() bool {
+	if a.State != LockFree || a.Holder.Headless && a.HolderAlive {
+		return false
+	}
+	return a.Holder.cli().Alive()
+}
+
+// besides is the CLI of a headless turn, none where the holder itself became the CLI.
+func (h Holder) besides() []int {
+	if !h.Headless {
+		return nil
+	}
+	return []int{h.CLI}
+}
 
 // WithSurvivors returns what the probe found, with LockHeld when the launch runs on as other processes than the one
 // that took the lock, although none of them has it: the program of a wrapper that was killed alone. program is what the
@@ -170,8 +183,8 @@ func (l Locks) tryAgent(file string) (*os.File, error) {
 		return nil, err
 	}
 	last := readHolder(f)
-	before := AgentLock{State: LockFree, Holder: last, HolderAlive: last.PID != os.Getpid() && last.Alive()}
-	if before.letGo() {
+	before := AgentLock{State: LockFree, Holder: last, HolderAlive: last.Alive()}
+	if last.PID != os.Getpid() && before.letGo() {
 		release(f)
 		return nil, unix.EWOULDBLOCK
 	}

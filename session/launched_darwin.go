@@ -7,10 +7,10 @@ type Processes map[int][]int
 // ListProcesses is not known on macOS.
 func ListProcesses() Processes { return nil }
 
-// Launched returns the holder as long as it lives; what it started is not known
+// Launched returns the CLI as long as it lives; what it started is not known
 // on macOS.
 func (h Holder) Launched(Processes) []int {
-	if h.Headless || !h.Alive() {
+	if h = h.cli(); !h.Alive() {
 		return nil
 	}
 	return []int{h.PID}

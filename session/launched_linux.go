@@ -43,14 +43,15 @@ func ListProcesses() Processes {
 	return found
 }
 
-// Launched returns the living processes of the holder's launch: the holder itself
-// and what is in the terminal session that it leads, which a CLI keeps for its
+// Launched returns the living processes of the holder's launch: the CLI that the
+// holder became or runs, and what is in the terminal session that it leads, which a CLI keeps for its
 // own processes and leaves to its tools only where it does not start them with
-// setsid(2). While the holder lives its number names that session. After that the
+// setsid(2). While the CLI lives its number names that session. After that the
 // number may name another one, so only processes that carry the launch's
 // PAW_LAUNCH are of it.
 func (h Holder) Launched(processes Processes) []int {
-	if h.PID <= 0 || h.Headless || h.BootID != BootID() {
+	h = h.cli()
+	if h.PID <= 0 || h.BootID != BootID() {
 		return nil
 	}
 	pids := slices.Clone(processes[h.PID])

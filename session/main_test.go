@@ -29,6 +29,7 @@ var children = map[string]func(args []string) error{
 	"hold":        childHold,
 	"hold-exec":   childHoldExec,
 	"hold-drop":   childHoldDrop,
+	"hold-turn":   childHoldTurn,
 	"small-files": childSmallFiles,
 	"save":        childSave,
 }

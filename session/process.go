@@ -18,6 +18,18 @@ type Holder struct {
 	At         time.Time `json:"at"`                 // when the lock was taken, UTC
 	Headless   bool      `json:"headless,omitempty"` // it is a paw that runs a turn without a terminal
 	Prompted   bool      `json:"prompted,omitempty"` // its CLI gets a first prompt from paw
+	// The CLI of a headless turn and its start time, once it runs.
+	CLI      int    `json:"cli,omitempty"`
+	CLIStart uint64 `json:"cli_start,omitempty"`
+}
+
+// cli is the process that leads the launch's terminal session: the holder, which became the CLI, or the CLI of a headless
+// turn.
+func (h Holder) cli() Holder {
+	if h.Headless {
+		h.PID, h.StartTime = h.CLI, h.CLIStart
+	}
+	return h
 }
 
 // ThisProcess identifies the calling process; it stays valid when the process executes another program. Session, Agent

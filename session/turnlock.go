@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"os"
 	"sync"
 
@@ -19,4 +20,16 @@ func (l Locks) HoldForTurn(session, agent string, h Holder) (f *os.File, giveBac
 	}
 	unix.CloseOnExec(int(f.Fd()))
 	return f, sync.OnceFunc(func() { release(f) }), nil
+}
+
+// NoteCLI writes into a lock that HoldForTurn has taken which process is the CLI: when the caller is killed, a CLI that
+// has closed the lock is known by that.
+func NoteCLI(lock *os.File, pid int) error {
+	facts, err := inspectProcess(pid)
+	if err != nil {
+		return fmt.Errorf("process %d: %w", pid, err)
+	}
+	h := readHolder(lock)
+	h.CLI, h.CLIStart = pid, facts.started
+	return writeHolder(lock, h)
 }

@@ -78,17 +78,23 @@ func launchers(t *testing.T) map[string][]string {
 func launchedBy(t *testing.T, command []string) *world {
 	t.Helper()
 	w := newWorld(t)
-	words, err := json.Marshal(command) // a list of strings is the same in TOML
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[clis.demo]\ncommand = "+string(words)+"\n")
+	w.launchBy(command)
 	t.Cleanup(func() {
 		for _, pid := range w.launched() {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	})
 	return w
+}
+
+// launchBy has the demo CLI started by a command from now on.
+func (w *world) launchBy(command []string) {
+	w.t.Helper()
+	words, err := json.Marshal(command) // a list of strings is the same in TOML
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[clis.demo]\ncommand = "+string(words)+"\n")
 }
 
 // launched are the living processes that carry the mark of a launch in this world.

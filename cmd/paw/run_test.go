@@ -260,8 +260,21 @@ func TestRunStartedByNohupOutlivesItsTerminal(t *testing.T) {
 
 // A killed paw leaves its CLI, and the CLI the lock: nobody starts a second one.
 func TestKilledRunLeavesTheAgentHeldByItsCLI(t *testing.T) {
-	t.Parallel()
-	w := stoppedOne(t)
+	for _, kind := range []string{"with the lock", "without it"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			w := stoppedOne(t)
+			if kind == "without it" {
+				w.launchBy(launchers(t)["exec that drops the lock"])
+			}
+			w.killedRun()
+		})
+	}
+}
+
+func (w *world) killedRun() {
+	t := w.t
+	t.Helper()
 	run := w.begin("run", "one", "--prompt", w.busy())
 	pids := w.pids("cli", "child")
 	run.signal(syscall.SIGKILL)

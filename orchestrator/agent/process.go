@@ -32,6 +32,8 @@ type Process struct {
 	Lock *os.File // inherited, so that it stays locked as long as the CLI runs; may be nil
 	// Stdout and Stderr get each line without its end, while the CLI runs; never one of them twice at once.
 	Stdout, Stderr func(line []byte)
+	// Began, which may be nil, gets the process that was started.
+	Began func(pid int)
 	// Started gets a function that kills the CLI and all it started at once.
 	Started func(kill func())
 }
@@ -85,6 +87,9 @@ func (p Process) await(ctx context.Context, cmd *exec.Cmd) (interrupted bool, er
 		return false, fmt.Errorf("%s: %w", p.Argv[0], err)
 	}
 	leader := cmd.Process.Pid
+	if p.Began != nil {
+		p.Began(leader)
+	}
 	p.Started(func() { killAll(leader) })
 	defer p.Started(func() {})
 	ended := make(chan struct{})
