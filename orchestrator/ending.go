@@ -17,7 +17,7 @@ import (
 // kernel sends SIGHUP), and again after SIGTERM.
 const (
 	hangUpGrace    = 3 * time.Second
-	terminateGrace = 5 * time.Second
+	terminateGrace = 10 * time.Second // gemini takes 4 where it asks for trust
 )
 
 // endAgents kills the panes by id and ends what runs on of the agents' launches.

@@ -51,11 +51,14 @@ func watchInterrupts(cancel context.CancelFunc, a *app) <-chan struct{} {
 			if time.Since(first) < oneInterrupt {
 				continue
 			}
-			kill := a.killTurn.Load()
-			if kill == nil {
-				os.Exit(exitInterrupted)
+			if kill := a.killTurn.Load(); kill != nil {
+				(*kill)()
+				continue
 			}
-			(*kill)()
+			if do := a.beforeExit.Load(); do != nil {
+				(*do)()
+			}
+			os.Exit(exitInterrupted)
 		}
 	}()
 	return interrupted

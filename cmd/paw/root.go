@@ -17,6 +17,7 @@ type app struct {
 	stdout, stderr io.Writer
 	env            []string
 	json           bool
+	beforeExit     atomic.Pointer[func()] // called when a second signal ends paw at once
 	killTurn       atomic.Pointer[func()] // kills the CLI of a headless turn; nil before one is begun
 	colours        *bool                  // nil until asked
 	notes          []string               // for --json, see note
