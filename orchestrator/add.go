@@ -120,9 +120,28 @@ func (p *Paw) planAddition(ctx context.Context, s *session.Session, o AddOptions
 		if err := p.startFrom(ctx, s, a, from, o.Prompt); err != nil {
 			return nil, err
 		}
+	} else if err := a.takeBack(ctx); err != nil {
+		return nil, err
 	}
 	a.plans = plansOf(s, a.draft.Worktrees)
 	return a, conflict(a.m.Check(ctx, a.plans))
+}
+
+// takeBack lets new agents work in the worktrees of their branches that agents
+// before them have left (paw remove --keep-worktree).
+func (a *addition) takeBack(ctx context.Context) error {
+	released, err := a.m.Released(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range a.draft.Worktrees {
+		w := &a.draft.Worktrees[i]
+		if path := released[w.Branch]; path != "" {
+			w.WorktreePath, w.TakenBack = path, true
+			a.notes[w.Agent] = append(a.notes[w.Agent], "works on in "+path)
+		}
+	}
+	return nil
 }
 
 // recordAddition writes the intent: the agents that are about to be made, and

@@ -22,7 +22,9 @@ type RemoveOptions struct {
 
 // Removed is what remove did, and how to get it back.
 type Removed struct {
+	Session   string
 	Agent     string
+	CLI       string
 	Branch    string
 	Worktree  string
 	RescueRef string   // holds what was not committed, with --force
@@ -47,7 +49,7 @@ func (p *Paw) Remove(ctx context.Context, s *session.Session, name string, o Rem
 		return nil, err
 	}
 	m := p.manager(repository)
-	removed := &Removed{Agent: name, Branch: w.Branch, Worktree: w.WorktreePath, Children: s.Children(name)}
+	removed := &Removed{Session: s.Name, Agent: name, CLI: w.CLI, Branch: w.Branch, Worktree: w.WorktreePath, Children: s.Children(name)}
 	if err := p.betweenTurns(ctx, s, []string{name}, o); err != nil {
 		return removed, err
 	}

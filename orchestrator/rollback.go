@@ -72,6 +72,12 @@ func (p *Paw) rollbackWorktrees(ctx context.Context, s *session.Session, plans [
 	}
 	var made []worktree.Made
 	for _, plan := range plans {
+		if plan.TakeBack { // it was there before
+			if err := p.manager(repository).Release(ctx, plan); err != nil {
+				return err
+			}
+			continue
+		}
 		// What Create could not complete it has taken back already.
 		if _, err := os.Lstat(plan.Path); err == nil {
 			one := worktree.Made{Agent: plan.Agent, BranchCreated: plan.CreateBranch}

@@ -112,7 +112,7 @@ func plansOf(s *session.Session, agents []session.Worktree) []worktree.Plan {
 func planOf(s *session.Session, w session.Worktree) worktree.Plan {
 	return worktree.Plan{
 		Agent: w.Agent, Branch: w.Branch, Path: w.WorktreePath, Base: w.BaseCommit,
-		CreateBranch: w.BranchCreated, Owner: ownerOf(s, w.Agent),
+		CreateBranch: w.BranchCreated, TakeBack: w.TakenBack, Owner: ownerOf(s, w.Agent),
 	}
 }
 

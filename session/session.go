@@ -89,6 +89,8 @@ type Worktree struct {
 	BaseCommit      string            `json:"base_commit"`         // where the agent's branch started
 	CreatedAt       time.Time         `json:"created_at,omitzero"` // UTC; zero where an older paw made the agent
 	From            *Origin           `json:"from,omitempty"`      // what it started from, nil for a branch from a commit alone
+	// TakenBack: its worktree was there before, kept by an earlier agent, with what is in it.
+	TakenBack bool `json:"taken_back,omitempty"`
 	// Headless: made for turns without a terminal. It gets a pane only when somebody recovers the session by its name.
 	Headless bool `json:"headless,omitempty"`
 

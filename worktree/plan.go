@@ -13,6 +13,7 @@ type Plan struct {
 	Path         string // absolute; not yet there, or an empty directory
 	Base         string // commit id the branch starts from when it is created
 	CreateBranch bool   // false: the branch exists already
+	TakeBack     bool   // the worktree is one that paw has made and released, with what is in it
 
 	// Owner is written as the reason of the worktree's lock, such as
 	// "paw session/agent". It says later whose a registration is, however little of
@@ -136,14 +137,14 @@ func (m Manager) checkRegistry(p Plan, entries []Entry) error {
 	}
 	mine := false
 	for _, e := range entries {
-		if ownedBy(e, p) {
+		if ownedBy(e, p) || p.TakeBack && released(e, p) {
 			mine = true
 			continue
 		}
 		if e.Path != "" && !e.Bare {
 			at := resolved(e.Path)
 			if at == target {
-				return conflict(p.Agent, "", "worktree path %s: already a worktree%s", p.Path, withBranch(e))
+				return conflict(p.Agent, m.dropStale(e), "worktree path %s: already a worktree%s", p.Path, withBranch(e))
 			}
 			if within(target, at) {
 				return conflict(p.Agent, "", "worktree path %s: inside the worktree %s", p.Path, e.Path)
@@ -154,11 +155,47 @@ func (m Manager) checkRegistry(p Plan, entries []Entry) error {
 		}
 		for _, held := range heldBranches(e.AdminDir) {
 			if held == p.Branch {
-				return conflict(p.Agent, "", "branch %s: checked out at %s", p.Branch, e.Path)
+				return conflict(p.Agent, m.dropStale(e), "branch %s: checked out at %s", p.Branch, e.Path)
 			}
 		}
 	}
 	return checkPlace(p, mine)
+}
+
+// released reports whether a registration is that of a worktree for p which paw
+// once made, and released.
+func released(e Entry, p Plan) bool {
+	return !e.Locked && !e.Prunable && e.Branch == p.Branch && samePath(e.Path, p.Path) && exists(releasedMark(e.AdminDir))
+}
+
+// Released returns where the worktrees are that paw has made and released, by
+// branch.
+func (m Manager) Released(ctx context.Context) (map[string]string, error) {
+	entries, err := m.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]string{}
+	for _, e := range entries[1:] {
+		if released(e, Plan{Branch: e.Branch, Path: e.Path}) {
+			found[e.Branch] = e.Path
+		}
+	}
+	return found, nil
+}
+
+// dropStale is the command that drops the registration of a directory that is
+// gone, "" for one that is there.
+func (m Manager) dropStale(e Entry) string {
+	if e.Path == "" || exists(e.Path) {
+		return ""
+	}
+	repository, path := quote(m.home().Dir), quote(e.Path)
+	drop := "git -C " + repository + " worktree remove " + path
+	if e.Locked {
+		drop = "git -C " + repository + " worktree unlock " + path + " && " + drop
+	}
+	return drop
 }
 
 // ownedBy reports whether a registration was made for this plan. Path and

@@ -24,6 +24,9 @@ func (m Manager) Release(ctx context.Context, p Plan) error {
 			_, err := m.toTrash(e.AdminDir, filepath.Base(e.AdminDir)+"-registration")
 			return err
 		}
+		if err := os.WriteFile(releasedMark(e.AdminDir), nil, 0o666); err != nil {
+			return err
+		}
 		// What `git worktree unlock` does, which wants to find the way back from the directory.
 		err := os.Remove(filepath.Join(e.AdminDir, "locked"))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -42,9 +45,24 @@ func (m Manager) Lock(ctx context.Context, p Plan) (locked bool, err error) {
 			return nil
 		}
 		locked = true
-		return os.WriteFile(filepath.Join(e.AdminDir, "locked"), []byte(p.Owner+"\n"), 0o666)
+		return lockFor(e, p)
 	})
 	return locked, err
+}
+
+// releasedMark tells a worktree that paw has released from one that the user has
+// unlocked, in which an agent may be at work.
+func releasedMark(admin string) string { return filepath.Join(admin, "paw-released") }
+
+// lockFor does what `git worktree lock` does.
+func lockFor(e Entry, p Plan) error {
+	if err := os.WriteFile(filepath.Join(e.AdminDir, "locked"), []byte(p.Owner+"\n"), 0o666); err != nil {
+		return err
+	}
+	if err := os.Remove(releasedMark(e.AdminDir)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // eachAt calls do for the registrations at the path of p, under the repository lock.

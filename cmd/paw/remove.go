@@ -60,6 +60,7 @@ func (a *app) printRemoved(r *orchestrator.Removed, o orchestrator.RemoveOptions
 		return
 	case o.KeepWorktree:
 		fmt.Fprintf(a.stdout, "%s removed; its worktree %s and branch %s stay\n", r.Agent, r.Worktree, r.Branch)
+		fmt.Fprintf(a.stdout, "paw add --cli %s --branches %s --session %s takes it back\n", r.CLI, r.Branch, r.Session)
 	default:
 		fmt.Fprintf(a.stdout, "%s removed; its branch %s stays\n", r.Agent, r.Branch)
 	}
