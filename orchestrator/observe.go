@@ -125,6 +125,9 @@ func (p *Paw) joinFacts(s *session.Session, on panesOn, agents []agentFacts) fac
 	byAgent := map[string]*tmux.Pane{}
 	for i := range on.panes {
 		pane := &on.panes[i]
+		if s.ID != "" && pane.PawID != "" && pane.PawID != s.ID {
+			continue // of a session of this name in another home
+		}
 		ours := pane.Identity != nil && pane.Identity.Session == s.Name && s.Worktree(pane.Identity.Agent) != nil
 		if (ours && f.tmuxID == "") || pane.PawSession == s.Name {
 			f.tmuxID = pane.SessionID

@@ -140,9 +140,13 @@ func (p *Paw) placePanes(ctx context.Context, s *session.Session, f facts, add [
 	}
 	width, height := p.terminalSize()
 	created, err := client.Create(ctx, tmux.NewSession{
-		Name: s.Tmux.Session, PawSession: s.Name, Dir: s.RepoPath, Width: width, Height: height,
+		Name: s.Tmux.Session, PawSession: s.Name, PawID: s.ID, Dir: s.RepoPath, Width: width, Height: height,
 		Layout: p.Config.Tmux.Layout, Agents: add,
 	})
+	if errors.Is(err, tmux.ErrDuplicate) {
+		return failf(KindError, "tmux session %s is not of this session", s.Tmux.Session).
+			hint("tmux -S %s rename-session -t =%s OTHER", quote(s.Tmux.Socket), s.Tmux.Session)
+	}
 	if err != nil {
 		return tmuxError(err)
 	}

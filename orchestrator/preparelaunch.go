@@ -46,6 +46,7 @@ func (p *Paw) prepareLaunch(ctx context.Context, s *session.Session, j *job, gen
 	w.Command = recordedCommand(command.Argv, j.prompt)
 	return tmux.AgentPane{
 		Identity: tmux.Identity{Session: s.Name, Agent: w.Agent, Generation: generation},
+		PawID:    s.ID,
 		Argv:     []string{p.Executable, "__agent", s.Name, w.Agent, fmt.Sprint(generation), path},
 		Label:    w.Agent,
 	}, nil

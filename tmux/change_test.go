@@ -25,7 +25,7 @@ func TestArgumentsArriveByteForByte(t *testing.T) {
 		"--flag", "-", "~", "{", "}", "a b", "tab\t", "*", "`id`", "&&", "|", "=name:",
 	}
 	agent := func(name, out string) AgentPane {
-		return AgentPane{Identity{"s", name, 1}, append([]string{self, "__pane", "argv", filepath.Join(dir, out)}, args...), ""}
+		return AgentPane{Identity: Identity{"s", name, 1}, Argv: append([]string{self, "__pane", "argv", filepath.Join(dir, out)}, args...)}
 	}
 	check := func(out string) {
 		t.Helper()

@@ -18,6 +18,7 @@ const (
 type NewSession struct {
 	Name       string // of the tmux session; letters, digits, _ and -
 	PawSession string // @paw_session
+	PawID      string // @paw_id, "" for none
 	Dir        string // absolute; where windows that the user opens start
 	// Width and Height are those of the terminal that will be attached, 0 for 220x60.
 	Width, Height int
@@ -38,6 +39,8 @@ const (
 	leaseSeconds = "60"
 )
 
+var pawID = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
+
 var sessionName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
 
 func (s *NewSession) check() error {
@@ -46,6 +49,9 @@ func (s *NewSession) check() error {
 	}
 	if !word.MatchString(s.PawSession) {
 		return fmt.Errorf("session %q: not a valid name", s.PawSession)
+	}
+	if s.PawID != "" && !pawID.MatchString(s.PawID) {
+		return fmt.Errorf("session %s: %q is not an id", s.PawSession, s.PawID)
 	}
 	if len(s.Agents) == 0 {
 		return fmt.Errorf("tmux session %s: no agents", s.Name)
@@ -115,7 +121,7 @@ func (c *Client) reserveRest(ctx context.Context, made *reserved, s NewSession) 
 // finish sets what the session keeps, by ids, starts who does not run, and looks at the first agent.
 func finish(made reserved, s NewSession) []command {
 	first := made.places[0].pane
-	commands := append(sessionOptions(made.session, s.PawSession), fill(made.places, s.Agents)...)
+	commands := append(sessionOptions(made.session, s.PawSession, s.PawID), fill(made.places, s.Agents)...)
 	commands = append(commands, releasePanes(first)...)
 	return append(commands, command{"select-window", "-t", first}, command{"select-pane", "-t", first})
 }

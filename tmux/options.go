@@ -16,11 +16,16 @@ type AgentPane struct {
 	Argv []string
 	// Label is shown in the pane's border; the agent's name when empty.
 	Label string
+	// PawID is @paw_id of the pane, "" for none: the id of the record that its session has.
+	PawID string
 }
 
 func (a AgentPane) check() error {
 	if !word.MatchString(a.Identity.Session) || !word.MatchString(a.Identity.Agent) {
 		return fmt.Errorf("agent %q: not a valid identity", a.Identity.option())
+	}
+	if a.PawID != "" && !pawID.MatchString(a.PawID) {
+		return fmt.Errorf("agent %s: %q is not an id", a.Identity.Agent, a.PawID)
 	}
 	if len(a.Argv) < 2 {
 		return fmt.Errorf("agent %s: a command of one word would go through a shell", a.Identity.Agent)
@@ -62,12 +67,16 @@ func exitFormat(pawSession string) string {
 
 // paneOptions mark a pane as an agent's.
 func paneOptions(pane string, a AgentPane) []command {
-	return []command{
+	commands := []command{
 		{"set-option", "-p", "-t", pane, "remain-on-exit", "on"},
 		{"set-option", "-p", "-q", "-t", pane, "remain-on-exit-format", exitFormat(a.Identity.Session)}, // -q: unknown before 3.3
 		{"set-option", "-p", "-t", pane, "@paw_agent", a.Identity.option()},
 		labelOption(pane, a.label()),
 	}
+	if a.PawID != "" { // a user may move the pane into another session
+		commands = append(commands, command{"set-option", "-p", "-t", pane, "@paw_id", a.PawID})
+	}
+	return commands
 }
 
 func (a AgentPane) label() string {
@@ -102,11 +111,15 @@ func releasePanes(pane string) []command {
 	}
 }
 
-func sessionOptions(session, pawSession string) []command {
-	return []command{
+func sessionOptions(session, pawSession, pawID string) []command {
+	commands := []command{
 		{"set-option", "-t", session, "destroy-unattached", "off"},
 		{"set-option", "-t", session, "@paw_session", pawSession},
 	}
+	if pawID != "" {
+		commands = append(commands, command{"set-option", "-t", session, "@paw_id", pawID})
+	}
+	return commands
 }
 
 func labelOption(pane, label string) command {
@@ -142,7 +155,7 @@ func (c *Client) Mark(ctx context.Context, sessionID, pawSession string, panes m
 	if !word.MatchString(pawSession) {
 		return fmt.Errorf("session %q: not a valid name", pawSession)
 	}
-	commands := sessionOptions(sessionID, pawSession)
+	commands := sessionOptions(sessionID, pawSession, "")
 	for _, id := range slices.Sorted(maps.Keys(panes)) {
 		if err := checkID('%', id); err != nil {
 			return err

@@ -16,6 +16,8 @@ type Pane struct {
 	ID, SessionID, SessionName, WindowID string
 	// PawSession is @paw_session of the tmux session the pane is in now, "" in a user's own session.
 	PawSession string
+	// PawID is @paw_id of the pane or, where it has none, of the tmux session that the pane is in now.
+	PawID string
 	// Identity is nil for a user's pane.
 	Identity *Identity
 	Dead     bool
@@ -43,7 +45,7 @@ const separator = "|"
 // paneFields are asked of every pane, the free text last.
 var paneFields = []string{
 	"#{pane_id}", "#{session_id}", "#{window_id}", "#{pane_dead}", "#{pane_dead_status}", "#{pane_dead_signal}",
-	"#{pane_pid}", "#{q:@paw_session}", "#{q:@paw_agent}", "#{q:session_name}", "#{q:pane_start_command}",
+	"#{pane_pid}", "#{q:@paw_session}", "#{q:@paw_id}", "#{q:@paw_agent}", "#{q:session_name}", "#{q:pane_start_command}",
 	"#{q:pane_title}",
 }
 
@@ -149,7 +151,7 @@ func parsePane(text string) (Pane, bool) {
 	}
 	p := Pane{
 		ID: f[0], SessionID: f[1], WindowID: f[2], Dead: f[3] == "1",
-		PawSession: f[7], SessionName: f[9], Identity: identityOf(f[10], f[8]), Title: f[11],
+		PawSession: f[7], PawID: f[8], SessionName: f[10], Identity: identityOf(f[11], f[9]), Title: f[12],
 	}
 	p.PID, _ = strconv.Atoi(f[6]) // 0 for a pane that never had a process
 	if p.Dead {

@@ -140,7 +140,7 @@ func TestIdentityOf(t *testing.T) {
 
 func TestDeadPanesExitOnOldTmux(t *testing.T) {
 	line := func(status, signal string) string {
-		return "P|%1|$1|@1|1|" + status + "|" + signal + "|77|s|s/a|paw-s|paw\\ __agent\\ s\\ a\\ 1|title|\n"
+		return "P|%1|$1|@1|1|" + status + "|" + signal + "|77|s|id|s/a|paw-s|paw\\ __agent\\ s\\ a\\ 1|title|\n"
 	}
 	for text, want := range map[string]string{
 		line("0", ""): "exit 0", line("255", ""): "exit 255", line("", "9"): "signal 9", line("", "KILL"): "signal 9",
@@ -233,7 +233,7 @@ func TestStoppedServerTimesOut(t *testing.T) {
 }
 
 func FuzzParsePanes(f *testing.F) {
-	f.Add("P|%1|$1|@1|1|0||77|s|s/a|paw-s|paw\\ __agent\\ s\\ a\\ 1|title|\nP|%2|")
+	f.Add("P|%1|$1|@1|1|0||77|s|id|s/a|paw-s|paw\\ __agent\\ s\\ a\\ 1|title|\nP|%2|")
 	f.Add("P|%1|\\")
 	f.Fuzz(func(t *testing.T, out string) {
 		all, sessions := parsePanes(out, "P|")
@@ -246,4 +246,36 @@ func FuzzParsePanes(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The id of the record goes with an agent's pane wherever the user moves it; panes of the user have that of the session
+// they stand in.
+func TestPawIDGoesWithThePane(t *testing.T) {
+	c := privateClient(t)
+	s := newSession1(t, "s", 1)
+	s.PawID = "0e6a-1"
+	made := create(t, c, s)
+	more := agentPane(t, "s", "moved", "exec sleep 1000")
+	more.PawID = s.PawID
+	added, err := c.AddPanes(context.Background(), made.SessionID, "", []AgentPane{more})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw(t, c, "new-session", "-d", "-s", "mine", "sh", "-c", "exec sleep 1000")
+	raw(t, c, "join-pane", "-d", "-s", added["moved"], "-t", "=mine:")
+	own := raw(t, c, "split-window", "-d", "-P", "-F", "#{pane_id}", "-t", made.Panes["a1"], "sh", "-c", "exec sleep 1000")
+	for id, want := range map[string]string{made.Panes["a1"]: s.PawID, added["moved"]: s.PawID, own: s.PawID} {
+		if got := paneByID(t, c, id).PawID; got != want {
+			t.Errorf("pane %s: %q", id, got)
+		}
+	}
+	for _, p := range panes(t, c) {
+		if p.SessionName == "mine" && p.ID != added["moved"] && p.PawID != "" {
+			t.Errorf("a pane of the user's: %+v", p)
+		}
+	}
+	s.Name, s.PawID = "paw-t", "a b"
+	if _, err := c.Create(context.Background(), s); err == nil {
+		t.Error("an id of two words was taken")
+	}
 }

@@ -80,7 +80,7 @@ func (c *Client) reserveSession(ctx context.Context, s NewSession) (reserved, er
 
 // firstOptions are those of a new session; pane is a format that finds its pane.
 func firstOptions(s NewSession, pane string) []command {
-	return append(sessionOptions(pane, s.PawSession),
+	return append(sessionOptions(pane, s.PawSession, s.PawID),
 		// tmux 3.2 ignores -x and -y of a detached session; resize-window leaves window-size at manual.
 		command{"resize-window", "-t", pane, "-x", strconv.Itoa(s.Width), "-y", strconv.Itoa(s.Height)},
 		command{"set-option", "-w", "-u", "-t", pane, "window-size"})
