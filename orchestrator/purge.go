@@ -70,7 +70,11 @@ func (p *Paw) Purge(ctx context.Context, s *session.Session, o RemoveOptions) (*
 		if err := p.deleteState(s.Name); err != nil || !o.Tags {
 			return err
 		}
-		return p.purgeTurns(ctx, m, s, purged, o.Force)
+		agents, err := p.turnsToPurge(ctx, m, s)
+		if err != nil {
+			return err
+		}
+		return p.purgeTurns(ctx, m, s.Name, agents, purged, o.Force)
 	})
 }
 

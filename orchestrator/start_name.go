@@ -20,12 +20,11 @@ func (p *Paw) sessionName(ctx context.Context, repository worktree.Repository, o
 	if err != nil {
 		return "", err
 	}
-	tagged, err := p.takenTurnSessions(ctx, repository.CommonDir)
+	space, err := p.turnSpaceOf(ctx, repository)
 	if err != nil {
 		return "", err
 	}
-	logged := p.loggedTurnSessions()
-	used := func(name string) bool { return anyIn(tagged, name, agents) || anyIn(logged, name, agents) }
+	used := func(name string) bool { return space.of(name).any() || anyIn(space.tagged, name, agents) }
 	other := func(stem string) *Error { // the hint of a name that would do
 		e := &Error{}
 		for n := 2; ; n++ {
@@ -37,13 +36,8 @@ func (p *Paw) sessionName(ctx context.Context, repository worktree.Repository, o
 	}
 	if o.Name != "" {
 		taken, _ := p.nameTaken(o.Name, true, repository, foreign, agents)
-		switch {
-		case taken != nil:
-		case anyIn(tagged, o.Name, agents):
-			taken = failf(KindUsage, "session %s: tags %s of an earlier session exist", o.Name, turn.TagName(o.Name+"_"+agents[0].name, 0)).
-				hint("paw purge %s --tags", o.Name)
-		case used(o.Name):
-			taken = failf(KindUsage, "session %s: turns of an earlier session are kept under this name", o.Name)
+		if taken == nil && used(o.Name) {
+			taken = space.taken(o.Name, agents)
 		}
 		if taken != nil {
 			taken.Hints = append(taken.Hints, other(o.Name).Hints...)
@@ -66,6 +60,26 @@ func (p *Paw) sessionName(ctx context.Context, repository worktree.Repository, o
 			return "", taken
 		}
 	}
+}
+
+// taken is the refusal of a name under which there are turns.
+func (space turnSpace) taken(name string, agents []plannedAgent) *Error {
+	earlier := space.of(name)
+	names := earlier.inRepository()
+	for _, a := range agents {
+		names = append(names, a.name)
+	}
+	e := failf(KindUsage, "session %s: turns of an earlier session are kept under this name", name)
+	for _, agent := range names {
+		if space.tagged[name+"_"+agent] {
+			e = failf(KindUsage, "session %s: tags %s of an earlier session exist", name, turn.TagName(name+"_"+agent, 0))
+			break
+		}
+	}
+	if len(earlier.here)+len(earlier.fetched) > 0 {
+		return e.hint("paw purge %s --tags", name)
+	}
+	return e
 }
 
 // clisOf is what --cli takes to start the same CLIs under names of their own.

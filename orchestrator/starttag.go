@@ -146,21 +146,6 @@ func (p *Paw) takenTurnSessions(ctx context.Context, commonDir string) (map[stri
 	return taken, nil
 }
 
-// loggedTurnSessions are the turn sessions that have logs, of any repository.
-func (p *Paw) loggedTurnSessions() map[string]bool {
-	logged := map[string]bool{}
-	entries, err := os.ReadDir(p.Paths.TurnsDir())
-	if err != nil {
-		return logged
-	}
-	for _, e := range entries {
-		for _, agent := range p.loggedAgents(e.Name()) {
-			logged[e.Name()+"_"+agent] = true
-		}
-	}
-	return logged
-}
-
 // takenAgents are the agent names of a session that turn tags use.
 func takenAgents(taken map[string]bool, sessionName string) map[string]bool {
 	agents := map[string]bool{}

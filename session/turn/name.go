@@ -56,8 +56,11 @@ const (
 
 var refPattern = regexp.MustCompile(`^refs/paw/([a-zA-Z0-9_]{1,64})/(claim|before|turn)/([1-9][0-9]*)$`)
 
+// HiddenPrefix is what all hidden refs begin with; the name of the turn session follows.
+const HiddenPrefix = "refs/paw/"
+
 // RefPrefix is what all hidden refs of a turn session begin with, up to and with the last slash.
-func RefPrefix(turnSession string) string { return "refs/paw/" + turnSession + "/" }
+func RefPrefix(turnSession string) string { return HiddenPrefix + turnSession + "/" }
 
 // OwnerRef returns the ref that says which session has taken the name of the turn session in a repository.
 func OwnerRef(turnSession string) string { return RefPrefix(turnSession) + "owner" }
