@@ -59,43 +59,55 @@ func (p *Paw) tagFinished(ctx context.Context, s *session.Session, w session.Wor
 		return // bringUp tags its start
 	}
 	err := p.withTurns(ctx, s, &w, func(t *turns) error {
-		tags, err := p.turnTags(ctx, t.m, w.TurnSession)
+		results := finishedTurns(&w, t.dir)
+		counted := countFinished(results)
+		t.remember(ctx, counted.Last, func(f *session.Finished) {
+			if counted.Last >= f.Last { // logs may be gone
+				*f = counted
+			}
+		})
+		refs, err := t.m.Refs(ctx, tagPrefix(w.TurnSession))
 		if err != nil {
 			return err
 		}
+		tags := tagsIn(refs, w.TurnSession)
 		var failed error
-		for _, result := range missingTags(&w, tags, t.dir) {
-			if err := t.tag(ctx, result); err != nil {
-				failed = errors.Join(failed, err)
-				continue
+		for _, result := range results {
+			commit, there := tags[result.Number]
+			switch {
+			case result.CommitHash == "":
+			case there:
+				failed = errors.Join(failed, p.tagElsewhere(s, w, result.Number, commit, result.CommitHash))
+			default:
+				failed = errors.Join(failed, t.tag(ctx, result))
+				p.Step("recover.tagged")
 			}
-			t.remember(ctx, result.Number)
-			p.Step("recover.tagged")
 		}
 		return failed
 	})
 	if err != nil {
-		p.say("paw: note: %s: not all tags of its turns are there: %v", w.Agent, err)
+		p.note("%s: not all tags of its turns are as they should be: %v", w.Agent, err)
 		p.logHook(w.CLI, "recover", err)
 	}
 }
 
-// missingTags are the results of the finished turns, and of the start as turn 0,
-// that have no tag. Logs that cannot be read have none to give.
-func missingTags(w *session.Worktree, tags []int, dir turn.Dir) []turn.Result {
-	tagged := map[int]bool{}
-	for _, n := range tags {
-		tagged[n] = true
+// countFinished counts what finishedTurns found.
+func countFinished(results []turn.Result) session.Finished {
+	counted := session.Finished{}
+	for _, r := range results {
+		counted.Add(r.Number)
 	}
-	var missing []turn.Result
-	if !tagged[0] && w.BaseCommit != "" {
-		missing = append(missing, turn.Result{CommitHash: w.BaseCommit})
-	}
+	return counted
+}
+
+// finishedTurns are the results of the start, as turn 0, and of the finished turns. Logs that cannot be read give none.
+func finishedTurns(w *session.Worktree, dir turn.Dir) []turn.Result {
+	results := []turn.Result{{CommitHash: w.BaseCommit}}
 	records, _ := dir.Records()
 	for _, r := range records {
-		if result, ok := r.Result(); ok && !tagged[r.Number] {
-			missing = append(missing, result)
+		if result, ok := r.Result(); ok {
+			results = append(results, result)
 		}
 	}
-	return missing
+	return results
 }

@@ -121,6 +121,11 @@ func (p *Paw) examineSession(ctx context.Context, s *session.Session, add func(e
 			add(failf(KindError, "%s/%s: %s", s.Name, a.Record.Agent, text), "")
 		}
 	}
+	_, problems, _ := p.Turns(ctx, s, "") // examineRepository says where that is gone
+	for _, problem := range problems {
+		bad = true
+		add(&Error{Kind: KindError, Message: s.Name + "/" + problem.Error(), Hints: hintsOf(problem)}, "")
+	}
 	if !bad {
 		add(nil, fmt.Sprintf("session %s is %s", s.Name, st.Status))
 	}

@@ -51,10 +51,7 @@ func (p *Paw) originOf(ctx context.Context, m worktree.Manager, s *session.Sessi
 		from.notes = append(from.notes, name+" has finished no turn yet: it begins where "+name+" began")
 	}
 	if from.Turn == 0 {
-		from.commit, err = m.Head(ctx, turn.TagRef(w.TurnSession, 0))
-		if err != nil {
-			from.commit = w.BaseCommit
-		}
+		from.commit = w.BaseCommit
 		return from, nil
 	}
 	return from, p.fillOrigin(ctx, m, s, from, list)
@@ -78,7 +75,7 @@ func (p *Paw) fillOrigin(ctx context.Context, m worktree.Manager, s *session.Ses
 	one, err := turnNumbered(s, list, strconv.Itoa(from.Turn))
 	tagged, tagErr := m.Head(ctx, turn.TagRef(turnSession, from.Turn))
 	switch {
-	case tagErr == nil:
+	case err != nil && tagErr == nil:
 		from.commit = tagged
 	case err != nil:
 		return err

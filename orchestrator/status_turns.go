@@ -36,8 +36,8 @@ type tagReader struct {
 	read map[string]map[string][]int // by common directory, then turn session
 }
 
-// add fills in what the turn tags say of each agent. Tags are history: they say
-// which turns ended, not what runs.
+// add fills in which tag an agent has last, and how many turns it has finished:
+// the record counts them, for agents of an older paw the tags do.
 func (r tagReader) add(ctx context.Context, st *SessionStatus) {
 	commonDir := st.Session.GitCommonDir
 	numbers, done := r.read[commonDir]
@@ -52,11 +52,18 @@ func (r tagReader) add(ctx context.Context, st *SessionStatus) {
 	}
 	for i := range st.Agents {
 		a := &st.Agents[i]
+		counted := a.Record.Finished.Last > 0 || !a.Record.CreatedAt.IsZero()
 		for _, n := range numbers[a.Record.TurnSession] {
-			if n > 0 {
+			if counted && n > a.Record.Finished.Last {
+				break // somebody else's, or of a turn that is just ending
+			}
+			if n > 0 && !counted {
 				a.TurnsCompleted++
 			}
 			a.LastTag = turn.TagName(a.Record.TurnSession, n)
+		}
+		if counted {
+			a.TurnsCompleted = a.Record.Finished.Turns
 		}
 	}
 }

@@ -17,7 +17,7 @@ type AgentTurns struct {
 // ListedTurn is one turn with what git adds to its log.
 type ListedTurn struct {
 	turn.Record
-	Tag    string // "" when it has none
+	Tag    string // "" when it has none on its commit
 	Before string // snapshot at its begin, "" when there is none
 	After  string // snapshot at its end
 	Files  *int   // changed in the turn; nil when not known
@@ -53,32 +53,26 @@ func (p *Paw) Turns(ctx context.Context, s *session.Session, agentName string) (
 // the number of turns.
 func (p *Paw) listTurns(ctx context.Context, m worktree.Manager, s *session.Session, w session.Worktree) (AgentTurns, []error, error) {
 	list := AgentTurns{Agent: w.Agent, Turns: []ListedTurn{}}
-	// Tags first: a tag comes after the end of its turn in the log, so that no
+	// Refs first: a tag comes after the end of its turn in the log, so that no
 	// turn is listed as tagged and not ended, whatever a hook writes meanwhile.
-	tags, err := p.turnTags(ctx, m, w.TurnSession)
+	refs, err := m.Refs(ctx, tagPrefix(w.TurnSession), turn.RefPrefix(w.TurnSession))
 	if err != nil {
 		return list, nil, err
 	}
+	tags := tagsIn(refs, w.TurnSession)
 	records, problems := p.turnDir(s.Name, w.Agent).Records()
-	if len(records) == 0 {
-		return list, problems, nil
-	}
-	refs, err := m.Refs(ctx, turn.RefPrefix(w.TurnSession))
-	if err != nil {
-		return list, problems, err
-	}
-	tagged := map[int]bool{}
-	for _, n := range tags {
-		tagged[n] = true
-	}
 	var pairs [][2]string
 	for _, r := range records {
 		one := ListedTurn{
 			Record: r, Before: refs[turn.BeforeRef(w.TurnSession, r.Number)],
 			After: firstOf(r.Snapshot, refs[turn.TurnRef(w.TurnSession, r.Number)]),
 		}
-		if tagged[r.Number] {
-			one.Tag = turn.TagName(w.TurnSession, r.Number)
+		if at, there := tags[r.Number]; there {
+			if err := p.tagElsewhere(s, w, r.Number, at, r.CommitHash); err != nil {
+				problems = append(problems, err)
+			} else {
+				one.Tag = turn.TagName(w.TurnSession, r.Number)
+			}
 		}
 		if one.Before != "" && one.After != "" {
 			pairs = append(pairs, [2]string{one.Before, one.After})

@@ -134,7 +134,12 @@ func (t *turns) finish(ctx context.Context, one *turn.Turn, answer string) (turn
 	}
 	t.ended = true
 	t.p.Step("turn.ended")
-	t.remember(ctx, n)
+	t.remember(ctx, n, func(f *session.Finished) {
+		if f.Last == 0 && n > 1 { // the record may be that of a paw that did not count
+			*f = countFinished(finishedTurns(t.w, t.dir))
+		}
+		f.Add(n)
+	})
 	t.p.Step("turn.remembered")
 	err = t.tag(ctx, result)
 	t.p.Step("turn.tagged")
@@ -160,24 +165,27 @@ func (t *turns) abort(ctx context.Context, one *turn.Turn, cause *turn.Abort) {
 		_ = one.Note(note)
 	}
 	t.p.Step("turn.snapshot")
-	t.remember(ctx, n)
+	t.remember(ctx, n, func(*session.Finished) {})
 	t.p.Step("turn.remembered")
 }
 
-// remember writes the number into the record, which keeps the count even when
-// log and refs are lost.
-func (t *turns) remember(ctx context.Context, n int) {
-	if t.w.TurnHighWater >= n {
+// remember writes the number into the record, and with count how many turns have
+// finished: the record keeps both even when log and refs are lost.
+func (t *turns) remember(ctx context.Context, n int, count func(*session.Finished)) {
+	finished := t.w.Finished
+	if count(&finished); t.w.TurnHighWater >= n && finished == t.w.Finished {
 		return
 	}
-	_, err := t.p.update(ctx, t.s.Name, func(rec *session.Session) error {
+	saved, err := t.p.update(ctx, t.s.Name, func(rec *session.Session) error {
 		if w := rec.Worktree(t.w.Agent); w != nil {
 			w.TurnHighWater = max(w.TurnHighWater, n)
+			count(&w.Finished)
 		}
 		return nil
 	})
-	if err == nil {
-		t.w.TurnHighWater = n
+	if err == nil && saved.Worktree(t.w.Agent) != nil {
+		w := saved.Worktree(t.w.Agent)
+		t.w.TurnHighWater, t.w.Finished = w.TurnHighWater, w.Finished
 	}
 }
 

@@ -94,10 +94,26 @@ type Worktree struct {
 	// Headless: made for turns without a terminal. It gets a pane only when somebody recovers the session by its name.
 	Headless bool `json:"headless,omitempty"`
 
+	Finished // in the record like fields of its own
+
 	Wait *Wait `json:"wait,omitempty"` // for its children, nil when it waits for none
 	Done *Done `json:"done,omitempty"` // what it said of its work, nil when it said nothing
 	// Told is the number of its last turn that its parent was told of, -1 when that was its exit before it had one.
 	Told int `json:"told,omitempty"`
+}
+
+// Finished counts the turns that ended well, so that nobody has to read all logs. Tags are no count: a fetch can prune
+// them, and anybody can make one.
+type Finished struct {
+	Turns int `json:"turns_finished,omitzero"`
+	Last  int `json:"last_finished,omitzero"` // the number of the last one
+}
+
+// Add counts a turn; numbers only grow, so one that was counted before changes nothing.
+func (f *Finished) Add(number int) {
+	if number > f.Last {
+		f.Turns, f.Last = f.Turns+1, number
+	}
 }
 
 // Origin is the turn of another agent that an agent started from. BaseCommit has the commit.

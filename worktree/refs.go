@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,16 +64,18 @@ func (m Manager) DeleteRefs(ctx context.Context, refs map[string]string) error {
 	})
 }
 
-// Refs returns the refs whose full names begin with prefix, with the ids they
-// have. It starts one git process.
-func (m Manager) Refs(ctx context.Context, prefix string) (map[string]string, error) {
+// Refs returns the refs whose full names begin with one of the prefixes, with the
+// ids they have. It starts one git process.
+func (m Manager) Refs(ctx context.Context, prefixes ...string) (map[string]string, error) {
 	args := []string{"for-each-ref", "--format=%(objectname) %(refname)"}
-	switch {
-	case prefix == "":
-	case strings.HasSuffix(prefix, "/"):
-		args = append(args, prefix)
-	default:
-		args = append(args, prefix+"*", prefix+"*/**")
+	for _, prefix := range prefixes {
+		switch {
+		case prefix == "":
+		case strings.HasSuffix(prefix, "/"):
+			args = append(args, prefix)
+		default:
+			args = append(args, prefix+"*", prefix+"*/**")
+		}
 	}
 	out, err := m.home().Output(ctx, args...)
 	if err != nil {
@@ -81,7 +84,7 @@ func (m Manager) Refs(ctx context.Context, prefix string) (map[string]string, er
 	found := map[string]string{}
 	for line := range strings.Lines(out) {
 		oid, ref, ok := strings.Cut(strings.TrimRight(line, "\n"), " ")
-		if ok && strings.HasPrefix(ref, prefix) {
+		if ok && slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(ref, prefix) }) {
 			found[ref] = oid
 		}
 	}
