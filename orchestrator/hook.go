@@ -133,8 +133,19 @@ func (t *turns) take(ctx context.Context, e turn.Event) error {
 		}
 		return err
 	}
+	if leaves && last != nil && last.State == turn.InProgress && serverDied(t.s) {
+		one, err := t.open()
+		if err == nil && one != nil {
+			t.abort(ctx, one, &turn.Abort{Reason: turn.ReasonCrash, Message: "its tmux server died"})
+		}
+		return err
+	}
 	return t.apply(ctx, last, e)
 }
+
+// serverDied reports whether the tmux server of a session has died: that ends the CLIs in its panes, which may have time
+// for their good-byes.
+func serverDied(s *session.Session) bool { return s.Tmux.ServerPID != 0 && !serverLives(s) }
 
 // missedEnd is how the open turn ended when the hooks missed that and the CLI's own
 // record has not. A CLI that leaves may have been cut in the turn, whatever its

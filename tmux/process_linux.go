@@ -13,6 +13,9 @@ import (
 // ticksPerSecond is sysconf(_SC_CLK_TCK), which is 100 on every Linux that Go runs on.
 const ticksPerSecond = 100
 
+// exiting is PF_EXITING of the kernel (include/linux/sched.h).
+const exiting = 0x4
+
 // inspect reads /proc; a zombie is no process. See proc(5).
 func inspect(pid int) (process, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -29,11 +32,15 @@ func inspect(pid int) (process, error) {
 	}
 	name := string(text[open+1 : end])
 	fields := strings.Fields(string(text[end+1:]))
-	const state, startTime = 0, 19
+	const state, flags, startTime = 0, 6, 19
 	if len(fields) <= startTime {
 		return process{}, fmt.Errorf("/proc/%d/stat is not understood", pid)
 	}
 	if fields[state] == "Z" || fields[state] == "X" {
+		return process{}, errNoProcess
+	}
+	// A process that dies closes its terminals first, and is a zombie later.
+	if bits, err := strconv.ParseUint(fields[flags], 10, 64); err == nil && bits&exiting != 0 {
 		return process{}, errNoProcess
 	}
 	ticks, err := strconv.ParseInt(fields[startTime], 10, 64)
