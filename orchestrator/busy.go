@@ -4,25 +4,53 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"paw/session"
 )
 
+// busyStates are those in which an agent may write to its worktree.
+var busyStates = []session.State{session.StateRunning, session.StateWaitingInput, session.StateWaitingChildren, session.StateUnknown}
+
 // refuseBusy refuses to take agents away in the middle of a turn, or when nobody
-// can say whether they are in one.
+// can say whether they are in one. What does not run is in none, and a CLI that
+// was just started has a moment to report.
 func (p *Paw) refuseBusy(ctx context.Context, s *session.Session, agents ...string) error {
-	return p.refuseStates(ctx, s, agents, session.StateRunning, session.StateWaitingInput, session.StateWaitingChildren)
+	for deadline := time.Now().Add(youngGrace); ; settle(ctx, youngGrace/50) {
+		err := p.refuseStates(ctx, s, agents, func(a AgentStatus) bool { return a.State == session.StateUnknown && a.PID == 0 })
+		if err == nil || ctx.Err() != nil || time.Now().After(deadline) || !p.anyYoung(s, agents) {
+			return err
+		}
+	}
+}
+
+// youngGrace is how long after its launch a CLI may take to report for the first time before nobody waits for it.
+const youngGrace = 5 * time.Second
+
+// anyYoung reports whether a CLI of these agents, one with hooks, was launched just now without a prompt and has not
+// reported yet.
+func (p *Paw) anyYoung(s *session.Session, agents []string) bool {
+	return slices.ContainsFunc(agents, func(name string) bool {
+		w := s.Worktree(name)
+		if w == nil {
+			return false
+		}
+		cli, known := p.CLIs.Get(w.CLI)
+		lock, err := p.Locks.ProbeAgent(s.Name, name)
+		h := lock.Holder
+		return known && cli.Facts().Turns != turnsOfPaw && err == nil && lock.State == session.LockHeld && !h.Headless && !h.Prompted &&
+			p.Now().Sub(h.At).Abs() < youngGrace && p.hooksSeen(s.Name, name, h.Generation).IsZero()
+	})
 }
 
 // refuseNotAtRest refuses an agent that may be at work: what it writes meanwhile
 // would mix with what paw writes.
 func (p *Paw) refuseNotAtRest(ctx context.Context, s *session.Session, agent string) error {
-	return p.refuseStates(ctx, s, []string{agent},
-		session.StateRunning, session.StateWaitingInput, session.StateWaitingChildren, session.StateUnknown)
+	return p.refuseStates(ctx, s, []string{agent}, func(AgentStatus) bool { return false })
 }
 
-// refuseStates refuses agents that are in one of the states.
-func (p *Paw) refuseStates(ctx context.Context, s *session.Session, agents []string, states ...session.State) error {
+// refuseStates refuses agents that are or may be in a turn, but for those that harmless lets pass.
+func (p *Paw) refuseStates(ctx context.Context, s *session.Session, agents []string, harmless func(AgentStatus) bool) error {
 	f, err := p.observeRevived(ctx, s)
 	if err != nil {
 		return err
@@ -33,7 +61,7 @@ func (p *Paw) refuseStates(ctx context.Context, s *session.Session, agents []str
 	for _, a := range p.statusOf(f).Agents {
 		what := fmt.Sprintf("a turn is in progress (%s)", a.State)
 		switch {
-		case !contains(agents, a.Record.Agent) || !slices.Contains(states, a.State):
+		case !contains(agents, a.Record.Agent) || !slices.Contains(busyStates, a.State) || harmless(a):
 			continue
 		case a.State == session.StateWaitingChildren && a.PID == 0:
 			continue // it does not run
