@@ -14,6 +14,7 @@ type AddOptions struct {
 	Base     string
 	From     string // "AGENT[@N]": start where that agent's turn N ended
 	Prompt   string
+	Force    bool // also from the commit alone of a turn that has no snapshot
 	DryRun   bool
 	origin   *origin // what a child starts from, nil for an agent that nobody spawned
 }
@@ -102,7 +103,7 @@ func (p *Paw) planAddition(ctx context.Context, s *session.Session, o AddOptions
 	a.m, a.draft.Worktrees = p.manager(a.repository), nil
 	from := o.origin
 	if o.From != "" {
-		if from, err = p.originOf(ctx, a.m, s, o.From); err != nil {
+		if from, err = p.originOf(ctx, a.m, s, o); err != nil {
 			return nil, err
 		}
 	}

@@ -17,6 +17,7 @@ type DiffOptions struct {
 	Range string // "" since the base, "N" turn N, "N..M" from the end of turn N to the end of turn M
 	Stat  bool
 	Color bool
+	Force bool // also with the commit alone of a turn that has no snapshot
 }
 
 // Diff writes what an agent changed, as a patch that git apply takes. A single
@@ -32,7 +33,7 @@ func (p *Paw) Diff(ctx context.Context, s *session.Session, agentName string, o 
 		return err
 	}
 	m := p.manager(repository)
-	from, to, err := p.diffEnds(ctx, m, s, w, o.Range)
+	from, to, err := p.diffEnds(ctx, m, s, w, o)
 	if err != nil {
 		return err
 	}
@@ -40,8 +41,8 @@ func (p *Paw) Diff(ctx context.Context, s *session.Session, agentName string, o 
 }
 
 // diffEnds are the two commits that a range means.
-func (p *Paw) diffEnds(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, text string) (from, to string, err error) {
-	if text == "" {
+func (p *Paw) diffEnds(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, o DiffOptions) (from, to string, err error) {
+	if o.Range == "" {
 		to, err = p.stateNow(ctx, m, s, w)
 		return w.BaseCommit, to, err
 	}
@@ -49,27 +50,30 @@ func (p *Paw) diffEnds(ctx context.Context, m worktree.Manager, s *session.Sessi
 	if err != nil {
 		return "", "", err
 	}
-	first, last, ranged := strings.Cut(text, "..")
+	first, last, ranged := strings.Cut(o.Range, "..")
+	byForce := forced{o.Force, "paw diff " + w.Agent + " " + o.Range + " --force"}
 	if !ranged {
 		one, err := turnNumbered(s, list, first)
 		if err != nil {
 			return "", "", err
 		}
-		if one.Before == "" {
-			return "", "", failf(KindError, "turn %d of %s: there is no snapshot of its begin", one.Number, w.Agent)
+		if from = one.Before; from == "" {
+			if from, err = p.commitAlone(w.Agent, one.Number, "begin", one.StartCommit, byForce); err != nil {
+				return "", "", err
+			}
 		}
-		to, err = p.turnEnd(ctx, m, s, w, one)
-		return one.Before, to, err
+		to, err = p.turnEnd(ctx, m, s, w, one, byForce)
+		return from, to, err
 	}
-	if from, err = p.endOf(ctx, m, s, w, list, first); err != nil {
+	if from, err = p.endOf(ctx, m, s, w, list, first, byForce); err != nil {
 		return "", "", err
 	}
-	to, err = p.endOf(ctx, m, s, w, list, last)
+	to, err = p.endOf(ctx, m, s, w, list, last, byForce)
 	return from, to, err
 }
 
 // endOf is the state at the end of a turn; 0 is the base.
-func (p *Paw) endOf(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, list AgentTurns, number string) (string, error) {
+func (p *Paw) endOf(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, list AgentTurns, number string, byForce forced) (string, error) {
 	if number == "0" {
 		return w.BaseCommit, nil
 	}
@@ -77,16 +81,16 @@ func (p *Paw) endOf(ctx context.Context, m worktree.Manager, s *session.Session,
 	if err != nil {
 		return "", err
 	}
-	return p.turnEnd(ctx, m, s, w, one)
+	return p.turnEnd(ctx, m, s, w, one, byForce)
 }
 
 // turnEnd is the state at the end of a turn, that of now while it runs.
-func (p *Paw) turnEnd(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, one *ListedTurn) (string, error) {
+func (p *Paw) turnEnd(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, one *ListedTurn, byForce forced) (string, error) {
 	switch {
 	case one.State == turn.InProgress:
 		return p.stateNow(ctx, m, s, w)
 	case one.After == "":
-		return "", failf(KindError, "turn %d of %s: there is no snapshot of its end", one.Number, w.Agent)
+		return p.commitAlone(w.Agent, one.Number, "end", firstOf(one.CommitHash, one.Head), byForce)
 	}
 	return one.After, nil
 }

@@ -32,7 +32,8 @@ type origin struct {
 
 // originOf reads "AGENT[@N]": the end of turn N of an agent of the session, its
 // base for 0. Without N it is the last finished turn.
-func (p *Paw) originOf(ctx context.Context, m worktree.Manager, s *session.Session, text string) (*origin, error) {
+func (p *Paw) originOf(ctx context.Context, m worktree.Manager, s *session.Session, o AddOptions) (*origin, error) {
+	text := o.From
 	name, number, numbered := strings.Cut(text, "@")
 	w, err := agentNamed(s, name)
 	if err != nil {
@@ -54,7 +55,8 @@ func (p *Paw) originOf(ctx context.Context, m worktree.Manager, s *session.Sessi
 		from.commit = w.BaseCommit
 		return from, nil
 	}
-	return from, p.fillOrigin(ctx, m, s, from, list)
+	command := fmt.Sprintf("paw add --cli %s --from %s --force", strings.Join(o.CLIs, ","), text)
+	return from, p.fillOrigin(ctx, m, s, from, list, forced{o.Force, command})
 }
 
 // lastFinished is the number of the last turn that finished, 0 when none has.
@@ -70,7 +72,7 @@ func lastFinished(list AgentTurns) int {
 
 // fillOrigin finds commit, uncommitted work and conversation of a turn from 1 on.
 // The tag alone is enough: logs and snapshots may be gone.
-func (p *Paw) fillOrigin(ctx context.Context, m worktree.Manager, s *session.Session, from *origin, list AgentTurns) error {
+func (p *Paw) fillOrigin(ctx context.Context, m worktree.Manager, s *session.Session, from *origin, list AgentTurns, byForce forced) error {
 	turnSession := from.source.TurnSession
 	one, err := turnNumbered(s, list, strconv.Itoa(from.Turn))
 	tagged, tagErr := m.Head(ctx, turn.TagRef(turnSession, from.Turn))
@@ -86,12 +88,17 @@ func (p *Paw) fillOrigin(ctx context.Context, m worktree.Manager, s *session.Ses
 	default:
 		from.commit = one.CommitHash
 	}
-	ref := turn.TurnRef(turnSession, from.Turn)
-	refs, err := m.Refs(ctx, ref)
+	ref, head := turn.TurnRef(turnSession, from.Turn), turn.HeadRef(turnSession, from.Turn)
+	refs, err := m.Refs(ctx, ref, head)
 	if err != nil {
 		return err
 	}
 	snapshot := refs[ref]
+	if snapshot == "" && refs[head] != "" {
+		if _, err := p.commitAlone(from.Agent, from.Turn, "end", from.commit, byForce); err != nil {
+			return err
+		}
+	}
 	from.Conversation = from.source.Conversation()
 	from.last = true
 	for _, one := range list.Turns {

@@ -22,8 +22,9 @@ type Rewound struct {
 }
 
 // Rewind puts an agent's worktree back to the end of turn n, 0 being its base.
-// The state of now is rescued first, so it can always be undone.
-func (p *Paw) Rewind(ctx context.Context, s *session.Session, agentName string, n int) (*Rewound, error) {
+// The state of now is rescued first, so it can always be undone. force takes the
+// commit of a turn that has no snapshot for its end.
+func (p *Paw) Rewind(ctx context.Context, s *session.Session, agentName string, n int, force bool) (*Rewound, error) {
 	return p.rewind(ctx, s, agentName, fmt.Sprintf("the end of turn %d", n), func(t *turns) (string, error) {
 		if n == 0 {
 			return t.w.BaseCommit, nil
@@ -36,7 +37,7 @@ func (p *Paw) Rewind(ctx context.Context, s *session.Session, agentName string, 
 		if err != nil {
 			return "", err
 		}
-		return p.turnEnd(ctx, t.m, s, t.w, one)
+		return p.turnEnd(ctx, t.m, s, t.w, one, forced{force, fmt.Sprintf("paw rewind %s %d --force", agentName, n)})
 	}, func(last *turn.Record) string {
 		if last == nil || last.Number <= n {
 			return ""

@@ -20,7 +20,13 @@ type ListedTurn struct {
 	Tag    string // "" when it has none on its commit
 	Before string // snapshot at its begin, "" when there is none
 	After  string // snapshot at its end
+	Head   string // HEAD at its end where it has no snapshot
 	Files  *int   // changed in the turn; nil when not known
+}
+
+// Incomplete reports whether the state at the begin or the end of a closed turn is not known.
+func (l ListedTurn) Incomplete() bool {
+	return l.State != turn.InProgress && (l.Before == "" || l.After == "")
 }
 
 // Turns lists the turns of one agent, or of all when agentName is empty. Logs
@@ -65,7 +71,7 @@ func (p *Paw) listTurns(ctx context.Context, m worktree.Manager, s *session.Sess
 	for _, r := range records {
 		one := ListedTurn{
 			Record: r, Before: refs[turn.BeforeRef(w.TurnSession, r.Number)],
-			After: firstOf(r.Snapshot, refs[turn.TurnRef(w.TurnSession, r.Number)]),
+			After: firstOf(r.Snapshot, refs[turn.TurnRef(w.TurnSession, r.Number)]), Head: refs[turn.HeadRef(w.TurnSession, r.Number)],
 		}
 		if at, there := tags[r.Number]; there {
 			if err := p.tagElsewhere(s, w, r.Number, at, r.CommitHash); err != nil {

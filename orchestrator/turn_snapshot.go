@@ -5,10 +5,36 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"paw/session/turn"
 )
 
-// snapshot saves the worktree within the budget. Beyond it, or when it fails,
-// HEAD stands in and the note says what is missing.
+// snapshotBefore saves the worktree at the begin of turn n, see snapshot. The claim
+// of the number keeps HEAD.
+func (t *turns) snapshotBefore(ctx context.Context, n int) (note string) {
+	_, note = t.snapshot(ctx, turn.BeforeRef(t.w.TurnSession, n), fmt.Sprintf("paw: %s before turn %d", t.w.Agent, n))
+	return note
+}
+
+// snapshotAfter saves the worktree at the end of turn n, see snapshot. Without a
+// snapshot a ref of another name keeps HEAD.
+func (t *turns) snapshotAfter(ctx context.Context, n int, how string) (commit, note string) {
+	commit, note = t.snapshot(ctx, turn.TurnRef(t.w.TurnSession, n), fmt.Sprintf("paw: %s after turn %d%s", t.w.Agent, n, how))
+	if commit != "" {
+		return commit, note
+	}
+	head, err := t.head(ctx)
+	if err == nil {
+		_, err = t.m.CreateRef(ctx, turn.HeadRef(t.w.TurnSession, n), head)
+	}
+	if err != nil {
+		note += fmt.Sprintf(" (%v)", err)
+	}
+	return "", note
+}
+
+// snapshot saves the worktree within the budget. Beyond it, or when it fails, there
+// is none, and the note says why: HEAD in its place would look like all there was.
 func (t *turns) snapshot(ctx context.Context, ref, message string) (commit, note string) {
 	s, err := t.m.SnapshotWithin(ctx, t.w.WorktreePath, ref, message, t.scratch(), t.budget)
 	if err == nil {
@@ -17,15 +43,7 @@ func (t *turns) snapshot(ctx context.Context, ref, message string) (commit, note
 		}
 		return s.Commit, note
 	}
-	head, headErr := t.head(ctx)
-	if headErr == nil {
-		_, headErr = t.m.CreateRef(ctx, ref, head)
-	}
-	note = fmt.Sprintf("no snapshot, HEAD stands in for it: %v", err)
-	if headErr != nil {
-		note += fmt.Sprintf(" (%v)", headErr)
-	}
-	return head, note
+	return "", fmt.Sprintf("no snapshot: %v", err)
 }
 
 // scratch is where the scratch index of the agent's snapshots is kept.

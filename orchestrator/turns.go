@@ -87,7 +87,7 @@ func (t *turns) begin(ctx context.Context, start turn.Start) (*turn.Turn, error)
 		for _, n := range skipped {
 			_ = one.Note(fmt.Sprintf("number %d was left out: tag %s exists already", n, turn.TagName(t.w.TurnSession, n)))
 		}
-		if _, note := t.snapshot(ctx, turn.BeforeRef(t.w.TurnSession, n), fmt.Sprintf("paw: %s before turn %d", t.w.Agent, n)); note != "" {
+		if note := t.snapshotBefore(ctx, n); note != "" {
 			_ = one.Note(note)
 		}
 		t.p.Step("turn.before")
@@ -103,7 +103,7 @@ func (t *turns) begin(ctx context.Context, start turn.Start) (*turn.Turn, error)
 func (t *turns) finish(ctx context.Context, one *turn.Turn, answer string) (turn.Result, error) {
 	n := one.Number()
 	end := turn.End{Outcome: "success", Message: firstLine(answer)}
-	snapshot, note := t.snapshot(ctx, turn.TurnRef(t.w.TurnSession, n), fmt.Sprintf("paw: %s after turn %d", t.w.Agent, n))
+	snapshot, note := t.snapshotAfter(ctx, n, "")
 	if note != "" {
 		_ = one.Note(note)
 	}
@@ -161,7 +161,7 @@ func (t *turns) abort(ctx context.Context, one *turn.Turn, cause *turn.Abort) {
 	t.ended = true
 	t.p.Step("turn.aborted")
 	n := one.Number()
-	if _, note := t.snapshot(ctx, turn.TurnRef(t.w.TurnSession, n), fmt.Sprintf("paw: %s after turn %d, %s", t.w.Agent, n, cause.Reason)); note != "" {
+	if _, note := t.snapshotAfter(ctx, n, ", "+string(cause.Reason)); note != "" {
 		_ = one.Note(note)
 	}
 	t.p.Step("turn.snapshot")

@@ -9,6 +9,7 @@ import (
 func newAdd(a *app) *cobra.Command {
 	var o startOptions
 	var name, from string
+	var force bool
 	cmd := &cobra.Command{
 		Use:   "add --cli LIST [--from AGENT[@N]]",
 		Short: "Add agents to a running session",
@@ -18,7 +19,7 @@ a worktree and a pane.
 With --from they start where turn N of another agent ended, by default its last
 finished one: on the commit of its tag, with the files that were not committed then.
 The conversation comes along: copied where the CLI is the same and can copy one, else
-told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
+told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing, exitBroken),
 		Example: `  paw add --cli gemini
   paw add --cli review=claude --branches feat/review --prompt "review the other branches"
   paw add --cli claude --from claude@3
@@ -39,7 +40,7 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitN
 				return usagef(cmd, "--from and --base exclude each other")
 			}
 			started, err := p.Add(cmd.Context(), s, orchestrator.AddOptions{
-				CLIs: o.CLIs, Branches: o.Branches, Base: o.Base, From: from, Prompt: o.Prompt, DryRun: o.DryRun,
+				CLIs: o.CLIs, Branches: o.Branches, Base: o.Base, From: from, Prompt: o.Prompt, Force: force, DryRun: o.DryRun,
 			})
 			if err != nil {
 				return err
@@ -52,6 +53,7 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitN
 	f.StringSliceVar(&o.Branches, "branches", nil, "branches to work on, one agent each; made when missing")
 	f.StringVar(&o.Base, "base", "", "commit that new branches start from (default: HEAD)")
 	f.StringVar(&from, "from", "", "AGENT[@N]: start where turn N of that agent ended")
+	f.BoolVar(&force, "force", false, "with --from: also from a turn without a snapshot, from its commit alone")
 	f.StringVar(&o.Prompt, "prompt", "", "first prompt of each agent")
 	f.StringVar(&o.promptFile, "prompt-file", "", "file with the first prompt, - for standard input")
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be done and do nothing")

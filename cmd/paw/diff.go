@@ -15,7 +15,7 @@ func newDiff(a *app) *cobra.Command {
 		Long: exits(`Show what an agent changed, as a patch that git apply takes: since its base with
 uncommitted work included, or in turn N, or from the end of turn N to the end of
 turn M (0 is the base). A single turn is compared with the state at its begin, so
-what you edited between turns is not shown as the agent's.`, exitUsage, exitNotFound, exitMissing),
+what you edited between turns is not shown as the agent's.`, exitUsage, exitRefused, exitNotFound, exitMissing),
 		Example: `  paw diff claude
   paw diff claude 2 --stat
   paw diff claude 0..3 | git apply`,
@@ -35,6 +35,7 @@ what you edited between turns is not shown as the agent's.`, exitUsage, exitNotF
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.Stat, "stat", false, "only the names and sizes of the changes")
+	f.BoolVar(&o.Force, "force", false, "also of a turn without a snapshot: by its commit alone")
 	a.addSession(cmd, &name)
 	return cmd
 }

@@ -11,7 +11,7 @@ import (
 
 func newRewind(a *app) *cobra.Command {
 	var name string
-	var undo bool
+	var undo, force bool
 	cmd := &cobra.Command{
 		Use:   "rewind AGENT N | --undo",
 		Short: "Put a worktree back to the end of a turn",
@@ -37,7 +37,7 @@ It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage
 				if convErr != nil || n < 0 {
 					return usagef(cmd, "%s: not the number of a turn", args[1])
 				}
-				rewound, err = p.Rewind(cmd.Context(), s, args[0], n)
+				rewound, err = p.Rewind(cmd.Context(), s, args[0], n, force)
 			default:
 				return usagef(cmd, "give the number of a turn, or --undo")
 			}
@@ -50,6 +50,7 @@ It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage
 	}
 	f := cmd.Flags()
 	f.BoolVar(&undo, "undo", false, "take the last rewind back")
+	f.BoolVar(&force, "force", false, "also to a turn without a snapshot: to its commit alone")
 	a.addSession(cmd, &name)
 	return cmd
 }

@@ -64,8 +64,11 @@ func (a *app) printTurns(list orchestrator.AgentTurns, named bool) {
 	rows := [][]cell{{{text: "N"}, {text: "OUTCOME"}, {text: "COMMIT"}, {text: "FILES"}, {text: "TIME"}, {text: "PROMPT"}}}
 	for _, t := range list.Turns {
 		files := ""
-		if t.Files != nil {
+		switch {
+		case t.Files != nil:
 			files = countOf(*t.Files, "file")
+		case t.Incomplete():
+			files = "no snapshot"
 		}
 		commit := t.CommitHash
 		if len(commit) > 10 {

@@ -76,6 +76,12 @@ func TurnRef(turnSession string, n int) string { //nolint:revive // the ref is c
 	return numbered(turnSession, RefTurn, n)
 }
 
+// HeadRef returns the ref that keeps HEAD at the end of turn n where there is no snapshot of that. It is no TurnRef: HEAD
+// could not be told from the snapshot of a worktree in which nothing was uncommitted.
+func HeadRef(turnSession string, n int) string {
+	return RefPrefix(turnSession) + "head/" + strconv.Itoa(n)
+}
+
 // StartRef returns the ref that keeps what was not committed when the turn session began, for one that began in the middle
 // of the work of another.
 func StartRef(turnSession, commit string) string { return RefPrefix(turnSession) + "start/" + commit }
