@@ -24,7 +24,8 @@ const (
 type deliverer struct {
 	*Paw
 	session, parent string
-	began           time.Time // a parent that was launched later is prompted by nobody from before
+	began           time.Time
+	launch          int // of the parent when this began: one that was launched later is prompted by nobody from before
 	keyboard        keyboard
 }
 
@@ -49,20 +50,29 @@ var errNotTyped = errors.New("nothing was typed")
 // ended, at most once however many processes try it, and sees that it arrives. A
 // parent that is busy is waited for, a minute at most: its own end claims it then.
 func (p *Paw) Deliver(ctx context.Context, sessionName, parent string, c Claim) error {
-	began := p.Now()
+	began, launch := p.Now(), p.runningLaunch(sessionName, parent)
 	awaitHook(ctx, c.Hook)
 	s, err := p.load(sessionName)
 	if err == nil {
 		p, err = p.configuredFor(s)
 	}
 	if err == nil {
-		d := &deliverer{Paw: p, session: sessionName, parent: parent, began: began, keyboard: p.paneKeyboard()}
+		d := &deliverer{Paw: p, session: sessionName, parent: parent, began: began, launch: launch, keyboard: p.paneKeyboard()}
 		err = d.run(ctx, c)
 	}
 	if err = withoutGone(err); err != nil {
 		p.logHook("paw", "deliver", err)
 	}
 	return err
+}
+
+// runningLaunch is the generation of the launch of an agent that runs, 0 when none does.
+func (p *Paw) runningLaunch(sessionName, agentName string) int {
+	lock, err := p.Locks.ProbeAgent(sessionName, agentName)
+	if err != nil || lock.State != session.LockHeld {
+		return 0
+	}
+	return lock.Holder.Generation
 }
 
 // withoutGone is nil for a session that is not there any more.
@@ -132,7 +142,7 @@ func (d *deliverer) once(ctx context.Context, ownEnd bool) (live.Verdict, error)
 	if verdict := live.Decide(family, ownEnd); verdict != live.Due {
 		return verdict, nil
 	}
-	if family.Parent.Launched.After(d.began) {
+	if family.Parent.Launch != d.launch {
 		return live.NotRunning, nil
 	}
 	pane := d.keyboard.ready(ctx, s, w)

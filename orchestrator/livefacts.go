@@ -75,7 +75,7 @@ func (p *Paw) liveFactsOf(f facts, a agentFacts, settled *session.Session) live.
 		TurnsUnseen: !a.turns.visible, Silent: status.Reason == reasonSilent,
 	}
 	if a.lock.State == session.LockHeld {
-		one.Launched = a.lock.Holder.At
+		one.Launch = a.lock.Holder.Generation
 	}
 	for _, child := range settled.Children(a.record.Agent) {
 		one.Children = append(one.Children, branch(child))

@@ -64,7 +64,7 @@ func (p *Paw) notify(ctx context.Context, s *session.Session, w *session.Worktre
 	if len(names) == 0 {
 		return nil, failf(KindError, "%s: no child is at work", w.Agent).hint("paw status %s", s.Name)
 	}
-	wait := session.Wait{ID: uuid.Must(uuid.NewV7()).String(), Children: unique(names), Any: o.Any, Since: p.Now().UTC()}
+	wait := session.Wait{ID: uuid.Must(uuid.NewV7()).String(), Children: unique(names), Any: o.Any, Since: p.Now().UTC(), Launch: family.Parent.Launch}
 	err = p.recordWait(ctx, s.Name, w.Agent, wait)
 	if errors.Is(err, errSettled) { // what it waited for before was typed just now
 		return p.notifyAgain(ctx, s, w, o, ask)

@@ -371,7 +371,7 @@ func (f *family) wait(o WaitOptions) {
 
 // delivery is the process that a claim starts.
 func (f *family) delivery(parent string, c Claim) func() bool {
-	d := &deliverer{Paw: f.p, session: familySession, parent: parent, began: f.now(), keyboard: keyboard{
+	d := &deliverer{Paw: f.p, session: familySession, parent: parent, began: f.now(), launch: f.p.runningLaunch(familySession, parent), keyboard: keyboard{
 		panes: f.panes,
 		ready: func(context.Context, *session.Session, *session.Worktree) string {
 			if !f.runs(parent) {

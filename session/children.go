@@ -13,6 +13,8 @@ type Wait struct {
 	Children []string  `json:"children"`
 	Any      bool      `json:"any,omitempty"` // the first end is enough
 	Since    time.Time `json:"since"`
+	// Launch is the generation of the launch that waits, 0 where an older paw wrote this. Clocks can be set back.
+	Launch int `json:"launch,omitempty"`
 	// TypedAt is when paw began to type the prompt. From then on it is never typed again, whatever became of it.
 	TypedAt *time.Time `json:"typed_at,omitempty"`
 	// Telling is what the typed prompt says of each child: the number of its last turn then.

@@ -31,7 +31,7 @@ func Decide(f Family, ownEnd bool) Verdict {
 	if w == nil || w.TypedAt != nil || len(w.Children) == 0 {
 		return NothingOwed
 	}
-	ended, restarted := len(f.Ended()), f.Parent.Launched.After(w.Since)
+	ended, restarted := len(f.Ended()), f.Parent.Launch != 0 && w.Launch != 0 && f.Parent.Launch != w.Launch
 	all := ended == len(w.Children)
 	some := ended > 0 && (w.Any || restarted && ownEnd)
 	if !all && !some && f.beingTold() {
@@ -57,7 +57,7 @@ func (f Family) beingTold() bool {
 
 // ready tells whether a prompt may be typed.
 func (f Facts) ready() Verdict {
-	if f.Launched.IsZero() {
+	if f.Launch == 0 {
 		return NotRunning
 	}
 	switch f.Status.State {

@@ -31,8 +31,8 @@ func busy(name string) Facts {
 
 // familyOf is a parent that waits for all these children and for those that left.
 func familyOf(parent session.AgentStatus, children []Facts, left ...string) Family {
-	f := Family{Parent: Facts{Branch: Branch{"/r", "p"}, Status: parent, Running: true, Launched: since.Add(-time.Hour)}, Children: map[string]Facts{}}
-	w := &session.Wait{ID: "w", Since: since}
+	f := Family{Parent: Facts{Branch: Branch{"/r", "p"}, Status: parent, Running: true, Launch: 3}, Children: map[string]Facts{}}
+	w := &session.Wait{ID: "w", Since: since, Launch: 3}
 	for _, c := range children {
 		name := c.Record.Agent
 		f.Children[name], w.Children = c, append(w.Children, name)
@@ -80,7 +80,7 @@ func TestDecideWhetherItIsDue(t *testing.T) {
 				f.Parent.Record.Wait.TypedAt = &since
 			}
 			if c.restarted {
-				f.Parent.Launched = since.Add(time.Minute)
+				f.Parent.Launch = 4
 			}
 			if got := Decide(f, c.own); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
@@ -126,7 +126,7 @@ func TestDecideWhetherItCanBeTyped(t *testing.T) {
 				if got := Decide(f, false); got != want {
 					t.Errorf("%s %s running=%t: %s, want %s", state, clis, running, got, want)
 				}
-				f.Parent.Launched = time.Time{} // nobody holds its lock: it starts, ended, or is no CLI of paw
+				f.Parent.Launch = 0 // nobody holds its lock: it starts, ended, or is no CLI of paw
 				if got := Decide(f, false); got != NotRunning {
 					t.Errorf("%s %s without its CLI: %s", state, clis, got)
 				}
