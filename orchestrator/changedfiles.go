@@ -6,7 +6,6 @@ import (
 	"paw/orchestrator/live"
 	"paw/session"
 	"paw/session/turn"
-	"paw/worktree"
 )
 
 // countFiles fills in how many files changed in the last turn of each agent that
@@ -24,7 +23,7 @@ func (p *Paw) countFiles(ctx context.Context, s *session.Session, w *Waited) {
 // countChangedFiles fills in the changed files of results, with one git process
 // for each and two for all of them.
 func (p *Paw) countChangedFiles(ctx context.Context, s *session.Session, results []*live.Result) {
-	repository, err := worktree.Discover(s.GitCommonDir)
+	repository, err := discover(s)
 	if err != nil {
 		return
 	}

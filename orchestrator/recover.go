@@ -144,6 +144,9 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 	}
 	p.Step("recover.recorded")
 	s, results, err := p.bringUp(ctx, rec, jobs)
+	if errors.Is(err, errNameTaken) {
+		return Recovered{}, withHint(err, "paw purge "+rec.Name)
+	}
 	if err != nil {
 		return Recovered{}, err
 	}

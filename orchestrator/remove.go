@@ -165,8 +165,12 @@ func (p *Paw) resumeRemoval(ctx context.Context, s *session.Session, name string
 // discards, and moves the directory away.
 func (p *Paw) removeWorktree(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, removed *Removed) error {
 	force := w.Phase == session.PhaseDiscarding
+	there, err := m.Removable(ctx, planOf(s, *w))
+	if err != nil {
+		return notRemoved(s, w, err)
+	}
 	_, missing := os.Lstat(w.WorktreePath)
-	if force && missing == nil && !m.HalfMade(w.WorktreePath) {
+	if force && there && missing == nil && !m.HalfMade(w.WorktreePath) {
 		ref := turn.RescueRef(w.TurnSession, p.Now())
 		snapshot, err := m.Snapshot(ctx, w.WorktreePath, ref, "paw: "+w.Agent+" before its worktree was removed")
 		if err != nil {
@@ -209,16 +213,20 @@ func (p *Paw) betweenTurns(ctx context.Context, s *session.Session, names []stri
 // removable refuses to remove a worktree that holds anything git does not have. It
 // returns what would be kept in the trash.
 func (p *Paw) removable(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, o RemoveOptions) ([]string, error) {
-	if _, err := os.Lstat(w.WorktreePath); errors.Is(err, os.ErrNotExist) || o.KeepWorktree {
+	if o.KeepWorktree {
 		return nil, nil
 	}
-	if err := worktree.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
-		return nil, notTheWorktree(ctx, m, s, w, err)
+	_, missing := os.Lstat(w.WorktreePath)
+	if missing == nil {
+		if err := worktree.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
+			return nil, notTheWorktree(ctx, m, s, w, err)
+		}
 	}
-	if err := m.Removable(ctx, planOf(s, *w)); err != nil {
+	there, err := m.Removable(ctx, planOf(s, *w))
+	if err != nil {
 		return nil, notRemoved(s, w, err)
 	}
-	if o.Force || m.HalfMade(w.WorktreePath) {
+	if !there || missing != nil || o.Force || m.HalfMade(w.WorktreePath) {
 		return nil, nil
 	}
 	dirt, err := m.Inspect(ctx, w.WorktreePath)

@@ -7,7 +7,6 @@ import (
 
 	"paw/orchestrator/agent"
 	"paw/session"
-	"paw/worktree"
 )
 
 // asParent is paw with the environment in which an agent's CLI was started, and
@@ -27,7 +26,7 @@ func (p *Paw) asParent(s *session.Session, w *session.Worktree) (*Paw, error) {
 		return configured
 	})
 	root := ""
-	if repository, err := worktree.Discover(s.GitCommonDir); err == nil {
+	if repository, err := discover(s); err == nil {
 		root = repository.Path
 	}
 	return &other, other.configure(root)

@@ -29,7 +29,8 @@ type Removal struct {
 // that git does not have and nothing in it has changed since it was looked at. The
 // trash of a worktree that is half made always stays.
 //
-// One that is neither there nor registered is no error.
+// One that is neither there nor registered is no error, nor is one of another
+// session, which stays.
 func (m Manager) Remove(ctx context.Context, p Plan, keep bool) (Removal, error) {
 	if e, err := m.removable(ctx, p); e == nil {
 		return Removal{}, err
@@ -41,12 +42,13 @@ func (m Manager) Remove(ctx context.Context, p Plan, keep bool) (Removal, error)
 }
 
 // Removable fails as Remove would, whatever the worktree of p holds, with
-// *ConflictError or *MismatchError.
-func (m Manager) Removable(ctx context.Context, p Plan) error {
-	if _, err := m.removable(ctx, p); err != nil {
-		return err
+// *ConflictError or *MismatchError. It reports whether there is anything to remove.
+func (m Manager) Removable(ctx context.Context, p Plan) (there bool, err error) {
+	e, err := m.removable(ctx, p)
+	if e == nil {
+		return false, err
 	}
-	return refuseMounts(p.Path)
+	return true, refuseMounts(p.Path)
 }
 
 // removeKept moves a worktree into the trash as it is, for good.
@@ -122,7 +124,7 @@ func (m Manager) HalfMade(path string) bool {
 }
 
 // removable returns the registration of the worktree of p, nil without an error
-// when there is nothing at its path any more.
+// when nothing of p is at its path.
 func (m Manager) removable(ctx context.Context, p Plan) (*Entry, error) {
 	entries, err := m.List(ctx)
 	if err != nil {
@@ -134,6 +136,9 @@ func (m Manager) removable(ctx context.Context, p Plan) (*Entry, error) {
 		}
 		if i == 0 {
 			return nil, conflict("", "", "%s: the main worktree is never removed", p.Path)
+		}
+		if ofAnother(e, p) {
+			return nil, nil
 		}
 		if err := m.madeFor(e, p); err != nil {
 			return nil, err
@@ -151,6 +156,11 @@ func (m Manager) removable(ctx context.Context, p Plan) (*Entry, error) {
 	return nil, conflict("", "", "%s: not a worktree of this repository", p.Path)
 }
 
+// ofAnother reports whether a registration is that of another session.
+func ofAnother(e Entry, p Plan) bool {
+	return e.Locked && strings.HasPrefix(e.LockReason, ownerPrefix) && !ownedBy(e, p)
+}
+
 // madeFor refuses a registration at the path of p that was not made for p. The
 // lock that paw puts on each of its worktrees says whose one is. One that the user
 // has unlocked is known by paw's mark or by its branch; one that the user has
@@ -161,8 +171,6 @@ func (m Manager) madeFor(e Entry, p Plan) error {
 		return nil
 	case !e.Locked:
 		return conflict("", "", "%s: not a worktree that paw made", p.Path)
-	case strings.HasPrefix(e.LockReason, ownerPrefix):
-		return conflict("", "", "%s: it belongs to another session (%s)", p.Path, e.LockReason)
 	}
 	return conflict("", "git -C "+quote(m.home().Dir)+" worktree unlock "+quote(p.Path), "%s: not removed, it is locked: %s",
 		p.Path, firstOf(e.LockReason, "no reason given"))

@@ -120,7 +120,10 @@ func TestRemoveRefusesWhatIsNotPaws(t *testing.T) {
 	w.notRemoved(p.at(filepath.Join(w.Dir, "dir")), "not a worktree of this repository", true)
 	other := p
 	other.Owner = "paw s/agent of another session"
-	w.notRemoved(other, "it belongs to another session (paw s/agent)", true)
+	if removed, err := w.m.Remove(t.Context(), other, true); err != nil || removed.Trash != "" {
+		t.Errorf("got %+v, %v", removed, err)
+	}
+	w.whole(p)
 }
 
 func TestRemoveAfterTheUserUnlockedIt(t *testing.T) {
@@ -136,7 +139,7 @@ func TestRemoveAfterTheUserUnlockedIt(t *testing.T) {
 			w.git("worktree", "unlock", p.Path)
 			w.git("worktree", "lock", "--reason", "on a disk of mine", p.Path)
 			w.notRemoved(p, "it is locked: on a disk of mine", false)
-			err := w.m.Removable(t.Context(), p)
+			_, err := w.m.Removable(t.Context(), p)
 			var refused *ConflictError
 			if !errors.As(err, &refused) || !strings.Contains(refused.Hint, "worktree unlock") {
 				t.Errorf("got %v", err)

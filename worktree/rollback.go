@@ -41,7 +41,7 @@ func (m Manager) rollbackOne(ctx context.Context, x exclusive, p Plan, done Made
 		return err
 	}
 	e := readEntry(admin, &refReader{commonDir: m.Repository.CommonDir})
-	if e.Locked && strings.HasPrefix(e.LockReason, ownerPrefix) && !ownedBy(e, p) {
+	if ofAnother(e, p) {
 		return nil // somebody else was faster: nothing here is this call's
 	}
 	if !ownedBy(e, p) {

@@ -67,6 +67,27 @@ func TestTwoUsersStartAtTheSameTime(t *testing.T) {
 	}
 }
 
+// TestKilledStartLosesItsNameToAnotherUser has a start killed before it has tagged
+// anything, and another user take the name: nothing of his is touched by what is
+// left of the first one, and that can be got rid of.
+func TestKilledStartLosesItsNameToAnotherUser(t *testing.T) {
+	w := newWorld(t)
+	start := []string{"start", "--cli", "demo", "--detach"}
+	w.kill("start.recorded", start...)
+	second := w.user("second")
+	w.ok(w.pawWith(second, start...))
+	w.write(w.worktree("demo"), "draft.txt", "of the second\n")
+	if out := w.paw("recover", "--detach"); out.code != 2 || !strings.Contains(out.stderr, "afk-shop_demo-0") {
+		t.Errorf("recover: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	w.ok(w.paw("purge", "--yes", "--tags", "--force"))
+	w.apart(1)
+	if data, err := os.ReadFile(filepath.Join(w.worktree("demo"), "draft.txt")); err != nil || string(data) != "of the second\n" {
+		t.Errorf("got %q, %v", data, err)
+	}
+	w.ok(w.pawWith(second, "send", "demo", "a note"))
+}
+
 // apart fails the test unless there are so many agents, each with a worktree, a
 // branch and a start of its own.
 func (w *world) apart(want int) {
