@@ -19,7 +19,7 @@ import (
 const Limit = 110 * time.Second
 
 // Patience is how long each condition is waited for.
-const Patience = 20 * time.Second
+const Patience = 30 * time.Second
 
 // Options says what to try, and how.
 type Options struct {
