@@ -7,6 +7,7 @@ package trial
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -109,11 +110,9 @@ func (p *player) play(ctx context.Context, one play) Line {
 		return line
 	}
 	line.Result, line.Text = Fail, err.Error()
-	if unseen, ok := err.(unseenError); ok || p.hookless() && p.unknown(ctx) {
+	var unseen unseenError
+	if errors.As(err, &unseen) || p.hookless() && p.unknown(ctx) {
 		line.Result = Unknown
-		if ok {
-			line.Text = string(unseen)
-		}
 	}
 	return line
 }
