@@ -79,11 +79,17 @@ func (p *Paw) askTmux(ctx context.Context, s *session.Session) panesOn {
 // observe gathers the facts of one session: what tmux says and, in the
 // meantime, what files and locks say.
 func (p *Paw) observe(ctx context.Context, s *session.Session) (facts, error) {
-	return p.observeWith(ctx, s, p.askTmux)
+	return p.observeWith(ctx, s, p.askTmux, notAtScreens)
 }
 
-// observeWith is observe with another way to list the panes.
-func (p *Paw) observeWith(ctx context.Context, s *session.Session, ask askPanes) (facts, error) {
+// observeClosely is observe for whoever waits for an agent or types into its
+// pane: it looks at screens as well, for dialogs of which nothing else tells.
+func (p *Paw) observeClosely(ctx context.Context, s *session.Session) (facts, error) {
+	return p.observeWith(ctx, s, p.askTmux, whereRunning)
+}
+
+// observeWith is observe with another way to list the panes, and with screens.
+func (p *Paw) observeWith(ctx context.Context, s *session.Session, ask askPanes, close closeness) (facts, error) {
 	answer := make(chan panesOn, 1)
 	go func() { answer <- ask(ctx, s) }()
 	agents := p.lookAtAgents(s, lookAtProcesses())
@@ -93,7 +99,9 @@ func (p *Paw) observeWith(ctx context.Context, s *session.Session, ask askPanes)
 			return facts{}, a.lockErr
 		}
 	}
-	return p.joinFacts(s, on, agents), nil
+	f := p.joinFacts(s, on, agents)
+	p.lookAtScreens(ctx, []*facts{&f}, close)
+	return f, nil
 }
 
 // lookAtAgents reads launches, locks and turns of the agents. The launches come

@@ -93,7 +93,7 @@ func (p *Paw) lockPrompt(ctx context.Context, s *session.Session, w *session.Wor
 func (p *Paw) awaitReady(ctx context.Context, s *session.Session, w *session.Worktree, cli agent.CLI) (string, error) {
 	deadline := p.Now().Add(readyPatience)
 	for {
-		f, err := p.observe(ctx, s)
+		f, err := p.observeClosely(ctx, s)
 		if err != nil {
 			return "", err
 		}
@@ -103,7 +103,7 @@ func (p *Paw) awaitReady(ctx context.Context, s *session.Session, w *session.Wor
 		}
 		state := withTurnState(session.Observe(f.evidence(*a)), a.turns)
 		if state.State == session.StateWaitingInput {
-			return "", failf(KindRefused, "%s: waits for your answer, a prompt would be taken for it", w.Agent).hint("paw attach %s %s", s.Name, w.Agent)
+			return "", failf(KindRefused, "%s: %s, a prompt would be taken for it", w.Agent, waitsFor(state)).hint("paw attach %s %s", s.Name, w.Agent)
 		}
 		if p.takesInput(ctx, s, a, cli) {
 			return a.pane.ID, nil

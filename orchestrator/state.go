@@ -23,6 +23,7 @@ type turnFacts struct {
 	launch    string         // PAW_LAUNCH of the running CLI
 	hooksSeen time.Time      // when its hooks reported first, zero when they have not
 	observed  agent.Observed // what the CLI's own record says
+	screen    agent.Screen   // what its screen shows, where somebody looked
 	headless  bool           // a living paw runs a turn without a pane
 	launched  time.Time      // when the running CLI was launched
 	prompted  bool           // with a first prompt
@@ -42,7 +43,7 @@ func withTurnState(base session.AgentStatus, f turnFacts) session.AgentStatus {
 	if !f.visible {
 		return withDone(base, f)
 	}
-	return withDone(runningState(f), f)
+	return withDone(withScreen(runningState(f), f), f)
 }
 
 // runningState is the state of an agent whose CLI runs: that of the turn log,

@@ -87,6 +87,25 @@ func TestWithTurnState(t *testing.T) {
 			return r
 		}()}, state: session.StateUnknown, source: session.SourceNone},
 		{name: "record of an earlier launch", base: runs, facts: turnFacts{launched: after(30), observed: record(true, false, 20)}, state: session.StateUnknown, source: session.SourceNone},
+		{name: "screen asks before the first hook", base: runs, facts: turnFacts{screen: agent.Screen{Dialog: "trust?"}}, state: session.StateWaitingInput, source: session.SourceTmux, says: "trust?"},
+		{name: "screen asks before the first prompt", base: runs, facts: turnFacts{prompted: true, launched: after(1), screen: agent.Screen{Dialog: "trust?"}}, state: session.StateWaitingInput, source: session.SourceTmux, says: "trust?"},
+		{name: "screen asks in a turn", base: runs, facts: turnFacts{last: open(), screen: agent.Screen{Dialog: "sure?"}}, state: session.StateWaitingInput, source: session.SourceTmux, says: "sure?"},
+		{name: "screen asks more than a vague record", base: runs, facts: turnFacts{last: open(), screen: agent.Screen{Dialog: "sure?"}, observed: func() agent.Observed {
+			o := record(false, true, 13)
+			o.Vague, o.Question = true, "asks for permission"
+			return o
+		}()}, state: session.StateWaitingInput, source: session.SourceRecord, says: "sure?"},
+		{name: "screen asks less than the record", base: runs, facts: turnFacts{last: open(), screen: agent.Screen{Dialog: "a menu is open"}, observed: func() agent.Observed {
+			o := record(false, true, 13)
+			o.Question = "Bash: ls"
+			return o
+		}()}, state: session.StateWaitingInput, source: session.SourceRecord, says: "Bash: ls"},
+		{name: "screen shows a box before the first prompt", base: runs, facts: turnFacts{screen: agent.Screen{Box: agent.BoxEmpty}}, state: session.StateIdle, source: session.SourceTmux},
+		{name: "screen shows somebody's text", base: runs, facts: turnFacts{screen: agent.Screen{Box: agent.BoxFilled}}, state: session.StateIdle, source: session.SourceTmux},
+		{name: "screen shows a box, a prompt is on its way", base: runs, facts: turnFacts{prompted: true, launched: after(1), screen: agent.Screen{Box: agent.BoxEmpty}}, state: session.StateUnknown, source: session.SourceLock, says: "first prompt"},
+		{name: "screen shows work", base: runs, facts: turnFacts{screen: agent.Screen{Box: agent.BoxEmpty, Works: true}}, state: session.StateRunning, source: session.SourceTmux},
+		{name: "screen shows a box in a turn", base: runs, facts: turnFacts{last: open(), screen: agent.Screen{Box: agent.BoxEmpty}}, state: session.StateRunning, source: session.SourceHook},
+		{name: "screen of a CLI that does not run", base: session.AgentStatus{State: session.StateSuspended, Source: session.SourceTmux, Reason: "crash"}, facts: turnFacts{screen: agent.Screen{Box: agent.BoxEmpty}}, state: session.StateSuspended, source: session.SourceTmux},
 		{name: "crashed in a turn", base: session.AgentStatus{State: session.StateSuspended, Source: session.SourceTmux, Reason: "crash"}, facts: turnFacts{last: open()}, state: session.StateSuspended, source: session.SourceTmux, says: "crash, in turn 4"},
 		{name: "tmux silent", base: session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: "tmux did not answer"}, facts: turnFacts{last: open()}, state: session.StateUnknown, source: session.SourceNone},
 		{name: "orphan", base: session.AgentStatus{State: session.StateUnknown, Source: session.SourceLock, Reason: "process 7 runs on without its pane", Orphan: true}, facts: turnFacts{last: open()}, state: session.StateUnknown, source: session.SourceLock},

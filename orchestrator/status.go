@@ -44,12 +44,21 @@ type AgentStatus struct {
 
 // StatusOptions selects the sessions to show.
 type StatusOptions struct {
-	Name string
-	All  bool
+	Name    string
+	All     bool
+	Closely bool // look at the screens of agents in a turn, too
+}
+
+func (o StatusOptions) closeness() closeness {
+	if o.Closely {
+		return whereRunning
+	}
+	return whereUnknown
 }
 
 // Status tells how sessions and agents are. It reads and writes nothing else,
-// starts one tmux client per socket and no git. Unreadable records come back as
+// starts one tmux client per socket and no git; one more client where the state
+// of some agent shows nowhere but on its screen. Unreadable records come back as
 // problems beside the sessions that can be read.
 func (p *Paw) Status(ctx context.Context, o StatusOptions) (statuses []SessionStatus, problems []error, err error) {
 	sessions, problems, err := p.selectSessions(o)
@@ -65,16 +74,22 @@ func (p *Paw) Status(ctx context.Context, o StatusOptions) (statuses []SessionSt
 		answers[s.Tmux.Socket] = answer
 		go func() { answer <- p.askTmux(ctx, s) }()
 	}
-	tags := tagReader{p: p, read: map[string]map[string][]int{}}
 	heard, processes := map[string]panesOn{}, lookAtProcesses()
-	for _, s := range sessions {
+	all := make([]*facts, len(sessions))
+	for i, s := range sessions {
 		agents := p.lookAtAgents(s, processes)
 		on, ok := heard[s.Tmux.Socket]
 		if !ok {
 			on = <-answers[s.Tmux.Socket]
 			heard[s.Tmux.Socket] = on
 		}
-		st := p.statusOf(p.joinFacts(s, on, agents))
+		f := p.joinFacts(s, on, agents)
+		all[i] = &f
+	}
+	p.lookAtScreens(ctx, all, o.closeness())
+	tags := tagReader{p: p, read: map[string]map[string][]int{}}
+	for i, s := range sessions {
+		st := p.statusOf(*all[i])
 		if gone(s) {
 			st.Reason = strings.TrimPrefix(st.Reason+", its repository is not there any more", ", ")
 		}

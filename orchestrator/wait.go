@@ -55,7 +55,7 @@ func (p *Paw) Wait(ctx context.Context, s *session.Session, o WaitOptions) (*Wai
 	for i, name := range names {
 		branches[i] = live.Branch{Repository: s.GitCommonDir, Name: s.Worktree(name).Branch}
 	}
-	registry := live.NewRegistry(p.liveSource(s.Name, p.askTmux))
+	registry := live.NewRegistry(p.liveSourceBy(s.Name, p.observeClosely))
 	sessions, err := registry.LoadAll(ctx, branches)
 	if errors.Is(err, live.ErrNoAgent) {
 		return nil, failf(KindNotFound, "%s: an agent was removed just now", s.Name).hint("paw status %s", s.Name)
@@ -147,6 +147,14 @@ func awaitedOf(name string, one *live.Session) Awaited {
 	return a
 }
 
+// waitsFor says that an agent needs the user, with the question where it is known.
+func waitsFor(st session.AgentStatus) string {
+	if st.Reason == "" {
+		return "waits for your answer"
+	}
+	return "waits for your answer (" + st.Reason + ")"
+}
+
 // enough tells whether nobody is to be waited for any longer.
 func (w *Waited) enough(one bool) bool {
 	finished := func(a Awaited) bool { return a.Finished }
@@ -180,7 +188,7 @@ func (w *Waited) verdict(o WaitOptions) error {
 	}
 	switch {
 	case !w.enough(o.Any) && needs != nil:
-		return failf(KindWaiting, "%s: waits for your answer", needs.Agent).hint("paw attach %s %s", w.Session, needs.Agent)
+		return failf(KindWaiting, "%s: %s", needs.Agent, waitsFor(needs.Status)).hint("paw attach %s %s", w.Session, needs.Agent)
 	case !w.enough(o.Any):
 		return failf(KindTimeout, "%s: not finished after %s", strings.Join(left, ", "), o.Timeout).hint("paw status %s", w.Session)
 	case len(failed) > 0:

@@ -3,6 +3,7 @@ package tmux
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -35,23 +36,61 @@ type Screenshot struct {
 	CursorShown      bool
 }
 
+// screenFields are asked of a pane before its text.
+const screenFields = "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag}"
+
 // Screenshot looks at a pane.
 func (c *Client) Screenshot(ctx context.Context, paneID string) (Screenshot, error) {
-	var s Screenshot
-	if err := checkID('%', paneID); err != nil {
-		return s, err
+	shots, err := c.Screenshots(ctx, []string{paneID})
+	return shots[paneID], err
+}
+
+// screensAtOnce is how many panes one client looks at: tmux takes at most 16 KB of commands, and those for one pane are
+// about 130 bytes.
+const screensAtOnce = 100
+
+// Screenshots looks at panes, with one client for a hundred of them. On an error it returns what was seen until then: a
+// pane that is gone hides those behind it.
+func (c *Client) Screenshots(ctx context.Context, paneIDs []string) (map[string]Screenshot, error) {
+	shots := map[string]Screenshot{}
+	for some := range slices.Chunk(paneIDs, screensAtOnce) {
+		var commands []command
+		for _, id := range some {
+			if err := checkID('%', id); err != nil {
+				return shots, err
+			}
+			commands = append(commands,
+				command{"display-message", "-p", "-t", id, screenFields}, command{"capture-pane", "-p", "-e", "-t", id})
+		}
+		r, err := c.call(ctx, commands...)
+		if parseErr := parseScreenshots(r.out, some, shots); err == nil {
+			err = parseErr
+		}
+		if err != nil {
+			return shots, err
+		}
 	}
-	r, err := c.call(ctx,
-		command{"display-message", "-p", "-t", paneID, "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag}"},
-		command{"capture-pane", "-p", "-e", "-t", paneID})
-	if err != nil {
-		return s, err
+	return shots, nil
+}
+
+// parseScreenshots reads what was printed of the panes, one after the other: a line of facts, and as many lines as the
+// pane is high.
+func parseScreenshots(out string, paneIDs []string, shots map[string]Screenshot) error {
+	lines := strings.SplitAfter(out, "\n")
+	for _, id := range paneIDs {
+		if len(lines) <= 1 {
+			return nil
+		}
+		var s Screenshot
+		var shown int
+		if _, err := fmt.Sscan(lines[0], &s.Width, &s.Height, &s.CursorX, &s.CursorY, &shown); err != nil {
+			return fmt.Errorf("tmux: display-message printed %q", lines[0])
+		}
+		if lines = lines[1:]; len(lines) <= s.Height {
+			return nil // the client was cut off
+		}
+		s.Text, s.CursorShown = strings.Join(lines[:s.Height], ""), shown != 0
+		shots[id], lines = s, lines[s.Height:]
 	}
-	var shown int
-	facts, text, _ := strings.Cut(r.out, "\n")
-	if _, err := fmt.Sscan(facts, &s.Width, &s.Height, &s.CursorX, &s.CursorY, &shown); err != nil {
-		return s, fmt.Errorf("tmux: display-message printed %q", facts)
-	}
-	s.Text, s.CursorShown = text, shown != 0
-	return s, nil
+	return nil
 }

@@ -42,6 +42,7 @@ completed (its CLI exited), suspended (paw recover brings it back) or unknown.`,
 				return err
 			}
 			if watch {
+				o.Closely = true // it looks once a second: a screen more costs little
 				return a.watchStatus(cmd.Context(), p, o)
 			}
 			statuses, problems, err := p.Status(cmd.Context(), o)

@@ -22,6 +22,17 @@ import (
 // queued prompts the registry says idle for a moment.
 const claudeSettled = 2 * time.Second
 
+// claudeWaits are words for what claude's registry says that it waits for.
+func claudeWaits(waitingFor string) string {
+	switch waitingFor {
+	case "permission prompt":
+		return "asks for permission"
+	case "dialog open":
+		return "a menu is open"
+	}
+	return waitingFor
+}
+
 // Observe reads claude's registry of running processes, the one prompt sign of an Esc or a denied permission, and the
 // end of the transcript for how a turn ended. An Esc before the first word of the answer leaves nothing in the
 // transcript: then being idle is the sign.
@@ -37,9 +48,9 @@ func (c claude) Observe(ctx context.Context, s Spec, last *turn.Record) (Observe
 		seen.Busy = true
 		return seen, nil
 	case "waiting":
-		seen.Waiting, seen.Question = true, entry.WaitingFor
+		seen.Waiting, seen.Vague, seen.Question = true, true, claudeWaits(entry.WaitingFor)
 		if isOpen(last) && last.Waiting && last.Question != "" {
-			seen.Question = last.Question
+			seen.Vague, seen.Question = false, last.Question
 		}
 		return seen, nil
 	}

@@ -123,7 +123,7 @@ func TestClaudeRegistry(t *testing.T) {
 		{"at work without a turn", "busy", later, nil, "01:00:10.000 record busy"},
 		{"granted", "busy", later, asked, "01:00:10.000 record busy"},
 		{"permission", "waiting", later, asked, "01:00:10.000 record waiting may I?"},
-		{"dialog", "waiting", later, nil, "01:00:10.000 record waiting permission prompt"},
+		{"dialog", "waiting", later, nil, "01:00:10.000 record waiting asks for permission"},
 		{"idle", "idle", later, nil, "01:00:10.000 record idle"},
 		{"shell in the background", "shell", later, nil, "01:00:10.000 record idle"},
 		{"esc before a word", "idle", later, open(t, claudeEnds, "p", started), "01:00:10.000 record interrupt in=051c turn=p message=claude is idle without an answer"},

@@ -15,6 +15,7 @@ type Observed struct {
 	Busy     bool
 	Waiting  bool   // for the user, at a dialog
 	Question string // what the dialog asks, as far as known
+	Vague    bool   // the record has no more than the kind of the dialog
 	// Ended is how the open turn ended: a KindEnd, KindError or KindInterrupt. nil when the record has no end of it.
 	Ended  *turn.Event
 	At     time.Time      // since when it is so; of the end when there is one

@@ -101,7 +101,7 @@ func (a *agent) run(o options, in io.Reader, out, errw io.Writer) int {
 		a.emit(begin)
 		code = a.headless(o.prompt, signals, out, errw)
 	} else {
-		code = a.interactive(begin, o.prompt, signals, in, out)
+		code = a.interactive(begin, o, signals, in, out)
 	}
 	a.emit(entry{Event: exited, Code: &code})
 	return code

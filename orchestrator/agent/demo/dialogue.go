@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -29,26 +30,52 @@ type dialogue struct {
 }
 
 // interactive talks with the user until told to leave, and returns the exit code.
-func (a *agent) interactive(begin entry, prompt string, signals <-chan os.Signal, in io.Reader, out io.Writer) int {
+func (a *agent) interactive(begin entry, o options, signals <-chan os.Signal, in io.Reader, out io.Writer) int {
 	t := openTerminal(in, out)
 	defer t.close()
-	a.emit(begin) // from here on it takes pasted prompts
 	stop := make(chan struct{})
 	defer close(stop)
+	chunks := readChunks(in, stop)
 
 	d := &dialogue{agent: a, terminal: t, decoder: decoder{lines: !t.raw}, turn: &turn{}}
+	if o.asks && !d.trusted(chunks, signals) {
+		return d.code
+	}
+	a.emit(begin) // from here on it takes pasted prompts
 	t.print("demo agent in " + a.dir + "\nconversation " + a.conversation.id + "\n")
 	d.replay()
-	if prompt = strings.TrimSpace(prompt); prompt != "" {
+	if prompt := strings.TrimSpace(o.prompt); prompt != "" {
 		d.queue = []string{prompt}
 	}
 	d.next()
-	chunks := readChunks(in, stop)
 	for !d.leave {
 		d.step(chunks, signals)
 	}
 	t.print("\n")
 	return d.code
+}
+
+// trusted asks whether to trust the folder, as CLIs do in one that is new to them before they report anything.
+func (d *dialogue) trusted(chunks <-chan []byte, signals <-chan os.Signal) bool {
+	d.print("Do you trust the files in this folder? [y/n] ")
+	for {
+		select {
+		case chunk, ok := <-chunks:
+			if !ok || bytes.ContainsAny(chunk, "nN\x03\x1b") {
+				d.print("n\n")
+				return false
+			}
+			if bytes.ContainsAny(chunk, "yY") {
+				d.print("y\n")
+				return true
+			}
+		case s := <-signals:
+			if !d.ignores(s) {
+				d.code = signalError{s.(syscall.Signal)}.code()
+				return false
+			}
+		}
+	}
 }
 
 // replay shows what a resumed conversation holds.

@@ -10,9 +10,9 @@ import (
 	"github.com/google/uuid"
 )
 
-const usage = `usage: demo-agent [--session-id ID [--fork ID] | --resume ID] [-p PROMPT] [--version] [PROMPT]
+const usage = `usage: demo-agent [--session-id ID [--fork ID] | --resume ID] [--ask-trust] [-p PROMPT] [--version] [PROMPT]
 
---fork begins with a copy of a conversation.
+--fork begins with a copy of a conversation; --ask-trust first asks whether to trust the folder.
 
 A small agent that needs no account. A plain prompt is noted in NOTES.md and committed.
 A prompt with lines "do: STEP" does those steps instead:
@@ -38,6 +38,7 @@ type options struct {
 	headless bool
 	prompt   string // "" when none was given
 	version  bool
+	asks     bool // whether to trust the folder, before anything else
 }
 
 // validID keeps a conversation's id usable as a file name.
@@ -52,6 +53,7 @@ func parseOptions(args []string) (options, error) {
 	set.StringVar(&o.fork, "fork", "", "")
 	set.StringVar(&o.prompt, "p", "", "")
 	set.BoolVar(&o.version, "version", false, "")
+	set.BoolVar(&o.asks, "ask-trust", false, "")
 	if err := set.Parse(args); err != nil {
 		return options{}, err
 	}
