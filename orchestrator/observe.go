@@ -89,7 +89,7 @@ func (p *Paw) observeClosely(ctx context.Context, s *session.Session) (facts, er
 }
 
 // observeWith is observe with another way to list the panes, and with screens.
-func (p *Paw) observeWith(ctx context.Context, s *session.Session, ask askPanes, close closeness) (facts, error) {
+func (p *Paw) observeWith(ctx context.Context, s *session.Session, ask askPanes, look closeness) (facts, error) {
 	answer := make(chan panesOn, 1)
 	go func() { answer <- ask(ctx, s) }()
 	agents := p.lookAtAgents(s, lookAtProcesses())
@@ -100,7 +100,7 @@ func (p *Paw) observeWith(ctx context.Context, s *session.Session, ask askPanes,
 		}
 	}
 	f := p.joinFacts(s, on, agents)
-	p.lookAtScreens(ctx, []*facts{&f}, close)
+	p.lookAtScreens(ctx, []*facts{&f}, look)
 	return f, nil
 }
 
@@ -170,6 +170,7 @@ func (p *Paw) observeTurns(s *session.Session, w *session.Worktree, lock session
 	f.headless = runsHeadless(lock)
 	cli, known := p.CLIs.Get(w.CLI)
 	f.visible = known && cli.Facts().Turns != turnsOfPaw
+	f.late = known && cli.Facts().LateHooks
 	if f.visible && lock.State == session.LockHeld && !f.headless {
 		f.launched, f.prompted = lock.Holder.At, lock.Holder.Prompted
 		f.hooksSeen = p.hooksSeen(s.Name, w.Agent, lock.Holder.Generation)

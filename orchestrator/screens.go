@@ -20,8 +20,8 @@ const (
 )
 
 // wantsLook reports whether the screen of an agent could tell more of its state.
-func (f facts) wantsLook(a agentFacts, close closeness) bool {
-	if close == notAtScreens || !a.turns.visible || a.pane == nil || a.pane.Dead {
+func (f facts) wantsLook(a agentFacts, look closeness) bool {
+	if look == notAtScreens || !a.turns.visible || a.turns.headless || a.pane == nil || a.pane.Dead {
 		return false
 	}
 	base := session.Observe(f.evidence(a))
@@ -34,7 +34,7 @@ func (f facts) wantsLook(a agentFacts, close closeness) bool {
 	case session.StateWaitingInput:
 		return a.turns.observed.Vague
 	case session.StateRunning:
-		return close == whereRunning
+		return look == whereRunning
 	default:
 		return false
 	}
@@ -42,12 +42,12 @@ func (f facts) wantsLook(a agentFacts, close closeness) bool {
 
 // lookAtScreens takes the screens that could tell more into the facts, with one tmux client for all of one server. A
 // screen that cannot be had tells nothing.
-func (p *Paw) lookAtScreens(ctx context.Context, all []*facts, close closeness) {
+func (p *Paw) lookAtScreens(ctx context.Context, all []*facts, look closeness) {
 	wanted := map[string][]string{} // panes by socket
 	clients := map[string]*session.Session{}
 	for _, f := range all {
 		for _, a := range f.agents {
-			if f.wantsLook(a, close) {
+			if f.wantsLook(a, look) {
 				wanted[f.session.Tmux.Socket] = append(wanted[f.session.Tmux.Socket], a.pane.ID)
 				clients[f.session.Tmux.Socket] = f.session
 			}
@@ -62,7 +62,7 @@ func (p *Paw) lookAtScreens(ctx context.Context, all []*facts, close closeness) 
 					continue
 				}
 				cli, known := p.CLIs.Get(a.record.CLI)
-				if shot, seen := shots[a.pane.ID]; seen && known && f.wantsLook(*a, close) {
+				if shot, seen := shots[a.pane.ID]; seen && known && f.wantsLook(*a, look) {
 					a.turns.screen = cli.Screen(agent.Screenshot(shot))
 				}
 			}
@@ -84,7 +84,8 @@ func withScreen(st session.AgentStatus, f turnFacts) session.AgentStatus {
 		return session.AgentStatus{State: session.StateWaitingInput, Source: session.SourceTmux, Reason: seen.Dialog}
 	case unknown && seen.Works:
 		return session.AgentStatus{State: session.StateRunning, Source: session.SourceTmux}
-	case unknown && seen.Box != agent.BoxUnseen && st.Reason != session.ReasonPrompted:
+	case unknown && seen.Box != agent.BoxUnseen && f.late && st.Reason != session.ReasonPrompted:
+		// Where hooks should have reported by now, they may not work at all: then an input box says nothing of a turn.
 		return session.AgentStatus{State: session.StateIdle, Source: session.SourceTmux}
 	}
 	return st

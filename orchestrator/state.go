@@ -24,6 +24,7 @@ type turnFacts struct {
 	hooksSeen time.Time      // when its hooks reported first, zero when they have not
 	observed  agent.Observed // what the CLI's own record says
 	screen    agent.Screen   // what its screen shows, where somebody looked
+	late      bool           // its hooks report nothing before the first prompt
 	headless  bool           // a living paw runs a turn without a pane
 	launched  time.Time      // when the running CLI was launched
 	prompted  bool           // with a first prompt

@@ -100,9 +100,10 @@ func TestWithTurnState(t *testing.T) {
 			o.Question = "Bash: ls"
 			return o
 		}()}, state: session.StateWaitingInput, source: session.SourceRecord, says: "Bash: ls"},
-		{name: "screen shows a box before the first prompt", base: runs, facts: turnFacts{screen: agent.Screen{Box: agent.BoxEmpty}}, state: session.StateIdle, source: session.SourceTmux},
-		{name: "screen shows somebody's text", base: runs, facts: turnFacts{screen: agent.Screen{Box: agent.BoxFilled}}, state: session.StateIdle, source: session.SourceTmux},
-		{name: "screen shows a box, a prompt is on its way", base: runs, facts: turnFacts{prompted: true, launched: after(1), screen: agent.Screen{Box: agent.BoxEmpty}}, state: session.StateUnknown, source: session.SourceLock, says: "first prompt"},
+		{name: "screen shows a box before the first prompt", base: runs, facts: turnFacts{late: true, screen: agent.Screen{Box: agent.BoxEmpty}}, state: session.StateIdle, source: session.SourceTmux},
+		{name: "screen shows somebody's text", base: runs, facts: turnFacts{late: true, screen: agent.Screen{Box: agent.BoxFilled}}, state: session.StateIdle, source: session.SourceTmux},
+		{name: "screen shows a box, a prompt is on its way", base: runs, facts: turnFacts{late: true, prompted: true, launched: after(1), screen: agent.Screen{Box: agent.BoxEmpty}}, state: session.StateUnknown, source: session.SourceLock, says: "first prompt"},
+		{name: "screen shows a box, the first hook is overdue", base: runs, facts: turnFacts{screen: agent.Screen{Box: agent.BoxEmpty}}, state: session.StateUnknown, source: session.SourceNone, says: "no hook"},
 		{name: "screen shows work", base: runs, facts: turnFacts{screen: agent.Screen{Box: agent.BoxEmpty, Works: true}}, state: session.StateRunning, source: session.SourceTmux},
 		{name: "screen shows a box in a turn", base: runs, facts: turnFacts{last: open(), screen: agent.Screen{Box: agent.BoxEmpty}}, state: session.StateRunning, source: session.SourceHook},
 		{name: "screen of a CLI that does not run", base: session.AgentStatus{State: session.StateSuspended, Source: session.SourceTmux, Reason: "crash"}, facts: turnFacts{screen: agent.Screen{Box: agent.BoxEmpty}}, state: session.StateSuspended, source: session.SourceTmux},

@@ -56,7 +56,7 @@ func TestArgv(t *testing.T) {
 			"writable git", "codex", false, with(func(s *agent.Spec) { s.GitWritable = true; s.Args = []string{"-m", "x"} }),
 			[]string{
 				"/bin/x", "-c", "check_for_update_on_startup=false",
-				"--add-dir", "/r/.git", "--add-dir", "/r/.git/worktrees/a", "-m", "x",
+				"-c", `sandbox_workspace_write.writable_roots=["/r/.git","/r/.git/worktrees/a"]`, "-m", "x",
 			},
 		},
 		{

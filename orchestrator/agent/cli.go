@@ -126,4 +126,5 @@ type Facts struct {
 	Fork      string // whether one conversation can branch into two
 	Headless  string // the one-shot mode
 	Turns     string // what shows the end of a turn
+	LateHooks bool   // its hooks report nothing before the first prompt
 }

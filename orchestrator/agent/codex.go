@@ -78,16 +78,12 @@ func (c codex) command(s Spec, prompt, conversation string, subcommand ...string
 
 // options are those of all commands. In its sandbox codex cannot commit in a linked worktree: the index and the
 // objects lie in two git directories outside of it, and both are needed.
-func (codex) options(s Spec, hooks []string) []string {
-	options := slices.Concat(embedded, hooks)
+func (c codex) options(s Spec, hooks []string) []string {
+	var dirs []string
 	if s.GitWritable {
-		for _, dir := range []string{s.GitCommonDir, s.GitDir} {
-			if dir != "" {
-				options = append(options, "--add-dir", dir)
-			}
-		}
+		dirs = slices.DeleteFunc([]string{s.GitCommonDir, s.GitDir}, func(dir string) bool { return dir == "" })
 	}
-	return append(options, s.Args...)
+	return slices.Concat(embedded, hooks, c.writable(s, dirs), s.Args)
 }
 
 // Environment has CODEX_SQLITE_HOME too: the list of conversations is a database beside the rollout files.
@@ -96,7 +92,7 @@ func (codex) Environment() []string { return []string{"CODEX_HOME", "CODEX_SQLIT
 func (codex) Facts() Facts {
 	return Facts{
 		Resume: "exact, by id", Fork: "yes", Headless: "codex exec",
-		Turns: "exact, from hooks; API errors from the rollout file",
+		Turns: "exact, from hooks; API errors from the rollout file", LateHooks: true,
 	}
 }
 

@@ -106,5 +106,5 @@ var copilotReady = regexp.MustCompile(`/ commands`)
 func (copilot) Environment() []string { return []string{"COPILOT_HOME"} }
 
 func (copilot) Facts() Facts {
-	return Facts{ChoosesID: true, Resume: "exact, by id", Fork: "no", Headless: "copilot -p", Turns: "from hooks"}
+	return Facts{ChoosesID: true, Resume: "exact, by id", Fork: "no", Headless: "copilot -p", Turns: "from hooks", LateHooks: true}
 }

@@ -121,7 +121,7 @@ func TestRecordedEvents(t *testing.T) {
 			"UserPromptSubmit: prompt in=c557", // with a tool's result
 			"Stop: end in=c557 message=qwen done",
 			"SessionStart: session_start in=1111 source=startup",
-			"PermissionRequest: input in=1111 message=write_file: /home/dev/lab/wg2/q.txt",
+			"PermissionRequest: input in=1111 message=Write: /home/dev/lab/wg2/q.txt",
 			"Notification: nothing",           // of the permission
 			"Notification: interrupt in=1111", // idle again
 			"StopFailure: error in=1111 message=401 fakellm scripted error 401 error=authentication_failed",

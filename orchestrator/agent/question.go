@@ -8,6 +8,15 @@ import (
 // longestQuestion is in characters: a question is shown in one line.
 const longestQuestion = 300
 
+// planQuestion is what a tool asks that ends the planning.
+const planQuestion = "asks whether to go on with its plan"
+
+// toolWords are words for tools whose names only their CLIs know.
+var toolWords = map[string]string{
+	"run_shell_command": "Shell", "write_file": "Write", "edit": "Edit", "replace": "Edit", "read_file": "Read",
+	"web_fetch": "Fetch", "google_web_search": "Search", "web_search": "Search", "ExitPlanMode": planQuestion, "exit_plan_mode": planQuestion,
+}
+
 // toolQuestion is what the user is asked about a tool, in one line: its name and the one argument that tells most.
 func toolQuestion(tool string, input json.RawMessage) string {
 	var arguments struct {
@@ -22,7 +31,10 @@ func toolQuestion(tool string, input json.RawMessage) string {
 			Question string `json:"question"`
 		} `json:"questions"`
 	}
-	if json.Unmarshal(input, &arguments) != nil {
+	if words, ok := toolWords[tool]; ok {
+		tool = words
+	}
+	if json.Unmarshal(input, &arguments) != nil || tool == planQuestion {
 		return oneLine(tool)
 	}
 	if len(arguments.Questions) > 0 {
