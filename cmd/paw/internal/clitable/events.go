@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -65,8 +66,8 @@ func watch(stdin io.Reader, stdout io.Writer, name string) error {
 		if _, err := io.WriteString(file, line+"\n"); err != nil {
 			return err
 		}
-		var e event
-		if json.Unmarshal([]byte(line), &e) != nil { // a compiler's complaint
+		e, ok := parse(line)
+		if !ok { // a compiler's complaint
 			fmt.Fprintln(stdout, line)
 			return nil
 		}
@@ -99,8 +100,8 @@ func readTests(r io.Reader) ([]*test, error) {
 		return tests[i]
 	}
 	err := lines(r, func(line string) error {
-		var e event
-		if json.Unmarshal([]byte(line), &e) != nil || e.Package == "" {
+		e, ok := parse(line)
+		if !ok || e.Package == "" {
 			return nil
 		}
 		t := find(e.Package, e.Test)
@@ -115,6 +116,12 @@ func readTests(r io.Reader) ([]*test, error) {
 	return tests, err
 }
 
+// parse reads an event, false for a line that is none.
+func parse(line string) (e event, ok bool) {
+	err := json.Unmarshal([]byte(line), &e)
+	return e, err == nil
+}
+
 // lines calls do for each line, however long.
 func lines(r io.Reader, do func(line string) error) error {
 	for reader := bufio.NewReader(r); ; {
@@ -124,7 +131,7 @@ func lines(r io.Reader, do func(line string) error) error {
 				return err
 			}
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

@@ -34,5 +34,5 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 	case len(args) > 2 && args[0] == "close":
 		return closing(stdout, args[1], args[2:])
 	}
-	return errors.New("usage: clitable watch FILE | clitable close LOG FOLDER...")
+	return errors.New("usage: clitable watch FILE | clitable close LOG FOLDER [FOLDER]")
 }
