@@ -45,6 +45,12 @@ func (p *Paw) launchPath(sessionName, agentName string, generation int) string {
 	return filepath.Join(p.Paths.LaunchDir(), sessionName, fmt.Sprintf("%s-%d.json", agentName, generation))
 }
 
+// launchPlace is the end of every launchPath: the environment of a pane, which is that of the tmux server, does not say
+// where the folders of the paw are that wrote the launch.
+func launchPlace(sessionName, agentName string, generation int) string {
+	return fmt.Sprintf("/launch/%s/%s-%d.json", sessionName, agentName, generation)
+}
+
 // failurePath is where a launcher that gave up says why.
 func (p *Paw) failurePath(sessionName, agentName string) string {
 	return filepath.Join(p.Paths.LaunchDir(), sessionName, agentName+".failed")
@@ -75,12 +81,11 @@ func (p *Paw) writeLaunch(l launchFile) (string, error) {
 
 // withdrawLaunches deletes the launches of an agent that nobody has read yet.
 func (p *Paw) withdrawLaunches(sessionName, agentName string) error {
-	open, err := filepath.Glob(filepath.Join(p.Paths.LaunchDir(), sessionName, agentName+"-*.json"))
-	if err != nil {
-		return err
+	paths := []string{p.failurePath(sessionName, agentName)}
+	for generation := range p.openLaunches(sessionName)[agentName] {
+		paths = append(paths, p.launchPath(sessionName, agentName, generation))
 	}
-	open = append(open, p.failurePath(sessionName, agentName))
-	for _, path := range open {
+	for _, path := range paths {
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
@@ -157,6 +162,9 @@ var terminalVariables = []string{"TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION",
 // exit code to end with. It reads no configuration: a mistake in a file must not
 // keep an agent from coming back.
 func RunAgent(sessionName, agentName string, generation int, path string, step func(string)) (int, error) {
+	if place := launchPlace(sessionName, agentName, generation); !strings.HasSuffix(filepath.Clean(path), place) {
+		return exitLaunchRefused, failf(KindUsage, "%s: not the file of a launch, which ends in %s", path, place)
+	}
 	code, err := launch(sessionName, agentName, generation, path, step)
 	if code == exitLaunchRefused {
 		// The pane shows the reason, and so does paw status.

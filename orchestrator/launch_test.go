@@ -46,3 +46,22 @@ func TestALaunchThatIsOverIsDeleted(t *testing.T) {
 		})
 	}
 }
+
+// The folder may have any name: what is open is found and withdrawn all the same.
+func TestLaunchesAreWithdrawnWhateverTheirFolderIsCalled(t *testing.T) {
+	p := &Paw{Paths: config.Paths{StateDir: filepath.Join(t.TempDir(), `st[1]*\?`)}}
+	for _, l := range []launchFile{{Session: "shop", Agent: "one", Generation: 1}, {Session: "shop", Agent: "one", Generation: 12}, {Session: "shop", Agent: "two", Generation: 1}} {
+		if err := writePrivate(p.launchPath(l.Session, l.Agent, l.Generation), []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !p.anyLaunchOpen("shop", "one") || p.anyLaunchOpen("shop", "on") {
+		t.Error("open launches are not found")
+	}
+	if err := p.withdrawLaunches("shop", "one"); err != nil {
+		t.Fatal(err)
+	}
+	if p.launchOpen("shop", "one", 1) || p.launchOpen("shop", "one", 12) || !p.launchOpen("shop", "two", 1) {
+		t.Error("not withdrawn, or one too many")
+	}
+}

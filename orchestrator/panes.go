@@ -56,6 +56,11 @@ func (p *Paw) openPanes(ctx context.Context, s *session.Session, jobs []job) (*s
 		}
 		p.Step("panes.prepared")
 		if err := p.placePanes(ctx, rec, f, add, respawn); err != nil {
+			for name := range launched { // nobody may read them any more, and they hold keys
+				if left := p.withdrawLaunches(rec.Name, name); left != nil {
+					err = errors.Join(err, left)
+				}
+			}
 			return err
 		}
 		p.Step("panes.opened")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 
 	"paw/orchestrator/agent"
 	"paw/session"
@@ -109,8 +108,7 @@ func (p *Paw) notAtWork(s *session.Session, f facts, a agentFacts) error {
 
 // anyLaunchOpen tells whether some launch of an agent waits for its launcher.
 func (p *Paw) anyLaunchOpen(sessionName, agentName string) bool {
-	open, err := filepath.Glob(filepath.Join(p.Paths.LaunchDir(), sessionName, agentName+"-*.json"))
-	return err != nil || len(open) > 0
+	return len(p.openLaunches(sessionName)[agentName]) > 0
 }
 
 // runsHeadless tells whether a living paw holds the lock for a headless turn.
