@@ -6,11 +6,12 @@ type Command struct {
 	Text string `json:"text"` // what the file says, lists and tables as JSON
 }
 
-// commands returns what among a repository's settings needs trust.
-func commands(assignments []assignment) []Command {
+// commands returns what among a repository's settings needs trust; now is the configuration without them.
+func commands(assignments []assignment, now Config) []Command {
 	var result []Command
 	for _, a := range assignments {
-		if a.setting.runs != nil && a.setting.runs(a.value) {
+		loosens := a.setting.loosens != nil && a.setting.loosens(a.value.(int), *a.setting.target(&entry{config: &now}).(*int))
+		if loosens || a.setting.runs != nil && a.setting.runs(a.value) {
 			result = append(result, Command{Key: a.key(), Text: a.text()})
 		}
 	}

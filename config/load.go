@@ -70,7 +70,15 @@ func (l *Loaded) addRepository(paths Paths, repo string) error {
 	if err != nil || d == nil {
 		return err
 	}
-	asked := commands(assignments)
+	// The user's own presets win: a repository that replaced one would start other agents under a name that the user knows.
+	assignments = slices.DeleteFunc(assignments, func(a assignment) bool {
+		if a.path[0] != "presets" {
+			return false
+		}
+		_, own := l.Presets[a.path[1]]
+		return own
+	})
+	asked := commands(assignments, l.Config)
 	if len(asked) > 0 {
 		trusted, err := paths.trusted(repo)
 		l.TrustProblem = err
@@ -97,14 +105,8 @@ func (l *Loaded) read(file string) (*document, []assignment, error) {
 	return d, assignments, nil
 }
 
-// add stores assignments. A preset replaces one of the same name as a whole,
-// since its lists belong together; a program's settings are merged.
+// add stores assignments; a program's settings are merged.
 func (l *Loaded) add(name string, assignments []assignment) {
-	for _, a := range assignments {
-		if a.path[0] == "presets" {
-			delete(l.Presets, a.path[1])
-		}
-	}
 	var keys []string
 	for _, a := range assignments {
 		a.store(&l.Config)

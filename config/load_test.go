@@ -200,7 +200,7 @@ func TestSameMeaningInEverySpelling(t *testing.T) {
 func TestLaterSourcesWin(t *testing.T) {
 	p := newPlace(t)
 	p.user(t, "default_cli = 'a'\nworktree.setup = 'user'\nturns.snapshot_mib = 10\nagents = {max_depth = 5, max_children = 6}\n[worktree]\ncopy = ['x', 'y']\n")
-	p.repository(t, "default_cli = 'b'\nagents.max_depth = 7\n[worktree]\ncopy = ['z']\n")
+	p.repository(t, "default_cli = 'b'\nagents.max_depth = 4\n[worktree]\ncopy = ['z']\n")
 	l := p.load(t, "PAW_MAX_DEPTH=9")
 
 	if l.DefaultCLI != "b" || l.Worktree.Setup != "user" || l.Turns.SnapshotMiB != 10 || l.Agents != (Agents{9, 6, 64}) {
@@ -230,7 +230,7 @@ func TestLaterSourcesWin(t *testing.T) {
 	}
 }
 
-func TestProgramsMergeAndPresetsReplace(t *testing.T) {
+func TestProgramsMergeAndPresetsOfTheUserStay(t *testing.T) {
 	p := newPlace(t)
 	p.user(t, `
 [clis.my]
@@ -250,6 +250,8 @@ prompt = "send"
 env = { B = "2", C = "2" }
 [presets.pair]
 cli = ["gemini"]
+[presets.theirs]
+cli = ["qwen"]
 `)
 	trustAll(t, p)
 	l := p.load(t)
@@ -260,7 +262,9 @@ cli = ["gemini"]
 	if diff := cmp.Diff(wantCLI, l.CLIs["my"]); diff != "" {
 		t.Error(diff)
 	}
-	wantPresets := map[string]Preset{"pair": {CLI: []string{"gemini"}}, "mine": {CLI: []string{"demo"}}}
+	wantPresets := map[string]Preset{
+		"pair": {CLI: []string{"claude", "codex"}, Branches: []string{"a", "b"}}, "mine": {CLI: []string{"demo"}}, "theirs": {CLI: []string{"qwen"}},
+	}
 	if diff := cmp.Diff(wantPresets, l.Presets); diff != "" {
 		t.Error(diff)
 	}

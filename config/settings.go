@@ -18,6 +18,8 @@ type setting struct {
 	// runs tells which values can run something, or change what runs, and so
 	// need trust when they come with a repository. Nil means none.
 	runs func(value any) bool
+	// loosens tells whether a limit that comes with a repository needs trust, now being the one that is in force.
+	loosens func(value, now int) bool
 }
 
 // entry is what one setting is stored into: the configuration itself, and the
@@ -44,12 +46,13 @@ var settings = []setting{
 		target: func(e *entry) any { return &e.config.Tmux.Socket }},
 	{key: "tmux.layout", text: oneOf(LayoutTiled, LayoutWindows), target: func(e *entry) any { return &e.config.Tmux.Layout }},
 
-	{key: "turns.snapshot_seconds", target: func(e *entry) any { return &e.config.Turns.SnapshotSeconds }},
-	{key: "turns.snapshot_mib", target: func(e *entry) any { return &e.config.Turns.SnapshotMiB }},
+	// More seconds make CLIs wait, less of either leaves work out of snapshots.
+	{key: "turns.snapshot_seconds", loosens: differs, target: func(e *entry) any { return &e.config.Turns.SnapshotSeconds }},
+	{key: "turns.snapshot_mib", loosens: differs, target: func(e *entry) any { return &e.config.Turns.SnapshotMiB }},
 
-	{key: "agents.max_depth", target: func(e *entry) any { return &e.config.Agents.MaxDepth }},
-	{key: "agents.max_children", target: func(e *entry) any { return &e.config.Agents.MaxChildren }},
-	{key: "agents.brief_kib", target: func(e *entry) any { return &e.config.Agents.BriefKiB }},
+	{key: "agents.max_depth", loosens: raises, target: func(e *entry) any { return &e.config.Agents.MaxDepth }},
+	{key: "agents.max_children", loosens: raises, target: func(e *entry) any { return &e.config.Agents.MaxChildren }},
+	{key: "agents.brief_kib", loosens: raises, target: func(e *entry) any { return &e.config.Agents.BriefKiB }},
 
 	{key: "clis.*.command", text: checkText, filled: true, runs: always, target: func(e *entry) any { return &e.cli.Command }},
 	{key: "clis.*.resume", text: checkText, runs: always, target: func(e *entry) any { return &e.cli.Resume }},
@@ -64,6 +67,9 @@ var settings = []setting{
 }
 
 func always(any) bool { return true }
+
+func raises(value, now int) bool  { return value > now }
+func differs(value, now int) bool { return value != now }
 
 // checkChosenName checks the part of a key that the user chooses.
 func checkChosenName(table, name string) *problem {

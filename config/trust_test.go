@@ -100,7 +100,7 @@ setup = ""
 socket = "named"
 layout = "windows"
 [turns]
-snapshot_mib = 3
+snapshot_mib = 512
 [agents]
 max_depth = 1
 [clis.codex]
@@ -115,6 +115,26 @@ cli = ["codex"]
 	}
 	if l.Worktree.Path != "{parent}/{repo}-trees/{session}/{agent}" || l.Tmux.Socket != "named" || l.DefaultCLI != "codex" {
 		t.Errorf("got %+v", l.Config)
+	}
+}
+
+func TestRepositoryLoosensLimitsOnlyWithTrust(t *testing.T) {
+	p := newPlace(t)
+	p.user(t, "[agents]\nmax_children = 3\n")
+	p.repository(t, "[turns]\nsnapshot_mib = 1\nsnapshot_seconds = 4\n[agents]\nmax_depth = 1000\nmax_children = 2\nbrief_kib = 65\n")
+	l := p.load(t)
+	asked := []Command{{"turns.snapshot_mib", "1"}, {"turns.snapshot_seconds", "4"}, {"agents.max_depth", "1000"}, {"agents.brief_kib", "65"}}
+	if diff := cmp.Diff(asked, l.Untrusted); diff != "" {
+		t.Errorf("untrusted:\n%s", diff)
+	}
+	without := Default()
+	without.Agents.MaxChildren = 2
+	if diff := cmp.Diff(without, l.Config); diff != "" {
+		t.Error(diff)
+	}
+	trustAll(t, p)
+	if l := p.load(t); len(l.Untrusted) != 0 || l.Turns.SnapshotMiB != 1 || l.Agents.MaxDepth != 1000 {
+		t.Errorf("trusted: %+v", l.Config)
 	}
 }
 
