@@ -6,6 +6,8 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
+
+	"paw/config"
 )
 
 func newConfig(a *app) *cobra.Command {
@@ -29,7 +31,7 @@ file, .paw.toml of the repository, and PAW_* variables, the later over the earli
 				fmt.Fprintf(a.stdout, "# from %s: %s\n", home(source.Name), strings.Join(source.Keys, ", "))
 			}
 			for _, c := range p.Config.Untrusted {
-				fmt.Fprintf(a.stdout, "# left out, not trusted: %s = %s\n", c.Key, c.Text)
+				fmt.Fprintf(a.stdout, "# left out, not trusted: %s = %s\n", c.Key, strings.ReplaceAll(c.Text, "\n", "\n#   | "))
 			}
 			return toml.NewEncoder(a.stdout).Encode(p.Config.Config)
 		},
@@ -58,11 +60,10 @@ now: a changed text has to be trusted again.`, exitUsage),
 				fmt.Fprintln(a.stdout, "nothing to trust")
 				return nil
 			}
-			for _, c := range p.Config.Untrusted {
-				fmt.Fprintf(a.stdout, "%s = %s\n", c.Key, c.Text)
-			}
+			text, question := trustQuestion(p.Config.Untrusted)
+			fmt.Fprint(a.stdout, text)
 			if !yes {
-				if err := a.confirm("trust these commands?", "paw config trust --yes"); err != nil {
+				if err := a.confirm(question, "paw config trust --yes"); err != nil {
 					return err
 				}
 			}
@@ -71,4 +72,19 @@ now: a changed text has to be trusted again.`, exitUsage),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
+}
+
+// trustQuestion shows texts so that no line of one can be taken for anything else, and says how many lines there are:
+// the first ones may have scrolled away.
+func trustQuestion(asked []config.Command) (text, question string) {
+	var b strings.Builder
+	lines := 0
+	for _, c := range asked {
+		fmt.Fprintf(&b, "%s:\n", c.Key)
+		for line := range strings.SplitSeq(c.Text, "\n") {
+			fmt.Fprintf(&b, "  | %s\n", line)
+			lines++
+		}
+	}
+	return b.String(), fmt.Sprintf("trust these %s (%s)?", countOf(len(asked), "text"), countOf(lines, "line"))
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -43,8 +42,7 @@ func (a *app) printError(err error) {
 		if len(a.notes) > 0 {
 			view["notes"] = a.notes
 		}
-		out, _ := json.Marshal(view)
-		fmt.Fprintf(a.stderr, "%s\n", out)
+		_ = writeJSON(a.stderr, view)
 		return
 	}
 	fmt.Fprintf(a.stderr, "paw: error: %s\n", history.Printable(message))

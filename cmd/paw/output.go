@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -24,11 +26,25 @@ func isTerminal(w any) bool {
 }
 
 // printJSON prints v as one line.
-func (a *app) printJSON(v any) error {
-	encoder := json.NewEncoder(a.stdout)
+func (a *app) printJSON(v any) error { return writeJSON(a.stdout, v) }
+
+// writeJSON writes v as one line without any control character: some terminals obey DEL and U+0080 to U+009F, which
+// JSON may have as they are.
+func writeJSON(w io.Writer, v any) error {
+	var line bytes.Buffer
+	encoder := json.NewEncoder(&line)
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(v)
+	if err := encoder.Encode(v); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, controlCharacter.ReplaceAllStringFunc(line.String(), func(c string) string {
+		r, _ := utf8.DecodeRuneInString(c)
+		return fmt.Sprintf(`\u%04x`, r)
+	}))
+	return err
 }
+
+var controlCharacter = regexp.MustCompile(`[\x{7f}-\x{9f}]`)
 
 // note tells what the user would otherwise find out too late: on stderr, or with
 // --json as a part of the object.
@@ -221,7 +237,7 @@ func (a *app) showPlan(steps []string) error {
 		return a.printJSON(planJSON{Version: 1, Plan: steps, Notes: a.noted()})
 	}
 	for _, step := range steps {
-		fmt.Fprintln(a.stdout, step)
+		fmt.Fprintln(forReading(a.stdout), step)
 	}
 	return nil
 }
@@ -246,4 +262,22 @@ func age(d time.Duration) string {
 		return fmt.Sprintf("%dh", int(d.Hours()))
 	}
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// forReading is w, on a terminal without what would command it: a CLI passes on what files and web pages say.
+func forReading(w io.Writer) io.Writer {
+	if isTerminal(w) {
+		return printable{w}
+	}
+	return w
+}
+
+// printable writes texts, each of them whole lines, as history.Printable shows them.
+type printable struct{ w io.Writer }
+
+func (p printable) Write(text []byte) (int, error) {
+	if _, err := io.WriteString(p.w, history.Printable(string(text))); err != nil {
+		return 0, err
+	}
+	return len(text), nil
 }

@@ -81,31 +81,32 @@ func (a *app) purgeTurns(cmd *cobra.Command, p *orchestrator.Paw, name string, y
 }
 
 func (a *app) printPurged(purged *orchestrator.Purged, dryRun bool) {
+	out := forReading(a.stdout) // names of branches and folders are other people's
 	if dryRun {
-		fmt.Fprintf(a.stdout, "%s can be purged\n", purged.Session)
+		fmt.Fprintf(out, "%s can be purged\n", purged.Session)
 		for _, r := range purged.Aside {
-			fmt.Fprintf(a.stdout, "%s: its directory would be kept in the trash folder, because of what git does not have: %s\n", r.Agent, strings.Join(r.Aside, ", "))
+			fmt.Fprintf(out, "%s: its directory would be kept in the trash folder, because of what git does not have: %s\n", r.Agent, strings.Join(r.Aside, ", "))
 		}
 		return
 	}
 	if purged.Gone == "" {
-		fmt.Fprintf(a.stdout, "%s purged\n", purged.Session)
+		fmt.Fprintf(out, "%s purged\n", purged.Session)
 	} else {
-		fmt.Fprintf(a.stdout, "%s purged; its repository %s is gone, so only its record was deleted\n", purged.Session, purged.Gone)
+		fmt.Fprintf(out, "%s purged; its repository %s is gone, so only its record was deleted\n", purged.Session, purged.Gone)
 	}
 	for _, dir := range purged.Worktrees {
-		fmt.Fprintf(a.stdout, "%s stays: without the repository nobody can say what would be lost with it\n", dir)
+		fmt.Fprintf(out, "%s stays: without the repository nobody can say what would be lost with it\n", dir)
 	}
 	for _, r := range purged.Aside {
 		for _, line := range r.Kept() {
-			fmt.Fprintf(a.stdout, "%s: %s\n", r.Agent, line)
+			fmt.Fprintf(out, "%s: %s\n", r.Agent, line)
 		}
 	}
 	for _, ref := range purged.Rescues {
-		fmt.Fprintf(a.stdout, "%s stays: it holds work that was rescued\n", ref)
+		fmt.Fprintf(out, "%s stays: it holds work that was rescued\n", ref)
 	}
 	for _, branch := range purged.Deleted {
-		fmt.Fprintf(a.stdout, "branch %s deleted\n", branch)
+		fmt.Fprintf(out, "branch %s deleted\n", branch)
 	}
 	kept := make([]string, 0, len(purged.Kept))
 	for branch := range purged.Kept {
@@ -113,7 +114,7 @@ func (a *app) printPurged(purged *orchestrator.Purged, dryRun bool) {
 	}
 	sort.Strings(kept)
 	for _, branch := range kept {
-		fmt.Fprintf(a.stdout, "branch %s stays: %s\n", branch, purged.Kept[branch])
+		fmt.Fprintf(out, "branch %s stays: %s\n", branch, purged.Kept[branch])
 	}
 }
 

@@ -48,23 +48,24 @@ unless they are copies of the main checkout's. Agents that it has started stay.`
 }
 
 func (a *app) printRemoved(r *orchestrator.Removed, o orchestrator.RemoveOptions) {
+	out := forReading(a.stdout) // names of branches and folders are other people's
 	if len(r.Children) > 0 {
-		defer fmt.Fprintf(a.stdout, "the agents that it has started stay: %s\n", strings.Join(r.Children, ", "))
+		defer fmt.Fprintf(out, "the agents that it has started stay: %s\n", strings.Join(r.Children, ", "))
 	}
 	switch {
 	case o.DryRun:
-		fmt.Fprintf(a.stdout, "%s can be removed: %s\n", r.Agent, r.Worktree)
+		fmt.Fprintf(out, "%s can be removed: %s\n", r.Agent, r.Worktree)
 		if len(r.Aside) > 0 {
-			fmt.Fprintf(a.stdout, "its directory would be kept in the trash folder, because of what git does not have: %s\n", strings.Join(r.Aside, ", "))
+			fmt.Fprintf(out, "its directory would be kept in the trash folder, because of what git does not have: %s\n", strings.Join(r.Aside, ", "))
 		}
 		return
 	case o.KeepWorktree:
-		fmt.Fprintf(a.stdout, "%s removed; its worktree %s and branch %s stay\n", r.Agent, r.Worktree, r.Branch)
-		fmt.Fprintf(a.stdout, "paw add --cli %s --branches %s --session %s takes it back\n", r.CLI, r.Branch, r.Session)
+		fmt.Fprintf(out, "%s removed; its worktree %s and branch %s stay\n", r.Agent, r.Worktree, r.Branch)
+		fmt.Fprintf(out, "paw add --cli %s --branches %s --session %s takes it back\n", r.CLI, r.Branch, r.Session)
 	default:
-		fmt.Fprintf(a.stdout, "%s removed; its branch %s stays\n", r.Agent, r.Branch)
+		fmt.Fprintf(out, "%s removed; its branch %s stays\n", r.Agent, r.Branch)
 	}
 	for _, line := range r.Kept() {
-		fmt.Fprintln(a.stdout, line)
+		fmt.Fprintln(out, line)
 	}
 }

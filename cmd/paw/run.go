@@ -80,7 +80,7 @@ func (a *app) runTurn(cmd *cobra.Command, args []string, o runOptions) error {
 		}
 	}
 	if !a.json {
-		run.Out, run.Err = a.stdout, a.stderr
+		run.Out, run.Err = forReading(a.stdout), forReading(a.stderr)
 	}
 	// A reader that goes away (paw run ... | head) does not end the turn.
 	pipes := make(chan os.Signal, 1)
