@@ -42,11 +42,12 @@ func (a *app) paw() (*orchestrator.Paw, error) {
 	return p, nil
 }
 
-// hookPaw is paw for a hook: a mistake in the configuration must not cost turns.
+// hookPaw is paw for a hook: neither a mistake in the configuration nor a folder
+// that is gone must cost turns. What it has to know is in PAW_LAUNCH.
 func (a *app) hookPaw() (*orchestrator.Paw, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return nil, err
+		dir = "/"
 	}
 	p, err := orchestrator.New(dir, a.env, nil)
 	if p == nil {
