@@ -40,7 +40,7 @@ func (p *Paw) Doctor(ctx context.Context) []Finding {
 	}
 	if n, last := p.hookFailures(); n > 0 {
 		add(failf(KindError, "%d reports of hooks failed, last %s of %s at %s: %s", n, last.Event, last.Launch, last.At.Format(time.RFC3339), last.Error).
-			hint("cat %s", quote(p.hookLog())).hint("rm %s", quote(p.hookLog())), "")
+			hint("cat %s", quote(p.hookLog())).hint("rm -f %s %s", quote(p.hookLog()), quote(p.hookLog()+".old")), "")
 	}
 	sessions, problems, err := p.Store.List()
 	if err != nil {

@@ -1,7 +1,7 @@
 package orchestrator
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -19,11 +19,17 @@ type hookFailure struct {
 
 func (p *Paw) hookLog() string { return filepath.Join(p.Paths.StateDir, "hooks.log") }
 
+// maxHookLog bounds the log: a fuller one becomes hooks.log.old, in the place of the one before.
+const maxHookLog = 1 << 20
+
 // logHook notes a hook that failed; nobody could be told at the time.
 func (p *Paw) logHook(cliName, event string, cause error) {
 	line, err := json.Marshal(hookFailure{At: p.Now().UTC(), Launch: p.getenv("PAW_LAUNCH"), CLI: cliName, Event: event, Error: cause.Error()})
 	if err != nil {
 		return
+	}
+	if info, err := os.Lstat(p.hookLog()); err == nil && info.Size() > maxHookLog {
+		_ = os.Rename(p.hookLog(), p.hookLog()+".old")
 	}
 	f, err := os.OpenFile(p.hookLog(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -33,18 +39,16 @@ func (p *Paw) logHook(cliName, event string, cause error) {
 	_, _ = f.Write(append(line, '\n'))
 }
 
-// hookFailures counts the hooks that failed and returns the last one.
+// hookFailures counts the hooks that failed, as far as the log has them, and
+// returns the last one.
 func (p *Paw) hookFailures() (count int, last hookFailure) {
-	f, err := os.Open(p.hookLog())
-	if err != nil {
-		return 0, last
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		var one hookFailure
-		if json.Unmarshal(lines.Bytes(), &one) == nil {
-			count, last = count+1, one
+	for _, path := range []string{p.hookLog() + ".old", p.hookLog()} {
+		content, _ := os.ReadFile(path)
+		for line := range bytes.Lines(content) {
+			var one hookFailure
+			if json.Unmarshal(line, &one) == nil {
+				count, last = count+1, one
+			}
 		}
 	}
 	return count, last

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,8 +21,19 @@ func (p *Paw) markHooks(s *session.Session, w *session.Worktree, generation int)
 	if _, err := os.Lstat(path); err == nil {
 		return
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-		_ = os.WriteFile(path, nil, 0o600)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err == nil && os.WriteFile(path, nil, 0o600) == nil {
+		p.forgetHooks(s.Name, w.Agent, generation)
+	}
+}
+
+// forgetHooks deletes the marks of earlier launches, of which nobody asks any more.
+func (p *Paw) forgetHooks(sessionName, agentName string, generation int) {
+	entries, _ := os.ReadDir(p.stateDir(sessionName, agentName))
+	for _, e := range entries {
+		number, marked := strings.CutPrefix(e.Name(), "hooks-")
+		if n, err := strconv.Atoi(number); marked && err == nil && n < generation {
+			_ = os.Remove(p.hooksMark(sessionName, agentName, n))
+		}
 	}
 }
 
