@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -268,5 +269,38 @@ setsid sleep 1000 </dev/null & echo $! >daemon; test -s left -a -s daemon`})
 	w.ok(w.paw("stop"))
 	if !ended(pids[0]) || ended(pids[1]) {
 		t.Errorf("ended: what it left %v, want true; the daemon %v, want false", ended(pids[0]), ended(pids[1]))
+	}
+}
+
+// TestStopNamesWhatItCannotEnd: the hint ends all of it, not only the process of the pane.
+func TestStopNamesWhatItCannotEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml",
+		"[clis.demo]\ncommand = [\"sh\", \"-c\", \"trap '' HUP TERM; echo $$ >"+w.root+"/cli; sh -c 'echo $$ >"+w.root+"/child; read x <>"+w.root+"/never'; true\"]\n")
+	if err := syscall.Mkfifo(filepath.Join(w.root, "never"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.ok(w.paw("start", "--cli", "demo", "--detach"))
+	pids := w.pids("cli", "child")
+	slices.Sort(pids)
+	t.Cleanup(func() {
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+	out := w.paw("stop")
+	if out.code != 1 || !strings.Contains(out.stderr, fmt.Sprintf("paw: error: demo: pids %d %d ignore SIGHUP and SIGTERM and still run\n", pids[0], pids[1])) {
+		t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	hint := hintLine.FindStringSubmatch(out.stderr)
+	if hint == nil {
+		t.Fatalf("no hint\n%s", out.stderr)
+	}
+	w.ok(w.paste(hint[1]))
+	for _, pid := range pids {
+		if !ended(pid) {
+			t.Errorf("process %d still runs", pid)
+		}
 	}
 }
