@@ -36,8 +36,8 @@ func (p *Paw) endAgents(ctx context.Context, s *session.Session, f facts, target
 		}
 		if a.pane != nil || a.lock.State == session.LockHeld {
 			stopped.Agents = append(stopped.Agents, a.record.Agent)
-			ending = append(ending, a)
 		}
+		ending = append(ending, a) // also one whose CLI is dead: what it has started may still write files
 	}
 	if err := p.tmuxFor(s).KillPanes(ctx, panes); err != nil && !errors.Is(err, tmux.ErrNoServer) {
 		return tmuxError(err)
@@ -50,10 +50,13 @@ func (p *Paw) endAgents(ctx context.Context, s *session.Session, f facts, target
 	}
 	left := p.awaitDeath(ctx, s, ending, hangUpGrace, nil)
 	left = p.awaitDeath(ctx, s, agentsOf(left), terminateGrace, func(pid int) { _ = syscall.Kill(pid, syscall.SIGTERM) })
-	for _, r := range left {
-		return r.stubborn(s)
+	switch {
+	case len(left) == 0:
+		return nil
+	case ctx.Err() != nil:
+		return failf(KindInterrupted, "%s: interrupted before it had ended", left[0].agent.record.Agent).hint("paw stop %s", s.Name)
 	}
-	return nil
+	return left[0].stubborn(s)
 }
 
 // remains are what still runs of an agent's launch.
@@ -77,12 +80,11 @@ func (r remains) stubborn(s *session.Session) error {
 		return failf(KindError, "%s: something that it started still runs and holds its lock", name).hint("paw stop %s", s.Name)
 	}
 	pids := strings.Trim(fmt.Sprint(r.pids), "[]")
-	what := "pid " + pids + " ignores"
+	what := "pid %s ignores SIGHUP and SIGTERM and still runs"
 	if len(r.pids) > 1 {
-		what = "pids " + pids + " ignore"
+		what = "pids %s ignore SIGHUP and SIGTERM and still run"
 	}
-	return failf(KindError, "%s: %s SIGHUP and SIGTERM and still run%s", name, what, map[bool]string{true: "s"}[len(r.pids) == 1]).
-		hint("kill -9 %s && paw stop %s", pids, s.Name)
+	return failf(KindError, "%s: "+what, name, pids).hint("kill -9 %s && paw stop %s", pids, s.Name)
 }
 
 // awaitDeath polls until nothing of the agents' launches runs any more or grace

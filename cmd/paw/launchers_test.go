@@ -266,7 +266,8 @@ setsid sleep 1000 </dev/null & echo $! >daemon; test -s left -a -s daemon`})
 	w.paw("start", "--cli", "demo", "--detach")
 	pids := w.pids("left", "daemon")
 	waitFor(t, "it is over", func() bool { a := w.agent("demo"); return a.State == "completed" && a.PID == nil })
-	w.ok(w.paw("stop"))
+	killServer(w.socket)
+	w.ok(w.paw("stop")) // also without the pane
 	if !ended(pids[0]) || ended(pids[1]) {
 		t.Errorf("ended: what it left %v, want true; the daemon %v, want false", ended(pids[0]), ended(pids[1]))
 	}
