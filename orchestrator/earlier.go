@@ -53,25 +53,10 @@ func (p *Paw) turnSpaceOf(ctx context.Context, repository worktree.Repository) (
 	if space.tagged, err = p.takenTurnSessions(ctx, repository.CommonDir); err != nil {
 		return space, err
 	}
-	m := p.manager(repository)
-	refs, err := m.Refs(ctx, turn.HiddenPrefix)
-	if err != nil {
-		return space, err
-	}
-	for ref := range refs {
-		if turnSession, _, ok := strings.Cut(strings.TrimPrefix(ref, turn.HiddenPrefix), "/"); ok {
-			space.hidden[turnSession] = true
-		}
-	}
-	entries, err := m.List(ctx)
-	if err != nil {
-		return space, err
-	}
-	for _, e := range entries {
-		owner, ours := strings.CutPrefix(e.LockReason, ownerPrefix)
-		owner, _, _ = strings.Cut(owner, " ")
-		if sessionName, agent, ok := strings.Cut(owner, "/"); ours && ok {
-			space.hidden[sessionName+"_"+agent], space.owner[sessionName+"_"+agent] = true, sessionName
+	// An empty directory becomes a repository only when nothing is refused any more.
+	if _, err := os.Lstat(repository.CommonDir); err == nil {
+		if err := space.addHidden(ctx, p.manager(repository)); err != nil {
+			return space, err
 		}
 	}
 	for sessionName, agents := range space.logged {
@@ -86,6 +71,31 @@ func (p *Paw) turnSpaceOf(ctx context.Context, repository worktree.Repository) (
 		}
 	}
 	return space, nil
+}
+
+// addHidden adds what paws of any home have made in a repository.
+func (space turnSpace) addHidden(ctx context.Context, m worktree.Manager) error {
+	refs, err := m.Refs(ctx, turn.HiddenPrefix)
+	if err != nil {
+		return err
+	}
+	for ref := range refs {
+		if turnSession, _, ok := strings.Cut(strings.TrimPrefix(ref, turn.HiddenPrefix), "/"); ok {
+			space.hidden[turnSession] = true
+		}
+	}
+	entries, err := m.List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		owner, ours := strings.CutPrefix(e.LockReason, ownerPrefix)
+		owner, _, _ = strings.Cut(owner, " ")
+		if sessionName, agent, ok := strings.Cut(owner, "/"); ours && ok {
+			space.hidden[sessionName+"_"+agent], space.owner[sessionName+"_"+agent] = true, sessionName
+		}
+	}
+	return nil
 }
 
 // of finds what sessions of a name left. The names of tags do not tell session and agent apart: afk-a_b_c-1 may be of a_b
