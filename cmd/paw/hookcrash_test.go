@@ -9,11 +9,17 @@ import (
 	"paw/session/turn"
 )
 
-// turnsOf are the turns of an agent as paw turns --json tells them.
+// turnsOf are the turns of an agent of session shop.
 func (w *world) turnsOf(agent string) []turnJSON {
 	w.t.Helper()
+	return w.turnsIn("shop", agent)
+}
+
+// turnsIn are the turns of an agent as paw turns --json tells them.
+func (w *world) turnsIn(session, agent string) []turnJSON {
+	w.t.Helper()
 	var v turnsJSON
-	if err := json.Unmarshal([]byte(w.ok(w.paw("turns", "shop", agent, "--json")).stdout), &v); err != nil {
+	if err := json.Unmarshal([]byte(w.ok(w.paw("turns", session, agent, "--json")).stdout), &v); err != nil {
 		w.t.Fatal(err)
 	}
 	return v.Agents[0].Turns

@@ -1,0 +1,271 @@
+//go:build clis
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// farewell is how the user leaves a CLI and begins another conversation in it.
+type farewell struct {
+	leave string // typed, with an Enter behind it
+	clear string
+}
+
+var farewells = map[string]farewell{
+	"claude":   {leave: "/exit", clear: "/clear"},
+	"codex":    {leave: "/quit", clear: "/new"},
+	"opencode": {leave: "/exit", clear: "/new"},
+	"gemini":   {leave: "/quit", clear: "/clear"},
+	"qwen":     {leave: "/quit", clear: "/clear"},
+	"copilot":  {leave: "/exit", clear: "/clear"},
+}
+
+// TestCLIsEnd ends each real CLI in the ways that users and machines have, and brings it back.
+func TestCLIsEnd(t *testing.T) {
+	for _, cli := range []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot"} {
+		t.Run(cli, func(t *testing.T) {
+			if cli == "gemini" && os.Geteuid() != 0 {
+				t.Skip("gemini takes hooks from root's files only")
+			}
+			w := newCLIWorld(t, cli)
+			w.ok(w.paw("start", "--cli", cli, "--detach"))
+			w.work("do: write one.txt 1\ndo: say The parrot is called Kiki.")
+			for _, scenario := range []struct {
+				name string
+				do   func(*testing.T, *cliWorld)
+			}{
+				{"rewind", rewindAndUndo},
+				{"left by the user", leftByTheUser},
+				{"killed while idle", killedIdle},
+				{"killed in a turn", killedInTurn},
+				{"server killed while idle", serverKilledIdle},
+				{"reboot", rebooted},
+				{"another conversation", anotherConversation},
+				{"three of one CLI", threeOfOne},
+			} {
+				if !w.during(t, scenario.name, func(t *testing.T) { scenario.do(t, w) }) {
+					t.Fatalf("what comes after %s was not tried", scenario.name)
+				}
+			}
+		})
+	}
+}
+
+// typed types a command of the CLI's own, as a user does.
+func (w *cliWorld) typed(command string) {
+	w.t.Helper()
+	w.ok(w.tmux("send-keys", "-t", *w.agent(w.cli).PaneID, "-l", command))
+	w.await(command+" is on the screen", func() bool { return strings.Contains(w.visible(), command) })
+	w.press("Enter")
+}
+
+// back recovers the session, whose CLI must go on with its conversation.
+func (w *cliWorld) back() {
+	w.t.Helper()
+	out := w.ok(w.paw("recover", "shop", "--detach"))
+	if !strings.Contains(out.stdout, "resumed") {
+		w.t.Errorf("recover:\n%s%s", out.stdout, out.stderr)
+	}
+	w.await("the CLI shows the old messages", func() bool { return strings.Contains(w.screen(w.cli), "Kiki") })
+	conversation := w.agent(w.cli).ConversationID
+	before := w.last().Number
+	if next := w.work("do: say Still Kiki."); next.Number != before+1 {
+		w.t.Errorf("the next turn is %d after %d", next.Number, before)
+	}
+	if now := w.agent(w.cli).ConversationID; text(now) != text(conversation) {
+		w.t.Errorf("conversation %s became %s", text(conversation), text(now))
+	}
+}
+
+// rewindAndUndo: every file is as at the end of a turn, and then as before.
+func rewindAndUndo(t *testing.T, w *cliWorld) {
+	n := w.last().Number
+	w.work("do: write one.txt changed\ndo: write two.txt 2")
+	tree := w.worktree(w.cli)
+	w.write(tree, "mine.txt", "by hand\n")
+	if err := os.Chmod(filepath.Join(tree, "two.txt"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	before := w.files(tree)
+	w.ok(w.paw("rewind", w.cli, fmt.Sprint(n)))
+	if w.has("two.txt") || w.has("mine.txt") {
+		t.Error("files of later are still there")
+	}
+	if got, err := os.ReadFile(filepath.Join(tree, "one.txt")); string(got) != "1\n" {
+		t.Errorf("one.txt after the rewind: %q, %v", got, err)
+	}
+	w.ok(w.paw("rewind", w.cli, "--undo"))
+	if after := w.files(tree); after != before {
+		t.Errorf("after --undo:\n%s\nwant:\n%s", after, before)
+	}
+	if err := os.Remove(filepath.Join(tree, "mine.txt")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// leftByTheUser: the agent is completed and comes back only by its session's name.
+func leftByTheUser(t *testing.T, w *cliWorld) {
+	w.typed(farewells[w.cli].leave)
+	if a := w.awaitState("completed"); !strings.Contains(text(a.Reason), "exited") {
+		t.Errorf("left, with reason %q", text(a.Reason))
+	}
+	if out := w.ok(w.paw("recover", "--detach")); !strings.Contains(out.stdout, "completed") {
+		t.Errorf("recover without a name:\n%s", out.stdout)
+	}
+	w.back()
+}
+
+// killedIdle: a CLI that was killed says so, and comes back.
+func killedIdle(t *testing.T, w *cliWorld) {
+	last := w.last().Number
+	w.killCLI()
+	if a := w.awaitState("error"); !strings.Contains(text(a.Reason), "signal 9") {
+		t.Errorf("killed, with reason %q", text(a.Reason))
+	}
+	if now := w.last().Number; now != last {
+		t.Errorf("turn %d began with the end of the CLI", now)
+	}
+	w.back()
+}
+
+// killedInTurn: the turn is a crash, with what it left.
+func killedInTurn(t *testing.T, w *cliWorld) {
+	n := w.last().Number + 1
+	w.hang(n, "killed.txt")
+	w.killCLI()
+	w.awaitState("error")
+	w.back()
+	if cut := w.turn(n); cut.State != "aborted" || text(cut.Reason) != "crash" || cut.Tag != nil {
+		t.Errorf("the cut turn is %s, reason %s, tag %s", cut.State, text(cut.Reason), text(cut.Tag))
+	} else if got := w.git(w.repo, "show", *cut.Snapshot+":killed.txt"); got != "unfinished\n" {
+		t.Errorf("what the cut turn left: %q", got)
+	}
+}
+
+// killCLI kills the process that paw status names, and nothing else.
+func (w *cliWorld) killCLI() {
+	w.t.Helper()
+	a := w.agent(w.cli)
+	if a.PID == nil {
+		w.t.Fatalf("%s has no pid: %s", w.cli, a.State)
+	}
+	if err := syscall.Kill(*a.PID, syscall.SIGKILL); err != nil {
+		w.t.Fatal(err)
+	}
+	w.await("the CLI is dead", func() bool { return w.agent(w.cli).PID == nil })
+}
+
+// serverKilledIdle: with the server everything ends, and everything comes back.
+func serverKilledIdle(t *testing.T, w *cliWorld) {
+	last := w.last()
+	w.crash()
+	if a := w.agent(w.cli); a.State != "suspended" || !strings.Contains(text(a.Reason), "crash") {
+		t.Errorf("after the crash: %s, %s", a.State, text(a.Reason))
+	}
+	if now := w.last(); now.Number != last.Number || now.State != last.State {
+		t.Errorf("turn %d %s became turn %d %s", last.Number, last.State, now.Number, now.State)
+	}
+	w.back()
+}
+
+// crash kills the tmux server and waits until the CLI has followed it.
+func (w *cliWorld) crash() {
+	w.t.Helper()
+	killServer(w.socket)
+	w.await("the CLI is dead", func() bool { return w.agent(w.cli).PID == nil })
+}
+
+// rebooted: the pids of the record are those of another boot.
+func rebooted(t *testing.T, w *cliWorld) {
+	w.crash()
+	locks, err := filepath.Glob(filepath.Join(w.root, "home/.local/state/paw/locks/agent-shop-*.lock"))
+	if err != nil || len(locks) == 0 {
+		t.Fatalf("no locks: %v", err)
+	}
+	for _, lock := range locks {
+		holder, err := os.ReadFile(lock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := strings.Replace(string(holder), strings.TrimSpace(string(boot)), "11111111-1111-1111-1111-111111111111", 1)
+		if other == string(holder) {
+			t.Fatalf("%s names no boot: %s", lock, holder)
+		}
+		if err := os.WriteFile(lock, []byte(other), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a := w.agent(w.cli); a.State != "suspended" || !strings.Contains(text(a.Reason), "reboot") {
+		t.Errorf("after a reboot: %s, %s", a.State, text(a.Reason))
+	}
+	w.back()
+}
+
+// anotherConversation: after a crash the conversation of the last prompt comes back, not one that the user left before.
+func anotherConversation(t *testing.T, w *cliWorld) {
+	old := w.agent(w.cli).ConversationID
+	w.typed(farewells[w.cli].clear)
+	w.await("the screen is cleared", func() bool { return !strings.Contains(w.visible(), "Still Kiki") })
+	w.work("do: say The cat is called Momo.")
+	if now := w.agent(w.cli).ConversationID; text(now) == text(old) {
+		t.Errorf("the conversation is still %s", text(now))
+	}
+	w.crash()
+	out := w.ok(w.paw("recover", "--detach"))
+	if !strings.Contains(out.stdout, "resumed") {
+		t.Errorf("recover:\n%s%s", out.stdout, out.stderr)
+	}
+	w.await("the CLI shows the new conversation", func() bool { return strings.Contains(w.screen(w.cli), "Momo") })
+	if strings.Contains(w.screen(w.cli), "Kiki") {
+		t.Error("the conversation that the user left is back")
+	}
+}
+
+// threeOfOne: agents of one CLI do not hear each other.
+func threeOfOne(t *testing.T, w *cliWorld) {
+	w.ok(w.paw("stop"))
+	cli := w.cli
+	names := []string{"one", "two", "three"}
+	var items []string
+	for _, name := range names {
+		items = append(items, name+"="+cli)
+	}
+	w.ok(w.paw("start", "--name", "trio", "--cli", strings.Join(items, ","), "--detach"))
+	for _, name := range names {
+		w.await(name+" takes a prompt", func() bool {
+			return w.pawInput("do: write "+name+".txt "+name, "send", name, "--session", "trio").code == 0
+		})
+	}
+	for _, name := range names {
+		var turns []turnJSON
+		w.await(name+" has done its turn", func() bool {
+			turns = w.turnsIn("trio", name)
+			return len(turns) > 0 && turns[len(turns)-1].Tag != nil
+		})
+		if len(turns) != 1 {
+			t.Errorf("%s has %d turns", name, len(turns))
+			continue
+		}
+		var new []string
+		for _, file := range strings.Fields(w.git(w.repo, "ls-tree", "--name-only", *turns[0].Snapshot)) {
+			if slices.Contains([]string{"one.txt", "two.txt", "three.txt"}, file) {
+				new = append(new, file)
+			}
+		}
+		if !slices.Equal(new, []string{name + ".txt"}) {
+			t.Errorf("the snapshot of %s has %v", name, new)
+		}
+	}
+	w.ok(w.paw("stop", "trio"))
+}
