@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -279,6 +280,29 @@ func TestCopilotAnswer(t *testing.T) {
 		if diff := cmp.Diff([]string{c.want}, briefs(t, "copilot", []call{{"agentStop", json.RawMessage(payload)}})); diff != "" {
 			t.Error(diff)
 		}
+	}
+}
+
+// At the end of copilot's very first turn its record may not be there yet.
+func TestCopilotAnswerBeforeItsRecord(t *testing.T) {
+	l := newLab(t)
+	content := `{"type":"user.message","data":{"content":"q"},"timestamp":"2026-11-21T14:59:32.706Z"}
+{"type":"assistant.message","data":{"content":"a"},"timestamp":"2026-11-21T14:59:32.773Z"}
+{"type":"hook.start","data":{"hookType":"agentStop"},"timestamp":"2026-11-21T14:59:32.786Z"}
+`
+	path := filepath.Join(l.home, "events.jsonl")
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		time.Sleep(50 * time.Millisecond) // copilot is late; the test must hold whatever the order
+		_ = os.WriteFile(path+".new", []byte(content), 0o600)
+		_ = os.Rename(path+".new", path)
+	}()
+	payload := fmt.Sprintf(`{"sessionId":"s","transcriptPath":%q,"timestamp":1795273172786}`, path)
+	got := briefs(t, "copilot", []call{{"agentStop", json.RawMessage(payload)}})
+	<-written
+	if diff := cmp.Diff([]string{"agentStop: end in=s message=a"}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
