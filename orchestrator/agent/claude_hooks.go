@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -194,9 +195,10 @@ func (c claude) Events(name string, payload []byte) ([]turn.Event, error) {
 // claudeFlush is how long after a hook the transcript may not have the prompt that the hook is about.
 const claudeFlush = 300 * time.Millisecond
 
-// claudeAwait waits until the transcript has a line of the turn, which may have begun without a hook.
+// claudeAwait waits until the transcript has a line of the turn, which may have begun without a hook. In the first turn of
+// a conversation the file may not be there yet.
 func claudeAwait(path, id string) {
-	if id == "" {
+	if id == "" || path == "" {
 		return
 	}
 	for deadline := time.Now().Add(claudeFlush); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
@@ -205,21 +207,21 @@ func claudeAwait(path, id string) {
 			there = bytes.Contains(raw, []byte(id))
 			return !there
 		})
-		if there || err != nil {
+		if there || err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return
 		}
 	}
 }
 
 // claudeMayGoOn tells whether claude has other hooks for the end of a turn than paw's, any of which may send it on. It
-// writes down how many there were after they have run; before the first of them nobody knows.
+// writes down how many there were after they have run; before the first of them, and without the file, nobody knows.
 func claudeMayGoOn(path string) bool {
-	others := true
-	err := linesBack(path, func(raw []byte) bool {
+	others := path != ""
+	_ = linesBack(path, func(raw []byte) bool {
 		var line claudeTurnLine
 		counted := json.Unmarshal(raw, &line) == nil && line.Subtype == "stop_hook_summary"
 		others = !counted || line.HookCount > 1
 		return !counted
 	})
-	return err == nil && others
+	return others
 }
