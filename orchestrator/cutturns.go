@@ -8,21 +8,17 @@ import (
 	"paw/session/turn"
 )
 
-// cutTurn closes the turn that was open when its CLI ended without saying so:
-// as the CLI's own record tells it, else aborted for the reason, with a snapshot.
-// A failure is logged: it must not keep paw from stopping or recovering.
+// cutTurn closes the turn that was open when its CLI ended without saying so, and those behind it that no hook told of:
+// as the CLI's own record tells it, else aborted for the reason, with a snapshot. A failure is logged: it must not keep
+// paw from stopping or recovering.
 func (p *Paw) cutTurn(ctx context.Context, s *session.Session, w session.Worktree, reason turn.Reason) {
 	last, err := p.turnDir(s.Name, w.Agent).Last()
-	if err != nil || last == nil || last.State != turn.InProgress {
+	if err != nil || last == nil || last.State != turn.InProgress && len(p.observed(ctx, s, &w, last).Later) == 0 {
 		return
 	}
 	err = p.withTurns(ctx, s, &w, func(t *turns) error {
-		last, err := t.dir.Last()
-		if err != nil || last == nil || last.State != turn.InProgress {
+		if err := t.takeMissed(ctx); err != nil {
 			return err
-		}
-		if ended := p.observed(ctx, s, &w, last).Ended; ended != nil {
-			return t.apply(ctx, last, *ended)
 		}
 		one, err := t.open()
 		if err != nil || one == nil {

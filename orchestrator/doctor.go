@@ -120,6 +120,7 @@ func (p *Paw) examineSession(ctx context.Context, s *session.Session, add func(e
 			bad = true
 			add(failf(KindError, "%s/%s: %s", s.Name, a.Record.Agent, text), "")
 		}
+		p.examineRecords(ctx, s, &a.Record, add)
 	}
 	_, problems, _ := p.Turns(ctx, s, "") // examineRepository says where that is gone
 	for _, problem := range problems {

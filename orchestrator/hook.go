@@ -56,9 +56,14 @@ func (p *Paw) hook(ctx context.Context, cliName, event string, payload []byte) e
 	}
 	p.markHooks(s, w, generation)
 	defer p.showOnBorder(ctx, s, agentName)
-	ended, leaving := false, ""
+	ended, unsure, leaving := false, false, ""
 	err = p.withTurns(ctx, s, w, func(t *turns) error {
-		defer func() { ended = t.ended }()
+		defer func() {
+			ended, unsure = t.ended, t.held
+			if t.joined {
+				p.somethingQueued(sessionName, agentName)
+			}
+		}()
 		for _, e := range events {
 			if e.Child || (cli.Facts().ChoosesID && foreignConversation(t.w, e)) {
 				continue
@@ -72,6 +77,9 @@ func (p *Paw) hook(ctx context.Context, cliName, event string, payload []byte) e
 		}
 		return nil
 	})
+	if _, err := os.Lstat(p.queuedMark(sessionName, agentName)); unsure || ended && err == nil {
+		p.follow(sessionName, agentName)
+	}
 	if ended || leaving != "" {
 		p.claimAfter(sessionName, agentName, Claim{Leaving: leaving, Hook: os.Getpid()})
 	}
@@ -111,13 +119,8 @@ func (t *turns) take(ctx context.Context, e turn.Event) error {
 	if err != nil {
 		return err
 	}
-	if missed := t.missedEnd(ctx, last, e); missed != nil {
-		if err := t.apply(ctx, last, *missed); err != nil {
-			return err
-		}
-		if last, err = t.dir.Last(); err != nil {
-			return err
-		}
+	if last, e, err = t.catchUp(ctx, last, e); err != nil {
+		return err
 	}
 	if e.Transcript != "" && e.Transcript != t.w.TranscriptPath {
 		if err := t.keepTranscript(ctx, e.Transcript); err != nil {
@@ -147,20 +150,6 @@ func (t *turns) take(ctx context.Context, e turn.Event) error {
 // for their good-byes.
 func serverDied(s *session.Session) bool { return s.Tmux.ServerPID != 0 && !serverLives(s) }
 
-// missedEnd is how the open turn ended when the hooks missed that and the CLI's own
-// record has not. A CLI that leaves may have been cut in the turn, whatever its
-// record makes of it: then only a good end counts.
-func (t *turns) missedEnd(ctx context.Context, last *turn.Record, e turn.Event) *turn.Event {
-	if last == nil || last.State != turn.InProgress || (e.Kind != turn.KindPrompt && e.Kind != turn.KindSessionEnd) {
-		return nil
-	}
-	ended := t.p.observed(ctx, t.s, t.w, last).Ended
-	if ended != nil && e.Kind == turn.KindSessionEnd && ended.Kind != turn.KindEnd {
-		return nil
-	}
-	return ended
-}
-
 // apply carries out what an event means.
 func (t *turns) apply(ctx context.Context, last *turn.Record, e turn.Event) error {
 	for _, action := range turn.Decide(last, e) {
@@ -176,11 +165,14 @@ func (t *turns) do(ctx context.Context, action turn.Action) error {
 	case turn.ActStart:
 		start := *action.Start
 		start.Launch = t.p.getenv("PAW_LAUNCH")
+		if start.Launch == "" { // no hook told of it: it is of the launch of the turn before
+			start.Launch = t.p.launchOf(t.s, t.w)
+		}
 		_, err := t.begin(ctx, start)
 		return err
 	case turn.ActConversation:
 		return t.keepConversation(ctx, action.Text)
-	case turn.ActExecute, turn.ActInput, turn.ActAnswered, turn.ActFinish, turn.ActAbort, turn.ActNote:
+	case turn.ActExecute, turn.ActHold, turn.ActInput, turn.ActAnswered, turn.ActFinish, turn.ActAbort, turn.ActNote:
 	}
 	one, err := t.open()
 	if err != nil || one == nil {
@@ -188,14 +180,17 @@ func (t *turns) do(ctx context.Context, action turn.Action) error {
 	}
 	switch action.Do {
 	case turn.ActExecute:
-		if err := one.Execute(action.Text); err != nil {
+		if err := one.Joined(action.Text, action.TurnID); err != nil {
 			return err
 		}
+		t.joined = true
 		return t.heard(ctx, action.Text)
 	case turn.ActInput:
 		return one.Input(action.Text)
 	case turn.ActAnswered:
 		return one.Resumed()
+	case turn.ActHold:
+		return t.hold(ctx, one, action.Text)
 	case turn.ActFinish:
 		_, err = t.finish(ctx, one, action.Text)
 		return err

@@ -62,8 +62,14 @@ func (p *Paw) observed(ctx context.Context, s *session.Session, w *session.Workt
 	}
 	// CLIs count milliseconds. An end before the start is that of an earlier turn:
 	// the CLI never got this one.
-	if o.Ended != nil && last != nil && !o.At.IsZero() && o.At.Before(last.StartedAt.Truncate(time.Millisecond)) {
-		o.Ended = nil
+	if o.Ended != nil && last != nil {
+		at := o.Ended.At
+		if at.IsZero() {
+			at = o.At
+		}
+		if !at.IsZero() && at.Before(last.StartedAt.Truncate(time.Millisecond)) {
+			o.Ended = nil
+		}
 	}
 	return o
 }

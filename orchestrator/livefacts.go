@@ -69,7 +69,7 @@ func (p *Paw) liveFactsOf(f facts, a agentFacts, settled *session.Session) live.
 	alive := a.pane != nil && !a.pane.Dead
 	one := live.Facts{
 		Branch: branch(a.record.Agent), Parent: branch(a.record.Parent), Record: *settled.Worktree(a.record.Agent),
-		Status: status, Last: lastTurn(status, a.turns),
+		Status: status, Last: lastTurn(status, a.turns, unseenGrace),
 		Running:     alive && a.lock.State == session.LockHeld && !a.turns.headless && withdrawn(settled, &job{agent: a.record.Agent}) == "",
 		Exited:      a.lock.State == session.LockFree && (a.pane != nil && a.pane.Dead || a.pane == nil && a.record.Phase == session.PhaseExited),
 		TurnsUnseen: !a.turns.visible, Silent: status.Reason == reasonSilent,
@@ -90,18 +90,18 @@ func (p *Paw) liveFactsOf(f facts, a agentFacts, settled *session.Session) live.
 // be at work, which knows more of it: the commit, the outcome, the files.
 const unseenGrace = 10 * time.Second
 
-// lastTurn is the last turn of an agent, closed where the CLI's own record says
-// that it is over although no hook told.
-func lastTurn(status session.AgentStatus, f turnFacts) *turn.Record {
+// lastTurn is the last turn of an agent, closed where the CLI's own record says for that long that it is over although
+// no hook told.
+func lastTurn(status session.AgentStatus, f turnFacts, grace time.Duration) *turn.Record {
 	if f.last == nil || f.last.State != turn.InProgress || f.last.Launch != f.launch {
 		return f.last
 	}
 	resting := status.State == session.StateIdle || status.State == session.StateError || status.State == session.StateCompleted
-	if !resting || status.Source == session.SourceTmux || f.now.Sub(f.observed.At).Abs() < unseenGrace {
+	if !resting || status.Source == session.SourceTmux || f.now.Sub(f.observed.At).Abs() < grace {
 		return f.last
 	}
 	closed := *f.last
-	closed.State, closed.Reason, closed.EndedAt = turn.Aborted, turn.ReasonInterrupted, at(f.observed.At)
+	closed.State, closed.Reason, closed.EndedAt, closed.Waiting = turn.Aborted, turn.ReasonInterrupted, at(f.observed.At), false
 	if ended := f.observed.Ended; ended != nil {
 		closed.ErrorMessage = ended.Message
 		switch ended.Kind {

@@ -55,7 +55,7 @@ func TestLastTurn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := open
-			got := lastTurn(c.status, turnFacts{last: c.last, launch: launch, observed: c.observed, now: now})
+			got := lastTurn(c.status, turnFacts{last: c.last, launch: launch, observed: c.observed, now: now}, unseenGrace)
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}

@@ -38,6 +38,7 @@ type Paw struct {
 	Note       func(text string) // called with what the user would otherwise find out too late; nil writes it to Progress
 	Now        func() time.Time
 	Step       func(name string)                               // called after each step that changes something; tests kill paw there
+	follower   func(sessionName, agentName string)             // follows a turn; nil is a process of its own
 	deliverer  func(sessionName, parent string, c Claim) error // starts a deliverer; nil is a process of its own
 	configured string                                          // main worktree of the repository that Config is of
 }

@@ -48,7 +48,8 @@ func (p *Paw) prepareLaunch(ctx context.Context, s *session.Session, j *job, gen
 		Identity: tmux.Identity{Session: s.Name, Agent: w.Agent, Generation: generation},
 		PawID:    s.ID,
 		Argv:     []string{p.Executable, "__agent", s.Name, w.Agent, fmt.Sprint(generation), path},
-		Label:    w.Agent,
+		Label:    w.Agent + ": starting",
+		Refresh:  p.refreshCommand(s.Name),
 	}, nil
 }
 

@@ -57,7 +57,8 @@ func runningState(f turnFacts) session.AgentStatus {
 	if f.last != nil && f.last.State == turn.InProgress && f.last.Launch == f.launch {
 		return openTurnState(f)
 	}
-	if f.observed.Known && (f.observed.Busy || f.observed.Waiting) && !f.closedSince(f.observed.At) {
+	atWork := f.observed.Known && (f.observed.Busy || f.observed.Waiting)
+	if atWork && (f.observed.Live || !f.closedSince(f.observed.At)) {
 		return observedState(f)
 	}
 	if f.last != nil && f.last.Launch == f.launch && f.last.EndedAt != nil {
@@ -102,6 +103,8 @@ func withCutTurn(base session.AgentStatus, f turnFacts) session.AgentStatus {
 func openTurnState(f turnFacts) session.AgentStatus {
 	last, seen := *f.last, f.observed
 	switch {
+	case seen.Known && seen.Live && (seen.Busy || seen.Waiting):
+		return observedState(f) // also behind an end of that turn: with what waited, or sent on by a hook
 	case seen.Ended != nil && seen.Ended.Kind == turn.KindError:
 		return session.AgentStatus{State: session.StateError, Since: at(seen.At), Source: seen.Source, Reason: seen.Ended.Message}
 	case seen.Ended != nil && seen.Ended.Kind == turn.KindInterrupt:

@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"time"
 
 	"paw/session"
 	"paw/session/turn"
@@ -67,6 +68,9 @@ func (p *Paw) listTurns(ctx context.Context, m worktree.Manager, s *session.Sess
 	}
 	tags := tagsIn(refs, w.TurnSession)
 	records, problems := p.turnDir(s.Name, w.Agent).Records()
+	if n := len(records); n > 0 && records[n-1].State == turn.InProgress {
+		records[n-1] = p.asStatusHasIt(s, w, records[n-1])
+	}
 	var pairs [][2]string
 	for _, r := range records {
 		one := ListedTurn{
@@ -95,6 +99,28 @@ func (p *Paw) listTurns(ctx context.Context, m worktree.Manager, s *session.Sess
 		}
 	}
 	return list, problems, nil
+}
+
+// listGrace is how long a hook may still be at work on an end before a list shows that end without it.
+const listGrace = 2 * time.Second
+
+// asStatusHasIt is the open turn of an agent that runs, as paw status shows it: the CLI's own record may know that it is
+// over, or that nobody is waited for any more.
+func (p *Paw) asStatusHasIt(s *session.Session, w session.Worktree, last turn.Record) turn.Record {
+	lock, err := p.Locks.ProbeAgent(s.Name, w.Agent)
+	if err != nil || lock.State != session.LockHeld {
+		return last
+	}
+	f := p.observeTurns(s, &w, lock)
+	if f.last == nil || f.last.Number != last.Number || !f.visible || f.headless {
+		return last
+	}
+	status := runningState(f)
+	shown := *lastTurn(status, f, listGrace)
+	if shown.State == turn.InProgress && (status.State == session.StateRunning || status.State == session.StateWaitingInput) {
+		shown.Waiting, shown.Question = status.State == session.StateWaitingInput, status.Reason
+	}
+	return shown
 }
 
 // firstOf is the first text that is not empty.

@@ -22,6 +22,8 @@ type turns struct {
 	budget worktree.Budget
 	strict bool // a number whose tag exists is an error: somebody can be told
 	ended  bool // a turn came to its end
+	held   bool // a turn came to what may be its end
+	joined bool // a prompt joined a turn, or waits behind it
 }
 
 // turnDir is the folder with the turn logs of an agent.
@@ -87,7 +89,7 @@ func (t *turns) begin(ctx context.Context, start turn.Start) (*turn.Turn, error)
 		for _, n := range skipped {
 			_ = one.Note(fmt.Sprintf("number %d was left out: tag %s exists already", n, turn.TagName(t.w.TurnSession, n)))
 		}
-		if note := t.snapshotBefore(ctx, n); note != "" {
+		if note := t.before(ctx, n, start.Follows); note != "" {
 			_ = one.Note(note)
 		}
 		t.p.Step("turn.before")
@@ -98,21 +100,62 @@ func (t *turns) begin(ctx context.Context, start turn.Start) (*turn.Turn, error)
 	}
 }
 
+// before makes the snapshot of the state before turn n. That of a turn which follows another at once is that of the
+// other's end: it is known only when the turn is at work already.
+func (t *turns) before(ctx context.Context, n int, follows bool) (note string) {
+	if follows {
+		ended := turn.TurnRef(t.w.TurnSession, n-1)
+		refs, err := t.m.Refs(ctx, ended)
+		if end := refs[ended]; err == nil && end != "" {
+			if _, err = t.m.CreateRef(ctx, turn.BeforeRef(t.w.TurnSession, n), end); err == nil {
+				return ""
+			}
+		}
+	}
+	return t.snapshotBefore(ctx, n)
+}
+
+// hold writes down how the turn ends if the CLI does not go on with it.
+func (t *turns) hold(ctx context.Context, one *turn.Turn, answer string) error {
+	snapshot, note := t.snapshot(ctx, "", fmt.Sprintf("paw: %s after turn %d", t.w.Agent, one.Number()))
+	if note != "" {
+		_ = one.Note(note)
+	}
+	head, err := t.head(ctx)
+	if err != nil {
+		return err
+	}
+	t.held = true
+	return one.Hold(turn.End{CommitHash: head, Snapshot: snapshot, Message: answer})
+}
+
+// endOf is the state that a turn ends with: that which was held, or the one of now.
+func (t *turns) endOf(ctx context.Context, one *turn.Turn, answer string) (head, snapshot, said, note string, err error) {
+	ref := turn.TurnRef(t.w.TurnSession, one.Number())
+	if held := one.Record().Held; held != nil {
+		if _, err := t.m.CreateRef(ctx, ref, held.Snapshot); err == nil {
+			return held.Commit, held.Snapshot, held.Message, "", nil
+		}
+		note = "the snapshot of its end is lost, a later one stands in for it"
+	}
+	snapshot, missing := t.snapshotAfter(ctx, one.Number(), "")
+	head, err = t.head(ctx)
+	return head, snapshot, answer, firstOf(missing, note), err
+}
+
 // finish ends a turn well: snapshot, END with the result, record, tag, in this
 // order. If the tag fails, the result is known all the same and recover tags it.
 func (t *turns) finish(ctx context.Context, one *turn.Turn, answer string) (turn.Result, error) {
 	n := one.Number()
-	end := turn.End{Outcome: "success", Message: firstLine(answer)}
-	snapshot, note := t.snapshotAfter(ctx, n, "")
+	head, snapshot, answer, note, err := t.endOf(ctx, one, answer)
 	if note != "" {
 		_ = one.Note(note)
 	}
 	t.p.Step("turn.snapshot")
-	head, err := t.head(ctx)
 	if err != nil {
 		return turn.Result{}, err
 	}
-	end.CommitHash, end.Snapshot = head, snapshot
+	end := turn.End{Outcome: "success", Message: firstLine(answer), CommitHash: head, Snapshot: snapshot}
 	if start := one.Record().StartCommit; head != start {
 		message, err := t.m.LastMessage(ctx, t.w.WorktreePath, head, start)
 		if err != nil {

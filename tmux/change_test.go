@@ -288,21 +288,24 @@ func TestLabelsAreShownAsTheyAre(t *testing.T) {
 	c := privateClient(t)
 	made := create(t, c, newSession1(t, "s", 1))
 	for _, label := range []string{"a1 · idle", "#[reverse]x", "50% #{pid} #(id) ##", "trail;", "-x", "a,b}"} {
-		if err := c.SetLabel(ctx, made.Panes["a1"], label); err != nil {
+		if err := c.SetLabels(ctx, map[string]string{made.Panes["a1"]: label}); err != nil {
 			t.Fatal(err)
 		}
 		border := showOnTerminal(t, c, made.SessionID)
 		if !strings.Contains(border, " "+label+" ") {
 			t.Errorf("label %q is shown as %q", label, border)
 		}
+		if all := panes(t, c); len(all) != 1 || all[0].Label != label {
+			t.Errorf("label %q is read as %+v", label, all)
+		}
 	}
-	if err := c.SetLabel(ctx, made.Panes["a1"], "two\nlines"); err != nil {
+	if err := c.SetLabels(ctx, map[string]string{made.Panes["a1"]: "two\nlines"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := raw(t, c, "show-options", "-p", "-v", "-t", made.Panes["a1"], "@paw_label"); got != "two lines" {
 		t.Errorf("label %q", got)
 	}
-	if err := c.SetLabel(ctx, "%99", "x"); !errors.Is(err, ErrNotFound) {
+	if err := c.SetLabels(ctx, map[string]string{"%99": "x"}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("label of no pane: %v", err)
 	}
 }

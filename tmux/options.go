@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,10 +15,14 @@ type AgentPane struct {
 	Identity Identity
 	// Argv is run without a shell, which takes at least two elements.
 	Argv []string
-	// Label is shown in the pane's border; the agent's name when empty.
+	// Label is shown in the pane's border and, where a window has no other pane, in the window list; the agent's name
+	// when empty.
 	Label string
 	// PawID is @paw_id of the pane, "" for none: the id of the record that its session has.
 	PawID string
+	// Refresh is a program with its arguments that sets the labels anew. tmux runs it every few seconds for as long as a
+	// terminal shows the window. Without it, or when a word of it has more than letters, digits and ./_@:=,+-, none runs.
+	Refresh []string
 }
 
 func (a AgentPane) check() error {
@@ -56,6 +61,29 @@ const ended = `ended#{?#{!=:#{pane_dead_signal},}, by signal #{pane_dead_signal}
 const borderFormat = ` #{?#{@paw_agent},#{@paw_label}#{?pane_dead, (` + ended + `#, go on with: paw recover ` + ownSession + `),},` +
 	`#{pane_index} #{pane_title}} `
 
+// windowFormat is a window in the window list: an agent that has it for itself shows its label, any other its name.
+const windowFormat = `#I:#{?#{&&:#{@paw_agent},#{==:#{window_panes},1}},#{@paw_label},#W}#{?window_flags,#{window_flags}, }`
+
+// refreshSeconds is how old a label may be while somebody looks at it.
+const refreshSeconds = "5"
+
+// refreshWord is what a format and a shell leave as it is.
+var refreshWord = regexp.MustCompile(`^[A-Za-z0-9./_@:=,+-]+$`)
+
+// refresh is the part of a border that shows nothing and runs the program. It does not wait for it: tmux would say that
+// it is not ready.
+func (a AgentPane) refresh() string {
+	for _, w := range a.Refresh {
+		if !refreshWord.MatchString(w) {
+			return ""
+		}
+	}
+	if len(a.Refresh) == 0 {
+		return ""
+	}
+	return "#(" + strings.Join(a.Refresh, " ") + " >/dev/null 2>&1 &)"
+}
+
 // ownSession is the session's name out of @paw_agent, which stays with a pane that the user moves elsewhere.
 const ownSession = `#{s|/.*||:@paw_agent}`
 
@@ -86,11 +114,13 @@ func (a AgentPane) label() string {
 	return a.Label
 }
 
-// windowOptions apply to the window that pane is in.
-func windowOptions(pane string) []command {
+// windowOptions apply to the window that pane is in, whichever of its agents a is.
+func windowOptions(pane string, a AgentPane) []command {
 	return []command{
 		{"set-option", "-w", "-t", pane, "pane-border-status", "top"},
-		{"set-option", "-w", "-t", pane, "pane-border-format", borderFormat},
+		{"set-option", "-w", "-t", pane, "pane-border-format", borderFormat + a.refresh()},
+		{"set-option", "-w", "-t", pane, "window-status-format", windowFormat},
+		{"set-option", "-w", "-t", pane, "window-status-current-format", windowFormat},
 	}
 }
 
@@ -115,6 +145,7 @@ func sessionOptions(session, pawSession, pawID string) []command {
 	commands := []command{
 		{"set-option", "-t", session, "destroy-unattached", "off"},
 		{"set-option", "-t", session, "@paw_session", pawSession},
+		{"set-option", "-t", session, "status-interval", refreshSeconds},
 	}
 	if pawID != "" {
 		commands = append(commands, command{"set-option", "-t", session, "@paw_id", pawID})
@@ -137,12 +168,17 @@ func plainLabel(label string) string {
 	return strings.ReplaceAll(label, "#", "##")
 }
 
-// SetLabel changes what the border of a pane shows. The text is shown as it is, on one line.
-func (c *Client) SetLabel(ctx context.Context, paneID, label string) error {
-	if err := checkID('%', paneID); err != nil {
-		return err
+// SetLabels changes what the borders of panes show, by their ids, with one client call. The texts are shown as they are,
+// each on one line.
+func (c *Client) SetLabels(ctx context.Context, labels map[string]string) error {
+	var commands []command
+	for _, id := range slices.Sorted(maps.Keys(labels)) {
+		if err := checkID('%', id); err != nil {
+			return err
+		}
+		commands = append(commands, labelOption(id, labels[id]))
 	}
-	_, err := c.call(ctx, labelOption(paneID, label))
+	_, err := c.callPieces(ctx, commands)
 	return err
 }
 
@@ -160,7 +196,7 @@ func (c *Client) Mark(ctx context.Context, sessionID, pawSession string, panes m
 		if err := checkID('%', id); err != nil {
 			return err
 		}
-		commands = append(commands, windowOptions(id)...)
+		commands = append(commands, windowOptions(id, panes[id])...)
 		commands = append(commands, paneOptions(id, panes[id])...)
 	}
 	_, err := c.callPieces(ctx, commands)

@@ -192,9 +192,9 @@ func window(target, format string, a AgentPane) command {
 func fill(places []place, agents []AgentPane) []command {
 	var commands []command
 	seen := map[string]bool{}
-	for _, p := range places {
+	for i, p := range places {
 		if !seen[p.window] {
-			commands = append(commands, windowOptions(p.pane)...)
+			commands = append(commands, windowOptions(p.pane, agents[i])...)
 		}
 		seen[p.window] = true
 	}

@@ -16,6 +16,6 @@ func (c *Client) Respawn(ctx context.Context, paneID string, a AgentPane) error 
 		append(command{"respawn-pane", "-t", paneID}, a.Argv...),
 	}
 	commands = append(commands, paneOptions(paneID, a)...)
-	_, err := c.call(ctx, append(commands, windowOptions(paneID)...)...)
+	_, err := c.call(ctx, append(commands, windowOptions(paneID, a)...)...)
 	return named(err, "respawn-pane")
 }

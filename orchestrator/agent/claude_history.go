@@ -27,7 +27,7 @@ func (c claude) History(ctx context.Context, s Spec) (Transcript, error) {
 		case r.UUID != "" && slices.Contains(claudeTree, r.Type):
 			records = append(records, r)
 		case !slices.Contains(claudeAside, r.Type):
-			t.Skipped++
+			t.strange(r.Type, len(r.Message.Content) > 0)
 		}
 		return true
 	})
@@ -49,7 +49,8 @@ var (
 		"agent-color", "agent-setting", "pr-link", "frame-link", "bridge-session", "file-history-snapshot",
 		"attribution-snapshot", "speculation-accept", "mode", "permission-mode", "isolation-latch", "worktree-state",
 		"queue-operation", "marble-origami-commit", "marble-origami-snapshot", "marble-origami-reset",
-		"content-replacement", "fork-context-ref",
+		"content-replacement", "fork-context-ref", "api-request", "api-request-blob", "api-request-shape", "atis-latch",
+		"cost-state", "file-history-delta", "tools-used",
 	}
 )
 

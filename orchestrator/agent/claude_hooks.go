@@ -1,24 +1,27 @@
 package agent
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"paw/session/turn"
 )
 
 // claudeHooks are the events that paw listens to, with their matchers.
 //
-// None runs at ordinary tool calls: each would cost a process. So that a permission was granted is not reported; until
-// the turn goes on to its end, the registry says whether claude still waits (see Observe). Tools that always ask the
-// user are rare, and their end is the answer.
+// None of paw's processes runs at ordinary tool calls, unless a prompt waits (see QueuedMark): each would cost time. So
+// that a permission was granted is not reported; until the turn goes on to its end, the registry says whether claude still
+// waits (see Observe). Tools that always ask the user are rare, and their end is the answer.
 var claudeHooks = map[string]string{
-	"SessionStart": "", "UserPromptSubmit": "", "PermissionRequest": "", "PostToolUse": "AskUserQuestion|ExitPlanMode",
+	"SessionStart": "", "UserPromptSubmit": "", "PreToolUse": "", "PermissionRequest": "", "PostToolUse": "AskUserQuestion|ExitPlanMode",
 	"Stop": "", "StopFailure": "", "SessionEnd": "",
 }
 
@@ -46,7 +49,11 @@ func (c claude) withHooks(s Spec, args []string, fork bool) ([]string, []File, e
 		if fork && event == "SessionStart" {
 			name = claudeForkStart
 		}
-		entry := hookEntry{Type: "command", Command: s.hookCommand(c.Name(), name), Timeout: hookPatienceFor(event)}
+		command := s.hookCommand(c.Name(), name)
+		if event == "PreToolUse" {
+			command = s.whenQueued(command)
+		}
+		entry := hookEntry{Type: "command", Command: command, Timeout: hookPatienceFor(event)}
 		hooks[event] = hookGroup{Matcher: matcher, Hooks: []hookEntry{entry}}
 	}
 	if err := addHooks(settings, hooks); err != nil {
@@ -119,6 +126,7 @@ type claudePayload struct {
 	Message              string          `json:"message"`
 	NotificationType     string          `json:"notification_type"`
 	LastAssistantMessage string          `json:"last_assistant_message"`
+	StopHookActive       bool            `json:"stop_hook_active"` // a hook sent claude on after an end
 	Error                string          `json:"error"`
 	ErrorDetails         string          `json:"error_details"`
 	BackgroundTasks      []struct {
@@ -150,10 +158,7 @@ func (c claude) Events(name string, payload []byte) ([]turn.Event, error) {
 		}
 	case "UserPromptSubmit":
 		e = p.event(turn.KindPrompt)
-		e.Prompt = p.Prompt
-		if strings.HasPrefix(p.Prompt, "<task-notification>") {
-			e.Type = turn.TypeNotification // claude prompts itself when a background task has ended
-		}
+		e.Prompt, e.Type = p.Prompt, claudePromptType(p.Prompt)
 	case "PermissionRequest":
 		e = p.event(turn.KindInput)
 		e.Message = toolQuestion(p.ToolName, p.ToolInput)
@@ -161,8 +166,13 @@ func (c claude) Events(name string, payload []byte) ([]turn.Event, error) {
 	case "PostToolUse":
 		e = p.event(turn.KindAnswered)
 		e.Child = false
+	case "PreToolUse":
+		claudeAwait(p.TranscriptPath, p.PromptID)
+		e = p.event(turn.KindTool)
 	case "Stop":
+		claudeAwait(p.TranscriptPath, p.PromptID)
 		e = p.event(turn.KindEnd)
+		e.Again, e.Held = p.StopHookActive, p.StopHookActive || claudeMayGoOn(p.TranscriptPath)
 		e.Message = p.LastAssistantMessage
 		for _, task := range p.BackgroundTasks {
 			if task.Status == "running" {
@@ -170,6 +180,7 @@ func (c claude) Events(name string, payload []byte) ([]turn.Event, error) {
 			}
 		}
 	case "StopFailure":
+		claudeAwait(p.TranscriptPath, p.PromptID)
 		e = p.event(turn.KindError)
 		e.ErrorType, e.Message = p.Error, p.LastAssistantMessage
 	case "SessionEnd":
@@ -179,4 +190,38 @@ func (c claude) Events(name string, payload []byte) ([]turn.Event, error) {
 		return nil, nil
 	}
 	return []turn.Event{e}, nil
+}
+
+// claudeFlush is how long after a hook the transcript may not have the prompt that the hook is about.
+const claudeFlush = 300 * time.Millisecond
+
+// claudeAwait waits until the transcript has a line of the turn, which may have begun without a hook. In the first turn of
+// a conversation the file may not be there yet.
+func claudeAwait(path, id string) {
+	if id == "" || path == "" {
+		return
+	}
+	for deadline := time.Now().Add(claudeFlush); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		there := false
+		err := linesBack(path, func(raw []byte) bool {
+			there = bytes.Contains(raw, []byte(id))
+			return !there
+		})
+		if there || err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+	}
+}
+
+// claudeMayGoOn tells whether claude has other hooks for the end of a turn than paw's, any of which may send it on. It
+// writes down how many there were after they have run; before the first of them, and without the file, nobody knows.
+func claudeMayGoOn(path string) bool {
+	others := path != ""
+	_ = linesBack(path, func(raw []byte) bool {
+		var line claudeTurnLine
+		counted := json.Unmarshal(raw, &line) == nil && line.Subtype == "stop_hook_summary"
+		others = !counted || line.HookCount > 1
+		return !counted
+	})
+	return others
 }

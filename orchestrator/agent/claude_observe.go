@@ -34,53 +34,66 @@ func claudeWaits(waitingFor string) string {
 }
 
 // Observe reads claude's registry of running processes, the one prompt sign of an Esc or a denied permission, and the
-// end of the transcript for how a turn ended. An Esc before the first word of the answer leaves nothing in the
-// transcript: then being idle is the sign.
+// transcript for how a turn ended and what began behind it. An Esc before the first word of the answer leaves nothing in
+// the transcript: then being idle is the sign.
 func (c claude) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, error) {
 	s = observedSpec(s, last)
 	if s.ConversationID == "" {
 		return Observed{}, nil
 	}
 	entry, ok := claudeProcess(s)
-	seen := Observed{Known: true, At: entry.since(), Source: session.SourceRecord}
-	switch entry.Status {
-	case "busy":
+	settled := time.Since(entry.since()) >= claudeSettled
+	told, err := c.told(ctx, s, last, ok && !settled)
+	if err != nil {
+		return Observed{}, err
+	}
+	seen := Observed{Known: ok, Live: ok, At: entry.since(), Source: session.SourceRecord, Ended: told.ended, Later: told.later, Joined: told.joined}
+	if !ok {
+		seen.Source = ""
+	}
+	switch {
+	case entry.Status == "busy", ok && told.wait > 0 && !settled: // between two turns it is idle for a moment
 		seen.Busy = true
 		return seen, nil
-	case "waiting":
+	case entry.Status == "waiting":
 		seen.Waiting, seen.Vague, seen.Question = true, true, claudeWaits(entry.WaitingFor)
 		if isOpen(last) && last.Waiting && last.Question != "" {
 			seen.Vague, seen.Question = false, last.Question
 		}
 		return seen, nil
-	}
-	switch {
-	case !isOpen(last) && ok:
+	case !isOpen(last):
 		return seen, nil
-	case !isOpen(last), ok && entry.since().Before(last.StartedAt):
+	case ok && entry.since().Before(last.StartedAt):
 		return Observed{}, nil // a registry that is older than the turn says nothing about it
-	}
-	found, err := c.Conversation(ctx, s)
-	if err != nil {
-		return Observed{}, err
-	}
-	var ended *turn.Event
-	var at time.Time
-	if found.Transcript != "" {
-		if ended, at, err = claudeEnd(found.Transcript, last); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return Observed{}, err
-		}
-	}
-	switch {
-	case ended != nil:
-		return Observed{Known: true, Ended: ended, At: at, Source: session.SourceTranscript}, nil
-	case !ok || time.Since(seen.At) < claudeSettled:
-		return Observed{}, nil
+	case told.ended != nil:
+		seen.Known, seen.At, seen.Source = true, told.ended.At, session.SourceTranscript
+		return seen, nil
+	case !ok || !settled:
+		return Observed{Later: told.later, Joined: told.joined}, nil
 	}
 	seen.Ended = &turn.Event{
 		Kind: turn.KindInterrupt, Conversation: s.ConversationID, TurnID: last.TurnID, Message: "claude is idle without an answer",
 	}
+	if last.Held != nil && entry.since().After(last.Held.At) {
+		seen.Ended.Kind, seen.Ended.Message = turn.KindEnd, last.Held.Message
+	}
 	return seen, nil
+}
+
+// told is what the transcript of the turn last tells, nothing without one.
+func (c claude) told(ctx context.Context, s Spec, last *turn.Record, waiting bool) (*claudeTold, error) {
+	if last == nil || last.Conversation != "" && last.Conversation != s.ConversationID {
+		return &claudeTold{}, nil
+	}
+	found, err := c.Conversation(ctx, s)
+	if err != nil || found.Transcript == "" {
+		return &claudeTold{}, err
+	}
+	told, err := claudeTurns(found.Transcript, last, waiting)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return told, err
 }
 
 // claudeEntry is a file of the registry, sessions/PID.json. claude deletes it when it ends in peace.
@@ -129,84 +142,4 @@ func (e claudeEntry) alive() bool {
 	// Field 22; the name, field 2, is in parentheses and may have spaces.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	return len(fields) < 20 || fields[19] == e.ProcStart
-}
-
-// claudeTail is what a line of the transcript says about the end of a turn.
-type claudeTail struct {
-	Type              string    `json:"type"`
-	Subtype           string    `json:"subtype"`
-	PromptID          string    `json:"promptId"`
-	Timestamp         time.Time `json:"timestamp"`
-	IsMeta            bool      `json:"isMeta"`
-	IsSidechain       bool      `json:"isSidechain"`
-	IsAPIErrorMessage bool      `json:"isApiErrorMessage"`
-	Error             string    `json:"error"`
-	Message           struct {
-		Content json.RawMessage `json:"content"`
-	} `json:"message"`
-}
-
-// claudeInterrupted begins what claude writes in the user's name after an Esc or a denied permission.
-const claudeInterrupted = "[Request interrupted by user"
-
-// claudeEnd reads a transcript from its end to the begin of the turn. A turn ends with the mark of an interrupt, with an
-// error message of claude's own, or with the line that tells how long it took.
-func claudeEnd(path string, last *turn.Record) (*turn.Event, time.Time, error) {
-	var ended *turn.Event
-	var at time.Time
-	took := false
-	end := func(kind turn.Kind, line claudeTail) bool {
-		ended = &turn.Event{
-			Kind: kind, Conversation: last.Conversation, TurnID: last.TurnID, Transcript: path, Message: line.text(), ErrorType: line.Error,
-		}
-		if at.IsZero() {
-			at = line.Timestamp
-		}
-		return false
-	}
-	err := linesBack(path, func(raw []byte) bool {
-		var line claudeTail
-		if json.Unmarshal(raw, &line) != nil || line.Timestamp.IsZero() || line.IsSidechain || line.IsMeta {
-			return true
-		}
-		own := last.TurnID != "" && line.PromptID == last.TurnID
-		if !own && line.Timestamp.Before(last.StartedAt) {
-			return false
-		}
-		switch {
-		case line.Type == "system" && line.Subtype == "turn_duration":
-			took, at = true, line.Timestamp
-			return true
-		case line.Type == "user" && strings.HasPrefix(line.text(), claudeInterrupted):
-			line.Message.Content = nil
-			return end(turn.KindInterrupt, line)
-		case line.Type == "assistant" && line.IsAPIErrorMessage:
-			return end(turn.KindError, line)
-		case line.Type == "assistant" && took:
-			return end(turn.KindEnd, line)
-		case line.Type == "assistant", line.Type == "user":
-			return false
-		}
-		return true
-	})
-	return ended, at, err
-}
-
-// text is the content of a message as far as it is text.
-func (l claudeTail) text() string {
-	var text string
-	if json.Unmarshal(l.Message.Content, &text) == nil {
-		return text
-	}
-	var blocks []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	_ = json.Unmarshal(l.Message.Content, &blocks)
-	for _, block := range blocks {
-		if block.Type == "text" {
-			text += block.Text
-		}
-	}
-	return text
 }

@@ -153,7 +153,7 @@ func (t *Transcript) addCodex(r codexRecord) {
 		}
 	case "session_meta", "turn_context", "world_state", "compacted", "token_usage_record":
 	default:
-		t.Skipped++
+		t.strange(r.Type, len(r.Payload.Content) > 0)
 	}
 }
 

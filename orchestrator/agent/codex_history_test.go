@@ -19,7 +19,7 @@ func TestCodexHistory(t *testing.T) {
 {"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"# AGENTS.md instructions for /x\n..."},{"type":"input_text","text":"look at "},{"type":"input_image","image_url":"data:"}],"internal_chat_message_metadata_passthrough":{"content_item_kinds":["agents_md","user.text","user.image"]}}}
 {"type":"event_msg","payload":{"type":"item_completed","item":{"type":"UserMessage"}}}
 {"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<user_shell_command>\n<command>\nls -l\n</command>\n<result>\nExit code: 0\nOutput:\nNOTES.md\n\n</result>\n</user_shell_command>"}]}}`,
-			[]string{"user look at \n[image]", "user !ls -l", "system Exit code: 0\nOutput:\nNOTES.md"}, 0,
+			[]string{"user look at \n[image]", "user !ls -l", "system Exit code: 0\nOutput:\nNOTES.md"}, 0, nil,
 		},
 		{
 			// Older versions do not say which is which.
@@ -30,7 +30,7 @@ func TestCodexHistory(t *testing.T) {
 {"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<b> is bold"}]}}
 {"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<turn_aborted>\n..."}]}}
 {"type":"event_msg","payload":{"type":"turn_aborted","reason":"interrupted"}}`,
-			[]string{"user <b> is bold", "system interrupted by the user"}, 0,
+			[]string{"user <b> is bold", "system interrupted by the user"}, 0, nil,
 		},
 		{
 			"tools", meta + `
@@ -47,7 +47,7 @@ func TestCodexHistory(t *testing.T) {
 			[]string{
 				`assistant All of them. >a exec_command {"cmd": "ls"} >b apply_patch *** Begin Patch >c local_shell {"type":"exec","command":["ls"]}`,
 				"tool <a NOTES.md", "tool <b patched\n[image]", "tool <c of an older version", `assistant >ws_1 web_search {"query":"go"}`, "system overloaded",
-			}, 0,
+			}, 0, nil,
 		},
 		{
 			"taken back and compacted", meta + `
@@ -58,14 +58,14 @@ func TestCodexHistory(t *testing.T) {
 {"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"three"}]}}
 {"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":2}}
 {"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"four"}]}}`,
-			[]string{"user one", "user four"}, 0,
+			[]string{"user one", "user four"}, 0, nil,
 		},
 		{
 			"not understood", meta + `
 {"type":"response_item","payload":{"type":"hologram"}}
 {"type":"hologram","payload":{}}
 {"type":"event_msg","payload":{"type":"hologram"}}`,
-			[]string{}, 2,
+			[]string{}, 1, map[string]int{"hologram": 1},
 		},
 	})
 }

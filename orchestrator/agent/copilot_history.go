@@ -90,7 +90,7 @@ func (t *copilotTalk) add(e copilotEvent) {
 	case e.Type == "abort":
 		t.notice(e.Timestamp, stoppedByUser)
 	case !slices.ContainsFunc(copilotAside, func(prefix string) bool { return strings.HasPrefix(e.Type, prefix) }):
-		t.Skipped++
+		t.strange(e.Type, d.Content != "" || len(d.ToolRequests) > 0)
 	}
 }
 

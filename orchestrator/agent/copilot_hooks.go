@@ -100,11 +100,13 @@ type copilotLine struct {
 // copilotFlush is how long after a hook its record may have what came before: copilot writes every tenth of a second.
 const copilotFlush = 500 * time.Millisecond
 
-// answer is what copilot said last before this end of a turn, "" where it cannot be told. The hook does not have it.
+// answer is what copilot said last before this end of a turn, "" where it cannot be told. The hook does not have it. At
+// the end of the very first turn the record may not exist yet, which is no different from one that is behind.
 func (p copilotPayload) answer() string {
 	for deadline := time.Now().Add(copilotFlush); ; time.Sleep(10 * time.Millisecond) {
 		answer, written, err := copilotAnswer(p.TranscriptPath, time.UnixMilli(p.Timestamp))
-		if written || err != nil || time.Now().After(deadline) {
+		late := time.Now().After(deadline)
+		if written || late || err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return answer
 		}
 	}

@@ -30,7 +30,7 @@ func (d demo) History(ctx context.Context, s Spec) (Transcript, error) {
 		case line.Event == "error":
 			t.notice(line.Timestamp, line.Error)
 		case line.Type != "event":
-			t.Skipped++
+			t.strange(line.Type, line.Content != "")
 		}
 		return true
 	})

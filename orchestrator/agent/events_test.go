@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -58,6 +59,12 @@ func brief(e turn.Event) string {
 	if e.Queued {
 		text += " queued"
 	}
+	if e.Held {
+		text += " held"
+	}
+	if e.Again {
+		text += " again"
+	}
 	if e.Child {
 		text += " child"
 	}
@@ -88,7 +95,7 @@ func TestRecordedEvents(t *testing.T) {
 			"SessionStart: session_start in=5a4c source=startup",
 			"UserPromptSubmit: prompt in=5a4c turn=aa9a prompt=argument prompt\nsecond line [[text:from argument]]",
 			"PermissionRequest: input in=051c turn=86ef message=Write: /etc/fakellm-nope",
-			"Stop: end in=5a4c turn=aa9a message=from argument",
+			"Stop: end in=5a4c turn=aa9a message=from argument held", // there is no transcript that says otherwise
 			"StopFailure: error in=c456 turn=816c message=Failed to authenticate. API Error: 401 fake error 401 error=authentication_failed",
 			"SessionEnd: session_end in=5a4c turn=aa9a source=other",
 			"Notification: nothing", "SubagentStop: nothing", "PostToolUseFailure: nothing",
@@ -282,6 +289,29 @@ func TestCopilotAnswer(t *testing.T) {
 	}
 }
 
+// At the end of copilot's very first turn its record may not be there yet.
+func TestCopilotAnswerBeforeItsRecord(t *testing.T) {
+	l := newLab(t)
+	content := `{"type":"user.message","data":{"content":"q"},"timestamp":"2026-11-21T14:59:32.706Z"}
+{"type":"assistant.message","data":{"content":"a"},"timestamp":"2026-11-21T14:59:32.773Z"}
+{"type":"hook.start","data":{"hookType":"agentStop"},"timestamp":"2026-11-21T14:59:32.786Z"}
+`
+	path := filepath.Join(l.home, "events.jsonl")
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		time.Sleep(50 * time.Millisecond) // copilot is late; the test must hold whatever the order
+		_ = os.WriteFile(path+".new", []byte(content), 0o600)
+		_ = os.Rename(path+".new", path)
+	}()
+	payload := fmt.Sprintf(`{"sessionId":"s","transcriptPath":%q,"timestamp":1795273172786}`, path)
+	got := briefs(t, "copilot", []call{{"agentStop", json.RawMessage(payload)}})
+	<-written
+	if diff := cmp.Diff([]string{"agentStop: end in=s message=a"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // A hook of another version or another program must not be taken for an event.
 func TestEventsThatAreNone(t *testing.T) {
 	for _, cli := range reporting {
@@ -295,6 +325,28 @@ func TestEventsThatAreNone(t *testing.T) {
 	for _, cli := range []string{"aider"} {
 		if events, err := get(t, cli).Events("Stop", []byte(`{}`)); err != nil || len(events) > 0 {
 			t.Errorf("%s: %v, %v", cli, events, err)
+		}
+	}
+}
+
+// Whether another hook may send claude on after its answer is what claude wrote down at its last end.
+func TestClaudeEndsThatMayBeNone(t *testing.T) {
+	l := newLab(t)
+	summary := func(hooks int) string {
+		return fmt.Sprintf(`{"type":"user","promptId":"p"}`+"\n"+`{"type":"system","subtype":"stop_hook_summary","hookCount":%d}`+"\n"+`{"type":"user","promptId":"p"}`+"\n", hooks)
+	}
+	for _, c := range []struct{ name, lines, active, want string }{
+		{"no end before", `{"type":"user","promptId":"p"}` + "\n", "false", "Stop: end in=s turn=p held"},
+		{"paw's hook alone", summary(1), "false", "Stop: end in=s turn=p"},
+		{"two hooks", summary(2), "false", "Stop: end in=s turn=p held"},
+		{"sent on", summary(1), "true", "Stop: end in=s turn=p held again"},
+	} {
+		payload := fmt.Sprintf(`{"session_id":"s","prompt_id":"p","stop_hook_active":%s,"transcript_path":%q}`, c.active, l.put("t.jsonl", c.lines))
+		got := briefs(t, "claude", []call{{"Stop", json.RawMessage(payload)}})
+		want := []string{c.want}
+		got[0] = strings.Replace(got[0], " transcript="+filepath.Join(l.home, "t.jsonl"), "", 1)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
 		}
 	}
 }

@@ -128,9 +128,9 @@ func (r geminiRecord) meaning() string {
 type geminiLog struct {
 	messages []geminiRecord
 	index    map[string]int // of a message by its id
-	unknown  int
-	copying  bool // the context is written down again, message by message and with new ids, as after a refused permission
-	copied   int  // how many messages that has passed
+	unknown  []geminiRecord // neither messages nor changes of them
+	copying  bool           // the context is written down again, message by message and with new ids, as after a refused permission
+	copied   int            // how many messages that has passed
 }
 
 func (l *geminiLog) take(r geminiRecord) {
@@ -145,7 +145,7 @@ func (l *geminiLog) take(r geminiRecord) {
 		l.copying = l.copying && r.Set.Messages == nil
 	case r.ID == "":
 		if r.SessionID == "" {
-			l.unknown++
+			l.unknown = append(l.unknown, r)
 		}
 	case known && at < len(l.messages) && l.messages[at].ID == r.ID:
 		l.messages[at] = r
@@ -179,7 +179,10 @@ func (l *geminiLog) repeats(r geminiRecord) bool {
 
 // transcript makes messages of the log.
 func (l *geminiLog) transcript(id string, skipped int) Transcript {
-	t := Transcript{ID: id, Skipped: skipped + l.unknown}
+	t := Transcript{ID: id, Skipped: skipped}
+	for _, r := range l.unknown {
+		t.strange(r.Type, r.meaning() != "")
+	}
 	answered := map[string]bool{}
 	for _, r := range l.messages {
 		switch text := r.Content.text(); r.Type {
@@ -206,7 +209,7 @@ func (l *geminiLog) transcript(id string, skipped int) Transcript {
 			t.notice(r.Timestamp, text)
 		case "warning":
 		default:
-			t.Skipped++
+			t.strange(r.Type, text != "" || len(r.calls()) > 0)
 		}
 	}
 	return t

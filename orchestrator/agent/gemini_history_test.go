@@ -23,11 +23,11 @@ func TestGeminiHistory(t *testing.T) {
 {"id":"3","type":"user","content":[{"functionResponse":{"id":"a","response":{"output":"NOTES.md"}}},{"functionResponse":{"id":"b","response":{"error":"no such file"}}}]}
 {"$set":{"messages":[]}}
 {"id":"4","type":"gemini","content":[{"text":"thinking","thought":true},{"text":"Done."}]}`,
-			[]string{"user first", `assistant Both. >a ls {"path":"."} >b cat {}`, "tool <a NOTES.md", "tool <b no such file", "assistant Done."}, 0,
+			[]string{"user first", `assistant Both. >a ls {"path":"."} >b cat {}`, "tool <a NOTES.md", "tool <b no such file", "assistant Done."}, 0, nil,
 		},
 		{
 			"cut off", head + `{"id":"2","type":"gemini","content":[{"functionCall":{"id":"a","name":"ls","args":{}}}]}`,
-			[]string{"user first", "assistant >a ls {}"}, 0,
+			[]string{"user first", "assistant >a ls {}"}, 0, nil,
 		},
 		{
 			"rewind", head + `
@@ -37,7 +37,7 @@ func TestGeminiHistory(t *testing.T) {
 {"$rewindTo":"3"}
 {"$rewindTo":"unknown"}
 {"id":"3","type":"user","content":"second, but better"}`,
-			[]string{"user first", "assistant Yes.", "user second, but better"}, 0,
+			[]string{"user first", "assistant Yes.", "user second, but better"}, 0, nil,
 		},
 		{
 			// After a refused permission the context is there once more, under new ids; a crash can cut that off.
@@ -50,7 +50,7 @@ func TestGeminiHistory(t *testing.T) {
 {"id":"7","type":"gemini","content":[{"text":"Yes."}]}
 {"id":"8","type":"user","content":"next"}
 {"id":"9","type":"gemini","content":[{"text":"Yes."}]}`,
-			[]string{"user first", "assistant Yes.", "user cancelled", "system interrupted by the user", "user next", "assistant Yes."}, 0,
+			[]string{"user first", "assistant Yes.", "user cancelled", "system interrupted by the user", "user next", "assistant Yes."}, 0, nil,
 		},
 		{
 			"files and summaries", head + `
@@ -61,7 +61,7 @@ func TestGeminiHistory(t *testing.T) {
 {"id":"6","type":"warning","content":"careful"}
 {"id":"7","type":"hologram","content":"?"}
 {"hologram":true}`,
-			[]string{"user first", "user see @a.txt", "user [file]", "system [API Error]"}, 2,
+			[]string{"user first", "user see @a.txt", "user [file]", "system [API Error]"}, 2, nil,
 		},
 	})
 }

@@ -21,7 +21,23 @@ var ErrNoTranscript = errors.New("keeps no record of its conversations that paw 
 type Transcript struct {
 	ID       string
 	Messages []history.Message
-	Skipped  int // lines and records that were not understood
+	Skipped  int // lines and records that were not understood, and may have been messages
+	// Unknown are the types of records that paw has never seen and that hold no message, with how many there are of each:
+	// nothing that was said is missing, but a new version of the CLI writes something new.
+	Unknown map[string]int
+}
+
+// strange counts a record of a type that paw has never seen. said tells whether it has words, or a tool, in the place
+// where messages have theirs.
+func (t *Transcript) strange(recordType string, said bool) {
+	if said || recordType == "" {
+		t.Skipped++
+		return
+	}
+	if t.Unknown == nil {
+		t.Unknown = map[string]int{}
+	}
+	t.Unknown[recordType]++
 }
 
 // stoppedByUser is the system message for the mark that a CLI leaves when the user stops it.

@@ -17,12 +17,21 @@ const (
 // hookPatienceFor is the time of one event: long where turns begin and end.
 func hookPatienceFor(event string) int {
 	switch event {
-	case "UserPromptSubmit", "Stop", "StopFailure", // claude, codex, qwen
+	case "UserPromptSubmit", "PreToolUse", "Stop", "StopFailure", // claude, codex, qwen
 		"BeforeAgent", "AfterAgent", // gemini
 		"userPromptSubmitted", "agentStop": // copilot
 		return hookPatience
 	}
 	return hookMoment
+}
+
+// QueuedMark is the file in Spec.StateDir that says that a prompt waits behind a turn, or joined it. While it is there the
+// hooks of a CLI that does not report when it begins with such a prompt report tools, so that the begin is not missed.
+const QueuedMark = "queued"
+
+// whenQueued is a hook command that calls paw only while QueuedMark is there: a hook at each tool costs no process of paw.
+func (s Spec) whenQueued(command string) string {
+	return "test ! -e " + shellQuote(filepath.Join(s.StateDir, QueuedMark)) + " || " + command
 }
 
 // checkHook refuses a launch whose hooks or whose files for them have no certain place.

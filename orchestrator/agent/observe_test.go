@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -46,7 +47,7 @@ func observed(t *testing.T, cli string, s agent.Spec, last *turn.Record) string 
 		t.Fatal(err)
 	}
 	if !o.Known {
-		if o != (agent.Observed{}) {
+		if !reflect.DeepEqual(o, agent.Observed{}) {
 			t.Errorf("not known, but %+v", o)
 		}
 		return "unknown"
@@ -85,7 +86,7 @@ func TestClaudeEnds(t *testing.T) {
 		{"permission denied", 11, "86efbbb6-69ee-485f-9924-2d5bf2bb1be2", "00:53:58.950", "00:54:01.214 transcript interrupt in=051c turn=86ef"},
 		{
 			"error", 14, "23fee3e5-94f0-4456-9f0d-82bfbc0d2167", "00:54:03.700",
-			"00:54:03.921 transcript error in=051c turn=23fe message=API Error: 400 fake error 400 error=unknown",
+			"00:54:03.899 transcript error in=051c turn=23fe message=API Error: 400 fake error 400 error=unknown",
 		},
 		{"answer", 18, "793c7d42-c39d-469d-a3bc-40c86f11b353", "00:57:15.700", "00:57:15.764 transcript end in=051c turn=793c message=ok multi"},
 		{"the next prompt", 18, "no-such-id", "00:58:00", "unknown"},

@@ -17,8 +17,16 @@ type Observed struct {
 	Question string // what the dialog asks, as far as known
 	Vague    bool   // the record has no more than the kind of the dialog
 	// Ended is how the open turn ended: a KindEnd, KindError or KindInterrupt. nil when the record has no end of it.
-	Ended  *turn.Event
-	At     time.Time      // since when it is so; of the end when there is one
+	Ended *turn.Event
+	// Later is what began behind that turn, or behind the last one where none is open, and how it ended, in its order and
+	// as far as no hook reports it: KindPrompts, each with its end behind it if it has one.
+	Later []turn.Event
+	// Joined is the prompt that the open turn took last, where it waited and the model has said nothing to it yet: what is
+	// reported of it now begins no turn.
+	Joined string
+	// Live says that a living process keeps the record: it counts also where a hook is newer.
+	Live   bool
+	At     time.Time      // since when it is so; of the end when there is one and the CLI rests
 	Source session.Source // record (what the CLI keeps of its processes) or transcript
 }
 

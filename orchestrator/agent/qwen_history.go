@@ -68,6 +68,6 @@ func (t *Transcript) addQwen(r qwenRecord) {
 			t.notice(r.Timestamp, e.Message)
 		}
 	default:
-		t.Skipped++
+		t.strange(r.Type, len(r.Message.Parts) > 0)
 	}
 }

@@ -10,9 +10,10 @@ import "fmt"
 //   - No CLI reports everything. Whatever is still open when the next prompt begins was interrupted: claude reports
 //     neither Esc nor a denied permission, codex no API error, gemini no Esc in a permission dialog. (Elsewhere gemini
 //     reports an Esc as an end, and it counts as one.)
-//   - A prompt typed while the CLI is busy belongs to the open turn if the CLI takes it into that: claude reports
-//     nothing then, codex sends a prompt with the same turn id, opencode one that the adapter marks as Queued. Else the
-//     CLI keeps it back and reports it after the end.
+//   - A prompt typed while the CLI is busy belongs to the open turn if the CLI takes it into that: codex and claude send
+//     a prompt with the same turn id, older claudes nothing, opencode a prompt that the adapter marks as Queued. Else the
+//     CLI keeps it back. Most report it after the end; claude reports it only when it is typed, with the id of the turn
+//     that runs, so that the caller has to find its own begin in claude's record (see agent.Observed).
 //   - qwen sends an empty prompt after each result of a tool.
 //   - An end without an open turn is nothing: opencode is idle twice after an error, and claude answers a `!command`
 //     without a prompt, its end bearing the id of the turn before.
@@ -35,6 +36,10 @@ func Decide(last *Record, e Event) []Action {
 	case KindError:
 		if open == nil {
 			return lateError(last, e)
+		}
+	case KindEnd:
+		if open == nil && e.Again {
+			return sentOn(last, e)
 		}
 	default: // only the open turn knows
 	}
@@ -62,6 +67,9 @@ func during(open *Record, e Event) []Action {
 		return []Action{{Do: ActAnswered}}
 	case KindEnd:
 		finish := Action{Do: ActFinish, Text: e.Message}
+		if e.Held {
+			finish.Do = ActHold
+		}
 		if e.Background > 0 {
 			return []Action{{Do: ActNote, Text: stillRunning(e.Background)}, finish}
 		}
@@ -84,18 +92,38 @@ func prompt(last, open *Record, e Event) []Action {
 		return []Action{{Do: ActExecute, Text: "goes on without a new prompt"}}
 	}
 	if open != nil && (same(open.TurnID, e.TurnID) || e.Queued && !moved) {
-		return []Action{{Do: ActExecute, Text: e.Prompt}}
+		joined := Action{Do: ActExecute, Text: e.Prompt}
+		if differ(open.TurnID, e.TurnID) {
+			joined.TurnID = e.TurnID
+		}
+		return []Action{joined}
 	}
 	var actions []Action
 	if open != nil {
 		actions = append(actions, interrupted("another prompt began"))
 	}
 	actions = append(actions, conversation(last, e)...)
-	start := Start{Type: e.Type, Prompt: e.Prompt, Conversation: e.Conversation, TurnID: e.TurnID}
+	start := Start{
+		Type: e.Type, Prompt: e.Prompt, Conversation: e.Conversation, TurnID: e.TurnID, At: e.At, Follows: e.Follows,
+	}
 	if start.Type == "" {
 		start.Type = TypePrompt
 	}
 	return append(actions, Action{Do: ActStart, Start: &start})
+}
+
+// sentOn is about work after an end that nobody expected to be none: a hook of the user sent the CLI on although nothing
+// had said that there is such a hook. The tag of that end stays where it is, so the work is a turn of its own.
+func sentOn(last *Record, e Event) []Action {
+	if last == nil || last.State != Finished || !same(last.TurnID, e.TurnID) {
+		return nil
+	}
+	start := &Start{Type: TypeStopHook, Prompt: "goes on after its end", Conversation: e.Conversation, TurnID: e.TurnID, Follows: true}
+	end := Action{Do: ActFinish, Text: e.Message}
+	if e.Held {
+		end.Do = ActHold
+	}
+	return []Action{{Do: ActStart, Start: start}, end}
 }
 
 // sessionStart is about the conversation that the CLI is in from now on. A CLI that takes one up while a turn is open

@@ -15,6 +15,11 @@ func show(actions []Action) string {
 			words[i] = fmt.Sprintf("start %s %s/%s %q", a.Start.Type, a.Start.Conversation, a.Start.TurnID, a.Start.Prompt)
 		case ActAbort:
 			words[i] = "abort " + a.Abort.Error()
+		case ActExecute:
+			words[i] = strings.TrimSpace("execute " + a.Text)
+			if a.TurnID != "" {
+				words[i] += ", now " + a.TurnID
+			}
 		default:
 			words[i] = strings.TrimSpace(string(a.Do) + " " + a.Text)
 		}
@@ -68,6 +73,8 @@ var events = map[string]Event{
 	"answered":           {Kind: KindAnswered},
 	"tool":               {Kind: KindTool},
 	"end":                {Kind: KindEnd, Message: "done"},
+	"end, held":          {Kind: KindEnd, Message: "done", Held: true},
+	"end, again":         {Kind: KindEnd, Message: "done", Held: true, Again: true},
 	"end, background":    {Kind: KindEnd, Message: "done", Background: 1},
 	"error":              {Kind: KindError, ErrorType: "e", Message: "m"},
 	"interrupt":          {Kind: KindInterrupt},
@@ -137,14 +144,14 @@ var decisions = map[string]map[string]string{
 		"failed, same id":                   startT1,
 		"open, same id":                     "execute p",
 		"open, same id, other conversation": "execute p",
-		"open, other id":                    "execute p",
+		"open, other id":                    "execute p, now t2",
 		"open, event without id":            "execute p",
 		"open without id":                   "execute p",
 		"open, nothing known":               "execute p",
 		"open, other conversation":          to2,
 		"open, other conversation, no ids":  to2noID,
 		"waiting, same id":                  "execute p",
-		"waiting, other id":                 "execute p",
+		"waiting, other id":                 "execute p, now t2",
 		"waiting, event without id":         "execute p",
 		"waiting, other conversation":       to2noID,
 	},
@@ -174,6 +181,10 @@ var decisions = map[string]map[string]string{
 	"answered":     inTurn("", "answered"),
 	"tool":         inTurn("", "answered"),
 	"end":          strayNote("end", inTurn("finish done", "finish done")),
+	"end, held":    strayNote("end", inTurn("hold done", "hold done")),
+	"end, again": with(strayNote("end", inTurn("hold done", "hold done")), map[string]string{
+		"finished, same id": `start stop-hook c1/t1 "goes on after its end"; hold done`,
+	}),
 	"end, background": strayNote("end", inTurn(
 		"note 1 background task is still running; finish done", "note 1 background task is still running; finish done")),
 	"error": with(strayNote("error", inTurn("abort error: e: m", "abort error: e: m")), map[string]string{

@@ -1,5 +1,7 @@
 package turn
 
+import "time"
+
 // Kind is what a CLI reports. Its adapter puts the CLI's own names and payloads into these words.
 type Kind string
 
@@ -29,6 +31,7 @@ const (
 // Event is one report of a CLI. Fields that the CLI does not tell are empty.
 type Event struct {
 	Kind         Kind
+	At           time.Time // of what the CLI's own record tells, zero for what happens now
 	Conversation string
 	TurnID       string // the CLI's own id of the turn
 	Type         Type   // of the turn that a KindPrompt starts, TypePrompt where it is empty
@@ -39,6 +42,9 @@ type Event struct {
 	Source       string
 	Background   int  // background tasks that still run at a KindEnd
 	Queued       bool // of a KindPrompt: the CLI is busy and takes the prompt into the turn that is open
+	Follows      bool // of a KindPrompt that waited: it began the moment the turn before it ended
+	Held         bool // of a KindEnd: a hook of the user may still send the CLI on, its own record will tell
+	Again        bool // of a KindEnd: it was sent on after an end before this one
 	Child        bool // of a sub-agent, or of a CLI that the agent itself started: counts nothing
 }
 
@@ -48,7 +54,8 @@ type ActionKind string
 // The actions. Text is what the call of Turn with that name takes, if not said otherwise.
 const (
 	ActStart        ActionKind = "start"        // Turn.Start with Action.Start; launch, commit and number are the caller's to add
-	ActExecute      ActionKind = "execute"      // Turn.Execute
+	ActExecute      ActionKind = "execute"      // Turn.Joined, with Action.TurnID
+	ActHold         ActionKind = "hold"         // Turn.Hold; Text is the CLI's answer
 	ActInput        ActionKind = "input"        // Turn.Input
 	ActAnswered     ActionKind = "answered"     // Turn.Resumed
 	ActFinish       ActionKind = "finish"       // Turn.Finish; Text is the CLI's answer
@@ -59,8 +66,9 @@ const (
 
 // Action is one step of what to do about an event.
 type Action struct {
-	Do    ActionKind
-	Text  string
-	Start *Start // of ActStart
-	Abort *Abort // of ActAbort
+	Do     ActionKind
+	Text   string
+	TurnID string // of ActExecute: the id of the turn from now on, "" for the one it has
+	Start  *Start // of ActStart
+	Abort  *Abort // of ActAbort
 }

@@ -20,8 +20,9 @@ type line struct {
 	Type         Type `json:"type,omitempty"`
 	Launch       text `json:"launch,omitempty"`
 	Conversation text `json:"conversation,omitempty"`
-	TurnID       text `json:"turn_id,omitempty"`
+	TurnID       text `json:"turn_id,omitempty"` // also of an EXECUTE that gives the turn another id
 	Commit       text `json:"commit,omitempty"`
+	Follows      bool `json:"follows,omitempty"`
 	Prompt       text `json:"prompt,omitempty"`
 
 	Description text   `json:"description,omitempty"` // EXECUTE
@@ -29,7 +30,7 @@ type line struct {
 	Children    []text `json:"children,omitempty"`    // CHILDREN
 	Text        text   `json:"text,omitempty"`        // NOTE
 
-	// END
+	// END and, but for the outcome and the files, HOLD
 	Outcome    text `json:"outcome,omitempty"`
 	CommitHash text `json:"commit_hash,omitempty"`
 	Snapshot   text `json:"snapshot,omitempty"`
@@ -39,13 +40,13 @@ type line struct {
 	Reason    text `json:"reason,omitempty"`
 	ErrorType text `json:"error_type,omitempty"`
 
-	Message text `json:"message,omitempty"` // END, ABORT
+	Message text `json:"message,omitempty"` // HOLD, END, ABORT
 	Trace   text `json:"trace,omitempty"`   // ABORT
 }
 
 // durable tells whether the event must survive a power loss: what a turn was asked and how it ended.
 func (l line) durable() bool {
-	return l.Event == eventStart || l.Event == eventEnd || l.Event == eventAbort
+	return l.Event == eventStart || l.Event == eventHold || l.Event == eventEnd || l.Event == eventAbort
 }
 
 // encode returns the line with its newline.

@@ -7,6 +7,7 @@ const (
 	eventInput    = "INPUT"
 	eventChildren = "CHILDREN"
 	eventNote     = "NOTE"
+	eventHold     = "HOLD"
 	eventEnd      = "END"
 	eventAbort    = "ABORT"
 )
@@ -19,6 +20,7 @@ var transitions = map[State]map[string]State{
 		eventInput:    InProgress,
 		eventChildren: InProgress,
 		eventNote:     InProgress,
+		eventHold:     InProgress,
 		eventEnd:      Finished,
 		eventAbort:    Aborted,
 	},

@@ -14,8 +14,10 @@ type Record struct {
 	Prompt       string // byte for byte, as all texts here
 	Launch       string // the launch of the CLI it belongs to
 	Conversation string
-	TurnID       string // the CLI's own id of the turn, "" where it has none
-	StartCommit  string // HEAD at the start
+	TurnID       string   // the CLI's own id of the turn, "" where it has none
+	OlderIDs     []string // that it had before, as prompts joined it
+	Follows      bool     // it began the moment the turn before it ended, as the CLI's own record tells
+	StartCommit  string   // HEAD at the start
 	StartedAt    time.Time
 	EndedAt      *time.Time // nil while it is in progress
 
@@ -30,6 +32,8 @@ type Record struct {
 	ErrorMessage string
 	ErrorTrace   string
 
+	Held *Held // where the turn ends if the CLI does not go on with it, nil when it has not come to that
+
 	Waiting      bool // for the user, who was asked Question
 	WaitingSince *time.Time
 	Question     string
@@ -38,6 +42,15 @@ type Record struct {
 
 	LastEventAt time.Time
 	LogFile     string
+}
+
+// Held is an end of a turn that only the CLI's own record can confirm: a hook of the user may still send the CLI on. It
+// has what the worktree held then.
+type Held struct {
+	Commit   string // HEAD
+	Snapshot string // no ref keeps it
+	Message  string // the CLI's answer
+	At       time.Time
 }
 
 // Result is how a turn finished. It is a value that never changes.
@@ -75,8 +88,13 @@ func (r Record) Result() (Result, bool) {
 func (r Record) clone() Record {
 	r.Children = slices.Clone(r.Children)
 	r.Notes = slices.Clone(r.Notes)
+	r.OlderIDs = slices.Clone(r.OlderIDs)
 	r.EndedAt = cloneTime(r.EndedAt)
 	r.WaitingSince = cloneTime(r.WaitingSince)
+	if r.Held != nil {
+		held := *r.Held
+		r.Held = &held
+	}
 	return r
 }
 

@@ -101,12 +101,18 @@ func (r *replay) apply(l line) bool {
 	switch l.Event {
 	case eventExecute:
 		rec.answered()
+		if l.TurnID != "" {
+			rec.OlderIDs, rec.TurnID = append(rec.OlderIDs, rec.TurnID), string(l.TurnID)
+		}
 	case eventInput:
 		rec.asked(l)
 	case eventChildren:
 		rec.add(l.Children)
 	case eventNote:
 		rec.Notes = append(rec.Notes, string(l.Text))
+	case eventHold:
+		rec.answered()
+		rec.Held = &Held{Commit: string(l.CommitHash), Snapshot: string(l.Snapshot), Message: string(l.Message), At: l.At}
 	case eventEnd:
 		rec.finish(l)
 	case eventAbort:
@@ -128,7 +134,7 @@ func (r *replay) start(l line) bool {
 	}
 	rec.StartedAt = l.At
 	rec.Prompt, rec.Launch, rec.Conversation = string(l.Prompt), string(l.Launch), string(l.Conversation)
-	rec.TurnID, rec.StartCommit = string(l.TurnID), string(l.Commit)
+	rec.TurnID, rec.StartCommit, rec.Follows = string(l.TurnID), string(l.Commit), l.Follows
 	return true
 }
 
@@ -154,6 +160,9 @@ func (r *Record) add(children []text) {
 func (r *Record) finish(l line) {
 	r.answered()
 	r.EndedAt = &l.At
+	if r.Held != nil { // only the proof of it came later
+		r.EndedAt = &r.Held.At
+	}
 	r.Outcome, r.CommitHash = string(l.Outcome), string(l.CommitHash)
 	r.Snapshot, r.Message = string(l.Snapshot), string(l.Message)
 	if l.Files != nil {

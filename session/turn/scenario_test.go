@@ -53,7 +53,9 @@ func (a *agent) applyToLast(action Action) error {
 	}
 	switch action.Do {
 	case ActExecute:
-		return tr.Execute(action.Text)
+		return tr.Joined(action.Text, action.TurnID)
+	case ActHold:
+		return tr.Hold(End{Message: action.Text})
 	case ActInput:
 		return tr.Input(action.Text)
 	case ActAnswered:

@@ -20,6 +20,7 @@ type Type string
 const (
 	TypePrompt       Type = "prompt"            // somebody typed or sent a prompt
 	TypeNotification Type = "task-notification" // the CLI prompted itself, such as at the end of a background task
+	TypeStopHook     Type = "stop-hook"         // a hook of the user sent the CLI on after its end
 )
 
 // maxType bounds a type in characters: it is part of a file name.

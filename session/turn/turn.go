@@ -9,7 +9,7 @@ import (
 
 // Turn owns the lifecycle of one turn and its log:
 //
-//	Initial --Start--> InProgress --Execute, Input, Resumed, Children, any number of times--> InProgress
+//	Initial --Start--> InProgress --Execute, Joined, Input, Resumed, Children, Hold, any number of times--> InProgress
 //	InProgress --Finish--> Finished
 //	InProgress --Abort--> Aborted
 //
@@ -31,6 +31,10 @@ type Start struct {
 	Conversation string
 	TurnID       string // the CLI's own id of the turn, "" where it has none
 	Commit       string // HEAD at the start
+	// At is when it began, where only the CLI's own record tells; zero is now.
+	At time.Time
+	// Follows says that it began the moment the turn before it ended: the worktree was the same.
+	Follows bool
 }
 
 // End is how a turn finishes.
@@ -85,10 +89,14 @@ func (t *Turn) Start(s Start) error {
 		return &ExistsError{Number: t.number, Path: taken}
 	}
 	l := newLog(filepath.Join(t.dir.Path, LogName(t.number, s.Type)), t.number, s.Type)
+	began := t.now
+	if !s.At.IsZero() {
+		began = func() time.Time { return s.At }
+	}
 	err = l.create(line{
-		Event: eventStart, At: stamp(t.now), Number: t.number, Type: s.Type,
+		Event: eventStart, At: stamp(began), Number: t.number, Type: s.Type,
 		Launch: text(s.Launch), Conversation: text(s.Conversation), TurnID: text(s.TurnID),
-		Commit: text(s.Commit), Prompt: text(s.Prompt),
+		Commit: text(s.Commit), Follows: s.Follows, Prompt: text(s.Prompt),
 	})
 	if err != nil {
 		return err
@@ -100,6 +108,20 @@ func (t *Turn) Start(s Start) error {
 // Execute logs what the CLI is asked to do. It may be called any number of times.
 func (t *Turn) Execute(description string) error {
 	return t.append(line{Event: eventExecute, Description: text(description)})
+}
+
+// Joined logs a prompt that the CLI took into the turn. turnID is the id that the CLI calls the turn by from now on, ""
+// for the one it has.
+func (t *Turn) Joined(prompt, turnID string) error {
+	return t.append(line{Event: eventExecute, Description: text(prompt), TurnID: text(turnID)})
+}
+
+// Hold logs that the turn ends here, with that HEAD, snapshot and answer, unless the CLI goes on with it. A later call
+// replaces an earlier one.
+func (t *Turn) Hold(e End) error {
+	return t.append(line{
+		Event: eventHold, CommitHash: text(e.CommitHash), Snapshot: text(e.Snapshot), Message: text(e.Message),
+	})
 }
 
 // Input logs that the CLI waits for the user, and for what.

@@ -1,0 +1,19 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// newBorders shows what the agents of a session do on the borders of their panes. tmux runs it while somebody looks.
+func newBorders(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:    "__borders SESSION",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := a.hookPaw()
+			if err != nil {
+				return err
+			}
+			return p.ShowStates(cmd.Context(), args[0])
+		},
+	}
+}
