@@ -156,9 +156,6 @@ func (r *Record) finish(l line) {
 	r.EndedAt = &l.At
 	r.Outcome, r.CommitHash = string(l.Outcome), string(l.CommitHash)
 	r.Snapshot, r.Message = string(l.Snapshot), string(l.Message)
-	if l.Files != nil {
-		r.Files = *l.Files
-	}
 }
 
 func (r *Record) abort(l line) {
