@@ -2,6 +2,8 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"paw/session"
 	"paw/worktree"
@@ -44,7 +46,7 @@ func (p *Paw) Add(ctx context.Context, s *session.Session, o AddOptions) (*Start
 	if err != nil {
 		return nil, err
 	}
-	a, err := p.planAddition(ctx, s, o, func(agents []plannedAgent) error {
+	check := func(agents []plannedAgent) error {
 		if err := p.requireTools(ctx); err != nil {
 			return err
 		}
@@ -55,14 +57,22 @@ func (p *Paw) Add(ctx context.Context, s *session.Session, o AddOptions) (*Start
 			return failf(KindError, "%s: is stopped", s.Name).hint("paw recover %s", s.Name)
 		}
 		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
 	if o.DryRun {
+		a, err := p.planAddition(ctx, s, o, check)
+		if err != nil {
+			return nil, err
+		}
 		return &Started{Session: s, Plan: append(describeStart(&a.draft, a.plans)[1:], a.steps...)}, nil
 	}
-	rec, err := p.recordAddition(ctx, s, a, o.Prompt, nil)
+	rec, a, err := p.amongOthers(ctx, s, func(s *session.Session) (*session.Session, *addition, error) {
+		a, err := p.planAddition(ctx, s, o, check)
+		if err != nil {
+			return nil, nil, err
+		}
+		rec, err := p.recordAddition(ctx, s, a, o.Prompt, nil)
+		return rec, a, err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -78,14 +88,39 @@ func (p *Paw) Add(ctx context.Context, s *session.Session, o AddOptions) (*Start
 	return &Started{Session: saved, Results: results, Notes: p.notes(ctx, a.repository, &a.draft)}, nil
 }
 
+// amongOthers records agents while other paw processes may add some as well: a
+// plan that failed because they took its names is made again, from the record as
+// it is then.
+func (p *Paw) amongOthers(ctx context.Context, s *session.Session, try func(*session.Session) (*session.Session, *addition, error)) (*session.Session, *addition, error) {
+	for {
+		rec, a, err := try(s)
+		if err == nil {
+			return rec, a, nil
+		}
+		now, loadErr := p.load(s.Name)
+		if loadErr != nil || slices.Equal(agentNames(s), agentNames(now)) || ctx.Err() != nil {
+			return nil, nil, err
+		}
+		var e *Error
+		if errors.As(err, &e) && e.Kind == KindRefused {
+			return nil, nil, err
+		}
+		s = now
+	}
+}
+
 // planAddition decides on names, branches and places of new agents and refuses
 // what cannot work; check refuses what the caller cannot use. Nothing is written.
 func (p *Paw) planAddition(ctx context.Context, s *session.Session, o AddOptions, check func([]plannedAgent) error) (*addition, error) {
-	tagged, err := p.takenTurnSessions(ctx, s.GitCommonDir)
+	repository, err := p.repositoryOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	taken := takenAgents(tagged, s.Name)
+	space, err := p.turnSpaceOf(ctx, repository)
+	if err != nil {
+		return nil, err
+	}
+	taken := space.agents(s.Name)
 	for _, w := range s.Worktrees {
 		taken[w.Agent] = true
 	}
@@ -96,10 +131,7 @@ func (p *Paw) planAddition(ctx context.Context, s *session.Session, o AddOptions
 	if err := check(agents); err != nil {
 		return nil, err
 	}
-	a := &addition{draft: *s, notes: map[string][]string{}, prompts: map[string]string{}}
-	if a.repository, err = p.repositoryOf(ctx, s); err != nil {
-		return nil, err
-	}
+	a := &addition{repository: repository, draft: *s, notes: map[string][]string{}, prompts: map[string]string{}}
 	a.m, a.draft.Worktrees = p.manager(a.repository), nil
 	from := o.origin
 	if o.From != "" {

@@ -49,6 +49,12 @@ func (p *Paw) Doctor(ctx context.Context) []Finding {
 	for _, problem := range problems {
 		add(p.recordError("", problem), "")
 	}
+	for _, s := range sessions {
+		if note := p.codexNote(s); note != "" { // said at the start too, where the session covers it at once
+			found = append(found, Finding{OK: true, Text: note, Hints: []string{"paw config"}})
+			break
+		}
+	}
 	repositories := map[string]bool{}
 	for _, s := range sessions {
 		p.examineSession(ctx, s, add)

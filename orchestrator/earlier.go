@@ -19,6 +19,8 @@ type turnSpace struct {
 	hidden map[string]bool   // that have refs which only paw makes, or a worktree now
 	owner  map[string]string // session of a turn session
 	logged map[string][]string
+
+	branches map[string]string // refs of the branches that paw named
 }
 
 // earlierTurns is what there is of sessions of one name, by agent.
@@ -63,6 +65,9 @@ func (p *Paw) turnSpaceOf(ctx context.Context, repository worktree.Repository) (
 		for _, agent := range agents {
 			space.owner[sessionName+"_"+agent] = sessionName
 		}
+	}
+	if space.branches, err = m.Refs(ctx, "refs/heads/"+branchPrefix); err != nil {
+		return space, err
 	}
 	records, _, _ := p.Store.List()
 	for _, s := range records {
@@ -125,6 +130,22 @@ func (space turnSpace) of(name string) earlierTurns {
 		}
 	}
 	return found
+}
+
+// agents are the names of agents of a session that have left anything: another agent of that name would get their turns.
+func (space turnSpace) agents(sessionName string) map[string]bool {
+	agents := map[string]bool{}
+	for _, left := range []map[string]bool{space.tagged, space.hidden} {
+		for turnSession := range left {
+			if agent, ok := strings.CutPrefix(turnSession, sessionName+"_"); ok {
+				agents[agent] = true
+			}
+		}
+	}
+	for _, agent := range space.logged[sessionName] {
+		agents[agent] = true
+	}
+	return agents
 }
 
 // inRepository are the agents whose tags or hidden refs the repository has.

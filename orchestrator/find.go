@@ -10,19 +10,32 @@ import (
 )
 
 // Find loads the session a command is about: the one called name or, without a
-// name, that of the pane, the worktree or the repository the user stands in.
+// name, that of the pane, the worktree or the repository the user stands in, the
+// active one where there are several.
 func (p *Paw) Find(name string) (*session.Session, error) {
 	if name != "" {
 		return p.load(name)
 	}
-	s, err := p.Here()
+	here, err := p.SessionsHere()
 	if err != nil {
 		return nil, err
 	}
-	if s == nil {
-		return nil, failf(KindNotFound, "no session here").hint("paw status --all").hint("paw start --cli %s", p.Config.DefaultCLI)
+	if len(here) == 0 {
+		return nil, p.NoneHere()
 	}
-	return s, nil
+	if s := session.Among(here); s != nil {
+		return s, nil
+	}
+	several := &session.AmbiguousError{Path: p.Dir}
+	for _, s := range here {
+		several.Names = append(several.Names, s.Name)
+	}
+	return nil, p.recordError("", several)
+}
+
+// NoneHere is the error of a command that needs a session where there is none.
+func (p *Paw) NoneHere() error {
+	return failf(KindNotFound, "no session here").hint("paw status --all").hint("paw start --cli %s", p.Config.DefaultCLI)
 }
 
 // load reads the record of a session that must exist.
@@ -40,8 +53,30 @@ func (p *Paw) load(name string) (*session.Session, error) {
 	return s, nil
 }
 
-// Here is the session of the place the user stands in, nil when there is none.
-func (p *Paw) Here() (*session.Session, error) {
+// SessionsHere are the sessions of the place the user stands in: that of the pane
+// or of the worktree, or all of the repository. Of several, those whose record
+// cannot be read are left out.
+func (p *Paw) SessionsHere() ([]*session.Session, error) {
+	s, err := p.here()
+	var several *session.AmbiguousError
+	switch {
+	case errors.As(err, &several):
+		var sessions []*session.Session
+		for _, name := range several.Names {
+			if s, err := p.Store.Load(name); err == nil && s != nil {
+				sessions = append(sessions, s)
+			}
+		}
+		return sessions, nil
+	case err != nil || s == nil:
+		return nil, err
+	}
+	return []*session.Session{s}, nil
+}
+
+// here is the session of the place the user stands in, nil when there is none,
+// and an *AmbiguousError for several.
+func (p *Paw) here() (*session.Session, error) {
 	if name := p.getenv("PAW_SESSION"); name != "" {
 		s, err := p.Store.Load(name)
 		if err == nil && s != nil {

@@ -46,7 +46,7 @@ func (p *Paw) originOf(ctx context.Context, m worktree.Manager, s *session.Sessi
 	from := &origin{Origin: session.Origin{Agent: name}, source: w}
 	if numbered {
 		if from.Turn, err = strconv.Atoi(number); err != nil || from.Turn < 0 {
-			return nil, failf(KindUsage, "--from %s: %q is not the number of a turn", text, number).hint("paw turns %s", name)
+			return nil, failf(KindUsage, "--from %s: %q is not the number of a turn", text, number).hint("paw turns %s %s", s.Name, name)
 		}
 	} else if from.Turn = lastFinished(list); from.Turn == 0 {
 		from.notes = append(from.notes, name+" has finished no turn yet: it begins where "+name+" began")
@@ -82,9 +82,9 @@ func (p *Paw) fillOrigin(ctx context.Context, m worktree.Manager, s *session.Ses
 	case err != nil:
 		return err
 	case one.State == turn.InProgress:
-		return failf(KindError, "turn %d of %s: is not finished yet", from.Turn, from.Agent).hint("paw turns %s", from.Agent)
+		return failf(KindError, "turn %d of %s: is not finished yet", from.Turn, from.Agent).hint("paw turns %s %s", s.Name, from.Agent)
 	case one.State != turn.Finished:
-		return failf(KindError, "turn %d of %s: was aborted (%s) and has no tag", from.Turn, from.Agent, one.Reason).hint("paw turns %s", from.Agent)
+		return failf(KindError, "turn %d of %s: was aborted (%s) and has no tag", from.Turn, from.Agent, one.Reason).hint("paw turns %s %s", s.Name, from.Agent)
 	default:
 		from.commit = one.CommitHash
 	}

@@ -158,7 +158,7 @@ func (p *Paw) purgeAgent(ctx context.Context, m worktree.Manager, sessionName st
 
 // deleteBranch deletes a branch that paw made, when nothing on it would be lost.
 func (p *Paw) deleteBranch(ctx context.Context, m worktree.Manager, w session.Worktree, purged *Purged) {
-	if !w.BranchCreated {
+	if !madeByPaw(purged.Session, w) {
 		purged.Kept[w.Branch] = "paw did not make it"
 		return
 	}

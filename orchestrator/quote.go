@@ -12,3 +12,6 @@ func quote(text string) string {
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
+
+// Quote makes text safe to paste into a shell.
+func Quote(text string) string { return quote(text) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"paw/session"
 	"paw/tmux"
@@ -12,6 +13,7 @@ import (
 // RecoverOptions selects what to recover.
 type RecoverOptions struct {
 	Name   string
+	Agents []string // only these of the named session, none for all of them
 	All    bool
 	DryRun bool
 }
@@ -34,6 +36,11 @@ func (p *Paw) Recover(ctx context.Context, o RecoverOptions) (all []Recovered, p
 	sessions, problems, err := p.selectSessions(StatusOptions{Name: o.Name, All: o.All})
 	if err != nil {
 		return nil, problems, err
+	}
+	for _, name := range o.Agents {
+		if _, err := agentNamed(sessions[0], name); err != nil {
+			return nil, problems, err
+		}
 	}
 	if len(sessions) == 0 && !o.All {
 		return nil, problems, failf(KindNotFound, "no session here").hint("paw status --all")
@@ -124,6 +131,9 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 			return Recovered{}, err
 		}
 		p.closeCutTurns(ctx, f)
+	}
+	if len(o.Agents) > 0 {
+		f.agents = slices.DeleteFunc(f.agents, func(a agentFacts) bool { return !contains(o.Agents, a.record.Agent) })
 	}
 	jobs, err := p.planRecover(ctx, f, o.Name != "")
 	if err != nil {

@@ -103,6 +103,11 @@ func (p *Paw) conversationFacts(ctx context.Context, s *session.Session, cli age
 			rf.unverified = conversation.Transcript == ""
 			return
 		}
+		records, problems := p.turnDir(s.Name, rf.record.Agent).Records()
+		if len(problems) == 0 && p.hooksEverSeen(s.Name, &rf.record) && cleared(rf.record.ConversationIDs, records) {
+			rf.freshReason = "its conversation was cleared, and nothing was said since"
+			return
+		}
 	}
 	others, err := p.otherConversations(ctx, s, cli, spec)
 	if err != nil && spec.ConversationID == "" {

@@ -125,4 +125,10 @@ func dropAgent(s *session.Session, name string) {
 		}
 	}
 	s.Worktrees = kept
+	for i := range s.Worktrees {
+		// A later agent of that name has not started them.
+		if s.Worktrees[i].Parent == name {
+			s.Worktrees[i].Parent = ""
+		}
+	}
 }

@@ -148,7 +148,7 @@ func (r *headlessTurn) close(ctx context.Context, end agent.Ended) error {
 			failure = r.interrupted(r.one.Number())
 			t.abort(ctx, r.one, &turn.Abort{Reason: turn.ReasonInterrupted})
 		case failed != nil:
-			failure = failf(KindAgentFailed, "%s: turn %d failed: %s", r.w.Agent, r.one.Number(), failed.Message).hint("paw turns %s", r.w.Agent)
+			failure = failf(KindAgentFailed, "%s: turn %d failed: %s", r.w.Agent, r.one.Number(), failed.Message).hint("paw turns %s %s", r.s.Name, r.w.Agent)
 			t.abort(ctx, r.one, failed)
 		default:
 			_, err := t.finish(ctx, r.one, answer)

@@ -85,7 +85,7 @@ func settledAgent(s *session.Session, w *session.Worktree) error {
 func (p *Paw) notAtWork(s *session.Session, f facts, a agentFacts) error {
 	name := a.record.Agent
 	if runsHeadless(a.lock) {
-		return failf(KindLocked, "%s: a headless turn runs (pid %d)", name, holderPID(a.lock)).hint("paw turns %s", name)
+		return failf(KindLocked, "%s: a headless turn runs (pid %d)", name, holderPID(a.lock)).hint("paw turns %s %s", s.Name, name)
 	}
 	paneless := f.tmux != session.TmuxUnknown && (a.pane == nil || a.pane.Dead)
 	if a.lock.State == session.LockHeld && paneless {
@@ -93,7 +93,7 @@ func (p *Paw) notAtWork(s *session.Session, f facts, a agentFacts) error {
 	}
 	if a.lock.State == session.LockHeld {
 		return failf(KindLocked, "%s: its CLI runs (pid %d)", name, holderPID(a.lock)).
-			hint("paw send %s TEXT", name).hint("paw stop %s %s", s.Name, name)
+			hint("paw send %s/%s TEXT", s.Name, name).hint("paw stop %s %s", s.Name, name)
 	}
 	if a.pane != nil && !a.pane.Dead {
 		return failf(KindLocked, "%s: its pane runs pid %d", name, a.pane.PID).hint("paw attach %s %s", s.Name, name)

@@ -2,10 +2,8 @@ package orchestrator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"paw/session"
@@ -146,26 +144,15 @@ func (p *Paw) currentState(ctx context.Context, s *session.Session, w *session.W
 }
 
 // recordChild plans the child and writes it into the record, unless that would be
-// one too many. A name that another paw took in between is not tried again.
+// one too many.
 func (p *Paw) recordChild(ctx context.Context, sessionName, parent string, from *origin, o SpawnOptions) (*session.Session, *addition, error) {
-	for {
-		s, err := p.load(sessionName)
-		if err != nil {
-			return nil, nil, err
-		}
-		rec, a, err := p.tryRecordChild(ctx, s, parent, from, o)
-		if err == nil {
-			return rec, a, nil
-		}
-		now, loadErr := p.load(sessionName)
-		if loadErr != nil || slices.Equal(agentNames(s), agentNames(now)) || ctx.Err() != nil {
-			return nil, nil, err
-		}
-		var e *Error
-		if errors.As(err, &e) && e.Kind == KindRefused {
-			return nil, nil, err
-		}
+	s, err := p.load(sessionName)
+	if err != nil {
+		return nil, nil, err
 	}
+	return p.amongOthers(ctx, s, func(s *session.Session) (*session.Session, *addition, error) {
+		return p.tryRecordChild(ctx, s, parent, from, o)
+	})
 }
 
 func (p *Paw) tryRecordChild(ctx context.Context, s *session.Session, parent string, from *origin, o SpawnOptions) (*session.Session, *addition, error) {

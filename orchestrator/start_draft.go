@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -50,10 +51,11 @@ func (p *Paw) draft(ctx context.Context, repository worktree.Repository, o Start
 
 // addAgents writes the planned agents into the record as "creating".
 func (p *Paw) addAgents(ctx context.Context, s *session.Session, m worktree.Manager, agents []plannedAgent, base string) error {
+	agents = slices.Clone(agents) // their branches are those of this session alone
 	named := make([]string, 0, len(agents))
 	for i, a := range agents {
 		if a.branch == "" {
-			agents[i].branch = fmt.Sprintf("paw/%s/%s", s.Name, a.name)
+			agents[i].branch = automaticBranch(s.Name, a.name)
 		}
 		named = append(named, agents[i].branch)
 	}
@@ -98,6 +100,20 @@ func (p *Paw) baseCommit(ctx context.Context, m worktree.Manager, ref string) (s
 		return "", failf(KindUsage, "--base %s: %w", ref, err)
 	}
 	return base, err
+}
+
+// branchPrefix begins the branches that paw names itself.
+const branchPrefix = "paw/"
+
+// automaticBranch is the branch of an agent for which nobody named another.
+func automaticBranch(sessionName, agentName string) string {
+	return branchPrefix + sessionName + "/" + agentName
+}
+
+// madeByPaw reports whether a branch was made for an agent, in this session or in
+// an earlier one of the same name.
+func madeByPaw(sessionName string, w session.Worktree) bool {
+	return w.BranchCreated || w.Branch == automaticBranch(sessionName, w.Agent)
 }
 
 // plansOf are the worktree plans of agents.

@@ -13,6 +13,9 @@ import (
 	"paw/worktree"
 )
 
+// mostNames is how many names paw tries of its own accord. The number has to fit into cut.
+const mostNames = 999
+
 // sessionName is the name asked for, or the first free one made from the
 // repository's directory name.
 func (p *Paw) sessionName(ctx context.Context, repository worktree.Repository, o StartOptions, agents []plannedAgent) (string, error) {
@@ -25,14 +28,10 @@ func (p *Paw) sessionName(ctx context.Context, repository worktree.Repository, o
 		return "", err
 	}
 	used := func(name string) bool { return space.of(name).any() || anyIn(space.tagged, name, agents) }
-	other := func(stem string) *Error { // the hint of a name that would do
-		e := &Error{}
-		for n := 2; ; n++ {
-			name := fmt.Sprintf("%s_%d", stem, n)
-			if taken, _ := p.nameTaken(name, false, repository, foreign, agents); taken == nil && !used(name) {
-				return e.hint("paw start --cli %s --name %s", itemsOf(agents), name)
-			}
-		}
+	// An automatic name is one without a past: it goes on with no branch that an earlier session left.
+	free := func(name string) bool {
+		taken, _ := p.nameTaken(name, false, repository, foreign, agents)
+		return taken == nil && !used(name) && !anyBranch(space.branches, name, agents)
 	}
 	if o.Name != "" {
 		taken, _ := p.nameTaken(o.Name, true, repository, foreign, agents)
@@ -40,26 +39,58 @@ func (p *Paw) sessionName(ctx context.Context, repository worktree.Repository, o
 			taken = space.taken(o.Name, agents)
 		}
 		if taken != nil {
-			taken.Hints = append(taken.Hints, other(o.Name).Hints...)
-			return "", taken
+			return "", orName(taken, freeName(cut(o.Name, agents), 2, free), agents)
 		}
 		return o.Name, nil
 	}
 	stem := stemFor(repository, agents)
-	for n := 1; ; n++ {
+	var own *Error // of a session of this repository that has the name already
+	name := freeName(stem, 1, func(name string) bool {
+		taken, same := p.nameTaken(name, false, repository, foreign, agents)
+		if own == nil && same {
+			own = taken
+		}
+		return own != nil || free(name)
+	})
+	switch {
+	case own != nil:
+		return "", orName(own, freeName(stem, 2, free), agents)
+	case name != "":
+		return name, nil
+	}
+	return "", failf(KindUsage, "session %s: so are %d more names made from it taken", stem, mostNames).hint("paw start --cli %s --name NAME", itemsOf(agents))
+}
+
+// freeName is the first free one of stem, stem_2, stem_3, ... from a number on; "" when none is.
+func freeName(stem string, from int, free func(name string) bool) string {
+	for n := from; n <= mostNames; n++ {
 		name := stem
 		if n > 1 {
 			name = fmt.Sprintf("%s_%d", stem, n)
 		}
-		taken, same := p.nameTaken(name, false, repository, foreign, agents)
-		switch {
-		case taken == nil && !used(name):
-			return name, nil
-		case taken != nil && same:
-			taken.Hints = append(taken.Hints, other(stem).Hints...)
-			return "", taken
+		if free(name) {
+			return name
 		}
 	}
+	return ""
+}
+
+// orName adds the hint of a name that would do, "" for none, to why another one does not.
+func orName(taken *Error, name string, agents []plannedAgent) *Error {
+	if name == "" {
+		return taken
+	}
+	return taken.hint("paw start --cli %s --name %s", itemsOf(agents), name)
+}
+
+// anyBranch reports whether the automatic branch of one of the agents exists.
+func anyBranch(refs map[string]string, name string, agents []plannedAgent) bool {
+	for _, a := range agents {
+		if a.branch == "" && refs["refs/heads/"+automaticBranch(name, a.name)] != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // taken is the refusal of a name under which there are turns.
@@ -112,14 +143,19 @@ func anyIn(taken map[string]bool, name string, agents []plannedAgent) bool {
 	return false
 }
 
-// stemFor is the repository's directory name, cut so that a number and the
-// longest agent name still fit behind it.
+// stemFor is the repository's directory name, cut.
 func stemFor(repository worktree.Repository, agents []plannedAgent) string {
 	dir := repository.Path
 	if dir == "" {
 		dir = strings.TrimSuffix(strings.TrimSuffix(repository.CommonDir, "/.git"), ".git")
 	}
-	stem, longest := defaultName(dir), 0
+	return cut(defaultName(dir), agents)
+}
+
+// cut shortens the name of a session, so that a number and the longest agent
+// name still fit behind it.
+func cut(stem string, agents []plannedAgent) string {
+	longest := 0
 	for _, a := range agents {
 		longest = max(longest, len(a.name))
 	}

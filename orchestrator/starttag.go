@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"paw/session"
 	"paw/session/turn"
@@ -144,15 +143,4 @@ func (p *Paw) takenTurnSessions(ctx context.Context, commonDir string) (map[stri
 		taken[name] = true
 	}
 	return taken, nil
-}
-
-// takenAgents are the agent names of a session that turn tags use.
-func takenAgents(taken map[string]bool, sessionName string) map[string]bool {
-	agents := map[string]bool{}
-	for name := range taken {
-		if agent, ok := strings.CutPrefix(name, sessionName+"_"); ok {
-			agents[agent] = true
-		}
-	}
-	return agents
 }

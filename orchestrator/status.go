@@ -115,7 +115,7 @@ func (p *Paw) selectSessions(o StatusOptions) (sessions []*session.Session, prob
 		}
 		return []*session.Session{s}, nil, nil
 	}
-	s, err := p.Here()
+	s, err := p.here()
 	var ambiguous *session.AmbiguousError
 	if errors.As(err, &ambiguous) {
 		for _, name := range ambiguous.Names {

@@ -85,6 +85,25 @@ func (st Store) FindByRepo(path string) (*Session, error) {
 	return nil, nil
 }
 
+// Among returns the session that is meant where any of several could be: the only one or, of more, the only one that is
+// active. It returns nil where that does not tell.
+func Among(sessions []*Session) *Session {
+	if len(sessions) == 1 {
+		return sessions[0]
+	}
+	var meant *Session
+	for _, s := range sessions {
+		if s.Status != StatusActive {
+			continue
+		}
+		if meant != nil {
+			return nil
+		}
+		meant = s
+	}
+	return meant
+}
+
 // root is a directory that belongs to a session.
 type root struct {
 	path  string

@@ -231,3 +231,23 @@ func TestList(t *testing.T) {
 		}
 	}
 }
+
+func TestAmong(t *testing.T) {
+	active, other := &Session{Name: "active", Status: StatusActive}, &Session{Name: "other", Status: StatusActive}
+	stopped, old := &Session{Name: "stopped", Status: StatusStopped}, &Session{Name: "old", Status: StatusStopped}
+	for _, c := range []struct {
+		sessions []*Session
+		want     *Session
+	}{
+		{nil, nil},
+		{[]*Session{active}, active},
+		{[]*Session{stopped}, stopped},
+		{[]*Session{stopped, active, old}, active},
+		{[]*Session{stopped, old}, nil},
+		{[]*Session{active, stopped, other}, nil},
+	} {
+		if got := Among(c.sessions); got != c.want {
+			t.Errorf("of %v: %v, want %v", names(c.sessions), got, c.want)
+		}
+	}
+}

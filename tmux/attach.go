@@ -48,7 +48,8 @@ func (c *Client) Attach(ctx context.Context, sessionID, paneID string, in *os.Fi
 	}
 	own := insideSocket()
 	if own != "" && listening(own) {
-		return c.switchClient(ctx, own, append(commands, command{"switch-client", "-t", sessionID}))
+		return c.switchClient(ctx, own, append(commands,
+			command{"set-option", "-t", sessionID, "detach-on-destroy", "off"}, command{"switch-client", "-t", sessionID}))
 	}
 	if !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
 		return &AttachError{ErrNotATerminal}
@@ -56,7 +57,8 @@ func (c *Client) Attach(ctx context.Context, sessionID, paneID string, in *os.Fi
 	return c.attach(ctx, append(commands, command{"attach-session", "-t", sessionID}), in, out, errw)
 }
 
-// switchClient shows the session in the tmux client that the user is looking at.
+// switchClient shows the session in the tmux client that the user is looking at. At the end of the session the client
+// goes back to where it came from, instead of leaving tmux.
 func (c *Client) switchClient(ctx context.Context, own string, commands []command) error {
 	path, err := c.SocketPath()
 	if err != nil {

@@ -128,6 +128,42 @@ func TestAttachInsideTheSameServer(t *testing.T) {
 	}
 }
 
+// TestEndOfASessionThatAClientWasSwitchedTo: the client goes back to the session it came from. A terminal that was
+// attached from outside is left alone.
+func TestEndOfASessionThatAClientWasSwitchedTo(t *testing.T) {
+	c := privateClient(t)
+	one := create(t, c, newSession1(t, "one", 1))
+	two := create(t, c, newSession1(t, "two", 2))
+	_, outside := attached(t, c, one.SessionID, "", "outside")
+	shows := func() string { return raw(t, c, "list-clients", "-F", "#{session_id}") }
+	waitFor(t, "the attached client", func() bool { return shows() == one.SessionID })
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := filepath.Join(shortDir(t), "report")
+	raw(t, c, "split-window", "-t", one.Panes["a1"], self, "__pane", "attach", c.Socket, two.SessionID, "", report)
+	readReport(t, report)
+	waitFor(t, "the switched client", func() bool { return shows() == two.SessionID })
+	if err := c.KillPanes(context.Background(), []string{two.Panes["a1"], two.Panes["a2"]}); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the client's return", func() bool { return shows() == one.SessionID })
+	if _, err := os.Stat(outside); err == nil {
+		t.Errorf("attach ended with %s", readReport(t, outside))
+	}
+	// Nobody was switched to this one: its end is the end of the client.
+	three := create(t, c, newSession1(t, "three", 1))
+	_, left := attached(t, c, three.SessionID, "", "outside")
+	waitFor(t, "the second client", func() bool { return strings.Contains(shows(), three.SessionID) })
+	if err := c.KillPanes(context.Background(), []string{three.Panes["a1"]}); err != nil {
+		t.Fatal(err)
+	}
+	if got := readReport(t, left); got != "<nil>|false|false|false" {
+		t.Errorf("attach ended with %s", got)
+	}
+}
+
 func TestAttachInsideAnotherServerIsRefused(t *testing.T) {
 	c := privateClient(t)
 	made := create(t, c, newSession1(t, "s", 1))

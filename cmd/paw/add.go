@@ -1,9 +1,12 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/session"
 )
 
 func newAdd(a *app) *cobra.Command {
@@ -26,7 +29,7 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
   paw add --cli codex --from claude --prompt "review what it did"`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, s, err := a.session(name)
+			p, s, from, err := a.originSession(cmd, name, from)
 			if err != nil {
 				return err
 			}
@@ -61,4 +64,18 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 	completeFlag(cmd, "cli", a.completeCLIs)
 	a.addSession(cmd, &name)
 	return cmd
+}
+
+// originSession is the session that agents are added to, and the AGENT[@N] that they start from.
+func (a *app) originSession(cmd *cobra.Command, name, from string) (*orchestrator.Paw, *session.Session, string, error) {
+	if from == "" {
+		p, s, err := a.session(cmd, name)
+		return p, s, "", err
+	}
+	word, number, numbered := strings.Cut(from, "@")
+	p, s, agent, err := a.agent(cmd, name, word, false)
+	if numbered {
+		agent += "@" + number
+	}
+	return p, s, agent, err
 }

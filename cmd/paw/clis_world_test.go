@@ -29,6 +29,7 @@ type cliWorld struct {
 	*world
 	cli      string // the agent that sends and questions are about, named as its CLI
 	requests *fakemodel.Requests
+	bodies   *keptBodies
 }
 
 // newCLIWorld prepares a HOME for the CLIs, which share it, and a repository.
@@ -56,8 +57,9 @@ func newCLIWorld(t *testing.T, clis ...string) *cliWorld {
 		world:    &world{t: t, root: root, repo: filepath.Join(root, "shop"), socket: filepath.Join(root, "s")},
 		cli:      clis[0],
 		requests: &fakemodel.Requests{},
+		bodies:   &keptBodies{},
 	}
-	server := httptest.NewServer(&fakemodel.Server{Log: w.requests})
+	server := httptest.NewServer(w.bodies.keeping(&fakemodel.Server{Log: w.requests}))
 	t.Cleanup(func() {
 		w.end()
 		server.CloseClientConnections()

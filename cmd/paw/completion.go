@@ -77,7 +77,7 @@ func (a *app) completeSessionsAndAgents(cmd *cobra.Command, args []string, prefi
 		return names(nil)
 	}
 	if len(args) > 0 {
-		s, rest, err := sessionAndAgents(cmd, p, "", args)
+		s, rest, err := question{Paw: p, cmd: cmd, words: args}.sessionAndAgents("")
 		if err != nil || s == nil {
 			return names(nil)
 		}

@@ -49,6 +49,10 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	select {
 	case <-interrupted:
+		var said *orchestrator.Error
+		if errors.Is(err, context.Canceled) && !errors.As(err, &said) { // which program was at work says nothing to the user
+			err = &orchestrator.Error{Kind: orchestrator.KindError, Message: "interrupted", Hints: []string{"paw status"}}
+		}
 		a.printError(err)
 		return exitInterrupted
 	default:

@@ -144,22 +144,26 @@ func (a *app) printStatus(st orchestrator.SessionStatus, now time.Time) {
 			{text: since}, {text: turnsOf(ag.AgentStatus)}, {text: ag.Record.Branch}, {text: note}})
 	}
 	a.printTable(a.stdout, "  ", rows)
+	if len(st.Agents) == 0 {
+		fmt.Fprintf(a.stdout, "  no agents; paw purge %s deletes its record\n", st.Session.Name)
+	}
 	if resumable {
 		fmt.Fprintf(a.stdout, "  paw recover %s brings them back\n", st.Session.Name)
 	}
 }
 
-// turnsOf is how many turns an agent has finished or, with dots, the number of
-// the one under way.
+// turnsOf is how many turns an agent has finished, behind the number of the one
+// under way, with dots. Numbers count all turns, also those that were cut.
 func turnsOf(ag orchestrator.AgentStatus) string {
 	ended := ag.State == session.StateIdle || ag.State == session.StateError // as the CLI's own record tells
-	switch {
-	case ag.CurrentTurn > 0 && !ended:
-		return fmt.Sprintf("turn %d…", ag.CurrentTurn)
-	case ag.TurnsCompleted > 0:
-		return countOf(ag.TurnsCompleted, "turn")
+	var words []string
+	if ag.CurrentTurn > 0 && !ended {
+		words = append(words, fmt.Sprintf("turn %d…", ag.CurrentTurn))
 	}
-	return ""
+	if ag.TurnsCompleted > 0 {
+		words = append(words, fmt.Sprintf("%d finished", ag.TurnsCompleted))
+	}
+	return strings.Join(words, ", ")
 }
 
 // wouldBe are the results of agents that were not carried out.

@@ -31,13 +31,19 @@ go too, except for rescued work; that goes only with --tags --force.`, exitUsage
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
 			if len(args) > 0 {
-				name = args[0]
+				if name = args[0]; name == "" {
+					return usagef(cmd, "the name of the session is empty")
+				}
 			}
 			p, err := a.paw()
 			if err != nil {
 				return err
 			}
-			s, err := p.Find(name)
+			s, _, err := question{Paw: p, cmd: cmd, strict: true}.agents(name, nil)
+			if err != nil && name == "" && exitCode(err) == int(orchestrator.KindNotFound) {
+				fmt.Fprintln(a.stdout, "no session here; nothing to purge")
+				return nil
+			}
 			if err != nil && o.Tags && name != "" && exitCode(err) == int(orchestrator.KindNotFound) {
 				return a.purgeTurns(cmd, p, name, yes, o.Force)
 			}

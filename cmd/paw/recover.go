@@ -13,25 +13,31 @@ func newRecover(a *app) *cobra.Command {
 	var o orchestrator.RecoverOptions
 	var detach bool
 	cmd := &cobra.Command{
-		Use:   "recover [NAME]",
+		Use:   "recover [NAME] [AGENT...]",
 		Short: "Bring a session back after a crash: same panes, same conversations",
 		Long: exits(`Bring a session back after a crash of tmux, of paw or of the machine: the same
 panes, with each CLI's own conversation. Agents that still run are left alone, none
 is started twice, nothing is deleted and no prompt is sent. Sessions and agents that
-you stopped, and agents whose CLI ended with 0, come back only when NAME is given.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
+you stopped, and agents whose CLI ended with 0, come back only when NAME or AGENT is
+given; with AGENT, that agent alone.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
 		Example: `  paw recover
   paw recover shop
+  paw recover codex
   paw recover --all --detach
   paw recover shop --dry-run`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.completeSessions,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				o.Name = args[0]
-			}
 			p, err := a.paw()
 			if err != nil {
 				return err
+			}
+			if len(args) > 0 {
+				s, agents, err := question{Paw: p, cmd: cmd, words: args}.sessionAndAgents("")
+				if err != nil {
+					return err
+				}
+				o.Name, o.Agents = s.Name, agents
 			}
 			return runRecover(cmd, a, p, o, detach || o.All)
 		},
@@ -68,7 +74,11 @@ func runRecover(cmd *cobra.Command, a *app, p *orchestrator.Paw, o orchestrator.
 	case last == nil || o.DryRun || detach || !isTerminal(a.stdout):
 		return nil
 	}
-	return p.Attach(cmd.Context(), last, "")
+	agent := ""
+	if len(o.Agents) > 0 {
+		agent = o.Agents[0]
+	}
+	return p.Attach(cmd.Context(), last, agent)
 }
 
 // printRecovered prints what became of sessions, and returns the last that is back.

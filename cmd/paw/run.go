@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"paw/orchestrator"
+	"paw/session"
 	"paw/session/turn"
 )
 
@@ -63,7 +64,7 @@ func (a *app) runTurn(cmd *cobra.Command, args []string, o runOptions) error {
 	if len(args) > 0 && (o.branch != "" || o.Base != "") {
 		return usagef(cmd, "--branch and --base are for a new agent (--cli)")
 	}
-	p, s, err := a.session(o.session)
+	p, s, agent, err := a.runSession(cmd, args, o)
 	if err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func (a *app) runTurn(cmd *cobra.Command, args []string, o runOptions) error {
 	}
 	run := orchestrator.RunOptions{Prompt: o.Prompt, Type: turn.Type(o.typ), Started: a.onSecondInterrupt}
 	if len(args) > 0 {
-		run.Agent = args[0]
+		run.Agent = agent
 	} else {
 		run.New = &orchestrator.AddOptions{CLIs: o.CLIs, Base: o.Base}
 		if o.branch != "" {
@@ -94,6 +95,15 @@ func (a *app) runTurn(cmd *cobra.Command, args []string, o runOptions) error {
 		err = shown
 	}
 	return err
+}
+
+// runSession is the session that the turn is in, and the agent that has it, "" for a new one.
+func (a *app) runSession(cmd *cobra.Command, args []string, o runOptions) (*orchestrator.Paw, *session.Session, string, error) {
+	if len(args) > 0 {
+		return a.agent(cmd, o.session, args[0], false)
+	}
+	p, s, err := a.session(cmd, o.session)
+	return p, s, "", err
 }
 
 // readRunPrompt reads the prompt from a file or, when nothing is given, from

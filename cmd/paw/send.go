@@ -24,7 +24,7 @@ beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, s, err := a.session(name)
+			p, s, agent, err := a.agent(cmd, name, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -36,7 +36,7 @@ beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but
 				}
 				prompt = strings.TrimSuffix(string(data), "\n")
 			}
-			sent, err := p.Send(cmd.Context(), s, args[0], prompt, !noWait)
+			sent, err := p.Send(cmd.Context(), s, agent, prompt, !noWait)
 			if err != nil {
 				return err
 			}

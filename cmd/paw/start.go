@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -59,6 +60,9 @@ func runStart(cmd *cobra.Command, a *app, o startOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.Name == "" && cmd.Flags().Changed("name") {
+		return usagef(cmd, "--name: is empty")
+	}
 	if err := o.readPrompt(a.stdin); err != nil {
 		return err
 	}
@@ -106,11 +110,11 @@ func (a *app) resumeHere(cmd *cobra.Command, p *orchestrator.Paw, o startOptions
 	if err != nil || len(statuses) == 0 {
 		return false, err
 	}
-	if len(statuses)+len(problems) > 1 {
-		_, err := p.Find("")
+	a.printProblems(problems)
+	st, err := meantByStart(statuses)
+	if err != nil {
 		return true, err
 	}
-	st := statuses[0]
 	if o.DryRun {
 		return true, a.showPlan([]string{fmt.Sprintf("%s exists and is %s; start would bring it back and attach", st.Session.Name, st.Status)})
 	}
@@ -118,9 +122,39 @@ func (a *app) resumeHere(cmd *cobra.Command, p *orchestrator.Paw, o startOptions
 		if a.json || o.detach {
 			return true, a.showSession(cmd, p, st.Session.Name, nil)
 		}
-		return true, p.Attach(cmd.Context(), st.Session, "")
+		err := p.Attach(cmd.Context(), st.Session, "")
+		if errors.Is(err, orchestrator.ErrNotATerminal) { // what was asked for is there
+			fmt.Fprintf(a.stdout, "%s runs already; paw attach %s shows it\n", st.Session.Name, st.Session.Name)
+			return true, nil
+		}
+		return true, err
 	}
 	return true, runRecover(cmd, a, p, orchestrator.RecoverOptions{Name: st.Session.Name}, o.detach)
+}
+
+// meantByStart is the session that paw start without any words brings up: the only one here or, of several, the only
+// active one.
+func meantByStart(statuses []orchestrator.SessionStatus) (orchestrator.SessionStatus, error) {
+	e := &orchestrator.Error{Kind: orchestrator.KindUsage}
+	var active []orchestrator.SessionStatus
+	var names []string
+	for _, st := range statuses {
+		names = append(names, st.Session.Name)
+		if st.Status == session.StatusActive {
+			active = append(active, st)
+			e.Hints = append(e.Hints, "paw attach "+st.Session.Name)
+		} else {
+			e.Hints = append(e.Hints, "paw recover "+st.Session.Name)
+		}
+	}
+	if len(statuses) == 1 {
+		return statuses[0], nil
+	}
+	if len(active) == 1 {
+		return active[0], nil
+	}
+	e.Message = "several sessions here: " + strings.Join(names, ", ")
+	return orchestrator.SessionStatus{}, e
 }
 
 // chooseCLIs asks on a terminal which of the installed CLIs to start; without

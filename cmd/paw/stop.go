@@ -30,7 +30,7 @@ meant.`, exitUsage, exitNotFound, exitLocked, exitMissing),
 			if err != nil {
 				return err
 			}
-			s, agents, err := sessionAndAgents(cmd, p, name, args)
+			s, agents, err := question{Paw: p, cmd: cmd, words: args}.sessionAndAgents(name)
 			if err != nil {
 				return err
 			}

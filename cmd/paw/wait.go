@@ -53,10 +53,11 @@ into the agent's pane.`, exitUsage,
 			if notify {
 				return a.notify(cmd.Context(), p, o)
 			}
-			s, err := p.Find(name)
+			s, agents, err := question{Paw: p, cmd: cmd, words: args}.agents(name, args)
 			if err != nil {
 				return err
 			}
+			o.Agents = agents
 			waited, err := p.Wait(cmd.Context(), s, o)
 			if waited == nil {
 				return err

@@ -18,101 +18,215 @@ func (a *app) addSession(cmd *cobra.Command, name *string) {
 	completeFlag(cmd, "session", a.completeSessions)
 }
 
+// question is what a command line leaves open: which session its words are about.
+type question struct {
+	*orchestrator.Paw
+	cmd    *cobra.Command
+	words  []string // as they were typed
+	strict bool     // what the command does cannot be undone: an active session is not preferred
+}
+
 // session finds the session called name or, without a name, that of this place.
-func (a *app) session(name string) (*orchestrator.Paw, *session.Session, error) {
+func (a *app) session(cmd *cobra.Command, name string) (*orchestrator.Paw, *session.Session, error) {
 	p, err := a.paw()
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := p.Find(name)
+	q := question{Paw: p, cmd: cmd, words: cmd.Flags().Args()}
+	s, _, err := q.agents(name, nil)
 	return p, s, err
 }
 
-// sessionAndAgents reads [NAME] [AGENT...]: the words are agents of the session
-// of this place, or the first one is a session. Words that can be read both ways
-// are an error. The session is nil when nothing is named and nothing is here.
-func sessionAndAgents(cmd *cobra.Command, p *orchestrator.Paw, name string, args []string) (*session.Session, []string, error) {
-	if name != "" {
-		s, err := p.Find(name)
-		return s, args, err
+// agent finds the agent that a word names, as AGENT, SESSION/AGENT, or SESSION where that has one agent only. strict is
+// for commands whose work cannot be undone.
+func (a *app) agent(cmd *cobra.Command, name, word string, strict bool) (*orchestrator.Paw, *session.Session, string, error) {
+	p, err := a.paw()
+	if err != nil {
+		return nil, nil, "", err
 	}
-	here, err := p.Here()
-	if len(args) == 0 {
-		return here, nil, err
+	q := question{Paw: p, cmd: cmd, words: cmd.Flags().Args(), strict: strict}
+	s, agents, err := q.agents(name, []string{word})
+	if err != nil {
+		return nil, nil, "", err
 	}
-	named, loadErr := p.Store.Load(args[0])
-	if loadErr != nil {
-		named = nil
-	}
-	owners := ownersHere(p, here, err, args)
-	switch {
-	case named == nil && here == nil && err == nil:
-		named, err = p.Find(args[0]) // says that there is none of that name
-		return named, nil, err
-	case named == nil || len(owners) > 0 && !hasAll(named, args[1:]):
-		return here, args, err
-	case len(owners) == 0 || len(owners) == 1 && owners[0].Name == named.Name && len(named.Worktrees) == 1:
-		return named, args[1:], nil
-	}
-	return nil, nil, ambiguous(cmd, owners, named, args)
+	return p, s, agents[0], nil
 }
 
-// ownersHere are the sessions of this place that have all these agents; here and
-// err are what p.Here returned.
-func ownersHere(p *orchestrator.Paw, here *session.Session, err error, agents []string) []*session.Session {
-	sessions := []*session.Session{here}
-	var several *session.AmbiguousError
-	if errors.As(err, &several) {
-		for _, name := range several.Names {
-			if s, err := p.Store.Load(name); err == nil {
-				sessions = append(sessions, s)
-			}
+// agents reads words that name agents of one session, which may be none. The session exists; whether it has the agents
+// is for the command to say.
+func (q question) agents(name string, words []string) (*session.Session, []string, error) {
+	name, words, err := q.split(name, words)
+	if err != nil {
+		return nil, nil, err
+	}
+	if name != "" {
+		s, err := q.Find(name)
+		return s, words, err
+	}
+	here, err := q.SessionsHere()
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(words) == 1 && len(having(here, words)) == 0 {
+		if s, err := q.Store.Load(words[0]); err == nil && s != nil && len(s.Worktrees) == 1 {
+			return s, []string{s.Worktrees[0].Agent}, nil
 		}
 	}
-	return slices.DeleteFunc(sessions, func(s *session.Session) bool { return s == nil || !hasAll(s, agents) })
+	if len(here) == 0 {
+		return nil, nil, q.NoneHere()
+	}
+	s, err := q.choose(here, words)
+	return s, words, err
 }
 
-// hasAll tells whether a session has all these agents.
+// sessionAndAgents reads [NAME] [AGENT...]: the words are agents of the session of this place, or the first one is a
+// session. Words that can be read both ways are an error. The session is nil when nothing is named and nothing is here.
+func (q question) sessionAndAgents(name string) (*session.Session, []string, error) {
+	name, words, err := q.split(name, q.words)
+	if err != nil {
+		return nil, nil, err
+	}
+	if name != "" {
+		s, err := q.Find(name)
+		return s, words, err
+	}
+	here, err := q.SessionsHere()
+	if len(words) == 0 {
+		if err != nil || len(here) == 0 {
+			return nil, nil, err
+		}
+		s, err := q.choose(here, nil)
+		return s, nil, err
+	}
+	owners := having(here, words)
+	named, unreadable := q.Store.Load(words[0])
+	var noName *session.NameError
+	switch {
+	case named == nil && err != nil:
+		return nil, nil, err
+	case len(owners) == 0 && named == nil && (len(here) == 0 || unreadable != nil && !errors.As(unreadable, &noName)):
+		_, err := q.Find(words[0]) // says that there is none of that name, or why it cannot be read
+		return nil, nil, err
+	case named == nil || len(owners) > 0 && !hasAll(named, words[1:]):
+		s, err := q.choose(here, words)
+		return s, words, err
+	case len(owners) == 0 || len(owners) == 1 && owners[0].Name == named.Name && len(named.Worktrees) == 1:
+		return named, words[1:], nil
+	}
+	return nil, nil, q.bothWays(owners, named, words)
+}
+
+// split takes the session out of words SESSION/AGENT; name is what --session says.
+func (q question) split(name string, words []string) (string, []string, error) {
+	if flag := q.cmd.Flags().Lookup("session"); name == "" && flag != nil && flag.Changed {
+		return "", nil, usagef(q.cmd, "--session: is empty")
+	}
+	var agents []string
+	for _, word := range words {
+		of, agent, both := strings.Cut(word, "/")
+		if !both {
+			agents = append(agents, word)
+			continue
+		}
+		if name != "" && of != name {
+			return "", nil, usagef(q.cmd, "%s: one session at a time, and this is not about %s", word, name)
+		}
+		name, agents = of, append(agents, agent)
+	}
+	return name, agents, nil
+}
+
+// choose finds the session of this place that is meant: the only one that has all the agents or, of several, the only
+// active one.
+func (q question) choose(here []*session.Session, agents []string) (*session.Session, error) {
+	owners := having(here, agents)
+	if len(owners) == 0 {
+		owners = here // and the command says which agents the session has
+	}
+	if len(owners) == 1 {
+		return owners[0], nil
+	}
+	if s := session.Among(owners); s != nil && !q.strict {
+		return s, nil
+	}
+	e := &orchestrator.Error{Kind: orchestrator.KindUsage, Message: "several sessions here: " + strings.Join(sessionNames(owners), ", ")}
+	if len(agents) > 0 {
+		e.Message = fmt.Sprintf("%s: in several sessions: %s", strings.Join(agents, " "), strings.Join(sessionNames(owners), ", "))
+	}
+	if len(agents) > 0 && len(having(owners, agents)) == 0 {
+		e.Kind, e.Message = orchestrator.KindNotFound, fmt.Sprintf("%s: no such agent in %s", strings.Join(agents, " "), strings.Join(sessionNames(owners), ", "))
+		e.Hints = []string{"paw status"}
+		return nil, e
+	}
+	for _, s := range owners {
+		e.Hints = append(e.Hints, q.line(s.Name, q.words))
+	}
+	return nil, e
+}
+
+// line is the command line with a session that leaves no doubt.
+func (q question) line(name string, words []string) string {
+	line := []string{q.cmd.CommandPath(), "--session", name}
+	if q.cmd.Flags().Lookup("session") == nil {
+		line = []string{q.cmd.CommandPath(), name}
+	}
+	for _, word := range words {
+		line = append(line, orchestrator.Quote(word))
+	}
+	return strings.Join(line, " ")
+}
+
+// bothWays is the error of words that can be read in two ways, with the lines that say which.
+func (q question) bothWays(owners []*session.Session, named *session.Session, words []string) error {
+	e := &orchestrator.Error{Kind: orchestrator.KindUsage}
+	for _, s := range owners {
+		e.Hints = append(e.Hints, q.line(s.Name, words))
+	}
+	e.Hints = append(e.Hints, q.line(named.Name, words[1:]))
+	e.Message = fmt.Sprintf("%s: is an agent of %s, and a session", words[0], strings.Join(sessionNames(owners), " and "))
+	return e
+}
+
+// having are the sessions that have all these agents.
+func having(sessions []*session.Session, agents []string) []*session.Session {
+	return slices.DeleteFunc(slices.Clone(sessions), func(s *session.Session) bool { return !hasAll(s, agents) })
+}
+
+// hasAll reports whether a session has all these agents.
 func hasAll(s *session.Session, agents []string) bool {
 	return !slices.ContainsFunc(agents, func(name string) bool { return s.Worktree(name) == nil })
 }
 
-// ambiguous names the ways to read the arguments of a command.
-func ambiguous(cmd *cobra.Command, owners []*session.Session, named *session.Session, args []string) error {
-	e := &orchestrator.Error{Kind: orchestrator.KindUsage}
-	way := func(s *session.Session, agents []string) {
-		e.Hints = append(e.Hints, strings.Join(append([]string{cmd.CommandPath(), "--session", s.Name}, agents...), " "))
-	}
+func sessionNames(sessions []*session.Session) []string {
 	var names []string
-	for _, s := range owners {
+	for _, s := range sessions {
 		names = append(names, s.Name)
-		way(s, args)
 	}
-	way(named, args[1:])
-	e.Message = fmt.Sprintf("%s: is an agent of %s, and a session", args[0], strings.Join(names, " and "))
-	return e
+	return names
 }
 
-// sessionAndAgent reads [NAME] [AGENT] of a session that must exist; the agent
-// is "" when none is given.
+// sessionAndAgent reads [NAME] [AGENT] of a session that must exist; the agent is "" when none is given.
 func (a *app) sessionAndAgent(cmd *cobra.Command, name string, args []string) (*orchestrator.Paw, *session.Session, string, error) {
 	p, err := a.paw()
 	if err != nil {
 		return nil, nil, "", err
 	}
-	if name == "" && len(args) == 2 {
-		name, args = args[0], args[1:]
+	q := question{Paw: p, cmd: cmd, words: args}
+	if name == "" && len(args) == 2 && !strings.Contains(args[1], "/") {
+		name, q.words = args[0], args[1:]
 	}
-	if here, err := p.Here(); name == "" && len(args) == 1 && err == nil && here != nil && here.Name == args[0] {
-		name, args = args[0], nil // which shows an agent of that name, too
+	if name == "" && len(args) == 1 {
+		here, err := p.SessionsHere()
+		if s := session.Among(here); err == nil && s != nil && s.Name == args[0] {
+			name, q.words = args[0], nil // which shows an agent of that name, too
+		}
 	}
-	s, agents, err := sessionAndAgents(cmd, p, name, args)
+	s, agents, err := q.sessionAndAgents(name)
 	switch {
 	case err != nil:
 		return nil, nil, "", err
 	case s == nil:
-		_, err := p.Find("")
-		return nil, nil, "", err
+		return nil, nil, "", p.NoneHere()
 	case len(agents) > 1:
 		return nil, nil, "", usagef(cmd, "%s: one agent at a time", strings.Join(agents, " "))
 	case len(agents) == 1:

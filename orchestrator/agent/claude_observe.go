@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -118,9 +119,8 @@ func claudeProcess(s Spec) (claudeEntry, bool) {
 	var newest claudeEntry
 	files, _ := filepath.Glob(filepath.Join(globQuote(folder(s.Env, "CLAUDE_CONFIG_DIR", ".claude")), "sessions", "*.json"))
 	for _, file := range files {
-		var entry claudeEntry
-		content, err := os.ReadFile(file)
-		if err != nil || json.Unmarshal(content, &entry) != nil {
+		entry, err := readClaudeEntry(file)
+		if err != nil {
 			continue
 		}
 		if entry.SessionID == s.ConversationID && entry.Status != "" && entry.StatusUpdatedAt >= newest.StatusUpdatedAt && entry.alive() {
@@ -128,6 +128,45 @@ func claudeProcess(s Spec) (claudeEntry, bool) {
 		}
 	}
 	return newest, newest.PID != 0
+}
+
+// claudeEntries are entries as they were read before, by file: a command asks about many agents, and each time about
+// the whole registry.
+var claudeEntries sync.Map // of claudeEntryRead
+
+type claudeEntryRead struct {
+	claudeEntry
+	at   time.Time // when the file was changed
+	size int64
+}
+
+// claudeFileSettled is how long a file has to be unchanged until its time and size tell whether it changes again: file
+// systems count time in ticks.
+const claudeFileSettled = time.Second
+
+// readClaudeEntry reads a file of the registry, unless it was read before and has not changed since.
+func readClaudeEntry(file string) (claudeEntry, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return claudeEntry{}, err
+	}
+	if known, ok := claudeEntries.Load(file); ok {
+		if read := known.(claudeEntryRead); read.at.Equal(info.ModTime()) && read.size == info.Size() {
+			return read.claudeEntry, nil
+		}
+	}
+	read := claudeEntryRead{at: info.ModTime(), size: info.Size()}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return claudeEntry{}, err
+	}
+	if err := json.Unmarshal(content, &read.claudeEntry); err != nil {
+		return claudeEntry{}, err
+	}
+	if time.Since(read.at) > claudeFileSettled {
+		claudeEntries.Store(file, read)
+	}
+	return read.claudeEntry, nil
 }
 
 // alive tells whether the process that wrote the entry exists, and not another one of its number.

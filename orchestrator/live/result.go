@@ -36,18 +36,18 @@ func (f Facts) Result() Result {
 		r.Message = f.Record.Done.Message
 	}
 	switch {
+	case cut: // whatever it said before: it has failed, and no outcome may say otherwise
+		r.Outcome = string(turn.ReasonCrash)
+	case exitedBadly:
+		r.Outcome = f.Status.Reason
 	case f.saidDone() && f.Record.Done.Outcome != "":
 		r.Outcome = f.Record.Done.Outcome
 	case f.Last != nil && f.Last.State == turn.Finished:
 		r.Outcome = f.Last.Outcome
-	case exitedBadly:
-		r.Outcome = f.Status.Reason
 	case f.Exited && !aborted:
 		r.Outcome = "exited"
 	case aborted:
 		r.Outcome = string(f.Last.Reason)
-	case f.Status.State == session.StateSuspended && cut:
-		r.Outcome = string(turn.ReasonCrash)
 	case f.Status.State == session.StateSuspended:
 		r.Outcome = string(turn.ReasonStopped)
 	}

@@ -34,7 +34,6 @@ type line struct {
 	Outcome    text `json:"outcome,omitempty"`
 	CommitHash text `json:"commit_hash,omitempty"`
 	Snapshot   text `json:"snapshot,omitempty"`
-	Files      *int `json:"files,omitempty"`
 
 	// ABORT
 	Reason    text `json:"reason,omitempty"`

@@ -18,7 +18,7 @@ const goldenFinished = `{"event":"START","at":"2026-11-21T03:00:01.005Z","number
 {"event":"EXECUTE","at":"2026-11-21T03:00:04.005Z","description":"input answered"}
 {"event":"CHILDREN","at":"2026-11-21T03:00:05.005Z","children":["helper","tester"]}
 {"event":"NOTE","at":"2026-11-21T03:00:06.005Z","text":{"base64":"//4="}}
-{"event":"END","at":"2026-11-21T03:00:07.005Z","outcome":"success","commit_hash":"bbb","snapshot":"ccc","files":0,"message":"done"}
+{"event":"END","at":"2026-11-21T03:00:07.005Z","outcome":"success","commit_hash":"bbb","snapshot":"ccc","message":"done"}
 {"event":"NOTE","at":"2026-11-21T03:00:08.005Z","text":"tagged late"}
 `
 

@@ -25,7 +25,6 @@ type Record struct {
 	CommitHash string
 	Snapshot   string
 	Message    string
-	Files      int // changed in the turn
 
 	Reason       Reason // of an aborted turn, as are the next three
 	ErrorType    string

@@ -165,9 +165,6 @@ func (r *Record) finish(l line) {
 	}
 	r.Outcome, r.CommitHash = string(l.Outcome), string(l.CommitHash)
 	r.Snapshot, r.Message = string(l.Snapshot), string(l.Message)
-	if l.Files != nil {
-		r.Files = *l.Files
-	}
 }
 
 func (r *Record) abort(l line) {

@@ -43,7 +43,6 @@ type End struct {
 	CommitHash string // HEAD at the end, where the tag goes
 	Snapshot   string // commit of the worktree's whole state
 	Message    string
-	Files      int // changed in the turn
 }
 
 // New returns a turn in Initial; nothing is written before Start. Numbers count from 1.
@@ -147,7 +146,7 @@ func (t *Turn) Note(remark string) error {
 func (t *Turn) Finish(e End) (Result, error) {
 	err := t.append(line{
 		Event: eventEnd, Outcome: text(e.Outcome), CommitHash: text(e.CommitHash), Snapshot: text(e.Snapshot),
-		Message: text(e.Message), Files: &e.Files,
+		Message: text(e.Message),
 	})
 	if err != nil {
 		return Result{}, err

@@ -1,0 +1,43 @@
+//go:build clis
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// keptBodies are what CLIs sent to their model, as it is on the wire.
+type keptBodies struct {
+	mu     sync.Mutex
+	bodies []string
+}
+
+// keeping keeps each request, and then has it answered.
+func (k *keptBodies) keeping(answer http.Handler) http.Handler {
+	return http.HandlerFunc(func(out http.ResponseWriter, request *http.Request) {
+		body, err := io.ReadAll(request.Body)
+		if err == nil {
+			k.mu.Lock()
+			k.bodies = append(k.bodies, string(body))
+			k.mu.Unlock()
+		}
+		request.Body = io.NopCloser(bytes.NewReader(body))
+		answer.ServeHTTP(out, request)
+	})
+}
+
+// first is the first request that has a text in it, "" when none has.
+func (k *keptBodies) first(text string) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, body := range k.bodies {
+		if strings.Contains(body, text) {
+			return body
+		}
+	}
+	return ""
+}
