@@ -57,7 +57,11 @@ func (p *Paw) turnSpaceOf(ctx context.Context, repository worktree.Repository) (
 	}
 	// An empty directory becomes a repository only when nothing is refused any more.
 	if _, err := os.Lstat(repository.CommonDir); err == nil {
-		if err := space.addHidden(ctx, p.manager(repository)); err != nil {
+		m := p.manager(repository)
+		if err := space.addHidden(ctx, m); err != nil {
+			return space, err
+		}
+		if space.branches, err = m.Refs(ctx, "refs/heads/"+branchPrefix); err != nil {
 			return space, err
 		}
 	}
@@ -65,9 +69,6 @@ func (p *Paw) turnSpaceOf(ctx context.Context, repository worktree.Repository) (
 		for _, agent := range agents {
 			space.owner[sessionName+"_"+agent] = sessionName
 		}
-	}
-	if space.branches, err = m.Refs(ctx, "refs/heads/"+branchPrefix); err != nil {
-		return space, err
 	}
 	records, _, _ := p.Store.List()
 	for _, s := range records {
