@@ -14,10 +14,12 @@ import (
 )
 
 // How long stop waits for what a launch has left after its pane is gone (the
-// kernel sends SIGHUP), and again after SIGTERM.
+// kernel sends SIGHUP), again after SIGTERM, and after SIGKILL. qwen ignores all
+// but the last while it asks for a permission.
 const (
 	hangUpGrace    = 3 * time.Second
-	terminateGrace = 10 * time.Second // gemini takes 4 where it asks for trust
+	terminateGrace = 8 * time.Second // gemini takes 4 where it asks for trust
+	killGrace      = 3 * time.Second
 )
 
 // endAgents kills the panes by id and ends what runs on of the agents' launches.
@@ -49,7 +51,10 @@ func (p *Paw) endAgents(ctx context.Context, s *session.Session, f facts, target
 		}
 	}
 	left := p.awaitDeath(ctx, s, ending, hangUpGrace, nil)
-	left = p.awaitDeath(ctx, s, agentsOf(left), terminateGrace, func(pid int) { _ = syscall.Kill(pid, syscall.SIGTERM) })
+	left = p.awaitDeath(ctx, s, agentsOf(left), terminateGrace, signalOnce(syscall.SIGTERM))
+	if ctx.Err() == nil {
+		left = p.awaitDeath(ctx, s, agentsOf(left), killGrace, signalOnce(syscall.SIGKILL))
+	}
 	switch {
 	case len(left) == 0:
 		return nil
@@ -57,6 +62,10 @@ func (p *Paw) endAgents(ctx context.Context, s *session.Session, f facts, target
 		return failf(KindInterrupted, "%s: interrupted before it had ended", left[0].agent.record.Agent).hint("paw stop %s", s.Name)
 	}
 	return left[0].stubborn(s)
+}
+
+func signalOnce(sig syscall.Signal) func(pid int) {
+	return func(pid int) { _ = syscall.Kill(pid, sig) }
 }
 
 // remains are what still runs of an agent's launch.
@@ -79,12 +88,7 @@ func (r remains) stubborn(s *session.Session) error {
 	if len(r.pids) == 0 {
 		return failf(KindError, "%s: something that it started still runs and holds its lock", name).hint("paw stop %s", s.Name)
 	}
-	pids := strings.Trim(fmt.Sprint(r.pids), "[]")
-	what := "pid %s ignores SIGHUP and SIGTERM and still runs"
-	if len(r.pids) > 1 {
-		what = "pids %s ignore SIGHUP and SIGTERM and still run"
-	}
-	return failf(KindError, "%s: "+what, name, pids).hint("kill -9 %s && paw stop %s", pids, s.Name)
+	return failf(KindError, "%s: not even SIGKILL has ended pid %s", name, strings.Trim(fmt.Sprint(r.pids), "[]")).hint("paw stop %s", s.Name)
 }
 
 // awaitDeath polls until nothing of the agents' launches runs any more or grace
