@@ -150,7 +150,7 @@ func (c claude) Events(name string, payload []byte) ([]turn.Event, error) {
 		}
 	case "UserPromptSubmit":
 		e = p.event(turn.KindPrompt)
-		e.Prompt = p.Prompt
+		e.Prompt = claudePasted(p.Prompt)
 		if strings.HasPrefix(p.Prompt, "<task-notification>") {
 			e.Type = turn.TypeNotification // claude prompts itself when a background task has ended
 		}

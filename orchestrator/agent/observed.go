@@ -27,7 +27,12 @@ type Ready struct {
 	Event  bool           // its first KindSessionStart tells
 	Screen *regexp.Regexp // what its screen shows then
 	Empty  bool           // Screen shows only as long as the input box is empty
-	Settle time.Duration  // to let pass between a paste and Enter
+	// Box: CLI.Screen knows the input box. Then nothing is typed before that is seen empty, and Screen above is not asked.
+	Box    bool
+	Settle time.Duration // to let pass between a paste and Enter
+	// Clear is a key, by its tmux name, that takes a line, or more, out of the input box, and does nothing at all to an
+	// empty one. "" where none does.
+	Clear string
 }
 
 // isOpen tells whether there is a turn whose end is to be found.

@@ -1,6 +1,22 @@
 package agent
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
+
+// Stroke is one step of typing: a paste, or a key.
+type Stroke struct {
+	Paste string
+	Key   string // by its tmux name, such as C-j; "" for a paste
+}
+
+// whole is a text as one paste.
+func whole(text string) []Stroke { return []Stroke{{Paste: text}} }
+
+// trimmed is a prompt without blanks around it, which every CLI cuts off: among them is the space with which paw makes
+// text of what would be a command.
+func trimmed(prompt string) string { return strings.TrimRightFunc(trimLeft(prompt), unicode.IsSpace) }
 
 // Typable is what of a prompt may go to a terminal: no character of it acts as a key there. An ESC would begin a key, or
 // end the paste that the prompt is part of, and all that follows it would be typed. As terminals do with what is pasted,
