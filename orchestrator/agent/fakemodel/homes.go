@@ -15,10 +15,11 @@ var asked = strings.TrimSpace(AskPrefix)
 // judges each command, and a scripted server is none.
 func (h *home) claude() []string {
 	h.writeJSON(".claude.json", object{
-		"hasCompletedOnboarding": true,
-		"lastOnboardingVersion":  "99.0.0",
-		"theme":                  "dark",
-		"customApiKeyResponses":  object{"approved": list{key[len(key)-20:]}, "rejected": list{}},
+		"hasCompletedOnboarding":  true,
+		"lastOnboardingVersion":   "99.0.0",
+		"hasSeenAutoDefaultNudge": true, // it asks once whether that mode is to be the default
+		"theme":                   "dark",
+		"customApiKeyResponses":   object{"approved": list{key[len(key)-20:]}, "rejected": list{}},
 		"projects": object{h.repo: object{
 			"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "allowedTools": list{},
 		}},
