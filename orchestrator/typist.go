@@ -106,7 +106,7 @@ func (t *typist) look(ctx context.Context) (agent.Screen, error) {
 		return box, t.refusal("%s", box.Dialog)
 	case t.ready.Event && a.turns.hooksSeen.IsZero():
 		return agent.Screen{}, nil // the box is drawn before it takes anything
-	case !t.ready.Box && t.looksReady(ctx, a):
+	case !t.ready.Box: // nothing tells
 		return agent.Screen{Box: agent.BoxEmpty}, nil
 	case box.Box == agent.BoxFilled && t.putBack(a, box.Draft):
 		return t.clear(ctx), nil
@@ -124,15 +124,6 @@ func (t *typist) screen(ctx context.Context) agent.Screen {
 		return agent.Screen{}
 	}
 	return t.cli.Screen(agent.Screenshot(shot))
-}
-
-// looksReady reports whether a CLI whose input box nobody knows is past its start.
-func (t *typist) looksReady(ctx context.Context, a *agentFacts) bool {
-	if last := a.turns.last; t.ready.Screen == nil || last != nil && last.Launch == a.turns.launch {
-		return true
-	}
-	text, err := t.client.Capture(ctx, t.pane)
-	return err == nil && t.ready.Screen.MatchString(text)
 }
 
 // putBack reports whether a text in the box is the prompt of the last turn, which the user stopped: some CLIs put a
@@ -249,19 +240,12 @@ func (t *typist) holds(text string) bool {
 	return strings.Contains(squeezed(t.cli.Canonical(text)), squeezed(t.before.prompt))
 }
 
-// taken reports whether the CLI took what was in the box.
-func (t *typist) taken(ctx context.Context) bool { return t.filled && t.isEmpty(ctx) }
+// taken reports whether a CLI that tells it in no other way took what was in the box.
+func (t *typist) taken(ctx context.Context) bool { return t.ready.Silent && t.filled && t.isEmpty(ctx) }
 
 // isEmpty reports whether the screen shows an empty box. Of some CLIs no screen does.
 func (t *typist) isEmpty(ctx context.Context) bool {
-	switch {
-	case t.ready.Box:
-		return t.screen(ctx).Box == agent.BoxEmpty
-	case !t.ready.Empty || t.ready.Screen == nil:
-		return false
-	}
-	text, err := t.client.Capture(ctx, t.pane)
-	return err == nil && t.ready.Screen.MatchString(text)
+	return t.screen(ctx).Box == agent.BoxEmpty
 }
 
 // refusal is an error of a typist who has typed nothing.
