@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
+	"strings"
+	"time"
 
 	"paw/orchestrator/agent"
 	"paw/session"
@@ -15,16 +18,17 @@ import (
 // maxGrowth bounds how much of a file is searched for a prompt.
 const maxGrowth = 8 << 20
 
-// arrival is what tells that a prompt arrived: a new turn or, while one runs,
-// the prompt in the log of that turn, when the CLI's hook reports that it joined,
-// in the CLI's own transcript, when the CLI keeps it for later, or in the CLI's
-// list of the prompts that it took from the user. A CLI that keeps it for later in
-// its memory alone shows that by an empty input box.
+// arrival is what tells that a prompt arrived as it was sent: a new turn or, while one runs, the prompt in the log of
+// that turn, when the CLI's hook reports that it joined, in the CLI's own transcript, when the CLI keeps it for later, or
+// in the CLI's list of the prompts that it took from the user. A CLI that keeps it for later in its memory alone shows
+// that by an empty input box.
 type arrival struct {
-	number  int // of the last turn before
-	prompt  mark
-	records []grown // that have the prompt when it has joined or is kept
-	prompts grown   // that has it as soon as the CLI took it, busy or not
+	cli     agent.CLI
+	prompt  string    // in the CLI's canonical form
+	since   time.Time // lines that say that they are older are about an earlier prompt, however late they are written
+	number  int       // of the last turn before
+	records []grown   // that have the prompt when it has joined or is kept
+	prompts grown     // that has it as soon as the CLI took it, busy or not
 }
 
 // grown is a file, and its size before the prompt was typed.
@@ -35,7 +39,7 @@ type grown struct {
 }
 
 func (p *Paw) arrivalOf(ctx context.Context, s *session.Session, w *session.Worktree, cli agent.CLI, prompt string) arrival {
-	a := arrival{prompt: markOf(prompt), records: []grown{growing(w.TranscriptPath)}}
+	a := arrival{cli: cli, prompt: cli.Canonical(prompt), since: p.Now(), records: []grown{growing(w.TranscriptPath)}}
 	if last, err := p.turnDir(s.Name, w.Agent).Last(); err == nil && last != nil {
 		a.number = last.Number
 		a.records = append(a.records, growing(last.LogFile))
@@ -60,21 +64,24 @@ func growing(path string) grown {
 	return one
 }
 
-// queued tells whether the prompt joined the turn or is kept for later by now.
+// is reports whether a text is the prompt that was sent.
+func (a arrival) is(text string) bool { return a.cli.Canonical(text) == a.prompt }
+
+// queued reports whether the prompt joined the turn or is kept for later by now.
 func (a arrival) queued() bool {
 	for _, one := range a.records {
-		if one.has(a.prompt) {
+		if a.in(one) {
 			return true
 		}
 	}
 	return false
 }
 
-// taken tells whether the CLI took the prompt from the user by now.
-func (a arrival) taken() bool { return a.prompts.has(a.prompt) }
+// taken reports whether the CLI took the prompt from the user by now.
+func (a arrival) taken() bool { return a.in(a.prompts) }
 
-// has tells whether the file has the prompt in what was added to it.
-func (g grown) has(prompt mark) bool {
+// in reports whether a file has the prompt in what was added to it.
+func (a arrival) in(g grown) bool {
 	f, err := os.Open(g.path)
 	if err != nil {
 		return false
@@ -85,11 +92,80 @@ func (g grown) has(prompt mark) bool {
 		return false
 	}
 	for line := range bytes.Lines(added) {
-		if bytes.Contains(line, g.with) && prompt.in(line) {
+		if bytes.Contains(line, g.with) && a.inLine(line) {
 			return true
 		}
 	}
 	return false
+}
+
+// inLine reports whether a line of JSON that was not written for an earlier prompt has the prompt as one of its strings.
+func (a arrival) inLine(line []byte) bool {
+	var fields map[string]any
+	if json.Unmarshal(line, &fields) != nil {
+		return false
+	}
+	at, unit := lineTime(fields)
+	if !at.IsZero() && at.Before(a.since.Truncate(unit)) {
+		return false
+	}
+	return hasString(fields, a.is)
+}
+
+// lineTime is when something happened that a CLI, or paw, wrote a line about, and how exactly the line tells that. It is
+// zero where the line does not.
+func lineTime(fields map[string]any) (at time.Time, unit time.Duration) {
+	for _, name := range []string{"timestamp", "at"} {
+		if text, ok := fields[name].(string); ok {
+			if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
+				return at, time.Millisecond
+			}
+		}
+	}
+	if seconds, ok := fields["ts"].(float64); ok {
+		return time.Unix(int64(seconds), 0), time.Second
+	}
+	return time.Time{}, 0
+}
+
+// hasString reports whether a value of JSON holds a string that fits, at any depth.
+func hasString(value any, fits func(string) bool) bool {
+	switch value := value.(type) {
+	case string:
+		return fits(value)
+	case []any:
+		for _, one := range value {
+			if hasString(one, fits) {
+				return true
+			}
+		}
+	case map[string]any:
+		for _, one := range value {
+			if hasString(one, fits) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// difference says where a prompt that arrived is first another one than that which was sent.
+func difference(arrived, sent string) string {
+	got, want := []rune(arrived), []rune(sent)
+	n := 0
+	for n < len(got) && n < len(want) && got[n] == want[n] {
+		n++
+	}
+	line := strings.Count(string(got[:n]), "\n") + 1
+	return fmt.Sprintf("from line %d on %s instead of %s", line, excerpt(got[n:]), excerpt(want[n:]))
+}
+
+// excerpt is the begin of a text, quoted.
+func excerpt(text []rune) string {
+	if len(text) == 0 {
+		return "nothing"
+	}
+	return fmt.Sprintf("%q", clipped(string(text), 60))
 }
 
 // stillRuns tells whether that turn is open, and the CLI's own record has no end of it.
@@ -99,67 +175,4 @@ func (p *Paw) stillRuns(ctx context.Context, s *session.Session, w *session.Work
 		return false
 	}
 	return p.observed(ctx, s, w, last).Ended == nil
-}
-
-// mark is the first line of a prompt as it stands in JSON, where neither logs
-// nor transcripts escape <, > and &.
-type mark []byte
-
-func markOf(prompt string) mark {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(firstLine(prompt)); err != nil {
-		return nil
-	}
-	quoted := bytes.TrimSpace(b.Bytes())
-	return quoted[1 : len(quoted)-1]
-}
-
-// in tells whether a line of JSON has a string with that first line: a short
-// prompt such as "go on" may be part of anything else that a busy CLI writes.
-func (m mark) in(line []byte) bool {
-	for len(m) > 0 {
-		before, after, found := bytes.Cut(line, m)
-		if !found {
-			return false
-		}
-		if opensString(before) && endsLine(after) {
-			return true
-		}
-		line = line[len(before)+1:]
-	}
-	return false
-}
-
-// blanks are what a CLI may leave around a prompt, as JSON has them.
-var blanks = [][]byte{[]byte(" "), []byte(`\n`), []byte(`\r`), []byte(`\t`)}
-
-// opensString tells whether a string begins at the end of some JSON.
-func opensString(text []byte) bool {
-	for trimmed := true; trimmed; {
-		trimmed = false
-		for _, blank := range blanks {
-			if bytes.HasSuffix(text, blank) && !bytes.HasSuffix(text, append([]byte(`\`), blank...)) {
-				text, trimmed = text[:len(text)-len(blank)], true
-			}
-		}
-	}
-	return bytes.HasSuffix(text, []byte(`"`)) && !bytes.HasSuffix(text, []byte(`\"`))
-}
-
-// endsLine tells whether a line of text ends where some JSON goes on.
-func endsLine(text []byte) bool {
-	for {
-		switch {
-		case bytes.HasPrefix(text, []byte(`"`)), bytes.HasPrefix(text, []byte(`\n`)), bytes.HasPrefix(text, []byte(`\r`)):
-			return true
-		case bytes.HasPrefix(text, []byte(" ")):
-			text = text[1:]
-		case bytes.HasPrefix(text, []byte(`\t`)):
-			text = text[2:]
-		default:
-			return false
-		}
-	}
 }

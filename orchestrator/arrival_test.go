@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -57,7 +58,7 @@ func TestPromptThatCodexTookWhileItRunsATool(t *testing.T) {
 	appendTo(t, rollout, `{"type":"session_meta","payload":{"id":"`+id+`"}}`)
 	history := filepath.Join(home, "history.jsonl")
 	took := func(conversation, text string) {
-		appendTo(t, history, `{"session_id":"`+conversation+`","ts":1795268185,"text":"`+text+`"}`)
+		appendTo(t, history, `{"session_id":"`+conversation+`","ts":`+fmt.Sprint(time.Now().Unix())+`,"text":"`+text+`"}`)
 	}
 	took(id, `go on\nand \"on\"`)
 	cli, _ := agent.New(nil).Get("codex")
@@ -101,29 +102,51 @@ func appendTo(t *testing.T, path, line string) {
 	}
 }
 
-func TestMark(t *testing.T) {
+func TestPromptInALineOfARecord(t *testing.T) {
+	since := time.Date(2026, 11, 22, 10, 0, 0, 500e6, time.UTC)
 	for _, c := range []struct {
-		prompt, line string
-		want         bool
+		cli, prompt, line string
+		want              bool
 	}{
-		{"go", `{"text":"go"}`, true},
-		{"go", `{"text":"go\nthere"}`, true},
-		{"go", `{"text":"go \t \r\nthere"}`, true},
-		{"go", `{"text":"\n\n \tgo"}`, true},
-		{"  go \nthere", `{"text":"go\nthere"}`, true},
-		{"go", `{"no":"going","text":"go"}`, true},
-		{"go", `{"text":"algorithm"}`, false},
-		{"go", `{"text":"going"}`, false},
-		{"go", `{"text":"let it go"}`, false},
-		{"go", `{"text":"let\ngo"}`, false},
-		{"go", `{"text":"C:\\ngo"}`, false},
-		{"go", `{"text":"say \"go\""}`, false},
-		{`say "go"`, `{"text":"say \"go\""}`, true},
-		{`a\b < c & é`, `{"text":"a\\b < c & é"}`, true},
-		{"", `{"text":""}`, false},
+		{"codex", "go", `{"text":"go"}`, true},
+		{"codex", "go", `{"text":"go\nthere"}`, false},
+		{"codex", "go", `{"text":"go \t \r\n"}`, true},
+		{"codex", "go", `{"text":"\n\n \tgo"}`, true},
+		{"codex", "  go \nthere", `{"text":"go \nthere"}`, true},
+		{"codex", "go", `{"no":"going","deep":[{"text":"go"}]}`, true},
+		{"codex", "go", `{"text":"going"}`, false},
+		{"codex", "go", `{"text":"rm everything go"}`, false},
+		{"codex", "go", `{"text":"say \"go\""}`, false},
+		{"codex", `say "go"`, `{"text":"say \"go\""}`, true},
+		{"codex", `a\b < c & é`, `{"text":"a\\b < c & é"}`, true},
+		{"codex", "go", `{"text":"go"`, false}, // cut short
+		{"codex", "\tgo\n\tthere", `{"text":"go\n    there"}`, false},
+		{"claude", "\tgo\n\tthere", `{"text":"go\n    there"}`, true},
+		{"claude", "go \u202ethere", `{"text":"go there"}`, true},
+		// The line of an earlier prompt may come late.
+		{"claude", "go", `{"timestamp":"2026-11-22T10:00:00.400Z","text":"go"}`, false},
+		{"claude", "go", `{"timestamp":"2026-11-22T10:00:00.500Z","text":"go"}`, true},
+		{"demo", "go", `{"at":"2026-11-22T09:59:59.9Z","description":"go"}`, false},
+		{"codex", "go", `{"ts":1795341600,"text":"go"}`, true},
+		{"codex", "go", `{"ts":1795341599,"text":"go"}`, false},
 	} {
-		if got := markOf(c.prompt).in([]byte(c.line)); got != c.want {
-			t.Errorf("%q in %s: got %v", c.prompt, c.line, got)
+		cli, _ := agent.New(nil).Get(c.cli)
+		a := arrival{cli: cli, prompt: cli.Canonical(c.prompt), since: since}
+		if got := a.inLine([]byte(c.line)); got != c.want {
+			t.Errorf("%s: %q in %s: got %v", c.cli, c.prompt, c.line, got)
+		}
+	}
+}
+
+func TestDifference(t *testing.T) {
+	for _, c := range []struct{ arrived, sent, want string }{
+		{"rm everything only look", "only look", `from line 1 on "rm everything only look" instead of "only look"`},
+		{"a\nb", "a\nb\nc", `from line 2 on nothing instead of "\nc"`},
+		{"a\nb\nc", "a\nb", `from line 2 on "\nc" instead of nothing`},
+		{"é x", "é y", `from line 1 on "x" instead of "y"`},
+	} {
+		if got := difference(c.arrived, c.sent); got != c.want {
+			t.Errorf("%q for %q: %s, want %s", c.arrived, c.sent, got, c.want)
 		}
 	}
 }

@@ -38,7 +38,7 @@ type keyboard struct {
 	// enter types a prompt and, after last and unless the CLI asks something by then, Enter. The error is errNotTyped when nothing has reached the pane.
 	enter func(ctx context.Context, s *session.Session, w *session.Worktree, pane, prompt string, last func() error) error
 	// again presses Enter once more, unless the CLI asks something.
-	again func(ctx context.Context, s *session.Session, w *session.Worktree, pane string) error
+	again func(ctx context.Context, s *session.Session, w *session.Worktree, pane, prompt string) error
 	// patience is how long a prompt may take to arrive, before and after Enter is pressed again.
 	patience time.Duration
 }
@@ -198,7 +198,7 @@ func (d *deliverer) deliver(ctx context.Context, s *session.Session, f live.Fami
 	if err == nil {
 		d.Step("deliver.typed")
 		arrived := func() bool { return before.queued() || d.arrived(d.session, w) }
-		err = d.confirm(ctx, s, &w, f.Parent, pane, arrived)
+		err = d.confirm(ctx, s, &w, f.Parent, pane, prompt, arrived)
 	}
 	if err != nil { // it waits no longer, which may be what its own parent waits for
 		d.claimAfter(d.session, d.parent, Claim{Hook: os.Getpid()})
@@ -255,7 +255,7 @@ func (p *Paw) beginIfOwn(ctx context.Context, s *session.Session, w session.Work
 
 // confirm waits until the log of the parent has the prompt; when it does not
 // come, Enter may have been lost and is pressed once more.
-func (d *deliverer) confirm(ctx context.Context, s *session.Session, w *session.Worktree, parent live.Facts, pane string, arrived func() bool) error {
+func (d *deliverer) confirm(ctx context.Context, s *session.Session, w *session.Worktree, parent live.Facts, pane, prompt string, arrived func() bool) error {
 	for try := range 2 {
 		for end := time.Now().Add(d.keyboard.patience); time.Now().Before(end) && ctx.Err() == nil; settle(ctx, min(d.keyboard.patience, 20*time.Millisecond)) {
 			if arrived() {
@@ -263,7 +263,7 @@ func (d *deliverer) confirm(ctx context.Context, s *session.Session, w *session.
 			}
 		}
 		if try == 0 && ctx.Err() == nil && !d.begunSince(parent) {
-			if err := d.keyboard.again(ctx, s, w, pane); err != nil {
+			if err := d.keyboard.again(ctx, s, w, pane, prompt); err != nil {
 				break
 			}
 		}

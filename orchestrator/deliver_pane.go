@@ -2,11 +2,10 @@ package orchestrator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
+	"paw/orchestrator/agent"
 	"paw/session"
-	"paw/tmux"
 )
 
 // paneKeyboard is the keyboard of the real panes.
@@ -14,49 +13,52 @@ func (p *Paw) paneKeyboard() keyboard {
 	return keyboard{panes: p.askTmux, ready: p.readyPane, enter: p.enter, again: p.enterAgain, patience: confirmPatience}
 }
 
-// readyPane is the pane of an agent whose CLI is past its start, else "".
+// readyPane is the pane of an agent whose CLI takes a prompt now, else "".
 func (p *Paw) readyPane(ctx context.Context, s *session.Session, w *session.Worktree) string {
-	cli, known := p.CLIs.Get(w.CLI)
-	f, err := p.observe(ctx, s)
-	if err != nil || !known {
+	t, err := p.paneTypist(s, w, "results")
+	if err != nil {
 		return ""
 	}
-	a := f.agent(w.Agent)
-	if a == nil || a.pane == nil || a.pane.Dead || !p.takesInput(ctx, s, a, cli) {
+	if box, err := t.look(ctx); err != nil || box.Box != agent.BoxEmpty {
 		return ""
 	}
-	return a.pane.ID
+	return t.pane
 }
 
-// enter pastes a prompt, calls last and presses Enter.
-func (p *Paw) enter(ctx context.Context, s *session.Session, w *session.Worktree, pane, prompt string, last func() error) error {
+// paneTypist is the typist of a prompt for the parent w.
+func (p *Paw) paneTypist(s *session.Session, w *session.Worktree, prompt string) (*typist, error) {
 	cli, known := p.CLIs.Get(w.CLI)
 	if !known {
-		return fmt.Errorf("%w: unknown CLI %s", errNotTyped, w.CLI)
+		return nil, failf(KindUsage, "unknown CLI %s", w.CLI)
 	}
-	text, err := cli.Literal(prompt)
+	return p.typistFor(s, w, cli, prompt)
+}
+
+// enter types a prompt, calls last and presses Enter.
+func (p *Paw) enter(ctx context.Context, s *session.Session, w *session.Worktree, pane, prompt string, last func() error) error {
+	t, err := p.paneTypist(s, w, prompt)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotTyped, err)
 	}
-	box := p.boxOf(s, w, cli, pane)
-	err = box.paste(ctx, text)
-	if errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrNotFound) {
-		return fmt.Errorf("%w: %w", errNotTyped, err)
+	t.pane = pane
+	if box := t.screen(ctx); t.ready.Box && box.Box != agent.BoxEmpty {
+		return fmt.Errorf("%w: its input box is not empty any more", errNotTyped)
 	}
-	if err != nil {
+	if err := t.paste(ctx); err != nil {
 		return err
 	}
 	if err := last(); err != nil {
 		return err
 	}
-	return box.enter(ctx)
+	return t.enter(ctx)
 }
 
-// enterAgain presses Enter once more.
-func (p *Paw) enterAgain(ctx context.Context, s *session.Session, w *session.Worktree, pane string) error {
-	cli, known := p.CLIs.Get(w.CLI)
-	if !known {
-		return failf(KindUsage, "unknown CLI %s", w.CLI)
+// enterAgain presses Enter once more, unless the prompt is not in the box any more.
+func (p *Paw) enterAgain(ctx context.Context, s *session.Session, w *session.Worktree, pane, prompt string) error {
+	t, err := p.paneTypist(s, w, prompt)
+	if err != nil {
+		return err
 	}
-	return p.boxOf(s, w, cli, pane).enter(ctx)
+	t.pane, t.before.prompt = pane, t.cli.Canonical(t.prompt)
+	return t.enter(ctx)
 }

@@ -82,8 +82,8 @@ func (p *Paw) observe(ctx context.Context, s *session.Session) (facts, error) {
 	return p.observeWith(ctx, s, p.askTmux, notAtScreens)
 }
 
-// observeClosely is observe for whoever waits for an agent or types into its
-// pane: it looks at screens as well, for dialogs of which nothing else tells.
+// observeClosely is observe for whoever waits for an agent: it looks at screens
+// as well, for dialogs of which nothing else tells.
 func (p *Paw) observeClosely(ctx context.Context, s *session.Session) (facts, error) {
 	return p.observeWith(ctx, s, p.askTmux, whereRunning)
 }

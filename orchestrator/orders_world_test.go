@@ -380,7 +380,7 @@ func (f *family) delivery(parent string, c Claim) func() bool {
 			return "%" + parent
 		},
 		enter: f.enter, patience: time.Millisecond,
-		again: func(context.Context, *session.Session, *session.Worktree, string) error { return nil },
+		again: func(context.Context, *session.Session, *session.Worktree, string, string) error { return nil },
 	}}
 	return func() bool {
 		f.claimed = d.began

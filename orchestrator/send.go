@@ -3,26 +3,23 @@ package orchestrator
 import (
 	"context"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
-	"paw/orchestrator/agent"
 	"paw/session"
 	"paw/session/turn"
 )
 
-// How long send waits: for the CLI to take input, for the event that says that
-// the prompt arrived, and for a second Enter to help.
-const (
-	readyPatience   = 60 * time.Second
-	confirmPatience = 5 * time.Second
-)
+// confirmPatience is how long send waits for the event that says that the prompt arrived, and for a second Enter to help.
+const confirmPatience = 5 * time.Second
 
 // Sent is how a prompt arrived.
 type Sent struct {
 	Agent  string
 	Turn   int  // number of the turn it started or joined, 0 when not known
 	Queued bool // it joined a turn that was running
+	// Dropped is how many control characters were left out of it: a terminal would take them for keys.
+	Dropped int
 }
 
 // Send types a prompt into an agent's pane and confirms, by the event that the
@@ -32,9 +29,6 @@ func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt st
 	if err != nil {
 		return nil, err
 	}
-	if strings.TrimSpace(prompt) == "" {
-		return nil, failf(KindUsage, "%s: the prompt is empty", agentName)
-	}
 	p, err = p.configuredFor(s)
 	if err != nil {
 		return nil, err
@@ -43,7 +37,7 @@ func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt st
 	if err != nil {
 		return nil, err
 	}
-	text, err := cli.Literal(prompt)
+	t, err := p.typistFor(s, w, cli, prompt)
 	if err != nil {
 		return nil, failf(KindUsage, "%w", err)
 	}
@@ -53,29 +47,26 @@ func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt st
 	}
 	defer unlock()
 	defer p.claimAll(s.Name)
-	pane, err := p.awaitReady(ctx, s, w, cli)
-	if err != nil {
+	if err := t.await(ctx); err != nil {
 		return nil, err
 	}
-	before := p.arrivalOf(ctx, s, w, cli, prompt)
 	own := cli.Facts().Turns == turnsOfPaw
 	if own {
-		if err := p.beginOwnTurn(ctx, s, w, prompt); err != nil {
+		if err := p.beginOwnTurn(ctx, s, w, t.prompt); err != nil {
 			return nil, err
 		}
 	}
-	box := p.boxOf(s, w, cli, pane)
-	if err := box.paste(ctx, text); err != nil {
+	if err := t.paste(ctx); err != nil {
 		return nil, err
 	}
-	if err := box.enter(ctx); err != nil {
+	if err := t.enter(ctx); err != nil {
 		return nil, err
 	}
-	sent := &Sent{Agent: agentName}
+	sent := &Sent{Agent: agentName, Dropped: t.dropped}
 	if own || !wait {
 		return sent, nil
 	}
-	return sent, p.confirm(ctx, box, before, sent)
+	return sent, t.confirm(ctx, sent)
 }
 
 // lockPrompt waits until no other paw types a prompt into the pane of the agent.
@@ -89,77 +80,71 @@ func (p *Paw) lockPrompt(ctx context.Context, s *session.Session, w *session.Wor
 	return unlock, nil
 }
 
-// awaitReady waits until the agent takes typed input and returns its pane.
-func (p *Paw) awaitReady(ctx context.Context, s *session.Session, w *session.Worktree, cli agent.CLI) (string, error) {
-	deadline := p.Now().Add(readyPatience)
-	for {
-		f, err := p.observeClosely(ctx, s)
-		if err != nil {
-			return "", err
-		}
-		a := f.agent(w.Agent)
-		if a.lock.State != session.LockHeld || a.pane == nil || a.pane.Dead {
-			return "", failf(KindError, "%s: does not run", w.Agent).hint("paw recover %s", s.Name)
-		}
-		state := withTurnState(session.Observe(f.evidence(*a)), a.turns)
-		if state.State == session.StateWaitingInput {
-			return "", failf(KindRefused, "%s: %s, a prompt would be taken for it", w.Agent, waitsFor(state)).hint("paw attach %s %s", s.Name, w.Agent)
-		}
-		if p.takesInput(ctx, s, a, cli) {
-			return a.pane.ID, nil
-		}
-		if p.Now().After(deadline) || ctx.Err() != nil {
-			return "", failf(KindUnconfirmed, "%s: did not get ready for input", w.Agent).hint("paw attach %s %s", s.Name, w.Agent)
-		}
-		settle(ctx, 50*time.Millisecond)
-	}
-}
-
-// takesInput tells whether a CLI is past its start.
-func (p *Paw) takesInput(ctx context.Context, s *session.Session, a *agentFacts, cli agent.CLI) bool {
-	ready := cli.Ready()
-	if ready.Event && a.turns.hooksSeen.IsZero() {
-		return false
-	}
-	if ready.Screen == nil {
-		return true
-	}
-	if last := a.turns.last; last != nil && last.Launch == a.turns.launch {
-		return true // it has taken a prompt before
-	}
-	screen, err := p.tmuxFor(s).Capture(ctx, a.pane.ID)
-	return err == nil && ready.Screen.MatchString(screen)
-}
-
-// confirm waits for the start event or, while a turn runs, for another sign that
-// the CLI took the prompt; when nothing comes, Enter may have been lost and is
-// pressed once more.
-func (p *Paw) confirm(ctx context.Context, box *inputBox, before arrival, sent *Sent) error {
-	dir := p.turnDir(box.s.Name, box.w.Agent)
+// confirm waits for the start event or, while a turn runs, for another sign that the CLI took the prompt; when nothing
+// comes, Enter may have been lost and is pressed once more. A prompt that arrived as another one did not arrive.
+func (t *typist) confirm(ctx context.Context, sent *Sent) error {
 	for try := range 2 {
-		deadline := p.Now().Add(confirmPatience + box.long)
-		for p.Now().Before(deadline) && ctx.Err() == nil {
-			last, err := dir.Last()
-			known := err == nil && last != nil
-			if known && last.Number > before.number {
-				sent.Turn = last.Number
+		for deadline := t.p.Now().Add(confirmPatience + t.long); t.p.Now().Before(deadline) && ctx.Err() == nil; {
+			if t.arrived(ctx, sent) {
 				return nil
 			}
-			open := known && last.State == turn.InProgress
-			if before.queued() || before.taken() && p.stillRuns(ctx, box.s, box.w, before.number) || open && box.taken(ctx) {
-				sent.Turn, sent.Queued = before.number, true
-				return nil
+			if one := t.otherTurn(); one != nil && t.holds(one.Prompt) {
+				return t.arrivedAs(one)
 			}
 			settle(ctx, 20*time.Millisecond)
 		}
-		if try == 0 && ctx.Err() == nil {
-			if err := box.enter(ctx); err != nil {
+		if try == 0 && ctx.Err() == nil && (!t.ready.Box || !t.isEmpty(ctx)) {
+			if err := t.enter(ctx); err != nil {
 				return err
 			}
 		}
 	}
-	return failf(KindUnconfirmed, "%s: the prompt was typed, but nothing says that it arrived", box.w.Agent).
-		hint("paw attach %s %s", box.s.Name, box.w.Agent)
+	if one := t.otherTurn(); one != nil {
+		return t.arrivedAs(one)
+	}
+	return t.unconfirmed("the prompt was typed, but nothing says that it arrived")
+}
+
+// arrived reports whether the prompt arrived as it was sent, and writes into sent how.
+func (t *typist) arrived(ctx context.Context, sent *Sent) bool {
+	for _, one := range t.newTurns() {
+		if t.before.is(one.Prompt) {
+			sent.Turn = one.Number
+			return true
+		}
+	}
+	last, err := t.p.turnDir(t.s.Name, t.w.Agent).Last()
+	open := err == nil && last != nil && last.State == turn.InProgress
+	if t.before.queued() || t.before.taken() && t.p.stillRuns(ctx, t.s, t.w, t.before.number) || open && t.taken(ctx) {
+		sent.Turn, sent.Queued = t.before.number, true
+		return true
+	}
+	return false
+}
+
+// newTurns are those that began since the prompt was typed.
+func (t *typist) newTurns() []turn.Record {
+	dir := t.p.turnDir(t.s.Name, t.w.Agent)
+	if last, err := dir.Last(); err != nil || last == nil || last.Number <= t.before.number {
+		return nil
+	}
+	records, _ := dir.Records()
+	return slices.DeleteFunc(records, func(r turn.Record) bool { return r.Number <= t.before.number })
+}
+
+// otherTurn is the newest turn that began with another prompt of the user instead, nil for none.
+func (t *typist) otherTurn() *turn.Record {
+	for _, one := range slices.Backward(t.newTurns()) {
+		if one.Type == turn.TypePrompt && !t.before.is(one.Prompt) {
+			return &one
+		}
+	}
+	return nil
+}
+
+// arrivedAs is the error for a prompt that became another one.
+func (t *typist) arrivedAs(one *turn.Record) error {
+	return t.unconfirmed("the prompt did not arrive as it was sent: that of turn %d is another one, %s", one.Number, difference(t.cli.Canonical(one.Prompt), t.before.prompt))
 }
 
 // beginOwnTurn starts a turn of a CLI without hooks: paw typed its prompt, so it
@@ -202,11 +187,15 @@ func settle(ctx context.Context, d time.Duration) {
 
 // String says in one line what happened.
 func (s *Sent) String() string {
+	text := fmt.Sprintf("%s: sent", s.Agent)
 	switch {
 	case s.Queued:
-		return fmt.Sprintf("%s: queued while turn %d runs", s.Agent, s.Turn)
+		text = fmt.Sprintf("%s: queued while turn %d runs", s.Agent, s.Turn)
 	case s.Turn > 0:
-		return fmt.Sprintf("%s: turn %d started", s.Agent, s.Turn)
+		text = fmt.Sprintf("%s: turn %d started", s.Agent, s.Turn)
 	}
-	return fmt.Sprintf("%s: sent", s.Agent)
+	if s.Dropped > 0 {
+		text += fmt.Sprintf(" (without %s)", counted(s.Dropped, "control character"))
+	}
+	return text
 }

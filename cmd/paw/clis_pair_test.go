@@ -119,7 +119,7 @@ do: say Heard.
 the last line ends in a semicolon;`
 
 // commands are how prompts begin that a CLI would run as a command, whatever is before.
-var commands = map[string]string{"gemini": "/", "qwen": "/", "copilot": "!"}
+var commands = map[string]string{"claude": "/", "gemini": "/", "qwen": "/", "copilot": "!"}
 
 // TestCLIsGetHostilePrompts sends one prompt as the first and more of them later: they arrive byte for byte, or are
 // refused.

@@ -37,7 +37,7 @@ func TestArgv(t *testing.T) {
 	}{
 		{"first", "claude", false, spec, []string{"/bin/x", "--session-id", id}},
 		{"option", "claude", false, prompt("--help"), []string{"/bin/x", "--session-id", id, "--", "--help"}},
-		{"slash", "claude", false, prompt("/exit now"), []string{"/bin/x", "--session-id", id, "--", " /exit now"}},
+		{"path", "claude", false, prompt("/etc/x is old"), []string{"/bin/x", "--session-id", id, "--", " /etc/x is old"}},
 		{"lines", "claude", false, prompt("a\n$(b) `c`"), []string{"/bin/x", "--session-id", id, "--", "a\n$(b) `c`"}},
 		{"subcommand", "claude", false, prompt("doctor"), []string{"/bin/x", "--session-id", id, "--", " doctor"}},
 		{"shell", "claude", false, prompt("!ls"), []string{"/bin/x", "--session-id", id, "--", "!ls"}},

@@ -55,7 +55,10 @@ func (c claude) command(s Spec, prompt string, words ...string) (Command, error)
 	}
 	argv := slices.Concat([]string{s.Executable}, words, args)
 	if prompt != "" {
-		text := claudePrompt(prompt)
+		if err := c.checkOwn(prompt); err != nil {
+			return Command{}, err
+		}
+		text := claudeArgument(prompt)
 		if err := checkPrompt(c.Name(), prompt, text); err != nil {
 			return Command{}, err
 		}
@@ -68,8 +71,9 @@ func (c claude) command(s Spec, prompt string, words ...string) (Command, error)
 // commandLike is a slash command, or a single word: "doctor" is a subcommand of claude even after "--".
 var commandLike = regexp.MustCompile(`^(/|[[:alpha:]][\w-]{0,63}$)`)
 
-// claudePrompt makes text of a prompt that claude would take for a command; a leading space does that.
-func claudePrompt(prompt string) string {
+// claudeArgument makes text of a prompt that claude's command line would take for a command; a leading space does that,
+// but for what claude itself takes when it talks with a user (see checkOwn).
+func claudeArgument(prompt string) string {
 	if commandLike.MatchString(prompt) {
 		return " " + prompt
 	}
@@ -82,8 +86,7 @@ func (claude) Facts() Facts {
 	return Facts{ChoosesID: true, Resume: "exact, by id", Fork: "yes", Headless: "claude -p", Turns: "exact, from hooks; interrupts from its registry and transcript"}
 }
 
-// Literal: pasted, "/" and "!" act as they do when typed.
-func (claude) Literal(prompt string) (string, error) { return spaced(prompt), nil }
-
 // Ready: SessionStart comes after the question whether the folder is trusted.
-func (claude) Ready() Ready { return Ready{Event: true, Settle: 50 * time.Millisecond} }
+func (claude) Ready() Ready {
+	return Ready{Event: true, Box: true, Settle: 50 * time.Millisecond, Clear: "C-u"}
+}

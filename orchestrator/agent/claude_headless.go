@@ -20,7 +20,7 @@ func (c claude) Headless(s Spec) (Command, error) {
 	case found.NewID:
 		return Command{}, &ConversationError{CLI: c.Name(), ID: s.ConversationID, Reason: found.Reason}
 	}
-	prompt := claudePrompt(s.Prompt)
+	prompt := claudeArgument(s.Prompt)
 	if err := checkPrompt(c.Name(), s.Prompt, prompt); err != nil {
 		return Command{}, err
 	}

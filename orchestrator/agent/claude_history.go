@@ -153,7 +153,7 @@ func (t *claudeTalk) add(r claudeRecord) {
 		if r.Attachment.Mode != "" && r.Attachment.Mode != "prompt" {
 			role = history.RoleSystem // such as the end of a background task
 		}
-		t.say(role, r.Timestamp, r.Attachment.Prompt.text())
+		t.say(role, r.Timestamp, claudePasted(r.Attachment.Prompt.text()))
 	}
 }
 
@@ -210,7 +210,7 @@ func (t *claudeTalk) addUser(r claudeRecord) {
 			t.Skipped++
 		}
 	}
-	text := r.Message.Content.text()
+	text := claudePasted(r.Message.Content.text())
 	switch {
 	case strings.HasPrefix(text, claudeInterrupted):
 		t.notice(r.Timestamp, stoppedByUser)

@@ -158,7 +158,7 @@ func (c claude) Events(name string, payload []byte) ([]turn.Event, error) {
 		}
 	case "UserPromptSubmit":
 		e = p.event(turn.KindPrompt)
-		e.Prompt, e.Type = p.Prompt, claudePromptType(p.Prompt)
+		e.Prompt, e.Type = claudePasted(p.Prompt), claudePromptType(p.Prompt)
 	case "PermissionRequest":
 		e = p.event(turn.KindInput)
 		e.Message = toolQuestion(p.ToolName, p.ToolInput)

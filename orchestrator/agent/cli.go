@@ -60,6 +60,11 @@ type CLI interface {
 	// Literal is the text to paste so that the CLI takes it for a prompt, and not for a command of its own or the shell's.
 	// The error is a *PromptError where no text does that.
 	Literal(prompt string) (string, error)
+	// Strokes are how a text gets into the input box of a pane of so many rows, as typed text.
+	Strokes(text string, rows int) []Stroke
+	// Canonical is a prompt without what this CLI, harmlessly, changes in it: a prompt that arrived is the one that was
+	// sent when the two have the same Canonical.
+	Canonical(prompt string) string
 	// Ready says how to know that the CLI takes typed input.
 	Ready() Ready
 	// Screen recognizes what the CLI shows. What it does not know for certain it leaves out.

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -99,7 +98,9 @@ func (codex) Facts() Facts {
 // Literal: a space before "/" or "!" is trimmed again, after it has made the text a prompt.
 func (codex) Literal(prompt string) (string, error) { return spaced(prompt), nil }
 
-// Ready: SessionStart comes only with the first prompt, hence the composer on the screen.
-func (codex) Ready() Ready { return Ready{Screen: codexReady} }
+func (codex) Strokes(text string, _ int) []Stroke { return whole(text) }
 
-var codexReady = regexp.MustCompile(`(?m)^› `)
+func (codex) Canonical(prompt string) string { return trimmed(prompt) }
+
+// Ready: SessionStart comes only with the first prompt, hence the composer on the screen.
+func (codex) Ready() Ready { return Ready{Box: true} }

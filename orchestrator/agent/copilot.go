@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -96,12 +95,10 @@ func (c copilot) Literal(prompt string) (string, error) {
 	return spaced(prompt), nil
 }
 
-// Ready: sessionStart comes only with the first prompt, hence the hint below the empty input box.
+// Ready: sessionStart comes only with the first prompt, hence the input box.
 func (copilot) Ready() Ready {
-	return Ready{Screen: copilotReady, Empty: true, Settle: 500 * time.Millisecond}
+	return Ready{Box: true, Silent: true, Settle: 500 * time.Millisecond}
 }
-
-var copilotReady = regexp.MustCompile(`/ commands`)
 
 func (copilot) Environment() []string { return []string{"COPILOT_HOME"} }
 

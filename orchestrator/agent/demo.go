@@ -140,5 +140,8 @@ func (d demo) HeadlessResult(stdout []byte, exitCode int) (string, error) {
 	return message, nil
 }
 
+// Literal: the demo CLI trims a prompt; line feeds at its end would only hide its input line.
+func (demo) Literal(prompt string) (string, error) { return strings.TrimRight(prompt, "\n"), nil }
+
 // Ready: the demo CLI reports its start and reads what was typed before.
-func (demo) Ready() Ready { return Ready{Event: true} }
+func (demo) Ready() Ready { return Ready{Event: true, Box: true, Silent: true, Clear: "C-u"} }

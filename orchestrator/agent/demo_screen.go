@@ -2,23 +2,25 @@ package agent
 
 import "strings"
 
-// Screen: the demo CLI types everything below what it printed before, with the cursor at the end. While it works the
-// cursor stands at the begin of a line.
+// Screen: the demo CLI types everything below what it printed before, with the cursor at the end. While it works its
+// input line has no mark: it is empty when the cursor stands at the begin of a line.
 func (demo) Screen(s Screenshot) Screen {
 	rows := s.rows()
-	if !s.CursorShown || s.CursorX == 0 || s.CursorY >= len(rows) {
+	if !s.CursorShown || s.CursorY >= len(rows) || len(ending(rows, 1)) == 0 {
 		return Screen{}
+	}
+	if s.CursorX == 0 && len(rows[s.CursorY]) == 0 {
+		return Screen{Box: BoxEmpty, Works: true}
 	}
 	line := rows[s.CursorY].String()
 	if question, ok := strings.CutSuffix(line, " [y/n]"); ok && s.CursorX == len(rows[s.CursorY])+1 && !rows[s.CursorY].begins('>') {
 		return Screen{Dialog: oneLine(question)}
 	}
 	switch first := demoPrompt(rows[:s.CursorY+1]); {
-	case first < 0:
-		return Screen{}
 	case line == ">" && s.CursorX == 2:
 		return Screen{Box: BoxEmpty}
-	case first < s.CursorY || !strings.HasPrefix(line, "> ") || s.CursorX != len(rows[s.CursorY]):
+	case first < s.CursorY || // several lines, or typed while it works
+		!strings.HasPrefix(line, "> ") || s.CursorX != len(rows[s.CursorY]):
 		return Screen{Box: BoxFilled}
 	}
 	return Screen{Box: BoxFilled, Draft: strings.TrimPrefix(line, "> ")}

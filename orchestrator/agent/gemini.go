@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -157,11 +156,8 @@ func (g gemini) Literal(prompt string) (string, error) {
 
 // Ready: see qwen's. An ordinary user's gemini takes no hooks (see keepConversations), so no event comes.
 func (gemini) Ready() Ready {
-	return Ready{Event: os.Geteuid() == 0, Screen: geminiReady, Empty: true, Settle: 500 * time.Millisecond}
+	return Ready{Event: os.Geteuid() == 0, Box: true, Silent: true, Settle: 500 * time.Millisecond}
 }
-
-// geminiReady is the empty input box, in qwen too.
-var geminiReady = regexp.MustCompile(`Type your message`)
 
 func (gemini) Environment() []string { return []string{"GEMINI_CLI_HOME"} }
 

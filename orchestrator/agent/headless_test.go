@@ -156,7 +156,10 @@ func TestFork(t *testing.T) {
 func TestLiteral(t *testing.T) {
 	for _, c := range []struct{ cli, prompt, want string }{
 		{"claude", "!ls", " !ls"},
-		{"claude", "/clear", " /clear"},
+		{"claude", "\u200e!ls", " \u200e!ls"},
+		{"claude", "/etc/hosts is wrong", "/etc/hosts is wrong"},
+		{"claude", "exit the loop early", "exit the loop early"},
+		{"claude", "Exit", "Exit"},
 		{"claude", "a /b !c", "a /b !c"},
 		{"codex", "/quit", " /quit"},
 		{"opencode", "/exit", " /exit"},

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"regexp"
 	"time"
 
 	"paw/session"
@@ -30,13 +29,16 @@ type Observed struct {
 	Source session.Source // record (what the CLI keeps of its processes) or transcript
 }
 
-// Ready says how to know that a CLI takes typed input: each of Event and Screen that is set has to hold. Without them
+// Ready says how to know that a CLI takes typed input: each of Event and Box that is set has to hold. Without them
 // nothing tells.
 type Ready struct {
-	Event  bool           // its first KindSessionStart tells
-	Screen *regexp.Regexp // what its screen shows then
-	Empty  bool           // Screen shows only as long as the input box is empty
-	Settle time.Duration  // to let pass between a paste and Enter
+	Event  bool          // its first KindSessionStart tells
+	Box    bool          // CLI.Screen knows its input box: nothing is typed before that is seen empty
+	Silent bool          // that the box is empty again is all that tells that the CLI, while it works, keeps a prompt for later
+	Settle time.Duration // to let pass between a paste and Enter
+	// Clear is a key, by its tmux name, that takes a line, or more, out of the input box, and does nothing at all to an
+	// empty one. "" where none does.
+	Clear string
 }
 
 // isOpen tells whether there is a turn whose end is to be found.

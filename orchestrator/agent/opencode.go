@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"sort"
 	"strings"
 	"time"
@@ -151,11 +150,8 @@ func opencodeHasStore(env []string) bool {
 // Literal: pasted, only "/" acts.
 func (opencode) Literal(prompt string) (string, error) { return opencodePrompt(prompt), nil }
 
-// Ready: the plugin is there 2 s before the screen takes input; what is pasted before is lost. The left edge of the input
-// box is there in all but the lowest panes, the line of keys below it in all but narrow ones.
-func (opencode) Ready() Ready { return Ready{Screen: opencodeReady, Settle: 200 * time.Millisecond} }
-
-var opencodeReady = regexp.MustCompile(`┃|ctrl\+p`)
+// Ready: the plugin is there 2 s before the screen takes input; what is pasted before is lost.
+func (opencode) Ready() Ready { return Ready{Box: true, Settle: 200 * time.Millisecond} }
 
 func (opencode) Environment() []string {
 	return []string{"XDG_DATA_HOME", "OPENCODE_DB"}

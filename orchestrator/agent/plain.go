@@ -27,6 +27,10 @@ func (plain) History(context.Context, Spec) (Transcript, error) { return Transcr
 
 func (plain) Literal(prompt string) (string, error) { return prompt, nil }
 
+func (plain) Strokes(text string, _ int) []Stroke { return whole(text) }
+
+func (plain) Canonical(prompt string) string { return trimmed(prompt) }
+
 func (plain) Ready() Ready { return Ready{} }
 
 func (plain) Screen(Screenshot) Screen { return Screen{} }

@@ -17,6 +17,8 @@ func TestPromptsThatCannotBeArguments(t *testing.T) {
 		send        bool
 	}{
 		{"aider", "hello", true},
+		{"claude", "/clear", false},
+		{"claude", "exit", false},
 		{"gemini", "/quit", false},
 		{"gemini", " \n/quit", false},
 		{"qwen", "/quit", false},
@@ -49,6 +51,18 @@ func TestPromptsThatCannotBeTyped(t *testing.T) {
 		cli, prompt string
 		refused     bool
 	}{
+		{"claude", "/clear", true},
+		{"claude", " \n/clear", true},
+		{"claude", "\u200b/clear", true},
+		{"claude", "/clear\nand more", true},
+		{"claude", "/", true},
+		{"claude", "// a comment", false},
+		{"claude", "/tmp/x is gone", false},
+		{"claude", "exit", true},
+		{"claude", " quit\n", true},
+		{"claude", "e\u200bxit", true},
+		{"claude", ":wq!", true},
+		{"claude", "exit now", false},
 		{"gemini", "/quit", true},
 		{"gemini", "\ufeff \n/quit now/or never", true},
 		{"gemini", "/", true},

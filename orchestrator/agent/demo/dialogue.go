@@ -23,6 +23,7 @@ type dialogue struct {
 	queue   []string
 	turn    *turn // without channels when none runs
 	asking  bool
+	silent  bool // nothing was said in the turn that runs
 	warned  bool // the last key was Ctrl-C at an empty prompt
 	closed  bool // the input has ended
 	leave   bool
@@ -125,14 +126,31 @@ func (d *dialogue) step(chunks <-chan []byte, signals <-chan os.Signal) {
 	case <-settled:
 		d.decoder.settle()
 	case text := <-d.turn.said:
-		d.print(spoken("demo", text))
+		d.silent = false
+		d.show(spoken("demo", text))
 	case question := <-d.turn.asked:
 		d.asking = true
-		d.print(question + " [y/n] ")
+		d.show(question + " [y/n] ")
 	case err := <-d.turn.done:
 		d.finished(err)
 	case s := <-signals:
 		d.signal(s)
+	}
+}
+
+// show prints something while a turn runs, above what is being typed.
+func (d *dialogue) show(text string) {
+	d.wipe()
+	d.print(text)
+	if d.raw && !d.asking {
+		d.print(visible(d.line))
+	}
+}
+
+// wipe takes what is being typed while a turn runs off the screen, as far as it is one row.
+func (d *dialogue) wipe() {
+	if d.raw && d.line != "" {
+		d.print("\r\x1b[K")
 	}
 }
 
@@ -147,6 +165,9 @@ func (d *dialogue) next() {
 	prompt := d.queue[0]
 	d.queue = d.queue[1:]
 	d.print("> " + visible(prompt) + "\n")
+	if d.raw {
+		d.print(visible(d.line))
+	}
 	d.submit(prompt)
 }
 
@@ -155,12 +176,14 @@ func (d *dialogue) submit(prompt string) {
 		d.leave = true
 		return
 	}
-	d.turn = d.begin(prompt)
+	d.turn, d.silent = d.begin(prompt), true
 }
 
 // finished shows how a turn ended that did not just answer.
 func (d *dialogue) finished(err error) {
+	prompt := d.turn.prompt
 	d.turn = &turn{}
+	d.wipe()
 	if d.asking {
 		d.asking = false
 		d.print("\n")
@@ -172,6 +195,9 @@ func (d *dialogue) finished(err error) {
 		return
 	case errors.As(err, new(signalError)):
 		d.print(spoken("demo", "interrupted"))
+		if d.silent && d.line == "" && lookup(d.env, "DEMO_PUT_BACK") == "1" {
+			d.line = prompt
+		}
 	case err != nil:
 		d.print(spoken("demo", "error: "+err.Error()))
 	}
@@ -217,7 +243,7 @@ func (d *dialogue) press(k key) {
 	switch k.special {
 	case 0, keyPaste:
 		d.line += k.text
-		if d.raw && !d.busy() {
+		if d.raw {
 			d.print(visible(k.text))
 		}
 	case keyEnter:
@@ -246,6 +272,9 @@ func (d *dialogue) press(k key) {
 // enter hands in the line: at once, or queued while a turn runs.
 func (d *dialogue) enter() {
 	prompt := strings.TrimSpace(d.line)
+	if d.busy() {
+		d.wipe()
+	}
 	d.line = ""
 	switch {
 	case d.busy() && prompt != "":
@@ -262,8 +291,13 @@ func (d *dialogue) enter() {
 
 // edit replaces the line. It may span several rows, so it is shown anew below, which needs no knowledge of the width.
 func (d *dialogue) edit(line string) {
-	if line != d.line && !d.busy() {
+	switch {
+	case line == d.line:
+	case !d.busy():
 		d.print("\n> " + visible(line))
+	case d.raw:
+		d.wipe()
+		d.print(visible(line))
 	}
 	d.line = line
 }

@@ -1,0 +1,117 @@
+package agent
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// claudeExits are the prompts at which claude ends, whatever is around them.
+var claudeExits = []string{"exit", "quit", ":q", ":q!", ":wq", ":wq!"}
+
+// Literal: a space makes text of "!" and of nothing else.
+func (c claude) Literal(prompt string) (string, error) {
+	text := prompt
+	if strings.HasPrefix(withoutInvisible(prompt), "!") {
+		text = " " + prompt
+	}
+	return text, c.checkOwn(prompt)
+}
+
+// checkOwn refuses what claude takes for itself. It trims a prompt and drops characters that nobody sees before it looks,
+// so that nothing makes text of it.
+func (c claude) checkOwn(prompt string) error {
+	seen := withoutInvisible(prompt)
+	if slices.Contains(claudeExits, trimmed(seen)) {
+		return &PromptError{CLI: c.Name(), Reason: "a prompt of this one word would end it; say more"}
+	}
+	return checkCommand(c.Name(), seen)
+}
+
+// withoutInvisible is a text without format characters, such as marks of direction, which claude drops.
+func withoutInvisible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// What claude folds into a place such as "[Pasted text #1 +9 lines]": a paste of more than 800 characters, or of more
+// lines than two that also leave ten rows of the pane. It tells its model of each place that the text may not be the
+// user's, and hands it over in marks (see claudePasted).
+const (
+	claudeFolds     = 800
+	claudeFoldLines = 2
+	claudeFoldRows  = 10
+)
+
+// claudeImages ends the name of a file that claude attaches as an image, if a paste has the whole of it.
+var claudeImages = regexp.MustCompile(`(?i)\.(png|jpe?g|gif|webp|bmp)\b`)
+
+// Strokes are pastes that are small enough to be taken for what the user wrote. In a low pane no line break can be part
+// of one: there the key for it is pressed.
+func (claude) Strokes(text string, rows int) []Stroke {
+	var strokes []Stroke
+	breaks := max(0, min(claudeFoldLines, rows-claudeFoldRows))
+	images := claudeImages.FindAllStringIndex(text, -1)
+	begin, seen := 0, 0
+	cut := func(end int) {
+		if end > begin {
+			strokes = append(strokes, Stroke{Paste: text[begin:end]})
+		}
+		begin, seen = end, 0
+	}
+	for i, r := range text {
+		if len(images) > 0 && i > images[0][0] {
+			cut(i)
+			images = images[1:]
+		}
+		switch {
+		case r == '\n' && breaks == 0:
+			cut(i)
+			strokes = append(strokes, Stroke{Key: "C-j"})
+			begin = i + 1
+			continue
+		case r == '\n' && seen == breaks, i-begin > claudeFolds-100:
+			cut(i)
+		}
+		if r == '\n' {
+			seen++
+		}
+	}
+	cut(len(text))
+	return strokes
+}
+
+// Canonical: a tab becomes four spaces in claude's input box, and characters that nobody sees are dropped there.
+func (claude) Canonical(prompt string) string {
+	return trimmed(strings.ReplaceAll(withoutInvisible(claudePasted(prompt)), "\t", "    "))
+}
+
+// claudePasted is a prompt without the marks that claude puts around what was pasted: two line feeds, a line with an
+// opening tag, the text, and a line with a closing tag of the same id of four hexadecimal digits.
+func claudePasted(prompt string) string {
+	const opening, closing, end = `<pasted_content id="`, "\n</pasted_content id=\"", "\">"
+	var b strings.Builder
+	rest := prompt
+	for {
+		before, after, found := strings.Cut(rest, opening)
+		if !found {
+			b.WriteString(rest)
+			return b.String()
+		}
+		id, body, isTag := strings.Cut(after, end+"\n")
+		text, behind, closed := strings.Cut(body, closing+id+end)
+		atLine := before == "" || strings.HasSuffix(before, "\n\n")
+		if !isTag || !closed || !atLine || len(id) != 4 || strings.Trim(id, "0123456789abcdef") != "" {
+			b.WriteString(before + opening)
+			rest = after
+			continue
+		}
+		b.WriteString(strings.TrimSuffix(before, "\n\n") + text)
+		rest = strings.TrimPrefix(behind, "\n")
+	}
+}

@@ -1,0 +1,124 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"paw/orchestrator/agent"
+)
+
+func TestClaudeStrokes(t *testing.T) {
+	paste := func(text string) agent.Stroke { return agent.Stroke{Paste: text} }
+	newline := agent.Stroke{Key: "C-j"}
+	for _, c := range []struct {
+		name, text string
+		rows       int
+		want       []agent.Stroke
+	}{
+		{"short", "fix it", 30, []agent.Stroke{paste("fix it")}},
+		{"three lines", "a\nb\nc", 30, []agent.Stroke{paste("a\nb\nc")}},
+		{"four lines", "a\nb\nc\nd", 30, []agent.Stroke{paste("a\nb\nc"), paste("\nd")}},
+		{"empty lines", "a\n\n\n\nb\n", 12, []agent.Stroke{paste("a\n\n"), paste("\n\nb"), paste("\n")}},
+		{"eleven rows", "a\nb\nc", 11, []agent.Stroke{paste("a\nb"), paste("\nc")}},
+		{"a low pane", "a\nb\n\nc\n", 10, []agent.Stroke{paste("a"), newline, paste("b"), newline, newline, paste("c"), newline}},
+		{"an image", "see /x/a.png, b.JPG", 30, []agent.Stroke{paste("see /x/a."), paste("png, b."), paste("JPG")}},
+		{"images in a low pane", "/x/a.png\n/b.gif", 7, []agent.Stroke{paste("/x/a."), paste("png"), newline, paste("/b."), paste("gif")}},
+	} {
+		if diff := cmp.Diff(c.want, get(t, "claude").Strokes(c.text, c.rows)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", c.name, diff)
+		}
+	}
+}
+
+// Whatever a text holds, it is typed whole, and no paste of it is one that claude folds.
+func FuzzClaudeStrokes(f *testing.F) {
+	f.Add("a\nb\n\nc.png\nd", 30)
+	f.Add(strings.Repeat("é漢🎉", 1000)+"\n", 7)
+	cli, _ := agent.New(nil).Get("claude")
+	f.Fuzz(func(t *testing.T, text string, rows int) {
+		text, _ = agent.Typable(text)
+		var typed strings.Builder
+		for _, s := range cli.Strokes(text, rows) {
+			if s.Key == "C-j" {
+				typed.WriteString("\n")
+			}
+			typed.WriteString(s.Paste)
+			if lines := strings.Count(s.Paste, "\n"); lines > 2 || lines > 0 && rows-lines < 10 || len(s.Paste) > 750 {
+				t.Errorf("%d bytes and %d line breaks in a pane of %d rows: %q", len(s.Paste), lines, rows, s.Paste)
+			}
+		}
+		if typed.String() != text {
+			t.Errorf("typed %q, want %q", typed.String(), text)
+		}
+	})
+}
+
+func TestClaudePastedMarks(t *testing.T) {
+	for _, c := range []struct{ name, arrived, want string }{
+		{"none", "fix it", "fix it"},
+		{"a paste", "\n\n<pasted_content id=\"2092\">\na\n\nb\n</pasted_content id=\"2092\">\n", "a\n\nb"},
+		{"trimmed", "<pasted_content id=\"2092\">\na\nb\n</pasted_content id=\"2092\">", "a\nb"},
+		{
+			"behind typed text", "do it: \n\n<pasted_content id=\"0f9a\">\na\n</pasted_content id=\"0f9a\">\n and so",
+			"do it: a and so",
+		},
+		{
+			"two", "\n\n<pasted_content id=\"2092\">\na\n</pasted_content id=\"2092\">\n\n\n<pasted_content id=\"2092\">\n\nb\n</pasted_content id=\"2092\">\n",
+			"a\nb",
+		},
+		{"about them", "what is <pasted_content id=\"x\"> for?", "what is <pasted_content id=\"x\"> for?"},
+		{
+			"not at a line of its own", "see <pasted_content id=\"2092\">\na\n</pasted_content id=\"2092\">\n",
+			"see <pasted_content id=\"2092\">\na\n</pasted_content id=\"2092\">\n",
+		},
+		{"of another id", "\n\n<pasted_content id=\"2092\">\na\n</pasted_content id=\"2093\">\n", "\n\n<pasted_content id=\"2092\">\na\n</pasted_content id=\"2093\">\n"},
+	} {
+		payload := `{"session_id":"s","prompt_id":"p","prompt":` + quotedJSON(t, c.arrived) + `}`
+		events, err := get(t, "claude").Events("UserPromptSubmit", []byte(payload))
+		if err != nil || len(events) != 1 {
+			t.Fatal(events, err)
+		}
+		if events[0].Prompt != c.want {
+			t.Errorf("%s: %q, want %q", c.name, events[0].Prompt, c.want)
+		}
+	}
+}
+
+func TestCanonical(t *testing.T) {
+	for _, c := range []struct{ cli, arrived, sent string }{
+		{"claude", "a    b", "a\tb"},
+		{"claude", "ab", "a\u202eb"},
+		{"claude", " !ls", "!ls"},
+		{"codex", "!ls", " !ls"},
+		{"opencode", "see @README ", "see @README"},
+		{"gemini", "a\nb", "a\nb\n"},
+	} {
+		cli := get(t, c.cli)
+		if got, want := cli.Canonical(c.arrived), cli.Canonical(c.sent); got != want {
+			t.Errorf("%s: %q is not %q: %q, %q", c.cli, c.arrived, c.sent, got, want)
+		}
+	}
+	for _, c := range []struct{ cli, arrived, sent string }{
+		{"claude", "rm everything go", "go"},
+		{"claude", "a\n\nb", "a\nb"},
+		{"codex", "a    b", "a\tb"},
+		{"copilot", "go", "Go"},
+	} {
+		cli := get(t, c.cli)
+		if cli.Canonical(c.arrived) == cli.Canonical(c.sent) {
+			t.Errorf("%s: %q passes for %q", c.cli, c.arrived, c.sent)
+		}
+	}
+}
+
+func quotedJSON(t *testing.T, text string) string {
+	t.Helper()
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(quoted)
+}
