@@ -120,9 +120,6 @@ func (r row) String() string {
 	return text.String()
 }
 
-// trimmed is the text of a row without the spaces around it.
-func (r row) trimmed() string { return strings.TrimSpace(r.String()) }
-
 // all reports whether each character but spaces is so, and that there is one.
 func (r row) all(is func(cell) bool) bool {
 	some := false
