@@ -41,7 +41,7 @@ func (p *Paw) enter(ctx context.Context, s *session.Session, w *session.Worktree
 		return fmt.Errorf("%w: %w", errNotTyped, err)
 	}
 	t.pane = pane
-	if box := t.screen(ctx); t.ready.Box && box.Box != agent.BoxEmpty {
+	if t.ready.Box && !t.isEmpty(ctx) {
 		return fmt.Errorf("%w: its input box is not empty any more", errNotTyped)
 	}
 	if err := t.paste(ctx); err != nil {

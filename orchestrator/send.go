@@ -113,9 +113,8 @@ func (t *typist) arrived(ctx context.Context, sent *Sent) bool {
 			return true
 		}
 	}
-	last, err := t.p.turnDir(t.s.Name, t.w.Agent).Last()
-	open := err == nil && last != nil && last.State == turn.InProgress
-	if t.before.queued() || t.before.taken() && t.p.stillRuns(ctx, t.s, t.w, t.before.number) || open && t.taken(ctx) {
+	kept := t.before.taken() || t.taken(ctx)
+	if t.before.queued() || kept && t.p.stillRuns(ctx, t.s, t.w, t.before.number) {
 		sent.Turn, sent.Queued = t.before.number, true
 		return true
 	}

@@ -100,8 +100,10 @@ func (t *typist) look(ctx context.Context) (agent.Screen, error) {
 	if state := withTurnState(session.Observe(f.evidence(*a)), a.turns); state.State == session.StateWaitingInput {
 		return agent.Screen{}, t.refusal("%s, a prompt would be taken for it", waitsFor(state))
 	}
-	box := t.screen(ctx)
+	box, err := t.screen(ctx)
 	switch {
+	case err != nil:
+		return box, tmuxError(err)
 	case box.Dialog != "":
 		return box, t.refusal("%s", box.Dialog)
 	case t.ready.Event && a.turns.hooksSeen.IsZero():
@@ -109,21 +111,21 @@ func (t *typist) look(ctx context.Context) (agent.Screen, error) {
 	case !t.ready.Box: // nothing tells
 		return agent.Screen{Box: agent.BoxEmpty}, nil
 	case box.Box == agent.BoxFilled && t.putBack(a, box.Draft):
-		return t.clear(ctx), nil
+		return t.clear(ctx)
 	}
 	return box, nil
 }
 
 // screen is what the CLI shows, as far as it is known.
-func (t *typist) screen(ctx context.Context) agent.Screen {
+func (t *typist) screen(ctx context.Context) (agent.Screen, error) {
 	if !t.ready.Box {
-		return agent.Screen{}
+		return agent.Screen{}, nil
 	}
 	shot, err := t.client.Screenshot(ctx, t.pane)
 	if err != nil {
-		return agent.Screen{}
+		return agent.Screen{}, err
 	}
-	return t.cli.Screen(agent.Screenshot(shot))
+	return t.cli.Screen(agent.Screenshot(shot)), nil
 }
 
 // putBack reports whether a text in the box is the prompt of the last turn, which the user stopped: some CLIs put a
@@ -138,24 +140,23 @@ func (t *typist) putBack(a *agentFacts, draft string) bool {
 	return stopped && squeezed(draft) == squeezed(t.cli.Canonical(last.Prompt))
 }
 
-// clear empties the box and looks whether it is empty.
-func (t *typist) clear(ctx context.Context) agent.Screen {
+// clear empties the box and says what it is like then.
+func (t *typist) clear(ctx context.Context) (agent.Screen, error) {
 	shot, err := t.client.Screenshot(ctx, t.pane)
 	if err != nil {
-		return agent.Screen{}
+		return agent.Screen{}, tmuxError(err)
 	}
 	var keys []string
 	for range 2 * shot.Height { // at least once for each line, and once for each line break
 		keys = append(keys, t.ready.Clear)
 	}
 	if err := t.client.Press(ctx, t.pane, keys...); err != nil {
-		return agent.Screen{}
+		return agent.Screen{}, tmuxError(err)
 	}
-	box := t.screen(ctx)
-	for end := t.p.Now().Add(clearPatience); box.Box != agent.BoxEmpty && t.p.Now().Before(end) && ctx.Err() == nil; box = t.screen(ctx) {
+	for end := t.p.Now().Add(clearPatience); !t.isEmpty(ctx) && t.p.Now().Before(end) && ctx.Err() == nil; {
 		settle(ctx, 20*time.Millisecond)
 	}
-	return box
+	return t.screen(ctx)
 }
 
 // paste puts the prompt into the box and waits until it is shown there. A CLI that draws its box before it reads, as
@@ -219,8 +220,10 @@ func (t *typist) stroke(ctx context.Context, s agent.Stroke) error {
 
 // takeOut takes a part of the prompt out of the box again.
 func (t *typist) takeOut(ctx context.Context) error {
-	if t.ready.Clear != "" && t.clear(ctx).Box == agent.BoxEmpty {
-		return failf(KindInterrupted, "%s: the prompt was not sent", t.w.Agent)
+	if t.ready.Clear != "" {
+		if box, err := t.clear(ctx); err == nil && box.Box == agent.BoxEmpty {
+			return failf(KindInterrupted, "%s: the prompt was not sent", t.w.Agent)
+		}
 	}
 	return failf(KindInterrupted, "%s: the prompt was not sent; a part of it stands in its input box", t.w.Agent).hint("paw attach %s %s", t.s.Name, t.w.Agent)
 }
@@ -233,7 +236,10 @@ func (t *typist) enter(ctx context.Context) error {
 		return err
 	}
 	a := f.agent(t.w.Agent)
-	box := t.screen(ctx)
+	box, err := t.screen(ctx)
+	if err != nil {
+		return tmuxError(err)
+	}
 	asks := a != nil && withTurnState(session.Observe(f.evidence(*a)), a.turns).State == session.StateWaitingInput
 	switch {
 	case asks || box.Dialog != "":
@@ -265,7 +271,8 @@ func (t *typist) taken(ctx context.Context) bool { return t.ready.Silent && t.fi
 
 // isEmpty reports whether the screen shows an empty box. Of some CLIs no screen does.
 func (t *typist) isEmpty(ctx context.Context) bool {
-	return t.screen(ctx).Box == agent.BoxEmpty
+	box, err := t.screen(ctx)
+	return err == nil && box.Box == agent.BoxEmpty
 }
 
 // refusal is an error of a typist who has typed nothing.
