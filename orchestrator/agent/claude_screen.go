@@ -113,8 +113,6 @@ var claudeDialogs = slices.Concat(claudeCut, []dialog{
 	asks(`^ *Security notes:|terminal setup\?`, "first-run question"),
 	asks(`^ *Resume [sS]ession`, "asks which conversation to resume"),
 	asks(`^ *Select model`, "asks to choose a model"),
-	asks(`Would you like to proceed\?|Ready to code\?`, "asks whether to go on with its plan"),
-	asks(`(?i)(hit|reached) your .*limit|limit reached`, "has reached its usage limit"),
 	asks(`^╌+\n((?s:.+?))\n╌+\n(?s:.*)^ ?Do you want to proceed\?`, "asks for permission: $1"),
 	asks(`^ [A-Z]\w* command\n\s*\n {3}([^\n]+)\n(?s:.*)^ ?Do you want to proceed\?`, "asks for permission: $1"), // as 2.1.197 does
 	asks(`^ ?Do you want to proceed\?`, "asks for permission"),

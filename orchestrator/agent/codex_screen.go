@@ -82,13 +82,10 @@ var codexCut = []dialog{
 // codexDialogs are told by their words. The first that fits names the dialog.
 var codexDialogs = []dialog{
 	asks(`Hooks need review`, "asks whether to trust hooks"),
-	asks(`(?i)sign in with ChatGPT|finish signing in|enter your (own )?api key`, "asks you to log in"),
-	asks(`Update available|Update now`, "asks whether to update it"),
 	asks(`Select Model`, "asks to choose a model"),
 	asks(`Resume a previous (session|chat)|^ *Resume `, "asks which conversation to resume"),
 	asks(`^  Would you like to run the following command\?(?s:.*?)^  \$ ([^\n]+)`, "asks for permission: $1"),
 	asks(`^  (Would you like to [^?]*\?)`, "$1"),
-	asks(`Implement this plan\?`, "asks whether to go on with its plan"),
 }
 
 // codexDialog is what a dialog asks, "" where no dialog is seen.

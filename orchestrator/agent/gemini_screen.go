@@ -15,11 +15,9 @@ var geminiBox = edgedBox{
 		asks(`^ ?│ +Do you trust the files in this folder\?|^ ?│ +\d\. Don't trust `, "asks whether to trust the folder"),
 		asks(`^│ +How would you like to authenticate|^│ +Terms of Services and Privacy Notice|^│ +Enter Gemini API Key`, "asks you to log in"),
 		asks(`^│ \? Shell +([^\n]*?) *│$(?s:.*)^│ Allow execution of`, "asks for permission: $1"),
-		asks(`^│ (Allow execution of[^?]*\?|Apply this change\?|Do you want to proceed\?)`, "asks for permission: $1"),
 		asks(`^│ Answer Questions *│\n│ *│\n│ ([^\n]*?) *│$`, "$1"),
 		asks(`^│ +Select Model`, "asks to choose a model"),
 		asks(`^ *No auto-saved conversations found|^ *Chat Sessions`, "asks which conversation to resume"),
 		asks(`(?i)\(.*\b(Enter to select|Esc to close)\b`, "a menu is open"),
-		asks(`^│ +Enter to select · .*Esc to cancel`, "a menu is open"),
 	},
 }

@@ -74,10 +74,8 @@ func opencodeBox(s Screenshot, rows []row) Screen {
 // opencodeDialogs are told by their titles, at the right of which stands the key that closes them.
 var opencodeDialogs = []dialog{
 	asks(`^ *┃ +△ Permission required(?s:.*?)^ *┃ +\$ ([^\n]+)`, "asks for permission: $1"),
-	asks(`^ *┃ +△ Permission required`, "asks for permission"),
 	asks(`^ *┃  ([^\n┃]+\?)\n *┃ *\n *┃  1\. `, "$1"),
 	asks(`^ +Select model +esc( |$)`, "asks to choose a model"),
 	asks(`^ +Sessions +esc( |$)`, "asks which conversation to resume"),
-	asks(`^ +(Connect a provider|Select auth method|API key) +esc( |$)`, "asks you to log in"),
 	asks(`^ +\S[^\n]* {3,}esc(/enter)?( |$)`, "a menu is open"),
 }

@@ -14,14 +14,11 @@ var qwenBox = edgedBox{
 	dialogs: []dialog{
 		asks(`^ +(?:│ )?\? +Shell ([^\n]*?) ←(?s:.*)^ +(?:│ )?Allow execution of`, "asks for permission: $1"),
 		asks(`^ +(?:│ )?Allow execution of: '([^']*)'\?`, "asks for permission: $1"),
-		asks(`^ +(?:│ )?(Apply this change\?|Do you want to proceed\?)`, "asks for permission: $1"),
-		asks(`^ +(?:│ )?Would you like to proceed\?`, "asks whether to go on with its plan"),
 		asks(`^ +\? AskUserQuestion [^\n]*\n\s*\n +[^\n]+\n\s*\n +([^\n]+)\n`, "$1"),
 		asks(`^ +│ > Approval Mode`, "a menu is open"),
 		asks(`^ +│ +Terms of Services and Privacy Notice|^ *How would you like to authenticate`, "asks you to log in"),
 		asks(`^ +│ Select Model`, "asks to choose a model"),
 		asks(`Ctrl\+B to toggle branch · .* · Esc to cancel`, "asks which conversation to resume"),
-		asks(`^ +\S Waiting for user confirmation\.\.\.`, "asks for permission"),
 		asks(`^ +│ .*\b(Enter to select|Esc to (close|cancel))\b`, "a menu is open"),
 	},
 }
