@@ -30,6 +30,10 @@ type AttachError struct {
 func (e *AttachError) Error() string { return "attach: " + e.Reason.Error() }
 func (e *AttachError) Unwrap() error { return e.Reason }
 
+// usualScreen takes back what tmux asks of a terminal: the other screen, a hidden cursor, colours, the keypad, reports of
+// the mouse and of the focus, marks around what is pasted.
+const usualScreen = "\x1b[?1049l\x1b[?25h\x1b[0m\x1b[?1l\x1b>\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\r\n"
+
 // detachDelay is how long tmux gets to restore the terminal when the context ends.
 const detachDelay = 2 * time.Second
 
@@ -85,7 +89,13 @@ func (c *Client) attach(ctx context.Context, commands []command, in, out, errw *
 	cmd.WaitDelay = detachDelay
 	var stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &stderr
+	before, _ := term.GetState(int(in.Fd()))
 	runErr := cmd.Run()
+	if runErr != nil && stderr.Len() == 0 && before != nil {
+		// It is the server that sets up the terminal and clears up after it: one that was killed has not.
+		_ = term.Restore(int(in.Fd()), before)
+		_, _ = out.WriteString(usualScreen)
+	}
 	if runErr != nil {
 		return &AttachError{c.failure(ctx, command{"attach-session"}, cmd, stderr.String(), runErr)}
 	}
