@@ -105,7 +105,7 @@ func (t *typist) look(ctx context.Context) (agent.Screen, error) {
 	case err != nil:
 		return box, tmuxError(err)
 	case box.Dialog != "":
-		return box, t.refusal("%s", box.Dialog)
+		return box, t.refusal("%s, a prompt would be taken for it", waitsFor(session.AgentStatus{Reason: box.Dialog}))
 	case t.ready.Event && a.turns.hooksSeen.IsZero():
 		return agent.Screen{}, nil // the box is drawn before it takes anything
 	case !t.ready.Box: // nothing tells

@@ -207,7 +207,7 @@ func (w *world) state() []string {
 	w.t.Helper()
 	for _, s := range w.view().Sessions {
 		for _, a := range s.Agents {
-			if a.PID != nil {
+			if a.PID != nil || a.PaneAlive != nil && *a.PaneAlive { // or its launcher is about to run
 				w.ready(a.Name)
 			}
 		}
