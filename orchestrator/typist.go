@@ -10,7 +10,6 @@ import (
 
 	"paw/orchestrator/agent"
 	"paw/session"
-	"paw/session/turn"
 	"paw/tmux"
 )
 
@@ -128,16 +127,11 @@ func (t *typist) screen(ctx context.Context) (agent.Screen, error) {
 	return t.cli.Screen(agent.Screenshot(shot)), nil
 }
 
-// putBack reports whether a text in the box is the prompt of the last turn, which the user stopped: some CLIs put a
-// prompt back that is stopped before the first word of the answer.
+// putBack reports whether a text in the box is the prompt of the last turn. Some CLIs put a prompt back that is stopped
+// before the first word of the answer, and codex one that it got before it had drawn the end of the turn before.
 func (t *typist) putBack(a *agentFacts, draft string) bool {
 	last := a.turns.last
-	if t.ready.Clear == "" || draft == "" || last == nil {
-		return false
-	}
-	ended := a.turns.observed.Ended
-	stopped := last.Reason == turn.ReasonInterrupted || last.State == turn.InProgress && ended != nil && ended.Kind == turn.KindInterrupt
-	return stopped && squeezed(draft) == squeezed(t.cli.Canonical(last.Prompt))
+	return t.ready.Clear != "" && draft != "" && last != nil && squeezed(draft) == squeezed(t.cli.Canonical(last.Prompt))
 }
 
 // clear empties the box and says what it is like then.

@@ -103,4 +103,4 @@ func (codex) Strokes(text string, _ int) []Stroke { return whole(text) }
 func (codex) Canonical(prompt string) string { return trimmed(prompt) }
 
 // Ready: SessionStart comes only with the first prompt, hence the composer on the screen.
-func (codex) Ready() Ready { return Ready{Box: true} }
+func (codex) Ready() Ready { return Ready{Box: true, Clear: "C-u"} }

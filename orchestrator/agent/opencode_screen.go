@@ -48,8 +48,12 @@ func opencodeBox(s Screenshot, rows []row) Screen {
 		bottom++
 	}
 	var lines []string
+	right := s.Width
 	for _, r := range rows[top:bottom] {
-		lines = append(lines, r.from(side+3).String())
+		if end := opencodeEdge(r, side); end < len(r) { // a wide pane has the name of the folder beside the box
+			r, right = r[:end], end
+		}
+		lines = append(lines, strings.TrimRight(r.from(side+3).String(), " "))
 	}
 	here := lines[s.CursorY-top]
 	whole := bottom < len(rows) && side < len(rows[bottom]) && rows[bottom][side].char == '╹' && len(lines) >= 4 && lines[0] == ""
@@ -68,7 +72,21 @@ func opencodeBox(s Screenshot, rows []row) Screen {
 	if opencodePlaces.MatchString(strings.Join(lines, "\n")) {
 		return Screen{Box: BoxFilled}
 	}
-	return Screen{Box: BoxFilled, Draft: draft(lines, s.Width-side-30)}
+	return Screen{Box: BoxFilled, Draft: draft(lines, right-side-30)}
+}
+
+// opencodeEdge is where the box ends in a row: behind it is the ground that is before its line, too. Without colours it is
+// the end of the row.
+func opencodeEdge(r row, side int) int {
+	if side == 0 || side+1 >= len(r) || r[side-1].ground == r[side+1].ground {
+		return len(r)
+	}
+	for i := side + 1; i < len(r); i++ {
+		if r[i].ground == r[side-1].ground {
+			return i
+		}
+	}
+	return len(r)
 }
 
 // opencodeDialogs are told by their titles, at the right of which stands the key that closes them.

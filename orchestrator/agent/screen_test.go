@@ -69,3 +69,18 @@ func TestScreensThatAreCutOff(t *testing.T) {
 		}
 	}
 }
+
+// TestOpencodeBoxEndsBeforeWhatIsBesideIt: a wide pane has the folder's name at the right, in as many rows as it needs.
+func TestOpencodeBoxEndsBeforeWhatIsBesideIt(t *testing.T) {
+	want, shot := readScreen(t, filepath.Join("testdata", "screens", "opencode", "1.18.33-after-200x50.txt"))
+	rows := strings.Split(shot.Text, "\n")
+	const sidebar = "\033[48;5;233m"
+	if row := rows[shot.CursorY]; !strings.HasSuffix(row, sidebar) {
+		t.Fatalf("the row of the cursor: %q", row)
+	}
+	rows[shot.CursorY] += "  \033[38;5;8m/root/a/folder/whose/name/is/long/\033[38;5;15m"
+	shot.Text = strings.Join(rows, "\n")
+	if got := (opencode{}).Screen(shot); got.String() != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
