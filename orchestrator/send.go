@@ -47,12 +47,19 @@ func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt st
 	}
 	defer unlock()
 	defer p.claimAll(s.Name)
+	// Whoever typed before may have begun the conversation that the prompt is looked for in.
+	if t.s, err = p.load(s.Name); err != nil {
+		return nil, err
+	}
+	if t.w, err = agentNamed(t.s, agentName); err != nil {
+		return nil, err
+	}
 	if err := t.await(ctx); err != nil {
 		return nil, err
 	}
 	own := cli.Facts().Turns == turnsOfPaw
 	if own {
-		if err := p.beginOwnTurn(ctx, s, w, t.prompt); err != nil {
+		if err := p.beginOwnTurn(ctx, t.s, t.w, t.prompt); err != nil {
 			return nil, err
 		}
 	}

@@ -75,7 +75,7 @@ func family(t *testing.T, parent, child, paw string, prepare func(*cliWorld)) {
 	if told.Number != 2 || !strings.HasPrefix(told.Prompt, "[paw wait ") || text(told.Outcome) != "success" {
 		t.Errorf("the parent's turn %d: %s, %q", told.Number, text(told.Outcome), told.Prompt)
 	}
-	for _, part := range []string{"\n\n" + child + " (" + child + "): success, branch paw/shop/" + child + ", turn 1, ", "\nWork of the child", "git merge"} {
+	for _, part := range []string{"\n\n" + child + " (" + child + "): success, branch paw/shop/" + child + ", turn 1, ", "\n> Work of the child", "git merge"} {
 		if !strings.Contains(told.Prompt, part) {
 			t.Errorf("the prompt has no %q:\n%s", part, told.Prompt)
 		}
@@ -164,7 +164,7 @@ func inWiderSandbox(t *testing.T, paw string) {
 	w.ok(w.paw("start", "--cli", "codex", "--detach"))
 	w.send("do: write draft.txt not committed\ndo: run " + paw + " spawn --cli child=codex --prompt 'do: say Hello.'\ndo: run " + paw + " wait --notify\ndo: say I wait.")
 	w.await("the parent is told", func() bool { return w.last().Number == 2 && w.last().State == "finished" })
-	if told := w.last(); !strings.Contains(told.Prompt, "child (codex): success, branch paw/shop/child, turn 1, 0 files changed\nHello.") {
+	if told := w.last(); !strings.Contains(told.Prompt, "child (codex): success, branch paw/shop/child, turn 1, 0 files changed\n> Hello.") {
 		t.Errorf("told %q", told.Prompt)
 	}
 	if data, err := os.ReadFile(filepath.Join(w.worktree("child"), "draft.txt")); err != nil || string(data) != "not committed\n" {

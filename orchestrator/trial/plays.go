@@ -211,7 +211,7 @@ func (p *player) queued(ctx context.Context) (string, error) {
 		text = fmt.Sprintf("it was done in turns %d to %d", before+1, last)
 	}
 	if unconfirmed != nil {
-		return "", unseenError(text + ", but nothing said so when it was sent")
+		return "", unseenError(fmt.Sprintf("%s, but nothing said so when it was sent: %v", text, unconfirmed))
 	}
 	return "it arrived, and " + text, nil
 }
