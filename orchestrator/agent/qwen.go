@@ -103,7 +103,7 @@ func (q qwen) Literal(prompt string) (string, error) {
 // Ready: the input box is drawn before qwen asks for pastes to be marked as such, and then the line breaks of a paste are
 // lost; the event comes after both, but also while qwen asks for a login. Enter right after a paste is lost.
 func (qwen) Ready() Ready {
-	return Ready{Event: true, Box: true, Silent: true, Settle: 500 * time.Millisecond}
+	return Ready{Event: true, Box: true, Silent: true, Settle: 500 * time.Millisecond, Clear: "C-u"}
 }
 
 func (qwen) Environment() []string { return []string{"QWEN_RUNTIME_DIR", "QWEN_HOME"} }
