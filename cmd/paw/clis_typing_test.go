@@ -79,7 +79,8 @@ func TestClaudeGetsPromptsAsTheUsersWord(t *testing.T) {
 // TestCLIsRefuseCommands: what a CLI takes for itself is refused, and does nothing.
 func TestCLIsRefuseCommands(t *testing.T) {
 	for cli, prompts := range map[string][]string{
-		"claude": {"/clear", "/model", "/help x", "exit", ":q", "\u200b/clear"}, "gemini": {"/quit"}, "qwen": {"/quit"}, "copilot": {"!ls"},
+		"claude": {"/clear", "/model", "/help x", "exit", ":q", "\u200b/clear"}, "gemini": {"/quit"}, "qwen": {"/quit", "exit"},
+		"copilot": {"!ls", "exit", "help"}, "opencode": {"exit", "quit", ":q"},
 	} {
 		t.Run(cli, func(t *testing.T) {
 			w := typingWorld(t, cli)
@@ -93,12 +94,15 @@ func TestCLIsRefuseCommands(t *testing.T) {
 	}
 }
 
-// TestOneWordIsText: no other CLI takes such a word for itself.
+// TestOneWordIsText: a word that is no command of a CLI arrives as a prompt.
 func TestOneWordIsText(t *testing.T) {
-	for _, cli := range []string{"codex", "opencode", "gemini", "qwen", "copilot"} {
+	for cli, words := range map[string][]string{
+		"claude": {"help", "doctor", "#note", "?"}, "codex": {"exit", "help", "#note", "?"}, "opencode": {"help", "#note", "?"},
+		"gemini": {"exit", "help", "#note", "?"}, "qwen": {"help", "#note", "?"}, "copilot": {"clear", "#note", "?"},
+	} {
 		t.Run(cli, func(t *testing.T) {
 			w := typingWorld(t, cli)
-			for _, word := range []string{"exit", "quit", "help", "#note", "?"} {
+			for _, word := range words {
 				if one := w.work(word); one.Prompt != word {
 					t.Errorf("%q arrived as %q", word, one.Prompt)
 				}
