@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -19,7 +20,7 @@ const (
 	readyPatience  = 60 * time.Second
 	filledPatience = 3 * time.Second
 	pastePatience  = 10 * time.Second
-	clearPatience  = 2 * time.Second
+	clearPatience  = 5 * time.Second
 	bytesASecond   = 10_000
 )
 
@@ -134,21 +135,15 @@ func (t *typist) putBack(a *agentFacts, draft string) bool {
 	return t.ready.Clear != "" && draft != "" && last != nil && squeezed(draft) == squeezed(t.cli.Canonical(last.Prompt))
 }
 
-// clear empties the box and says what it is like then.
+// clear empties the box and says what it is like then. It presses few keys at a time: a CLI takes many that come at once
+// for a paste.
 func (t *typist) clear(ctx context.Context) (agent.Screen, error) {
-	shot, err := t.client.Screenshot(ctx, t.pane)
-	if err != nil {
-		return agent.Screen{}, tmuxError(err)
-	}
-	var keys []string
-	for range 2 * shot.Height { // at least once for each line, and once for each line break
-		keys = append(keys, t.ready.Clear)
-	}
-	if err := t.client.Press(ctx, t.pane, keys...); err != nil {
-		return agent.Screen{}, tmuxError(err)
-	}
+	keys := slices.Repeat([]string{t.ready.Clear}, 8)
 	for end := t.p.Now().Add(clearPatience); !t.isEmpty(ctx) && t.p.Now().Before(end) && ctx.Err() == nil; {
-		settle(ctx, 20*time.Millisecond)
+		if err := t.client.Press(ctx, t.pane, keys...); err != nil {
+			return agent.Screen{}, tmuxError(err)
+		}
+		settle(ctx, 100*time.Millisecond)
 	}
 	return t.screen(ctx)
 }

@@ -2,13 +2,9 @@ package agent
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 )
-
-// claudeExits are the prompts at which claude ends, whatever is around them.
-var claudeExits = []string{"exit", "quit", ":q", ":q!", ":wq", ":wq!"}
 
 // Literal: a space makes text of "!" and of nothing else.
 func (c claude) Literal(prompt string) (string, error) {
@@ -23,8 +19,8 @@ func (c claude) Literal(prompt string) (string, error) {
 // so that nothing makes text of it.
 func (c claude) checkOwn(prompt string) error {
 	seen := withoutInvisible(prompt)
-	if slices.Contains(claudeExits, trimmed(seen)) {
-		return &PromptError{CLI: c.Name(), Reason: "a prompt of this one word would end it; say more"}
+	if err := checkWord(c.Name(), seen, exits...); err != nil {
+		return err
 	}
 	return checkCommand(c.Name(), seen)
 }

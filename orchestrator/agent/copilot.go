@@ -34,6 +34,9 @@ func (c copilot) Launch(s Spec) (Command, error) {
 	}
 	argv := slices.Concat([]string{s.Executable, "--session-id=" + s.ConversationID}, command.Argv, s.Args)
 	if s.Prompt != "" {
+		if err := checkWord(c.Name(), s.Prompt, copilotWords...); err != nil {
+			return Command{}, err
+		}
 		argument := "--interactive=" + spaced(s.Prompt)
 		if err := checkPrompt(c.Name(), s.Prompt, argument); err != nil {
 			return Command{}, err
@@ -92,8 +95,11 @@ func (c copilot) Literal(prompt string) (string, error) {
 	if strings.HasPrefix(trimLeft(prompt), "!") {
 		return "", &PromptError{CLI: c.Name(), Reason: `a prompt that begins with "!", typed, would run as a shell command`}
 	}
-	return spaced(prompt), nil
+	return spaced(prompt), checkWord(c.Name(), prompt, copilotWords...)
 }
+
+// copilotWords are the prompts of one word that copilot takes for commands.
+var copilotWords = append(slices.Clone(exits), "help")
 
 // Ready: sessionStart comes only with the first prompt, hence the input box.
 func (copilot) Ready() Ready {

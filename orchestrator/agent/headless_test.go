@@ -159,7 +159,6 @@ func TestLiteral(t *testing.T) {
 		{"claude", "\u200e!ls", " \u200e!ls"},
 		{"claude", "/etc/hosts is wrong", "/etc/hosts is wrong"},
 		{"claude", "exit the loop early", "exit the loop early"},
-		{"claude", "Exit", "Exit"},
 		{"claude", "a /b !c", "a /b !c"},
 		{"codex", "/quit", " /quit"},
 		{"opencode", "/exit", " /exit"},

@@ -30,6 +30,9 @@ func (o opencode) Launch(s Spec) (Command, error) {
 	}
 	argv := append([]string{s.Executable}, s.Args...)
 	if s.Prompt != "" {
+		if err := checkWord(o.Name(), s.Prompt, exits...); err != nil {
+			return Command{}, err
+		}
 		argument := "--prompt=" + opencodePrompt(s.Prompt)
 		if err := checkPrompt(o.Name(), s.Prompt, argument); err != nil {
 			return Command{}, err
@@ -147,8 +150,10 @@ func opencodeHasStore(env []string) bool {
 	return err == nil
 }
 
-// Literal: pasted, only "/" acts.
-func (opencode) Literal(prompt string) (string, error) { return opencodePrompt(prompt), nil }
+// Literal: pasted, only "/" acts, and the words at which it ends.
+func (o opencode) Literal(prompt string) (string, error) {
+	return opencodePrompt(prompt), checkWord(o.Name(), prompt, exits...)
+}
 
 // Ready: the plugin is there 2 s before the screen takes input; what is pasted before is lost.
 func (opencode) Ready() Ready { return Ready{Box: true, Settle: 200 * time.Millisecond} }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -28,6 +29,9 @@ func (q qwen) Launch(s Spec) (Command, error) {
 	}
 	argv := append([]string{s.Executable, "--session-id", s.ConversationID}, s.Args...)
 	if s.Prompt != "" {
+		if err := checkWord(q.Name(), s.Prompt, exits...); err != nil {
+			return Command{}, err
+		}
 		argument, err := interactivePrompt(q.Name(), s.Prompt)
 		if err != nil {
 			return Command{}, err
@@ -97,13 +101,13 @@ func (q qwen) Conversation(ctx context.Context, s Spec) (Conversation, error) {
 func (qwen) Learn(context.Context, Spec) ([]string, error) { return nil, nil }
 
 func (q qwen) Literal(prompt string) (string, error) {
-	return spaced(prompt), checkCommand(q.Name(), prompt)
+	return spaced(prompt), cmp.Or(checkWord(q.Name(), prompt, exits...), checkCommand(q.Name(), prompt))
 }
 
 // Ready: the input box is drawn before qwen asks for pastes to be marked as such, and then the line breaks of a paste are
 // lost; the event comes after both, but also while qwen asks for a login. Enter right after a paste is lost.
 func (qwen) Ready() Ready {
-	return Ready{Event: true, Box: true, Silent: true, Settle: 500 * time.Millisecond}
+	return Ready{Event: true, Box: true, Silent: true, Settle: 500 * time.Millisecond, Clear: "C-u"}
 }
 
 func (qwen) Environment() []string { return []string{"QWEN_RUNTIME_DIR", "QWEN_HOME"} }

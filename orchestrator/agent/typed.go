@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -38,4 +40,16 @@ func Typable(prompt string) (text string, dropped int) {
 
 func isControl(r rune) bool {
 	return r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0)
+}
+
+// exits are the prompts of one word at which several CLIs end, whatever blanks are around them.
+var exits = []string{"exit", "quit", ":q", ":q!", ":wq", ":wq!"}
+
+// checkWord refuses a prompt of one word that a CLI takes for itself.
+func checkWord(cli, prompt string, words ...string) error {
+	word := trimmed(prompt)
+	if slices.ContainsFunc(words, func(one string) bool { return strings.EqualFold(one, word) }) {
+		return &PromptError{CLI: cli, Reason: fmt.Sprintf("a prompt of the one word %q is a command; say more", word)}
+	}
+	return nil
 }

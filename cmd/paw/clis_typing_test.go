@@ -1,0 +1,180 @@
+//go:build clis
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestCLIsKeepWhatIsHalfTyped: what the user has begun to type is not sent with a prompt of paw, and stays.
+func TestCLIsKeepWhatIsHalfTyped(t *testing.T) {
+	for _, cli := range []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot"} {
+		t.Run(cli, func(t *testing.T) {
+			w := typingWorld(t, cli)
+			w.work("do: say Ready.")
+			w.ok(w.tmux("send-keys", "-t", *w.agent(cli).PaneID, "-l", "rm everything"))
+			w.await("the words are on the screen", func() bool { return strings.Contains(w.visible(), "rm everything") })
+			before := w.last().Number
+			if out := w.pawInput("do: say Only look.", "send", cli); out.code != 3 || !strings.Contains(out.stderr, "text that is not paw's") {
+				t.Errorf("send: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+			}
+			if screen := w.visible(); !strings.Contains(screen, "rm everything") || strings.Contains(screen, "Only look") {
+				t.Errorf("the screen:\n%s", screen)
+			}
+			if w.last().Number != before {
+				t.Errorf("turn %d began", w.last().Number)
+			}
+		})
+	}
+}
+
+// TestCLIsTakeAPromptAfterAnEarlyEsc: some CLIs put a prompt that is stopped before the first word back into their box;
+// the next one does not run together with it.
+func TestCLIsTakeAPromptAfterAnEarlyEsc(t *testing.T) {
+	for _, cli := range []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot"} {
+		t.Run(cli, func(t *testing.T) {
+			w := typingWorld(t, cli)
+			w.work("do: say Ready.")
+			w.send("do: sleep 60\ndo: say Deleted.")
+			w.awaitState("running")
+			w.escape()
+			w.awaitState("idle")
+			one := w.work("do: say Only looked.")
+			if strings.TrimSpace(one.Prompt) != "do: say Only looked." {
+				t.Errorf("the prompt of turn %d: %q", one.Number, one.Prompt)
+			}
+		})
+	}
+}
+
+// TestClaudeGetsPromptsAsTheUsersWord: whatever the length and however low the pane, claude does not mark a prompt as
+// pasted from somewhere else.
+func TestClaudeGetsPromptsAsTheUsersWord(t *testing.T) {
+	w := typingWorld(t, "claude")
+	for _, rows := range []string{"30", "11", "8"} {
+		w.ok(w.tmux("resize-window", "-t", *w.agent("claude").PaneID, "-x", "80", "-y", rows))
+		for _, prompt := range []string{
+			"do: say One.\ntwo\n\n  four\n\n\nseven",
+			"do: say Images.\n" + filepath.Join(w.repo, "a.png") + "\nand " + filepath.Join(w.repo, "a.png") + "\nend",
+			"do: say Long. " + strings.Repeat("0123456789 ", 300) + "end",
+			"do: say Lines.\n" + strings.Repeat("a line of some words, as long as such lines are\n", 60) + "end",
+		} {
+			w.write(w.repo, "a.png", "\x89PNG\r\n\x1a\n")
+			one := w.work(prompt)
+			if one.Prompt != prompt {
+				t.Errorf("%s rows: paw turns has %q, want %q", rows, one.Prompt, prompt)
+			}
+			asked := w.requests.Last(1)[0].Prompt
+			if strings.Contains(asked, "pasted_content") || !strings.HasPrefix(prompt, strings.TrimSuffix(asked[:min(len(asked), 150)], "...")) {
+				t.Errorf("%s rows: the model got %q", rows, asked)
+			}
+		}
+	}
+}
+
+// TestCLIsRefuseCommands: what a CLI takes for itself is refused, and does nothing.
+func TestCLIsRefuseCommands(t *testing.T) {
+	for cli, prompts := range map[string][]string{
+		"claude": {"/clear", "/model", "/help x", "exit", ":q", "\u200b/clear"}, "gemini": {"/quit"}, "qwen": {"/quit", "exit"},
+		"copilot": {"!ls", "exit", "help"}, "opencode": {"exit", "quit", ":q"},
+	} {
+		t.Run(cli, func(t *testing.T) {
+			w := typingWorld(t, cli)
+			for _, prompt := range prompts {
+				if out := w.pawInput(prompt, "send", cli); out.code != 2 {
+					t.Errorf("send %q: exit code %d\n%s%s", prompt, out.code, out.stdout, out.stderr)
+				}
+			}
+			w.work("do: say Still here.")
+		})
+	}
+}
+
+// TestOneWordIsText: a word that is no command of a CLI arrives as a prompt.
+func TestOneWordIsText(t *testing.T) {
+	for cli, words := range map[string][]string{
+		"claude": {"help", "doctor", "#note", "?"}, "codex": {"exit", "help", "#note", "?"}, "opencode": {"help", "#note", "?"},
+		"gemini": {"exit", "help", "#note", "?"}, "qwen": {"help", "#note", "?"}, "copilot": {"clear", "#note", "?"},
+	} {
+		t.Run(cli, func(t *testing.T) {
+			w := typingWorld(t, cli)
+			for _, word := range words {
+				if one := w.work(word); one.Prompt != word {
+					t.Errorf("%q arrived as %q", word, one.Prompt)
+				}
+			}
+		})
+	}
+}
+
+// TestCodexIsNotAnsweredForTheUser: codex asks whether to trust a repository, and which model to take; both would be
+// written into its settings.
+func TestCodexIsNotAnsweredForTheUser(t *testing.T) {
+	w := newCLIWorld(t, "codex")
+	config := filepath.Join(w.root, "home/.codex/config.toml")
+	read := func() string {
+		content, err := os.ReadFile(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content)
+	}
+	trusting := read()
+	settings, _, _ := strings.Cut(trusting, "\n[projects.")
+	w.write(filepath.Dir(config), "config.toml", settings)
+	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "") // with further folders codex does not ask
+	w.ok(w.paw("start", "--cli", "codex", "--detach"))
+	w.await("codex asks", func() bool { return strings.Contains(w.visible(), "Trust") || strings.Contains(w.visible(), "trust") })
+	began := time.Now()
+	if out := w.pawInput("say hello", "send", "codex"); out.code != 3 || !strings.Contains(out.stderr, "asks whether to trust the folder") {
+		t.Errorf("send: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("refused after %s", took)
+	}
+	if got := read(); strings.Contains(got, "trust_level") || !strings.HasPrefix(got, settings) {
+		t.Errorf("codex's settings became\n%s", got)
+	}
+}
+
+// TestNothingIsTypedIntoAMenu: /model is a list of choices of which Enter takes one.
+func TestNothingIsTypedIntoAMenu(t *testing.T) {
+	for _, cli := range []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot"} {
+		t.Run(cli, func(t *testing.T) {
+			w := typingWorld(t, cli)
+			w.work("do: say Ready.")
+			w.ok(w.tmux("send-keys", "-t", *w.agent(cli).PaneID, "-l", "/model"))
+			time.Sleep(time.Second) // until its list of commands is there, which nothing else tells
+			w.press("Enter")
+			menu := func() string { return w.visible() }
+			w.await("the menu is open", func() bool {
+				return strings.Contains(strings.ToLower(menu()), "model") && !strings.Contains(menu(), "/model ")
+			})
+			time.Sleep(time.Second)
+			before := w.last().Number
+			if out := w.pawInput("do: say hello there", "send", cli); out.code != 3 {
+				t.Errorf("send: exit code %d\n%s%s\n%s", out.code, out.stdout, out.stderr, w.visible())
+			}
+			if strings.Contains(w.visible(), "hello there") || w.last().Number != before {
+				t.Errorf("it was typed:\n%s", w.visible())
+			}
+		})
+	}
+}
+
+// typingWorld is one in which a CLI runs.
+func typingWorld(t *testing.T, cli string) *cliWorld {
+	t.Helper()
+	w := newCLIWorld(t, cli)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(w.describe())
+		}
+	})
+	w.ok(w.paw("start", "--cli", cli, "--detach"))
+	return w
+}
