@@ -83,7 +83,7 @@ func TestTrial(t *testing.T) {
 	for name, part := range map[string]string{
 		"start": "runs after ", "before a prompt": "idle", "turn": "turn 1, 1 file, tag afk-doctor_demo-1",
 		"queued prompt": "it arrived, and it was done in turns 5 to 6",
-		"question": "waits for you: touch granted.txt; a prompt is refused meanwhile", "Esc": "turn 3 is interrupted, turn 4 is the next",
+		"question":      "waits for you: touch granted.txt; a prompt is refused meanwhile", "Esc": "turn 3 is interrupted, turn 4 is the next",
 		"crash": "resumed; the same conversation goes on with turn 8, turn 7 is ", "conversation": "all understood", "stop": "ended after ",
 	} {
 		if line := lines[name]; line.Result != trial.OK || !strings.Contains(line.Text, part) {
