@@ -50,12 +50,11 @@ func (s briefState) lines(most int) string {
 	if s.Work == nil {
 		return out.String()
 	}
-	switch n := s.Work.CommitCount; {
-	case n == 0:
-		quote("no commit since its branch began")
-	default:
+	if n := s.Work.CommitCount; n > 0 {
 		quote(counted(n, "commit") + " since its branch began, newest first")
 		list(s.Work.Commits, n)
+	} else {
+		quote("no commit since its branch began")
 	}
 	if n := len(s.Work.Uncommitted); n > 0 {
 		quote(counted(n, "file") + " not committed (A added, D deleted, M changed)")
@@ -90,13 +89,14 @@ func (s briefState) outcomes() string {
 
 // turnWord is how a turn ended, in a word.
 func turnWord(r turn.Record) string {
-	switch {
-	case r.State == turn.Aborted:
+	switch r.State {
+	case turn.Aborted:
 		return string(r.Reason)
-	case r.State == turn.InProgress:
+	case turn.InProgress:
 		return "without an end"
+	default:
+		return firstOf(r.Outcome, "finished")
 	}
-	return firstOf(r.Outcome, "finished")
 }
 
 // badEnd says how a turn ended that did not end well, "" for any other.

@@ -62,12 +62,11 @@ func (p *Paw) followOnce(ctx context.Context, sessionName, agentName string) (do
 	if w == nil || err != nil || lock.State != session.LockHeld {
 		return true, err // what ended it, or who recovers it, closes its turns
 	}
-	seen := agent.Observed{}
 	last, err := p.turnDir(s.Name, w.Agent).Last()
 	if err != nil || last == nil {
 		return true, err
 	}
-	seen = p.observed(ctx, s, w, last)
+	seen := p.observed(ctx, s, w, last)
 	behind := len(seen.Later) > 0 || last.Held != nil && last.State == turn.InProgress && seen.Ended != nil
 	if !behind {
 		rests := seen.Known && !seen.Busy && !seen.Waiting

@@ -32,7 +32,8 @@ func (t *turns) missed(ctx context.Context, last *turn.Record, e turn.Event) ([]
 	seen := t.p.observed(ctx, t.s, t.w, last)
 	var missed []turn.Event
 	ends := e.Kind == turn.KindPrompt || e.Kind == turn.KindSessionEnd || len(seen.Later) > 0
-	if last.State == turn.InProgress && seen.Ended != nil && ends && !(e.TurnID != "" && e.TurnID == last.TurnID && seen.Busy) {
+	goesOn := e.TurnID != "" && e.TurnID == last.TurnID && seen.Busy
+	if last.State == turn.InProgress && seen.Ended != nil && ends && !goesOn {
 		missed = append(missed, *seen.Ended)
 	}
 	later := seen.Later

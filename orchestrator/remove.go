@@ -216,8 +216,9 @@ func (p *Paw) removable(ctx context.Context, m worktree.Manager, s *session.Sess
 	if o.KeepWorktree {
 		return nil, nil
 	}
-	_, missing := os.Lstat(w.WorktreePath)
-	if missing == nil {
+	_, err := os.Lstat(w.WorktreePath)
+	exists := err == nil
+	if exists {
 		if err := worktree.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
 			return nil, notTheWorktree(ctx, m, s, w, err)
 		}
@@ -226,7 +227,7 @@ func (p *Paw) removable(ctx context.Context, m worktree.Manager, s *session.Sess
 	if err != nil {
 		return nil, notRemoved(s, w, err)
 	}
-	if !there || missing != nil || o.Force || m.HalfMade(w.WorktreePath) {
+	if !there || !exists || o.Force || m.HalfMade(w.WorktreePath) {
 		return nil, nil
 	}
 	dirt, err := m.Inspect(ctx, w.WorktreePath)

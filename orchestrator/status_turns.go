@@ -52,9 +52,10 @@ func (r tagReader) add(ctx context.Context, st *SessionStatus) {
 	}
 	for i := range st.Agents {
 		a := &st.Agents[i]
-		counted := a.Record.Finished.Last > 0 || !a.Record.CreatedAt.IsZero()
+		finished := a.Record.Finished
+		counted := finished.Last > 0 || !a.Record.CreatedAt.IsZero()
 		for _, n := range numbers[a.Record.TurnSession] {
-			if counted && n > a.Record.Finished.Last {
+			if counted && n > finished.Last {
 				break // somebody else's, or of a turn that is just ending
 			}
 			if n > 0 && !counted {
@@ -63,7 +64,7 @@ func (r tagReader) add(ctx context.Context, st *SessionStatus) {
 			a.LastTag = turn.TagName(a.Record.TurnSession, n)
 		}
 		if counted {
-			a.TurnsCompleted = a.Record.Finished.Turns
+			a.TurnsCompleted = finished.Turns
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (m Manager) Release(ctx context.Context, p Plan) error {
 // on a disk that is not there.
 func (m Manager) Lock(ctx context.Context, p Plan) (locked bool, err error) {
 	err = m.eachAt(ctx, p, func(e Entry) error {
-		if e.Locked || m.madeFor(e, p) != nil {
+		if made := m.madeFor(e, p) == nil; e.Locked || !made {
 			return nil
 		}
 		locked = true
