@@ -20,7 +20,7 @@ type farewell struct {
 
 var farewells = map[string]farewell{
 	"claude":   {leave: "/exit", clear: "/clear"},
-	"codex":    {leave: "/quit", clear: "/new"},
+	"codex":    {leave: "/quit", clear: "/clear"},
 	"opencode": {leave: "/exit", clear: "/new"},
 	"gemini":   {leave: "/quit", clear: "/clear"},
 	"qwen":     {leave: "/quit", clear: "/clear"},
