@@ -136,14 +136,30 @@ func (t *turns) take(ctx context.Context, e turn.Event) error {
 		}
 		return err
 	}
-	if leaves && last != nil && last.State == turn.InProgress && serverDied(t.s) {
-		one, err := t.open()
-		if err == nil && one != nil {
-			t.abort(ctx, one, &turn.Abort{Reason: turn.ReasonCrash, Message: "its tmux server died"})
+	if leaves && last != nil && last.State == turn.InProgress {
+		if died := t.died(); died != "" {
+			one, err := t.open()
+			if err == nil && one != nil {
+				t.abort(ctx, one, &turn.Abort{Reason: turn.ReasonCrash, Message: died})
+			}
+			return err
 		}
-		return err
 	}
 	return t.apply(ctx, last, e)
+}
+
+// died says what has died under a CLI that says good-bye, "" when nothing has and the good-bye is its own: the tmux
+// server, or the program in front of the CLI, whose end takes the terminal along. qwen, gemini and copilot are two
+// processes, of which the first only waits for the second.
+func (t *turns) died() string {
+	lock, err := t.p.Locks.ProbeAgent(t.s.Name, t.w.Agent)
+	switch {
+	case serverDied(t.s):
+		return "its tmux server died"
+	case err == nil && lock.Holder.PID != 0 && !lock.HolderAlive:
+		return "its process was killed"
+	}
+	return ""
 }
 
 // serverDied reports whether the tmux server of a session has died: that ends the CLIs in its panes, which may have time

@@ -66,12 +66,21 @@ func launchers(t *testing.T) map[string][]string {
 		"shell below a dropping exec": {self, "__launcher", "exec-drop", "sh", "-c", `"$0" "$@"; exit $?`, self},
 	}
 	const becomes = `process.execve(process.argv[1], process.argv.slice(1), process.env)`
-	for _, node := range []string{"node", "/opt/clis/node22/node_modules/node/bin/node"} {
+	for _, node := range []string{"node", ownNode()} {
 		if out, err := exec.Command(node, "-p", "typeof process.execve").Output(); err == nil && strings.TrimSpace(string(out)) == "function" {
 			kinds["node that becomes it"] = []string{node, "-e", becomes, self}
 		}
 	}
 	return kinds
+}
+
+// ownNode is the Node that test-clis installs where the machine's is old.
+func ownNode() string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(cache, "paw-clis/node22/node_modules/node/bin/node")
 }
 
 // launchedBy makes a world in which the demo CLI is started by a command.
