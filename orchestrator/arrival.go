@@ -27,6 +27,7 @@ type arrival struct {
 	prompt  string    // in the CLI's canonical form
 	since   time.Time // lines that say that they are older are about an earlier prompt, however late they are written
 	number  int       // of the last turn before
+	open    bool      // that turn ran
 	records []grown   // that have the prompt when it has joined or is kept
 	prompts grown     // that has it as soon as the CLI took it, busy or not
 }
@@ -41,7 +42,7 @@ type grown struct {
 func (p *Paw) arrivalOf(ctx context.Context, s *session.Session, w *session.Worktree, cli agent.CLI, prompt string) arrival {
 	a := arrival{cli: cli, prompt: cli.Canonical(prompt), since: p.Now(), records: []grown{growing(w.TranscriptPath)}}
 	if last, err := p.turnDir(s.Name, w.Agent).Last(); err == nil && last != nil {
-		a.number = last.Number
+		a.number, a.open = last.Number, last.State == turn.InProgress
 		a.records = append(a.records, growing(last.LogFile))
 	}
 	spec := p.specFor(s, w, "")

@@ -41,6 +41,7 @@ type typist struct {
 
 	pane   string
 	before arrival
+	heard  bool          // the CLI's own record has the prompt, and no turn began with it yet
 	filled bool          // the box was seen empty before the paste, and filled after it
 	long   time.Duration // what the CLI may need more than usual, for a long text
 }
