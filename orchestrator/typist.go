@@ -187,11 +187,11 @@ func (t *typist) strokes(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotTyped, tmuxError(err))
 	}
-	for i, stroke := range t.cli.Strokes(t.text, shot.Height) {
+	for i, part := range t.cli.Pastes(t.text, shot.Height) {
 		if i > 0 && ctx.Err() != nil {
 			return t.takeOut(context.WithoutCancel(ctx))
 		}
-		if err := t.stroke(context.WithoutCancel(ctx), stroke); err != nil {
+		if err := t.client.Paste(context.WithoutCancel(ctx), t.pane, part); err != nil {
 			if i == 0 && (errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrNotFound)) {
 				return fmt.Errorf("%w: %w", errNotTyped, err)
 			}
@@ -199,13 +199,6 @@ func (t *typist) strokes(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func (t *typist) stroke(ctx context.Context, s agent.Stroke) error {
-	if s.Key != "" {
-		return t.client.Press(ctx, t.pane, s.Key)
-	}
-	return t.client.Paste(ctx, t.pane, s.Paste)
 }
 
 // takeOut takes a part of the prompt out of the box again.

@@ -47,16 +47,20 @@ const (
 // claudeImages ends the name of a file that claude attaches as an image, if a paste has the whole of it.
 var claudeImages = regexp.MustCompile(`(?i)\.(png|jpe?g|gif|webp|bmp)\b`)
 
-// Strokes are pastes that are small enough to be taken for what the user wrote. In a low pane no line break can be part
-// of one: there the key for it is pressed.
-func (claude) Strokes(text string, rows int) []Stroke {
-	var strokes []Stroke
-	breaks := max(0, min(claudeFoldLines, rows-claudeFoldRows))
+// Pastes are small enough to be taken for what the user wrote. In a low pane a single line break is too much, and the key
+// for one that comes between pastes is out of step with them in 2.1.197: there a text of several lines is one paste, which
+// arrives as it is, in marks.
+func (claude) Pastes(text string, rows int) []string {
+	breaks := min(claudeFoldLines, rows-claudeFoldRows)
+	if breaks < 1 && strings.Contains(text, "\n") {
+		return []string{text}
+	}
+	var pastes []string
 	images := claudeImages.FindAllStringIndex(text, -1)
 	begin, seen := 0, 0
 	cut := func(end int) {
 		if end > begin {
-			strokes = append(strokes, Stroke{Paste: text[begin:end]})
+			pastes = append(pastes, text[begin:end])
 		}
 		begin, seen = end, 0
 	}
@@ -65,13 +69,7 @@ func (claude) Strokes(text string, rows int) []Stroke {
 			cut(i)
 			images = images[1:]
 		}
-		switch {
-		case r == '\n' && breaks == 0:
-			cut(i)
-			strokes = append(strokes, Stroke{Key: "C-j"})
-			begin = i + 1
-			continue
-		case r == '\n' && seen == breaks, i-begin > claudeFolds-100:
+		if r == '\n' && seen == breaks || i-begin > claudeFolds-100 {
 			cut(i)
 		}
 		if r == '\n' {
@@ -79,7 +77,7 @@ func (claude) Strokes(text string, rows int) []Stroke {
 		}
 	}
 	cut(len(text))
-	return strokes
+	return pastes
 }
 
 // Canonical: a tab becomes four spaces in claude's input box, and characters that nobody sees are dropped there.

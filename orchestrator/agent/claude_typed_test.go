@@ -10,48 +10,42 @@ import (
 	"paw/orchestrator/agent"
 )
 
-func TestClaudeStrokes(t *testing.T) {
-	paste := func(text string) agent.Stroke { return agent.Stroke{Paste: text} }
-	newline := agent.Stroke{Key: "C-j"}
+func TestClaudePastes(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		rows       int
-		want       []agent.Stroke
+		want       []string
 	}{
-		{"short", "fix it", 30, []agent.Stroke{paste("fix it")}},
-		{"three lines", "a\nb\nc", 30, []agent.Stroke{paste("a\nb\nc")}},
-		{"four lines", "a\nb\nc\nd", 30, []agent.Stroke{paste("a\nb\nc"), paste("\nd")}},
-		{"empty lines", "a\n\n\n\nb\n", 12, []agent.Stroke{paste("a\n\n"), paste("\n\nb"), paste("\n")}},
-		{"eleven rows", "a\nb\nc", 11, []agent.Stroke{paste("a\nb"), paste("\nc")}},
-		{"a low pane", "a\nb\n\nc\n", 10, []agent.Stroke{paste("a"), newline, paste("b"), newline, newline, paste("c"), newline}},
-		{"an image", "see /x/a.png, b.JPG", 30, []agent.Stroke{paste("see /x/a."), paste("png, b."), paste("JPG")}},
-		{"images in a low pane", "/x/a.png\n/b.gif", 7, []agent.Stroke{paste("/x/a."), paste("png"), newline, paste("/b."), paste("gif")}},
+		{"short", "fix it", 30, []string{"fix it"}},
+		{"three lines", "a\nb\nc", 30, []string{"a\nb\nc"}},
+		{"four lines", "a\nb\nc\nd", 30, []string{"a\nb\nc", "\nd"}},
+		{"empty lines", "a\n\n\n\nb\n", 12, []string{"a\n\n", "\n\nb", "\n"}},
+		{"eleven rows", "a\nb\nc", 11, []string{"a\nb", "\nc"}},
+		{"a low pane", "a\nb\n\nc\n", 10, []string{"a\nb\n\nc\n"}},
+		{"a line in a low pane", "see a.png", 7, []string{"see a.", "png"}},
+		{"an image", "see /x/a.png, b.JPG", 30, []string{"see /x/a.", "png, b.", "JPG"}},
 	} {
-		if diff := cmp.Diff(c.want, get(t, "claude").Strokes(c.text, c.rows)); diff != "" {
+		if diff := cmp.Diff(c.want, get(t, "claude").Pastes(c.text, c.rows)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", c.name, diff)
 		}
 	}
 }
 
-// Whatever a text holds, it is typed whole, and no paste of it is one that claude folds.
-func FuzzClaudeStrokes(f *testing.F) {
+// Whatever a text holds, it is pasted whole, and where the pane is high enough no part is one that claude folds.
+func FuzzClaudePastes(f *testing.F) {
 	f.Add("a\nb\n\nc.png\nd", 30)
 	f.Add(strings.Repeat("é漢🎉", 1000)+"\n", 7)
 	cli, _ := agent.New(nil).Get("claude")
 	f.Fuzz(func(t *testing.T, text string, rows int) {
 		text, _ = agent.Typable(text)
-		var typed strings.Builder
-		for _, s := range cli.Strokes(text, rows) {
-			if s.Key == "C-j" {
-				typed.WriteString("\n")
-			}
-			typed.WriteString(s.Paste)
-			if lines := strings.Count(s.Paste, "\n"); lines > 2 || lines > 0 && rows-lines < 10 || len(s.Paste) > 750 {
-				t.Errorf("%d bytes and %d line breaks in a pane of %d rows: %q", len(s.Paste), lines, rows, s.Paste)
+		pastes := cli.Pastes(text, rows)
+		for _, part := range pastes {
+			if lines := strings.Count(part, "\n"); rows > 10 && (lines > 2 || rows-lines < 10 || len(part) > 750) {
+				t.Errorf("%d bytes and %d line breaks in a pane of %d rows: %q", len(part), lines, rows, part)
 			}
 		}
-		if typed.String() != text {
-			t.Errorf("typed %q, want %q", typed.String(), text)
+		if got := strings.Join(pastes, ""); got != text {
+			t.Errorf("pasted %q, want %q", got, text)
 		}
 	})
 }

@@ -60,8 +60,8 @@ type CLI interface {
 	// Literal is the text to paste so that the CLI takes it for a prompt, and not for a command of its own or the shell's.
 	// The error is a *PromptError where no text does that.
 	Literal(prompt string) (string, error)
-	// Strokes are how a text gets into the input box of a pane of so many rows, as typed text.
-	Strokes(text string, rows int) []Stroke
+	// Pastes are the parts in which a text is pasted into the input box of a pane of so many rows.
+	Pastes(text string, rows int) []string
 	// Canonical is a prompt without what this CLI, harmlessly, changes in it: a prompt that arrived is the one that was
 	// sent when the two have the same Canonical.
 	Canonical(prompt string) string

@@ -98,7 +98,7 @@ func (codex) Facts() Facts {
 // Literal: a space before "/" or "!" is trimmed again, after it has made the text a prompt.
 func (codex) Literal(prompt string) (string, error) { return spaced(prompt), nil }
 
-func (codex) Strokes(text string, _ int) []Stroke { return whole(text) }
+func (codex) Pastes(text string, _ int) []string { return []string{text} }
 
 func (codex) Canonical(prompt string) string { return trimmed(prompt) }
 

@@ -27,7 +27,7 @@ func (plain) History(context.Context, Spec) (Transcript, error) { return Transcr
 
 func (plain) Literal(prompt string) (string, error) { return prompt, nil }
 
-func (plain) Strokes(text string, _ int) []Stroke { return whole(text) }
+func (plain) Pastes(text string, _ int) []string { return []string{text} }
 
 func (plain) Canonical(prompt string) string { return trimmed(prompt) }
 

@@ -7,15 +7,6 @@ import (
 	"unicode"
 )
 
-// Stroke is one step of typing: a paste, or a key.
-type Stroke struct {
-	Paste string
-	Key   string // by its tmux name, such as C-j; "" for a paste
-}
-
-// whole is a text as one paste.
-func whole(text string) []Stroke { return []Stroke{{Paste: text}} }
-
 // trimmed is a prompt without blanks around it, which every CLI cuts off: among them is the space with which paw makes
 // text of what would be a command.
 func trimmed(prompt string) string { return strings.TrimRightFunc(trimLeft(prompt), unicode.IsSpace) }
