@@ -17,8 +17,9 @@ var busyStates = []session.State{session.StateRunning, session.StateWaitingInput
 // was just started has a moment to report.
 func (p *Paw) refuseBusy(ctx context.Context, s *session.Session, agents ...string) error {
 	for deadline := time.Now().Add(youngGrace); ; settle(ctx, youngGrace/50) {
+		young := p.anyYoung(s, agents) // before the look, or a report in between would leave the look's refusal
 		err := p.refuseStates(ctx, s, agents, func(a AgentStatus) bool { return a.State == session.StateUnknown && a.PID == 0 })
-		if err == nil || ctx.Err() != nil || time.Now().After(deadline) || !p.anyYoung(s, agents) {
+		if err == nil || ctx.Err() != nil || time.Now().After(deadline) || !young {
 			return err
 		}
 	}
