@@ -19,7 +19,7 @@ func (p *Paw) refuseBusy(ctx context.Context, s *session.Session, agents ...stri
 	for deadline := time.Now().Add(youngGrace); ; settle(ctx, youngGrace/50) {
 		young := p.anyYoung(s, agents) // before the look, or a report in between would leave the look's refusal
 		err := p.refuseStates(ctx, s, agents, func(a AgentStatus) bool { return a.State == session.StateUnknown && a.PID == 0 })
-		if err == nil || ctx.Err() != nil || time.Now().After(deadline) || !young {
+		if err == nil || ctx.Err() != nil || time.Now().After(deadline) || !young && !p.anyYoung(s, agents) {
 			return err
 		}
 	}
