@@ -17,9 +17,12 @@ var busyStates = []session.State{session.StateRunning, session.StateWaitingInput
 // was just started has a moment to report.
 func (p *Paw) refuseBusy(ctx context.Context, s *session.Session, agents ...string) error {
 	for deadline := time.Now().Add(youngGrace); ; settle(ctx, youngGrace/50) {
-		young := p.anyYoung(s, agents) // before the look, or a report in between would leave the look's refusal
-		err := p.refuseStates(ctx, s, agents, func(a AgentStatus) bool { return a.State == session.StateUnknown && a.PID == 0 })
-		if err == nil || ctx.Err() != nil || time.Now().After(deadline) || !young && !p.anyYoung(s, agents) {
+		f, err := p.observeRevived(ctx, s)
+		if err != nil {
+			return err
+		}
+		err = p.refuseStates(f, agents, func(a AgentStatus) bool { return a.State == session.StateUnknown && a.PID == 0 })
+		if err == nil || ctx.Err() != nil || time.Now().After(deadline) || !f.anyYoung(agents) {
 			return err
 		}
 	}
@@ -28,34 +31,34 @@ func (p *Paw) refuseBusy(ctx context.Context, s *session.Session, agents ...stri
 // youngGrace is how long after its launch a CLI may take to report for the first time before nobody waits for it.
 const youngGrace = 5 * time.Second
 
-// anyYoung reports whether a CLI of these agents, one with hooks, was launched just now without a prompt and has not
-// reported yet.
-func (p *Paw) anyYoung(s *session.Session, agents []string) bool {
-	return slices.ContainsFunc(agents, func(name string) bool {
-		w := s.Worktree(name)
-		if w == nil {
-			return false
-		}
-		cli, known := p.CLIs.Get(w.CLI)
-		lock, err := p.Locks.ProbeAgent(s.Name, name)
-		h := lock.Holder
-		return known && cli.Facts().Turns != turnsOfPaw && err == nil && lock.State == session.LockHeld && !h.Headless && !h.Prompted &&
-			p.Now().Sub(h.At).Abs() < youngGrace && p.hooksSeen(s.Name, name, h.Generation).IsZero()
+// anyYoung reports whether a CLI of these agents, one with hooks, was launched just now without a prompt and had not
+// reported yet. It is asked of the same facts as the refusal: the agent may report between two looks.
+func (f facts) anyYoung(agents []string) bool {
+	return slices.ContainsFunc(f.agents, func(a agentFacts) bool {
+		return contains(agents, a.record.Agent) && a.young(f.now)
 	})
+}
+
+// young is anyYoung of one agent.
+func (a agentFacts) young(now time.Time) bool {
+	h := a.lock.Holder
+	return a.turns.visible && a.lock.State == session.LockHeld && !h.Headless && !h.Prompted &&
+		now.Sub(h.At).Abs() < youngGrace && a.turns.hooksSeen.IsZero()
 }
 
 // refuseNotAtRest refuses an agent that may be at work: what it writes meanwhile
 // would mix with what paw writes.
 func (p *Paw) refuseNotAtRest(ctx context.Context, s *session.Session, agent string) error {
-	return p.refuseStates(ctx, s, []string{agent}, func(AgentStatus) bool { return false })
-}
-
-// refuseStates refuses agents that are or may be in a turn, but for those that harmless lets pass.
-func (p *Paw) refuseStates(ctx context.Context, s *session.Session, agents []string, harmless func(AgentStatus) bool) error {
 	f, err := p.observeRevived(ctx, s)
 	if err != nil {
 		return err
 	}
+	return p.refuseStates(f, []string{agent}, func(AgentStatus) bool { return false })
+}
+
+// refuseStates refuses agents that are or may be in a turn, but for those that harmless lets pass.
+func (p *Paw) refuseStates(f facts, agents []string, harmless func(AgentStatus) bool) error {
+	s := f.session
 	if err := refuseSilent(f, agents); err != nil {
 		return err
 	}

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 )
 
 // Environ returns the environment that a process was started with, as KEY=value.
 func Environ(pid int) ([]string, error) {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	data, err := environ(pid)
 	if err != nil {
 		return nil, err
 	}
@@ -19,4 +20,16 @@ func Environ(pid int) ([]string, error) {
 		}
 	}
 	return env, nil
+}
+
+// environ reads /proc/PID/environ. It is empty for a moment while a process is
+// in execve(2): the kernel sets the new program's environment last.
+func environ(pid int) ([]byte, error) {
+	for tries := 0; ; tries++ {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		if err != nil || len(data) > 0 || tries == 10 {
+			return data, err
+		}
+		time.Sleep(time.Millisecond)
+	}
 }

@@ -81,8 +81,8 @@ func (h Holder) mark() []byte {
 
 // carries tells whether the environment that a process was started with has an entry.
 func carries(pid int, mark []byte) bool {
-	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	return err == nil && bytes.Contains(append([]byte{0}, environ...), mark)
+	env, err := environ(pid)
+	return err == nil && bytes.Contains(append([]byte{0}, env...), mark)
 }
 
 // runs tells whether a process runs the program of that name.
