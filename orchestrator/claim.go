@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"paw/orchestrator/live"
 	"paw/session"
 )
 
@@ -29,6 +30,14 @@ func (c Claim) arguments(sessionName, parent string) []string {
 		args = append(args, "--hook", strconv.Itoa(c.Hook))
 	}
 	return args
+}
+
+// occasion is that of the look that carries the claim out.
+func (c Claim) occasion() live.Occasion {
+	if c.OwnEnd {
+		return live.OwnEnd
+	}
+	return live.Told
 }
 
 // owed tells whether an agent waits and nothing was typed for it yet.

@@ -100,7 +100,7 @@ func (d *deliverer) run(ctx context.Context, c Claim) error {
 		}
 	}
 	for {
-		verdict, err := d.once(ctx, c.OwnEnd)
+		verdict, err := d.once(ctx, c.occasion())
 		waited := d.Now().Sub(d.began)
 		exiting := verdict == live.NotDue && c.Leaving != "" && waited < 2*leavingPatience // tmux learns of it a moment later
 		busy := verdict == live.Busy && waited < busyPatience
@@ -116,7 +116,7 @@ func (d *deliverer) run(ctx context.Context, c Claim) error {
 }
 
 // once looks once, and delivers if it is due.
-func (d *deliverer) once(ctx context.Context, ownEnd bool) (live.Verdict, error) {
+func (d *deliverer) once(ctx context.Context, occasion live.Occasion) (live.Verdict, error) {
 	s, err := d.load(d.session)
 	if err != nil {
 		return live.NothingOwed, err
@@ -139,7 +139,7 @@ func (d *deliverer) once(ctx context.Context, ownEnd bool) (live.Verdict, error)
 		return live.NothingOwed, err
 	}
 	family := parent.Family()
-	if verdict := live.Decide(family, ownEnd); verdict != live.Due {
+	if verdict := live.Decide(family, occasion); verdict != live.Due {
 		return verdict, nil
 	}
 	if family.Parent.Launch != d.launch {

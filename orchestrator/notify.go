@@ -38,7 +38,7 @@ func (p *Paw) Notify(ctx context.Context, o WaitOptions) (*Notified, error) {
 	}
 	notified, err := p.notify(ctx, s, w, o, p.askTmux)
 	if err == nil {
-		p.watchDeaths(ctx, s, w.Agent, notified.Children)
+		p.watchWaits(ctx, s, []string{w.Agent})
 	}
 	return notified, err
 }

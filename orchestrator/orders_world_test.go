@@ -384,7 +384,7 @@ func (f *family) delivery(parent string, c Claim) func() bool {
 	}}
 	return func() bool {
 		f.claimed = d.began
-		verdict, err := d.once(f.tb.Context(), c.OwnEnd)
+		verdict, err := d.once(f.tb.Context(), c.occasion())
 		var e *Error
 		if err != nil && (!errors.As(err, &e) || e.Kind != KindUnconfirmed) {
 			f.tb.Fatal(err)

@@ -140,7 +140,8 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 		return Recovered{}, err
 	}
 	if dryRun {
-		return Recovered{Session: s, Results: p.withWaits(ctx, s, resultsOf(s, jobs))}, nil
+		waits, err := p.waitsOf(ctx, s, p.askTmux)
+		return Recovered{Session: s, Results: withWaits(resultsOf(s, jobs), waits)}, err
 	}
 	rec, err := p.update(ctx, s.Name, func(rec *session.Session) error {
 		rec.Status = session.StatusActive
@@ -160,7 +161,12 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 	if err != nil {
 		return Recovered{}, err
 	}
-	return Recovered{Session: s, Results: append(finished, p.withWaits(ctx, s, results)...)}, nil
+	waits, err := p.resumeWaits(ctx, s, p.askTmux)
+	if err != nil {
+		return Recovered{}, p.recordError(s.Name, err)
+	}
+	p.watchWaits(ctx, s, owedIn(waits))
+	return Recovered{Session: s, Results: append(finished, withWaits(results, waits)...)}, nil
 }
 
 // intend writes the plan for one agent into its record, before anything is

@@ -15,10 +15,18 @@ type Wait struct {
 	Since    time.Time `json:"since"`
 	// Launch is the generation of the launch that waits, 0 where an older paw wrote this. Clocks can be set back.
 	Launch int `json:"launch,omitempty"`
+	// Resumed is what had ended when the parent was brought back while it waited, nil when it was not.
+	Resumed *Resumed `json:"resumed,omitempty"`
 	// TypedAt is when paw began to type the prompt. From then on it is never typed again, whatever became of it.
 	TypedAt *time.Time `json:"typed_at,omitempty"`
 	// Telling is what the typed prompt says of each child: the number of its last turn then.
 	Telling map[string]int `json:"telling,omitempty"`
+}
+
+// Resumed is what a parent finds that is brought back: nobody prompts it for that by itself.
+type Resumed struct {
+	Launch int            `json:"launch"` // the generation in which the parent came back
+	Ended  map[string]int `json:"ended"`  // the last turns of the children that had ended, as in Wait.Telling
 }
 
 // Clone makes a copy that shares nothing with w; that of nil is nil.
@@ -28,6 +36,9 @@ func (w *Wait) Clone() *Wait {
 	}
 	c := *w
 	c.Children, c.Telling = slices.Clone(w.Children), maps.Clone(w.Telling)
+	if w.Resumed != nil {
+		c.Resumed = &Resumed{Launch: w.Resumed.Launch, Ended: maps.Clone(w.Resumed.Ended)}
+	}
 	if w.TypedAt != nil {
 		at := *w.TypedAt
 		c.TypedAt = &at

@@ -92,7 +92,8 @@ func TestCloneOfAWaitSharesNothing(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	of := func() *Wait {
 		typed := at
-		return &Wait{ID: "1", Children: []string{"b"}, Any: true, Since: at, TypedAt: &typed, Telling: map[string]int{"b": 1}}
+		return &Wait{ID: "1", Children: []string{"b"}, Any: true, Since: at, TypedAt: &typed, Telling: map[string]int{"b": 1},
+			Resumed: &Resumed{Launch: 2, Ended: map[string]int{"b": 1}}}
 	}
 	w := of()
 	c := w.Clone()
@@ -100,6 +101,7 @@ func TestCloneOfAWaitSharesNothing(t *testing.T) {
 		t.Fatal(diff)
 	}
 	c.Children[0], *c.TypedAt, c.Telling["b"] = "x", time.Time{}, 9
+	c.Resumed.Launch, c.Resumed.Ended["b"] = 9, 9
 	if diff := cmp.Diff(of(), w); diff != "" {
 		t.Errorf("the clone changed it (-before +after)\n%s", diff)
 	}

@@ -90,12 +90,6 @@ func TestKilledDeliveries(t *testing.T) {
 			waitFor(t, "the parent's turn is over", func() bool { return w.turnsOf("p")[0].EndedAt != nil })
 			w.release("c")
 			waitFor(t, "the child's turn is over", func() bool { return w.turnsOf("c")[0].EndedAt != nil })
-			if step == "turn.ended" { // nobody claimed anything
-				if a := w.agent("p"); a.State != "waiting_children" || len(w.deliveries("p")) > 0 {
-					t.Fatalf("all hooks were killed, and the parent is %s", a.State)
-				}
-				w.ok(w.paw("wait", "c"))
-			}
 			if unconfirmed {
 				w.checkUnconfirmed("p", "c")
 				return
@@ -114,6 +108,44 @@ func TestKilledDeliveries(t *testing.T) {
 				t.Errorf("the parent was told by %+v", told)
 			}
 			waitFor(t, "the record is clean", func() bool { return !w.waits("p") })
+		})
+	}
+}
+
+// A child whose CLI is killed says nothing to anybody, and neither does one whose hooks were killed. Its parent is told
+// all the same, by no command of the user, also when everything was brought back in between.
+func TestAKilledChildReachesItsParent(t *testing.T) {
+	for name, recovered := range map[string]bool{"at once": false, "after a recover": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.ok(w.paw("start", "--cli", "p=demo", "--detach"))
+			w.ready("p")
+			w.spawn("p", "--cli", "c=demo", "--prompt", "do: hang")
+			waitFor(t, "the child works", func() bool { return w.agent("c").State == "running" })
+			w.ok(w.paw("send", "p", "do: run paw wait --notify"))
+			waitFor(t, "the parent's turn is over", func() bool { return w.turnsOf("p")[0].EndedAt != nil })
+			if recovered {
+				killServer(w.socket)
+				w.ok(w.paw("recover", "--detach"))
+				waitFor(t, "the child is back", func() bool { return w.agent("c").State == "idle" })
+				w.ok(w.paw("send", "c", "do: hang"))
+				waitFor(t, "the child works again", func() bool { return w.agent("c").State == "running" })
+			}
+			waitFor(t, "nobody is about to look because of what was before", func() bool { return w.deliverers() == 0 })
+			if a := w.agent("p"); a.State != "waiting_children" || !strings.HasSuffix(*a.Reason, "(0 of 1 done)") {
+				t.Fatalf("the parent %s: %v", a.State, a.Reason)
+			}
+			if err := syscall.Kill(*w.agent("c").PID, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			waitFor(t, "the parent was told", func() bool {
+				told := w.deliveries("p")
+				return len(told) > 0 && told[0].EndedAt != nil
+			})
+			if told := w.deliveries("p"); len(told) != 1 || !strings.Contains(told[0].Prompt, "c (demo): killed by signal 9") {
+				t.Errorf("the parent was told by %+v", told)
+			}
 		})
 	}
 }

@@ -97,7 +97,7 @@ Without a command it is paw status where a session exists.`,
 	root.AddCommand(
 		newStart(a), newStatus(a), newAttach(a), newRecover(a), newStop(a), newAdd(a), newRemove(a), newPurge(a),
 		newTurns(a), newLog(a), newDiff(a), newRewind(a), newSend(a), newRun(a), newSpawn(a), newWait(a), newDone(a),
-		newCLIs(a), newConfig(a), newDoctor(a), newCompletion(a), newVersion(a), newAgent(a), newHook(a), newDeliver(a), newFollow(a), newBorders(a), newDemoAgent(),
+		newCLIs(a), newConfig(a), newDoctor(a), newCompletion(a), newVersion(a), newAgent(a), newHook(a), newDeliver(a), newFollow(a), newLook(a), newBorders(a), newDemoAgent(),
 		newAgents(),
 	)
 	for _, cmd := range root.Commands() {

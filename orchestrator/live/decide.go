@@ -1,6 +1,8 @@
 package live
 
 import (
+	"maps"
+
 	"paw/session"
 )
 
@@ -23,17 +25,29 @@ const (
 	Due         Verdict = "due"
 )
 
-// Decide tells what to do about what a parent is owed. ownEnd says that it is the end of the parent's own turn that
-// claims it: a parent that was started anew while it waited takes any result then, and is left alone otherwise until
-// all are there.
-func Decide(f Family, ownEnd bool) Verdict {
+// Occasion is why somebody looks whether a parent is to be told.
+type Occasion int
+
+// The occasions. They differ for a parent that was started anew while it waited.
+const (
+	Told    Occasion = iota // something has ended, or the user is there: the parent is told once all have ended
+	OwnEnd                  // the parent's own turn has ended: it takes any result
+	Unasked                 // time has passed: it is told once all have ended, and at least one since it came back
+)
+
+// Decide tells what to do about what a parent is owed.
+func Decide(f Family, occasion Occasion) Verdict {
 	w := f.Parent.Record.Wait
 	if w == nil || w.TypedAt != nil || len(w.Children) == 0 {
 		return NothingOwed
 	}
-	ended, restarted := len(f.Ended()), f.Parent.Launch != 0 && w.Launch != 0 && f.Parent.Launch != w.Launch
+	restarted := f.Restarted()
+	if occasion == Unasked && restarted && !f.newSinceRestart() {
+		return NotDue
+	}
+	ended := len(f.Ended())
 	all := ended == len(w.Children)
-	some := ended > 0 && (w.Any || restarted && ownEnd)
+	some := ended > 0 && (w.Any || restarted && occasion == OwnEnd)
 	if !all && !some && f.beingTold() {
 		return Busy
 	}
@@ -41,6 +55,18 @@ func Decide(f Family, ownEnd bool) Verdict {
 		return NotDue
 	}
 	return f.Parent.ready()
+}
+
+// Restarted reports whether the parent was started anew while it waited.
+func (f Family) Restarted() bool {
+	w := f.Parent.Record.Wait
+	return w != nil && f.Parent.Launch != 0 && w.Launch != 0 && f.Parent.Launch != w.Launch
+}
+
+// newSinceRestart reports whether a child has ended since the parent was started anew.
+func (f Family) newSinceRestart() bool {
+	resumed := f.Parent.Record.Wait.Resumed
+	return resumed != nil && resumed.Launch == f.Parent.Launch && !maps.Equal(resumed.Ended, f.Telling())
 }
 
 // beingTold tells whether somebody is just about to find out whether a child that is left has got what it waited for

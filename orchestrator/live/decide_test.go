@@ -43,6 +43,9 @@ func familyOf(parent session.AgentStatus, children []Facts, left ...string) Fami
 	return f
 }
 
+// ended4 is what had ended when the parent was brought back as its fourth launch.
+func ended4(turns map[string]int) *session.Resumed { return &session.Resumed{Launch: 4, Ended: turns} }
+
 func TestDecideWhetherItIsDue(t *testing.T) {
 	idle := session.AgentStatus{State: session.StateIdle}
 	for name, c := range map[string]struct {
@@ -50,22 +53,31 @@ func TestDecideWhetherItIsDue(t *testing.T) {
 		left      []string
 		any       bool
 		restarted bool
-		own       bool
+		on        Occasion
+		resumed   *session.Resumed
 		typed     bool
 		want      Verdict
 	}{
 		"all at work":                            {children: []Facts{busy("a"), busy("b")}, want: NotDue},
 		"all at work, any":                       {children: []Facts{busy("a"), busy("b")}, any: true, want: NotDue},
 		"one of two":                             {children: []Facts{ended("a"), busy("b")}, want: NotDue},
-		"one of two at its own end":              {children: []Facts{ended("a"), busy("b")}, own: true, want: NotDue},
+		"one of two at its own end":              {children: []Facts{ended("a"), busy("b")}, on: OwnEnd, want: NotDue},
 		"one of two, any":                        {children: []Facts{busy("a"), ended("b")}, any: true, want: Due},
 		"all":                                    {children: []Facts{ended("a"), ended("b")}, want: Due},
-		"all, at its own end":                    {children: []Facts{ended("a"), ended("b")}, own: true, want: Due},
+		"all, at its own end":                    {children: []Facts{ended("a"), ended("b")}, on: OwnEnd, want: Due},
 		"all, any":                               {children: []Facts{ended("a"), ended("b")}, any: true, want: Due},
 		"one of two, parent restarted":           {children: []Facts{ended("a"), busy("b")}, restarted: true, want: NotDue},
-		"one of two, parent restarted, own end":  {children: []Facts{ended("a"), busy("b")}, restarted: true, own: true, want: Due},
-		"none of two, parent restarted, own end": {children: []Facts{busy("a"), busy("b")}, restarted: true, own: true, want: NotDue},
+		"one of two, parent restarted, own end":  {children: []Facts{ended("a"), busy("b")}, restarted: true, on: OwnEnd, want: Due},
+		"none of two, parent restarted, own end": {children: []Facts{busy("a"), busy("b")}, restarted: true, on: OwnEnd, want: NotDue},
 		"all, parent restarted":                  {children: []Facts{ended("a"), ended("b")}, restarted: true, want: Due},
+		"one of two, unasked":                    {children: []Facts{ended("a"), busy("b")}, on: Unasked, want: NotDue},
+		"all, unasked":                           {children: []Facts{ended("a"), ended("b")}, on: Unasked, want: Due},
+		"all, restarted, unasked":                {children: []Facts{ended("a")}, restarted: true, on: Unasked, want: NotDue},
+		"all since it came back, unasked":        {children: []Facts{ended("a")}, restarted: true, resumed: ended4(nil), on: Unasked, want: Due},
+		"all once more since then, unasked":      {children: []Facts{ended("a")}, restarted: true, resumed: ended4(map[string]int{"a": 1}), on: Unasked, want: Due},
+		"all before it came back, unasked":       {children: []Facts{ended("a")}, restarted: true, resumed: ended4(map[string]int{"a": 2}), on: Unasked, want: NotDue},
+		"all since an earlier return, unasked":   {children: []Facts{ended("a")}, restarted: true, resumed: &session.Resumed{Launch: 2}, on: Unasked, want: NotDue},
+		"one of two since then, unasked":         {children: []Facts{ended("a"), busy("b")}, restarted: true, resumed: ended4(nil), on: Unasked, want: NotDue},
 		"all left":                               {left: []string{"a"}, want: Due},
 		"one left, one at work":                  {children: []Facts{busy("b")}, left: []string{"a"}, want: NotDue},
 		"one left, one at work, any":             {children: []Facts{busy("b")}, left: []string{"a"}, any: true, want: Due},
@@ -80,23 +92,23 @@ func TestDecideWhetherItIsDue(t *testing.T) {
 				f.Parent.Record.Wait.TypedAt = &since
 			}
 			if c.restarted {
-				f.Parent.Launch = 4
+				f.Parent.Launch, f.Parent.Record.Wait.Resumed = 4, c.resumed
 			}
-			if got := Decide(f, c.own); got != c.want {
+			if got := Decide(f, c.on); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})
 	}
 	told := ended("a")
 	told.Record.Wait, told.Delivering = &session.Wait{ID: "v", Children: []string{"b"}, TypedAt: &since}, true
-	if got := Decide(familyOf(idle, []Facts{told}), false); got != Busy {
+	if got := Decide(familyOf(idle, []Facts{told}), Told); got != Busy {
 		t.Errorf("for a child that is just being told: %s", got)
 	}
 	told.Delivering = false
-	if got := Decide(familyOf(idle, []Facts{told}), false); got != Due {
+	if got := Decide(familyOf(idle, []Facts{told}), Told); got != Due {
 		t.Errorf("for a child that was told and did not hear: %s", got)
 	}
-	if got := Decide(Family{Parent: Facts{Status: idle, Running: true}}, true); got != NothingOwed {
+	if got := Decide(Family{Parent: Facts{Status: idle, Running: true}}, OwnEnd); got != NothingOwed {
 		t.Errorf("without a wait: %s", got)
 	}
 }
@@ -123,11 +135,11 @@ func TestDecideWhetherItCanBeTyped(t *testing.T) {
 				if clis == "orphan" && running {
 					continue // it has no pane
 				}
-				if got := Decide(f, false); got != want {
+				if got := Decide(f, Told); got != want {
 					t.Errorf("%s %s running=%t: %s, want %s", state, clis, running, got, want)
 				}
 				f.Parent.Launch = 0 // nobody holds its lock: it starts, ended, or is no CLI of paw
-				if got := Decide(f, false); got != NotRunning {
+				if got := Decide(f, Told); got != NotRunning {
 					t.Errorf("%s %s without its CLI: %s", state, clis, got)
 				}
 			}

@@ -108,8 +108,8 @@ func (r *Registry) Unload(branch Branch) bool {
 // Branches are the branches of all agents, loaded or not.
 func (r *Registry) Branches(ctx context.Context) ([]Branch, error) { return r.source.Branches(ctx) }
 
-// LoadActive loads the agents that are at work or wait, and the children of those that wait. It starts nothing and
-// prompts nobody.
+// LoadActive loads the agents that are at work, that wait or that were told and may not have heard, and the children of
+// those that wait. It starts nothing and prompts nobody.
 func (r *Registry) LoadActive(ctx context.Context) error {
 	r.look.Lock()
 	defer r.look.Unlock()
@@ -124,7 +124,7 @@ func (r *Registry) LoadActive(ctx context.Context) error {
 	found := map[Branch]Facts{}
 	for branch, facts := range all {
 		atWork := facts.Status.State == session.StateRunning || facts.Status.State == session.StateWaitingInput
-		if atWork || facts.Waits() {
+		if atWork || facts.Record.Wait != nil {
 			found[branch] = facts
 		}
 	}

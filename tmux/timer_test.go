@@ -1,0 +1,66 @@
+package tmux
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestTimer starts two timers of one pane: both programs run, with no environment but the given one, and the mark tells
+// the later one.
+func TestTimer(t *testing.T) {
+	c := privateClient(t)
+	created, err := c.Create(t.Context(), NewSession{Name: "paw-s", PawSession: "s", Dir: "/", Agents: agentPanes(t, "s", 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := shortDir(t)
+	program := filepath.Join(dir, "a program; #{pid}")
+	script := "#!/bin/sh\necho \"$1 $A_FOLDER ${TMUX-none}\" >'" + dir + "/'\"$1\"\n"
+	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	pane := created.Panes["a1"]
+	if mark, err := c.TimerMark(t.Context(), pane); mark != "" || err != nil {
+		t.Errorf("mark %q, %v", mark, err)
+	}
+	for _, mark := range []string{"one", "two"} {
+		timer := Timer{Pane: pane, Mark: mark, After: 50 * time.Millisecond, Program: program, Words: []string{mark}, Env: map[string]string{"A_FOLDER": `$HOME "x"`}}
+		if err := c.SetTimer(t.Context(), created.SessionID, timer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, mark := range []string{"one", "two"} {
+		want, said := mark+` $HOME "x" none`+"\n", ""
+		waitFor(t, "a program that was started", func() bool {
+			data, _ := os.ReadFile(filepath.Join(dir, mark))
+			said = string(data)
+			return said != ""
+		})
+		if said != want {
+			t.Errorf("%s said %q, want %q", mark, said, want)
+		}
+	}
+	if mark, err := c.TimerMark(t.Context(), pane); mark != "two" || err != nil {
+		t.Errorf("mark %q, %v", mark, err)
+	}
+}
+
+func TestTimerTakesWordsOnly(t *testing.T) {
+	c := New("/nonexistent/socket")
+	for name, call := range map[string]struct {
+		session string
+		timer   Timer
+	}{
+		"session":  {"shop", Timer{Pane: "%1", Mark: "m"}},
+		"pane":     {"$1", Timer{Pane: "one", Mark: "m"}},
+		"mark":     {"$1", Timer{Pane: "%1", Mark: "a b"}},
+		"word":     {"$1", Timer{Pane: "%1", Mark: "m", Words: []string{"a;b"}}},
+		"variable": {"$1", Timer{Pane: "%1", Mark: "m", Env: map[string]string{"A B": "x"}}},
+	} {
+		if err := c.SetTimer(t.Context(), call.session, call.timer); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+}
