@@ -18,6 +18,7 @@ import (
 // out to be the CLI's own, for a paste to be shown, and how many bytes of one a CLI takes in a second at least.
 const (
 	readyPatience  = 60 * time.Second
+	youngPatience  = 30 * time.Second // after its launch a CLI's box may go away again
 	filledPatience = 3 * time.Second
 	pastePatience  = 10 * time.Second
 	clearPatience  = 5 * time.Second
@@ -40,6 +41,7 @@ type typist struct {
 	dropped int    // how many characters the prompt had that no terminal takes
 
 	pane   string
+	young  bool // the CLI was launched just now
 	before arrival
 	heard  bool          // the CLI's own record has the prompt, and no turn began with it yet
 	filled bool          // the box was seen empty before the paste, and filled after it
@@ -61,13 +63,21 @@ func (p *Paw) typistFor(s *session.Session, w *session.Worktree, cli agent.CLI, 
 // await waits until the CLI takes a prompt. It refuses what would not be taken for one.
 func (t *typist) await(ctx context.Context) error {
 	deadline := t.p.Now().Add(readyPatience)
-	var filled time.Time // since when
+	var empty, filled time.Time // since when
 	for {
 		box, err := t.look(ctx)
-		if err != nil || box.Box == agent.BoxEmpty {
+		if err != nil {
 			return err
 		}
 		now := t.p.Now()
+		if box.Box != agent.BoxEmpty {
+			empty = time.Time{}
+		} else if empty.IsZero() {
+			empty = now
+		}
+		if !empty.IsZero() && (!t.young || now.Sub(empty) >= t.ready.Steady) {
+			return nil
+		}
 		switch {
 		case box.Box != agent.BoxFilled:
 			filled = time.Time{}
@@ -97,7 +107,7 @@ func (t *typist) look(ctx context.Context) (agent.Screen, error) {
 	if a == nil || a.lock.State != session.LockHeld || a.pane == nil || a.pane.Dead {
 		return agent.Screen{}, failf(KindError, "%s: does not run", t.w.Agent).hint("paw recover %s", t.s.Name)
 	}
-	t.pane = a.pane.ID
+	t.pane, t.young = a.pane.ID, f.now.Sub(a.lock.Holder.At) < youngPatience
 	if state := withTurnState(session.Observe(f.evidence(*a)), a.turns); state.State == session.StateWaitingInput {
 		return agent.Screen{}, t.refusal("%s, a prompt would be taken for it", waitsFor(state))
 	}
@@ -170,12 +180,20 @@ func (t *typist) paste(ctx context.Context) error {
 	return nil
 }
 
-// awaitFilled reports whether an empty box comes to show text.
+// awaitFilled reports whether an empty box comes to show text. A screen without a box counts only when it stays: a CLI may
+// be drawing itself anew, with an empty box in the end.
 func (t *typist) awaitFilled(ctx context.Context) bool {
-	for end := t.p.Now().Add(pastePatience + t.long); t.p.Now().Before(end); settle(ctx, 20*time.Millisecond) {
-		if !t.isEmpty(ctx) {
+	now := t.p.Now()
+	end, boxed := now.Add(pastePatience+t.long), now
+	for ; now.Before(end); now = t.p.Now() {
+		box, err := t.screen(ctx)
+		switch {
+		case err == nil && box.Box == agent.BoxEmpty:
+			boxed = now
+		case err == nil && box.Box == agent.BoxFilled, box.Dialog != "", now.Sub(boxed) > filledPatience:
 			return true
 		}
+		settle(ctx, 20*time.Millisecond)
 	}
 	return false
 }

@@ -154,9 +154,10 @@ func (g gemini) Literal(prompt string) (string, error) {
 	return spaced(prompt), checkCommand(g.Name(), prompt)
 }
 
-// Ready: see qwen's. An ordinary user's gemini takes no hooks (see keepConversations), so no event comes.
+// Ready: see qwen's. An ordinary user's gemini takes no hooks (see keepConversations), so no event comes. One that takes up
+// a conversation shows an empty box, which loses what is typed, for half a second before that.
 func (gemini) Ready() Ready {
-	return Ready{Event: os.Geteuid() == 0, Box: true, Silent: true, Settle: 500 * time.Millisecond}
+	return Ready{Event: os.Geteuid() == 0, Box: true, Silent: true, Steady: time.Second, Settle: 500 * time.Millisecond}
 }
 
 func (gemini) Environment() []string { return []string{"GEMINI_CLI_HOME"} }

@@ -35,6 +35,7 @@ type Ready struct {
 	Event  bool          // its first KindSessionStart tells
 	Box    bool          // CLI.Screen knows its input box: nothing is typed before that is seen empty
 	Silent bool          // that the box is empty again is all that tells that the CLI, while it works, keeps a prompt for later
+	Steady time.Duration // how long the box of a CLI that was just launched must stay empty before it is taken for one that reads
 	Settle time.Duration // to let pass between a paste and Enter
 	// Clear is a key, by its tmux name, that takes a line, or more, out of the input box, and does nothing at all to an
 	// empty one. "" where none does.

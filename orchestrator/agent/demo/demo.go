@@ -40,7 +40,8 @@ type agent struct {
 // (0). -p runs one turn instead, prints the answer and returns 0, 1 when the turn failed, 130 after SIGINT; nobody can be
 // asked then, so every question is refused. SIGHUP and SIGTERM end it with 129 and 143; with DEMO_IGNORE_HUP=1 it
 // outlives its terminal, and only SIGTERM ends it. With DEMO_PUT_BACK=1 a prompt that is interrupted before anything is
-// said is put back into the input line, as other agents do.
+// said is put back into the input line, as other agents do. With DEMO_DEAF=1 it draws its input line before it reads from
+// the terminal, and loses the first paste.
 func Main(args []string, in io.Reader, out, errw io.Writer, env []string) int {
 	o, err := parseOptions(args)
 	switch {

@@ -43,6 +43,9 @@ func (a *agent) interactive(begin entry, o options, signals <-chan os.Signal, in
 		return d.code
 	}
 	a.emit(begin) // from here on it takes pasted prompts
+	if lookup(a.env, "DEMO_DEAF") == "1" {
+		d.deaf(chunks)
+	}
 	t.print("demo agent in " + a.dir + "\nconversation " + a.conversation.id + "\n")
 	d.replay()
 	if prompt := strings.TrimSpace(o.prompt); prompt != "" {
@@ -77,6 +80,18 @@ func (d *dialogue) trusted(chunks <-chan []byte, signals <-chan os.Signal) bool 
 			}
 		}
 	}
+}
+
+// deaf shows an input box and loses what is typed into it first, then draws everything anew.
+func (d *dialogue) deaf(chunks <-chan []byte) {
+	d.print("> ")
+	for chunk := range chunks {
+		if bytes.HasSuffix(chunk, []byte(pasteEnd)) {
+			break
+		}
+	}
+	d.print("\x1b[2J\x1b[H")
+	time.Sleep(500 * time.Millisecond)
 }
 
 // replay shows what a resumed conversation holds.
