@@ -50,13 +50,13 @@ func TestPromptThatJoinsATurnHasArrived(t *testing.T) {
 // codex keeps a prompt that comes while a tool runs to itself, and only its list of prompts says that it took it.
 func TestPromptThatCodexTookWhileItRunsATool(t *testing.T) {
 	const id, other, prompt = "01a1fb99-2663-7c13-80b5-311c45f2f134", "01a1fba0-7348-7553-975f-87745a66d304", "go on\nand \"on\""
-	home := t.TempDir()
-	rollout := filepath.Join(home, "sessions", "2026", "11", "21", "rollout-2026-11-21T00-54-40-"+id+".jsonl")
+	user := t.TempDir()
+	rollout := filepath.Join(user, "sessions", "2026", "11", "21", "rollout-2026-11-21T00-54-40-"+id+".jsonl")
 	if err := os.MkdirAll(filepath.Dir(rollout), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	appendTo(t, rollout, `{"type":"session_meta","payload":{"id":"`+id+`"}}`)
-	history := filepath.Join(home, "history.jsonl")
+	history := filepath.Join(user, "history.jsonl")
 	took := func(conversation, text string) {
 		appendTo(t, history, `{"session_id":"`+conversation+`","ts":`+fmt.Sprint(time.Now().Unix())+`,"text":"`+text+`"}`)
 	}
@@ -64,7 +64,7 @@ func TestPromptThatCodexTookWhileItRunsATool(t *testing.T) {
 	cli, _ := agent.New(nil).Get("codex")
 	p := &Paw{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now, CLIs: agent.New(nil)}
 	s := &session.Session{Name: "shop"}
-	w := &session.Worktree{Agent: "one", CLI: "codex", ConversationIDs: []string{id}, Environment: map[string]string{"CODEX_HOME": home}}
+	w := &session.Worktree{Agent: "one", CLI: "codex", ConversationIDs: []string{id}, Environment: map[string]string{"CODEX_HOME": user}}
 	one := turn.New(p.turnDir("shop", "one"), 1, p.Now)
 	if err := one.Start(turn.Start{Type: turn.TypePrompt, Prompt: prompt, TurnID: "t1"}); err != nil {
 		t.Fatal(err)

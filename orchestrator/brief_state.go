@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,7 +96,7 @@ func turnWord(r turn.Record) string {
 	case turn.InProgress:
 		return "without an end"
 	default:
-		return firstOf(r.Outcome, "finished")
+		return cmp.Or(r.Outcome, "finished")
 	}
 }
 

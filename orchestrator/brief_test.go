@@ -144,20 +144,6 @@ func TestBriefState(t *testing.T) {
 	}
 }
 
-// TestBadEnds: how a turn ended is said behind its last message, and nowhere for one that left none.
-func TestBadEnds(t *testing.T) {
-	messages := talk(t, "1 u one\n2 a half\n4 s interrupted\n11 u two\n12 a done\n31 u four\n32 a failed")
-	turns := turnsOf(t, "1 3 one\n11 13 two\n21 22 three\n31 33 four")
-	turns[0].State, turns[0].Reason = turn.Aborted, turn.ReasonInterrupted
-	turns[1].State, turns[1].Outcome = turn.Finished, "success"
-	turns[2].State, turns[2].Reason = turn.Aborted, turn.ReasonCrash
-	turns[3].State, turns[3].Outcome = turn.Finished, "failure"
-	want := map[int]string{2: "turn 1: interrupted", 6: "turn 4: failure"}
-	if diff := cmp.Diff(want, badEnds(messages, turns)); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
-}
-
 func TestBuildBriefWithoutPrompt(t *testing.T) {
 	text, _ := BuildBrief(Brief{CLI: "claude", Limit: 4 << 10, Messages: []history.Message{said(history.RoleUser, "hello")}})
 	if !strings.HasSuffix(text, "\n> hello\n\nThis is the end of that conversation. Do nothing yet: answer only that you are ready, and wait for the user's next prompt.\n") {

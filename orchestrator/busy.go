@@ -35,7 +35,7 @@ const youngGrace = 5 * time.Second
 // reported yet. It is asked of the same facts as the refusal: the agent may report between two looks.
 func (f facts) anyYoung(agents []string) bool {
 	return slices.ContainsFunc(f.agents, func(a agentFacts) bool {
-		return contains(agents, a.record.Agent) && a.young(f.now)
+		return slices.Contains(agents, a.record.Agent) && a.young(f.now)
 	})
 }
 
@@ -65,7 +65,7 @@ func (p *Paw) refuseStates(f facts, agents []string, harmless func(AgentStatus) 
 	for _, a := range p.statusOf(f).Agents {
 		what := fmt.Sprintf("a turn is in progress (%s)", a.State)
 		switch {
-		case !contains(agents, a.Record.Agent) || !slices.Contains(busyStates, a.State) || harmless(a):
+		case !slices.Contains(agents, a.Record.Agent) || !slices.Contains(busyStates, a.State) || harmless(a):
 			continue
 		case a.State == session.StateWaitingChildren && a.PID == 0:
 			continue // it does not run
@@ -84,7 +84,7 @@ func (p *Paw) refuseStates(f facts, agents []string, harmless func(AgentStatus) 
 // not be ended now, and must not be ended later, when nobody thinks of it any more.
 func refuseSilent(f facts, agents []string) error {
 	for _, a := range f.agents {
-		if f.tmux == session.TmuxUnknown && a.lock.State != session.LockFree && contains(agents, a.record.Agent) {
+		if f.tmux == session.TmuxUnknown && a.lock.State != session.LockFree && slices.Contains(agents, a.record.Agent) {
 			return failf(KindRefused, "%s: it runs, and %s", a.record.Agent, silence(f.tmuxErr)).hint("paw status %s", f.session.Name)
 		}
 	}

@@ -12,12 +12,11 @@ import (
 	"paw/session/turn"
 )
 
-// How long a deliverer waits: for a parent that is busy, for a child's CLI that
-// is about to exit, and for the hook that started it.
+// How long a deliverer waits: for a parent that is busy, and for a child's CLI
+// that is about to exit.
 const (
 	busyPatience    = 60 * time.Second
 	leavingPatience = 5 * time.Second
-	hookEndPatience = 10 * time.Second
 )
 
 // deliverer tells one parent how its children ended.
@@ -84,6 +83,9 @@ func withoutGone(err error) error {
 	return err
 }
 
+// hookEndPatience bounds how long a process waits for the hook that started it.
+const hookEndPatience = 10 * time.Second
+
 // awaitHook waits until the hook that started this process has ended.
 func awaitHook(ctx context.Context, hook int) {
 	for end := time.Now().Add(hookEndPatience); hook != 0 && os.Getppid() == hook && time.Now().Before(end) && ctx.Err() == nil; {
@@ -130,7 +132,7 @@ func (d *deliverer) once(ctx context.Context, occasion live.Occasion) (live.Verd
 		return live.Busy, nil // another prompt is being typed
 	}
 	defer unlock()
-	registry := live.NewRegistry(d.liveSource(s.Name, d.keyboard.panes))
+	registry := live.NewRegistry(d.liveSource(s.Name, d.keyboard.panes, notAtScreens))
 	parent, err := registry.Load(ctx, live.Branch{Repository: s.GitCommonDir, Name: w.Branch})
 	if errors.Is(err, live.ErrNoAgent) {
 		return live.NothingOwed, nil

@@ -8,14 +8,18 @@ import (
 	"paw/session"
 )
 
+// panesOf are the real panes, and the CLIs in them.
+type panesOf struct{ p *Paw }
+
 // paneKeyboard is the keyboard of the real panes.
 func (p *Paw) paneKeyboard() keyboard {
-	return keyboard{panes: p.askTmux, ready: p.readyPane, enter: p.enter, again: p.enterAgain, patience: confirmPatience}
+	real := panesOf{p}
+	return keyboard{panes: p.askTmux(), ready: real.ready, enter: real.enter, again: real.again, patience: confirmPatience}
 }
 
-// readyPane is the pane of an agent whose CLI takes a prompt now, else "".
-func (p *Paw) readyPane(ctx context.Context, s *session.Session, w *session.Worktree) string {
-	t, err := p.paneTypist(s, w, "results")
+// ready is the pane of an agent whose CLI takes a prompt now, else "".
+func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Worktree) string {
+	t, err := k.p.paneTypist(s, w, "results")
 	if err != nil {
 		return ""
 	}
@@ -35,8 +39,8 @@ func (p *Paw) paneTypist(s *session.Session, w *session.Worktree, prompt string)
 }
 
 // enter types a prompt, calls last and presses Enter.
-func (p *Paw) enter(ctx context.Context, s *session.Session, w *session.Worktree, pane, prompt string, last func() error) error {
-	t, err := p.paneTypist(s, w, prompt)
+func (k panesOf) enter(ctx context.Context, s *session.Session, w *session.Worktree, pane, prompt string, last func() error) error {
+	t, err := k.p.paneTypist(s, w, prompt)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotTyped, err)
 	}
@@ -53,9 +57,9 @@ func (p *Paw) enter(ctx context.Context, s *session.Session, w *session.Worktree
 	return t.enter(ctx)
 }
 
-// enterAgain presses Enter once more, unless the prompt is not in the box any more.
-func (p *Paw) enterAgain(ctx context.Context, s *session.Session, w *session.Worktree, pane, prompt string) error {
-	t, err := p.paneTypist(s, w, prompt)
+// again presses Enter once more, unless the prompt is not in the box any more.
+func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Worktree, pane, prompt string) error {
+	t, err := k.p.paneTypist(s, w, prompt)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"path/filepath"
@@ -90,7 +91,7 @@ func (p *Paw) turnEnd(ctx context.Context, m worktree.Manager, s *session.Sessio
 	case one.State == turn.InProgress:
 		return p.stateNow(ctx, m, s, w)
 	case one.After == "":
-		return p.commitAlone(w.Agent, one.Number, "end", firstOf(one.CommitHash, one.Head), byForce)
+		return p.commitAlone(w.Agent, one.Number, "end", cmp.Or(one.CommitHash, one.Head), byForce)
 	}
 	return one.After, nil
 }

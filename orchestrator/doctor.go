@@ -40,7 +40,7 @@ func (p *Paw) Doctor(ctx context.Context) []Finding {
 	}
 	if n, last := p.hookFailures(); n > 0 {
 		add(failf(KindError, "%d reports of hooks failed, last %s of %s at %s: %s", n, last.Event, last.Launch, last.At.Format(time.RFC3339), last.Error).
-			hint("cat %s", quote(p.hookLog())).hint("rm -f %s %s", quote(p.hookLog()), quote(p.hookLog()+".old")), "")
+			hint("cat %s", Quote(p.hookLog())).hint("rm -f %s %s", Quote(p.hookLog()), Quote(p.hookLog()+".old")), "")
 	}
 	sessions, problems, err := p.Store.List()
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *Paw) examineCLIs(ctx context.Context) []Finding {
 		switch note := info.VersionNote(); {
 		case info.Path == "":
 		case info.Err != nil:
-			found = append(found, Finding{Text: fmt.Sprintf("%s: does not say its version: %v", info.Name, info.Err), Hints: []string{quote(info.Path) + " --version"}})
+			found = append(found, Finding{Text: fmt.Sprintf("%s: does not say its version: %v", info.Name, info.Err), Hints: []string{Quote(info.Path) + " --version"}})
 		case note != "":
 			found = append(found, Finding{OK: true, Text: note, Hints: []string{"paw doctor --cli " + info.Name}})
 		case info.Standing == agent.StandingSame:

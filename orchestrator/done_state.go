@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -16,7 +17,7 @@ func (f turnFacts) holds() bool {
 func (f turnFacts) outcome() string {
 	word := f.done.Outcome
 	if f.last != nil && f.last.State == turn.Finished {
-		word = firstOf(word, f.last.Outcome)
+		word = cmp.Or(word, f.last.Outcome)
 	}
 	return word
 }
@@ -34,7 +35,7 @@ func withDone(st session.AgentStatus, f turnFacts) session.AgentStatus {
 	}
 	said := session.AgentStatus{State: session.StateCompleted, Since: at(since), Source: session.SourceRecord, Reason: firstLine(f.done.Message)}
 	if outcome := f.outcome(); failing(outcome) {
-		said.State, said.Reason = session.StateError, firstOf(said.Reason, outcome)
+		said.State, said.Reason = session.StateError, cmp.Or(said.Reason, outcome)
 	}
 	return said
 }

@@ -35,7 +35,7 @@ func (p *Paw) awaitDying(ctx context.Context, f facts) (facts, error) {
 // awaitEnd polls until nothing of those agents runs on or grace is over, and
 // returns those that do. One that was launched again is not waited for.
 func (p *Paw) awaitEnd(ctx context.Context, s *session.Session, dying []agentFacts, grace time.Duration) []agentFacts {
-	for end := time.Now().Add(grace); len(dying) > 0 && time.Now().Before(end) && ctx.Err() == nil; pause(ctx) {
+	for end := time.Now().Add(grace); len(dying) > 0 && time.Now().Before(end) && ctx.Err() == nil; settle(ctx, tick) {
 		processes := lookAtProcesses()
 		dying = slices.DeleteFunc(dying, func(a agentFacts) bool {
 			lock, err := p.probe(s.Name, a.record, processes)

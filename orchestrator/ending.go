@@ -23,7 +23,8 @@ const (
 )
 
 // endAgents kills the panes by id and ends what runs on of the agents' launches.
-func (p *Paw) endAgents(ctx context.Context, s *session.Session, f facts, target func(string) bool, stopped *Stopped) error {
+// It returns the agents that had a pane or ran.
+func (p *Paw) endAgents(ctx context.Context, s *session.Session, f facts, target func(string) bool) (ended []string, err error) {
 	var panes []string
 	var ending []agentFacts
 	for _, a := range f.agents {
@@ -31,18 +32,18 @@ func (p *Paw) endAgents(ctx context.Context, s *session.Session, f facts, target
 			continue
 		}
 		if err := p.withdrawLaunches(s.Name, a.record.Agent); err != nil {
-			return err
+			return ended, err
 		}
 		if a.pane != nil {
 			panes = append(panes, a.pane.ID)
 		}
 		if a.pane != nil || a.lock.State == session.LockHeld {
-			stopped.Agents = append(stopped.Agents, a.record.Agent)
+			ended = append(ended, a.record.Agent)
 		}
 		ending = append(ending, a) // also one whose CLI is dead: what it has started may still write files
 	}
 	if err := p.tmuxFor(s).KillPanes(ctx, panes); err != nil && !errors.Is(err, tmux.ErrNoServer) {
-		return tmuxError(err)
+		return ended, tmuxError(err)
 	}
 	p.Step("stop.panes-killed")
 	for _, a := range ending {
@@ -57,11 +58,11 @@ func (p *Paw) endAgents(ctx context.Context, s *session.Session, f facts, target
 	}
 	switch {
 	case len(left) == 0:
-		return nil
+		return ended, nil
 	case ctx.Err() != nil:
-		return failf(KindInterrupted, "%s: interrupted before it had ended", left[0].agent.record.Agent).hint("paw stop %s", s.Name)
+		return ended, failf(KindInterrupted, "%s: interrupted before it had ended", left[0].agent.record.Agent).hint("paw stop %s", s.Name)
 	}
-	return left[0].stubborn(s)
+	return ended, left[0].stubborn(s)
 }
 
 func signalOnce(sig syscall.Signal) func(pid int) {
@@ -95,7 +96,7 @@ func (r remains) stubborn(s *session.Session) error {
 // is over, and returns what does. Each process that is found is told once.
 func (p *Paw) awaitDeath(ctx context.Context, s *session.Session, agents []agentFacts, grace time.Duration, tell func(pid int)) []remains {
 	told := map[int]bool{}
-	for deadline := time.Now().Add(grace); ; pause(ctx) {
+	for deadline := time.Now().Add(grace); ; settle(ctx, tick) {
 		left := p.remaining(s, agents, tell != nil)
 		for _, r := range left {
 			for _, pid := range r.pids {

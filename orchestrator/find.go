@@ -117,7 +117,7 @@ func (p *Paw) recordError(name string, err error) error {
 	var corrupt *session.CorruptError
 	switch {
 	case errors.As(err, &corrupt):
-		return failf(KindError, "%w", err).hint("mv %s %s", quote(corrupt.Path), quote(corrupt.Path+".aside"))
+		return failf(KindError, "%w", err).hint("mv %s %s", Quote(corrupt.Path), Quote(corrupt.Path+".aside"))
 	case errors.As(err, &ambiguous):
 		return failf(KindUsage, "%w", err).hint("paw status --all")
 	case errors.As(err, &locked):

@@ -51,7 +51,7 @@ func (p *Paw) sendFirstPrompts(ctx context.Context, s *session.Session, jobs []j
 		}
 		p.say("%s: sending the first prompt once it is ready", j.agent)
 		path := p.promptPath(s.Name, j.agent)
-		if _, err := p.Send(ctx, s, j.agent, j.prompt, true); err != nil {
+		if _, err := p.sendPrompt(ctx, s, j.agent, j.prompt, true); err != nil {
 			j.notes = append(j.notes, "its first prompt was not sent ("+err.Error()+"); it is kept in "+path)
 			continue
 		}

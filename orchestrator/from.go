@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -107,8 +108,8 @@ func (p *Paw) fillOrigin(ctx context.Context, m worktree.Manager, s *session.Ses
 		}
 	}
 	if one != nil {
-		snapshot = firstOf(one.Snapshot, snapshot)
-		from.Conversation = firstOf(one.Conversation, from.Conversation)
+		snapshot = cmp.Or(one.Snapshot, snapshot)
+		from.Conversation = cmp.Or(one.Conversation, from.Conversation)
 		from.last = list.Turns[len(list.Turns)-1].Number == from.Turn
 	}
 	if snapshot == "" || snapshot == from.commit {

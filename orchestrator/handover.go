@@ -24,10 +24,10 @@ func (p *Paw) handOver(ctx context.Context, s *session.Session, a *addition, w *
 		a.notes[w.Agent] = append(a.notes[w.Agent], "it begins a fresh conversation: "+err.Error())
 		return
 	}
-	turns := from.turnsOf(from.talk)
+	said := from.turnsOf(from.talk)
 	text, told := BuildBrief(Brief{
 		Agent: from.Agent, CLI: from.source.CLI, Branch: from.source.Branch, Turn: from.Turn,
-		Messages: messages, Ends: badEnds(messages, turns), Elsewhere: turnsElsewhere(from.turns, from.talk),
+		Messages: messages, Ends: badEnds(messages, said), Elsewhere: turnsElsewhere(from.turns, from.talk),
 		State: briefState{Turns: from.turns, Work: p.workOf(ctx, a.m, from)},
 		Paths: relocate(from.source.WorktreePath, w.WorktreePath, p.getenv("HOME")), Prompt: prompt, Limit: p.Config.Agents.BriefKiB << 10,
 	})
@@ -57,8 +57,8 @@ func (p *Paw) messagesUntil(ctx context.Context, s *session.Session, from *origi
 	records, _ := p.turnDir(s.Name, from.source.Agent).Records()
 	for _, r := range records {
 		if r.Number == from.Turn {
-			turns, n := turnsIn(records, talk.ID, from.Turn)
-			from.messages = talk.Messages[:turnSpans(talk.Messages, turns)[n].to]
+			said, n := turnsIn(records, talk.ID, from.Turn)
+			from.messages = talk.Messages[:turnSpans(talk.Messages, said)[n].to]
 		}
 	}
 	return from.messages, nil
@@ -66,16 +66,16 @@ func (p *Paw) messagesUntil(ctx context.Context, s *session.Session, from *origi
 
 // turnsOf are the turns until the origin's that were in a conversation, those of which it is not known included.
 func (o *origin) turnsOf(conversation string) []turn.Record {
-	turns, _ := turnsIn(o.turns, conversation, o.Turn)
-	return turns
+	said, _ := turnsIn(o.turns, conversation, o.Turn)
+	return said
 }
 
 // badEnds says of turns that did not end well how they ended, by the index of the last message of each. A turn that no
 // message is of has none.
-func badEnds(messages []history.Message, turns []turn.Record) map[int]string {
+func badEnds(messages []history.Message, said []turn.Record) map[int]string {
 	ends := map[int]string{}
-	for n, at := range turnSpans(messages, turns) {
-		if end := badEnd(turns[n]); end != "" && at.to > at.from {
+	for n, at := range turnSpans(messages, said) {
+		if end := badEnd(said[n]); end != "" && at.to > at.from {
 			ends[at.to-1] = end
 		}
 	}

@@ -70,7 +70,7 @@ func (p *Paw) liveFactsOf(f facts, a agentFacts, settled *session.Session) live.
 	one := live.Facts{
 		Branch: branch(a.record.Agent), Parent: branch(a.record.Parent), Record: *settled.Worktree(a.record.Agent),
 		Status: status, Last: lastTurn(status, a.turns, unseenGrace),
-		Running:     alive && a.lock.State == session.LockHeld && !a.turns.headless && withdrawn(settled, &job{agent: a.record.Agent}) == "",
+		Running:     alive && a.lock.State == session.LockHeld && !a.turns.headless && withdrawn(settled, a.record.Agent, "") == "",
 		Exited:      a.lock.State == session.LockFree && (a.pane != nil && a.pane.Dead || a.pane == nil && a.record.Phase == session.PhaseExited),
 		TurnsUnseen: !a.turns.visible, Silent: status.Reason == reasonSilent,
 	}

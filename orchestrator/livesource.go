@@ -10,21 +10,16 @@ import (
 )
 
 // liveSource is where live sessions of one session come from; ask lists panes.
-func (p *Paw) liveSource(name string, ask askPanes) live.Source {
-	return p.liveSourceBy(name, func(ctx context.Context, s *session.Session) (facts, error) {
-		return p.observeWith(ctx, s, ask, notAtScreens)
-	})
-}
-
-// liveSourceBy is liveSource with another way to observe.
-func (p *Paw) liveSourceBy(name string, observe func(context.Context, *session.Session) (facts, error)) live.Source {
+// Whoever waits for an agent looks at screens as well, for dialogs of which
+// nothing else tells.
+func (p *Paw) liveSource(name string, ask askPanes, look closeness) live.Source {
 	return live.Source{
 		Read: func(ctx context.Context, of []live.Branch) (map[live.Branch]live.Facts, error) {
 			s, err := p.load(name)
 			if err != nil {
 				return nil, err
 			}
-			f, err := observe(ctx, s)
+			f, err := p.observeWith(ctx, s, ask, look)
 			if err != nil {
 				return nil, err
 			}

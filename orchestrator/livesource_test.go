@@ -37,7 +37,7 @@ func TestLiveSessionsComeFromDisk(t *testing.T) {
 	branch := func(name string) live.Branch {
 		return live.Branch{Repository: s.GitCommonDir, Name: s.Worktree(name).Branch}
 	}
-	registry := live.NewRegistry(f.p.liveSource(familySession, f.panes))
+	registry := live.NewRegistry(f.p.liveSource(familySession, f.panes, notAtScreens))
 	all, err := registry.Branches(t.Context())
 	if err != nil || !slices.Equal(all, []live.Branch{branch(parentName), branch("c")}) {
 		t.Errorf("branches %v, %v", all, err)
@@ -69,7 +69,7 @@ func TestLiveSessionsComeFromDisk(t *testing.T) {
 	if _, err := registry.Load(t.Context(), live.Branch{Repository: s.GitCommonDir, Name: "main"}); !errors.Is(err, live.ErrNoAgent) {
 		t.Errorf("a branch without an agent: %v", err)
 	}
-	if _, err := live.NewRegistry(f.p.liveSource("other", f.panes)).Load(t.Context(), branch("c")); kindOf(err) != KindNotFound {
+	if _, err := live.NewRegistry(f.p.liveSource("other", f.panes, notAtScreens)).Load(t.Context(), branch("c")); kindOf(err) != KindNotFound {
 		t.Errorf("a session that is not there: %v", err)
 	}
 }

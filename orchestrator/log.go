@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -51,8 +52,8 @@ func (p *Paw) Log(ctx context.Context, s *session.Session, agentName string, num
 		logged.Elsewhere = turnsElsewhere(records, logged.ID)
 		return logged, nil
 	}
-	turns, n := turnsIn(records, logged.ID, *number)
-	at := turnSpans(logged.Messages, turns)[n]
+	said, n := turnsIn(records, logged.ID, *number)
+	at := turnSpans(logged.Messages, said)[n]
 	logged.Messages = logged.Messages[at.from:at.to]
 	return logged, nil
 }
@@ -111,7 +112,7 @@ func (p *Paw) readConversation(ctx context.Context, s *session.Session, w *sessi
 	}
 	executable, _ := p.executable(cli) // only opencode has to be asked, and says so itself
 	spec := p.specFor(s, w, executable)
-	spec.ConversationID = firstOf(id, spec.ConversationID)
+	spec.ConversationID = cmp.Or(id, spec.ConversationID)
 	if spec.ConversationID == "" {
 		if ids, err := cli.Learn(ctx, spec); err == nil && len(ids) > 0 {
 			spec.ConversationID = ids[len(ids)-1] // a CLI that chooses its own ids, before a hook told of it

@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,7 +31,7 @@ func (p *Paw) watchWaits(ctx context.Context, s *session.Session, parents []stri
 		return
 	}
 	for _, a := range f.agents {
-		if a.pane != nil && !a.pane.Dead && contains(parents, a.record.Agent) {
+		if a.pane != nil && !a.pane.Dead && slices.Contains(parents, a.record.Agent) {
 			p.lookLater(ctx, s, a.record.Agent, watch{session: f.tmuxID, pane: a.pane.ID, mark: uuid.NewString()})
 		}
 	}

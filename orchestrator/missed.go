@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -69,7 +70,7 @@ func reported(later []turn.Event, e turn.Event) ([]turn.Event, turn.Event) {
 	if n == 0 || later[n-1].Kind != turn.KindPrompt || !samePrompt(later[n-1].Prompt, e.Prompt) {
 		return later, e
 	}
-	e.Queued, e.TurnID = e.Queued || later[n-1].Queued, firstOf(later[n-1].TurnID, e.TurnID)
+	e.Queued, e.TurnID = e.Queued || later[n-1].Queued, cmp.Or(later[n-1].TurnID, e.TurnID)
 	return later[:n-1], e
 }
 

@@ -36,7 +36,7 @@ func (p *Paw) Notify(ctx context.Context, o WaitOptions) (*Notified, error) {
 	if err := requireWritable(w, p.ownDirs(), nil, ""); err != nil {
 		return nil, err
 	}
-	notified, err := p.notify(ctx, s, w, o, p.askTmux)
+	notified, err := p.notify(ctx, s, w, o, p.askTmux())
 	if err == nil {
 		p.watchWaits(ctx, s, []string{w.Agent})
 	}
@@ -112,7 +112,7 @@ func (p *Paw) familyOf(ctx context.Context, s *session.Session, w *session.Workt
 	for _, child := range s.Children(w.Agent) {
 		branches = append(branches, live.Branch{Repository: s.GitCommonDir, Name: s.Worktree(child).Branch})
 	}
-	sessions, err := live.NewRegistry(p.liveSource(s.Name, ask)).LoadAll(ctx, branches)
+	sessions, err := live.NewRegistry(p.liveSource(s.Name, ask, notAtScreens)).LoadAll(ctx, branches)
 	if err != nil {
 		return live.Family{}, fmt.Errorf("%s: %w", w.Agent, err)
 	}

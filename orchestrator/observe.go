@@ -70,22 +70,18 @@ type panesOn struct {
 // askPanes lists the panes of the server that a session lives on.
 type askPanes func(context.Context, *session.Session) panesOn
 
-// askTmux lists the panes of the server a session lives on: one tmux client.
-func (p *Paw) askTmux(ctx context.Context, s *session.Session) panesOn {
-	server, panes, err := p.tmuxFor(s).Panes(ctx)
-	return panesOn{server, panes, err}
+// askTmux asks tmux itself: one client.
+func (p *Paw) askTmux() askPanes {
+	return func(ctx context.Context, s *session.Session) panesOn {
+		server, panes, err := p.tmuxFor(s).Panes(ctx)
+		return panesOn{server, panes, err}
+	}
 }
 
 // observe gathers the facts of one session: what tmux says and, in the
 // meantime, what files and locks say.
 func (p *Paw) observe(ctx context.Context, s *session.Session) (facts, error) {
-	return p.observeWith(ctx, s, p.askTmux, notAtScreens)
-}
-
-// observeClosely is observe for whoever waits for an agent: it looks at screens
-// as well, for dialogs of which nothing else tells.
-func (p *Paw) observeClosely(ctx context.Context, s *session.Session) (facts, error) {
-	return p.observeWith(ctx, s, p.askTmux, whereRunning)
+	return p.observeWith(ctx, s, p.askTmux(), notAtScreens)
 }
 
 // observeWith is observe with another way to list the panes, and with screens.

@@ -229,7 +229,7 @@ func (f *family) checkUnconfirmed() string {
 func (f *family) childFacts(name string) live.Facts {
 	f.tb.Helper()
 	s := f.record()
-	one, err := live.NewRegistry(f.p.liveSource(familySession, f.panes)).Load(f.tb.Context(), live.Branch{
+	one, err := live.NewRegistry(f.p.liveSource(familySession, f.panes, notAtScreens)).Load(f.tb.Context(), live.Branch{
 		Repository: s.GitCommonDir, Name: s.Worktree(name).Branch,
 	})
 	f.must(err)

@@ -431,7 +431,7 @@ func (f *family) enter(_ context.Context, _ *session.Session, w *session.Worktre
 func (f *family) facts() live.Family {
 	f.tb.Helper()
 	s := f.record()
-	all, err := live.NewRegistry(f.p.liveSource(familySession, f.panes)).Load(f.tb.Context(), live.Branch{
+	all, err := live.NewRegistry(f.p.liveSource(familySession, f.panes, notAtScreens)).Load(f.tb.Context(), live.Branch{
 		Repository: s.GitCommonDir, Name: s.Worktree(parentName).Branch,
 	})
 	f.must(err)

@@ -31,7 +31,7 @@ func (p *Paw) openPanes(ctx context.Context, s *session.Session, jobs []job) (*s
 			if !j.starts() || a == nil {
 				continue
 			}
-			if reason := withdrawn(rec, j); reason != "" {
+			if reason := withdrawn(rec, j.agent, j.parent); reason != "" {
 				j.refuse(errors.New(reason), "paw recover "+rec.Name)
 				continue
 			}
@@ -74,14 +74,14 @@ func (p *Paw) openPanes(ctx context.Context, s *session.Session, jobs []job) (*s
 
 // withdrawn says why an agent must not be started any more although start or
 // recover set out to: a stop or a remove came in between, of itself or of the
-// agent that is just spawning it. "" when it may.
-func withdrawn(s *session.Session, j *job) string {
-	if reason := withdrawal(s, j.agent); reason != "" {
+// parent that is just spawning it, "" for none. It is "" when the agent may start.
+func withdrawn(s *session.Session, agentName, parent string) string {
+	if reason := withdrawal(s, agentName); reason != "" {
 		return "it " + reason
 	}
-	if j.parent != "" {
-		if reason := withdrawal(s, j.parent); reason != "" {
-			return j.parent + " " + reason
+	if parent != "" {
+		if reason := withdrawal(s, parent); reason != "" {
+			return parent + " " + reason
 		}
 	}
 	if s.Status == session.StatusStopped {
@@ -150,7 +150,7 @@ func (p *Paw) placePanes(ctx context.Context, s *session.Session, f facts, add [
 	})
 	if errors.Is(err, tmux.ErrDuplicate) {
 		return failf(KindError, "tmux session %s is not of this session", s.Tmux.Session).
-			hint("tmux -S %s rename-session -t =%s OTHER", quote(s.Tmux.Socket), s.Tmux.Session)
+			hint("tmux -S %s rename-session -t =%s OTHER", Quote(s.Tmux.Socket), s.Tmux.Session)
 	}
 	if err != nil {
 		return tmuxError(err)

@@ -36,7 +36,7 @@ func (p *Paw) outlives(ctx context.Context, s *session.Session, name string, d t
 	if w == nil {
 		return false
 	}
-	for deadline := time.Now().Add(d); ; pause(ctx) {
+	for deadline := time.Now().Add(d); ; settle(ctx, tick) {
 		lock, err := p.probe(s.Name, *w, lookAtProcesses())
 		if err != nil || lock.State != session.LockHeld {
 			return false

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"paw/session"
 	"paw/worktree"
@@ -126,7 +127,7 @@ func (p *Paw) deleteSession(ctx context.Context, name string, known []string, la
 	defer cancel()
 	err := p.Store.Delete(ctx, name, func(rec *session.Session) error {
 		for _, w := range rec.Worktrees {
-			if !contains(known, w.Agent) {
+			if !slices.Contains(known, w.Agent) {
 				return failf(KindRefused, "%s: not deleted, %s was added in the meantime", name, w.Agent).hint("paw status %s", name)
 			}
 		}

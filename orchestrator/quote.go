@@ -2,8 +2,8 @@ package orchestrator
 
 import "strings"
 
-// quote makes text safe to paste into a shell inside a hint.
-func quote(text string) string {
+// Quote makes text safe to paste into a shell.
+func Quote(text string) string {
 	safe := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%,=", r)
 	}
@@ -12,6 +12,3 @@ func quote(text string) string {
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
-
-// Quote makes text safe to paste into a shell.
-func Quote(text string) string { return quote(text) }

@@ -43,14 +43,14 @@ const recordedSession = "s"
 
 func newRecorded(t *testing.T, conversation string) *recorded {
 	t.Helper()
-	dir := shortestDir(t)
+	dir := memoryDir(t)
 	repo := filepath.Join(dir, "repo")
 	r := &recorded{t: t, worktree: filepath.Join(dir, "a")}
 	r.git("init", "-q", "-b", "main", repo)
 	r.git("-C", repo, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first")
 	r.git("-C", repo, "worktree", "add", "-q", "-b", "b", r.worktree)
-	home := filepath.Join(dir, "home")
-	r.transcript = filepath.Join(home, ".claude", "projects", regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(r.worktree, "-"), conversation+".jsonl")
+	user := filepath.Join(dir, "home")
+	r.transcript = filepath.Join(user, ".claude", "projects", regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(r.worktree, "-"), conversation+".jsonl")
 	if err := os.MkdirAll(filepath.Dir(r.transcript), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func newRecorded(t *testing.T, conversation string) *recorded {
 	r.p = &Paw{
 		Paths: paths, Locks: session.Locks{Dir: paths.LocksDir()}, CLIs: agent.New(nil), Now: func() time.Time { return r.now },
 		Store: session.Store{Dir: paths.SessionsDir, LocksDir: paths.LocksDir()}, Step: func(string) {},
-		Env:      []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "PAW_LAUNCH=" + recordedSession + "/a/0"},
+		Env:      []string{"HOME=" + user, "PATH=" + os.Getenv("PATH"), "PAW_LAUNCH=" + recordedSession + "/a/0"},
 		follower: func(string, string) { r.following = true },
 	}
 	r.p.Config.Turns.SnapshotSeconds = 60
@@ -73,6 +73,16 @@ func newRecorded(t *testing.T, conversation string) *recorded {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// memoryDir is a folder on a file system where a sync costs nothing, if there is one.
+func memoryDir(t *testing.T) string {
+	dir, err := os.MkdirTemp("/dev/shm", "paw")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
 
 func (r *recorded) git(args ...string) string {

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,11 +116,12 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 			return Recovered{}, err
 		}
 	}
-	look := p.observeRevived
+	var f facts
 	if dryRun {
-		look = p.observe
+		f, err = p.observe(ctx, s)
+	} else {
+		f, err = p.observeRevived(ctx, s)
 	}
-	f, err := look(ctx, s)
 	if err != nil {
 		return Recovered{}, err
 	}
@@ -133,14 +135,14 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 		p.closeCutTurns(ctx, f)
 	}
 	if len(o.Agents) > 0 {
-		f.agents = slices.DeleteFunc(f.agents, func(a agentFacts) bool { return !contains(o.Agents, a.record.Agent) })
+		f.agents = slices.DeleteFunc(f.agents, func(a agentFacts) bool { return !slices.Contains(o.Agents, a.record.Agent) })
 	}
 	jobs, err := p.planRecover(ctx, f, o.Name != "")
 	if err != nil {
 		return Recovered{}, err
 	}
 	if dryRun {
-		waits, err := p.waitsOf(ctx, s, p.askTmux)
+		waits, err := p.waitsOf(ctx, s, p.askTmux())
 		return Recovered{Session: s, Results: withWaits(resultsOf(s, jobs), waits)}, err
 	}
 	rec, err := p.update(ctx, s.Name, func(rec *session.Session) error {
@@ -161,7 +163,7 @@ func (p *Paw) recoverSession(ctx context.Context, s *session.Session, o RecoverO
 	if err != nil {
 		return Recovered{}, err
 	}
-	waits, err := p.resumeWaits(ctx, s, p.askTmux)
+	waits, err := p.resumeWaits(ctx, s, p.askTmux())
 	if err != nil {
 		return Recovered{}, p.recordError(s.Name, err)
 	}
@@ -183,7 +185,7 @@ func intend(w *session.Worktree, j job) {
 		return
 	}
 	if w.Conversation() == j.planned {
-		w.AddConversation(firstOf(j.found, j.chosen))
+		w.AddConversation(cmp.Or(j.found, j.chosen))
 	}
 	if w.Phase == session.PhaseStopping || w.Phase == session.PhaseStopped || w.Phase == session.PhaseExited {
 		w.Phase = session.PhaseLive
@@ -204,7 +206,7 @@ func (p *Paw) observeRevived(ctx context.Context, s *session.Session) (facts, er
 		return f, fmt.Errorf("tmux server %d: %w", s.Tmux.ServerPID, revived)
 	}
 	for tries := 0; err == nil && f.tmux == session.TmuxUnknown && tries < 100; tries++ {
-		pause(ctx)
+		settle(ctx, tick)
 		f, err = p.observe(ctx, s)
 	}
 	return f, err

@@ -118,11 +118,11 @@ func planWorktree(f recoverFacts, j *job) bool {
 		if f.worktreeMissing {
 			what = fmt.Errorf("its worktree %s and its branch %s are gone", path, f.record.Branch)
 		}
-		j.refuse(what, fmt.Sprintf("git -C %s branch %s %s && paw recover %s", quote(f.repoPath), quote(f.record.Branch), f.lastCommit, f.sessionName))
+		j.refuse(what, fmt.Sprintf("git -C %s branch %s %s && paw recover %s", Quote(f.repoPath), Quote(f.record.Branch), f.lastCommit, f.sessionName))
 		return false
 	case lost && f.branchAt != "":
 		j.refuse(fmt.Errorf("its worktree is gone and its branch %s is checked out in %s", f.record.Branch, f.branchAt),
-			fmt.Sprintf("git -C %s switch --detach && paw recover %s", quote(f.branchAt), f.sessionName))
+			fmt.Sprintf("git -C %s switch --detach && paw recover %s", Quote(f.branchAt), f.sessionName))
 		return false
 	case f.worktreeMissing:
 		j.worktree = worktreeRestore

@@ -12,7 +12,7 @@ import (
 // waitsOf loads the agents of a session that are at work or wait, and their children, and returns the families of those
 // who wait, by name. It prompts nobody.
 func (p *Paw) waitsOf(ctx context.Context, s *session.Session, ask askPanes) (map[string]live.Family, error) {
-	registry := live.NewRegistry(p.liveSource(s.Name, ask))
+	registry := live.NewRegistry(p.liveSource(s.Name, ask, notAtScreens))
 	if err := registry.LoadActive(ctx); err != nil {
 		return nil, err
 	}

@@ -149,7 +149,8 @@ func (p *Paw) endForRemoval(ctx context.Context, s *session.Session, name string
 	if f.tmux == session.TmuxUnknown {
 		return failf(KindError, "%s: %s; its pane may still run", name, silence(f.tmuxErr)).hint("paw recover %s", s.Name)
 	}
-	return p.endAgents(ctx, s, f, func(agent string) bool { return agent == name }, &Stopped{})
+	_, err = p.endAgents(ctx, s, f, func(agent string) bool { return agent == name })
+	return err
 }
 
 // resumeRemoval goes on with a removal that was cut short.
@@ -194,7 +195,7 @@ func notRemoved(s *session.Session, w *session.Worktree, err error) error {
 	if refused.Hint != "" {
 		return e.hint("%s", refused.Hint)
 	}
-	return e.hint("git -C %s status --ignored", quote(w.WorktreePath)).hint("paw remove %s --force --session %s", w.Agent, s.Name)
+	return e.hint("git -C %s status --ignored", Quote(w.WorktreePath)).hint("paw remove %s --force --session %s", w.Agent, s.Name)
 }
 
 // betweenTurns refuses to end agents in the middle of a turn, unless by force, and
@@ -238,7 +239,7 @@ func (p *Paw) removable(ctx context.Context, m worktree.Manager, s *session.Sess
 		return dirt.Aside, nil
 	}
 	return nil, failf(KindRefused, "%s has %s", w.Agent, dirt.Summary()).
-		hint("git -C %s status --ignored", quote(w.WorktreePath)).
+		hint("git -C %s status --ignored", Quote(w.WorktreePath)).
 		hint("paw remove %s --force --session %s", w.Agent, s.Name)
 }
 

@@ -43,12 +43,12 @@ func (p *Paw) repair(ctx context.Context, s *session.Session) error {
 // wayBack is what a user can do when something else is where the worktree of an
 // agent was.
 func wayBack(s *session.Session, w *session.Worktree) string {
-	path := quote(w.WorktreePath)
+	path := Quote(w.WorktreePath)
 	switch info, err := os.Lstat(filepath.Join(w.WorktreePath, ".git")); {
 	case err != nil: // a folder of somebody
-		return fmt.Sprintf("mv %s %s && paw recover %s", path, quote(w.WorktreePath+".aside"), s.Name)
+		return fmt.Sprintf("mv %s %s && paw recover %s", path, Quote(w.WorktreePath+".aside"), s.Name)
 	case info.IsDir(): // a repository of its own
 		return fmt.Sprintf("paw remove %s --keep-worktree --session %s", w.Agent, s.Name)
 	}
-	return fmt.Sprintf("git -C %s worktree repair %s", quote(s.RepoPath), path)
+	return fmt.Sprintf("git -C %s worktree repair %s", Quote(s.RepoPath), path)
 }

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -57,7 +58,7 @@ func (p *Paw) lastCommitOf(entries []worktree.Entry, s *session.Session, w sessi
 		}
 	}
 	if last, err := p.turnDir(s.Name, w.Agent).Last(); err == nil && last != nil {
-		return firstOf(last.CommitHash, last.StartCommit, w.BaseCommit)
+		return cmp.Or(last.CommitHash, last.StartCommit, w.BaseCommit)
 	}
 	return w.BaseCommit
 }

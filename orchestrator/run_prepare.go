@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -75,7 +76,7 @@ func (r *headlessTurn) choose(ctx context.Context, executable string) error {
 	p.conversationFacts(ctx, r.s, r.cli, r.spec, &facts)
 	switch {
 	case facts.resumable:
-		r.spec.ConversationID = firstOf(facts.found, r.spec.ConversationID)
+		r.spec.ConversationID = cmp.Or(facts.found, r.spec.ConversationID)
 	case !r.cli.Facts().ChoosesID:
 		r.spec.ConversationID = ""
 	case !facts.keepID:

@@ -25,6 +25,13 @@ type Sent struct {
 // Send types a prompt into an agent's pane and confirms, by the event that the
 // CLI's hook sends, that it arrived. It never types into a dialog.
 func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt string, wait bool) (*Sent, error) {
+	defer p.claimAll(s.Name)
+	return p.sendPrompt(ctx, s, agentName, prompt, wait)
+}
+
+// sendPrompt types a prompt, waits until the CLI takes it where that is asked for,
+// and returns how it arrived.
+func (p *Paw) sendPrompt(ctx context.Context, s *session.Session, agentName, prompt string, wait bool) (*Sent, error) {
 	w, err := agentNamed(s, agentName)
 	if err != nil {
 		return nil, err
@@ -46,7 +53,6 @@ func (p *Paw) Send(ctx context.Context, s *session.Session, agentName, prompt st
 		return nil, err
 	}
 	defer unlock()
-	defer p.claimAll(s.Name)
 	// Whoever typed before may have begun the conversation that the prompt is looked for in.
 	if t.s, err = p.load(s.Name); err != nil {
 		return nil, err
@@ -189,6 +195,9 @@ func (p *Paw) launchOf(s *session.Session, w *session.Worktree) string {
 	}
 	return launchID(s.Name, w.Agent, lock.Holder.Generation)
 }
+
+// tick is how often what takes a moment is looked at again.
+const tick = 10 * time.Millisecond
 
 // settle waits for d, or until ctx is done.
 func settle(ctx context.Context, d time.Duration) {

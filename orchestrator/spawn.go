@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -28,7 +29,7 @@ type Spawned struct {
 // conversation, on a branch from the state that the caller is in now, with what it
 // has not committed. The caller's own worktree stays as it is.
 func (p *Paw) Spawn(ctx context.Context, o SpawnOptions) (*Spawned, error) {
-	s, w, err := p.caller("spawn", "paw add --cli "+firstOf(o.CLI, p.Config.DefaultCLI)+" --prompt "+quote(o.Prompt))
+	s, w, err := p.caller("spawn", "paw add --cli "+cmp.Or(o.CLI, p.Config.DefaultCLI)+" --prompt "+Quote(o.Prompt))
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func (p *Paw) Spawn(ctx context.Context, o SpawnOptions) (*Spawned, error) {
 	if p, err = p.asParent(s, w); err != nil {
 		return nil, err
 	}
-	o.CLI = firstOf(o.CLI, w.CLI)
+	o.CLI = cmp.Or(o.CLI, w.CLI)
 	if err := p.requireSpawning(ctx, s, w); err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func (p *Paw) sessionName(ctx context.Context, repository worktree.Repository, o
 	if o.Name != "" {
 		taken, _ := p.nameTaken(o.Name, true, repository, foreign, agents)
 		if taken == nil && used(o.Name) {
-			taken = space.taken(o.Name, agents)
+			taken = keptTurns(space, o.Name, agents)
 		}
 		if taken != nil {
 			return "", orName(taken, freeName(cut(o.Name, agents), 2, free), agents)
@@ -93,8 +93,8 @@ func anyBranch(refs map[string]string, name string, agents []plannedAgent) bool 
 	return false
 }
 
-// taken is the refusal of a name under which there are turns.
-func (space turnSpace) taken(name string, agents []plannedAgent) *Error {
+// keptTurns is the refusal of a name under which there are turns.
+func keptTurns(space turnSpace, name string, agents []plannedAgent) *Error {
 	earlier := space.of(name)
 	names := earlier.inRepository()
 	for _, a := range agents {

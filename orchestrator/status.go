@@ -72,7 +72,7 @@ func (p *Paw) Status(ctx context.Context, o StatusOptions) (statuses []SessionSt
 		}
 		answer := make(chan panesOn, 1)
 		answers[s.Tmux.Socket] = answer
-		go func() { answer <- p.askTmux(ctx, s) }()
+		go func() { answer <- p.askTmux()(ctx, s) }()
 	}
 	heard, processes := map[string]panesOn{}, lookAtProcesses()
 	all := make([]*facts, len(sessions))

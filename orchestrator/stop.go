@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"paw/session"
 	"paw/session/turn"
@@ -45,7 +46,7 @@ func (p *Paw) Stop(ctx context.Context, s *session.Session, o StopOptions) (*Sto
 		s = rec // with the agents that were added since it was loaded
 	}
 	targets := o.targets(s)
-	target := func(name string) bool { return contains(targets, name) }
+	target := func(name string) bool { return slices.Contains(targets, name) }
 	p.Step("stop.recorded")
 	f, err := p.observeRevived(ctx, s)
 	if err != nil {
@@ -55,7 +56,7 @@ func (p *Paw) Stop(ctx context.Context, s *session.Session, o StopOptions) (*Sto
 	if f.tmux == session.TmuxUnknown {
 		return nil, failf(KindError, "%s: %s; its panes may still run", s.Name, silence(f.tmuxErr)).hint("paw stop %s", s.Name)
 	}
-	if err := p.endAgents(ctx, s, f, target, stopped); err != nil {
+	if stopped.Agents, err = p.endAgents(ctx, s, f, target); err != nil {
 		return nil, err
 	}
 	for _, w := range s.Worktrees {
@@ -126,13 +127,4 @@ func (p *Paw) savePhase(ctx context.Context, name string, targets func(*session.
 		}
 		return nil
 	})
-}
-
-func contains(names []string, name string) bool {
-	for _, n := range names {
-		if n == name {
-			return true
-		}
-	}
-	return false
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"time"
 
 	"golang.org/x/term"
 
@@ -110,6 +109,3 @@ func (p *Paw) terminalSize() (width, height int) {
 	}
 	return width, height
 }
-
-// pause waits a moment, or until ctx is done.
-func pause(ctx context.Context) { settle(ctx, 10*time.Millisecond) }

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -75,7 +76,7 @@ func (p *Paw) listTurns(ctx context.Context, m worktree.Manager, s *session.Sess
 	for _, r := range records {
 		one := ListedTurn{
 			Record: r, Before: refs[turn.BeforeRef(w.TurnSession, r.Number)],
-			After: firstOf(r.Snapshot, refs[turn.TurnRef(w.TurnSession, r.Number)]), Head: refs[turn.HeadRef(w.TurnSession, r.Number)],
+			After: cmp.Or(r.Snapshot, refs[turn.TurnRef(w.TurnSession, r.Number)]), Head: refs[turn.HeadRef(w.TurnSession, r.Number)],
 		}
 		if at, there := tags[r.Number]; there {
 			if err := p.tagElsewhere(s, w, r.Number, at, r.CommitHash); err != nil {
@@ -121,14 +122,4 @@ func (p *Paw) asStatusHasIt(s *session.Session, w session.Worktree, last turn.Re
 		shown.Waiting, shown.Question = status.State == session.StateWaitingInput, status.Reason
 	}
 	return shown
-}
-
-// firstOf is the first text that is not empty.
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }

@@ -49,8 +49,8 @@ func (p *Paw) tagElsewhere(s *session.Session, w session.Worktree, n int, at, co
 		return nil
 	case commit == "":
 		return failf(KindError, "%s: turn %d: tag %s is on %.12s, and the turn has not finished", w.Agent, n, name, at).
-			hint("git -C %s tag -d %s", quote(s.GitCommonDir), name)
+			hint("git -C %s tag -d %s", Quote(s.GitCommonDir), name)
 	}
 	return failf(KindError, "%s: turn %d: tag %s is on %.12s, not on its commit %.12s", w.Agent, n, name, at, commit).
-		hint("git -C %s update-ref %s %s %s", quote(s.GitCommonDir), turn.TagRef(w.TurnSession, n), commit, at)
+		hint("git -C %s update-ref %s %s %s", Quote(s.GitCommonDir), turn.TagRef(w.TurnSession, n), commit, at)
 }

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -140,7 +141,7 @@ func (t *turns) endOf(ctx context.Context, one *turn.Turn, answer string) (head,
 	}
 	snapshot, missing := t.snapshotAfter(ctx, one.Number(), "")
 	head, err = t.head(ctx)
-	return head, snapshot, answer, firstOf(missing, note), err
+	return head, snapshot, answer, cmp.Or(missing, note), err
 }
 
 // finish ends a turn well: snapshot, END with the result, record, tag, in this
@@ -169,7 +170,7 @@ func (t *turns) finish(ctx context.Context, one *turn.Turn, answer string) (turn
 		}
 	}
 	if done := t.said(n); done != nil {
-		end.Outcome, end.Message = firstOf(done.Outcome, end.Outcome), firstOf(done.Message, end.Message)
+		end.Outcome, end.Message = cmp.Or(done.Outcome, end.Outcome), cmp.Or(done.Message, end.Message)
 	}
 	result, err := one.Finish(end)
 	if err != nil {

@@ -55,7 +55,7 @@ func (p *Paw) Wait(ctx context.Context, s *session.Session, o WaitOptions) (*Wai
 	for i, name := range names {
 		branches[i] = live.Branch{Repository: s.GitCommonDir, Name: s.Worktree(name).Branch}
 	}
-	registry := live.NewRegistry(p.liveSourceBy(s.Name, p.observeClosely))
+	registry := live.NewRegistry(p.liveSource(s.Name, p.askTmux(), whereRunning))
 	sessions, err := registry.LoadAll(ctx, branches)
 	if errors.Is(err, live.ErrNoAgent) {
 		return nil, failf(KindNotFound, "%s: an agent was removed just now", s.Name).hint("paw status %s", s.Name)

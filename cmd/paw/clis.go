@@ -35,7 +35,7 @@ func newCLIs(a *app) *cobra.Command {
 				case info.Err != nil:
 					version = "does not say"
 				}
-				rows = append(rows, []cell{{text: info.Name}, {text: firstLine(version)}, {text: home(info.Path)}, {text: info.Facts.Turns}})
+				rows = append(rows, []cell{{text: info.Name}, {text: firstLine(version)}, {text: shortened(info.Path)}, {text: info.Facts.Turns}})
 			}
 			a.printTable(a.stdout, "", rows)
 			for _, info := range infos {

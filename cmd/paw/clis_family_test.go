@@ -19,9 +19,9 @@ func TestCLIsFamily(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("claude and its child codex", func(t *testing.T) { family(t, "claude", "codex", paw, func(*cliWorld) {}) })
+	t.Run("claude and its child codex", func(t *testing.T) { playFamily(t, "claude", "codex", paw, func(*cliWorld) {}) })
 	t.Run("codex and its child claude", func(t *testing.T) {
-		family(t, "codex", "claude", paw, func(w *cliWorld) {
+		playFamily(t, "codex", "claude", paw, func(w *cliWorld) {
 			// docs/agents.md says so, with the name that paw has there.
 			w.write(filepath.Join(w.root, "home/.codex/rules"), "paw.rules",
 				fmt.Sprintf("prefix_rule(pattern=[%q, [\"spawn\", \"wait\", \"done\"]], decision=\"allow\")\n", paw))
@@ -33,7 +33,7 @@ func TestCLIsFamily(t *testing.T) {
 
 // family: the parent starts a child with its uncommitted work and ends its turn; when the child has ended it gets one
 // prompt, goes on, takes the work over and says that it is done.
-func family(t *testing.T, parent, child, paw string, prepare func(*cliWorld)) {
+func playFamily(t *testing.T, parent, child, paw string, prepare func(*cliWorld)) {
 	w := newCLIWorld(t, parent, child)
 	prepare(w)
 	t.Cleanup(func() {

@@ -28,7 +28,7 @@ file, .paw.toml of the repository, and PAW_* variables, the later over the earli
 				return a.printJSON(map[string]any{"version": 1, "config": p.Config.Config, "sources": p.Config.Sources, "untrusted": p.Config.Untrusted})
 			}
 			for _, source := range p.Config.Sources {
-				fmt.Fprintf(a.stdout, "# from %s: %s\n", home(source.Name), strings.Join(source.Keys, ", "))
+				fmt.Fprintf(a.stdout, "# from %s: %s\n", shortened(source.Name), strings.Join(source.Keys, ", "))
 			}
 			for _, c := range p.Config.Untrusted {
 				fmt.Fprintf(a.stdout, "# left out, not trusted: %s = %s\n", c.Key, strings.ReplaceAll(c.Text, "\n", "\n#   | "))

@@ -122,7 +122,7 @@ func (a *app) coloured() bool {
 
 // printStatus prints one session for people.
 func (a *app) printStatus(st orchestrator.SessionStatus, now time.Time) {
-	line := fmt.Sprintf("%s  %s  %s", st.Session.Name, a.colour(string(st.Status), string(st.Status)), home(st.Session.RepoPath))
+	line := fmt.Sprintf("%s  %s  %s", st.Session.Name, a.colour(string(st.Status), string(st.Status)), shortened(st.Session.RepoPath))
 	if st.Reason != "" {
 		line += "  (" + onOneLine(st.Reason) + ")"
 	}
@@ -176,7 +176,7 @@ var wouldBe = map[orchestrator.ResultKind]string{
 // one was refused.
 func (a *app) printResults(s *session.Session, results []orchestrator.Result, dryRun bool) bool {
 	refused := false
-	fmt.Fprintf(a.stdout, "%s  %s\n", s.Name, home(s.RepoPath))
+	fmt.Fprintf(a.stdout, "%s  %s\n", s.Name, shortened(s.RepoPath))
 	rows := make([][]cell, 0, len(results))
 	for _, r := range results {
 		word := string(r.Kind)
@@ -246,8 +246,8 @@ func (a *app) showPlan(steps []string) error {
 	return nil
 }
 
-// home shortens a path below the user's home directory.
-func home(path string) string {
+// shortened is a path with ~ for the home directory of the user.
+func shortened(path string) string {
 	dir, err := os.UserHomeDir()
 	if err == nil && dir != "/" && strings.HasPrefix(path, dir+"/") {
 		return "~" + path[len(dir):]
