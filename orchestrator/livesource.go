@@ -64,9 +64,9 @@ func (p *Paw) historyOf(ctx context.Context, s *session.Session, w *session.Work
 	if err != nil {
 		return nil, err
 	}
-	h := history.New()
+	talk := history.New()
 	for _, message := range found.Messages {
-		h.AddMessage(message)
+		talk.AddMessage(message)
 	}
-	return h, nil
+	return talk, nil
 }
