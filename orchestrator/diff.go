@@ -52,7 +52,7 @@ func (p *Paw) diffEnds(ctx context.Context, m worktree.Manager, s *session.Sessi
 		return "", "", err
 	}
 	first, last, ranged := strings.Cut(o.Range, "..")
-	byForce := forced{o.Force, "paw diff " + w.Agent + " " + o.Range + " --force"}
+	byForce := forced{yes: o.Force, command: "paw diff " + w.Agent + " " + o.Range + " --force"}
 	if !ranged {
 		one, err := turnNumbered(s, list, first)
 		if err != nil {

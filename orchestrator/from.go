@@ -57,7 +57,7 @@ func (p *Paw) originOf(ctx context.Context, m worktree.Manager, s *session.Sessi
 		return from, nil
 	}
 	command := fmt.Sprintf("paw add --cli %s --from %s --force", strings.Join(o.CLIs, ","), text)
-	return from, p.fillOrigin(ctx, m, s, from, list, forced{o.Force, command})
+	return from, p.fillOrigin(ctx, m, s, from, list, forced{yes: o.Force, command: command})
 }
 
 // lastFinished is the number of the last turn that finished, 0 when none has.

@@ -37,7 +37,7 @@ func (p *Paw) Rewind(ctx context.Context, s *session.Session, agentName string, 
 		if err != nil {
 			return "", err
 		}
-		return p.turnEnd(ctx, t.m, s, t.w, one, forced{force, fmt.Sprintf("paw rewind %s %d --force", agentName, n)})
+		return p.turnEnd(ctx, t.m, s, t.w, one, forced{yes: force, command: fmt.Sprintf("paw rewind %s %d --force", agentName, n)})
 	}, func(last *turn.Record) string {
 		if last == nil || last.Number <= n {
 			return ""
