@@ -71,7 +71,7 @@ func (t *copilotTalk) add(e copilotEvent) {
 	switch {
 	case e.AgentID != "":
 	case e.Type == "user.message" && (d.Source == "" || d.Source == "user"):
-		t.say(history.RoleUser, e.Timestamp, d.Content)
+		t.say(history.RoleUser, e.Timestamp, copilotTyped(t.ID, d.Content))
 	case e.Type == "user.message":
 		t.say(history.RoleSystem, e.Timestamp, d.Content)
 	case e.Type == "assistant.message":

@@ -70,7 +70,7 @@ func (c copilot) Events(name string, payload []byte) ([]turn.Event, error) {
 			e.Source = turn.SourceStartup
 		}
 	case name == "userPromptSubmitted":
-		e.Kind, e.Prompt = turn.KindPrompt, p.Prompt
+		e.Kind, e.Prompt = turn.KindPrompt, copilotTyped(p.SessionID, p.Prompt)
 		if strings.HasPrefix(p.Prompt, "<system_notification>") {
 			e.Type = turn.TypeNotification // copilot prompts itself when a command in the background has ended
 		}
