@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/orchestrator/agent"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -65,7 +66,7 @@ func (p *Paw) hook(ctx context.Context, cliName, event string, payload []byte) e
 			}
 		}()
 		for _, e := range events {
-			if e.Child || (cli.Facts().ChoosesID && foreignConversation(t.w, e)) {
+			if e.Child || foreignConversation(cli.Facts(), t.w.Conversation(), e) {
 				continue
 			}
 			if exits(e) {
@@ -101,16 +102,21 @@ func parseLaunch(text string) (sessionName, agentName string, generation int, ok
 	return parts[0], parts[1], generation, err == nil
 }
 
-// foreignConversation tells whether an event belongs to another conversation
-// than the agent's: a nested one, such as of a headless turn that the agent runs.
-// The agent's own changes only where the CLI says that it goes on with another.
-func foreignConversation(w *session.Worktree, e turn.Event) bool {
-	current := w.Conversation()
-	if current == "" || e.Conversation == "" || e.Conversation == current {
+// foreignConversation reports whether an event belongs to another conversation than the agent's current one: a nested one,
+// such as of a headless turn that the agent runs. The agent's own changes only where the CLI says that it goes on with
+// another. copilot calls that a new one, as it does the first.
+func foreignConversation(facts agent.Facts, current string, e turn.Event) bool {
+	if !facts.ChoosesID || current == "" || e.Conversation == "" || e.Conversation == current {
 		return false
 	}
-	goesOn := e.Source == turn.SourceClear || e.Source == turn.SourceResume || e.Source == turn.SourceFork || e.Source == turn.SourceCompact
-	return e.Kind != turn.KindSessionStart || !goesOn
+	if e.Kind != turn.KindSessionStart {
+		return true
+	}
+	switch e.Source {
+	case turn.SourceClear, turn.SourceResume, turn.SourceFork, turn.SourceCompact:
+		return false
+	}
+	return !facts.OwnHooks
 }
 
 // take applies one event to the agent's turns.

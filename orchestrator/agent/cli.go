@@ -131,5 +131,6 @@ type Facts struct {
 	Fork      string // whether one conversation can branch into two
 	Headless  string // the one-shot mode
 	Turns     string // what shows the end of a turn
+	OwnHooks  bool   // its hooks come with options of the command that paw makes: one that the agent itself runs has none
 	LateHooks bool   // its hooks report nothing before the first prompt
 }

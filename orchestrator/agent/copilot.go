@@ -109,5 +109,5 @@ func (copilot) Ready() Ready {
 func (copilot) Environment() []string { return []string{"COPILOT_HOME"} }
 
 func (copilot) Facts() Facts {
-	return Facts{ChoosesID: true, Resume: "exact, by id", Fork: "no", Headless: "copilot -p", Turns: "from hooks", LateHooks: true}
+	return Facts{ChoosesID: true, Resume: "exact, by id", Fork: "no", Headless: "copilot -p", Turns: "from hooks", OwnHooks: true, LateHooks: true}
 }
