@@ -36,7 +36,7 @@ func (q qwen) Events(name string, payload []byte) ([]turn.Event, error) {
 		e = p.event(turn.KindInput)
 		e.Message = toolQuestion(p.ToolName, p.ToolInput)
 	case name == "Notification" && p.NotificationType == "idle_prompt":
-		e = p.event(turn.KindInterrupt)
+		return qwenIdle(p), nil
 	case name == "Stop":
 		e = p.event(turn.KindEnd)
 		e.Message = p.LastAssistantMessage

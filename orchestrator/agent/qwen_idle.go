@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"encoding/json"
+	"strings"
+
+	"paw/session/turn"
+)
+
+// qwenIdle is what the notice says that qwen waits for a prompt. It comes after an Esc, which has no hook of its own, and
+// also after an answer and an error, whose hooks run at the same time and may be later: the record of the conversation
+// tells which of them it was. An answer is left to its own hook.
+func qwenIdle(p claudePayload) []turn.Event {
+	e := p.event(turn.KindInterrupt)
+	switch how, message := qwenEnding(p.TranscriptPath); how {
+	case qwenAnswered:
+		return nil
+	case qwenFailed:
+		e.Kind, e.Message = turn.KindError, message
+	}
+	return []turn.Event{e}
+}
+
+// How the work on the newest prompt of a conversation stands by its record.
+const (
+	qwenOpen     = iota // neither an answer nor an error is in the record
+	qwenAborted         // by the user
+	qwenFailed          // by an error of the API
+	qwenAnswered        // the model said its last
+)
+
+type qwenLine struct {
+	Type    string `json:"type"`
+	Message struct {
+		Parts []struct {
+			FunctionCall *struct{} `json:"functionCall"`
+		} `json:"parts"`
+	} `json:"message"`
+	Payload struct {
+		Event struct {
+			Name  string `json:"event.name"`
+			Error string `json:"error_message"`
+		} `json:"uiEvent"`
+	} `json:"systemPayload"`
+}
+
+// qwenEnding reads the record back to the newest prompt: an abort is final, otherwise what comes last counts, since errors
+// are tried again.
+func qwenEnding(path string) (how int, message string) {
+	_ = linesBack(path, func(raw []byte) bool {
+		var line qwenLine
+		if json.Unmarshal(raw, &line) != nil {
+			return true
+		}
+		event := line.Payload.Event
+		switch failed := strings.HasSuffix(event.Name, ".api_error"); {
+		case failed && strings.Contains(event.Error, "aborted"):
+			how = qwenAborted
+			return false
+		case line.Type == "user":
+			return false
+		case how != qwenOpen:
+		case failed:
+			how, message = qwenFailed, event.Error
+		case line.Type == "assistant" && !line.calls():
+			how = qwenAnswered
+		}
+		return line.Type != "tool_result"
+	})
+	return how, message
+}
+
+// calls reports whether the model wants the result of a tool.
+func (l qwenLine) calls() bool {
+	for _, part := range l.Message.Parts {
+		if part.FunctionCall != nil {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,62 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"paw/session/turn"
+)
+
+// qwen says that it is idle after each turn, at the same time as it says how the turn ended: what ends a turn here must
+// not be an end that the other hook reports.
+func TestQwenIdle(t *testing.T) {
+	data, err := os.ReadFile("testdata/qwen-ends.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	hang, aborted, prompt, failed := lines[7], lines[8], lines[9], lines[10]
+	call, result, answer := lines[2], lines[4], lines[6]
+	for _, c := range []struct {
+		name    string
+		lines   []string
+		kind    turn.Kind // "" for no event
+		message string
+	}{
+		{"Esc", []string{hang, aborted}, turn.KindInterrupt, ""},
+		{"Esc after some words", []string{hang, aborted, answer}, turn.KindInterrupt, ""},
+		{"Esc before anything", []string{prompt}, turn.KindInterrupt, ""},
+		{"Esc while a tool runs", []string{prompt, call}, turn.KindInterrupt, ""},
+		{"Esc after a tool", []string{prompt, call, result}, turn.KindInterrupt, ""},
+		{"an error", []string{prompt, failed}, turn.KindError, "401 fakellm scripted error 401"},
+		{"an error that was tried again", []string{prompt, failed, answer}, "", ""},
+		{"an answer", []string{prompt, call, result, answer}, "", ""},
+		{"an answer after an Esc", []string{hang, aborted, prompt, answer}, "", ""},
+		{"an error after an answer", []string{prompt, answer, prompt, failed}, turn.KindError, "401 fakellm scripted error 401"},
+		{"Esc after an answer", []string{prompt, answer, hang}, turn.KindInterrupt, ""},
+		{"no record", nil, turn.KindInterrupt, ""},
+	} {
+		path := filepath.Join(t.TempDir(), "c.jsonl")
+		if c.lines != nil {
+			if err := os.WriteFile(path, []byte(strings.Join(c.lines, "")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		payload, err := json.Marshal(map[string]string{"session_id": "c", "transcript_path": path, "notification_type": "idle_prompt"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		events, err := get(t, "qwen").Events("Notification", payload)
+		var kind turn.Kind
+		message := ""
+		if len(events) == 1 {
+			kind, message = events[0].Kind, events[0].Message
+		}
+		if err != nil || kind != c.kind || message != c.message {
+			t.Errorf("%s: %q %q, %v", c.name, kind, message, err)
+		}
+	}
+}
