@@ -47,18 +47,18 @@ func (p *Paw) messagesUntil(ctx context.Context, s *session.Session, from *origi
 	if from.messages != nil || from.unread != nil {
 		return from.messages, from.unread
 	}
-	talk, err := p.readConversation(ctx, s, from.source, from.Conversation)
+	read, err := p.readConversation(ctx, s, from.source, from.Conversation)
 	if err != nil {
 		from.unread = errors.New(unreadable(from.source, err))
 		return nil, from.unread
 	}
-	from.talk, from.messages = talk.ID, talk.Messages
+	from.talk, from.messages = read.ID, read.Messages
 	// Turns that came later are needed as well: the next one ends what belongs to this one.
 	records, _ := p.turnDir(s.Name, from.source.Agent).Records()
 	for _, r := range records {
 		if r.Number == from.Turn {
-			said, n := turnsIn(records, talk.ID, from.Turn)
-			from.messages = talk.Messages[:turnSpans(talk.Messages, said)[n].to]
+			said, n := turnsIn(records, read.ID, from.Turn)
+			from.messages = read.Messages[:turnSpans(read.Messages, said)[n].to]
 		}
 	}
 	return from.messages, nil
