@@ -41,7 +41,7 @@ fuzz:
 	go test ./config -run '^$$' -fuzz FuzzScan -fuzztime 20s -fuzzminimizetime 10x
 	go test ./session -run '^$$' -fuzz FuzzLoad -fuzztime 20s -fuzzminimizetime 10x
 	go test ./session/turn -run '^$$' -fuzz FuzzRead -fuzztime 20s -fuzzminimizetime 10x
-	go test ./orchestrator -run '^$$' -fuzz FuzzOrders -fuzztime 20s -fuzzminimizetime 10x
+	go test ./orchestrator/family -run '^$$' -fuzz FuzzOrders -fuzztime 20s -fuzzminimizetime 10x
 
 test-clis: tools build
 	@sh .ci/test-clis

@@ -5,6 +5,11 @@ import (
 	"errors"
 	"slices"
 
+	"paw/orchestrator/family"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/orchestrator/launch"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/worktree"
 )
@@ -41,68 +46,68 @@ func (a *addition) promptFor(agentName, prompt string) string {
 }
 
 // Add puts more agents into a running session.
-func (p *Paw) Add(ctx context.Context, s *session.Session, o AddOptions) (*Started, error) {
-	p, err := p.configuredFor(s)
+func Add(ctx context.Context, h *home.Home, s *session.Session, o AddOptions) (*Started, error) {
+	h, err := h.ConfiguredFor(s)
 	if err != nil {
 		return nil, err
 	}
 	check := func(agents []plannedAgent) error {
-		if err := p.requireTools(ctx); err != nil {
+		if err := h.RequireTools(ctx); err != nil {
 			return err
 		}
-		if err := p.requireCLIs(agents, o.Prompt); err != nil {
+		if err := requireCLIs(h, agents, o.Prompt); err != nil {
 			return err
 		}
 		if s.Status == session.StatusStopped {
-			return failf(KindError, "%s: is stopped", s.Name).hint("paw recover %s", s.Name)
+			return fault.New(fault.Failed, "%s: is stopped", s.Name).Hint("paw recover %s", s.Name)
 		}
 		return nil
 	}
 	if o.DryRun {
-		a, err := p.planAddition(ctx, s, o, check)
+		a, err := planAddition(ctx, h, s, o, check)
 		if err != nil {
 			return nil, err
 		}
 		return &Started{Session: s, Plan: append(describeStart(&a.draft, a.plans)[1:], a.steps...)}, nil
 	}
-	rec, a, err := p.amongOthers(ctx, s, func(s *session.Session) (*session.Session, *addition, error) {
-		a, err := p.planAddition(ctx, s, o, check)
+	rec, a, err := amongOthers(ctx, h, s, func(s *session.Session) (*session.Session, *addition, error) {
+		a, err := planAddition(ctx, h, s, o, check)
 		if err != nil {
 			return nil, nil, err
 		}
-		rec, err := p.recordAddition(ctx, s, a, o.Prompt, nil)
+		rec, err := recordAddition(ctx, h, s, a, o.Prompt, nil)
 		return rec, a, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	jobs := make([]job, len(a.draft.Worktrees))
+	jobs := make([]launch.Job, len(a.draft.Worktrees))
 	for i, w := range a.draft.Worktrees {
-		jobs[i] = job{agent: w.Agent, worktree: worktreeCreate, result: ResultFresh, prompt: a.promptFor(w.Agent, o.Prompt), notes: a.notes[w.Agent]}
+		jobs[i] = launch.Job{Agent: w.Agent, Worktree: launch.WorktreeCreate, Result: launch.ResultFresh, Prompt: a.promptFor(w.Agent, o.Prompt), Notes: a.notes[w.Agent]}
 	}
-	saved, results, err := p.bringUp(ctx, rec, jobs)
+	saved, results, err := launch.BringUp(ctx, h, rec, jobs)
 	if err != nil {
-		return nil, p.undoAdd(saved, a.plans, err)
+		return nil, launch.UndoAdd(h, saved, a.plans, err)
 	}
-	p.claimAll(s.Name)
-	return &Started{Session: saved, Results: results, Notes: p.notes(ctx, a.repository, &a.draft)}, nil
+	family.ClaimAll(h, s.Name)
+	return &Started{Session: saved, Results: results, Notes: notes(ctx, h, a.repository, &a.draft)}, nil
 }
 
 // amongOthers records agents while other paw processes may add some as well: a
 // plan that failed because they took its names is made again, from the record as
 // it is then.
-func (p *Paw) amongOthers(ctx context.Context, s *session.Session, try func(*session.Session) (*session.Session, *addition, error)) (*session.Session, *addition, error) {
+func amongOthers(ctx context.Context, h *home.Home, s *session.Session, try func(*session.Session) (*session.Session, *addition, error)) (*session.Session, *addition, error) {
 	for {
 		rec, a, err := try(s)
 		if err == nil {
 			return rec, a, nil
 		}
-		now, loadErr := p.load(s.Name)
-		if loadErr != nil || slices.Equal(agentNames(s), agentNames(now)) || ctx.Err() != nil {
+		now, loadErr := h.Load(s.Name)
+		if loadErr != nil || slices.Equal(home.AgentNames(s), home.AgentNames(now)) || ctx.Err() != nil {
 			return nil, nil, err
 		}
-		var e *Error
-		if errors.As(err, &e) && e.Kind == KindRefused {
+		var e *fault.Error
+		if errors.As(err, &e) && e.Kind == fault.Refused {
 			return nil, nil, err
 		}
 		s = now
@@ -111,20 +116,20 @@ func (p *Paw) amongOthers(ctx context.Context, s *session.Session, try func(*ses
 
 // planAddition decides on names, branches and places of new agents and refuses
 // what cannot work; check refuses what the caller cannot use. Nothing is written.
-func (p *Paw) planAddition(ctx context.Context, s *session.Session, o AddOptions, check func([]plannedAgent) error) (*addition, error) {
-	repository, err := p.repositoryOf(ctx, s)
+func planAddition(ctx context.Context, h *home.Home, s *session.Session, o AddOptions, check func([]plannedAgent) error) (*addition, error) {
+	repository, err := h.RepositoryOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	space, err := p.turnSpaceOf(ctx, repository)
+	space, err := turns.SpaceOf(ctx, h, repository)
 	if err != nil {
 		return nil, err
 	}
-	taken := space.agents(s.Name)
+	taken := space.Agents(s.Name)
 	for _, w := range s.Worktrees {
 		taken[w.Agent] = true
 	}
-	agents, err := planAgents(o.CLIs, o.Branches, p.CLIs, taken)
+	agents, err := planAgents(o.CLIs, o.Branches, h.CLIs, taken)
 	if err != nil {
 		return nil, err
 	}
@@ -132,32 +137,32 @@ func (p *Paw) planAddition(ctx context.Context, s *session.Session, o AddOptions
 		return nil, err
 	}
 	a := &addition{repository: repository, draft: *s, notes: map[string][]string{}, prompts: map[string]string{}}
-	a.m, a.draft.Worktrees = p.manager(a.repository), nil
+	a.m, a.draft.Worktrees = h.Manager(a.repository), nil
 	from := o.origin
 	if o.From != "" {
-		if from, err = p.originOf(ctx, a.m, s, o); err != nil {
+		if from, err = originOf(ctx, h, a.m, s, o); err != nil {
 			return nil, err
 		}
 	}
 	if from != nil {
 		o.Base = from.commit
 	}
-	base, err := p.baseCommit(ctx, a.m, o.Base)
+	base, err := baseCommit(ctx, a.m, o.Base)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.addAgents(ctx, &a.draft, a.m, agents, base); err != nil {
+	if err := addAgents(ctx, h, &a.draft, a.m, agents, base); err != nil {
 		return nil, err
 	}
 	if from != nil {
-		if err := p.startFrom(ctx, s, a, from, o.Prompt); err != nil {
+		if err := startFrom(ctx, h, s, a, from, o.Prompt); err != nil {
 			return nil, err
 		}
 	} else if err := a.takeBack(ctx); err != nil {
 		return nil, err
 	}
-	a.plans = plansOf(s, a.draft.Worktrees)
-	return a, conflict(a.m.Check(ctx, a.plans))
+	a.plans = home.PlansOf(s, a.draft.Worktrees)
+	return a, home.Conflict(a.m.Check(ctx, a.plans))
 }
 
 // takeBack lets new agents work in the worktrees of their branches that agents
@@ -180,11 +185,11 @@ func (a *addition) takeBack(ctx context.Context) error {
 // recordAddition writes the intent: the agents that are about to be made, and
 // their first prompt. check, which may be nil, looks at the record and has the
 // last word before them.
-func (p *Paw) recordAddition(ctx context.Context, s *session.Session, a *addition, prompt string, check func(*session.Session) error) (*session.Session, error) {
-	rec, err := p.update(ctx, s.Name, func(rec *session.Session) error {
+func recordAddition(ctx context.Context, h *home.Home, s *session.Session, a *addition, prompt string, check func(*session.Session) error) (*session.Session, error) {
+	rec, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
 		for _, w := range a.draft.Worktrees {
 			if rec.Worktree(w.Agent) != nil {
-				return failf(KindUsage, "agent %s: the name is taken", w.Agent)
+				return fault.New(fault.Usage, "agent %s: the name is taken", w.Agent)
 			}
 		}
 		if check != nil {
@@ -194,15 +199,15 @@ func (p *Paw) recordAddition(ctx context.Context, s *session.Session, a *additio
 		}
 		rec.Worktrees = append(rec.Worktrees, a.draft.Worktrees...)
 		for _, w := range a.draft.Worktrees {
-			if err := p.keepPrompt(rec, w, a.promptFor(w.Agent, prompt)); err != nil {
+			if err := launch.KeepPrompt(h, rec, w, a.promptFor(w.Agent, prompt)); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, p.recordError(s.Name, err)
+		return nil, h.RecordError(s.Name, err)
 	}
-	p.Step("add.recorded")
+	h.Step("add.recorded")
 	return rec, nil
 }

@@ -6,6 +6,9 @@ import (
 	"os"
 	"strings"
 
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
 	"paw/session"
 	"paw/tmux"
 )
@@ -15,49 +18,49 @@ var ErrNotATerminal = tmux.ErrNotATerminal
 
 // Attach shows a session in the user's terminal, with the pane of agentName
 // selected when it is not empty.
-func (p *Paw) Attach(ctx context.Context, s *session.Session, agentName string) error {
+func Attach(ctx context.Context, h *home.Home, s *session.Session, agentName string) error {
 	if agentName != "" {
-		if _, err := agentNamed(s, agentName); err != nil {
+		if _, err := home.AgentNamed(s, agentName); err != nil {
 			return err
 		}
 	}
-	f, err := p.observe(ctx, s)
+	f, err := fleet.Observe(ctx, h, s)
 	if err != nil {
 		return err
 	}
-	if f.tmux == session.TmuxUnknown {
-		return failf(KindError, "%s: %s", s.Name, silence(f.tmuxErr)).hint("paw recover %s", s.Name)
+	if f.Tmux == session.TmuxUnknown {
+		return fault.New(fault.Failed, "%s: %s", s.Name, fleet.Silence(f.TmuxErr)).Hint("paw recover %s", s.Name)
 	}
-	if f.tmux != session.TmuxAlive {
-		return failf(KindError, "%s: not running", s.Name).hint("paw recover %s", s.Name)
+	if f.Tmux != session.TmuxAlive {
+		return fault.New(fault.Failed, "%s: not running", s.Name).Hint("paw recover %s", s.Name)
 	}
 	pane := ""
 	if agentName != "" {
-		a := f.agent(agentName)
-		if a.pane == nil {
-			return failf(KindError, "%s: has no pane", agentName).hint("paw recover %s", s.Name)
+		a := f.Agent(agentName)
+		if a.Pane == nil {
+			return fault.New(fault.Failed, "%s: has no pane", agentName).Hint("paw recover %s", s.Name)
 		}
-		pane = a.pane.ID
+		pane = a.Pane.ID
 	}
-	err = p.tmuxFor(s).Attach(ctx, f.tmuxID, pane, os.Stdin, os.Stdout, os.Stderr)
+	err = h.TmuxFor(s).Attach(ctx, f.TmuxID, pane, os.Stdin, os.Stdout, os.Stderr)
 	switch {
 	case errors.Is(err, tmux.ErrNotATerminal):
-		return failf(KindError, "%s: cannot attach: %w", s.Name, ErrNotATerminal).hint("%s", strings.TrimSpace("paw attach "+s.Name+" "+agentName))
+		return fault.New(fault.Failed, "%s: cannot attach: %w", s.Name, ErrNotATerminal).Hint("%s", strings.TrimSpace("paw attach "+s.Name+" "+agentName))
 	case errors.Is(err, tmux.ErrNestedServer):
-		return failf(KindError, "%s: runs on another tmux server than the one you are in", s.Name).hint("env -u TMUX paw attach %s", s.Name)
+		return fault.New(fault.Failed, "%s: runs on another tmux server than the one you are in", s.Name).Hint("env -u TMUX paw attach %s", s.Name)
 	}
-	if p.serverLost(ctx, s, err) {
-		return failf(KindError, "%s: its tmux server has died", s.Name).hint("paw recover %s", s.Name)
+	if serverLost(ctx, h, s, err) {
+		return fault.New(fault.Failed, "%s: its tmux server has died", s.Name).Hint("paw recover %s", s.Name)
 	}
-	return tmuxError(err)
+	return home.TmuxError(err)
 }
 
 // serverLost reports whether an attached terminal ended with its server: tmux says that on the terminal alone.
-func (p *Paw) serverLost(ctx context.Context, s *session.Session, err error) bool {
+func serverLost(ctx context.Context, h *home.Home, s *session.Session, err error) bool {
 	var failed *tmux.Error
 	if !errors.As(err, &failed) || failed.ExitCode != 1 || strings.TrimSpace(failed.Stderr) != "" {
 		return false
 	}
-	f, err := p.observe(ctx, s)
-	return err == nil && f.tmux != session.TmuxAlive
+	f, err := fleet.Observe(ctx, h, s)
+	return err == nil && f.Tmux != session.TmuxAlive
 }

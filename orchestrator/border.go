@@ -2,10 +2,12 @@ package orchestrator
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 	"time"
 
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/orchestrator/live"
 	"paw/session"
 	"paw/session/turn"
 	"paw/tmux"
@@ -16,20 +18,20 @@ const borderPatience = time.Second
 
 // showOnBorder writes what the agent does on the border of its pane, after an event of its turns. The hook runs in that
 // pane, so tmux's own variables name it; a border is only a hint, so failures do not matter.
-func (p *Paw) showOnBorder(ctx context.Context, s *session.Session, agentName string) {
-	socket, _, inside := strings.Cut(p.getenv("TMUX"), ",")
-	pane := p.getenv("TMUX_PANE")
+func showOnBorder(ctx context.Context, h *home.Home, s *session.Session, agentName string) {
+	socket, _, inside := strings.Cut(h.Getenv("TMUX"), ",")
+	pane := h.Getenv("TMUX_PANE")
 	if !inside || pane == "" {
 		return
 	}
-	last, err := p.turnDir(s.Name, agentName).Last()
+	last, err := h.TurnDir(s.Name, agentName).Last()
 	if err != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, borderPatience)
 	defer cancel()
 	w := s.Worktree(agentName)
-	word := borderWord(last, p.getenv("PAW_LAUNCH"), w != nil && owed(*w))
+	word := borderWord(last, h.Getenv("PAW_LAUNCH"), w != nil && live.Owed(*w))
 	_ = tmux.New(socket).SetLabels(ctx, map[string]string{pane: agentName + ": " + word})
 }
 
@@ -58,39 +60,39 @@ var stateWords = map[session.State]string{
 
 // ShowStates writes the state of each agent of a session on the border of its pane where another one stands there: what
 // an agent does changes also without a hook. tmux itself calls it, as long as somebody looks at the session.
-func (p *Paw) ShowStates(ctx context.Context, sessionName string) error {
-	s, err := p.load(sessionName)
+func ShowStates(ctx context.Context, h *home.Home, sessionName string) error {
+	s, err := h.Load(sessionName)
 	if err == nil {
-		p, err = p.configuredFor(s)
+		h, err = h.ConfiguredFor(s)
 	}
 	if err != nil {
-		return withoutGone(err)
+		return home.UnlessGone(err)
 	}
-	p.showStates(ctx, s)
+	showStates(ctx, h, s)
 	return nil
 }
 
 // showStates is ShowStates for a session that was read already. A border is only a hint, so failures do not matter.
-func (p *Paw) showStates(ctx context.Context, s *session.Session) {
+func showStates(ctx context.Context, h *home.Home, s *session.Session) {
 	ctx, cancel := context.WithTimeout(ctx, borderPatience)
 	defer cancel()
-	f, err := p.observe(ctx, s)
+	f, err := fleet.Observe(ctx, h, s)
 	if err != nil {
 		return
 	}
 	labels := map[string]string{}
-	for i, st := range p.states(f) {
-		a := f.agents[i]
-		if a.pane == nil {
+	for i, st := range fleet.States(h, f) {
+		a := f.Agents[i]
+		if a.Pane == nil {
 			continue
 		}
-		label := a.record.Agent + ": " + wordOf(st)
-		if label != a.pane.Label {
-			labels[a.pane.ID] = label
+		label := a.Record.Agent + ": " + wordOf(st)
+		if label != a.Pane.Label {
+			labels[a.Pane.ID] = label
 		}
 	}
 	if len(labels) > 0 {
-		_ = p.tmuxFor(s).SetLabels(ctx, labels)
+		_ = h.TmuxFor(s).SetLabels(ctx, labels)
 	}
 }
 
@@ -100,16 +102,4 @@ func wordOf(st session.AgentStatus) string {
 		return reason
 	}
 	return stateWords[st.State]
-}
-
-// refreshCommand is the program that tmux runs to keep the borders of a session true while somebody looks at them. The
-// tmux server may have another environment than this command.
-func (p *Paw) refreshCommand(sessionName string) []string {
-	return []string{
-		"env", "HOME=" + p.getenv("HOME"),
-		"XDG_CONFIG_HOME=" + filepath.Dir(filepath.Dir(p.Paths.ConfigFile)),
-		"XDG_DATA_HOME=" + filepath.Dir(filepath.Dir(p.Paths.SessionsDir)),
-		"XDG_STATE_HOME=" + filepath.Dir(p.Paths.StateDir),
-		p.Executable, "__borders", sessionName,
-	}
 }

@@ -9,6 +9,8 @@ import (
 
 	"paw/config"
 	"paw/orchestrator/agent"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
 	"paw/worktree"
 )
 
@@ -27,18 +29,18 @@ type CLIInfo struct {
 // ListCLIs tells which CLIs paw knows, which are installed, and what paw can do
 // with each. Versions are asked for only when withVersions is set: some CLIs
 // take a second to start.
-func (p *Paw) ListCLIs(ctx context.Context, withVersions bool) []CLIInfo {
-	names := p.CLIs.Names()
+func ListCLIs(ctx context.Context, h *home.Home, withVersions bool) []CLIInfo {
+	names := h.CLIs.Names()
 	infos := make([]CLIInfo, len(names))
 	var group errgroup.Group
 	group.SetLimit(4)
 	for i, name := range names {
-		cli, _ := p.CLIs.Get(name)
-		infos[i] = CLIInfo{Name: name, Facts: cli.Facts(), IsDefault: name == p.Config.DefaultCLI}
+		cli, _ := h.CLIs.Get(name)
+		infos[i] = CLIInfo{Name: name, Facts: cli.Facts(), IsDefault: name == h.Config.DefaultCLI}
 		_, infos[i].Looked = agent.StandingOf(name, "")
-		executable, err := p.executable(cli)
+		executable, err := h.Program(cli)
 		if err != nil {
-			var e *Error
+			var e *fault.Error
 			if !errors.As(err, &e) {
 				infos[i].Err = err
 			}
@@ -49,7 +51,7 @@ func (p *Paw) ListCLIs(ctx context.Context, withVersions bool) []CLIInfo {
 			continue
 		}
 		group.Go(func() error {
-			infos[i].askVersion(ctx, cli, p.Env)
+			infos[i].askVersion(ctx, cli, h.Env)
 			return nil
 		})
 	}
@@ -58,17 +60,17 @@ func (p *Paw) ListCLIs(ctx context.Context, withVersions bool) []CLIInfo {
 }
 
 // CLI tells about one CLI, which must be installed.
-func (p *Paw) CLI(ctx context.Context, name string) (CLIInfo, error) {
-	cli, ok := p.CLIs.Get(name)
+func CLI(ctx context.Context, h *home.Home, name string) (CLIInfo, error) {
+	cli, ok := h.CLIs.Get(name)
 	if !ok {
-		return CLIInfo{}, failf(KindUsage, "%s: unknown CLI", name).hint("paw clis")
+		return CLIInfo{}, fault.New(fault.Usage, "%s: unknown CLI", name).Hint("paw clis")
 	}
-	executable, err := p.executable(cli)
+	executable, err := h.Program(cli)
 	if err != nil {
 		return CLIInfo{}, err
 	}
 	info := CLIInfo{Name: name, Path: executable, Facts: cli.Facts()}
-	info.askVersion(ctx, cli, p.Env)
+	info.askVersion(ctx, cli, h.Env)
 	return info, nil
 }
 
@@ -88,10 +90,10 @@ func (i CLIInfo) VersionNote() string {
 }
 
 // Trust remembers commands of the repository's configuration, word for word.
-func (p *Paw) Trust(commands []config.Command) error {
-	repository, err := worktree.Discover(p.Dir)
+func Trust(h *home.Home, commands []config.Command) error {
+	repository, err := worktree.Discover(h.Dir)
 	if err != nil {
 		return err
 	}
-	return p.Paths.Trust(repository.Path, commands)
+	return h.Paths.Trust(repository.Path, commands)
 }

@@ -12,6 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
 	"paw/session"
 )
 
@@ -23,44 +26,44 @@ type Finding struct {
 }
 
 // Doctor looks at everything paw depends on. It changes nothing.
-func (p *Paw) Doctor(ctx context.Context) []Finding {
+func Doctor(ctx context.Context, h *home.Home) []Finding {
 	var found []Finding
 	add := func(err error, fine string) {
 		if err == nil {
 			found = append(found, Finding{OK: true, Text: fine, Hints: []string{}})
 			return
 		}
-		found = append(found, Finding{Text: err.Error(), Hints: append([]string{}, hintsOf(err)...)})
+		found = append(found, Finding{Text: err.Error(), Hints: append([]string{}, fault.HintsOf(err)...)})
 	}
-	add(p.requireTools(ctx), "git and tmux are new enough")
-	add(p.writable(), "state and data folders can be written")
-	found = append(found, p.examineCLIs(ctx)...)
-	for _, c := range p.Config.Untrusted {
-		add(failf(KindError, "%s of this repository is not trusted: %s", c.Key, c.Text).hint("paw config trust"), "")
+	add(h.RequireTools(ctx), "git and tmux are new enough")
+	add(writable(h), "state and data folders can be written")
+	found = append(found, examineCLIs(ctx, h)...)
+	for _, c := range h.Config.Untrusted {
+		add(fault.New(fault.Failed, "%s of this repository is not trusted: %s", c.Key, c.Text).Hint("paw config trust"), "")
 	}
-	if n, last := p.hookFailures(); n > 0 {
-		add(failf(KindError, "%d reports of hooks failed, last %s of %s at %s: %s", n, last.Event, last.Launch, last.At.Format(time.RFC3339), last.Error).
-			hint("cat %s", Quote(p.hookLog())).hint("rm -f %s %s", Quote(p.hookLog()), Quote(p.hookLog()+".old")), "")
+	if n, last := h.HookFailures(); n > 0 {
+		add(fault.New(fault.Failed, "%d reports of hooks failed, last %s of %s at %s: %s", n, last.Event, last.Launch, last.At.Format(time.RFC3339), last.Error).
+			Hint("cat %s", fault.Quote(h.HookLog())).Hint("rm -f %s %s", fault.Quote(h.HookLog()), fault.Quote(h.HookLog()+".old")), "")
 	}
-	sessions, problems, err := p.Store.List()
+	sessions, problems, err := h.Store.List()
 	if err != nil {
 		add(err, "")
 	}
 	for _, problem := range problems {
-		add(p.recordError("", problem), "")
+		add(h.RecordError("", problem), "")
 	}
 	for _, s := range sessions {
-		if note := p.codexNote(s); note != "" { // said at the start too, where the session covers it at once
+		if note := codexNote(h, s); note != "" { // said at the start too, where the session covers it at once
 			found = append(found, Finding{OK: true, Text: note, Hints: []string{"paw config"}})
 			break
 		}
 	}
 	repositories := map[string]bool{}
 	for _, s := range sessions {
-		p.examineSession(ctx, s, add)
+		examineSession(ctx, h, s, add)
 		if !repositories[s.GitCommonDir] {
 			repositories[s.GitCommonDir] = true
-			p.examineRepository(ctx, s, add)
+			examineRepository(ctx, h, s, add)
 		}
 	}
 	return found
@@ -68,13 +71,13 @@ func (p *Paw) Doctor(ctx context.Context) []Finding {
 
 // examineCLIs looks at the versions of the installed CLIs. One that was never looked at need not be broken: the finding
 // says how to find out.
-func (p *Paw) examineCLIs(ctx context.Context) []Finding {
+func examineCLIs(ctx context.Context, h *home.Home) []Finding {
 	var found []Finding
-	for _, info := range p.ListCLIs(ctx, true) {
+	for _, info := range ListCLIs(ctx, h, true) {
 		switch note := info.VersionNote(); {
 		case info.Path == "":
 		case info.Err != nil:
-			found = append(found, Finding{Text: fmt.Sprintf("%s: does not say its version: %v", info.Name, info.Err), Hints: []string{Quote(info.Path) + " --version"}})
+			found = append(found, Finding{Text: fmt.Sprintf("%s: does not say its version: %v", info.Name, info.Err), Hints: []string{fault.Quote(info.Path) + " --version"}})
 		case note != "":
 			found = append(found, Finding{OK: true, Text: note, Hints: []string{"paw doctor --cli " + info.Name}})
 		case info.Standing == agent.StandingSame:
@@ -86,8 +89,8 @@ func (p *Paw) examineCLIs(ctx context.Context) []Finding {
 
 // writable looks whether the folders that every change needs can be written or
 // made. It makes none.
-func (p *Paw) writable() error {
-	for _, dir := range []string{p.Paths.SessionsDir, p.Paths.LocksDir(), p.Paths.LaunchDir()} {
+func writable(h *home.Home) error {
+	for _, dir := range []string{h.Paths.SessionsDir, h.Paths.LocksDir(), h.Paths.LaunchDir()} {
 		there := dir
 		_, err := os.Stat(there)
 		for ; errors.Is(err, fs.ErrNotExist); _, err = os.Stat(there) {
@@ -97,57 +100,55 @@ func (p *Paw) writable() error {
 			return err
 		}
 		if err := unix.Access(there, unix.W_OK|unix.X_OK); err != nil {
-			return failf(KindError, "%s: cannot be written: %w", there, err)
+			return fault.New(fault.Failed, "%s: cannot be written: %w", there, err)
 		}
 	}
 	return nil
 }
 
 // examineSession looks at the agents of one session.
-func (p *Paw) examineSession(ctx context.Context, s *session.Session, add func(error, string)) {
-	f, err := p.observe(ctx, s)
+func examineSession(ctx context.Context, h *home.Home, s *session.Session, add func(error, string)) {
+	f, err := fleet.Observe(ctx, h, s)
 	if err != nil {
 		add(err, "")
 		return
 	}
-	st := p.statusOf(f)
+	st := fleet.StatusOf(h, f)
 	bad := false
 	for _, a := range st.Agents {
 		suspended := a.State == session.StateSuspended || a.State == session.StateWaitingChildren && a.PID == 0
 		switch {
 		case a.Orphan:
 			bad = true
-			add(failf(KindError, "%s/%s: pid %d runs outside of tmux", s.Name, a.Record.Agent, a.PID).hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Agent, s.Name), "")
+			add(fault.New(fault.Failed, "%s/%s: pid %d runs outside of tmux", s.Name, a.Record.Agent, a.PID).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Agent, s.Name), "")
 		case s.Status == session.StatusActive && suspended && a.Record.Phase != session.PhaseStopped:
 			bad = true
-			add(failf(KindError, "%s/%s: suspended (%s)", s.Name, a.Record.Agent, a.Reason).hint("paw recover %s", s.Name), "")
+			add(fault.New(fault.Failed, "%s/%s: suspended (%s)", s.Name, a.Record.Agent, a.Reason).Hint("paw recover %s", s.Name), "")
 		}
-		if text := p.undelivered(s, a.Record.Agent); text != "" && a.lockFree() {
+		if text := fleet.Undelivered(h, s, a.Record.Agent); text != "" && a.LockFree() {
 			bad = true
-			add(failf(KindError, "%s/%s: %s", s.Name, a.Record.Agent, text), "")
+			add(fault.New(fault.Failed, "%s/%s: %s", s.Name, a.Record.Agent, text), "")
 		}
-		p.examineRecords(ctx, s, &a.Record, add)
+		examineRecords(ctx, h, s, &a.Record, add)
 	}
-	_, problems, _ := p.Turns(ctx, s, "") // examineRepository says where that is gone
+	_, problems, _ := Turns(ctx, h, s, "") // examineRepository says where that is gone
 	for _, problem := range problems {
 		bad = true
-		add(&Error{Kind: KindError, Message: s.Name + "/" + problem.Error(), Hints: hintsOf(problem)}, "")
+		add(&fault.Error{Kind: fault.Failed, Message: s.Name + "/" + problem.Error(), Hints: fault.HintsOf(problem)}, "")
 	}
 	if !bad {
 		add(nil, fmt.Sprintf("session %s is %s", s.Name, st.Status))
 	}
 }
 
-func (a AgentStatus) lockFree() bool { return a.PID == 0 }
-
 // examineRepository looks at the worktree registrations and the trash.
-func (p *Paw) examineRepository(ctx context.Context, s *session.Session, add func(error, string)) {
-	repository, err := p.repositoryOf(ctx, s)
+func examineRepository(ctx context.Context, h *home.Home, s *session.Session, add func(error, string)) {
+	repository, err := h.RepositoryOf(ctx, s)
 	if err != nil {
 		add(err, "")
 		return
 	}
-	m := p.manager(repository)
+	m := h.Manager(repository)
 	entries, err := m.List(ctx)
 	if err != nil {
 		add(err, "")
@@ -155,7 +156,7 @@ func (p *Paw) examineRepository(ctx context.Context, s *session.Session, add fun
 	}
 	for _, e := range entries {
 		if e.Head == "" && !e.Bare {
-			add(failf(KindError, "%s: a half-made worktree registration, %s", s.RepoPath, e.AdminDir).hint("paw recover %s", s.Name), "")
+			add(fault.New(fault.Failed, "%s: a half-made worktree registration, %s", s.RepoPath, e.AdminDir).Hint("paw recover %s", s.Name), "")
 		}
 	}
 	if kept := keptTrash(m); kept != "" {

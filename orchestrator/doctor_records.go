@@ -7,17 +7,19 @@ import (
 	"slices"
 	"strings"
 
+	"paw/orchestrator/home"
+	"paw/orchestrator/talk"
 	"paw/session"
 )
 
 // examineRecords names the types of records that an agent's CLI writes and that paw has never seen: nothing that was
 // said is missing, but the CLI may be newer than what paw knows of it. A conversation that is not there has none.
-func (p *Paw) examineRecords(ctx context.Context, s *session.Session, w *session.Worktree, add func(error, string)) {
-	cli, known := p.CLIs.Get(w.CLI)
+func examineRecords(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, add func(error, string)) {
+	cli, known := h.CLIs.Get(w.CLI)
 	if !known || w.TranscriptPath == "" {
 		return // without a file, such as opencode's, it would have to be started
 	}
-	found, err := p.readConversation(ctx, s, w, "")
+	found, err := talk.Read(ctx, h, s, w, "")
 	if err != nil || len(found.Unknown) == 0 {
 		return
 	}
@@ -26,8 +28,8 @@ func (p *Paw) examineRecords(ctx context.Context, s *session.Session, w *session
 		counts = append(counts, fmt.Sprintf("%s (%d)", name, found.Unknown[name]))
 	}
 	program := w.CLI
-	if executable, err := p.executable(cli); err == nil {
-		if version, err := cli.Version(ctx, executable, p.Env); err == nil {
+	if executable, err := h.Program(cli); err == nil {
+		if version, err := cli.Version(ctx, executable, h.Env); err == nil {
 			program += " " + version
 		}
 	}

@@ -6,6 +6,12 @@ import (
 	"strings"
 	"unicode"
 
+	"paw/orchestrator/family"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/orchestrator/live"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -16,8 +22,8 @@ type DoneOptions struct {
 	Message string
 }
 
-// Done is how the word of an agent was taken.
-type Done struct {
+// Said is how the word of an agent was taken.
+type Said struct {
 	Agent   string
 	Turn    int  // 0 for an agent that had no turn yet
 	Open    bool // the turn goes on until the CLI ends it
@@ -29,75 +35,48 @@ const maxOutcome = 64
 
 // Done records that the agent which calls paw has finished its work. It holds
 // for the turn that is open, else for the last one; a later turn takes it back.
-func (p *Paw) Done(ctx context.Context, o DoneOptions) (*Done, error) {
-	s, w, err := p.caller("done", "paw help agents")
+func Done(ctx context.Context, h *home.Home, o DoneOptions) (*Said, error) {
+	s, w, err := h.Caller("done", "paw help agents")
 	if err != nil {
 		return nil, err
 	}
 	if strings.ContainsFunc(o.Outcome, unicode.IsSpace) || len(o.Outcome) > maxOutcome {
-		return nil, failf(KindUsage, "--outcome %q: not a word of at most %d characters", o.Outcome, maxOutcome).hint("paw done --help")
+		return nil, fault.New(fault.Usage, "--outcome %q: not a word of at most %d characters", o.Outcome, maxOutcome).Hint("paw done --help")
 	}
-	if err := requireWritable(w, p.ownDirs(), nil, ""); err != nil {
+	if err := home.RequireWritable(w, h.OwnDirs(), nil, ""); err != nil {
 		return nil, err
 	}
-	last, err := p.turnDir(s.Name, w.Agent).Last()
+	last, err := h.TurnDir(s.Name, w.Agent).Last()
 	if err != nil {
 		return nil, err
 	}
-	said := &Done{Agent: w.Agent, Outcome: o.Outcome}
+	said := &Said{Agent: w.Agent, Outcome: o.Outcome}
 	if last != nil {
 		said.Turn, said.Open = last.Number, last.State == turn.InProgress
 	}
-	_, err = p.update(ctx, s.Name, func(rec *session.Session) error {
-		w, err := agentNamed(rec, said.Agent)
+	_, err = h.Update(ctx, s.Name, func(rec *session.Session) error {
+		w, err := home.AgentNamed(rec, said.Agent)
 		if err == nil {
-			w.Done = &session.Done{Turn: said.Turn, Outcome: o.Outcome, Message: strings.TrimSpace(o.Message), At: p.Now().UTC()}
+			w.Done = &session.Done{Turn: said.Turn, Outcome: o.Outcome, Message: strings.TrimSpace(o.Message), At: h.Now().UTC()}
 		}
 		return err
 	})
 	if err != nil {
-		return nil, p.recordError(s.Name, err)
+		return nil, h.RecordError(s.Name, err)
 	}
-	p.Step("done.recorded")
-	if cli, known := p.CLIs.Get(w.CLI); said.Open && known && cli.Facts().Turns == turnsOfPaw {
+	h.Step("done.recorded")
+	if cli, known := h.CLIs.Get(w.CLI); said.Open && known && cli.Facts().Turns == fleet.TurnsOfPaw {
 		said.Open = false
-		err = p.endOwnTurn(ctx, s, w)
+		err = turns.EndOwn(ctx, h, s, w)
 	}
 	if !said.Open {
-		p.claimAfter(s.Name, w.Agent, Claim{})
+		family.ClaimAfter(h, s.Name, w.Agent, live.Claim{})
 	}
 	return said, err
 }
 
-// endOwnTurn finishes the open turn of a CLI without hooks: nobody else would
-// see its end.
-func (p *Paw) endOwnTurn(ctx context.Context, s *session.Session, w *session.Worktree) error {
-	return p.withTurns(ctx, s, w, func(t *turns) error {
-		one, err := t.open()
-		if err != nil || one == nil {
-			return err
-		}
-		_, err = t.finish(ctx, one, "")
-		return err
-	})
-}
-
-// said is what the agent said of its work in turn n, nil when it said nothing.
-// It has said it since t was made, so the record is read again.
-func (t *turns) said(n int) *session.Done {
-	rec, err := t.p.Store.Load(t.s.Name)
-	if err != nil || rec == nil {
-		return nil
-	}
-	w := rec.Worktree(t.w.Agent)
-	if w == nil || w.Done == nil || w.Done.Turn != n {
-		return nil
-	}
-	return w.Done
-}
-
 // String says what was recorded, and what is left to do.
-func (d *Done) String() string {
+func (d *Said) String() string {
 	text := d.Agent + ": done"
 	if d.Turn > 0 {
 		text += fmt.Sprintf(" with turn %d", d.Turn)

@@ -8,7 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/orchestrator/launch"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/history"
 	"paw/session/turn"
@@ -33,21 +36,21 @@ type origin struct {
 
 // originOf reads "AGENT[@N]": the end of turn N of an agent of the session, its
 // base for 0. Without N it is the last finished turn.
-func (p *Paw) originOf(ctx context.Context, m worktree.Manager, s *session.Session, o AddOptions) (*origin, error) {
+func originOf(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, o AddOptions) (*origin, error) {
 	text := o.From
 	name, number, numbered := strings.Cut(text, "@")
-	w, err := agentNamed(s, name)
+	w, err := home.AgentNamed(s, name)
 	if err != nil {
 		return nil, err
 	}
-	list, _, err := p.listTurns(ctx, m, s, *w)
+	list, _, err := turns.List(ctx, h, m, s, *w)
 	if err != nil {
 		return nil, err
 	}
 	from := &origin{Origin: session.Origin{Agent: name}, source: w}
 	if numbered {
 		if from.Turn, err = strconv.Atoi(number); err != nil || from.Turn < 0 {
-			return nil, failf(KindUsage, "--from %s: %q is not the number of a turn", text, number).hint("paw turns %s %s", s.Name, name)
+			return nil, fault.New(fault.Usage, "--from %s: %q is not the number of a turn", text, number).Hint("paw turns %s %s", s.Name, name)
 		}
 	} else if from.Turn = lastFinished(list); from.Turn == 0 {
 		from.notes = append(from.notes, name+" has finished no turn yet: it begins where "+name+" began")
@@ -57,11 +60,11 @@ func (p *Paw) originOf(ctx context.Context, m worktree.Manager, s *session.Sessi
 		return from, nil
 	}
 	command := fmt.Sprintf("paw add --cli %s --from %s --force", strings.Join(o.CLIs, ","), text)
-	return from, p.fillOrigin(ctx, m, s, from, list, forced{yes: o.Force, command: command})
+	return from, fillOrigin(ctx, h, m, s, from, list, turns.Forced{Yes: o.Force, Command: command})
 }
 
 // lastFinished is the number of the last turn that finished, 0 when none has.
-func lastFinished(list AgentTurns) int {
+func lastFinished(list turns.Sequence) int {
 	last := 0
 	for _, one := range list.Turns {
 		if one.State == turn.Finished {
@@ -73,9 +76,9 @@ func lastFinished(list AgentTurns) int {
 
 // fillOrigin finds commit, uncommitted work and conversation of a turn from 1 on.
 // The tag alone is enough: logs and snapshots may be gone.
-func (p *Paw) fillOrigin(ctx context.Context, m worktree.Manager, s *session.Session, from *origin, list AgentTurns, byForce forced) error {
+func fillOrigin(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, from *origin, list turns.Sequence, byForce turns.Forced) error {
 	turnSession := from.source.TurnSession
-	one, err := turnNumbered(s, list, strconv.Itoa(from.Turn))
+	one, err := turns.Numbered(s, list, strconv.Itoa(from.Turn))
 	tagged, tagErr := m.Head(ctx, turn.TagRef(turnSession, from.Turn))
 	switch {
 	case err != nil && tagErr == nil:
@@ -83,9 +86,9 @@ func (p *Paw) fillOrigin(ctx context.Context, m worktree.Manager, s *session.Ses
 	case err != nil:
 		return err
 	case one.State == turn.InProgress:
-		return failf(KindError, "turn %d of %s: is not finished yet", from.Turn, from.Agent).hint("paw turns %s %s", s.Name, from.Agent)
+		return fault.New(fault.Failed, "turn %d of %s: is not finished yet", from.Turn, from.Agent).Hint("paw turns %s %s", s.Name, from.Agent)
 	case one.State != turn.Finished:
-		return failf(KindError, "turn %d of %s: was aborted (%s) and has no tag", from.Turn, from.Agent, one.Reason).hint("paw turns %s %s", s.Name, from.Agent)
+		return fault.New(fault.Failed, "turn %d of %s: was aborted (%s) and has no tag", from.Turn, from.Agent, one.Reason).Hint("paw turns %s %s", s.Name, from.Agent)
 	default:
 		from.commit = one.CommitHash
 	}
@@ -96,7 +99,7 @@ func (p *Paw) fillOrigin(ctx context.Context, m worktree.Manager, s *session.Ses
 	}
 	snapshot := refs[ref]
 	if snapshot == "" && refs[head] != "" {
-		if _, err := p.commitAlone(from.Agent, from.Turn, "end", from.commit, byForce); err != nil {
+		if _, err := turns.CommitAlone(h, from.Agent, from.Turn, "end", from.commit, byForce); err != nil {
 			return err
 		}
 	}
@@ -124,19 +127,19 @@ func (p *Paw) fillOrigin(ctx context.Context, m worktree.Manager, s *session.Ses
 }
 
 // startFrom writes into the drafts of new agents where they start from.
-func (p *Paw) startFrom(ctx context.Context, s *session.Session, a *addition, from *origin, prompt string) error {
+func startFrom(ctx context.Context, h *home.Home, s *session.Session, a *addition, from *origin, prompt string) error {
 	for i := range a.draft.Worktrees {
 		w := &a.draft.Worktrees[i]
 		if !w.BranchCreated {
-			return failf(KindUsage, "branch %s: exists already, and %s makes a new one", w.Branch, from.makes())
+			return fault.New(fault.Usage, "branch %s: exists already, and %s makes a new one", w.Branch, from.makes())
 		}
 		own := from.Origin
 		a.notes[w.Agent] = append(a.notes[w.Agent], from.notes...)
 		switch {
 		case from.current || from.Turn == 0:
-		case from.Conversation == "" || !p.canFork(ctx, s, w, from, prompt):
+		case from.Conversation == "" || !canFork(ctx, h, s, w, from, prompt):
 			own.Conversation = ""
-			p.handOver(ctx, s, a, w, from, prompt)
+			handOver(ctx, h, s, a, w, from, prompt)
 		default:
 			a.steps = append(a.steps, fmt.Sprintf("begin %s with a copy of the conversation of %s", w.Agent, from.Agent))
 			// Where the CLI keeps the conversation is recorded with the source.
@@ -152,19 +155,19 @@ func (p *Paw) startFrom(ctx context.Context, s *session.Session, a *addition, fr
 
 // canFork tells whether the CLI of a new agent can go on with a copy of the
 // origin's conversation.
-func (p *Paw) canFork(ctx context.Context, s *session.Session, w *session.Worktree, from *origin, prompt string) bool {
-	cli, executable, err := p.cliOf(from.source)
+func canFork(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, from *origin, prompt string) bool {
+	cli, executable, err := h.CLIOf(from.source)
 	if err != nil || w.CLI != from.source.CLI {
 		return false
 	}
-	spec := p.spec(s, from.source, executable)
+	spec := h.Spec(s, from.source, executable)
 	spec.ConversationID = from.Conversation
 	found, err := cli.Conversation(ctx, spec)
 	if err != nil || !found.Resumable {
 		return false
 	}
-	_, err = cli.Fork(p.draftSpec(cli, executable, prompt), from.Conversation)
-	return err == nil || canOnlyBeSent(err)
+	_, err = cli.Fork(h.DraftSpec(cli, executable, prompt), from.Conversation)
+	return err == nil || launch.CanOnlyBeSent(err)
 }
 
 // makes is what asked for agents that start from this origin.
@@ -173,76 +176,4 @@ func (o *origin) makes() string {
 		return "paw spawn"
 	}
 	return "--from"
-}
-
-// keepOrigins makes refs for the work that children start from: nothing else
-// keeps it from git's garbage collection.
-func (p *Paw) keepOrigins(ctx context.Context, m worktree.Manager, s *session.Session, jobs []job) error {
-	for _, j := range jobs {
-		w := s.Worktree(j.agent)
-		if j.worktree != worktreeCreate || w.Parent == "" || w.From == nil || w.From.Snapshot == "" {
-			continue
-		}
-		if _, err := m.CreateRef(ctx, turn.StartRef(w.TurnSession, w.From.Snapshot), w.From.Snapshot); err != nil {
-			return fmt.Errorf("the uncommitted work of %s: %w", w.From.Agent, err)
-		}
-		p.Step("spawn.kept")
-	}
-	return nil
-}
-
-// dropOrigins takes the refs of keepOrigins back, for children that never started:
-// their parents still have the work.
-func (p *Paw) dropOrigins(ctx context.Context, m worktree.Manager, s *session.Session) error {
-	kept := map[string]string{}
-	for _, w := range s.Worktrees {
-		if w.Parent == "" || w.From == nil || w.From.Snapshot == "" {
-			continue
-		}
-		refs, err := m.Refs(ctx, turn.StartRef(w.TurnSession, w.From.Snapshot))
-		if err != nil {
-			return err
-		}
-		maps.Copy(kept, refs)
-	}
-	return m.DeleteRefs(ctx, kept)
-}
-
-// restoreOrigin puts the uncommitted work that an agent starts from into its new
-// worktree, before anything else happens there.
-func (p *Paw) restoreOrigin(ctx context.Context, m worktree.Manager, w *session.Worktree, j *job) {
-	if w.From == nil || w.From.Snapshot == "" {
-		return
-	}
-	ref := turn.RescueRef(w.TurnSession, p.Now())
-	rescued, err := m.FromSnapshot(ctx, w.WorktreePath, w.From.Snapshot, ref)
-	if err != nil {
-		j.refuse(fmt.Errorf("the uncommitted work of turn %d of %s could not be put into its worktree: %w", w.From.Turn, w.From.Agent, err))
-		return
-	}
-	if rescued {
-		j.notes = append(j.notes, "what an interrupted paw left in its worktree is kept in "+ref)
-	}
-	p.Step("worktree.from-snapshot")
-}
-
-// freshCommand starts the CLI of an agent for the first time: in a copy of the
-// conversation that it starts from, as long as it has had no turn of its own.
-func (p *Paw) freshCommand(ctx context.Context, s *session.Session, w *session.Worktree, cli agent.CLI, spec agent.Spec, j *job) (agent.Command, error) {
-	if w.From == nil || w.From.Conversation == "" || p.turnDir(s.Name, w.Agent).Highest() > 0 {
-		return cli.Launch(spec)
-	}
-	source := spec
-	source.ConversationID = w.From.Conversation
-	found, err := cli.Conversation(ctx, source)
-	switch {
-	case err != nil:
-		j.notes = append(j.notes, "it begins a fresh conversation: "+err.Error())
-		return cli.Launch(spec)
-	case !found.Resumable:
-		j.notes = append(j.notes, "it begins a fresh conversation: "+found.Reason)
-		return cli.Launch(spec)
-	}
-	j.reason = fmt.Sprintf("with a copy of the conversation of %s", w.From.Agent)
-	return cli.Fork(spec, w.From.Conversation)
 }

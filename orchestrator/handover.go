@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/brief"
+	"paw/orchestrator/home"
+	"paw/orchestrator/talk"
 	"paw/session"
 	"paw/session/history"
 	"paw/session/turn"
@@ -15,8 +17,8 @@ import (
 // handOver makes the first prompt of a new agent a brief of the conversation that
 // it starts from, which its CLI cannot go on with itself. Where that conversation
 // cannot be read the agent begins a fresh one, and the note says why.
-func (p *Paw) handOver(ctx context.Context, s *session.Session, a *addition, w *session.Worktree, from *origin, prompt string) {
-	messages, err := p.messagesUntil(ctx, s, from)
+func handOver(ctx context.Context, h *home.Home, s *session.Session, a *addition, w *session.Worktree, from *origin, prompt string) {
+	messages, err := messagesUntil(ctx, h, s, from)
 	if err == nil && len(messages) == 0 {
 		err = errors.New("nothing was said in that of " + from.Agent)
 	}
@@ -25,15 +27,15 @@ func (p *Paw) handOver(ctx context.Context, s *session.Session, a *addition, w *
 		return
 	}
 	said := from.turnsOf(from.talk)
-	text, told := BuildBrief(Brief{
+	text, told := brief.Build(brief.Brief{
 		Agent: from.Agent, CLI: from.source.CLI, Branch: from.source.Branch, Turn: from.Turn,
-		Messages: messages, Ends: badEnds(messages, said), Elsewhere: turnsElsewhere(from.turns, from.talk),
-		State: briefState{Turns: from.turns, Work: p.workOf(ctx, a.m, from)},
-		Paths: relocate(from.source.WorktreePath, w.WorktreePath, p.getenv("HOME")), Prompt: prompt, Limit: p.Config.Agents.BriefKiB << 10,
+		Messages: messages, Ends: badEnds(messages, said), Elsewhere: talk.TurnsElsewhere(from.turns, from.talk),
+		State: brief.State{Turns: from.turns, Work: workOf(ctx, a.m, from)},
+		Paths: brief.Relocate(from.source.WorktreePath, w.WorktreePath, h.Getenv("HOME")), Prompt: prompt, Limit: h.Config.Agents.BriefKiB << 10,
 	})
-	count := countedMessages(told)
+	count := brief.CountedMessages(told)
 	if told < len(messages) {
-		count = fmt.Sprintf("%d of %s", told, countedMessages(len(messages)))
+		count = fmt.Sprintf("%d of %s", told, brief.CountedMessages(len(messages)))
 	}
 	handed := fmt.Sprintf("%s of %s in a brief of %d KiB", count, from.Agent, (len(text)-len(prompt)+1023)>>10)
 	a.prompts[w.Agent] = text
@@ -43,22 +45,22 @@ func (p *Paw) handOver(ctx context.Context, s *session.Session, a *addition, w *
 
 // messagesUntil are the messages of the conversation that an origin is in, up to
 // the end of its turn. They are read once.
-func (p *Paw) messagesUntil(ctx context.Context, s *session.Session, from *origin) ([]history.Message, error) {
+func messagesUntil(ctx context.Context, h *home.Home, s *session.Session, from *origin) ([]history.Message, error) {
 	if from.messages != nil || from.unread != nil {
 		return from.messages, from.unread
 	}
-	read, err := p.readConversation(ctx, s, from.source, from.Conversation)
+	read, err := talk.Read(ctx, h, s, from.source, from.Conversation)
 	if err != nil {
-		from.unread = errors.New(unreadable(from.source, err))
+		from.unread = errors.New(talk.Unreadable(from.source, err))
 		return nil, from.unread
 	}
 	from.talk, from.messages = read.ID, read.Messages
 	// Turns that came later are needed as well: the next one ends what belongs to this one.
-	records, _ := p.turnDir(s.Name, from.source.Agent).Records()
+	records, _ := h.TurnDir(s.Name, from.source.Agent).Records()
 	for _, r := range records {
 		if r.Number == from.Turn {
-			said, n := turnsIn(records, read.ID, from.Turn)
-			from.messages = read.Messages[:turnSpans(read.Messages, said)[n].to]
+			said, n := talk.TurnsIn(records, read.ID, from.Turn)
+			from.messages = read.Messages[:talk.Spans(read.Messages, said)[n].To]
 		}
 	}
 	return from.messages, nil
@@ -66,7 +68,7 @@ func (p *Paw) messagesUntil(ctx context.Context, s *session.Session, from *origi
 
 // turnsOf are the turns until the origin's that were in a conversation, those of which it is not known included.
 func (o *origin) turnsOf(conversation string) []turn.Record {
-	said, _ := turnsIn(o.turns, conversation, o.Turn)
+	said, _ := talk.TurnsIn(o.turns, conversation, o.Turn)
 	return said
 }
 
@@ -74,31 +76,19 @@ func (o *origin) turnsOf(conversation string) []turn.Record {
 // message is of has none.
 func badEnds(messages []history.Message, said []turn.Record) map[int]string {
 	ends := map[int]string{}
-	for n, at := range turnSpans(messages, said) {
-		if end := badEnd(said[n]); end != "" && at.to > at.from {
-			ends[at.to-1] = end
+	for n, at := range talk.Spans(messages, said) {
+		if end := brief.BadEnd(said[n]); end != "" && at.To > at.From {
+			ends[at.To-1] = end
 		}
 	}
 	return ends
 }
 
 // workOf is what an agent had done by the end of the turn, nil where git cannot say.
-func (p *Paw) workOf(ctx context.Context, m worktree.Manager, from *origin) *worktree.Work {
-	work, err := m.Work(ctx, from.source.BaseCommit, from.commit, from.Snapshot, mostListed)
+func workOf(ctx context.Context, m worktree.Manager, from *origin) *worktree.Work {
+	work, err := m.Work(ctx, from.source.BaseCommit, from.commit, from.Snapshot, brief.MostListed)
 	if err != nil {
 		return nil
 	}
 	return &work
-}
-
-// unreadable says why a conversation cannot be read.
-func unreadable(w *session.Worktree, err error) string {
-	var missing *agent.ConversationError
-	switch {
-	case errors.Is(err, agent.ErrNoTranscript):
-		return w.CLI + " " + err.Error()
-	case errors.As(err, &missing):
-		return missing.Reason
-	}
-	return err.Error()
 }

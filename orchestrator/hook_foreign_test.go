@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/turns"
 	"paw/session/turn"
 )
 
@@ -35,7 +36,7 @@ func TestForeignConversation(t *testing.T) {
 		{"none is known yet", nested, "", turn.Event{Kind: turn.KindPrompt, Conversation: "other"}, false},
 		{"an id that is not chosen", learnt, "mine", turn.Event{Kind: turn.KindPrompt, Conversation: "other"}, false},
 	} {
-		if got := foreignConversation(c.facts, c.current, c.event); got != c.foreign {
+		if got := turns.ForeignConversation(c.facts, c.current, c.event); got != c.foreign {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

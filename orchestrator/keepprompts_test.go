@@ -6,14 +6,16 @@ import (
 	"time"
 
 	"paw/config"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
 	"paw/session"
 )
 
 // Of two paws that want one name, the one that does not get it must not replace
 // the first prompt that the other has kept.
 func TestALostNameDoesNotCostThePromptOfItsOwner(t *testing.T) {
-	p := &Paw{Paths: config.Paths{StateDir: t.TempDir()}, Locks: session.Locks{Dir: t.TempDir()}, Now: time.Now, Step: func(string) {}}
-	p.Store = session.Store{Dir: t.TempDir(), LocksDir: p.Locks.Dir}
+	h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}, Locks: session.Locks{Dir: t.TempDir()}, Now: time.Now, Step: func(string) {}}
+	h.Store = session.Store{Dir: t.TempDir(), LocksDir: h.Locks.Dir}
 	one := session.Worktree{Agent: "one", CLI: "demo", TurnSession: "shop_one"}
 	draft := func() *session.Session {
 		return &session.Session{
@@ -22,20 +24,20 @@ func TestALostNameDoesNotCostThePromptOfItsOwner(t *testing.T) {
 		}
 	}
 	kept := func() string {
-		text, err := os.ReadFile(p.promptPath("shop", "one"))
+		text, err := os.ReadFile(fleet.PromptPath(h, "shop", "one"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return string(text)
 	}
-	if err := p.begin(t.Context(), draft(), "of the owner"); err != nil {
+	if err := begin(t.Context(), h, draft(), "of the owner"); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.begin(t.Context(), draft(), "of another start"); err == nil || kept() != "of the owner" {
+	if err := begin(t.Context(), h, draft(), "of another start"); err == nil || kept() != "of the owner" {
 		t.Errorf("start: error %v, kept %q", err, kept())
 	}
 	added := &addition{draft: session.Session{Worktrees: []session.Worktree{one}}}
-	if _, err := p.recordAddition(t.Context(), draft(), added, "of an add", nil); err == nil || kept() != "of the owner" {
+	if _, err := recordAddition(t.Context(), h, draft(), added, "of an add", nil); err == nil || kept() != "of the owner" {
 		t.Errorf("add: error %v, kept %q", err, kept())
 	}
 }

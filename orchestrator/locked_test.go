@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/orchestrator/turns"
+	"paw/orchestrator/typing"
 	"paw/session"
 	"paw/worktree"
 )
@@ -15,9 +19,9 @@ import (
 // A holder that hangs must not hang whoever comes next: each lock is waited for
 // only so long, and the failure is that of a lock.
 func TestLocksAreNotWaitedForForever(t *testing.T) {
-	before := lockWait
-	lockWait = 50 * time.Millisecond
-	t.Cleanup(func() { lockWait = before })
+	before := home.LockWait
+	home.LockWait = 50 * time.Millisecond
+	t.Cleanup(func() { home.LockWait = before })
 	dir := t.TempDir()
 	git := exec.Command("git", "init", "-q", dir)
 	git.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
@@ -28,30 +32,30 @@ func TestLocksAreNotWaitedForForever(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Paw{Locks: session.Locks{Dir: t.TempDir()}, Now: time.Now, Step: func(string) {}}
-	p.Store = session.Store{Dir: t.TempDir(), LocksDir: p.Locks.Dir}
+	h := &home.Home{Locks: session.Locks{Dir: t.TempDir()}, Now: time.Now, Step: func(string) {}}
+	h.Store = session.Store{Dir: t.TempDir(), LocksDir: h.Locks.Dir}
 	s := &session.Session{Name: "shop", GitCommonDir: repository.CommonDir, Worktrees: []session.Worktree{{Agent: "one"}}}
 	for name, c := range map[string]struct {
 		hold func(context.Context) (func(), error)
 		take func(context.Context) error
 	}{
 		"turns": {
-			func(ctx context.Context) (func(), error) { return p.Locks.Turn(ctx, "shop", "one") },
+			func(ctx context.Context) (func(), error) { return h.Locks.Turn(ctx, "shop", "one") },
 			func(ctx context.Context) error {
-				return p.withTurns(ctx, s, &s.Worktrees[0], func(*turns) error { return nil })
+				return turns.Change(ctx, h, s, &s.Worktrees[0], func(*turns.Track) error { return nil })
 			},
 		},
 		"prompt": {
-			func(ctx context.Context) (func(), error) { return p.Locks.Prompt(ctx, "shop", "one") },
+			func(ctx context.Context) (func(), error) { return h.Locks.Prompt(ctx, "shop", "one") },
 			func(ctx context.Context) error {
-				_, err := p.lockPrompt(ctx, s, &s.Worktrees[0])
+				_, err := typing.Lock(ctx, h, s, &s.Worktrees[0])
 				return err
 			},
 		},
 		"repository": {
-			func(ctx context.Context) (func(), error) { return p.Locks.Repository(ctx, repository.CommonDir) },
+			func(ctx context.Context) (func(), error) { return h.Locks.Repository(ctx, repository.CommonDir) },
 			func(ctx context.Context) error {
-				unlock, err := p.manager(repository).Locks(ctx)
+				unlock, err := h.Manager(repository).Locks(ctx)
 				if err == nil {
 					unlock()
 				}
@@ -59,8 +63,8 @@ func TestLocksAreNotWaitedForForever(t *testing.T) {
 			},
 		},
 		"record": {
-			func(ctx context.Context) (func(), error) { return p.Locks.Session(ctx, "shop") },
-			func(ctx context.Context) error { return p.begin(ctx, s, "") },
+			func(ctx context.Context) (func(), error) { return h.Locks.Session(ctx, "shop") },
+			func(ctx context.Context) error { return begin(ctx, h, s, "") },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,9 +76,9 @@ func TestLocksAreNotWaitedForForever(t *testing.T) {
 			}
 			defer unlock()
 			err = c.take(ctx)
-			var e *Error
-			if !errors.As(err, &e) || e.Kind != KindLocked {
-				t.Errorf("got %v, want an error of kind %d", err, KindLocked)
+			var e *fault.Error
+			if !errors.As(err, &e) || e.Kind != fault.Locked {
+				t.Errorf("got %v, want an error of kind %d", err, fault.Locked)
 			}
 			if ctx.Err() != nil {
 				t.Error("it waited until the test ended it")

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/launch"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -46,8 +47,8 @@ func turnResult(cli agent.CLI, e agent.Ended) (answer string, failed *turn.Abort
 // execute runs the command of a headless turn until it ends or ctx does, shows
 // what it says and keeps that beside the log.
 func (r *headlessTurn) execute(ctx context.Context) agent.Ended {
-	kept := &sharedWriter{w: r.output()}
-	defer kept.close()
+	kept := &launch.SharedWriter{W: r.output()}
+	defer kept.Close()
 	return agent.Process{
 		Argv: r.command.Argv, Dir: r.w.WorktreePath, Env: r.environment(),
 		Lock: r.lock, // killed or not, paw must not let anybody start a second CLI
@@ -73,7 +74,7 @@ func (r *headlessTurn) execute(ctx context.Context) agent.Ended {
 // environment is that of a launch, without its mark: no hook of this CLI, or of
 // one that it starts, is to count a turn that paw itself counts.
 func (r *headlessTurn) environment() []string {
-	env := r.p.environment(r.s, r.w, r.generation, r.command)
+	env := launch.Environment(r.home, r.s, r.w, r.generation, r.command)
 	return slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "PAW_LAUNCH=") })
 }
 
@@ -86,13 +87,6 @@ func (r *headlessTurn) output() io.Writer {
 		return nil
 	}
 	return f
-}
-
-// close closes what the writer writes to, if that can be closed.
-func (s *sharedWriter) close() {
-	if c, ok := s.w.(io.Closer); ok {
-		_ = c.Close()
-	}
 }
 
 // show writes to the user, who may have gone away.

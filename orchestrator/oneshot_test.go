@@ -2,13 +2,10 @@ package orchestrator
 
 import (
 	"errors"
-	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"paw/orchestrator/agent"
-	"paw/session"
 	"paw/session/turn"
 )
 
@@ -39,35 +36,5 @@ func TestOneShotResult(t *testing.T) {
 		if failed != nil && (failed.Message != c.message || failed.ErrorType != c.typ || failed.Reason != turn.ReasonError) {
 			t.Errorf("%s: %+v", c.name, failed)
 		}
-	}
-}
-
-func TestPlanAgentAndHeadlessTurns(t *testing.T) {
-	base := recoverFacts{sessionName: "shop", tmux: session.TmuxAlive, lock: session.LockFree, pane: session.PaneGone, record: session.Worktree{Agent: "one", Headless: true}}
-	held := base
-	held.lock, held.lockPID, held.headless, held.named = session.LockHeld, 42, true, true
-	if j := planAgent(held); j.result != ResultRefused || !strings.Contains(j.reason, "a headless turn runs (pid 42)") {
-		t.Errorf("while a turn runs: %+v", j)
-	}
-	making := base
-	making.record.Phase = session.PhaseCreating
-	if j := planAgent(making); j.result != ResultStopped || j.worktree != worktreeCreate {
-		t.Errorf("half made: %+v", j)
-	}
-	making.named = true
-	if j := planAgent(making); j.result != ResultFresh || j.worktree != worktreeCreate {
-		t.Errorf("half made and named: %+v", j)
-	}
-}
-
-func TestStateOfAHeadlessTurn(t *testing.T) {
-	began := time.Now()
-	orphan := session.AgentStatus{State: session.StateUnknown, Orphan: true}
-	got := withTurnState(orphan, turnFacts{headless: true, launch: "shop/one/3", last: &turn.Record{Launch: "shop/one/3", StartedAt: began}})
-	if got.State != session.StateRunning || got.Since == nil || !got.Since.Equal(began) || got.Orphan {
-		t.Errorf("%+v", got)
-	}
-	if got := withTurnState(orphan, turnFacts{headless: true, launch: "shop/one/4", last: &turn.Record{Launch: "shop/one/3", StartedAt: began}}); got.State != session.StateRunning || got.Since != nil {
-		t.Errorf("before its START: %+v", got)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 
+	"paw/orchestrator/home"
 	"paw/session"
 	"paw/worktree"
 )
@@ -27,25 +27,25 @@ type Purged struct {
 // Purge ends a session for good: stop, remove every agent, delete the merged
 // branches that paw made, and the record. It refuses as a whole, before it
 // changed anything, when one agent cannot be removed.
-func (p *Paw) Purge(ctx context.Context, s *session.Session, o RemoveOptions) (*Purged, error) {
-	if err := p.requireGit(ctx); err != nil {
+func Purge(ctx context.Context, h *home.Home, s *session.Session, o RemoveOptions) (*Purged, error) {
+	if err := h.RequireGit(ctx); err != nil {
 		return nil, err
 	}
-	repository, err := p.repositoryOf(ctx, s)
-	if err != nil && !errors.Is(err, errGone) {
+	repository, err := h.RepositoryOf(ctx, s)
+	if err != nil && !errors.Is(err, home.ErrGone) {
 		return nil, err
 	}
-	if err := p.betweenTurns(ctx, s, agentNames(s), o); err != nil {
+	if err := betweenTurns(ctx, h, s, home.AgentNames(s), o); err != nil {
 		return nil, err
 	}
 	if err != nil {
-		return p.purgeWithoutRepository(ctx, s, o)
+		return purgeWithoutRepository(ctx, h, s, o)
 	}
-	m := p.manager(repository)
+	m := h.Manager(repository)
 	planned := &Purged{Session: s.Name}
 	for i := range s.Worktrees {
 		w := &s.Worktrees[i]
-		aside, err := p.removable(ctx, m, s, w, o)
+		aside, err := removable(ctx, m, s, w, o)
 		if err != nil {
 			return nil, err
 		}
@@ -56,32 +56,32 @@ func (p *Paw) Purge(ctx context.Context, s *session.Session, o RemoveOptions) (*
 	if o.DryRun {
 		return planned, nil
 	}
-	if _, err := p.Stop(ctx, s, StopOptions{}); err != nil {
+	if _, err := Stop(ctx, h, s, StopOptions{}); err != nil {
 		return nil, err
 	}
 	purged := &Purged{Session: s.Name, Kept: map[string]string{}}
 	for _, w := range s.Worktrees {
-		if err := p.purgeAgent(ctx, m, s.Name, w, o, purged); err != nil {
+		if err := purgeAgent(ctx, h, m, s.Name, w, o, purged); err != nil {
 			return purged, err
 		}
 		purged.Removed = append(purged.Removed, w.Agent)
-		p.Step("purge.removed")
+		h.Step("purge.removed")
 	}
-	return purged, p.deleteSession(ctx, s.Name, nil, func() error {
-		if err := p.deleteState(s.Name); err != nil || !o.Tags {
+	return purged, h.DeleteSession(ctx, s.Name, nil, func() error {
+		if err := deleteState(h, s.Name); err != nil || !o.Tags {
 			return err
 		}
-		agents, err := p.turnsToPurge(ctx, m, s)
+		agents, err := turnsToPurge(ctx, h, m, s)
 		if err != nil {
 			return err
 		}
-		return p.purgeTurns(ctx, m, s.Name, agents, purged, o.Force)
+		return purgeTurns(ctx, h, m, s.Name, agents, purged, o.Force)
 	})
 }
 
 // purgeWithoutRepository ends a session whose repository is gone. Nobody can say
 // what would be lost with its worktrees, so they stay.
-func (p *Paw) purgeWithoutRepository(ctx context.Context, s *session.Session, o RemoveOptions) (*Purged, error) {
+func purgeWithoutRepository(ctx context.Context, h *home.Home, s *session.Session, o RemoveOptions) (*Purged, error) {
 	purged := &Purged{Session: s.Name, Gone: s.RepoPath}
 	for _, w := range s.Worktrees {
 		if _, err := os.Lstat(w.WorktreePath); err == nil {
@@ -91,20 +91,20 @@ func (p *Paw) purgeWithoutRepository(ctx context.Context, s *session.Session, o 
 	if o.DryRun {
 		return purged, nil
 	}
-	if _, err := p.Stop(ctx, s, StopOptions{}); err != nil {
+	if _, err := Stop(ctx, h, s, StopOptions{}); err != nil {
 		return nil, err
 	}
-	return purged, p.deleteSession(ctx, s.Name, agentNames(s), func() error {
-		if err := p.deleteState(s.Name); err != nil || !o.Tags {
+	return purged, h.DeleteSession(ctx, s.Name, home.AgentNames(s), func() error {
+		if err := deleteState(h, s.Name); err != nil || !o.Tags {
 			return err
 		}
-		return os.RemoveAll(filepath.Join(p.Paths.TurnsDir(), s.Name))
+		return os.RemoveAll(filepath.Join(h.Paths.TurnsDir(), s.Name))
 	})
 }
 
 // deleteState deletes what paw keeps of a session beside its record and its turns.
-func (p *Paw) deleteState(name string) error {
-	for _, dir := range []string{filepath.Join(p.Paths.LaunchDir(), name), filepath.Dir(p.stateDir(name, "x"))} {
+func deleteState(h *home.Home, name string) error {
+	for _, dir := range []string{filepath.Join(h.Paths.LaunchDir(), name), filepath.Dir(h.StateDir(name, "x"))} {
 		if err := os.RemoveAll(dir); err != nil {
 			return err
 		}
@@ -112,45 +112,21 @@ func (p *Paw) deleteState(name string) error {
 	return nil
 }
 
-func agentNames(s *session.Session) []string {
-	names := make([]string, len(s.Worktrees))
-	for i, w := range s.Worktrees {
-		names[i] = w.Agent
-	}
-	return names
-}
-
-// deleteSession deletes the record, and what last deletes, unless it has agents
-// that are not among the known: an add or a run that came in between made them.
-func (p *Paw) deleteSession(ctx context.Context, name string, known []string, last func() error) error {
-	ctx, cancel := context.WithTimeout(ctx, lockWait)
-	defer cancel()
-	err := p.Store.Delete(ctx, name, func(rec *session.Session) error {
-		for _, w := range rec.Worktrees {
-			if !slices.Contains(known, w.Agent) {
-				return failf(KindRefused, "%s: not deleted, %s was added in the meantime", name, w.Agent).hint("paw status %s", name)
-			}
-		}
-		return last()
-	})
-	return p.recordError(name, err)
-}
-
 // purgeAgent removes one agent of a session that was stopped and looked at. Its
 // branch goes while the record still says that paw made it.
-func (p *Paw) purgeAgent(ctx context.Context, m worktree.Manager, sessionName string, w session.Worktree, o RemoveOptions, purged *Purged) error {
-	rec, err := p.update(ctx, sessionName, func(rec *session.Session) error {
-		w, err := agentNamed(rec, w.Agent)
+func purgeAgent(ctx context.Context, h *home.Home, m worktree.Manager, sessionName string, w session.Worktree, o RemoveOptions, purged *Purged) error {
+	rec, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
+		w, err := home.AgentNamed(rec, w.Agent)
 		if err == nil {
 			w.Phase = removalPhase(o)
 		}
 		return err
 	})
 	if err != nil {
-		return p.recordError(sessionName, err)
+		return h.RecordError(sessionName, err)
 	}
 	removed := &Removed{Agent: w.Agent}
-	err = p.finishRemoval(ctx, m, rec, w.Agent, removed, func() { p.deleteBranch(ctx, m, w, purged) })
+	err = finishRemoval(ctx, h, m, rec, w.Agent, removed, func() { deleteBranch(ctx, m, w, purged) })
 	if len(removed.Kept()) > 0 {
 		purged.Aside = append(purged.Aside, *removed)
 	}
@@ -158,8 +134,8 @@ func (p *Paw) purgeAgent(ctx context.Context, m worktree.Manager, sessionName st
 }
 
 // deleteBranch deletes a branch that paw made, when nothing on it would be lost.
-func (p *Paw) deleteBranch(ctx context.Context, m worktree.Manager, w session.Worktree, purged *Purged) {
-	if !madeByPaw(purged.Session, w) {
+func deleteBranch(ctx context.Context, m worktree.Manager, w session.Worktree, purged *Purged) {
+	if !home.MadeByPaw(purged.Session, w) {
 		purged.Kept[w.Branch] = "paw did not make it"
 		return
 	}

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"syscall"
 
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -18,53 +21,53 @@ import (
 // without a record has left in the repository one stands in. Rescues, which may
 // be the only place where work still is, go only by force, as do logs of turns
 // that the repository does not have.
-func (p *Paw) PurgeTurns(ctx context.Context, name string, force bool) (*Purged, error) {
+func PurgeTurns(ctx context.Context, h *home.Home, name string, force bool) (*Purged, error) {
 	if err := session.ValidateName("session", name); err != nil {
-		return nil, failf(KindUsage, "%w", err)
+		return nil, fault.New(fault.Usage, "%w", err)
 	}
-	repository, err := worktree.Discover(p.Dir)
+	repository, err := worktree.Discover(h.Dir)
 	if err != nil {
 		return nil, err
 	}
-	space, err := p.turnSpaceOf(ctx, repository)
+	space, err := turns.SpaceOf(ctx, h, repository)
 	if err != nil {
 		return nil, err
 	}
-	earlier := space.of(name)
-	agents := slices.Concat(earlier.here, earlier.fetched)
+	earlier := space.Of(name)
+	agents := slices.Concat(earlier.Here, earlier.Fetched)
 	if force {
-		agents = append(agents, earlier.elsewhere...)
+		agents = append(agents, earlier.Elsewhere...)
 	}
 	if len(agents) == 0 {
 		return nil, notPurged(name, earlier)
 	}
 	purged := &Purged{Session: name}
-	return purged, p.purgeTurns(ctx, p.manager(repository), name, agents, purged, force)
+	return purged, purgeTurns(ctx, h, h.Manager(repository), name, agents, purged, force)
 }
 
 // notPurged says why nothing of a session without a record can be deleted.
-func notPurged(name string, earlier earlierTurns) error {
+func notPurged(name string, earlier turns.Earlier) error {
 	switch {
-	case len(earlier.elsewhere) > 0:
-		return failf(KindRefused, "%s: not purged: the turns of %s are in another repository, whose logs these are", name, strings.Join(earlier.elsewhere, ", ")).
-			hint("cd to that repository or, when it is gone: paw purge %s --tags --force", name)
-	case len(earlier.stranger) > 0:
-		return failf(KindRefused, "%s: not purged: the turns of %s were made by a paw that keeps its records elsewhere", name, strings.Join(earlier.stranger, ", "))
+	case len(earlier.Elsewhere) > 0:
+		return fault.New(fault.Refused, "%s: not purged: the turns of %s are in another repository, whose logs these are", name, strings.Join(earlier.Elsewhere, ", ")).
+			Hint("cd to that repository or, when it is gone: paw purge %s --tags --force", name)
+	case len(earlier.Stranger) > 0:
+		return fault.New(fault.Refused, "%s: not purged: the turns of %s were made by a paw that keeps its records elsewhere", name, strings.Join(earlier.Stranger, ", "))
 	}
-	return failf(KindNotFound, "%s: no such session, and no turns of one", name).hint("paw status --all")
+	return fault.New(fault.NotFound, "%s: no such session, and no turns of one", name).Hint("paw status --all")
 }
 
 // turnsToPurge are the agents of a session with a record whose turns go with it:
 // its own, and those that were removed before and have turns in the repository, but
 // none that another user's session of the name has made there.
-func (p *Paw) turnsToPurge(ctx context.Context, m worktree.Manager, s *session.Session) ([]string, error) {
-	space, err := p.turnSpaceOf(ctx, m.Repository)
+func turnsToPurge(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session) ([]string, error) {
+	space, err := turns.SpaceOf(ctx, h, m.Repository)
 	if err != nil {
 		return nil, err
 	}
 	var agents []string
-	for _, agent := range append(agentNames(s), space.of(s.Name).here...) {
-		own, err := p.ownTurns(ctx, m, s, agent)
+	for _, agent := range append(home.AgentNames(s), space.Of(s.Name).Here...) {
+		own, err := turns.Own(ctx, m, s, agent)
 		if err != nil {
 			return nil, err
 		}
@@ -78,14 +81,14 @@ func (p *Paw) turnsToPurge(ctx context.Context, m worktree.Manager, s *session.S
 
 // purgeTurns deletes everything that names a turn of these agents: all refs of
 // one in one transaction, then its logs.
-func (p *Paw) purgeTurns(ctx context.Context, m worktree.Manager, name string, agents []string, purged *Purged, force bool) error {
+func purgeTurns(ctx context.Context, h *home.Home, m worktree.Manager, name string, agents []string, purged *Purged, force bool) error {
 	for _, agent := range agents {
-		rescues, err := p.deleteTurnRefs(ctx, m, name+"_"+agent, force)
+		rescues, err := deleteTurnRefs(ctx, m, name+"_"+agent, force)
 		if err != nil {
 			return err
 		}
 		purged.Rescues = append(purged.Rescues, rescues...)
-		dir := p.turnDir(name, agent).Path
+		dir := h.TurnDir(name, agent).Path
 		if err := os.RemoveAll(dir); err != nil {
 			return err
 		}
@@ -95,9 +98,9 @@ func (p *Paw) purgeTurns(ctx context.Context, m worktree.Manager, name string, a
 				return err
 			}
 		}
-		p.Step("purge.turns")
+		h.Step("purge.turns")
 	}
-	err := os.Remove(filepath.Join(p.Paths.TurnsDir(), name))
+	err := os.Remove(filepath.Join(h.Paths.TurnsDir(), name))
 	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -105,7 +108,7 @@ func (p *Paw) purgeTurns(ctx context.Context, m worktree.Manager, name string, a
 }
 
 // deleteTurnRefs deletes the tags and hidden refs of a turn session, but for rescues unless by force: these it returns.
-func (p *Paw) deleteTurnRefs(ctx context.Context, m worktree.Manager, turnSession string, force bool) (rescues []string, err error) {
+func deleteTurnRefs(ctx context.Context, m worktree.Manager, turnSession string, force bool) (rescues []string, err error) {
 	refs, err := m.Refs(ctx, turn.RefPrefix(turnSession))
 	if err != nil {
 		return nil, err

@@ -15,6 +15,8 @@ import (
 
 	"paw/config"
 	"paw/orchestrator/agent"
+	"paw/orchestrator/home"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -23,7 +25,7 @@ import (
 // transcript, in their order. Each tool writes a file of its own, tool-1 and so on, after its hook.
 type recorded struct {
 	t          *testing.T
-	p          *Paw
+	p          *home.Home
 	now        time.Time
 	worktree   string
 	transcript string
@@ -55,11 +57,11 @@ func newRecorded(t *testing.T, conversation string) *recorded {
 		t.Fatal(err)
 	}
 	paths := config.Paths{StateDir: filepath.Join(dir, "state"), SessionsDir: filepath.Join(dir, "sessions")}
-	r.p = &Paw{
+	r.p = &home.Home{
 		Paths: paths, Locks: session.Locks{Dir: paths.LocksDir()}, CLIs: agent.New(nil), Now: func() time.Time { return r.now },
 		Store: session.Store{Dir: paths.SessionsDir, LocksDir: paths.LocksDir()}, Step: func(string) {},
 		Env:      []string{"HOME=" + user, "PATH=" + os.Getenv("PATH"), "PAW_LAUNCH=" + recordedSession + "/a/0"},
-		follower: func(string, string) { r.following = true },
+		Follower: func(string, string) { r.following = true },
 	}
 	r.p.Config.Turns.SnapshotSeconds = 60
 	s := &session.Session{
@@ -128,9 +130,9 @@ func (r *recorded) call(one row) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	_, queued := os.Lstat(r.p.queuedMark(recordedSession, "a"))
+	_, queued := os.Lstat(turns.QueuedMark(r.p, recordedSession, "a"))
 	if one.Hook != "PreToolUse" || queued == nil {
-		if err := r.p.hook(r.t.Context(), "claude", one.Hook, data); err != nil {
+		if err := hook(r.t.Context(), r.p, "claude", one.Hook, data); err != nil {
 			r.t.Fatalf("%s: %v", one.Hook, err)
 		}
 	}
@@ -155,9 +157,9 @@ func (r *recorded) write(path, text string) {
 // follow is what the process does that follows a turn, at one moment.
 func (r *recorded) follow() {
 	r.t.Helper()
-	s, err := r.p.load(recordedSession)
+	s, err := r.p.Load(recordedSession)
 	if err == nil {
-		err = r.p.withTurns(r.t.Context(), s, s.Worktree("a"), func(t *turns) error { return t.takeMissed(r.t.Context()) })
+		err = turns.Change(r.t.Context(), r.p, s, s.Worktree("a"), func(t *turns.Track) error { return t.TakeMissed(r.t.Context()) })
 	}
 	if err != nil {
 		r.t.Fatal(err)
@@ -168,7 +170,7 @@ func (r *recorded) follow() {
 // a tag.
 func (r *recorded) turns() []string {
 	r.t.Helper()
-	records, problems := r.p.turnDir(recordedSession, "a").Records()
+	records, problems := r.p.TurnDir(recordedSession, "a").Records()
 	if len(problems) > 0 {
 		r.t.Fatal(problems)
 	}

@@ -7,6 +7,13 @@ import (
 	"os"
 	"strings"
 
+	"paw/orchestrator/family"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/orchestrator/launch"
+	"paw/orchestrator/live"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -36,40 +43,40 @@ type Removed struct {
 
 // Remove ends an agent and removes its worktree; its branch and tags stay. It
 // refuses as long as anything would be lost (docs/never-lose-work.md).
-func (p *Paw) Remove(ctx context.Context, s *session.Session, name string, o RemoveOptions) (*Removed, error) {
-	w, err := agentNamed(s, name)
+func Remove(ctx context.Context, h *home.Home, s *session.Session, name string, o RemoveOptions) (*Removed, error) {
+	w, err := home.AgentNamed(s, name)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.requireGit(ctx); err != nil {
+	if err := h.RequireGit(ctx); err != nil {
 		return nil, err
 	}
-	repository, err := p.repositoryOf(ctx, s)
+	repository, err := h.RepositoryOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	m := p.manager(repository)
+	m := h.Manager(repository)
 	removed := &Removed{Session: s.Name, Agent: name, CLI: w.CLI, Branch: w.Branch, Worktree: w.WorktreePath, Children: s.Children(name)}
-	if err := p.betweenTurns(ctx, s, []string{name}, o); err != nil {
+	if err := betweenTurns(ctx, h, s, []string{name}, o); err != nil {
 		return removed, err
 	}
-	if removed.Aside, err = p.removable(ctx, m, s, w, o); err != nil || o.DryRun {
+	if removed.Aside, err = removable(ctx, m, s, w, o); err != nil || o.DryRun {
 		return removed, err
 	}
 	phase := removalPhase(o)
-	rec, err := p.update(ctx, s.Name, func(rec *session.Session) error {
-		w, err := agentNamed(rec, name)
+	rec, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
+		w, err := home.AgentNamed(rec, name)
 		if err == nil {
 			w.Phase = phase
 		}
 		return err
 	})
 	if err != nil {
-		return nil, p.recordError(s.Name, err)
+		return nil, h.RecordError(s.Name, err)
 	}
-	p.Step("remove.recorded")
-	defer p.claimAfter(s.Name, name, Claim{})
-	return removed, p.finishRemoval(ctx, m, rec, name, removed, func() {})
+	h.Step("remove.recorded")
+	defer family.ClaimAfter(h, s.Name, name, live.Claim{})
+	return removed, finishRemoval(ctx, h, m, rec, name, removed, func() {})
 }
 
 // Kept says where what is not deleted with an agent is, one line each.
@@ -105,33 +112,33 @@ func removalPhase(o RemoveOptions) session.Phase {
 // finishRemoval carries out the removal that the record asks for, and last, as
 // long as the record still has the agent. It may be repeated after a crash at any
 // point.
-func (p *Paw) finishRemoval(ctx context.Context, m worktree.Manager, s *session.Session, name string, removed *Removed, last func()) error {
-	if err := p.endForRemoval(ctx, s, name); err != nil {
+func finishRemoval(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, name string, removed *Removed, last func()) error {
+	if err := endForRemoval(ctx, h, s, name); err != nil {
 		return err
 	}
-	p.Step("remove.agent-ended")
+	h.Step("remove.agent-ended")
 	w := s.Worktree(name)
-	p.cutTurn(ctx, s, *w, turn.ReasonStopped)
+	turns.Cut(ctx, h, s, *w, turn.ReasonStopped)
 	if w.Phase == session.PhaseLeaving {
-		if err := m.Release(ctx, planOf(s, *w)); err != nil {
+		if err := m.Release(ctx, home.PlanOf(s, *w)); err != nil {
 			return err
 		}
-	} else if err := p.removeWorktree(ctx, m, s, w, removed); err != nil {
-		return errors.Join(err, p.giveUpRemoval(ctx, s.Name, name))
+	} else if err := removeWorktree(ctx, h, m, s, w, removed); err != nil {
+		return errors.Join(err, giveUpRemoval(ctx, h, s.Name, name))
 	}
-	p.Step("remove.worktree-gone")
+	h.Step("remove.worktree-gone")
 	last()
-	_, err := p.update(ctx, s.Name, func(rec *session.Session) error {
-		dropAgent(rec, name)
+	_, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
+		launch.DropAgent(rec, name)
 		return nil
 	})
-	p.Step("remove.finished")
+	h.Step("remove.finished")
 	return err
 }
 
 // giveUpRemoval records that an agent stays, stopped, after all.
-func (p *Paw) giveUpRemoval(ctx context.Context, sessionName, agentName string) error {
-	_, err := p.update(ctx, sessionName, func(rec *session.Session) error {
+func giveUpRemoval(ctx context.Context, h *home.Home, sessionName, agentName string) error {
+	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
 		if w := rec.Worktree(agentName); w != nil {
 			w.Phase = session.PhaseStopped
 		}
@@ -141,46 +148,46 @@ func (p *Paw) giveUpRemoval(ctx context.Context, sessionName, agentName string) 
 }
 
 // endForRemoval ends the agent whose worktree is about to go.
-func (p *Paw) endForRemoval(ctx context.Context, s *session.Session, name string) error {
-	f, err := p.observeRevived(ctx, s)
+func endForRemoval(ctx context.Context, h *home.Home, s *session.Session, name string) error {
+	f, err := fleet.ObserveRevived(ctx, h, s)
 	if err != nil {
 		return err
 	}
-	if f.tmux == session.TmuxUnknown {
-		return failf(KindError, "%s: %s; its pane may still run", name, silence(f.tmuxErr)).hint("paw recover %s", s.Name)
+	if f.Tmux == session.TmuxUnknown {
+		return fault.New(fault.Failed, "%s: %s; its pane may still run", name, fleet.Silence(f.TmuxErr)).Hint("paw recover %s", s.Name)
 	}
-	_, err = p.endAgents(ctx, s, f, func(agent string) bool { return agent == name })
+	_, err = launch.EndAgents(ctx, h, s, f, func(agent string) bool { return agent == name })
 	return err
 }
 
 // resumeRemoval goes on with a removal that was cut short.
-func (p *Paw) resumeRemoval(ctx context.Context, s *session.Session, name string, removed *Removed) error {
-	repository, err := p.repositoryOf(ctx, s)
+func resumeRemoval(ctx context.Context, h *home.Home, s *session.Session, name string, removed *Removed) error {
+	repository, err := h.RepositoryOf(ctx, s)
 	if err != nil {
 		return err
 	}
-	return p.finishRemoval(ctx, p.manager(repository), s, name, removed, func() {})
+	return finishRemoval(ctx, h, h.Manager(repository), s, name, removed, func() {})
 }
 
 // removeWorktree looks again, now that the CLI is dead, rescues what --force
 // discards, and moves the directory away.
-func (p *Paw) removeWorktree(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, removed *Removed) error {
+func removeWorktree(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree, removed *Removed) error {
 	force := w.Phase == session.PhaseDiscarding
-	there, err := m.Removable(ctx, planOf(s, *w))
+	there, err := m.Removable(ctx, home.PlanOf(s, *w))
 	if err != nil {
 		return notRemoved(s, w, err)
 	}
 	_, missing := os.Lstat(w.WorktreePath)
 	if force && there && missing == nil && !m.HalfMade(w.WorktreePath) {
-		ref := turn.RescueRef(w.TurnSession, p.Now())
+		ref := turn.RescueRef(w.TurnSession, h.Now())
 		snapshot, err := m.Snapshot(ctx, w.WorktreePath, ref, "paw: "+w.Agent+" before its worktree was removed")
 		if err != nil {
-			return failf(KindRefused, "%s: not removed, its work could not be saved: %w", w.Agent, err)
+			return fault.New(fault.Refused, "%s: not removed, its work could not be saved: %w", w.Agent, err)
 		}
 		removed.RescueRef = snapshot.Ref
-		p.Step("remove.rescued")
+		h.Step("remove.rescued")
 	}
-	done, err := m.Remove(ctx, planOf(s, *w), force)
+	done, err := m.Remove(ctx, home.PlanOf(s, *w), force)
 	removed.Trash, removed.Aside, removed.Rescue = done.Trash, done.Aside, done.Rescue
 	return notRemoved(s, w, err)
 }
@@ -191,29 +198,29 @@ func notRemoved(s *session.Session, w *session.Worktree, err error) error {
 	if !errors.As(err, &refused) {
 		return err
 	}
-	e := failf(KindRefused, "%s: not removed: %w", w.Agent, err)
+	e := fault.New(fault.Refused, "%s: not removed: %w", w.Agent, err)
 	if refused.Hint != "" {
-		return e.hint("%s", refused.Hint)
+		return e.Hint("%s", refused.Hint)
 	}
-	return e.hint("git -C %s status --ignored", Quote(w.WorktreePath)).hint("paw remove %s --force --session %s", w.Agent, s.Name)
+	return e.Hint("git -C %s status --ignored", fault.Quote(w.WorktreePath)).Hint("paw remove %s --force --session %s", w.Agent, s.Name)
 }
 
 // betweenTurns refuses to end agents in the middle of a turn, unless by force, and
 // such as cannot be ended now.
-func (p *Paw) betweenTurns(ctx context.Context, s *session.Session, names []string, o RemoveOptions) error {
+func betweenTurns(ctx context.Context, h *home.Home, s *session.Session, names []string, o RemoveOptions) error {
 	if !o.Force {
-		return p.refuseBusy(ctx, s, names...)
+		return fleet.RefuseBusy(ctx, h, s, names...)
 	}
-	f, err := p.observeRevived(ctx, s)
+	f, err := fleet.ObserveRevived(ctx, h, s)
 	if err != nil {
 		return err
 	}
-	return refuseSilent(f, names)
+	return fleet.RefuseSilent(f, names)
 }
 
 // removable refuses to remove a worktree that holds anything git does not have. It
 // returns what would be kept in the trash.
-func (p *Paw) removable(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, o RemoveOptions) ([]string, error) {
+func removable(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, o RemoveOptions) ([]string, error) {
 	if o.KeepWorktree {
 		return nil, nil
 	}
@@ -224,7 +231,7 @@ func (p *Paw) removable(ctx context.Context, m worktree.Manager, s *session.Sess
 			return nil, notTheWorktree(ctx, m, s, w, err)
 		}
 	}
-	there, err := m.Removable(ctx, planOf(s, *w))
+	there, err := m.Removable(ctx, home.PlanOf(s, *w))
 	if err != nil {
 		return nil, notRemoved(s, w, err)
 	}
@@ -233,23 +240,23 @@ func (p *Paw) removable(ctx context.Context, m worktree.Manager, s *session.Sess
 	}
 	dirt, err := m.Inspect(ctx, w.WorktreePath)
 	if err != nil {
-		return nil, failf(KindRefused, "%s: not removed, its state cannot be read: %w", w.Agent, err)
+		return nil, fault.New(fault.Refused, "%s: not removed, its state cannot be read: %w", w.Agent, err)
 	}
 	if dirt.Clean() {
 		return dirt.Aside, nil
 	}
-	return nil, failf(KindRefused, "%s has %s", w.Agent, dirt.Summary()).
-		hint("git -C %s status --ignored", Quote(w.WorktreePath)).
-		hint("paw remove %s --force --session %s", w.Agent, s.Name)
+	return nil, fault.New(fault.Refused, "%s has %s", w.Agent, dirt.Summary()).
+		Hint("git -C %s status --ignored", fault.Quote(w.WorktreePath)).
+		Hint("paw remove %s --force --session %s", w.Agent, s.Name)
 }
 
 // notTheWorktree says how to go on with a directory that is not the worktree that
 // it was.
 func notTheWorktree(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, err error) error {
-	refused := failf(KindRefused, "%s: not removed: %w", w.Agent, err)
-	unlinked, _ := m.Unlinked(ctx, planOf(s, *w))
-	if w.Phase == session.PhaseCreating || unlinked || m.Unregistered(planOf(s, *w)) {
-		return refused.hint("paw recover %s", s.Name)
+	refused := fault.New(fault.Refused, "%s: not removed: %w", w.Agent, err)
+	unlinked, _ := m.Unlinked(ctx, home.PlanOf(s, *w))
+	if w.Phase == session.PhaseCreating || unlinked || m.Unregistered(home.PlanOf(s, *w)) {
+		return refused.Hint("paw recover %s", s.Name)
 	}
-	return refused.hint("%s", wayBack(s, w))
+	return refused.Hint("%s", launch.WayBack(s, w))
 }

@@ -7,6 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -24,20 +28,20 @@ type Rewound struct {
 // Rewind puts an agent's worktree back to the end of turn n, 0 being its base.
 // The state of now is rescued first, so it can always be undone. force takes the
 // commit of a turn that has no snapshot for its end.
-func (p *Paw) Rewind(ctx context.Context, s *session.Session, agentName string, n int, force bool) (*Rewound, error) {
-	return p.rewind(ctx, s, agentName, fmt.Sprintf("the end of turn %d", n), func(t *turns) (string, error) {
+func Rewind(ctx context.Context, h *home.Home, s *session.Session, agentName string, n int, force bool) (*Rewound, error) {
+	return rewind(ctx, h, s, agentName, fmt.Sprintf("the end of turn %d", n), func(t *turns.Track) (string, error) {
 		if n == 0 {
-			return t.w.BaseCommit, nil
+			return t.W.BaseCommit, nil
 		}
-		list, _, err := p.listTurns(ctx, t.m, s, *t.w)
+		list, _, err := turns.List(ctx, h, t.M, s, *t.W)
 		if err != nil {
 			return "", err
 		}
-		one, err := turnNumbered(s, list, fmt.Sprint(n))
+		one, err := turns.Numbered(s, list, fmt.Sprint(n))
 		if err != nil {
 			return "", err
 		}
-		return p.turnEnd(ctx, t.m, s, t.w, one, forced{yes: force, command: fmt.Sprintf("paw rewind %s %d --force", agentName, n)})
+		return turns.End(ctx, h, t.M, s, t.W, one, turns.Forced{Yes: force, Command: fmt.Sprintf("paw rewind %s %d --force", agentName, n)})
 	}, func(last *turn.Record) string {
 		if last == nil || last.Number <= n {
 			return ""
@@ -47,46 +51,32 @@ func (p *Paw) Rewind(ctx context.Context, s *session.Session, agentName string, 
 }
 
 // UndoRewind brings back what the last rewind put aside.
-func (p *Paw) UndoRewind(ctx context.Context, s *session.Session, agentName string) (*Rewound, error) {
-	return p.rewind(ctx, s, agentName, "before the last rewind", func(t *turns) (string, error) {
-		_, commit, err := t.lastRewind(ctx)
+func UndoRewind(ctx context.Context, h *home.Home, s *session.Session, agentName string) (*Rewound, error) {
+	return rewind(ctx, h, s, agentName, "before the last rewind", func(t *turns.Track) (string, error) {
+		_, commit, err := t.LastRewind(ctx)
 		if err == nil && commit == "" {
-			err = failf(KindNotFound, "%s: nothing was rewound", agentName).hint("paw turns %s %s", s.Name, agentName)
+			err = fault.New(fault.NotFound, "%s: nothing was rewound", agentName).Hint("paw turns %s %s", s.Name, agentName)
 		}
 		return commit, err
 	}, func(*turn.Record) string { return "" })
 }
 
-// lastRewind is what the last rewind put aside: ref and commit, "" when there was none.
-func (t *turns) lastRewind(ctx context.Context) (ref, commit string, err error) {
-	refs, err := t.m.Refs(ctx, turn.RefPrefix(t.w.TurnSession)+"rescue/")
-	if err != nil {
-		return "", "", err
-	}
-	for name := range refs {
-		if turn.IsRewindRef(name) && name > ref {
-			ref = name
-		}
-	}
-	return ref, refs[ref], nil
-}
-
-func (p *Paw) rewind(ctx context.Context, s *session.Session, agentName, to string, target func(*turns) (string, error), remembers func(*turn.Record) string) (*Rewound, error) {
-	w, err := agentNamed(s, agentName)
+func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName, to string, target func(*turns.Track) (string, error), remembers func(*turn.Record) string) (*Rewound, error) {
+	w, err := home.AgentNamed(s, agentName)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.requireGit(ctx); err != nil {
+	if err := h.RequireGit(ctx); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	rewound := &Rewound{Session: s.Name, Agent: agentName, To: to}
-	err = p.withTurns(ctx, s, w, func(t *turns) error {
-		if err := p.refuseNotAtRest(ctx, s, agentName); err != nil {
+	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
+		if err := fleet.RefuseNotAtRest(ctx, h, s, agentName); err != nil {
 			return err
 		}
-		last, err := t.dir.Last()
+		last, err := t.Dir.Last()
 		if err != nil {
 			return err
 		}
@@ -94,19 +84,19 @@ func (p *Paw) rewind(ctx context.Context, s *session.Session, agentName, to stri
 		if err != nil {
 			return err
 		}
-		newest, _, err := t.lastRewind(ctx)
+		newest, _, err := t.LastRewind(ctx)
 		if err != nil {
 			return err
 		}
-		rewound.RescueRef = turn.RewindRef(w.TurnSession, p.Now(), newest)
+		rewound.RescueRef = turn.RewindRef(w.TurnSession, h.Now(), newest)
 		rewound.Remembers = remembers(last)
-		_, err = t.m.Rewind(ctx, w.WorktreePath, commit, rewound.RescueRef)
+		_, err = t.M.Rewind(ctx, w.WorktreePath, commit, rewound.RescueRef)
 		var half *worktree.HalfRewoundError
 		if errors.As(err, &half) {
-			return failf(KindError, "%s: %w", agentName, err).hint("paw rewind %s --undo --session %s", agentName, s.Name)
+			return fault.New(fault.Failed, "%s: %w", agentName, err).Hint("paw rewind %s --undo --session %s", agentName, s.Name)
 		}
 		if err != nil {
-			return failf(KindRefused, "%s: not rewound: %w", agentName, err)
+			return fault.New(fault.Refused, "%s: not rewound: %w", agentName, err)
 		}
 		return nil
 	})

@@ -3,12 +3,18 @@ package orchestrator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/family"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/orchestrator/launch"
+	"paw/orchestrator/live"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -36,53 +42,42 @@ type RunOptions struct {
 type Ran struct {
 	Session *session.Session
 	Agent   string
-	Turn    ListedTurn
+	Turn    turns.Listed
 	Notes   []string // what the user would otherwise miss
-}
-
-// TagTakenError means that a turn cannot have its number: the tag that its end
-// would get exists already, and paw did not make it for this turn.
-type TagTakenError struct {
-	Number int
-	Tag    string
-}
-
-func (e *TagTakenError) Error() string {
-	return fmt.Sprintf("turn %d: tag %s exists already", e.Number, e.Tag)
 }
 
 // Run does one turn of an agent in the foreground, without a pane: the CLI's
 // one-shot mode in the agent's worktree and conversation. It is refused while the
 // agent's CLI runs, and keeps everybody else from starting it. With a turn that
 // did not succeed come both the turn and an error.
-func (p *Paw) Run(ctx context.Context, s *session.Session, o RunOptions) (*Ran, error) {
+func Run(ctx context.Context, h *home.Home, s *session.Session, o RunOptions) (*Ran, error) {
 	if o.Type == "" {
 		o.Type = turn.TypePrompt
 	}
 	if err := o.Type.Validate(); err != nil {
-		return nil, failf(KindUsage, "--type: %w", err)
+		return nil, fault.New(fault.Usage, "--type: %w", err)
 	}
 	if strings.TrimSpace(o.Prompt) == "" {
-		return nil, failf(KindUsage, "the prompt is empty")
+		return nil, fault.New(fault.Usage, "the prompt is empty")
 	}
-	p, err := p.configuredFor(s)
+	h, err := h.ConfiguredFor(s)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.requireGit(ctx); err != nil {
+	if err := h.RequireGit(ctx); err != nil {
 		return nil, err
 	}
 	var notes []string
 	if o.Agent == "" {
-		if s, o.Agent, notes, err = p.addHeadless(ctx, s, o); err != nil {
+		if s, o.Agent, notes, err = addHeadless(ctx, h, s, o); err != nil {
 			return nil, err
 		}
 	}
-	r, err := p.prepareRun(ctx, s, o)
+	r, err := prepareRun(ctx, h, s, o)
 	if err != nil {
 		return nil, err
 	}
-	defer p.claimAfter(s.Name, o.Agent, Claim{}) // once the lock is free: until then the turn is under way
+	defer family.ClaimAfter(h, s.Name, o.Agent, live.Claim{}) // once the lock is free: until then the turn is under way
 	defer r.giveBack()
 	r.notes = append(notes, r.notes...)
 	return r.do(ctx)
@@ -102,9 +97,9 @@ func (r *headlessTurn) do(ctx context.Context) (*Ran, error) {
 	if err := r.begin(lasting); err != nil {
 		return nil, err
 	}
-	r.p.Step("run.executed")
+	r.home.Step("run.executed")
 	end := r.execute(ctx)
-	r.p.Step("run.ended")
+	r.home.Step("run.ended")
 	lasting, cancel = context.WithTimeout(lasting, closePatience)
 	defer cancel()
 	failure := r.close(lasting, end)
@@ -117,22 +112,22 @@ func (r *headlessTurn) do(ctx context.Context) (*Ran, error) {
 
 // begin claims the number and writes START and EXECUTE.
 func (r *headlessTurn) begin(ctx context.Context) error {
-	err := r.p.withTurns(ctx, r.s, r.w, func(t *turns) error {
-		t.strict = true
-		one, err := t.begin(ctx, turn.Start{
+	err := turns.Change(ctx, r.home, r.s, r.w, func(t *turns.Track) error {
+		t.Strict = true
+		one, err := t.Begin(ctx, turn.Start{
 			Type: r.o.Type, Prompt: r.o.Prompt, Conversation: r.spec.ConversationID,
-			Launch: launchID(r.s.Name, r.w.Agent, r.generation),
+			Launch: fleet.LaunchID(r.s.Name, r.w.Agent, r.generation),
 		})
 		if err != nil {
 			return err
 		}
 		r.one = one
-		argv := recordedCommand(r.command.Argv, r.o.Prompt)
+		argv := launch.RecordedCommand(r.command.Argv, r.o.Prompt)
 		return one.Execute("one-shot mode: " + strings.Join(argv, " "))
 	})
-	var taken *TagTakenError
+	var taken *turns.TagTakenError
 	if errors.As(err, &taken) {
-		return failf(KindError, "%s: %w", r.w.Agent, err).hint("git show --no-patch %s", taken.Tag)
+		return fault.New(fault.Failed, "%s: %w", r.w.Agent, err).Hint("git show --no-patch %s", taken.Tag)
 	}
 	return err
 }
@@ -141,23 +136,23 @@ func (r *headlessTurn) begin(ctx context.Context) error {
 func (r *headlessTurn) close(ctx context.Context, end agent.Ended) error {
 	answer, failed := turnResult(r.cli, end)
 	var failure error
-	err := r.p.withTurns(ctx, r.s, r.w, func(t *turns) error {
+	err := turns.Change(ctx, r.home, r.s, r.w, func(t *turns.Track) error {
 		r.learn(ctx, t, end)
 		switch {
 		case end.Interrupted:
 			failure = r.interrupted(r.one.Number())
-			t.abort(ctx, r.one, &turn.Abort{Reason: turn.ReasonInterrupted})
+			t.Abort(ctx, r.one, &turn.Abort{Reason: turn.ReasonInterrupted})
 		case failed != nil:
-			failure = failf(KindAgentFailed, "%s: turn %d failed: %s", r.w.Agent, r.one.Number(), failed.Message).hint("paw turns %s %s", r.s.Name, r.w.Agent)
-			t.abort(ctx, r.one, failed)
+			failure = fault.New(fault.AgentFailed, "%s: turn %d failed: %s", r.w.Agent, r.one.Number(), failed.Message).Hint("paw turns %s %s", r.s.Name, r.w.Agent)
+			t.Abort(ctx, r.one, failed)
 		default:
-			_, err := t.finish(ctx, r.one, answer)
+			_, err := t.Finish(ctx, r.one, answer)
 			return err
 		}
 		return nil
 	})
 	if failure == nil && err != nil {
-		return failf(KindError, "%s: turn %d: %w", r.w.Agent, r.one.Number(), err).hint("paw recover %s", r.s.Name)
+		return fault.New(fault.Failed, "%s: turn %d: %w", r.w.Agent, r.one.Number(), err).Hint("paw recover %s", r.s.Name)
 	}
 	return failure
 }
@@ -165,33 +160,33 @@ func (r *headlessTurn) close(ctx context.Context, end agent.Ended) error {
 // interrupted is the error of a turn that the user stopped.
 func (r *headlessTurn) interrupted(number int) error {
 	if number == 0 {
-		return failf(KindInterrupted, "%s: interrupted, no turn was begun", r.w.Agent)
+		return fault.New(fault.Interrupted, "%s: interrupted, no turn was begun", r.w.Agent)
 	}
-	return failf(KindInterrupted, "%s: turn %d interrupted", r.w.Agent, number)
+	return fault.New(fault.Interrupted, "%s: turn %d interrupted", r.w.Agent, number)
 }
 
 // learn remembers the conversation of a CLI that chose it itself, and its file.
-func (r *headlessTurn) learn(ctx context.Context, t *turns, end agent.Ended) {
+func (r *headlessTurn) learn(ctx context.Context, t *turns.Track, end agent.Ended) {
 	if !r.cli.Facts().ChoosesID {
 		if id := agent.StreamConversation(end.Stdout); id != "" {
 			r.spec.ConversationID = id
-			_ = t.keepConversation(ctx, id)
+			_ = t.KeepConversation(ctx, id)
 		}
 	}
 	found, err := r.cli.Conversation(ctx, r.spec)
-	if err == nil && found.Transcript != "" && found.Transcript != t.w.TranscriptPath {
-		_ = t.keepTranscript(ctx, found.Transcript)
+	if err == nil && found.Transcript != "" && found.Transcript != t.W.TranscriptPath {
+		_ = t.KeepTranscript(ctx, found.Transcript)
 	}
 }
 
 // ran reads back what became of the turn.
 func (r *headlessTurn) ran(ctx context.Context) (*Ran, error) {
-	ran := &Ran{Session: r.s, Agent: r.w.Agent, Turn: ListedTurn{Record: r.one.Record()}, Notes: r.notes}
+	ran := &Ran{Session: r.s, Agent: r.w.Agent, Turn: turns.Listed{Record: r.one.Record()}, Notes: r.notes}
 	repository, err := worktree.Discover(r.s.GitCommonDir)
 	if err != nil {
 		return ran, err
 	}
-	list, _, err := r.p.listTurns(ctx, r.p.manager(repository), r.s, *r.w)
+	list, _, err := turns.List(ctx, r.home, r.home.Manager(repository), r.s, *r.w)
 	if err != nil {
 		return ran, err
 	}

@@ -3,74 +3,51 @@ package orchestrator
 import (
 	"context"
 
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/orchestrator/launch"
 	"paw/session"
 )
 
 // addHeadless makes an agent for headless turns: a branch, a worktree with its
 // set-up and tag 0, as add does, and no pane. It returns the record, the agent's
 // name and what the user would otherwise miss.
-func (p *Paw) addHeadless(ctx context.Context, s *session.Session, o RunOptions) (*session.Session, string, []string, error) {
-	a, err := p.planAddition(ctx, s, *o.New, func(agents []plannedAgent) error {
+func addHeadless(ctx context.Context, h *home.Home, s *session.Session, o RunOptions) (*session.Session, string, []string, error) {
+	a, err := planAddition(ctx, h, s, *o.New, func(agents []plannedAgent) error {
 		if len(agents) != 1 {
-			return failf(KindUsage, "--cli: one CLI at a time can run a turn").hint("paw clis")
+			return fault.New(fault.Usage, "--cli: one CLI at a time can run a turn").Hint("paw clis")
 		}
-		cli, _ := p.CLIs.Get(agents[0].cli)
-		executable, err := p.executable(cli)
+		cli, _ := h.CLIs.Get(agents[0].cli)
+		executable, err := h.Program(cli)
 		if err != nil {
 			return err
 		}
-		return p.requireHeadless(cli, executable, o.Prompt)
+		return requireHeadless(h, cli, executable, o.Prompt)
 	})
 	if err != nil {
 		return nil, "", nil, err
 	}
 	a.draft.Worktrees[0].Headless = true
-	rec, err := p.recordAddition(ctx, s, a, "", nil)
+	rec, err := recordAddition(ctx, h, s, a, "", nil)
 	if err != nil {
 		return nil, "", nil, err
 	}
 	name := a.draft.Worktrees[0].Agent
-	jobs := []job{{agent: name, worktree: worktreeCreate, result: ResultStopped, notes: a.notes[name]}}
-	err = p.tagStarts(ctx, a.m, rec, jobs)
+	jobs := []launch.Job{{Agent: name, Worktree: launch.WorktreeCreate, Result: launch.ResultStopped, Notes: a.notes[name]}}
+	err = launch.TagStarts(ctx, h, a.m, rec, jobs)
 	if err == nil {
-		err = p.prepareWorktrees(ctx, a.m, rec, jobs)
+		err = launch.PrepareWorktrees(ctx, h, a.m, rec, jobs)
 	}
 	saved := rec
 	if err == nil {
-		saved, err = p.settleHeadless(ctx, rec, jobs)
+		saved, err = launch.SettleHeadless(ctx, h, rec, jobs)
 	}
-	if err == nil && jobs[0].result == ResultRefused {
-		err = failf(KindError, "%s: %s", name, jobs[0].reason).hint("paw recover %s", s.Name)
+	if err == nil && jobs[0].Result == launch.ResultRefused {
+		err = fault.New(fault.Failed, "%s: %s", name, jobs[0].Reason).Hint("paw recover %s", s.Name)
 	}
 	if err != nil {
-		return nil, "", nil, p.undoAdd(rec, a.plans, err)
+		return nil, "", nil, launch.UndoAdd(h, rec, a.plans, err)
 	}
-	notes := append(jobs[0].notes, p.notes(ctx, a.repository, &a.draft)...)
+	notes := append(jobs[0].Notes, notes(ctx, h, a.repository, &a.draft)...)
 	return saved, name, notes, nil
-}
-
-// settleHeadless records that agents that get no pane are complete.
-func (p *Paw) settleHeadless(ctx context.Context, s *session.Session, jobs []job) (*session.Session, error) {
-	var complete []string
-	for _, j := range jobs {
-		if j.result == ResultStopped && j.worktree == worktreeCreate {
-			complete = append(complete, j.agent)
-		}
-	}
-	if len(complete) == 0 {
-		return s, nil
-	}
-	saved, err := p.update(ctx, s.Name, func(rec *session.Session) error {
-		for _, name := range complete {
-			if w := rec.Worktree(name); w != nil && w.Phase == session.PhaseCreating {
-				w.Phase = session.PhaseStopped
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return s, p.recordError(s.Name, err)
-	}
-	p.Step("run.agent-made")
-	return saved, nil
 }

@@ -6,6 +6,10 @@ import (
 	"errors"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/orchestrator/launch"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -14,7 +18,7 @@ import (
 // headlessTurn is one headless turn on its way; whoever has it holds the agent's lock.
 type headlessTurn struct {
 	*heldAgent
-	p       *Paw
+	home    *home.Home
 	o       RunOptions
 	spec    agent.Spec
 	command agent.Command
@@ -24,19 +28,19 @@ type headlessTurn struct {
 
 // prepareRun refuses what cannot work, takes the agent's lock and decides how to
 // run its CLI. Nothing of a turn is written.
-func (p *Paw) prepareRun(ctx context.Context, s *session.Session, o RunOptions) (r *headlessTurn, err error) {
-	w, err := agentNamed(s, o.Agent)
+func prepareRun(ctx context.Context, h *home.Home, s *session.Session, o RunOptions) (r *headlessTurn, err error) {
+	w, err := home.AgentNamed(s, o.Agent)
 	if err != nil {
 		return nil, err
 	}
-	cli, executable, err := p.cliOf(w)
+	cli, executable, err := h.CLIOf(w)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.requireHeadless(cli, executable, o.Prompt); err != nil {
+	if err := requireHeadless(h, cli, executable, o.Prompt); err != nil {
 		return nil, err
 	}
-	held, err := p.holdAgent(ctx, s, o.Agent, cli)
+	held, err := holdAgent(ctx, h, s, o.Agent, cli)
 	if err != nil {
 		return nil, err
 	}
@@ -46,22 +50,22 @@ func (p *Paw) prepareRun(ctx context.Context, s *session.Session, o RunOptions) 
 		}
 	}()
 	if err := worktree.Verify(held.w.WorktreePath, held.s.GitCommonDir, ""); err != nil {
-		return nil, failf(KindRefused, "%s: not run: %w", o.Agent, err).hint("paw recover %s", s.Name)
+		return nil, fault.New(fault.Refused, "%s: not run: %w", o.Agent, err).Hint("paw recover %s", s.Name)
 	}
-	p.cutTurn(ctx, held.s, *held.w, turn.ReasonCrash)
-	r = &headlessTurn{heldAgent: held, p: p, o: o}
+	turns.Cut(ctx, h, held.s, *held.w, turn.ReasonCrash)
+	r = &headlessTurn{heldAgent: held, home: h, o: o}
 	return r, r.choose(ctx, executable)
 }
 
 // requireHeadless refuses CLIs without a one-shot mode, and prompts that it cannot take.
-func (p *Paw) requireHeadless(cli agent.CLI, executable, prompt string) error {
-	_, err := cli.Headless(p.draftSpec(cli, executable, prompt))
+func requireHeadless(h *home.Home, cli agent.CLI, executable, prompt string) error {
+	_, err := cli.Headless(h.DraftSpec(cli, executable, prompt))
 	var refused *agent.PromptError
 	switch {
 	case errors.Is(err, agent.ErrNoHeadless):
-		return failf(KindUsage, "%s: has no one-shot mode that paw knows", cli.Name()).hint("paw clis")
+		return fault.New(fault.Usage, "%s: has no one-shot mode that paw knows", cli.Name()).Hint("paw clis")
 	case errors.As(err, &refused):
-		return failf(KindUsage, "%w", err)
+		return fault.New(fault.Usage, "%w", err)
 	}
 	return nil // anything else is about a conversation, and this one is made up
 }
@@ -69,31 +73,31 @@ func (p *Paw) requireHeadless(cli agent.CLI, executable, prompt string) error {
 // choose settles the conversation of the turn, writes a new one into the record
 // before it exists, and builds the command.
 func (r *headlessTurn) choose(ctx context.Context, executable string) error {
-	p := r.p
-	r.spec = p.spec(r.s, r.w, executable)
+	h := r.home
+	r.spec = h.Spec(r.s, r.w, executable)
 	r.spec.Hook, r.spec.Prompt = "", r.o.Prompt // paw itself knows the begin and the end
-	facts := recoverFacts{}
-	p.conversationFacts(ctx, r.s, r.cli, r.spec, &facts)
+	facts := launch.RecoverFacts{}
+	launch.ConversationFacts(ctx, h, r.s, r.cli, r.spec, &facts)
 	switch {
-	case facts.resumable:
-		r.spec.ConversationID = cmp.Or(facts.found, r.spec.ConversationID)
+	case facts.Resumable:
+		r.spec.ConversationID = cmp.Or(facts.Found, r.spec.ConversationID)
 	case !r.cli.Facts().ChoosesID:
 		r.spec.ConversationID = ""
-	case !facts.keepID:
-		r.spec.ConversationID = facts.newID
+	case !facts.KeepID:
+		r.spec.ConversationID = facts.NewID
 	}
-	if !facts.resumable && r.w.TurnHighWater > 0 {
-		r.notes = append(r.notes, "a fresh conversation: "+facts.freshReason)
+	if !facts.Resumable && r.w.TurnHighWater > 0 {
+		r.notes = append(r.notes, "a fresh conversation: "+facts.FreshReason)
 	}
 	if err := r.remember(ctx, r.spec.ConversationID); err != nil {
 		return err
 	}
 	var err error
 	if r.command, err = r.cli.Headless(r.spec); err != nil {
-		return failf(KindError, "%s: %w", r.w.Agent, err)
+		return fault.New(fault.Failed, "%s: %w", r.w.Agent, err)
 	}
 	for _, file := range r.command.Files {
-		if err := writePrivate(file.Path, file.Content); err != nil {
+		if err := home.WritePrivate(file.Path, file.Content); err != nil {
 			return err
 		}
 	}
@@ -106,7 +110,7 @@ func (r *headlessTurn) remember(ctx context.Context, id string) error {
 		return nil
 	}
 	r.w.AddConversation(id)
-	_, err := r.p.update(ctx, r.s.Name, func(rec *session.Session) error {
+	_, err := r.home.Update(ctx, r.s.Name, func(rec *session.Session) error {
 		if w := rec.Worktree(r.w.Agent); w != nil {
 			w.AddConversation(id)
 		}

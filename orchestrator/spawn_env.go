@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/home"
 	"paw/session"
 )
 
@@ -13,23 +14,23 @@ import (
 // the configuration that goes with it: what the agent starts then finds the same
 // programs and keys. The environment of paw itself is that of a command which the
 // CLI runs, with a PATH and marks of the CLI's own.
-func (p *Paw) asParent(s *session.Session, w *session.Worktree) (*Paw, error) {
-	other := *p
-	env := p.launchedEnvironment(s, w)
+func asParent(h *home.Home, s *session.Session, w *session.Worktree) (*home.Home, error) {
+	other := *h
+	env := launchedEnvironment(h, s, w)
 	if env == nil {
-		env = withProgramOf(w, p.Env)
+		env = withProgramOf(w, h.Env)
 	}
-	own := p.Config.CLIs[w.CLI].Env // the settings of its CLI are not the child's
+	own := h.Config.CLIs[w.CLI].Env // the settings of its CLI are not the child's
 	other.Env = slices.DeleteFunc(agent.Inherited(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		_, configured := own[name]
 		return configured
 	})
 	root := ""
-	if repository, err := discover(s); err == nil {
+	if repository, err := home.Discover(s); err == nil {
 		root = repository.Path
 	}
-	return &other, other.configure(root)
+	return &other, other.Configure(root)
 }
 
 // withProgramOf is env with the folder of an agent's program at the end of PATH:
@@ -50,8 +51,8 @@ func withProgramOf(w *session.Worktree, env []string) []string {
 
 // launchedEnvironment is the environment of an agent's CLI, nil when it cannot be
 // read, such as from inside a sandbox that hides other processes.
-func (p *Paw) launchedEnvironment(s *session.Session, w *session.Worktree) []string {
-	lock, err := p.Locks.ProbeAgent(s.Name, w.Agent)
+func launchedEnvironment(h *home.Home, s *session.Session, w *session.Worktree) []string {
+	lock, err := h.Locks.ProbeAgent(s.Name, w.Agent)
 	if err != nil || lock.PID() == 0 {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"paw/config"
 	"paw/orchestrator/agent"
+	"paw/orchestrator/home"
 	"paw/session"
 )
 
@@ -14,17 +15,17 @@ import (
 // a PATH on which the CLI is. (testdata/script/spawn.txtar has the other case.)
 func TestAsParentInASandbox(t *testing.T) {
 	s := &session.Session{Name: "shop", Worktrees: []session.Worktree{{Agent: "one", CLI: "mine", Command: []string{"/opt/clis/mine", "--flag"}}}}
-	p := &Paw{
+	h := &home.Home{
 		Paths:  config.Paths{StateDir: t.TempDir()},
 		Config: config.Loaded{Config: config.Config{CLIs: map[string]config.CLI{"mine": {Env: map[string]string{"CONFIGURED": "1"}}}}},
 		CLIs:   agent.New(nil),
 	}
-	p.Locks = session.Locks{Dir: p.Paths.LocksDir()}
+	h.Locks = session.Locks{Dir: h.Paths.LocksDir()}
 	holder, err := session.ThisProcess()
 	if err != nil {
 		t.Fatal(err)
 	}
-	lock, err := p.Locks.HoldAgent("shop", "one", holder) // whose environment is no agent's
+	lock, err := h.Locks.HoldAgent("shop", "one", holder) // whose environment is no agent's
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,8 +35,8 @@ func TestAsParentInASandbox(t *testing.T) {
 			[]string{"KEY=x", "PATH=/login/bin:/opt/clis"}},
 		{[]string{"KEY=x"}, []string{"KEY=x", "PATH=/opt/clis"}},
 	} {
-		p.Env = c.env
-		other, err := p.asParent(s, &s.Worktrees[0])
+		h.Env = c.env
+		other, err := asParent(h, s, &s.Worktrees[0])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 	"paw/tmux"
@@ -18,23 +21,23 @@ const mostNames = 999
 
 // sessionName is the name asked for, or the first free one made from the
 // repository's directory name.
-func (p *Paw) sessionName(ctx context.Context, repository worktree.Repository, o StartOptions, agents []plannedAgent) (string, error) {
-	foreign, err := p.foreignTmuxSessions(ctx)
+func sessionName(ctx context.Context, h *home.Home, repository worktree.Repository, o StartOptions, agents []plannedAgent) (string, error) {
+	foreign, err := foreignTmuxSessions(ctx, h)
 	if err != nil {
 		return "", err
 	}
-	space, err := p.turnSpaceOf(ctx, repository)
+	space, err := turns.SpaceOf(ctx, h, repository)
 	if err != nil {
 		return "", err
 	}
-	used := func(name string) bool { return space.of(name).any() || anyIn(space.tagged, name, agents) }
+	used := func(name string) bool { return space.Of(name).Any() || anyIn(space.Tagged, name, agents) }
 	// An automatic name is one without a past: it goes on with no branch that an earlier session left.
 	free := func(name string) bool {
-		taken, _ := p.nameTaken(name, false, repository, foreign, agents)
-		return taken == nil && !used(name) && !anyBranch(space.branches, name, agents)
+		taken, _ := nameTaken(h, name, false, repository, foreign, agents)
+		return taken == nil && !used(name) && !anyBranch(space.Branches, name, agents)
 	}
 	if o.Name != "" {
-		taken, _ := p.nameTaken(o.Name, true, repository, foreign, agents)
+		taken, _ := nameTaken(h, o.Name, true, repository, foreign, agents)
 		if taken == nil && used(o.Name) {
 			taken = keptTurns(space, o.Name, agents)
 		}
@@ -44,9 +47,9 @@ func (p *Paw) sessionName(ctx context.Context, repository worktree.Repository, o
 		return o.Name, nil
 	}
 	stem := stemFor(repository, agents)
-	var own *Error // of a session of this repository that has the name already
+	var own *fault.Error // of a session of this repository that has the name already
 	name := freeName(stem, 1, func(name string) bool {
-		taken, same := p.nameTaken(name, false, repository, foreign, agents)
+		taken, same := nameTaken(h, name, false, repository, foreign, agents)
 		if own == nil && same {
 			own = taken
 		}
@@ -58,7 +61,7 @@ func (p *Paw) sessionName(ctx context.Context, repository worktree.Repository, o
 	case name != "":
 		return name, nil
 	}
-	return "", failf(KindUsage, "session %s: so are %d more names made from it taken", stem, mostNames).hint("paw start --cli %s --name NAME", itemsOf(agents))
+	return "", fault.New(fault.Usage, "session %s: so are %d more names made from it taken", stem, mostNames).Hint("paw start --cli %s --name NAME", itemsOf(agents))
 }
 
 // freeName is the first free one of stem, stem_2, stem_3, ... from a number on; "" when none is.
@@ -76,17 +79,17 @@ func freeName(stem string, from int, free func(name string) bool) string {
 }
 
 // orName adds the hint of a name that would do, "" for none, to why another one does not.
-func orName(taken *Error, name string, agents []plannedAgent) *Error {
+func orName(taken *fault.Error, name string, agents []plannedAgent) *fault.Error {
 	if name == "" {
 		return taken
 	}
-	return taken.hint("paw start --cli %s --name %s", itemsOf(agents), name)
+	return taken.Hint("paw start --cli %s --name %s", itemsOf(agents), name)
 }
 
 // anyBranch reports whether the automatic branch of one of the agents exists.
 func anyBranch(refs map[string]string, name string, agents []plannedAgent) bool {
 	for _, a := range agents {
-		if a.branch == "" && refs["refs/heads/"+automaticBranch(name, a.name)] != "" {
+		if a.branch == "" && refs["refs/heads/"+home.AutomaticBranch(name, a.name)] != "" {
 			return true
 		}
 	}
@@ -94,21 +97,21 @@ func anyBranch(refs map[string]string, name string, agents []plannedAgent) bool 
 }
 
 // keptTurns is the refusal of a name under which there are turns.
-func keptTurns(space turnSpace, name string, agents []plannedAgent) *Error {
-	earlier := space.of(name)
-	names := earlier.inRepository()
+func keptTurns(space turns.Space, name string, agents []plannedAgent) *fault.Error {
+	earlier := space.Of(name)
+	names := earlier.InRepository()
 	for _, a := range agents {
 		names = append(names, a.name)
 	}
-	e := failf(KindUsage, "session %s: turns of an earlier session are kept under this name", name)
+	e := fault.New(fault.Usage, "session %s: turns of an earlier session are kept under this name", name)
 	for _, agent := range names {
-		if space.tagged[name+"_"+agent] {
-			e = failf(KindUsage, "session %s: tags %s of an earlier session exist", name, turn.TagName(name+"_"+agent, 0))
+		if space.Tagged[name+"_"+agent] {
+			e = fault.New(fault.Usage, "session %s: tags %s of an earlier session exist", name, turn.TagName(name+"_"+agent, 0))
 			break
 		}
 	}
-	if len(earlier.here)+len(earlier.fetched) > 0 {
-		return e.hint("paw purge %s --tags", name)
+	if len(earlier.Here)+len(earlier.Fetched) > 0 {
+		return e.Hint("paw purge %s --tags", name)
 	}
 	return e
 }
@@ -168,36 +171,36 @@ func cut(stem string, agents []plannedAgent) string {
 // nameTaken says why a session name cannot be used, nil when it is free, and
 // whether it is this repository that has it. A corrupt record holds no name that
 // the user asked for: begin moves it aside.
-func (p *Paw) nameTaken(name string, asked bool, repository worktree.Repository, foreign map[string]bool, agents []plannedAgent) (taken *Error, same bool) {
-	s, err := p.Store.Load(name)
+func nameTaken(h *home.Home, name string, asked bool, repository worktree.Repository, foreign map[string]bool, agents []plannedAgent) (taken *fault.Error, same bool) {
+	s, err := h.Store.Load(name)
 	var corrupt *session.CorruptError
 	if asked && errors.As(err, &corrupt) {
 		err = nil
 	}
 	switch {
 	case err != nil:
-		return failf(KindError, "session %s: taken by a record that cannot be read: %w", name, err).hint("paw doctor"), false
+		return fault.New(fault.Failed, "session %s: taken by a record that cannot be read: %w", name, err).Hint("paw doctor"), false
 	case s != nil && s.GitCommonDir == repository.CommonDir:
-		return failf(KindUsage, "session %s: already exists for %s", name, s.RepoPath).
-			hint("paw attach %s", name).hint("paw recover %s", name).hint("paw add --cli %s --session %s", clisOf(agents), name), true
+		return fault.New(fault.Usage, "session %s: already exists for %s", name, s.RepoPath).
+			Hint("paw attach %s", name).Hint("paw recover %s", name).Hint("paw add --cli %s --session %s", clisOf(agents), name), true
 	case s != nil:
-		return failf(KindUsage, "session %s: already exists for %s", name, s.RepoPath), false
+		return fault.New(fault.Usage, "session %s: already exists for %s", name, s.RepoPath), false
 	case foreign["paw-"+name]:
-		return failf(KindUsage, "session %s: tmux has a session paw-%s that is not in paw's records", name, name), false
+		return fault.New(fault.Usage, "session %s: tmux has a session paw-%s that is not in paw's records", name, name), false
 	}
 	return nil, false
 }
 
 // foreignTmuxSessions are the names of the tmux sessions on the server that new
 // sessions go to.
-func (p *Paw) foreignTmuxSessions(ctx context.Context) (map[string]bool, error) {
+func foreignTmuxSessions(ctx context.Context, h *home.Home) (map[string]bool, error) {
 	names := map[string]bool{}
-	_, panes, err := p.tmuxFor(nil).Panes(ctx)
+	_, panes, err := h.TmuxFor(nil).Panes(ctx)
 	if errors.Is(err, tmux.ErrNoServer) {
 		return names, nil
 	}
 	if err != nil {
-		return nil, tmuxError(err)
+		return nil, home.TmuxError(err)
 	}
 	for _, pane := range panes {
 		names[pane.SessionName] = true

@@ -6,6 +6,7 @@ import (
 
 	"paw/config"
 	"paw/orchestrator/agent"
+	"paw/orchestrator/fault"
 	"paw/session"
 )
 
@@ -38,7 +39,7 @@ func applyPreset(o StartOptions, presets map[string]config.Preset) (StartOptions
 		for name := range presets {
 			names = append(names, name)
 		}
-		return o, failf(KindUsage, "preset %s: not in the configuration (%s)", o.Preset, listOr(names, "there is none")).hint("paw config")
+		return o, fault.New(fault.Usage, "preset %s: not in the configuration (%s)", o.Preset, listOr(names, "there is none")).Hint("paw config")
 	}
 	if len(o.CLIs) == 0 {
 		o.CLIs = preset.CLI
@@ -72,7 +73,7 @@ func planAgents(items, branches []string, set agent.Set, taken map[string]bool) 
 			agents[i].branch = branches[i]
 		}
 	default:
-		return nil, failf(KindUsage, "--branches: %d branches for %d CLIs (give one CLI for all of them, or one for each)", len(branches), len(agents))
+		return nil, fault.New(fault.Usage, "--branches: %d branches for %d CLIs (give one CLI for all of them, or one for each)", len(branches), len(agents))
 	}
 	used := map[string]bool{}
 	for name := range taken {
@@ -83,7 +84,7 @@ func planAgents(items, branches []string, set agent.Set, taken map[string]bool) 
 			continue
 		}
 		if used[a.name] {
-			return nil, failf(KindUsage, "agent %s: the name is taken", a.name)
+			return nil, fault.New(fault.Usage, "agent %s: the name is taken", a.name)
 		}
 		used[a.name] = true
 	}
@@ -112,24 +113,24 @@ func parseItems(items []string, set agent.Set) ([]plannedAgent, error) {
 			name, cli = "", name
 		}
 		if cli == "" {
-			return nil, failf(KindUsage, "--cli %q: no CLI named", item).hint("paw clis")
+			return nil, fault.New(fault.Usage, "--cli %q: no CLI named", item).Hint("paw clis")
 		}
 		if named {
 			if err := session.ValidateName("agent", name); err != nil {
-				return nil, failf(KindUsage, "%w", err)
+				return nil, fault.New(fault.Usage, "%w", err)
 			}
 		}
 		if _, ok := set.Get(cli); !ok {
-			e := failf(KindUsage, "%s: unknown CLI", cli)
+			e := fault.New(fault.Usage, "%s: unknown CLI", cli)
 			if nearest := set.Nearest(cli); nearest != "" {
 				e.Message += fmt.Sprintf(" (did you mean %s?)", nearest)
 			}
-			return nil, e.hint("paw clis")
+			return nil, e.Hint("paw clis")
 		}
 		agents = append(agents, plannedAgent{name: name, cli: cli})
 	}
 	if len(agents) == 0 {
-		return nil, failf(KindUsage, "--cli: no CLI named").hint("paw clis")
+		return nil, fault.New(fault.Usage, "--cli: no CLI named").Hint("paw clis")
 	}
 	return agents, nil
 }

@@ -4,43 +4,15 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"sort"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
 	"paw/session"
-	"paw/session/turn"
-	"paw/tmux"
 	"paw/worktree"
 )
-
-// SessionStatus is the effective status of one session and its agents.
-type SessionStatus struct {
-	Session   *session.Session
-	Status    session.Status
-	Reason    string // why the effective status differs from the record
-	TmuxAlive *bool  // nil when tmux did not answer
-	Agents    []AgentStatus
-	Others    []tmux.Pane // the user's own panes in paw's tmux session
-}
-
-// AgentStatus is the effective state of one agent.
-type AgentStatus struct {
-	Record session.Worktree
-	session.AgentStatus
-	PaneID    string // where the pane is now, "" when there is none
-	PaneAlive *bool  // nil when tmux did not answer
-	PID       int    // of the process that holds the agent's lock, 0 when it is free
-	ExitCode  *int
-	Children  []string
-	Dirty     *int // uncommitted files; nil when not counted
-
-	TurnsCompleted int
-	CurrentTurn    int    // number of the open turn, 0 when there is none
-	LastTag        string // tag of the last finished turn, of the start before that
-	Hooks          string // whether the CLI's hooks report: "seen", "silent" or "none"
-}
 
 // StatusOptions selects the sessions to show.
 type StatusOptions struct {
@@ -49,48 +21,48 @@ type StatusOptions struct {
 	Closely bool // look at the screens of agents in a turn, too
 }
 
-func (o StatusOptions) closeness() closeness {
+func (o StatusOptions) closeness() fleet.Closeness {
 	if o.Closely {
-		return whereRunning
+		return fleet.WhereRunning
 	}
-	return whereUnknown
+	return fleet.WhereUnknown
 }
 
 // Status tells how sessions and agents are. It reads and writes nothing else,
 // starts one tmux client per socket and no git; one more client where the state
 // of some agent shows nowhere but on its screen. Unreadable records come back as
 // problems beside the sessions that can be read.
-func (p *Paw) Status(ctx context.Context, o StatusOptions) (statuses []SessionStatus, problems []error, err error) {
-	sessions, problems, err := p.selectSessions(o)
+func Status(ctx context.Context, h *home.Home, o StatusOptions) (statuses []fleet.SessionStatus, problems []error, err error) {
+	sessions, problems, err := selectSessions(h, o)
 	if err != nil {
 		return nil, problems, err
 	}
-	answers := map[string]chan panesOn{} // one client per socket, all at work meanwhile
+	answers := map[string]chan fleet.Panes{} // one client per socket, all at work meanwhile
 	for _, s := range sessions {
 		if answers[s.Tmux.Socket] != nil {
 			continue
 		}
-		answer := make(chan panesOn, 1)
+		answer := make(chan fleet.Panes, 1)
 		answers[s.Tmux.Socket] = answer
-		go func() { answer <- p.askTmux()(ctx, s) }()
+		go func() { answer <- fleet.AskTmux(h)(ctx, s) }()
 	}
-	heard, processes := map[string]panesOn{}, lookAtProcesses()
-	all := make([]*facts, len(sessions))
+	heard, processes := map[string]fleet.Panes{}, fleet.LookAtProcesses()
+	all := make([]*fleet.Facts, len(sessions))
 	for i, s := range sessions {
-		agents := p.lookAtAgents(s, processes)
+		agents := fleet.LookAtAgents(h, s, processes)
 		on, ok := heard[s.Tmux.Socket]
 		if !ok {
 			on = <-answers[s.Tmux.Socket]
 			heard[s.Tmux.Socket] = on
 		}
-		f := p.joinFacts(s, on, agents)
+		f := fleet.Join(h, s, on, agents)
 		all[i] = &f
 	}
-	p.lookAtScreens(ctx, all, o.closeness())
-	tags := tagReader{p: p, read: map[string]map[string][]int{}}
+	fleet.LookAtScreens(ctx, h, all, o.closeness())
+	tags := tagReader{home: h, read: map[string]map[string][]int{}}
 	for i, s := range sessions {
-		st := p.statusOf(*all[i])
-		if gone(s) {
+		st := fleet.StatusOf(h, *all[i])
+		if home.Gone(s) {
 			st.Reason = strings.TrimPrefix(st.Reason+", its repository is not there any more", ", ")
 		}
 		tags.add(ctx, &st)
@@ -100,26 +72,26 @@ func (p *Paw) Status(ctx context.Context, o StatusOptions) (statuses []SessionSt
 }
 
 // selectSessions loads the named session, all of them, or the one of this place.
-func (p *Paw) selectSessions(o StatusOptions) (sessions []*session.Session, problems []error, err error) {
+func selectSessions(h *home.Home, o StatusOptions) (sessions []*session.Session, problems []error, err error) {
 	if o.All {
-		sessions, problems, err = p.Store.List()
+		sessions, problems, err = h.Store.List()
 		for i := range problems {
-			problems[i] = p.recordError("", problems[i])
+			problems[i] = h.RecordError("", problems[i])
 		}
 		return sessions, problems, err
 	}
 	if o.Name != "" {
-		s, err := p.load(o.Name)
+		s, err := h.Load(o.Name)
 		if err != nil {
 			return nil, nil, err
 		}
 		return []*session.Session{s}, nil, nil
 	}
-	s, err := p.here()
+	s, err := h.Here()
 	var ambiguous *session.AmbiguousError
 	if errors.As(err, &ambiguous) {
 		for _, name := range ambiguous.Names {
-			s, err := p.load(name)
+			s, err := h.Load(name)
 			if err != nil {
 				problems = append(problems, err)
 				continue
@@ -134,68 +106,9 @@ func (p *Paw) selectSessions(o StatusOptions) (sessions []*session.Session, prob
 	return []*session.Session{s}, nil, nil
 }
 
-// statusOf decides, from the facts alone, what is shown.
-func (p *Paw) statusOf(f facts) SessionStatus {
-	s := f.session
-	st := SessionStatus{Session: s, Others: f.others}
-	st.Status, st.Reason = session.Effective(s.Status, f.tmux)
-	if f.tmux != session.TmuxUnknown {
-		alive := f.tmux == session.TmuxAlive
-		st.TmuxAlive = &alive
-	} else if f.tmuxErr != nil {
-		st.Reason = silence(f.tmuxErr)
-	}
-	children := map[string][]string{}
-	for _, w := range s.Worktrees {
-		if w.Parent != "" {
-			children[w.Parent] = append(children[w.Parent], w.Agent)
-		}
-	}
-	states := p.states(f)
-	for i, a := range f.agents {
-		as := AgentStatus{
-			Record: a.record, AgentStatus: states[i], Children: children[a.record.Agent], Hooks: hooksOf(a),
-		}
-		if last := a.turns.last; last != nil && last.State == turn.InProgress && f.agentStatus(a).State != session.StateSuspended {
-			as.CurrentTurn = last.Number
-		}
-		sort.Strings(as.Children)
-		if a.lock.State == session.LockHeld {
-			as.PID = a.lock.PID()
-		}
-		if a.lockErr != nil && as.Reason == session.ReasonLockUnknown {
-			as.Reason = a.lockErr.Error()
-		}
-		if f.tmux != session.TmuxUnknown {
-			alive := a.pane != nil && !a.pane.Dead
-			as.PaneAlive = &alive
-		}
-		if a.pane != nil {
-			as.PaneID, as.ExitCode = a.pane.ID, a.pane.ExitCode
-		}
-		st.Agents = append(st.Agents, as)
-	}
-	return st
-}
-
-// silence says why nothing is known of tmux.
-func silence(err error) string {
-	switch {
-	case errors.Is(err, tmux.ErrTimeout):
-		return "tmux did not answer in time"
-	case errors.Is(err, tmux.ErrNoServer):
-		return "the tmux server runs but its socket is gone"
-	case errors.Is(err, tmux.ErrNotInstalled):
-		return "tmux is not installed"
-	case errors.Is(err, tmux.ErrTooOldServer):
-		return "the running tmux server is older than the tmux client"
-	}
-	return err.Error()
-}
-
 // CountDirty counts the uncommitted files of each agent, with one git process
 // for each worktree, as many at once as there are processors.
-func (p *Paw) CountDirty(ctx context.Context, statuses []SessionStatus) {
+func CountDirty(ctx context.Context, h *home.Home, statuses []fleet.SessionStatus) {
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
 	for i := range statuses {
@@ -203,7 +116,7 @@ func (p *Paw) CountDirty(ctx context.Context, statuses []SessionStatus) {
 		if err != nil {
 			continue
 		}
-		m := p.manager(repository)
+		m := h.Manager(repository)
 		for k := range statuses[i].Agents {
 			a := &statuses[i].Agents[k]
 			group.Go(func() error {

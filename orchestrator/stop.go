@@ -5,6 +5,13 @@ import (
 	"errors"
 	"slices"
 
+	"paw/orchestrator/family"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/orchestrator/launch"
+	"paw/orchestrator/live"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 	"paw/tmux"
@@ -19,65 +26,65 @@ type StopOptions struct {
 // Stop ends the agents of a session, or only the named ones with those that they
 // have started. Branches, worktrees, tags and the record stay. Stopping twice is
 // stopping once.
-func (p *Paw) Stop(ctx context.Context, s *session.Session, o StopOptions) (*Stopped, error) {
+func Stop(ctx context.Context, h *home.Home, s *session.Session, o StopOptions) (*Stopped, error) {
 	for _, name := range o.Agents {
-		if _, err := agentNamed(s, name); err != nil {
+		if _, err := home.AgentNamed(s, name); err != nil {
 			return nil, err
 		}
 	}
 	whole := len(o.Agents) == 0
 	stopped := &Stopped{Session: s, Whole: whole, Named: o.Agents}
 	if whole && s.Status == session.StatusStopped {
-		f, err := p.observe(ctx, s)
+		f, err := fleet.Observe(ctx, h, s)
 		if err != nil {
 			return nil, err
 		}
 		if settled(f) {
-			stopped.Already, stopped.Others = true, windowsOf(f.others)
+			stopped.Already, stopped.Others = true, windowsOf(f.Others)
 			return stopped, nil
 		}
 	}
 	// The intent comes first, but a full disk must not keep agents running. Panes
 	// are looked for after it: from here on no start, add or recover that is
-	// under way opens another (see openPanes).
+	// under way opens another (see launch.openPanes).
 	stopping := func(string) session.Phase { return session.PhaseStopping }
-	rec, saved := p.savePhase(ctx, s.Name, o.targets, stopping, whole)
+	rec, saved := savePhase(ctx, h, s.Name, o.targets, stopping, whole)
 	if rec != nil {
 		s = rec // with the agents that were added since it was loaded
 	}
 	targets := o.targets(s)
 	target := func(name string) bool { return slices.Contains(targets, name) }
-	p.Step("stop.recorded")
-	f, err := p.observeRevived(ctx, s)
+	h.Step("stop.recorded")
+	f, err := fleet.ObserveRevived(ctx, h, s)
 	if err != nil {
 		return nil, err
 	}
-	stopped.Others, stopped.GoOn = windowsOf(f.others), goOn(f, targets)
-	if f.tmux == session.TmuxUnknown {
-		return nil, failf(KindError, "%s: %s; its panes may still run", s.Name, silence(f.tmuxErr)).hint("paw stop %s", s.Name)
+	stopped.Others, stopped.GoOn = windowsOf(f.Others), goOn(f, targets)
+	if f.Tmux == session.TmuxUnknown {
+		return nil, fault.New(fault.Failed, "%s: %s; its panes may still run", s.Name, fleet.Silence(f.TmuxErr)).Hint("paw stop %s", s.Name)
 	}
-	if stopped.Agents, err = p.endAgents(ctx, s, f, target); err != nil {
+	if stopped.Agents, err = launch.EndAgents(ctx, h, s, f, target); err != nil {
 		return nil, err
 	}
 	for _, w := range s.Worktrees {
 		if target(w.Agent) {
-			p.cutTurn(ctx, s, w, turn.ReasonStopped)
+			turns.Cut(ctx, h, s, w, turn.ReasonStopped)
 		}
 	}
-	p.Step("stop.turns-closed")
-	_, err = p.savePhase(ctx, s.Name, func(*session.Session) []string { return targets }, func(name string) session.Phase {
-		if a := f.agent(name); a != nil && a.exited() {
+	h.Step("stop.turns-closed")
+	_, err = savePhase(ctx, h, s.Name, func(*session.Session) []string { return targets }, func(name string) session.Phase {
+		if a := f.Agent(name); a != nil && a.Exited() {
 			return session.PhaseExited
 		}
 		return session.PhaseStopped
 	}, whole)
 	if err := errors.Join(saved, err); err != nil {
-		return nil, failf(KindError, "%s: stopped, but not recorded: %w", s.Name, err).hint("paw stop %s", s.Name)
+		return nil, fault.New(fault.Failed, "%s: stopped, but not recorded: %w", s.Name, err).Hint("paw stop %s", s.Name)
 	}
-	p.Step("stop.finished")
+	h.Step("stop.finished")
 	if !whole {
 		for _, name := range targets {
-			p.claimAfter(s.Name, name, Claim{Leaving: name})
+			family.ClaimAfter(h, s.Name, name, live.Claim{Leaving: name})
 		}
 	}
 	return stopped, nil
@@ -93,12 +100,12 @@ func windowsOf(panes []tmux.Pane) []string {
 }
 
 // settled tells whether nothing of a stopped session is left to end.
-func settled(f facts) bool {
-	if f.tmux == session.TmuxUnknown {
+func settled(f fleet.Facts) bool {
+	if f.Tmux == session.TmuxUnknown {
 		return false
 	}
-	for _, a := range f.agents {
-		if a.pane != nil || a.lock.State != session.LockFree || a.record.Phase == session.PhaseStopping {
+	for _, a := range f.Agents {
+		if a.Pane != nil || a.Lock.State != session.LockFree || a.Record.Phase == session.PhaseStopping {
 			return false
 		}
 	}
@@ -107,8 +114,8 @@ func settled(f facts) bool {
 
 // savePhase records how far stopping has come, and returns the record. targets
 // picks the agents, by the record.
-func (p *Paw) savePhase(ctx context.Context, name string, targets func(*session.Session) []string, phase func(agentName string) session.Phase, whole bool) (*session.Session, error) {
-	return p.update(ctx, name, func(rec *session.Session) error {
+func savePhase(ctx context.Context, h *home.Home, name string, targets func(*session.Session) []string, phase func(agentName string) session.Phase, whole bool) (*session.Session, error) {
+	return h.Update(ctx, name, func(rec *session.Session) error {
 		if whole {
 			rec.Status = session.StatusStopped
 		}

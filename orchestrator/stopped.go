@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
 	"paw/session"
 )
 
@@ -20,7 +22,7 @@ type Stopped struct {
 
 // targets are the agents that end, in the order of the record.
 func (o StopOptions) targets(s *session.Session) []string {
-	all := agentNames(s)
+	all := home.AgentNames(s)
 	if len(o.Agents) == 0 {
 		return all
 	}
@@ -34,12 +36,12 @@ func (o StopOptions) targets(s *session.Session) []string {
 }
 
 // goOn are the running descendants of agents that end, which do not end themselves.
-func goOn(f facts, targets []string) []string {
+func goOn(f fleet.Facts, targets []string) []string {
 	var names []string
 	for _, target := range targets {
-		for _, name := range f.session.Descendants(target) {
-			a := f.agent(name)
-			if a.lock.State != session.LockFree && !slices.Contains(targets, name) && !slices.Contains(names, name) {
+		for _, name := range f.Session.Descendants(target) {
+			a := f.Agent(name)
+			if a.Lock.State != session.LockFree && !slices.Contains(targets, name) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

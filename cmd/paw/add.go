@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/home"
 	"paw/session"
 )
 
@@ -29,7 +30,7 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
   paw add --cli codex --from claude --prompt "review what it did"`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, s, from, err := a.originSession(cmd, name, from)
+			h, s, from, err := a.originSession(cmd, name, from)
 			if err != nil {
 				return err
 			}
@@ -42,13 +43,13 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 			if from != "" && o.Base != "" {
 				return usagef(cmd, "--from and --base exclude each other")
 			}
-			started, err := p.Add(cmd.Context(), s, orchestrator.AddOptions{
+			started, err := orchestrator.Add(cmd.Context(), h, s, orchestrator.AddOptions{
 				CLIs: o.CLIs, Branches: o.Branches, Base: o.Base, From: from, Prompt: o.Prompt, Force: force, DryRun: o.DryRun,
 			})
 			if err != nil {
 				return err
 			}
-			return a.showStarted(cmd, p, started, true)
+			return a.showStarted(cmd, h, started, true)
 		},
 	}
 	f := cmd.Flags()
@@ -67,15 +68,15 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 }
 
 // originSession is the session that agents are added to, and the AGENT[@N] that they start from.
-func (a *app) originSession(cmd *cobra.Command, name, from string) (*orchestrator.Paw, *session.Session, string, error) {
+func (a *app) originSession(cmd *cobra.Command, name, from string) (*home.Home, *session.Session, string, error) {
 	if from == "" {
-		p, s, err := a.session(cmd, name)
-		return p, s, "", err
+		h, s, err := a.session(cmd, name)
+		return h, s, "", err
 	}
 	word, number, numbered := strings.Cut(from, "@")
-	p, s, agent, err := a.agent(cmd, name, word, false)
+	h, s, agent, err := a.agent(cmd, name, word, false)
 	if numbered {
 		agent += "@" + number
 	}
-	return p, s, agent, err
+	return h, s, agent, err
 }

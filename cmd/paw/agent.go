@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"paw/orchestrator"
+	"paw/orchestrator/launch"
 )
 
 // newAgent is the launcher: what runs in an agent's pane until it becomes the CLI.
@@ -19,7 +19,7 @@ func newAgent(a *app) *cobra.Command {
 			if err != nil {
 				return usagef(cmd, "generation %s: not a number", args[2])
 			}
-			code, err := orchestrator.RunAgent(args[0], args[1], generation, args[3], stepHook)
+			code, err := launch.RunAgent(args[0], args[1], generation, args[3], stepHook)
 			a.printError(err)
 			return exitStatus(code)
 		},

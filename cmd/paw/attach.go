@@ -2,6 +2,8 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
 )
 
 func newAttach(a *app) *cobra.Command {
@@ -17,11 +19,11 @@ tmux server the client is switched instead.`, exitUsage, exitNotFound, exitMissi
 		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, s, agent, err := a.sessionAndAgent(cmd, name, args)
+			h, s, agent, err := a.sessionAndAgent(cmd, name, args)
 			if err != nil {
 				return err
 			}
-			return p.Attach(cmd.Context(), s, agent)
+			return orchestrator.Attach(cmd.Context(), h, s, agent)
 		},
 	}
 	a.addSession(cmd, &name)

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+)
 
 // newBorders shows what the agents of a session do on the borders of their panes. tmux runs it while somebody looks.
 func newBorders(a *app) *cobra.Command {
@@ -9,11 +13,11 @@ func newBorders(a *app) *cobra.Command {
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := a.hookPaw()
+			h, err := a.hookPaw()
 			if err != nil {
 				return err
 			}
-			return p.ShowStates(cmd.Context(), args[0])
+			return orchestrator.ShowStates(cmd.Context(), h, args[0])
 		},
 	}
 }

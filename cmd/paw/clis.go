@@ -18,11 +18,11 @@ func newCLIs(a *app) *cobra.Command {
   paw clis --json | jq -r '.clis[] | select(.installed).name'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := a.paw()
+			h, err := a.paw()
 			if err != nil {
 				return err
 			}
-			infos := p.ListCLIs(cmd.Context(), true)
+			infos := orchestrator.ListCLIs(cmd.Context(), h, true)
 			if a.json {
 				return a.printJSON(clisView(infos))
 			}

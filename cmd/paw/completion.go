@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"paw/orchestrator"
+	"paw/orchestrator/home"
 	"paw/session"
 )
 
@@ -46,11 +46,11 @@ func names(words []string) ([]string, cobra.ShellCompDirective) {
 }
 
 func (a *app) completeSessions(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	p, err := a.paw()
+	h, err := a.paw()
 	if err != nil || len(args) > 0 {
 		return names(nil)
 	}
-	sessions, _, _ := p.Store.List()
+	sessions, _, _ := h.Store.List()
 	words := make([]string, 0, len(sessions))
 	for _, s := range sessions {
 		words = append(words, s.Name)
@@ -59,11 +59,11 @@ func (a *app) completeSessions(_ *cobra.Command, args []string, _ string) ([]str
 }
 
 func (a *app) completeAgents(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	p, err := a.paw()
+	h, err := a.paw()
 	if err != nil || len(args) > 0 {
 		return names(nil)
 	}
-	s, err := p.Find("")
+	s, err := h.Find("")
 	if err != nil {
 		return names(nil)
 	}
@@ -72,19 +72,19 @@ func (a *app) completeAgents(_ *cobra.Command, args []string, _ string) ([]strin
 
 // completeSessionsAndAgents completes [NAME] [AGENT...].
 func (a *app) completeSessionsAndAgents(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	p, err := a.paw()
+	h, err := a.paw()
 	if err != nil {
 		return names(nil)
 	}
 	if len(args) > 0 {
-		s, rest, err := question{Paw: p, cmd: cmd, words: args}.sessionAndAgents("")
+		s, rest, err := question{Home: h, cmd: cmd, words: args}.sessionAndAgents("")
 		if err != nil || s == nil {
 			return names(nil)
 		}
 		return names(agentNames(s, rest))
 	}
 	words, _ := a.completeSessions(cmd, args, prefix)
-	if s, err := p.Find(""); err == nil {
+	if s, err := h.Find(""); err == nil {
 		words = append(words, agentNames(s, nil)...)
 	}
 	return names(words)
@@ -106,12 +106,12 @@ func agentNames(s *session.Session, given []string) []string {
 
 // completeCLIs completes the last of several items [AGENT=]CLI.
 func (a *app) completeCLIs(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	p, err := a.paw()
+	h, err := a.paw()
 	if err != nil {
 		return names(nil)
 	}
 	before := typed[:strings.LastIndexAny(typed, ",=")+1]
-	words := p.CLIs.Names()
+	words := h.CLIs.Names()
 	for i := range words {
 		words[i] = before + words[i]
 	}
@@ -119,16 +119,16 @@ func (a *app) completeCLIs(_ *cobra.Command, _ []string, typed string) ([]string
 }
 
 func (a *app) completePresets(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	p, err := a.paw()
+	h, err := a.paw()
 	if err != nil {
 		return names(nil)
 	}
-	return names(presetNames(p))
+	return names(presetNames(h))
 }
 
-func presetNames(p *orchestrator.Paw) []string {
+func presetNames(h *home.Home) []string {
 	var words []string
-	for name := range p.Config.Presets {
+	for name := range h.Config.Presets {
 		words = append(words, name)
 	}
 	return words

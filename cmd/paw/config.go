@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/config"
+	"paw/orchestrator"
 )
 
 func newConfig(a *app) *cobra.Command {
@@ -20,20 +21,20 @@ file, .paw.toml of the repository, and PAW_* variables, the later over the earli
   PAW_TMUX_LAYOUT=windows paw config --json`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			p, err := a.paw()
+			h, err := a.paw()
 			if err != nil {
 				return err
 			}
 			if a.json {
-				return a.printJSON(map[string]any{"version": 1, "config": p.Config.Config, "sources": p.Config.Sources, "untrusted": p.Config.Untrusted})
+				return a.printJSON(map[string]any{"version": 1, "config": h.Config.Config, "sources": h.Config.Sources, "untrusted": h.Config.Untrusted})
 			}
-			for _, source := range p.Config.Sources {
+			for _, source := range h.Config.Sources {
 				fmt.Fprintf(a.stdout, "# from %s: %s\n", shortened(source.Name), strings.Join(source.Keys, ", "))
 			}
-			for _, c := range p.Config.Untrusted {
+			for _, c := range h.Config.Untrusted {
 				fmt.Fprintf(a.stdout, "# left out, not trusted: %s = %s\n", c.Key, strings.ReplaceAll(c.Text, "\n", "\n#   | "))
 			}
-			return toml.NewEncoder(a.stdout).Encode(p.Config.Config)
+			return toml.NewEncoder(a.stdout).Encode(h.Config.Config)
 		},
 	}
 	a.addJSON(cmd)
@@ -52,22 +53,22 @@ now: a changed text has to be trusted again.`, exitUsage),
   paw config trust --yes`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := a.paw()
+			h, err := a.paw()
 			if err != nil {
 				return err
 			}
-			if len(p.Config.Untrusted) == 0 {
+			if len(h.Config.Untrusted) == 0 {
 				fmt.Fprintln(a.stdout, "nothing to trust")
 				return nil
 			}
-			text, question := trustQuestion(p.Config.Untrusted)
+			text, question := trustQuestion(h.Config.Untrusted)
 			fmt.Fprint(a.stdout, text)
 			if !yes {
 				if err := a.confirm(question, "paw config trust --yes"); err != nil {
 					return err
 				}
 			}
-			return p.Trust(p.Config.Untrusted)
+			return orchestrator.Trust(h, h.Config.Untrusted)
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")

@@ -3,23 +3,24 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"paw/orchestrator"
+	"paw/orchestrator/family"
+	"paw/orchestrator/live"
 )
 
 // newDeliver tells a parent how its children ended, if that is due. Hooks and
 // commands start it and do not wait for it.
 func newDeliver(a *app) *cobra.Command {
-	var c orchestrator.Claim
+	var c live.Claim
 	cmd := &cobra.Command{
 		Use:    "__deliver SESSION PARENT",
 		Hidden: true,
 		Args:   cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := a.hookPaw()
+			h, err := a.hookPaw()
 			if err != nil {
 				return err
 			}
-			return p.Deliver(cmd.Context(), args[0], args[1], c)
+			return family.Deliver(cmd.Context(), h, args[0], args[1], c)
 		},
 	}
 	f := cmd.Flags()

@@ -22,7 +22,7 @@ what you edited between turns is not shown as the agent's.`, exitUsage, exitRefu
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, s, agent, err := a.agent(cmd, name, args[0], false)
+			h, s, agent, err := a.agent(cmd, name, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -30,7 +30,7 @@ what you edited between turns is not shown as the agent's.`, exitUsage, exitRefu
 				o.Range = args[1]
 			}
 			o.Color = a.coloured()
-			return p.Diff(cmd.Context(), s, agent, o, a.stdout)
+			return orchestrator.Diff(cmd.Context(), h, s, agent, o, a.stdout)
 		},
 	}
 	f := cmd.Flags()

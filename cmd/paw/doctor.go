@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/fault"
 	"paw/orchestrator/trial"
 )
 
@@ -27,14 +28,14 @@ and nothing is sent to a vendor.`, exitUsage, exitMissing, exitBroken),
   paw doctor --json | jq -r '.findings[] | select(.ok | not).text'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := a.paw()
+			h, err := a.paw()
 			if err != nil {
 				return err
 			}
 			if cli != "" {
-				return a.try(cmd, p, cli)
+				return a.try(cmd, h, cli)
 			}
-			findings := p.Doctor(cmd.Context())
+			findings := orchestrator.Doctor(cmd.Context(), h)
 			bad := false
 			for _, f := range findings {
 				bad = bad || !f.OK
@@ -47,7 +48,7 @@ and nothing is sent to a vendor.`, exitUsage, exitMissing, exitBroken),
 				a.printFindings(findings)
 			}
 			if bad {
-				return exitStatus(orchestrator.KindError)
+				return exitStatus(fault.Failed)
 			}
 			return nil
 		},

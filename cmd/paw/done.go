@@ -25,11 +25,11 @@ Without --outcome it is that of the last commit made in the turn (a footer
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := a.paw()
+			h, err := a.paw()
 			if err != nil {
 				return err
 			}
-			done, err := p.Done(cmd.Context(), o)
+			done, err := orchestrator.Done(cmd.Context(), h, o)
 			if err != nil {
 				return err
 			}

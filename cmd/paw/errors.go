@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/config"
-	"paw/orchestrator"
+	"paw/orchestrator/fault"
 	"paw/session/history"
 )
 
@@ -59,7 +59,7 @@ func (a *app) printProblems(problems []error) {
 }
 
 func hintsOf(err error) []string {
-	var e *orchestrator.Error
+	var e *fault.Error
 	if errors.As(err, &e) {
 		return append([]string{}, e.Hints...)
 	}

@@ -3,19 +3,19 @@ package main
 import (
 	"strings"
 
-	"paw/orchestrator"
+	"paw/orchestrator/fleet"
 )
 
 // relative is an agent at its place in the family.
 type relative struct {
-	orchestrator.AgentStatus
+	fleet.AgentStatus
 	depth int // 0 for one that no agent of the session has started
 }
 
 // families puts children behind their parents, else in the order they came. An agent whose parent has left is one that
 // nobody has started; ancestors of themselves, which no paw writes, come last.
-func families(agents []orchestrator.AgentStatus) []relative {
-	children, known := map[string][]orchestrator.AgentStatus{}, map[string]bool{}
+func families(agents []fleet.AgentStatus) []relative {
+	children, known := map[string][]fleet.AgentStatus{}, map[string]bool{}
 	for _, a := range agents {
 		known[a.Record.Agent] = true
 	}
@@ -28,8 +28,8 @@ func families(agents []orchestrator.AgentStatus) []relative {
 	}
 	var ordered []relative
 	placed := map[string]bool{}
-	var place func(a orchestrator.AgentStatus, depth int)
-	place = func(a orchestrator.AgentStatus, depth int) {
+	var place func(a fleet.AgentStatus, depth int)
+	place = func(a fleet.AgentStatus, depth int) {
 		if placed[a.Record.Agent] {
 			return
 		}

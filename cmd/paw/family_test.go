@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"paw/orchestrator"
+	"paw/orchestrator/fleet"
 	"paw/session"
 )
 
@@ -23,10 +23,10 @@ func TestFamilies(t *testing.T) {
 		{"nobody", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var agents []orchestrator.AgentStatus
+			var agents []fleet.AgentStatus
 			for _, word := range strings.Fields(c.agents) {
 				name, parent, _ := strings.Cut(word, "<")
-				agents = append(agents, orchestrator.AgentStatus{Record: session.Worktree{Agent: name, Parent: parent}})
+				agents = append(agents, fleet.AgentStatus{Record: session.Worktree{Agent: name, Parent: parent}})
 			}
 			var labels []string
 			for _, r := range families(agents) {

@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
 )
 
 // newFollow looks how a CLI goes on after an end that it may not keep to. Hooks start it and do not wait for it.
@@ -17,11 +19,11 @@ func newFollow(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := a.hookPaw()
+			h, err := a.hookPaw()
 			if err != nil {
 				return err
 			}
-			return p.Follow(cmd.Context(), args[0], args[1], hook)
+			return orchestrator.Follow(cmd.Context(), h, args[0], args[1], hook)
 		},
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
 )
 
 // maxPayload bounds what a hook reads: prompts and answers come in it.
@@ -25,8 +27,8 @@ func newHook(a *app) *cobra.Command {
 			if err != nil {
 				return nil //nolint:nilerr // a hook never fails
 			}
-			if p, err := a.hookPaw(); err == nil {
-				p.Hook(cmd.Context(), args[0], args[1], payload)
+			if h, err := a.hookPaw(); err == nil {
+				orchestrator.Hook(cmd.Context(), h, args[0], args[1], payload)
 			}
 			return nil
 		},

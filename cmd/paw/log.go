@@ -31,7 +31,7 @@ where there is one agent only.`, exitUsage, exitNotFound, "12   opencode is not 
 		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, s, agent, err := a.sessionAndAgent(cmd, name, args)
+			h, s, agent, err := a.sessionAndAgent(cmd, name, args)
 			if err != nil {
 				return err
 			}
@@ -45,7 +45,7 @@ where there is one agent only.`, exitUsage, exitNotFound, "12   opencode is not 
 			if cmd.Flags().Changed("turn") {
 				number = &turn
 			}
-			logged, err := p.Log(cmd.Context(), s, agent, number)
+			logged, err := orchestrator.Log(cmd.Context(), h, s, agent, number)
 			if err != nil {
 				return err
 			}

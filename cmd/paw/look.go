@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator/family"
+)
 
 // newLook looks at what a parent waits for. tmux starts it every few seconds as long as the parent waits.
 func newLook(a *app) *cobra.Command {
@@ -9,11 +13,11 @@ func newLook(a *app) *cobra.Command {
 		Hidden: true,
 		Args:   cobra.ExactArgs(5),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := a.hookPaw()
+			h, err := a.hookPaw()
 			if err != nil {
 				return err
 			}
-			return p.Look(cmd.Context(), args[0], args[1], args[2:])
+			return family.Look(cmd.Context(), h, args[0], args[1], args[2:])
 		},
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"paw/orchestrator"
 	"paw/orchestrator/agent/demo"
+	"paw/orchestrator/fault"
 )
 
 func main() {
@@ -49,9 +49,9 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	select {
 	case <-interrupted:
-		var said *orchestrator.Error
+		var said *fault.Error
 		if errors.Is(err, context.Canceled) && !errors.As(err, &said) { // which program was at work says nothing to the user
-			err = &orchestrator.Error{Kind: orchestrator.KindError, Message: "interrupted", Hints: []string{"paw status"}}
+			err = &fault.Error{Kind: fault.Failed, Message: "interrupted", Hints: []string{"paw status"}}
 		}
 		a.printError(err)
 		return exitInterrupted
@@ -67,13 +67,13 @@ func exitCode(err error) int {
 	if errors.As(err, &status) {
 		return int(status)
 	}
-	var e *orchestrator.Error
+	var e *fault.Error
 	if errors.As(err, &e) {
 		return int(e.Kind)
 	}
 	var usage *usageError
 	if errors.As(err, &usage) {
-		return int(orchestrator.KindUsage)
+		return int(fault.Usage)
 	}
-	return int(orchestrator.KindError)
+	return int(fault.Failed)
 }

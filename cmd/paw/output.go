@@ -15,6 +15,10 @@ import (
 	"golang.org/x/term"
 
 	"paw/orchestrator"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/orchestrator/launch"
 	"paw/session"
 	"paw/session/history"
 )
@@ -121,7 +125,7 @@ func (a *app) coloured() bool {
 }
 
 // printStatus prints one session for people.
-func (a *app) printStatus(st orchestrator.SessionStatus, now time.Time) {
+func (a *app) printStatus(st fleet.SessionStatus, now time.Time) {
 	line := fmt.Sprintf("%s  %s  %s", st.Session.Name, a.colour(string(st.Status), string(st.Status)), shortened(st.Session.RepoPath))
 	if st.Reason != "" {
 		line += "  (" + onOneLine(st.Reason) + ")"
@@ -154,7 +158,7 @@ func (a *app) printStatus(st orchestrator.SessionStatus, now time.Time) {
 
 // turnsOf is how many turns an agent has finished, behind the number of the one
 // under way, with dots. Numbers count all turns, also those that were cut.
-func turnsOf(ag orchestrator.AgentStatus) string {
+func turnsOf(ag fleet.AgentStatus) string {
 	ended := ag.State == session.StateIdle || ag.State == session.StateError // as the CLI's own record tells
 	var words []string
 	if ag.CurrentTurn > 0 && !ended {
@@ -167,14 +171,14 @@ func turnsOf(ag orchestrator.AgentStatus) string {
 }
 
 // wouldBe are the results of agents that were not carried out.
-var wouldBe = map[orchestrator.ResultKind]string{
-	orchestrator.ResultResumed: "would resume",
-	orchestrator.ResultFresh:   "would start fresh",
+var wouldBe = map[launch.ResultKind]string{
+	launch.ResultResumed: "would resume",
+	launch.ResultFresh:   "would start fresh",
 }
 
 // printResults prints what became of agents or, with dryRun, what would; true when
 // one was refused.
-func (a *app) printResults(s *session.Session, results []orchestrator.Result, dryRun bool) bool {
+func (a *app) printResults(s *session.Session, results []launch.Result, dryRun bool) bool {
 	refused := false
 	fmt.Fprintf(a.stdout, "%s  %s\n", s.Name, shortened(s.RepoPath))
 	rows := make([][]cell, 0, len(results))
@@ -187,11 +191,11 @@ func (a *app) printResults(s *session.Session, results []orchestrator.Result, dr
 	}
 	a.printTable(a.stdout, "  ", rows)
 	for _, r := range results {
-		refused = refused || r.Kind == orchestrator.ResultRefused
+		refused = refused || r.Kind == launch.ResultRefused
 		for _, note := range r.Notes {
 			a.note(r.Agent + ": " + note)
 		}
-		if r.Kind == orchestrator.ResultRefused {
+		if r.Kind == launch.ResultRefused {
 			fmt.Fprintf(a.stderr, "paw: error: %s: %s\n", r.Agent, history.Printable(r.Reason))
 			for _, hint := range r.Hints {
 				fmt.Fprintf(a.stderr, "paw: hint: %s\n", hint)
@@ -202,35 +206,35 @@ func (a *app) printResults(s *session.Session, results []orchestrator.Result, dr
 }
 
 // showResults ends start and add: as JSON, or with the list and attached.
-func (a *app) showResults(cmd *cobra.Command, p *orchestrator.Paw, s *session.Session, results []orchestrator.Result, detach bool) error {
+func (a *app) showResults(cmd *cobra.Command, h *home.Home, s *session.Session, results []launch.Result, detach bool) error {
 	if a.json {
-		return a.showSession(cmd, p, s.Name, results)
+		return a.showSession(cmd, h, s.Name, results)
 	}
 	refused := a.printResults(s, results, false)
 	if refused {
-		return exitStatus(orchestrator.KindError)
+		return exitStatus(fault.Failed)
 	}
 	if detach || !isTerminal(a.stdout) {
 		fmt.Fprintf(a.stdout, "paw attach %s shows it\n", s.Name)
 		return nil
 	}
-	return p.Attach(cmd.Context(), s, "")
+	return orchestrator.Attach(cmd.Context(), h, s, "")
 }
 
 // showSession prints the status of one session, with --json also what became of
 // its agents.
-func (a *app) showSession(cmd *cobra.Command, p *orchestrator.Paw, name string, results []orchestrator.Result) error {
-	statuses, problems, err := p.Status(cmd.Context(), orchestrator.StatusOptions{Name: name})
+func (a *app) showSession(cmd *cobra.Command, h *home.Home, name string, results []launch.Result) error {
+	statuses, problems, err := orchestrator.Status(cmd.Context(), h, orchestrator.StatusOptions{Name: name})
 	switch {
 	case err != nil:
 		return err
 	case a.json:
 		err = a.printJSON(startedJSON{statusJSON: statusView(statuses, problems), Results: resultsView(results), Notes: a.noted()})
 	default:
-		err = a.showStatus(p, statuses, problems)
+		err = a.showStatus(h, statuses, problems)
 	}
 	if err == nil && anyRefused(results) {
-		return exitStatus(orchestrator.KindError)
+		return exitStatus(fault.Failed)
 	}
 	return err
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
 )
 
 func newPurge(a *app) *cobra.Command {
@@ -35,17 +37,17 @@ go too, except for rescued work; that goes only with --tags --force.`, exitUsage
 					return usagef(cmd, "the name of the session is empty")
 				}
 			}
-			p, err := a.paw()
+			h, err := a.paw()
 			if err != nil {
 				return err
 			}
-			s, _, err := question{Paw: p, cmd: cmd, strict: true}.agents(name, nil)
-			if err != nil && name == "" && exitCode(err) == int(orchestrator.KindNotFound) {
+			s, _, err := question{Home: h, cmd: cmd, strict: true}.agents(name, nil)
+			if err != nil && name == "" && exitCode(err) == int(fault.NotFound) {
 				fmt.Fprintln(a.stdout, "no session here; nothing to purge")
 				return nil
 			}
-			if err != nil && o.Tags && name != "" && exitCode(err) == int(orchestrator.KindNotFound) {
-				return a.purgeTurns(cmd, p, name, yes, o.Force)
+			if err != nil && o.Tags && name != "" && exitCode(err) == int(fault.NotFound) {
+				return a.purgeTurns(cmd, h, name, yes, o.Force)
 			}
 			if err != nil {
 				return err
@@ -55,7 +57,7 @@ go too, except for rescued work; that goes only with --tags --force.`, exitUsage
 					return err
 				}
 			}
-			purged, err := p.Purge(cmd.Context(), s, o)
+			purged, err := orchestrator.Purge(cmd.Context(), h, s, o)
 			if err != nil {
 				return err
 			}
@@ -72,13 +74,13 @@ go too, except for rescued work; that goes only with --tags --force.`, exitUsage
 }
 
 // purgeTurns deletes what a session without a record has left.
-func (a *app) purgeTurns(cmd *cobra.Command, p *orchestrator.Paw, name string, yes, force bool) error {
+func (a *app) purgeTurns(cmd *cobra.Command, h *home.Home, name string, yes, force bool) error {
 	if !yes {
 		if err := a.confirm("delete the turn tags, hidden refs and turn logs of "+name+"?", "paw purge "+name+" --tags --yes"); err != nil {
 			return err
 		}
 	}
-	purged, err := p.PurgeTurns(cmd.Context(), name, force)
+	purged, err := orchestrator.PurgeTurns(cmd.Context(), h, name, force)
 	if err != nil {
 		return err
 	}
@@ -132,7 +134,7 @@ func (a *app) confirm(question, command string) error {
 	fmt.Fprintf(a.stderr, "%s [y/N] ", question)
 	line, _ := bufio.NewReader(a.stdin).ReadString('\n')
 	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
-		return exitStatus(orchestrator.KindError)
+		return exitStatus(fault.Failed)
 	}
 	return nil
 }

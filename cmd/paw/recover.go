@@ -6,6 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/orchestrator/launch"
 	"paw/session"
 )
 
@@ -28,18 +31,18 @@ given; with AGENT, that agent alone.`, exitUsage, exitNotFound, exitLocked, exit
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := a.paw()
+			h, err := a.paw()
 			if err != nil {
 				return err
 			}
 			if len(args) > 0 {
-				s, agents, err := question{Paw: p, cmd: cmd, words: args}.sessionAndAgents("")
+				s, agents, err := question{Home: h, cmd: cmd, words: args}.sessionAndAgents("")
 				if err != nil {
 					return err
 				}
 				o.Name, o.Agents = s.Name, agents
 			}
-			return runRecover(cmd, a, p, o, detach || o.All)
+			return runRecover(cmd, a, h, o, detach || o.All)
 		},
 	}
 	f := cmd.Flags()
@@ -50,8 +53,8 @@ given; with AGENT, that agent alone.`, exitUsage, exitNotFound, exitLocked, exit
 	return cmd
 }
 
-func runRecover(cmd *cobra.Command, a *app, p *orchestrator.Paw, o orchestrator.RecoverOptions, detach bool) error {
-	recovered, problems, err := p.Recover(cmd.Context(), o)
+func runRecover(cmd *cobra.Command, a *app, h *home.Home, o orchestrator.RecoverOptions, detach bool) error {
+	recovered, problems, err := orchestrator.Recover(cmd.Context(), h, o)
 	if err != nil {
 		return err
 	}
@@ -70,7 +73,7 @@ func runRecover(cmd *cobra.Command, a *app, p *orchestrator.Paw, o orchestrator.
 	case err != nil:
 		return err
 	case failed:
-		return exitStatus(orchestrator.KindError)
+		return exitStatus(fault.Failed)
 	case last == nil || o.DryRun || detach || !isTerminal(a.stdout):
 		return nil
 	}
@@ -78,7 +81,7 @@ func runRecover(cmd *cobra.Command, a *app, p *orchestrator.Paw, o orchestrator.
 	if len(o.Agents) > 0 {
 		agent = o.Agents[0]
 	}
-	return p.Attach(cmd.Context(), last, agent)
+	return orchestrator.Attach(cmd.Context(), h, last, agent)
 }
 
 // printRecovered prints what became of sessions, and returns the last that is back.
@@ -98,9 +101,9 @@ func (a *app) printRecovered(recovered []orchestrator.Recovered, dryRun bool) (l
 }
 
 // anyRefused tells whether an agent could not be brought back.
-func anyRefused(results []orchestrator.Result) bool {
+func anyRefused(results []launch.Result) bool {
 	for _, r := range results {
-		if r.Kind == orchestrator.ResultRefused {
+		if r.Kind == launch.ResultRefused {
 			return true
 		}
 	}

@@ -27,11 +27,11 @@ unless they are copies of the main checkout's. Agents that it has started stay.`
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, s, agent, err := a.agent(cmd, name, args[0], true)
+			h, s, agent, err := a.agent(cmd, name, args[0], true)
 			if err != nil {
 				return err
 			}
-			removed, err := p.Remove(cmd.Context(), s, agent, o)
+			removed, err := orchestrator.Remove(cmd.Context(), h, s, agent, o)
 			if err != nil {
 				return err
 			}

@@ -24,20 +24,20 @@ It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, s, agent, err := a.agent(cmd, name, args[0], false)
+			h, s, agent, err := a.agent(cmd, name, args[0], false)
 			if err != nil {
 				return err
 			}
 			var rewound *orchestrator.Rewound
 			switch {
 			case undo && len(args) == 1:
-				rewound, err = p.UndoRewind(cmd.Context(), s, agent)
+				rewound, err = orchestrator.UndoRewind(cmd.Context(), h, s, agent)
 			case !undo && len(args) == 2:
 				n, convErr := strconv.Atoi(args[1])
 				if convErr != nil || n < 0 {
 					return usagef(cmd, "%s: not the number of a turn", args[1])
 				}
-				rewound, err = p.Rewind(cmd.Context(), s, agent, n, force)
+				rewound, err = orchestrator.Rewind(cmd.Context(), h, s, agent, n, force)
 			default:
 				return usagef(cmd, "give the number of a turn, or --undo")
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/home"
 )
 
 // app is what all commands share.
@@ -24,7 +25,7 @@ type app struct {
 }
 
 // paw puts the orchestrator together for the directory the user stands in.
-func (a *app) paw() (*orchestrator.Paw, error) {
+func (a *app) paw() (*home.Home, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, err
@@ -33,33 +34,33 @@ func (a *app) paw() (*orchestrator.Paw, error) {
 	if a.json {
 		progress = nil // what is said on the way is for people
 	}
-	p, err := orchestrator.New(dir, a.env, progress)
+	h, err := home.New(dir, a.env, progress)
 	if err != nil {
 		return nil, err
 	}
-	p.Note = a.note
-	a.setSteps(p)
-	return p, nil
+	h.Note = a.note
+	a.setSteps(h)
+	return h, nil
 }
 
 // hookPaw is paw for a hook: neither a mistake in the configuration nor a folder
 // that is gone must cost turns. What it has to know is in PAW_LAUNCH.
-func (a *app) hookPaw() (*orchestrator.Paw, error) {
+func (a *app) hookPaw() (*home.Home, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "/"
 	}
-	p, err := orchestrator.New(dir, a.env, nil)
-	if p == nil {
+	h, err := home.New(dir, a.env, nil)
+	if h == nil {
 		return nil, err
 	}
-	a.setSteps(p)
-	return p, nil
+	a.setSteps(h)
+	return h, nil
 }
 
-func (a *app) setSteps(p *orchestrator.Paw) {
+func (a *app) setSteps(h *home.Home) {
 	if stepHook != nil {
-		p.Step = stepHook
+		h.Step = stepHook
 	}
 }
 
@@ -129,18 +130,18 @@ func unknownCommand(root *cobra.Command, name string) error {
 
 // runBare is paw without a command.
 func runBare(cmd *cobra.Command, a *app) error {
-	p, err := a.paw()
+	h, err := a.paw()
 	if err != nil {
 		return err
 	}
-	statuses, problems, err := p.Status(cmd.Context(), orchestrator.StatusOptions{})
+	statuses, problems, err := orchestrator.Status(cmd.Context(), h, orchestrator.StatusOptions{})
 	if err != nil || len(statuses)+len(problems) == 0 {
 		if err != nil {
 			return err
 		}
 		return cmd.Help()
 	}
-	return a.showStatus(p, statuses, problems)
+	return a.showStatus(h, statuses, problems)
 }
 
 // addJSON gives a command the --json flag.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"paw/orchestrator"
+	"paw/orchestrator/home"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -64,7 +65,7 @@ func (a *app) runTurn(cmd *cobra.Command, args []string, o runOptions) error {
 	if len(args) > 0 && (o.branch != "" || o.Base != "") {
 		return usagef(cmd, "--branch and --base are for a new agent (--cli)")
 	}
-	p, s, agent, err := a.runSession(cmd, args, o)
+	h, s, agent, err := a.runSession(cmd, args, o)
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func (a *app) runTurn(cmd *cobra.Command, args []string, o runOptions) error {
 	pipes := make(chan os.Signal, 1)
 	signal.Notify(pipes, syscall.SIGPIPE)
 	defer signal.Stop(pipes)
-	ran, err := p.Run(cmd.Context(), s, run)
+	ran, err := orchestrator.Run(cmd.Context(), h, s, run)
 	if ran == nil {
 		return err
 	}
@@ -98,12 +99,12 @@ func (a *app) runTurn(cmd *cobra.Command, args []string, o runOptions) error {
 }
 
 // runSession is the session that the turn is in, and the agent that has it, "" for a new one.
-func (a *app) runSession(cmd *cobra.Command, args []string, o runOptions) (*orchestrator.Paw, *session.Session, string, error) {
+func (a *app) runSession(cmd *cobra.Command, args []string, o runOptions) (*home.Home, *session.Session, string, error) {
 	if len(args) > 0 {
 		return a.agent(cmd, o.session, args[0], false)
 	}
-	p, s, err := a.session(cmd, o.session)
-	return p, s, "", err
+	h, s, err := a.session(cmd, o.session)
+	return h, s, "", err
 }
 
 // readRunPrompt reads the prompt from a file or, when nothing is given, from

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
 )
 
 func newSend(a *app) *cobra.Command {
@@ -24,7 +26,7 @@ beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, s, agent, err := a.agent(cmd, name, args[0], false)
+			h, s, agent, err := a.agent(cmd, name, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -36,7 +38,7 @@ beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but
 				}
 				prompt = strings.TrimSuffix(string(data), "\n")
 			}
-			sent, err := p.Send(cmd.Context(), s, agent, prompt, !noWait)
+			sent, err := orchestrator.Send(cmd.Context(), h, s, agent, prompt, !noWait)
 			if err != nil {
 				return err
 			}

@@ -6,6 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/launch"
 )
 
 func newSpawn(a *app) *cobra.Command {
@@ -27,7 +29,7 @@ and how deep families go (agents.max_depth).`, exitUsage, exitRefused, exitNotFo
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := a.paw()
+			h, err := a.paw()
 			if err != nil {
 				return err
 			}
@@ -37,7 +39,7 @@ and how deep families go (agents.max_depth).`, exitUsage, exitRefused, exitNotFo
 			if o.Prompt == "" {
 				return usagef(cmd, "no prompt: pass --prompt or --prompt-file")
 			}
-			spawned, err := p.Spawn(cmd.Context(), orchestrator.SpawnOptions{CLI: cli, Prompt: o.Prompt})
+			spawned, err := orchestrator.Spawn(cmd.Context(), h, orchestrator.SpawnOptions{CLI: cli, Prompt: o.Prompt})
 			if err != nil {
 				return err
 			}
@@ -77,20 +79,20 @@ func (a *app) showSpawned(s *orchestrator.Spawned) error {
 	if w.From != nil {
 		snapshot = w.From.Snapshot
 	}
-	failed := s.Result.Kind == orchestrator.ResultRefused
+	failed := s.Result.Kind == launch.ResultRefused
 	if a.json {
 		err := a.printJSON(spawnJSON{
 			Version: 1, Session: s.Session.Name, Name: w.Agent, CLI: w.CLI, Parent: w.Parent, Branch: w.Branch, WorktreePath: w.WorktreePath,
 			BaseCommit: w.BaseCommit, Snapshot: nonEmpty(snapshot), Result: string(s.Result.Kind), Reason: nonEmpty(s.Result.Reason), Notes: notes,
 		})
 		if err == nil && failed {
-			err = exitStatus(orchestrator.KindError)
+			err = exitStatus(fault.Failed)
 		}
 		return err
 	}
 	if failed {
-		a.printResults(s.Session, []orchestrator.Result{s.Result}, false)
-		return exitStatus(orchestrator.KindError)
+		a.printResults(s.Session, []launch.Result{s.Result}, false)
+		return exitStatus(fault.Failed)
 	}
 	start := w.BaseCommit[:min(len(w.BaseCommit), 10)]
 	if snapshot != "" {

@@ -13,6 +13,9 @@ import (
 	"golang.org/x/term"
 
 	"paw/orchestrator"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
 	"paw/session"
 )
 
@@ -56,7 +59,7 @@ of this repository is attached, or recovered when it is stopped.`, exitUsage, ex
 }
 
 func runStart(cmd *cobra.Command, a *app, o startOptions) error {
-	p, err := a.paw()
+	h, err := a.paw()
 	if err != nil {
 		return err
 	}
@@ -69,19 +72,19 @@ func runStart(cmd *cobra.Command, a *app, o startOptions) error {
 	if len(o.CLIs) == 0 && o.Preset == "" {
 		// A prompt, a branch or a base asks for something new: it must not be dropped.
 		if o.Name == "" && o.Prompt == "" && o.Base == "" && len(o.Branches) == 0 {
-			if done, err := a.resumeHere(cmd, p, o); done || err != nil {
+			if done, err := a.resumeHere(cmd, h, o); done || err != nil {
 				return err
 			}
 		}
-		if o.CLIs, err = a.chooseCLIs(cmd, p); err != nil {
+		if o.CLIs, err = a.chooseCLIs(cmd, h); err != nil {
 			return err
 		}
 	}
-	started, err := p.Start(cmd.Context(), o.StartOptions)
+	started, err := orchestrator.Start(cmd.Context(), h, o.StartOptions)
 	if err != nil {
 		return err
 	}
-	return a.showStarted(cmd, p, started, o.detach)
+	return a.showStarted(cmd, h, started, o.detach)
 }
 
 // readPrompt reads --prompt-file.
@@ -105,8 +108,8 @@ func (o *startOptions) readPrompt(stdin io.Reader) error {
 
 // resumeHere attaches to the running session of this place, or recovers the
 // stopped one; false when there is none.
-func (a *app) resumeHere(cmd *cobra.Command, p *orchestrator.Paw, o startOptions) (bool, error) {
-	statuses, problems, err := p.Status(cmd.Context(), orchestrator.StatusOptions{})
+func (a *app) resumeHere(cmd *cobra.Command, h *home.Home, o startOptions) (bool, error) {
+	statuses, problems, err := orchestrator.Status(cmd.Context(), h, orchestrator.StatusOptions{})
 	if err != nil || len(statuses) == 0 {
 		return false, err
 	}
@@ -120,23 +123,23 @@ func (a *app) resumeHere(cmd *cobra.Command, p *orchestrator.Paw, o startOptions
 	}
 	if st.Status == session.StatusActive {
 		if a.json || o.detach {
-			return true, a.showSession(cmd, p, st.Session.Name, nil)
+			return true, a.showSession(cmd, h, st.Session.Name, nil)
 		}
-		err := p.Attach(cmd.Context(), st.Session, "")
+		err := orchestrator.Attach(cmd.Context(), h, st.Session, "")
 		if errors.Is(err, orchestrator.ErrNotATerminal) { // what was asked for is there
 			fmt.Fprintf(a.stdout, "%s runs already; paw attach %s shows it\n", st.Session.Name, st.Session.Name)
 			return true, nil
 		}
 		return true, err
 	}
-	return true, runRecover(cmd, a, p, orchestrator.RecoverOptions{Name: st.Session.Name}, o.detach)
+	return true, runRecover(cmd, a, h, orchestrator.RecoverOptions{Name: st.Session.Name}, o.detach)
 }
 
 // meantByStart is the session that paw start without any words brings up: the only one here or, of several, the only
 // active one.
-func meantByStart(statuses []orchestrator.SessionStatus) (orchestrator.SessionStatus, error) {
-	e := &orchestrator.Error{Kind: orchestrator.KindUsage}
-	var active []orchestrator.SessionStatus
+func meantByStart(statuses []fleet.SessionStatus) (fleet.SessionStatus, error) {
+	e := &fault.Error{Kind: fault.Usage}
+	var active []fleet.SessionStatus
 	var names []string
 	for _, st := range statuses {
 		names = append(names, st.Session.Name)
@@ -154,14 +157,14 @@ func meantByStart(statuses []orchestrator.SessionStatus) (orchestrator.SessionSt
 		return active[0], nil
 	}
 	e.Message = "several sessions here: " + strings.Join(names, ", ")
-	return orchestrator.SessionStatus{}, e
+	return fleet.SessionStatus{}, e
 }
 
 // chooseCLIs asks on a terminal which of the installed CLIs to start; without
 // one it says what to pass.
-func (a *app) chooseCLIs(cmd *cobra.Command, p *orchestrator.Paw) ([]string, error) {
+func (a *app) chooseCLIs(cmd *cobra.Command, h *home.Home) ([]string, error) {
 	var installed []string
-	for _, info := range p.ListCLIs(cmd.Context(), false) {
+	for _, info := range orchestrator.ListCLIs(cmd.Context(), h, false) {
 		if info.Path != "" {
 			installed = append(installed, info.Name)
 		}
@@ -172,7 +175,7 @@ func (a *app) chooseCLIs(cmd *cobra.Command, p *orchestrator.Paw) ([]string, err
 	preferred := installed[0]
 	fmt.Fprintln(a.stderr, "Installed CLIs:")
 	for i, name := range installed {
-		if name == p.Config.DefaultCLI {
+		if name == h.Config.DefaultCLI {
 			preferred = name
 		}
 		fmt.Fprintf(a.stderr, "  %d  %s\n", i+1, name)
@@ -207,12 +210,12 @@ func (a *app) interactive() bool {
 }
 
 // showStarted tells what was started, and attaches.
-func (a *app) showStarted(cmd *cobra.Command, p *orchestrator.Paw, started *orchestrator.Started, detach bool) error {
+func (a *app) showStarted(cmd *cobra.Command, h *home.Home, started *orchestrator.Started, detach bool) error {
 	for _, note := range started.Notes {
 		a.note(note)
 	}
 	if started.Plan != nil {
 		return a.showPlan(started.Plan)
 	}
-	return a.showResults(cmd, p, started.Session, started.Results, detach)
+	return a.showResults(cmd, h, started.Session, started.Results, detach)
 }

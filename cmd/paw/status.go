@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
 )
 
 // watchInterval is how often --watch looks again.
@@ -37,22 +39,22 @@ completed (its CLI exited), suspended (paw recover brings it back) or unknown.`,
 			if len(args) > 0 {
 				o.Name = args[0]
 			}
-			p, err := a.paw()
+			h, err := a.paw()
 			if err != nil {
 				return err
 			}
 			if watch {
 				o.Closely = true // it looks once a second: a screen more costs little
-				return a.watchStatus(cmd.Context(), p, o)
+				return a.watchStatus(cmd.Context(), h, o)
 			}
-			statuses, problems, err := p.Status(cmd.Context(), o)
+			statuses, problems, err := orchestrator.Status(cmd.Context(), h, o)
 			if err != nil {
 				return err
 			}
 			if dirty {
-				p.CountDirty(cmd.Context(), statuses)
+				orchestrator.CountDirty(cmd.Context(), h, statuses)
 			}
-			return a.showStatus(p, statuses, problems)
+			return a.showStatus(h, statuses, problems)
 		},
 	}
 	f := cmd.Flags()
@@ -64,14 +66,14 @@ completed (its CLI exited), suspended (paw recover brings it back) or unknown.`,
 }
 
 // showStatus prints statuses as a table or as JSON.
-func (a *app) showStatus(p *orchestrator.Paw, statuses []orchestrator.SessionStatus, problems []error) error {
+func (a *app) showStatus(h *home.Home, statuses []fleet.SessionStatus, problems []error) error {
 	if a.json {
 		return a.printJSON(statusView(statuses, problems))
 	}
 	a.printProblems(problems)
 	if len(statuses) == 0 {
 		if len(problems) == 0 {
-			fmt.Fprintf(a.stdout, "no session here (paw start --cli %s makes one; paw status --all shows the others)\n", p.Config.DefaultCLI)
+			fmt.Fprintf(a.stdout, "no session here (paw start --cli %s makes one; paw status --all shows the others)\n", h.Config.DefaultCLI)
 		}
 		return nil
 	}
@@ -79,20 +81,20 @@ func (a *app) showStatus(p *orchestrator.Paw, statuses []orchestrator.SessionSta
 		if i > 0 {
 			fmt.Fprintln(a.stdout)
 		}
-		a.printStatus(st, p.Now())
+		a.printStatus(st, h.Now())
 	}
 	return nil
 }
 
 // watchStatus shows the status again and again: in place on a terminal, as one
 // JSON object per line with --json.
-func (a *app) watchStatus(ctx context.Context, p *orchestrator.Paw, o orchestrator.StatusOptions) error {
+func (a *app) watchStatus(ctx context.Context, h *home.Home, o orchestrator.StatusOptions) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()
 	for {
-		statuses, problems, err := p.Status(ctx, o)
+		statuses, problems, err := orchestrator.Status(ctx, h, o)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -102,7 +104,7 @@ func (a *app) watchStatus(ctx context.Context, p *orchestrator.Paw, o orchestrat
 		if !a.json && isTerminal(a.stdout) {
 			fmt.Fprint(a.stdout, "\x1b[H\x1b[2J")
 		}
-		if err := a.showStatus(p, statuses, problems); err != nil {
+		if err := a.showStatus(h, statuses, problems); err != nil {
 			return err
 		}
 		select {

@@ -26,11 +26,11 @@ meant.`, exitUsage, exitNotFound, exitLocked, exitMissing),
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := a.paw()
+			h, err := a.paw()
 			if err != nil {
 				return err
 			}
-			s, agents, err := question{Paw: p, cmd: cmd, words: args}.sessionAndAgents(name)
+			s, agents, err := question{Home: h, cmd: cmd, words: args}.sessionAndAgents(name)
 			if err != nil {
 				return err
 			}
@@ -41,7 +41,7 @@ meant.`, exitUsage, exitNotFound, exitLocked, exitMissing),
 			if only && len(agents) == 0 {
 				return usagef(cmd, "--only is about named agents")
 			}
-			stopped, err := p.Stop(cmd.Context(), s, orchestrator.StopOptions{Agents: agents, Only: only})
+			stopped, err := orchestrator.Stop(cmd.Context(), h, s, orchestrator.StopOptions{Agents: agents, Only: only})
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
 	"paw/orchestrator/trial"
 )
 
@@ -16,7 +18,7 @@ import (
 var trialPatience time.Duration
 
 // try plays a day's work with an installed CLI, and prints what works.
-func (a *app) try(cmd *cobra.Command, p *orchestrator.Paw, cli string) error {
+func (a *app) try(cmd *cobra.Command, h *home.Home, cli string) error {
 	if !slices.Contains(trial.CLIs(), cli) {
 		return usagef(cmd, "--cli %s: it is one of %s", cli, strings.Join(trial.CLIs(), ", "))
 	}
@@ -24,7 +26,7 @@ func (a *app) try(cmd *cobra.Command, p *orchestrator.Paw, cli string) error {
 	var info orchestrator.CLIInfo
 	began := time.Now()
 	lines, err := trial.Run(cmd.Context(), trial.Options{
-		CLI: cli, Command: p.Config.CLIs[cli].Command, Env: a.env, Patience: trialPatience,
+		CLI: cli, Command: h.Config.CLIs[cli].Command, Env: a.env, Patience: trialPatience,
 		Introduce: func(i orchestrator.CLIInfo) {
 			if info = i; !a.json {
 				a.printTried(i)
@@ -54,7 +56,7 @@ func (a *app) try(cmd *cobra.Command, p *orchestrator.Paw, cli string) error {
 		}
 	}
 	if slices.ContainsFunc(lines, func(line trial.Line) bool { return line.Result == trial.Fail }) {
-		return exitStatus(orchestrator.KindError)
+		return exitStatus(fault.Failed)
 	}
 	return nil
 }

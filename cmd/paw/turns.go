@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/turns"
 	"paw/session/history"
 	"paw/session/turn"
 )
@@ -27,11 +28,11 @@ afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound
 		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, s, agent, err := a.sessionAndAgent(cmd, name, args)
+			h, s, agent, err := a.sessionAndAgent(cmd, name, args)
 			if err != nil {
 				return err
 			}
-			list, problems, err := p.Turns(cmd.Context(), s, agent)
+			list, problems, err := orchestrator.Turns(cmd.Context(), h, s, agent)
 			if err != nil {
 				return err
 			}
@@ -51,7 +52,7 @@ afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound
 }
 
 // printTurns prints the turns of one agent for people.
-func (a *app) printTurns(list orchestrator.AgentTurns, named bool) {
+func (a *app) printTurns(list turns.Sequence, named bool) {
 	indent := ""
 	if named {
 		fmt.Fprintln(a.stdout, list.Agent)
@@ -86,7 +87,7 @@ func (a *app) printTurns(list orchestrator.AgentTurns, named bool) {
 }
 
 // turnOutcome is the word for how a turn ended, and the state that colours it.
-func turnOutcome(t orchestrator.ListedTurn) (word, state string) {
+func turnOutcome(t turns.Listed) (word, state string) {
 	switch {
 	case t.State == turn.InProgress && t.Waiting:
 		return "waiting_input", "waiting_input"
@@ -100,7 +101,7 @@ func turnOutcome(t orchestrator.ListedTurn) (word, state string) {
 	return t.Outcome, "waiting_children"
 }
 
-func duration(t orchestrator.ListedTurn) string {
+func duration(t turns.Listed) string {
 	if t.EndedAt == nil {
 		return ""
 	}
@@ -164,7 +165,7 @@ type turnJSON struct {
 	Notes        []string   `json:"notes"`
 }
 
-func turnsView(sessionName string, list []orchestrator.AgentTurns, problems []error) turnsJSON {
+func turnsView(sessionName string, list []turns.Sequence, problems []error) turnsJSON {
 	view := turnsJSON{Version: 1, Session: sessionName, Agents: []agentTurnsJSON{}, Problems: problemsView(problems)}
 	for _, agent := range list {
 		av := agentTurnsJSON{Name: agent.Agent, Turns: []turnJSON{}}
@@ -176,7 +177,7 @@ func turnsView(sessionName string, list []orchestrator.AgentTurns, problems []er
 	return view
 }
 
-func turnView(t orchestrator.ListedTurn) turnJSON {
+func turnView(t turns.Listed) turnJSON {
 	message := t.Message
 	if t.State == turn.Aborted {
 		message = t.ErrorMessage

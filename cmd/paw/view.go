@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"paw/orchestrator"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/launch"
 )
 
 // The JSON that paw prints is a contract of its own, apart from the record
@@ -88,7 +90,7 @@ type agentJSON struct {
 	Hooks          string     `json:"hooks"`
 }
 
-func statusView(statuses []orchestrator.SessionStatus, problems []error) statusJSON {
+func statusView(statuses []fleet.SessionStatus, problems []error) statusJSON {
 	view := statusJSON{Version: 1, Sessions: []sessionJSON{}, Problems: problemsView(problems)}
 	for _, st := range statuses {
 		s := st.Session
@@ -106,7 +108,7 @@ func statusView(statuses []orchestrator.SessionStatus, problems []error) statusJ
 	return view
 }
 
-func agentView(ag orchestrator.AgentStatus) agentJSON {
+func agentView(ag fleet.AgentStatus) agentJSON {
 	w := ag.Record
 	v := agentJSON{
 		Name: w.Agent, CLI: w.CLI, Branch: w.Branch, WorktreePath: w.WorktreePath, PaneID: nonEmpty(ag.PaneID),
@@ -171,7 +173,7 @@ func recoveredView(all []orchestrator.Recovered, problems []error, notes []strin
 	return view
 }
 
-func resultsView(results []orchestrator.Result) []resultJSON {
+func resultsView(results []launch.Result) []resultJSON {
 	view := []resultJSON{}
 	for _, one := range results {
 		view = append(view, resultJSON{

@@ -7,11 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"paw/orchestrator"
+	"paw/orchestrator/family"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
 )
 
 func newWait(a *app) *cobra.Command {
-	var o orchestrator.WaitOptions
+	var o family.WaitOptions
 	var name string
 	var all, notify bool
 	cmd := &cobra.Command{
@@ -46,23 +48,23 @@ into the agent's pane.`, exitUsage,
 			case notify && (o.Timeout > 0 || name != ""):
 				return usagef(cmd, "--notify goes with neither --timeout nor --session")
 			}
-			p, err := a.paw()
+			h, err := a.paw()
 			if err != nil {
 				return err
 			}
 			if notify {
-				return a.notify(cmd.Context(), p, o)
+				return a.notify(cmd.Context(), h, o)
 			}
-			s, agents, err := question{Paw: p, cmd: cmd, words: args}.agents(name, args)
+			s, agents, err := question{Home: h, cmd: cmd, words: args}.agents(name, args)
 			if err != nil {
 				return err
 			}
 			o.Agents = agents
-			waited, err := p.Wait(cmd.Context(), s, o)
+			waited, err := family.Wait(cmd.Context(), h, s, o)
 			if waited == nil {
 				return err
 			}
-			if printErr := a.printWaited(waited, err == nil || exitCode(err) == int(orchestrator.KindAgentFailed)); printErr != nil {
+			if printErr := a.printWaited(waited, err == nil || exitCode(err) == int(fault.AgentFailed)); printErr != nil {
 				return printErr
 			}
 			return err
@@ -81,8 +83,8 @@ into the agent's pane.`, exitUsage,
 }
 
 // notify makes the agent that calls paw wait for its children.
-func (a *app) notify(ctx context.Context, p *orchestrator.Paw, o orchestrator.WaitOptions) error {
-	waits, err := p.Notify(ctx, o)
+func (a *app) notify(ctx context.Context, h *home.Home, o family.WaitOptions) error {
+	waits, err := family.Notify(ctx, h, o)
 	if err != nil {
 		return err
 	}
@@ -105,7 +107,7 @@ type notifiedJSON struct {
 }
 
 // printWaited prints what a wait found; enough says that it found what it waited for.
-func (a *app) printWaited(w *orchestrator.Waited, enough bool) error {
+func (a *app) printWaited(w *family.Waited, enough bool) error {
 	if a.json {
 		return a.printJSON(waitedView(w, enough))
 	}
@@ -155,7 +157,7 @@ type awaitedJSON struct {
 	Message    *string    `json:"message"`
 }
 
-func waitedView(w *orchestrator.Waited, enough bool) waitJSON {
+func waitedView(w *family.Waited, enough bool) waitJSON {
 	view := waitJSON{Version: 1, Session: w.Session, Finished: enough, Agents: []awaitedJSON{}}
 	for _, one := range w.Agents {
 		v := awaitedJSON{

@@ -8,7 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"paw/orchestrator"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
 	"paw/session"
 )
 
@@ -20,36 +21,36 @@ func (a *app) addSession(cmd *cobra.Command, name *string) {
 
 // question is what a command line leaves open: which session its words are about.
 type question struct {
-	*orchestrator.Paw
+	*home.Home
 	cmd    *cobra.Command
 	words  []string // as they were typed
 	strict bool     // what the command does cannot be undone: an active session is not preferred
 }
 
 // session finds the session called name or, without a name, that of this place.
-func (a *app) session(cmd *cobra.Command, name string) (*orchestrator.Paw, *session.Session, error) {
-	p, err := a.paw()
+func (a *app) session(cmd *cobra.Command, name string) (*home.Home, *session.Session, error) {
+	h, err := a.paw()
 	if err != nil {
 		return nil, nil, err
 	}
-	q := question{Paw: p, cmd: cmd, words: cmd.Flags().Args()}
+	q := question{Home: h, cmd: cmd, words: cmd.Flags().Args()}
 	s, _, err := q.agents(name, nil)
-	return p, s, err
+	return h, s, err
 }
 
 // agent finds the agent that a word names, as AGENT, SESSION/AGENT, or SESSION where that has one agent only. strict is
 // for commands whose work cannot be undone.
-func (a *app) agent(cmd *cobra.Command, name, word string, strict bool) (*orchestrator.Paw, *session.Session, string, error) {
-	p, err := a.paw()
+func (a *app) agent(cmd *cobra.Command, name, word string, strict bool) (*home.Home, *session.Session, string, error) {
+	h, err := a.paw()
 	if err != nil {
 		return nil, nil, "", err
 	}
-	q := question{Paw: p, cmd: cmd, words: cmd.Flags().Args(), strict: strict}
+	q := question{Home: h, cmd: cmd, words: cmd.Flags().Args(), strict: strict}
 	s, agents, err := q.agents(name, []string{word})
 	if err != nil {
 		return nil, nil, "", err
 	}
-	return p, s, agents[0], nil
+	return h, s, agents[0], nil
 }
 
 // agents reads words that name agents of one session, which may be none. The session exists; whether it has the agents
@@ -149,12 +150,12 @@ func (q question) choose(here []*session.Session, agents []string) (*session.Ses
 	if s := session.Among(owners); s != nil && !q.strict {
 		return s, nil
 	}
-	e := &orchestrator.Error{Kind: orchestrator.KindUsage, Message: "several sessions here: " + strings.Join(sessionNames(owners), ", ")}
+	e := &fault.Error{Kind: fault.Usage, Message: "several sessions here: " + strings.Join(sessionNames(owners), ", ")}
 	if len(agents) > 0 {
 		e.Message = fmt.Sprintf("%s: in several sessions: %s", strings.Join(agents, " "), strings.Join(sessionNames(owners), ", "))
 	}
 	if len(agents) > 0 && len(having(owners, agents)) == 0 {
-		e.Kind, e.Message = orchestrator.KindNotFound, fmt.Sprintf("%s: no such agent in %s", strings.Join(agents, " "), strings.Join(sessionNames(owners), ", "))
+		e.Kind, e.Message = fault.NotFound, fmt.Sprintf("%s: no such agent in %s", strings.Join(agents, " "), strings.Join(sessionNames(owners), ", "))
 		e.Hints = []string{"paw status"}
 		return nil, e
 	}
@@ -171,14 +172,14 @@ func (q question) line(name string, words []string) string {
 		line = []string{q.cmd.CommandPath(), name}
 	}
 	for _, word := range words {
-		line = append(line, orchestrator.Quote(word))
+		line = append(line, fault.Quote(word))
 	}
 	return strings.Join(line, " ")
 }
 
 // bothWays is the error of words that can be read in two ways, with the lines that say which.
 func (q question) bothWays(owners []*session.Session, named *session.Session, words []string) error {
-	e := &orchestrator.Error{Kind: orchestrator.KindUsage}
+	e := &fault.Error{Kind: fault.Usage}
 	for _, s := range owners {
 		e.Hints = append(e.Hints, q.line(s.Name, words))
 	}
@@ -206,17 +207,17 @@ func sessionNames(sessions []*session.Session) []string {
 }
 
 // sessionAndAgent reads [NAME] [AGENT] of a session that must exist; the agent is "" when none is given.
-func (a *app) sessionAndAgent(cmd *cobra.Command, name string, args []string) (*orchestrator.Paw, *session.Session, string, error) {
-	p, err := a.paw()
+func (a *app) sessionAndAgent(cmd *cobra.Command, name string, args []string) (*home.Home, *session.Session, string, error) {
+	h, err := a.paw()
 	if err != nil {
 		return nil, nil, "", err
 	}
-	q := question{Paw: p, cmd: cmd, words: args}
+	q := question{Home: h, cmd: cmd, words: args}
 	if name == "" && len(args) == 2 && !strings.Contains(args[1], "/") {
 		name, q.words = args[0], args[1:]
 	}
 	if name == "" && len(args) == 1 {
-		here, err := p.SessionsHere()
+		here, err := h.SessionsHere()
 		if s := session.Among(here); err == nil && s != nil && s.Name == args[0] {
 			name, q.words = args[0], nil // which shows an agent of that name, too
 		}
@@ -226,11 +227,11 @@ func (a *app) sessionAndAgent(cmd *cobra.Command, name string, args []string) (*
 	case err != nil:
 		return nil, nil, "", err
 	case s == nil:
-		return nil, nil, "", p.NoneHere()
+		return nil, nil, "", h.NoneHere()
 	case len(agents) > 1:
 		return nil, nil, "", usagef(cmd, "%s: one agent at a time", strings.Join(agents, " "))
 	case len(agents) == 1:
-		return p, s, agents[0], nil
+		return h, s, agents[0], nil
 	}
-	return p, s, "", nil
+	return h, s, "", nil
 }

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"paw/orchestrator"
 	"paw/orchestrator/agent/fakemodel"
+	"paw/orchestrator/home"
 )
 
 // place is where a trial happens: a folder with a repository and a HOME, a tmux socket, and the scripted model.
@@ -24,7 +24,7 @@ type place struct {
 	socket   string
 	requests *fakemodel.Requests
 	server   *http.Server
-	paw      *orchestrator.Paw
+	paw      *home.Home
 	once     sync.Once
 }
 
@@ -64,7 +64,7 @@ func (p *place) make(ctx context.Context, o Options) error {
 	if err := os.WriteFile(config, []byte(configuration(o.CLI, o.Command)), 0o600); err != nil {
 		return err
 	}
-	p.paw, err = orchestrator.New(p.repo, env, nil)
+	p.paw, err = home.New(p.repo, env, nil)
 	if err != nil {
 		return err
 	}

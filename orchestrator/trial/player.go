@@ -10,6 +10,8 @@ import (
 
 	"paw/orchestrator"
 	"paw/orchestrator/agent/fakemodel"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 	"paw/tmux"
@@ -92,10 +94,10 @@ func isWord(r rune) bool {
 }
 
 // agent is what paw status says of the agent; its zero value when it says nothing.
-func (p *player) agent(ctx context.Context) orchestrator.AgentStatus {
-	all, _, err := p.paw.Status(ctx, orchestrator.StatusOptions{Name: sessionName})
+func (p *player) agent(ctx context.Context) fleet.AgentStatus {
+	all, _, err := orchestrator.Status(ctx, p.paw, orchestrator.StatusOptions{Name: sessionName})
 	if err != nil || len(all) != 1 || len(all[0].Agents) != 1 {
-		return orchestrator.AgentStatus{}
+		return fleet.AgentStatus{}
 	}
 	return all[0].Agents[0]
 }
@@ -110,8 +112,8 @@ func (p *player) awaitState(ctx context.Context, state session.State) error {
 }
 
 // turns are the agent's turns, oldest first.
-func (p *player) turns(ctx context.Context) []orchestrator.ListedTurn {
-	list, _, err := p.paw.Turns(ctx, p.session, p.cli)
+func (p *player) turns(ctx context.Context) []turns.Listed {
+	list, _, err := orchestrator.Turns(ctx, p.paw, p.session, p.cli)
 	if err != nil || len(list) != 1 {
 		return nil
 	}
@@ -119,18 +121,18 @@ func (p *player) turns(ctx context.Context) []orchestrator.ListedTurn {
 }
 
 // last is the newest turn, with the number 0 when there is none.
-func (p *player) last(ctx context.Context) orchestrator.ListedTurn {
+func (p *player) last(ctx context.Context) turns.Listed {
 	if turns := p.turns(ctx); len(turns) > 0 {
 		return turns[len(turns)-1]
 	}
-	return orchestrator.ListedTurn{}
+	return turns.Listed{}
 }
 
 // send types a prompt, which must arrive.
 func (p *player) send(ctx context.Context, prompt string) error {
 	within, cancel := context.WithTimeout(ctx, 2*p.patience)
 	defer cancel()
-	_, err := p.paw.Send(within, p.session, p.cli, prompt, true)
+	_, err := orchestrator.Send(within, p.paw, p.session, p.cli, prompt, true)
 	switch {
 	case err != nil && within.Err() != nil: // what Send says then is about the end of its time
 		return failf("the prompt did not get through within %s; %s", 2*p.patience, p.describe(ctx))
@@ -141,8 +143,8 @@ func (p *player) send(ctx context.Context, prompt string) error {
 }
 
 // finished waits for the end of a turn after the one numbered n, and returns it.
-func (p *player) finished(ctx context.Context, n int) (orchestrator.ListedTurn, error) {
-	var last orchestrator.ListedTurn
+func (p *player) finished(ctx context.Context, n int) (turns.Listed, error) {
+	var last turns.Listed
 	err := p.await(ctx, "a finished turn with a tag", func() bool {
 		last = p.last(ctx)
 		return last.Number > n && last.State == turn.Finished && last.Tag != ""
@@ -154,10 +156,10 @@ func (p *player) finished(ctx context.Context, n int) (orchestrator.ListedTurn, 
 }
 
 // work sends a prompt and waits for the end of its turn, which must have the next number and that prompt.
-func (p *player) work(ctx context.Context, prompt string) (orchestrator.ListedTurn, error) {
+func (p *player) work(ctx context.Context, prompt string) (turns.Listed, error) {
 	before := p.last(ctx).Number
 	if err := p.send(ctx, prompt); err != nil {
-		return orchestrator.ListedTurn{}, err
+		return turns.Listed{}, err
 	}
 	one, err := p.finished(ctx, before)
 	switch {

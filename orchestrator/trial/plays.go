@@ -10,6 +10,10 @@ import (
 	"time"
 
 	"paw/orchestrator"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/launch"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -38,12 +42,12 @@ var plays = []play{
 // start starts the agent.
 func (p *player) start(ctx context.Context) (string, error) {
 	began := time.Now()
-	started, err := p.paw.Start(ctx, orchestrator.StartOptions{CLIs: []string{p.cli}, Name: sessionName})
+	started, err := orchestrator.Start(ctx, p.paw, orchestrator.StartOptions{CLIs: []string{p.cli}, Name: sessionName})
 	if err != nil {
 		return "", err
 	}
 	p.session = started.Session
-	if r := started.Results[0]; r.Kind != orchestrator.ResultFresh {
+	if r := started.Results[0]; r.Kind != launch.ResultFresh {
 		return "", failf("%s: %s", r.Kind, r.Reason)
 	}
 	if err := p.await(ctx, "a running CLI", func() bool { return p.agent(ctx).PID > 0 }); err != nil {
@@ -70,7 +74,7 @@ func (p *player) beforePrompt(ctx context.Context) (string, error) {
 	return "", failf("not idle; %s", p.describe(ctx))
 }
 
-func (p *player) agentRuns(a orchestrator.AgentStatus) bool {
+func (p *player) agentRuns(a fleet.AgentStatus) bool {
 	return a.PaneAlive != nil && *a.PaneAlive && a.PID > 0
 }
 
@@ -105,9 +109,9 @@ func (p *player) question(ctx context.Context) (string, error) {
 		return "", err
 	}
 	asked := p.agent(ctx).Reason
-	_, err := p.paw.Send(ctx, p.session, p.cli, "never into a question", true)
-	var refused *orchestrator.Error
-	if !errors.As(err, &refused) || refused.Kind != orchestrator.KindRefused {
+	_, err := orchestrator.Send(ctx, p.paw, p.session, p.cli, "never into a question", true)
+	var refused *fault.Error
+	if !errors.As(err, &refused) || refused.Kind != fault.Refused {
 		return "", failf("a prompt was not refused while it asks: %v", err)
 	}
 	if err := p.allow(ctx); err != nil {
@@ -178,13 +182,13 @@ func (p *player) escape(ctx context.Context) error {
 	})
 }
 
-func (p *player) numbered(ctx context.Context, n int) (orchestrator.ListedTurn, error) {
+func (p *player) numbered(ctx context.Context, n int) (turns.Listed, error) {
 	for _, one := range p.turns(ctx) {
 		if one.Number == n {
 			return one, nil
 		}
 	}
-	return orchestrator.ListedTurn{}, failf("there is no turn %d", n)
+	return turns.Listed{}, failf("there is no turn %d", n)
 }
 
 // queued sends a prompt while a command of the turn before runs.
@@ -198,8 +202,8 @@ func (p *player) queued(ctx context.Context) (string, error) {
 		return "", err
 	}
 	unconfirmed := p.send(ctx, "do: write second.txt 2\ndo: say Second done.")
-	var e *orchestrator.Error
-	if unconfirmed != nil && (!errors.As(unconfirmed, &e) || e.Kind != orchestrator.KindUnconfirmed) {
+	var e *fault.Error
+	if unconfirmed != nil && (!errors.As(unconfirmed, &e) || e.Kind != fault.Unconfirmed) {
 		return "", unconfirmed
 	}
 	last, err := p.queuedWork(ctx, before, gate)
@@ -248,12 +252,12 @@ func (p *player) crash(ctx context.Context) (string, error) {
 	if err := p.await(ctx, "the death of the CLI", func() bool { a := p.agent(ctx); return a.PID == 0 && a.State == session.StateSuspended }); err != nil {
 		return "", err
 	}
-	all, _, err := p.paw.Recover(ctx, orchestrator.RecoverOptions{Name: sessionName})
+	all, _, err := orchestrator.Recover(ctx, p.paw, orchestrator.RecoverOptions{Name: sessionName})
 	if err != nil {
 		return "", err
 	}
 	result := all[0].Results[0]
-	if result.Kind != orchestrator.ResultResumed {
+	if result.Kind != launch.ResultResumed {
 		return "", failf("recover: %s: %s", result.Kind, result.Reason)
 	}
 	p.session = all[0].Session
@@ -281,7 +285,7 @@ func (p *player) crash(ctx context.Context) (string, error) {
 
 // conversation reads what was said from the CLI's own record.
 func (p *player) conversation(ctx context.Context) (string, error) {
-	log, err := p.paw.Log(ctx, p.session, p.cli, nil)
+	log, err := orchestrator.Log(ctx, p.paw, p.session, p.cli, nil)
 	if err != nil {
 		return "", err
 	}
@@ -304,7 +308,7 @@ func (p *player) stop(ctx context.Context) (string, error) {
 		return "", errors.New("there is nothing to stop")
 	}
 	began := time.Now()
-	if _, err := p.paw.Stop(ctx, p.session, orchestrator.StopOptions{}); err != nil {
+	if _, err := orchestrator.Stop(ctx, p.paw, p.session, orchestrator.StopOptions{}); err != nil {
 		return "", err
 	}
 	if a := p.agent(ctx); a.PID != 0 || a.State != session.StateSuspended && a.State != session.StateCompleted {

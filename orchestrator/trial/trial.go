@@ -68,7 +68,7 @@ func Run(ctx context.Context, o Options) (lines []Line, err error) {
 	if o.Emergency != nil {
 		o.Emergency(place.remove)
 	}
-	info, err := place.paw.CLI(ctx, o.CLI) // here: also for its version a CLI writes into its HOME
+	info, err := orchestrator.CLI(ctx, place.paw, o.CLI) // here: also for its version a CLI writes into its HOME
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,56 @@
+package orchestrator
+
+import (
+	"context"
+	"path/filepath"
+
+	"paw/orchestrator/home"
+	"paw/session"
+)
+
+// adoptFor makes sure that the repository of a session that is to be recovered is
+// there: one that was moved to where the user stands is adopted.
+func adoptFor(ctx context.Context, h *home.Home, s *session.Session, dryRun bool) (*session.Session, error) {
+	if !dryRun {
+		var err error
+		if s, err = adopt(ctx, h, s); err != nil {
+			return nil, err
+		}
+	}
+	_, err := h.RepositoryOf(ctx, s)
+	return s, err
+}
+
+// adopt records where the repository of a session is now, when it was moved to
+// where the user stands. Links between its worktrees and it are mended by repair.
+func adopt(ctx context.Context, h *home.Home, s *session.Session) (*session.Session, error) {
+	here, places := h.MovedHere(ctx, s)
+	if len(places) == 0 {
+		return s, nil
+	}
+	m := h.Manager(here)
+	for _, w := range s.Worktrees {
+		if path := places[w.Agent]; path != "" {
+			if err := m.Follow(ctx, home.PlanOf(s, w), path); err != nil {
+				return nil, err
+			}
+		}
+	}
+	h.Step("adopt.followed")
+	saved, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
+		rec.RepoPath, rec.GitCommonDir, rec.ProjectName = home.RootIn(here), here.CommonDir, filepath.Base(home.RootIn(here))
+		for i := range rec.Worktrees {
+			w := &rec.Worktrees[i]
+			if path := places[w.Agent]; path != "" {
+				w.WorktreePath = path
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, h.RecordError(s.Name, err)
+	}
+	h.Step("adopt.recorded")
+	h.Notef("%s: its repository is at %s now", s.Name, home.RootIn(here))
+	return saved, nil
+}

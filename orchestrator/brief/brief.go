@@ -1,0 +1,105 @@
+package brief
+
+import (
+	"fmt"
+	"math"
+
+	"paw/orchestrator/fault"
+	"paw/session/history"
+)
+
+// Brief is a conversation as another CLI gets it told: the first prompt of an
+// agent that takes over.
+type Brief struct {
+	Agent, CLI, Branch string // of the agent that it takes over from
+	Turn               int    // whose end it starts from
+	Messages           []history.Message
+	Ends               map[int]string // by the index of a turn's last message: how it ended, if not well
+	Elsewhere          []int          // turns until then that were in another conversation
+	State              State
+	Paths              *Relocation // to the worktree of the new agent
+	Prompt             string      // of the user for the new agent, "" for none
+	Limit              int         // bytes, without Prompt
+}
+
+// cuts are how many bytes of a text may stay, from one try to the next.
+var cuts = []int{math.MaxInt, 16 << 10, 8 << 10, 4 << 10, 2 << 10, 1 << 10, 512, 256, 128, 64, 0}
+
+// Build writes the brief and tells how many of the messages are in it. It
+// has at most Limit bytes, and Prompt whole.
+//
+// Of a conversation that is too long, first the results of tools are cut, all at
+// the same length; then the oldest messages are left out, but not the first
+// prompt, the last one and the last answer; then these are cut.
+func Build(b Brief) (text string, told int) {
+	parts := parts(b)
+	head, foot := b.head(), b.foot()
+	room := b.Limit - len(head) - len(foot)
+	for _, most := range cuts {
+		if told := tell(parts, most, math.MaxInt); len(told) <= room {
+			return head + told + foot + b.Prompt, len(parts)
+		}
+	}
+	parts = dropOldest(parts, room)
+	for _, p := range parts {
+		if p.gap == 0 {
+			told++
+		}
+	}
+	for _, most := range cuts {
+		if text := tell(parts, 0, most); len(text) <= room {
+			return head + text + foot + b.Prompt, told
+		}
+	}
+	return head + foot + b.Prompt, 0
+}
+
+// head is what comes before the conversation. The paths in that have been counted already.
+func (b Brief) head() string {
+	head := fmt.Sprintf(`You take over the work of another coding agent: %s, agent %s, on branch %s.
+This worktree starts where its turn %d ended: on the same commit, with the files that it had not committed.
+`, b.CLI, b.Agent, b.Branch, b.Turn)
+	if b.Paths != nil && b.Paths.count > 0 {
+		head += "It worked in a worktree of its own, which is not yours: paths in that are written below as paths in yours, " + b.Paths.to + ".\n"
+	}
+	if state := b.State.text(b.Limit / 4); state != "" {
+		head += "\nThis is what it had done by then:\n" + state + "\n"
+	}
+	if n := len(b.Elsewhere); n > 0 {
+		were := "were"
+		if n == 1 {
+			were = "was"
+		}
+		head += fmt.Sprintf("%s (%s) %s in another conversation, as after /clear: what was said there is not told here.\n",
+			fault.Counted(n, "earlier turn"), someNumbers(b.Elsewhere), were)
+	}
+	return head + "What was said until then follows, for you to know. Do not answer it, and do not do again what it asks for.\n\n"
+}
+
+func (b Brief) foot() string {
+	if b.Prompt == "" {
+		return "This is the end of that conversation. Do nothing yet: answer only that you are ready, and wait for the user's next prompt.\n"
+	}
+	return "This is the end of that conversation. Go on with this prompt of the user:\n\n"
+}
+
+// dropOldest leaves out the oldest messages until the rest fits without any
+// results. A gap stands for each run of them.
+func dropOldest(parts []part, room int) []part {
+	const gaps = 3 * 64 // bytes for as many as there can be
+	left := gaps + len(tell(parts, 0, math.MaxInt))
+	var kept []part
+	for _, p := range parts {
+		if left <= room || p.keep {
+			kept = append(kept, p)
+			continue
+		}
+		left -= len(p.tell(0, math.MaxInt))
+		if n := len(kept); n > 0 && kept[n-1].gap > 0 {
+			kept[n-1].gap++
+		} else {
+			kept = append(kept, part{gap: 1})
+		}
+	}
+	return kept
+}

@@ -1,0 +1,243 @@
+package family
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"time"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/orchestrator/live"
+	"paw/orchestrator/turns"
+	"paw/orchestrator/typing"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// How long a deliverer waits: for a parent that is busy, and for a child's CLI
+// that is about to exit.
+const (
+	busyPatience    = 60 * time.Second
+	leavingPatience = 5 * time.Second
+)
+
+// deliverer tells one parent how its children ended.
+type deliverer struct {
+	*home.Home
+	session, parent string
+	began           time.Time
+	launch          int // of the parent when this began: one that was launched later is prompted by nobody from before
+	keyboard        typing.Keyboard
+}
+
+// Deliver types, if it is due, the prompt that tells a parent how its children
+// ended, at most once however many processes try it, and sees that it arrives. A
+// parent that is busy is waited for, a minute at most: its own end claims it then.
+func Deliver(ctx context.Context, h *home.Home, sessionName, parent string, c live.Claim) error {
+	began, launch := h.Now(), runningLaunch(h, sessionName, parent)
+	home.AwaitHook(ctx, c.Hook)
+	s, err := h.Load(sessionName)
+	if err == nil {
+		h, err = h.ConfiguredFor(s)
+	}
+	if err == nil {
+		d := &deliverer{Home: h, session: sessionName, parent: parent, began: began, launch: launch, keyboard: typing.NewKeyboard(h)}
+		err = d.run(ctx, c)
+	}
+	if err = home.UnlessGone(err); err != nil {
+		h.LogHook("paw", "deliver", err)
+	}
+	return err
+}
+
+// runningLaunch is the generation of the launch of an agent that runs, 0 when none does.
+func runningLaunch(h *home.Home, sessionName, agentName string) int {
+	lock, err := h.Locks.ProbeAgent(sessionName, agentName)
+	if err != nil || lock.State != session.LockHeld {
+		return 0
+	}
+	return lock.Holder.Generation
+}
+
+// run tries until nothing is owed, it is not due, the parent does not run, or
+// patience is over.
+func (d *deliverer) run(ctx context.Context, c live.Claim) error {
+	if c.Leaving != "" {
+		if s, err := d.Load(d.session); err == nil {
+			fleet.Outlives(ctx, d.Home, s, c.Leaving, leavingPatience)
+		}
+	}
+	for {
+		verdict, err := d.once(ctx, c.Occasion())
+		waited := d.Now().Sub(d.began)
+		exiting := verdict == live.NotDue && c.Leaving != "" && waited < 2*leavingPatience // tmux learns of it a moment later
+		busy := verdict == live.Busy && waited < busyPatience
+		if err != nil || ctx.Err() != nil || !busy && !exiting {
+			return err
+		}
+		poll := waitPollLater
+		if waited < waitPollSoon {
+			poll = waitPollFirst
+		}
+		home.Sleep(ctx, poll)
+	}
+}
+
+// once looks once, and delivers if it is due.
+func (d *deliverer) once(ctx context.Context, occasion live.Occasion) (live.Verdict, error) {
+	s, err := d.Load(d.session)
+	if err != nil {
+		return live.NothingOwed, err
+	}
+	w := s.Worktree(d.parent)
+	if w == nil || !live.Owed(*w) {
+		return live.NothingOwed, nil
+	}
+	unlock, err := d.lock(ctx, s, w)
+	if err != nil {
+		return live.Busy, nil // another prompt is being typed
+	}
+	defer unlock()
+	registry := live.NewRegistry(liveSource(d.Home, s.Name, d.keyboard.Panes, fleet.NotAtScreens))
+	parent, err := registry.Load(ctx, live.Branch{Repository: s.GitCommonDir, Name: w.Branch})
+	if errors.Is(err, live.ErrNoAgent) {
+		return live.NothingOwed, nil
+	}
+	if err != nil {
+		return live.NothingOwed, err
+	}
+	family := parent.Family()
+	if verdict := live.Decide(family, occasion); verdict != live.Due {
+		return verdict, nil
+	}
+	if family.Parent.Launch != d.launch {
+		return live.NotRunning, nil
+	}
+	pane := d.keyboard.Ready(ctx, s, w)
+	if pane == "" {
+		return live.Busy, nil
+	}
+	return d.deliver(ctx, s, family, pane)
+}
+
+// lock keeps others from delivering, and then from typing anything else.
+func (d *deliverer) lock(ctx context.Context, s *session.Session, w *session.Worktree) (unlock func(), err error) {
+	waiting, cancel := context.WithTimeout(ctx, home.LockWait)
+	defer cancel()
+	deliverable, err := d.Locks.Delivery(waiting, s.Name, w.Agent)
+	if err != nil {
+		return nil, err
+	}
+	typable, err := typing.Lock(ctx, d.Home, s, w)
+	if err != nil {
+		deliverable()
+		return nil, err
+	}
+	return func() { typable(); deliverable() }, nil
+}
+
+// deliver types what is due. The record says so first: from then on nobody else
+// types it, and neither does this process if it is killed.
+func (d *deliverer) deliver(ctx context.Context, s *session.Session, f live.Family, pane string) (live.Verdict, error) {
+	wait := f.Parent.Record.Wait
+	results := f.Results()
+	turns.CountFiles(ctx, d.Home, s, pointersTo(results))
+	prompt := live.Prompt(*wait, results, f.Left())
+	s, err := d.record(ctx, f)
+	if errors.Is(err, turns.ErrSettled) {
+		return live.NothingOwed, nil
+	}
+	if err != nil {
+		return live.NothingOwed, err
+	}
+	if d.begunSince(f.Parent) {
+		return live.Busy, d.takeBack(ctx, wait.ID)
+	}
+	w := *s.Worktree(d.parent)
+	cli, known := d.CLIs.Get(w.CLI)
+	if !known {
+		return live.NotRunning, d.takeBack(ctx, wait.ID) // no longer in the configuration: it is typed when it is back
+	}
+	before := typing.Expect(ctx, d.Home, s, &w, cli, prompt)
+	err = d.keyboard.Enter(ctx, s, &w, pane, prompt, func() error { return turns.BeginIfOwn(ctx, d.Home, s, w, prompt) })
+	if errors.Is(err, typing.ErrNotTyped) {
+		return live.NotRunning, d.takeBack(ctx, wait.ID)
+	}
+	if err == nil {
+		d.Step("deliver.typed")
+		arrived := func() bool { return before.Queued() || fleet.Arrived(d.Home, d.session, w) }
+		err = d.confirm(ctx, s, &w, f.Parent, pane, prompt, arrived)
+	}
+	if err != nil { // it waits no longer, which may be what its own parent waits for
+		ClaimAfter(d.Home, d.session, d.parent, live.Claim{Hook: os.Getpid()})
+		return live.NothingOwed, err
+	}
+	return live.NothingOwed, turns.SettleWait(ctx, d.Home, d.session, d.parent, wait.ID)
+}
+
+// record writes down that the prompt is about to be typed, and what it tells of.
+func (d *deliverer) record(ctx context.Context, f live.Family) (*session.Session, error) {
+	s, err := d.Update(ctx, d.session, func(rec *session.Session) error {
+		w := rec.Worktree(d.parent)
+		if w == nil || !live.Owed(*w) || w.Wait.ID != f.Parent.Record.Wait.ID {
+			return turns.ErrSettled
+		}
+		now := d.Now().UTC()
+		w.Wait.TypedAt, w.Wait.Telling = &now, f.Telling()
+		return nil
+	})
+	if err == nil {
+		d.Step("deliver.recorded")
+	}
+	return s, err
+}
+
+// takeBack makes the wait owed again: for certain nothing was typed.
+func (d *deliverer) takeBack(ctx context.Context, id string) error {
+	_, err := d.Update(ctx, d.session, func(rec *session.Session) error {
+		if w := rec.Worktree(d.parent); w != nil && w.Wait != nil && w.Wait.ID == id {
+			w.Wait.TypedAt, w.Wait.Telling = nil, nil
+		}
+		return nil
+	})
+	return err
+}
+
+// begunSince tells whether the parent has begun a turn since it was looked at.
+func (d *deliverer) begunSince(parent live.Facts) bool {
+	last, err := d.TurnDir(d.session, d.parent).Last()
+	if err != nil || last == nil || parent.TurnsUnseen {
+		return false
+	}
+	return last.State == turn.InProgress && (parent.Last == nil || last.Number > parent.Last.Number)
+}
+
+// confirm waits until the log of the parent has the prompt; when it does not
+// come, Enter may have been lost and is pressed once more.
+func (d *deliverer) confirm(ctx context.Context, s *session.Session, w *session.Worktree, parent live.Facts, pane, prompt string, arrived func() bool) error {
+	for try := range 2 {
+		for end := time.Now().Add(d.keyboard.Patience); time.Now().Before(end) && ctx.Err() == nil; home.Sleep(ctx, min(d.keyboard.Patience, 20*time.Millisecond)) {
+			if arrived() {
+				return nil
+			}
+		}
+		if try == 0 && ctx.Err() == nil && !d.begunSince(parent) {
+			if err := d.keyboard.Again(ctx, s, w, pane, prompt); err != nil {
+				break
+			}
+		}
+	}
+	return fault.New(fault.Unconfirmed, "%s: the results of %s were typed, but nothing says that they arrived",
+		d.parent, strings.Join(parent.Record.Wait.Children, ", ")).Hint("paw attach %s %s", d.session, d.parent)
+}
+
+func pointersTo(results []live.Result) []*live.Result {
+	all := make([]*live.Result, len(results))
+	for i := range results {
+		all[i] = &results[i]
+	}
+	return all
+}

@@ -1,0 +1,448 @@
+package family
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"paw/config"
+	"paw/orchestrator/agent"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/orchestrator/live"
+	"paw/orchestrator/turns"
+	"paw/orchestrator/typing"
+	"paw/session"
+	"paw/session/turn"
+	"paw/tmux"
+)
+
+// family is a parent with children whose CLIs are played by the test. Record, turn logs and locks are real files; paw's
+// part is the code that hooks and commands run, one process after the other, each of which may be killed after a step.
+type family struct {
+	tb      testing.TB
+	p       *home.Home
+	clis    map[string]*playedCLI
+	names   []string // the parent first
+	clockMu sync.Mutex
+	clock   time.Time
+	queue   []*process // that were started and have not run yet
+	kill    string     // the step after which the next process is killed, "" for none
+	killed  []string   // steps after which one was
+	between func()     // happens right after the record of a delivery, once
+	late    bool       // CLIs begin a turn only some time after its prompt was typed
+
+	typed   map[string]int // how often a prompt was typed, by the id of its wait
+	told    map[string]int // how often the parent was told of "child/turn outcome"
+	prompts int            // that told it of something
+	claimed time.Time      // when the delivery that runs was claimed
+	lost    bool           // a prompt died with the CLI that it was typed into
+}
+
+// playedCLI is a CLI in its pane, as far as paw can see it.
+type playedCLI struct {
+	lock       *os.File // nil when it does not run
+	pane       string   // "alive", "dead" or "gone"
+	generation int
+	launched   time.Time
+	reported   bool     // a hook has reported its last end, to the end
+	asks       bool     // it shows a dialog
+	typed      []string // what was typed and not taken yet
+}
+
+// process is one that was started; run tells whether it wants to look again.
+type process struct {
+	run   func() bool
+	tries int
+}
+
+const (
+	familySession = "s"
+	parentName    = "p"
+)
+
+// newFamily has a parent and children that all run, each in its first turn.
+func newFamily(tb testing.TB, children ...string) *family {
+	tb.Helper()
+	dir := shortestDir(tb)
+	f := &family{
+		tb: tb, clis: map[string]*playedCLI{}, names: append([]string{parentName}, children...),
+		clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), typed: map[string]int{}, told: map[string]int{},
+	}
+	paths := config.Paths{StateDir: dir, SessionsDir: filepath.Join(dir, "sessions")}
+	f.p = &home.Home{
+		Paths: paths, Locks: session.Locks{Dir: paths.LocksDir()}, CLIs: agent.New(nil), Now: f.now, Step: f.step,
+		Store: session.Store{Dir: paths.SessionsDir, LocksDir: paths.LocksDir()},
+		Deliverer: func(_, parent string, c live.Claim) error {
+			f.start(f.delivery(parent, c))
+			return nil
+		},
+	}
+	s := &session.Session{Name: familySession, GitCommonDir: dir, Status: session.StatusActive, CreatedAt: f.clock}
+	for _, name := range f.names {
+		w := session.Worktree{Agent: name, CLI: "demo", Branch: "b/" + name, TurnSession: "s_" + name, Phase: session.PhaseLive}
+		if name != parentName {
+			w.Parent = parentName
+		}
+		s.Worktrees = append(s.Worktrees, w)
+		f.clis[name] = &playedCLI{pane: "gone"}
+	}
+	f.must(f.p.Store.Create(tb.Context(), s, nil))
+	for _, name := range f.names {
+		f.launch(name)
+		f.begin(name, "the first prompt")
+	}
+	tb.Cleanup(f.closeLocks)
+	return f
+}
+
+// closeLocks ends all CLIs.
+func (f *family) closeLocks() {
+	for _, cli := range f.clis {
+		if cli.lock != nil {
+			cli.lock.Close()
+		}
+	}
+}
+
+// shortestDir is a folder on a file system where a sync costs nothing, if there is one.
+func shortestDir(tb testing.TB) string {
+	dir, err := os.MkdirTemp("/dev/shm", "paw")
+	if err != nil {
+		return tb.TempDir()
+	}
+	tb.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func (f *family) must(err error) {
+	f.tb.Helper()
+	if err != nil {
+		f.tb.Fatal(err)
+	}
+}
+
+// now is asked by several looks at agents at once.
+func (f *family) now() time.Time {
+	f.clockMu.Lock()
+	defer f.clockMu.Unlock()
+	f.clock = f.clock.Add(time.Second)
+	return f.clock
+}
+
+// death is the panic of a process that is killed.
+type death struct{}
+
+func (f *family) step(name string) {
+	if f.kill == name {
+		f.kill, f.killed = "", append(f.killed, name)
+		panic(death{})
+	}
+	if between := f.between; name == "deliver.recorded" && between != nil {
+		f.between = nil
+		between()
+	}
+}
+
+// as runs one process of paw; it may be killed.
+func (f *family) as(process func()) {
+	defer func() {
+		if died := recover(); died != nil && died != (death{}) {
+			panic(died)
+		}
+	}()
+	process()
+}
+
+func (f *family) start(run func() bool) { f.queue = append(f.queue, &process{run: run}) }
+
+// runOne runs a process of the queue; one that has to wait looks again later, a few times.
+func (f *family) runOne(i int) {
+	one := f.queue[i]
+	f.queue = slices.Delete(f.queue, i, i+1)
+	again := false
+	f.as(func() { again = one.run() })
+	if one.tries++; again && one.tries < 4 {
+		f.queue = append(f.queue, one)
+	}
+}
+
+// drain runs all that was started, and what that starts.
+func (f *family) drain() {
+	for range 1000 {
+		if len(f.queue) == 0 {
+			return
+		}
+		f.runOne(0)
+	}
+	f.tb.Fatal("processes start each other for ever")
+}
+
+// record is the session as it is on disk.
+func (f *family) record() *session.Session {
+	f.tb.Helper()
+	s, err := f.p.Store.Load(familySession)
+	f.must(err)
+	return s
+}
+
+func (f *family) dir(name string) turn.Dir { return f.p.TurnDir(familySession, name) }
+
+func (f *family) last(name string) *turn.Record {
+	f.tb.Helper()
+	last, err := f.dir(name).Last()
+	f.must(err)
+	return last
+}
+
+func (f *family) runs(name string) bool { return f.clis[name].lock != nil }
+
+func (f *family) open(name string) bool {
+	last := f.last(name)
+	return last != nil && last.State == turn.InProgress
+}
+
+// panes is what tmux would say.
+func (f *family) panes(context.Context, *session.Session) fleet.Panes {
+	var on fleet.Panes
+	for _, name := range f.names {
+		cli := f.clis[name]
+		if cli.pane == "gone" {
+			continue
+		}
+		pane := tmux.Pane{ID: "%" + name, SessionID: "$1", PawSession: familySession, Dead: cli.pane == "dead",
+			Identity: &tmux.Identity{Session: familySession, Agent: name, Generation: cli.generation}}
+		if pane.Dead {
+			kill := 9
+			pane.Signal = &kill
+		}
+		on.Panes = append(on.Panes, pane)
+	}
+	return on
+}
+
+// launch starts the CLI of an agent, with paw's launcher before it.
+func (f *family) launch(name string) {
+	f.tb.Helper()
+	cli := f.clis[name]
+	holder, err := session.ThisProcess()
+	f.must(err)
+	cli.generation++
+	holder.Generation, holder.At = cli.generation, f.now()
+	cli.lock, err = f.p.Locks.HoldAgent(familySession, name, holder)
+	f.must(err)
+	cli.pane, cli.launched = "alive", holder.At
+	s := f.record()
+	fleet.MarkHooks(f.p, s, s.Worktree(name), cli.generation)
+}
+
+// crash ends the CLI of an agent without a word; its pane stays dead, or is gone with the server.
+func (f *family) crash(name, pane string) {
+	cli := f.clis[name]
+	if cli.lock == nil {
+		return
+	}
+	cli.lock.Close()
+	f.forgetHolder(name)
+	f.lost = f.lost || len(cli.typed) > 0
+	cli.lock, cli.pane, cli.typed, cli.asks = nil, pane, nil, false
+}
+
+// forgetHolder makes the process that took the lock of an agent one that is dead: the one that did is this test.
+func (f *family) forgetHolder(name string) {
+	f.tb.Helper()
+	path := filepath.Join(f.p.Locks.Dir, "agent-"+familySession+"-"+name+".lock")
+	data, err := os.ReadFile(path)
+	f.must(err)
+	var holder session.Holder
+	f.must(json.Unmarshal(data, &holder))
+	holder.StartTime++
+	data, err = json.Marshal(holder)
+	f.must(err)
+	f.must(os.WriteFile(path, data, 0o600))
+}
+
+// recover closes the turns that were cut and starts the CLIs anew, as paw recover does. It claims nothing.
+func (f *family) recover() {
+	f.as(func() {
+		for _, name := range f.names {
+			if f.runs(name) || f.record().Worktree(name) == nil {
+				continue
+			}
+			if f.open(name) {
+				one, err := turn.Open(f.last(name).LogFile, f.now)
+				f.must(err)
+				_ = one.Abort(&turn.Abort{Reason: turn.ReasonCrash})
+				f.p.Step("recover.closed")
+			}
+			f.launch(name)
+		}
+	})
+}
+
+// begin is the begin of a turn, and the hook that reports it.
+func (f *family) begin(name, prompt string) {
+	if f.open(name) {
+		f.end(name, turn.ReasonInterrupted) // the hook of a prompt closes what is still open
+	}
+	f.clis[name].reported = false
+	f.as(func() {
+		s := f.record()
+		w := s.Worktree(name)
+		t := &turns.Track{Home: f.p, S: s, W: w, Dir: f.dir(name)}
+		one := turn.New(t.Dir, t.Dir.Highest()+1, f.now)
+		f.must(one.Start(turn.Start{Type: turn.TypePrompt, Prompt: prompt, Launch: fleet.LaunchID(familySession, name, f.clis[name].generation)}))
+		f.heard(name, prompt)
+		f.p.Step("turn.started")
+		f.must(t.Begun(f.tb.Context(), one))
+	})
+}
+
+var toldOf = regexp.MustCompile(`(?m)^(\w+)(?: \(demo\): (.*), branch [^,\n]+(?:, turn (\d+))?|: removed from the session)$`)
+
+// heard counts what the parent is told of.
+func (f *family) heard(name, prompt string) {
+	if name != parentName || !strings.HasPrefix(prompt, "[paw wait ") {
+		return
+	}
+	f.prompts++
+	for _, match := range toldOf.FindAllStringSubmatch(prompt, -1) {
+		f.told[match[1]+"/"+match[3]+" "+match[2]]++
+	}
+}
+
+// end is the end of a turn, and the hook that reports it; a reason makes it a bad one.
+func (f *family) end(name string, reason turn.Reason) {
+	if !f.open(name) || !f.runs(name) {
+		return
+	}
+	f.clis[name].asks, f.clis[name].reported = false, false
+	f.as(func() {
+		one, err := turn.Open(f.last(name).LogFile, f.now)
+		f.must(err)
+		if reason == "" {
+			_, err = one.Finish(turn.End{Outcome: "success", Message: "all there"})
+			f.must(err)
+		} else {
+			_ = one.Abort(&turn.Abort{Reason: reason})
+		}
+		f.p.Step("turn.ended")
+		ClaimAfter(f.p, familySession, name, live.Claim{})
+		f.clis[name].reported = true
+	})
+	if cli := f.clis[name]; len(cli.typed) > 0 { // what was typed meanwhile comes next
+		f.takeTyped(name)
+	}
+}
+
+// takeTyped lets a CLI begin a turn with what was typed.
+func (f *family) takeTyped(name string) bool {
+	cli := f.clis[name]
+	if len(cli.typed) == 0 || cli.lock == nil || f.open(name) {
+		return false
+	}
+	prompt := cli.typed[0]
+	cli.typed = cli.typed[1:]
+	f.begin(name, prompt)
+	f.start(func() bool { f.end(name, ""); return false }) // the answer
+	return false
+}
+
+// wait is the parent that waits for children in the middle of a turn.
+func (f *family) wait(o WaitOptions) {
+	if !f.open(parentName) {
+		f.begin(parentName, "wait for your children")
+	}
+	f.as(func() {
+		s := f.record()
+		_, err := notify(f.tb.Context(), f.p, s, s.Worktree(parentName), o, f.panes)
+		var e *fault.Error
+		if errors.As(err, &e) && (e.Kind == fault.NotFound || strings.HasSuffix(e.Message, "no child is at work")) {
+			return
+		}
+		f.must(err)
+	})
+}
+
+// delivery is the process that a claim starts.
+func (f *family) delivery(parent string, c live.Claim) func() bool {
+	d := &deliverer{Home: f.p, session: familySession, parent: parent, began: f.now(), launch: runningLaunch(f.p, familySession, parent), keyboard: typing.Keyboard{
+		Panes: f.panes,
+		Ready: func(context.Context, *session.Session, *session.Worktree) string {
+			if !f.runs(parent) {
+				return ""
+			}
+			return "%" + parent
+		},
+		Enter: f.enter, Patience: time.Millisecond,
+		Again: func(context.Context, *session.Session, *session.Worktree, string, string) error { return nil },
+	}}
+	return func() bool {
+		f.claimed = d.began
+		verdict, err := d.once(f.tb.Context(), c.Occasion())
+		var e *fault.Error
+		if err != nil && (!errors.As(err, &e) || e.Kind != fault.Unconfirmed) {
+			f.tb.Fatal(err)
+		}
+		return verdict == live.Busy
+	}
+}
+
+var waitID = regexp.MustCompile(`^\[paw wait ([0-9a-f-]{36})\] `)
+
+// enter is the typing: what tmux does, and the CLI behind it.
+func (f *family) enter(_ context.Context, _ *session.Session, w *session.Worktree, _, prompt string, last func() error) error {
+	f.tb.Helper()
+	match := waitID.FindStringSubmatch(prompt)
+	if match == nil {
+		f.tb.Fatalf("typed without an id: %q", prompt)
+	}
+	if f.typed[match[1]]++; f.typed[match[1]] > 1 {
+		f.tb.Errorf("the results of wait %s were typed twice", match[1])
+	}
+	cli := f.clis[w.Agent]
+	switch {
+	case cli.lock == nil:
+		f.lost = true
+		return nil
+	case cli.launched.After(f.claimed):
+		f.tb.Error("the parent was brought back and is prompted by itself")
+	case f.open(w.Agent) || cli.asks:
+		f.tb.Errorf("typed into a pane that is busy: open %t, dialog %t, %+v", f.open(w.Agent), cli.asks, f.last(w.Agent))
+	}
+	if err := last(); err != nil {
+		return err
+	}
+	cli.typed = append(cli.typed, prompt)
+	if f.late {
+		f.start(func() bool { return f.takeTyped(w.Agent) })
+	} else {
+		f.takeTyped(w.Agent)
+	}
+	return nil
+}
+
+// facts is the parent with its children, as paw shows them now.
+func (f *family) facts() live.Family {
+	f.tb.Helper()
+	s := f.record()
+	all, err := live.NewRegistry(liveSource(f.p, familySession, f.panes, fleet.NotAtScreens)).Load(f.tb.Context(), live.Branch{
+		Repository: s.GitCommonDir, Name: s.Worktree(parentName).Branch,
+	})
+	f.must(err)
+	return all.Family()
+}
+
+func (f *family) String() string {
+	return fmt.Sprintf("typed %v, told %v, killed after %v, lost with a CLI: %t", f.typed, f.told, f.killed, f.lost)
+}

@@ -1,0 +1,68 @@
+package family
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/orchestrator/launch"
+	"paw/orchestrator/live"
+	"paw/session"
+)
+
+// WaitsOf loads the agents of a session that are at work or wait, and their children, and returns the families of those
+// who wait, by name. It prompts nobody.
+func WaitsOf(ctx context.Context, h *home.Home, s *session.Session, ask fleet.AskPanes) (map[string]live.Family, error) {
+	registry := live.NewRegistry(liveSource(h, s.Name, ask, fleet.NotAtScreens))
+	if err := registry.LoadActive(ctx); err != nil {
+		return nil, err
+	}
+	waits := map[string]live.Family{}
+	for _, w := range s.Worktrees {
+		one := registry.Get(live.Branch{Repository: s.GitCommonDir, Name: w.Branch})
+		if w.Wait != nil && one != nil {
+			waits[w.Agent] = one.Family()
+		}
+	}
+	return waits, nil
+}
+
+// WithWaits adds to what became of agents whom they still wait for.
+func WithWaits(results []launch.Result, waits map[string]live.Family) []launch.Result {
+	for i := range results {
+		family, there := waits[results[i].Agent]
+		if text := live.Recall(family); there && text != "" {
+			results[i].Notes = append(results[i].Notes, text)
+		}
+	}
+	return results
+}
+
+// OwedIn are the parents that wait and were typed nothing yet.
+func OwedIn(waits map[string]live.Family) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(waits)), func(name string) bool { return !live.Owed(waits[name].Parent.Record) })
+}
+
+// ResumeWaits is WaitsOf for a session that was brought back. What has ended by then is written down for each parent
+// that came back: nobody prompts it for that by itself.
+func ResumeWaits(ctx context.Context, h *home.Home, s *session.Session, ask fleet.AskPanes) (map[string]live.Family, error) {
+	waits, err := WaitsOf(ctx, h, s, ask)
+	if err != nil || !slices.ContainsFunc(slices.Collect(maps.Values(waits)), live.Family.Restarted) {
+		return waits, err
+	}
+	_, err = h.Update(ctx, s.Name, func(rec *session.Session) error {
+		for name, family := range waits {
+			w, known := rec.Worktree(name), family.Parent.Record.Wait
+			if w == nil || known == nil || !live.Owed(*w) || w.Wait.ID != known.ID || !family.Restarted() {
+				continue
+			}
+			if launch := family.Parent.Launch; w.Wait.Resumed == nil || w.Wait.Resumed.Launch != launch {
+				w.Wait.Resumed = &session.Resumed{Launch: launch, Ended: family.Telling()}
+			}
+		}
+		return nil
+	})
+	return waits, err
+}

@@ -1,0 +1,206 @@
+package family
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/orchestrator/live"
+	"paw/orchestrator/turns"
+	"paw/session"
+)
+
+// countFiles fills in how many files changed in the last turn of each agent that
+// has finished. What cannot be counted stays unknown: it is no reason to fail.
+func countFiles(ctx context.Context, h *home.Home, s *session.Session, w *Waited) {
+	var results []*live.Result
+	for i := range w.Agents {
+		if w.Agents[i].Finished {
+			results = append(results, &w.Agents[i].Result)
+		}
+	}
+	turns.CountFiles(ctx, h, s, results)
+}
+
+// How often a wait looks: what takes long need not be known at once.
+const (
+	waitPollFirst = 100 * time.Millisecond
+	waitPollLater = 500 * time.Millisecond
+	waitPollSoon  = 5 * time.Second // how long it is first
+)
+
+// WaitOptions says whom to wait for, and how long.
+type WaitOptions struct {
+	Agents  []string      // none: the caller's children or, for a user, all agents
+	Any     bool          // the first one is enough
+	Timeout time.Duration // 0 for ever
+}
+
+// Awaited is an agent that somebody waits for.
+type Awaited struct {
+	live.Result
+	Status   session.AgentStatus
+	Finished bool // as long as it is not, the result is empty
+}
+
+// Waited is what a wait found when it ended.
+type Waited struct {
+	Session string
+	Agents  []Awaited
+}
+
+// Wait waits until agents have finished a turn. It writes nothing itself. What it found
+// comes with every error but those of a wait that could not begin: that an agent
+// needs the user, that one failed, that the time is over.
+func Wait(ctx context.Context, h *home.Home, s *session.Session, o WaitOptions) (*Waited, error) {
+	h, err := h.ConfiguredFor(s)
+	if err != nil {
+		return nil, err
+	}
+	names, err := whomToAwait(h, s, o.Agents)
+	if err != nil {
+		return nil, err
+	}
+	ClaimAll(h, s.Name)
+	branches := make([]live.Branch, len(names))
+	for i, name := range names {
+		branches[i] = live.Branch{Repository: s.GitCommonDir, Name: s.Worktree(name).Branch}
+	}
+	registry := live.NewRegistry(liveSource(h, s.Name, fleet.AskTmux(h), fleet.WhereRunning))
+	sessions, err := registry.LoadAll(ctx, branches)
+	if errors.Is(err, live.ErrNoAgent) {
+		return nil, fault.New(fault.NotFound, "%s: an agent was removed just now", s.Name).Hint("paw status %s", s.Name)
+	}
+	if err != nil {
+		return nil, interruptedOr(ctx, err)
+	}
+	began := h.Now()
+	for {
+		waited := &Waited{Session: s.Name}
+		for i, one := range sessions {
+			waited.Agents = append(waited.Agents, awaitedOf(names[i], one))
+		}
+		over := o.Timeout > 0 && h.Now().Sub(began) >= o.Timeout
+		if waited.enough(o.Any) || waited.needsUser() != nil || over {
+			countFiles(ctx, h, s, waited)
+			return waited, waited.verdict(o)
+		}
+		poll := waitPollLater
+		if h.Now().Sub(began) < waitPollSoon {
+			poll = waitPollFirst
+		}
+		if o.Timeout > 0 {
+			poll = min(poll, max(o.Timeout-h.Now().Sub(began), 0))
+		}
+		home.Sleep(ctx, poll)
+		if err := interruptedOr(ctx, registry.Refresh(ctx)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// interruptedOr is the user's interrupt if there was one, else err.
+func interruptedOr(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fault.New(fault.Interrupted, "interrupted")
+	}
+	return err
+}
+
+// whomToAwait are the agents that a wait is for.
+func whomToAwait(h *home.Home, s *session.Session, named []string) ([]string, error) {
+	caller := ""
+	if h.Getenv("PAW_SESSION") == s.Name && s.Worktree(h.Getenv("PAW_AGENT")) != nil {
+		caller = h.Getenv("PAW_AGENT")
+	}
+	for _, name := range named {
+		if _, err := home.AgentNamed(s, name); err != nil {
+			return nil, err
+		}
+		if name == caller {
+			return nil, fault.New(fault.Usage, "%s: would wait for itself", name).Hint("paw wait --help")
+		}
+	}
+	switch {
+	case len(named) > 0:
+		return unique(named), nil
+	case caller == "":
+		return home.AgentNames(s), nil
+	}
+	children := s.Children(caller)
+	if len(children) == 0 {
+		return nil, fault.New(fault.Failed, "%s: has no children", caller).Hint("paw spawn --help")
+	}
+	return children, nil
+}
+
+// unique are names in their order, each once.
+func unique(names []string) []string {
+	var once []string
+	for _, name := range names {
+		if !slices.Contains(once, name) {
+			once = append(once, name)
+		}
+	}
+	return once
+}
+
+// awaitedOf is an agent as its live session shows it now.
+func awaitedOf(name string, one *live.Session) Awaited {
+	if one.Gone() {
+		return Awaited{Result: live.Removed(name), Finished: true}
+	}
+	facts := one.Family().Parent
+	a := Awaited{Result: facts.Result(), Status: one.Status(), Finished: facts.Finished()}
+	if !a.Finished {
+		a.Result = live.Result{Agent: a.Agent, CLI: a.CLI, Branch: a.Branch, Turn: a.Turn}
+	}
+	return a
+}
+
+// enough tells whether nobody is to be waited for any longer.
+func (w *Waited) enough(one bool) bool {
+	finished := func(a Awaited) bool { return a.Finished }
+	if one {
+		return slices.ContainsFunc(w.Agents, finished)
+	}
+	return !slices.ContainsFunc(w.Agents, func(a Awaited) bool { return !finished(a) })
+}
+
+// needsUser is the first agent that waits for the user, nil when none does.
+func (w *Waited) needsUser() *Awaited {
+	for i, a := range w.Agents {
+		if !a.Finished && a.Status.State == session.StateWaitingInput {
+			return &w.Agents[i]
+		}
+	}
+	return nil
+}
+
+// verdict is how a wait ends that has found this.
+func (w *Waited) verdict(o WaitOptions) error {
+	needs := w.needsUser()
+	var failed, left []string
+	for _, a := range w.Agents {
+		switch {
+		case !a.Finished:
+			left = append(left, a.Agent)
+		case a.Failed:
+			failed = append(failed, a.Agent)
+		}
+	}
+	switch {
+	case !w.enough(o.Any) && needs != nil:
+		return fault.New(fault.Waiting, "%s: %s", needs.Agent, fleet.WaitsFor(needs.Status)).Hint("paw attach %s %s", w.Session, needs.Agent)
+	case !w.enough(o.Any):
+		return fault.New(fault.Timeout, "%s: not finished after %s", strings.Join(left, ", "), o.Timeout).Hint("paw status %s", w.Session)
+	case len(failed) > 0:
+		return fault.New(fault.AgentFailed, "%s: failed", strings.Join(failed, ", ")).Hint("paw turns %s %s", w.Session, failed[0])
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package family
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/live"
+	"paw/session"
+)
+
+func TestVerdictOfAWait(t *testing.T) {
+	in := func(name string, state session.State, finished, failed bool) Awaited {
+		return Awaited{Result: live.Result{Agent: name, Failed: failed}, Status: session.AgentStatus{State: state}, Finished: finished}
+	}
+	ok, bad := in("ok", session.StateIdle, true, false), in("bad", session.StateError, true, true)
+	busy, asks := in("busy", session.StateRunning, false, false), in("asks", session.StateWaitingInput, false, false)
+	removed := Awaited{Result: live.Removed("gone"), Finished: true}
+	for name, c := range map[string]struct {
+		agents []Awaited
+		any    bool
+		enough bool // nobody is waited for any longer
+		asks   bool // and neither is it here
+		kind   fault.Kind
+		says   string
+	}{
+		"all finished":                {agents: []Awaited{ok, ok, removed}, enough: true},
+		"one failed":                  {agents: []Awaited{ok, bad}, enough: true, kind: fault.AgentFailed, says: "bad: failed"},
+		"one busy":                    {agents: []Awaited{ok, busy, bad}, kind: fault.Timeout, says: "busy: not finished after 1m0s"},
+		"one busy, any":               {agents: []Awaited{ok, busy}, any: true, enough: true},
+		"one failed, one busy, any":   {agents: []Awaited{bad, busy}, any: true, enough: true, kind: fault.AgentFailed, says: "bad: failed"},
+		"all busy, any":               {agents: []Awaited{busy, busy}, any: true, kind: fault.Timeout, says: "busy, busy: not finished after 1m0s"},
+		"one asks":                    {agents: []Awaited{ok, busy, asks}, asks: true, kind: fault.Waiting, says: "asks: waits for your answer"},
+		"one asks, one finished, any": {agents: []Awaited{ok, asks}, any: true, enough: true, asks: true},
+		"one asks, one busy, any":     {agents: []Awaited{busy, asks}, any: true, asks: true, kind: fault.Waiting, says: "asks: waits for your answer"},
+		"one asks, one failed":        {agents: []Awaited{bad, asks}, asks: true, kind: fault.Waiting, says: "asks: waits for your answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &Waited{Session: "shop", Agents: c.agents}
+			if got := w.enough(c.any); got != c.enough {
+				t.Errorf("enough %t, want %t", got, c.enough)
+			}
+			if got := w.needsUser() != nil; got != c.asks {
+				t.Errorf("somebody asks: %t, want %t", got, c.asks)
+			}
+			err := w.verdict(WaitOptions{Any: c.any, Timeout: time.Minute})
+			var e *fault.Error
+			switch {
+			case c.kind == 0 && err != nil:
+				t.Errorf("got %v", err)
+			case c.kind != 0 && (!errors.As(err, &e) || e.Kind != c.kind || e.Message != c.says):
+				t.Errorf("got %v, want %q of kind %d", err, c.says, c.kind)
+			}
+		})
+	}
+}

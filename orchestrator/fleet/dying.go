@@ -1,0 +1,71 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"paw/orchestrator/home"
+	"paw/session"
+)
+
+// How long recover waits for agents that lost their pane: a hang-up ends most at
+// once, but a CLI may have hooks to run first, and a busy machine is slow. Soon it
+// says what it waits for.
+const (
+	dyingGrace = 10 * time.Second
+	dyingQuiet = time.Second
+)
+
+// AwaitDying gives agents that have lost their pane time to end. Those that stay
+// are orphans.
+func AwaitDying(ctx context.Context, h *home.Home, f Facts) (Facts, error) {
+	dying := dying(f)
+	if len(dying) == 0 {
+		return f, nil
+	}
+	dying = awaitEnd(ctx, h, f.Session, dying, dyingQuiet)
+	for _, a := range dying {
+		h.Sayf("%s: waiting for %s to end", a.Record.Agent, processNamed(a.Lock.PID()))
+	}
+	awaitEnd(ctx, h, f.Session, dying, dyingGrace-dyingQuiet)
+	return Observe(ctx, h, f.Session)
+}
+
+// awaitEnd polls until nothing of those agents runs on or grace is over, and
+// returns those that do. One that was launched again is not waited for.
+func awaitEnd(ctx context.Context, h *home.Home, s *session.Session, dying []Agent, grace time.Duration) []Agent {
+	for end := time.Now().Add(grace); len(dying) > 0 && time.Now().Before(end) && ctx.Err() == nil; home.Sleep(ctx, home.Tick) {
+		processes := LookAtProcesses()
+		dying = slices.DeleteFunc(dying, func(a Agent) bool {
+			lock, err := Probe(h, s.Name, a.Record, processes)
+			again := lock.Holder.Generation != a.Lock.Holder.Generation
+			return err == nil && (again || lock.State != session.LockHeld)
+		})
+	}
+	return dying
+}
+
+// dying are the agents that run on without a pane.
+func dying(f Facts) []Agent {
+	if f.Tmux == session.TmuxUnknown {
+		return nil
+	}
+	var found []Agent
+	for _, a := range f.Agents {
+		paneless := (a.Pane == nil || a.Pane.Dead) && !RunsHeadless(a.Lock)
+		if paneless && a.Lock.State == session.LockHeld {
+			found = append(found, a)
+		}
+	}
+	return found
+}
+
+// processNamed names the process that an agent runs on as, 0 for one that is not known.
+func processNamed(pid int) string {
+	if pid == 0 {
+		return "something that it started"
+	}
+	return fmt.Sprintf("pid %d", pid)
+}

@@ -1,0 +1,100 @@
+package fleet
+
+import (
+	"time"
+
+	"paw/orchestrator/agent"
+	"paw/session"
+	"paw/session/turn"
+	"paw/tmux"
+)
+
+// Facts is everything observed of one session at one instant. Nothing in it
+// comes from the record alone: panes are what tmux says, locks and processes what the kernel says.
+type Facts struct {
+	Session *session.Session
+	Tmux    session.Liveness
+	TmuxErr error // why tmux is not alive, nil when it is
+	Server  tmux.Server
+	TmuxID  string      // id of paw's tmux session, "" when there is none
+	Others  []tmux.Pane // the user's own panes in paw's tmux session
+	Agents  []Agent
+	Now     time.Time
+}
+
+// Agent is what was observed of one agent.
+type Agent struct {
+	Record     session.Worktree
+	Lock       session.AgentLock
+	lockErr    error // why the lock cannot be read, nil when it can
+	Pane       *tmux.Pane
+	LaunchedAt time.Time         // of a launch that no launcher has read yet, else zero
+	failure    string            // why the last launcher gave up
+	open       map[int]time.Time // launches that waited for their launchers, by generation
+	Turns      Turns
+}
+
+// Turns is what is known of an agent's turns, beside whether its CLI runs.
+type Turns struct {
+	Visible   bool           // the CLI has hooks or a record: its turns can be seen
+	Last      *turn.Record   // nil without turns
+	launch    string         // PAW_LAUNCH of the running CLI
+	HooksSeen time.Time      // when its hooks reported first, zero when they have not
+	observed  agent.Observed // what the CLI's own record says
+	screen    agent.Screen   // what its screen shows, where somebody looked
+	late      bool           // its hooks report nothing before the first prompt
+	Headless  bool           // a living paw runs a turn without a pane
+	launched  time.Time      // when the running CLI was launched
+	prompted  bool           // with a first prompt
+	now       time.Time
+	done      *session.Done // what the agent said of its work, nil when it said nothing
+}
+
+// EverLaunched tells whether a launcher of this very session ever held the
+// agent's lock: then the worktree may hold work.
+func (a Agent) EverLaunched(s *session.Session) bool {
+	return a.Lock.State == session.LockHeld || (a.Lock.Holder.PID != 0 && !a.Lock.Holder.At.Before(s.CreatedAt))
+}
+
+// Exited tells whether the agent's CLI has ended well, as its dead pane shows:
+// with 0, or because the user left it by Ctrl-C.
+func (a Agent) Exited() bool {
+	if a.Lock.State != session.LockFree || a.Pane == nil || !a.Pane.Dead {
+		return false
+	}
+	return a.Left() || a.Pane.Signal == nil && a.Pane.ExitCode != nil && *a.Pane.ExitCode == 0
+}
+
+// Left tells whether a dead pane shows that the user left the CLI by Ctrl-C.
+func (a Agent) Left() bool {
+	return a.Pane != nil && a.Pane.Dead && session.LeftByInterrupt(a.Pane.ExitCode, a.Pane.Signal)
+}
+
+// Evidence turns the facts of one agent into what the state is decided from.
+func (f Facts) Evidence(a Agent) session.Evidence {
+	e := session.Evidence{
+		Tmux: f.Tmux, Record: f.Session.Status, Phase: a.Record.Phase, Lock: a.Lock.State, HolderPID: a.Lock.PID(),
+		Pane: session.PaneGone, OtherBoot: a.Lock.Holder.BootID != "" && a.Lock.Holder.BootID != session.BootID(),
+		LaunchedAt: a.LaunchedAt, Now: f.Now,
+	}
+	switch {
+	case f.Tmux == session.TmuxUnknown:
+		e.Pane = session.PaneUnknown
+	case a.Pane == nil:
+	case a.Pane.Dead:
+		e.Pane, e.ExitCode, e.Signal = session.PaneDead, a.Pane.ExitCode, a.Pane.Signal
+	default:
+		e.Pane = session.PaneAlive
+	}
+	return e
+}
+
+// Agent finds the facts of one agent.
+func (f Facts) Agent(name string) *Agent {
+	for i := range f.Agents {
+		if f.Agents[i].Record.Agent == name {
+			return &f.Agents[i]
+		}
+	}
+	return nil
+}

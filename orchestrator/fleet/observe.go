@@ -1,0 +1,169 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"os"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/tmux"
+)
+
+// Panes is one answer of one tmux server.
+type Panes struct {
+	Server tmux.Server
+	Panes  []tmux.Pane
+	Err    error
+}
+
+// AskPanes lists the panes of the server that a session lives on.
+type AskPanes func(context.Context, *session.Session) Panes
+
+// AskTmux asks tmux itself: one client.
+func AskTmux(h *home.Home) AskPanes {
+	return func(ctx context.Context, s *session.Session) Panes {
+		server, panes, err := h.TmuxFor(s).Panes(ctx)
+		return Panes{server, panes, err}
+	}
+}
+
+// Observe gathers the facts of one session: what tmux says and, in the
+// meantime, what files and locks say.
+func Observe(ctx context.Context, h *home.Home, s *session.Session) (Facts, error) {
+	return ObserveWith(ctx, h, s, AskTmux(h), NotAtScreens)
+}
+
+// ObserveWith is observe with another way to list the panes, and with screens.
+func ObserveWith(ctx context.Context, h *home.Home, s *session.Session, ask AskPanes, look Closeness) (Facts, error) {
+	answer := make(chan Panes, 1)
+	go func() { answer <- ask(ctx, s) }()
+	agents := LookAtAgents(h, s, LookAtProcesses())
+	on := <-answer
+	for _, a := range agents {
+		if a.lockErr != nil { // nobody who acts may take it for free
+			return Facts{}, a.lockErr
+		}
+	}
+	f := Join(h, s, on, agents)
+	LookAtScreens(ctx, h, []*Facts{&f}, look)
+	return f, nil
+}
+
+// LookAtAgents reads launches, locks and turns of the agents. The launches come
+// first: a launcher takes the lock before it deletes its launch, so an agent that
+// is just starting shows at least one of the two.
+func LookAtAgents(h *home.Home, s *session.Session, processes ProcessLook) []Agent {
+	open := OpenLaunches(h, s.Name)
+	agents := make([]Agent, len(s.Worktrees))
+	var group errgroup.Group
+	group.SetLimit(runtime.NumCPU())
+	for i := range s.Worktrees {
+		group.Go(func() error {
+			w := s.Worktrees[i]
+			lock, err := Probe(h, s.Name, w, processes)
+			agents[i] = Agent{Record: w, Lock: lock, lockErr: err, open: open[w.Agent], Turns: ObserveTurns(h, s, &w, lock)}
+			if lock.State == session.LockFree {
+				agents[i].failure = LaunchFailure(h, s.Name, w.Agent)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait()
+	return agents
+}
+
+// Join puts an answer of tmux and a look at the agents together.
+func Join(h *home.Home, s *session.Session, on Panes, agents []Agent) Facts {
+	f := Facts{Session: s, Server: on.Server, TmuxErr: on.Err, Agents: agents, Now: h.Now()}
+	byAgent := map[string]*tmux.Pane{}
+	for i := range on.Panes {
+		pane := &on.Panes[i]
+		if s.ID != "" && pane.PawID != "" && pane.PawID != s.ID {
+			continue // of a session of this name in another home
+		}
+		ours := pane.Identity != nil && pane.Identity.Session == s.Name && s.Worktree(pane.Identity.Agent) != nil
+		if (ours && f.TmuxID == "") || pane.PawSession == s.Name {
+			f.TmuxID = pane.SessionID
+		}
+		switch {
+		case ours:
+			name := pane.Identity.Agent
+			if old := byAgent[name]; old == nil || betterPane(pane, old) {
+				byAgent[name] = pane
+			}
+		case pane.PawSession == s.Name:
+			f.Others = append(f.Others, *pane)
+		}
+	}
+	f.Tmux = liveness(s, on.Err, f.TmuxID != "")
+	for i := range f.Agents {
+		a := &f.Agents[i]
+		if a.Pane = byAgent[a.Record.Agent]; a.Pane != nil {
+			a.LaunchedAt = a.open[a.Pane.Identity.Generation]
+		}
+	}
+	return f
+}
+
+// ObserveTurns gathers what is known of an agent's turns; the CLI's own record
+// is only asked about one that runs.
+func ObserveTurns(h *home.Home, s *session.Session, w *session.Worktree, lock session.AgentLock) Turns {
+	f := Turns{launch: LaunchID(s.Name, w.Agent, lock.Holder.Generation), now: h.Now(), done: w.Done}
+	if last, err := h.TurnDir(s.Name, w.Agent).Last(); err == nil {
+		f.Last = last
+	}
+	f.Headless = RunsHeadless(lock)
+	cli, known := h.CLIs.Get(w.CLI)
+	f.Visible = known && cli.Facts().Turns != TurnsOfPaw
+	f.late = known && cli.Facts().LateHooks
+	if f.Visible && lock.State == session.LockHeld && !f.Headless {
+		f.launched, f.prompted = lock.Holder.At, lock.Holder.Prompted
+		f.HooksSeen = hooksSeen(h, s.Name, w.Agent, lock.Holder.Generation)
+		f.observed = AskRecord(context.Background(), h, s, w, f.Last)
+	}
+	return f
+}
+
+// betterPane prefers, of two panes that claim the same agent, the living one
+// and then the newer launch: a user may have respawned or copied a pane.
+func betterPane(a, b *tmux.Pane) bool {
+	if a.Dead != b.Dead {
+		return !a.Dead
+	}
+	return a.Identity.Generation > b.Identity.Generation
+}
+
+// liveness says whether tmux still has the session. Only tmux itself can say
+// that it is dead: an unreachable socket of a server that still runs, a
+// time-out or an unknown error is silence, not death.
+func liveness(s *session.Session, err error, found bool) session.Liveness {
+	switch {
+	case err == nil && found:
+		return session.TmuxAlive
+	case err == nil:
+		return session.TmuxDead
+	case errors.Is(err, tmux.ErrNoServer) && !ServerLives(s):
+		return session.TmuxDead
+	}
+	return session.TmuxUnknown
+}
+
+// ServerLives tells whether the recorded server still runs although its socket
+// does not answer (cleaners of /tmp delete sockets; anthropics/claude-code#54694).
+func ServerLives(s *session.Session) bool {
+	return s.Tmux.ServerPID != 0 && tmux.ServerAlive(s.Tmux.ServerPID, s.Tmux.ServerStarted)
+}
+
+// LaunchFailure is why the last launcher of an agent gave up, "" when none did.
+func LaunchFailure(h *home.Home, sessionName, agentName string) string {
+	data, err := os.ReadFile(FailurePath(h, sessionName, agentName))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
+}

@@ -1,0 +1,70 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"paw/orchestrator/home"
+	"paw/session"
+)
+
+// ProcessLook lists the processes of the machine when it is asked first, and
+// answers the same from then on: one command needs it for many agents, or for none.
+type ProcessLook func() session.Processes
+
+// LookAtProcesses is a look that has not been made yet.
+func LookAtProcesses() ProcessLook { return sync.OnceValue(session.ListProcesses) }
+
+// Probe tells whether the last launch of an agent runs, and as which process.
+// Everything that starts, ends or shows agents asks here.
+func Probe(h *home.Home, sessionName string, w session.Worktree, processes ProcessLook) (session.AgentLock, error) {
+	lock, err := h.Locks.ProbeAgent(sessionName, w.Agent)
+	if err != nil {
+		return lock, err
+	}
+	program := ""
+	if cli, known := h.CLIs.Get(w.CLI); known {
+		program = filepath.Base(cli.Program())
+	}
+	return lock.WithSurvivors(program, processes), nil
+}
+
+// Outlives waits until an agent does not run any more, and reports whether it
+// still does after that time.
+func Outlives(ctx context.Context, h *home.Home, s *session.Session, name string, d time.Duration) bool {
+	w := s.Worktree(name)
+	if w == nil {
+		return false
+	}
+	for deadline := time.Now().Add(d); ; home.Sleep(ctx, home.Tick) {
+		lock, err := Probe(h, s.Name, *w, LookAtProcesses())
+		if err != nil || lock.State != session.LockHeld {
+			return false
+		}
+		if time.Now().After(deadline) || ctx.Err() != nil {
+			return true
+		}
+	}
+}
+
+// LaunchID is PAW_LAUNCH of one launch.
+func LaunchID(sessionName, agentName string, generation int) string {
+	return fmt.Sprintf("%s/%s/%d", sessionName, agentName, generation)
+}
+
+// RunsHeadless tells whether a living paw holds the lock for a headless turn.
+func RunsHeadless(lock session.AgentLock) bool {
+	return lock.State == session.LockHeld && lock.Holder.Headless && lock.HolderAlive
+}
+
+// holderPID is a process that holds an agent's lock: the one that took it or,
+// when that was killed, one that inherited it.
+func holderPID(lock session.AgentLock) int {
+	if pid := lock.PID(); pid != 0 {
+		return pid
+	}
+	return lock.Holder.PID
+}

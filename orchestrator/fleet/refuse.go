@@ -1,0 +1,169 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/tmux"
+)
+
+// busyStates are those in which an agent may write to its worktree.
+var busyStates = []session.State{session.StateRunning, session.StateWaitingInput, session.StateWaitingChildren, session.StateUnknown}
+
+// RefuseBusy refuses to take agents away in the middle of a turn, or when nobody
+// can say whether they are in one. What does not run is in none, and a CLI that
+// was just started has a moment to report.
+func RefuseBusy(ctx context.Context, h *home.Home, s *session.Session, agents ...string) error {
+	for deadline := time.Now().Add(youngGrace); ; home.Sleep(ctx, youngGrace/50) {
+		f, err := ObserveRevived(ctx, h, s)
+		if err != nil {
+			return err
+		}
+		err = refuseStates(h, f, agents, func(a AgentStatus) bool { return a.State == session.StateUnknown && a.PID == 0 })
+		if err == nil || ctx.Err() != nil || time.Now().After(deadline) || !f.anyYoung(agents) {
+			return err
+		}
+	}
+}
+
+// youngGrace is how long after its launch a CLI may take to report for the first time before nobody waits for it.
+const youngGrace = 5 * time.Second
+
+// anyYoung reports whether a CLI of these agents, one with hooks, was launched just now without a prompt and had not
+// reported yet. It is asked of the same facts as the refusal: the agent may report between two looks.
+func (f Facts) anyYoung(agents []string) bool {
+	return slices.ContainsFunc(f.Agents, func(a Agent) bool {
+		return slices.Contains(agents, a.Record.Agent) && a.young(f.Now)
+	})
+}
+
+// young is anyYoung of one agent.
+func (a Agent) young(now time.Time) bool {
+	h := a.Lock.Holder
+	return a.Turns.Visible && a.Lock.State == session.LockHeld && !h.Headless && !h.Prompted &&
+		now.Sub(h.At).Abs() < youngGrace && a.Turns.HooksSeen.IsZero()
+}
+
+// RefuseNotAtRest refuses an agent that may be at work: what it writes meanwhile
+// would mix with what paw writes.
+func RefuseNotAtRest(ctx context.Context, h *home.Home, s *session.Session, agent string) error {
+	f, err := ObserveRevived(ctx, h, s)
+	if err != nil {
+		return err
+	}
+	return refuseStates(h, f, []string{agent}, func(AgentStatus) bool { return false })
+}
+
+// refuseStates refuses agents that are or may be in a turn, but for those that harmless lets pass.
+func refuseStates(h *home.Home, f Facts, agents []string, harmless func(AgentStatus) bool) error {
+	s := f.Session
+	if err := RefuseSilent(f, agents); err != nil {
+		return err
+	}
+	for _, a := range StatusOf(h, f).Agents {
+		what := fmt.Sprintf("a turn is in progress (%s)", a.State)
+		switch {
+		case !slices.Contains(agents, a.Record.Agent) || !slices.Contains(busyStates, a.State) || harmless(a):
+			continue
+		case a.State == session.StateWaitingChildren && a.PID == 0:
+			continue // it does not run
+		case a.State == session.StateWaitingChildren:
+			what = fmt.Sprintf("%s (%s)", a.Reason, a.State)
+		case a.State == session.StateUnknown:
+			what = fmt.Sprintf("may be in a turn (%s)", a.Reason)
+		}
+		return fault.New(fault.Refused, "%s: %s", a.Record.Agent, what).
+			Hint("paw attach %s %s", s.Name, a.Record.Agent).Hint("paw stop %s %s", s.Name, a.Record.Agent)
+	}
+	return nil
+}
+
+// RefuseSilent refuses agents that run while tmux says nothing of them: they could
+// not be ended now, and must not be ended later, when nobody thinks of it any more.
+func RefuseSilent(f Facts, agents []string) error {
+	for _, a := range f.Agents {
+		if f.Tmux == session.TmuxUnknown && a.Lock.State != session.LockFree && slices.Contains(agents, a.Record.Agent) {
+			return fault.New(fault.Refused, "%s: it runs, and %s", a.Record.Agent, Silence(f.TmuxErr)).Hint("paw status %s", f.Session.Name)
+		}
+	}
+	return nil
+}
+
+// Withdrawn says why an agent must not be started any more although start or
+// recover set out to: a stop or a remove came in between, of itself or of the
+// parent that is just spawning it, "" for none. It is "" when the agent may start.
+func Withdrawn(s *session.Session, agentName, parent string) string {
+	if reason := withdrawal(s, agentName); reason != "" {
+		return "it " + reason
+	}
+	if parent != "" {
+		if reason := withdrawal(s, parent); reason != "" {
+			return parent + " " + reason
+		}
+	}
+	if s.Status == session.StatusStopped {
+		return "the session was stopped in the meantime"
+	}
+	return ""
+}
+
+// withdrawal is what keeps one agent from being started, "" for nothing.
+func withdrawal(s *session.Session, agentName string) string {
+	w := s.Worktree(agentName)
+	if w == nil {
+		return "was removed in the meantime"
+	}
+	switch w.Phase {
+	case session.PhaseStopping, session.PhaseStopped:
+		return "was stopped in the meantime"
+	case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
+		return "is being removed"
+	case session.PhaseCreating, session.PhaseLive, session.PhaseExited:
+	}
+	return ""
+}
+
+// SettledAgent refuses agents that another command has not finished with.
+func SettledAgent(s *session.Session, w *session.Worktree) error {
+	switch w.Phase {
+	case session.PhaseCreating:
+		return fault.New(fault.Failed, "%s: was not made completely", w.Agent).Hint("paw recover %s", s.Name)
+	case session.PhaseStopping:
+		return fault.New(fault.Failed, "%s: is being stopped", w.Agent).Hint("paw stop %s %s", s.Name, w.Agent)
+	case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
+		return fault.New(fault.Failed, "%s: is being removed", w.Agent).Hint("paw recover %s", s.Name)
+	case session.PhaseLive, session.PhaseStopped, session.PhaseExited:
+	}
+	return nil
+}
+
+// NotAtWork refuses an agent whose CLI runs or is about to, with its pid.
+func NotAtWork(h *home.Home, s *session.Session, f Facts, a Agent) error {
+	name := a.Record.Agent
+	if RunsHeadless(a.Lock) {
+		return fault.New(fault.Locked, "%s: a headless turn runs (pid %d)", name, holderPID(a.Lock)).Hint("paw turns %s %s", s.Name, name)
+	}
+	paneless := f.Tmux != session.TmuxUnknown && (a.Pane == nil || a.Pane.Dead)
+	if a.Lock.State == session.LockHeld && paneless {
+		return fault.New(fault.Locked, "%s: its CLI runs (pid %d), and has no pane", name, holderPID(a.Lock)).Hint("paw stop %s %s", s.Name, name)
+	}
+	if a.Lock.State == session.LockHeld {
+		return fault.New(fault.Locked, "%s: its CLI runs (pid %d)", name, holderPID(a.Lock)).
+			Hint("paw send %s/%s TEXT", s.Name, name).Hint("paw stop %s %s", s.Name, name)
+	}
+	if a.Pane != nil && !a.Pane.Dead {
+		return fault.New(fault.Locked, "%s: its pane runs pid %d", name, a.Pane.PID).Hint("paw attach %s %s", s.Name, name)
+	}
+	// tmux is not needed here; but one that does not answer may hold a launcher
+	// that is about to take the lock.
+	if f.Tmux == session.TmuxUnknown && !errors.Is(f.TmuxErr, tmux.ErrNotInstalled) && AnyLaunchOpen(h, s.Name, name) {
+		return fault.New(fault.Locked, "%s: may be starting; %s", name, Silence(f.TmuxErr)).Hint("paw status %s", s.Name)
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package fleet
+
+import (
+	"context"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/home"
+	"paw/session"
+)
+
+// Closeness is how closely an observation looks at the screens of agents.
+type Closeness int
+
+const (
+	// NotAtScreens leaves them alone.
+	NotAtScreens Closeness = iota
+	// WhereUnknown looks at those of agents of which nothing else tells what they do, or what they ask.
+	WhereUnknown
+	// WhereRunning looks at those of agents in a turn, too: a dialog may cover it of which no hook tells.
+	WhereRunning
+)
+
+// wantsLook reports whether the screen of an agent could tell more of its state.
+func (f Facts) wantsLook(a Agent, look Closeness) bool {
+	if look == NotAtScreens || !a.Turns.Visible || a.Turns.Headless || a.Pane == nil || a.Pane.Dead {
+		return false
+	}
+	base := session.Observe(f.Evidence(a))
+	if base.State != session.StateUnknown || base.Reason != session.ReasonNoTurns {
+		return false
+	}
+	switch st := WithTurnState(base, a.Turns); st.State {
+	case session.StateUnknown:
+		return true
+	case session.StateWaitingInput:
+		return a.Turns.observed.Vague
+	case session.StateRunning:
+		return look == WhereRunning
+	default:
+		return false
+	}
+}
+
+// LookAtScreens takes the screens that could tell more into the facts, with one tmux client for all of one server. A
+// screen that cannot be had tells nothing.
+func LookAtScreens(ctx context.Context, h *home.Home, all []*Facts, look Closeness) {
+	wanted := map[string][]string{} // panes by socket
+	clients := map[string]*session.Session{}
+	for _, f := range all {
+		for _, a := range f.Agents {
+			if f.wantsLook(a, look) {
+				wanted[f.Session.Tmux.Socket] = append(wanted[f.Session.Tmux.Socket], a.Pane.ID)
+				clients[f.Session.Tmux.Socket] = f.Session
+			}
+		}
+	}
+	for socket, panes := range wanted {
+		shots, _ := h.TmuxFor(clients[socket]).Screenshots(ctx, panes)
+		for _, f := range all {
+			for i := range f.Agents {
+				a := &f.Agents[i]
+				if f.Session.Tmux.Socket != socket || a.Pane == nil {
+					continue
+				}
+				cli, known := h.CLIs.Get(a.Record.CLI)
+				if shot, seen := shots[a.Pane.ID]; seen && known && f.wantsLook(*a, look) {
+					a.Turns.screen = cli.Screen(agent.Screenshot(shot))
+				}
+			}
+		}
+	}
+}
+
+// withScreen refines the state of a CLI that runs by what its screen shows. It is the last source: it tells what nothing
+// else does, and of a turn only that a dialog covers it.
+func withScreen(st session.AgentStatus, f Turns) session.AgentStatus {
+	seen := f.screen
+	unknown := st.State == session.StateUnknown
+	switch {
+	case seen.Dialog != "" && st.State == session.StateWaitingInput:
+		if f.observed.Vague {
+			st.Reason = seen.Dialog
+		}
+	case seen.Dialog != "" && (unknown || st.State == session.StateRunning):
+		return session.AgentStatus{State: session.StateWaitingInput, Source: session.SourceTmux, Reason: seen.Dialog}
+	case unknown && seen.Works:
+		return session.AgentStatus{State: session.StateRunning, Source: session.SourceTmux}
+	case unknown && seen.Box != agent.BoxUnseen && f.late && st.Reason != session.ReasonPrompted:
+		// Where hooks should have reported by now, they may not work at all: then an input box says nothing of a turn.
+		return session.AgentStatus{State: session.StateIdle, Source: session.SourceTmux}
+	}
+	return st
+}

@@ -1,0 +1,151 @@
+package fleet
+
+import (
+	"fmt"
+	"time"
+
+	"paw/orchestrator/agent"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// reasonSilent is why the state of a CLI that was just started is unknown.
+const reasonSilent = "no hook has reported yet"
+
+// promptPatience is how long after its launch a CLI may take to report its first
+// prompt. One that has not by then took it for something else than a prompt.
+const promptPatience = time.Minute
+
+// WithTurnState refines the state of an agent by its turns, and by what it said
+// of its work itself.
+func WithTurnState(base session.AgentStatus, f Turns) session.AgentStatus {
+	if f.Headless {
+		return headlessState(f)
+	}
+	if base.State != session.StateUnknown || base.Reason != session.ReasonNoTurns {
+		return withFailure(withCutTurn(base, f), f)
+	}
+	if !f.Visible {
+		return withDone(base, f)
+	}
+	return withDone(withScreen(RunningState(f), f), f)
+}
+
+// RunningState is the state of an agent whose CLI runs: that of the turn log,
+// corrected by the CLI's own record where no hook reports. What neither says is
+// unknown, never a guess.
+func RunningState(f Turns) session.AgentStatus {
+	if f.observed.At.Before(f.launched) {
+		f.observed = agent.Observed{} // of an earlier launch: it says nothing of this one
+	}
+	if f.Last != nil && f.Last.State == turn.InProgress && f.Last.Launch == f.launch {
+		return openTurnState(f)
+	}
+	atWork := f.observed.Known && (f.observed.Busy || f.observed.Waiting)
+	if atWork && (f.observed.Live || !f.closedSince(f.observed.At)) {
+		return observedState(f)
+	}
+	if f.Last != nil && f.Last.Launch == f.launch && f.Last.EndedAt != nil {
+		return closedTurnState(*f.Last)
+	}
+	switch {
+	case f.prompted && f.now.Sub(f.launched).Abs() < promptPatience:
+		// It has a prompt or is about to get one: it is not waiting for another.
+		return session.AgentStatus{State: session.StateUnknown, Since: at(f.launched), Source: session.SourceLock, Reason: session.ReasonPrompted}
+	case f.observed.Known:
+		return session.AgentStatus{State: session.StateIdle, Since: at(f.observed.At), Source: f.observed.Source}
+	case !f.HooksSeen.IsZero():
+		return session.AgentStatus{State: session.StateIdle, Since: at(f.HooksSeen), Source: session.SourceHook}
+	}
+	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: reasonSilent}
+}
+
+// headlessState is the state while paw run holds the agent's lock.
+func headlessState(f Turns) session.AgentStatus {
+	st := session.AgentStatus{State: session.StateRunning, Source: session.SourceLock, Reason: "a headless turn"}
+	if f.Last != nil && f.Last.Launch == f.launch {
+		st.Since = at(f.Last.StartedAt)
+	}
+	return st
+}
+
+// closedSince tells whether paw closed the last turn after that moment: what the
+// CLI's record says of then, such as of a turn that a crash cut, is over.
+func (f Turns) closedSince(then time.Time) bool {
+	return f.Last != nil && f.Last.EndedAt != nil && f.Last.EndedAt.After(then)
+}
+
+// withCutTurn names the turn that a crash cut, of an agent that does not run.
+func withCutTurn(base session.AgentStatus, f Turns) session.AgentStatus {
+	if base.State == session.StateSuspended && f.Last != nil && f.Last.State == turn.InProgress {
+		base.Reason = fmt.Sprintf("%s, in turn %d", base.Reason, f.Last.Number)
+	}
+	return base
+}
+
+// openTurnState is the state while a turn is open in the log.
+func openTurnState(f Turns) session.AgentStatus {
+	last, seen := *f.Last, f.observed
+	switch {
+	case seen.Known && seen.Live && (seen.Busy || seen.Waiting):
+		return observedState(f) // also behind an end of that turn: with what waited, or sent on by a hook
+	case seen.Ended != nil && seen.Ended.Kind == turn.KindError:
+		return session.AgentStatus{State: session.StateError, Since: at(seen.At), Source: seen.Source, Reason: seen.Ended.Message}
+	case seen.Ended != nil && seen.Ended.Kind == turn.KindInterrupt:
+		return session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source, Reason: "turn interrupted"}
+	case seen.Ended != nil:
+		return session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source}
+	case seen.Known && (seen.Busy || seen.Waiting):
+		return observedState(f)
+	case seen.Known && seen.At.After(last.LastEventAt):
+		// The CLI is idle since after the last hook: the user interrupted it unseen.
+		return session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source, Reason: "turn interrupted"}
+	case last.Waiting:
+		return session.AgentStatus{State: session.StateWaitingInput, Since: last.WaitingSince, Source: session.SourceHook, Reason: last.Question}
+	}
+	return session.AgentStatus{State: session.StateRunning, Since: at(last.StartedAt), Source: session.SourceHook}
+}
+
+// observedState is what the CLI's own record says it does.
+func observedState(f Turns) session.AgentStatus {
+	if f.observed.Waiting {
+		question := f.observed.Question
+		if question == "" && f.Last != nil {
+			question = f.Last.Question
+		}
+		return session.AgentStatus{State: session.StateWaitingInput, Since: at(f.observed.At), Source: f.observed.Source, Reason: question}
+	}
+	since := at(f.observed.At)
+	if f.Last != nil && f.Last.State == turn.InProgress {
+		since = at(f.Last.StartedAt)
+	}
+	return session.AgentStatus{State: session.StateRunning, Since: since, Source: f.observed.Source}
+}
+
+// closedTurnState is the state after the last turn of this launch.
+func closedTurnState(last turn.Record) session.AgentStatus {
+	st := session.AgentStatus{State: session.StateIdle, Since: last.EndedAt, Source: session.SourceHook}
+	switch {
+	case last.State == turn.Aborted && last.Reason == turn.ReasonError:
+		st.State, st.Reason = session.StateError, last.ErrorMessage
+	case last.State == turn.Aborted:
+		st.Reason = "turn " + string(last.Reason)
+	}
+	return st
+}
+
+// at is nil for the zero time: not known.
+func at(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+// WaitsFor says that an agent needs the user, with the question where it is known.
+func WaitsFor(st session.AgentStatus) string {
+	if st.Reason == "" {
+		return "waits for your answer"
+	}
+	return "waits for your answer (" + st.Reason + ")"
+}

@@ -1,0 +1,141 @@
+package fleet
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"paw/orchestrator/agent"
+	"paw/session"
+	"paw/session/turn"
+)
+
+func TestTurnsThatCannotBeSeenAreUnknown(t *testing.T) {
+	base := session.AgentStatus{State: session.StateUnknown, Source: session.SourceLock, Reason: session.ReasonNoTurns}
+	sent := &turn.Record{Number: 1, State: turn.InProgress, Launch: "s/a/1"}
+	if got := WithTurnState(base, Turns{launch: "s/a/1", Last: sent}); got != base {
+		t.Errorf("a CLI without hooks whose prompt paw typed is %+v", got)
+	}
+}
+
+func TestWithTurnState(t *testing.T) {
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	after := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
+	ptr := func(t time.Time) *time.Time { return &t }
+	runs := session.AgentStatus{State: session.StateUnknown, Source: session.SourceLock, Reason: session.ReasonNoTurns}
+	const launch = "s/a/2"
+	open := func() *turn.Record {
+		return &turn.Record{Number: 4, State: turn.InProgress, Launch: launch, StartedAt: after(10), LastEventAt: after(12)}
+	}
+	closed := func(state turn.State, reason turn.Reason) *turn.Record {
+		return &turn.Record{Number: 4, State: state, Reason: reason, Launch: launch, StartedAt: after(10), EndedAt: ptr(after(20)), LastEventAt: after(20)}
+	}
+	record := func(busy, waiting bool, second int) agent.Observed {
+		return agent.Observed{Known: true, Busy: busy, Waiting: waiting, At: after(second), Source: session.SourceRecord}
+	}
+	ended := func(kind turn.Kind, message string) agent.Observed {
+		return agent.Observed{Known: true, Ended: &turn.Event{Kind: kind, Message: message}, At: after(15), Source: session.SourceTranscript}
+	}
+	for _, c := range []struct {
+		name   string
+		base   session.AgentStatus
+		facts  Turns
+		state  session.State
+		source session.Source
+		since  *time.Time
+		says   string
+	}{
+		{name: "nothing known", base: runs, state: session.StateUnknown, source: session.SourceNone, says: "no hook"},
+		{name: "hooks report, no turn yet", base: runs, facts: Turns{HooksSeen: after(1)}, state: session.StateIdle, source: session.SourceHook, since: ptr(after(1))},
+		{name: "first prompt on its way", base: runs, facts: Turns{prompted: true, launched: after(1), HooksSeen: after(2)}, state: session.StateUnknown, source: session.SourceLock, since: ptr(after(1)), says: "first prompt"},
+		{name: "first prompt on its way, record says idle", base: runs, facts: Turns{prompted: true, launched: after(1), observed: record(false, false, 2)}, state: session.StateUnknown, source: session.SourceLock, says: "first prompt"},
+		{name: "first prompt in a dialog", base: runs, facts: Turns{prompted: true, launched: after(1), observed: record(false, true, 2)}, state: session.StateWaitingInput, source: session.SourceRecord},
+		{name: "first prompt arrived", base: runs, facts: Turns{prompted: true, launched: after(1), Last: open()}, state: session.StateRunning, source: session.SourceHook},
+		{name: "first prompt answered", base: runs, facts: Turns{prompted: true, launched: after(1), Last: closed(turn.Finished, "")}, state: session.StateIdle, source: session.SourceHook},
+		{name: "first prompt was none", base: runs, facts: Turns{prompted: true, launched: after(-60), HooksSeen: after(2)}, state: session.StateIdle, source: session.SourceHook},
+		{name: "record says idle, no hook", base: runs, facts: Turns{observed: record(false, false, 2)}, state: session.StateIdle, source: session.SourceRecord, since: ptr(after(2))},
+		{name: "record says busy without a turn", base: runs, facts: Turns{observed: record(true, false, 2)}, state: session.StateRunning, source: session.SourceRecord},
+		{name: "turn runs", base: runs, facts: Turns{Last: open()}, state: session.StateRunning, source: session.SourceHook, since: ptr(after(10))},
+		{name: "turn waits by hook", base: runs, facts: Turns{Last: func() *turn.Record {
+			r := open()
+			r.Waiting, r.WaitingSince, r.Question = true, ptr(after(11)), "Bash?"
+			return r
+		}()}, state: session.StateWaitingInput, source: session.SourceHook, since: ptr(after(11)), says: "Bash?"},
+		{name: "turn waits by record", base: runs, facts: Turns{Last: open(), observed: record(false, true, 13)}, state: session.StateWaitingInput, source: session.SourceRecord},
+		{name: "answered unseen, works on", base: runs, facts: Turns{Last: func() *turn.Record {
+			r := open()
+			r.Waiting, r.WaitingSince = true, ptr(after(11))
+			return r
+		}(), observed: record(true, false, 13)}, state: session.StateRunning, source: session.SourceRecord, since: ptr(after(10))},
+		{name: "interrupted unseen, by record", base: runs, facts: Turns{Last: open(), observed: record(false, false, 14)}, state: session.StateIdle, source: session.SourceRecord, says: "interrupted"},
+		{name: "record older than the last hook", base: runs, facts: Turns{Last: open(), observed: record(false, false, 11)}, state: session.StateRunning, source: session.SourceHook},
+		{name: "interrupted, by transcript", base: runs, facts: Turns{Last: open(), observed: ended(turn.KindInterrupt, "")}, state: session.StateIdle, source: session.SourceTranscript, since: ptr(after(15)), says: "interrupted"},
+		{name: "API error, by transcript", base: runs, facts: Turns{Last: open(), observed: ended(turn.KindError, "401")}, state: session.StateError, source: session.SourceTranscript, says: "401"},
+		{name: "ended, by transcript", base: runs, facts: Turns{Last: open(), observed: ended(turn.KindEnd, "")}, state: session.StateIdle, source: session.SourceTranscript},
+		{name: "turn finished", base: runs, facts: Turns{Last: closed(turn.Finished, "")}, state: session.StateIdle, source: session.SourceHook, since: ptr(after(20))},
+		{name: "turn failed", base: runs, facts: Turns{Last: func() *turn.Record {
+			r := closed(turn.Aborted, turn.ReasonError)
+			r.ErrorMessage = "overloaded"
+			return r
+		}()}, state: session.StateError, source: session.SourceHook, says: "overloaded"},
+		{name: "turn interrupted", base: runs, facts: Turns{Last: closed(turn.Aborted, turn.ReasonInterrupted)}, state: session.StateIdle, source: session.SourceHook, says: "interrupted"},
+		{name: "busy again after the end", base: runs, facts: Turns{Last: closed(turn.Finished, ""), observed: record(true, false, 25)}, state: session.StateRunning, source: session.SourceRecord},
+		{name: "busy before paw closed the turn", base: runs, facts: Turns{Last: closed(turn.Aborted, turn.ReasonInterrupted), observed: record(true, false, 15)}, state: session.StateIdle, source: session.SourceHook},
+		{name: "turn of an earlier launch", base: runs, facts: Turns{Last: func() *turn.Record {
+			r := open()
+			r.Launch = "s/a/1"
+			return r
+		}()}, state: session.StateUnknown, source: session.SourceNone},
+		{name: "record of an earlier launch", base: runs, facts: Turns{launched: after(30), observed: record(true, false, 20)}, state: session.StateUnknown, source: session.SourceNone},
+		{name: "screen asks before the first hook", base: runs, facts: Turns{screen: agent.Screen{Dialog: "trust?"}}, state: session.StateWaitingInput, source: session.SourceTmux, says: "trust?"},
+		{name: "screen asks before the first prompt", base: runs, facts: Turns{prompted: true, launched: after(1), screen: agent.Screen{Dialog: "trust?"}}, state: session.StateWaitingInput, source: session.SourceTmux, says: "trust?"},
+		{name: "screen asks in a turn", base: runs, facts: Turns{Last: open(), screen: agent.Screen{Dialog: "sure?"}}, state: session.StateWaitingInput, source: session.SourceTmux, says: "sure?"},
+		{name: "screen asks more than a vague record", base: runs, facts: Turns{Last: open(), screen: agent.Screen{Dialog: "sure?"}, observed: func() agent.Observed {
+			o := record(false, true, 13)
+			o.Vague, o.Question = true, "asks for permission"
+			return o
+		}()}, state: session.StateWaitingInput, source: session.SourceRecord, says: "sure?"},
+		{name: "screen asks less than the record", base: runs, facts: Turns{Last: open(), screen: agent.Screen{Dialog: "a menu is open"}, observed: func() agent.Observed {
+			o := record(false, true, 13)
+			o.Question = "Bash: ls"
+			return o
+		}()}, state: session.StateWaitingInput, source: session.SourceRecord, says: "Bash: ls"},
+		{name: "screen shows a box before the first prompt", base: runs, facts: Turns{late: true, screen: agent.Screen{Box: agent.BoxEmpty}}, state: session.StateIdle, source: session.SourceTmux},
+		{name: "screen shows somebody's text", base: runs, facts: Turns{late: true, screen: agent.Screen{Box: agent.BoxFilled}}, state: session.StateIdle, source: session.SourceTmux},
+		{name: "screen shows a box, a prompt is on its way", base: runs, facts: Turns{late: true, prompted: true, launched: after(1), screen: agent.Screen{Box: agent.BoxEmpty}}, state: session.StateUnknown, source: session.SourceLock, says: "first prompt"},
+		{name: "screen shows a box, the first hook is overdue", base: runs, facts: Turns{screen: agent.Screen{Box: agent.BoxEmpty}}, state: session.StateUnknown, source: session.SourceNone, says: "no hook"},
+		{name: "screen shows work", base: runs, facts: Turns{screen: agent.Screen{Box: agent.BoxEmpty, Works: true}}, state: session.StateRunning, source: session.SourceTmux},
+		{name: "screen shows a box in a turn", base: runs, facts: Turns{Last: open(), screen: agent.Screen{Box: agent.BoxEmpty}}, state: session.StateRunning, source: session.SourceHook},
+		{name: "screen of a CLI that does not run", base: session.AgentStatus{State: session.StateSuspended, Source: session.SourceTmux, Reason: "crash"}, facts: Turns{screen: agent.Screen{Box: agent.BoxEmpty}}, state: session.StateSuspended, source: session.SourceTmux},
+		{name: "crashed in a turn", base: session.AgentStatus{State: session.StateSuspended, Source: session.SourceTmux, Reason: "crash"}, facts: Turns{Last: open()}, state: session.StateSuspended, source: session.SourceTmux, says: "crash, in turn 4"},
+		{name: "tmux silent", base: session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: "tmux did not answer"}, facts: Turns{Last: open()}, state: session.StateUnknown, source: session.SourceNone},
+		{name: "orphan", base: session.AgentStatus{State: session.StateUnknown, Source: session.SourceLock, Reason: "process 7 runs on without its pane", Orphan: true}, facts: Turns{Last: open()}, state: session.StateUnknown, source: session.SourceLock},
+		{name: "exited", base: session.AgentStatus{State: session.StateCompleted, Source: session.SourceTmux}, facts: Turns{Last: closed(turn.Finished, "")}, state: session.StateCompleted, source: session.SourceTmux},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.facts.Visible, c.facts.launch, c.facts.now = true, launch, after(60)
+			got := WithTurnState(c.base, c.facts)
+			if got.State != c.state || got.Source != c.source {
+				t.Errorf("%s by %s, want %s by %s", got.State, got.Source, c.state, c.source)
+			}
+			if c.since != nil && (got.Since == nil || !got.Since.Equal(*c.since)) {
+				t.Errorf("since %v, want %v", got.Since, *c.since)
+			}
+			if !strings.Contains(got.Reason, c.says) {
+				t.Errorf("reason %q, want one with %q", got.Reason, c.says)
+			}
+		})
+	}
+}
+
+func TestStateOfAHeadlessTurn(t *testing.T) {
+	began := time.Now()
+	orphan := session.AgentStatus{State: session.StateUnknown, Orphan: true}
+	got := WithTurnState(orphan, Turns{Headless: true, launch: "shop/one/3", Last: &turn.Record{Launch: "shop/one/3", StartedAt: began}})
+	if got.State != session.StateRunning || got.Since == nil || !got.Since.Equal(began) || got.Orphan {
+		t.Errorf("%+v", got)
+	}
+	if got := WithTurnState(orphan, Turns{Headless: true, launch: "shop/one/4", Last: &turn.Record{Launch: "shop/one/3", StartedAt: began}}); got.State != session.StateRunning || got.Since != nil {
+		t.Errorf("before its START: %+v", got)
+	}
+}

@@ -1,0 +1,121 @@
+package fleet
+
+import (
+	"errors"
+	"sort"
+
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/session/turn"
+	"paw/tmux"
+)
+
+// SessionStatus is the effective status of one session and its agents.
+type SessionStatus struct {
+	Session   *session.Session
+	Status    session.Status
+	Reason    string // why the effective status differs from the record
+	TmuxAlive *bool  // nil when tmux did not answer
+	Agents    []AgentStatus
+	Others    []tmux.Pane // the user's own panes in paw's tmux session
+}
+
+// AgentStatus is the effective state of one agent.
+type AgentStatus struct {
+	Record session.Worktree
+	session.AgentStatus
+	PaneID    string // where the pane is now, "" when there is none
+	PaneAlive *bool  // nil when tmux did not answer
+	PID       int    // of the process that holds the agent's lock, 0 when it is free
+	ExitCode  *int
+	Children  []string
+	Dirty     *int // uncommitted files; nil when not counted
+
+	TurnsCompleted int
+	CurrentTurn    int    // number of the open turn, 0 when there is none
+	LastTag        string // tag of the last finished turn, of the start before that
+	Hooks          string // whether the CLI's hooks report: "seen", "silent" or "none"
+}
+
+// LockFree reports whether no process is known that holds the agent's lock.
+func (a AgentStatus) LockFree() bool { return a.PID == 0 }
+
+// StatusOf decides, from the facts alone, what is shown.
+func StatusOf(h *home.Home, f Facts) SessionStatus {
+	s := f.Session
+	st := SessionStatus{Session: s, Others: f.Others}
+	st.Status, st.Reason = session.Effective(s.Status, f.Tmux)
+	if f.Tmux != session.TmuxUnknown {
+		alive := f.Tmux == session.TmuxAlive
+		st.TmuxAlive = &alive
+	} else if f.TmuxErr != nil {
+		st.Reason = Silence(f.TmuxErr)
+	}
+	children := map[string][]string{}
+	for _, w := range s.Worktrees {
+		if w.Parent != "" {
+			children[w.Parent] = append(children[w.Parent], w.Agent)
+		}
+	}
+	states := States(h, f)
+	for i, a := range f.Agents {
+		as := AgentStatus{
+			Record: a.Record, AgentStatus: states[i], Children: children[a.Record.Agent], Hooks: hooksOf(a),
+		}
+		if last := a.Turns.Last; last != nil && last.State == turn.InProgress && f.agentStatus(a).State != session.StateSuspended {
+			as.CurrentTurn = last.Number
+		}
+		sort.Strings(as.Children)
+		if a.Lock.State == session.LockHeld {
+			as.PID = a.Lock.PID()
+		}
+		if a.lockErr != nil && as.Reason == session.ReasonLockUnknown {
+			as.Reason = a.lockErr.Error()
+		}
+		if f.Tmux != session.TmuxUnknown {
+			alive := a.Pane != nil && !a.Pane.Dead
+			as.PaneAlive = &alive
+		}
+		if a.Pane != nil {
+			as.PaneID, as.ExitCode = a.Pane.ID, a.Pane.ExitCode
+		}
+		st.Agents = append(st.Agents, as)
+	}
+	return st
+}
+
+// Silence says why nothing is known of tmux.
+func Silence(err error) string {
+	switch {
+	case errors.Is(err, tmux.ErrTimeout):
+		return "tmux did not answer in time"
+	case errors.Is(err, tmux.ErrNoServer):
+		return "the tmux server runs but its socket is gone"
+	case errors.Is(err, tmux.ErrNotInstalled):
+		return "tmux is not installed"
+	case errors.Is(err, tmux.ErrTooOldServer):
+		return "the running tmux server is older than the tmux client"
+	}
+	return err.Error()
+}
+
+// Whether the hooks of an agent's CLI report.
+const (
+	HooksSeen   = "seen"   // they reported in this launch
+	HooksSilent = "silent" // the CLI has hooks and they have not reported yet
+	HooksNone   = "none"   // the CLI has none, or does not run
+)
+
+// TurnsOfPaw is what adapters without hooks say of their turns.
+const TurnsOfPaw = "only those that paw makes"
+
+// hooksOf tells whether the hooks of an agent report.
+func hooksOf(a Agent) string {
+	switch {
+	case !a.Turns.Visible || a.Lock.State != session.LockHeld || a.Turns.Headless:
+		return HooksNone
+	case a.Turns.HooksSeen.IsZero():
+		return HooksSilent
+	}
+	return HooksSeen
+}

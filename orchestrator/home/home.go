@@ -1,0 +1,135 @@
+package home
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"paw/config"
+	"paw/orchestrator/agent"
+	"paw/orchestrator/live"
+	"paw/session"
+	"paw/tmux"
+	"paw/worktree"
+)
+
+// LockWait bounds how long a command waits for another paw that holds a lock.
+var LockWait = 30 * time.Second // tests do not wait that long
+
+// Home is one running paw: its configuration, its files and the user's environment.
+type Home struct {
+	Config     config.Loaded
+	Paths      config.Paths
+	Store      session.Store
+	Locks      session.Locks
+	CLIs       agent.Set
+	Executable string   // absolute path of paw, which panes run
+	Dir        string   // the directory the user stands in
+	Env        []string // the environment of the shell the user typed in
+	Progress   io.Writer
+	Note       func(text string) // called with what the user would otherwise find out too late; nil writes it to Progress
+	Now        func() time.Time
+	Step       func(name string)                                    // called after each step that changes something; tests kill paw there
+	Follower   func(sessionName, agentName string)                  // follows a turn; nil is a process of its own
+	Deliverer  func(sessionName, parent string, c live.Claim) error // starts a deliverer; nil is a process of its own
+	configured string                                               // main worktree of the repository that Config is of
+}
+
+// New puts a Home together from the user's directory and environment. It reads
+// the configuration and starts no process. With an error about the configuration
+// comes a Home that has the defaults, for what must not stop because of it.
+func New(dir string, env []string, progress io.Writer) (*Home, error) {
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("own path: %w", err)
+	}
+	paths := config.DefaultPaths()
+	h := &Home{
+		Paths:      paths,
+		Store:      session.Store{Dir: paths.SessionsDir, LocksDir: paths.LocksDir()},
+		Locks:      session.Locks{Dir: paths.LocksDir()},
+		Executable: executable,
+		Dir:        dir,
+		Env:        env,
+		Progress:   progress,
+		Now:        time.Now,
+		Step:       func(string) {},
+	}
+	root := ""
+	if repository, err := worktree.Discover(dir); err == nil {
+		root = repository.Path
+	}
+	return h, h.Configure(root)
+}
+
+// Configure reads the configuration for the repository with that main worktree.
+// With an error h has the defaults.
+func (h *Home) Configure(root string) error {
+	var err error
+	h.configured = root
+	h.Config, err = config.Load(h.Paths, root, h.Getenv)
+	if err != nil {
+		h.Config = config.Loaded{Config: config.Default()}
+	}
+	custom := map[string]agent.Custom{}
+	for name, c := range h.Config.CLIs {
+		custom[name] = agent.Custom{Name: name, Command: c.Command, Resume: c.Resume, Args: c.Args, Prompt: c.Prompt, Env: c.Env}
+	}
+	h.CLIs = agent.New(custom)
+	return err
+}
+
+// ConfiguredFor is h with the configuration of the repository of a session, which
+// need not be the one the user stands in.
+func (h *Home) ConfiguredFor(s *session.Session) (*Home, error) {
+	repository, err := Discover(s)
+	if err != nil || repository.Path == h.configured {
+		return h, nil //nolint:nilerr // whoever needs the repository says that it is gone
+	}
+	other := *h
+	return &other, other.Configure(repository.Path)
+}
+
+// Getenv is a variable of the user's environment, "" when it is not set.
+func (h *Home) Getenv(name string) string {
+	prefix := name + "="
+	value := ""
+	for _, kv := range h.Env {
+		if len(kv) >= len(prefix) && kv[:len(prefix)] == prefix {
+			value = kv[len(prefix):]
+		}
+	}
+	return value
+}
+
+// Notef tells the user what would otherwise be found out too late.
+func (h *Home) Notef(format string, args ...any) {
+	if h.Note != nil {
+		h.Note(fmt.Sprintf(format, args...))
+		return
+	}
+	h.Sayf("paw: note: "+format, args...)
+}
+
+// Sayf tells the user what goes on, on stderr.
+func (h *Home) Sayf(format string, args ...any) {
+	if h.Progress != nil {
+		fmt.Fprintf(h.Progress, format+"\n", args...)
+	}
+}
+
+// TmuxFor is the client for the server of a session: the recorded socket, or
+// the configured one as long as none is recorded.
+func (h *Home) TmuxFor(s *session.Session) *tmux.Client {
+	if s != nil && s.Tmux.Socket != "" {
+		return tmux.New(s.Tmux.Socket)
+	}
+	return tmux.New(h.Config.Tmux.Socket)
+}
+
+// StateDir is where paw keeps files of one agent's CLI, outside its worktree.
+func (h *Home) StateDir(sessionName, agentName string) string {
+	return filepath.Join(h.Paths.StateDir, "agents", sessionName, agentName)
+}

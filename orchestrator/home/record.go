@@ -1,0 +1,94 @@
+package home
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"paw/orchestrator/fault"
+	"paw/session"
+)
+
+// UnlessGone is nil for a session that is not there any more.
+func UnlessGone(err error) error {
+	var e *fault.Error
+	if errors.As(err, &e) && e.Kind == fault.NotFound {
+		return nil
+	}
+	return err
+}
+
+// Load reads the record of a session that must exist.
+func (h *Home) Load(name string) (*session.Session, error) {
+	if err := session.ValidateName("session", name); err != nil {
+		return nil, fault.New(fault.Usage, "%w", err)
+	}
+	s, err := h.Store.Load(name)
+	if err != nil {
+		return nil, h.RecordError(name, err)
+	}
+	if s == nil {
+		return nil, fault.New(fault.NotFound, "%s: no such session", name).Hint("paw status --all")
+	}
+	return s, nil
+}
+
+// RecordError puts an error of the store into the user's words.
+func (h *Home) RecordError(name string, err error) error {
+	var ambiguous *session.AmbiguousError
+	var locked *session.LockedError
+	var corrupt *session.CorruptError
+	switch {
+	case errors.As(err, &corrupt):
+		return fault.New(fault.Failed, "%w", err).Hint("mv %s %s", fault.Quote(corrupt.Path), fault.Quote(corrupt.Path+".aside"))
+	case errors.As(err, &ambiguous):
+		return fault.New(fault.Usage, "%w", err).Hint("paw status --all")
+	case errors.As(err, &locked):
+		return fault.New(fault.Locked, "%w", err)
+	case errors.Is(err, session.ErrNotFound):
+		return fault.New(fault.NotFound, "%s: no such session", name).Hint("paw status --all")
+	}
+	return err
+}
+
+// AgentNamed finds one agent of a session.
+func AgentNamed(s *session.Session, name string) (*session.Worktree, error) {
+	if w := s.Worktree(name); w != nil {
+		return w, nil
+	}
+	return nil, fault.New(fault.NotFound, "%s: no such agent in %s (it has %s)", name, s.Name, strings.Join(AgentNames(s), ", ")).
+		Hint("paw status %s", s.Name)
+}
+
+// Update changes a record under the session lock, waiting at most LockWait.
+func (h *Home) Update(ctx context.Context, name string, change func(*session.Session) error) (*session.Session, error) {
+	ctx, cancel := context.WithTimeout(ctx, LockWait)
+	defer cancel()
+	return h.Store.Update(ctx, name, change)
+}
+
+// AgentNames are the names of the agents of a session, in the order of the record.
+func AgentNames(s *session.Session) []string {
+	names := make([]string, len(s.Worktrees))
+	for i, w := range s.Worktrees {
+		names[i] = w.Agent
+	}
+	return names
+}
+
+// DeleteSession deletes the record, and what last deletes, unless it has agents
+// that are not among the known: an add or a run that came in between made them.
+func (h *Home) DeleteSession(ctx context.Context, name string, known []string, last func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, LockWait)
+	defer cancel()
+	err := h.Store.Delete(ctx, name, func(rec *session.Session) error {
+		for _, w := range rec.Worktrees {
+			if !slices.Contains(known, w.Agent) {
+				return fault.New(fault.Refused, "%s: not deleted, %s was added in the meantime", name, w.Agent).Hint("paw status %s", name)
+			}
+		}
+		return last()
+	})
+	return h.RecordError(name, err)
+}

@@ -1,0 +1,122 @@
+package home
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"paw/orchestrator/fault"
+	"paw/session"
+	"paw/worktree"
+)
+
+// ErrGone is the cause of an error about a session whose repository is nowhere.
+var ErrGone = errors.New("is gone")
+
+// RepositoryOf is the repository of a session. Without it there is an error that
+// says how to go on.
+func (h *Home) RepositoryOf(ctx context.Context, s *session.Session) (worktree.Repository, error) {
+	repository, err := Discover(s)
+	if err == nil || !Gone(s) {
+		return repository, err
+	}
+	if here, places := h.MovedHere(ctx, s); len(places) > 0 {
+		return repository, fault.New(fault.Failed, "%s: its repository was moved from %s to %s", s.Name, s.RepoPath, RootIn(here)).Hint("paw recover %s", s.Name)
+	}
+	return repository, fault.New(fault.Failed, "%s: its repository %s %w (if it was moved, run paw recover %s in it)", s.Name, s.RepoPath, ErrGone, s.Name).
+		Hint("paw purge %s", s.Name)
+}
+
+// Discover finds the repository of a session. The git directory alone does not tell
+// where the main checkout is when it lies elsewhere; the record does.
+func Discover(s *session.Session) (worktree.Repository, error) {
+	repository, err := worktree.Discover(s.GitCommonDir)
+	if err != nil || repository.Path != "" || repository.Bare {
+		return repository, err
+	}
+	if main, err := worktree.Discover(s.RepoPath); err == nil && main.CommonDir == repository.CommonDir {
+		repository.Path = main.Path
+	}
+	return repository, nil
+}
+
+// Gone tells whether nothing is any more where the repository of a session was.
+func Gone(s *session.Session) bool {
+	_, err := os.Lstat(s.GitCommonDir)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// RootIn is the main worktree of a repository or, without one, its git directory.
+func RootIn(repository worktree.Repository) string {
+	if repository.Path != "" {
+		return repository.Path
+	}
+	return repository.CommonDir
+}
+
+// MovedHere looks whether the repository one stands in is that of a session whose
+// own is gone. The proof are the registrations of the agents' worktrees; places
+// are where these are now, by agent. There are none when it is not.
+func (h *Home) MovedHere(ctx context.Context, s *session.Session) (here worktree.Repository, places map[string]string) {
+	here, err := worktree.Discover(h.Dir)
+	if err != nil || !Gone(s) {
+		return here, nil
+	}
+	places, err = h.Manager(here).Moved(ctx, PlansOf(s, s.Worktrees), func(path string) string {
+		relative, err := filepath.Rel(s.RepoPath, path)
+		if err != nil {
+			return path
+		}
+		return filepath.Join(RootIn(here), relative)
+	})
+	if err != nil {
+		return here, nil
+	}
+	return here, places
+}
+
+// movedSession is the session whose repository was moved to the place that the
+// user stands in, nil when there is none.
+func (h *Home) movedSession(ctx context.Context) (*session.Session, error) {
+	sessions, _, err := h.Store.List()
+	if err != nil {
+		return nil, err
+	}
+	var found *session.Session
+	var names []string
+	for _, s := range sessions {
+		if _, places := h.MovedHere(ctx, s); len(places) > 0 {
+			found, names = s, append(names, s.Name)
+		}
+	}
+	if len(names) > 1 {
+		return nil, h.RecordError("", &session.AmbiguousError{Path: h.Dir, Names: names})
+	}
+	return found, nil
+}
+
+// Manager works on the repository of a session.
+func (h *Home) Manager(repository worktree.Repository) worktree.Manager {
+	return worktree.Manager{
+		Repository: repository,
+		Locks: func(ctx context.Context) (func(), error) {
+			ctx, cancel := context.WithTimeout(ctx, LockWait)
+			defer cancel()
+			unlock, err := h.Locks.Repository(ctx, repository.CommonDir)
+			if err != nil {
+				return nil, h.RecordError("", err)
+			}
+			return unlock, nil
+		},
+		Busy: func(path string) error {
+			holders := session.LockHolders(path)
+			if len(holders) == 0 {
+				return fault.New(fault.Locked, "%s: a git process is still at work here", repository.CommonDir)
+			}
+			return fault.New(fault.Locked, "%s: a process that git or a hook of it has started is still at work here (pid %d)", repository.CommonDir, holders[0]).
+				Hint("ps -o pid,args -p %d", holders[0]).Hint("kill %d", holders[0])
+		},
+	}
+}

@@ -1,0 +1,72 @@
+package home
+
+import (
+	"path/filepath"
+
+	"paw/orchestrator/agent"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// Spec is what an adapter needs to know of one launch of an agent.
+func (h *Home) Spec(s *session.Session, w *session.Worktree, executable string) agent.Spec {
+	spec := h.SpecFor(s, w, executable)
+	if repository, err := worktree.Discover(w.WorktreePath); err == nil {
+		spec.GitDir = repository.GitDir
+	}
+	return spec
+}
+
+// SpecFor is spec without what has to be looked up in the worktree: enough to
+// read a CLI's own files, for which status has little time.
+func (h *Home) SpecFor(s *session.Session, w *session.Worktree, executable string) agent.Spec {
+	spec := agent.Spec{
+		Executable: executable, Worktree: w.WorktreePath, RepoPath: s.RepoPath, GitCommonDir: s.GitCommonDir,
+		StateDir: h.StateDir(s.Name, w.Agent), ConversationID: w.Conversation(), Env: h.recordedEnv(w),
+		Session: s.Name, Agent: w.Agent, Hook: h.Executable, Since: w.CreatedAt,
+	}
+	if spec.Since.IsZero() {
+		spec.Since = s.CreatedAt
+	}
+	h.openGit(&spec, w.CLI)
+	return spec
+}
+
+// DraftSpec is a spec of an agent that does not exist yet, to ask an adapter
+// whether it can take a prompt.
+func (h *Home) DraftSpec(cli agent.CLI, executable, prompt string) agent.Spec {
+	spec := agent.Spec{Executable: executable, Worktree: h.Dir, RepoPath: h.Dir, ConversationID: cli.NewConversation(), Prompt: prompt, Env: h.Env, StateDir: h.StateDir("draft", cli.Name())}
+	h.openGit(&spec, cli.Name())
+	return spec
+}
+
+func (h *Home) openGit(spec *agent.Spec, cli string) {
+	// Further arguments of the configuration are the adapters' business (agent.New).
+	spec.GitWritable = h.Config.CLIs[cli].GitWritable
+}
+
+// recordedEnv is the user's environment with what was recorded at the first
+// launch: it decides where the CLI looks for its conversations.
+func (h *Home) recordedEnv(w *session.Worktree) []string {
+	env := append([]string{}, h.Env...)
+	for name, value := range w.Environment {
+		env = append(env, name+"="+value)
+	}
+	return env
+}
+
+// RememberedEnvironment picks the variables that resuming needs again. One that
+// was not set is remembered as empty: it must not be set later either.
+func (h *Home) RememberedEnvironment(cli agent.CLI) map[string]string {
+	env := map[string]string{}
+	for _, name := range cli.Environment() {
+		env[name] = h.Getenv(name)
+	}
+	return env
+}
+
+// TurnDir is the folder with the turn logs of an agent.
+func (h *Home) TurnDir(sessionName, agentName string) turn.Dir {
+	return turn.Dir{Path: filepath.Join(h.Paths.TurnsDir(), sessionName, agentName)}
+}

@@ -1,0 +1,101 @@
+package home
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/fault"
+	"paw/session"
+	"paw/tmux"
+	"paw/worktree/git"
+)
+
+// The oldest versions paw works with: tmux 3.2 has new-session -e and the size
+// options it needs, git 2.34 has worktree add --lock --reason.
+const (
+	tmuxMajor, tmuxMinor = 3, 2
+	gitMajor, gitMinor   = 2, 34
+)
+
+// RequireTools refuses to go on without git and tmux of a usable version.
+func (h *Home) RequireTools(ctx context.Context) error {
+	if err := h.RequireGit(ctx); err != nil {
+		return err
+	}
+	v, err := h.TmuxFor(nil).Version(ctx)
+	if err != nil {
+		return TmuxError(err)
+	}
+	if !v.AtLeast(tmuxMajor, tmuxMinor) {
+		return fault.New(fault.Missing, "tmux %s: too old, paw needs %d.%d or newer", v.Raw, tmuxMajor, tmuxMinor)
+	}
+	return nil
+}
+
+// RequireGit refuses to go on without git of a usable version.
+func (h *Home) RequireGit(ctx context.Context) error {
+	major, minor, raw, err := git.Version(ctx)
+	if errors.Is(err, git.ErrNotInstalled) {
+		return fault.New(fault.Missing, "git: not installed").Hint("https://git-scm.com/downloads")
+	}
+	if err != nil {
+		return err
+	}
+	if major < gitMajor || (major == gitMajor && minor < gitMinor) {
+		return fault.New(fault.Missing, "git %s: too old, paw needs %d.%d or newer", raw, gitMajor, gitMinor)
+	}
+	return nil
+}
+
+// TmuxError puts an error of tmux into the user's words.
+func TmuxError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, tmux.ErrNotInstalled):
+		return fault.New(fault.Missing, "tmux: not installed").Hint("%s", installTmux())
+	case errors.Is(err, tmux.ErrTooOldServer):
+		return fault.New(fault.Missing, "%w", err).Hint("detach, then 'tmux kill-server' when nothing in it is needed any more")
+	case errors.Is(err, tmux.ErrTimeout):
+		return fault.New(fault.Failed, "%w", err).Hint("paw doctor")
+	}
+	return err
+}
+
+// installTmux is the command that installs tmux on this machine.
+func installTmux() string {
+	for _, known := range [][2]string{
+		{"/usr/bin/apt-get", "sudo apt-get install tmux"},
+		{"/usr/bin/dnf", "sudo dnf install tmux"},
+		{"/usr/bin/pacman", "sudo pacman -S tmux"},
+		{"/sbin/apk", "sudo apk add tmux"},
+		{"/opt/homebrew/bin/brew", "brew install tmux"},
+		{"/usr/local/bin/brew", "brew install tmux"},
+	} {
+		if _, err := os.Stat(known[0]); err == nil {
+			return known[1]
+		}
+	}
+	return "https://github.com/tmux/tmux/wiki/Installing"
+}
+
+// Program finds the program of a CLI on the user's PATH.
+func (h *Home) Program(cli agent.CLI) (string, error) {
+	path, err := agent.LookPath(cli.Program(), h.Env)
+	if err != nil {
+		return "", fault.New(fault.Missing, "%s: %s is not installed", cli.Name(), cli.Program()).Hint("paw clis")
+	}
+	return path, nil
+}
+
+// CLIOf is the CLI of an agent and its program.
+func (h *Home) CLIOf(w *session.Worktree) (agent.CLI, string, error) {
+	cli, ok := h.CLIs.Get(w.CLI)
+	if !ok {
+		return nil, "", fault.New(fault.Usage, "%s: unknown CLI %s", w.Agent, w.CLI).Hint("paw clis")
+	}
+	executable, err := h.Program(cli)
+	return cli, executable, err
+}

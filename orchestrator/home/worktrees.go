@@ -1,0 +1,63 @@
+package home
+
+import (
+	"errors"
+	"strings"
+
+	"paw/orchestrator/fault"
+	"paw/session"
+	"paw/worktree"
+)
+
+// BranchPrefix begins the branches that paw names itself.
+const BranchPrefix = "paw/"
+
+// AutomaticBranch is the branch of an agent for which nobody named another.
+func AutomaticBranch(sessionName, agentName string) string {
+	return BranchPrefix + sessionName + "/" + agentName
+}
+
+// MadeByPaw reports whether a branch was made for an agent, in this session or in
+// an earlier one of the same name.
+func MadeByPaw(sessionName string, w session.Worktree) bool {
+	return w.BranchCreated || w.Branch == AutomaticBranch(sessionName, w.Agent)
+}
+
+// PlansOf are the worktree plans of agents.
+func PlansOf(s *session.Session, agents []session.Worktree) []worktree.Plan {
+	plans := make([]worktree.Plan, 0, len(agents))
+	for _, w := range agents {
+		plans = append(plans, PlanOf(s, w))
+	}
+	return plans
+}
+
+// PlanOf is the worktree plan of one agent.
+func PlanOf(s *session.Session, w session.Worktree) worktree.Plan {
+	return worktree.Plan{
+		Agent: w.Agent, Branch: w.Branch, Path: w.WorktreePath, Base: w.BaseCommit,
+		CreateBranch: w.BranchCreated, TakeBack: w.TakenBack, Owner: OwnerOf(s, w.Agent),
+	}
+}
+
+// OwnerPrefix begins what paw writes into the locks of worktrees it made.
+const OwnerPrefix = "paw "
+
+// OwnerOf is what paw writes into the lock of a worktree it made. The name of the
+// session is for people: two users may have one of the same name in a repository.
+func OwnerOf(s *session.Session, agentName string) string {
+	return strings.TrimSpace(OwnerPrefix + s.Name + "/" + agentName + " " + s.ID)
+}
+
+// Conflict puts a refusal of the worktree package into the user's words.
+func Conflict(err error) error {
+	var c *worktree.ConflictError
+	if !errors.As(err, &c) {
+		return err
+	}
+	e := fault.New(fault.Failed, "%w", err)
+	if c.Hint != "" {
+		return e.Hint("%s", c.Hint)
+	}
+	return e
+}

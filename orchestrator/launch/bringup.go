@@ -1,0 +1,81 @@
+package launch
+
+import (
+	"context"
+
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/worktree"
+)
+
+// BringUp makes the worktrees of the jobs and starts their agents. It may be
+// repeated: whatever is there already is left as it is.
+func BringUp(ctx context.Context, h *home.Home, s *session.Session, jobs []Job) (*session.Session, []Result, error) {
+	repository, err := h.RepositoryOf(ctx, s)
+	if err != nil {
+		return s, nil, err
+	}
+	m := h.Manager(repository)
+	if err := TagStarts(ctx, h, m, s, jobs); err != nil {
+		return s, nil, err
+	}
+	if err := PrepareWorktrees(ctx, h, m, s, jobs); err != nil {
+		return s, nil, err
+	}
+	if s, err = SettleHeadless(ctx, h, s, jobs); err != nil {
+		return s, nil, err
+	}
+	s, launched, err := openPanes(ctx, h, s, jobs)
+	if err != nil {
+		return s, nil, err
+	}
+	h.Step("panes.recorded")
+	awaitLaunches(ctx, h, s, jobs, launched)
+	if s, err = startRefused(ctx, h, s, jobs, launched); err != nil {
+		return s, nil, err
+	}
+	sendFirstPrompts(ctx, h, s, jobs, launched)
+	results := make([]Result, len(jobs))
+	for i, j := range jobs {
+		results[i] = Result{Agent: j.Agent, CLI: s.Worktree(j.Agent).CLI, Kind: j.Result, Reason: j.Reason, Hints: j.Hints, Notes: j.Notes}
+	}
+	return s, results, nil
+}
+
+// PrepareWorktrees makes, restores and sets up what the jobs ask for.
+func PrepareWorktrees(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, jobs []Job) error {
+	var plans []worktree.Plan
+	for i := range jobs {
+		if jobs[i].Result != ResultRefused && jobs[i].Worktree == WorktreeCreate {
+			plans = append(plans, home.PlanOf(s, *s.Worktree(jobs[i].Agent)))
+		}
+	}
+	if err := keepOrigins(ctx, h, m, s, jobs); err != nil {
+		return err
+	}
+	warnings := map[string]string{}
+	if len(plans) > 0 {
+		made, err := m.Create(ctx, plans, h.Step)
+		if err != nil {
+			return home.Conflict(err)
+		}
+		for _, one := range made {
+			warnings[one.Agent] = one.Warning
+		}
+	}
+	for i := range jobs {
+		j := &jobs[i]
+		if warnings[j.Agent] != "" {
+			j.Notes = append(j.Notes, warnings[j.Agent])
+		}
+		w := s.Worktree(j.Agent)
+		if j.Result != ResultRefused && j.Worktree == WorktreeCreate {
+			restoreOrigin(ctx, h, m, w, j)
+		}
+		if j.Result != ResultRefused && (j.Worktree == WorktreeRestore || j.Worktree == WorktreeRegister) {
+			restoreWorktree(ctx, h, m, s, w, j)
+		}
+	}
+	setUpWorktrees(ctx, h, m, s, jobs)
+	return nil
+}

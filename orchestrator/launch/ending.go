@@ -1,0 +1,146 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/tmux"
+)
+
+// How long stop waits for what a launch has left after its pane is gone (the
+// kernel sends SIGHUP), again after SIGTERM, and after SIGKILL. qwen ignores all
+// but the last while it asks for a permission.
+const (
+	hangUpGrace    = 3 * time.Second
+	terminateGrace = 8 * time.Second // gemini takes 4 where it asks for trust
+	killGrace      = 3 * time.Second
+)
+
+// EndAgents kills the panes by id and ends what runs on of the agents' launches.
+// It returns the agents that had a pane or ran.
+func EndAgents(ctx context.Context, h *home.Home, s *session.Session, f fleet.Facts, target func(string) bool) (ended []string, err error) {
+	var panes []string
+	var ending []fleet.Agent
+	for _, a := range f.Agents {
+		if !target(a.Record.Agent) {
+			continue
+		}
+		if err := WithdrawLaunches(h, s.Name, a.Record.Agent); err != nil {
+			return ended, err
+		}
+		if a.Pane != nil {
+			panes = append(panes, a.Pane.ID)
+		}
+		if a.Pane != nil || a.Lock.State == session.LockHeld {
+			ended = append(ended, a.Record.Agent)
+		}
+		ending = append(ending, a) // also one whose CLI is dead: what it has started may still write files
+	}
+	if err := h.TmuxFor(s).KillPanes(ctx, panes); err != nil && !errors.Is(err, tmux.ErrNoServer) {
+		return ended, home.TmuxError(err)
+	}
+	h.Step("stop.panes-killed")
+	for _, a := range ending {
+		if fleet.RunsHeadless(a.Lock) {
+			_ = syscall.Kill(a.Lock.Holder.PID, syscall.SIGTERM) // no pane whose end it would notice
+		}
+	}
+	left := awaitDeath(ctx, h, s, ending, hangUpGrace, nil)
+	left = awaitDeath(ctx, h, s, agentsOf(left), terminateGrace, signalOnce(syscall.SIGTERM))
+	if ctx.Err() == nil {
+		left = awaitDeath(ctx, h, s, agentsOf(left), killGrace, signalOnce(syscall.SIGKILL))
+	}
+	switch {
+	case len(left) == 0:
+		return ended, nil
+	case ctx.Err() != nil:
+		return ended, fault.New(fault.Interrupted, "%s: interrupted before it had ended", left[0].agent.Record.Agent).Hint("paw stop %s", s.Name)
+	}
+	return ended, left[0].stubborn(s)
+}
+
+func signalOnce(sig syscall.Signal) func(pid int) {
+	return func(pid int) { _ = syscall.Kill(pid, sig) }
+}
+
+// remains are what still runs of an agent's launch.
+type remains struct {
+	agent fleet.Agent
+	pids  []int // none where something runs that cannot be found
+}
+
+func agentsOf(left []remains) []fleet.Agent {
+	agents := make([]fleet.Agent, len(left))
+	for i, r := range left {
+		agents[i] = r.agent
+	}
+	return agents
+}
+
+// stubborn is the error of a launch that cannot be ended.
+func (r remains) stubborn(s *session.Session) error {
+	name := r.agent.Record.Agent
+	if len(r.pids) == 0 {
+		return fault.New(fault.Failed, "%s: something that it started still runs and holds its lock", name).Hint("paw stop %s", s.Name)
+	}
+	return fault.New(fault.Failed, "%s: not even SIGKILL has ended pid %s", name, strings.Trim(fmt.Sprint(r.pids), "[]")).Hint("paw stop %s", s.Name)
+}
+
+// awaitDeath polls until nothing of the agents' launches runs any more or grace
+// is over, and returns what does. Each process that is found is told once.
+func awaitDeath(ctx context.Context, h *home.Home, s *session.Session, agents []fleet.Agent, grace time.Duration, tell func(pid int)) []remains {
+	told := map[int]bool{}
+	for deadline := time.Now().Add(grace); ; home.Sleep(ctx, home.Tick) {
+		left := remaining(h, s, agents, tell != nil)
+		for _, r := range left {
+			for _, pid := range r.pids {
+				if tell != nil && !told[pid] {
+					told[pid] = true
+					tell(pid)
+				}
+			}
+		}
+		if len(left) == 0 || time.Now().After(deadline) || ctx.Err() != nil {
+			return left
+		}
+	}
+}
+
+// remaining looks what is left of launches: the process that an agent runs as,
+// and what is in its terminal session. Daemons that left that session are the
+// user's. While a CLI runs, what is beside it is listed only when asked for.
+func remaining(h *home.Home, s *session.Session, agents []fleet.Agent, all bool) []remains {
+	var left []remains
+	processes := fleet.LookAtProcesses()
+	for _, a := range agents {
+		lock, err := fleet.Probe(h, s.Name, a.Record, processes)
+		if err != nil || lock.Holder.Generation != a.Lock.Holder.Generation {
+			continue
+		}
+		r := remains{agent: a}
+		runs := lock.State == session.LockHeld
+		if runs && lock.HolderAlive {
+			r.pids = []int{lock.Holder.PID}
+		} else if runs {
+			r.pids = slices.Clone(lock.Holders)
+		}
+		if all || !runs {
+			r.pids = append(r.pids, lock.Holder.Launched(processes())...)
+			slices.Sort(r.pids)
+			r.pids = slices.Compact(r.pids)
+		}
+		if runs || len(r.pids) > 0 {
+			left = append(left, r)
+		}
+	}
+	return left
+}

@@ -1,0 +1,72 @@
+package launch
+
+import (
+	"os"
+	"sort"
+	"strings"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/session"
+)
+
+// sortedEnv lists variables as KEY=value, in a stable order.
+func sortedEnv(set map[string]string) []string {
+	env := make([]string, 0, len(set))
+	for name, value := range set {
+		env = append(env, name+"="+value)
+	}
+	sort.Strings(env)
+	return env
+}
+
+// Environment is what a CLI sees: the environment of the shell the user typed
+// in, without git's variables and the CLIs' own marks of nesting, with what was
+// recorded at the first launch and what the CLI's adapter asks for.
+func Environment(h *home.Home, s *session.Session, w *session.Worktree, generation int, c agent.Command) []string {
+	set := map[string]string{}
+	for _, kv := range agent.Scrub(h.Env) {
+		if name, value, ok := strings.Cut(kv, "="); ok {
+			set[name] = value
+		}
+	}
+	for name, value := range w.Environment {
+		if set[name] = value; value == "" {
+			delete(set, name)
+		}
+	}
+	for _, kv := range c.Env {
+		if name, value, ok := strings.Cut(kv, "="); ok {
+			set[name] = value
+		}
+	}
+	for _, name := range c.Unset {
+		delete(set, name)
+	}
+	set["PAW_SESSION"], set["PAW_AGENT"] = s.Name, w.Agent
+	set["PAW_LAUNCH"] = fleet.LaunchID(s.Name, w.Agent, generation)
+	set["PWD"] = w.WorktreePath
+	return sortedEnv(set)
+}
+
+// terminalVariables describe the pane, not the shell the user typed in.
+var terminalVariables = []string{"TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TMUX", "TMUX_PANE", "COLUMNS", "LINES"}
+
+// paneEnvironment replaces the terminal variables of the user's shell with those of this pane.
+func paneEnvironment(env []string) []string {
+	set := map[string]string{}
+	for _, kv := range env {
+		if name, value, ok := strings.Cut(kv, "="); ok {
+			set[name] = value
+		}
+	}
+	for _, name := range terminalVariables {
+		if value, ok := os.LookupEnv(name); ok {
+			set[name] = value
+		} else {
+			delete(set, name)
+		}
+	}
+	return sortedEnv(set)
+}

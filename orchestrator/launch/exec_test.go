@@ -1,0 +1,69 @@
+package launch
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"paw/config"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/session"
+)
+
+// A launch holds API keys: whatever becomes of it, its launcher deletes it.
+func TestALaunchThatIsOverIsDeleted(t *testing.T) {
+	h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}, Locks: session.Locks{Dir: t.TempDir()}}
+	for name, spoil := range map[string]func(t *testing.T, path string) error{
+		"the agent runs": func(t *testing.T, _ string) error {
+			held, err := h.Locks.HoldAgent("shop", "one", session.Holder{PID: os.Getpid()})
+			if err == nil {
+				t.Cleanup(func() { held.Close() })
+			}
+			return err
+		},
+		"cut short": func(_ *testing.T, path string) error {
+			return os.WriteFile(path, []byte(`{"env":["KEY=secret"`), 0o600)
+		},
+		"not its worktree": func(*testing.T, string) error { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, err := writeLaunch(h, launchFile{
+				Session: "shop", Agent: "one", Generation: 1, Worktree: t.TempDir(), LocksDir: h.Locks.Dir,
+				Argv: []string{"/bin/true"}, Env: []string{"KEY=secret"},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := spoil(t, path); err != nil {
+				t.Fatal(err)
+			}
+			if code, err := RunAgent("shop", "one", 1, path, nil); code == 0 || err == nil {
+				t.Fatalf("launched: code %d, %v", code, err)
+			}
+			left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.json"))
+			if err != nil || len(left) > 0 {
+				t.Errorf("%v are left (%v)", left, err)
+			}
+		})
+	}
+}
+
+// The folder may have any name: what is open is found and withdrawn all the same.
+func TestLaunchesAreWithdrawnWhateverTheirFolderIsCalled(t *testing.T) {
+	h := &home.Home{Paths: config.Paths{StateDir: filepath.Join(t.TempDir(), `st[1]*\?`)}}
+	for _, l := range []launchFile{{Session: "shop", Agent: "one", Generation: 1}, {Session: "shop", Agent: "one", Generation: 12}, {Session: "shop", Agent: "two", Generation: 1}} {
+		if err := home.WritePrivate(fleet.LaunchPath(h, l.Session, l.Agent, l.Generation), []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !fleet.AnyLaunchOpen(h, "shop", "one") || fleet.AnyLaunchOpen(h, "shop", "on") {
+		t.Error("open launches are not found")
+	}
+	if err := WithdrawLaunches(h, "shop", "one"); err != nil {
+		t.Fatal(err)
+	}
+	if fleet.LaunchOpen(h, "shop", "one", 1) || fleet.LaunchOpen(h, "shop", "one", 12) || !fleet.LaunchOpen(h, "shop", "two", 1) {
+		t.Error("not withdrawn, or one too many")
+	}
+}

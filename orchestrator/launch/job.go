@@ -1,0 +1,67 @@
+package launch
+
+import "paw/orchestrator/fault"
+
+// ResultKind is how an agent comes out of start, add or recover.
+type ResultKind string
+
+// Result is what became of one agent.
+type Result struct {
+	Agent  string
+	CLI    string
+	Kind   ResultKind
+	Reason string
+	Hints  []string
+	Notes  []string // what else happened to its worktree
+}
+
+// WorktreeStep is what has to happen to a worktree before anything runs in it.
+type WorktreeStep string
+
+// Job is what BringUp does for one agent.
+type Job struct {
+	Agent    string
+	Worktree WorktreeStep
+	Result   ResultKind
+	Reason   string
+	Hints    []string
+	Notes    []string
+	Parent   string // of a child that is just being spawned
+	Prompt   string // first prompt, only ever set by start, add and spawn
+	sendIt   bool   // the CLI cannot take the prompt as an argument: it is typed once it is ready
+	// found is a conversation to resume that is not the recorded one; planned is the newest
+	// one the plan was made from, chosen the id of a fresh one. Another paw may
+	// have chosen in between: then its choice stays.
+	found      string
+	unverified bool // nobody but the CLI can say whether it has the conversation
+	planned    string
+	chosen     string
+}
+
+// The results; start and add only know fresh and refused.
+const (
+	ResultAlive   ResultKind = "alive"   // was running, left alone
+	ResultResumed ResultKind = "resumed" // the CLI's own conversation goes on
+	ResultFresh   ResultKind = "fresh"   // a new conversation, with the reason
+	ResultRefused ResultKind = "refused" // not started, with the reason and the way out
+	ResultStopped ResultKind = "stopped" // stopped by the user, left alone
+	ResultRemoved ResultKind = "removed" // its removal had been cut short and was finished
+
+	ResultCompleted ResultKind = "completed" // its CLI ended with 0 before, left alone
+)
+
+// The steps.
+const (
+	WorktreeKeep     WorktreeStep = ""
+	WorktreeCreate   WorktreeStep = "create"
+	WorktreeRestore  WorktreeStep = "restore"
+	WorktreeRegister WorktreeStep = "register" // the directory stays, git knows it again
+)
+
+// starts tells whether the job has a CLI to start.
+func (j *Job) starts() bool { return j.Result == ResultResumed || j.Result == ResultFresh }
+
+// refuse turns a job into a refusal.
+func (j *Job) refuse(err error, hints ...string) {
+	j.Result, j.Reason, j.Hints = ResultRefused, err.Error(), append(hints, fault.HintsOf(err)...)
+}

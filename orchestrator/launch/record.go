@@ -1,0 +1,45 @@
+package launch
+
+import (
+	"cmp"
+
+	"paw/session"
+)
+
+// Intend writes the plan for one agent into its record, before anything is
+// made. Ids are only ever added; the one of the plan is dropped when another paw
+// chose in the meantime.
+func Intend(w *session.Worktree, j Job) {
+	if w == nil || j.Result == ResultRefused || j.Result == ResultStopped {
+		return
+	}
+	if j.Result == ResultCompleted {
+		if w.Phase == session.PhaseLive {
+			w.Phase = session.PhaseExited
+		}
+		return
+	}
+	if w.Conversation() == j.planned {
+		w.AddConversation(cmp.Or(j.found, j.chosen))
+	}
+	if w.Phase == session.PhaseStopping || w.Phase == session.PhaseStopped || w.Phase == session.PhaseExited {
+		w.Phase = session.PhaseLive
+	}
+}
+
+// DropAgent takes an agent out of a record.
+func DropAgent(s *session.Session, name string) {
+	kept := s.Worktrees[:0]
+	for _, w := range s.Worktrees {
+		if w.Agent != name {
+			kept = append(kept, w)
+		}
+	}
+	s.Worktrees = kept
+	for i := range s.Worktrees {
+		// A later agent of that name has not started them.
+		if s.Worktrees[i].Parent == name {
+			s.Worktrees[i].Parent = ""
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/worktree"
+)
+
+// PlanRecover gathers what is left to know of git, files and CLIs, and decides.
+func PlanRecover(ctx context.Context, h *home.Home, f fleet.Facts, named bool) ([]Job, error) {
+	s := f.Session
+	repository, err := h.RepositoryOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	m := h.Manager(repository)
+	names := make([]string, len(s.Worktrees))
+	for i, w := range s.Worktrees {
+		names[i] = w.Branch
+	}
+	branches, err := m.Branches(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := m.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	jobs := make([]Job, len(f.Agents))
+	for i, a := range f.Agents {
+		rf := factsFor(ctx, h, f, a)
+		rf.named = named
+		_, rf.branchExists = branches[a.Record.Branch]
+		rf.branchAt, rf.onBranch = checkedOutAt(entries, a.Record), onBranch(entries, a.Record)
+		rf.unregistered = rf.worktreeWrong != "" && m.Unregistered(home.PlanOf(s, a.Record))
+		if rf.worktreeWrong != "" {
+			if rf.unlinked, err = m.Unlinked(ctx, home.PlanOf(s, a.Record)); err != nil {
+				return nil, err
+			}
+		}
+		rf.lastCommit = lastCommitOf(h, entries, s, a.Record)
+		jobs[i] = planAgent(rf)
+	}
+	return jobs, nil
+}
+
+// checkedOutAt is the worktree, other than the agent's own, that has its branch.
+func checkedOutAt(entries []worktree.Entry, w session.Worktree) string {
+	for _, e := range entries {
+		if e.Branch == w.Branch && e.Path != w.WorktreePath {
+			return e.Path
+		}
+	}
+	return ""
+}
+
+// factsFor gathers what planAgent needs of one agent.
+func factsFor(ctx context.Context, h *home.Home, f fleet.Facts, a fleet.Agent) RecoverFacts {
+	s, w := f.Session, a.Record
+	e := f.Evidence(a)
+	rf := RecoverFacts{
+		sessionName: s.Name, repoPath: s.RepoPath, record: w, tmux: f.Tmux, lock: e.Lock, lockPID: e.HolderPID, pane: e.Pane,
+		headless: fleet.RunsHeadless(a.Lock), starting: !a.LaunchedAt.IsZero(), launched: a.EverLaunched(s), promptUnsent: fleet.Undelivered(h, s, w.Agent),
+	}
+	rf.exited = w.Phase == session.PhaseExited || a.Exited()
+	if f.TmuxErr != nil {
+		rf.tmuxReason = fleet.Silence(f.TmuxErr)
+	}
+	if rf.lock == session.LockHeld {
+		return rf
+	}
+	if _, err := os.Lstat(w.WorktreePath); errors.Is(err, os.ErrNotExist) {
+		rf.worktreeMissing = true
+	} else if err := worktree.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
+		rf.worktreeWrong, rf.wayBack = err.Error(), WayBack(s, &w)
+	}
+	cli, executable, err := h.CLIOf(&w)
+	if err != nil {
+		rf.cliError = err
+		return rf
+	}
+	ConversationFacts(ctx, h, s, cli, h.Spec(s, &w, executable), &rf)
+	return rf
+}
+
+// ConversationFacts finds out which conversation of the agent its CLI still has. The recorded one, which paw chose or a
+// hook of the agent named last, comes first; of the others on disk some may be those of a CLI that the user runs beside.
+func ConversationFacts(ctx context.Context, h *home.Home, s *session.Session, cli agent.CLI, spec agent.Spec, rf *RecoverFacts) {
+	rf.NewID = cli.NewConversation()
+	rf.FreshReason = "it had no conversation yet"
+	if spec.ConversationID != "" {
+		conversation, err := cli.Conversation(ctx, spec)
+		rf.KeepID, rf.FreshReason = !conversation.NewID, conversation.Reason
+		if err != nil {
+			rf.FreshReason = err.Error()
+		}
+		if rf.Resumable = err == nil && conversation.Resumable; rf.Resumable {
+			rf.unverified = conversation.Transcript == ""
+			return
+		}
+		records, problems := h.TurnDir(s.Name, rf.record.Agent).Records()
+		if len(problems) == 0 && fleet.HooksEverSeen(h, s.Name, &rf.record) && cleared(rf.record.ConversationIDs, records) {
+			rf.FreshReason = "its conversation was cleared, and nothing was said since"
+			return
+		}
+	}
+	others, err := otherConversations(ctx, h, s, cli, spec)
+	if err != nil && spec.ConversationID == "" {
+		rf.FreshReason = err.Error()
+	}
+	for _, id := range others {
+		spec.ConversationID = id
+		if conversation, err := cli.Conversation(ctx, spec); err == nil && conversation.Resumable {
+			rf.Resumable, rf.Found, rf.unverified = true, id, conversation.Transcript == ""
+			return
+		}
+	}
+}
+
+// otherConversations are those in the CLI's own files that can be the agent's, the one used last first. Hooks name each
+// conversation of an agent: where they ever reported, one that they did not name is somebody else's.
+func otherConversations(ctx context.Context, h *home.Home, s *session.Session, cli agent.CLI, spec agent.Spec) ([]string, error) {
+	ids, err := cli.Learn(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(ids)
+	w := s.Worktree(spec.Agent)
+	hooked := fleet.HooksEverSeen(h, s.Name, w)
+	return slices.DeleteFunc(ids, func(id string) bool {
+		return id == w.Conversation() || hooked && !slices.Contains(w.ConversationIDs, id)
+	}), nil
+}

@@ -1,0 +1,139 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+
+	"paw/orchestrator/fault"
+	"paw/session"
+)
+
+// RecoverFacts is what recover knows of one agent that is not simply alive.
+type RecoverFacts struct {
+	sessionName string
+	repoPath    string
+	named       bool // the user named the session: stopped agents come back too
+	record      session.Worktree
+	tmux        session.Liveness
+	tmuxReason  string
+	lock        session.LockState
+	lockPID     int
+	headless    bool // the lock is that of a headless turn
+	pane        session.PaneState
+	exited      bool // the CLI ended well, of its own accord or left by its user
+	starting    bool // a launch waits for its launcher
+	launched    bool // a launcher of this session ever ran
+
+	worktreeMissing bool
+	worktreeWrong   string // why the directory is not the agent's worktree, "" when it is
+	wayBack         string // what the user can do then
+	unlinked        bool   // it has only lost the way to the repository, which recover puts right before it plans
+	unregistered    bool   // git does not know the directory any more, see worktree.Manager.Unregistered
+	onBranch        bool   // HEAD of the worktree names the branch, whether it exists or not
+	branchExists    bool
+	branchAt        string // where else the branch is checked out, "" when nowhere
+	lastCommit      string // the newest commit known of the agent
+
+	cliError     error // the CLI is unknown or not installed
+	unverified   bool  // resumable as far as paw can tell, which is not far
+	Resumable    bool
+	FreshReason  string // why there is nothing to resume
+	KeepID       bool   // a fresh start may use the id again
+	Found        string // the conversation to resume where that is not the recorded one
+	NewID        string // id for a fresh start, "" where the CLI chooses
+	promptUnsent string
+}
+
+// planAgent decides what recover does for one agent. It is pure: every cell of
+// its table is a test.
+func planAgent(f RecoverFacts) Job {
+	j := Job{Agent: f.record.Agent, planned: f.record.Conversation(), found: f.Found}
+	switch {
+	case f.tmux == session.TmuxUnknown:
+		j.refuse(errors.New(f.tmuxReason), "paw status "+f.sessionName)
+		return j
+	case f.record.Phase == session.PhaseCreating && f.record.Headless && !f.named && f.lock == session.LockFree:
+		// What paw run was making is completed as paw run would have left it.
+		j.Result, j.Worktree, j.Reason = ResultStopped, WorktreeCreate, "paw run "+f.record.Agent+" uses it without a pane"
+		return j
+	case f.record.Phase == session.PhaseStopped && !f.named:
+		j.Result, j.Reason = ResultStopped, "paw recover "+f.sessionName+" brings it back"
+		return j
+	case f.lock == session.LockHeld && f.pane == session.PaneAlive:
+		j.Result = ResultAlive
+		return j
+	case f.headless:
+		j.refuse(fmt.Errorf("a headless turn runs (pid %d)", f.lockPID), endsAndReturns(f))
+		return j
+	case f.lock == session.LockHeld && f.lockPID == 0:
+		j.refuse(errors.New("something that it started still runs outside of tmux and holds its lock"), "paw recover "+f.sessionName)
+		return j
+	case f.lock == session.LockHeld:
+		j.refuse(fmt.Errorf("pid %d still runs outside of tmux", f.lockPID), endsAndReturns(f))
+		return j
+	case f.lock == session.LockUnknown:
+		j.refuse(errors.New("its lock cannot be read"), "paw doctor")
+		return j
+	case f.starting && f.pane == session.PaneAlive:
+		j.Result, j.Reason = ResultAlive, "starting"
+		return j
+	case f.exited && !f.named:
+		j.Result, j.Reason = ResultCompleted, session.ReasonOver+"; paw recover "+f.sessionName+" brings it back"
+		return j
+	case f.cliError != nil:
+		j.refuse(f.cliError)
+		return j
+	}
+	if !planWorktree(f, &j) {
+		return j
+	}
+	if f.promptUnsent != "" {
+		j.Notes = append(j.Notes, f.promptUnsent)
+	}
+	if f.Resumable {
+		j.Result, j.unverified = ResultResumed, f.unverified
+		return j
+	}
+	j.Result, j.Reason = ResultFresh, f.FreshReason
+	if !f.KeepID {
+		j.chosen = f.NewID
+	}
+	return j
+}
+
+// endsAndReturns is the command that ends an agent which runs without a pane, and
+// brings it back in one.
+func endsAndReturns(f RecoverFacts) string {
+	return fmt.Sprintf("paw stop %s %s --only && paw recover %s", f.sessionName, f.record.Agent, f.sessionName)
+}
+
+// planWorktree decides what happens to the worktree; false when nothing may run in it.
+func planWorktree(f RecoverFacts, j *Job) bool {
+	path := f.record.WorktreePath
+	lost := f.worktreeMissing || f.unregistered
+	switch {
+	case f.record.Phase == session.PhaseCreating && !f.launched:
+		j.Worktree = WorktreeCreate
+	case (lost || f.onBranch) && !f.branchExists:
+		what := fmt.Errorf("its branch %s is gone", f.record.Branch)
+		if f.worktreeMissing {
+			what = fmt.Errorf("its worktree %s and its branch %s are gone", path, f.record.Branch)
+		}
+		j.refuse(what, fmt.Sprintf("git -C %s branch %s %s && paw recover %s", fault.Quote(f.repoPath), fault.Quote(f.record.Branch), f.lastCommit, f.sessionName))
+		return false
+	case lost && f.branchAt != "":
+		j.refuse(fmt.Errorf("its worktree is gone and its branch %s is checked out in %s", f.record.Branch, f.branchAt),
+			fmt.Sprintf("git -C %s switch --detach && paw recover %s", fault.Quote(f.branchAt), f.sessionName))
+		return false
+	case f.worktreeMissing:
+		j.Worktree = WorktreeRestore
+	case f.unregistered:
+		j.Worktree = WorktreeRegister
+	case f.unlinked: // a dry run
+		j.Notes = append(j.Notes, "its worktree would be linked to the repository again")
+	case f.worktreeWrong != "":
+		j.refuse(errors.New(f.worktreeWrong), f.wayBack)
+		return false
+	}
+	return true
+}

@@ -1,0 +1,160 @@
+package launch
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"paw/session"
+)
+
+// healthy is an agent whose CLI died with its server and whose conversation can be resumed.
+func healthy() RecoverFacts {
+	return RecoverFacts{
+		sessionName: "shop", repoPath: "/r",
+		record: session.Worktree{Agent: "claude", Branch: "paw/shop/claude", WorktreePath: "/w", Phase: session.PhaseLive, ConversationIDs: []string{"old"}},
+		tmux:   session.TmuxDead, lock: session.LockFree, pane: session.PaneGone,
+		launched: true, branchExists: true, Resumable: true, NewID: "new",
+	}
+}
+
+func TestPlanAgent(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		change   func(*RecoverFacts)
+		want     ResultKind
+		worktree WorktreeStep
+		chosen   string
+		says     string // part of the reason or of a hint
+	}{
+		{name: "resume", change: func(*RecoverFacts) {}, want: ResultResumed},
+		{name: "alive", change: func(f *RecoverFacts) {
+			f.tmux, f.lock, f.pane = session.TmuxAlive, session.LockHeld, session.PaneAlive
+		}, want: ResultAlive},
+		{name: "alive although its worktree is gone", change: func(f *RecoverFacts) {
+			f.tmux, f.lock, f.pane, f.worktreeMissing = session.TmuxAlive, session.LockHeld, session.PaneAlive, true
+		}, want: ResultAlive},
+		{name: "orphan without pane", change: func(f *RecoverFacts) { f.lock, f.lockPID = session.LockHeld, 77 }, want: ResultRefused, says: "pid 77 still runs outside of tmux paw stop shop claude --only && paw recover shop"},
+		{name: "orphan with dead pane", change: func(f *RecoverFacts) {
+			f.tmux, f.lock, f.lockPID, f.pane = session.TmuxAlive, session.LockHeld, 77, session.PaneDead
+		}, want: ResultRefused, says: "pid 77 still runs outside of tmux paw stop shop claude --only && paw recover shop"},
+		{name: "orphan that is not known", change: func(f *RecoverFacts) { f.lock = session.LockHeld }, want: ResultRefused, says: "holds its lock paw recover shop"},
+		{name: "tmux silent", change: func(f *RecoverFacts) { f.tmux, f.tmuxReason = session.TmuxUnknown, "tmux did not answer" }, want: ResultRefused, says: "did not answer"},
+		{name: "tmux silent, lock held", change: func(f *RecoverFacts) {
+			f.tmux, f.lock, f.tmuxReason = session.TmuxUnknown, session.LockHeld, "tmux did not answer"
+		}, want: ResultRefused, says: "did not answer"},
+		{name: "lock unreadable", change: func(f *RecoverFacts) { f.lock = session.LockUnknown }, want: ResultRefused, says: "paw doctor"},
+		{name: "starting", change: func(f *RecoverFacts) {
+			f.tmux, f.pane, f.starting = session.TmuxAlive, session.PaneAlive, true
+		}, want: ResultAlive, says: "starting"},
+		{name: "foreign process in its pane", change: func(f *RecoverFacts) { f.tmux, f.pane = session.TmuxAlive, session.PaneAlive }, want: ResultResumed},
+		{name: "dead pane", change: func(f *RecoverFacts) { f.tmux, f.pane = session.TmuxAlive, session.PaneDead }, want: ResultResumed},
+		{name: "a launch nobody will read", change: func(f *RecoverFacts) { f.starting = true }, want: ResultResumed},
+		{name: "CLI not installed", change: func(f *RecoverFacts) { f.cliError = errors.New("claude: not installed") }, want: ResultRefused, says: "not installed"},
+		{name: "stopped", change: func(f *RecoverFacts) { f.record.Phase = session.PhaseStopped }, want: ResultStopped, says: "paw recover shop"},
+		{name: "stopped, named", change: func(f *RecoverFacts) { f.record.Phase, f.named = session.PhaseStopped, true }, want: ResultResumed},
+		{name: "left by the user", change: func(f *RecoverFacts) { f.exited = true }, want: ResultCompleted, says: "paw recover shop"},
+		{name: "left by the user, named", change: func(f *RecoverFacts) { f.exited, f.named = true, true }, want: ResultResumed},
+		{name: "left by the user and its CLI is gone", change: func(f *RecoverFacts) { f.exited, f.cliError = true, errors.New("not installed") }, want: ResultCompleted, says: "paw recover shop"},
+		{name: "stopped but runs, named", change: func(f *RecoverFacts) {
+			f.record.Phase, f.named, f.tmux, f.lock, f.pane = session.PhaseStopped, true, session.TmuxAlive, session.LockHeld, session.PaneAlive
+		}, want: ResultAlive},
+		{name: "never made", change: func(f *RecoverFacts) {
+			f.record.Phase, f.launched, f.worktreeMissing, f.branchExists, f.Resumable, f.KeepID = session.PhaseCreating, false, true, false, false, true
+		}, want: ResultFresh, worktree: WorktreeCreate},
+		{name: "half made", change: func(f *RecoverFacts) {
+			f.record.Phase, f.launched, f.worktreeWrong, f.Resumable, f.KeepID = session.PhaseCreating, false, "no .git file", false, true
+		}, want: ResultFresh, worktree: WorktreeCreate},
+		{name: "launched but not recorded", change: func(f *RecoverFacts) { f.record.Phase = session.PhaseCreating }, want: ResultResumed},
+		{name: "worktree gone", change: func(f *RecoverFacts) { f.worktreeMissing = true }, want: ResultResumed, worktree: WorktreeRestore},
+		{name: "worktree and branch gone", change: func(f *RecoverFacts) { f.worktreeMissing, f.branchExists = true, false }, want: ResultRefused, says: "git -C /r branch paw/shop/claude"},
+		{name: "worktree and branch gone, last commit known", change: func(f *RecoverFacts) {
+			f.worktreeMissing, f.branchExists, f.lastCommit = true, false, "abc"
+		}, want: ResultRefused, says: "git -C /r branch paw/shop/claude abc && paw recover shop"},
+		{name: "branch gone beneath its worktree", change: func(f *RecoverFacts) {
+			f.onBranch, f.branchExists, f.lastCommit = true, false, "abc"
+		}, want: ResultRefused, says: "its branch paw/shop/claude is gone git -C /r branch paw/shop/claude abc && paw recover shop"},
+		{name: "branch gone, worktree on another", change: func(f *RecoverFacts) { f.branchExists = false }, want: ResultResumed},
+		{name: "alive on a branch that is gone", change: func(f *RecoverFacts) {
+			f.tmux, f.lock, f.pane, f.onBranch, f.branchExists = session.TmuxAlive, session.LockHeld, session.PaneAlive, true, false
+		}, want: ResultAlive},
+		{name: "not registered", change: func(f *RecoverFacts) { f.worktreeWrong, f.unregistered = "/w: not the expected registration", true }, want: ResultResumed, worktree: WorktreeRegister},
+		{name: "not registered, branch gone", change: func(f *RecoverFacts) {
+			f.worktreeWrong, f.unregistered, f.branchExists = "/w: not the expected registration", true, false
+		}, want: ResultRefused, says: "git -C /r branch paw/shop/claude"},
+		{name: "not registered, branch elsewhere", change: func(f *RecoverFacts) {
+			f.worktreeWrong, f.unregistered, f.branchAt = "/w: not the expected registration", true, "/x"
+		}, want: ResultRefused, says: "git -C /x switch --detach"},
+		{name: "worktree gone, branch elsewhere", change: func(f *RecoverFacts) { f.worktreeMissing, f.branchAt = true, "/x" }, want: ResultRefused, says: "git -C /x switch --detach"},
+		{name: "branch elsewhere, worktree there", change: func(f *RecoverFacts) { f.branchAt = "/x" }, want: ResultResumed},
+		{name: "not its worktree", change: func(f *RecoverFacts) { f.worktreeWrong, f.wayBack = "/w: no .git file", "a way back" }, want: ResultRefused, says: "a way back"},
+		{name: "unlinked, seen by a dry run", change: func(f *RecoverFacts) { f.worktreeWrong, f.unlinked = "/w: no .git file", true }, want: ResultResumed},
+		{name: "no conversation", change: func(f *RecoverFacts) { f.Resumable, f.FreshReason = false, "it had no conversation yet" }, want: ResultFresh, chosen: "new", says: "no conversation yet"},
+		{name: "unused conversation", change: func(f *RecoverFacts) { f.Resumable, f.KeepID = false, true }, want: ResultFresh, chosen: ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := healthy()
+			c.change(&f)
+			j := planAgent(f)
+			if j.Result != c.want || j.Worktree != c.worktree || j.chosen != c.chosen {
+				t.Errorf("%s worktree=%q chosen=%q, want %s %q %q", j.Result, j.Worktree, j.chosen, c.want, c.worktree, c.chosen)
+			}
+			if said := j.Reason + " " + strings.Join(j.Hints, " "); !strings.Contains(said, c.says) {
+				t.Errorf("says %q, want something with %q", said, c.says)
+			}
+			if j.Result == ResultRefused && (j.Reason == "" || len(j.Hints) == 0) && f.cliError == nil {
+				t.Errorf("refused without reason or way out: %+v", j)
+			}
+			if j.Prompt != "" {
+				t.Error("recover sends a prompt")
+			}
+		})
+	}
+}
+
+// Whatever the facts: an agent whose lock is held, or of which tmux says
+// nothing, is never started; and nothing runs in a directory that is not its worktree.
+func TestPlanAgentNeverStartsTwiceOrElsewhere(t *testing.T) {
+	bools := []bool{false, true}
+	for _, tmuxState := range []session.Liveness{session.TmuxAlive, session.TmuxDead, session.TmuxUnknown} {
+		for _, lock := range []session.LockState{session.LockFree, session.LockHeld, session.LockUnknown} {
+			for _, pane := range []session.PaneState{session.PaneAlive, session.PaneDead, session.PaneGone, session.PaneUnknown} {
+				for _, wrong := range []string{"", "no .git file"} {
+					for _, missing := range bools {
+						for _, launched := range bools {
+							for _, phase := range []session.Phase{session.PhaseCreating, session.PhaseLive, session.PhaseStopped} {
+								f := healthy()
+								f.tmux, f.lock, f.pane, f.worktreeWrong, f.worktreeMissing, f.launched, f.record.Phase = tmuxState, lock, pane, wrong, missing, launched, phase
+								j := planAgent(f)
+								if j.starts() && (tmuxState == session.TmuxUnknown || lock != session.LockFree) {
+									t.Fatalf("%+v starts with tmux %s and lock %s", j, tmuxState, lock)
+								}
+								if j.starts() && (wrong != "" || missing) && j.Worktree == WorktreeKeep {
+									t.Fatalf("%+v starts without a worktree", j)
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestPlanAgentAndHeadlessTurns(t *testing.T) {
+	base := RecoverFacts{sessionName: "shop", tmux: session.TmuxAlive, lock: session.LockFree, pane: session.PaneGone, record: session.Worktree{Agent: "one", Headless: true}}
+	held := base
+	held.lock, held.lockPID, held.headless, held.named = session.LockHeld, 42, true, true
+	if j := planAgent(held); j.Result != ResultRefused || !strings.Contains(j.Reason, "a headless turn runs (pid 42)") {
+		t.Errorf("while a turn runs: %+v", j)
+	}
+	making := base
+	making.record.Phase = session.PhaseCreating
+	if j := planAgent(making); j.Result != ResultStopped || j.Worktree != WorktreeCreate {
+		t.Errorf("half made: %+v", j)
+	}
+	making.named = true
+	if j := planAgent(making); j.Result != ResultFresh || j.Worktree != WorktreeCreate {
+		t.Errorf("half made and named: %+v", j)
+	}
+}

@@ -1,0 +1,109 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/worktree"
+)
+
+// UndoStart removes what a failed start made, as long as nobody used it;
+// otherwise it says how to go on.
+func UndoStart(h *home.Home, s *session.Session, plans []worktree.Plan, cause error) error {
+	// The user's Ctrl-C must not stop the clean-up.
+	ctx := context.Background()
+	if err := rollbackWorktrees(ctx, h, s, plans); err != nil {
+		return fault.WithHints(cause, "paw recover "+s.Name, "paw purge "+s.Name)
+	}
+	known := make([]string, len(plans))
+	for i, plan := range plans {
+		known[i] = plan.Agent
+	}
+	if err := h.DeleteSession(ctx, s.Name, known, func() error { return nil }); err != nil {
+		return fault.WithHints(cause, "paw purge "+s.Name)
+	}
+	return cause
+}
+
+// UndoAdd takes agents that never started out of the record again.
+func UndoAdd(h *home.Home, s *session.Session, plans []worktree.Plan, cause error) error {
+	draft := *s
+	draft.Worktrees = nil
+	for _, plan := range plans {
+		if w := s.Worktree(plan.Agent); w != nil {
+			draft.Worktrees = append(draft.Worktrees, *w)
+		}
+	}
+	ctx := context.Background()
+	if err := rollbackWorktrees(ctx, h, &draft, plans); err != nil {
+		return fault.WithHints(cause, "paw recover "+s.Name)
+	}
+	_, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
+		for _, plan := range plans {
+			DropAgent(rec, plan.Agent)
+		}
+		return nil
+	})
+	if err != nil {
+		return fault.WithHints(cause, "paw recover "+s.Name)
+	}
+	return cause
+}
+
+// rollbackWorktrees removes the worktrees and branches of agents that were
+// never started; it refuses when one was.
+func rollbackWorktrees(ctx context.Context, h *home.Home, s *session.Session, plans []worktree.Plan) error {
+	f, err := fleet.Observe(ctx, h, s)
+	if err != nil {
+		return err
+	}
+	for _, a := range f.Agents {
+		if a.EverLaunched(s) || a.Pane != nil {
+			return fmt.Errorf("%s was started", a.Record.Agent)
+		}
+	}
+	repository, err := home.Discover(s)
+	if err != nil {
+		return err
+	}
+	var made []worktree.Made
+	for _, plan := range plans {
+		if plan.TakeBack { // it was there before
+			if err := h.Manager(repository).Release(ctx, plan); err != nil {
+				return err
+			}
+			continue
+		}
+		// What Create could not complete it has taken back already.
+		if _, err := os.Lstat(plan.Path); err == nil {
+			one := worktree.Made{Agent: plan.Agent, BranchCreated: plan.CreateBranch}
+			if w := s.Worktree(plan.Agent); w != nil && w.From != nil {
+				one.Snapshot = w.From.Snapshot
+			}
+			made = append(made, one)
+		}
+	}
+	if err := h.Manager(repository).Rollback(ctx, plans, made); err != nil {
+		return err
+	}
+	if err := untagStarts(ctx, h, h.Manager(repository), s); err != nil {
+		return err
+	}
+	if err := dropOrigins(ctx, h.Manager(repository), s); err != nil {
+		return err
+	}
+	for _, w := range s.Worktrees {
+		if err := WithdrawLaunches(h, s.Name, w.Agent); err != nil {
+			return err
+		}
+		_ = os.Remove(fleet.PromptPath(h, s.Name, w.Agent))
+	}
+	_ = os.Remove(filepath.Join(h.Paths.LaunchDir(), s.Name)) // when it is empty
+	return nil
+}

@@ -1,0 +1,112 @@
+package launch
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/worktree"
+)
+
+// setUpWorktrees makes worktrees usable that were just checked out, or whose set-up
+// was cut short: files copied and linked from the main checkout, and the set-up
+// command. A failure is reported and the agent still starts.
+func setUpWorktrees(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, jobs []Job) {
+	out := &SharedWriter{W: h.Progress}
+	var group errgroup.Group
+	group.SetLimit(runtime.NumCPU())
+	c, work := h.Config.Worktree, false
+	for i := range jobs {
+		j := &jobs[i]
+		path := s.Worktree(j.Agent).WorktreePath
+		if j.Result == ResultRefused || j.Worktree == WorktreeKeep && (!j.starts() || !m.Unprepared(path)) {
+			continue
+		}
+		work = work || len(c.Copy) > 0 || len(c.Link) > 0 || c.Setup != ""
+		group.Go(func() error {
+			setUpWorktree(ctx, h, m, path, j, out)
+			if ctx.Err() != nil {
+				return nil //nolint:nilerr // cut short: whoever goes on with it begins again
+			}
+			if err := m.Prepared(path); err != nil {
+				j.Notes = append(j.Notes, err.Error())
+			}
+			return nil
+		})
+	}
+	_ = group.Wait()
+	if work {
+		h.Step("worktrees.set-up")
+	}
+}
+
+func setUpWorktree(ctx context.Context, h *home.Home, m worktree.Manager, path string, j *Job, out io.Writer) {
+	c := h.Config.Worktree
+	if len(c.Copy) == 0 && len(c.Link) == 0 && c.Setup == "" {
+		return
+	}
+	if c.Setup != "" {
+		h.Sayf("%s: %s", j.Agent, c.Setup)
+	}
+	lines := &prefixWriter{prefix: j.Agent + " | ", to: out}
+	for _, problem := range m.SetUp(ctx, path, c.Copy, c.Link, c.Setup, lines, agent.Scrub(h.Env)) {
+		j.Notes = append(j.Notes, problem.String())
+	}
+	lines.flush()
+}
+
+// SharedWriter lets several set-ups write whole lines to one place.
+type SharedWriter struct {
+	mu sync.Mutex
+	W  io.Writer
+}
+
+func (s *SharedWriter) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.W == nil {
+		return len(b), nil
+	}
+	return s.W.Write(b)
+}
+
+// prefixWriter puts the agent's name before each line.
+type prefixWriter struct {
+	prefix string
+	to     io.Writer
+	rest   []byte
+}
+
+func (w *prefixWriter) Write(b []byte) (int, error) {
+	w.rest = append(w.rest, b...)
+	for {
+		end := bytes.IndexByte(w.rest, '\n')
+		if end < 0 {
+			return len(b), nil
+		}
+		fmt.Fprintf(w.to, "%s%s\n", w.prefix, w.rest[:end])
+		w.rest = w.rest[end+1:]
+	}
+}
+
+func (w *prefixWriter) flush() {
+	if len(w.rest) > 0 {
+		fmt.Fprintf(w.to, "%s%s\n", w.prefix, w.rest)
+		w.rest = nil
+	}
+}
+
+// Close closes what the writer writes to, if that can be closed.
+func (s *SharedWriter) Close() {
+	if c, ok := s.W.(io.Closer); ok {
+		_ = c.Close()
+	}
+}

@@ -1,0 +1,113 @@
+package talk
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/session/history"
+	"paw/session/turn"
+)
+
+// Unreadable says why a conversation cannot be read.
+func Unreadable(w *session.Worktree, err error) string {
+	var missing *agent.ConversationError
+	switch {
+	case errors.Is(err, agent.ErrNoTranscript):
+		return w.CLI + " " + err.Error()
+	case errors.As(err, &missing):
+		return missing.Reason
+	}
+	return err.Error()
+}
+
+// History is the newest conversation of an agent, from its CLI's own record.
+func History(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) (history.History, error) {
+	records, _ := h.TurnDir(s.Name, w.Agent).Records()
+	found, err := Conversation(ctx, h, s, w, "", records)
+	if err != nil {
+		return nil, err
+	}
+	talk := history.New()
+	for _, message := range found.Messages {
+		talk.AddMessage(message)
+	}
+	return talk, nil
+}
+
+// TurnsIn are the turns of a conversation, those of which it is not known
+// included, and the index of the one with that number.
+func TurnsIn(records []turn.Record, conversation string, number int) (turns []turn.Record, n int) {
+	for _, r := range records {
+		if r.Number == number {
+			n = len(turns)
+		} else if r.Conversation != "" && r.Conversation != conversation {
+			continue
+		}
+		turns = append(turns, r)
+	}
+	return turns, n
+}
+
+// TurnsElsewhere are the numbers of the turns in other conversations.
+func TurnsElsewhere(records []turn.Record, conversation string) []int {
+	var elsewhere []int
+	for _, r := range records {
+		if r.Conversation != "" && r.Conversation != conversation {
+			elsewhere = append(elsewhere, r.Number)
+		}
+	}
+	return elsewhere
+}
+
+// Conversation is Read in the user's words. A conversation that has
+// not begun is empty.
+func Conversation(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, id string, records []turn.Record) (agent.Transcript, error) {
+	found, err := Read(ctx, h, s, w, id)
+	var missing *agent.ConversationError
+	switch {
+	case err == nil:
+		return found, nil
+	case errors.Is(err, agent.ErrNoTranscript):
+		return found, fault.New(fault.Failed, "%s: %s", w.Agent, Unreadable(w, err)).Hint("paw attach %s %s", s.Name, w.Agent)
+	case errors.As(err, &missing) && !anyTurnIn(records, missing.ID):
+		return agent.Transcript{ID: missing.ID}, nil
+	case errors.As(err, &missing):
+		return found, fault.New(fault.NotFound, "%s: its conversation cannot be read: %s", w.Agent, missing.Reason).Hint("paw turns %s %s", s.Name, w.Agent)
+	case errors.Is(err, agent.ErrNotInstalled):
+		return found, fault.New(fault.Missing, "%s: %w", w.Agent, err).Hint("paw clis")
+	}
+	return found, fault.New(fault.Failed, "%s: its conversation cannot be read: %w", w.Agent, err).Hint("paw turns %s %s", s.Name, w.Agent)
+}
+
+// Read reads one conversation of an agent from its CLI's own record,
+// the newest for an id of "".
+func Read(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, id string) (agent.Transcript, error) {
+	cli, ok := h.CLIs.Get(w.CLI)
+	if !ok {
+		return agent.Transcript{}, fault.New(fault.Usage, "unknown CLI %s", w.CLI)
+	}
+	executable, _ := h.Program(cli) // only opencode has to be asked, and says so itself
+	spec := h.SpecFor(s, w, executable)
+	spec.ConversationID = cmp.Or(id, spec.ConversationID)
+	if spec.ConversationID == "" {
+		if ids, err := cli.Learn(ctx, spec); err == nil && len(ids) > 0 {
+			spec.ConversationID = ids[len(ids)-1] // a CLI that chooses its own ids, before a hook told of it
+		}
+	}
+	return cli.History(ctx, spec)
+}
+
+// anyTurnIn tells whether a turn was in a conversation, as far as known.
+func anyTurnIn(records []turn.Record, conversation string) bool {
+	for _, r := range records {
+		if r.Conversation == conversation || r.Conversation == "" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,111 @@
+package turns
+
+import (
+	"context"
+	"errors"
+
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// Cut closes the turn that was open when its CLI ended without saying so, and those behind it that no hook told of:
+// as the CLI's own record tells it, else aborted for the reason, with a snapshot. A failure is logged: it must not keep
+// paw from stopping or recovering.
+func Cut(ctx context.Context, h *home.Home, s *session.Session, w session.Worktree, reason turn.Reason) {
+	last, err := h.TurnDir(s.Name, w.Agent).Last()
+	if err != nil || last == nil || last.State != turn.InProgress && len(fleet.AskRecord(ctx, h, s, &w, last).Later) == 0 {
+		return
+	}
+	err = Change(ctx, h, s, &w, func(t *Track) error {
+		if err := t.TakeMissed(ctx); err != nil {
+			return err
+		}
+		one, err := t.open()
+		if err != nil || one == nil {
+			return err
+		}
+		t.Abort(ctx, one, &turn.Abort{Reason: reason})
+		return nil
+	})
+	if err != nil {
+		h.LogHook(w.CLI, string(reason), err)
+	}
+}
+
+// CloseCut does what a crash kept the hooks from doing: it aborts the turns
+// of agents that died in them, and tags finished turns that have no tag.
+func CloseCut(ctx context.Context, h *home.Home, f fleet.Facts) {
+	for _, a := range f.Agents {
+		if a.Lock.State == session.LockFree {
+			reason := turn.ReasonCrash
+			if a.Left() {
+				reason = turn.ReasonInterrupted
+			}
+			Cut(ctx, h, f.Session, a.Record, reason)
+		}
+		tagFinished(ctx, h, f.Session, a.Record)
+	}
+}
+
+// tagFinished makes the tags that are missing: those of finished turns, on their
+// recorded commits, and that of the start. A hook could not make one, or a fetch
+// that prunes tags deleted it.
+func tagFinished(ctx context.Context, h *home.Home, s *session.Session, w session.Worktree) {
+	if w.Phase == session.PhaseCreating {
+		return // launch.BringUp tags its start
+	}
+	err := Change(ctx, h, s, &w, func(t *Track) error {
+		results := finishedTurns(&w, t.Dir)
+		counted := countFinished(results)
+		t.remember(ctx, counted.Last, func(f *session.Finished) {
+			if counted.Last >= f.Last { // logs may be gone
+				*f = counted
+			}
+		})
+		refs, err := t.M.Refs(ctx, tagPrefix(w.TurnSession))
+		if err != nil {
+			return err
+		}
+		tags := tagsIn(refs, w.TurnSession)
+		var failed error
+		for _, result := range results {
+			commit, there := tags[result.Number]
+			switch {
+			case result.CommitHash == "":
+			case there:
+				failed = errors.Join(failed, tagElsewhere(s, w, result.Number, commit, result.CommitHash))
+			default:
+				failed = errors.Join(failed, t.tag(ctx, result))
+				h.Step("recover.tagged")
+			}
+		}
+		return failed
+	})
+	if err != nil {
+		h.Notef("%s: not all tags of its turns are as they should be: %v", w.Agent, err)
+		h.LogHook(w.CLI, "recover", err)
+	}
+}
+
+// countFinished counts what finishedTurns found.
+func countFinished(results []turn.Result) session.Finished {
+	counted := session.Finished{}
+	for _, r := range results {
+		counted.Add(r.Number)
+	}
+	return counted
+}
+
+// finishedTurns are the results of the start, as turn 0, and of the finished turns. Logs that cannot be read give none.
+func finishedTurns(w *session.Worktree, dir turn.Dir) []turn.Result {
+	results := []turn.Result{{CommitHash: w.BaseCommit}}
+	records, _ := dir.Records()
+	for _, r := range records {
+		if result, ok := r.Result(); ok {
+			results = append(results, result)
+		}
+	}
+	return results
+}

@@ -1,0 +1,80 @@
+package turns
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"strconv"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// Forced is whether the user forces something, and the command that does.
+type Forced struct {
+	Yes     bool
+	Command string
+}
+
+// CommitAlone is the commit of a turn, where that is all there is of a state at its begin or end: what was not committed
+// then is not known, because its snapshot was over the budget or failed. It is taken by force only, with a note.
+func CommitAlone(h *home.Home, agentName string, number int, side, commit string, byForce Forced) (string, error) {
+	if commit == "" {
+		return "", fault.New(fault.Failed, "turn %d of %s: there is no snapshot of its %s", number, agentName, side)
+	}
+	refused := fault.New(fault.Refused, "turn %d of %s: there is no snapshot of its %s, only its commit is known", number, agentName, side)
+	if !byForce.Yes {
+		return "", refused.Hint("%s", byForce.Command)
+	}
+	h.Notef("%s", refused.Message)
+	return commit, nil
+}
+
+// End is the state at the end of a turn, that of now while it runs.
+func End(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree, one *Listed, byForce Forced) (string, error) {
+	switch {
+	case one.State == turn.InProgress:
+		return StateNow(ctx, h, m, s, w)
+	case one.After == "":
+		return CommitAlone(h, w.Agent, one.Number, "end", cmp.Or(one.CommitHash, one.Head), byForce)
+	}
+	return one.After, nil
+}
+
+// Numbered finds a turn by what the user typed.
+func Numbered(s *session.Session, list Sequence, text string) (*Listed, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return nil, fault.New(fault.Usage, "%q: not the number of a turn", text).Hint("paw turns %s %s", s.Name, list.Agent)
+	}
+	for i := range list.Turns {
+		if list.Turns[i].Number == n {
+			return &list.Turns[i], nil
+		}
+	}
+	return nil, fault.New(fault.NotFound, "%s has no turn %d", list.Agent, n).Hint("paw turns %s %s", s.Name, list.Agent)
+}
+
+// StateNow is a commit of the worktree as it is, kept by no ref.
+func StateNow(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree) (string, error) {
+	scratch := filepath.Join(h.StateDir(s.Name, w.Agent), "snapshot")
+	snapshot, err := m.SnapshotWithin(ctx, w.WorktreePath, "", "paw: "+w.Agent+" now", scratch, worktree.Budget{})
+	return snapshot.Commit, err
+}
+
+// LastRewind is what the last rewind put aside: ref and commit, "" when there was none.
+func (t *Track) LastRewind(ctx context.Context) (ref, commit string, err error) {
+	refs, err := t.M.Refs(ctx, turn.RefPrefix(t.W.TurnSession)+"rescue/")
+	if err != nil {
+		return "", "", err
+	}
+	for name := range refs {
+		if turn.IsRewindRef(name) && name > ref {
+			ref = name
+		}
+	}
+	return ref, refs[ref], nil
+}

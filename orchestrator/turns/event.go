@@ -1,0 +1,166 @@
+package turns
+
+import (
+	"context"
+	"fmt"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/fleet"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// Exits tells whether an event says that the CLI is about to end.
+func Exits(e turn.Event) bool {
+	return e.Kind == turn.KindSessionEnd && e.Source != turn.SourceClear && e.Source != turn.SourceResume
+}
+
+// ForeignConversation reports whether an event belongs to another conversation than the agent's current one: a nested one,
+// such as of a headless turn that the agent runs. The agent's own changes only where the CLI says that it goes on with
+// another. copilot calls that a new one, as it does the first.
+func ForeignConversation(facts agent.Facts, current string, e turn.Event) bool {
+	if !facts.ChoosesID || current == "" || e.Conversation == "" || e.Conversation == current {
+		return false
+	}
+	if e.Kind != turn.KindSessionStart {
+		return true
+	}
+	switch e.Source {
+	case turn.SourceClear, turn.SourceResume, turn.SourceFork, turn.SourceCompact:
+		return false
+	}
+	return !facts.OwnHooks
+}
+
+// Take applies one event to the agent's turns.
+func (t *Track) Take(ctx context.Context, e turn.Event) error {
+	last, err := t.Dir.Last()
+	if err != nil {
+		return err
+	}
+	if last, e, err = t.catchUp(ctx, last, e); err != nil {
+		return err
+	}
+	if e.Transcript != "" && e.Transcript != t.W.TranscriptPath {
+		if err := t.KeepTranscript(ctx, e.Transcript); err != nil {
+			return err
+		}
+	}
+	leaves := e.Kind == turn.KindSessionEnd || e.Kind == turn.KindInterrupt
+	if leaves && t.W.Phase != session.PhaseLive && t.W.Phase != session.PhaseCreating {
+		// paw ends this CLI: that it breaks off and says good-bye does not make it the user's interrupt.
+		one, err := t.open()
+		if err == nil && one != nil {
+			t.Abort(ctx, one, &turn.Abort{Reason: turn.ReasonStopped})
+		}
+		return err
+	}
+	if leaves && last != nil && last.State == turn.InProgress {
+		if died := t.died(); died != "" {
+			one, err := t.open()
+			if err == nil && one != nil {
+				t.Abort(ctx, one, &turn.Abort{Reason: turn.ReasonCrash, Message: died})
+			}
+			return err
+		}
+	}
+	return t.apply(ctx, last, e)
+}
+
+// died says what has died under a CLI that says good-bye, "" when nothing has and the good-bye is its own: the tmux
+// server, or the program in front of the CLI, whose end takes the terminal along. qwen, gemini and copilot are two
+// processes, of which the first only waits for the second.
+func (t *Track) died() string {
+	lock, err := t.Home.Locks.ProbeAgent(t.S.Name, t.W.Agent)
+	switch {
+	case serverDied(t.S):
+		return "its tmux server died"
+	case err == nil && lock.Holder.PID != 0 && !lock.HolderAlive:
+		return "its process was killed"
+	}
+	return ""
+}
+
+// serverDied reports whether the tmux server of a session has died: that ends the CLIs in its panes, which may have time
+// for their good-byes.
+func serverDied(s *session.Session) bool { return s.Tmux.ServerPID != 0 && !fleet.ServerLives(s) }
+
+// apply carries out what an event means.
+func (t *Track) apply(ctx context.Context, last *turn.Record, e turn.Event) error {
+	for _, action := range turn.Decide(last, e) {
+		if err := t.do(ctx, action); err != nil {
+			return fmt.Errorf("%s: %w", action.Do, err)
+		}
+	}
+	return nil
+}
+
+func (t *Track) do(ctx context.Context, action turn.Action) error {
+	switch action.Do {
+	case turn.ActStart:
+		start := *action.Start
+		start.Launch = t.Home.Getenv("PAW_LAUNCH")
+		if start.Launch == "" { // no hook told of it: it is of the launch of the turn before
+			start.Launch = launchOf(t.Home, t.S, t.W)
+		}
+		_, err := t.Begin(ctx, start)
+		return err
+	case turn.ActConversation:
+		return t.KeepConversation(ctx, action.Text)
+	case turn.ActExecute, turn.ActHold, turn.ActInput, turn.ActAnswered, turn.ActFinish, turn.ActAbort, turn.ActNote:
+	}
+	one, err := t.open()
+	if err != nil || one == nil {
+		return err
+	}
+	switch action.Do {
+	case turn.ActExecute:
+		if err := one.Joined(action.Text, action.TurnID); err != nil {
+			return err
+		}
+		t.Joined = true
+		return t.heard(ctx, action.Text)
+	case turn.ActInput:
+		return one.Input(action.Text)
+	case turn.ActAnswered:
+		return one.Resumed()
+	case turn.ActHold:
+		return t.hold(ctx, one, action.Text)
+	case turn.ActFinish:
+		_, err = t.Finish(ctx, one, action.Text)
+		return err
+	case turn.ActAbort:
+		t.Abort(ctx, one, action.Abort)
+	case turn.ActNote:
+		return one.Note(action.Text)
+	case turn.ActStart, turn.ActConversation:
+	}
+	return nil
+}
+
+// KeepConversation remembers that the agent goes on with another conversation.
+func (t *Track) KeepConversation(ctx context.Context, id string) error {
+	if id == "" || t.W.Conversation() == id {
+		return nil
+	}
+	_, err := t.Home.Update(ctx, t.S.Name, func(rec *session.Session) error {
+		if w := rec.Worktree(t.W.Agent); w != nil {
+			w.AddConversation(id)
+		}
+		return nil
+	})
+	t.W.AddConversation(id)
+	return err
+}
+
+// KeepTranscript remembers in which file the CLI keeps the agent's conversation.
+func (t *Track) KeepTranscript(ctx context.Context, path string) error {
+	_, err := t.Home.Update(ctx, t.S.Name, func(rec *session.Session) error {
+		if w := rec.Worktree(t.W.Agent); w != nil {
+			w.TranscriptPath = path
+		}
+		return nil
+	})
+	t.W.TranscriptPath = path
+	return err
+}

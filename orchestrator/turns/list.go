@@ -1,0 +1,101 @@
+package turns
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// Sequence are the turns of one agent, oldest first.
+type Sequence struct {
+	Agent string
+	Turns []Listed
+}
+
+// Listed is one turn with what git adds to its log.
+type Listed struct {
+	turn.Record
+	Tag    string // "" when it has none on its commit
+	Before string // snapshot at its begin, "" when there is none
+	After  string // snapshot at its end
+	Head   string // HEAD at its end where it has no snapshot
+	Files  *int   // changed in the turn; nil when not known
+}
+
+// Incomplete reports whether the state at the begin or the end of a closed turn is not known.
+func (l Listed) Incomplete() bool {
+	return l.State != turn.InProgress && (l.Before == "" || l.After == "")
+}
+
+// List joins log, refs and tags of one agent: two git processes, whatever
+// the number of turns.
+func List(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w session.Worktree) (Sequence, []error, error) {
+	list := Sequence{Agent: w.Agent, Turns: []Listed{}}
+	// Refs first: a tag comes after the end of its turn in the log, so that no
+	// turn is listed as tagged and not ended, whatever a hook writes meanwhile.
+	refs, err := m.Refs(ctx, tagPrefix(w.TurnSession), turn.RefPrefix(w.TurnSession))
+	if err != nil {
+		return list, nil, err
+	}
+	tags := tagsIn(refs, w.TurnSession)
+	records, problems := h.TurnDir(s.Name, w.Agent).Records()
+	if n := len(records); n > 0 && records[n-1].State == turn.InProgress {
+		records[n-1] = asStatusHasIt(h, s, w, records[n-1])
+	}
+	var pairs [][2]string
+	for _, r := range records {
+		one := Listed{
+			Record: r, Before: refs[turn.BeforeRef(w.TurnSession, r.Number)],
+			After: cmp.Or(r.Snapshot, refs[turn.TurnRef(w.TurnSession, r.Number)]), Head: refs[turn.HeadRef(w.TurnSession, r.Number)],
+		}
+		if at, there := tags[r.Number]; there {
+			if err := tagElsewhere(s, w, r.Number, at, r.CommitHash); err != nil {
+				problems = append(problems, err)
+			} else {
+				one.Tag = turn.TagName(w.TurnSession, r.Number)
+			}
+		}
+		if one.Before != "" && one.After != "" {
+			pairs = append(pairs, [2]string{one.Before, one.After})
+		}
+		list.Turns = append(list.Turns, one)
+	}
+	counts, err := m.CountChanges(ctx, pairs)
+	if err != nil {
+		return list, problems, err
+	}
+	for i := range list.Turns {
+		if n, ok := counts[[2]string{list.Turns[i].Before, list.Turns[i].After}]; ok {
+			list.Turns[i].Files = &n
+		}
+	}
+	return list, problems, nil
+}
+
+// listGrace is how long a hook may still be at work on an end before a list shows that end without it.
+const listGrace = 2 * time.Second
+
+// asStatusHasIt is the open turn of an agent that runs, as paw status shows it: the CLI's own record may know that it is
+// over, or that nobody is waited for any more.
+func asStatusHasIt(h *home.Home, s *session.Session, w session.Worktree, last turn.Record) turn.Record {
+	lock, err := h.Locks.ProbeAgent(s.Name, w.Agent)
+	if err != nil || lock.State != session.LockHeld {
+		return last
+	}
+	f := fleet.ObserveTurns(h, s, &w, lock)
+	if f.Last == nil || f.Last.Number != last.Number || !f.Visible || f.Headless {
+		return last
+	}
+	status := fleet.RunningState(f)
+	shown := *fleet.LastTurn(status, f, listGrace)
+	if shown.State == turn.InProgress && (status.State == session.StateRunning || status.State == session.StateWaitingInput) {
+		shown.Waiting, shown.Question = status.State == session.StateWaitingInput, status.Reason
+	}
+	return shown
+}

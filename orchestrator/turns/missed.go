@@ -1,0 +1,114 @@
+package turns
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"paw/orchestrator/fleet"
+	"paw/session/turn"
+)
+
+// catchUp applies what the hooks missed and the CLI's own record has: how the open turn ended, and the turns that began
+// and ended behind it. e is the report that is to be applied next, which may be the begin of the last of those turns. It
+// returns e as it is to be applied then, and the last turn as it is by now.
+func (t *Track) catchUp(ctx context.Context, last *turn.Record, e turn.Event) (*turn.Record, turn.Event, error) {
+	missed, e := t.missed(ctx, last, e)
+	for _, one := range missed {
+		if err := t.apply(ctx, last, one); err != nil {
+			return last, e, err
+		}
+		var err error
+		if last, err = t.Dir.Last(); err != nil {
+			return last, e, err
+		}
+	}
+	return last, e, nil
+}
+
+// missed are the events that catchUp applies before e.
+func (t *Track) missed(ctx context.Context, last *turn.Record, e turn.Event) ([]turn.Event, turn.Event) {
+	if last == nil || !mayBeBehind(last, e) {
+		return nil, e
+	}
+	seen := fleet.AskRecord(ctx, t.Home, t.S, t.W, last)
+	var missed []turn.Event
+	ends := e.Kind == turn.KindPrompt || e.Kind == turn.KindSessionEnd || len(seen.Later) > 0
+	goesOn := e.TurnID != "" && e.TurnID == last.TurnID && seen.Busy
+	if last.State == turn.InProgress && seen.Ended != nil && ends && !goesOn {
+		missed = append(missed, *seen.Ended)
+	}
+	later := seen.Later
+	if e.Kind == turn.KindPrompt {
+		later, e = reported(later, e)
+		e = joining(last, seen.Joined, e)
+	}
+	missed = append(missed, later...)
+	if n := len(missed); n > 0 && e.Kind == turn.KindSessionEnd && missed[n-1].Kind != turn.KindEnd && missed[n-1].Kind != turn.KindPrompt {
+		// A CLI that leaves may have been cut in the turn, whatever its record makes of it: then only a good end counts.
+		missed = missed[:n-1]
+	}
+	return missed, e
+}
+
+// mayBeBehind tells whether a report can come after something that no hook told: the begin of a turn, the end of the CLI,
+// or the event of a turn that nobody knows.
+func mayBeBehind(last *turn.Record, e turn.Event) bool {
+	switch e.Kind {
+	case turn.KindPrompt, turn.KindSessionEnd:
+		return true
+	case turn.KindEnd, turn.KindError, turn.KindInput, turn.KindAnswered, turn.KindTool:
+		return e.TurnID != "" && e.TurnID != last.TurnID
+	case turn.KindSessionStart, turn.KindInterrupt:
+	}
+	return false
+}
+
+// reported takes the prompt that a report is about from the end of what the CLI's record has: it is reported after all.
+// The record knows better by which id the CLI will call the turn at its end.
+func reported(later []turn.Event, e turn.Event) ([]turn.Event, turn.Event) {
+	n := len(later)
+	if n == 0 || later[n-1].Kind != turn.KindPrompt || !samePrompt(later[n-1].Prompt, e.Prompt) {
+		return later, e
+	}
+	e.Queued, e.TurnID = e.Queued || later[n-1].Queued, cmp.Or(later[n-1].TurnID, e.TurnID)
+	return later[:n-1], e
+}
+
+// joining is the report of a prompt that the open turn has taken already: of the one that it began with it means nothing,
+// any other joins it.
+func joining(last *turn.Record, joined string, e turn.Event) turn.Event {
+	switch {
+	case last.State != turn.InProgress || joined == "" || !samePrompt(joined, e.Prompt):
+	case last.Follows && len(last.OlderIDs) == 0 && samePrompt(last.Prompt, e.Prompt):
+		return turn.Event{}
+	default:
+		e.Queued, e.TurnID = true, last.TurnID
+	}
+	return e
+}
+
+func samePrompt(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) }
+
+// TakeMissed applies what the CLI's own record tells of the last turn and of those behind it, where no report of its
+// own does.
+func (t *Track) TakeMissed(ctx context.Context) error {
+	last, err := t.Dir.Last()
+	if err != nil || last == nil {
+		return err
+	}
+	seen := fleet.AskRecord(ctx, t.Home, t.S, t.W, last)
+	missed := seen.Later
+	if last.State == turn.InProgress && seen.Ended != nil {
+		missed = append([]turn.Event{*seen.Ended}, missed...)
+	}
+	for _, one := range missed {
+		if err := t.apply(ctx, last, one); err != nil {
+			return err
+		}
+		if last, err = t.Dir.Last(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

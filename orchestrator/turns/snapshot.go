@@ -1,0 +1,56 @@
+package turns
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"paw/session/turn"
+)
+
+// snapshotBefore saves the worktree at the begin of turn n, see snapshot. The claim
+// of the number keeps HEAD.
+func (t *Track) snapshotBefore(ctx context.Context, n int) (note string) {
+	_, note = t.snapshot(ctx, turn.BeforeRef(t.W.TurnSession, n), fmt.Sprintf("paw: %s before turn %d", t.W.Agent, n))
+	return note
+}
+
+// snapshotAfter saves the worktree at the end of turn n, see snapshot. Without a
+// snapshot a ref of another name keeps HEAD.
+func (t *Track) snapshotAfter(ctx context.Context, n int, how string) (commit, note string) {
+	commit, note = t.snapshot(ctx, turn.TurnRef(t.W.TurnSession, n), fmt.Sprintf("paw: %s after turn %d%s", t.W.Agent, n, how))
+	if commit != "" {
+		return commit, note
+	}
+	head, err := t.head(ctx)
+	if err == nil {
+		_, err = t.M.CreateRef(ctx, turn.HeadRef(t.W.TurnSession, n), head)
+	}
+	if err != nil {
+		note += fmt.Sprintf(" (%v)", err)
+	}
+	return "", note
+}
+
+// snapshot saves the worktree within the budget. Beyond it, or when it fails, there
+// is none, and the note says why: HEAD in its place would look like all there was.
+func (t *Track) snapshot(ctx context.Context, ref, message string) (commit, note string) {
+	s, err := t.M.SnapshotWithin(ctx, t.W.WorktreePath, ref, message, t.scratch(), t.budget)
+	if err == nil {
+		if len(s.NotSaved) > 0 {
+			note = "not in the snapshot: " + strings.Join(s.NotSaved, ", ")
+		}
+		return s.Commit, note
+	}
+	return "", fmt.Sprintf("no snapshot: %v", err)
+}
+
+// scratch is where the scratch index of the agent's snapshots is kept.
+func (t *Track) scratch() string {
+	return filepath.Join(t.Home.StateDir(t.S.Name, t.W.Agent), "snapshot")
+}
+
+func (t *Track) head(ctx context.Context) (string, error) {
+	return t.M.WorktreeHead(ctx, t.W.WorktreePath)
+}

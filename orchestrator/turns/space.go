@@ -1,0 +1,157 @@
+package turns
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"paw/orchestrator/home"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// Space is which turn sessions a repository has, and whose they are as far as anybody can tell.
+type Space struct {
+	Tagged map[string]bool   // that have tags
+	hidden map[string]bool   // that have refs which only paw makes, or a worktree now
+	owner  map[string]string // session of a turn session
+	logged map[string][]string
+
+	Branches map[string]string // refs of the branches that paw named
+}
+
+// Earlier is what there is of sessions of one name, by agent.
+type Earlier struct {
+	Here      []string // of this home, in the repository
+	Elsewhere []string // of this home, in another repository: there is nothing but a log
+	Fetched   []string // tags that came from another clone
+	Stranger  []string // made in the repository by a paw of another home
+}
+
+// numberedName is what follows "shop_" in the turn sessions of shop_2, the name that a second session of shop gets.
+var numberedName = regexp.MustCompile(`^[0-9]+_`)
+
+// loggedSessions are the sessions that have turn logs, of any repository, with their agents. Unlike the names of tags the
+// folders tell session and agent apart.
+func loggedSessions(h *home.Home) map[string][]string {
+	logged := map[string][]string{}
+	entries, _ := os.ReadDir(h.Paths.TurnsDir())
+	for _, e := range entries {
+		agents, _ := os.ReadDir(filepath.Join(h.Paths.TurnsDir(), e.Name()))
+		for _, agent := range agents {
+			logged[e.Name()] = append(logged[e.Name()], agent.Name())
+		}
+	}
+	return logged
+}
+
+// SpaceOf looks at tags, hidden refs and worktrees of a repository and at records and logs of this home.
+func SpaceOf(ctx context.Context, h *home.Home, repository worktree.Repository) (Space, error) {
+	space := Space{hidden: map[string]bool{}, owner: map[string]string{}, logged: loggedSessions(h)}
+	var err error
+	if space.Tagged, err = taken(ctx, h, repository.CommonDir); err != nil {
+		return space, err
+	}
+	// An empty directory becomes a repository only when nothing is refused any more.
+	if _, err := os.Lstat(repository.CommonDir); err == nil {
+		m := h.Manager(repository)
+		if err := space.addHidden(ctx, m); err != nil {
+			return space, err
+		}
+		if space.Branches, err = m.Refs(ctx, "refs/heads/"+home.BranchPrefix); err != nil {
+			return space, err
+		}
+	}
+	for sessionName, agents := range space.logged {
+		for _, agent := range agents {
+			space.owner[sessionName+"_"+agent] = sessionName
+		}
+	}
+	records, _, _ := h.Store.List()
+	for _, s := range records {
+		for _, w := range s.Worktrees {
+			space.owner[w.TurnSession] = s.Name
+		}
+	}
+	return space, nil
+}
+
+// addHidden adds what paws of any home have made in a repository.
+func (space Space) addHidden(ctx context.Context, m worktree.Manager) error {
+	refs, err := m.Refs(ctx, turn.HiddenPrefix)
+	if err != nil {
+		return err
+	}
+	for ref := range refs {
+		if turnSession, _, ok := strings.Cut(strings.TrimPrefix(ref, turn.HiddenPrefix), "/"); ok {
+			space.hidden[turnSession] = true
+		}
+	}
+	entries, err := m.List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		owner, ours := strings.CutPrefix(e.LockReason, home.OwnerPrefix)
+		owner, _, _ = strings.Cut(owner, " ")
+		if sessionName, agent, ok := strings.Cut(owner, "/"); ours && ok {
+			space.hidden[sessionName+"_"+agent], space.owner[sessionName+"_"+agent] = true, sessionName
+		}
+	}
+	return nil
+}
+
+// Of finds what sessions of a name left. The names of tags do not tell session and agent apart: afk-a_b_c-1 may be of a_b
+// or of a. Where nobody knows the owner, the rest of the name is taken for an agent's, unless it is the number of a
+// second session.
+func (space Space) Of(name string) Earlier {
+	var found Earlier
+	for _, agent := range space.logged[name] {
+		if turnSession := name + "_" + agent; space.Tagged[turnSession] || space.hidden[turnSession] {
+			found.Here = append(found.Here, agent)
+		} else {
+			found.Elsewhere = append(found.Elsewhere, agent)
+		}
+	}
+	all := maps.Clone(space.Tagged)
+	maps.Copy(all, space.hidden)
+	for _, turnSession := range slices.Sorted(maps.Keys(all)) {
+		agent, ok := strings.CutPrefix(turnSession, name+"_")
+		owner := space.owner[turnSession]
+		switch {
+		case !ok || agent == "" || slices.Contains(space.logged[name], agent):
+		case owner != "" && owner != name || owner == "" && numberedName.MatchString(agent):
+		case space.hidden[turnSession]:
+			found.Stranger = append(found.Stranger, agent)
+		default:
+			found.Fetched = append(found.Fetched, agent)
+		}
+	}
+	return found
+}
+
+// Agents are the names of agents of a session that have left anything: another agent of that name would get their turns.
+func (space Space) Agents(sessionName string) map[string]bool {
+	agents := map[string]bool{}
+	for _, left := range []map[string]bool{space.Tagged, space.hidden} {
+		for turnSession := range left {
+			if agent, ok := strings.CutPrefix(turnSession, sessionName+"_"); ok {
+				agents[agent] = true
+			}
+		}
+	}
+	for _, agent := range space.logged[sessionName] {
+		agents[agent] = true
+	}
+	return agents
+}
+
+// InRepository are the agents whose tags or hidden refs the repository has.
+func (e Earlier) InRepository() []string { return slices.Concat(e.Here, e.Fetched, e.Stranger) }
+
+// Any reports whether the name is taken by turns.
+func (e Earlier) Any() bool { return len(e.InRepository())+len(e.Elsewhere) > 0 }

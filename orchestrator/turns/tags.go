@@ -1,0 +1,114 @@
+package turns
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// tagged tells whether turn n has a tag already.
+func (t *Track) tagged(ctx context.Context, n int) (bool, error) {
+	tags, err := Tags(ctx, t.M, t.W.TurnSession)
+	return slices.Contains(tags, n), err
+}
+
+// Tags are the numbers of the turn tags of one turn session, read without git where refs are files.
+func Tags(ctx context.Context, m worktree.Manager, turnSession string) ([]int, error) {
+	numbers, ok, err := worktree.TurnTags(m.Repository.CommonDir)
+	if err != nil || ok {
+		return numbers[turnSession], err
+	}
+	refs, err := m.Refs(ctx, tagPrefix(turnSession))
+	return slices.Collect(maps.Keys(tagsIn(refs, turnSession))), err
+}
+
+// tagPrefix is what the tags of a turn session begin with.
+func tagPrefix(turnSession string) string { return "refs/tags/afk-" + turnSession + "-" }
+
+// tagsIn picks the turn tags of one turn session out of refs: what each is on, by number.
+func tagsIn(refs map[string]string, turnSession string) map[int]string {
+	found := map[int]string{}
+	for ref, oid := range refs {
+		if name, n, ok := turn.ParseTag(strings.TrimPrefix(ref, "refs/tags/")); ok && name == turnSession {
+			found[n] = oid
+		}
+	}
+	return found
+}
+
+// tagElsewhere is what is wrong with a tag that is there, nil when it is on the commit that its turn ended on.
+func tagElsewhere(s *session.Session, w session.Worktree, n int, at, commit string) error {
+	name := turn.TagName(w.TurnSession, n)
+	switch {
+	case at == commit:
+		return nil
+	case commit == "":
+		return fault.New(fault.Failed, "%s: turn %d: tag %s is on %.12s, and the turn has not finished", w.Agent, n, name, at).
+			Hint("git -C %s tag -d %s", fault.Quote(s.GitCommonDir), name)
+	}
+	return fault.New(fault.Failed, "%s: turn %d: tag %s is on %.12s, not on its commit %.12s", w.Agent, n, name, at, commit).
+		Hint("git -C %s update-ref %s %s %s", fault.Quote(s.GitCommonDir), turn.TagRef(w.TurnSession, n), commit, at)
+}
+
+// ErrNameTaken is the cause of a refusal because another session, of another user
+// or of before, has turns under the same name in the repository.
+var ErrNameTaken = errors.New("the name is taken in this repository")
+
+// Own reports whether the turns under the name of an agent are those of s,
+// and not of another user's session of the same name.
+func Own(ctx context.Context, m worktree.Manager, s *session.Session, agentName string) (bool, error) {
+	ref := turn.OwnerRef(s.Name + "_" + agentName)
+	known, err := m.Refs(ctx, ref)
+	if err != nil || known[ref] == "" {
+		return true, err
+	}
+	owner, err := m.KeepBlob(ctx, home.OwnerOf(s, ""))
+	return known[ref] == owner, err
+}
+
+// taken are the turn sessions that have tags already: their names
+// cannot be used again, or turns of two sessions would be mixed.
+func taken(ctx context.Context, h *home.Home, commonDir string) (map[string]bool, error) {
+	numbers, ok, err := worktree.TurnTags(commonDir)
+	if err != nil && !errors.Is(err, worktree.ErrNotRepository) {
+		return nil, err
+	}
+	if err == nil && !ok {
+		numbers = ListTags(ctx, h, commonDir)
+	}
+	taken := map[string]bool{}
+	for name := range numbers {
+		taken[name] = true
+	}
+	return taken, nil
+}
+
+// ListTags asks git for the turn tags of a repository whose refs are not files.
+func ListTags(ctx context.Context, h *home.Home, commonDir string) map[string][]int {
+	numbers := map[string][]int{}
+	repository, err := worktree.Discover(commonDir)
+	if err != nil {
+		return numbers
+	}
+	refs, err := h.Manager(repository).Refs(ctx, "refs/tags/afk-")
+	if err != nil {
+		return numbers
+	}
+	for ref := range refs {
+		if name, n, ok := turn.ParseTag(ref[len("refs/tags/"):]); ok {
+			numbers[name] = append(numbers[name], n)
+		}
+	}
+	for name := range numbers {
+		slices.Sort(numbers[name])
+	}
+	return numbers
+}

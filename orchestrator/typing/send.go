@@ -1,0 +1,179 @@
+package typing
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/orchestrator/turns"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// confirmPatience is how long send waits for the event that says that the prompt arrived, and for a second Enter to help.
+const confirmPatience = 5 * time.Second
+
+// Sent is how a prompt arrived.
+type Sent struct {
+	Agent  string
+	Turn   int  // number of the turn it started or joined, 0 when not known
+	Queued bool // it joined a turn that was running
+	// Dropped is how many control characters were left out of it: a terminal would take them for keys.
+	Dropped int
+}
+
+// Send types a prompt, waits until the CLI takes it where that is asked for,
+// and returns how it arrived.
+func Send(ctx context.Context, h *home.Home, s *session.Session, agentName, prompt string, wait bool) (*Sent, error) {
+	w, err := home.AgentNamed(s, agentName)
+	if err != nil {
+		return nil, err
+	}
+	h, err = h.ConfiguredFor(s)
+	if err != nil {
+		return nil, err
+	}
+	cli, _, err := h.CLIOf(w)
+	if err != nil {
+		return nil, err
+	}
+	t, err := typistFor(h, s, w, cli, prompt)
+	if err != nil {
+		return nil, fault.New(fault.Usage, "%w", err)
+	}
+	unlock, err := Lock(ctx, h, s, w)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	// Whoever typed before may have begun the conversation that the prompt is looked for in.
+	if t.s, err = h.Load(s.Name); err != nil {
+		return nil, err
+	}
+	if t.w, err = home.AgentNamed(t.s, agentName); err != nil {
+		return nil, err
+	}
+	if err := t.await(ctx); err != nil {
+		return nil, err
+	}
+	own := cli.Facts().Turns == fleet.TurnsOfPaw
+	if own {
+		if err := turns.BeginOwn(ctx, h, t.s, t.w, t.prompt); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.paste(ctx); err != nil {
+		return nil, err
+	}
+	if err := t.enter(ctx); err != nil {
+		return nil, err
+	}
+	sent := &Sent{Agent: agentName, Dropped: t.dropped}
+	if own || !wait {
+		return sent, nil
+	}
+	return sent, t.confirm(ctx, sent)
+}
+
+// Lock waits until no other paw types a prompt into the pane of the agent.
+func Lock(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, home.LockWait)
+	defer cancel()
+	unlock, err = h.Locks.Prompt(ctx, s.Name, w.Agent)
+	if err != nil {
+		return nil, h.RecordError(s.Name, err)
+	}
+	return unlock, nil
+}
+
+// confirm waits for the start event or, while a turn runs, for another sign that the CLI took the prompt; when nothing
+// comes, Enter may have been lost and is pressed once more. A prompt that arrived as another one did not arrive.
+func (t *typist) confirm(ctx context.Context, sent *Sent) error {
+	for try := range 2 {
+		for deadline := t.home.Now().Add(confirmPatience + t.long); t.home.Now().Before(deadline) && ctx.Err() == nil; {
+			if t.arrived(ctx, sent) {
+				return nil
+			}
+			if one := t.otherTurn(); one != nil && t.holds(one.Prompt) {
+				return t.arrivedAs(one)
+			}
+			home.Sleep(ctx, 20*time.Millisecond)
+		}
+		if t.heard {
+			return nil // what its turn is nobody knows
+		}
+		if try == 0 && ctx.Err() == nil && (!t.ready.Box || !t.isEmpty(ctx)) {
+			if err := t.enter(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if one := t.otherTurn(); one != nil {
+		return t.arrivedAs(one)
+	}
+	return t.unconfirmed("the prompt was typed, but nothing says that it arrived")
+}
+
+// arrived reports whether the prompt arrived as it was sent, and writes into sent how.
+func (t *typist) arrived(ctx context.Context, sent *Sent) bool {
+	for _, one := range t.newTurns() {
+		if t.before.is(one.Prompt) {
+			sent.Turn = one.Number
+			return true
+		}
+	}
+	kept, queued := t.before.taken() || t.taken(ctx), t.before.Queued()
+	if queued && !t.before.open { // its turn is about to be reported
+		t.heard = true
+		return false
+	}
+	if queued || kept && stillRuns(ctx, t.home, t.s, t.w, t.before.number) {
+		sent.Turn, sent.Queued = t.before.number, true
+		return true
+	}
+	return false
+}
+
+// newTurns are those that began since the prompt was typed.
+func (t *typist) newTurns() []turn.Record {
+	dir := t.home.TurnDir(t.s.Name, t.w.Agent)
+	if last, err := dir.Last(); err != nil || last == nil || last.Number <= t.before.number {
+		return nil
+	}
+	records, _ := dir.Records()
+	return slices.DeleteFunc(records, func(r turn.Record) bool { return r.Number <= t.before.number })
+}
+
+// otherTurn is the newest turn that began with another prompt of the user instead, nil for none.
+func (t *typist) otherTurn() *turn.Record {
+	for _, one := range slices.Backward(t.newTurns()) {
+		if one.Type == turn.TypePrompt && !t.before.is(one.Prompt) {
+			return &one
+		}
+	}
+	return nil
+}
+
+// arrivedAs is the error for a prompt that became another one.
+func (t *typist) arrivedAs(one *turn.Record) error {
+	return t.unconfirmed("the prompt did not arrive as it was sent: that of turn %d is another one, %s", one.Number, difference(t.cli.Canonical(one.Prompt), t.before.prompt))
+}
+
+// String says in one line what happened.
+func (s *Sent) String() string {
+	text := fmt.Sprintf("%s: sent", s.Agent)
+	switch {
+	case s.Queued:
+		text = fmt.Sprintf("%s: queued while turn %d runs", s.Agent, s.Turn)
+	case s.Turn > 0:
+		text = fmt.Sprintf("%s: turn %d started", s.Agent, s.Turn)
+	}
+	if s.Dropped > 0 {
+		text += fmt.Sprintf(" (without %s)", fault.Counted(s.Dropped, "control character"))
+	}
+	return text
+}

@@ -1,0 +1,316 @@
+package typing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/tmux"
+)
+
+// How long a typist waits: for a CLI that starts or is busy to show its input box, for text that stands in it to turn
+// out to be the CLI's own, for a paste to be shown, and how many bytes of one a CLI takes in a second at least.
+const (
+	readyPatience  = 60 * time.Second
+	youngPatience  = 30 * time.Second // after its launch a CLI's box may go away again
+	filledPatience = 3 * time.Second
+	pastePatience  = 10 * time.Second
+	clearPatience  = 5 * time.Second
+	bytesASecond   = 10_000
+)
+
+// typist types one prompt into the pane of an agent, and is the only one who types. It looks that the CLI shows its input
+// box and that this is empty, pastes, looks that nothing else stands there, presses Enter and sees that the prompt
+// arrives as it was sent. Whoever has one holds the agent's prompt lock.
+type typist struct {
+	home   *home.Home
+	s      *session.Session
+	w      *session.Worktree
+	cli    agent.CLI
+	ready  agent.Ready
+	client *tmux.Client
+
+	prompt  string // that is to arrive
+	text    string // that is typed, so that the CLI takes it for a prompt
+	dropped int    // how many characters the prompt had that no terminal takes
+
+	pane   string
+	young  bool // the CLI was launched just now
+	before Arrival
+	heard  bool          // the CLI's own record has the prompt, and no turn began with it yet
+	filled bool          // the box was seen empty before the paste, and filled after it
+	long   time.Duration // what the CLI may need more than usual, for a long text
+}
+
+// typistFor says, before anything else is looked at, whether a prompt can be typed: the error is an agent.PromptError.
+func typistFor(h *home.Home, s *session.Session, w *session.Worktree, cli agent.CLI, prompt string) (*typist, error) {
+	t := &typist{home: h, s: s, w: w, cli: cli, ready: cli.Ready(), client: h.TmuxFor(s)}
+	t.prompt, t.dropped = agent.Typable(prompt)
+	if strings.TrimSpace(t.prompt) == "" {
+		return nil, &agent.PromptError{CLI: w.Agent, Reason: "the prompt is empty"}
+	}
+	var err error
+	t.text, err = cli.Literal(t.prompt)
+	return t, err
+}
+
+// await waits until the CLI takes a prompt. It refuses what would not be taken for one.
+func (t *typist) await(ctx context.Context) error {
+	deadline := t.home.Now().Add(readyPatience)
+	var empty, filled time.Time // since when
+	for {
+		box, err := t.look(ctx)
+		if err != nil {
+			return err
+		}
+		now := t.home.Now()
+		if box.Box != agent.BoxEmpty {
+			empty = time.Time{}
+		} else if empty.IsZero() {
+			empty = now
+		}
+		if !empty.IsZero() && (!t.young || now.Sub(empty) >= t.ready.Steady) {
+			return nil
+		}
+		switch {
+		case box.Box != agent.BoxFilled:
+			filled = time.Time{}
+		case filled.IsZero():
+			filled = now
+		case now.Sub(filled) > filledPatience:
+			return t.refusal("its input box has text that is not paw's%s", quoted(box.Draft))
+		}
+		if now.After(deadline) || ctx.Err() != nil {
+			if t.ready.Box {
+				return t.refusal("does not show its input box")
+			}
+			return t.unconfirmed("did not get ready for input")
+		}
+		home.Sleep(ctx, 50*time.Millisecond)
+	}
+}
+
+// look says whether the CLI takes a prompt now: then the box is empty, also that of a CLI whose box nobody knows. It takes
+// out of the box what the CLI put back there itself.
+func (t *typist) look(ctx context.Context) (agent.Screen, error) {
+	f, err := fleet.Observe(ctx, t.home, t.s)
+	if err != nil {
+		return agent.Screen{}, err
+	}
+	a := f.Agent(t.w.Agent)
+	if a == nil || a.Lock.State != session.LockHeld || a.Pane == nil || a.Pane.Dead {
+		return agent.Screen{}, fault.New(fault.Failed, "%s: does not run", t.w.Agent).Hint("paw recover %s", t.s.Name)
+	}
+	t.pane, t.young = a.Pane.ID, f.Now.Sub(a.Lock.Holder.At) < youngPatience
+	if state := fleet.WithTurnState(session.Observe(f.Evidence(*a)), a.Turns); state.State == session.StateWaitingInput {
+		return agent.Screen{}, t.refusal("%s, a prompt would be taken for it", fleet.WaitsFor(state))
+	}
+	box, err := t.screen(ctx)
+	switch {
+	case err != nil:
+		return box, home.TmuxError(err)
+	case box.Dialog != "":
+		return box, t.refusal("%s, a prompt would be taken for it", fleet.WaitsFor(session.AgentStatus{Reason: box.Dialog}))
+	case t.ready.Event && a.Turns.HooksSeen.IsZero():
+		return agent.Screen{}, nil // the box is drawn before it takes anything
+	case !t.ready.Box: // nothing tells
+		return agent.Screen{Box: agent.BoxEmpty}, nil
+	case box.Box == agent.BoxFilled && t.putBack(a, box.Draft):
+		return t.clear(ctx)
+	}
+	return box, nil
+}
+
+// screen is what the CLI shows, as far as it is known.
+func (t *typist) screen(ctx context.Context) (agent.Screen, error) {
+	if !t.ready.Box {
+		return agent.Screen{}, nil
+	}
+	shot, err := t.client.Screenshot(ctx, t.pane)
+	if err != nil {
+		return agent.Screen{}, err
+	}
+	return t.cli.Screen(agent.Screenshot(shot)), nil
+}
+
+// putBack reports whether a text in the box is the prompt of the last turn. Some CLIs put a prompt back that is stopped
+// before the first word of the answer, and codex one that it got before it had drawn the end of the turn before.
+func (t *typist) putBack(a *fleet.Agent, draft string) bool {
+	last := a.Turns.Last
+	return t.ready.Clear != "" && draft != "" && last != nil && squeezed(draft) == squeezed(t.cli.Canonical(last.Prompt))
+}
+
+// clear empties the box and says what it is like then. It presses few keys at a time: a CLI takes many that come at once
+// for a paste.
+func (t *typist) clear(ctx context.Context) (agent.Screen, error) {
+	keys := slices.Repeat([]string{t.ready.Clear}, 8)
+	for end := t.home.Now().Add(clearPatience); !t.isEmpty(ctx) && t.home.Now().Before(end) && ctx.Err() == nil; {
+		if err := t.client.Press(ctx, t.pane, keys...); err != nil {
+			return agent.Screen{}, home.TmuxError(err)
+		}
+		home.Sleep(ctx, 100*time.Millisecond)
+	}
+	return t.screen(ctx)
+}
+
+// paste puts the prompt into the box and waits until it is shown there. A CLI that draws its box before it reads, as
+// gemini does when it takes up a conversation, loses what comes too early: where the box stays empty the prompt is typed
+// once more, and enter sees it if both come in the end. The error is ErrNotTyped when nothing has reached the pane.
+func (t *typist) paste(ctx context.Context) error {
+	t.before = Expect(ctx, t.home, t.s, t.w, t.cli, t.prompt)
+	t.long = time.Duration(len(t.text)/bytesASecond) * time.Second
+	wasEmpty := t.isEmpty(ctx)
+	if err := t.strokes(ctx); err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	if t.filled = wasEmpty && t.awaitFilled(ctx); wasEmpty && !t.filled && t.ready.Box {
+		if err := t.strokes(ctx); err != nil {
+			return err
+		}
+		t.filled = t.awaitFilled(ctx)
+	}
+	home.Sleep(ctx, t.ready.Settle)
+	return nil
+}
+
+// awaitFilled reports whether an empty box comes to show text. A screen without a box counts only when it stays: a CLI may
+// be drawing itself anew, with an empty box in the end.
+func (t *typist) awaitFilled(ctx context.Context) bool {
+	now := t.home.Now()
+	end, boxed := now.Add(pastePatience+t.long), now
+	for ; now.Before(end); now = t.home.Now() {
+		box, err := t.screen(ctx)
+		switch {
+		case err == nil && box.Box == agent.BoxEmpty:
+			boxed = now
+		case err == nil && box.Box == agent.BoxFilled, box.Dialog != "", now.Sub(boxed) > filledPatience:
+			return true
+		}
+		home.Sleep(ctx, 20*time.Millisecond)
+	}
+	return false
+}
+
+// strokes types the prompt. Who gives up while a long text is being typed gets it taken out again; after that the prompt
+// is on its way.
+func (t *typist) strokes(ctx context.Context) error {
+	shot, err := t.client.Screenshot(ctx, t.pane)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNotTyped, home.TmuxError(err))
+	}
+	for i, part := range t.cli.Pastes(t.text, shot.Height) {
+		if i > 0 && ctx.Err() != nil {
+			return t.takeOut(context.WithoutCancel(ctx))
+		}
+		if err := t.client.Paste(context.WithoutCancel(ctx), t.pane, part); err != nil {
+			if i == 0 && (errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrNotFound)) {
+				return fmt.Errorf("%w: %w", ErrNotTyped, err)
+			}
+			return home.TmuxError(err)
+		}
+	}
+	return nil
+}
+
+// takeOut takes a part of the prompt out of the box again.
+func (t *typist) takeOut(ctx context.Context) error {
+	if t.ready.Clear != "" {
+		if box, err := t.clear(ctx); err == nil && box.Box == agent.BoxEmpty {
+			return fault.New(fault.Interrupted, "%s: the prompt was not sent", t.w.Agent)
+		}
+	}
+	return fault.New(fault.Interrupted, "%s: the prompt was not sent; a part of it stands in its input box", t.w.Agent).Hint("paw attach %s %s", t.s.Name, t.w.Agent)
+}
+
+// enter presses Enter, unless the CLI has begun to ask something, or something else than the prompt stands in its box.
+func (t *typist) enter(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	f, err := fleet.Observe(ctx, t.home, t.s)
+	if err != nil {
+		return err
+	}
+	a := f.Agent(t.w.Agent)
+	box, err := t.screen(ctx)
+	if err != nil {
+		return home.TmuxError(err)
+	}
+	asks := a != nil && fleet.WithTurnState(session.Observe(f.Evidence(*a)), a.Turns).State == session.StateWaitingInput
+	switch {
+	case asks || box.Dialog != "":
+		return t.unconfirmed("asks you something since the prompt was typed, which was not sent")
+	case box.Box == agent.BoxEmpty && t.ready.Box:
+		return t.unconfirmed("the prompt was typed, and its input box stays empty")
+	case t.notAlone(box.Draft):
+		return t.unconfirmed("the prompt was typed, and not sent: there is other text in its input box%s", quoted(box.Draft))
+	}
+	if err := t.client.Press(ctx, t.pane, "Enter"); err != nil {
+		return home.TmuxError(err)
+	}
+	return nil
+}
+
+// notAlone reports whether a text that stands in the box is more than the prompt. A text that does not hold the prompt is
+// a place that stands for it, or a part.
+func (t *typist) notAlone(draft string) bool {
+	return t.holds(draft) && squeezed(t.cli.Canonical(draft)) != squeezed(t.before.prompt)
+}
+
+// holds reports whether the prompt is in a text.
+func (t *typist) holds(text string) bool {
+	return strings.Contains(squeezed(t.cli.Canonical(text)), squeezed(t.before.prompt))
+}
+
+// taken reports whether a CLI that tells it in no other way took what was in the box.
+func (t *typist) taken(ctx context.Context) bool { return t.ready.Silent && t.filled && t.isEmpty(ctx) }
+
+// isEmpty reports whether the screen shows an empty box. Of some CLIs no screen does.
+func (t *typist) isEmpty(ctx context.Context) bool {
+	box, err := t.screen(ctx)
+	return err == nil && box.Box == agent.BoxEmpty
+}
+
+// refusal is an error of a typist who has typed nothing.
+func (t *typist) refusal(format string, args ...any) *fault.Error {
+	return fault.New(fault.Refused, "%s: %s", t.w.Agent, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.s.Name, t.w.Agent)
+}
+
+// unconfirmed is an error of one who has typed, or who cannot say.
+func (t *typist) unconfirmed(format string, args ...any) *fault.Error {
+	return fault.New(fault.Unconfirmed, "%s: %s", t.w.Agent, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.s.Name, t.w.Agent)
+}
+
+// quoted is a text for the end of a message, none for none.
+func quoted(text string) string {
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf(": %q", clipped(text, 200))
+}
+
+// clipped is the begin of a text, of so many characters at most.
+func clipped(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "..."
+	}
+	return text
+}
+
+// squeezed is a text without blanks: a screen does not tell where a line was too long for it and where it ended.
+func squeezed(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
