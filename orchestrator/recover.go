@@ -170,7 +170,6 @@ func recoverSession(ctx context.Context, h *home.Home, s *session.Session, o Rec
 	if err != nil {
 		return Recovered{}, h.RecordError(s.Name, err)
 	}
-	family.WatchWaits(ctx, h, s, family.OwedIn(waits))
 	return Recovered{Session: s, Results: append(finished, family.WithWaits(results, waits)...)}, nil
 }
 

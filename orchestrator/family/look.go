@@ -27,9 +27,13 @@ var needed = []string{
 	"HOME", "PATH", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "TMPDIR",
 }
 
-// WatchWaits has tmux let somebody look at what the parents in a session wait for, every few seconds and for as long as
+// watchWaits has tmux let somebody look at what the parents in a session wait for, every few seconds and for as long as
 // they wait. No process of paw stays for that. Where tmux does not do it, the next command or event finds an end.
-func WatchWaits(ctx context.Context, h *home.Home, s *session.Session, parents []string) {
+func watchWaits(ctx context.Context, h *home.Home, s *session.Session, parents []string) {
+	if h.Watcher != nil {
+		h.Watcher(parents)
+		return
+	}
 	f, err := fleet.Observe(ctx, h, s)
 	if err != nil || f.TmuxID == "" {
 		return

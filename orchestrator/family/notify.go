@@ -40,11 +40,7 @@ func Notify(ctx context.Context, h *home.Home, o WaitOptions) (*Notified, error)
 	if err := home.RequireWritable(w, h.OwnDirs(), nil, ""); err != nil {
 		return nil, err
 	}
-	notified, err := notify(ctx, h, s, w, o, fleet.AskTmux(h))
-	if err == nil {
-		WatchWaits(ctx, h, s, []string{w.Agent})
-	}
-	return notified, err
+	return notify(ctx, h, s, w, o, fleet.AskTmux(h))
 }
 
 // notify is Notify for an agent; ask lists the panes.
@@ -76,6 +72,7 @@ func notify(ctx context.Context, h *home.Home, s *session.Session, w *session.Wo
 	if err != nil {
 		return nil, h.RecordError(s.Name, err)
 	}
+	watchWaits(ctx, h, s, []string{w.Agent})
 	// Looked at after that was recorded: the hook of an end before it found nothing.
 	if last, err := h.TurnDir(s.Name, w.Agent).Last(); err != nil || last == nil || last.State != turn.InProgress || family.Parent.TurnsUnseen {
 		claim(h, s.Name, w.Agent, live.Claim{}) // no end of a turn will

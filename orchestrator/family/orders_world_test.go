@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -27,8 +28,9 @@ import (
 	"paw/tmux"
 )
 
-// family is a parent with children whose CLIs are played by the test. Record, turn logs and locks are real files; paw's
-// part is the code that hooks and commands run, one process after the other, each of which may be killed after a step.
+// family is a parent with children whose CLIs and tmux are played by the test. Record, turn logs, locks and the
+// repository are real; paw's part is the code that hooks and commands run, one process after the other, each of which may
+// be killed after a step.
 type family struct {
 	tb      testing.TB
 	p       *home.Home
@@ -41,6 +43,7 @@ type family struct {
 	killed  []string   // steps after which one was
 	between func()     // happens right after the record of a delivery, once
 	late    bool       // CLIs begin a turn only some time after its prompt was typed
+	watched []string   // parents at whom tmux lets somebody look every few seconds
 
 	typed   map[string]int // how often a prompt was typed, by the id of its wait
 	told    map[string]int // how often the parent was told of "child/turn outcome"
@@ -56,6 +59,7 @@ type playedCLI struct {
 	generation int
 	launched   time.Time
 	reported   bool     // a hook has reported its last end, to the end
+	fresh      bool     // it has ended a turn, or died in one, since its parent was launched
 	asks       bool     // it shows a dialog
 	typed      []string // what was typed and not taken yet
 }
@@ -75,6 +79,7 @@ const (
 func newFamily(tb testing.TB, children ...string) *family {
 	tb.Helper()
 	dir := shortestDir(tb)
+	repository, shared := smallRepository(tb, dir)
 	f := &family{
 		tb: tb, clis: map[string]*playedCLI{}, names: append([]string{parentName}, children...),
 		clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), typed: map[string]int{}, told: map[string]int{},
@@ -82,15 +87,20 @@ func newFamily(tb testing.TB, children ...string) *family {
 	paths := config.Paths{StateDir: dir, SessionsDir: filepath.Join(dir, "sessions")}
 	f.p = &home.Home{
 		Paths: paths, Locks: session.Locks{Dir: paths.LocksDir()}, CLIs: agent.New(nil), Now: f.now, Step: f.step,
-		Store: session.Store{Dir: paths.SessionsDir, LocksDir: paths.LocksDir()},
+		Store:    session.Store{Dir: paths.SessionsDir, LocksDir: paths.LocksDir()},
+		Follower: func(_, _ string) {},
+		Watcher:  func(parents []string) { f.watched = append(f.watched, parents...) },
 		Deliverer: func(_, parent string, c live.Claim) error {
 			f.start(f.delivery(parent, c))
 			return nil
 		},
 	}
-	s := &session.Session{Name: familySession, GitCommonDir: dir, Status: session.StatusActive, CreatedAt: f.clock}
+	s := &session.Session{
+		Name: familySession, RepoPath: repository, GitCommonDir: filepath.Join(repository, ".git"), Status: session.StatusActive, CreatedAt: f.clock,
+	}
 	for _, name := range f.names {
-		w := session.Worktree{Agent: name, CLI: "demo", Branch: "b/" + name, TurnSession: "s_" + name, Phase: session.PhaseLive}
+		w := session.Worktree{Agent: name, CLI: "demo", Branch: "b/" + name, TurnSession: "s_" + name, Phase: session.PhaseLive,
+			WorktreePath: shared}
 		if name != parentName {
 			w.Parent = parentName
 		}
@@ -123,6 +133,40 @@ func shortestDir(tb testing.TB) string {
 	}
 	tb.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
+}
+
+// templateRepository is a repository with one empty commit and one worktree.
+var templateRepository = sync.OnceValue(func() (dir string) {
+	dir, err := os.MkdirTemp("", "paw")
+	if err != nil {
+		panic(err)
+	}
+	for _, args := range [][]string{
+		{"init", "-q", "--template=", "r"}, {"-C", "r", "commit", "-q", "--allow-empty", "-m", "first"}, {"-C", "r", "worktree", "add", "-q", "../w"},
+	} {
+		git := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@localhost"}, args...)...)
+		git.Dir = dir
+		if out, err := git.CombinedOutput(); err != nil {
+			panic(fmt.Sprintf("git %q: %v: %s", args, err, out))
+		}
+	}
+	return dir
+})
+
+// smallRepository makes a repository below dir, with a worktree that all agents share: they do nothing there.
+func smallRepository(tb testing.TB, dir string) (repository, shared string) {
+	tb.Helper()
+	if err := os.CopyFS(dir, os.DirFS(templateRepository())); err != nil {
+		tb.Fatal(err)
+	}
+	repository, shared = filepath.Join(dir, "r"), filepath.Join(dir, "w")
+	admin := filepath.Join(repository, ".git/worktrees/w")
+	for path, text := range map[string]string{filepath.Join(shared, ".git"): "gitdir: " + admin, filepath.Join(admin, "gitdir"): shared + "/.git"} {
+		if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return repository, shared
 }
 
 func (f *family) must(err error) {
@@ -239,6 +283,11 @@ func (f *family) launch(name string) {
 	f.must(err)
 	cli.generation++
 	holder.Generation, holder.At = cli.generation, f.now()
+	if name == parentName {
+		for _, one := range f.clis {
+			one.fresh = false
+		}
+	}
 	cli.lock, err = f.p.Locks.HoldAgent(familySession, name, holder)
 	f.must(err)
 	cli.pane, cli.launched = "alive", holder.At
@@ -255,6 +304,7 @@ func (f *family) crash(name, pane string) {
 	cli.lock.Close()
 	f.forgetHolder(name)
 	f.lost = f.lost || len(cli.typed) > 0
+	cli.fresh = cli.fresh || f.open(name)
 	cli.lock, cli.pane, cli.typed, cli.asks = nil, pane, nil, false
 }
 
@@ -272,43 +322,48 @@ func (f *family) forgetHolder(name string) {
 	f.must(os.WriteFile(path, data, 0o600))
 }
 
-// recover closes the turns that were cut and starts the CLIs anew, as paw recover does. It claims nothing.
+// recover is paw recover; tmux and the launchers are played.
 func (f *family) recover() {
 	f.as(func() {
+		now, err := fleet.ObserveWith(f.tb.Context(), f.p, f.record(), f.panes, fleet.NotAtScreens)
+		f.must(err)
+		turns.CloseCut(f.tb.Context(), f.p, now)
 		for _, name := range f.names {
-			if f.runs(name) || f.record().Worktree(name) == nil {
-				continue
+			if !f.runs(name) && f.record().Worktree(name) != nil {
+				f.launch(name)
 			}
-			if f.open(name) {
-				one, err := turn.Open(f.last(name).LogFile, f.now)
-				f.must(err)
-				_ = one.Abort(&turn.Abort{Reason: turn.ReasonCrash})
-				f.p.Step("recover.closed")
-			}
-			f.launch(name)
 		}
+		_, err = ResumeWaits(f.tb.Context(), f.p, f.record(), f.panes)
+		f.must(err)
 	})
 }
 
-// begin is the begin of a turn, and the hook that reports it.
-func (f *family) begin(name, prompt string) {
-	if f.open(name) {
-		f.end(name, turn.ReasonInterrupted) // the hook of a prompt closes what is still open
-	}
-	f.clis[name].reported = false
+// runHook is orchestrator.Hook, which imports this package.
+var runHook func(ctx context.Context, h *home.Home, cli, event string, payload []byte)
+
+// hook is a hook of the CLI of an agent.
+func (f *family) hook(name, event string, payload map[string]string) {
 	f.as(func() {
-		s := f.record()
-		w := s.Worktree(name)
-		t := &turns.Track{Home: f.p, S: s, W: w, Dir: f.dir(name)}
-		one := turn.New(t.Dir, t.Dir.Highest()+1, f.now)
-		f.must(one.Start(turn.Start{Type: turn.TypePrompt, Prompt: prompt, Launch: fleet.LaunchID(familySession, name, f.clis[name].generation)}))
-		f.heard(name, prompt)
-		f.p.Step("turn.started")
-		f.must(t.Begun(f.tb.Context(), one))
+		h := *f.p
+		h.Env = append(slices.Clone(f.p.Env), "PAW_LAUNCH="+fleet.LaunchID(familySession, name, f.clis[name].generation))
+		data, err := json.Marshal(payload)
+		f.must(err)
+		runHook(f.tb.Context(), &h, "demo", event, data)
+		if failed, err := os.ReadFile(f.p.HookLog()); err == nil {
+			f.tb.Fatalf("%s of %s: %s", event, name, failed)
+		}
+		f.clis[name].reported = event != "turn_start"
 	})
 }
 
-var toldOf = regexp.MustCompile(`(?m)^(\w+)(?: \(demo\): (.*), branch [^,\n]+(?:, turn (\d+))?|: removed from the session)$`)
+// begin is a CLI that begins a turn.
+func (f *family) begin(name, prompt string) {
+	f.clis[name].reported = false
+	f.heard(name, prompt)
+	f.hook(name, "turn_start", map[string]string{"prompt": prompt})
+}
+
+var toldOf = regexp.MustCompile(`(?m)^(\w+)(?: \(demo\): (.*), branch [^,\n]+(?:, turn (\d+))?(?:, \d+ files? changed)?|: removed from the session)$`)
 
 // heard counts what the parent is told of.
 func (f *family) heard(name, prompt string) {
@@ -321,25 +376,16 @@ func (f *family) heard(name, prompt string) {
 	}
 }
 
-// end is the end of a turn, and the hook that reports it; a reason makes it a bad one.
+// endEvents are the hooks that report the end of a turn.
+var endEvents = map[turn.Reason]string{"": "turn_end", turn.ReasonError: "error", turn.ReasonInterrupted: "interrupted"}
+
+// end is a CLI that ends its turn; a reason makes it a bad end.
 func (f *family) end(name string, reason turn.Reason) {
 	if !f.open(name) || !f.runs(name) {
 		return
 	}
-	f.clis[name].asks, f.clis[name].reported = false, false
-	f.as(func() {
-		one, err := turn.Open(f.last(name).LogFile, f.now)
-		f.must(err)
-		if reason == "" {
-			_, err = one.Finish(turn.End{Outcome: "success", Message: "all there"})
-			f.must(err)
-		} else {
-			_ = one.Abort(&turn.Abort{Reason: reason})
-		}
-		f.p.Step("turn.ended")
-		ClaimAfter(f.p, familySession, name, live.Claim{})
-		f.clis[name].reported = true
-	})
+	f.clis[name].asks, f.clis[name].reported, f.clis[name].fresh = false, false, true
+	f.hook(name, endEvents[reason], map[string]string{"answer": "all there", "error": "it failed"})
 	if cli := f.clis[name]; len(cli.typed) > 0 { // what was typed meanwhile comes next
 		f.takeTyped(name)
 	}
@@ -374,8 +420,21 @@ func (f *family) wait(o WaitOptions) {
 	})
 }
 
+// look lets tmux start the looks at all who are watched.
+func (f *family) look() {
+	for _, parent := range unique(f.watched) {
+		f.start(f.attempt(parent, live.Unasked))
+	}
+	f.drain()
+}
+
 // delivery is the process that a claim starts.
 func (f *family) delivery(parent string, c live.Claim) func() bool {
+	return f.attempt(parent, c.Occasion())
+}
+
+// attempt is a process that tells a parent, if that is due.
+func (f *family) attempt(parent string, occasion live.Occasion) func() bool {
 	d := &deliverer{Home: f.p, session: familySession, parent: parent, began: f.now(), launch: runningLaunch(f.p, familySession, parent), keyboard: typing.Keyboard{
 		Panes: f.panes,
 		Ready: func(context.Context, *session.Session, *session.Worktree) string {
@@ -389,7 +448,7 @@ func (f *family) delivery(parent string, c live.Claim) func() bool {
 	}}
 	return func() bool {
 		f.claimed = d.began
-		verdict, err := d.once(f.tb.Context(), c.Occasion())
+		verdict, err := d.once(f.tb.Context(), occasion)
 		var e *fault.Error
 		if err != nil && (!errors.As(err, &e) || e.Kind != fault.Unconfirmed) {
 			f.tb.Fatal(err)

@@ -40,19 +40,26 @@ func WithWaits(results []launch.Result, waits map[string]live.Family) []launch.R
 	return results
 }
 
-// OwedIn are the parents that wait and were typed nothing yet.
-func OwedIn(waits map[string]live.Family) []string {
+// owedIn are the parents that wait and were typed nothing yet.
+func owedIn(waits map[string]live.Family) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(waits)), func(name string) bool { return !live.Owed(waits[name].Parent.Record) })
 }
 
-// ResumeWaits is WaitsOf for a session that was brought back. What has ended by then is written down for each parent
-// that came back: nobody prompts it for that by itself.
+// ResumeWaits is WaitsOf for a session that was brought back, and lets somebody look at those who wait.
 func ResumeWaits(ctx context.Context, h *home.Home, s *session.Session, ask fleet.AskPanes) (map[string]live.Family, error) {
 	waits, err := WaitsOf(ctx, h, s, ask)
-	if err != nil || !slices.ContainsFunc(slices.Collect(maps.Values(waits)), live.Family.Restarted) {
-		return waits, err
+	if err == nil && slices.ContainsFunc(slices.Collect(maps.Values(waits)), live.Family.Restarted) {
+		err = keepResumed(ctx, h, s.Name, waits)
 	}
-	_, err = h.Update(ctx, s.Name, func(rec *session.Session) error {
+	if err == nil {
+		watchWaits(ctx, h, s, owedIn(waits))
+	}
+	return waits, err
+}
+
+// keepResumed writes down what has ended by now for each parent that came back: nobody prompts it for that by itself.
+func keepResumed(ctx context.Context, h *home.Home, sessionName string, waits map[string]live.Family) error {
+	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
 		for name, family := range waits {
 			w, known := rec.Worktree(name), family.Parent.Record.Wait
 			if w == nil || known == nil || !live.Owed(*w) || w.Wait.ID != known.ID || !family.Restarted() {
@@ -64,5 +71,5 @@ func ResumeWaits(ctx context.Context, h *home.Home, s *session.Session, ask flee
 		}
 		return nil
 	})
-	return waits, err
+	return err
 }

@@ -34,6 +34,7 @@ type Home struct {
 	Step       func(name string)                                    // called after each step that changes something; tests kill paw there
 	Follower   func(sessionName, agentName string)                  // follows a turn; nil is a process of its own
 	Deliverer  func(sessionName, parent string, c live.Claim) error // starts a deliverer; nil is a process of its own
+	Watcher    func(parents []string)                               // lets somebody look at parents again; nil is tmux
 	configured string                                               // main worktree of the repository that Config is of
 }
 
