@@ -153,7 +153,7 @@ func startFrom(ctx context.Context, h *home.Home, s *session.Session, a *additio
 	return nil
 }
 
-// canFork tells whether the CLI of a new agent can go on with a copy of the
+// canFork reports whether the CLI of a new agent can go on with a copy of the
 // origin's conversation.
 func canFork(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, from *origin, prompt string) bool {
 	cli, executable, err := h.CLIOf(from.source)

@@ -136,7 +136,7 @@ func itemsOf(agents []plannedAgent) string {
 	return strings.Join(items, ",")
 }
 
-// anyIn tells whether one of the agents would get a turn session that is taken.
+// anyIn reports whether one of the agents would get a turn session that is taken.
 func anyIn(taken map[string]bool, name string, agents []plannedAgent) bool {
 	for _, a := range agents {
 		if taken[name+"_"+a.name] {

@@ -99,7 +99,7 @@ func windowsOf(panes []tmux.Pane) []string {
 	return windows
 }
 
-// settled tells whether nothing of a stopped session is left to end.
+// settled reports whether nothing of a stopped session is left to end.
 func settled(f fleet.Facts) bool {
 	if f.Tmux == session.TmuxUnknown {
 		return false

@@ -206,7 +206,7 @@ func (d *deliverer) takeBack(ctx context.Context, id string) error {
 	return err
 }
 
-// begunSince tells whether the parent has begun a turn since it was looked at.
+// begunSince reports whether the parent has begun a turn since it was looked at.
 func (d *deliverer) begunSince(parent live.Facts) bool {
 	last, err := d.TurnDir(d.session, d.parent).Last()
 	if err != nil || last == nil || parent.TurnsUnseen {

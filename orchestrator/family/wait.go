@@ -163,7 +163,7 @@ func awaitedOf(name string, one *live.Session) Awaited {
 	return a
 }
 
-// enough tells whether nobody is to be waited for any longer.
+// enough reports whether nobody is to be waited for any longer.
 func (w *Waited) enough(one bool) bool {
 	finished := func(a Awaited) bool { return a.Finished }
 	if one {

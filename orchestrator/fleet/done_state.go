@@ -8,7 +8,7 @@ import (
 	"paw/session/turn"
 )
 
-// holds tells whether what an agent said of its work still counts: no later turn
+// holds reports whether what an agent said of its work still counts: no later turn
 // has begun.
 func (f Turns) holds() bool {
 	return f.done != nil && (f.Last == nil || f.Last.Number <= f.done.Turn)
@@ -51,5 +51,5 @@ func withFailure(st session.AgentStatus, f Turns) session.AgentStatus {
 	return st
 }
 
-// failing tells whether an outcome is that of work that was given up.
+// failing reports whether an outcome is that of work that was given up.
 func failing(outcome string) bool { return outcome == "failure" || outcome == "error" }

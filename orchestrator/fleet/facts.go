@@ -50,13 +50,13 @@ type Turns struct {
 	done      *session.Done // what the agent said of its work, nil when it said nothing
 }
 
-// EverLaunched tells whether a launcher of this very session ever held the
+// EverLaunched reports whether a launcher of this very session ever held the
 // agent's lock: then the worktree may hold work.
 func (a Agent) EverLaunched(s *session.Session) bool {
 	return a.Lock.State == session.LockHeld || (a.Lock.Holder.PID != 0 && !a.Lock.Holder.At.Before(s.CreatedAt))
 }
 
-// Exited tells whether the agent's CLI has ended well, as its dead pane shows:
+// Exited reports whether the agent's CLI has ended well, as its dead pane shows:
 // with 0, or because the user left it by Ctrl-C.
 func (a Agent) Exited() bool {
 	if a.Lock.State != session.LockFree || a.Pane == nil || !a.Pane.Dead {
@@ -65,7 +65,7 @@ func (a Agent) Exited() bool {
 	return a.Left() || a.Pane.Signal == nil && a.Pane.ExitCode != nil && *a.Pane.ExitCode == 0
 }
 
-// Left tells whether a dead pane shows that the user left the CLI by Ctrl-C.
+// Left reports whether a dead pane shows that the user left the CLI by Ctrl-C.
 func (a Agent) Left() bool {
 	return a.Pane != nil && a.Pane.Dead && session.LeftByInterrupt(a.Pane.ExitCode, a.Pane.Signal)
 }

@@ -43,7 +43,7 @@ func PromptPath(h *home.Home, sessionName, agentName string) string {
 	return filepath.Join(h.Paths.LaunchDir(), sessionName, agentName+".prompt")
 }
 
-// LaunchOpen tells whether a launch of this agent waits for its launcher.
+// LaunchOpen reports whether a launch of this agent waits for its launcher.
 func LaunchOpen(h *home.Home, sessionName, agentName string, generation int) bool {
 	_, err := os.Stat(LaunchPath(h, sessionName, agentName, generation))
 	return err == nil
@@ -82,7 +82,7 @@ func Undelivered(h *home.Home, s *session.Session, agentName string) string {
 	return "its first prompt was never sent; it is kept in " + path
 }
 
-// AnyLaunchOpen tells whether some launch of an agent waits for its launcher.
+// AnyLaunchOpen reports whether some launch of an agent waits for its launcher.
 func AnyLaunchOpen(h *home.Home, sessionName, agentName string) bool {
 	return len(OpenLaunches(h, sessionName)[agentName]) > 0
 }

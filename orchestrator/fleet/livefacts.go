@@ -118,7 +118,7 @@ func LastTurn(status session.AgentStatus, f Turns, grace time.Duration) *turn.Re
 	return &closed
 }
 
-// Arrived tells whether the prompt that tells an agent of its children is in its
+// Arrived reports whether the prompt that tells an agent of its children is in its
 // turn log: then nothing is owed any more, whatever the record says.
 func Arrived(h *home.Home, sessionName string, w session.Worktree) bool {
 	if w.Wait == nil || w.Wait.TypedAt == nil {

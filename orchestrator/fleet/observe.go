@@ -38,7 +38,7 @@ func Observe(ctx context.Context, h *home.Home, s *session.Session) (Facts, erro
 	return ObserveWith(ctx, h, s, AskTmux(h), NotAtScreens)
 }
 
-// ObserveWith is observe with another way to list the panes, and with screens.
+// ObserveWith is Observe with another way to list the panes, and with screens.
 func ObserveWith(ctx context.Context, h *home.Home, s *session.Session, ask AskPanes, look Closeness) (Facts, error) {
 	answer := make(chan Panes, 1)
 	go func() { answer <- ask(ctx, s) }()
@@ -153,7 +153,7 @@ func liveness(s *session.Session, err error, found bool) session.Liveness {
 	return session.TmuxUnknown
 }
 
-// ServerLives tells whether the recorded server still runs although its socket
+// ServerLives reports whether the recorded server still runs although its socket
 // does not answer (cleaners of /tmp delete sockets; anthropics/claude-code#54694).
 func ServerLives(s *session.Session) bool {
 	return s.Tmux.ServerPID != 0 && tmux.ServerAlive(s.Tmux.ServerPID, s.Tmux.ServerStarted)

@@ -18,7 +18,7 @@ type ProcessLook func() session.Processes
 // LookAtProcesses is a look that has not been made yet.
 func LookAtProcesses() ProcessLook { return sync.OnceValue(session.ListProcesses) }
 
-// Probe tells whether the last launch of an agent runs, and as which process.
+// Probe reports whether the last launch of an agent runs, and as which process.
 // Everything that starts, ends or shows agents asks here.
 func Probe(h *home.Home, sessionName string, w session.Worktree, processes ProcessLook) (session.AgentLock, error) {
 	lock, err := h.Locks.ProbeAgent(sessionName, w.Agent)
@@ -55,7 +55,7 @@ func LaunchID(sessionName, agentName string, generation int) string {
 	return fmt.Sprintf("%s/%s/%d", sessionName, agentName, generation)
 }
 
-// RunsHeadless tells whether a living paw holds the lock for a headless turn.
+// RunsHeadless reports whether a living paw holds the lock for a headless turn.
 func RunsHeadless(lock session.AgentLock) bool {
 	return lock.State == session.LockHeld && lock.Holder.Headless && lock.HolderAlive
 }

@@ -10,7 +10,7 @@ import (
 	"paw/tmux"
 )
 
-// ObserveRevived is observe for commands that change something: a server that
+// ObserveRevived is Observe for commands that change something: a server that
 // lost its socket is asked to make it again. One without a socket may also be on
 // its way out, having lost its last pane: it is waited for.
 func ObserveRevived(ctx context.Context, h *home.Home, s *session.Session) (Facts, error) {

@@ -69,7 +69,7 @@ func headlessState(f Turns) session.AgentStatus {
 	return st
 }
 
-// closedSince tells whether paw closed the last turn after that moment: what the
+// closedSince reports whether paw closed the last turn after that moment: what the
 // CLI's record says of then, such as of a turn that a crash cut, is over.
 func (f Turns) closedSince(then time.Time) bool {
 	return f.Last != nil && f.Last.EndedAt != nil && f.Last.EndedAt.After(then)

@@ -109,7 +109,7 @@ const (
 // TurnsOfPaw is what adapters without hooks say of their turns.
 const TurnsOfPaw = "only those that paw makes"
 
-// hooksOf tells whether the hooks of an agent report.
+// hooksOf reports whether the hooks of an agent report.
 func hooksOf(a Agent) string {
 	switch {
 	case !a.Turns.Visible || a.Lock.State != session.LockHeld || a.Turns.Headless:

@@ -59,7 +59,7 @@ func tryToWrite(dir string) error {
 	return os.Remove(f.Name())
 }
 
-// denied tells whether the system, and not the state of things, is against it.
+// denied reports whether the system, and not the state of things, is against it.
 func denied(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS)
 }

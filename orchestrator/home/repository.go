@@ -42,7 +42,7 @@ func Discover(s *session.Session) (worktree.Repository, error) {
 	return repository, nil
 }
 
-// Gone tells whether nothing is any more where the repository of a session was.
+// Gone reports whether nothing is any more where the repository of a session was.
 func Gone(s *session.Session) bool {
 	_, err := os.Lstat(s.GitCommonDir)
 	return errors.Is(err, fs.ErrNotExist)

@@ -18,7 +18,7 @@ func (h *Home) Spec(s *session.Session, w *session.Worktree, executable string) 
 	return spec
 }
 
-// SpecFor is spec without what has to be looked up in the worktree: enough to
+// SpecFor is Spec without what has to be looked up in the worktree: enough to
 // read a CLI's own files, for which status has little time.
 func (h *Home) SpecFor(s *session.Session, w *session.Worktree, executable string) agent.Spec {
 	spec := agent.Spec{

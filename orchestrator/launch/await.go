@@ -49,7 +49,7 @@ func awaitLaunches(ctx context.Context, h *home.Home, s *session.Session, jobs [
 	}
 }
 
-// waitsForLauncher tells whether a launch is still on its way to its pane.
+// waitsForLauncher reports whether a launch is still on its way to its pane.
 func waitsForLauncher(h *home.Home, s *session.Session, name string, generation int) bool {
 	lock, err := h.Locks.ProbeAgent(s.Name, name)
 	return err != nil || (lock.State != session.LockHeld && fleet.LaunchOpen(h, s.Name, name, generation))

@@ -13,7 +13,7 @@ import (
 	"paw/session"
 )
 
-// CanOnlyBeSent tells whether a CLI refuses a first prompt as an argument, such
+// CanOnlyBeSent reports whether a CLI refuses a first prompt as an argument, such
 // as one of more than 128 KiB on Linux, but takes it typed.
 func CanOnlyBeSent(err error) bool {
 	var refused *agent.PromptError

@@ -58,7 +58,7 @@ const (
 	WorktreeRegister WorktreeStep = "register" // the directory stays, git knows it again
 )
 
-// starts tells whether the job has a CLI to start.
+// starts reports whether the job has a CLI to start.
 func (j *Job) starts() bool { return j.Result == ResultResumed || j.Result == ResultFresh }
 
 // refuse turns a job into a refusal.

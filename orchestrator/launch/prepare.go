@@ -84,7 +84,7 @@ func RecordedCommand(argv []string, prompt string) []string {
 	return kept
 }
 
-// isPrompt tells whether a word is the prompt, which some CLIs get with a space.
+// isPrompt reports whether a word is the prompt, which some CLIs get with a space.
 func isPrompt(word, prompt string) bool {
 	return word == prompt || word == " "+prompt || word == prompt+" " || word == " "+prompt+" "
 }

@@ -68,7 +68,7 @@ func lastCommitOf(h *home.Home, entries []worktree.Entry, s *session.Session, w 
 	return w.BaseCommit
 }
 
-// onBranch tells whether HEAD of an agent's worktree names its branch.
+// onBranch reports whether HEAD of an agent's worktree names its branch.
 func onBranch(entries []worktree.Entry, w session.Worktree) bool {
 	for _, e := range entries {
 		if e.Path == w.WorktreePath {

@@ -36,5 +36,5 @@ func (c Claim) Occasion() Occasion {
 	return Told
 }
 
-// Owed tells whether an agent waits and nothing was typed for it yet.
+// Owed reports whether an agent waits and nothing was typed for it yet.
 func Owed(w session.Worktree) bool { return w.Wait != nil && w.Wait.TypedAt == nil }

@@ -69,7 +69,7 @@ func (f Family) newSinceRestart() bool {
 	return resumed != nil && resumed.Launch == f.Parent.Launch && !maps.Equal(resumed.Ended, f.Telling())
 }
 
-// beingTold tells whether somebody is just about to find out whether a child that is left has got what it waited for
+// beingTold reports whether somebody is just about to find out whether a child that is left has got what it waited for
 // itself. If it has not, that was its end, and nothing else will tell of it.
 func (f Family) beingTold() bool {
 	for _, name := range f.Left() {
@@ -81,7 +81,7 @@ func (f Family) beingTold() bool {
 	return false
 }
 
-// ready tells whether a prompt may be typed.
+// ready reports whether a prompt may be typed.
 func (f Facts) ready() Verdict {
 	if f.Launch == 0 {
 		return NotRunning
@@ -170,7 +170,7 @@ func (f Family) Awaitable() []string {
 	return names
 }
 
-// told tells whether the parent knows of the agent's last turn, or of its exit without one.
+// told reports whether the parent knows of the agent's last turn, or of its exit without one.
 func (f Facts) told() bool {
 	if f.Last == nil {
 		return f.Record.Told == toldOfExit
@@ -178,7 +178,7 @@ func (f Facts) told() bool {
 	return f.Record.Told >= f.Last.Number
 }
 
-// MayResume tells whether there is something for the parent to go on with, should the user turn to it.
+// MayResume reports whether there is something for the parent to go on with, should the user turn to it.
 func MayResume(f Family) bool {
 	return f.Parent.Waits() && len(f.Ended()) > 0
 }

@@ -38,22 +38,22 @@ func (f Facts) lastNumber() int {
 	return f.Last.Number
 }
 
-// closed tells whether there is a last turn and it is over.
+// closed reports whether there is a last turn and it is over.
 func (f Facts) closed() bool { return f.Last != nil && f.Last.State != turn.InProgress }
 
-// saidDone tells whether the agent said that it has finished its work, and has begun nothing since.
+// saidDone reports whether the agent said that it has finished its work, and has begun nothing since.
 func (f Facts) saidDone() bool { return f.Record.Done != nil && f.Record.Done.Turn >= f.lastNumber() }
 
-// Waits tells whether the agent is still to be told how its children ended.
+// Waits reports whether the agent is still to be told how its children ended.
 func (f Facts) Waits() bool { return f.Record.Wait != nil && !f.Unconfirmed() }
 
-// Unconfirmed tells whether what the agent was to be told was typed, nothing says that it arrived, and nobody is about
+// Unconfirmed reports whether what the agent was to be told was typed, nothing says that it arrived, and nobody is about
 // to find out.
 func (f Facts) Unconfirmed() bool {
 	return f.Record.Wait != nil && f.Record.Wait.TypedAt != nil && !f.Delivering
 }
 
-// Ended tells whether the agent has come to an end of which its parent has not been told.
+// Ended reports whether the agent has come to an end of which its parent has not been told.
 func (f Facts) Ended() bool {
 	if f.beingRemoved() {
 		return false // that it left is its end
@@ -76,7 +76,7 @@ func (f Facts) Ended() bool {
 	return f.closed() && (f.lastNumber() > f.Record.Told || f.saidDone())
 }
 
-// AtWork tells whether an end of the agent is still to come without anybody asking for more.
+// AtWork reports whether an end of the agent is still to come without anybody asking for more.
 func (f Facts) AtWork() bool {
 	if f.beingRemoved() {
 		return true
@@ -101,7 +101,7 @@ func (f Facts) AtWork() bool {
 	return false
 }
 
-// beingRemoved tells whether the agent is about to leave its session, or to stay after all.
+// beingRemoved reports whether the agent is about to leave its session, or to stay after all.
 func (f Facts) beingRemoved() bool {
 	switch f.Record.Phase {
 	case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
@@ -111,10 +111,10 @@ func (f Facts) beingRemoved() bool {
 	return false
 }
 
-// beingMade tells whether the agent is on its way to its first launch.
+// beingMade reports whether the agent is on its way to its first launch.
 func (f Facts) beingMade() bool { return f.Record.Phase == session.PhaseCreating }
 
-// Finished tells whether there is nothing to wait for now, whoever knows of it: the agent has had a turn and has none
+// Finished reports whether there is nothing to wait for now, whoever knows of it: the agent has had a turn and has none
 // open, or its CLI does not run.
 func (f Facts) Finished() bool {
 	if f.beingRemoved() {

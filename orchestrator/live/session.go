@@ -37,7 +37,7 @@ func (s *Session) Status() session.AgentStatus {
 	return s.registry.status(s)
 }
 
-// Gone tells whether the agent has left the session since it was loaded.
+// Gone reports whether the agent has left the session since it was loaded.
 func (s *Session) Gone() bool {
 	defer s.registry.reading()()
 	return s.gone
@@ -67,7 +67,7 @@ func (s *Session) Family() Family {
 	return s.registry.family(s)
 }
 
-// MayResume tells whether the agent waits and there is something for it to go on with, should the user turn to it.
+// MayResume reports whether the agent waits and there is something for it to go on with, should the user turn to it.
 func (s *Session) MayResume() bool {
 	defer s.registry.reading()()
 	return MayResume(s.registry.family(s))

@@ -102,7 +102,7 @@ func Read(ctx context.Context, h *home.Home, s *session.Session, w *session.Work
 	return cli.History(ctx, spec)
 }
 
-// anyTurnIn tells whether a turn was in a conversation, as far as known.
+// anyTurnIn reports whether a turn was in a conversation, as far as known.
 func anyTurnIn(records []turn.Record, conversation string) bool {
 	for _, r := range records {
 		if r.Conversation == conversation || r.Conversation == "" {

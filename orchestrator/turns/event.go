@@ -10,7 +10,7 @@ import (
 	"paw/session/turn"
 )
 
-// Exits tells whether an event says that the CLI is about to end.
+// Exits reports whether an event says that the CLI is about to end.
 func Exits(e turn.Event) bool {
 	return e.Kind == turn.KindSessionEnd && e.Source != turn.SourceClear && e.Source != turn.SourceResume
 }

@@ -51,7 +51,7 @@ func (t *Track) missed(ctx context.Context, last *turn.Record, e turn.Event) ([]
 	return missed, e
 }
 
-// mayBeBehind tells whether a report can come after something that no hook told: the begin of a turn, the end of the CLI,
+// mayBeBehind reports whether a report can come after something that no hook told: the begin of a turn, the end of the CLI,
 // or the event of a turn that nobody knows.
 func mayBeBehind(last *turn.Record, e turn.Event) bool {
 	switch e.Kind {

@@ -14,7 +14,7 @@ import (
 	"paw/worktree"
 )
 
-// tagged tells whether turn n has a tag already.
+// tagged reports whether turn n has a tag already.
 func (t *Track) tagged(ctx context.Context, n int) (bool, error) {
 	tags, err := Tags(ctx, t.M, t.W.TurnSession)
 	return slices.Contains(tags, n), err

@@ -172,7 +172,7 @@ func excerpt(text []rune) string {
 	return fmt.Sprintf("%q", clipped(string(text), 60))
 }
 
-// stillRuns tells whether that turn is open, and the CLI's own record has no end of it.
+// stillRuns reports whether that turn is open, and the CLI's own record has no end of it.
 func stillRuns(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, number int) bool {
 	last, err := h.TurnDir(s.Name, w.Agent).Last()
 	if err != nil || last == nil || last.Number != number || last.State != turn.InProgress {
