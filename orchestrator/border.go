@@ -98,8 +98,8 @@ func showStates(ctx context.Context, h *home.Home, s *session.Session) {
 
 // wordOf is a state in a word, of an interrupted turn what its hooks say.
 func wordOf(st session.AgentStatus) string {
-	if reason, ok := strings.CutPrefix(st.Reason, "turn "); ok && st.State == session.StateIdle {
-		return reason
+	if st.Cause == session.CauseTurnCut {
+		return strings.TrimPrefix(st.Reason, "turn ")
 	}
 	return stateWords[st.State]
 }

@@ -8,7 +8,6 @@ import (
 
 	"paw/orchestrator/family"
 	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/orchestrator/live"
 	"paw/orchestrator/turns"
@@ -65,7 +64,7 @@ func Done(ctx context.Context, h *home.Home, o DoneOptions) (*Said, error) {
 		return nil, h.RecordError(s.Name, err)
 	}
 	h.Step("done.recorded")
-	if cli, known := h.CLIs.Get(w.CLI); said.Open && known && cli.Facts().Turns == fleet.TurnsOfPaw {
+	if cli, known := h.CLIs.Get(w.CLI); said.Open && known && cli.Facts().Unseen {
 		said.Open = false
 		err = turns.EndOwn(ctx, h, s, w)
 	}

@@ -71,6 +71,7 @@ type AgentStatus struct {
 	Since  *time.Time // nil when not known
 	Source Source
 	Reason string // "" when the state says it all
+	Cause  Cause
 	// Orphan: the CLI runs on without its pane. It is never started a second time.
 	Orphan bool
 }
@@ -93,13 +94,13 @@ func Observe(e Evidence) AgentStatus {
 		return observeFree(e, pane)
 	case LockUnknown:
 	}
-	return AgentStatus{State: StateUnknown, Source: SourceNone, Reason: ReasonLockUnknown}
+	return AgentStatus{State: StateUnknown, Source: SourceNone, Reason: ReasonLockUnknown, Cause: CauseLockUnknown}
 }
 
 // observeHeld is the state of an agent whose CLI runs.
 func observeHeld(e Evidence, pane PaneState) AgentStatus {
 	if pane == PaneAlive {
-		return AgentStatus{State: StateUnknown, Source: SourceLock, Reason: ReasonNoTurns}
+		return AgentStatus{State: StateUnknown, Source: SourceLock, Reason: ReasonNoTurns, Cause: CauseRuns}
 	}
 	holder := "a process"
 	if e.HolderPID > 0 {
@@ -126,7 +127,7 @@ func observeFree(e Evidence, pane PaneState) AgentStatus {
 	case e.Phase == PhaseExited:
 		return AgentStatus{State: StateCompleted, Source: SourceRecord, Reason: ReasonOver}
 	case e.Record == StatusStopped || e.Phase == PhaseStopping || e.Phase == PhaseStopped:
-		return AgentStatus{State: StateSuspended, Source: SourceRecord, Reason: ReasonStopped}
+		return AgentStatus{State: StateSuspended, Source: SourceRecord, Reason: ReasonStopped, Cause: CauseStopped}
 	case e.OtherBoot:
 		return AgentStatus{State: StateSuspended, Source: SourceTmux, Reason: ReasonReboot}
 	}

@@ -54,8 +54,8 @@ func wanted(e Evidence) AgentStatus {
 		want AgentStatus
 	}{
 		{silent, AgentStatus{State: StateUnknown, Source: SourceNone, Reason: "tmux did not answer"}},
-		{!free && !held, AgentStatus{State: StateUnknown, Source: SourceNone, Reason: "its lock cannot be read"}},
-		{held && pane == PaneAlive, AgentStatus{State: StateUnknown, Source: SourceLock, Reason: "paw does not see its turns"}},
+		{!free && !held, AgentStatus{State: StateUnknown, Source: SourceNone, Reason: "its lock cannot be read", Cause: CauseLockUnknown}},
+		{held && pane == PaneAlive, AgentStatus{State: StateUnknown, Source: SourceLock, Reason: "paw does not see its turns", Cause: CauseRuns}},
 		{held, AgentStatus{State: StateUnknown, Source: SourceLock, Reason: "process 42 runs on without its pane", Orphan: true}},
 		{pane == PaneAlive && young, AgentStatus{State: StateUnknown, Since: &launched, Source: SourceTmux, Reason: "starting"}},
 		{pane == PaneAlive, AgentStatus{State: StateUnknown, Source: SourceTmux, Reason: "a foreign process is in paw's pane"}},
@@ -67,7 +67,7 @@ func wanted(e Evidence) AgentStatus {
 		{pane == PaneDead && *orOne(e.ExitCode) == 0, AgentStatus{State: StateCompleted, Source: SourceTmux, Reason: "exited with 0"}},
 		{pane == PaneDead, AgentStatus{State: StateError, Source: SourceTmux, Reason: "exit code 7"}},
 		{e.Phase == PhaseExited, AgentStatus{State: StateCompleted, Source: SourceRecord, Reason: "exited"}},
-		{meant, AgentStatus{State: StateSuspended, Source: SourceRecord, Reason: "stopped"}},
+		{meant, AgentStatus{State: StateSuspended, Source: SourceRecord, Reason: "stopped", Cause: CauseStopped}},
 		{e.OtherBoot, AgentStatus{State: StateSuspended, Source: SourceTmux, Reason: "reboot"}},
 		{true, AgentStatus{State: StateSuspended, Source: SourceTmux, Reason: "crash"}},
 	}
@@ -92,7 +92,7 @@ func describe(s AgentStatus) string {
 	if s.Since != nil {
 		since = s.Since.String()
 	}
-	return fmt.Sprintf("%s from %s since %s, %q, orphan %v", s.State, s.Source, since, s.Reason, s.Orphan)
+	return fmt.Sprintf("%s from %s since %s, %q, cause %d, orphan %v", s.State, s.Source, since, s.Reason, s.Cause, s.Orphan)
 }
 
 func TestObserveEveryCombination(t *testing.T) {

@@ -10,6 +10,20 @@ const (
 	TmuxUnknown Liveness = "unknown" // no answer, or one that could not be understood
 )
 
+// Cause is why an agent is in a state, where that decides what happens. Reason says it to people, in words that may change.
+type Cause int
+
+// The causes that somebody asks for.
+const (
+	CauseOther       Cause = iota
+	CauseRuns              // the CLI runs in its pane: what it does is for its turns to tell
+	CausePrompted          // it was launched with a first prompt that no hook has reported yet
+	CauseSilent            // it was launched, and no hook has reported yet
+	CauseLockUnknown       // its lock cannot be read
+	CauseStopped           // its user stopped it
+	CauseTurnCut           // it rests since its turn was cut or interrupted
+)
+
 // Reasons why the status or state shown is not simply what the record says.
 const (
 	ReasonTmuxGone    = "its tmux session is gone"

@@ -85,5 +85,5 @@ func (a aider) Learn(ctx context.Context, s Spec) ([]string, error) {
 func (aider) Environment() []string { return []string{"AIDER_CHAT_HISTORY_FILE"} }
 
 func (aider) Facts() Facts {
-	return Facts{Resume: "the history of the worktree", Fork: "no", Headless: "no", Turns: "only those that paw makes"}
+	return Facts{Resume: "the history of the worktree", Fork: "no", Headless: "no", Turns: unseenTurns, Unseen: true}
 }

@@ -124,6 +124,9 @@ type Conversation struct {
 	NewID   bool   // the id is burnt: a fresh start needs another one
 }
 
+// unseenTurns is what is told of a CLI whose turns nothing shows.
+const unseenTurns = "only those that paw makes"
+
 // Facts is what `paw clis` tells about a CLI.
 type Facts struct {
 	ChoosesID bool   // paw chooses the conversation id
@@ -131,6 +134,7 @@ type Facts struct {
 	Fork      string // whether one conversation can branch into two
 	Headless  string // the one-shot mode
 	Turns     string // what shows the end of a turn
+	Unseen    bool   // nothing does: its only turns are those that paw makes itself
 	OwnHooks  bool   // its hooks come with options of the command that paw makes: one that the agent itself runs has none
 	LateHooks bool   // its hooks report nothing before the first prompt
 }

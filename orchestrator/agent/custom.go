@@ -122,7 +122,7 @@ func (c custom) Learn(context.Context, Spec) ([]string, error) { return nil, nil
 func (c custom) Environment() []string { return nil }
 
 func (c custom) Facts() Facts {
-	facts := Facts{ChoosesID: c.choosesID(), Resume: "no", Fork: "no", Headless: "no", Turns: "only those that paw makes"}
+	facts := Facts{ChoosesID: c.choosesID(), Resume: "no", Fork: "no", Headless: "no", Turns: unseenTurns, Unseen: true}
 	switch {
 	case hasPlace(c.Custom.Resume):
 		facts.Resume = "as configured, by id"

@@ -13,7 +13,7 @@ func TestDoneDecidesTheState(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	after := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 	const launch = "s/a/2"
-	runs := session.AgentStatus{State: session.StateUnknown, Source: session.SourceLock, Reason: session.ReasonNoTurns}
+	runs := session.AgentStatus{State: session.StateUnknown, Source: session.SourceLock, Reason: session.ReasonNoTurns, Cause: session.CauseRuns}
 	exited := func(code session.State, reason string) session.AgentStatus {
 		return session.AgentStatus{State: code, Source: session.SourceTmux, Reason: reason}
 	}

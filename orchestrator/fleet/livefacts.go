@@ -74,7 +74,7 @@ func liveFactsOf(h *home.Home, f Facts, a Agent, settled *session.Session) live.
 		Status: status, Last: LastTurn(status, a.Turns, unseenGrace),
 		Running:     alive && a.Lock.State == session.LockHeld && !a.Turns.Headless && Withdrawn(settled, a.Record.Agent, "") == "",
 		Exited:      a.Lock.State == session.LockFree && (a.Pane != nil && a.Pane.Dead || a.Pane == nil && a.Record.Phase == session.PhaseExited),
-		TurnsUnseen: !a.Turns.Visible, Silent: status.Reason == reasonSilent,
+		TurnsUnseen: !a.Turns.Visible, Silent: status.Cause == session.CauseSilent,
 	}
 	if a.Lock.State == session.LockHeld {
 		one.Launch = a.Lock.Holder.Generation

@@ -119,7 +119,7 @@ func ObserveTurns(h *home.Home, s *session.Session, w *session.Worktree, lock se
 	}
 	f.Headless = RunsHeadless(lock)
 	cli, known := h.CLIs.Get(w.CLI)
-	f.Visible = known && cli.Facts().Turns != TurnsOfPaw
+	f.Visible = known && !cli.Facts().Unseen
 	f.late = known && cli.Facts().LateHooks
 	if f.Visible && lock.State == session.LockHeld && !f.Headless {
 		f.launched, f.prompted = lock.Holder.At, lock.Holder.Prompted

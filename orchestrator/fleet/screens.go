@@ -26,7 +26,7 @@ func (f Facts) wantsLook(a Agent, look Closeness) bool {
 		return false
 	}
 	base := session.Observe(f.Evidence(a))
-	if base.State != session.StateUnknown || base.Reason != session.ReasonNoTurns {
+	if base.Cause != session.CauseRuns {
 		return false
 	}
 	switch st := WithTurnState(base, a.Turns); st.State {
@@ -85,7 +85,7 @@ func withScreen(st session.AgentStatus, f Turns) session.AgentStatus {
 		return session.AgentStatus{State: session.StateWaitingInput, Source: session.SourceTmux, Reason: seen.Dialog}
 	case unknown && seen.Works:
 		return session.AgentStatus{State: session.StateRunning, Source: session.SourceTmux}
-	case unknown && seen.Box != agent.BoxUnseen && f.late && st.Reason != session.ReasonPrompted:
+	case unknown && seen.Box != agent.BoxUnseen && f.late && st.Cause != session.CausePrompted:
 		// Where hooks should have reported by now, they may not work at all: then an input box says nothing of a turn.
 		return session.AgentStatus{State: session.StateIdle, Source: session.SourceTmux}
 	}

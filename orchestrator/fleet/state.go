@@ -9,9 +9,6 @@ import (
 	"paw/session/turn"
 )
 
-// reasonSilent is why the state of a CLI that was just started is unknown.
-const reasonSilent = "no hook has reported yet"
-
 // promptPatience is how long after its launch a CLI may take to report its first
 // prompt. One that has not by then took it for something else than a prompt.
 const promptPatience = time.Minute
@@ -22,7 +19,7 @@ func WithTurnState(base session.AgentStatus, f Turns) session.AgentStatus {
 	if f.Headless {
 		return headlessState(f)
 	}
-	if base.State != session.StateUnknown || base.Reason != session.ReasonNoTurns {
+	if base.Cause != session.CauseRuns {
 		return withFailure(withCutTurn(base, f), f)
 	}
 	if !f.Visible {
@@ -51,13 +48,13 @@ func RunningState(f Turns) session.AgentStatus {
 	switch {
 	case f.prompted && f.now.Sub(f.launched).Abs() < promptPatience:
 		// It has a prompt or is about to get one: it is not waiting for another.
-		return session.AgentStatus{State: session.StateUnknown, Since: at(f.launched), Source: session.SourceLock, Reason: session.ReasonPrompted}
+		return session.AgentStatus{State: session.StateUnknown, Since: at(f.launched), Source: session.SourceLock, Reason: session.ReasonPrompted, Cause: session.CausePrompted}
 	case f.observed.Known:
 		return session.AgentStatus{State: session.StateIdle, Since: at(f.observed.At), Source: f.observed.Source}
 	case !f.HooksSeen.IsZero():
 		return session.AgentStatus{State: session.StateIdle, Since: at(f.HooksSeen), Source: session.SourceHook}
 	}
-	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: reasonSilent}
+	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: "no hook has reported yet", Cause: session.CauseSilent}
 }
 
 // headlessState is the state while paw run holds the agent's lock.
@@ -92,14 +89,14 @@ func openTurnState(f Turns) session.AgentStatus {
 	case seen.Ended != nil && seen.Ended.Kind == turn.KindError:
 		return session.AgentStatus{State: session.StateError, Since: at(seen.At), Source: seen.Source, Reason: seen.Ended.Message}
 	case seen.Ended != nil && seen.Ended.Kind == turn.KindInterrupt:
-		return session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source, Reason: "turn interrupted"}
+		return session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source, Reason: "turn interrupted", Cause: session.CauseTurnCut}
 	case seen.Ended != nil:
 		return session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source}
 	case seen.Known && (seen.Busy || seen.Waiting):
 		return observedState(f)
 	case seen.Known && seen.At.After(last.LastEventAt):
 		// The CLI is idle since after the last hook: the user interrupted it unseen.
-		return session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source, Reason: "turn interrupted"}
+		return session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source, Reason: "turn interrupted", Cause: session.CauseTurnCut}
 	case last.Waiting:
 		return session.AgentStatus{State: session.StateWaitingInput, Since: last.WaitingSince, Source: session.SourceHook, Reason: last.Question}
 	}
@@ -129,7 +126,7 @@ func closedTurnState(last turn.Record) session.AgentStatus {
 	case last.State == turn.Aborted && last.Reason == turn.ReasonError:
 		st.State, st.Reason = session.StateError, last.ErrorMessage
 	case last.State == turn.Aborted:
-		st.Reason = "turn " + string(last.Reason)
+		st.Reason, st.Cause = "turn "+string(last.Reason), session.CauseTurnCut
 	}
 	return st
 }

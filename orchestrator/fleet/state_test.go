@@ -11,7 +11,7 @@ import (
 )
 
 func TestTurnsThatCannotBeSeenAreUnknown(t *testing.T) {
-	base := session.AgentStatus{State: session.StateUnknown, Source: session.SourceLock, Reason: session.ReasonNoTurns}
+	base := session.AgentStatus{State: session.StateUnknown, Source: session.SourceLock, Reason: session.ReasonNoTurns, Cause: session.CauseRuns}
 	sent := &turn.Record{Number: 1, State: turn.InProgress, Launch: "s/a/1"}
 	if got := WithTurnState(base, Turns{launch: "s/a/1", Last: sent}); got != base {
 		t.Errorf("a CLI without hooks whose prompt paw typed is %+v", got)
@@ -22,7 +22,7 @@ func TestWithTurnState(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	after := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 	ptr := func(t time.Time) *time.Time { return &t }
-	runs := session.AgentStatus{State: session.StateUnknown, Source: session.SourceLock, Reason: session.ReasonNoTurns}
+	runs := session.AgentStatus{State: session.StateUnknown, Source: session.SourceLock, Reason: session.ReasonNoTurns, Cause: session.CauseRuns}
 	const launch = "s/a/2"
 	open := func() *turn.Record {
 		return &turn.Record{Number: 4, State: turn.InProgress, Launch: launch, StartedAt: after(10), LastEventAt: after(12)}

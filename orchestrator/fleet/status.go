@@ -69,7 +69,7 @@ func StatusOf(h *home.Home, f Facts) SessionStatus {
 		if a.Lock.State == session.LockHeld {
 			as.PID = a.Lock.PID()
 		}
-		if a.lockErr != nil && as.Reason == session.ReasonLockUnknown {
+		if a.lockErr != nil && as.Cause == session.CauseLockUnknown {
 			as.Reason = a.lockErr.Error()
 		}
 		if f.Tmux != session.TmuxUnknown {
@@ -105,9 +105,6 @@ const (
 	HooksSilent = "silent" // the CLI has hooks and they have not reported yet
 	HooksNone   = "none"   // the CLI has none, or does not run
 )
-
-// TurnsOfPaw is what adapters without hooks say of their turns.
-const TurnsOfPaw = "only those that paw makes"
 
 // hooksOf reports whether the hooks of an agent report.
 func hooksOf(a Agent) string {

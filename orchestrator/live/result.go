@@ -2,7 +2,6 @@ package live
 
 import (
 	"slices"
-	"strings"
 
 	"paw/session"
 	"paw/session/turn"
@@ -29,7 +28,7 @@ func Removed(name string) Result { return Result{Agent: name, Outcome: OutcomeRe
 // Result is how the agent ended. What it said of itself comes first, then how its turn ended, then how its CLI did.
 func (f Facts) Result() Result {
 	r := Result{Agent: f.Record.Agent, CLI: f.Record.CLI, Branch: f.Branch.Name, Turn: f.lastNumber()}
-	cut := f.Status.State == session.StateSuspended && !strings.HasPrefix(f.Status.Reason, session.ReasonStopped)
+	cut := f.Status.State == session.StateSuspended && f.Status.Cause != session.CauseStopped
 	exitedBadly := f.Exited && f.Status.State != session.StateCompleted
 	aborted := f.Last != nil && f.Last.State == turn.Aborted
 	if f.saidDone() {

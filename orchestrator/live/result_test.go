@@ -19,6 +19,7 @@ func TestResult(t *testing.T) {
 	suspended := func(reason string) session.AgentStatus {
 		return session.AgentStatus{State: session.StateSuspended, Reason: reason}
 	}
+	stopped := session.AgentStatus{State: session.StateSuspended, Reason: "stopped", Cause: session.CauseStopped}
 	killed := session.AgentStatus{State: session.StateError, Reason: "killed by signal 9 (SIGKILL)"}
 	done := func(outcome, message string) *session.Done {
 		return &session.Done{Turn: 3, Outcome: outcome, Message: message}
@@ -37,12 +38,12 @@ func TestResult(t *testing.T) {
 		"finished, its footer failure": {status: idle, last: finished("failure"), outcome: "failure", message: "Add it", failed: true},
 		"interrupted":                  {status: idle, last: aborted(turn.ReasonInterrupted), outcome: "interrupted", message: "what went wrong", failed: true},
 		"error":                        {status: session.AgentStatus{State: session.StateError, Reason: "x"}, last: aborted(turn.ReasonError), outcome: "error", message: "what went wrong", failed: true},
-		"stopped in a turn":            {status: suspended("stopped"), last: aborted(turn.ReasonStopped), outcome: "stopped", message: "what went wrong", failed: true},
-		"stopped between turns":        {status: suspended("stopped"), last: finished("success"), outcome: "success", message: "Add it"},
+		"stopped in a turn":            {status: stopped, last: aborted(turn.ReasonStopped), outcome: "stopped", message: "what went wrong", failed: true},
+		"stopped between turns":        {status: stopped, last: finished("success"), outcome: "success", message: "Add it"},
 		"crashed in a turn":            {status: suspended("crash, in turn 3"), last: open, outcome: "crash", failed: true},
 		"crashed between turns":        {status: suspended("crash"), last: finished("success"), outcome: "crash", message: "Add it", failed: true},
 		"rebooted":                     {status: suspended("reboot"), outcome: "crash", failed: true},
-		"stopped without a turn":       {status: suspended("stopped"), outcome: "stopped"},
+		"stopped without a turn":       {status: stopped, outcome: "stopped"},
 		"crashed and recovered":        {status: idle, last: aborted(turn.ReasonCrash), outcome: "crash", message: "what went wrong", failed: true},
 		"exited":                       {status: session.AgentStatus{State: session.StateCompleted}, exited: true, outcome: "exited"},
 		"exited after a turn":          {status: session.AgentStatus{State: session.StateCompleted}, exited: true, last: finished("success"), outcome: "success", message: "Add it"},

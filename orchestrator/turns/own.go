@@ -12,7 +12,7 @@ import (
 // BeginIfOwn begins the turn of a CLI without hooks: that paw typed the prompt is
 // all that will ever be known of it. w is a copy: the turn settles the wait in it.
 func BeginIfOwn(ctx context.Context, h *home.Home, s *session.Session, w session.Worktree, prompt string) error {
-	if cli, known := h.CLIs.Get(w.CLI); known && cli.Facts().Turns == fleet.TurnsOfPaw {
+	if cli, known := h.CLIs.Get(w.CLI); known && cli.Facts().Unseen {
 		return BeginOwn(ctx, h, s, &w, prompt)
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -60,7 +59,7 @@ func Send(ctx context.Context, h *home.Home, s *session.Session, agentName, prom
 	if err := t.await(ctx); err != nil {
 		return nil, err
 	}
-	own := cli.Facts().Turns == fleet.TurnsOfPaw
+	own := cli.Facts().Unseen
 	if own {
 		if err := turns.BeginOwn(ctx, h, t.s, t.w, t.prompt); err != nil {
 			return nil, err
