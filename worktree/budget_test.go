@@ -73,10 +73,7 @@ func (w *turns) budgeted(ref string, b Budget) (Snapshot, time.Duration, error) 
 
 func TestWithinBudgetOfBytes(t *testing.T) {
 	w := newTurns(t, "")
-	then := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(filepath.Join(w.m.Repository.CommonDir, "config"), then, then); err != nil {
-		t.Fatal(err)
-	}
+	w.ageSettings()
 	writeFile(t, w.path("big"), strings.Repeat("x", 3<<20))
 	writeFile(t, w.path("a.txt"), "small\n")
 	s, _, err := w.budgeted("refs/paw/s_agent/turn/99", Budget{Bytes: 1 << 20})
@@ -93,10 +90,12 @@ func TestWithinBudgetOfBytes(t *testing.T) {
 		t.Errorf("what is saved already counts again: %v", err)
 	}
 	count := counting(t)
+	n := 0
 	waitFor(t, "the file to be old enough to be believed in", func() bool {
-		_, _, err := w.budgeted("", Budget{})
+		n++
+		_, _, err := w.budgeted(fmt.Sprintf("refs/paw/s_agent/old/%d", n), Budget{})
 		ran := strings.Join(count(), "\n")
-		return err == nil && strings.Contains(ran, "write-tree") && !strings.Contains(ran, "update-index")
+		return err == nil && strings.Contains(ran, "status") && !strings.Contains(ran, "update-index")
 	})
 	if files := w.files(w.take().Commit); len(files["big"]) != 3<<20 || files["a.txt"] != "small\n" {
 		t.Errorf("%d files", len(files))
@@ -211,6 +210,7 @@ func TestGitProcessesOfOneTurn(t *testing.T) {
 		_, err := w.m.CreateRef(ctx, fmt.Sprintf("refs/tags/afk-s_agent-%d", n), w.base)
 		return err
 	}
+	w.ageSettings()
 	count := counting(t)
 	do := func(what string, most int, f func() error) {
 		t.Helper()
@@ -226,7 +226,8 @@ func TestGitProcessesOfOneTurn(t *testing.T) {
 	do("snapshot and tag, dirty", 6, func() error { return end(2) })
 	os.Remove(w.path("new"))
 	os.Remove(w.path("a.txt"))
-	do("snapshot and tag, deleted", 5, func() error { return end(3) })
+	do("snapshot and tag, deleted", 6, func() error { return end(3) })
+	do("snapshot and tag, unchanged", 3, func() error { return end(4) })
 	writeFile(t, w.path("a.txt"), "x\n")
 	do("rewind", 13, func() error {
 		_, err := w.m.Rewind(ctx, w.p.Path, "refs/paw/s_agent/turn/2", "refs/paw/s_agent/rescue/1")

@@ -2,8 +2,11 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -83,19 +86,39 @@ type inspection struct {
 }
 
 func (i inspection) look(ctx context.Context) error {
-	s, err := newScratch(ctx, i.path, i.admin)
+	index, err := i.index(ctx)
 	if err != nil {
 		return err
 	}
-	defer s.drop()
 	i.dirt.Operation = operation(i.admin)
 	if err := i.readStatus(ctx); err != nil {
 		return err
 	}
-	if i.dirt.Hidden, err = s.hiddenChanges(ctx); err != nil {
-		return err
+	return i.lookIntoSubmodules(ctx, index)
+}
+
+// index reads the worktree's index and looks for changes behind it.
+func (i inspection) index(ctx context.Context) (indexFile, error) {
+	idSize, err := idSizeOf(i.m.Repository.CommonDir)
+	if err != nil {
+		return indexFile{}, err
 	}
-	return i.lookIntoSubmodules(ctx, s)
+	x, err := readIndex(filepath.Join(i.admin, "index"), idSize)
+	hides := func(e indexEntry) bool { return e.assumed() || e.skipped() }
+	if err == nil && !slices.ContainsFunc(x.entries, hides) || err != nil && !errors.Is(err, errForeignIndex) {
+		return x, err
+	}
+	dir, err := os.MkdirTemp(i.admin, "paw-scratch-")
+	if err != nil {
+		return indexFile{}, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	private, err := copyOfIndex(ctx, i.path, i.admin, dir, idSize)
+	if err != nil {
+		return indexFile{}, err
+	}
+	i.dirt.Hidden, err = private.hiddenChanges(ctx, i.path)
+	return private.indexFile, err
 }
 
 // operation names what the user or the agent has begun and not finished.
@@ -179,27 +202,16 @@ func addChanged(kind, rest string, d *Dirt) bool {
 }
 
 // hiddenChanges compares the files whose changes the real index is told to hide.
-func (s *scratch) hiddenChanges(ctx context.Context) ([]string, error) {
-	hidden := map[string]bool{}
-	for _, e := range s.entries {
-		if e.assumed || e.skipped {
-			hidden[e.name] = true
-		}
-	}
-	if len(hidden) == 0 {
+func (x *privateIndex) hiddenChanges(ctx context.Context, top string) ([]string, error) {
+	if len(x.hidden) == 0 {
 		return nil, nil
 	}
+	repo := repoWithIndex(top, x.file)
 	// Exit status 1 says that files need an update, which is the question.
-	_ = s.repo.Run(ctx, quietly("update-index", "-q", "--refresh")...)
-	out, err := s.repo.Output(ctx, quietly("diff-files", "--name-only", "-z")...)
+	_ = repo.Run(ctx, quietly("update-index", "-q", "--refresh")...)
+	out, err := repo.Output(ctx, quietly("diff-files", "--name-only", "-z")...)
 	if err != nil {
 		return nil, err
 	}
-	var changed []string
-	for _, name := range nulSeparated(out) {
-		if hidden[name] {
-			changed = append(changed, name)
-		}
-	}
-	return changed, nil
+	return slices.DeleteFunc(nulSeparated(out), func(name string) bool { return !slices.Contains(x.hidden, name) }), nil
 }

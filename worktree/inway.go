@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -30,7 +31,7 @@ func (r *rewind) changes(ctx context.Context) ([]change, error) {
 			return nil, conflict("", "", "%s: git diff-tree says %q, which is not understood", r.top, fields[i])
 		}
 		c := change{name: fields[i+1], id: info[3], mode: info[1], added: info[4] == "A", gone: info[4] == "D"}
-		if info[0] == modeGitlink || info[1] == modeGitlink {
+		if gitlink := fmt.Sprintf("%o", modeGitlink); info[0] == gitlink || info[1] == gitlink {
 			return nil, conflict("", "", "%s: the submodule %s is at another commit", r.top, c.name)
 		}
 		all = append(all, c)

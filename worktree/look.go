@@ -2,26 +2,23 @@ package worktree
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"paw/worktree/git"
 )
 
-// look is what one worktree holds at one moment, against HEAD and its index, and
-// the scratch index that becomes the tree of a snapshot.
+// look is what one worktree holds at one moment, against HEAD and its index.
 type look struct {
 	top     string
-	common  string   // directory of the repository
-	repo    git.Repo // with the scratch index
-	scratch string   // its file
+	common  string // directory of the repository
 	began   time.Time
-	real    index
-	entries []entry // of the real index, nothing hidden
+	repo    git.Repo      // with the scratch index
+	scratch string        // file of an index that git may change: first a copy of the real one, then what was recorded
+	real    *privateIndex // nothing hidden
 
 	head       string   // "" when the branch is gone or has no commit
 	changed    []string // tracked, to be recorded again
@@ -34,92 +31,45 @@ type look struct {
 	unmerged   bool
 }
 
-// lookAt compares a worktree with HEAD through a copy of its index in dir: one
-// git process, and nothing is written elsewhere. The caller ends it with drop.
+// lookAt compares a worktree with HEAD through a copy of its index in dir: one git process where no entry of the index
+// is hidden, and nothing is written elsewhere. The caller ends it with drop.
 func (m Manager) lookAt(ctx context.Context, path, admin, dir string) (*look, error) {
 	l := &look{top: path, common: m.Repository.CommonDir, began: time.Now()}
-	idSize, err := idSizeOf(m.Repository.CommonDir)
+	idSize, err := idSizeOf(l.common)
 	if err != nil {
 		return nil, err
 	}
-	if l.real, err = loadIndex(filepath.Join(admin, "index"), idSize); err != nil && !errors.Is(err, errForeignIndex) {
+	if l.real, err = copyOfIndex(ctx, path, admin, dir, idSize); err != nil {
 		return nil, err
 	}
-	file, createErr := os.CreateTemp(dir, scratchPattern)
-	if createErr != nil {
-		return nil, createErr
-	}
-	l.scratch = file.Name()
-	l.repo = in(path).WithPatience(killPatience).WithEnv("GIT_INDEX_FILE=" + l.scratch)
-	file.Close()
-	if err != nil { // split, or of a version to come: git can make it plain
-		err = l.simplify(ctx, filepath.Join(admin, "index"), idSize)
-	}
-	if err == nil {
-		err = l.writeFirst()
-	}
-	if err == nil {
-		err = l.compare(ctx)
-	}
-	if err != nil {
+	l.use(l.real.file)
+	if err := l.compare(ctx); err != nil {
 		l.drop()
 		return nil, err
 	}
+	l.real.keep(dir, l.began)
 	return l, nil
 }
 
-const (
-	scratchPattern = "scratch-*"
-	// killPatience is how long a git that is over its budget may take to clean up.
-	killPatience = 300 * time.Millisecond
-)
+// use makes a file the scratch index.
+func (l *look) use(file string) {
+	l.scratch, l.repo = file, repoWithIndex(l.top, file)
+}
 
 func (l *look) drop() {
-	os.Remove(l.scratch)
-	os.Remove(l.scratch + ".lock")
+	l.real.drop()
+	dropIndex(l.scratch)
 }
 
-// simplify lets git write the index into the scratch file as one that stands for
-// itself.
-func (l *look) simplify(ctx context.Context, real string, idSize int) error {
-	file, err := os.Create(l.scratch)
-	if err != nil {
-		return err
-	}
-	if err := copyIndex(real, file); err != nil {
-		return err
-	}
-	err = l.repo.Run(ctx, quietly("-c", "index.sparse=false", "-c", "index.version=2",
-		"update-index", "--no-split-index", "--force-write-index")...)
-	if err != nil {
-		return err
-	}
-	l.real, err = loadIndex(l.scratch, idSize)
-	return err
-}
-
-// writeFirst makes the scratch index a copy of the real one in which no change is
-// hidden, with the same time: git looks into a file whose time is not older than
-// the index, and would miss a change in the same instant with a newer one.
-func (l *look) writeFirst() error {
-	if l.real.content == nil {
-		return os.Remove(l.scratch) // git takes an empty file for a broken index
-	}
-	content := l.real.content
-	var hidden bool
-	if l.entries, hidden = l.real.revealed(l.top); hidden {
-		content = encodeIndex(l.entries, nil, l.real.idSize)
-	}
-	if err := os.WriteFile(l.scratch, content, 0o600); err != nil {
-		return err
-	}
-	return os.Chtimes(l.scratch, l.real.time, l.real.time)
-}
-
-// compare asks git what differs. The user's settings that make it list less are
-// overruled.
+// compare asks git what differs. The user's settings that make it list less are overruled. Git notes in the copy of the
+// index which files it had to read, so that it need not read them again the next time, unless it would do the same in the
+// indexes of submodules.
 func (l *look) compare(ctx context.Context) error {
-	out, err := l.repo.Output(ctx, quietly("status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind",
+	repo := l.repo
+	if !slices.ContainsFunc(l.real.entries, indexEntry.gitlink) {
+		repo = repo.WithEnv("GIT_OPTIONAL_LOCKS=1")
+	}
+	out, err := repo.Output(ctx, quietly("status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind",
 		"--untracked-files=all", "--ignored=no", "--ignore-submodules=none", "--no-renames")...)
 	if err != nil {
 		return err
@@ -194,8 +144,8 @@ func (l *look) addChanged(inIndex, inFile byte, sub, name string) {
 // gitlinks are the submodules that are checked out here.
 func (l *look) gitlinks() []string {
 	var names []string
-	for _, e := range l.entries {
-		if e.gitlink && exists(filepath.Join(l.top, e.name, ".git")) {
+	for _, e := range l.real.entries {
+		if e.gitlink() && exists(filepath.Join(l.top, e.name, ".git")) {
 			names = append(names, e.name)
 		}
 	}
@@ -215,4 +165,19 @@ func (l *look) changedSubmodules(ctx context.Context) ([]string, error) {
 		}
 	}
 	return sorted(names), nil
+}
+
+// unsavedSubmodule reports whether a submodule has changes, or commits that are
+// in no branch of its remotes: its store lies in the worktree's git directory and
+// goes with it.
+func unsavedSubmodule(ctx context.Context, dir string) (bool, error) {
+	status, err := in(dir).Output(ctx, "status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none")
+	if err != nil {
+		return false, err
+	}
+	if status != "" {
+		return true, nil
+	}
+	commits, err := in(dir).Output(ctx, "rev-list", "--max-count=1", "--branches", "HEAD", "--not", "--remotes")
+	return commits != "", err
 }

@@ -1,11 +1,15 @@
 package worktree
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha1"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,15 +18,25 @@ import (
 	"paw/worktree/git"
 )
 
-// recording puts the files as they are into the scratch index. What an earlier
-// snapshot has recorded and nobody has touched since is taken from there.
+// recording makes an index that holds the files as they are out of one that exists already: that of an earlier snapshot,
+// so that git reads only what somebody has touched since then, or else a copy of the real one. A path that does not differ
+// from the real index gets the entry which that has.
 type recording struct {
 	*look
-	kept index // scratch index of an earlier snapshot, empty when there is none
+	base     indexFile
+	baseFile string
 
-	entries map[string]*entry // by name: what replaces the entries of the real index, nil for nothing
-	missing []file            // git has to read them
-	special []string          // neither file, link nor folder
+	own     map[string]bool // paths that differ from the real index
+	looked  int64           // bytes of files that were read here
+	resets  []reset
+	missing []file   // git has to read them
+	special []string // neither file, link nor folder
+}
+
+// reset gives a path the entry of the real index, or none.
+type reset struct {
+	name  string
+	entry *indexEntry
 }
 
 // file is one for git to read.
@@ -32,88 +46,150 @@ type file struct {
 	saved bool // most likely, by an earlier snapshot at the same instant
 }
 
-// batchFiles and batchBytes bound what one git process records, so that little is
-// lost of what was done when the time is over.
 const (
+	// batchFiles and batchBytes bound what one git process records, so that little is lost of what was done when the time
+	// is over.
 	batchFiles = 2000
 	batchBytes = 32 << 20
-	// packedBatch is how many files a batch must have to be worth one pack rather
-	// than as many loose objects; making thousands of files takes seconds on some
-	// disks.
+	// packedBatch is how many files a batch must have to be worth one pack rather than as many loose objects; making
+	// thousands of files takes seconds on some disks.
 	packedBatch = 500
+	// lookedBytes is how much is read here of files that were changed just before the last snapshot, which saves three
+	// processes when they have not changed again.
+	lookedBytes = 4 << 20
+	// resetBytes is how much can be reset on the command line, which saves a process.
+	resetBytes = 32 << 10
 )
 
 // intoPack are settings under which git streams new objects into a pack.
 var intoPack = []string{"-c", "core.bigFileThreshold=1", "-c", "pack.compression=1"}
 
-// record brings the scratch index to what the files are and returns the paths
-// that it could not save.
-func (l *look) record(ctx context.Context, kept index, limit int64) (notSaved []string, err error) {
-	r := &recording{look: l, kept: kept}
-	r.sort()
-	if len(kept.entries) > 0 && r.attributesChanged() {
-		r.kept = index{}
-		r.sort()
-	}
-	if size := r.size(); limit > 0 && size > limit {
-		return nil, fmt.Errorf("%s: %w: %d MiB to save", l.top, ErrOverBudget, size>>20+1)
-	}
-	if err := r.write(); err != nil {
+// record brings the scratch index to what the files are and returns the paths that it could not save.
+func (l *look) record(ctx context.Context) (notSaved []string, err error) {
+	r, err := l.plan("")
+	if err != nil {
 		return nil, err
 	}
-	for len(r.missing) > 0 {
-		batch := r.nextBatch()
-		if err := r.add(ctx, batch); err != nil {
-			if ctx.Err() != nil || git.ExitCode(err) <= 0 {
-				return nil, err
-			}
-			return r.addPatiently(ctx)
+	return r.run(ctx)
+}
+
+// plan finds out what has to be done to the index of an earlier snapshot, "" for none, without reading a file. That index
+// does not count when files that decide how content is converted have changed since.
+func (l *look) plan(kept string) (*recording, error) {
+	idSize, err := idSizeOf(l.common)
+	if err != nil {
+		return nil, err
+	}
+	if kept != "" {
+		base, err := readIndex(kept, idSize)
+		if r := l.planFrom(base, kept); err == nil && len(base.entries) > 0 && !r.convertsOtherwise() {
+			return r, nil
 		}
 	}
-	return r.special, nil
+	return l.planFrom(l.real.indexFile, l.real.file), nil
 }
 
-// sort decides for every path that differs where its new entry comes from.
-func (r *recording) sort() {
-	r.entries, r.missing, r.special = map[string]*entry{}, nil, nil
-	for _, name := range r.changed {
-		r.see(name)
+func (l *look) planFrom(base indexFile, file string) *recording {
+	r := &recording{look: l, base: base, baseFile: file, own: map[string]bool{}}
+	have, real := oneEach(base.entries), recordable(oneEach(l.real.entries))
+	for _, name := range slices.Concat(l.changed, l.untracked) {
+		if !r.own[name] {
+			r.own[name] = true
+			r.see(name, find(have, name), find(real, name))
+		}
 	}
-	for _, name := range r.untracked {
-		r.see(name)
+	for i, k := 0, 0; i < len(have) || k < len(real); {
+		switch {
+		case k == len(real) || i < len(have) && have[i].name < real[k].name:
+			r.settle(have[i].name, &have[i], nil)
+			i++
+		case i == len(have) || have[i].name > real[k].name:
+			r.settle(real[k].name, nil, &real[k])
+			k++
+		default:
+			r.settle(have[i].name, &have[i], &real[k])
+			i, k = i+1, k+1
+		}
 	}
+	return r
 }
 
-func (r *recording) see(name string) {
-	r.entries[name] = nil
-	info, err := os.Lstat(filepath.Join(r.top, filepath.FromSlash(name)))
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+// oneEach are the entries without the sides of conflicts, of which ours stands for all.
+func oneEach(all []indexEntry) []indexEntry {
+	if !slices.ContainsFunc(all, func(e indexEntry) bool { return e.stage() != 0 }) {
+		return all
+	}
+	var one []indexEntry
+	for _, e := range all {
+		switch last := len(one) - 1; {
+		case last < 0 || one[last].name != e.name:
+			one = append(one, e)
+		case e.stage() == 2:
+			one[last] = e
+		}
+	}
+	return one
+}
+
+// recordable leaves out what is only announced to be added: git writes no content of that into a tree.
+func recordable(all []indexEntry) []indexEntry {
+	if !slices.ContainsFunc(all, indexEntry.intended) {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), indexEntry.intended)
+}
+
+func find(all []indexEntry, name string) *indexEntry {
+	i, found := slices.BinarySearchFunc(all, name, func(e indexEntry, name string) int { return strings.Compare(e.name, name) })
+	if !found {
+		return nil
+	}
+	return &all[i]
+}
+
+// settle takes a path that does not differ from the real index.
+func (r *recording) settle(name string, have, real *indexEntry) {
+	if r.own[name] || have != nil && real != nil && have.stage() == 0 && !have.intended() && have.same(*real) {
 		return
 	}
-	old := r.tracked(name)
-	var known *entry
+	r.resets = append(r.resets, reset{name, real})
+}
+
+// see takes a path that differs from the real index. What git has to read it reads in any case: the entry is given the
+// place of the real one, of whose file git knows nothing.
+func (r *recording) see(name string, have, real *indexEntry) {
+	gone := func() {
+		if have != nil {
+			r.resets = append(r.resets, reset{name: name})
+		}
+	}
+	info, err := os.Lstat(filepath.Join(r.top, filepath.FromSlash(name)))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		gone()
+		return
+	}
+	one := file{name: name}
 	switch mode := mode(info, err); {
-	case mode.IsDir() && !exists(filepath.Join(r.top, name, ".git")) && (old == nil || !old.gitlink):
-		return // the file gave way to a folder, whose files are listed
+	case mode.IsDir() && (real == nil || !real.gitlink()):
+		gone() // it gave way to a folder, whose files are listed
+		return
 	case mode.IsRegular() || mode&fs.ModeSymlink != 0:
 		var sure bool
-		if known, sure = r.known(name, info); sure {
-			r.entries[name] = known
+		if one.saved, sure = r.knows(have, info); sure || one.saved && r.holds(have, name, info) {
 			return
 		}
 	case !mode.IsDir():
 		r.special = append(r.special, name)
+		gone()
 		return
 	}
-	if old != nil {
-		old := old.forgotten()
-		r.entries[name] = &old
-	}
-	size := int64(0)
 	if info != nil {
-		size = info.Size()
+		one.size = info.Size()
 	}
-	r.missing = append(r.missing, file{name, size, known != nil})
+	if have != nil {
+		r.resets = append(r.resets, reset{name, real})
+	}
+	r.missing = append(r.missing, one)
 }
 
 // mode is that of a regular file for one that cannot be looked at: git says why.
@@ -124,16 +200,48 @@ func mode(info fs.FileInfo, err error) fs.FileMode {
 	return info.Mode()
 }
 
-// tracked is the entry of the real index, of a conflict our side if there is one.
-func (r *recording) tracked(name string) *entry {
-	var found *entry
-	i, _ := slices.BinarySearchFunc(r.look.entries, name, func(e entry, name string) int { return strings.Compare(e.name, name) })
-	for ; i < len(r.look.entries) && r.look.entries[i].name == name; i++ {
-		if e := &r.look.entries[i]; found == nil || e.stage() == 2 {
-			found = e
-		}
+// knows reports whether an entry was made of the same file: no part of what git records of a file differs. It is sure
+// when the file was last changed well before that, so that a change in the same instant cannot hide.
+func (r *recording) knows(e *indexEntry, info fs.FileInfo) (known, sure bool) {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || e == nil || r.baseFile == r.real.file || e.stage() != 0 || e.gitlink() || e.intended() || e.skipped() {
+		return false, false
 	}
-	return found
+	isLink := info.Mode()&fs.ModeSymlink != 0
+	if isLink != (e.mode() == modeLink) || uint32(stat.Ino) != e.field(inoAt) || stat.Uid != e.field(uidAt) ||
+		stat.Gid != e.field(gidAt) || uint32(stat.Size) != e.field(sizeAt) {
+		return false, false
+	}
+	mtime, ctime := statTimes(stat)
+	if !e.hasTime(mtimeAt, mtime) || !e.hasTime(ctimeAt, ctime) {
+		return false, false
+	}
+	return true, mtime.Before(r.base.time) && ctime.Before(r.base.time)
+}
+
+// holds reports whether an entry is the content of a small file as it is, byte by byte.
+func (r *recording) holds(e *indexEntry, name string, info fs.FileInfo) bool {
+	if r.looked += info.Size(); !info.Mode().IsRegular() || r.looked > lookedBytes {
+		return false
+	}
+	content, err := os.ReadFile(filepath.Join(r.top, filepath.FromSlash(name)))
+	if err != nil {
+		return false
+	}
+	blob := append(fmt.Appendf(nil, "blob %d\x00", len(content)), content...)
+	if len(e.rawID()) == sha256.Size {
+		sum := sha256.Sum256(blob)
+		return bytes.Equal(sum[:], e.rawID())
+	}
+	sum := sha1.Sum(blob)
+	return bytes.Equal(sum[:], e.rawID())
+}
+
+// convertsOtherwise reports whether a file changes that decides how content is converted.
+func (r *recording) convertsOtherwise() bool {
+	decides := func(name string) bool { return path.Base(name) == ".gitattributes" }
+	return slices.ContainsFunc(r.missing, func(f file) bool { return decides(f.name) }) ||
+		slices.ContainsFunc(r.resets, func(reset reset) bool { return decides(reset.name) })
 }
 
 // size is how much content is new to the repository.
@@ -147,85 +255,131 @@ func (r *recording) size() int64 {
 	return size
 }
 
-// merged are the entries of the real index with the replacements.
-func (r *recording) merged() []entry {
-	all := make([]entry, 0, len(r.look.entries)+len(r.entries))
-	for _, e := range r.look.entries {
-		if _, replaced := r.entries[e.name]; !replaced {
-			all = append(all, e)
+// done reports whether the index is as it has to be.
+func (r *recording) done() bool { return len(r.resets) == 0 && len(r.missing) == 0 }
+
+// run carries the plan out on a scratch index.
+func (r *recording) run(ctx context.Context) (notSaved []string, err error) {
+	if err := r.begin(); err != nil {
+		return nil, err
+	}
+	notSaved = slices.Clone(r.special)
+	arguments, err := r.resetArguments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for rest := r.missing; len(arguments) > 0 || len(rest) > 0; arguments = nil {
+		var batch []string
+		batch, rest = nextBatch(rest)
+		err := r.update(ctx, arguments, batch)
+		if refused(ctx, err) {
+			if err = r.update(ctx, arguments, nil); err == nil {
+				var left []string
+				left, err = r.addSome(ctx, batch)
+				notSaved = append(notSaved, left...)
+			}
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	for _, e := range r.entries {
-		if e != nil {
-			all = append(all, *e)
+	return notSaved, nil
+}
+
+// begin makes a scratch index out of the one to begin with. Git replaces the file when it writes, hence a link will do
+// for one that is nobody's copy of the real one.
+func (r *recording) begin() error {
+	file, err := newScratchIndex(filepath.Dir(r.real.file))
+	if err != nil {
+		return err
+	}
+	if r.baseFile == r.real.file || os.Link(r.baseFile, file) != nil {
+		err = copyFile(r.baseFile, file)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	r.use(file)
+	return nil
+}
+
+// resetArguments are those of `git update-index` that carry out the resets. So many that they do not fit are carried out
+// at once.
+func (r *recording) resetArguments(ctx context.Context) ([]string, error) {
+	var removed, replaced []string
+	var lines strings.Builder
+	size := 0
+	for _, reset := range r.resets {
+		size += len(reset.name) + 100
+		if reset.entry == nil {
+			removed = append(removed, "./"+reset.name)
+			fmt.Fprintf(&lines, "0 %s\t%s\x00", strings.Repeat("0", 40), reset.name)
 		}
 	}
-	slices.SortFunc(all, byPath)
-	return all
-}
-
-// write makes the scratch index of what is known without reading a file.
-func (r *recording) write() error {
-	entries := r.merged()
-	base := r.kept
-	if base.trees == nil {
-		base = r.real
+	for _, reset := range r.resets {
+		if e := reset.entry; e != nil {
+			replaced = append(replaced, "--cacheinfo", fmt.Sprintf("%o,%s,%s", e.mode(), e.id(), reset.name))
+			fmt.Fprintf(&lines, "%o %s\t%s\x00", e.mode(), e.id(), reset.name)
+		}
 	}
-	return os.WriteFile(r.scratch, encodeIndex(entries, base.treesFor(entries), r.real.idSize), 0o600)
+	if size > resetBytes {
+		_, err := r.repo.Input(ctx, []byte(lines.String()), quietly("update-index", "-z", "--index-info")...)
+		return nil, err
+	}
+	if len(removed) > 0 {
+		removed = append(append([]string{"--force-remove"}, removed...), "--no-force-remove")
+	}
+	return append(removed, replaced...), nil
 }
 
-func (r *recording) nextBatch() []file {
+func nextBatch(all []file) (batch []string, rest []file) {
 	size := int64(0)
-	n := 0
-	for n < len(r.missing) && n < batchFiles && (n == 0 || size+r.missing[n].size <= batchBytes) {
-		size += r.missing[n].size
-		n++
+	for len(batch) < min(len(all), batchFiles) && (len(batch) == 0 || size+all[len(batch)].size <= batchBytes) {
+		size += all[len(batch)].size
+		batch = append(batch, all[len(batch)].name)
 	}
-	batch := r.missing[:n]
-	r.missing = r.missing[n:]
-	return batch
+	return batch, all[len(batch):]
 }
 
-func (r *recording) add(ctx context.Context, batch []file) error {
+// update lets git carry out resets and read files, or nothing of all that.
+func (r *recording) update(ctx context.Context, resets, names []string) error {
 	q, err := newQuarantine(r.common)
 	if err != nil {
 		return err
 	}
 	defer q.drop()
-	var input strings.Builder
-	for _, f := range batch {
-		input.WriteString(f.name)
-		input.WriteByte(0)
-	}
-	args := quietly("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
-	if len(batch) >= packedBatch {
+	args := append(quietly("update-index", "--add", "--remove", "--replace"), resets...)
+	if len(names) >= packedBatch {
 		args = append(slices.Clone(intoPack), args...)
 	}
-	if _, err := q.repo(r.repo).Input(ctx, []byte(input.String()), args...); err != nil {
+	if _, err := q.repo(r.repo).Input(ctx, nulTerminated(names), append(args, "-z", "--stdin")...); err != nil {
 		return err
 	}
 	return q.release()
 }
 
-// addPatiently records what can be where git gives up at a file that it cannot
-// read or convert.
-func (r *recording) addPatiently(ctx context.Context) ([]string, error) {
-	q, err := newQuarantine(r.common)
-	if err != nil {
-		return nil, err
+// refused reports whether git gave up because of one of its files.
+func refused(ctx context.Context, err error) bool { return ctx.Err() == nil && git.ExitCode(err) > 0 }
+
+// addSome records what can be where git gives up at a file that it cannot read or convert, and returns the others. A
+// file that is being written may be read the next time.
+func (r *recording) addSome(ctx context.Context, names []string) (notSaved []string, err error) {
+	if len(names) == 1 {
+		if err := r.update(ctx, nil, names); !refused(ctx, err) {
+			return nil, err
+		}
+		return names, nil
 	}
-	defer q.drop()
-	s := &scratch{repo: q.repo(r.repo), path: r.scratch}
-	for _, e := range r.look.entries {
-		s.entries = append(s.entries, e.indexEntry)
+	for half := range slices.Chunk(names, (len(names)+1)/2) {
+		err := r.update(ctx, nil, half)
+		if refused(ctx, err) {
+			var left []string
+			left, err = r.addSome(ctx, half)
+			notSaved = append(notSaved, left...)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	notSaved, err := s.addAll(ctx)
-	if err != nil {
-		return nil, err
-	}
-	_, embedded, err := s.compare(ctx, r.head)
-	if err != nil {
-		return nil, err
-	}
-	return sorted(notSaved, embedded, r.special), q.release()
+	return notSaved, nil
 }

@@ -99,7 +99,7 @@ func (m Manager) hasFilesOf(e Entry) bool {
 	if err != nil {
 		return false
 	}
-	recorded, err := loadIndex(filepath.Join(e.AdminDir, "index"), idSize)
+	recorded, err := readIndex(filepath.Join(e.AdminDir, "index"), idSize)
 	if err != nil {
 		return false
 	}
@@ -107,7 +107,7 @@ func (m Manager) hasFilesOf(e Entry) bool {
 		content, err := os.ReadDir(e.Path)
 		return err == nil && len(content) > 0
 	}
-	return slices.ContainsFunc(recorded.entries, func(file entry) bool {
+	return slices.ContainsFunc(recorded.entries, func(file indexEntry) bool {
 		info, err := os.Lstat(filepath.Join(e.Path, file.name))
 		if err != nil || info.IsDir() {
 			return false

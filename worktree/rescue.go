@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -122,36 +122,34 @@ func (m Manager) keepRescue(ctx context.Context, commit, owner string) (string, 
 // side. It is "" when there is no index. whole is false when git could not write
 // it: nobody can say then whether the index is broken or the disk full.
 func (m Manager) indexTree(ctx context.Context, repo git.Repo, admin string) (tree string, whole bool, err error) {
-	file, err := os.CreateTemp(admin, "paw-scratch-")
+	file, err := newScratchIndex(admin)
 	if err != nil {
 		return "", false, err
 	}
-	s := scratch{path: file.Name(), repo: repo.WithEnv("GIT_INDEX_FILE=" + file.Name())}
-	defer s.drop()
-	if err := copyIndex(filepath.Join(admin, "index"), file); err != nil {
+	defer dropIndex(file)
+	if err := copyFile(filepath.Join(admin, "index"), file); errors.Is(err, fs.ErrNotExist) {
+		return "", true, nil
+	} else if err != nil {
 		return "", false, err
 	}
-	if !exists(s.path) {
-		return "", true, nil
-	}
-	tree, err = s.settledTree(ctx)
+	tree, err = settledTree(ctx, repo.WithEnv("GIT_INDEX_FILE="+file))
 	if git.ExitCode(err) > 0 {
 		return "", false, nil
 	}
 	return tree, true, err
 }
 
-func (s scratch) settledTree(ctx context.Context) (string, error) {
-	out, err := s.repo.Output(ctx, quietly("ls-files", "--unmerged", "-z")...)
+func settledTree(ctx context.Context, repo git.Repo) (string, error) {
+	out, err := repo.Output(ctx, quietly("ls-files", "--unmerged", "-z")...)
 	if err != nil {
 		return "", err
 	}
 	if out != "" {
-		if _, err := s.repo.Input(ctx, []byte(ourSide(out)), quietly("update-index", "-z", "--index-info")...); err != nil {
+		if _, err := repo.Input(ctx, []byte(ourSide(out)), quietly("update-index", "-z", "--index-info")...); err != nil {
 			return "", err
 		}
 	}
-	return s.repo.Line(ctx, quietly("write-tree")...)
+	return repo.Line(ctx, quietly("write-tree")...)
 }
 
 // ourSide turns the output of `ls-files --unmerged -z` into the input of

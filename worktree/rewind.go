@@ -92,9 +92,6 @@ func (m Manager) goal(ctx context.Context, target string) (goal, error) {
 	return to, nil
 }
 
-// snapshotEmail is the one in snapshotAuthor.
-const snapshotEmail = "paw@localhost"
-
 type rewind struct {
 	*look
 	m          Manager
@@ -156,7 +153,7 @@ func (r *rewind) rescue(ctx context.Context) (string, error) {
 		r.now = tree
 		return r.head, err
 	}
-	notSaved, err := r.record(ctx, index{}, 0)
+	notSaved, err := r.record(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -181,11 +178,7 @@ func (r *rewind) rescue(ctx context.Context) (string, error) {
 
 // stagedCommit keeps what is in the index.
 func (r *rewind) stagedCommit(ctx context.Context) (string, error) {
-	file := filepath.Join(r.dir, "staged")
-	if err := os.WriteFile(file, r.real.content, 0o600); err != nil {
-		return "", err
-	}
-	tree, err := r.repo.WithEnv("GIT_INDEX_FILE="+file).Line(ctx, quietly("write-tree")...)
+	tree, err := repoWithIndex(r.top, r.real.file).Line(ctx, quietly("write-tree")...)
 	if err != nil {
 		return "", err
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"paw/worktree/git"
 )
@@ -23,15 +25,28 @@ type Snapshot struct {
 // ErrRefTaken means that the ref of a snapshot exists already.
 var ErrRefTaken = errors.New("the ref exists already")
 
+// ErrOverBudget means that saving a worktree would take more than it may. What
+// was recorded so far is known to the next try.
+var ErrOverBudget = errors.New("over the budget of a snapshot")
+
+// Budget bounds a snapshot. Zero is no bound.
+type Budget struct {
+	Time  time.Duration
+	Bytes int64 // of untracked and changed files that no earlier snapshot has saved
+}
+
 // snapshotTries bounds the attempts against a `git gc --prune=now` that runs at
 // the same time and takes objects no ref names yet.
 const snapshotTries = 4
 
 // snapshotAuthor signs snapshots, also where the user has not told git a name.
 var snapshotAuthor = []string{
-	"GIT_AUTHOR_NAME=paw", "GIT_AUTHOR_EMAIL=paw@localhost",
-	"GIT_COMMITTER_NAME=paw", "GIT_COMMITTER_EMAIL=paw@localhost",
+	"GIT_AUTHOR_NAME=paw", "GIT_AUTHOR_EMAIL=" + snapshotEmail,
+	"GIT_COMMITTER_NAME=paw", "GIT_COMMITTER_EMAIL=" + snapshotEmail,
 }
+
+// snapshotEmail is how paw knows its own commits.
+const snapshotEmail = "paw@localhost"
 
 // Snapshot commits all files of the worktree at path as they are, untracked ones
 // too, ignored ones not, with HEAD as the parent, and makes ref point to it. HEAD,
@@ -44,12 +59,54 @@ func (m Manager) Snapshot(ctx context.Context, path, ref, message string) (Snaps
 	if err != nil {
 		return Snapshot{}, err
 	}
+	dir, err := os.MkdirTemp(admin, "paw-scratch-")
+	if err != nil {
+		return Snapshot{}, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	return m.SnapshotWithin(ctx, path, ref, message, dir, Budget{})
+}
+
+// SnapshotWithin is Snapshot for the begin and end of a turn, where somebody
+// waits: within a budget, and with an index kept in scratchDir, one folder for
+// each worktree and outside of it, so that content is read once only. It starts
+// two git processes when nothing has changed since the last snapshot, five when
+// something has.
+//
+// Over the budget it fails with ErrOverBudget, leaves no process behind and
+// returns HEAD as the commit.
+func (m Manager) SnapshotWithin(ctx context.Context, path, ref, message, scratchDir string, b Budget) (Snapshot, error) {
+	admin, err := verified(path, m.Repository.CommonDir, "")
+	if err != nil {
+		return Snapshot{}, err
+	}
+	if err := os.MkdirAll(scratchDir, 0o700); err != nil {
+		return Snapshot{}, err
+	}
+	sweepScratch(scratchDir)
+	within, cancel := b.start(ctx)
+	defer cancel()
+	shooting := shooting{m: m, top: path, admin: admin, dir: scratchDir, ref: ref, message: message, limit: b.Bytes}
 	for try := 1; ; try++ {
-		shot, err := m.snapshotOnce(ctx, path, admin, ref, message)
+		shot, err := shooting.once(ctx, within)
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			err = fmt.Errorf("%s: %w: not done in %s", path, ErrOverBudget, b.Time)
+		}
+		if errors.Is(err, ErrOverBudget) {
+			return Snapshot{Commit: m.headOf(admin)}, err
+		}
 		if err == nil || try == snapshotTries || ctx.Err() != nil || !vanished(err) {
 			return shot, err
 		}
+		forgetKept(scratchDir)
 	}
+}
+
+func (b Budget) start(ctx context.Context) (context.Context, context.CancelFunc) {
+	if b.Time <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, b.Time)
 }
 
 // vanished reports whether git missed an object that was there a moment ago.
@@ -64,35 +121,90 @@ func vanished(err error) bool {
 	}, failed.Said)
 }
 
-func (m Manager) snapshotOnce(ctx context.Context, path, admin, ref, message string) (Snapshot, error) {
-	s, err := newScratch(ctx, path, admin)
+// shooting is what a snapshot is asked for.
+type shooting struct {
+	m            Manager
+	top, admin   string
+	dir          string // for scratch files, those of earlier snapshots among them
+	ref, message string
+	limit        int64 // of bytes to save, 0 for none
+}
+
+// once makes one attempt. Only what takes time with the number and size of the files is cut off by the budget.
+func (s shooting) once(ctx, within context.Context) (Snapshot, error) {
+	l, err := s.m.lookAt(within, s.top, s.admin, s.dir)
 	if err != nil {
 		return Snapshot{}, err
 	}
-	defer s.drop()
-	head := m.headOf(admin)
-	notSaved, err := s.addAll(ctx)
+	defer l.drop()
+	submodules, err := l.changedSubmodules(within)
 	if err != nil {
 		return Snapshot{}, err
 	}
-	changed, embedded, err := s.compare(ctx, head)
-	if err != nil {
-		return Snapshot{}, err
-	}
-	submodules, err := s.changedSubmodules(ctx, path)
-	if err != nil {
-		return Snapshot{}, err
-	}
-	shot := Snapshot{Commit: head, Ref: ref, NotSaved: sorted(notSaved, embedded, submodules)}
-	if changed || head == "" {
-		if shot.Commit, err = s.commit(ctx, head, message); err != nil {
+	shot := Snapshot{Commit: l.head, Ref: s.ref, NotSaved: sorted(l.embedded, submodules)}
+	if l.dirty || l.head == "" {
+		var notSaved []string
+		if shot.Commit, notSaved, err = s.commit(ctx, within, l); err != nil {
 			return Snapshot{}, err
 		}
+		shot.NotSaved = sorted(shot.NotSaved, notSaved)
 	}
-	if ref == "" {
+	if s.ref == "" {
 		return shot, nil
 	}
-	return shot, m.keep(ctx, shot.Commit, ref)
+	return shot, s.m.keep(ctx, shot.Commit, s.ref)
+}
+
+// commit saves the files that l has seen.
+func (s shooting) commit(ctx, within context.Context, l *look) (commit string, notSaved []string, err error) {
+	r, err := l.plan(s.m.keptFor(s.admin, s.dir))
+	if err != nil {
+		return "", nil, err
+	}
+	if size := r.size(); s.limit > 0 && size > s.limit {
+		return "", nil, fmt.Errorf("%s: %w: %d MiB to save", s.top, ErrOverBudget, size>>20+1)
+	}
+	if s.ref != "" { // git prunes what no ref keeps: it must be recorded again
+		if commit = commitKept(s.dir, r.base.tree, l.head); commit != "" && r.done() {
+			return commit, r.special, nil
+		}
+		defer l.keepScratch(s.dir)
+	}
+	if notSaved, err = r.run(within); err != nil {
+		return "", nil, err
+	}
+	tree, err := l.repo.Line(within, quietly("write-tree")...)
+	if err != nil {
+		return "", nil, err
+	}
+	if same, err := l.isHead(ctx, tree); same || err != nil {
+		return l.head, notSaved, err
+	}
+	if commit, err = l.commit(ctx, tree, s.message); err == nil {
+		keepCommit(s.dir, tree, l.head, commit)
+	}
+	return commit, notSaved, err
+}
+
+// isHead reports whether all changes have been taken back.
+func (l *look) isHead(ctx context.Context, tree string) (bool, error) {
+	if l.certain || l.head == "" {
+		return false, nil
+	}
+	old, err := l.repo.Line(ctx, "rev-parse", "--verify", l.head+"^{tree}")
+	return old == tree, err
+}
+
+func (l *look) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
+	args := []string{"-c", "i18n.commitEncoding=UTF-8", "commit-tree", tree}
+	if l.head != "" {
+		args = append(args, "-p", l.head)
+	}
+	for _, parent := range parents {
+		args = append(args, "-p", parent)
+	}
+	out, err := l.repo.WithEnv(snapshotAuthor...).Input(ctx, []byte(message), args...)
+	return strings.TrimSpace(out), err
 }
 
 // headOf is the commit of a worktree's HEAD, "" when its branch is gone or has none.
@@ -100,87 +212,6 @@ func (m Manager) headOf(admin string) string {
 	e := Entry{AdminDir: admin}
 	e.readHead(&refReader{commonDir: m.Repository.CommonDir})
 	return e.Head
-}
-
-// compare reports whether the scratch index differs from the commit. Embedded
-// repositories, of which git would record no more than a commit id that is not
-// in this repository, are taken out and returned.
-func (s *scratch) compare(ctx context.Context, head string) (changed bool, embedded []string, err error) {
-	known := s.gitlinks()
-	if head == "" { // git knows the empty tree without having it
-		if head, err = s.repo.Line(ctx, "hash-object", "-t", "tree", "--stdin"); err != nil {
-			return false, nil, err
-		}
-	}
-	out, err := s.repo.Output(ctx, quietly("diff-index", "--cached", "--raw", "--no-renames", "--ignore-submodules=none", "-z", head)...)
-	if err != nil {
-		return false, nil, err
-	}
-	fields := nulSeparated(out)
-	for i := 0; i+1 < len(fields); i += 2 {
-		info, name := strings.Fields(fields[i]), fields[i+1]
-		if len(info) > 1 && info[1] == modeGitlink && !known[name] {
-			embedded = append(embedded, name)
-			changed = changed || info[0] != ":000000"
-			continue
-		}
-		changed = true
-	}
-	if len(embedded) > 0 {
-		list := []byte(strings.Join(embedded, "\x00") + "\x00")
-		_, err = s.repo.Input(ctx, list, quietly("update-index", "--force-remove", "-z", "--stdin")...)
-	}
-	return changed, embedded, err
-}
-
-// changedSubmodules are those that are checked out here and have changes that
-// the commit id of the submodule does not stand for.
-func (s *scratch) changedSubmodules(ctx context.Context, top string) ([]string, error) {
-	var present []string
-	for name := range s.gitlinks() {
-		if exists(filepath.Join(top, name, ".git")) {
-			present = append(present, name)
-		}
-	}
-	var changed []string
-	for _, name := range present {
-		unsaved, err := unsavedSubmodule(ctx, filepath.Join(top, name))
-		if err != nil {
-			return nil, err
-		}
-		if unsaved {
-			changed = append(changed, name)
-		}
-	}
-	return changed, nil
-}
-
-// unsavedSubmodule reports whether a submodule has changes, or commits that are
-// in no branch of its remotes: its store lies in the worktree's git directory and
-// goes with it.
-func unsavedSubmodule(ctx context.Context, dir string) (bool, error) {
-	status, err := in(dir).Output(ctx, "status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none")
-	if err != nil {
-		return false, err
-	}
-	if status != "" {
-		return true, nil
-	}
-	commits, err := in(dir).Output(ctx, "rev-list", "--max-count=1", "--branches", "HEAD", "--not", "--remotes")
-	return commits != "", err
-}
-
-func (s *scratch) commit(ctx context.Context, head, message string) (string, error) {
-	tree, err := s.repo.Line(ctx, quietly("write-tree")...)
-	if err != nil {
-		return "", err
-	}
-	args := []string{"-c", "i18n.commitEncoding=UTF-8", "commit-tree", tree}
-	if head != "" {
-		args = append(args, "-p", head)
-	}
-	out, err := s.repo.WithEnv(snapshotAuthor...).Input(ctx, []byte(message), args...)
-	return strings.TrimSpace(out), err
 }
 
 // keep makes ref point to a commit, unless there is such a ref.

@@ -10,15 +10,18 @@ import (
 // lookIntoSubmodules inspects the submodules that are checked out like worktrees
 // of their own, and the stores of all that ever were: they lie in the git
 // directory of the worktree and go with it.
-func (i inspection) lookIntoSubmodules(ctx context.Context, s *scratch) error {
+func (i inspection) lookIntoSubmodules(ctx context.Context, index indexFile) error {
 	checkedOut := map[string]bool{}
-	for name := range s.gitlinks() {
-		store, there := gitDirOf(filepath.Join(i.path, name))
+	for _, e := range index.entries {
+		if !e.gitlink() {
+			continue
+		}
+		store, there := gitDirOf(filepath.Join(i.path, e.name))
 		if !there {
 			continue
 		}
 		checkedOut[store] = true
-		if err := i.lookIntoSubmodule(ctx, name, store); err != nil {
+		if err := i.lookIntoSubmodule(ctx, e.name, store); err != nil {
 			return err
 		}
 	}

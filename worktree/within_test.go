@@ -66,10 +66,26 @@ func (w *turns) take() Snapshot {
 	if got := w.git("rev-parse", ref); got != s.Commit || s.Ref != ref {
 		w.t.Errorf("%s is %s, not %s", ref, got, s.Commit)
 	}
-	if left, _ := os.ReadDir(w.scratch); len(left) > 1 {
-		w.t.Errorf("left in the scratch folder: %v", left)
-	}
+	w.wantOnlyKept()
 	return s
+}
+
+// wantOnlyKept checks that nothing is in the scratch folder but what the next snapshot begins with.
+func (w *turns) wantOnlyKept() {
+	w.t.Helper()
+	left, _ := os.ReadDir(w.scratch)
+	copies := 0
+	for _, file := range left {
+		switch name := file.Name(); {
+		case strings.HasPrefix(name, realPrefix):
+			copies++
+		case filepath.Join(w.scratch, name) != keptIndex(w.scratch) && filepath.Join(w.scratch, name) != keptCommit(w.scratch):
+			w.t.Errorf("left in the scratch folder: %s", name)
+		}
+	}
+	if copies > 1 {
+		w.t.Errorf("%d copies of the index are left", copies)
+	}
 }
 
 // wantTree checks that a snapshot is what a plain `git add --all` records.
@@ -111,6 +127,15 @@ func (w *turns) age() {
 	}
 }
 
+// ageSettings makes the settings of a repository that was just made older than what its snapshots record.
+func (w *turns) ageSettings() {
+	w.t.Helper()
+	then := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(w.m.Repository.CommonDir, "config"), then, then); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // TestWithinIsWhatGitWouldAdd changes one thing after the other in a worktree;
 // what was recorded before must never show where it does not hold any more.
 func TestWithinIsWhatGitWouldAdd(t *testing.T) {
@@ -132,6 +157,8 @@ func TestWithinIsWhatGitWouldAdd(t *testing.T) {
 		{"folder for a file", func() { os.Remove(w.path("staged")); writeFile(t, w.path("staged/deep/x"), "x\n") }},
 		{"renamed", func() { os.Rename(w.path("empty"), w.path("moved")) }},
 		{"now ignored", func() { writeFile(t, w.path(".gitignore"), "*.log\nmoved\n") }},
+		{"to be ignored", func() { writeFile(t, w.path("out/x"), "x\n") }},
+		{"ignored by a file that ignores itself", func() { writeFile(t, w.path("out/.gitignore"), "*\n") }},
 		{"ignored and added", func() { writeFile(t, w.path("y.log"), "y\n"); w.in("add", "-f", "y.log") }},
 		{"taken out of the index", func() { w.in("rm", "-q", "--cached", "y.log") }},
 		{"committed", func() { w.in("add", "-A"); w.in("commit", "-qm", "agent") }},
@@ -140,6 +167,16 @@ func TestWithinIsWhatGitWouldAdd(t *testing.T) {
 		{"attributes changed", func() { writeFile(t, w.path(".gitattributes"), "crlf text\n") }},
 		{"attributes gone", func() { os.Remove(w.path(".gitattributes")) }},
 		{"setting changed", func() { w.git("config", "core.autocrlf", "input") }},
+		{"committed with CR", func() {
+			w.git("config", "core.autocrlf", "false")
+			writeFile(t, w.path("ends"), "a\r\nb\r\n")
+			w.in("add", "ends")
+			w.in("commit", "-qm", "ends")
+			w.git("config", "core.autocrlf", "input")
+			w.ageSettings()
+		}},
+		{"without CR", func() { writeFile(t, w.path("ends"), "a\n") }},
+		{"with CR again", func() { writeFile(t, w.path("ends"), "c\r\nd\r\n") }},
 		{"intended", func() { writeFile(t, w.path("n"), "n\n"); w.in("add", "-N", "n") }},
 		{"intended and gone", func() { os.Remove(w.path("n")) }},
 		{"without modes", func() { w.git("config", "core.fileMode", "false"); os.Chmod(w.path("z"), 0o755) }},
@@ -203,10 +240,7 @@ func TestWithinSeesEditOfSameSizeInTheSameSecond(t *testing.T) {
 // edits apart: what was recorded of the first looks like the second.
 func TestWithinDoesNotBelieveTimesTooNear(t *testing.T) {
 	w := newTurns(t, "")
-	then := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(filepath.Join(w.m.Repository.CommonDir, "config"), then, then); err != nil {
-		t.Fatal(err)
-	}
+	w.ageSettings()
 	for _, near := range []bool{true, false} {
 		writeFile(t, w.path("new"), "one\n")
 		w.take()
@@ -228,7 +262,12 @@ func TestWithinDoesNotBelieveTimesTooNear(t *testing.T) {
 func (w *turns) forgeKept(name string) {
 	w.t.Helper()
 	file := keptIndex(w.scratch)
-	kept, err := loadIndex(file, sha1Size)
+	content := []byte(readFile(w.t, file))
+	kept, err := parseIndex(content, sha1.Size)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	before, err := os.Lstat(file)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -237,17 +276,76 @@ func (w *turns) forgeKept(name string) {
 		w.t.Fatal(err)
 	}
 	mtime, ctime := statTimes(info.Sys().(*syscall.Stat_t))
-	for _, e := range kept.entries {
-		if e.name == name {
-			for at, t := range map[int]time.Time{mtimeAt: mtime, ctimeAt: ctime} {
-				binary.BigEndian.PutUint32(e.raw[at:], uint32(t.Unix()))
-				binary.BigEndian.PutUint32(e.raw[at+4:], uint32(t.Nanosecond()))
-			}
-		}
+	fixed := find(kept.entries, name).fixed // a part of the content
+	for at, t := range map[int]time.Time{mtimeAt: mtime, ctimeAt: ctime} {
+		binary.BigEndian.PutUint32(fixed[at:], uint32(t.Unix()))
+		binary.BigEndian.PutUint32(fixed[at+4:], uint32(t.Nanosecond()))
 	}
-	writeFile(w.t, file, string(encodeIndex(kept.entries, kept.trees, sha1Size)))
-	if err := os.Chtimes(file, kept.time, kept.time); err != nil {
+	writeFile(w.t, file, string(content))
+	if err := os.Chtimes(file, before.ModTime(), before.ModTime()); err != nil {
 		w.t.Fatal(err)
+	}
+}
+
+// TestWithinWhenMuchIsResetAtOnce has another branch checked out, whose files are all others than those of the last
+// snapshot.
+func TestWithinWhenMuchIsResetAtOnce(t *testing.T) {
+	w := newTurns(t, "")
+	w.ageSettings()
+	for i := range 600 {
+		writeFile(t, w.path(fmt.Sprintf("many/%d/a file with a long name %d", i%7, i)), fmt.Sprintf("%d\n", i))
+	}
+	w.in("add", "-A")
+	w.in("commit", "-qm", "many")
+	writeFile(t, w.path("new"), "x\n")
+	w.take()
+	w.in("checkout", "-qb", "other", w.base)
+	writeFile(t, w.path("many"), "a file\n")
+	w.in("add", "many")
+	count := counting(t)
+	s := w.take()
+	if ran := strings.Join(count(), "\n"); !strings.Contains(ran, "--index-info") {
+		t.Errorf("ran\n%s", ran)
+	}
+	w.wantTree("other branch", s)
+}
+
+// TestWithinMakesNoSecondCommitOfTheSameState has a turn begin where the last one ended.
+func TestWithinMakesNoSecondCommitOfTheSameState(t *testing.T) {
+	w := newTurns(t, "")
+	w.ageSettings()
+	writeFile(t, w.path("new"), "x\n")
+	end := w.take()
+	if begin := w.take(); begin.Commit != end.Commit {
+		t.Errorf("%s, and then %s", end.Commit, begin.Commit)
+	}
+	w.in("commit", "-q", "--allow-empty", "-m", "another parent")
+	if s := w.take(); w.git("rev-parse", s.Commit+"^") != w.in("rev-parse", "HEAD") {
+		t.Errorf("the parent of %s is not HEAD", s.Commit)
+	}
+	writeFile(t, w.path("new"), "y\n")
+	w.wantTree("changed", w.take())
+}
+
+// TestWithinDoesNotReadAFreshCheckoutForEver has files as young as their index, which git reads each time it looks.
+func TestWithinDoesNotReadAFreshCheckoutForEver(t *testing.T) {
+	w := newTurns(t, "")
+	info, err := os.Lstat(w.path("a.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "a copy of the index that is younger than the files", func() bool {
+		w.take()
+		copies, _ := filepath.Glob(filepath.Join(w.scratch, realPrefix+"*"))
+		if len(copies) != 1 {
+			return false
+		}
+		kept, err := os.Lstat(copies[0])
+		return err == nil && kept.ModTime().Unix() > info.ModTime().Unix()
+	})
+	writeFile(t, w.path("a.txt"), "two\n")
+	if got := w.files(w.take().Commit)["a.txt"]; got != "two\n" {
+		t.Errorf("a.txt is %q", got)
 	}
 }
 

@@ -68,7 +68,7 @@ func (b *bench) runGroups(ctx context.Context, only string) error {
 		}})
 	}
 	groups = append(groups, group{"remove", largeFiles, b.measureRemove})
-	for _, files := range []int{smallFiles, largeFiles} {
+	for _, files := range []int{smallFiles, middleFiles, largeFiles} {
 		limit := budget{}
 		if files == smallFiles {
 			limit.multiple = 15

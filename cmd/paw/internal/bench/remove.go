@@ -15,6 +15,9 @@ func (b *bench) measureRemove(ctx context.Context, w *world) error {
 	if err := w.run(ctx, nil, w.startArgs(removals)...); err != nil {
 		return err
 	}
+	if err := w.run(ctx, nil, w.paw, "stop", sessionName); err != nil { // what runs is not removed
+		return err
+	}
 	remove := b.job(fmt.Sprintf("remove, worktree of %d files", largeFiles), budget{multiple: 8})
 	status := b.job("  one git status of it", budget{})
 	for i := range removals {

@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	smallFiles = 40
-	largeFiles = 20_000
+	smallFiles  = 40
+	middleFiles = 5_000
+	largeFiles  = 20_000
 	// childTimeout is far beyond what any measured command takes; one that hangs must not hang the run.
 	childTimeout = 2 * time.Minute
 	pollEvery    = 10 * time.Millisecond
