@@ -143,9 +143,8 @@ func parseIndex(content []byte, idSize int) (indexFile, error) {
 		}
 		x.entries = append(x.entries, e)
 	}
-	ok := false
-	x.tree, ok = r.onlyOptionalExtensions()
-	if !ok {
+	var understood bool
+	if x.tree, understood = r.onlyOptionalExtensions(); !understood {
 		return x, errForeignIndex
 	}
 	return x, nil
