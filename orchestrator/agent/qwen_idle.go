@@ -44,9 +44,11 @@ type qwenLine struct {
 	} `json:"systemPayload"`
 }
 
-// qwenEnding reads the record back to the newest prompt: an abort is final, otherwise what comes last counts, since errors
-// are tried again.
+// qwenEnding reads the record back to the newest prompt or result of a tool. An abort is final. Otherwise what comes last
+// counts, since errors are tried again. Words of the model are an answer where the API had ended its response: what an Esc
+// cuts off is recorded as well.
 func qwenEnding(path string) (how int, message string) {
+	said := false
 	_ = linesBack(path, func(raw []byte) bool {
 		var line qwenLine
 		if json.Unmarshal(raw, &line) != nil {
@@ -57,15 +59,15 @@ func qwenEnding(path string) (how int, message string) {
 		case failed && strings.Contains(event.Error, "aborted"):
 			how = qwenAborted
 			return false
-		case line.Type == "user":
-			return false
 		case how != qwenOpen:
 		case failed:
 			how, message = qwenFailed, event.Error
 		case line.Type == "assistant" && !line.calls():
+			said = true
+		case said && strings.HasSuffix(event.Name, ".api_response"):
 			how = qwenAnswered
 		}
-		return line.Type != "tool_result"
+		return line.Type != "user" && line.Type != "tool_result"
 	})
 	return how, message
 }

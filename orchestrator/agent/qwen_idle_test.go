@@ -19,7 +19,8 @@ func TestQwenIdle(t *testing.T) {
 	}
 	lines := strings.SplitAfter(string(data), "\n")
 	hang, aborted, prompt, failed := lines[7], lines[8], lines[9], lines[10]
-	call, result, answer := lines[2], lines[4], lines[6]
+	call, result, words := lines[2], lines[4], lines[6]
+	answer := lines[5] + words
 	for _, c := range []struct {
 		name    string
 		lines   []string
@@ -27,7 +28,9 @@ func TestQwenIdle(t *testing.T) {
 		message string
 	}{
 		{"Esc", []string{hang, aborted}, turn.KindInterrupt, ""},
-		{"Esc after some words", []string{hang, aborted, answer}, turn.KindInterrupt, ""},
+		{"Esc after some words", []string{hang, aborted, words}, turn.KindInterrupt, ""},
+		{"Esc in the midst of the words", []string{hang, words}, turn.KindInterrupt, ""},
+		{"Esc in the midst of the words after a tool", []string{prompt, lines[1], call, result, words}, turn.KindInterrupt, ""},
 		{"Esc before anything", []string{prompt}, turn.KindInterrupt, ""},
 		{"Esc while a tool runs", []string{prompt, call}, turn.KindInterrupt, ""},
 		{"Esc after a tool", []string{prompt, call, result}, turn.KindInterrupt, ""},
