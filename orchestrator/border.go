@@ -76,7 +76,7 @@ func ShowStates(ctx context.Context, h *home.Home, sessionName string) error {
 func showStates(ctx context.Context, h *home.Home, s *session.Session) {
 	ctx, cancel := context.WithTimeout(ctx, borderPatience)
 	defer cancel()
-	f, err := fleet.Observe(ctx, h, s)
+	f, err := fleet.ObserveWith(ctx, h, s, fleet.AskTmux(h), fleet.WhereUnknown)
 	if err != nil {
 		return
 	}
