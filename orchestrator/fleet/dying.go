@@ -49,13 +49,9 @@ func awaitEnd(ctx context.Context, h *home.Home, s *session.Session, dying []Age
 
 // dying are the agents that run on without a pane.
 func dying(f Facts) []Agent {
-	if f.Tmux == session.TmuxUnknown {
-		return nil
-	}
 	var found []Agent
 	for _, a := range f.Agents {
-		paneless := (a.Pane == nil || a.Pane.Dead) && !RunsHeadless(a.Lock)
-		if paneless && a.Lock.State == session.LockHeld {
+		if f.Running(a) == Paneless {
 			found = append(found, a)
 		}
 	}

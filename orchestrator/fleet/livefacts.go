@@ -68,11 +68,10 @@ func liveFactsOf(h *home.Home, f Facts, a Agent, settled *session.Session) live.
 		return live.Branch{Repository: settled.GitCommonDir, Name: w.Branch}
 	}
 	status := f.agentStatus(a)
-	alive := a.Pane != nil && !a.Pane.Dead
 	one := live.Facts{
 		Branch: branch(a.Record.Agent), Parent: branch(a.Record.Parent), Record: *settled.Worktree(a.Record.Agent),
 		Status: status, Last: LastTurn(status, a.Turns, unseenGrace),
-		Running:     alive && a.Lock.State == session.LockHeld && !a.Turns.Headless && Withdrawn(settled, a.Record.Agent, "") == "",
+		Running:     f.Running(a) == InPane && Withdrawn(settled, a.Record.Agent, "") == "",
 		Exited:      a.Lock.State == session.LockFree && (a.Pane != nil && a.Pane.Dead || a.Pane == nil && a.Record.Phase == session.PhaseExited),
 		TurnsUnseen: !a.Turns.Visible, Silent: status.Cause == session.CauseSilent,
 	}

@@ -146,24 +146,23 @@ func SettledAgent(s *session.Session, w *session.Worktree) error {
 // NotAtWork refuses an agent whose CLI runs or is about to, with its pid.
 func NotAtWork(h *home.Home, s *session.Session, f Facts, a Agent) error {
 	name := a.Record.Agent
-	if RunsHeadless(a.Lock) {
+	switch f.Running(a) {
+	case Headless:
 		return fault.New(fault.Locked, "%s: a headless turn runs (pid %d)", name, holderPID(a.Lock)).Hint("paw turns %s %s", s.Name, name)
-	}
-	paneless := f.Tmux != session.TmuxUnknown && (a.Pane == nil || a.Pane.Dead)
-	if a.Lock.State == session.LockHeld && paneless {
+	case Paneless:
 		return fault.New(fault.Locked, "%s: its CLI runs (pid %d), and has no pane", name, holderPID(a.Lock)).Hint("paw stop %s %s", s.Name, name)
-	}
-	if a.Lock.State == session.LockHeld {
+	case InPane, RunningUnseen:
 		return fault.New(fault.Locked, "%s: its CLI runs (pid %d)", name, holderPID(a.Lock)).
 			Hint("paw send %s/%s TEXT", s.Name, name).Hint("paw stop %s %s", s.Name, name)
-	}
-	if a.Pane != nil && !a.Pane.Dead {
+	case Starting, Foreign:
 		return fault.New(fault.Locked, "%s: its pane runs pid %d", name, a.Pane.PID).Hint("paw attach %s %s", s.Name, name)
-	}
-	// tmux is not needed here; but one that does not answer may hold a launcher
-	// that is about to take the lock.
-	if f.Tmux == session.TmuxUnknown && !errors.Is(f.TmuxErr, tmux.ErrNotInstalled) && AnyLaunchOpen(h, s.Name, name) {
-		return fault.New(fault.Locked, "%s: may be starting; %s", name, Silence(f.TmuxErr)).Hint("paw status %s", s.Name)
+	case Unseen:
+		// tmux is not needed here; but one that does not answer may hold a launcher
+		// that is about to take the lock.
+		if !errors.Is(f.TmuxErr, tmux.ErrNotInstalled) && AnyLaunchOpen(h, s.Name, name) {
+			return fault.New(fault.Locked, "%s: may be starting; %s", name, Silence(f.TmuxErr)).Hint("paw status %s", s.Name)
+		}
+	case NotRunning, LockUnreadable:
 	}
 	return nil
 }

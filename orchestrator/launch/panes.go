@@ -41,7 +41,7 @@ func openPanes(ctx context.Context, h *home.Home, s *session.Session, jobs []Job
 				j.refuse(errors.New(reason), "paw recover "+rec.Name)
 				continue
 			}
-			if a.Lock.State == session.LockHeld || (a.Pane != nil && !a.Pane.Dead && !a.LaunchedAt.IsZero()) {
+			if running := f.Running(*a); running.Held() || running == fleet.Starting {
 				j.Result, j.Reason = ResultAlive, "" // another paw was faster
 				continue
 			}

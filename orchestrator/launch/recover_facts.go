@@ -64,16 +64,15 @@ func checkedOutAt(entries []worktree.Entry, w session.Worktree) string {
 // factsFor gathers what planAgent needs of one agent.
 func factsFor(ctx context.Context, h *home.Home, f fleet.Facts, a fleet.Agent) RecoverFacts {
 	s, w := f.Session, a.Record
-	e := f.Evidence(a)
 	rf := RecoverFacts{
-		sessionName: s.Name, repoPath: s.RepoPath, record: w, tmux: f.Tmux, lock: e.Lock, lockPID: e.HolderPID, pane: e.Pane,
-		headless: fleet.RunsHeadless(a.Lock), starting: !a.LaunchedAt.IsZero(), launched: a.EverLaunched(s), promptUnsent: fleet.Undelivered(h, s, w.Agent),
+		sessionName: s.Name, repoPath: s.RepoPath, record: w, tmux: f.Tmux, running: f.Running(a), pid: a.Lock.PID(),
+		launched: a.EverLaunched(s), promptUnsent: fleet.Undelivered(h, s, w.Agent),
 	}
 	rf.exited = w.Phase == session.PhaseExited || a.Exited()
 	if f.TmuxErr != nil {
 		rf.tmuxReason = fleet.Silence(f.TmuxErr)
 	}
-	if rf.lock == session.LockHeld {
+	if rf.running.Held() {
 		return rf
 	}
 	if _, err := os.Lstat(w.WorktreePath); errors.Is(err, os.ErrNotExist) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
 	"paw/session"
 )
 
@@ -16,12 +17,9 @@ type RecoverFacts struct {
 	record      session.Worktree
 	tmux        session.Liveness
 	tmuxReason  string
-	lock        session.LockState
-	lockPID     int
-	headless    bool // the lock is that of a headless turn
-	pane        session.PaneState
+	running     fleet.Running
+	pid         int  // of what holds the lock, 0 for nothing that is known
 	exited      bool // the CLI ended well, of its own accord or left by its user
-	starting    bool // a launch waits for its launcher
 	launched    bool // a launcher of this session ever ran
 
 	worktreeMissing bool
@@ -52,29 +50,29 @@ func planAgent(f RecoverFacts) Job {
 	case f.tmux == session.TmuxUnknown:
 		j.refuse(errors.New(f.tmuxReason), "paw status "+f.sessionName)
 		return j
-	case f.record.Phase == session.PhaseCreating && f.record.Headless && !f.named && f.lock == session.LockFree:
+	case f.record.Phase == session.PhaseCreating && f.record.Headless && !f.named && f.running.Free():
 		// What paw run was making is completed as paw run would have left it.
 		j.Result, j.Worktree, j.Reason = ResultStopped, WorktreeCreate, "paw run "+f.record.Agent+" uses it without a pane"
 		return j
 	case f.record.Phase == session.PhaseStopped && !f.named:
 		j.Result, j.Reason = ResultStopped, "paw recover "+f.sessionName+" brings it back"
 		return j
-	case f.lock == session.LockHeld && f.pane == session.PaneAlive:
+	case f.running == fleet.InPane:
 		j.Result = ResultAlive
 		return j
-	case f.headless:
-		j.refuse(fmt.Errorf("a headless turn runs (pid %d)", f.lockPID), endsAndReturns(f))
+	case f.running == fleet.Headless:
+		j.refuse(fmt.Errorf("a headless turn runs (pid %d)", f.pid), endsAndReturns(f))
 		return j
-	case f.lock == session.LockHeld && f.lockPID == 0:
+	case f.running.Held() && f.pid == 0:
 		j.refuse(errors.New("something that it started still runs outside of tmux and holds its lock"), "paw recover "+f.sessionName)
 		return j
-	case f.lock == session.LockHeld:
-		j.refuse(fmt.Errorf("pid %d still runs outside of tmux", f.lockPID), endsAndReturns(f))
+	case f.running.Held():
+		j.refuse(fmt.Errorf("pid %d still runs outside of tmux", f.pid), endsAndReturns(f))
 		return j
-	case f.lock == session.LockUnknown:
+	case f.running == fleet.LockUnreadable:
 		j.refuse(errors.New("its lock cannot be read"), "paw doctor")
 		return j
-	case f.starting && f.pane == session.PaneAlive:
+	case f.running == fleet.Starting:
 		j.Result, j.Reason = ResultAlive, "starting"
 		return j
 	case f.exited && !f.named:

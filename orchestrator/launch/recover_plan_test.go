@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"paw/orchestrator/fleet"
 	"paw/session"
 )
 
@@ -13,7 +14,7 @@ func healthy() RecoverFacts {
 	return RecoverFacts{
 		sessionName: "shop", repoPath: "/r",
 		record: session.Worktree{Agent: "claude", Branch: "paw/shop/claude", WorktreePath: "/w", Phase: session.PhaseLive, ConversationIDs: []string{"old"}},
-		tmux:   session.TmuxDead, lock: session.LockFree, pane: session.PaneGone,
+		tmux:   session.TmuxDead, running: fleet.NotRunning,
 		launched: true, branchExists: true, Resumable: true, NewID: "new",
 	}
 }
@@ -29,27 +30,28 @@ func TestPlanAgent(t *testing.T) {
 	}{
 		{name: "resume", change: func(*RecoverFacts) {}, want: ResultResumed},
 		{name: "alive", change: func(f *RecoverFacts) {
-			f.tmux, f.lock, f.pane = session.TmuxAlive, session.LockHeld, session.PaneAlive
+			f.tmux, f.running = session.TmuxAlive, fleet.InPane
 		}, want: ResultAlive},
 		{name: "alive although its worktree is gone", change: func(f *RecoverFacts) {
-			f.tmux, f.lock, f.pane, f.worktreeMissing = session.TmuxAlive, session.LockHeld, session.PaneAlive, true
+			f.tmux, f.running, f.worktreeMissing = session.TmuxAlive, fleet.InPane, true
 		}, want: ResultAlive},
-		{name: "orphan without pane", change: func(f *RecoverFacts) { f.lock, f.lockPID = session.LockHeld, 77 }, want: ResultRefused, says: "pid 77 still runs outside of tmux paw stop shop claude --only && paw recover shop"},
+		{name: "orphan without pane", change: func(f *RecoverFacts) { f.running, f.pid = fleet.Paneless, 77 }, want: ResultRefused, says: "pid 77 still runs outside of tmux paw stop shop claude --only && paw recover shop"},
 		{name: "orphan with dead pane", change: func(f *RecoverFacts) {
-			f.tmux, f.lock, f.lockPID, f.pane = session.TmuxAlive, session.LockHeld, 77, session.PaneDead
+			f.tmux, f.running, f.pid = session.TmuxAlive, fleet.Paneless, 77
 		}, want: ResultRefused, says: "pid 77 still runs outside of tmux paw stop shop claude --only && paw recover shop"},
-		{name: "orphan that is not known", change: func(f *RecoverFacts) { f.lock = session.LockHeld }, want: ResultRefused, says: "holds its lock paw recover shop"},
-		{name: "tmux silent", change: func(f *RecoverFacts) { f.tmux, f.tmuxReason = session.TmuxUnknown, "tmux did not answer" }, want: ResultRefused, says: "did not answer"},
-		{name: "tmux silent, lock held", change: func(f *RecoverFacts) {
-			f.tmux, f.lock, f.tmuxReason = session.TmuxUnknown, session.LockHeld, "tmux did not answer"
+		{name: "orphan that is not known", change: func(f *RecoverFacts) { f.running = fleet.Paneless }, want: ResultRefused, says: "holds its lock paw recover shop"},
+		{name: "tmux silent", change: func(f *RecoverFacts) {
+			f.tmux, f.running, f.tmuxReason = session.TmuxUnknown, fleet.Unseen, "tmux did not answer"
 		}, want: ResultRefused, says: "did not answer"},
-		{name: "lock unreadable", change: func(f *RecoverFacts) { f.lock = session.LockUnknown }, want: ResultRefused, says: "paw doctor"},
+		{name: "tmux silent, lock held", change: func(f *RecoverFacts) {
+			f.tmux, f.running, f.tmuxReason = session.TmuxUnknown, fleet.RunningUnseen, "tmux did not answer"
+		}, want: ResultRefused, says: "did not answer"},
+		{name: "lock unreadable", change: func(f *RecoverFacts) { f.running = fleet.LockUnreadable }, want: ResultRefused, says: "paw doctor"},
 		{name: "starting", change: func(f *RecoverFacts) {
-			f.tmux, f.pane, f.starting = session.TmuxAlive, session.PaneAlive, true
+			f.tmux, f.running = session.TmuxAlive, fleet.Starting
 		}, want: ResultAlive, says: "starting"},
-		{name: "foreign process in its pane", change: func(f *RecoverFacts) { f.tmux, f.pane = session.TmuxAlive, session.PaneAlive }, want: ResultResumed},
-		{name: "dead pane", change: func(f *RecoverFacts) { f.tmux, f.pane = session.TmuxAlive, session.PaneDead }, want: ResultResumed},
-		{name: "a launch nobody will read", change: func(f *RecoverFacts) { f.starting = true }, want: ResultResumed},
+		{name: "foreign process in its pane", change: func(f *RecoverFacts) { f.tmux, f.running = session.TmuxAlive, fleet.Foreign }, want: ResultResumed},
+		{name: "dead pane", change: func(f *RecoverFacts) { f.tmux = session.TmuxAlive }, want: ResultResumed},
 		{name: "CLI not installed", change: func(f *RecoverFacts) { f.cliError = errors.New("claude: not installed") }, want: ResultRefused, says: "not installed"},
 		{name: "stopped", change: func(f *RecoverFacts) { f.record.Phase = session.PhaseStopped }, want: ResultStopped, says: "paw recover shop"},
 		{name: "stopped, named", change: func(f *RecoverFacts) { f.record.Phase, f.named = session.PhaseStopped, true }, want: ResultResumed},
@@ -57,7 +59,7 @@ func TestPlanAgent(t *testing.T) {
 		{name: "left by the user, named", change: func(f *RecoverFacts) { f.exited, f.named = true, true }, want: ResultResumed},
 		{name: "left by the user and its CLI is gone", change: func(f *RecoverFacts) { f.exited, f.cliError = true, errors.New("not installed") }, want: ResultCompleted, says: "paw recover shop"},
 		{name: "stopped but runs, named", change: func(f *RecoverFacts) {
-			f.record.Phase, f.named, f.tmux, f.lock, f.pane = session.PhaseStopped, true, session.TmuxAlive, session.LockHeld, session.PaneAlive
+			f.record.Phase, f.named, f.tmux, f.running = session.PhaseStopped, true, session.TmuxAlive, fleet.InPane
 		}, want: ResultAlive},
 		{name: "never made", change: func(f *RecoverFacts) {
 			f.record.Phase, f.launched, f.worktreeMissing, f.branchExists, f.Resumable, f.KeepID = session.PhaseCreating, false, true, false, false, true
@@ -76,7 +78,7 @@ func TestPlanAgent(t *testing.T) {
 		}, want: ResultRefused, says: "its branch paw/shop/claude is gone git -C /r branch paw/shop/claude abc && paw recover shop"},
 		{name: "branch gone, worktree on another", change: func(f *RecoverFacts) { f.branchExists = false }, want: ResultResumed},
 		{name: "alive on a branch that is gone", change: func(f *RecoverFacts) {
-			f.tmux, f.lock, f.pane, f.onBranch, f.branchExists = session.TmuxAlive, session.LockHeld, session.PaneAlive, true, false
+			f.tmux, f.running, f.onBranch, f.branchExists = session.TmuxAlive, fleet.InPane, true, false
 		}, want: ResultAlive},
 		{name: "not registered", change: func(f *RecoverFacts) { f.worktreeWrong, f.unregistered = "/w: not the expected registration", true }, want: ResultResumed, worktree: WorktreeRegister},
 		{name: "not registered, branch gone", change: func(f *RecoverFacts) {
@@ -117,21 +119,19 @@ func TestPlanAgent(t *testing.T) {
 func TestPlanAgentNeverStartsTwiceOrElsewhere(t *testing.T) {
 	bools := []bool{false, true}
 	for _, tmuxState := range []session.Liveness{session.TmuxAlive, session.TmuxDead, session.TmuxUnknown} {
-		for _, lock := range []session.LockState{session.LockFree, session.LockHeld, session.LockUnknown} {
-			for _, pane := range []session.PaneState{session.PaneAlive, session.PaneDead, session.PaneGone, session.PaneUnknown} {
-				for _, wrong := range []string{"", "no .git file"} {
-					for _, missing := range bools {
-						for _, launched := range bools {
-							for _, phase := range []session.Phase{session.PhaseCreating, session.PhaseLive, session.PhaseStopped} {
-								f := healthy()
-								f.tmux, f.lock, f.pane, f.worktreeWrong, f.worktreeMissing, f.launched, f.record.Phase = tmuxState, lock, pane, wrong, missing, launched, phase
-								j := planAgent(f)
-								if j.starts() && (tmuxState == session.TmuxUnknown || lock != session.LockFree) {
-									t.Fatalf("%+v starts with tmux %s and lock %s", j, tmuxState, lock)
-								}
-								if j.starts() && (wrong != "" || missing) && j.Worktree == WorktreeKeep {
-									t.Fatalf("%+v starts without a worktree", j)
-								}
+		for running := fleet.NotRunning; running <= fleet.LockUnreadable; running++ {
+			for _, wrong := range []string{"", "no .git file"} {
+				for _, missing := range bools {
+					for _, launched := range bools {
+						for _, phase := range []session.Phase{session.PhaseCreating, session.PhaseLive, session.PhaseStopped} {
+							f := healthy()
+							f.tmux, f.running, f.worktreeWrong, f.worktreeMissing, f.launched, f.record.Phase = tmuxState, running, wrong, missing, launched, phase
+							j := planAgent(f)
+							if j.starts() && (tmuxState == session.TmuxUnknown || !running.Free()) {
+								t.Fatalf("%+v starts with tmux %s and %d", j, tmuxState, running)
+							}
+							if j.starts() && (wrong != "" || missing) && j.Worktree == WorktreeKeep {
+								t.Fatalf("%+v starts without a worktree", j)
 							}
 						}
 					}
@@ -142,9 +142,9 @@ func TestPlanAgentNeverStartsTwiceOrElsewhere(t *testing.T) {
 }
 
 func TestPlanAgentAndHeadlessTurns(t *testing.T) {
-	base := RecoverFacts{sessionName: "shop", tmux: session.TmuxAlive, lock: session.LockFree, pane: session.PaneGone, record: session.Worktree{Agent: "one", Headless: true}}
+	base := RecoverFacts{sessionName: "shop", tmux: session.TmuxAlive, record: session.Worktree{Agent: "one", Headless: true}}
 	held := base
-	held.lock, held.lockPID, held.headless, held.named = session.LockHeld, 42, true, true
+	held.running, held.pid, held.named = fleet.Headless, 42, true
 	if j := planAgent(held); j.Result != ResultRefused || !strings.Contains(j.Reason, "a headless turn runs (pid 42)") {
 		t.Errorf("while a turn runs: %+v", j)
 	}

@@ -107,7 +107,7 @@ func (t *typist) look(ctx context.Context) (agent.Screen, error) {
 		return agent.Screen{}, err
 	}
 	a := f.Agent(t.w.Agent)
-	if a == nil || a.Lock.State != session.LockHeld || a.Pane == nil || a.Pane.Dead {
+	if a == nil || f.Running(*a) != fleet.InPane {
 		return agent.Screen{}, fault.New(fault.Failed, "%s: does not run", t.w.Agent).Hint("paw recover %s", t.s.Name)
 	}
 	t.pane, t.young = a.Pane.ID, f.Now.Sub(a.Lock.Holder.At) < youngPatience
