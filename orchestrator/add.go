@@ -11,39 +11,7 @@ import (
 	"paw/orchestrator/launch"
 	"paw/orchestrator/turns"
 	"paw/session"
-	"paw/worktree"
 )
-
-// AddOptions is what the user asked of paw add.
-type AddOptions struct {
-	CLIs     []string
-	Branches []string
-	Base     string
-	From     string // "AGENT[@N]": start where that agent's turn N ended
-	Prompt   string
-	Force    bool // also from the commit alone of a turn that has no snapshot
-	DryRun   bool
-	origin   *origin // what a child starts from, nil for an agent that nobody spawned
-}
-
-// addition is agents that are about to be added to a session.
-type addition struct {
-	repository worktree.Repository
-	m          worktree.Manager
-	draft      session.Session // the session with the new agents alone
-	plans      []worktree.Plan
-	notes      map[string][]string // by agent
-	prompts    map[string]string   // first prompts by agent, of those that do not get the user's alone
-	steps      []string            // what else a user wants to know beforehand
-}
-
-// promptFor is the first prompt of an agent, prompt being that of the user.
-func (a *addition) promptFor(agentName, prompt string) string {
-	if own, ok := a.prompts[agentName]; ok {
-		return own
-	}
-	return prompt
-}
 
 // Add puts more agents into a running session.
 func Add(ctx context.Context, h *home.Home, s *session.Session, o AddOptions) (*Started, error) {

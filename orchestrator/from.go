@@ -13,26 +13,9 @@ import (
 	"paw/orchestrator/launch"
 	"paw/orchestrator/turns"
 	"paw/session"
-	"paw/session/history"
 	"paw/session/turn"
 	"paw/worktree"
 )
-
-// origin is the end of a turn that new agents start from.
-type origin struct {
-	session.Origin
-	source *session.Worktree
-	commit string
-	last   bool // nothing came after that turn
-	// current: not the end of a turn, but the state that the source is in now.
-	current bool
-	notes   []string
-
-	turns    []turn.Record     // until then, with that one
-	talk     string            // the conversation that was read
-	messages []history.Message // what was said in it until then, once it was read
-	unread   error             // why it cannot be read
-}
 
 // originOf reads "AGENT[@N]": the end of turn N of an agent of the session, its
 // base for 0. Without N it is the last finished turn.

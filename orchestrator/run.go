@@ -3,7 +3,6 @@ package orchestrator
 import (
 	"context"
 	"errors"
-	"io"
 	"strings"
 	"time"
 
@@ -22,29 +21,6 @@ import (
 
 // closePatience bounds what follows the end of the CLI: a snapshot, the log, the tag.
 const closePatience = 2 * time.Minute
-
-// RunOptions is what the user asked of paw run.
-type RunOptions struct {
-	Agent  string      // "" makes a new agent, see New
-	New    *AddOptions // the new agent: one item in CLIs, at most one in Branches
-	Prompt string
-	Type   turn.Type // TypePrompt when empty
-	// Out gets what the CLI says while it works, Err its standard error; nil for nothing.
-	Out, Err io.Writer
-	// Started, which may be nil, is called before the turn is begun, which from then
-	// on is closed whatever happens. It gets a function that kills the CLI and all it
-	// started at once, for a user who does not want to wait any longer, and is called
-	// again with another one when the CLI starts and when it has ended.
-	Started func(kill func())
-}
-
-// Ran is a headless turn that was begun, however it ended.
-type Ran struct {
-	Session *session.Session
-	Agent   string
-	Turn    turns.Listed
-	Notes   []string // what the user would otherwise miss
-}
 
 // Run does one turn of an agent in the foreground, without a pane: the CLI's
 // one-shot mode in the agent's worktree and conversation. It is refused while the

@@ -112,16 +112,3 @@ func BadEnd(r turn.Record) string {
 	}
 	return fmt.Sprintf("turn %d: %s", r.Number, word)
 }
-
-// someNumbers lists numbers of turns, the first ones of many.
-func someNumbers(numbers []int) string {
-	const most = 20
-	var words []string
-	for _, n := range numbers[:min(most, len(numbers))] {
-		words = append(words, fmt.Sprint(n))
-	}
-	if len(numbers) > most {
-		words = append(words, "...")
-	}
-	return strings.Join(words, ", ")
-}

@@ -98,3 +98,11 @@ func (f Facts) Agent(name string) *Agent {
 	}
 	return nil
 }
+
+// at is nil for the zero time: not known.
+func at(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}

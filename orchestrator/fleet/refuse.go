@@ -95,40 +95,6 @@ func RefuseSilent(f Facts, agents []string) error {
 	return nil
 }
 
-// Withdrawn says why an agent must not be started any more although start or
-// recover set out to: a stop or a remove came in between, of itself or of the
-// parent that is just spawning it, "" for none. It is "" when the agent may start.
-func Withdrawn(s *session.Session, agentName, parent string) string {
-	if reason := withdrawal(s, agentName); reason != "" {
-		return "it " + reason
-	}
-	if parent != "" {
-		if reason := withdrawal(s, parent); reason != "" {
-			return parent + " " + reason
-		}
-	}
-	if s.Status == session.StatusStopped {
-		return "the session was stopped in the meantime"
-	}
-	return ""
-}
-
-// withdrawal is what keeps one agent from being started, "" for nothing.
-func withdrawal(s *session.Session, agentName string) string {
-	w := s.Worktree(agentName)
-	if w == nil {
-		return "was removed in the meantime"
-	}
-	switch w.Phase {
-	case session.PhaseStopping, session.PhaseStopped:
-		return "was stopped in the meantime"
-	case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
-		return "is being removed"
-	case session.PhaseCreating, session.PhaseLive, session.PhaseExited:
-	}
-	return ""
-}
-
 // SettledAgent refuses agents that another command has not finished with.
 func SettledAgent(s *session.Session, w *session.Worktree) error {
 	switch w.Phase {

@@ -70,24 +70,3 @@ func LookAtScreens(ctx context.Context, h *home.Home, all []*Facts, look Closene
 		}
 	}
 }
-
-// withScreen refines the state of a CLI that runs by what its screen shows. It is the last source: it tells what nothing
-// else does, and of a turn only that a dialog covers it.
-func withScreen(st session.AgentStatus, f Turns) session.AgentStatus {
-	seen := f.screen
-	unknown := st.State == session.StateUnknown
-	switch {
-	case seen.Dialog != "" && st.State == session.StateWaitingInput:
-		if f.observed.Vague {
-			st.Reason = seen.Dialog
-		}
-	case seen.Dialog != "" && (unknown || st.State == session.StateRunning):
-		return session.AgentStatus{State: session.StateWaitingInput, Source: session.SourceTmux, Reason: seen.Dialog}
-	case unknown && seen.Works:
-		return session.AgentStatus{State: session.StateRunning, Source: session.SourceTmux}
-	case unknown && seen.Box != agent.BoxUnseen && f.late && st.Cause != session.CausePrompted:
-		// Where hooks should have reported by now, they may not work at all: then an input box says nothing of a turn.
-		return session.AgentStatus{State: session.StateIdle, Source: session.SourceTmux}
-	}
-	return st
-}

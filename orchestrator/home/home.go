@@ -82,17 +82,6 @@ func (h *Home) Configure(root string) error {
 	return err
 }
 
-// ConfiguredFor is h with the configuration of the repository of a session, which
-// need not be the one the user stands in.
-func (h *Home) ConfiguredFor(s *session.Session) (*Home, error) {
-	repository, err := Discover(s)
-	if err != nil || repository.Path == h.configured {
-		return h, nil //nolint:nilerr // whoever needs the repository says that it is gone
-	}
-	other := *h
-	return &other, other.Configure(repository.Path)
-}
-
 // Getenv is a variable of the user's environment, "" when it is not set.
 func (h *Home) Getenv(name string) string {
 	prefix := name + "="

@@ -120,3 +120,14 @@ func (h *Home) Manager(repository worktree.Repository) worktree.Manager {
 		},
 	}
 }
+
+// ConfiguredFor is h with the configuration of the repository of a session, which
+// need not be the one the user stands in.
+func (h *Home) ConfiguredFor(s *session.Session) (*Home, error) {
+	repository, err := Discover(s)
+	if err != nil || repository.Path == h.configured {
+		return h, nil //nolint:nilerr // whoever needs the repository says that it is gone
+	}
+	other := *h
+	return &other, other.Configure(repository.Path)
+}

@@ -89,23 +89,25 @@ func tagFinished(ctx context.Context, h *home.Home, s *session.Session, w sessio
 	}
 }
 
-// countFinished counts what finishedTurns found.
-func countFinished(results []turn.Result) session.Finished {
-	counted := session.Finished{}
-	for _, r := range results {
-		counted.Add(r.Number)
+// TakeMissed applies what the CLI's own record tells of the last turn and of those behind it, where no report of its
+// own does.
+func (t *Track) TakeMissed(ctx context.Context) error {
+	last, err := t.Dir.Last()
+	if err != nil || last == nil {
+		return err
 	}
-	return counted
-}
-
-// finishedTurns are the results of the start, as turn 0, and of the finished turns. Logs that cannot be read give none.
-func finishedTurns(w *session.Worktree, dir turn.Dir) []turn.Result {
-	results := []turn.Result{{CommitHash: w.BaseCommit}}
-	records, _ := dir.Records()
-	for _, r := range records {
-		if result, ok := r.Result(); ok {
-			results = append(results, result)
+	seen := fleet.AskRecord(ctx, t.Home, t.S, t.W, last)
+	missed := seen.Later
+	if last.State == turn.InProgress && seen.Ended != nil {
+		missed = append([]turn.Event{*seen.Ended}, missed...)
+	}
+	for _, one := range missed {
+		if err := t.apply(ctx, last, one); err != nil {
+			return err
+		}
+		if last, err = t.Dir.Last(); err != nil {
+			return err
 		}
 	}
-	return results
+	return nil
 }

@@ -164,3 +164,20 @@ func (t *Track) KeepTranscript(ctx context.Context, path string) error {
 	t.W.TranscriptPath = path
 	return err
 }
+
+// catchUp applies what the hooks missed and the CLI's own record has: how the open turn ended, and the turns that began
+// and ended behind it. e is the report that is to be applied next, which may be the begin of the last of those turns. It
+// returns e as it is to be applied then, and the last turn as it is by now.
+func (t *Track) catchUp(ctx context.Context, last *turn.Record, e turn.Event) (*turn.Record, turn.Event, error) {
+	missed, e := t.missed(ctx, last, e)
+	for _, one := range missed {
+		if err := t.apply(ctx, last, one); err != nil {
+			return last, e, err
+		}
+		var err error
+		if last, err = t.Dir.Last(); err != nil {
+			return last, e, err
+		}
+	}
+	return last, e, nil
+}

@@ -9,23 +9,6 @@ import (
 	"paw/session/turn"
 )
 
-// catchUp applies what the hooks missed and the CLI's own record has: how the open turn ended, and the turns that began
-// and ended behind it. e is the report that is to be applied next, which may be the begin of the last of those turns. It
-// returns e as it is to be applied then, and the last turn as it is by now.
-func (t *Track) catchUp(ctx context.Context, last *turn.Record, e turn.Event) (*turn.Record, turn.Event, error) {
-	missed, e := t.missed(ctx, last, e)
-	for _, one := range missed {
-		if err := t.apply(ctx, last, one); err != nil {
-			return last, e, err
-		}
-		var err error
-		if last, err = t.Dir.Last(); err != nil {
-			return last, e, err
-		}
-	}
-	return last, e, nil
-}
-
 // missed are the events that catchUp applies before e.
 func (t *Track) missed(ctx context.Context, last *turn.Record, e turn.Event) ([]turn.Event, turn.Event) {
 	if last == nil || !mayBeBehind(last, e) {
@@ -89,26 +72,3 @@ func joining(last *turn.Record, joined string, e turn.Event) turn.Event {
 }
 
 func samePrompt(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) }
-
-// TakeMissed applies what the CLI's own record tells of the last turn and of those behind it, where no report of its
-// own does.
-func (t *Track) TakeMissed(ctx context.Context) error {
-	last, err := t.Dir.Last()
-	if err != nil || last == nil {
-		return err
-	}
-	seen := fleet.AskRecord(ctx, t.Home, t.S, t.W, last)
-	missed := seen.Later
-	if last.State == turn.InProgress && seen.Ended != nil {
-		missed = append([]turn.Event{*seen.Ended}, missed...)
-	}
-	for _, one := range missed {
-		if err := t.apply(ctx, last, one); err != nil {
-			return err
-		}
-		if last, err = t.Dir.Last(); err != nil {
-			return err
-		}
-	}
-	return nil
-}

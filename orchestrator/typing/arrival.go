@@ -180,3 +180,11 @@ func stillRuns(ctx context.Context, h *home.Home, s *session.Session, w *session
 	}
 	return fleet.AskRecord(ctx, h, s, w, last).Ended == nil
 }
+
+// clipped is the begin of a text, of so many characters at most.
+func clipped(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "..."
+	}
+	return text
+}

@@ -2,7 +2,6 @@ package typing
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -85,6 +84,3 @@ type Keyboard struct {
 	// patience is how long a prompt may take to arrive, before and after Enter is pressed again.
 	Patience time.Duration
 }
-
-// ErrNotTyped says for certain that nothing was typed.
-var ErrNotTyped = errors.New("nothing was typed")

@@ -297,14 +297,6 @@ func quoted(text string) string {
 	return fmt.Sprintf(": %q", clipped(text, 200))
 }
 
-// clipped is the begin of a text, of so many characters at most.
-func clipped(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "..."
-	}
-	return text
-}
-
 // squeezed is a text without blanks: a screen does not tell where a line was too long for it and where it ended.
 func squeezed(text string) string {
 	return strings.Map(func(r rune) rune {
@@ -314,3 +306,6 @@ func squeezed(text string) string {
 		return r
 	}, text)
 }
+
+// ErrNotTyped says for certain that nothing was typed.
+var ErrNotTyped = errors.New("nothing was typed")

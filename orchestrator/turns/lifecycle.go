@@ -1,0 +1,195 @@
+package turns
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"paw/orchestrator/fault"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// Begin starts the next turn: the number is claimed for good before anything
+// else, a number whose tag exists already is left out, then START, then the
+// snapshot of the state before.
+func (t *Track) Begin(ctx context.Context, start turn.Start) (*turn.Turn, error) {
+	head, err := t.head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	start.Commit = head
+	var skipped []int
+	atLeast := max(t.Dir.Highest(), t.W.TurnHighWater) + 1
+	for {
+		n, err := t.M.ClaimTurn(ctx, t.W.TurnSession, atLeast, head)
+		if err != nil {
+			return nil, err
+		}
+		t.Home.Step("turn.claimed")
+		taken, err := t.tagged(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		if taken && t.Strict {
+			return nil, &TagTakenError{Number: n, Tag: turn.TagName(t.W.TurnSession, n)}
+		}
+		if taken {
+			skipped, atLeast = append(skipped, n), n+1
+			continue
+		}
+		one := turn.New(t.Dir, n, t.Home.Now)
+		if err := one.Start(start); err != nil {
+			return nil, err
+		}
+		t.Home.Step("turn.started")
+		for _, n := range skipped {
+			_ = one.Note(fmt.Sprintf("number %d was left out: tag %s exists already", n, turn.TagName(t.W.TurnSession, n)))
+		}
+		if note := t.before(ctx, n, start.Follows); note != "" {
+			_ = one.Note(note)
+		}
+		t.Home.Step("turn.before")
+		if err := t.Begun(ctx, one); err != nil {
+			_ = one.Note("what it waited for is still in the record: " + err.Error())
+		}
+		return one, nil
+	}
+}
+
+// before makes the snapshot of the state before turn n. That of a turn which follows another at once is that of the
+// other's end: it is known only when the turn is at work already.
+func (t *Track) before(ctx context.Context, n int, follows bool) (note string) {
+	if follows {
+		ended := turn.TurnRef(t.W.TurnSession, n-1)
+		refs, err := t.M.Refs(ctx, ended)
+		if end := refs[ended]; err == nil && end != "" {
+			if _, err = t.M.CreateRef(ctx, turn.BeforeRef(t.W.TurnSession, n), end); err == nil {
+				return ""
+			}
+		}
+	}
+	return t.snapshotBefore(ctx, n)
+}
+
+// hold writes down how the turn ends if the CLI does not go on with it.
+func (t *Track) hold(ctx context.Context, one *turn.Turn, answer string) error {
+	snapshot, note := t.snapshot(ctx, "", fmt.Sprintf("paw: %s after turn %d", t.W.Agent, one.Number()))
+	if note != "" {
+		_ = one.Note(note)
+	}
+	head, err := t.head(ctx)
+	if err != nil {
+		return err
+	}
+	t.Held = true
+	return one.Hold(turn.End{CommitHash: head, Snapshot: snapshot, Message: answer})
+}
+
+// endOf is the state that a turn ends with: that which was held, or the one of now.
+func (t *Track) endOf(ctx context.Context, one *turn.Turn, answer string) (head, snapshot, said, note string, err error) {
+	ref := turn.TurnRef(t.W.TurnSession, one.Number())
+	if held := one.Record().Held; held != nil {
+		if _, err := t.M.CreateRef(ctx, ref, held.Snapshot); err == nil {
+			return held.Commit, held.Snapshot, held.Message, "", nil
+		}
+		note = "the snapshot of its end is lost, a later one stands in for it"
+	}
+	snapshot, missing := t.snapshotAfter(ctx, one.Number(), "")
+	head, err = t.head(ctx)
+	return head, snapshot, answer, cmp.Or(missing, note), err
+}
+
+// Finish ends a turn well: snapshot, END with the result, record, tag, in this
+// order. If the tag fails, the result is known all the same and recover tags it.
+func (t *Track) Finish(ctx context.Context, one *turn.Turn, answer string) (turn.Result, error) {
+	n := one.Number()
+	head, snapshot, answer, note, err := t.endOf(ctx, one, answer)
+	if note != "" {
+		_ = one.Note(note)
+	}
+	t.Home.Step("turn.snapshot")
+	if err != nil {
+		return turn.Result{}, err
+	}
+	end := turn.End{Outcome: "success", Message: fault.FirstLine(answer), CommitHash: head, Snapshot: snapshot}
+	if start := one.Record().StartCommit; head != start {
+		message, err := t.M.LastMessage(ctx, t.W.WorktreePath, head, start)
+		if err != nil {
+			_ = one.Note("the message of the last commit cannot be read: " + err.Error())
+		}
+		if message != "" {
+			end.Message = message
+			if outcome := outcomeFooter(message); outcome != "" {
+				end.Outcome = outcome
+			}
+		}
+	}
+	if done := t.said(n); done != nil {
+		end.Outcome, end.Message = cmp.Or(done.Outcome, end.Outcome), cmp.Or(done.Message, end.Message)
+	}
+	result, err := one.Finish(end)
+	if err != nil {
+		return result, err
+	}
+	t.Ended = true
+	t.Home.Step("turn.ended")
+	t.remember(ctx, n, func(f *session.Finished) {
+		if f.Last == 0 && n > 1 { // the record may be that of a paw that did not count
+			*f = countFinished(finishedTurns(t.W, t.Dir))
+		}
+		f.Add(n)
+	})
+	t.Home.Step("turn.remembered")
+	err = t.tag(ctx, result)
+	t.Home.Step("turn.tagged")
+	return result, err
+}
+
+// tag makes the tag of a finished turn, on the commit of its result.
+func (t *Track) tag(ctx context.Context, r turn.Result) error {
+	won, err := t.M.CreateRef(ctx, turn.TagRef(t.W.TurnSession, r.Number), r.CommitHash)
+	if err == nil && !won {
+		err = fmt.Errorf("tag %s exists already", turn.TagName(t.W.TurnSession, r.Number))
+	}
+	return err
+}
+
+// Abort ends a turn badly: ABORT first, then the snapshot of what it left.
+func (t *Track) Abort(ctx context.Context, one *turn.Turn, cause *turn.Abort) {
+	_ = one.Abort(cause)
+	t.Ended = true
+	t.Home.Step("turn.aborted")
+	n := one.Number()
+	if _, note := t.snapshotAfter(ctx, n, ", "+string(cause.Reason)); note != "" {
+		_ = one.Note(note)
+	}
+	t.Home.Step("turn.snapshot")
+	t.remember(ctx, n, func(*session.Finished) {})
+	t.Home.Step("turn.remembered")
+}
+
+// TagTakenError means that a turn cannot have its number: the tag that its end
+// would get exists already, and paw did not make it for this turn.
+type TagTakenError struct {
+	Number int
+	Tag    string
+}
+
+// said is what the agent said of its work in turn n, nil when it said nothing.
+// It has said it since t was made, so the record is read again.
+func (t *Track) said(n int) *session.Done {
+	rec, err := t.Home.Store.Load(t.S.Name)
+	if err != nil || rec == nil {
+		return nil
+	}
+	w := rec.Worktree(t.W.Agent)
+	if w == nil || w.Done == nil || w.Done.Turn != n {
+		return nil
+	}
+	return w.Done
+}
+
+func (e *TagTakenError) Error() string {
+	return fmt.Sprintf("turn %d: tag %s exists already", e.Number, e.Tag)
+}
