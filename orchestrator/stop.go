@@ -17,12 +17,6 @@ import (
 	"paw/tmux"
 )
 
-// StopOptions selects what to stop.
-type StopOptions struct {
-	Agents []string // none for the whole session
-	Only   bool     // not the agents that these have started
-}
-
 // Stop ends the agents of a session, or only the named ones with those that they
 // have started. Branches, worktrees, tags and the record stay. Stopping twice is
 // stopping once.

@@ -91,3 +91,9 @@ func kin(parents, children []string) string {
 	}
 	return whose + " " + what + " " + strings.Join(children, ", ")
 }
+
+// StopOptions selects what to stop.
+type StopOptions struct {
+	Agents []string // none for the whole session
+	Only   bool     // not the agents that these have started
+}
