@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/family"
 	"paw/orchestrator/home"
 	"paw/orchestrator/talk"
 	"paw/orchestrator/turns"
@@ -32,29 +33,44 @@ func Log(ctx context.Context, h *home.Home, s *session.Session, agentName string
 		return nil, err
 	}
 	records, _ := h.TurnDir(s.Name, w.Agent).Records()
-	logged := &Logged{Agent: w.Agent}
-	id := ""
-	if number != nil {
-		list := turns.Sequence{Agent: w.Agent}
-		for _, r := range records {
-			list.Turns = append(list.Turns, turns.Listed{Record: r})
-		}
-		one, err := turns.Numbered(s, list, strconv.Itoa(*number))
-		if err != nil {
-			return nil, err
-		}
-		logged.Turn, id = &one.Record, one.Conversation
+	if number == nil {
+		return logAll(ctx, h, s, w, records)
 	}
-	logged.Transcript, err = talk.Conversation(ctx, h, s, w, id, records)
+	list := turns.Sequence{Agent: w.Agent}
+	for _, r := range records {
+		list.Turns = append(list.Turns, turns.Listed{Record: r})
+	}
+	one, err := turns.Numbered(s, list, strconv.Itoa(*number))
 	if err != nil {
 		return nil, err
 	}
-	if number == nil {
-		logged.Elsewhere = talk.TurnsElsewhere(records, logged.ID)
-		return logged, nil
+	logged := &Logged{Agent: w.Agent, Turn: &one.Record}
+	logged.Transcript, err = talk.Conversation(ctx, h, s, w, one.Conversation, records)
+	if err != nil {
+		return nil, err
 	}
 	said, n := talk.TurnsIn(records, logged.ID, *number)
 	at := talk.Spans(logged.Messages, said)[n]
 	logged.Messages = logged.Messages[at.From:at.To]
 	return logged, nil
+}
+
+// logAll is Log of the newest conversation.
+func logAll(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, records []turn.Record) (*Logged, error) {
+	one, err := family.Session(ctx, h, s, w)
+	if err != nil {
+		return nil, err
+	}
+	said, err := one.History(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id := ""
+	if said.Begun {
+		id = said.ID()
+	}
+	return &Logged{
+		Agent: w.Agent, Elsewhere: talk.TurnsElsewhere(records, id),
+		Transcript: agent.Transcript{ID: id, Messages: said.Messages(), Skipped: said.Skipped, Unknown: said.Unknown},
+	}, nil
 }

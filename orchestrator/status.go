@@ -33,6 +33,13 @@ func (o StatusOptions) closeness() fleet.Closeness {
 // of some agent shows nowhere but on its screen. Unreadable records come back as
 // problems beside the sessions that can be read.
 func Status(ctx context.Context, h *home.Home, o StatusOptions) (statuses []fleet.SessionStatus, problems []error, err error) {
+	w := NewWatch(h, o)
+	defer w.Close()
+	return w.Look(ctx)
+}
+
+// gather looks at the selected sessions once.
+func gather(ctx context.Context, h *home.Home, o StatusOptions) (all []*fleet.Facts, problems []error, err error) {
 	sessions, problems, err := selectSessions(h, o)
 	if err != nil {
 		return nil, problems, err
@@ -47,7 +54,7 @@ func Status(ctx context.Context, h *home.Home, o StatusOptions) (statuses []flee
 		go func() { answer <- fleet.AskTmux(h)(ctx, s) }()
 	}
 	heard, processes := map[string]fleet.Panes{}, fleet.LookAtProcesses()
-	all := make([]*fleet.Facts, len(sessions))
+	all = make([]*fleet.Facts, len(sessions))
 	for i, s := range sessions {
 		agents := fleet.LookAtAgents(h, s, processes)
 		on, ok := heard[s.Tmux.Socket]
@@ -59,16 +66,14 @@ func Status(ctx context.Context, h *home.Home, o StatusOptions) (statuses []flee
 		all[i] = &f
 	}
 	fleet.LookAtScreens(ctx, h, all, o.closeness())
-	tags := tagReader{home: h, read: map[string]map[string][]int{}}
-	for i, s := range sessions {
-		st := fleet.StatusOf(h, *all[i])
-		if home.Gone(s) {
-			st.Reason = strings.TrimPrefix(st.Reason+", its repository is not there any more", ", ")
-		}
-		tags.add(ctx, &st)
-		statuses = append(statuses, st)
+	return all, problems, nil
+}
+
+// noteGone says of a session that its repository is not there any more.
+func noteGone(st *fleet.SessionStatus) {
+	if home.Gone(st.Session) {
+		st.Reason = strings.TrimPrefix(st.Reason+", its repository is not there any more", ", ")
 	}
-	return statuses, problems, nil
 }
 
 // selectSessions loads the named session, all of them, or the one of this place.

@@ -93,8 +93,10 @@ func (a *app) watchStatus(ctx context.Context, h *home.Home, o orchestrator.Stat
 	defer stop()
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()
+	w := orchestrator.NewWatch(h, o)
+	defer w.Close()
 	for {
-		statuses, problems, err := orchestrator.Status(ctx, h, o)
+		statuses, problems, err := w.Look(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}

@@ -8,7 +8,7 @@ import (
 	"paw/orchestrator/home"
 	"paw/orchestrator/live"
 	"paw/orchestrator/talk"
-	"paw/session/history"
+	"paw/session"
 )
 
 // liveSource is where live sessions of one session come from; ask lists panes.
@@ -44,17 +44,34 @@ func liveSource(h *home.Home, name string, ask fleet.AskPanes, look fleet.Closen
 			}
 			return branches, nil
 		},
-		History: func(ctx context.Context, of live.Branch) (history.History, error) {
-			s, err := h.Load(name)
-			if err != nil {
-				return nil, err
-			}
-			for i := range s.Worktrees {
-				if w := &s.Worktrees[i]; w.Branch == of.Name {
-					return talk.History(ctx, h, s, w)
-				}
-			}
-			return nil, live.ErrNoAgent
+		History: conversations(h, name),
+	}
+}
+
+// Session is one agent as a live session of which only the record was looked at: for whoever asks for its conversation.
+func Session(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) (*live.Session, error) {
+	branch := live.Branch{Repository: s.GitCommonDir, Name: w.Branch}
+	registry := live.NewRegistry(live.Source{
+		Read: func(context.Context, []live.Branch) (map[live.Branch]live.Facts, error) {
+			return map[live.Branch]live.Facts{branch: {Branch: branch, Record: *w, Status: session.AgentStatus{State: session.StateUnknown}}}, nil
 		},
+		History: conversations(h, s.Name),
+	})
+	return registry.Load(ctx, branch)
+}
+
+// conversations reads the newest conversation of an agent.
+func conversations(h *home.Home, sessionName string) func(context.Context, live.Branch) (live.Conversation, error) {
+	return func(ctx context.Context, of live.Branch) (live.Conversation, error) {
+		s, err := h.Load(sessionName)
+		if err != nil {
+			return live.Conversation{}, err
+		}
+		for i := range s.Worktrees {
+			if w := &s.Worktrees[i]; w.Branch == of.Name {
+				return talk.History(ctx, h, s, w)
+			}
+		}
+		return live.Conversation{}, live.ErrNoAgent
 	}
 }

@@ -46,8 +46,8 @@ func TestLiveSessionsComeFromDisk(t *testing.T) {
 	}
 	child, err := registry.Load(t.Context(), branch("c"))
 	f.must(err)
-	if parent, ok := child.Parent(); !ok || parent != branch(parentName) || child.State() != session.StateRunning {
-		t.Errorf("child of %v, %s", parent, child.State())
+	if parent := child.Family().Parent.Parent; parent != branch(parentName) || child.Status().State != session.StateRunning {
+		t.Errorf("child of %v, %s", parent, child.Status().State)
 	}
 	messages := func() []history.Message {
 		t.Helper()
@@ -65,8 +65,8 @@ func TestLiveSessionsComeFromDisk(t *testing.T) {
 	if got := messages(); len(got) != 2 || got[1].Role != history.RoleAssistant {
 		t.Errorf("after another look: messages %+v", got)
 	}
-	if child.State() != session.StateIdle {
-		t.Errorf("after its turn it is %s", child.State())
+	if child.Status().State != session.StateIdle {
+		t.Errorf("after its turn it is %s", child.Status().State)
 	}
 	if _, err := registry.Load(t.Context(), live.Branch{Repository: s.GitCommonDir, Name: "main"}); !errors.Is(err, live.ErrNoAgent) {
 		t.Errorf("a branch without an agent: %v", err)

@@ -22,21 +22,11 @@ func (f Facts) agentStatus(a Agent) session.AgentStatus {
 
 // States are the states of the agents as shown, with what they wait for.
 func States(h *home.Home, f Facts) []session.AgentStatus {
-	states := make([]session.AgentStatus, len(f.Agents))
-	waits := slices.ContainsFunc(f.Session.Worktrees, func(w session.Worktree) bool { return w.Wait != nil })
-	if !waits {
-		for i, a := range f.Agents {
-			states[i] = f.agentStatus(a)
-		}
-		return states
-	}
 	all := LiveFacts(h, f)
-	byName := map[string]live.Facts{}
-	for _, one := range all {
-		byName[one.Record.Agent] = one
-	}
+	agents := live.Gathered(all)
+	states := make([]session.AgentStatus, len(all))
 	for i, one := range all {
-		states[i] = live.State(live.Family{Parent: one, Children: byName})
+		states[i] = agents.Get(one.Branch).Status()
 	}
 	return states
 }

@@ -41,7 +41,10 @@ type AgentStatus struct {
 func (a AgentStatus) LockFree() bool { return a.PID == 0 }
 
 // StatusOf decides, from the facts alone, what is shown.
-func StatusOf(h *home.Home, f Facts) SessionStatus {
+func StatusOf(h *home.Home, f Facts) SessionStatus { return StatusWith(f, States(h, f)) }
+
+// StatusWith is StatusOf where the states of the agents are known already.
+func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 	s := f.Session
 	st := SessionStatus{Session: s, Others: f.Others}
 	st.Status, st.Reason = session.Effective(s.Status, f.Tmux)
@@ -57,7 +60,6 @@ func StatusOf(h *home.Home, f Facts) SessionStatus {
 			children[w.Parent] = append(children[w.Parent], w.Agent)
 		}
 	}
-	states := States(h, f)
 	for i, a := range f.Agents {
 		as := AgentStatus{
 			Record: a.Record, AgentStatus: states[i], Children: children[a.Record.Agent], Hooks: hooksOf(a),

@@ -19,8 +19,16 @@ type Source struct {
 	Read func(ctx context.Context, of []Branch) (map[Branch]Facts, error)
 	// Branches are the branches of all agents.
 	Branches func(ctx context.Context) ([]Branch, error)
-	// History reads the conversation of an agent.
-	History func(ctx context.Context, of Branch) (history.History, error)
+	// History reads the newest conversation of an agent.
+	History func(ctx context.Context, of Branch) (Conversation, error)
+}
+
+// Conversation is what was said, as far as it was understood.
+type Conversation struct {
+	history.History
+	Begun   bool           // the CLI has it, and its id is the CLI's
+	Skipped int            // lines and records that were not understood, and may have been messages
+	Unknown map[string]int // types of records that paw has never seen and that hold no message, with how many of each
 }
 
 // Registry is an index of live sessions by branch. Whoever is loaded and waits for children has them loaded, too.
@@ -37,8 +45,18 @@ func NewRegistry(source Source) *Registry {
 	return &Registry{source: source, sessions: map[Branch]*Session{}}
 }
 
+// Gathered is a registry of agents that somebody has looked at already: all are loaded.
+func Gathered(all []Facts) *Registry {
+	r, found := NewRegistry(Source{}), make(map[Branch]Facts, len(all))
+	for _, one := range all {
+		found[one.Branch] = one
+	}
+	r.put(found)
+	return r
+}
+
 // Load returns the live session of a branch and makes it if there is none. Twice the same branch is twice the same
-// session. The error is ErrNoAgent when no agent has the branch.
+// session; what is loaded stays as it is. The error is ErrNoAgent when no agent has the branch.
 func (r *Registry) Load(ctx context.Context, branch Branch) (*Session, error) {
 	sessions, err := r.LoadAll(ctx, []Branch{branch})
 	if err != nil {
@@ -72,11 +90,6 @@ func (r *Registry) LoadAll(ctx context.Context, branches []Branch) ([]*Session, 
 		}
 	}
 	return sessions, nil
-}
-
-// EnsureLoaded is Load: what is loaded stays as it is.
-func (r *Registry) EnsureLoaded(ctx context.Context, branch Branch) (*Session, error) {
-	return r.Load(ctx, branch)
 }
 
 // Get returns a live session, nil when the branch is not loaded.

@@ -78,10 +78,10 @@ func (d *disk) source() Source {
 			}
 			return all, d.fail
 		},
-		History: func(_ context.Context, of Branch) (history.History, error) {
+		History: func(_ context.Context, of Branch) (Conversation, error) {
 			h := history.New()
 			h.AddMessage(history.Message{Role: history.RoleUser, Content: "of " + of.Name})
-			return h, nil
+			return Conversation{History: h}, nil
 		},
 	}
 }
@@ -141,14 +141,14 @@ func TestLoadTwiceIsTheSameSession(t *testing.T) {
 	d, r := newDisk(t)
 	d.set("a", "", session.StateIdle)
 	a := load(t, r, "a")
-	again, err := r.EnsureLoaded(t.Context(), branchOf("a"))
+	again, err := r.Load(t.Context(), branchOf("a"))
 	if err != nil || again != a || r.Get(branchOf("a")) != a || load(t, r, "a") != a {
 		t.Errorf("another session; %v", err)
 	}
 	if d.reads != 1 {
 		t.Errorf("%d looks, want 1", d.reads)
 	}
-	if a.Branch() != branchOf("a") || a.State() != session.StateIdle || a.Gone() {
+	if a.branch != branchOf("a") || a.Status().State != session.StateIdle || a.Gone() {
 		t.Errorf("got %+v", a.Family().Parent)
 	}
 }
@@ -195,8 +195,8 @@ func TestUnload(t *testing.T) {
 				d.set("a", "", session.StateIdle, "b")
 			}
 			a := load(t, r, "a")
-			if a.State() != state {
-				t.Fatalf("state %s", a.State())
+			if a.Status().State != state {
+				t.Fatalf("state %s", a.Status().State)
 			}
 			detach := a.Attach()
 			if r.Unload(branchOf("a")) || r.Get(branchOf("a")) != a {
@@ -224,7 +224,7 @@ func TestAChildOfWhoeverWaitsIsNotUnloaded(t *testing.T) {
 	}
 	d.set("p", "", session.StateIdle)
 	refresh(t, r)
-	if p.State() != session.StateIdle || !r.Unload(branchOf("c")) || !r.Unload(branchOf("p")) {
+	if p.Status().State != session.StateIdle || !r.Unload(branchOf("c")) || !r.Unload(branchOf("p")) {
 		t.Error("nobody waits any more, and it stays")
 	}
 }
@@ -234,26 +234,23 @@ func TestRefreshReplacesAndNeverMerges(t *testing.T) {
 	d.set("p", "", session.StateIdle, "c")
 	d.set("c", "p", session.StateIdle)
 	p, c := load(t, r, "p"), load(t, r, "c")
-	if p.State() != session.StateWaitingChildren || p.Wait() == nil || len(p.Children()) != 1 || !p.MayResume() {
-		t.Fatalf("%s, %v, %v", p.State(), p.Wait(), p.Children())
+	if p.Status().State != session.StateWaitingChildren || p.Family().Parent.Record.Wait == nil || len(p.Family().Parent.Children) != 1 || !MayResume(p.Family()) {
+		t.Fatalf("%s, %v, %v", p.Status().State, p.Family().Parent.Record.Wait, p.Family().Parent.Children)
 	}
-	if parent, ok := c.Parent(); !ok || parent != branchOf("p") {
-		t.Errorf("parent %v %t", parent, ok)
-	}
-	if _, ok := p.Parent(); ok {
-		t.Error("a root has a parent")
+	if parent := c.Family().Parent.Parent; parent != branchOf("p") {
+		t.Errorf("parent %v", parent)
 	}
 	d.set("p", "", session.StateRunning)
 	d.remove("c")
 	refresh(t, r)
-	if p.State() != session.StateRunning || p.Wait() != nil || len(p.Children()) != 0 || p.MayResume() || p.Gone() {
-		t.Errorf("%s, %v, %v: something of before is left", p.State(), p.Wait(), p.Children())
+	if p.Status().State != session.StateRunning || p.Family().Parent.Record.Wait != nil || len(p.Family().Parent.Children) != 0 || MayResume(p.Family()) || p.Gone() {
+		t.Errorf("%s, %v, %v: something of before is left", p.Status().State, p.Family().Parent.Record.Wait, p.Family().Parent.Children)
 	}
 	if !c.Gone() || r.Get(branchOf("c")) != nil {
 		t.Error("an agent that left is still there")
 	}
-	if _, ok := c.Parent(); ok || c.Attached() != 0 {
-		t.Error("an agent that left still has a parent")
+	if parent := c.Family().Parent.Parent; parent != (Branch{}) {
+		t.Errorf("an agent that left still has the parent %v", parent)
 	}
 	d.set("c", "p", session.StateIdle)
 	if again := load(t, r, "c"); again == c {
@@ -270,8 +267,8 @@ func TestAFailedLookChangesNothing(t *testing.T) {
 	p := load(t, r, "p")
 	d.set("p", "", session.StateRunning)
 	d.fail = errors.New("disk on fire")
-	if err := r.Refresh(t.Context()); !errors.Is(err, d.fail) || p.State() != session.StateIdle {
-		t.Errorf("%v, %s", err, p.State())
+	if err := r.Refresh(t.Context()); !errors.Is(err, d.fail) || p.Status().State != session.StateIdle {
+		t.Errorf("%v, %s", err, p.Status().State)
 	}
 	if err := r.LoadActive(t.Context()); !errors.Is(err, d.fail) {
 		t.Errorf("%v", err)
@@ -289,17 +286,17 @@ func TestWhoBeginsToWaitGetsItsChildrenLoaded(t *testing.T) {
 	}
 	d.set("p", "", session.StateIdle, "c")
 	refresh(t, r)
-	if got := loadedNames(r); !slices.Equal(got, []string{"c", "p"}) || p.MayResume() {
+	if got := loadedNames(r); !slices.Equal(got, []string{"c", "p"}) || MayResume(p.Family()) {
 		t.Errorf("loaded %v", got)
 	}
 	d.set("c", "p", session.StateIdle, "g")
 	refresh(t, r)
-	if got := loadedNames(r); !slices.Equal(got, []string{"c", "g", "p"}) || p.MayResume() {
+	if got := loadedNames(r); !slices.Equal(got, []string{"c", "g", "p"}) || MayResume(p.Family()) {
 		t.Errorf("loaded %v: c has not ended as long as it waits itself", got)
 	}
 	d.set("c", "p", session.StateIdle)
 	refresh(t, r)
-	if !p.MayResume() {
+	if !MayResume(p.Family()) {
 		t.Error("c has ended")
 	}
 }
@@ -328,8 +325,8 @@ func TestLoadActive(t *testing.T) {
 	if all, err := r.Branches(t.Context()); err != nil || len(all) != 12 {
 		t.Errorf("%d branches, want those that are not loaded, too; %v", len(all), err)
 	}
-	if p := load(t, r, "p"); p.State() != session.StateWaitingChildren || !p.MayResume() {
-		t.Errorf("p is %s, and one of its children has left: it may go on", p.State())
+	if p := load(t, r, "p"); p.Status().State != session.StateWaitingChildren || !MayResume(p.Family()) {
+		t.Errorf("p is %s, and one of its children has left: it may go on", p.Status().State)
 	}
 }
 
@@ -342,7 +339,7 @@ func TestRecordsThatLoopDoNoHarm(t *testing.T) {
 		t.Fatal(err)
 	}
 	refresh(t, r)
-	if got := loadedNames(r); !slices.Equal(got, []string{"x", "y", "z"}) || load(t, r, "z").MayResume() {
+	if got := loadedNames(r); !slices.Equal(got, []string{"x", "y", "z"}) || MayResume(load(t, r, "z").Family()) {
 		t.Errorf("loaded %v", got)
 	}
 }
@@ -355,24 +352,12 @@ func TestHistoryIsReadWhenAskedForAndAnewAfterALook(t *testing.T) {
 	if err != nil || len(first.Messages()) != 1 || first.Messages()[0].Content != "of a" {
 		t.Fatalf("%v %v", first, err)
 	}
-	if again, _ := a.History(t.Context()); again != first {
+	if again, _ := a.History(t.Context()); again.History != first.History {
 		t.Error("read twice")
 	}
 	refresh(t, r)
-	if later, _ := a.History(t.Context()); later == first {
+	if later, _ := a.History(t.Context()); later.History == first.History {
 		t.Error("a look left the old conversation")
-	}
-}
-
-func TestWhatASessionGivesAwayIsACopy(t *testing.T) {
-	d, r := newDisk(t)
-	d.set("p", "", session.StateIdle, "c")
-	d.set("c", "p", session.StateRunning)
-	p := load(t, r, "p")
-	p.Wait().Children[0] = "x"
-	p.Children()[0] = branchOf("x")
-	if p.Wait().Children[0] != "c" || p.Children()[0] != branchOf("c") {
-		t.Error("a caller changed the session")
 	}
 }
 
@@ -410,10 +395,7 @@ func TestAttachAndDetachAHundredTimesWhileStatesChange(t *testing.T) {
 		viewers.Go(func() {
 			for range 25 {
 				detach := p.Attach()
-				if n := p.Attached(); n < 1 || n > 4 {
-					t.Errorf("%d attached", n)
-				}
-				if state := p.State(); state != session.StateWaitingChildren && state != session.StateRunning {
+				if state := p.Status().State; state != session.StateWaitingChildren && state != session.StateRunning {
 					t.Errorf("state %s", state)
 				}
 				if r.Get(branchOf("p")) != p || r.Unload(branchOf("p")) {
@@ -430,11 +412,11 @@ func TestAttachAndDetachAHundredTimesWhileStatesChange(t *testing.T) {
 	d.set("p", "", session.StateIdle, "c")
 	d.set("c", "p", session.StateRunning)
 	refresh(t, r)
-	before, attached := p.Status(), p.Attached()
+	before := p.Status()
 	for range 100 {
 		p.Attach()()
 	}
-	if after := p.Status(); after.State != before.State || after.Reason != before.Reason || attached != 0 || p.Attached() != 0 {
-		t.Errorf("%+v became %+v, %d attached", before, after, p.Attached())
+	if after := p.Status(); after.State != before.State || after.Reason != before.Reason || p.attached != 0 {
+		t.Errorf("%+v became %+v, %d attached", before, after, p.attached)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"paw/orchestrator/agent"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
+	"paw/orchestrator/live"
 	"paw/session"
 	"paw/session/history"
 	"paw/session/turn"
@@ -26,17 +27,20 @@ func Unreadable(w *session.Worktree, err error) string {
 }
 
 // History is the newest conversation of an agent, from its CLI's own record.
-func History(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) (history.History, error) {
+func History(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) (live.Conversation, error) {
 	records, _ := h.TurnDir(s.Name, w.Agent).Records()
 	found, err := Conversation(ctx, h, s, w, "", records)
 	if err != nil {
-		return nil, err
+		return live.Conversation{}, err
 	}
-	talk := history.New()
+	said := live.Conversation{History: history.New(), Begun: found.ID != "", Skipped: found.Skipped, Unknown: found.Unknown}
+	if said.Begun {
+		said.History = history.Restored(found.ID)
+	}
 	for _, message := range found.Messages {
-		talk.AddMessage(message)
+		said.AddMessage(message)
 	}
-	return talk, nil
+	return said, nil
 }
 
 // TurnsIn are the turns of a conversation, those of which it is not known

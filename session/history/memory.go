@@ -20,6 +20,9 @@ func New() History {
 	return &memory{id: uuid.Must(uuid.NewV7()).String()}
 }
 
+// Restored begins an empty history of a conversation that has an id already.
+func Restored(id string) History { return &memory{id: id} }
+
 func (m *memory) ID() string { return m.id }
 
 func (m *memory) AddMessage(message Message) {

@@ -1,0 +1,131 @@
+package orchestrator
+
+import (
+	"context"
+
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/orchestrator/live"
+	"paw/session"
+)
+
+// Watch shows sessions for as long as somebody looks at them. It holds their agents as live sessions, attached as long as
+// they are shown.
+type Watch struct {
+	home    *home.Home
+	options StatusOptions
+	shown   map[string]*shownSession
+}
+
+// shownSession is one session that is shown.
+type shownSession struct {
+	gathered []live.Facts // by the last look
+	agents   *live.Registry
+	detach   map[live.Branch]func()
+}
+
+// NewWatch begins to show the selected sessions. Close ends it.
+func NewWatch(h *home.Home, o StatusOptions) *Watch {
+	return &Watch{home: h, options: o, shown: map[string]*shownSession{}}
+}
+
+// Look tells how sessions and agents are now, see Status.
+func (w *Watch) Look(ctx context.Context) (statuses []fleet.SessionStatus, problems []error, err error) {
+	all, problems, err := gather(ctx, w.home, w.options)
+	if err != nil {
+		return nil, problems, err
+	}
+	there := map[string]bool{}
+	for _, f := range all {
+		there[f.Session.Name] = true
+	}
+	for name, one := range w.shown {
+		if !there[name] {
+			one.close()
+			delete(w.shown, name)
+		}
+	}
+	tags := tagReader{home: w.home, read: map[string]map[string][]int{}}
+	for _, f := range all {
+		one := w.shown[f.Session.Name]
+		if one == nil {
+			one = newShown()
+			w.shown[f.Session.Name] = one
+		}
+		states, err := one.look(ctx, fleet.LiveFacts(w.home, *f))
+		if err != nil {
+			return nil, problems, err
+		}
+		st := fleet.StatusWith(*f, states)
+		noteGone(&st)
+		tags.add(ctx, &st)
+		statuses = append(statuses, st)
+	}
+	return statuses, problems, nil
+}
+
+// Close ends what Look has begun.
+func (w *Watch) Close() {
+	for name, one := range w.shown {
+		one.close()
+		delete(w.shown, name)
+	}
+}
+
+func newShown() *shownSession {
+	one := &shownSession{detach: map[live.Branch]func(){}}
+	one.agents = live.NewRegistry(live.Source{
+		Read: func(context.Context, []live.Branch) (map[live.Branch]live.Facts, error) {
+			found := make(map[live.Branch]live.Facts, len(one.gathered))
+			for _, f := range one.gathered {
+				found[f.Branch] = f
+			}
+			return found, nil
+		},
+		Branches: func(context.Context) ([]live.Branch, error) {
+			branches := make([]live.Branch, len(one.gathered))
+			for i, f := range one.gathered {
+				branches[i] = f.Branch
+			}
+			return branches, nil
+		},
+	})
+	return one
+}
+
+// look takes in what was gathered of the agents, and returns their states in the same order.
+func (one *shownSession) look(ctx context.Context, gathered []live.Facts) ([]session.AgentStatus, error) {
+	one.gathered = gathered
+	if err := one.agents.Refresh(ctx); err != nil {
+		return nil, err
+	}
+	branches, err := one.agents.Branches(ctx)
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := one.agents.LoadAll(ctx, branches)
+	if err != nil {
+		return nil, err
+	}
+	states := make([]session.AgentStatus, len(loaded))
+	for i, agent := range loaded {
+		states[i] = agent.Status()
+		if one.detach[branches[i]] == nil {
+			one.detach[branches[i]] = agent.Attach()
+		}
+	}
+	for branch := range one.detach {
+		if one.agents.Get(branch) == nil { // it has left the session
+			delete(one.detach, branch)
+		}
+	}
+	return states, nil
+}
+
+// close no longer shows the agents, and drops those that rest.
+func (one *shownSession) close() {
+	for branch, detach := range one.detach {
+		detach()
+		one.agents.Unload(branch)
+	}
+}
