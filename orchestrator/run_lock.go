@@ -33,14 +33,14 @@ func holdAgent(ctx context.Context, h *home.Home, s *session.Session, name strin
 		if err != nil {
 			return err
 		}
-		if err := fleet.SettledAgent(rec, w); err != nil {
+		if err := fleet.RefuseUnfinished(rec, w); err != nil {
 			return err
 		}
 		f, err := fleet.Observe(ctx, h, rec)
 		if err != nil {
 			return err
 		}
-		if err := fleet.NotAtWork(h, rec, f, *f.Agent(name)); err != nil {
+		if err := fleet.RefuseRunning(h, rec, f, *f.Agent(name)); err != nil {
 			return err
 		}
 		if err := launch.WithdrawLaunches(h, rec.Name, name); err != nil {

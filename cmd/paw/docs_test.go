@@ -268,3 +268,21 @@ func TestAgentsPage(t *testing.T) {
 		t.Error("docs/agents.md does not end with what paw help agents prints")
 	}
 }
+
+// TestDocsNameFilesThatExist: a map that leads nowhere is worse than none.
+func TestDocsNameFilesThatExist(t *testing.T) {
+	goFile := regexp.MustCompile(`^[a-z_/]+\.go$`)
+	found := 0
+	for _, one := range snippets(t, "docs/how-it-works.md") {
+		if !goFile.MatchString(one.text) {
+			continue
+		}
+		found++
+		if _, err := os.Stat(filepath.Join("..", "..", "orchestrator", one.text)); err != nil {
+			t.Errorf("%s:%d: there is no orchestrator/%s", one.file, one.line, one.text)
+		}
+	}
+	if found == 0 {
+		t.Error("no file is named")
+	}
+}

@@ -95,8 +95,8 @@ func RefuseSilent(f Facts, agents []string) error {
 	return nil
 }
 
-// SettledAgent refuses agents that another command has not finished with.
-func SettledAgent(s *session.Session, w *session.Worktree) error {
+// RefuseUnfinished refuses agents that another command has not finished with.
+func RefuseUnfinished(s *session.Session, w *session.Worktree) error {
 	switch w.Phase {
 	case session.PhaseCreating:
 		return fault.New(fault.Failed, "%s: was not made completely", w.Agent).Hint("paw recover %s", s.Name)
@@ -109,8 +109,8 @@ func SettledAgent(s *session.Session, w *session.Worktree) error {
 	return nil
 }
 
-// NotAtWork refuses an agent whose CLI runs or is about to, with its pid.
-func NotAtWork(h *home.Home, s *session.Session, f Facts, a Agent) error {
+// RefuseRunning refuses an agent whose CLI runs or is about to, with its pid.
+func RefuseRunning(h *home.Home, s *session.Session, f Facts, a Agent) error {
 	name := a.Record.Agent
 	switch f.Running(a) {
 	case Headless:

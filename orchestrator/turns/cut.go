@@ -96,7 +96,7 @@ func (t *Track) TakeMissed(ctx context.Context) error {
 	if err != nil || last == nil {
 		return err
 	}
-	seen := fleet.AskRecord(ctx, t.Home, t.S, t.W, last)
+	seen := fleet.AskRecord(ctx, t.home, t.S, t.W, last)
 	missed := seen.Later
 	if last.State == turn.InProgress && seen.Ended != nil {
 		missed = append([]turn.Event{*seen.Ended}, missed...)

@@ -71,7 +71,7 @@ func (t *Track) Take(ctx context.Context, e turn.Event) error {
 // server, or the program in front of the CLI, whose end takes the terminal along. qwen, gemini and copilot are two
 // processes, of which the first only waits for the second.
 func (t *Track) died() string {
-	lock, err := t.Home.Locks.ProbeAgent(t.S.Name, t.W.Agent)
+	lock, err := t.home.Locks.ProbeAgent(t.S.Name, t.W.Agent)
 	switch {
 	case serverDied(t.S):
 		return "its tmux server died"
@@ -99,9 +99,9 @@ func (t *Track) do(ctx context.Context, action turn.Action) error {
 	switch action.Do {
 	case turn.ActStart:
 		start := *action.Start
-		start.Launch = t.Home.Getenv("PAW_LAUNCH")
+		start.Launch = t.home.Getenv("PAW_LAUNCH")
 		if start.Launch == "" { // no hook told of it: it is of the launch of the turn before
-			start.Launch = launchOf(t.Home, t.S, t.W)
+			start.Launch = launchOf(t.home, t.S, t.W)
 		}
 		_, err := t.Begin(ctx, start)
 		return err
@@ -143,7 +143,7 @@ func (t *Track) KeepConversation(ctx context.Context, id string) error {
 	if id == "" || t.W.Conversation() == id {
 		return nil
 	}
-	_, err := t.Home.Update(ctx, t.S.Name, func(rec *session.Session) error {
+	_, err := t.home.Update(ctx, t.S.Name, func(rec *session.Session) error {
 		if w := rec.Worktree(t.W.Agent); w != nil {
 			w.AddConversation(id)
 		}
@@ -155,7 +155,7 @@ func (t *Track) KeepConversation(ctx context.Context, id string) error {
 
 // KeepTranscript remembers in which file the CLI keeps the agent's conversation.
 func (t *Track) KeepTranscript(ctx context.Context, path string) error {
-	_, err := t.Home.Update(ctx, t.S.Name, func(rec *session.Session) error {
+	_, err := t.home.Update(ctx, t.S.Name, func(rec *session.Session) error {
 		if w := rec.Worktree(t.W.Agent); w != nil {
 			w.TranscriptPath = path
 		}

@@ -26,7 +26,7 @@ func (t *Track) Begin(ctx context.Context, start turn.Start) (*turn.Turn, error)
 		if err != nil {
 			return nil, err
 		}
-		t.Home.Step("turn.claimed")
+		t.home.Step("turn.claimed")
 		taken, err := t.tagged(ctx, n)
 		if err != nil {
 			return nil, err
@@ -38,19 +38,19 @@ func (t *Track) Begin(ctx context.Context, start turn.Start) (*turn.Turn, error)
 			skipped, atLeast = append(skipped, n), n+1
 			continue
 		}
-		one := turn.New(t.Dir, n, t.Home.Now)
+		one := turn.New(t.Dir, n, t.home.Now)
 		if err := one.Start(start); err != nil {
 			return nil, err
 		}
-		t.Home.Step("turn.started")
+		t.home.Step("turn.started")
 		for _, n := range skipped {
 			_ = one.Note(fmt.Sprintf("number %d was left out: tag %s exists already", n, turn.TagName(t.W.TurnSession, n)))
 		}
 		if note := t.before(ctx, n, start.Follows); note != "" {
 			_ = one.Note(note)
 		}
-		t.Home.Step("turn.before")
-		if err := t.Begun(ctx, one); err != nil {
+		t.home.Step("turn.before")
+		if err := t.begun(ctx, one); err != nil {
 			_ = one.Note("what it waited for is still in the record: " + err.Error())
 		}
 		return one, nil
@@ -108,7 +108,7 @@ func (t *Track) Finish(ctx context.Context, one *turn.Turn, answer string) (turn
 	if note != "" {
 		_ = one.Note(note)
 	}
-	t.Home.Step("turn.snapshot")
+	t.home.Step("turn.snapshot")
 	if err != nil {
 		return turn.Result{}, err
 	}
@@ -133,16 +133,16 @@ func (t *Track) Finish(ctx context.Context, one *turn.Turn, answer string) (turn
 		return result, err
 	}
 	t.Ended = true
-	t.Home.Step("turn.ended")
+	t.home.Step("turn.ended")
 	t.remember(ctx, n, func(f *session.Finished) {
 		if f.Last == 0 && n > 1 { // the record may be that of a paw that did not count
 			*f = countFinished(finishedTurns(t.W, t.Dir))
 		}
 		f.Add(n)
 	})
-	t.Home.Step("turn.remembered")
+	t.home.Step("turn.remembered")
 	err = t.tag(ctx, result)
-	t.Home.Step("turn.tagged")
+	t.home.Step("turn.tagged")
 	return result, err
 }
 
@@ -159,14 +159,14 @@ func (t *Track) tag(ctx context.Context, r turn.Result) error {
 func (t *Track) Abort(ctx context.Context, one *turn.Turn, cause *turn.Abort) {
 	_ = one.Abort(cause)
 	t.Ended = true
-	t.Home.Step("turn.aborted")
+	t.home.Step("turn.aborted")
 	n := one.Number()
 	if _, note := t.snapshotAfter(ctx, n, ", "+string(cause.Reason)); note != "" {
 		_ = one.Note(note)
 	}
-	t.Home.Step("turn.snapshot")
+	t.home.Step("turn.snapshot")
 	t.remember(ctx, n, func(*session.Finished) {})
-	t.Home.Step("turn.remembered")
+	t.home.Step("turn.remembered")
 }
 
 // TagTakenError means that a turn cannot have its number: the tag that its end
@@ -179,7 +179,7 @@ type TagTakenError struct {
 // said is what the agent said of its work in turn n, nil when it said nothing.
 // It has said it since t was made, so the record is read again.
 func (t *Track) said(n int) *session.Done {
-	rec, err := t.Home.Store.Load(t.S.Name)
+	rec, err := t.home.Store.Load(t.S.Name)
 	if err != nil || rec == nil {
 		return nil
 	}

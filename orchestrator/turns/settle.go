@@ -41,19 +41,19 @@ func (t *Track) heard(ctx context.Context, asked string) error {
 		return nil
 	}
 	t.W.Wait = nil
-	return SettleWait(ctx, t.Home, t.S.Name, t.W.Agent, wait.ID)
+	return SettleWait(ctx, t.home, t.S.Name, t.W.Agent, wait.ID)
 }
 
-// Begun is told that a turn began, once its log has the prompt: that may be what
+// begun is told that a turn began, once its log has the prompt: that may be what
 // the agent was waiting for. If it is not, and that was typed before, it never
 // arrived; the turn says so, and nothing is owed any more.
-func (t *Track) Begun(ctx context.Context, one *turn.Turn) error {
+func (t *Track) begun(ctx context.Context, one *turn.Turn) error {
 	wait := t.W.Wait
 	if wait == nil || wait.TypedAt == nil {
 		return nil
 	}
-	if !fleet.Arrived(t.Home, t.S.Name, *t.W) {
-		if t.Home.Locks.DeliveryHeld(t.S.Name, t.W.Agent) {
+	if !fleet.Arrived(t.home, t.S.Name, *t.W) {
+		if t.home.Locks.DeliveryHeld(t.S.Name, t.W.Agent) {
 			return nil // it is about to be known
 		}
 		names := strings.Join(wait.Children, ", ")
@@ -62,5 +62,5 @@ func (t *Track) Begun(ctx context.Context, one *turn.Turn) error {
 		}
 	}
 	t.W.Wait = nil
-	return SettleWait(ctx, t.Home, t.S.Name, t.W.Agent, wait.ID)
+	return SettleWait(ctx, t.home, t.S.Name, t.W.Agent, wait.ID)
 }

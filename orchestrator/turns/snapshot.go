@@ -48,7 +48,7 @@ func (t *Track) snapshot(ctx context.Context, ref, message string) (commit, note
 
 // scratch is where the scratch index of the agent's snapshots is kept.
 func (t *Track) scratch() string {
-	return filepath.Join(t.Home.StateDir(t.S.Name, t.W.Agent), "snapshot")
+	return filepath.Join(t.home.StateDir(t.S.Name, t.W.Agent), "snapshot")
 }
 
 func (t *Track) head(ctx context.Context) (string, error) {

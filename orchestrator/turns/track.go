@@ -13,7 +13,7 @@ import (
 // Track is what changes the turns of one agent: its log, its refs and its
 // record. Every method is called with the agent's turn lock held.
 type Track struct {
-	Home   *home.Home
+	home   *home.Home
 	S      *session.Session
 	W      *session.Worktree
 	M      worktree.Manager
@@ -39,7 +39,7 @@ func Change(ctx context.Context, h *home.Home, s *session.Session, w *session.Wo
 	}
 	defer unlock()
 	return change(&Track{
-		Home: h, S: s, W: w, M: h.Manager(repository), Dir: h.TurnDir(s.Name, w.Agent),
+		home: h, S: s, W: w, M: h.Manager(repository), Dir: h.TurnDir(s.Name, w.Agent),
 		budget: worktree.Budget{
 			Time:  time.Duration(h.Config.Turns.SnapshotSeconds) * time.Second,
 			Bytes: int64(h.Config.Turns.SnapshotMiB) << 20,
@@ -54,7 +54,7 @@ func (t *Track) remember(ctx context.Context, n int, count func(*session.Finishe
 	if count(&finished); t.W.TurnHighWater >= n && finished == t.W.Finished {
 		return
 	}
-	saved, err := t.Home.Update(ctx, t.S.Name, func(rec *session.Session) error {
+	saved, err := t.home.Update(ctx, t.S.Name, func(rec *session.Session) error {
 		if w := rec.Worktree(t.W.Agent); w != nil {
 			w.TurnHighWater = max(w.TurnHighWater, n)
 			count(&w.Finished)
@@ -73,5 +73,5 @@ func (t *Track) open() (*turn.Turn, error) {
 	if err != nil || last == nil || last.State != turn.InProgress {
 		return nil, err
 	}
-	return turn.Open(last.LogFile, t.Home.Now)
+	return turn.Open(last.LogFile, t.home.Now)
 }
