@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"paw/lazyregexp"
 )
 
 // problem is what is wrong with one value, before anyone knows which file and
@@ -27,9 +28,9 @@ func (p *problem) of(key string) *Error {
 }
 
 var (
-	cliName    = regexp.MustCompile(`^[a-zA-Z0-9_]+$`)
-	presetName = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9_-]*$`)
-	envName    = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
+	cliName    = lazyregexp.New(`^[a-zA-Z0-9_]+$`)
+	presetName = lazyregexp.New(`^[a-zA-Z0-9_][a-zA-Z0-9_-]*$`)
+	envName    = lazyregexp.New(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 )
 
 // builtinCLIs are the programs that paw knows without configuration.

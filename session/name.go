@@ -2,8 +2,9 @@ package session
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"paw/lazyregexp"
 )
 
 // MaxName is the length limit, in characters, of session names, agent names and turn-session names.
@@ -13,7 +14,7 @@ const MaxName = 64
 // agent name and the underscore between them are a turn-session name: 30 + 3 + 1 + 30 = 64.
 const maxDerived = 30
 
-var validName = regexp.MustCompile(`^[a-zA-Z0-9_]+$`)
+var validName = lazyregexp.New(`^[a-zA-Z0-9_]+$`)
 
 // NameError says what is wrong with a name.
 type NameError struct {

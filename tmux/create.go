@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
+
+	"paw/lazyregexp"
 )
 
 // Layouts of a session.
@@ -39,9 +40,9 @@ const (
 	leaseSeconds = "60"
 )
 
-var pawID = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
+var pawID = lazyregexp.New(`^[A-Za-z0-9-]+$`)
 
-var sessionName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
+var sessionName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
 
 func (s *NewSession) check() error {
 	if !sessionName.MatchString(s.Name) {

@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strings"
+
+	"paw/lazyregexp"
 )
 
 // What tmux can say that a caller decides by. Everything else is unknown, and unknown is never a verdict of death.
@@ -61,25 +62,25 @@ func (e *Error) Unwrap() error { return e.Err }
 // said maps tmux's messages, which are the same in English for every locale, to what they mean. Seen with tmux 3.0a to
 // 3.7; the first match of a line counts.
 var said = []struct {
-	text *regexp.Regexp
+	text *lazyregexp.Regexp
 	err  error
 }{
-	{regexp.MustCompile(`^error connecting to .* \(No such file or directory\)$`), ErrNoServer},
-	{regexp.MustCompile(`^error connecting to .* \(Connection refused\)$`), ErrNoServer},
-	{regexp.MustCompile(`^no server running on `), ErrNoServer},
-	{regexp.MustCompile(`^error connecting to .* \((Operation not permitted|Permission denied)\)$`), ErrNotPermitted},
-	{regexp.MustCompile(`^server exited( unexpectedly)?$`), errServerExited},
-	{regexp.MustCompile(`^lost server$`), errServerExited},
-	{regexp.MustCompile(`^server version is too old for client`), ErrTooOldServer},
-	{regexp.MustCompile(`^protocol version mismatch`), ErrTooOldServer},
-	{regexp.MustCompile(`^duplicate session: `), ErrDuplicate},
-	{regexp.MustCompile(`^can't find (session|window|pane)`), ErrNotFound},
-	{regexp.MustCompile(`^no such (session|window|pane)`), ErrNotFound},
-	{regexp.MustCompile(`^respawn pane failed: .* still active$`), ErrStillActive},
-	{regexp.MustCompile(`no space for( a)? new pane`), errNoSpace},
-	{regexp.MustCompile(`pane too small$`), errNoSpace},
-	{regexp.MustCompile(`^no current target$`), errNoTarget},
-	{regexp.MustCompile(`^no sessions$`), errNoTarget},
+	{lazyregexp.New(`^error connecting to .* \(No such file or directory\)$`), ErrNoServer},
+	{lazyregexp.New(`^error connecting to .* \(Connection refused\)$`), ErrNoServer},
+	{lazyregexp.New(`^no server running on `), ErrNoServer},
+	{lazyregexp.New(`^error connecting to .* \((Operation not permitted|Permission denied)\)$`), ErrNotPermitted},
+	{lazyregexp.New(`^server exited( unexpectedly)?$`), errServerExited},
+	{lazyregexp.New(`^lost server$`), errServerExited},
+	{lazyregexp.New(`^server version is too old for client`), ErrTooOldServer},
+	{lazyregexp.New(`^protocol version mismatch`), ErrTooOldServer},
+	{lazyregexp.New(`^duplicate session: `), ErrDuplicate},
+	{lazyregexp.New(`^can't find (session|window|pane)`), ErrNotFound},
+	{lazyregexp.New(`^no such (session|window|pane)`), ErrNotFound},
+	{lazyregexp.New(`^respawn pane failed: .* still active$`), ErrStillActive},
+	{lazyregexp.New(`no space for( a)? new pane`), errNoSpace},
+	{lazyregexp.New(`pane too small$`), errNoSpace},
+	{lazyregexp.New(`^no current target$`), errNoTarget},
+	{lazyregexp.New(`^no sessions$`), errNoTarget},
 }
 
 // classify returns what tmux's messages mean, nil for unknown. Hooks of the user write to the same stream, so every line

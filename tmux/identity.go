@@ -1,9 +1,10 @@
 package tmux
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"paw/lazyregexp"
 )
 
 // Identity says which agent a pane belongs to.
@@ -17,7 +18,7 @@ type Identity struct {
 // option is the value of @paw_agent.
 func (id Identity) option() string { return id.Session + "/" + id.Agent }
 
-var word = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
+var word = lazyregexp.New(`^[A-Za-z0-9_]+$`)
 
 // identityOf prefers the command the pane was started with, which is there from the pane's first instant, to the option.
 // It is nil for a user's pane.

@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"paw/lazyregexp"
 )
 
 // AgentPane is what a pane is to run and to show.
@@ -68,7 +69,7 @@ const windowFormat = `#I:#{?#{&&:#{@paw_agent},#{==:#{window_panes},1}},#{@paw_l
 const refreshSeconds = "5"
 
 // refreshWord is what a format and a shell leave as it is.
-var refreshWord = regexp.MustCompile(`^[A-Za-z0-9./_@:=,+-]+$`)
+var refreshWord = lazyregexp.New(`^[A-Za-z0-9./_@:=,+-]+$`)
 
 // refresh is the part of a border that shows nothing and runs the program. It does not wait for it: tmux would say that
 // it is not ready.

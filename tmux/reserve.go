@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"paw/lazyregexp"
 )
 
 // place is a pane made for an agent, which either runs in it or is still to be started.
@@ -266,7 +267,7 @@ const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/.
 // doubled survives one expansion as a format.
 func doubled(text string) string { return strings.ReplaceAll(text, "#", "##") }
 
-var hashes = regexp.MustCompile(`#+\[?`)
+var hashes = lazyregexp.New(`#+\[?`)
 
 // literal is a path for an option that tmux expands as a format, such as -c. In front of a bracket tmux keeps any number
 // of # as they are.

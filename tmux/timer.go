@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"paw/lazyregexp"
 )
 
 // Timer has tmux run a program once, after a delay. Of several timers of a pane the last one counts: a program that was
@@ -24,10 +25,10 @@ type Timer struct {
 }
 
 // argument is what is safe in a shell command as it is.
-var argument = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+var argument = lazyregexp.New(`^[a-zA-Z0-9_-]+$`)
 
 // variable is the name of an environment variable that is safe in a shell command.
-var variable = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+var variable = lazyregexp.New(`^[A-Z_][A-Z0-9_]*$`)
 
 // timerMark is the option of a pane that has the mark of its last timer.
 const timerMark = "@paw_timer"

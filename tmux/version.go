@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"paw/lazyregexp"
 )
 
 // Version is a tmux version: 3.3a is {3, 3, "a", ...}. Raw is what tmux printed, without the program's name.
@@ -18,7 +19,7 @@ type Version struct {
 // newest stands for versions that have no number of tmux's own, such as "master" and OpenBSD's.
 const newest = 1 << 20
 
-var versionPattern = regexp.MustCompile(`^(next-)?(\d+)\.(\d+)(.*)$`)
+var versionPattern = lazyregexp.New(`^(next-)?(\d+)\.(\d+)(.*)$`)
 
 // Version asks the tmux program for its version. It reaches no server. ErrNotInstalled when there is none.
 func (c *Client) Version(ctx context.Context) (Version, error) {

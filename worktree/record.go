@@ -204,7 +204,7 @@ func mode(info fs.FileInfo, err error) fs.FileMode {
 // when the file was last changed well before that, so that a change in the same instant cannot hide.
 func (r *recording) knows(e *indexEntry, info fs.FileInfo) (known, sure bool) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || e == nil || r.baseFile == r.real.file || e.stage() != 0 || e.gitlink() || e.intended() || e.skipped() {
+	if !ok || e == nil || r.baseFile == r.real.file || e.stage() != 0 || e.gitlink() || e.intended() {
 		return false, false
 	}
 	isLink := info.Mode()&fs.ModeSymlink != 0

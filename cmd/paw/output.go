@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"paw/lazyregexp"
 	"paw/orchestrator"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
@@ -48,7 +48,7 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-var controlCharacter = regexp.MustCompile(`[\x{7f}-\x{9f}]`)
+var controlCharacter = lazyregexp.New(`[\x{7f}-\x{9f}]`)
 
 // note tells what the user would otherwise find out too late: on stderr, or with
 // --json as a part of the object.

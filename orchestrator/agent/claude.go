@@ -2,11 +2,12 @@ package agent
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
+
+	"paw/lazyregexp"
 )
 
 // childSession is set for everything that claude runs, so also for a tmux server started from there. An interactive
@@ -69,7 +70,7 @@ func (c claude) command(s Spec, prompt string, words ...string) (Command, error)
 }
 
 // commandLike is a slash command, or a single word: "doctor" is a subcommand of claude even after "--".
-var commandLike = regexp.MustCompile(`^(/|[[:alpha:]][\w-]{0,63}$)`)
+var commandLike = lazyregexp.New(`^(/|[[:alpha:]][\w-]{0,63}$)`)
 
 // claudeArgument makes text of a prompt that claude's command line would take for a command; a leading space does that,
 // but for what claude itself takes when it talks with a user (see checkOwn).

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"paw/lazyregexp"
 	"paw/session/history"
 )
 
@@ -195,8 +195,8 @@ func (t *claudeTalk) addAnswer(r claudeRecord) {
 }
 
 var (
-	claudeSlash = regexp.MustCompile(`(?s)<command-name>(.*?)</command-name>(?:.*<command-args>(.*?)</command-args>)?`)
-	claudeShell = regexp.MustCompile(`</?bash-(?:input|stdout|stderr)>`)
+	claudeSlash = lazyregexp.New(`(?s)<command-name>(.*?)</command-name>(?:.*<command-args>(.*?)</command-args>)?`)
+	claudeShell = lazyregexp.New(`</?bash-(?:input|stdout|stderr)>`)
 )
 
 // addUser adds results, or what is in the user's name: besides prompts that is also what claude says of itself.

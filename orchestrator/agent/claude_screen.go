@@ -1,8 +1,9 @@
 package agent
 
 import (
-	"regexp"
 	"slices"
+
+	"paw/lazyregexp"
 )
 
 // Screen: claude keeps the terminal's cursor, hidden, where it draws its own. Its input box lies between two lines over
@@ -17,10 +18,10 @@ func (claude) Screen(s Screenshot) Screen {
 }
 
 // claudeWorks is its line above the box, and the key below it.
-var claudeWorks = regexp.MustCompile(`(?m)^[^\s\w❯⎿▎] \S+… \(\d.*\)|^ .* · esc to interrupt\b`)
+var claudeWorks = lazyregexp.New(`(?m)^[^\s\w❯⎿▎] \S+… \(\d.*\)|^ .* · esc to interrupt\b`)
 
 // claudePlaces are what stands in the box for something long that was pasted.
-var claudePlaces = regexp.MustCompile(`\[(Pasted text|\.\.\.Truncated text|Image) #\d+`)
+var claudePlaces = lazyregexp.New(`\[(Pasted text|\.\.\.Truncated text|Image) #\d+`)
 
 // claudeBox is the input box around the cursor, false where the cursor is in none.
 func claudeBox(s Screenshot, rows []row) (Screen, bool) {
@@ -77,9 +78,9 @@ func claudeBox(s Screenshot, rows []row) (Screen, bool) {
 
 var (
 	// claudeHidden is in the upper edge of a box that is too low for its text.
-	claudeHidden = regexp.MustCompile(`─ ↑ \d+ more ─`)
+	claudeHidden = lazyregexp.New(`─ ↑ \d+ more ─`)
 	// claudeOther is below a box of the list of sessions, which starts a new one.
-	claudeOther = regexp.MustCompile(`enter to return|space to reply`)
+	claudeOther = lazyregexp.New(`enter to return|space to reply`)
 )
 
 // claudeBorder reports whether a row is an edge of the input box. There may be words in it.
@@ -95,7 +96,7 @@ func claudeEmpty(text row, cursorX int) bool {
 }
 
 // claudeKeys end every dialog of claude and no other screen of it: they say how to leave it.
-var claudeKeys = regexp.MustCompile(
+var claudeKeys = lazyregexp.New(
 	`(?i)\b(esc to (cancel|close|go back|exit|skip|clear)|enter to (confirm|select|save|use|continue|stay)|press enter)\b`)
 
 // claudeCut are dialogs that do not say how to leave them, or whose keys a low pane cuts off.

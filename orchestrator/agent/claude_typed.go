@@ -1,9 +1,10 @@
 package agent
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"paw/lazyregexp"
 )
 
 // Literal: a space makes text of "!" and of nothing else.
@@ -45,7 +46,7 @@ const (
 )
 
 // claudeImages ends the name of a file that claude attaches as an image, if a paste has the whole of it.
-var claudeImages = regexp.MustCompile(`(?i)\.(png|jpe?g|gif|webp|bmp)\b`)
+var claudeImages = lazyregexp.New(`(?i)\.(png|jpe?g|gif|webp|bmp)\b`)
 
 // Pastes are small enough to be taken for what the user wrote. In a low pane a single line break is too much, and the key
 // for one that comes between pastes is out of step with them in 2.1.197: there a text of several lines is one paste, which

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"paw/lazyregexp"
 	"paw/session/history"
 )
 
@@ -179,9 +179,9 @@ func (t *Transcript) addCodexItem(r codexRecord) {
 }
 
 var (
-	codexShell = regexp.MustCompile(`(?s)<command>\n(.*?)\n</command>\s*<result>\n(.*?)\s*</result>`)
+	codexShell = lazyregexp.New(`(?s)<command>\n(.*?)\n</command>\s*<result>\n(.*?)\s*</result>`)
 	// codexInjected begins what older versions add in the user's name; newer ones name the kind of each item.
-	codexInjected = regexp.MustCompile(`^(<(environment_context|user_instructions|turn_aborted|permissions instructions|skill|subagent_notification|INSTRUCTIONS)>|# AGENTS\.md instructions)`)
+	codexInjected = lazyregexp.New(`^(<(environment_context|user_instructions|turn_aborted|permissions instructions|skill|subagent_notification|INSTRUCTIONS)>|# AGENTS\.md instructions)`)
 )
 
 // addCodexMessage adds prompts and answers. What developers and codex itself tell the model, partly in the user's name,

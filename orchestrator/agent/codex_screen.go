@@ -1,6 +1,6 @@
 package agent
 
-import "regexp"
+import "paw/lazyregexp"
 
 // Screen: codex shows the terminal's cursor in its composer, and hides it at its dialogs.
 func (codex) Screen(s Screenshot) Screen {
@@ -13,13 +13,13 @@ func (codex) Screen(s Screenshot) Screen {
 }
 
 // codexWorks is above the composer.
-var codexWorks = regexp.MustCompile(`(?m)^[•◦] .*\([^()]*esc to interrupt\)$`)
+var codexWorks = lazyregexp.New(`(?m)^[•◦] .*\([^()]*esc to interrupt\)$`)
 
 var (
 	// codexPlaces are what stands in the composer for something long or an image.
-	codexPlaces = regexp.MustCompile(`\[(Pasted Content|Image)\b`)
+	codexPlaces = lazyregexp.New(`\[(Pasted Content|Image)\b`)
 	// codexFooter is below the composer, after an empty line.
-	codexFooter = regexp.MustCompile(` · |for shortcuts|to queue message|esc close|context left`)
+	codexFooter = lazyregexp.New(` · |for shortcuts|to queue message|esc close|context left`)
 )
 
 // codexBox is the composer around the cursor, false where the cursor is in none.
@@ -71,7 +71,7 @@ func codexBox(s Screenshot, rows []row) (Screen, bool) {
 }
 
 // codexKeys end the dialogs of codex: they say how to leave them.
-var codexKeys = regexp.MustCompile(`(?i)\b(press enter to|enter (select|continue|confirm|submit|resume)|esc (back|skip|cancel|close|go back))\b`)
+var codexKeys = lazyregexp.New(`(?i)\b(press enter to|enter (select|continue|confirm|submit|resume)|esc (back|skip|cancel|close|go back))\b`)
 
 // codexCut are dialogs that a low pane shows without their keys.
 var codexCut = []dialog{

@@ -3,13 +3,14 @@ package agent
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"paw/lazyregexp"
 )
 
 // copilotPaste is what copilot puts into a prompt for a paste of more than about 20 kB, which it keeps in a file of the
 // conversation.
-var copilotPaste = regexp.MustCompile(`<pasted_content file="([^"\n]+)" size="[^"\n]*" lines="\d+" />`)
+var copilotPaste = lazyregexp.New(`<pasted_content file="([^"\n]+)" size="[^"\n]*" lines="\d+" />`)
 
 // maxPaste bounds the files that are read; a terminal takes no such paste.
 const maxPaste = 8 << 20

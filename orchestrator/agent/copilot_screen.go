@@ -1,6 +1,6 @@
 package agent
 
-import "regexp"
+import "paw/lazyregexp"
 
 // Screen: copilot keeps the terminal's cursor in its input box, hidden while its pane has no focus. It draws the box long
 // before it takes input, and without an account too.
@@ -15,16 +15,16 @@ func (copilot) Screen(s Screenshot) Screen {
 }
 
 var (
-	copilotStarts    = regexp.MustCompile(`(?m)^ [◉○◎●] Loading:`)
-	copilotLoggedOut = regexp.MustCompile(`(?m)^Please use /login to sign in to use Copilot`)
+	copilotStarts    = lazyregexp.New(`(?m)^ [◉○◎●] Loading:`)
+	copilotLoggedOut = lazyregexp.New(`(?m)^Please use /login to sign in to use Copilot`)
 )
 
 // copilotBox is the input box of copilot. It has no placeholder.
 var copilotBox = edgedBox{
 	upper: "─", lower: "─", marks: "❯", mark: 0,
-	placeholder: regexp.MustCompile(`^$`),
-	places:      regexp.MustCompile(`\[(Paste|Image) #\d+|^/`), // a command is shown completed before it is
-	works:       regexp.MustCompile(`(?m)^ [◉○◎●] (Working|Cancelling)\b`),
+	placeholder: lazyregexp.New(`^$`),
+	places:      lazyregexp.New(`\[(Paste|Image) #\d+|^/`), // a command is shown completed before it is
+	works:       lazyregexp.New(`(?m)^ [◉○◎●] (Working|Cancelling)\b`),
 	dialogs: []dialog{
 		asks(`^│ +Do you trust the files in this folder\?|^│ +3\. No \(Esc\) +│$`, "asks whether to trust the folder"),
 		asks(`^│ │ +([^\n]*?) +│ │\n(?s:.*)^│ Do you want to run this command\?`, "asks for permission: $1"),

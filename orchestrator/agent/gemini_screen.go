@@ -1,6 +1,6 @@
 package agent
 
-import "regexp"
+import "paw/lazyregexp"
 
 // Screen: gemini keeps the terminal's cursor, hidden, where it draws its own.
 func (gemini) Screen(s Screenshot) Screen { return geminiBox.screen(s) }
@@ -8,9 +8,9 @@ func (gemini) Screen(s Screenshot) Screen { return geminiBox.screen(s) }
 // geminiBox is the input box of gemini; without colours its edges are lines. Its dialogs are in frames.
 var geminiBox = edgedBox{
 	upper: "▄─", lower: "▀─", marks: ">*", mark: 1,
-	placeholder: regexp.MustCompile(`^  ?(Type your message or @path/to/file|Press 'Esc' for NORMAL mode\.|Press 'i' for INSERT mode\.)$`),
-	places:      regexp.MustCompile(`\[(Pasted Text|Image)\b`),
-	works:       regexp.MustCompile(`(?m)^ *\S .*\(esc to cancel, `),
+	placeholder: lazyregexp.New(`^  ?(Type your message or @path/to/file|Press 'Esc' for NORMAL mode\.|Press 'i' for INSERT mode\.)$`),
+	places:      lazyregexp.New(`\[(Pasted Text|Image)\b`),
+	works:       lazyregexp.New(`(?m)^ *\S .*\(esc to cancel, `),
 	dialogs: []dialog{
 		asks(`^ ?│ +Do you trust the files in this folder\?|^ ?│ +\d\. Don't trust `, "asks whether to trust the folder"),
 		asks(`^│ +How would you like to authenticate|^│ +Terms of Services and Privacy Notice|^│ +Enter Gemini API Key`, "asks you to log in"),

@@ -1,9 +1,10 @@
 package agent
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"paw/lazyregexp"
 )
 
 // Screen: opencode shows the terminal's cursor in its input box, behind a line at its left side.
@@ -19,11 +20,11 @@ func (opencode) Screen(s Screenshot) Screen {
 
 var (
 	// opencodePlaceholder is what stands in the empty box before the first prompt.
-	opencodePlaceholder = regexp.MustCompile(`^Ask anything… "`)
+	opencodePlaceholder = lazyregexp.New(`^Ask anything… "`)
 	// opencodePlaces are what stands in the box for something long that was pasted.
-	opencodePlaces = regexp.MustCompile(`\[(Pasted|Image)\b`)
+	opencodePlaces = lazyregexp.New(`\[(Pasted|Image)\b`)
 	// opencodeWorks is below the box.
-	opencodeWorks = regexp.MustCompile(`(?m)^ +[■⬝]{4,} +esc\b`)
+	opencodeWorks = lazyregexp.New(`(?m)^ +[■⬝]{4,} +esc\b`)
 )
 
 // opencodeBox is the input box around the cursor. From top to bottom it has an empty row, the text, an empty row, and one

@@ -1,6 +1,6 @@
 package agent
 
-import "regexp"
+import "paw/lazyregexp"
 
 // Screen: qwen shows the terminal's cursor in its input box; 0.15 only draws one of its own there.
 func (qwen) Screen(s Screenshot) Screen { return qwenBox.screen(s) }
@@ -8,9 +8,9 @@ func (qwen) Screen(s Screenshot) Screen { return qwenBox.screen(s) }
 // qwenBox is the input box of qwen.
 var qwenBox = edgedBox{
 	upper: "─", lower: "─", marks: ">*", mark: 0,
-	placeholder: regexp.MustCompile(`^  ?(Type your message or @path/to/file|Press 'i' for INSERT mode and 'Esc' for NORMAL mode\.)$`),
-	places:      regexp.MustCompile(`\[(Pasted Content|Pasted Text|Image)\b`),
-	works:       regexp.MustCompile(`(?m)^ *\S+ .*\(\d.*esc to cancel\)`),
+	placeholder: lazyregexp.New(`^  ?(Type your message or @path/to/file|Press 'i' for INSERT mode and 'Esc' for NORMAL mode\.)$`),
+	places:      lazyregexp.New(`\[(Pasted Content|Pasted Text|Image)\b`),
+	works:       lazyregexp.New(`(?m)^ *\S+ .*\(\d.*esc to cancel\)`),
 	dialogs: []dialog{
 		asks(`^ +(?:│ )?\? +Shell ([^\n]*?) ←(?s:.*)^ +(?:│ )?Allow execution of`, "asks for permission: $1"),
 		asks(`^ +(?:│ )?Allow execution of: '([^']*)'\?`, "asks for permission: $1"),

@@ -1,18 +1,19 @@
 package agent
 
 import (
-	"regexp"
 	"strings"
+
+	"paw/lazyregexp"
 )
 
 // dialog is one that a CLI shows in place of its input box.
 type dialog struct {
-	shows *regexp.Regexp
+	shows *lazyregexp.Regexp
 	words string // what paw says of it; "$1" is the first group of the expression
 }
 
 // asks makes a dialog of an expression, in which ^ and $ are the ends of lines.
-func asks(shows, words string) dialog { return dialog{regexp.MustCompile("(?m)" + shows), words} }
+func asks(shows, words string) dialog { return dialog{lazyregexp.New("(?m)" + shows), words} }
 
 // namedIn is what the first dialog that text shows asks, "" when it shows none of them.
 func namedIn(text string, all []dialog) string {

@@ -1,20 +1,21 @@
 package agent
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"paw/lazyregexp"
 )
 
 // edgedBox is how gemini, its descendant qwen and copilot draw their input box: between two lines over the whole width,
 // with a mark before the text. Some draw it alike for prompts of before.
 type edgedBox struct {
-	upper, lower string         // of what characters its edges are
-	marks        string         // what stands before a prompt; before something for the shell it is "!"
-	mark         int            // the column of the mark; the text begins two columns behind
-	placeholder  *regexp.Regexp // what stands in an empty box, with the cursor before it
-	places       *regexp.Regexp // what stands for something long that was pasted
-	works        *regexp.Regexp // what stands on the screen while it works
+	upper, lower string             // of what characters its edges are
+	marks        string             // what stands before a prompt; before something for the shell it is "!"
+	mark         int                // the column of the mark; the text begins two columns behind
+	placeholder  *lazyregexp.Regexp // what stands in an empty box, with the cursor before it
+	places       *lazyregexp.Regexp // what stands for something long that was pasted
+	works        *lazyregexp.Regexp // what stands on the screen while it works
 	dialogs      []dialog
 }
 

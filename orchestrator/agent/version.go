@@ -7,15 +7,16 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
 	"time"
+
+	"paw/lazyregexp"
 )
 
 // The slowest of the CLIs takes under 3 s for its version on two busy cores.
 const versionTimeout = 20 * time.Second
 
-var number = regexp.MustCompile(`\d+(\.\d+)+[0-9A-Za-z.+-]*`)
+var number = lazyregexp.New(`\d+(\.\d+)+[0-9A-Za-z.+-]*`)
 
 // askVersion runs `executable --version`.
 func askVersion(ctx context.Context, executable string, env []string) (string, error) {
@@ -25,8 +26,8 @@ func askVersion(ctx context.Context, executable string, env []string) (string, e
 	if err != nil {
 		return "", err
 	}
-	if found := number.Find(out); found != nil {
-		return strings.TrimRight(string(found), "."), nil
+	if found := number.FindString(string(out)); found != "" {
+		return strings.TrimRight(found, "."), nil
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	return first, nil

@@ -5,10 +5,10 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"paw/lazyregexp"
 	"paw/orchestrator/home"
 	"paw/session/turn"
 	"paw/worktree"
@@ -33,7 +33,7 @@ type Earlier struct {
 }
 
 // numberedName is what follows "shop_" in the turn sessions of shop_2, the name that a second session of shop gets.
-var numberedName = regexp.MustCompile(`^[0-9]+_`)
+var numberedName = lazyregexp.New(`^[0-9]+_`)
 
 // loggedSessions are the sessions that have turn logs, of any repository, with their agents. Unlike the names of tags the
 // folders tell session and agent apart.

@@ -1,14 +1,15 @@
 package history
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"paw/lazyregexp"
 )
 
 // escapeSequence is what a terminal obeys instead of showing it (ECMA-48): control sequences, strings such as titles, and
 // short escapes.
-var escapeSequence = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[\\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?|\x1b[ -/]*[0-~]")
+var escapeSequence = lazyregexp.New("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[\\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?|\x1b[ -/]*[0-~]")
 
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 

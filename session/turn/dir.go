@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
+
+	"paw/lazyregexp"
 )
 
 // Dir is the folder with the turn logs of one agent. It need not exist.
 type Dir struct{ Path string }
 
-var logName = regexp.MustCompile(`^turn-([0-9]{3,})-(.+)\.log$`)
+var logName = lazyregexp.New(`^turn-([0-9]{3,})-(.+)\.log$`)
 
 // LogName returns the file name of a turn's log, such as turn-003-prompt.log.
 func LogName(number int, typ Type) string { return fmt.Sprintf("turn-%03d-%s.log", number, typ) }

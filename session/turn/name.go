@@ -2,14 +2,15 @@ package turn
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"paw/lazyregexp"
 )
 
 // tagPattern knows a turn tag as a whole. A turn-session name has no '-', so the number is what follows the last one.
-var tagPattern = regexp.MustCompile(`^afk-([a-zA-Z0-9_]{1,64})-(0|[1-9][0-9]*)$`)
+var tagPattern = lazyregexp.New(`^afk-([a-zA-Z0-9_]{1,64})-(0|[1-9][0-9]*)$`)
 
 // TagName returns the tag of a turn, afk-<turn session>-<n>: n is 0 at the start of the session and the turn's number
 // at the end of a turn.
@@ -54,7 +55,7 @@ const (
 	RefTurn   RefKind = "turn"   // snapshot at the end of a turn
 )
 
-var refPattern = regexp.MustCompile(`^refs/paw/([a-zA-Z0-9_]{1,64})/(claim|before|turn)/([1-9][0-9]*)$`)
+var refPattern = lazyregexp.New(`^refs/paw/([a-zA-Z0-9_]{1,64})/(claim|before|turn)/([1-9][0-9]*)$`)
 
 // HiddenPrefix is what all hidden refs begin with; the name of the turn session follows.
 const HiddenPrefix = "refs/paw/"

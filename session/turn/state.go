@@ -1,6 +1,6 @@
 package turn
 
-import "regexp"
+import "paw/lazyregexp"
 
 // State is where a turn stands.
 type State string
@@ -26,7 +26,7 @@ const (
 // maxType bounds a type in characters: it is part of a file name.
 const maxType = 64
 
-var validType = regexp.MustCompile(`^[a-z][a-z0-9_.-]*$`)
+var validType = lazyregexp.New(`^[a-z][a-z0-9_.-]*$`)
 
 // Validate checks that the type begins with a lower-case letter and goes on with lower-case letters, digits, '_', '.'
 // and '-', at most 64 in all. The error is a *TypeError.

@@ -3,9 +3,10 @@ package git
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"paw/lazyregexp"
 )
 
 // OldestMajor and OldestMinor are the oldest git that paw works with:
@@ -15,7 +16,7 @@ const (
 	OldestMinor = 34
 )
 
-var versionPattern = regexp.MustCompile(`^git version (\d+)\.(\d+)`)
+var versionPattern = lazyregexp.New(`^git version (\d+)\.(\d+)`)
 
 // TooOldError is a git older than paw needs.
 type TooOldError struct{ Raw string }

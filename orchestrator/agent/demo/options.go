@@ -5,9 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"regexp"
 
 	"github.com/google/uuid"
+
+	"paw/lazyregexp"
 )
 
 const usage = `usage: demo-agent [--session-id ID [--fork ID] | --resume ID] [--ask-trust] [-p PROMPT] [--version] [PROMPT]
@@ -42,7 +43,7 @@ type options struct {
 }
 
 // validID keeps a conversation's id usable as a file name.
-var validID = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,127}$`)
+var validID = lazyregexp.New(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,127}$`)
 
 func parseOptions(args []string) (options, error) {
 	o := options{id: uuid.NewString()}

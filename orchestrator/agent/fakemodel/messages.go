@@ -3,7 +3,8 @@ package fakemodel
 import (
 	"encoding/json"
 	"net/http"
-	"regexp"
+
+	"paw/lazyregexp"
 )
 
 // messages is the Anthropic Messages API: claude.
@@ -48,7 +49,7 @@ func (messages) parse(_ *http.Request, body []byte) (request, error) {
 }
 
 // meanwhile is how claude passes on a prompt that was typed while a turn ran and tools were still to run.
-var meanwhile = regexp.MustCompile(`(?s)^The user sent a new message while you were working:\n(.*?)\n\nIMPORTANT: `)
+var meanwhile = lazyregexp.New(`(?s)^The user sent a new message while you were working:\n(.*?)\n\nIMPORTANT: `)
 
 // hearOrSay takes a note of the CLI, which may have a prompt of the user's in it.
 func (q *request) hearOrSay(text string) {

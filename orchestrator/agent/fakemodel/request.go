@@ -1,8 +1,9 @@
 package fakemodel
 
 import (
-	"regexp"
 	"strings"
+
+	"paw/lazyregexp"
 )
 
 // request is what one request of any protocol tells: the newest prompt, what has been done for it, and what the CLI
@@ -28,11 +29,11 @@ func newRequest(protocol, model string, stream bool) request {
 }
 
 // directories are the ways in which CLIs tell the model where they work.
-var directories = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)working directory(?: is)?:[ \t]*(/[^\n<]+)`),               // claude, opencode, copilot
-	regexp.MustCompile(`<cwd>(/[^\n<]+)</cwd>`),                                        // codex
-	regexp.MustCompile(`(?i)working in the directory:[ \t]*(/[^\n<]+)`),                // qwen
-	regexp.MustCompile(`(?i)workspace directories:\**[ \t]*\n[ \t]*-[ \t]*(/[^\n<]+)`), // gemini
+var directories = []*lazyregexp.Regexp{
+	lazyregexp.New(`(?i)working directory(?: is)?:[ \t]*(/[^\n<]+)`),               // claude, opencode, copilot
+	lazyregexp.New(`<cwd>(/[^\n<]+)</cwd>`),                                        // codex
+	lazyregexp.New(`(?i)working in the directory:[ \t]*(/[^\n<]+)`),                // qwen
+	lazyregexp.New(`(?i)workspace directories:\**[ \t]*\n[ \t]*-[ \t]*(/[^\n<]+)`), // gemini
 }
 
 // hear takes a text that is not the user's: instructions and notes of the CLI.
@@ -84,7 +85,7 @@ func unquoted(prompt string) string {
 }
 
 // refusal tells a file that must be read first, or may not be written anew, from other results.
-var refusal = regexp.MustCompile(`(?i)has not been read|(must|first) (be )?read|read (it|the file) (first|before)|already exists`)
+var refusal = lazyregexp.New(`(?i)has not been read|(must|first) (be )?read|read (it|the file) (first|before)|already exists`)
 
 // result takes what a tool gave back. A refused write is done once more in another way, so it does not count.
 func (q *request) result(text string) {
@@ -106,7 +107,7 @@ var notes = []string{
 }
 
 // opening is a tag that stands at the beginning of a text or of a line.
-var opening = regexp.MustCompile(`(?m)^[ \t]*<([A-Za-z][\w-]*)[^>\n]*>`)
+var opening = lazyregexp.New(`(?m)^[ \t]*<([A-Za-z][\w-]*)[^>\n]*>`)
 
 // withoutNotes is the user's part of a text: "" when it is wholly the CLI's, which marks its own with tags.
 func withoutNotes(text string) string {
@@ -136,7 +137,7 @@ func withoutNotes(text string) string {
 
 // own is how CLIs ask for something on their own behalf, though in the middle of a conversation and with its tools: a
 // summary to go on with, or what to remember (qwen).
-var own = regexp.MustCompile(
+var own = lazyregexp.New(
 	`(?i)summary of the conversation|context checkpoint compaction|<state_snapshot>|^managed memory directory:`)
 
 // answer decides what the model says. Requests without tools are the CLI's own as well: titles, probes.
