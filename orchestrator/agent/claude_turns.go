@@ -30,6 +30,10 @@ type claudeTurnLine struct {
 // claudeInterrupted begins what claude writes in the user's name after an Esc or a denied permission.
 const claudeInterrupted = "[Request interrupted by user"
 
+// claudeReported is how much later than its lines a prompt may be reported. Those of what claude adds to it come behind
+// its own, with earlier times.
+const claudeReported = 10 * time.Second
+
 // claudeTold is what a transcript tells of a turn, and of the turns behind it that no hook has reported. Claude 2.1.330
 // reports a prompt that waits when it is typed, and not when it begins to work on it.
 type claudeTold struct {
@@ -68,7 +72,7 @@ func claudeTurns(path string, last *turn.Record, waiting bool) (*claudeTold, err
 		}
 		mine := isOpen(last) && line.PromptID != "" && slices.Contains(ids, line.PromptID)
 		if !mine && line.Timestamp.Before(from) {
-			return false
+			return line.Timestamp.After(from.Add(-claudeReported))
 		}
 		lines = append(lines, line)
 		return true

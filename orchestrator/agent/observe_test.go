@@ -103,6 +103,27 @@ func TestClaudeEnds(t *testing.T) {
 	}
 }
 
+// The lines of what claude adds to a prompt come behind it, and before the hook that reports it.
+func TestClaudeEndBehindAttachments(t *testing.T) {
+	l := newLab(t)
+	const line = `{"type":%q,"timestamp":"2026-11-21T04:%sZ","promptId":%q,"promptSource":%q,"message":{"content":%q}}` + "\n"
+	text := ""
+	for _, one := range [][5]string{
+		{"user", "20:50.000", "before", "typed", "an older prompt"},
+		{"user", "20:58.650", "p1", "typed", "do: ask touch g.txt"},
+		{"attachment", "20:58.648", "", "", ""},
+		{"attachment", "20:58.700", "", "", ""},
+		{"assistant", "20:59.006", "", "", ""},
+		{"user", "21:04.205", "p1", "", "[Request interrupted by user for tool use]"},
+	} {
+		text += fmt.Sprintf(line, one[0], one[1], one[2], one[3], one[4])
+	}
+	l.put(l.claudeFile(l.worktree, claudeEnds), text)
+	if got, want := observed(t, "claude", l.with("other"), open(t, claudeEnds, "p1", "04:20:58.717")), "04:21:04.205 transcript interrupt in=051c turn=p1"; got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
+}
+
 // registry puts an entry of this test's own process into claude's registry.
 func (l lab) registry(status string, at time.Time) string {
 	return l.put(filepath.Join(".claude", "sessions", "1.json"), fmt.Sprintf(
