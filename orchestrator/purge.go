@@ -5,7 +5,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
 
+	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/session"
 	"paw/worktree"
@@ -43,25 +47,24 @@ func Purge(ctx context.Context, h *home.Home, s *session.Session, o RemoveOption
 	}
 	m := h.Manager(repository)
 	planned := &Purged{Session: s.Name}
-	for i := range s.Worktrees {
-		w := &s.Worktrees[i]
-		aside, err := removable(ctx, m, s, w, o)
-		if err != nil {
-			return nil, err
-		}
-		if len(aside) > 0 {
-			planned.Aside = append(planned.Aside, Removed{Agent: w.Agent, Aside: aside})
-		}
-	}
-	if o.DryRun {
-		return planned, nil
+	if planned.Aside, err = allRemovable(ctx, m, s, o); err != nil || o.DryRun {
+		return planned, err
 	}
 	if _, err := Stop(ctx, h, s, StopOptions{}); err != nil {
 		return nil, err
 	}
+	stopped, err := fleet.ObserveRevived(ctx, h, s)
+	if err != nil {
+		return nil, err
+	}
+	head, err := m.Head(ctx, "HEAD")
+	if err != nil {
+		head = "HEAD" // each branch that stays says why
+	}
 	purged := &Purged{Session: s.Name, Kept: map[string]string{}}
 	for _, w := range s.Worktrees {
-		if err := purgeAgent(ctx, h, m, s.Name, w, o, purged); err != nil {
+		deleteBranch := func() { deleteBranch(ctx, m, w, head, purged) }
+		if err := purgeAgent(ctx, h, m, s.Name, w, o, stopped, purged, deleteBranch); err != nil {
 			return purged, err
 		}
 		purged.Removed = append(purged.Removed, w.Agent)
@@ -77,6 +80,27 @@ func Purge(ctx context.Context, h *home.Home, s *session.Session, o RemoveOption
 		}
 		return purgeTurns(ctx, h, m, s.Name, agents, purged, o.Force)
 	})
+}
+
+// allRemovable refuses as removable does for the first agent of a session that cannot be removed. It looks at as many
+// worktrees at once as there are processors.
+func allRemovable(ctx context.Context, m worktree.Manager, s *session.Session, o RemoveOptions) ([]Removed, error) {
+	found, errs := make([]Removed, len(s.Worktrees)), make([]error, len(s.Worktrees))
+	var all sync.WaitGroup
+	free := make(chan struct{}, runtime.NumCPU())
+	for i := range s.Worktrees {
+		all.Go(func() {
+			free <- struct{}{}
+			defer func() { <-free }()
+			found[i].Agent = s.Worktrees[i].Agent
+			found[i].Aside, errs[i] = removable(ctx, m, s, &s.Worktrees[i], o)
+		})
+	}
+	all.Wait()
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return nil, errs[i]
+	}
+	return slices.DeleteFunc(found, func(r Removed) bool { return len(r.Aside) == 0 }), nil
 }
 
 // purgeWithoutRepository ends a session whose repository is gone. Nobody can say
@@ -114,7 +138,7 @@ func deleteState(h *home.Home, name string) error {
 
 // purgeAgent removes one agent of a session that was stopped and looked at. Its
 // branch goes while the record still says that paw made it.
-func purgeAgent(ctx context.Context, h *home.Home, m worktree.Manager, sessionName string, w session.Worktree, o RemoveOptions, purged *Purged) error {
+func purgeAgent(ctx context.Context, h *home.Home, m worktree.Manager, sessionName string, w session.Worktree, o RemoveOptions, stopped fleet.Facts, purged *Purged, last func()) error {
 	rec, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
 		w, err := home.AgentNamed(rec, w.Agent)
 		if err == nil {
@@ -126,24 +150,27 @@ func purgeAgent(ctx context.Context, h *home.Home, m worktree.Manager, sessionNa
 		return h.RecordError(sessionName, err)
 	}
 	removed := &Removed{Agent: w.Agent}
-	err = finishRemoval(ctx, h, m, rec, w.Agent, removed, func() { deleteBranch(ctx, m, w, purged) })
+	err = finishRemoval(ctx, h, m, rec, w.Agent, removed, stopped, last)
 	if len(removed.Kept()) > 0 {
 		purged.Aside = append(purged.Aside, *removed)
 	}
 	return err
 }
 
-// deleteBranch deletes a branch that paw made, when nothing on it would be lost.
-func deleteBranch(ctx context.Context, m worktree.Manager, w session.Worktree, purged *Purged) {
+// deleteBranch deletes a branch that paw made, when nothing on it would be lost: the commit into has it all.
+func deleteBranch(ctx context.Context, m worktree.Manager, w session.Worktree, into string, purged *Purged) {
 	if !home.MadeByPaw(purged.Session, w) {
 		purged.Kept[w.Branch] = "paw did not make it"
 		return
 	}
-	tips, err := m.Branches(ctx, []string{w.Branch})
-	if err != nil || tips[w.Branch] == "" {
+	tip, err := m.Tip(ctx, w.Branch)
+	if err == nil && tip == "" {
 		return
 	}
-	deleted, err := m.DeleteBranch(ctx, w.Branch, tips[w.Branch], "HEAD")
+	deleted := false
+	if err == nil {
+		deleted, err = m.DeleteBranch(ctx, w.Branch, tip, into)
+	}
 	switch {
 	case err != nil:
 		purged.Kept[w.Branch] = err.Error()

@@ -65,25 +65,20 @@ func turnsToPurge(ctx context.Context, h *home.Home, m worktree.Manager, s *sess
 	if err != nil {
 		return nil, err
 	}
-	var agents []string
-	for _, agent := range append(home.AgentNames(s), space.Of(s.Name).Here...) {
-		own, err := turns.Own(ctx, m, s, agent)
-		if err != nil {
-			return nil, err
-		}
-		if own {
-			agents = append(agents, agent)
-		}
-	}
+	agents := append(home.AgentNames(s), space.Of(s.Name).Here...)
 	slices.Sort(agents)
-	return slices.Compact(agents), nil
+	return turns.Own(ctx, m, s, slices.Compact(agents)...)
 }
 
 // purgeTurns deletes everything that names a turn of these agents: all refs of
-// one in one transaction, then its logs.
+// one in one transaction, then its logs, which say that they were of this repository.
 func purgeTurns(ctx context.Context, h *home.Home, m worktree.Manager, name string, agents []string, purged *Purged, force bool) error {
+	all, err := turnRefs(ctx, m, name, agents)
+	if err != nil {
+		return err
+	}
 	for _, agent := range agents {
-		rescues, err := deleteTurnRefs(ctx, m, name+"_"+agent, force)
+		rescues, err := deleteTurnRefs(ctx, m, name+"_"+agent, all, force)
 		if err != nil {
 			return err
 		}
@@ -100,32 +95,37 @@ func purgeTurns(ctx context.Context, h *home.Home, m worktree.Manager, name stri
 		}
 		h.Step("purge.turns")
 	}
-	err := os.Remove(filepath.Join(h.Paths.TurnsDir(), name))
+	err = os.Remove(filepath.Join(h.Paths.TurnsDir(), name))
 	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	return err
 }
 
-// deleteTurnRefs deletes the tags and hidden refs of a turn session, but for rescues unless by force: these it returns.
-func deleteTurnRefs(ctx context.Context, m worktree.Manager, turnSession string, force bool) (rescues []string, err error) {
-	refs, err := m.Refs(ctx, turn.RefPrefix(turnSession))
-	if err != nil {
-		return nil, err
+// turnRefs are the tags and hidden refs of agents.
+func turnRefs(ctx context.Context, m worktree.Manager, sessionName string, agents []string) (map[string]string, error) {
+	if len(agents) == 0 {
+		return nil, nil
 	}
-	tags, err := m.Refs(ctx, "refs/tags/afk-"+turnSession+"-")
-	if err != nil {
-		return nil, err
+	var prefixes []string
+	for _, agent := range agents {
+		turnSession := sessionName + "_" + agent
+		prefixes = append(prefixes, turn.RefPrefix(turnSession), turns.TagPrefix(turnSession))
 	}
-	for ref := range refs {
-		// A rescue may be the only place where work still is.
-		if !force && strings.HasPrefix(ref, turn.RefPrefix(turnSession)+"rescue/") {
-			delete(refs, ref)
+	return m.Refs(ctx, prefixes...)
+}
+
+// deleteTurnRefs deletes those of all that are tags and hidden refs of a turn session, but for rescues unless by force:
+// these it returns.
+func deleteTurnRefs(ctx context.Context, m worktree.Manager, turnSession string, all map[string]string, force bool) (rescues []string, err error) {
+	refs := map[string]string{}
+	for ref, oid := range all {
+		hidden := strings.HasPrefix(ref, turn.RefPrefix(turnSession))
+		owner, _, isTurn := turn.ParseTag(strings.TrimPrefix(ref, "refs/tags/"))
+		switch {
+		case hidden && !force && strings.HasPrefix(ref, turn.RefPrefix(turnSession)+"rescue/"): // it may be the only place where work still is
 			rescues = append(rescues, ref)
-		}
-	}
-	for ref, oid := range tags {
-		if owner, _, ok := turn.ParseTag(strings.TrimPrefix(ref, "refs/tags/")); ok && owner == turnSession {
+		case hidden || isTurn && owner == turnSession:
 			refs[ref] = oid
 		}
 	}

@@ -76,7 +76,7 @@ func Remove(ctx context.Context, h *home.Home, s *session.Session, name string, 
 	}
 	h.Step("remove.recorded")
 	defer family.ClaimAfter(h, s.Name, name, live.Claim{})
-	return removed, finishRemoval(ctx, h, m, rec, name, removed, func() {})
+	return removed, finishRemoval(ctx, h, m, rec, name, removed, fleet.Facts{}, func() {})
 }
 
 // Kept says where what is not deleted with an agent is, one line each.
@@ -111,9 +111,9 @@ func removalPhase(o RemoveOptions) session.Phase {
 
 // finishRemoval carries out the removal that the record asks for, and last, as
 // long as the record still has the agent. It may be repeated after a crash at any
-// point.
-func finishRemoval(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, name string, removed *Removed, last func()) error {
-	if err := endForRemoval(ctx, h, s, name); err != nil {
+// point. seen are facts that tell of the agent if it has ended already.
+func finishRemoval(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, name string, removed *Removed, seen fleet.Facts, last func()) error {
+	if err := endForRemoval(ctx, h, s, name, seen); err != nil {
 		return err
 	}
 	h.Step("remove.agent-ended")
@@ -147,8 +147,13 @@ func giveUpRemoval(ctx context.Context, h *home.Home, sessionName, agentName str
 	return err
 }
 
-// endForRemoval ends the agent whose worktree is about to go.
-func endForRemoval(ctx context.Context, h *home.Home, s *session.Session, name string) error {
+// endForRemoval ends the agent whose worktree is about to go, unless it had ended when the facts were seen, and has not
+// been launched since.
+func endForRemoval(ctx context.Context, h *home.Home, s *session.Session, name string, seen fleet.Facts) error {
+	lock, err := h.Locks.ProbeAgent(s.Name, name)
+	if a := seen.Agent(name); a != nil && a.Pane == nil && seen.Tmux != session.TmuxUnknown && err == nil && lock.State == session.LockFree {
+		return nil
+	}
 	f, err := fleet.ObserveRevived(ctx, h, s)
 	if err != nil {
 		return err
@@ -166,7 +171,7 @@ func resumeRemoval(ctx context.Context, h *home.Home, s *session.Session, name s
 	if err != nil {
 		return err
 	}
-	return finishRemoval(ctx, h, h.Manager(repository), s, name, removed, func() {})
+	return finishRemoval(ctx, h, h.Manager(repository), s, name, removed, fleet.Facts{}, func() {})
 }
 
 // removeWorktree looks again, now that the CLI is dead, rescues what --force

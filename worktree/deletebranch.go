@@ -14,15 +14,7 @@ func (m Manager) DeleteBranch(ctx context.Context, branch, expect, into string) 
 	if err := checkBranchName(branch); err != nil {
 		return false, err
 	}
-	target, err := m.Head(ctx, into)
-	if err != nil {
-		return false, err
-	}
-	err = m.home().Run(ctx, "merge-base", "--is-ancestor", expect, target)
-	if git.ExitCode(err) == 1 {
-		return false, nil
-	}
-	if err != nil {
+	if merged, err := m.contains(ctx, into, expect); !merged || err != nil {
 		return false, err
 	}
 	x, err := m.exclude(ctx)
@@ -30,19 +22,55 @@ func (m Manager) DeleteBranch(ctx context.Context, branch, expect, into string) 
 		return false, err
 	}
 	defer x.release()
-	found, err := m.Branches(ctx, []string{branch})
+	tip, err := m.Tip(ctx, branch)
 	if err != nil {
 		return false, err
 	}
-	if found[branch] == "" {
+	if tip == "" {
 		return true, nil
 	}
-	if found[branch] != expect {
-		return false, conflict("", "", "branch %s: moved on to %s", branch, found[branch])
+	if tip != expect {
+		return false, conflict("", "", "branch %s: moved on to %s", branch, tip)
 	}
 	if holder := m.holder(ctx, branch); holder != "" {
 		return false, conflict("", "", "branch %s: checked out at %s", branch, holder)
 	}
 	err = m.home().WithFile(x.file).Run(ctx, "update-ref", "-d", "refs/heads/"+branch, expect)
 	return err == nil, err
+}
+
+// contains reports whether a commit is one of into, which is a commit id or what Head takes, or came before it.
+func (m Manager) contains(ctx context.Context, into, commit string) (bool, error) {
+	if !isOID(into) {
+		var err error
+		if into, err = m.Head(ctx, into); err != nil {
+			return false, err
+		}
+	}
+	if into == commit {
+		return true, nil
+	}
+	err := m.home().Run(ctx, "merge-base", "--is-ancestor", commit, into)
+	if git.ExitCode(err) == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Tip is the commit of a branch, "" when there is none of exactly this name. It starts git only where the files of the
+// ref store do not tell.
+func (m Manager) Tip(ctx context.Context, branch string) (string, error) {
+	files, err := refsInFiles(m.Repository.CommonDir)
+	if err != nil {
+		return "", err
+	}
+	cfg, err := readCore(m.Repository.CommonDir)
+	if err != nil {
+		return "", err
+	}
+	if files && !cfg.ignoreCase {
+		return (&refReader{commonDir: m.Repository.CommonDir}).resolve("refs/heads/" + branch), nil
+	}
+	tips, err := m.Branches(ctx, []string{branch})
+	return tips[branch], err
 }

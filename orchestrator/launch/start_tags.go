@@ -98,7 +98,7 @@ func untagStarts(ctx context.Context, h *home.Home, m worktree.Manager, s *sessi
 		if err != nil {
 			return err
 		}
-		if own && len(tagged) <= 1 {
+		if len(own) > 0 && len(tagged) <= 1 {
 			known, err := m.Refs(ctx, turn.OwnerRef(w.TurnSession))
 			if err != nil {
 				return err

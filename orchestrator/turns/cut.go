@@ -64,7 +64,7 @@ func tagFinished(ctx context.Context, h *home.Home, s *session.Session, w sessio
 				*f = counted
 			}
 		})
-		refs, err := t.M.Refs(ctx, tagPrefix(w.TurnSession))
+		refs, err := t.M.Refs(ctx, TagPrefix(w.TurnSession))
 		if err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ func List(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Sess
 	list := Sequence{Agent: w.Agent, Turns: []Listed{}}
 	// Refs first: a tag comes after the end of its turn in the log, so that no
 	// turn is listed as tagged and not ended, whatever a hook writes meanwhile.
-	refs, err := m.Refs(ctx, tagPrefix(w.TurnSession), turn.RefPrefix(w.TurnSession))
+	refs, err := m.Refs(ctx, TagPrefix(w.TurnSession), turn.RefPrefix(w.TurnSession))
 	if err != nil {
 		return list, nil, err
 	}

@@ -26,12 +26,12 @@ func Tags(ctx context.Context, m worktree.Manager, turnSession string) ([]int, e
 	if err != nil || ok {
 		return numbers[turnSession], err
 	}
-	refs, err := m.Refs(ctx, tagPrefix(turnSession))
+	refs, err := m.Refs(ctx, TagPrefix(turnSession))
 	return slices.Collect(maps.Keys(tagsIn(refs, turnSession))), err
 }
 
-// tagPrefix is what the tags of a turn session begin with.
-func tagPrefix(turnSession string) string { return "refs/tags/afk-" + turnSession + "-" }
+// TagPrefix is what the tags of a turn session begin with.
+func TagPrefix(turnSession string) string { return "refs/tags/afk-" + turnSession + "-" }
 
 // tagsIn picks the turn tags of one turn session out of refs: what each is on, by number.
 func tagsIn(refs map[string]string, turnSession string) map[int]string {
@@ -62,16 +62,25 @@ func tagElsewhere(s *session.Session, w session.Worktree, n int, at, commit stri
 // or of before, has turns under the same name in the repository.
 var ErrNameTaken = errors.New("the name is taken in this repository")
 
-// Own reports whether the turns under the name of an agent are those of s,
-// and not of another user's session of the same name.
-func Own(ctx context.Context, m worktree.Manager, s *session.Session, agentName string) (bool, error) {
-	ref := turn.OwnerRef(s.Name + "_" + agentName)
-	known, err := m.Refs(ctx, ref)
-	if err != nil || known[ref] == "" {
-		return true, err
+// Own returns those agents under whose names the turns are those of s, and not of
+// another user's session of the same name.
+func Own(ctx context.Context, m worktree.Manager, s *session.Session, agents ...string) (own []string, err error) {
+	ref := func(agent string) string { return turn.OwnerRef(s.Name + "_" + agent) }
+	var refs []string
+	for _, agent := range agents {
+		refs = append(refs, ref(agent))
+	}
+	known, err := m.Refs(ctx, refs...)
+	if err != nil {
+		return nil, err
 	}
 	owner, err := m.KeepBlob(ctx, home.OwnerOf(s, ""))
-	return known[ref] == owner, err
+	for _, agent := range agents {
+		if at := known[ref(agent)]; at == "" || at == owner {
+			own = append(own, agent)
+		}
+	}
+	return own, err
 }
 
 // taken are the turn sessions that have tags already: their names

@@ -24,7 +24,8 @@ func (b *bench) measureLife(ctx context.Context, w *world, n int) error {
 		l.start = b.job(fmt.Sprintf("start, %s", plural(n)), budget{multiple: 90})
 		l.recover = b.job(fmt.Sprintf("recover after a crash, %s", plural(n)), budget{})
 		l.stop = b.job(fmt.Sprintf("stop, %s", plural(n)), budget{multiple: 20})
-		l.purge = b.job(fmt.Sprintf("purge, %s", plural(n)), budget{})
+		// Of each agent it looks at the worktree twice and deletes the branch, then the turns.
+		l.purge = b.job(fmt.Sprintf("purge, %s", plural(n)), budget{multiple: 60, counts: &counts{git: 4*n + 8, tmux: 3}})
 	} else {
 		l.start = b.job(fmt.Sprintf("start, %s", plural(n)), budget{})
 	}
