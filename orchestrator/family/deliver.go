@@ -219,10 +219,8 @@ func (d *deliverer) begunSince(parent live.Facts) bool {
 // come, Enter may have been lost and is pressed once more.
 func (d *deliverer) confirm(ctx context.Context, s *session.Session, w *session.Worktree, parent live.Facts, pane, prompt string, arrived func() bool) error {
 	for try := range 2 {
-		for end := time.Now().Add(d.keyboard.Patience); time.Now().Before(end) && ctx.Err() == nil; home.Sleep(ctx, min(d.keyboard.Patience, 20*time.Millisecond)) {
-			if arrived() {
-				return nil
-			}
+		if home.Poll(ctx, min(d.keyboard.Patience, 20*time.Millisecond), d.keyboard.Patience, arrived) {
+			return nil
 		}
 		if try == 0 && ctx.Err() == nil && !d.begunSince(parent) {
 			if err := d.keyboard.Again(ctx, s, w, pane, prompt); err != nil {

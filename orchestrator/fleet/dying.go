@@ -36,14 +36,15 @@ func AwaitDying(ctx context.Context, h *home.Home, f Facts) (Facts, error) {
 // awaitEnd polls until nothing of those agents runs on or grace is over, and
 // returns those that do. One that was launched again is not waited for.
 func awaitEnd(ctx context.Context, h *home.Home, s *session.Session, dying []Agent, grace time.Duration) []Agent {
-	for end := time.Now().Add(grace); len(dying) > 0 && time.Now().Before(end) && ctx.Err() == nil; home.Sleep(ctx, home.Tick) {
+	home.Poll(ctx, home.Tick, grace, func() bool {
 		processes := LookAtProcesses()
 		dying = slices.DeleteFunc(dying, func(a Agent) bool {
 			lock, err := Probe(h, s.Name, a.Record, processes)
 			again := lock.Holder.Generation != a.Lock.Holder.Generation
 			return err == nil && (again || lock.State != session.LockHeld)
 		})
-	}
+		return len(dying) == 0
+	})
 	return dying
 }
 

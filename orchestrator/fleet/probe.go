@@ -39,15 +39,10 @@ func Outlives(ctx context.Context, h *home.Home, s *session.Session, name string
 	if w == nil {
 		return false
 	}
-	for deadline := time.Now().Add(d); ; home.Sleep(ctx, home.Tick) {
+	return !home.Poll(ctx, home.Tick, d, func() bool {
 		lock, err := Probe(h, s.Name, *w, LookAtProcesses())
-		if err != nil || lock.State != session.LockHeld {
-			return false
-		}
-		if time.Now().After(deadline) || ctx.Err() != nil {
-			return true
-		}
-	}
+		return err != nil || lock.State != session.LockHeld
+	})
 }
 
 // LaunchID is PAW_LAUNCH of one launch.

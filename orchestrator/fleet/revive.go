@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"paw/orchestrator/home"
 	"paw/session"
 	"paw/tmux"
 )
+
+// leavingServer is how long a tmux server without a socket may take to end.
+const leavingServer = time.Second
 
 // ObserveRevived is Observe for commands that change something: a server that
 // lost its socket is asked to make it again. One without a socket may also be on
@@ -23,9 +27,9 @@ func ObserveRevived(ctx context.Context, h *home.Home, s *session.Session) (Fact
 	if revived != nil && err == nil && f.Tmux == session.TmuxUnknown {
 		return f, fmt.Errorf("tmux server %d: %w", s.Tmux.ServerPID, revived)
 	}
-	for tries := 0; err == nil && f.Tmux == session.TmuxUnknown && tries < 100; tries++ {
-		home.Sleep(ctx, home.Tick)
+	home.Poll(ctx, home.Tick, leavingServer, func() bool {
 		f, err = Observe(ctx, h, s)
-	}
+		return err != nil || f.Tmux != session.TmuxUnknown
+	})
 	return f, err
 }

@@ -30,7 +30,5 @@ const hookEndPatience = 10 * time.Second
 
 // AwaitHook waits until the hook that started this process has ended.
 func AwaitHook(ctx context.Context, hook int) {
-	for end := time.Now().Add(hookEndPatience); hook != 0 && os.Getppid() == hook && time.Now().Before(end) && ctx.Err() == nil; {
-		Sleep(ctx, 5*time.Millisecond)
-	}
+	Poll(ctx, Tick/2, hookEndPatience, func() bool { return hook == 0 || os.Getppid() != hook })
 }

@@ -15,3 +15,16 @@ func Sleep(ctx context.Context, d time.Duration) {
 	case <-time.After(d):
 	}
 }
+
+// Poll asks again and again, once at least, and reports whether the answer came to be yes before the patience was over
+// or ctx was done.
+func Poll(ctx context.Context, every, patience time.Duration, yes func() bool) bool {
+	for end := time.Now().Add(patience); ; Sleep(ctx, every) {
+		if yes() {
+			return true
+		}
+		if time.Now().After(end) || ctx.Err() != nil {
+			return false
+		}
+	}
+}

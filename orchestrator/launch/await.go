@@ -22,12 +22,12 @@ func awaitLaunches(ctx context.Context, h *home.Home, s *session.Session, jobs [
 	for i := range jobs {
 		j := &jobs[i]
 		generation, ok := launched[j.Agent]
-		for ok && j.starts() && ctx.Err() == nil && waitsForLauncher(h, s, j.Agent, generation) {
-			if time.Now().After(deadline) {
-				j.Notes = append(j.Notes, "its pane has not started yet")
-				break
-			}
-			time.Sleep(5 * time.Millisecond)
+		if !ok || !j.starts() {
+			continue
+		}
+		arrived := func() bool { return !waitsForLauncher(h, s, j.Agent, generation) }
+		if !home.Poll(ctx, home.Tick/2, time.Until(deadline), arrived) && ctx.Err() == nil {
+			j.Notes = append(j.Notes, "its pane has not started yet")
 		}
 	}
 	var seen *fleet.Facts // looked at once, for all that ended

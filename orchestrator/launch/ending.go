@@ -99,8 +99,9 @@ func (r remains) stubborn(s *session.Session) error {
 // is over, and returns what does. Each process that is found is told once.
 func awaitDeath(ctx context.Context, h *home.Home, s *session.Session, agents []fleet.Agent, grace time.Duration, tell func(pid int)) []remains {
 	told := map[int]bool{}
-	for deadline := time.Now().Add(grace); ; home.Sleep(ctx, home.Tick) {
-		left := remaining(h, s, agents, tell != nil)
+	var left []remains
+	home.Poll(ctx, home.Tick, grace, func() bool {
+		left = remaining(h, s, agents, tell != nil)
 		for _, r := range left {
 			for _, pid := range r.pids {
 				if tell != nil && !told[pid] {
@@ -109,10 +110,9 @@ func awaitDeath(ctx context.Context, h *home.Home, s *session.Session, agents []
 				}
 			}
 		}
-		if len(left) == 0 || time.Now().After(deadline) || ctx.Err() != nil {
-			return left
-		}
-	}
+		return len(left) == 0
+	})
+	return left
 }
 
 // remaining looks what is left of launches: the process that an agent runs as,
