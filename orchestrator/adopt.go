@@ -8,19 +8,6 @@ import (
 	"paw/session"
 )
 
-// adoptFor makes sure that the repository of a session that is to be recovered is
-// there: one that was moved to where the user stands is adopted.
-func adoptFor(ctx context.Context, h *home.Home, s *session.Session, dryRun bool) (*session.Session, error) {
-	if !dryRun {
-		var err error
-		if s, err = adopt(ctx, h, s); err != nil {
-			return nil, err
-		}
-	}
-	_, err := h.RepositoryOf(ctx, s)
-	return s, err
-}
-
 // adopt records where the repository of a session is now, when it was moved to
 // where the user stands. Links between its worktrees and it are mended by repair.
 func adopt(ctx context.Context, h *home.Home, s *session.Session) (*session.Session, error) {

@@ -63,9 +63,9 @@ func Recover(ctx context.Context, h *home.Home, o RecoverOptions) (all []Recover
 }
 
 // finishStop ends what a stop that was cut short left running.
-func finishStop(ctx context.Context, h *home.Home, s *session.Session, dryRun bool) error {
+func finishStop(ctx context.Context, h *home.Home, s *session.Session) error {
 	for _, w := range s.Worktrees {
-		if w.Phase == session.PhaseStopping && !dryRun {
+		if w.Phase == session.PhaseStopping {
 			_, err := Stop(ctx, h, s, StopOptions{})
 			return err
 		}
@@ -101,54 +101,86 @@ func finishCutShort(ctx context.Context, h *home.Home, s *session.Session) (*ses
 	return s, results, err
 }
 
+// recoverSession brings one session back, or tells with a dry run what that would come to.
 func recoverSession(ctx context.Context, h *home.Home, s *session.Session, o RecoverOptions) (Recovered, error) {
-	dryRun := o.DryRun
-	if s.Status == session.StatusStopped && o.Name == "" {
-		return Recovered{Session: s, Left: "stopped; paw recover " + s.Name + " brings it back"}, finishStop(ctx, h, s, dryRun)
+	left := Recovered{Session: s, Left: "stopped; paw recover " + s.Name + " brings it back"}
+	switch leave := s.Status == session.StatusStopped && o.Name == ""; {
+	case leave && o.DryRun:
+		return left, nil
+	case leave:
+		return left, finishStop(ctx, h, s)
+	case o.DryRun:
+		return planSession(ctx, h, s, o)
 	}
-	s, err := adoptFor(ctx, h, s, dryRun)
+	s, err := adopt(ctx, h, s)
 	if err != nil {
+		return Recovered{}, err
+	}
+	if _, err := h.RepositoryOf(ctx, s); err != nil {
 		return Recovered{}, err
 	}
 	if h, err = h.ConfiguredFor(s); err != nil {
 		return Recovered{}, err
 	}
-	var finished []launch.Result
-	if !dryRun {
-		if s, finished, err = finishCutShort(ctx, h, s); err != nil {
-			return Recovered{}, err
-		}
+	s, finished, err := finishCutShort(ctx, h, s)
+	if err != nil {
+		return Recovered{}, err
 	}
-	var f fleet.Facts
-	if dryRun {
-		f, err = fleet.Observe(ctx, h, s)
-	} else {
-		f, err = fleet.ObserveRevived(ctx, h, s)
-	}
+	f, err := fleet.ObserveRevived(ctx, h, s)
 	if err != nil {
 		return Recovered{}, err
 	}
 	if f, err = fleet.AwaitDying(ctx, h, f); err != nil {
 		return Recovered{}, err
 	}
-	if !dryRun {
-		if err := repair(ctx, h, s); err != nil {
-			return Recovered{}, err
-		}
-		turns.CloseCut(ctx, h, f)
+	if err := repair(ctx, h, s); err != nil {
+		return Recovered{}, err
 	}
-	if len(o.Agents) > 0 {
-		f.Agents = slices.DeleteFunc(f.Agents, func(a fleet.Agent) bool { return !slices.Contains(o.Agents, a.Record.Agent) })
-	}
-	jobs, err := launch.PlanRecover(ctx, h, f, o.Name != "")
+	turns.CloseCut(ctx, h, f)
+	jobs, err := launch.PlanRecover(ctx, h, only(f, o.Agents), o.Name != "")
 	if err != nil {
 		return Recovered{}, err
 	}
-	if dryRun {
-		waits, err := family.WaitsOf(ctx, h, s, fleet.AskTmux(h))
-		return Recovered{Session: s, Results: family.WithWaits(resultsOf(s, jobs), waits)}, err
+	recovered, err := bringBack(ctx, h, s.Name, jobs)
+	recovered.Results = append(finished, recovered.Results...)
+	return recovered, err
+}
+
+// planSession is what recoverSession would do now. It changes nothing.
+func planSession(ctx context.Context, h *home.Home, s *session.Session, o RecoverOptions) (Recovered, error) {
+	if _, err := h.RepositoryOf(ctx, s); err != nil {
+		return Recovered{}, err
 	}
-	rec, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
+	h, err := h.ConfiguredFor(s)
+	if err != nil {
+		return Recovered{}, err
+	}
+	f, err := fleet.Observe(ctx, h, s)
+	if err != nil {
+		return Recovered{}, err
+	}
+	if f, err = fleet.AwaitDying(ctx, h, f); err != nil {
+		return Recovered{}, err
+	}
+	jobs, err := launch.PlanRecover(ctx, h, only(f, o.Agents), o.Name != "")
+	if err != nil {
+		return Recovered{}, err
+	}
+	waits, err := family.WaitsOf(ctx, h, s, fleet.AskTmux(h))
+	return Recovered{Session: s, Results: family.WithWaits(launch.ResultsOf(s, jobs), waits)}, err
+}
+
+// only are the facts with these agents alone, with all of them for no name.
+func only(f fleet.Facts, names []string) fleet.Facts {
+	if len(names) > 0 {
+		f.Agents = slices.DeleteFunc(f.Agents, func(a fleet.Agent) bool { return !slices.Contains(names, a.Record.Agent) })
+	}
+	return f
+}
+
+// bringBack records the plan for a session and carries it out.
+func bringBack(ctx context.Context, h *home.Home, name string, jobs []launch.Job) (Recovered, error) {
+	rec, err := h.Update(ctx, name, func(rec *session.Session) error {
 		rec.Status = session.StatusActive
 		for _, j := range jobs {
 			launch.Intend(rec.Worktree(j.Agent), j)
@@ -156,28 +188,19 @@ func recoverSession(ctx context.Context, h *home.Home, s *session.Session, o Rec
 		return nil
 	})
 	if err != nil {
-		return Recovered{}, h.RecordError(s.Name, err)
+		return Recovered{}, h.RecordError(name, err)
 	}
 	h.Step("recover.recorded")
 	s, results, err := launch.BringUp(ctx, h, rec, jobs)
 	if errors.Is(err, turns.ErrNameTaken) {
-		return Recovered{}, fault.WithHints(err, "paw purge "+rec.Name)
+		return Recovered{}, fault.WithHints(err, "paw purge "+name)
 	}
 	if err != nil {
 		return Recovered{}, err
 	}
 	waits, err := family.ResumeWaits(ctx, h, s, fleet.AskTmux(h))
 	if err != nil {
-		return Recovered{}, h.RecordError(s.Name, err)
+		return Recovered{}, h.RecordError(name, err)
 	}
-	return Recovered{Session: s, Results: append(finished, family.WithWaits(results, waits)...)}, nil
-}
-
-// resultsOf shows a plan as the results it would have.
-func resultsOf(s *session.Session, jobs []launch.Job) []launch.Result {
-	results := make([]launch.Result, len(jobs))
-	for i, j := range jobs {
-		results[i] = launch.Result{Agent: j.Agent, CLI: s.Worktree(j.Agent).CLI, Kind: j.Result, Reason: j.Reason, Hints: j.Hints, Notes: j.Notes}
-	}
-	return results
+	return Recovered{Session: s, Results: family.WithWaits(results, waits)}, nil
 }

@@ -35,11 +35,7 @@ func BringUp(ctx context.Context, h *home.Home, s *session.Session, jobs []Job) 
 		return s, nil, err
 	}
 	sendFirstPrompts(ctx, h, s, jobs, launched)
-	results := make([]Result, len(jobs))
-	for i, j := range jobs {
-		results[i] = Result{Agent: j.Agent, CLI: s.Worktree(j.Agent).CLI, Kind: j.Result, Reason: j.Reason, Hints: j.Hints, Notes: j.Notes}
-	}
-	return s, results, nil
+	return s, ResultsOf(s, jobs), nil
 }
 
 // PrepareWorktrees makes, restores and sets up what the jobs ask for.

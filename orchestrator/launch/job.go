@@ -1,6 +1,9 @@
 package launch
 
-import "paw/orchestrator/fault"
+import (
+	"paw/orchestrator/fault"
+	"paw/session"
+)
 
 // ResultKind is how an agent comes out of start, add or recover.
 type ResultKind string
@@ -64,4 +67,13 @@ func (j *Job) starts() bool { return j.Result == ResultResumed || j.Result == Re
 // refuse turns a job into a refusal.
 func (j *Job) refuse(err error, hints ...string) {
 	j.Result, j.Reason, j.Hints = ResultRefused, err.Error(), append(hints, fault.HintsOf(err)...)
+}
+
+// ResultsOf are the results of jobs that were carried out, or those that a plan would have.
+func ResultsOf(s *session.Session, jobs []Job) []Result {
+	results := make([]Result, len(jobs))
+	for i, j := range jobs {
+		results[i] = Result{Agent: j.Agent, CLI: s.Worktree(j.Agent).CLI, Kind: j.Result, Reason: j.Reason, Hints: j.Hints, Notes: j.Notes}
+	}
+	return results
 }
