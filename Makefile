@@ -5,6 +5,7 @@ BIN     := $(CURDIR)/bin
 PREFIX  ?= /usr/local
 VERSION ?= $(shell git describe --tags --match 'v*' 2>/dev/null)
 LINT    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+DEAD    := golang.org/x/tools/cmd/deadcode@v0.52.0
 GOFILES := $(shell find . -name '*.go' -not -path './.cache/*')
 
 .PHONY: all build demo test race lint bench fuzz test-clis install clean tools
@@ -32,6 +33,11 @@ race: tools
 
 lint:
 	go run $(LINT) run --allow-parallel-runners ./...
+	@GOBIN=$(BIN) go install $(DEAD)
+	@for os in linux darwin; do \
+		dead=$$(GOOS=$$os CGO_ENABLED=0 $(BIN)/deadcode ./cmd/paw) || exit 1; \
+		[ -z "$$dead" ] || { echo "$$os: $$dead"; exit 1; }; \
+	done
 
 bench: tools build
 	@PAW=$(BIN)/paw go run ./cmd/paw/internal/bench

@@ -22,17 +22,6 @@ type Source struct {
 	Keys []string `json:"keys"`
 }
 
-// Origin returns the name of the source that a key's value comes from, "" for a
-// default. A table of variables can have several; the strongest is returned.
-func (l Loaded) Origin(key string) string {
-	for _, s := range slices.Backward(l.Sources) {
-		if contains(s.Keys, key) {
-			return s.Name
-		}
-	}
-	return ""
-}
-
 // Load merges the defaults, the user's file, the .paw.toml of the repository
 // whose main worktree is repo ("" for none) and the environment. It writes
 // nothing. A mistake in a file or a variable is an *Error; a missing file is

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -216,7 +217,7 @@ func TestLaterSourcesWin(t *testing.T) {
 		"agents.max_children":    p.ConfigFile,
 		"turns.snapshot_seconds": "",
 	} {
-		if got := l.Origin(key); got != want {
+		if got := originOf(l, key); got != want {
 			t.Errorf("%s comes from %q, want %q", key, got, want)
 		}
 	}
@@ -327,4 +328,14 @@ func TestUnreadableFileIsAnErrorThatNamesIt(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), p.ConfigFile) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// originOf is the name of the strongest source of a key's value, "" for a default.
+func originOf(l Loaded, key string) string {
+	for _, s := range slices.Backward(l.Sources) {
+		if slices.Contains(s.Keys, key) {
+			return s.Name
+		}
+	}
+	return ""
 }

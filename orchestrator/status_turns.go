@@ -22,11 +22,8 @@ func (r tagReader) add(ctx context.Context, st *fleet.SessionStatus) {
 	commonDir := st.Session.GitCommonDir
 	numbers, done := r.read[commonDir]
 	if !done {
-		var ok bool
-		var err error
-		numbers, ok, err = worktree.TurnTags(commonDir)
-		if err == nil && !ok {
-			numbers = turns.ListTags(ctx, r.home, commonDir)
+		if repository, err := worktree.Discover(commonDir); err == nil {
+			numbers, _ = turns.AllTags(ctx, r.home.Manager(repository))
 		}
 		r.read[commonDir] = numbers
 	}

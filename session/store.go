@@ -61,17 +61,6 @@ func (st Store) Create(ctx context.Context, s *Session, first func() error) erro
 	})
 }
 
-// Save writes the record, in place of the one there is. A record that is corrupt or from a newer paw is not
-// overwritten: the error is a *CorruptError or a *VersionError. Save fills in Version and makes CreatedAt UTC.
-func (st Store) Save(ctx context.Context, s *Session) error {
-	return st.locked(ctx, s.Name, func(path string) error {
-		if _, err := st.Load(s.Name); err != nil {
-			return err
-		}
-		return write(path, s)
-	})
-}
-
 // Update reads a record, lets change alter it and saves it, all under the session's lock, and returns what it saved.
 // An error of change is returned as it is, and nothing is saved then. The error wraps ErrNotFound when there is no
 // record. change must not call the store for the same session: the lock is held.

@@ -193,7 +193,7 @@ func TestVersion(t *testing.T) {
 		t.Error("versions do not compare as numbers")
 	}
 	v, err := (&Client{}).Version(context.Background()) // reaches no server, so no guard either
-	if err != nil || !v.AtLeast(3, 0) || v.String() == "" {
+	if err != nil || !v.AtLeast(3, 0) || v.Raw == "" {
 		t.Errorf("this tmux is %+v, %v", v, err)
 	}
 }

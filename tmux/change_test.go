@@ -250,26 +250,6 @@ func TestKillPanes(t *testing.T) {
 	}
 }
 
-func TestMark(t *testing.T) {
-	ctx := context.Background()
-	c := privateClient(t)
-	a := agentPane(t, "s", "a1", "exec sleep 1000")
-	raw(t, c, append([]string{"new-session", "-d", "-s", "x", "-P", "-F", "#{session_id}"}, a.Argv...)...)
-	sessionID := raw(t, c, "display-message", "-p", "-t", "=x:", "#{session_id}")
-	id := panes(t, c)[0].ID
-	a.Label = "idle"
-	if err := c.Mark(ctx, sessionID, "s", map[string]AgentPane{id: a}); err != nil {
-		t.Fatal(err)
-	}
-	got := raw(t, c, "display-message", "-p", "-t", id, "#{@paw_session} #{@paw_agent} #{@paw_label} #{remain-on-exit} #{pane-border-status} #{destroy-unattached}")
-	if got != "s s/a1 idle on top 0" {
-		t.Errorf("options %s", got)
-	}
-	if err := c.Mark(ctx, sessionID, "s", map[string]AgentPane{"%99": a}); !errors.Is(err, ErrNotFound) {
-		t.Errorf("of no pane: %v", err)
-	}
-}
-
 func TestUsersPanesGoAsTheyAlwaysDid(t *testing.T) {
 	c := privateClient(t)
 	made := create(t, c, newSession1(t, "s", 2))

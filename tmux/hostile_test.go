@@ -151,9 +151,6 @@ func TestNothingOfTheUserIsTouched(t *testing.T) {
 	s := newSession1(t, "s", 3)
 	s.Agents[0].Argv[0] = "/no such/program"
 	made := create(t, c, s)
-	if err := c.Mark(ctx, made.SessionID, "s", map[string]AgentPane{made.Panes["a1"]: s.Agents[0]}); err != nil {
-		t.Fatal(err)
-	}
 	if err := c.Respawn(ctx, made.Panes["a1"], agentPanes(t, "s", 1)[0]); err != nil {
 		t.Fatal(err)
 	}

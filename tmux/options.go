@@ -183,27 +183,6 @@ func (c *Client) SetLabels(ctx context.Context, labels map[string]string) error 
 	return err
 }
 
-// Mark puts paw's options on a session and on panes that are already there, by id; panes are not started. It is how a
-// pane is adopted that was made by a paw that did not live to mark it.
-func (c *Client) Mark(ctx context.Context, sessionID, pawSession string, panes map[string]AgentPane) error {
-	if err := checkID('$', sessionID); err != nil {
-		return err
-	}
-	if !word.MatchString(pawSession) {
-		return fmt.Errorf("session %q: not a valid name", pawSession)
-	}
-	commands := sessionOptions(sessionID, pawSession, "")
-	for _, id := range slices.Sorted(maps.Keys(panes)) {
-		if err := checkID('%', id); err != nil {
-			return err
-		}
-		commands = append(commands, windowOptions(id, panes[id])...)
-		commands = append(commands, paneOptions(id, panes[id])...)
-	}
-	_, err := c.callPieces(ctx, commands)
-	return err
-}
-
 // callPieces runs any number of commands, in as many client calls as they need, and returns everything they printed.
 func (c *Client) callPieces(ctx context.Context, commands []command) (reply, error) {
 	var all reply

@@ -43,13 +43,6 @@ func (c *Client) SocketPath() (string, error) {
 	return e.path, err
 }
 
-// Answers reports whether somebody listens on the client's socket. It starts no process, and is true for a server that
-// is stopped or busy; use it to wait until Revive has taken effect.
-func (c *Client) Answers() bool {
-	e, err := c.endpoint()
-	return err == nil && listening(e.path)
-}
-
 // insideSocket is the socket in $TMUX, "" outside tmux.
 func insideSocket() string {
 	path, _, _ := strings.Cut(os.Getenv("TMUX"), ",")

@@ -185,3 +185,9 @@ func TestReviveOfAServerThatEnded(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// Answers reports whether somebody listens on the client's socket, also where the server is stopped or busy.
+func (c *Client) Answers() bool {
+	e, err := c.endpoint()
+	return err == nil && listening(e.path)
+}

@@ -46,8 +46,6 @@ func (v Version) AtLeast(major, minor int) bool {
 	return v.Minor >= minor
 }
 
-func (v Version) String() string { return v.Raw }
-
 func parseVersion(text string) (Version, error) {
 	raw := strings.TrimPrefix(strings.TrimSpace(text), "tmux ")
 	if raw == "master" || strings.HasPrefix(raw, "openbsd-") {

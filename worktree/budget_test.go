@@ -219,8 +219,8 @@ func TestGitProcessesOfOneTurn(t *testing.T) {
 		}
 		wantCount(t, what, count(), most)
 	}
-	do("claim", 1, func() error { _, err := w.m.ClaimTurn(ctx, "s_agent", 1, w.base); return err })
-	do("turn tags", 0, func() error { _, _, err := TurnTags(w.m.Repository.CommonDir); return err })
+	do("claim", 1, func() error { _, err := w.m.Claim(ctx, "refs/paw/s_agent/claim/", 1, w.base); return err })
+	do("turn tags", 0, func() error { _, _, err := TagNames(w.m.Repository.CommonDir, "afk-"); return err })
 	do("snapshot and tag, clean", 3, func() error { return end(1) })
 	writeFile(t, w.path("new"), "x\n")
 	do("snapshot and tag, dirty", 6, func() error { return end(2) })

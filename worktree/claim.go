@@ -3,6 +3,7 @@ package worktree
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -10,15 +11,9 @@ import (
 // process has won.
 const claimTries = 1000
 
-// ClaimTurn takes a turn number for good: the first that is at least atLeast, at
-// least 1, and above all numbers taken before. It makes refs/paw/<turn
-// session>/claim/<n> point to oid. Of any number of processes exactly one gets
-// each number; a fetch that prunes tags does not see these refs.
-func (m Manager) ClaimTurn(ctx context.Context, turnSession string, atLeast int, oid string) (n int, err error) {
-	if !isTurnSession(turnSession) {
-		return 0, fmt.Errorf("%q: not the name of a turn session", turnSession)
-	}
-	prefix := "refs/paw/" + turnSession + "/claim/"
+// Claim takes a number for good: the first that is at least atLeast, at least 1, and above all numbers taken before. It
+// makes the ref <prefix><n> point to oid; prefix ends with a slash. Of any number of processes exactly one gets each number.
+func (m Manager) Claim(ctx context.Context, prefix string, atLeast int, oid string) (n int, err error) {
 	for range claimTries {
 		highest, err := m.highestNumber(ctx, prefix)
 		if err != nil {
@@ -41,7 +36,7 @@ func (m Manager) ClaimTurn(ctx context.Context, turnSession string, atLeast int,
 func (m Manager) highestNumber(ctx context.Context, prefix string) (int, error) {
 	highest := 0
 	see := func(name string) {
-		if n, ok := turnNumber(name); ok {
+		if n, err := strconv.Atoi(name); err == nil && strconv.Itoa(n) == name {
 			highest = max(highest, n)
 		}
 	}

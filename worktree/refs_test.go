@@ -86,7 +86,7 @@ func TestStaleLockIsNamedAndKept(t *testing.T) {
 	if !exists(lock) {
 		t.Error("the lock was deleted")
 	}
-	numbers, _, err := TurnTags(w.m.Repository.CommonDir)
+	numbers, _, err := TagNames(w.m.Repository.CommonDir, "afk-")
 	if err != nil || len(numbers) != 0 {
 		t.Errorf("a lock counts as a tag: %v, %v", numbers, err)
 	}

@@ -59,17 +59,6 @@ func (s Set) Nearest(name string) string {
 	return nearest
 }
 
-// Installed are the names of the CLIs that a PATH of this value has.
-func (s Set) Installed(path string) []string {
-	var installed []string
-	for _, name := range s.names {
-		if _, err := LookPath(s.clis[name].Program(), []string{"PATH=" + path}); err == nil {
-			installed = append(installed, name)
-		}
-	}
-	return installed
-}
-
 // distance is the number of letters to insert, delete, replace or swap with their neighbour that makes a into b.
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)

@@ -35,19 +35,6 @@ func TestSet(t *testing.T) {
 	}
 }
 
-func TestInstalled(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"codex", "wrap"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	set := agent.New(map[string]agent.Custom{"claude": {Command: []string{"wrap", "claude"}}, "gone": {Command: []string{"gone"}}})
-	if diff := cmp.Diff([]string{"claude", "codex", "demo"}, set.Installed(dir)); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestConfiguredCLI(t *testing.T) {
 	set := agent.New(map[string]agent.Custom{
 		"claude": {Command: []string{"box", "run", "claude"}, Args: []string{"--model", "m"}, Env: map[string]string{"B": "2", "A": "1"}},

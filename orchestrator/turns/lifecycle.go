@@ -22,7 +22,7 @@ func (t *Track) Begin(ctx context.Context, start turn.Start) (*turn.Turn, error)
 	var skipped []int
 	atLeast := max(t.Dir.Highest(), t.W.TurnHighWater) + 1
 	for {
-		n, err := t.M.ClaimTurn(ctx, t.W.TurnSession, atLeast, head)
+		n, err := t.M.Claim(ctx, turn.ClaimPrefix(t.W.TurnSession), atLeast, head)
 		if err != nil {
 			return nil, err
 		}

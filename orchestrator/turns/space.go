@@ -53,7 +53,7 @@ func loggedSessions(h *home.Home) map[string][]string {
 func SpaceOf(ctx context.Context, h *home.Home, repository worktree.Repository) (Space, error) {
 	space := Space{hidden: map[string]bool{}, owner: map[string]string{}, logged: loggedSessions(h)}
 	var err error
-	if space.Tagged, err = taken(ctx, h, repository.CommonDir); err != nil {
+	if space.Tagged, err = taken(ctx, h.Manager(repository)); err != nil {
 		return space, err
 	}
 	// An empty directory becomes a repository only when nothing is refused any more.

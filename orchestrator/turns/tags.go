@@ -3,7 +3,6 @@ package turns
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 
@@ -22,16 +21,39 @@ func (t *Track) tagged(ctx context.Context, n int) (bool, error) {
 
 // Tags are the numbers of the turn tags of one turn session, read without git where refs are files.
 func Tags(ctx context.Context, m worktree.Manager, turnSession string) ([]int, error) {
-	numbers, ok, err := worktree.TurnTags(m.Repository.CommonDir)
-	if err != nil || ok {
-		return numbers[turnSession], err
+	numbers, err := AllTags(ctx, m)
+	return numbers[turnSession], err
+}
+
+// AllTags are the numbers of the turn tags of a repository, in order, by turn session.
+func AllTags(ctx context.Context, m worktree.Manager) (map[string][]int, error) {
+	names, ok, err := worktree.TagNames(m.Repository.CommonDir, turn.TagPrefix)
+	if err != nil {
+		return nil, err
 	}
-	refs, err := m.Refs(ctx, TagPrefix(turnSession))
-	return slices.Collect(maps.Keys(tagsIn(refs, turnSession))), err
+	if !ok {
+		refs, err := m.Refs(ctx, "refs/tags/"+turn.TagPrefix)
+		if err != nil {
+			return nil, err
+		}
+		for ref := range refs {
+			names = append(names, strings.TrimPrefix(ref, "refs/tags/"))
+		}
+	}
+	numbers := map[string][]int{}
+	for _, name := range names {
+		if turnSession, n, ok := turn.ParseTag(name); ok {
+			numbers[turnSession] = append(numbers[turnSession], n)
+		}
+	}
+	for turnSession := range numbers {
+		slices.Sort(numbers[turnSession])
+	}
+	return numbers, nil
 }
 
 // TagPrefix is what the tags of a turn session begin with.
-func TagPrefix(turnSession string) string { return "refs/tags/afk-" + turnSession + "-" }
+func TagPrefix(turnSession string) string { return "refs/tags/" + turn.TagPrefix + turnSession + "-" }
 
 // tagsIn picks the turn tags of one turn session out of refs: what each is on, by number.
 func tagsIn(refs map[string]string, turnSession string) map[int]string {
@@ -85,39 +107,14 @@ func Own(ctx context.Context, m worktree.Manager, s *session.Session, agents ...
 
 // taken are the turn sessions that have tags already: their names
 // cannot be used again, or turns of two sessions would be mixed.
-func taken(ctx context.Context, h *home.Home, commonDir string) (map[string]bool, error) {
-	numbers, ok, err := worktree.TurnTags(commonDir)
+func taken(ctx context.Context, m worktree.Manager) (map[string]bool, error) {
+	numbers, err := AllTags(ctx, m)
 	if err != nil && !errors.Is(err, worktree.ErrNotRepository) {
 		return nil, err
-	}
-	if err == nil && !ok {
-		numbers = ListTags(ctx, h, commonDir)
 	}
 	taken := map[string]bool{}
 	for name := range numbers {
 		taken[name] = true
 	}
 	return taken, nil
-}
-
-// ListTags asks git for the turn tags of a repository whose refs are not files.
-func ListTags(ctx context.Context, h *home.Home, commonDir string) map[string][]int {
-	numbers := map[string][]int{}
-	repository, err := worktree.Discover(commonDir)
-	if err != nil {
-		return numbers
-	}
-	refs, err := h.Manager(repository).Refs(ctx, "refs/tags/afk-")
-	if err != nil {
-		return numbers
-	}
-	for ref := range refs {
-		if name, n, ok := turn.ParseTag(ref[len("refs/tags/"):]); ok {
-			numbers[name] = append(numbers[name], n)
-		}
-	}
-	for name := range numbers {
-		slices.Sort(numbers[name])
-	}
-	return numbers
 }

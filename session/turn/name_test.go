@@ -12,7 +12,7 @@ func TestTagNames(t *testing.T) {
 		"afk-experiment-2":                       TagName("experiment", 2),
 		"refs/tags/afk-demo_claude-10":           TagRef("demo_claude", 10),
 		"refs/paw/demo_claude/":                  RefPrefix("demo_claude"),
-		"refs/paw/demo_claude/claim/3":           ClaimRef("demo_claude", 3),
+		"refs/paw/demo_claude/claim/":            ClaimPrefix("demo_claude"),
 		"refs/paw/demo_claude/before/1000":       BeforeRef("demo_claude", 1000),
 		"refs/paw/demo_claude/turn/3":            TurnRef("demo_claude", 3),
 		"refs/paw/d/start/abc":                   StartRef("d", "abc"),
@@ -71,49 +71,6 @@ func TestParseTag(t *testing.T) {
 	} {
 		if of, n, ok := ParseTag(name); ok {
 			t.Errorf("%q: %q, %d", name, of, n)
-		}
-	}
-}
-
-func TestHighestIsNumericAndOfOneTurnSession(t *testing.T) {
-	tags := []string{
-		"afk-s-0", "afk-s-9", "afk-s-10", "afk-s-2",
-		"afk-s_1-77", "afk-s_1-8", // another turn session whose name goes on
-		"afk-s-1-99", // not of a session s-1: no name has a '-'
-		"afk-S-55", "afk-ss-44", "afk-s-099", "v1.0.0", "", "refs/tags/afk-s-66",
-	}
-	for of, want := range map[string]int{
-		"s": 10, "s_1": 77, "S": 55, "ss": 44, "s-1": 0, "": 0, ".": 0, "s_": 0, "other": 0,
-	} {
-		if got := Highest(tags, of); got != want {
-			t.Errorf("%q: %d, want %d", of, got, want)
-		}
-	}
-	if Highest([]string{"afk-s-0"}, "s") != 0 || Highest(nil, "s") != 0 {
-		t.Error("a session without turns has some")
-	}
-}
-
-func TestParseRef(t *testing.T) {
-	for _, kind := range []RefKind{RefClaim, RefBefore, RefTurn} {
-		of, got, n, ok := ParseRef(numbered("s_1", kind, 12))
-		if !ok || of != "s_1" || got != kind || n != 12 {
-			t.Errorf("%s: %q, %q, %d, %v", kind, of, got, n, ok)
-		}
-	}
-	for _, ref := range []string{
-		"", "refs/paw/s/claim/", "refs/paw/s/claim/0", "refs/paw/s/claim/01", "refs/paw/s/claim/1/2", "refs/paw/s/claim/1\n",
-		"refs/paw/s-1/claim/1", "refs/paw//claim/1", "refs/paw/s/other/1", "refs/paw/s/claim/-1", "/refs/paw/s/claim/1",
-		"refs/paw/s/x/claim/1", "refs/paw/s/claim/99999999999999999999", "refs/tags/afk-s-1", RescueRef("s", second(1)),
-	} {
-		if of, kind, n, ok := ParseRef(ref); ok {
-			t.Errorf("%q: %q, %q, %d", ref, of, kind, n)
-		}
-	}
-	refs := []string{ClaimRef("s", 9), ClaimRef("s", 10), TurnRef("s", 11), BeforeRef("s", 12), ClaimRef("s_1", 77)}
-	for of, want := range map[string]int{"s": 10, "s_1": 77, "s_": 0} {
-		if got := HighestClaim(refs, of); got != want {
-			t.Errorf("%q: %d, want %d", of, got, want)
 		}
 	}
 }

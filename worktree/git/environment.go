@@ -42,12 +42,8 @@ var localEnv = []string{
 	"GIT_REFLOG_ACTION",
 }
 
-// LocalEnv returns the names of the environment variables that tie a process to
-// one repository; a child meant for another one must not inherit them.
-func LocalEnv() []string { return slices.Clone(localEnv) }
-
-// Scrub returns env ("NAME=value" items) without the variables of LocalEnv and
-// without the numbered pairs of GIT_CONFIG_COUNT.
+// Scrub returns env ("NAME=value" items) without the variables that tie a process to one repository: a child meant for
+// another one must not inherit them.
 func Scrub(env []string) []string {
 	kept := make([]string, 0, len(env))
 	for _, item := range env {

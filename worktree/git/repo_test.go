@@ -25,7 +25,7 @@ func TestLocalEnvNamesAllThatGitNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range strings.Fields(out) {
-		if !slices.Contains(LocalEnv(), name) {
+		if !slices.Contains(localEnv, name) {
 			t.Errorf("%s is missing", name)
 		}
 	}

@@ -7,63 +7,22 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-const turnTagPrefix = "afk-"
-
-// TurnTags returns the numbers of the turn tags of every turn session, in order,
-// read from the files of the ref store without git and without opening one file
-// per tag. It is not ok for a ref store of another format; `git for-each-ref` can
-// read that one.
-func TurnTags(commonDir string) (numbers map[string][]int, ok bool, err error) {
+// TagNames returns the names of the tags that begin with prefix and have no slash, sorted, read from the files of the ref
+// store without git and without opening one file per tag. It is not ok for a ref store of another format;
+// `git for-each-ref` can read that one.
+func TagNames(commonDir, prefix string) (names []string, ok bool, err error) {
 	ok, err = refsInFiles(commonDir)
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	numbers = map[string][]int{}
-	add := func(name string) {
-		if turnSession, n, ok := splitTurnTag(name); ok {
-			numbers[turnSession] = append(numbers[turnSession], n)
-		}
-	}
-	if err := eachStoredRef(commonDir, "refs/tags/", turnTagPrefix, add); err != nil {
+	if err := eachStoredRef(commonDir, "refs/tags/", prefix, func(name string) { names = append(names, name) }); err != nil {
 		return nil, false, err
 	}
-	for turnSession, list := range numbers {
-		slices.Sort(list)
-		numbers[turnSession] = slices.Compact(list)
-	}
-	return numbers, true, nil
-}
-
-// splitTurnTag takes afk-<turn session>-<n> apart. The name of a turn session
-// has no "-", so the number is what follows the last one.
-func splitTurnTag(name string) (turnSession string, n int, ok bool) {
-	rest, found := strings.CutPrefix(name, turnTagPrefix)
-	turnSession, digits, cut := strings.Cut(rest, "-")
-	if !found || !cut || !isTurnSession(turnSession) {
-		return "", 0, false
-	}
-	n, ok = turnNumber(digits)
-	return turnSession, n, ok
-}
-
-func isTurnSession(name string) bool {
-	for i := range len(name) {
-		c := name[i]
-		if c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
-			return false
-		}
-	}
-	return name != "" && len(name) <= 64
-}
-
-// turnNumber reads a number as paw writes it: no sign, no leading zero.
-func turnNumber(digits string) (int, bool) {
-	n, err := strconv.Atoi(digits)
-	return n, err == nil && n >= 0 && strconv.Itoa(n) == digits
+	slices.Sort(names)
+	return slices.Compact(names), true, nil
 }
 
 // refsInFiles reports whether the refs are in the classic files.
