@@ -86,7 +86,7 @@ func showStates(ctx context.Context, h *home.Home, s *session.Session) {
 		if a.Pane == nil {
 			continue
 		}
-		label := a.Record.Agent + ": " + wordOf(st)
+		label := a.Record.Agent + ": " + StateWord(st)
 		if label != a.Pane.Label {
 			labels[a.Pane.ID] = label
 		}
@@ -96,10 +96,14 @@ func showStates(ctx context.Context, h *home.Home, s *session.Session) {
 	}
 }
 
-// wordOf is a state in a word, of an interrupted turn what its hooks say.
-func wordOf(st session.AgentStatus) string {
-	if st.Cause == session.CauseTurnCut {
+// StateWord is a state as people read it: the same on borders, in window lists and in paw status. Of a turn that was
+// interrupted, and of an agent that was stopped, it says that.
+func StateWord(st session.AgentStatus) string {
+	switch st.Cause {
+	case session.CauseTurnCut:
 		return strings.TrimPrefix(st.Reason, "turn ")
+	case session.CauseStopped:
+		return "stopped"
 	}
 	return stateWords[st.State]
 }

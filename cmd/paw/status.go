@@ -26,9 +26,12 @@ func newStatus(a *app) *cobra.Command {
 		Long: exits(`Show the sessions and agents as they are now: the record, tmux, the agents' locks
 and their turns together. It changes nothing and runs no git (--dirty does).
 
-An agent is idle, running, waiting_input (a question is on its screen),
-waiting_children (for agents that it has started, see paw wait --notify), error,
-completed (its CLI exited), suspended (paw recover brings it back) or unknown.`, exitUsage, exitNotFound),
+On a terminal those that need you come first. TURN is the number of the turn under
+way (5…), else how many are finished; WORK is the last prompt. Without a terminal
+there is a line for each agent, with its state as in --json: idle, running,
+waiting_input (a question is on its screen), waiting_children (for agents that it
+has started, see paw wait --notify), error, completed (its CLI exited), suspended
+(paw recover brings it back) or unknown.`, exitUsage, exitNotFound),
 		Example: `  paw status
   paw status --watch
   paw status --all
@@ -77,6 +80,13 @@ func (a *app) showStatus(h *home.Home, statuses []fleet.SessionStatus, problems 
 		}
 		return nil
 	}
+	if isTerminal(a.stdout) {
+		width, _ := a.terminalSize()
+		for _, line := range a.allLines(h, statuses, width) {
+			fmt.Fprintln(a.stdout, line)
+		}
+		return nil
+	}
 	for i, st := range statuses {
 		if i > 0 {
 			fmt.Fprintln(a.stdout)
@@ -84,6 +94,18 @@ func (a *app) showStatus(h *home.Home, statuses []fleet.SessionStatus, problems 
 		a.printStatus(st, h.Now())
 	}
 	return nil
+}
+
+// allLines shows sessions on a terminal, with an empty line between them.
+func (a *app) allLines(h *home.Home, statuses []fleet.SessionStatus, width int) []string {
+	var lines []string
+	for i, st := range statuses {
+		if i > 0 {
+			lines = append(lines, "")
+		}
+		lines = append(lines, a.statusLines(st, h.Now(), width)...)
+	}
+	return lines
 }
 
 // watchStatus shows the status again and again: in place on a terminal, as one
@@ -95,19 +117,26 @@ func (a *app) watchStatus(ctx context.Context, h *home.Home, o orchestrator.Stat
 	defer ticker.Stop()
 	w := orchestrator.NewWatch(h, o)
 	defer w.Close()
+	inPlace := !a.json && isTerminal(a.stdout)
+	if inPlace {
+		leave := a.enterScreen()
+		defer leave()
+		a.beforeExit.Store(&leave)
+	}
 	for {
 		statuses, problems, err := w.Look(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if !a.json && isTerminal(a.stdout) {
-			fmt.Fprint(a.stdout, "\x1b[H\x1b[2J")
-		}
-		if err := a.showStatus(h, statuses, problems); err != nil {
-			return err
+		case inPlace:
+			a.drawStatus(h, statuses, problems)
+		default:
+			if err := a.showStatus(h, statuses, problems); err != nil {
+				return err
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -115,4 +144,17 @@ func (a *app) watchStatus(ctx context.Context, h *home.Home, o orchestrator.Stat
 		case <-ticker.C:
 		}
 	}
+}
+
+// drawStatus draws the status over what was on the screen before, below a line with the time.
+func (a *app) drawStatus(h *home.Home, statuses []fleet.SessionStatus, problems []error) {
+	width, height := a.terminalSize()
+	lines := []string{a.paint(h.Now().Local().Format("15:04:05")+"  Ctrl-C ends this", styleDim), ""}
+	for _, problem := range problems {
+		lines = append(lines, cutTo(onOneLine(problem.Error()), width))
+	}
+	if len(statuses)+len(problems) == 0 {
+		lines = append(lines, "no session here")
+	}
+	a.drawScreen(append(lines, a.allLines(h, statuses, width)...), height)
 }

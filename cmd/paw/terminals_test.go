@@ -114,3 +114,23 @@ func (o outerTerminal) ended() bool {
 	o.w.t.Helper()
 	return strings.TrimSpace(o.w.run(o.w.root, nil, "tmux", "-S", o.socket, "display-message", "-p", "#{pane_dead}").stdout) == "1"
 }
+
+// What was on the terminal before paw status --watch is there again after it.
+func TestWatchLeavesTheScreenAsItWas(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
+	terminal := w.terminal("trap : INT; echo; echo before; paw status --watch; echo after")
+	waitFor(t, "the status is shown", func() bool {
+		return strings.Contains(terminal.screen(), "Ctrl-C ends this") && strings.Contains(terminal.screen(), "AGENT  CLI")
+	})
+	if strings.Contains(terminal.screen(), "before") {
+		t.Errorf("it is not on the other screen:\n%s", terminal.screen())
+	}
+	w.ok(w.run(w.root, nil, "tmux", "-S", terminal.socket, "send-keys", "C-c"))
+	waitFor(t, "the terminal has ended", func() bool { return terminal.ended() })
+	// The message about the dead pane has scrolled the first line away.
+	if got := strings.Fields(terminal.screen()); len(got) < 2 || got[0] != "before" || got[1] != "after" {
+		t.Errorf("after it:\n%s", terminal.screen())
+	}
+}

@@ -33,6 +33,7 @@ type AgentStatus struct {
 
 	TurnsCompleted int
 	CurrentTurn    int    // number of the open turn, 0 when there is none
+	Prompt         string // of the last turn, "" when there was none
 	LastTag        string // tag of the last finished turn, of the start before that
 	Hooks          string // whether the CLI's hooks report: "seen", "silent" or "none"
 }
@@ -66,6 +67,9 @@ func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 		}
 		if last := a.Turns.Last; last != nil && last.State == turn.InProgress && f.agentStatus(a).State != session.StateSuspended {
 			as.CurrentTurn = last.Number
+		}
+		if a.Turns.Last != nil {
+			as.Prompt = a.Turns.Last.Prompt
 		}
 		sort.Strings(as.Children)
 		if a.Lock.State == session.LockHeld {

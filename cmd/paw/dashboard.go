@@ -1,0 +1,292 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"paw/orchestrator"
+	"paw/orchestrator/fleet"
+	"paw/session"
+)
+
+// What a person reads on a terminal. What is piped has one line for each agent, with the states as in --json (printStatus).
+
+// leastWork is how many columns the column WORK needs, else what an agent works on gets a line of its own.
+const leastWork = 20
+
+// leastName is how many columns of an agent's name stay.
+const leastName = 8
+
+// questionLines is how many lines a question may take; the agent's pane has all of it.
+const questionLines = 3
+
+// The styles of what is not coloured by a state.
+const (
+	styleHead = "1"
+	styleDim  = "2"
+)
+
+// statusLines shows a session on a terminal of so many columns: who needs the user comes first, with the question.
+func (a *app) statusLines(st fleet.SessionStatus, now time.Time, width int) []string {
+	lines := a.sessionLines(st, width)
+	if len(st.Agents) == 0 {
+		return append(lines, fmt.Sprintf("  no agents; paw purge %s deletes its record", st.Session.Name))
+	}
+	lines = append(lines, a.agentLines(st, now, width)...)
+	for _, line := range nextSteps(st) {
+		lines = append(lines, cutTo("  "+line, width))
+	}
+	return lines
+}
+
+// sessionLines are the session's name, its status, how many agents are in which state, and where it lives.
+func (a *app) sessionLines(st fleet.SessionStatus, width int) []string {
+	counts, place := stateCounts(st.Agents), shortened(st.Session.RepoPath)
+	used := columns(st.Session.Name) + 2 + columns(string(st.Status))
+	lines := []string{a.paint(st.Session.Name, styleHead) + "  " + a.colour(string(st.Status), string(st.Status))}
+	add := func(text, style string) {
+		if last := len(lines) - 1; used+2+columns(text) <= width {
+			lines[last] += "  " + a.paint(text, style)
+			used += 2 + columns(text)
+			return
+		}
+		lines = append(lines, "  "+a.paint(cutTo(text, width-2), style))
+		used = 2 + min(columns(text), width-2)
+	}
+	if counts != "" {
+		add(counts, "")
+	}
+	add(place, styleDim)
+	if st.Reason != "" {
+		lines = append(lines, cutTo("  ("+onOneLine(st.Reason)+")", width))
+	}
+	if dir := commonFolder(st); dir != "" {
+		lines = append(lines, a.paint(cutTo("  worktrees: "+shortened(dir)+"/AGENT", width), styleDim))
+	}
+	return lines
+}
+
+// agentLines are a table of the agents, with what belongs to one of them below its row.
+func (a *app) agentLines(st fleet.SessionStatus, now time.Time, width int) []string {
+	agents := mostUrgent(st.Agents)
+	table := [][]string{{"AGENT", "CLI", "STATE", "SINCE", "TURN"}}
+	dirty := slices.ContainsFunc(agents, func(ag relative) bool { return ag.Dirty != nil })
+	if dirty {
+		table[0] = append(table[0], "UNCOMMITTED")
+	}
+	for _, ag := range agents {
+		row := []string{ag.label(), ag.Record.CLI, orchestrator.StateWord(ag.AgentStatus.AgentStatus), since(ag, now), turnNumber(ag.AgentStatus)}
+		if dirty {
+			row = append(row, uncommitted(ag.Dirty))
+		}
+		table = append(table, row)
+	}
+	widths := fitted(table, width-2)
+	used := 2
+	for _, w := range widths {
+		if w > 0 {
+			used += w + 2
+		}
+	}
+	beside := width-used >= leastWork
+	var lines []string
+	for i, row := range table {
+		var line strings.Builder
+		line.WriteString("  ")
+		for k, text := range row {
+			if widths[k] == 0 {
+				continue
+			}
+			text = padTo(cutTo(text, widths[k]), widths[k])
+			if i > 0 && k == 2 {
+				text = a.colour(text, string(agents[i-1].State))
+			}
+			line.WriteString(text + "  ")
+		}
+		work := "WORK"
+		if i > 0 {
+			work = onOneLine(agents[i-1].Prompt)
+		}
+		if beside {
+			line.WriteString(cutTo(work, width-used))
+		}
+		text := strings.TrimRight(line.String(), " ")
+		if i == 0 {
+			lines = append(lines, a.paint(text, styleDim))
+			continue
+		}
+		if lines = append(lines, text); !beside && work != "" {
+			lines = append(lines, cutTo("    "+work, width))
+		}
+		lines = append(lines, a.belowAgent(st, agents[i-1], width)...)
+	}
+	return lines
+}
+
+// belowAgent is what needs a line of its own: the question, why a state is what it is, and where the agent lives when
+// that is not where all do.
+func (a *app) belowAgent(st fleet.SessionStatus, ag relative, width int) []string {
+	const indent = "    "
+	var lines []string
+	switch reason := onOneLine(ag.Reason); {
+	case reason == "" || ag.Cause == session.CauseStopped:
+	case ag.State == session.StateWaitingInput:
+		for i, line := range wrapTo(reason, width-len(indent)-2, questionLines) {
+			mark := "? "
+			if i > 0 {
+				mark = "  "
+			}
+			lines = append(lines, indent+a.colour(mark+line, string(ag.State)))
+		}
+	default:
+		lines = append(lines, indent+cutTo(reason, width-len(indent)))
+	}
+	var place []string
+	if ag.Record.Branch != "paw/"+st.Session.Name+"/"+ag.Record.Agent {
+		place = append(place, "on "+onOneLine(ag.Record.Branch))
+	}
+	if commonFolder(st) == "" {
+		place = append(place, "in "+shortened(ag.Record.WorktreePath))
+	}
+	if len(place) > 0 {
+		lines = append(lines, a.paint(cutTo(indent+strings.Join(place, " "), width), styleDim))
+	}
+	return lines
+}
+
+// fitted are the widths of the columns. Where there is no room for all, the column of the CLIs goes first (width 0), then
+// the names of agents are cut.
+func fitted(table [][]string, room int) []int {
+	widths := make([]int, len(table[0]))
+	total := 0
+	for k := range widths {
+		for _, row := range table {
+			widths[k] = max(widths[k], columns(row[k]))
+		}
+		total += widths[k] + 2
+	}
+	if total -= 2; total > room {
+		total -= widths[1] + 2
+		widths[1] = 0
+	}
+	widths[0] = max(widths[0]-max(total-room, 0), min(widths[0], leastName))
+	return widths
+}
+
+// urgencyOf orders agents: those that need the user come first, those at rest last.
+func urgencyOf(ag fleet.AgentStatus) int {
+	order := []session.State{session.StateWaitingInput, session.StateError, session.StateSuspended, session.StateUnknown, session.StateRunning,
+		session.StateWaitingChildren, session.StateCompleted, session.StateIdle}
+	if ag.Cause == session.CauseStopped {
+		return len(order)
+	}
+	return slices.Index(order, ag.State)
+}
+
+// mostUrgent orders agents by urgency, and a family by its most urgent member.
+func mostUrgent(agents []fleet.AgentStatus) []relative {
+	type family struct {
+		members []relative
+		urgency int
+	}
+	var all []family
+	for _, r := range families(agents) {
+		if r.depth == 0 {
+			all = append(all, family{urgency: urgencyOf(r.AgentStatus)})
+		}
+		f := &all[len(all)-1]
+		f.members, f.urgency = append(f.members, r), min(f.urgency, urgencyOf(r.AgentStatus))
+	}
+	slices.SortStableFunc(all, func(a, b family) int { return a.urgency - b.urgency })
+	var ordered []relative
+	for _, f := range all {
+		ordered = append(ordered, f.members...)
+	}
+	return ordered
+}
+
+// stateCounts says how many agents are in which state, the most urgent first.
+func stateCounts(agents []fleet.AgentStatus) string {
+	count := map[string]int{}
+	var words []string
+	for _, ag := range slices.SortedStableFunc(slices.Values(agents), func(a, b fleet.AgentStatus) int { return urgencyOf(a) - urgencyOf(b) }) {
+		word := orchestrator.StateWord(ag.AgentStatus)
+		if count[word]++; count[word] == 1 {
+			words = append(words, word)
+		}
+	}
+	for i, word := range words {
+		words[i] = fmt.Sprintf("%d %s", count[word], plural(word, count[word]))
+	}
+	return strings.Join(words, ", ")
+}
+
+// plural makes "waits for you" agree with how many do.
+func plural(word string, n int) string {
+	if n == 1 {
+		return word
+	}
+	word = strings.Replace(word, "waits for its", "wait for their", 1)
+	return strings.Replace(word, "waits", "wait", 1)
+}
+
+// commonFolder is the folder that has the worktree of each agent under the agent's name, "" when there is none.
+func commonFolder(st fleet.SessionStatus) string {
+	dir := ""
+	for i, ag := range st.Agents {
+		parent, name := filepath.Split(ag.Record.WorktreePath)
+		if name != ag.Record.Agent || i > 0 && parent != dir {
+			return ""
+		}
+		dir = parent
+	}
+	return strings.TrimSuffix(dir, "/")
+}
+
+// nextSteps are the commands that somebody needs who sees this.
+func nextSteps(st fleet.SessionStatus) []string {
+	var steps []string
+	back := st.Status == session.StatusStopped
+	for _, r := range mostUrgent(st.Agents) {
+		if r.State == session.StateWaitingInput && len(steps) == 0 {
+			steps = append(steps, fmt.Sprintf("paw attach %s %s: answer it there", st.Session.Name, r.Record.Agent))
+		}
+		gone := r.State == session.StateSuspended || r.State == session.StateError || r.State == session.StateWaitingChildren
+		back = back || r.PID == 0 && gone && r.Cause != session.CauseStopped
+	}
+	if back {
+		steps = append(steps, fmt.Sprintf("paw recover %s: same panes, same conversations", st.Session.Name))
+	}
+	return steps
+}
+
+// since is how long an agent has been in its state.
+func since(ag relative, now time.Time) string {
+	if ag.Since == nil {
+		return ""
+	}
+	return age(now.Sub(*ag.Since))
+}
+
+// turnNumber is the number of the turn that is under way, with an ellipsis, else how many turns are finished.
+func turnNumber(ag fleet.AgentStatus) string {
+	ended := ag.State == session.StateIdle || ag.State == session.StateError
+	switch {
+	case ag.CurrentTurn > 0 && !ended:
+		return fmt.Sprintf("%d%s", ag.CurrentTurn, ellipsis)
+	case ag.TurnsCompleted > 0:
+		return fmt.Sprint(ag.TurnsCompleted)
+	}
+	return ""
+}
+
+// uncommitted is how many files are not committed, "" where nobody counted.
+func uncommitted(files *int) string {
+	if files == nil {
+		return ""
+	}
+	return countOf(*files, "file")
+}

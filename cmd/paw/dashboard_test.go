@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"paw/orchestrator/fleet"
+	"paw/session"
+)
+
+// someSession has an agent in each kind of need.
+func someSession(now time.Time) fleet.SessionStatus {
+	t := now.Add(-2 * time.Minute)
+	agent := func(name, cli string, st session.AgentStatus) fleet.AgentStatus {
+		st.Since = &t
+		return fleet.AgentStatus{AgentStatus: st, PID: 7, Record: session.Worktree{
+			Agent: name, CLI: cli, Branch: "paw/shop/" + name, WorktreePath: "/src/shop.paw/shop/" + name}}
+	}
+	idle := agent("tests", "codex", session.AgentStatus{State: session.StateIdle})
+	idle.Prompt, idle.TurnsCompleted, idle.Record.Parent = "write the tests", 2, "web"
+	asks := agent("api", "claude", session.AgentStatus{State: session.StateWaitingInput, Reason: "Bash: npm test"})
+	asks.Prompt, asks.CurrentTurn, asks.TurnsCompleted = "make the parser strict", 4, 3
+	runs := agent("web", "codex", session.AgentStatus{State: session.StateRunning})
+	runs.Prompt, runs.CurrentTurn = "add a search box", 1
+	off := agent("off", "demo", session.AgentStatus{State: session.StateSuspended, Cause: session.CauseStopped, Reason: session.ReasonStopped})
+	off.PID = 0
+	return fleet.SessionStatus{
+		Session: &session.Session{Name: "shop", RepoPath: "/src/shop"}, Status: session.StatusActive,
+		Agents: []fleet.AgentStatus{off, runs, idle, asks},
+	}
+}
+
+func plainApp() *app {
+	plain := false
+	return &app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, colours: &plain}
+}
+
+func TestStatusOnATerminal(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	for width, want := range map[int]string{
+		100: `
+shop  active  1 waits for you, 1 running, 1 idle, 1 stopped  /src/shop
+  worktrees: /src/shop.paw/shop/AGENT
+  AGENT    CLI     STATE          SINCE  TURN  WORK
+  api      claude  waits for you  2m     4…    make the parser strict
+    ? Bash: npm test
+  web      codex   running        2m     1…    add a search box
+  └ tests  codex   idle           2m     2     write the tests
+  off      demo    stopped        2m
+  paw attach shop api: answer it there
+`,
+		60: `
+shop  active  1 waits for you, 1 running, 1 idle, 1 stopped
+  /src/shop
+  worktrees: /src/shop.paw/shop/AGENT
+  AGENT    CLI     STATE          SINCE  TURN
+  api      claude  waits for you  2m     4…
+    make the parser strict
+    ? Bash: npm test
+  web      codex   running        2m     1…
+    add a search box
+  └ tests  codex   idle           2m     2
+    write the tests
+  off      demo    stopped        2m
+  paw attach shop api: answer it there
+`,
+	} {
+		got := "\n" + strings.Join(plainApp().statusLines(someSession(now), now, width), "\n") + "\n"
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%d columns (-want +got)\n%s", width, diff)
+		}
+	}
+}
+
+// Nothing is wider than the terminal, and the columns stand below each other, whatever people and agents write.
+func TestStatusFitsAnyWidth(t *testing.T) {
+	now := time.Now()
+	st := someSession(now)
+	st.Session.Name, st.Reason = strings.Repeat("n", 33), "its tmux session is gone and more than that is to be said about it, too"
+	for i := range st.Agents {
+		ag := &st.Agents[i]
+		ag.Record.Agent += strings.Repeat("_long", 5)
+		ag.Prompt = strings.Repeat("店の検索 ", 30)
+		ag.Reason = "Bash: find . -name '*.go' -exec sed -i 's/a/b/g' {} + && " + strings.Repeat("店", 90)
+		ag.Record.WorktreePath = "/somewhere/" + strings.Repeat("deep/", 20) + fmt.Sprint(i)
+		ag.Record.Branch = "feat/" + strings.Repeat("店", 60)
+		dirty := 1200
+		ag.Dirty = &dirty
+	}
+	st.Agents[0].State, st.Agents[0].Cause = session.StateWaitingChildren, session.CauseOther
+	for width := narrowest; width <= 220; width++ {
+		for _, line := range plainApp().statusLines(st, now, width) {
+			if columns(line) > width {
+				t.Fatalf("%d columns, %d wide: %q", width, columns(line), line)
+			}
+		}
+	}
+}
+
+func TestMostUrgentFirst(t *testing.T) {
+	state := map[string]session.AgentStatus{
+		"w": {State: session.StateWaitingInput}, "e": {State: session.StateError}, "c": {State: session.StateSuspended, Reason: session.ReasonCrash},
+		"u": {State: session.StateUnknown}, "r": {State: session.StateRunning}, "i": {State: session.StateIdle},
+		"s": {State: session.StateSuspended, Cause: session.CauseStopped},
+	}
+	for _, c := range []struct{ agents, want string }{
+		{"s i r u c e w", "w e c u r i s"},
+		{"i1 r1 i2 r2", "r1 r2 i1 i2"},
+		{"i1 r1 i2 w2<i1", "i1 └ w2 r1 i2"},
+		{"s1 w1<s1 e1", "s1 └ w1 e1"},
+	} {
+		var agents []fleet.AgentStatus
+		for _, word := range strings.Fields(c.agents) {
+			name, parent, _ := strings.Cut(word, "<")
+			agents = append(agents, fleet.AgentStatus{AgentStatus: state[name[:1]], Record: session.Worktree{Agent: name, Parent: parent}})
+		}
+		var got []string
+		for _, r := range mostUrgent(agents) {
+			got = append(got, r.label())
+		}
+		if line := strings.Join(got, " "); line != c.want {
+			t.Errorf("%s: %s, want %s", c.agents, line, c.want)
+		}
+	}
+}
+
+func TestStateCounts(t *testing.T) {
+	w, c := session.AgentStatus{State: session.StateWaitingInput}, session.AgentStatus{State: session.StateWaitingChildren}
+	if got := stateCounts([]fleet.AgentStatus{{AgentStatus: c}, {AgentStatus: w}, {AgentStatus: c}, {AgentStatus: w}}); got != "2 wait for you, 2 wait for their children" {
+		t.Error(got)
+	}
+}

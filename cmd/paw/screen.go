@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"golang.org/x/term"
+)
+
+// narrowest is the width for which lines are made at least: a terminal with fewer columns wraps them.
+const narrowest = 60
+
+// terminalSize is how many columns and rows the terminal of standard output has.
+func (a *app) terminalSize() (width, height int) {
+	width, height = 80, 24
+	if f, ok := a.stdout.(*os.File); ok {
+		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {
+			width, height = w, h
+		}
+	}
+	return max(width, narrowest), height
+}
+
+// enterScreen turns to the terminal's other screen, without a cursor; what it returns turns back, once.
+func (a *app) enterScreen() (leave func()) {
+	_, _ = io.WriteString(a.stdout, "\x1b[?1049h\x1b[?25l")
+	return sync.OnceFunc(func() { _, _ = io.WriteString(a.stdout, "\x1b[?25h\x1b[?1049l") })
+}
+
+// drawScreen writes lines over what is on the screen, in one write so that it does not flicker. Where there are more
+// lines than rows, the last row says how many are left out.
+func (a *app) drawScreen(lines []string, height int) {
+	if over := len(lines) - height; over > 0 {
+		lines = append(lines[:height-1:height-1], fmt.Sprintf("%s %d more lines", ellipsis, over+1))
+	}
+	_, _ = io.WriteString(a.stdout, "\x1b[H"+strings.Join(lines, "\x1b[K\r\n")+"\x1b[K\x1b[J")
+}
