@@ -10,10 +10,6 @@ import (
 	"paw/lazyregexp"
 )
 
-// childSession is set for everything that claude runs, so also for a tmux server started from there. An interactive
-// claude that has it writes neither transcript nor registry and cannot be resumed.
-const childSession = "CLAUDE_CODE_CHILD_SESSION"
-
 type claude struct{}
 
 func (claude) Name() string    { return "claude" }

@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 )
 
@@ -96,4 +97,13 @@ func checkPrompt(cli, prompt, argument string) error {
 			Reason: fmt.Sprintf("the prompt has %d bytes, more than the %d of one argument", len(prompt), MaxArgument())}
 	}
 	return nil
+}
+
+// MaxArgument is the number of bytes one argument of a process can have. Linux allows 32 pages with the final NUL
+// (MAX_ARG_STRLEN, execve(2)); elsewhere only the sum counts, of which this leaves most to the environment.
+func MaxArgument() int {
+	if runtime.GOOS == "linux" {
+		return 128<<10 - 1
+	}
+	return 256<<10 - 1
 }

@@ -94,19 +94,6 @@ func ownWords(prompt string) string {
 	return prompt
 }
 
-// checkCommand refuses what gemini and qwen run as a command of theirs, as an argument and typed. They trim a prompt
-// first, so that no space makes it text. Comments and paths are none.
-func checkCommand(cli, prompt string) error {
-	text, slash := strings.CutPrefix(trimLeft(prompt), "/")
-	if !slash || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "*") {
-		return nil
-	}
-	if words := strings.Fields(text); len(words) > 0 && strings.Contains(words[0], "/") {
-		return nil
-	}
-	return &PromptError{CLI: cli, Reason: `a prompt that begins with "/" would run as a command`}
-}
-
 // Conversation finds session-*-<first 8 characters of the id>.jsonl of the worktree's project. Every resume leaves one
 // more file of that name, with little in it; any one of them that has a prompt makes the conversation resumable.
 func (g gemini) Conversation(ctx context.Context, s Spec) (Conversation, error) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -53,15 +52,6 @@ var scrubbed = []string{
 // Scrub returns env without the variables that would tie a CLI to the place paw was called from. TMUX stays.
 func Scrub(env []string) []string {
 	return without(env, scrubbed)
-}
-
-// MaxArgument is the number of bytes one argument of a process can have. Linux allows 32 pages with the final NUL
-// (MAX_ARG_STRLEN, execve(2)); elsewhere only the sum counts, of which this leaves most to the environment.
-func MaxArgument() int {
-	if runtime.GOOS == "linux" {
-		return 128<<10 - 1
-	}
-	return 256<<10 - 1
 }
 
 // getenv is the last value of key in env, as a process sees it; nil is paw's own environment.
@@ -115,3 +105,7 @@ func environment(env []string) []string {
 func globQuote(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
+
+// childSession is set for everything that claude runs, so also for a tmux server started from there. An interactive
+// claude that has it writes neither transcript nor registry and cannot be resumed.
+const childSession = "CLAUDE_CODE_CHILD_SESSION"

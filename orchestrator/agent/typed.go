@@ -44,3 +44,16 @@ func checkWord(cli, prompt string, words ...string) error {
 	}
 	return nil
 }
+
+// checkCommand refuses what gemini and qwen run as a command of theirs, as an argument and typed. They trim a prompt
+// first, so that no space makes it text. Comments and paths are none.
+func checkCommand(cli, prompt string) error {
+	text, slash := strings.CutPrefix(trimLeft(prompt), "/")
+	if !slash || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "*") {
+		return nil
+	}
+	if words := strings.Fields(text); len(words) > 0 && strings.Contains(words[0], "/") {
+		return nil
+	}
+	return &PromptError{CLI: cli, Reason: `a prompt that begins with "/" would run as a command`}
+}
