@@ -10,28 +10,36 @@ import (
 	"paw/worktree"
 )
 
-// tagReader reads the turn tags of each repository once.
+// tagReader looks for turn tags.
 type tagReader struct {
 	home *home.Home
-	read map[string]map[string][]int // by common directory, then turn session
+	tags map[string]*worktree.Tags   // by common directory, nil where git has to list them
+	read map[string]map[string][]int // all numbers, by common directory, then turn session
+}
+
+func newTagReader(h *home.Home) tagReader {
+	return tagReader{home: h, tags: map[string]*worktree.Tags{}, read: map[string]map[string][]int{}}
 }
 
 // add fills in which tag an agent has last, and how many turns it has finished:
 // the record counts them, for agents of an older paw the tags do.
 func (r tagReader) add(ctx context.Context, st *fleet.SessionStatus) {
-	commonDir := st.Session.GitCommonDir
-	numbers, done := r.read[commonDir]
-	if !done {
-		if repository, err := worktree.Discover(commonDir); err == nil {
-			numbers, _ = turns.AllTags(ctx, r.home.Manager(repository))
-		}
-		r.read[commonDir] = numbers
-	}
 	for i := range st.Agents {
 		a := &st.Agents[i]
 		finished := a.Record.Finished
 		counted := finished.Last > 0 || !a.Record.CreatedAt.IsZero()
-		for _, n := range numbers[a.Record.TurnSession] {
+		if counted {
+			a.TurnsCompleted = finished.Turns
+			name := turn.TagName(a.Record.TurnSession, finished.Last)
+			there, known := r.has(st.Session.GitCommonDir, name)
+			if there {
+				a.LastTag = name
+			}
+			if there || known && finished.Last == 0 {
+				continue // no tag has a lower number
+			}
+		}
+		for _, n := range r.all(ctx, st.Session.GitCommonDir)[a.Record.TurnSession] {
 			if counted && n > finished.Last {
 				break // somebody else's, or of a turn that is just ending
 			}
@@ -40,8 +48,29 @@ func (r tagReader) add(ctx context.Context, st *fleet.SessionStatus) {
 			}
 			a.LastTag = turn.TagName(a.Record.TurnSession, n)
 		}
-		if counted {
-			a.TurnsCompleted = finished.Turns
-		}
 	}
+}
+
+// has reports whether a tag is there, if files tell.
+func (r tagReader) has(commonDir, name string) (there, known bool) {
+	tags, asked := r.tags[commonDir]
+	if !asked {
+		if found, ok, err := worktree.TagsOf(commonDir); err == nil && ok {
+			tags = found
+		}
+		r.tags[commonDir] = tags
+	}
+	return tags != nil && tags.Has(name), tags != nil
+}
+
+// all reads the tags of a repository once.
+func (r tagReader) all(ctx context.Context, commonDir string) map[string][]int {
+	numbers, done := r.read[commonDir]
+	if !done {
+		if repository, err := worktree.Discover(commonDir); err == nil {
+			numbers, _ = turns.AllTags(ctx, r.home.Manager(repository))
+		}
+		r.read[commonDir] = numbers
+	}
+	return numbers
 }

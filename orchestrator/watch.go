@@ -45,7 +45,7 @@ func (w *Watch) Look(ctx context.Context) (statuses []fleet.SessionStatus, probl
 			delete(w.shown, name)
 		}
 	}
-	tags := tagReader{home: w.home, read: map[string]map[string][]int{}}
+	tags := newTagReader(w.home)
 	for _, f := range all {
 		one := w.shown[f.Session.Name]
 		if one == nil {

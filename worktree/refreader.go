@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -31,9 +32,7 @@ func (r *refReader) resolve(ref string) string {
 	return ""
 }
 
-// packedID looks a ref up in packed-refs, "" when it is not there. A line is
-// "<id> <ref>", and no ref has a space in its name. Most readers want one ref
-// among thousands of tags, and branches come before them.
+// packedID looks a ref up in packed-refs, "" when it is not there.
 func (r *refReader) packedID(ref string) string {
 	if r.packed == nil {
 		content, err := os.ReadFile(filepath.Join(r.commonDir, "packed-refs"))
@@ -42,15 +41,50 @@ func (r *refReader) packedID(ref string) string {
 		}
 		r.packed = content
 	}
-	at := bytes.Index(r.packed, []byte(" "+ref+"\n"))
-	if at < 0 {
+	oid := packedLine(r.packed, ref)
+	if !isOID(oid) {
 		return ""
 	}
-	oid := r.packed[bytes.LastIndexByte(r.packed[:at], '\n')+1 : at]
-	if !isOID(string(oid)) {
-		return ""
+	return oid
+}
+
+// packedLine is the id that a packed-refs file has for a ref. A line is "<id> <ref>", and no ref has a space in its name;
+// after that of an annotated tag comes one with "^<id>". Git says in the first line whether they are in order.
+func packedLine(packed []byte, ref string) (oid string) {
+	traits, rest, _ := bytes.Cut(packed, []byte("\n"))
+	if !bytes.HasPrefix(traits, []byte("# pack-refs")) || !slices.Contains(strings.Fields(string(traits)), "sorted") {
+		at := bytes.Index(packed, []byte(" "+ref+"\n"))
+		if at < 0 {
+			return ""
+		}
+		return string(packed[bytes.LastIndexByte(packed[:at], '\n')+1 : at])
 	}
-	return string(oid)
+	for low, high := 0, len(rest); low < high; {
+		begin := bytes.LastIndexByte(rest[:(low+high)/2], '\n') + 1
+		if rest[begin] == '^' && begin > 0 {
+			begin = bytes.LastIndexByte(rest[:begin-1], '\n') + 1
+		}
+		end := begin + bytes.IndexByte(rest[begin:], '\n')
+		if end < begin {
+			return "" // git ends each line
+		}
+		id, name, _ := strings.Cut(string(rest[begin:end]), " ")
+		switch c := strings.Compare(ref, name); {
+		case c == 0:
+			return id
+		case c < 0:
+			high = begin
+		default:
+			if low = end + 1; low < high && rest[low] == '^' {
+				next := bytes.IndexByte(rest[low:], '\n')
+				if next < 0 {
+					return ""
+				}
+				low += next + 1
+			}
+		}
+	}
+	return ""
 }
 
 // isOID reports whether text is a whole object id that is not all zeros.

@@ -25,6 +25,22 @@ func TagNames(commonDir, prefix string) (names []string, ok bool, err error) {
 	return slices.Compact(names), true, nil
 }
 
+// Tags looks for single tags of a repository in the files of its ref store, without listing the others.
+type Tags struct{ refs refReader }
+
+// TagsOf is not ok for a ref store of another format.
+func TagsOf(commonDir string) (tags *Tags, ok bool, err error) {
+	ok, err = refsInFiles(commonDir)
+	return &Tags{refReader{commonDir: commonDir}}, ok, err
+}
+
+// Has reports whether there is a tag of this name.
+func (t *Tags) Has(name string) bool {
+	ref := "refs/tags/" + name
+	_, err := os.Lstat(filepath.Join(t.refs.commonDir, filepath.FromSlash(ref)))
+	return err == nil || t.refs.packedID(ref) != ""
+}
+
 // refsInFiles reports whether the refs are in the classic files.
 func refsInFiles(commonDir string) (bool, error) {
 	format, err := repositoryExtension(commonDir, "refstorage")
