@@ -45,7 +45,7 @@ func (c *Client) callWith(ctx context.Context, stdin io.Reader, env []string, co
 	defer cancel()
 	cmd, err := c.process(ctx, args)
 	if err != nil {
-		return reply{}, &Error{Args: commands[0], ExitCode: -1, Err: err}
+		return reply{}, &Error{Args: subject(commands), ExitCode: -1, Err: err}
 	}
 	cmd.Env = append(cmd.Env, env...)
 	// A Ctrl-C on paw must not cut a client off that has just started a server.
@@ -62,7 +62,15 @@ func (c *Client) callWith(ctx context.Context, stdin io.Reader, env []string, co
 			return r, nil
 		}
 	}
-	return r, c.failure(ctx, commands[0], cmd, r.errors, runErr)
+	return r, c.failure(ctx, subject(commands), cmd, r.errors, runErr)
+}
+
+// subject is the command that an error names: the first, or the one after a condition.
+func subject(commands []command) command {
+	if len(commands) > 1 && commands[0][0] == "if-shell" {
+		return commands[1]
+	}
+	return commands[0]
 }
 
 // failure describes a call that was not answered to its end.

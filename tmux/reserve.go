@@ -56,8 +56,8 @@ func (c *Client) reserveSession(ctx context.Context, s NewSession) (reserved, er
 	}
 	done := mark + "done"
 	inner = append(inner, command{"display-message", "-p", done})
-	r, err := c.call(ctx, newSession(s, mark),
-		command{"run-shell", "-C", unaliased("run-shell") + " -C -t '" + find + "' '" + doubled(script(inner)) + "'"})
+	r, err := c.call(ctx, aroundManual(newSession(s, mark),
+		command{"run-shell", "-C", unaliased("run-shell") + " -C -t '" + find + "' '" + doubled(script(inner)) + "'"})...)
 	places, _ := parsePlaces(r.out, mark)
 	if len(places) == 0 {
 		return reserved{}, err // no session was made
@@ -160,7 +160,7 @@ func (c *Client) reserveWindows(ctx context.Context, session string, agents []Ag
 	for _, a := range agents {
 		commands = append(commands, window(session+":", placeFormat(mark, ""), a))
 	}
-	r, err := c.callPieces(ctx, commands)
+	r, err := c.callPieces(ctx, aroundManual(commands...))
 	places, parseErr := parsePlaces(r.out, mark)
 	if err == nil && len(places) != len(agents) {
 		err = fmt.Errorf("tmux new-window: %d panes for %d agents", len(places), len(agents))
