@@ -5,6 +5,7 @@ BIN     := $(CURDIR)/bin
 PREFIX  ?= /usr/local
 VERSION ?= $(shell git describe --tags --match 'v*' 2>/dev/null)
 LINT    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+RACE    ?= ./...
 DEAD    := golang.org/x/tools/cmd/deadcode@v0.52.0
 GOFILES := $(shell find . -name '*.go' -not -path './.cache/*')
 
@@ -29,7 +30,7 @@ test: tools
 	go test -timeout 20m ./...
 
 race: tools
-	GORACE=atexit_sleep_ms=0 go test -race -timeout 30m ./...
+	GORACE=atexit_sleep_ms=0 go test -race -timeout 30m $(RACE)
 
 lint:
 	go run $(LINT) run --allow-parallel-runners ./...

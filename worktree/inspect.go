@@ -108,7 +108,7 @@ func (i inspection) index(ctx context.Context) (indexFile, error) {
 	if err == nil && !slices.ContainsFunc(x.entries, hides) || err != nil && !errors.Is(err, errForeignIndex) {
 		return x, err
 	}
-	dir, err := os.MkdirTemp(i.admin, "paw-scratch-")
+	dir, err := newScratch(i.admin)
 	if err != nil {
 		return indexFile{}, err
 	}

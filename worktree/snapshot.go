@@ -59,7 +59,7 @@ func (m Manager) Snapshot(ctx context.Context, path, ref, message string) (Snaps
 	if err != nil {
 		return Snapshot{}, err
 	}
-	dir, err := os.MkdirTemp(admin, "paw-scratch-")
+	dir, err := newScratch(admin)
 	if err != nil {
 		return Snapshot{}, err
 	}

@@ -1,0 +1,25 @@
+package worktree
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const scratchPrefix = "paw-scratch-"
+
+// scratchAge is how old a scratch folder is that no paw works in any more: the one that made it was killed.
+const scratchAge = 24 * time.Hour
+
+// newScratch makes a folder for indexes that nobody else sees, in the git directory of a worktree, and deletes those that
+// a paw which was killed has left there. The caller deletes it.
+func newScratch(admin string) (dir string, err error) {
+	entries, _ := os.ReadDir(admin)
+	for _, e := range entries {
+		if info, err := e.Info(); strings.HasPrefix(e.Name(), scratchPrefix) && err == nil && time.Since(info.ModTime()) > scratchAge {
+			_ = os.RemoveAll(filepath.Join(admin, e.Name()))
+		}
+	}
+	return os.MkdirTemp(admin, scratchPrefix)
+}
