@@ -9,15 +9,15 @@ import (
 
 const scratchPrefix = "paw-scratch-"
 
-// scratchAge is how old a scratch folder is that no paw works in any more: the one that made it was killed.
-const scratchAge = 24 * time.Hour
+// abandonedAge is how old a scratch folder is that no paw works in any more: the one that made it was killed.
+const abandonedAge = 24 * time.Hour
 
 // newScratch makes a folder for indexes that nobody else sees, in the git directory of a worktree, and deletes those that
 // a paw which was killed has left there. The caller deletes it.
 func newScratch(admin string) (dir string, err error) {
 	entries, _ := os.ReadDir(admin)
 	for _, e := range entries {
-		if info, err := e.Info(); strings.HasPrefix(e.Name(), scratchPrefix) && err == nil && time.Since(info.ModTime()) > scratchAge {
+		if info, err := e.Info(); strings.HasPrefix(e.Name(), scratchPrefix) && err == nil && time.Since(info.ModTime()) > abandonedAge {
 			_ = os.RemoveAll(filepath.Join(admin, e.Name()))
 		}
 	}
