@@ -7,10 +7,10 @@ import (
 	"paw/orchestrator/live"
 )
 
-// ClaimAfter looks after whoever is owed something now that an agent came to an
-// end of its turn, of its CLI or of its place in the session. The record is read
-// after that end was written: a parent that begins to wait later finds the end
-// itself.
+// ClaimAfter starts an attempt for each parent that waits for an agent which has
+// just ended its turn, its CLI or its place in the session, and for the agent
+// itself when it waits. The record is read after that end was written: a parent
+// that begins to wait later finds the end itself.
 func ClaimAfter(h *home.Home, sessionName, agentName string, c live.Claim) {
 	s, err := h.Store.Load(sessionName)
 	if err != nil || s == nil {
@@ -30,8 +30,8 @@ func ClaimAfter(h *home.Home, sessionName, agentName string, c live.Claim) {
 	}
 }
 
-// ClaimAll looks after everybody in a session who is owed something: the user is
-// there, or an agent that speaks for itself.
+// ClaimAll starts an attempt for every parent in a session that waits: the user
+// is there, or an agent that gives a command itself.
 func ClaimAll(h *home.Home, sessionName string) {
 	s, err := h.Store.Load(sessionName)
 	if err != nil || s == nil {
@@ -44,8 +44,8 @@ func ClaimAll(h *home.Home, sessionName string) {
 	}
 }
 
-// claim lets a process of its own carry a claim out, since a CLI waits for its
-// hooks and a user for a command. Should it never start, the wait is still owed.
+// claim starts the process that makes one attempt, since a CLI waits for its hooks
+// and a user for a command. Should it never start, the results are still owed.
 func claim(h *home.Home, sessionName, parent string, c live.Claim) {
 	start := h.Deliverer
 	if start == nil {

@@ -29,7 +29,7 @@ func WaitsOf(ctx context.Context, h *home.Home, s *session.Session, ask fleet.As
 	return waits, nil
 }
 
-// WithWaits adds to what became of agents whom they still wait for.
+// WithWaits adds to each result a note on the children that the agent still waits for.
 func WithWaits(results []launch.Result, waits map[string]live.Family) []launch.Result {
 	for i := range results {
 		family, there := waits[results[i].Agent]

@@ -6,14 +6,14 @@ import (
 	"paw/session"
 )
 
-// Claim is why somebody looks whether a parent is to be told of its children.
+// Claim is the reason for an attempt to tell a parent how its children ended.
 type Claim struct {
 	OwnEnd  bool   // its own turn has ended
 	Leaving string // a child whose CLI is about to exit, "" for none
 	Hook    int    // process to wait for: a CLI waits for its hook, and takes no input until then
 }
 
-// Arguments are those of the hidden command that carries the claim out.
+// Arguments are the words of the hidden command that makes the attempt.
 func (c Claim) Arguments(sessionName, parent string) []string {
 	args := []string{"__deliver", sessionName, parent}
 	if c.OwnEnd {
@@ -28,7 +28,7 @@ func (c Claim) Arguments(sessionName, parent string) []string {
 	return args
 }
 
-// Occasion is that of the look that carries the claim out.
+// Occasion is the occasion of the attempt.
 func (c Claim) Occasion() Occasion {
 	if c.OwnEnd {
 		return OwnEnd
@@ -36,5 +36,5 @@ func (c Claim) Occasion() Occasion {
 	return Told
 }
 
-// Owed reports whether an agent waits and nothing was typed for it yet.
+// Owed reports whether an agent waits for children, and their results were not typed to it yet.
 func Owed(w session.Worktree) bool { return w.Wait != nil && w.Wait.TypedAt == nil }

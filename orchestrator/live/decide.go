@@ -25,7 +25,7 @@ const (
 	Due         Verdict = "due"
 )
 
-// Occasion is why somebody looks whether a parent is to be told.
+// Occasion is the moment at which it is decided whether a parent is told how its children ended.
 type Occasion int
 
 // The occasions. They differ for a parent that was started anew while it waited.
@@ -35,7 +35,7 @@ const (
 	Unasked                 // time has passed: it is told once all have ended, and at least one since it came back
 )
 
-// Decide tells what to do about what a parent is owed.
+// Decide says whether a parent is told now how its children ended.
 func Decide(f Family, occasion Occasion) Verdict {
 	w := f.Parent.Record.Wait
 	if w == nil || w.TypedAt != nil || len(w.Children) == 0 {

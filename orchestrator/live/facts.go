@@ -47,13 +47,13 @@ func (f Facts) saidDone() bool { return f.Record.Done != nil && f.Record.Done.Tu
 // Waits reports whether the agent is still to be told how its children ended.
 func (f Facts) Waits() bool { return f.Record.Wait != nil && !f.Unconfirmed() }
 
-// Unconfirmed reports whether what the agent was to be told was typed, nothing says that it arrived, and nobody is about
-// to find out.
+// Unconfirmed reports whether the results of the children were typed to the agent, no sign tells that they arrived, and
+// no process is about to find out.
 func (f Facts) Unconfirmed() bool {
 	return f.Record.Wait != nil && f.Record.Wait.TypedAt != nil && !f.Delivering
 }
 
-// Ended reports whether the agent has come to an end of which its parent has not been told.
+// Ended reports whether the agent has ended a turn, its work or its CLI since its parent was told of it last.
 func (f Facts) Ended() bool {
 	if f.beingRemoved() {
 		return false // that it left is its end

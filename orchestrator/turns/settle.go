@@ -12,7 +12,7 @@ import (
 	"paw/session/turn"
 )
 
-// ErrSettled says that a wait is not as it was any more: somebody was faster.
+// ErrSettled says that the record has another wait by now, or none: another process was faster.
 var ErrSettled = errors.New("settled already")
 
 // SettleWait takes a wait whose prompt was typed out of the record.
@@ -34,7 +34,7 @@ func SettleWait(ctx context.Context, h *home.Home, sessionName, agentName, id st
 	return err
 }
 
-// heard settles what the agent was waiting for, when that is what joined its turn.
+// heard settles the agent's wait when the prompt that joined its turn has the results.
 func (t *Track) heard(ctx context.Context, asked string) error {
 	wait := t.W.Wait
 	if wait == nil || !strings.Contains(asked, wait.ID) {
@@ -44,9 +44,9 @@ func (t *Track) heard(ctx context.Context, asked string) error {
 	return SettleWait(ctx, t.home, t.S.Name, t.W.Agent, wait.ID)
 }
 
-// begun is told that a turn began, once its log has the prompt: that may be what
-// the agent was waiting for. If it is not, and that was typed before, it never
-// arrived; the turn says so, and nothing is owed any more.
+// begun settles the agent's wait once the log of a turn that began has its prompt,
+// which may be the results that were typed. Where it is another one, results that
+// were typed before never arrived: the turn notes that, and nothing is owed any more.
 func (t *Track) begun(ctx context.Context, one *turn.Turn) error {
 	wait := t.W.Wait
 	if wait == nil || wait.TypedAt == nil {

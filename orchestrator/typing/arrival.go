@@ -34,7 +34,7 @@ type Arrival struct {
 	prompts grown     // that has it as soon as the CLI took it, busy or not
 }
 
-// grown is a file, and its size before the prompt was typed.
+// grown is a file that may come to hold the prompt, and its size before the prompt was typed.
 type grown struct {
 	path string
 	size int64
