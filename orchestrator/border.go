@@ -104,6 +104,7 @@ func StateWord(st session.AgentStatus) string {
 		return strings.TrimPrefix(st.Reason, "turn ")
 	case session.CauseStopped:
 		return "stopped"
+	default:
+		return stateWords[st.State]
 	}
-	return stateWords[st.State]
 }
