@@ -91,7 +91,7 @@ func (l Locks) ProbeAgent(session, agent string) (AgentLock, error) {
 		return unknown, err
 	}
 	path := filepath.Join(l.Dir, file)
-	f, err := os.Open(path)
+	f, err := openPlain(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return AgentLock{State: LockFree}, nil
 	}

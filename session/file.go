@@ -3,7 +3,6 @@ package session
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,19 +20,18 @@ var errNotRegular = errors.New("not a regular file")
 
 // readRegular reads a file without blocking on a fifo that someone put in its place.
 func readRegular(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	fd, err := openRaw(path, unix.O_NONBLOCK)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
+	var info unix.Stat_t
+	if err := unix.Fstat(fd, &info); err != nil {
+		return nil, errors.Join(&os.PathError{Op: "stat", Path: path, Err: err}, unix.Close(fd))
 	}
-	if !info.Mode().IsRegular() {
-		return nil, errNotRegular
+	if info.Mode&unix.S_IFMT != unix.S_IFREG {
+		return nil, errors.Join(errNotRegular, unix.Close(fd))
 	}
-	return io.ReadAll(f)
+	return readRaw(fd, path, info.Size)
 }
 
 // replaceFile writes data to path so that after a crash or a power loss the old content or the new is there, whole. A

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -54,10 +55,6 @@ func (st Store) FindByRepo(path string) (*Session, error) {
 	if path == "" {
 		return nil, nil
 	}
-	sessions, _, err := st.List()
-	if err != nil || len(sessions) == 0 {
-		return nil, err
-	}
 	start, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -65,24 +62,77 @@ func (st Store) FindByRepo(path string) (*Session, error) {
 	if real, err := filepath.EvalSymlinks(start); err == nil {
 		start = real
 	}
-	roots := rootsOf(sessions)
-	// By name first: paths in records are resolved, and a stat of every worktree
-	// on the machine is only worth it where names do not tell.
-	for _, byIdentity := range []bool{false, true} {
-		for dir := start; ; dir = filepath.Dir(dir) {
-			owners := ownersOf(dir, roots, byIdentity)
-			if len(owners) == 1 {
-				return owners[0], nil
-			}
-			if len(owners) > 1 {
-				return nil, &AmbiguousError{Path: path, Names: names(owners)}
-			}
-			if dir == filepath.Dir(dir) || isWorktree(dir) {
-				break
-			}
+	dirs := upTo(start)
+	// By name first: paths in records are resolved, and to read every record and to look at every worktree on the machine
+	// is only worth it where names do not tell.
+	owners := innermost(dirs, rootsOf(st.mentioning(dirs)), false)
+	if len(owners) == 0 {
+		sessions, _, err := st.List()
+		if err != nil {
+			return nil, err
+		}
+		roots := rootsOf(sessions)
+		if owners = innermost(dirs, roots, false); len(owners) == 0 {
+			owners = innermost(dirs, roots, true)
 		}
 	}
-	return nil, nil
+	switch len(owners) {
+	case 0:
+		return nil, nil
+	case 1:
+		return owners[0], nil
+	}
+	return nil, &AmbiguousError{Path: path, Names: names(owners)}
+}
+
+// upTo are a directory and those above it, up to the worktree that it lies in.
+func upTo(dir string) []string {
+	dirs := []string{dir}
+	for dir != filepath.Dir(dir) && !isWorktree(dir) {
+		dir = filepath.Dir(dir)
+		dirs = append(dirs, dir)
+	}
+	return dirs
+}
+
+// innermost are the sessions that the first of dirs which is a root of any belongs to.
+func innermost(dirs []string, roots []root, byIdentity bool) []*Session {
+	for _, dir := range dirs {
+		if owners := ownersOf(dir, roots, byIdentity); len(owners) > 0 {
+			return owners
+		}
+	}
+	return nil
+}
+
+// mentioning are the sessions whose records name one of dirs as they are written there. Others are not decoded.
+func (st Store) mentioning(dirs []string) []*Session {
+	entries, err := os.ReadDir(st.Dir)
+	if err != nil {
+		return nil
+	}
+	var names [][]byte
+	for _, dir := range dirs {
+		if name, err := encodeText(dir); err == nil {
+			names = append(names, name)
+		}
+	}
+	var sessions []*Session
+	for _, entry := range entries {
+		name, isRecord := strings.CutSuffix(entry.Name(), ".json")
+		if !isRecord || !entry.Type().IsRegular() && entry.Type() != os.ModeSymlink || strings.HasPrefix(name, ".") {
+			continue
+		}
+		content, err := readRegular(filepath.Join(st.Dir, entry.Name()))
+		if err != nil || !slices.ContainsFunc(names, func(name []byte) bool { return bytes.Contains(content, name) }) {
+			continue
+		}
+		if s, err := st.Load(name); err == nil && s != nil {
+			sessions = append(sessions, s)
+		}
+	}
+	slices.SortFunc(sessions, func(a, b *Session) int { return strings.Compare(a.Name, b.Name) })
+	return sessions
 }
 
 // Among returns the session that is meant where any of several could be: the only one or, of more, the only one that is

@@ -251,3 +251,16 @@ func TestAmong(t *testing.T) {
 		}
 	}
 }
+
+// TestSessionIsFoundWhateverItsPathsAreCalled has names that JSON writes in another way.
+func TestSessionIsFoundWhateverItsPathsAreCalled(t *testing.T) {
+	w := newWorld(t)
+	odd := mkdir(t, w.one, "..", "odd <&> \"name\"\t\u2028 é")
+	agent := mkdir(t, odd, "agent", "src")
+	w.save(t, "odd", odd, filepath.Dir(agent))
+	w.save(t, "outer", filepath.Dir(odd))
+	w.mustFind(t, agent, "odd")
+	if found := w.st.mentioning(upTo(odd)); len(found) != 2 || found[0].Name != "odd" || found[1].Name != "outer" {
+		t.Errorf("%d records were decoded", len(found))
+	}
+}

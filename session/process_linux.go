@@ -23,7 +23,12 @@ var bootID = sync.OnceValue(func() string {
 })
 
 func inspectProcess(pid int) (processFacts, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	path := fmt.Sprintf("/proc/%d/stat", pid)
+	fd, err := openRaw(path, 0)
+	if err != nil {
+		return processFacts{}, err
+	}
+	stat, err := readRaw(fd, path, 0)
 	if err != nil {
 		return processFacts{}, err
 	}

@@ -25,6 +25,15 @@ func encode(s *Session) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// encodeText is how a record has a text.
+func encodeText(text string) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(text)
+	return bytes.TrimSpace(out.Bytes()), err
+}
+
 // withoutNull gives every list and map a value, so that the file has [] and {} for what is empty, never null.
 func withoutNull(s Session) Session {
 	s.Worktrees = append([]Worktree{}, s.Worktrees...)

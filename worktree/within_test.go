@@ -385,6 +385,12 @@ func TestWithinSeesHiddenEditsAndKeepsWhatIsLeftOut(t *testing.T) {
 			}
 		}
 		w.wantTree("hidden", w.take())
+		w.ageSettings()
+		w.take()
+		os.Remove(w.path("dir/b.txt"))
+		if got := w.files(w.take().Commit)["dir/b.txt"]; got != "two\n" {
+			t.Errorf("a file that is left out again is %q", got)
+		}
 	}
 }
 

@@ -62,6 +62,7 @@ func (b *bench) runGroups(ctx context.Context, only string) error {
 			return b.measureStatus(ctx, w, agents)
 		}})
 	}
+	groups = append(groups, group{fmt.Sprintf("status beside %d sessions", otherSessions), smallFiles, b.measureStatusByPlace})
 	for _, agents := range []int{2, 8} {
 		groups = append(groups, group{fmt.Sprintf("start of %d", agents), smallFiles, func(ctx context.Context, w *world) error {
 			return b.measureLife(ctx, w, agents)

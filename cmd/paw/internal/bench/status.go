@@ -5,6 +5,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -54,6 +56,33 @@ func (b *bench) measureStatus(ctx context.Context, w *world, n int) error {
 		}
 	}
 	return nil
+}
+
+// otherSessions is how many sessions of other repositories there are beside the one that status is asked for.
+const otherSessions = 500
+
+// measureStatusByPlace times plain paw status in a repository, which has to find its session among many.
+func (b *bench) measureStatusByPlace(ctx context.Context, w *world) error {
+	if err := w.run(ctx, nil, w.startArgs(1)...); err != nil {
+		return err
+	}
+	records := filepath.Join(w.dir, "data", "paw", "sessions")
+	own, err := os.ReadFile(filepath.Join(records, sessionName+".json"))
+	if err != nil {
+		return err
+	}
+	for i := range otherSessions {
+		name := fmt.Sprintf("other%d", i)
+		text := strings.ReplaceAll(string(own), w.repo, w.repo+"-"+name)
+		text = strings.Replace(text, fmt.Sprintf("%q", sessionName), fmt.Sprintf("%q", name), 1)
+		if err := os.WriteFile(filepath.Join(records, name+".json"), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	if err := w.expectAlive(ctx, 1); err != nil {
+		return err
+	}
+	return b.statusRow(ctx, w, 1, fmt.Sprintf(", beside %d other sessions", otherSessions), budget{multiple: 10, counts: statusCounts})
 }
 
 func (b *bench) statusRow(ctx context.Context, w *world, n int, suffix string, limit budget) error {
