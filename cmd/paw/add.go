@@ -25,7 +25,7 @@ finished one: on the commit of its tag, with the files that were not committed t
 The conversation comes along: copied where the CLI is the same and can copy one, else
 told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing, exitBroken),
 		Example: `  paw add --cli gemini
-  paw add --cli review=claude --branches feat/review --prompt "review the other branches"
+  paw add --cli review=claude --branches feat/review --prompt "review"
   paw add --cli claude --from claude@3
   paw add --cli codex --from claude --prompt "review what it did"`,
 		Args: cobra.NoArgs,
@@ -57,10 +57,10 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 	f.StringSliceVar(&o.Branches, "branches", nil, "branches to work on, one agent each; made when missing")
 	f.StringVar(&o.Base, "base", "", "commit that new branches start from (default: HEAD)")
 	f.StringVar(&from, "from", "", "AGENT[@N]: start where turn N of that agent ended")
-	f.BoolVar(&force, "force", false, "with --from: also from a turn without a snapshot, from its commit alone")
-	f.StringVar(&o.Prompt, "prompt", "", "first prompt of each agent")
+	f.BoolVarP(&force, "force", "f", false, "with --from: also from a turn without a snapshot, from its commit alone")
+	f.StringVarP(&o.Prompt, "prompt", "p", "", "first prompt of each agent")
 	f.StringVar(&o.promptFile, "prompt-file", "", "file with the first prompt, - for standard input")
-	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be done and do nothing")
+	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
 	a.addJSON(cmd)
 	completeFlag(cmd, "cli", a.completeCLIs)
 	a.addSession(cmd, &name)

@@ -71,7 +71,7 @@ now: a changed text has to be trusted again.`, exitUsage),
 			return orchestrator.Trust(h, h.Config.Untrusted)
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
 }
 

@@ -30,12 +30,12 @@ what you edited between turns is not shown as the agent's.`, exitUsage, exitRefu
 				o.Range = args[1]
 			}
 			o.Color = a.coloured()
-			return orchestrator.Diff(cmd.Context(), h, s, agent, o, a.stdout)
+			return a.paged(cmd.Context(), func() error { return orchestrator.Diff(cmd.Context(), h, s, agent, o, a.stdout) })
 		},
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.Stat, "stat", false, "only the names and sizes of the changes")
-	f.BoolVar(&o.Force, "force", false, "also of a turn without a snapshot: by its commit alone")
+	f.BoolVarP(&o.Force, "force", "f", false, "also of a turn without a snapshot: by its commit alone")
 	a.addSession(cmd, &name)
 	return cmd
 }

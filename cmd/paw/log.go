@@ -31,15 +31,9 @@ where there is one agent only.`, exitUsage, exitNotFound, "12   opencode is not 
 		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agent, err := a.sessionAndAgent(cmd, name, args)
+			h, s, agent, err := a.oneAgent(cmd, name, args)
 			if err != nil {
 				return err
-			}
-			if agent == "" {
-				if len(s.Worktrees) != 1 {
-					return usagef(cmd, "which agent? %s has %s", s.Name, strings.Join(agentNames(s, nil), ", "))
-				}
-				agent = s.Worktrees[0].Agent
 			}
 			var number *int
 			if cmd.Flags().Changed("turn") {
@@ -52,8 +46,10 @@ where there is one agent only.`, exitUsage, exitNotFound, "12   opencode is not 
 			if a.json {
 				return a.printJSON(logView(s.Name, logged))
 			}
-			a.printLog(s.Name, logged, full)
-			return nil
+			return a.paged(cmd.Context(), func() error {
+				a.printLog(s.Name, logged, full)
+				return nil
+			})
 		},
 	}
 	f := cmd.Flags()

@@ -23,8 +23,11 @@ import (
 	"paw/session/history"
 )
 
-// isTerminal tells whether w is a terminal.
+// isTerminal tells whether w is a terminal, or the pager on one.
 func isTerminal(w any) bool {
+	if _, ok := w.(*pager); ok {
+		return true
+	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
@@ -101,15 +104,14 @@ func onOneLine(text string) string {
 	return strings.NewReplacer("\n", " ", "\t", " ").Replace(history.Printable(text))
 }
 
-// colour paints text in the colour of a state, on a terminal and unless
-// NO_COLOR is set (no-color.org).
+// colour paints text in the colour of a state, where output is coloured.
 func (a *app) colour(text, state string) string {
 	return a.paint(text, stateColours[state])
 }
 
 // paint gives text a colour by its ANSI code, where output is coloured.
 func (a *app) paint(text, code string) string {
-	if code == "" || !a.coloured() {
+	if code == "" || text == "" || !a.coloured() {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
@@ -118,10 +120,36 @@ func (a *app) paint(text, code string) string {
 // coloured tells whether output is coloured; it asks the terminal once.
 func (a *app) coloured() bool {
 	if a.colours == nil {
-		on := isTerminal(a.stdout) && os.Getenv("NO_COLOR") == ""
+		on := wantsColour(a.colourFlag, isTerminal(a.stdout), func(name string) string { return lookUp(a.env, name) })
 		a.colours = &on
 	}
 	return *a.colours
+}
+
+// wantsColour decides whether output is coloured: the flag first, then NO_COLOR (no-color.org), CLICOLOR_FORCE and CLICOLOR
+// (bixense.com/clicolors), and only terminals that know colours.
+func wantsColour(flag string, terminal bool, getenv func(string) string) bool {
+	force := getenv("CLICOLOR_FORCE")
+	switch {
+	case flag == "always":
+		return true
+	case flag == "never" || getenv("NO_COLOR") != "":
+		return false
+	case force != "" && force != "0":
+		return true
+	}
+	return terminal && getenv("CLICOLOR") != "0" && getenv("TERM") != "dumb"
+}
+
+// lookUp is the value of a variable in a list of them, the last one where it is there twice.
+func lookUp(env []string, name string) string {
+	value := ""
+	for _, kv := range env {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			value = v
+		}
+	}
+	return value
 }
 
 // printStatus prints one session for people.

@@ -66,10 +66,10 @@ go too, except for rescued work; that goes only with --tags --force.`, exitUsage
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&yes, "yes", false, "do not ask")
+	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
 	f.BoolVar(&o.Tags, "tags", false, "also delete turn tags, refs/paw and turn logs; works without a record")
-	f.BoolVar(&o.Force, "force", false, "save what is not committed, then remove")
-	f.BoolVar(&o.DryRun, "dry-run", false, "say whether it could be purged and do nothing")
+	f.BoolVarP(&o.Force, "force", "f", false, "save what is not committed, then remove")
+	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say whether it could be purged and do nothing")
 	return cmd
 }
 

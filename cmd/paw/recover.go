@@ -46,8 +46,8 @@ given; with AGENT, that agent alone.`, exitUsage, exitNotFound, exitLocked, exit
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.All, "all", false, "every session that was active, of all repositories")
-	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be done and do nothing")
+	f.BoolVarP(&o.All, "all", "a", false, "every session that was active, of all repositories")
+	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
 	f.BoolVarP(&detach, "detach", "d", false, "do not attach")
 	a.addJSON(cmd)
 	return cmd

@@ -41,8 +41,8 @@ unless they are copies of the main checkout's. Agents that it has started stay.`
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.KeepWorktree, "keep-worktree", false, "leave the worktree where it is, no longer paw's")
-	f.BoolVar(&o.Force, "force", false, "save what is not committed, then remove")
-	f.BoolVar(&o.DryRun, "dry-run", false, "say whether it could be removed and do nothing")
+	f.BoolVarP(&o.Force, "force", "f", false, "save what is not committed, then remove")
+	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say whether it could be removed and do nothing")
 	a.addSession(cmd, &name)
 	return cmd
 }

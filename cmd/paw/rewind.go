@@ -50,7 +50,7 @@ It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage
 	}
 	f := cmd.Flags()
 	f.BoolVar(&undo, "undo", false, "take the last rewind back")
-	f.BoolVar(&force, "force", false, "also to a turn without a snapshot: to its commit alone")
+	f.BoolVarP(&force, "force", "f", false, "also to a turn without a snapshot: to its commit alone")
 	a.addSession(cmd, &name)
 	return cmd
 }

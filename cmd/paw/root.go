@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -21,7 +23,9 @@ type app struct {
 	beforeExit     atomic.Pointer[func()] // called when a second signal ends paw at once
 	killTurn       atomic.Pointer[func()] // kills the CLI of a headless turn; nil before one is begun
 	colours        *bool                  // nil until asked
-	notes          []string               // for --json, see note
+	colourFlag     string                 // auto, always or never
+	noPager        bool
+	notes          []string // for --json, see note
 }
 
 // paw puts the orchestrator together for the directory the user stands in.
@@ -68,40 +72,44 @@ func (a *app) setSteps(h *home.Home) {
 var stepHook func(name string)
 
 func newRoot(a *app) *cobra.Command {
+	asksVersion := false
 	root := &cobra.Command{
-		Use:   "paw [command]",
-		Short: "Run several AI coding CLIs side by side on one repository",
-		Long: `paw gives each AI coding CLI a git branch, a worktree and a tmux pane of its own,
-shows who is running and who waits for you, and brings everything back after a crash.
-
-Without a command it is paw status where a session exists.`,
-		Example: `  paw start --cli claude,codex    two branches, two worktrees, two panes, attached
-  paw status                      who is running and who waits
-  paw turns                       what each has done, turn by turn
-  paw diff claude                 the changes, as a patch
-  paw recover                     after a crash or reboot: same panes, same conversations
-  paw stop                        everything off; branches, worktrees and conversations stay`,
+		Use:           "paw [command]",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownCommand(cmd, args[0])
+			switch {
+			case len(args) > 0:
+				return a.unknownCommand(cmd, args)
+			case asksVersion:
+				a.printVersion()
+				return nil
 			}
 			return runBare(cmd, a)
 		},
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef(cmd, "%s", err.Error())
-	})
+	root.Flags().BoolVar(&asksVersion, "version", false, "show the version of paw")
+	root.PersistentFlags().StringVar(&a.colourFlag, "color", "auto", "auto, always or never")
+	root.PersistentFlags().BoolVar(&a.noPager, "no-pager", false, "do not show long output through a pager")
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if !slices.Contains([]string{"auto", "always", "never"}, a.colourFlag) {
+			return usagef(cmd, "--color %s: it takes auto, always or never", a.colourFlag)
+		}
+		return nil
+	}
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { a.showHelp(cmd) })
+	root.SetHelpCommand(newHelp(a))
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(
 		newStart(a), newStatus(a), newAttach(a), newRecover(a), newStop(a), newAdd(a), newRemove(a), newPurge(a),
 		newTurns(a), newLog(a), newDiff(a), newRewind(a), newSend(a), newRun(a), newSpawn(a), newWait(a), newDone(a),
-		newCLIs(a), newConfig(a), newDoctor(a), newCompletion(a), newVersion(a), newAgent(a), newHook(a), newDeliver(a), newFollow(a), newLook(a), newBorders(a), newDemoAgent(),
+		newCLIs(a), newConfig(a), newDoctor(a), newPath(a), newSh(a), newCompletion(a), newVersion(a), newAgent(a), newHook(a), newDeliver(a), newFollow(a), newLook(a), newBorders(a), newDemoAgent(),
 		newAgents(),
 	)
 	for _, cmd := range root.Commands() {
+		cmd.Aliases = aliases[cmd.Name()]
 		if cmd.Args != nil {
 			cmd.Args = asUsage(cmd.Args)
 		}
@@ -109,23 +117,16 @@ Without a command it is paw status where a session exists.`,
 	return root
 }
 
-// asUsage turns cobra's errors about arguments into usage errors.
+// asUsage turns cobra's errors about words into usage errors.
 func asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usagef(cmd, "%s", err.Error())
+		err := check(cmd, args)
+		var own *usageError
+		if err == nil || errors.As(err, &own) {
+			return err
 		}
-		return nil
+		return wordsError(cmd, check, args)
 	}
-}
-
-func unknownCommand(root *cobra.Command, name string) error {
-	message := "unknown command " + name
-	root.SuggestionsMinimumDistance = 2
-	if near := root.SuggestionsFor(name); len(near) > 0 {
-		message += " (did you mean " + strings.Join(near, " or ") + "?)"
-	}
-	return usagef(root, "%s", message)
 }
 
 // runBare is paw without a command.
@@ -139,14 +140,15 @@ func runBare(cmd *cobra.Command, a *app) error {
 		if err != nil {
 			return err
 		}
-		return cmd.Help()
+		a.showHelp(cmd)
+		return nil
 	}
 	return a.showStatus(h, statuses, problems)
 }
 
 // addJSON gives a command the --json flag.
 func (a *app) addJSON(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON object, for programs")
+	cmd.Flags().BoolVarP(&a.json, "json", "j", false, "print one JSON object, for programs")
 }
 
 // exits is the EXIT STATUS section of a command's help.

@@ -48,7 +48,7 @@ and how deep families go (agents.max_depth).`, exitUsage, exitRefused, exitNotFo
 	}
 	f := cmd.Flags()
 	f.StringVar(&cli, "cli", "", "CLI of the new agent, [AGENT=]CLI (default: that of the caller)")
-	f.StringVar(&o.Prompt, "prompt", "", "what the new agent is to do")
+	f.StringVarP(&o.Prompt, "prompt", "p", "", "what the new agent is to do")
 	f.StringVar(&o.promptFile, "prompt-file", "", "file with the prompt, - for standard input")
 	a.addJSON(cmd)
 	completeFlag(cmd, "cli", a.completeCLIs)

@@ -38,8 +38,14 @@ worktrees lie beside the repository. Without --cli, --preset and --name, the ses
 of this repository is attached, or recovered when it is stopped.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
 		Example: `  paw start --cli claude,codex
   paw start --cli claude --branches feat/auth,feat/search
-  paw start --cli api=claude,web=claude --name shop --prompt "fix the failing tests"`,
-		Args: cobra.NoArgs,
+  paw start --cli api=claude,web=claude --name shop --prompt "fix the tests"`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{message: strings.Join(args, " ") + ": paw start takes CLIs with --cli",
+					hint: "paw start --cli " + fault.Quote(strings.Join(args, ","))}
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStart(cmd, a, o) },
 	}
 	f := cmd.Flags()
@@ -47,11 +53,11 @@ of this repository is attached, or recovered when it is stopped.`, exitUsage, ex
 	f.StringSliceVar(&o.Branches, "branches", nil, "branches to work on, one agent each; made when missing")
 	f.StringVar(&o.Name, "name", "", "name of the session (default: the repository's directory)")
 	f.StringVar(&o.Base, "base", "", "commit that new branches start from (default: HEAD)")
-	f.StringVar(&o.Prompt, "prompt", "", "first prompt of each agent")
+	f.StringVarP(&o.Prompt, "prompt", "p", "", "first prompt of each agent")
 	f.StringVar(&o.promptFile, "prompt-file", "", "file with the first prompt of each agent, - for standard input")
 	f.StringVar(&o.Preset, "preset", "", "preset of the configuration")
 	f.BoolVarP(&o.detach, "detach", "d", false, "do not attach")
-	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be done and do nothing")
+	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
 	a.addJSON(cmd)
 	completeFlag(cmd, "cli", a.completeCLIs)
 	completeFlag(cmd, "preset", a.completePresets)

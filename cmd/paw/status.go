@@ -35,7 +35,7 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
 		Example: `  paw status
   paw status --watch
   paw status --all
-  paw status --json | jq -r '.sessions[].agents[] | select(.state == "waiting_input").name'`,
+  paw status --json | jq -r '.sessions[].agents[].name'`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeSessions,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -61,7 +61,7 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.All, "all", false, "every session, of all repositories")
+	f.BoolVarP(&o.All, "all", "a", false, "every session, of all repositories")
 	f.BoolVar(&dirty, "dirty", false, "also count uncommitted files (runs git in each worktree)")
 	f.BoolVarP(&watch, "watch", "w", false, "keep showing it, until Ctrl-C")
 	a.addJSON(cmd)

@@ -134,3 +134,18 @@ func TestWatchLeavesTheScreenAsItWas(t *testing.T) {
 		t.Errorf("after it:\n%s", terminal.screen())
 	}
 }
+
+// Long output goes through the pager that git would take, on terminals; what is piped does not.
+func TestPager(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
+	w.ready("one")
+	w.git(w.repo, "config", "core.pager", "sed 's/^/paged: /'; echo left")
+	terminal := w.terminal("echo; paw turns; paw turns | cat; paw --no-pager turns; GIT_PAGER=true paw turns; echo $?")
+	waitFor(t, "the terminal has ended", func() bool { return terminal.ended() })
+	want := "paged: no turns yet left no turns yet no turns yet 0"
+	if got := strings.Join(strings.Fields(terminal.screen()), " "); !strings.Contains(got, want) {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}

@@ -40,10 +40,12 @@ afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound
 				return a.printJSON(turnsView(s.Name, list, problems))
 			}
 			a.printProblems(problems)
-			for _, one := range list {
-				a.printTurns(one, len(list) > 1)
-			}
-			return nil
+			return a.paged(cmd.Context(), func() error {
+				for _, one := range list {
+					a.printTurns(one, len(list) > 1)
+				}
+				return nil
+			})
 		},
 	}
 	a.addSession(cmd, &name)

@@ -18,11 +18,13 @@ func newVersion(a *app) *cobra.Command {
 		Example: "  paw version",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			fmt.Fprintf(a.stdout, "paw %s\n", ownVersion())
+			a.printVersion()
 			return nil
 		},
 	}
 }
+
+func (a *app) printVersion() { fmt.Fprintf(a.stdout, "paw %s\n", ownVersion()) }
 
 // ownVersion is that of the release, else the commit it was built from.
 func ownVersion() string {

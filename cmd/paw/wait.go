@@ -72,7 +72,7 @@ into the agent's pane.`, exitUsage,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.Any, "any", false, "the first one that has finished is enough")
-	f.BoolVar(&all, "all", false, "all of them (the default)")
+	f.BoolVarP(&all, "all", "a", false, "all of them (the default)")
 	f.DurationVar(&o.Timeout, "timeout", 0, "how long to wait at most, such as 90s or 10m (default: for ever)")
 	f.BoolVar(&notify, "notify", false, "for an agent, in its own pane: return at once, the results come as a prompt")
 	f.StringVar(&name, "session", "", "session of the agents (default: that of this place)")

@@ -235,3 +235,15 @@ func (a *app) sessionAndAgent(cmd *cobra.Command, name string, args []string) (*
 	}
 	return h, s, "", nil
 }
+
+// oneAgent reads [NAME] [AGENT] of an agent that must be known: the session's only one when none is named.
+func (a *app) oneAgent(cmd *cobra.Command, name string, args []string) (*home.Home, *session.Session, string, error) {
+	h, s, agent, err := a.sessionAndAgent(cmd, name, args)
+	if err != nil || agent != "" {
+		return h, s, agent, err
+	}
+	if len(s.Worktrees) != 1 {
+		return nil, nil, "", usagef(cmd, "which agent? %s has %s", s.Name, strings.Join(agentNames(s, nil), ", "))
+	}
+	return h, s, s.Worktrees[0].Agent, nil
+}

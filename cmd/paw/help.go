@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// helpWidth is how many columns a line of help takes at most.
+const helpWidth = 80
+
+// helpGroups are the commands as paw --help lists them.
+var helpGroups = []struct{ head, commands string }{
+	{"START", "start add attach recover"},
+	{"LOOK", "status turns diff log path"},
+	{"TALK", "send wait run sh"},
+	{"UNDO, TIDY", "rewind stop remove purge"},
+}
+
+// rootHelp is paw --help: examples, the commands by what one wants, exit codes last.
+const rootHelp = `Several AI coding CLIs at once on one repository: each gets a git branch, a
+worktree and a tmux pane. After a crash everything comes back.
+
+EXAMPLES
+  paw start --cli claude,codex    two branches, two worktrees, two panes
+  paw status                      who is running and who waits for you
+  paw diff claude                 what it changed, as a patch
+  paw recover                     after a crash: same panes, same conversations
+
+`
+
+const rootHelpEnd = `FOR AGENTS   spawn, done; paw help agents is the page for them to read
+PAW ITSELF   clis, config, doctor, completion, version
+
+Without a command it is paw status where a session exists. %s COMMAND
+--help says more. --color auto|always|never and --no-pager go with each command.
+
+EXIT STATUS  0 ok, 1 error, 2 usage, 3 refused to protect work, 4 an agent waits
+for you, 5 an agent failed, 6 prompt not confirmed, 7 time-out, 10 not found,
+11 locked, 12 git, tmux or the CLI is missing, 130 interrupted
+`
+
+// showHelp prints the help of a command: how it is typed, examples, what it does, flags, and how it exits.
+func (a *app) showHelp(cmd *cobra.Command) {
+	head := func(text string) string { return a.paint(text, styleHead) }
+	if !cmd.HasParent() {
+		fmt.Fprint(a.stdout, a.withHeads(rootHelp))
+		for _, group := range helpGroups {
+			fmt.Fprintln(a.stdout, head(group.head))
+			for _, name := range strings.Fields(group.commands) {
+				if sub, _, err := cmd.Find([]string{name}); err == nil {
+					fmt.Fprintf(a.stdout, "  %-9s %s\n", name, sub.Short)
+				}
+			}
+		}
+		fmt.Fprintf(a.stdout, a.withHeads(rootHelpEnd), cmd.CommandPath())
+		return
+	}
+	text, codes, _ := strings.Cut(cmd.Long, "\n\nEXIT STATUS\n")
+	if cmd.IsAdditionalHelpTopicCommand() {
+		fmt.Fprintln(a.stdout, cmd.Long)
+		return
+	}
+	fmt.Fprintf(a.stdout, "%s\n  %s\n", head("USAGE"), useLine(cmd))
+	if len(cmd.Aliases) > 0 {
+		fmt.Fprintf(a.stdout, "  also: %s\n", strings.Join(cmd.Aliases, ", "))
+	}
+	if cmd.Example != "" {
+		fmt.Fprintf(a.stdout, "\n%s\n%s\n", head("EXAMPLES"), cmd.Example)
+	}
+	fmt.Fprintf(a.stdout, "\n%s\n", reflowed(text, helpWidth))
+	for _, sub := range cmd.Commands() {
+		fmt.Fprintf(a.stdout, "\n%s\n  %s  %s\n", head("COMMANDS"), sub.CommandPath(), sub.Short)
+	}
+	flags := cmd.NonInheritedFlags()
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Name == "help" {
+			f.Usage = "show this"
+		}
+	})
+	fmt.Fprintf(a.stdout, "\n%s\n%s", head("FLAGS"), flags.FlagUsagesWrapped(helpWidth))
+	if codes != "" {
+		fmt.Fprintf(a.stdout, "\n%s\n%s\n", head("EXIT STATUS"), codes)
+	}
+}
+
+// withHeads paints the words in capitals that begin lines.
+func (a *app) withHeads(text string) string {
+	for _, word := range []string{"EXAMPLES", "FOR AGENTS", "PAW ITSELF", "EXIT STATUS"} {
+		text = strings.Replace(text, word, a.paint(word, styleHead), 1)
+	}
+	return text
+}
+
+// reflowed is text with its paragraphs filled up to width; indented ones stay as they are.
+func reflowed(text string, width int) string {
+	paragraphs := strings.Split(strings.TrimSpace(text), "\n\n")
+	for i, p := range paragraphs {
+		if !strings.Contains("\n"+p, "\n ") {
+			paragraphs[i] = strings.Join(wrapTo(strings.ReplaceAll(p, "\n", " "), width, len(p)+1), "\n")
+		}
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
+
+// newHelp is paw help COMMAND.
+func newHelp(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:    "help [COMMAND]",
+		Short:  "Show the help of a command",
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			of, rest, err := cmd.Root().Find(args)
+			if err != nil || of == cmd.Root() && len(args) > 0 || len(rest) > 0 {
+				return a.unknownCommand(cmd.Root(), args)
+			}
+			a.showHelp(of)
+			return nil
+		},
+	}
+}

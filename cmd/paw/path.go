@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/session"
+)
+
+func newPath(a *app) *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:   "path [NAME] [AGENT]",
+		Short: "Print where an agent's worktree is",
+		Long: exits(`Print the path of an agent's worktree. AGENT may be left out where there is one agent
+only.`, exitUsage, exitNotFound),
+		Example: `  paw path claude
+  cd "$(paw path claude)"
+  code "$(paw path shop/claude)"`,
+		Args:              cobra.MaximumNArgs(2),
+		ValidArgsFunction: a.completeSessionsAndAgents,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, s, agent, err := a.oneAgent(cmd, name, args)
+			if err != nil {
+				return err
+			}
+			w, err := placeOf(s, agent)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(a.stdout, w.WorktreePath)
+			return nil
+		},
+	}
+	a.addSession(cmd, &name)
+	return cmd
+}
+
+func newSh(a *app) *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:   "sh AGENT [COMMAND...]",
+		Short: "Open a shell, or run a command, in an agent's worktree",
+		Long: exits(`Open your shell in the worktree of an agent, or run a command there, with the variables
+that the agent was started with. It ends with the exit code of the command. Flags of
+paw come before AGENT, everything behind it is the command.`, exitUsage, exitNotFound, "...  else what the command ends with"),
+		Example: `  paw sh claude
+  paw sh claude git status
+  paw sh shop/claude make test`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: a.completeAgents,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, s, agent, err := a.agent(cmd, name, args[0], false)
+			if err != nil {
+				return err
+			}
+			w, err := placeOf(s, agent)
+			if err != nil {
+				return err
+			}
+			argv := args[1:]
+			if len(argv) == 0 {
+				argv = []string{shellOf(h)}
+			}
+			return becomeIn(w, argv, h.Env)
+		},
+	}
+	cmd.Flags().SetInterspersed(false)
+	a.addSession(cmd, &name)
+	return cmd
+}
+
+// placeOf is an agent whose worktree is there.
+func placeOf(s *session.Session, agent string) (*session.Worktree, error) {
+	w, err := home.AgentNamed(s, agent)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(w.WorktreePath); err != nil {
+		return nil, fault.New(fault.Failed, "%s: its worktree %s is not there", agent, w.WorktreePath).Hint("paw recover %s %s", s.Name, agent)
+	}
+	return w, nil
+}
+
+func shellOf(h *home.Home) string {
+	if shell := h.Getenv("SHELL"); shell != "" {
+		return shell
+	}
+	return "/bin/sh"
+}
+
+// becomeIn turns this process into another program, in a worktree: what the terminal sends is for that program alone. It
+// is not the agent, so it has neither the agent's name nor its launch.
+func becomeIn(w *session.Worktree, argv, env []string) error {
+	if err := os.Chdir(w.WorktreePath); err != nil {
+		return err
+	}
+	program, err := exec.LookPath(argv[0])
+	if err != nil {
+		return fault.New(fault.Failed, "%s: no such command", argv[0])
+	}
+	for name, value := range w.Environment {
+		env = append(env, name+"="+value)
+	}
+	return syscall.Exec(program, argv, append(env, "PWD="+w.WorktreePath))
+}

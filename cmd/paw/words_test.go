@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// typed runs paw with words that must not reach any session.
+func typed(words ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = run(append([]string{"paw"}, words...), []string{"HOME=/nonexistent"}, strings.NewReader(""), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// What people type who know other programs is answered with the command that they mean, or with none.
+func TestWordsThatAreNoCommands(t *testing.T) {
+	for line, want := range map[string]string{
+		"strat":               "strat: no such command (did you mean start?)\npaw: hint: paw --help\n",
+		"statu":               "statu: no such command (did you mean status?)\npaw: hint: paw --help\n",
+		"rewnid":              "rewnid: no such command (did you mean rewind?)\npaw: hint: paw --help\n",
+		"merge":               "merge: no such command; the work of an agent is on its branch, for git to merge\npaw: hint: git merge paw/SESSION/AGENT\n",
+		"up":                  "up: no such command\npaw: hint: paw start\n",
+		"cd":                  "cd: no such command\npaw: hint: paw path AGENT\n",
+		"undo web":            "undo: no such command\npaw: hint: paw rewind web --undo\n",
+		"undo a;b":            "undo: no such command\npaw: hint: paw rewind 'a;b' --undo\n",
+		"dwon":                "dwon: no such command\npaw: hint: paw --help\n",
+		"zz":                  "zz: no such command\npaw: hint: paw --help\n",
+		"help nonsense":       "nonsense: no such command\npaw: hint: paw --help\n",
+		"start demo":          "demo: paw start takes CLIs with --cli\npaw: hint: paw start --cli demo\n",
+		"remove":              "paw remove: a word is missing; it is paw remove AGENT\npaw: hint: paw remove --help\n",
+		"rm a b":              "paw remove a b: b is one word too many; it is paw remove AGENT\npaw: hint: paw remove --help\n",
+		"config edit":         "paw config edit: edit is one word too many; it is paw config\npaw: hint: paw config --help\n",
+		"completion tcsh":     "paw completion tcsh: it takes one of bash, zsh, fish\npaw: hint: paw completion --help\n",
+		"status --nosuch":     "--nosuch: paw status has no such flag\npaw: hint: paw status --help\n",
+		"status -z":           "-z: paw status has no such flag\npaw: hint: paw status --help\n",
+		"status --json=name":  "--json name: this flag takes no value\npaw: hint: paw status --help\n",
+		"wait --timeout 5":    "--timeout 5: not a time, such as 90s or 10m\npaw: hint: paw wait --help\n",
+		"log --turn x":        "--turn x: not a number\npaw: hint: paw log --help\n",
+		"start --cli":         "--cli: needs a value\npaw: hint: paw start --help\n",
+		"status --color blue": "--color blue: it takes auto, always or never\npaw: hint: paw status --help\n",
+	} {
+		code, _, said := typed(strings.Fields(line)...)
+		if code != 2 || said != "paw: error: "+want {
+			t.Errorf("paw %s: exit code %d\n%swant %s", line, code, said, want)
+		}
+	}
+}
+
+func TestAliases(t *testing.T) {
+	root := rootForDocs()
+	for word, want := range map[string]string{
+		"ls": "status", "list": "status", "ps": "status", "rm": "remove", "kill": "stop", "open": "attach", "switch": "attach",
+		"logs": "log", "history": "log", "resume": "recover", "restore": "recover",
+	} {
+		if cmd, _, err := root.Find([]string{word}); err != nil || cmd.Name() != want {
+			t.Errorf("%s: %v, %v", word, cmd.Name(), err)
+		}
+	}
+	for line, flags := range map[string]string{
+		"status": "ajw", "recover": "adjn", "start": "djnp", "add": "jnp", "remove": "fn", "purge": "fny", "send": "", "rewind": "f", "wait": "aj",
+	} {
+		cmd, _, _ := root.Find([]string{line})
+		for _, short := range flags {
+			if cmd.Flags().ShorthandLookup(string(short)) == nil {
+				t.Errorf("%s has no -%c", line, short)
+			}
+		}
+	}
+	if _, out, _ := typed("--version"); !strings.HasPrefix(out, "paw ") {
+		t.Errorf("--version: %q", out)
+	}
+}
+
+// Every word that stands for a command leads to one that there is.
+func TestOtherWordsLeadSomewhere(t *testing.T) {
+	root := rootForDocs()
+	for word, line := range otherWords {
+		if cmd, _, err := root.Find([]string{word}); err == nil && cmd != root {
+			t.Errorf("%s is a command", word)
+		}
+		for _, words := range pawWords(line) {
+			for _, wrong := range checkCall(root, words) {
+				t.Errorf("%s: %s", word, wrong)
+			}
+		}
+	}
+}
+
+func TestHelpFitsATerminal(t *testing.T) {
+	_, help, _ := typed("--help")
+	if n := strings.Count(help, "\n"); n >= 40 {
+		t.Errorf("paw --help has %d lines", n)
+	}
+	for _, cmd := range rootForDocs().Commands() {
+		if cmd.Hidden || cmd.IsAdditionalHelpTopicCommand() {
+			continue
+		}
+		if !strings.Contains(help, " "+cmd.Name()) {
+			t.Errorf("paw --help does not name %s", cmd.Name())
+		}
+		_, text, _ := typed(cmd.Name(), "--help")
+		for line := range strings.Lines(help + text) {
+			if columns(strings.TrimRight(line, "\n")) > helpWidth {
+				t.Errorf("paw %s --help: %s", cmd.Name(), line)
+			}
+		}
+		examples, flags, codes := strings.Index(text, "\nEXAMPLES\n"), strings.Index(text, "\nFLAGS\n"), strings.Index(text, "\nEXIT STATUS\n")
+		if examples < 0 || flags < examples || codes < flags {
+			t.Errorf("paw %s --help: out of order\n%s", cmd.Name(), text)
+		}
+	}
+}
+
+func TestWantsColour(t *testing.T) {
+	for _, c := range []struct {
+		flag     string
+		terminal bool
+		env      string
+		want     bool
+	}{
+		{"auto", true, "TERM=xterm", true}, {"auto", false, "TERM=xterm", false},
+		{"auto", true, "TERM=dumb", false}, {"auto", true, "NO_COLOR=1", false}, {"auto", true, "NO_COLOR=", true},
+		{"auto", true, "CLICOLOR=0", false}, {"auto", true, "CLICOLOR=1", true},
+		{"auto", false, "CLICOLOR_FORCE=1", true}, {"auto", false, "CLICOLOR_FORCE=0", false},
+		{"auto", true, "CLICOLOR_FORCE=1 NO_COLOR=1", false},
+		{"always", false, "NO_COLOR=1", true}, {"never", true, "CLICOLOR_FORCE=1", false},
+	} {
+		env := strings.Fields(c.env)
+		if got := wantsColour(c.flag, c.terminal, func(name string) string { return lookUp(env, name) }); got != c.want {
+			t.Errorf("%+v: %t", c, got)
+		}
+	}
+}
