@@ -42,8 +42,8 @@ func TestNumberOfTmuxProcesses(t *testing.T) {
 		return strings.Count(string(text), "run")
 	}
 	made := create(t, c, newSession1(t, "s", 8))
-	if n := runs(); n != 2 {
-		t.Errorf("create: %d processes, want 2", n)
+	if n := runs(); n != 3 {
+		t.Errorf("create: %d processes, want 3", n)
 	}
 	panes(t, c)
 	if n := runs(); n != 1 {

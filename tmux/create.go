@@ -77,62 +77,52 @@ func checkLayout(layout *string) error {
 	return nil
 }
 
-// Create makes a detached session with a pane for every agent, in two client calls: the first makes the panes, the
-// second sets their options by id. Agents for which a tiled window has no space get windows of their own, at the price
-// of more calls. ErrDuplicate when the name is taken; of any number of callers one wins. On any other error what was made
-// is removed again; after ErrTimeout in the first call there may be something that is not known yet.
+// Create makes a detached session with a pane for every agent, in three client calls: the session, the other panes, and
+// the options by which the agents start. Agents for which a tiled window has no space get windows of their own, at the
+// price of more calls. ErrDuplicate when the name is taken; of any number of callers one wins. On any other error what was
+// made is removed again; after ErrTimeout in the first call there may be something that is not known yet.
 func (c *Client) Create(ctx context.Context, s NewSession) (Created, error) {
 	if err := s.check(); err != nil {
 		return Created{}, err
 	}
-	var made reserved
+	var first place
 	// new-session starts a server where there is none, so "no server" can only be one that is on its way out.
 	leaving := func(err error) bool { return serverExited(err) || errors.Is(err, ErrNoServer) }
 	err := again(ctx, leaving, func() error {
 		var err error
-		made, err = c.reserveSession(ctx, s)
+		first, err = c.reserveSession(ctx, s)
 		return err
 	})
-	if err == nil && len(made.places) < len(s.Agents) {
-		err = c.reserveRest(ctx, &made, s)
+	places := []place{first}
+	if err == nil && len(s.Agents) > 1 {
+		var more []place
+		more, err = c.reserve(ctx, first.session, first.pane, s.Layout, s.Agents[1:])
+		places = append(places, more...)
 	}
 	var r reply
 	if err == nil {
-		r, err = c.callPieces(ctx, finish(made, s))
+		r, err = c.callPieces(ctx, finish(places, s))
 	}
 	if err != nil {
-		return Created{}, c.undo(ctx, made, err)
+		return Created{}, c.undo(ctx, first.session, err)
 	}
-	r.server.Sessions = map[string]string{made.session: s.PawSession}
-	return Created{Server: r.server, SessionID: made.session, Panes: paneIDs(made.places, s.Agents)}, nil
+	r.server.Sessions = map[string]string{first.session: s.PawSession}
+	return Created{Server: r.server, SessionID: first.session, Panes: paneIDs(places, s.Agents)}, nil
 }
 
-// reserveRest makes panes for the agents that the first call had none for.
-func (c *Client) reserveRest(ctx context.Context, made *reserved, s NewSession) error {
-	layout := s.Layout
-	if made.full {
-		layout = LayoutWindows
-	}
-	last := made.places[len(made.places)-1]
-	rest, err := c.reserve(ctx, made.session, last.pane, layout, s.Agents[len(made.places):])
-	made.places = append(made.places, rest...)
-	return err
-}
-
-// finish sets what the session keeps, by ids, starts who does not run, and looks at the first agent.
-func finish(made reserved, s NewSession) []command {
-	first := made.places[0].pane
-	commands := append(sessionOptions(made.session, s.PawSession, s.PawID), fill(made.places, s.Agents)...)
-	commands = append(commands, releasePanes(first)...)
-	return append(commands, command{"select-window", "-t", first}, command{"select-pane", "-t", first})
+// finish sets what the session keeps, by ids, starts the agents, and looks at the first one.
+func finish(places []place, s NewSession) []command {
+	first := places[0]
+	commands := append(sessionOptions(first.session, s.PawSession, s.PawID), fill(places, s.Agents)...)
+	return append(commands, command{"select-window", "-t", first.pane}, command{"select-pane", "-t", first.pane})
 }
 
 // undo ends the session of a Create that did not succeed, also when it was interrupted.
-func (c *Client) undo(ctx context.Context, made reserved, err error) error {
-	if made.session == "" {
+func (c *Client) undo(ctx context.Context, session string, err error) error {
+	if session == "" {
 		return err
 	}
-	_, killErr := c.call(context.WithoutCancel(ctx), command{"kill-session", "-t", made.session})
+	_, killErr := c.call(context.WithoutCancel(ctx), command{"kill-session", "-t", session})
 	if killErr == nil || errors.Is(killErr, ErrNotFound) || errors.Is(killErr, ErrNoServer) || errors.Is(killErr, errNoTarget) {
 		return err
 	}
@@ -150,7 +140,7 @@ func paneIDs(places []place, agents []AgentPane) map[string]string {
 // newSession is the command that makes the session with its first pane, a lease that can be recognised by mark.
 func newSession(s NewSession, mark string) command {
 	return command{
-		"new-session", "-d", "-P", "-F", placeFormat(mark, ""),
+		"new-session", "-d", "-P", "-F", placeFormat(mark),
 		"-s", s.Name, "-n", windowName(s), "-c", literal(s.Dir),
 		"-x", strconv.Itoa(s.Width), "-y", strconv.Itoa(s.Height),
 		"sh", "-c", "exec sleep " + leaseSeconds + " # " + mark,

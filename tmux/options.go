@@ -125,23 +125,6 @@ func windowOptions(pane string, a AgentPane) []command {
 	}
 }
 
-// keepPanes holds for the panes of a window before they have options of their own, so that the exit status of a program
-// is kept however fast it ends. Such a pane gets no last line: while the window is still being divided, that would push
-// what the program said out of sight. It is undone by releasePanes: a pane that the user opens goes as it always did.
-func keepPanes(pane string) []command {
-	return []command{
-		{"set-option", "-w", "-t", pane, "remain-on-exit", "on"},
-		{"set-option", "-w", "-q", "-t", pane, "remain-on-exit-format", ""},
-	}
-}
-
-func releasePanes(pane string) []command {
-	return []command{
-		{"set-option", "-w", "-u", "-t", pane, "remain-on-exit"},
-		{"set-option", "-w", "-u", "-q", "-t", pane, "remain-on-exit-format"},
-	}
-}
-
 func sessionOptions(session, pawSession, pawID string) []command {
 	commands := []command{
 		{"set-option", "-t", session, "destroy-unattached", "off"},

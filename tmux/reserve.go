@@ -11,72 +11,33 @@ import (
 	"paw/lazyregexp"
 )
 
-// place is a pane made for an agent, which either runs in it or is still to be started.
+// place is a pane made for an agent that is still to be started there.
 type place struct {
 	session, window, pane string
-	started               bool
 }
-
-// reserved is a session with its places, in the order in which they are seen.
-type reserved struct {
-	session string
-	places  []place
-	full    bool // the window has no space for more panes
-}
-
-const (
-	// scriptLimit leaves room, below tmux's limit for a message, for the command that makes the session.
-	scriptLimit = 12 << 10
-	// maxLeases keeps a script of windows below it.
-	maxLeases = 24
-)
 
 // lease is the command of a waiting pane. It ends by itself and, without remain-on-exit, leaves nothing.
 var lease = []string{"sleep", leaseSeconds}
 
-// reserveSession makes the session and its first panes with one client call. In a tiled session their agents run.
+// reserveSession makes the session with its first place.
 //
-// A chain cannot know the id of a session it has just made, `-t NAME` misses one that a hook of the user has renamed, and
+// A user's destroy-unattached ends a session that nobody is attached to at once, so the same call has to turn it off. A
+// chain cannot know the id of a session it has just made, `-t NAME` misses one that a hook of the user has renamed, and
 // no target at all means whatever tmux finds best: measured with 3.3a, that is the window a hook has just opened, or a
 // session of the user when ours was gone by then. So the session starts with a lease that carries a mark, tmux itself
-// looks for that pane, once, and everything else is aimed at it; when it is gone, nothing happens to any other.
-func (c *Client) reserveSession(ctx context.Context, s NewSession) (reserved, error) {
+// looks for that pane, once, and the options are aimed at it; when it is gone, nothing happens to any other.
+func (c *Client) reserveSession(ctx context.Context, s NewSession) (place, error) {
 	mark := nonce()
 	isMarked := "#{m:*" + mark + "*,#{pane_start_command}}"
 	find := "%#{s| .*||:#{S:#{W:#{P:#{?" + isMarked + ",#{s/%//:pane_id} ,}}}}}" // a hook may have linked it twice
 	pane := "#{?" + isMarked + ",#{pane_id},%}"                                  // `%` is no pane
-	window := "#{?" + isMarked + ",#{window_id},@}"                              // new-window takes no pane
-
-	inner := firstOptions(s, pane)
-	if s.Layout == LayoutWindows {
-		n := min(len(s.Agents), maxLeases)
-		inner = append(inner, windowsAfter(window, placeFormat(mark, "#"), s.Agents[1:n])...)
-	} else {
-		inner = firstAgents(inner, s.Agents, pane, placeFormat(mark, "#"))
-	}
-	done := mark + "done"
-	inner = append(inner, command{"display-message", "-p", done})
 	r, err := c.call(ctx, aroundManual(newSession(s, mark),
-		command{"run-shell", "-C", unaliased("run-shell") + " -C -t '" + find + "' '" + doubled(script(inner)) + "'"})...)
+		command{"run-shell", "-C", unaliased("run-shell") + " -C -t '" + find + "' '" + doubled(script(firstOptions(s, pane))) + "'"})...)
 	places, _ := parsePlaces(r.out, mark)
 	if len(places) == 0 {
-		return reserved{}, err // no session was made
+		return place{}, err // no session was made
 	}
-	made := reserved{session: places[0].session}
-	complete := strings.Contains(r.out, done)
-	if s.Layout == LayoutWindows {
-		slices.Reverse(places[1:]) // each came right after the first
-		made.places = places
-	} else {
-		made.places = append(places[1:], places[0]) // each came right before the first
-		for i := range made.places {
-			made.places[i].started = i < len(places)-1 || complete
-		}
-	}
-	if err != nil || complete {
-		return made, err
-	}
-	return made, made.judge(r.errors)
+	return places[0], err
 }
 
 // firstOptions are those of a new session; pane is a format that finds its pane.
@@ -85,38 +46,6 @@ func firstOptions(s NewSession, pane string) []command {
 		// tmux 3.2 ignores -x and -y of a detached session; resize-window leaves window-size at manual.
 		command{"resize-window", "-t", pane, "-x", strconv.Itoa(s.Width), "-y", strconv.Itoa(s.Height)},
 		command{"set-option", "-w", "-u", "-t", pane, "window-size"})
-}
-
-// firstAgents starts agents before the first pane, and the last one in it: so they stand in order, and those that found
-// a place are the first. It takes as many as fit into one message.
-func firstAgents(commands []command, agents []AgentPane, pane, format string) []command {
-	commands = append(commands, keepPanes(pane)...)
-	size := len(doubled(script(commands)))
-	last := func(a AgentPane) command {
-		return append(command{"respawn-pane", "-k", "-t", pane}, octal(a.Argv)...)
-	}
-	n := 0
-	for n < len(agents)-1 {
-		more := split(pane, format, octal(agents[n].Argv))
-		more[0] = slices.Insert(more[0], 1, "-b")
-		size += len(doubled(script(more)))
-		if size+len(doubled(script([]command{last(agents[n+1])}))) > scriptLimit {
-			break
-		}
-		commands = append(commands, more...)
-		n++
-	}
-	return append(commands, last(agents[n]))
-}
-
-// judge decides what it means that a session was made, and not all of what it should have got.
-func (r *reserved) judge(complaints string) error {
-	if errors.Is(classify(complaints), errNoSpace) {
-		r.full = true
-		return nil
-	}
-	// Nothing that a caller could decide by: a hook of the user may have said any of it.
-	return &Error{Args: command{"new-session"}, ExitCode: 1, Stderr: complaints}
 }
 
 // reserve makes places in a session that exists. With LayoutTiled they are in the window of pane, or in a new one when
@@ -146,7 +75,7 @@ func (c *Client) reserveBeside(ctx context.Context, pane string, n int) ([]place
 	mark := nonce()
 	var commands []command
 	for range n {
-		commands = append(commands, split(pane, placeFormat(mark, ""), lease)...)
+		commands = append(commands, split(pane, placeFormat(mark), lease)...)
 	}
 	r, err := c.callPieces(ctx, commands)
 	places, parseErr := parsePlaces(r.out, mark)
@@ -158,7 +87,7 @@ func (c *Client) reserveWindows(ctx context.Context, session string, agents []Ag
 	mark := nonce()
 	var commands []command
 	for _, a := range agents {
-		commands = append(commands, window(session+":", placeFormat(mark, ""), a))
+		commands = append(commands, window(session+":", placeFormat(mark), a))
 	}
 	r, err := c.callPieces(ctx, aroundManual(commands...))
 	places, parseErr := parsePlaces(r.out, mark)
@@ -172,16 +101,6 @@ func (c *Client) reserveWindows(ctx context.Context, session string, agents []Ag
 func split(target, format string, argv []string) []command {
 	split := command{"split-window", "-d", "-P", "-F", format, "-t", target}
 	return []command{append(split, argv...), {"select-layout", "-t", target, "tiled"}}
-}
-
-// windowsAfter makes a window for each agent after the window of target, so that the last comes first.
-func windowsAfter(target, format string, agents []AgentPane) []command {
-	var commands []command
-	for _, a := range slices.Backward(agents) {
-		w := window(target, format, a)
-		commands = append(commands, slices.Insert(w, 1, "-a"))
-	}
-	return commands
 }
 
 // window makes a window; a name given here is kept by automatic-rename.
@@ -202,17 +121,13 @@ func fill(places []place, agents []AgentPane) []command {
 	for i, a := range agents {
 		pane := places[i].pane
 		commands = append(commands, paneOptions(pane, a)...)
-		if !places[i].started {
-			commands = append(commands, append(command{"respawn-pane", "-k", "-t", pane}, a.Argv...))
-		}
+		commands = append(commands, append(command{"respawn-pane", "-k", "-t", pane}, a.Argv...))
 	}
 	return commands
 }
 
-// placeFormat prints a new pane; level holds one # for each time the text is expanded before the command runs.
-func placeFormat(mark, level string) string {
-	return mark + " " + level + "#{session_id} " + level + "#{window_id} " + level + "#{pane_id}"
-}
+// placeFormat prints a new pane.
+func placeFormat(mark string) string { return mark + " #{session_id} #{window_id} #{pane_id}" }
 
 func parsePlaces(out, mark string) ([]place, error) {
 	var places []place
@@ -230,7 +145,7 @@ func parsePlaces(out, mark string) ([]place, error) {
 	return places, nil
 }
 
-// script writes commands in tmux's own language. Arguments are formats and words of paw, or went through octal.
+// script writes commands in tmux's own language. Arguments are formats and words of paw.
 func script(commands []command) string {
 	var b strings.Builder
 	for i, c := range commands {
@@ -244,25 +159,6 @@ func script(commands []command) string {
 	}
 	return b.String()
 }
-
-// octal writes arguments so that tmux's language, whatever it is quoted in, takes them byte for byte.
-func octal(argv []string) []string {
-	escaped := make([]string, len(argv))
-	for i, arg := range argv {
-		var b strings.Builder
-		for _, char := range []byte(arg) {
-			if strings.IndexByte(plain, char) >= 0 {
-				b.WriteByte(char)
-			} else {
-				fmt.Fprintf(&b, `\%03o`, char)
-			}
-		}
-		escaped[i] = b.String()
-	}
-	return escaped
-}
-
-const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/.-"
 
 // doubled survives one expansion as a format.
 func doubled(text string) string { return strings.ReplaceAll(text, "#", "##") }
