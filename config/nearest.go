@@ -8,7 +8,7 @@ import "strings"
 func nearest(name string, candidates []string) string {
 	best, bestDistance := "", -1
 	for _, candidate := range candidates {
-		d := distance(strings.ToLower(name), strings.ToLower(candidate))
+		d := Distance(strings.ToLower(name), strings.ToLower(candidate))
 		if d > (max(len(name), len(candidate))+2)/3 {
 			continue
 		}
@@ -19,8 +19,8 @@ func nearest(name string, candidates []string) string {
 	return best
 }
 
-// distance counts insertions, deletions, substitutions and swaps of neighbours.
-func distance(a, b string) int {
+// Distance counts insertions, deletions, substitutions and swaps of neighbours.
+func Distance(a, b string) int {
 	var before []int // the row above the previous one, for swaps
 	previous := make([]int, len(b)+1)
 	for j := range previous {

@@ -100,12 +100,8 @@ func readsTerminal(pid int) bool {
 
 // sessionOf reads fields 3 (state) and 6 (session) of proc_pid_stat(5).
 func sessionOf(stat string) (leader int, alive bool) {
-	end := strings.LastIndexByte(stat, ')')
-	if end < 0 {
-		return 0, false
-	}
-	fields := strings.Fields(stat[end+1:])
-	if len(fields) < 4 || fields[0] == "Z" || fields[0] == "X" {
+	fields := statFields(stat)
+	if len(fields) < 4 || ended(fields) {
 		return 0, false
 	}
 	leader, err := strconv.Atoi(fields[3])

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 )
 
 // Nested tells whether the process pid, a descendant of the holder, was started
@@ -27,7 +26,7 @@ func (h Holder) Nested(program string, pid int) bool {
 		if err != nil {
 			return false
 		}
-		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+		fields := statFields(string(stat))
 		if len(fields) < 2 {
 			return false
 		}

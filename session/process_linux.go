@@ -35,15 +35,10 @@ func inspectProcess(pid int) (processFacts, error) {
 	return parseStat(string(stat))
 }
 
-// parseStat reads fields 3 (state), 20 (threads) and 22 (start time) of proc_pid_stat(5). Field 2, the program's name, may
-// hold spaces and parentheses, so the count begins after the last one. The state is that of the first thread: it is a
+// parseStat reads fields 3 (state), 20 (threads) and 22 (start time) of proc_pid_stat(5). The state is that of the first thread: it is a
 // zombie's while the others run on, or are still giving back what the process holds.
 func parseStat(stat string) (processFacts, error) {
-	end := strings.LastIndexByte(stat, ')')
-	if end < 0 {
-		return processFacts{}, errors.New("unexpected process status")
-	}
-	fields := strings.Fields(stat[end+1:])
+	fields := statFields(stat)
 	if len(fields) < 20 {
 		return processFacts{}, errors.New("unexpected process status")
 	}
@@ -51,9 +46,17 @@ func parseStat(stat string) (processFacts, error) {
 	if err != nil {
 		return processFacts{}, errors.New("unexpected process status")
 	}
-	ended := fields[0] == "Z" || fields[0] == "X"
-	return processFacts{started: started, dead: ended && (fields[17] == "1" || fields[17] == "0")}, nil
+	return processFacts{started: started, dead: ended(fields) && (fields[17] == "1" || fields[17] == "0")}, nil
 }
+
+// statFields are the fields of proc_pid_stat(5) from the third on. The second, the program's name, may hold spaces and
+// parentheses.
+func statFields(stat string) []string {
+	return strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+}
+
+// ended reports whether the first thread of a process has ended, by the fields of its status.
+func ended(fields []string) bool { return fields[0] == "Z" || fields[0] == "X" }
 
 // LockHolders returns the pids of the processes that hold an flock on the file exclusively, as far as this user may see.
 // The pid in /proc/locks will not do: it is that of the process that took the lock, which may have handed the

@@ -3,6 +3,8 @@ package agent
 import (
 	"maps"
 	"slices"
+
+	"paw/config"
 )
 
 // Set is the CLIs that paw can start: those it knows and those of the configuration.
@@ -52,34 +54,9 @@ func (s Set) Names() []string { return slices.Clone(s.names) }
 func (s Set) Nearest(name string) string {
 	nearest, least := "", max(1, len(name)/3)+1
 	for _, candidate := range s.names {
-		if d := distance(name, candidate); d < least {
+		if d := config.Distance(name, candidate); d < least {
 			nearest, least = candidate, d
 		}
 	}
 	return nearest
-}
-
-// distance is the number of letters to insert, delete, replace or swap with their neighbour that makes a into b.
-func distance(a, b string) int {
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
-			}
-		}
-	}
-	return rows[len(a)][len(b)]
 }
