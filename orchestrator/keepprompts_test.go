@@ -17,7 +17,7 @@ func TestALostNameDoesNotCostThePromptOfItsOwner(t *testing.T) {
 	h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}, Locks: session.Locks{Dir: t.TempDir()}, Now: time.Now, Step: func(string) {}}
 	h.Store = session.Store{Dir: t.TempDir(), LocksDir: h.Locks.Dir}
 	one := session.Worktree{Agent: "one", CLI: "demo", TurnSession: "shop_one"}
-	draft := func() *session.Session {
+	record := func() *session.Session {
 		return &session.Session{
 			Name: "shop", RepoPath: "/r", GitCommonDir: "/r/.git", CreatedAt: time.Now(), Status: session.StatusActive,
 			Worktrees: []session.Worktree{one},
@@ -30,14 +30,14 @@ func TestALostNameDoesNotCostThePromptOfItsOwner(t *testing.T) {
 		}
 		return string(text)
 	}
-	if err := begin(t.Context(), h, draft(), "of the owner"); err != nil {
+	if err := begin(t.Context(), h, record(), "of the owner"); err != nil {
 		t.Fatal(err)
 	}
-	if err := begin(t.Context(), h, draft(), "of another start"); err == nil || kept() != "of the owner" {
+	if err := begin(t.Context(), h, record(), "of another start"); err == nil || kept() != "of the owner" {
 		t.Errorf("start: error %v, kept %q", err, kept())
 	}
 	added := &addition{draft: session.Session{Worktrees: []session.Worktree{one}}}
-	if _, err := recordAddition(t.Context(), h, draft(), added, "of an add", nil); err == nil || kept() != "of the owner" {
+	if _, err := recordAddition(t.Context(), h, record(), added, "of an add", nil); err == nil || kept() != "of the owner" {
 		t.Errorf("add: error %v, kept %q", err, kept())
 	}
 }

@@ -91,7 +91,7 @@ func recordStart(ctx context.Context, h *home.Home, o StartOptions, agents []pla
 	if err != nil {
 		return repository, nil, nil, err
 	}
-	s, plans, err := draft(ctx, h, repository, o, agents)
+	s, plans, err := newSession(ctx, h, repository, o.Name, o.Base, agents)
 	if err == nil && !o.DryRun {
 		err = begin(ctx, h, s, o.Prompt)
 	}
@@ -144,7 +144,7 @@ func repositoryForStart(ctx context.Context, h *home.Home, o *StartOptions, agen
 	if err != nil {
 		return repository, false, err
 	}
-	o.Name, err = sessionName(ctx, h, worktree.Repository{Path: dir, CommonDir: filepath.Join(dir, ".git")}, *o, agents)
+	o.Name, err = sessionName(ctx, h, worktree.Repository{Path: dir, CommonDir: filepath.Join(dir, ".git")}, o.Name, agents)
 	if err != nil {
 		return repository, false, err
 	}

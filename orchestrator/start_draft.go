@@ -16,15 +16,15 @@ import (
 	"paw/worktree"
 )
 
-// draft makes the record and the worktree plans of a new session, and refuses
+// newSession makes the record and the worktree plans of a new session, and refuses
 // what cannot work.
-func draft(ctx context.Context, h *home.Home, repository worktree.Repository, o StartOptions, agents []plannedAgent) (*session.Session, []worktree.Plan, error) {
+func newSession(ctx context.Context, h *home.Home, repository worktree.Repository, asked, from string, agents []plannedAgent) (*session.Session, []worktree.Plan, error) {
 	m := h.Manager(repository)
-	base, err := baseCommit(ctx, m, o.Base)
+	base, err := baseCommit(ctx, m, from)
 	if err != nil {
 		return nil, nil, err
 	}
-	name, err := sessionName(ctx, h, repository, o, agents)
+	name, err := sessionName(ctx, h, repository, asked, agents)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -43,7 +43,7 @@ func draft(ctx context.Context, h *home.Home, repository worktree.Repository, o 
 	}
 	plans := home.PlansOf(s, s.Worktrees)
 	if err := m.Check(ctx, plans); err != nil {
-		if now, nameErr := sessionName(ctx, h, repository, o, agents); nameErr == nil && now != name {
+		if now, nameErr := sessionName(ctx, h, repository, asked, agents); nameErr == nil && now != name {
 			return nil, nil, fmt.Errorf("%w: %w", turns.ErrNameTaken, err) // somebody took it since it was chosen
 		}
 		return nil, nil, home.Conflict(err)

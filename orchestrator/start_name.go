@@ -21,7 +21,7 @@ const mostNames = 999
 
 // sessionName is the name asked for, or the first free one made from the
 // repository's directory name.
-func sessionName(ctx context.Context, h *home.Home, repository worktree.Repository, o StartOptions, agents []plannedAgent) (string, error) {
+func sessionName(ctx context.Context, h *home.Home, repository worktree.Repository, asked string, agents []plannedAgent) (string, error) {
 	foreign, err := foreignTmuxSessions(ctx, h)
 	if err != nil {
 		return "", err
@@ -36,15 +36,15 @@ func sessionName(ctx context.Context, h *home.Home, repository worktree.Reposito
 		taken, _ := nameTaken(h, name, false, repository, foreign, agents)
 		return taken == nil && !used(name) && !anyBranch(space.Branches, name, agents)
 	}
-	if o.Name != "" {
-		taken, _ := nameTaken(h, o.Name, true, repository, foreign, agents)
-		if taken == nil && used(o.Name) {
-			taken = keptTurns(space, o.Name, agents)
+	if asked != "" {
+		taken, _ := nameTaken(h, asked, true, repository, foreign, agents)
+		if taken == nil && used(asked) {
+			taken = keptTurns(space, asked, agents)
 		}
 		if taken != nil {
-			return "", orName(taken, freeName(cut(o.Name, agents), 2, free), agents)
+			return "", orName(taken, freeName(cut(asked, agents), 2, free), agents)
 		}
-		return o.Name, nil
+		return asked, nil
 	}
 	stem := stemFor(repository, agents)
 	var own *fault.Error // of a session of this repository that has the name already
