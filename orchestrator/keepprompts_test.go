@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"paw/config"
+	"paw/orchestrator/draft"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/session"
@@ -36,8 +37,8 @@ func TestALostNameDoesNotCostThePromptOfItsOwner(t *testing.T) {
 	if err := begin(t.Context(), h, record(), "of another start"); err == nil || kept() != "of the owner" {
 		t.Errorf("start: error %v, kept %q", err, kept())
 	}
-	added := &addition{draft: session.Session{Worktrees: []session.Worktree{one}}}
-	if _, err := recordAddition(t.Context(), h, record(), added, "of an add", nil); err == nil || kept() != "of the owner" {
+	added := &draft.Addition{Draft: session.Session{Worktrees: []session.Worktree{one}}}
+	if _, err := draft.Record(t.Context(), h, record(), added, "of an add", nil); err == nil || kept() != "of the owner" {
 		t.Errorf("add: error %v, kept %q", err, kept())
 	}
 }

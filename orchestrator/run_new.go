@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 
+	"paw/orchestrator/draft"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/orchestrator/launch"
@@ -13,11 +14,11 @@ import (
 // set-up and tag 0, as add does, and no pane. It returns the record, the agent's
 // name and what the user would otherwise miss.
 func addHeadless(ctx context.Context, h *home.Home, s *session.Session, o RunOptions) (*session.Session, string, []string, error) {
-	a, err := planAddition(ctx, h, s, *o.New, func(agents []plannedAgent) error {
+	a, err := draft.NewAddition(ctx, h, s, *o.New, func(agents []draft.Agent) error {
 		if len(agents) != 1 {
 			return fault.New(fault.Usage, "--cli: one CLI at a time can run a turn").Hint("paw clis")
 		}
-		cli, _ := h.CLIs.Get(agents[0].cli)
+		cli, _ := h.CLIs.Get(agents[0].CLI)
 		executable, err := h.Program(cli)
 		if err != nil {
 			return err
@@ -27,16 +28,16 @@ func addHeadless(ctx context.Context, h *home.Home, s *session.Session, o RunOpt
 	if err != nil {
 		return nil, "", nil, err
 	}
-	a.draft.Worktrees[0].Headless = true
-	rec, err := recordAddition(ctx, h, s, a, "", nil)
+	a.Draft.Worktrees[0].Headless = true
+	rec, err := draft.Record(ctx, h, s, a, "", nil)
 	if err != nil {
 		return nil, "", nil, err
 	}
-	name := a.draft.Worktrees[0].Agent
-	jobs := []launch.Job{{Agent: name, Worktree: launch.WorktreeCreate, Result: launch.ResultStopped, Notes: a.notes[name]}}
-	err = launch.TagStarts(ctx, h, a.m, rec, jobs)
+	name := a.Draft.Worktrees[0].Agent
+	jobs := []launch.Job{{Agent: name, Worktree: launch.WorktreeCreate, Result: launch.ResultStopped, Notes: a.Notes[name]}}
+	err = launch.TagStarts(ctx, h, a.Manager, rec, jobs)
 	if err == nil {
-		err = launch.PrepareWorktrees(ctx, h, a.m, rec, jobs)
+		err = launch.PrepareWorktrees(ctx, h, a.Manager, rec, jobs)
 	}
 	saved := rec
 	if err == nil {
@@ -46,8 +47,8 @@ func addHeadless(ctx context.Context, h *home.Home, s *session.Session, o RunOpt
 		err = fault.New(fault.Failed, "%s: %s", name, jobs[0].Reason).Hint("paw recover %s", s.Name)
 	}
 	if err != nil {
-		return nil, "", nil, launch.UndoAdd(h, rec, a.plans, err)
+		return nil, "", nil, launch.UndoAdd(h, rec, a.Plans, err)
 	}
-	notes := append(jobs[0].Notes, notes(ctx, h, a.repository, &a.draft)...)
+	notes := append(jobs[0].Notes, notes(ctx, h, a.Repository, &a.Draft)...)
 	return saved, name, notes, nil
 }

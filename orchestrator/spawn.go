@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"paw/orchestrator/draft"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -47,7 +48,7 @@ func Spawn(ctx context.Context, h *home.Home, o SpawnOptions) (*Spawned, error) 
 	if err := requireSpawning(ctx, h, s, w); err != nil {
 		return nil, err
 	}
-	from, err := currentState(ctx, h, s, w)
+	from, err := draft.OriginNow(ctx, h, s, w)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func Spawn(ctx context.Context, h *home.Home, o SpawnOptions) (*Spawned, error) 
 	if err != nil {
 		return nil, err
 	}
-	child := a.draft.Worktrees[0]
+	child := a.Draft.Worktrees[0]
 	log := openTurnOf(h, s.Name, w.Agent)
 	if log != nil {
 		_ = log.Children([]string{child.Agent}) // the record has it, too
@@ -70,19 +71,19 @@ func Spawn(ctx context.Context, h *home.Home, o SpawnOptions) (*Spawned, error) 
 
 // bringUpChild makes and starts the child that the record has, or takes it out
 // again when it cannot be started.
-func bringUpChild(ctx context.Context, h *home.Home, rec *session.Session, a *addition, prompt string) (*Spawned, error) {
-	child := a.draft.Worktrees[0]
+func bringUpChild(ctx context.Context, h *home.Home, rec *session.Session, a *draft.Addition, prompt string) (*Spawned, error) {
+	child := a.Draft.Worktrees[0]
 	jobs := []launch.Job{{
-		Agent: child.Agent, Parent: child.Parent, Worktree: launch.WorktreeCreate, Result: launch.ResultFresh, Prompt: prompt, Notes: a.notes[child.Agent],
+		Agent: child.Agent, Parent: child.Parent, Worktree: launch.WorktreeCreate, Result: launch.ResultFresh, Prompt: prompt, Notes: a.Notes[child.Agent],
 	}}
 	saved, results, err := launch.BringUp(ctx, h, rec, jobs)
 	if err != nil {
-		return nil, launch.UndoAdd(h, saved, a.plans, err)
+		return nil, launch.UndoAdd(h, saved, a.Plans, err)
 	}
 	if w := saved.Worktree(child.Agent); w == nil || (results[0].Kind == launch.ResultRefused && w.Phase == session.PhaseCreating) {
-		return nil, launch.UndoAdd(h, saved, a.plans, fault.New(fault.Failed, "%s: not started: %s", child.Agent, results[0].Reason))
+		return nil, launch.UndoAdd(h, saved, a.Plans, fault.New(fault.Failed, "%s: not started: %s", child.Agent, results[0].Reason))
 	}
-	return &Spawned{Session: saved, Child: *saved.Worktree(child.Agent), Result: results[0], Notes: cliNotes(h, &a.draft)}, nil
+	return &Spawned{Session: saved, Child: *saved.Worktree(child.Agent), Result: results[0], Notes: cliNotes(h, &a.Draft)}, nil
 }
 
 // requireSpawning refuses what cannot work, before anything is written.
@@ -111,63 +112,26 @@ func requireSpawning(ctx context.Context, h *home.Home, s *session.Session, w *s
 	return maySpawn(h, s, w.Agent)
 }
 
-// currentState is what an agent's worktree is like now, as the origin of a child.
-// The snapshot has no ref yet: a refused spawn leaves nothing.
-func currentState(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) (*origin, error) {
-	repository, err := h.RepositoryOf(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	m := h.Manager(repository)
-	from := &origin{Origin: session.Origin{Agent: w.Agent}, source: w, current: true}
-	if last, err := h.TurnDir(s.Name, w.Agent).Last(); err == nil && last != nil {
-		from.Turn = last.Number
-	}
-	for try := 0; ; try++ {
-		if from.commit, err = m.WorktreeHead(ctx, w.WorktreePath); err != nil {
-			return nil, err
-		}
-		shot, err := m.Snapshot(ctx, w.WorktreePath, "", "paw: "+w.Agent+" when it started another agent")
-		if err != nil {
-			return nil, err
-		}
-		head, err := m.WorktreeHead(ctx, w.WorktreePath)
-		if err != nil {
-			return nil, err
-		}
-		if head != from.commit && try < 3 {
-			continue // somebody committed meanwhile
-		}
-		if shot.Commit != head {
-			from.Snapshot = shot.Commit
-		}
-		for _, path := range shot.NotSaved {
-			from.notes = append(from.notes, path+" is not in its worktree: git cannot save it")
-		}
-		return from, nil
-	}
-}
-
 // recordChild plans the child and writes it into the record, unless that would be
 // one too many.
-func recordChild(ctx context.Context, h *home.Home, sessionName, parent string, from *origin, o SpawnOptions) (*session.Session, *addition, error) {
+func recordChild(ctx context.Context, h *home.Home, sessionName, parent string, from *draft.Origin, o SpawnOptions) (*session.Session, *draft.Addition, error) {
 	s, err := h.Load(sessionName)
 	if err != nil {
 		return nil, nil, err
 	}
-	return amongOthers(ctx, h, s, func(s *session.Session) (*session.Session, *addition, error) {
+	return draft.AmongOthers(ctx, h, s, func(s *session.Session) (*session.Session, *draft.Addition, error) {
 		return tryRecordChild(ctx, h, s, parent, from, o)
 	})
 }
 
-func tryRecordChild(ctx context.Context, h *home.Home, s *session.Session, parent string, from *origin, o SpawnOptions) (*session.Session, *addition, error) {
-	add := AddOptions{CLIs: []string{o.CLI}, Prompt: o.Prompt, origin: from}
-	a, err := planAddition(ctx, h, s, add, func(agents []plannedAgent) error { return requireCLIs(h, agents, o.Prompt) })
+func tryRecordChild(ctx context.Context, h *home.Home, s *session.Session, parent string, from *draft.Origin, o SpawnOptions) (*session.Session, *draft.Addition, error) {
+	add := draft.Options{CLIs: []string{o.CLI}, Prompt: o.Prompt, Origin: from}
+	a, err := draft.NewAddition(ctx, h, s, add, func(agents []draft.Agent) error { return draft.RequireCLIs(h, agents, o.Prompt) })
 	if err != nil {
 		return nil, nil, err
 	}
-	a.draft.Worktrees[0].Parent = parent
-	rec, err := recordAddition(ctx, h, s, a, o.Prompt, func(rec *session.Session) error { return maySpawn(h, rec, parent) })
+	a.Draft.Worktrees[0].Parent = parent
+	rec, err := draft.Record(ctx, h, s, a, o.Prompt, func(rec *session.Session) error { return maySpawn(h, rec, parent) })
 	return rec, a, err
 }
 

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"paw/config"
+	"paw/orchestrator/draft"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/orchestrator/launch"
@@ -45,7 +48,7 @@ func Start(ctx context.Context, h *home.Home, o StartOptions) (*Started, error) 
 }
 
 func startOnce(ctx context.Context, h *home.Home, o StartOptions) (*Started, error) {
-	agents, err := planAgents(o.CLIs, o.Branches, h.CLIs, nil)
+	agents, err := draft.Agents(o.CLIs, o.Branches, h.CLIs, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +60,7 @@ func startOnce(ctx context.Context, h *home.Home, o StartOptions) (*Started, err
 	if err := h.RequireTools(ctx); err != nil {
 		return nil, err
 	}
-	if err := requireCLIs(h, agents, o.Prompt); err != nil {
+	if err := draft.RequireCLIs(h, agents, o.Prompt); err != nil {
 		return nil, err
 	}
 	repository, s, plans, err := recordStart(ctx, h, o, agents)
@@ -66,7 +69,7 @@ func startOnce(ctx context.Context, h *home.Home, o StartOptions) (*Started, err
 	}
 	started := &Started{Session: s, Notes: notes(ctx, h, repository, s)}
 	if o.DryRun {
-		started.Plan = describeStart(s, plans)
+		started.Plan = draft.Describe(s, plans)
 		return started, nil
 	}
 	h.Step("start.recorded")
@@ -84,14 +87,14 @@ func startOnce(ctx context.Context, h *home.Home, o StartOptions) (*Started, err
 
 // recordStart plans a session and writes it down. Meanwhile no other start can
 // make a repository of the directory, or take one back.
-func recordStart(ctx context.Context, h *home.Home, o StartOptions, agents []plannedAgent) (worktree.Repository, *session.Session, []worktree.Plan, error) {
+func recordStart(ctx context.Context, h *home.Home, o StartOptions, agents []draft.Agent) (worktree.Repository, *session.Session, []worktree.Plan, error) {
 	unlock, aloneErr := worktree.Alone(ctx, h.Dir)
 	defer unlock()
 	repository, initialized, err := repositoryForStart(ctx, h, &o, agents)
 	if err != nil {
 		return repository, nil, nil, err
 	}
-	s, plans, err := newSession(ctx, h, repository, o.Name, o.Base, agents)
+	s, plans, err := draft.Session(ctx, h, repository, o.Name, o.Base, agents)
 	if err == nil && !o.DryRun {
 		err = begin(ctx, h, s, o.Prompt)
 	}
@@ -104,28 +107,10 @@ func recordStart(ctx context.Context, h *home.Home, o StartOptions, agents []pla
 	return repository, s, plans, err
 }
 
-// requireCLIs refuses CLIs that are not installed and prompts they cannot take.
-func requireCLIs(h *home.Home, agents []plannedAgent, prompt string) error {
-	for _, a := range agents {
-		cli, _ := h.CLIs.Get(a.cli)
-		executable, err := h.Program(cli)
-		if err != nil {
-			return err
-		}
-		if prompt == "" {
-			continue
-		}
-		if _, err := cli.Launch(h.DraftSpec(cli, executable, prompt)); err != nil && !launch.CanOnlyBeSent(err) {
-			return fault.New(fault.Usage, "%w", err)
-		}
-	}
-	return nil
-}
-
 // repositoryForStart finds the repository to work in. An empty directory becomes
 // one, because what can be refused is only known then; the name of the session,
 // which its first commit tells, is settled before.
-func repositoryForStart(ctx context.Context, h *home.Home, o *StartOptions, agents []plannedAgent) (repository worktree.Repository, initialized bool, err error) {
+func repositoryForStart(ctx context.Context, h *home.Home, o *StartOptions, agents []draft.Agent) (repository worktree.Repository, initialized bool, err error) {
 	repository, err = worktree.Discover(h.Dir)
 	if err == nil || !errors.Is(err, worktree.ErrNotRepository) {
 		return repository, false, err
@@ -144,7 +129,7 @@ func repositoryForStart(ctx context.Context, h *home.Home, o *StartOptions, agen
 	if err != nil {
 		return repository, false, err
 	}
-	o.Name, err = sessionName(ctx, h, worktree.Repository{Path: dir, CommonDir: filepath.Join(dir, ".git")}, o.Name, agents)
+	o.Name, err = draft.Name(ctx, h, worktree.Repository{Path: dir, CommonDir: filepath.Join(dir, ".git")}, o.Name, agents)
 	if err != nil {
 		return repository, false, err
 	}
@@ -176,15 +161,46 @@ func begin(ctx context.Context, h *home.Home, s *session.Session, prompt string)
 	return nil
 }
 
-// describeStart lists what start would do.
-func describeStart(s *session.Session, plans []worktree.Plan) []string {
-	steps := []string{fmt.Sprintf("record session %s for %s", s.Name, s.RepoPath)}
-	for i, plan := range plans {
-		if plan.CreateBranch {
-			steps = append(steps, fmt.Sprintf("create branch %s at %.12s", plan.Branch, plan.Base))
-		}
-		steps = append(steps, fmt.Sprintf("check out %s in %s", plan.Branch, plan.Path))
-		steps = append(steps, fmt.Sprintf("run %s in a pane of tmux session paw-%s", s.Worktrees[i].CLI, s.Name))
+// StartOptions is what the user asked of paw start.
+type StartOptions struct {
+	CLIs     []string // items "[AGENT=]CLI"
+	Branches []string
+	Name     string // "" picks one from the repository's directory name
+	Base     string // "" is HEAD
+	Prompt   string
+	Preset   string
+	DryRun   bool
+}
+
+// applyPreset fills in what the options leave open from the preset they name.
+func applyPreset(o StartOptions, presets map[string]config.Preset) (StartOptions, error) {
+	if o.Preset == "" {
+		return o, nil
 	}
-	return steps
+	preset, ok := presets[o.Preset]
+	if !ok {
+		names := make([]string, 0, len(presets))
+		for name := range presets {
+			names = append(names, name)
+		}
+		return o, fault.New(fault.Usage, "preset %s: not in the configuration (%s)", o.Preset, listOr(names, "there is none")).Hint("paw config")
+	}
+	if len(o.CLIs) == 0 {
+		o.CLIs = preset.CLI
+	}
+	if len(o.Branches) == 0 {
+		o.Branches = preset.Branches
+	}
+	if o.Base == "" {
+		o.Base = preset.Base
+	}
+	return o, nil
+}
+
+// listOr joins names, or says what is there instead.
+func listOr(names []string, none string) string {
+	if len(names) == 0 {
+		return none
+	}
+	return strings.Join(names, ", ")
 }

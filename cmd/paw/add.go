@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/draft"
 	"paw/orchestrator/home"
 	"paw/session"
 )
@@ -43,7 +44,7 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 			if from != "" && o.Base != "" {
 				return usagef(cmd, "--from and --base exclude each other")
 			}
-			started, err := orchestrator.Add(cmd.Context(), h, s, orchestrator.AddOptions{
+			started, err := orchestrator.Add(cmd.Context(), h, s, draft.Options{
 				CLIs: o.CLIs, Branches: o.Branches, Base: o.Base, From: from, Prompt: o.Prompt, Force: force, DryRun: o.DryRun,
 			})
 			if err != nil {

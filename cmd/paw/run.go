@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"paw/orchestrator"
+	"paw/orchestrator/draft"
 	"paw/orchestrator/home"
 	"paw/session"
 	"paw/session/turn"
@@ -76,7 +77,7 @@ func (a *app) runTurn(cmd *cobra.Command, args []string, o runOptions) error {
 	if len(args) > 0 {
 		run.Agent = agent
 	} else {
-		run.New = &orchestrator.AddOptions{CLIs: o.CLIs, Base: o.Base}
+		run.New = &draft.Options{CLIs: o.CLIs, Base: o.Base}
 		if o.branch != "" {
 			run.New.Branches = []string{o.branch}
 		}

@@ -1,4 +1,4 @@
-package orchestrator
+package draft
 
 import (
 	"context"
@@ -16,15 +16,15 @@ import (
 	"paw/worktree"
 )
 
-// newSession makes the record and the worktree plans of a new session, and refuses
+// Session makes the record and the worktree plans of a new session, and refuses
 // what cannot work.
-func newSession(ctx context.Context, h *home.Home, repository worktree.Repository, asked, from string, agents []plannedAgent) (*session.Session, []worktree.Plan, error) {
+func Session(ctx context.Context, h *home.Home, repository worktree.Repository, asked, from string, agents []Agent) (*session.Session, []worktree.Plan, error) {
 	m := h.Manager(repository)
 	base, err := baseCommit(ctx, m, from)
 	if err != nil {
 		return nil, nil, err
 	}
-	name, err := sessionName(ctx, h, repository, asked, agents)
+	name, err := Name(ctx, h, repository, asked, agents)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -43,7 +43,7 @@ func newSession(ctx context.Context, h *home.Home, repository worktree.Repositor
 	}
 	plans := home.PlansOf(s, s.Worktrees)
 	if err := m.Check(ctx, plans); err != nil {
-		if now, nameErr := sessionName(ctx, h, repository, asked, agents); nameErr == nil && now != name {
+		if now, nameErr := Name(ctx, h, repository, asked, agents); nameErr == nil && now != name {
 			return nil, nil, fmt.Errorf("%w: %w", turns.ErrNameTaken, err) // somebody took it since it was chosen
 		}
 		return nil, nil, home.Conflict(err)
@@ -52,7 +52,7 @@ func newSession(ctx context.Context, h *home.Home, repository worktree.Repositor
 }
 
 // addAgents writes the planned agents into the record as "creating".
-func addAgents(ctx context.Context, h *home.Home, s *session.Session, m worktree.Manager, agents []plannedAgent, base string) error {
+func addAgents(ctx context.Context, h *home.Home, s *session.Session, m worktree.Manager, agents []Agent, base string) error {
 	agents = slices.Clone(agents) // their branches are those of this session alone
 	named := make([]string, 0, len(agents))
 	for i, a := range agents {
@@ -73,9 +73,9 @@ func addAgents(ctx context.Context, h *home.Home, s *session.Session, m worktree
 		if err != nil {
 			return fault.New(fault.Usage, "%w", err)
 		}
-		cli, _ := h.CLIs.Get(a.cli)
+		cli, _ := h.CLIs.Get(a.CLI)
 		w := session.Worktree{
-			Agent: a.name, CLI: a.cli, Branch: a.branch, WorktreePath: path, TurnSession: s.Name + "_" + a.name,
+			Agent: a.name, CLI: a.CLI, Branch: a.branch, WorktreePath: path, TurnSession: s.Name + "_" + a.name,
 			Phase: session.PhaseCreating, BaseCommit: base, CreatedAt: h.Now().UTC(), Environment: h.RememberedEnvironment(cli),
 		}
 		if oid, ok := existing[a.branch]; ok {

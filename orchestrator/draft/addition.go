@@ -1,4 +1,4 @@
-package orchestrator
+package draft
 
 import (
 	"paw/session"
@@ -7,8 +7,8 @@ import (
 	"paw/worktree"
 )
 
-// AddOptions is what the user asked of paw add.
-type AddOptions struct {
+// Options is what the user asked of paw add.
+type Options struct {
 	CLIs     []string
 	Branches []string
 	Base     string
@@ -16,30 +16,30 @@ type AddOptions struct {
 	Prompt   string
 	Force    bool // also from the commit alone of a turn that has no snapshot
 	DryRun   bool
-	origin   *origin // what a child starts from, nil for an agent that nobody spawned
+	Origin   *Origin // what a child starts from, nil for an agent that nobody spawned
 }
 
-// addition is agents that are about to be added to a session.
-type addition struct {
-	repository worktree.Repository
-	m          worktree.Manager
-	draft      session.Session // the session with the new agents alone
-	plans      []worktree.Plan
-	notes      map[string][]string // by agent
+// Addition is agents that are about to be added to a session.
+type Addition struct {
+	Repository worktree.Repository
+	Manager    worktree.Manager
+	Draft      session.Session // the session with the new agents alone
+	Plans      []worktree.Plan
+	Notes      map[string][]string // by agent
 	prompts    map[string]string   // first prompts by agent, of those that do not get the user's alone
-	steps      []string            // what else a user wants to know beforehand
+	Steps      []string            // what else a user wants to know beforehand
 }
 
-// promptFor is the first prompt of an agent, prompt being that of the user.
-func (a *addition) promptFor(agentName, prompt string) string {
+// PromptFor is the first prompt of an agent, prompt being that of the user.
+func (a *Addition) PromptFor(agentName, prompt string) string {
 	if own, ok := a.prompts[agentName]; ok {
 		return own
 	}
 	return prompt
 }
 
-// origin is the end of a turn that new agents start from.
-type origin struct {
+// Origin is the end of a turn that new agents start from.
+type Origin struct {
 	session.Origin
 	source *session.Worktree
 	commit string

@@ -1,4 +1,4 @@
-package orchestrator
+package draft
 
 import (
 	"cmp"
@@ -19,7 +19,7 @@ import (
 
 // originOf reads "AGENT[@N]": the end of turn N of an agent of the session, its
 // base for 0. Without N it is the last finished turn.
-func originOf(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, o AddOptions) (*origin, error) {
+func originOf(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, o Options) (*Origin, error) {
 	text := o.From
 	name, number, numbered := strings.Cut(text, "@")
 	w, err := home.AgentNamed(s, name)
@@ -30,7 +30,7 @@ func originOf(ctx context.Context, h *home.Home, m worktree.Manager, s *session.
 	if err != nil {
 		return nil, err
 	}
-	from := &origin{Origin: session.Origin{Agent: name}, source: w}
+	from := &Origin{Origin: session.Origin{Agent: name}, source: w}
 	if numbered {
 		if from.Turn, err = strconv.Atoi(number); err != nil || from.Turn < 0 {
 			return nil, fault.New(fault.Usage, "--from %s: %q is not the number of a turn", text, number).Hint("paw turns %s %s", s.Name, name)
@@ -59,7 +59,7 @@ func lastFinished(list turns.Sequence) int {
 
 // fillOrigin finds commit, uncommitted work and conversation of a turn from 1 on.
 // The tag alone is enough: logs and snapshots may be gone.
-func fillOrigin(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, from *origin, list turns.Sequence, byForce turns.Forced) error {
+func fillOrigin(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, from *Origin, list turns.Sequence, byForce turns.Forced) error {
 	turnSession := from.source.TurnSession
 	one, err := turns.Numbered(s, list, strconv.Itoa(from.Turn))
 	tagged, tagErr := m.Head(ctx, turn.TagRef(turnSession, from.Turn))
@@ -110,25 +110,25 @@ func fillOrigin(ctx context.Context, h *home.Home, m worktree.Manager, s *sessio
 }
 
 // startFrom writes into the drafts of new agents where they start from.
-func startFrom(ctx context.Context, h *home.Home, s *session.Session, a *addition, from *origin, prompt string) error {
-	for i := range a.draft.Worktrees {
-		w := &a.draft.Worktrees[i]
+func startFrom(ctx context.Context, h *home.Home, s *session.Session, a *Addition, from *Origin, prompt string) error {
+	for i := range a.Draft.Worktrees {
+		w := &a.Draft.Worktrees[i]
 		if !w.BranchCreated {
 			return fault.New(fault.Usage, "branch %s: exists already, and %s makes a new one", w.Branch, from.makes())
 		}
 		own := from.Origin
-		a.notes[w.Agent] = append(a.notes[w.Agent], from.notes...)
+		a.Notes[w.Agent] = append(a.Notes[w.Agent], from.notes...)
 		switch {
 		case from.current || from.Turn == 0:
 		case from.Conversation == "" || !canFork(ctx, h, s, w, from, prompt):
 			own.Conversation = ""
 			handOver(ctx, h, s, a, w, from, prompt)
 		default:
-			a.steps = append(a.steps, fmt.Sprintf("begin %s with a copy of the conversation of %s", w.Agent, from.Agent))
+			a.Steps = append(a.Steps, fmt.Sprintf("begin %s with a copy of the conversation of %s", w.Agent, from.Agent))
 			// Where the CLI keeps the conversation is recorded with the source.
 			w.Environment = maps.Clone(from.source.Environment)
 			if !from.last {
-				a.notes[w.Agent] = append(a.notes[w.Agent], fmt.Sprintf("its conversation is a copy of all that %s said until now, turns after %d included", from.Agent, from.Turn))
+				a.Notes[w.Agent] = append(a.Notes[w.Agent], fmt.Sprintf("its conversation is a copy of all that %s said until now, turns after %d included", from.Agent, from.Turn))
 			}
 		}
 		w.From = &own
@@ -138,7 +138,7 @@ func startFrom(ctx context.Context, h *home.Home, s *session.Session, a *additio
 
 // canFork reports whether the CLI of a new agent can go on with a copy of the
 // origin's conversation.
-func canFork(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, from *origin, prompt string) bool {
+func canFork(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, from *Origin, prompt string) bool {
 	cli, executable, err := h.CLIOf(from.source)
 	if err != nil || w.CLI != from.source.CLI {
 		return false
@@ -154,9 +154,46 @@ func canFork(ctx context.Context, h *home.Home, s *session.Session, w *session.W
 }
 
 // makes is what asked for agents that start from this origin.
-func (o *origin) makes() string {
+func (o *Origin) makes() string {
 	if o.current {
 		return "paw spawn"
 	}
 	return "--from"
+}
+
+// OriginNow is what an agent's worktree is like now, as the origin of a child.
+// The snapshot has no ref yet: a refused spawn leaves nothing.
+func OriginNow(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) (*Origin, error) {
+	repository, err := h.RepositoryOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	m := h.Manager(repository)
+	from := &Origin{Origin: session.Origin{Agent: w.Agent}, source: w, current: true}
+	if last, err := h.TurnDir(s.Name, w.Agent).Last(); err == nil && last != nil {
+		from.Turn = last.Number
+	}
+	for try := 0; ; try++ {
+		if from.commit, err = m.WorktreeHead(ctx, w.WorktreePath); err != nil {
+			return nil, err
+		}
+		shot, err := m.Snapshot(ctx, w.WorktreePath, "", "paw: "+w.Agent+" when it started another agent")
+		if err != nil {
+			return nil, err
+		}
+		head, err := m.WorktreeHead(ctx, w.WorktreePath)
+		if err != nil {
+			return nil, err
+		}
+		if head != from.commit && try < 3 {
+			continue // somebody committed meanwhile
+		}
+		if shot.Commit != head {
+			from.Snapshot = shot.Commit
+		}
+		for _, path := range shot.NotSaved {
+			from.notes = append(from.notes, path+" is not in its worktree: git cannot save it")
+		}
+		return from, nil
+	}
 }

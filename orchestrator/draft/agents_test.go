@@ -1,4 +1,4 @@
-package orchestrator
+package draft
 
 import (
 	"strings"
@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"paw/config"
 	"paw/orchestrator/agent"
 )
 
@@ -48,7 +47,7 @@ func TestPlanAgents(t *testing.T) {
 			for _, name := range c.taken {
 				taken[name] = true
 			}
-			agents, err := planAgents(c.items, c.branches, set, taken)
+			agents, err := Agents(c.items, c.branches, set, taken)
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) {
 					t.Fatalf("error %v, want one with %q", err, c.err)
@@ -60,26 +59,11 @@ func TestPlanAgents(t *testing.T) {
 			}
 			var got []string
 			for _, a := range agents {
-				got = append(got, a.name+":"+a.cli+":"+a.branch)
+				got = append(got, a.name+":"+a.CLI+":"+a.branch)
 			}
 			if diff := cmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
 				t.Error(diff)
 			}
 		})
-	}
-}
-
-func TestApplyPreset(t *testing.T) {
-	presets := map[string]config.Preset{"pair": {CLI: []string{"claude", "codex"}, Base: "main"}}
-	o, err := applyPreset(StartOptions{Preset: "pair"}, presets)
-	if err != nil || strings.Join(o.CLIs, ",") != "claude,codex" || o.Base != "main" {
-		t.Errorf("preset gives %+v, %v", o, err)
-	}
-	o, err = applyPreset(StartOptions{Preset: "pair", CLIs: []string{"gemini"}, Base: "dev"}, presets)
-	if err != nil || strings.Join(o.CLIs, ",") != "gemini" || o.Base != "dev" {
-		t.Errorf("options do not win over the preset: %+v, %v", o, err)
-	}
-	if _, err := applyPreset(StartOptions{Preset: "nosuch"}, presets); err == nil || !strings.Contains(err.Error(), "pair") {
-		t.Errorf("unknown preset: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package orchestrator
+package draft
 
 import (
 	"context"
@@ -19,9 +19,9 @@ import (
 // mostNames is how many names paw tries of its own accord. The number has to fit into cut.
 const mostNames = 999
 
-// sessionName is the name asked for, or the first free one made from the
+// Name is the name asked for, or the first free one made from the
 // repository's directory name.
-func sessionName(ctx context.Context, h *home.Home, repository worktree.Repository, asked string, agents []plannedAgent) (string, error) {
+func Name(ctx context.Context, h *home.Home, repository worktree.Repository, asked string, agents []Agent) (string, error) {
 	foreign, err := foreignTmuxSessions(ctx, h)
 	if err != nil {
 		return "", err
@@ -79,7 +79,7 @@ func freeName(stem string, from int, free func(name string) bool) string {
 }
 
 // orName adds the hint of a name that would do, "" for none, to why another one does not.
-func orName(taken *fault.Error, name string, agents []plannedAgent) *fault.Error {
+func orName(taken *fault.Error, name string, agents []Agent) *fault.Error {
 	if name == "" {
 		return taken
 	}
@@ -87,7 +87,7 @@ func orName(taken *fault.Error, name string, agents []plannedAgent) *fault.Error
 }
 
 // anyBranch reports whether the automatic branch of one of the agents exists.
-func anyBranch(refs map[string]string, name string, agents []plannedAgent) bool {
+func anyBranch(refs map[string]string, name string, agents []Agent) bool {
 	for _, a := range agents {
 		if a.branch == "" && refs["refs/heads/"+home.AutomaticBranch(name, a.name)] != "" {
 			return true
@@ -97,7 +97,7 @@ func anyBranch(refs map[string]string, name string, agents []plannedAgent) bool 
 }
 
 // keptTurns is the refusal of a name under which there are turns.
-func keptTurns(space turns.Space, name string, agents []plannedAgent) *fault.Error {
+func keptTurns(space turns.Space, name string, agents []Agent) *fault.Error {
 	earlier := space.Of(name)
 	names := earlier.InRepository()
 	for _, a := range agents {
@@ -117,27 +117,27 @@ func keptTurns(space turns.Space, name string, agents []plannedAgent) *fault.Err
 }
 
 // clisOf is what --cli takes to start the same CLIs under names of their own.
-func clisOf(agents []plannedAgent) string {
+func clisOf(agents []Agent) string {
 	clis := make([]string, len(agents))
 	for i, a := range agents {
-		clis[i] = a.cli
+		clis[i] = a.CLI
 	}
 	return strings.Join(clis, ",")
 }
 
 // itemsOf is what --cli takes to name these agents.
-func itemsOf(agents []plannedAgent) string {
+func itemsOf(agents []Agent) string {
 	items := make([]string, len(agents))
 	for i, a := range agents {
-		if items[i] = a.name + "=" + a.cli; a.name == a.cli {
-			items[i] = a.cli
+		if items[i] = a.name + "=" + a.CLI; a.name == a.CLI {
+			items[i] = a.CLI
 		}
 	}
 	return strings.Join(items, ",")
 }
 
 // anyIn reports whether one of the agents would get a turn session that is taken.
-func anyIn(taken map[string]bool, name string, agents []plannedAgent) bool {
+func anyIn(taken map[string]bool, name string, agents []Agent) bool {
 	for _, a := range agents {
 		if taken[name+"_"+a.name] {
 			return true
@@ -147,7 +147,7 @@ func anyIn(taken map[string]bool, name string, agents []plannedAgent) bool {
 }
 
 // stemFor is the repository's directory name, cut.
-func stemFor(repository worktree.Repository, agents []plannedAgent) string {
+func stemFor(repository worktree.Repository, agents []Agent) string {
 	dir := repository.Path
 	if dir == "" {
 		dir = strings.TrimSuffix(strings.TrimSuffix(repository.CommonDir, "/.git"), ".git")
@@ -157,7 +157,7 @@ func stemFor(repository worktree.Repository, agents []plannedAgent) string {
 
 // cut shortens the name of a session, so that a number and the longest agent
 // name still fit behind it.
-func cut(stem string, agents []plannedAgent) string {
+func cut(stem string, agents []Agent) string {
 	longest := 0
 	for _, a := range agents {
 		longest = max(longest, len(a.name))
@@ -171,7 +171,7 @@ func cut(stem string, agents []plannedAgent) string {
 // nameTaken says why a session name cannot be used, nil when it is free, and
 // whether it is this repository that has it. A corrupt record holds no name that
 // the user asked for: begin moves it aside.
-func nameTaken(h *home.Home, name string, asked bool, repository worktree.Repository, foreign map[string]bool, agents []plannedAgent) (taken *fault.Error, same bool) {
+func nameTaken(h *home.Home, name string, asked bool, repository worktree.Repository, foreign map[string]bool, agents []Agent) (taken *fault.Error, same bool) {
 	s, err := h.Store.Load(name)
 	var corrupt *session.CorruptError
 	if asked && errors.As(err, &corrupt) {

@@ -1,4 +1,4 @@
-package orchestrator
+package draft
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package orchestrator
+package draft
 
 import (
 	"context"
@@ -17,20 +17,20 @@ import (
 // handOver makes the first prompt of a new agent a brief of the conversation that
 // it starts from, which its CLI cannot go on with itself. Where that conversation
 // cannot be read the agent begins a fresh one, and the note says why.
-func handOver(ctx context.Context, h *home.Home, s *session.Session, a *addition, w *session.Worktree, from *origin, prompt string) {
+func handOver(ctx context.Context, h *home.Home, s *session.Session, a *Addition, w *session.Worktree, from *Origin, prompt string) {
 	messages, err := messagesUntil(ctx, h, s, from)
 	if err == nil && len(messages) == 0 {
 		err = errors.New("nothing was said in that of " + from.Agent)
 	}
 	if err != nil {
-		a.notes[w.Agent] = append(a.notes[w.Agent], "it begins a fresh conversation: "+err.Error())
+		a.Notes[w.Agent] = append(a.Notes[w.Agent], "it begins a fresh conversation: "+err.Error())
 		return
 	}
 	said := from.turnsOf(from.talk)
 	text, told := brief.Build(brief.Brief{
 		Agent: from.Agent, CLI: from.source.CLI, Branch: from.source.Branch, Turn: from.Turn,
 		Messages: messages, Ends: badEnds(messages, said), Elsewhere: talk.TurnsElsewhere(from.turns, from.talk),
-		State: brief.State{Turns: from.turns, Work: workOf(ctx, a.m, from)},
+		State: brief.State{Turns: from.turns, Work: workOf(ctx, a.Manager, from)},
 		Paths: brief.Relocate(from.source.WorktreePath, w.WorktreePath, h.Getenv("HOME")), Prompt: prompt, Limit: h.Config.Agents.BriefKiB << 10,
 	})
 	count := brief.CountedMessages(told)
@@ -39,13 +39,13 @@ func handOver(ctx context.Context, h *home.Home, s *session.Session, a *addition
 	}
 	handed := fmt.Sprintf("%s of %s in a brief of %d KiB", count, from.Agent, (len(text)-len(prompt)+1023)>>10)
 	a.prompts[w.Agent] = text
-	a.notes[w.Agent] = append(a.notes[w.Agent], "handed over "+handed)
-	a.steps = append(a.steps, fmt.Sprintf("hand over to %s: %s", w.Agent, handed))
+	a.Notes[w.Agent] = append(a.Notes[w.Agent], "handed over "+handed)
+	a.Steps = append(a.Steps, fmt.Sprintf("hand over to %s: %s", w.Agent, handed))
 }
 
 // messagesUntil are the messages of the conversation that an origin is in, up to
 // the end of its turn. They are read once.
-func messagesUntil(ctx context.Context, h *home.Home, s *session.Session, from *origin) ([]history.Message, error) {
+func messagesUntil(ctx context.Context, h *home.Home, s *session.Session, from *Origin) ([]history.Message, error) {
 	if from.messages != nil || from.unread != nil {
 		return from.messages, from.unread
 	}
@@ -67,7 +67,7 @@ func messagesUntil(ctx context.Context, h *home.Home, s *session.Session, from *
 }
 
 // turnsOf are the turns until the origin's that were in a conversation, those of which it is not known included.
-func (o *origin) turnsOf(conversation string) []turn.Record {
+func (o *Origin) turnsOf(conversation string) []turn.Record {
 	said, _ := talk.TurnsIn(o.turns, conversation, o.Turn)
 	return said
 }
@@ -85,7 +85,7 @@ func badEnds(messages []history.Message, said []turn.Record) map[int]string {
 }
 
 // workOf is what an agent had done by the end of the turn, nil where git cannot say.
-func workOf(ctx context.Context, m worktree.Manager, from *origin) *worktree.Work {
+func workOf(ctx context.Context, m worktree.Manager, from *Origin) *worktree.Work {
 	work, err := m.Work(ctx, from.source.BaseCommit, from.commit, from.Snapshot, brief.MostListed)
 	if err != nil {
 		return nil

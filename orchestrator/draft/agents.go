@@ -1,61 +1,26 @@
-package orchestrator
+package draft
 
 import (
 	"fmt"
 	"strings"
 
-	"paw/config"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/orchestrator/launch"
 	"paw/session"
 )
 
-// StartOptions is what the user asked of paw start.
-type StartOptions struct {
-	CLIs     []string // items "[AGENT=]CLI"
-	Branches []string
-	Name     string // "" picks one from the repository's directory name
-	Base     string // "" is HEAD
-	Prompt   string
-	Preset   string
-	DryRun   bool
-}
-
-// plannedAgent is one agent as the options ask for it; branch "" means paw's own.
-type plannedAgent struct {
+// Agent is one agent as the options ask for it; branch "" means paw's own.
+type Agent struct {
 	name   string
-	cli    string
+	CLI    string
 	branch string
 }
 
-// applyPreset fills in what the options leave open from the preset they name.
-func applyPreset(o StartOptions, presets map[string]config.Preset) (StartOptions, error) {
-	if o.Preset == "" {
-		return o, nil
-	}
-	preset, ok := presets[o.Preset]
-	if !ok {
-		names := make([]string, 0, len(presets))
-		for name := range presets {
-			names = append(names, name)
-		}
-		return o, fault.New(fault.Usage, "preset %s: not in the configuration (%s)", o.Preset, listOr(names, "there is none")).Hint("paw config")
-	}
-	if len(o.CLIs) == 0 {
-		o.CLIs = preset.CLI
-	}
-	if len(o.Branches) == 0 {
-		o.Branches = preset.Branches
-	}
-	if o.Base == "" {
-		o.Base = preset.Base
-	}
-	return o, nil
-}
-
-// planAgents turns the items of --cli and --branches into agents: one branch
+// Agents turns the items of --cli and --branches into agents: one branch
 // each, every agent with a name of its own. taken holds names in use already.
-func planAgents(items, branches []string, set agent.Set, taken map[string]bool) ([]plannedAgent, error) {
+func Agents(items, branches []string, set agent.Set, taken map[string]bool) ([]Agent, error) {
 	agents, err := parseItems(items, set)
 	if err != nil {
 		return nil, err
@@ -63,10 +28,10 @@ func planAgents(items, branches []string, set agent.Set, taken map[string]bool) 
 	switch {
 	case len(branches) == 0:
 	case len(agents) == 1 && agents[0].name == "":
-		cli := agents[0].cli
+		cli := agents[0].CLI
 		agents = agents[:0]
 		for _, branch := range branches {
-			agents = append(agents, plannedAgent{cli: cli, branch: branch})
+			agents = append(agents, Agent{CLI: cli, branch: branch})
 		}
 	case len(agents) == len(branches):
 		for i := range agents {
@@ -92,7 +57,7 @@ func planAgents(items, branches []string, set agent.Set, taken map[string]bool) 
 		if agents[i].name != "" {
 			continue
 		}
-		name := agents[i].cli
+		name := agents[i].CLI
 		if agents[i].branch != "" {
 			if fromBranch := session.NameFrom(agents[i].branch); fromBranch != "" {
 				name = fromBranch
@@ -105,8 +70,8 @@ func planAgents(items, branches []string, set agent.Set, taken map[string]bool) 
 }
 
 // parseItems reads "[AGENT=]CLI" items; every CLI must be known.
-func parseItems(items []string, set agent.Set) ([]plannedAgent, error) {
-	var agents []plannedAgent
+func parseItems(items []string, set agent.Set) ([]Agent, error) {
+	var agents []Agent
 	for _, item := range items {
 		name, cli, named := strings.Cut(strings.TrimSpace(item), "=")
 		if !named {
@@ -127,7 +92,7 @@ func parseItems(items []string, set agent.Set) ([]plannedAgent, error) {
 			}
 			return nil, e.Hint("paw clis")
 		}
-		agents = append(agents, plannedAgent{name: name, cli: cli})
+		agents = append(agents, Agent{name: name, CLI: cli})
 	}
 	if len(agents) == 0 {
 		return nil, fault.New(fault.Usage, "--cli: no CLI named").Hint("paw clis")
@@ -147,10 +112,20 @@ func firstFree(name string, used map[string]bool) string {
 	}
 }
 
-// listOr joins names, or says what is there instead.
-func listOr(names []string, none string) string {
-	if len(names) == 0 {
-		return none
+// RequireCLIs refuses CLIs that are not installed and prompts they cannot take.
+func RequireCLIs(h *home.Home, agents []Agent, prompt string) error {
+	for _, a := range agents {
+		cli, _ := h.CLIs.Get(a.CLI)
+		executable, err := h.Program(cli)
+		if err != nil {
+			return err
+		}
+		if prompt == "" {
+			continue
+		}
+		if _, err := cli.Launch(h.DraftSpec(cli, executable, prompt)); err != nil && !launch.CanOnlyBeSent(err) {
+			return fault.New(fault.Usage, "%w", err)
+		}
 	}
-	return strings.Join(names, ", ")
+	return nil
 }

@@ -1,0 +1,132 @@
+package draft
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/orchestrator/launch"
+	"paw/orchestrator/turns"
+	"paw/session"
+)
+
+// AmongOthers records agents while other paw processes may add some as well: a
+// plan that failed because they took its names is made again, from the record as
+// it is then.
+func AmongOthers(ctx context.Context, h *home.Home, s *session.Session, try func(*session.Session) (*session.Session, *Addition, error)) (*session.Session, *Addition, error) {
+	for {
+		rec, a, err := try(s)
+		if err == nil {
+			return rec, a, nil
+		}
+		now, loadErr := h.Load(s.Name)
+		if loadErr != nil || slices.Equal(home.AgentNames(s), home.AgentNames(now)) || ctx.Err() != nil {
+			return nil, nil, err
+		}
+		var e *fault.Error
+		if errors.As(err, &e) && e.Kind == fault.Refused {
+			return nil, nil, err
+		}
+		s = now
+	}
+}
+
+// NewAddition decides on names, branches and places of new agents and refuses
+// what cannot work; check refuses what the caller cannot use. Nothing is written.
+func NewAddition(ctx context.Context, h *home.Home, s *session.Session, o Options, check func([]Agent) error) (*Addition, error) {
+	repository, err := h.RepositoryOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	space, err := turns.SpaceOf(ctx, h, repository)
+	if err != nil {
+		return nil, err
+	}
+	taken := space.Agents(s.Name)
+	for _, w := range s.Worktrees {
+		taken[w.Agent] = true
+	}
+	agents, err := Agents(o.CLIs, o.Branches, h.CLIs, taken)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(agents); err != nil {
+		return nil, err
+	}
+	a := &Addition{Repository: repository, Draft: *s, Notes: map[string][]string{}, prompts: map[string]string{}}
+	a.Manager, a.Draft.Worktrees = h.Manager(a.Repository), nil
+	from := o.Origin
+	if o.From != "" {
+		if from, err = originOf(ctx, h, a.Manager, s, o); err != nil {
+			return nil, err
+		}
+	}
+	if from != nil {
+		o.Base = from.commit
+	}
+	base, err := baseCommit(ctx, a.Manager, o.Base)
+	if err != nil {
+		return nil, err
+	}
+	if err := addAgents(ctx, h, &a.Draft, a.Manager, agents, base); err != nil {
+		return nil, err
+	}
+	if from != nil {
+		if err := startFrom(ctx, h, s, a, from, o.Prompt); err != nil {
+			return nil, err
+		}
+	} else if err := a.takeBack(ctx); err != nil {
+		return nil, err
+	}
+	a.Plans = home.PlansOf(s, a.Draft.Worktrees)
+	return a, home.Conflict(a.Manager.Check(ctx, a.Plans))
+}
+
+// takeBack lets new agents work in the worktrees of their branches that agents
+// before them have left (paw remove --keep-worktree).
+func (a *Addition) takeBack(ctx context.Context) error {
+	released, err := a.Manager.Released(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range a.Draft.Worktrees {
+		w := &a.Draft.Worktrees[i]
+		if path := released[w.Branch]; path != "" {
+			w.WorktreePath, w.TakenBack = path, true
+			a.Notes[w.Agent] = append(a.Notes[w.Agent], "works on in "+path)
+		}
+	}
+	return nil
+}
+
+// Record writes the intent: the agents that are about to be made, and
+// their first prompt. check, which may be nil, looks at the record and has the
+// last word before them.
+func Record(ctx context.Context, h *home.Home, s *session.Session, a *Addition, prompt string, check func(*session.Session) error) (*session.Session, error) {
+	rec, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
+		for _, w := range a.Draft.Worktrees {
+			if rec.Worktree(w.Agent) != nil {
+				return fault.New(fault.Usage, "agent %s: the name is taken", w.Agent)
+			}
+		}
+		if check != nil {
+			if err := check(rec); err != nil {
+				return err
+			}
+		}
+		rec.Worktrees = append(rec.Worktrees, a.Draft.Worktrees...)
+		for _, w := range a.Draft.Worktrees {
+			if err := launch.KeepPrompt(h, rec, w, a.PromptFor(w.Agent, prompt)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, h.RecordError(s.Name, err)
+	}
+	h.Step("add.recorded")
+	return rec, nil
+}
