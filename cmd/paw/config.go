@@ -64,7 +64,7 @@ now: a changed text has to be trusted again.`, exitUsage),
 			text, question := trustQuestion(h.Config.Untrusted)
 			fmt.Fprint(a.stdout, text)
 			if !yes {
-				if err := a.confirm(question, "paw config trust --yes"); err != nil {
+				if err := a.confirm(cmd.Context(), question, "paw config trust --yes"); err != nil {
 					return err
 				}
 			}

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"context"
 	"fmt"
 	"sort"
 	"strings"
@@ -53,7 +53,7 @@ go too, except for rescued work; that goes only with --tags --force.`, exitUsage
 				return err
 			}
 			if !yes && !o.DryRun {
-				if err := a.confirm(fmt.Sprintf("purge session %s with %s?", s.Name, countOf(len(s.Worktrees), "agent")), "paw purge "+s.Name+" --yes"); err != nil {
+				if err := a.confirm(cmd.Context(), fmt.Sprintf("purge session %s with %s?", s.Name, countOf(len(s.Worktrees), "agent")), "paw purge "+s.Name+" --yes"); err != nil {
 					return err
 				}
 			}
@@ -76,7 +76,7 @@ go too, except for rescued work; that goes only with --tags --force.`, exitUsage
 // purgeTurns deletes what a session without a record has left.
 func (a *app) purgeTurns(cmd *cobra.Command, h *home.Home, name string, yes, force bool) error {
 	if !yes {
-		if err := a.confirm("delete the turn tags, hidden refs and turn logs of "+name+"?", "paw purge "+name+" --tags --yes"); err != nil {
+		if err := a.confirm(cmd.Context(), "delete the turn tags, hidden refs and turn logs of "+name+"?", "paw purge "+name+" --tags --yes"); err != nil {
 			return err
 		}
 	}
@@ -127,14 +127,16 @@ func (a *app) printPurged(purged *orchestrator.Purged, dryRun bool) {
 }
 
 // confirm asks on a terminal; without one it says which flag to pass.
-func (a *app) confirm(question, command string) error {
+func (a *app) confirm(ctx context.Context, question, command string) error {
 	if !a.interactive() {
 		return &usageError{message: question + " not asked, there is no terminal", hint: command}
 	}
-	fmt.Fprintf(a.stderr, "%s [y/N] ", question)
-	line, _ := bufio.NewReader(a.stdin).ReadString('\n')
-	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
-		return exitStatus(fault.Failed)
+	answer, err := a.ask(ctx, question+" [y/N]")
+	if err != nil {
+		return err
+	}
+	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
+		return fault.New(fault.Failed, "the answer was no, nothing was done")
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,11 +31,9 @@ beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but
 			}
 			prompt := strings.Join(args[1:], " ")
 			if len(args) == 1 {
-				data, err := io.ReadAll(a.stdin)
-				if err != nil {
+				if prompt, err = a.readPrompt(cmd.Context()); err != nil {
 					return err
 				}
-				prompt = strings.TrimSuffix(string(data), "\n")
 			}
 			sent, err := orchestrator.Send(cmd.Context(), h, s, agent, prompt, !noWait)
 			if err != nil {

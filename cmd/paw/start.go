@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -186,27 +185,29 @@ func (a *app) chooseCLIs(cmd *cobra.Command, h *home.Home) ([]string, error) {
 		}
 		fmt.Fprintf(a.stderr, "  %d  %s\n", i+1, name)
 	}
-	fmt.Fprintf(a.stderr, "Which ones, separated by commas? [%s] ", preferred)
-	line, err := bufio.NewReader(a.stdin).ReadString('\n')
+	line, err := a.ask(cmd.Context(), fmt.Sprintf("Which ones, separated by commas? [%s]", preferred))
 	if err != nil {
 		return nil, err
 	}
-	if strings.TrimSpace(line) == "" {
+	if line == "" {
 		return []string{preferred}, nil
 	}
-	return pick(line, installed), nil
+	return pick(line, installed)
 }
 
 // pick reads names and numbers of a list.
-func pick(line string, installed []string) []string {
+func pick(line string, installed []string) ([]string, error) {
 	var chosen []string
 	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' }) {
-		if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= len(installed) {
+		if n, err := strconv.Atoi(word); err == nil {
+			if n < 1 || n > len(installed) {
+				return nil, &usageError{message: fmt.Sprintf("%d: there are the numbers 1 to %d", n, len(installed)), hint: "paw start"}
+			}
 			word = installed[n-1]
 		}
 		chosen = append(chosen, word)
 	}
-	return chosen
+	return chosen, nil
 }
 
 // interactive tells whether there is a person at both ends.

@@ -60,7 +60,10 @@ into the agent's pane.`, exitUsage,
 				return err
 			}
 			o.Agents = agents
+			line := a.newWaitingLine(h.Now())
+			o.Look = func(w *family.Waited) { line.show(w, h.Now()) }
 			waited, err := family.Wait(cmd.Context(), h, s, o)
+			line.clear()
 			if waited == nil {
 				return err
 			}

@@ -39,6 +39,7 @@ type WaitOptions struct {
 	Agents  []string      // none: the caller's children or, for a user, all agents
 	Any     bool          // the first one is enough
 	Timeout time.Duration // 0 for ever
+	Look    func(*Waited) // told what there is at each look, nil for nobody
 }
 
 // Awaited is an agent that somebody waits for.
@@ -84,6 +85,9 @@ func Wait(ctx context.Context, h *home.Home, s *session.Session, o WaitOptions) 
 		waited := &Waited{Session: s.Name}
 		for i, one := range sessions {
 			waited.Agents = append(waited.Agents, awaitedOf(names[i], one))
+		}
+		if o.Look != nil {
+			o.Look(waited)
 		}
 		over := o.Timeout > 0 && h.Now().Sub(began) >= o.Timeout
 		if waited.enough(o.Any) || waited.needsUser() != nil || over {

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"paw/orchestrator/family"
+	"paw/session"
+)
+
+// waitingDelay is how long a wait is silent: what is over at once needs no line.
+const waitingDelay = time.Second
+
+// waitingLine is the line on a terminal that says for whom paw wait waits. Elsewhere it says nothing.
+type waitingLine struct {
+	a     *app
+	began time.Time
+	shown string
+	noted bool
+}
+
+func (a *app) newWaitingLine(now time.Time) *waitingLine { return &waitingLine{a: a, began: now} }
+
+// show says for whom the wait is, after a second; and once, for whom it may be long.
+func (l *waitingLine) show(w *family.Waited, now time.Time) {
+	waited := now.Sub(l.began)
+	if waited < waitingDelay {
+		return
+	}
+	if !l.noted {
+		l.noted = true
+		for _, note := range waitNotes(w) {
+			l.a.note(note)
+		}
+	}
+	if l.a.json || !isTerminal(l.a.stderr) {
+		return
+	}
+	if text := waitingText(w, waited); text != l.shown {
+		width, _ := l.a.terminalSize()
+		l.shown = text
+		fmt.Fprint(l.a.stderr, "\r"+cutTo(text, width-1)+"\x1b[K")
+	}
+}
+
+// clear takes the line away.
+func (l *waitingLine) clear() {
+	if l.shown != "" {
+		fmt.Fprint(l.a.stderr, "\r\x1b[K")
+	}
+}
+
+// waitingText is who has not finished, how many have, and for how long somebody waits.
+func waitingText(w *family.Waited, waited time.Duration) string {
+	var left []string
+	for _, a := range w.Agents {
+		if !a.Finished {
+			left = append(left, a.Agent)
+		}
+	}
+	done := len(w.Agents) - len(left)
+	return fmt.Sprintf("waiting for %s (%d of %d finished, %s)", strings.Join(left, ", "), done, len(w.Agents), waited.Truncate(time.Second))
+}
+
+// waitNotes name agents that nothing is under way for: a wait for them ends only when somebody does something.
+func waitNotes(w *family.Waited) []string {
+	var notes []string
+	for _, a := range w.Agents {
+		switch {
+		case a.Finished:
+		case a.Status.State == session.StateIdle && a.Turn == 0:
+			notes = append(notes, a.Agent+": has had no turn yet; the wait goes on until it has finished one (paw send "+a.Agent+" TEXT)")
+		case a.Status.State == session.StateUnknown && a.Status.Cause == session.CauseRuns:
+			notes = append(notes, a.Agent+": paw does not see its turns; it counts as finished when its CLI has ended")
+		}
+	}
+	return notes
+}
