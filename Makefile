@@ -48,6 +48,7 @@ fuzz:
 	go test ./config -run '^$$' -fuzz FuzzScan -fuzztime 20s -fuzzminimizetime 10x
 	go test ./session -run '^$$' -fuzz FuzzLoad -fuzztime 20s -fuzzminimizetime 10x
 	go test ./session/turn -run '^$$' -fuzz FuzzRead -fuzztime 20s -fuzzminimizetime 10x
+	go test ./session/turn -run '^$$' -fuzz FuzzParseTag -fuzztime 20s -fuzzminimizetime 10x
 	go test ./orchestrator/family -run '^$$' -fuzz FuzzOrders -fuzztime 20s -fuzzminimizetime 10x
 
 test-clis: tools build
