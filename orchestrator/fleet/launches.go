@@ -82,7 +82,7 @@ func Undelivered(h *home.Home, s *session.Session, agentName string) string {
 	return "its first prompt was never sent; it is kept in " + path
 }
 
-// AnyLaunchOpen reports whether some launch of an agent waits for its launcher.
-func AnyLaunchOpen(h *home.Home, sessionName, agentName string) bool {
+// anyLaunchOpen reports whether some launch of an agent waits for its launcher.
+func anyLaunchOpen(h *home.Home, sessionName, agentName string) bool {
 	return len(OpenLaunches(h, sessionName)[agentName]) > 0
 }

@@ -125,7 +125,7 @@ func RefuseRunning(h *home.Home, s *session.Session, f Facts, a Agent) error {
 	case Unseen:
 		// tmux is not needed here; but one that does not answer may hold a launcher
 		// that is about to take the lock.
-		if !errors.Is(f.TmuxErr, tmux.ErrNotInstalled) && AnyLaunchOpen(h, s.Name, name) {
+		if !errors.Is(f.TmuxErr, tmux.ErrNotInstalled) && anyLaunchOpen(h, s.Name, name) {
 			return fault.New(fault.Locked, "%s: may be starting; %s", name, Silence(f.TmuxErr)).Hint("paw status %s", s.Name)
 		}
 	case NotRunning, LockUnreadable:
