@@ -57,7 +57,7 @@ func TestLaunchesAreWithdrawnWhateverTheirFolderIsCalled(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !(len(fleet.OpenLaunches(h, "shop")["one"]) > 0) || (len(fleet.OpenLaunches(h, "shop")["on"]) > 0) {
+	if open := fleet.OpenLaunches(h, "shop"); len(open["one"]) == 0 || len(open["on"]) > 0 {
 		t.Error("open launches are not found")
 	}
 	if err := WithdrawLaunches(h, "shop", "one"); err != nil {
