@@ -70,7 +70,7 @@ func (b *bench) runGroups(ctx context.Context, only string) error {
 	}
 	groups = append(groups, group{"remove", largeFiles, b.measureRemove})
 	for _, files := range []int{smallFiles, middleFiles, largeFiles} {
-		limit := budget{}
+		limit := budget{} // of the end of a turn that changed a file
 		if files == smallFiles {
 			limit.multiple = 15
 		}

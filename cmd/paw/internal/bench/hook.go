@@ -32,11 +32,11 @@ func (b *bench) measureHooks(ctx context.Context, w *world, files int, limit bud
 		return err
 	}
 	for _, changed := range []bool{false, true} {
-		what := fmt.Sprintf("%d files, clean", files)
+		what, atEnd := fmt.Sprintf("%d files, clean", files), budget{}
 		if changed {
-			what, limit = fmt.Sprintf("%d files, one changed", files), budget{}
+			what, atEnd = fmt.Sprintf("%d files, one changed", files), limit
 		}
-		start, end := b.job("turn start, "+what, budget{}), b.job("turn end, "+what, limit)
+		start, end := b.job("turn start, "+what, budget{}), b.job("turn end, "+what, atEnd)
 		status := b.job("  one git status of it", budget{})
 		for range e.runs {
 			if err := a.turn(ctx, a.time, start, end, changed); err != nil {

@@ -2,8 +2,14 @@ package main
 
 import (
 	"context"
+	_ "embed"
+	"errors"
 	"fmt"
+	"os"
 )
+
+//go:embed start.sh
+var shellStart string
 
 // lives is how often a session is started, crashed, recovered, stopped and purged.
 const lives = 5
@@ -15,6 +21,7 @@ type step func(ctx context.Context, j *job, argv ...string) error
 type life struct {
 	agents                      int
 	start, recover, stop, purge *job
+	shell                       *job // a script that starts as many
 }
 
 // measureLife times start, and for eight agents also what comes after it.
@@ -22,6 +29,7 @@ func (b *bench) measureLife(ctx context.Context, w *world, n int) error {
 	l := life{agents: n}
 	if n == 8 {
 		l.start = b.job(fmt.Sprintf("start, %s", plural(n)), budget{multiple: 90})
+		l.shell = b.job("  the same in shell", budget{})
 		l.recover = b.job(fmt.Sprintf("recover after a crash, %s", plural(n)), budget{})
 		l.stop = b.job(fmt.Sprintf("stop, %s", plural(n)), budget{multiple: 20})
 		// Of each agent it looks at the worktree twice and deletes the branch, then the turns.
@@ -44,6 +52,11 @@ func (w *world) live(ctx context.Context, l life, measured step) error {
 			return w.run(ctx, nil, argv...)
 		}
 		return measured(ctx, j, argv...)
+	}
+	if l.shell != nil {
+		if err := w.startInShell(ctx, l.shell, l.agents, measured); err != nil {
+			return err
+		}
 	}
 	if err := do(l.start, w.startArgs(l.agents)...); err != nil {
 		return err
@@ -69,4 +82,24 @@ func (w *world) live(ctx context.Context, l life, measured step) error {
 		return err
 	}
 	return w.settle(ctx)
+}
+
+// startInShell starts agents as a script does, and ends them again.
+func (w *world) startInShell(ctx context.Context, j *job, n int, measured step) error {
+	err := measured(ctx, j, "sh", "-c", shellStart, "start.sh", w.repo, w.socket, fmt.Sprint(n))
+	if err := errors.Join(err, w.run(context.WithoutCancel(ctx), nil, "tmux", "-S", w.socket+".shell", "kill-server")); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(w.repo + ".shell"); err != nil {
+		return err
+	}
+	if err := w.run(ctx, nil, "git", "worktree", "prune"); err != nil {
+		return err
+	}
+	for i := range n {
+		if err := w.run(ctx, nil, "git", "branch", "-q", "-D", fmt.Sprintf("shell/a%d", i+1)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
