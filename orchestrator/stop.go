@@ -66,12 +66,7 @@ func Stop(ctx context.Context, h *home.Home, s *session.Session, o StopOptions) 
 		}
 	}
 	h.Step("stop.turns-closed")
-	_, err = savePhase(ctx, h, s.Name, func(*session.Session) []string { return targets }, func(name string) session.Phase {
-		if a := f.Agent(name); a != nil && a.Exited() {
-			return session.PhaseExited
-		}
-		return session.PhaseStopped
-	}, whole)
+	_, err = savePhase(ctx, h, s.Name, func(*session.Session) []string { return targets }, phaseAfter(f), whole)
 	if err := errors.Join(saved, err); err != nil {
 		return nil, fault.New(fault.Failed, "%s: stopped, but not recorded: %w", s.Name, err).Hint("paw stop %s", s.Name)
 	}
@@ -82,6 +77,16 @@ func Stop(ctx context.Context, h *home.Home, s *session.Session, o StopOptions) 
 		}
 	}
 	return stopped, nil
+}
+
+// phaseAfter is the phase of agents that were stopped, by how they were found.
+func phaseAfter(f fleet.Facts) func(agentName string) session.Phase {
+	return func(agentName string) session.Phase {
+		if a := f.Agent(agentName); a != nil && a.Exited() {
+			return session.PhaseExited
+		}
+		return session.PhaseStopped
+	}
 }
 
 // windowsOf are the windows of panes.
