@@ -10,25 +10,23 @@ func newDiff(a *app) *cobra.Command {
 	var o orchestrator.DiffOptions
 	var name string
 	cmd := &cobra.Command{
-		Use:   "diff AGENT [N | N..M]",
+		Use:   "diff [AGENT[@N]] [N | N..M]",
 		Short: "Show what an agent changed",
 		Long: exits(`Show what an agent changed, as a patch that git apply takes: since its base with
 uncommitted work included, or in turn N, or from the end of turn N to the end of
 turn M (0 is the base). A single turn is compared with the state at its begin, so
 what you edited between turns is not shown as the agent's.`, exitUsage, exitRefused, exitNotFound, exitMissing),
 		Example: `  paw diff claude
-  paw diff claude 2 --stat
+  paw diff claude@2 --stat
   paw diff claude 0..3 | git apply`,
-		Args:              cobra.RangeArgs(1, 2),
+		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agent, err := a.agent(cmd, name, args[0], false)
+			h, s, agent, number, err := a.agentAndTurn(cmd, name, args)
 			if err != nil {
 				return err
 			}
-			if len(args) > 1 {
-				o.Range = args[1]
-			}
+			o.Range = number
 			o.Color = a.coloured()
 			return a.paged(cmd.Context(), func() error { return orchestrator.Diff(cmd.Context(), h, s, agent, o, a.stdout) })
 		},

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -17,7 +18,7 @@ func newLog(a *app) *cobra.Command {
 	var turn int
 	var full bool
 	cmd := &cobra.Command{
-		Use:   "log [NAME] [AGENT]",
+		Use:   "log [NAME] [AGENT[@N]]",
 		Short: "Show the conversation of an agent",
 		Long: exits(`Show the conversation of an agent, read from its CLI's own record: prompts, answers,
 and the tools the CLI used with their results. It works while the agent runs, after a
@@ -31,13 +32,25 @@ where there is one agent only.`, exitUsage, exitNotFound, "12   opencode is not 
 		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agent, err := a.oneAgent(cmd, name, args)
-			if err != nil {
-				return err
-			}
 			var number *int
 			if cmd.Flags().Changed("turn") {
 				number = &turn
+			}
+			if last := len(args) - 1; last >= 0 {
+				agent, n, err := splitTurn(cmd, args[last])
+				switch {
+				case err != nil:
+					return err
+				case n != "" && number != nil:
+					return usagef(cmd, "%s: names a turn, and so does --turn", args[last])
+				case n != "":
+					turn, _ = strconv.Atoi(n)
+					number, args[last] = &turn, agent
+				}
+			}
+			h, s, agent, err := a.oneAgent(cmd, name, args)
+			if err != nil {
+				return err
 			}
 			logged, err := orchestrator.Log(cmd.Context(), h, s, agent, number)
 			if err != nil {

@@ -13,7 +13,7 @@ func newRemove(a *app) *cobra.Command {
 	var o orchestrator.RemoveOptions
 	var name string
 	cmd := &cobra.Command{
-		Use:   "remove AGENT",
+		Use:   "remove AGENT...",
 		Short: "End an agent and remove its worktree; its branch stays",
 		Long: exits(`End an agent and remove its worktree. Its branch and tags stay. It refuses during a
 turn, and as long as the worktree holds anything that git does not have: uncommitted,
@@ -24,18 +24,27 @@ unless they are copies of the main checkout's. Agents that it has started stay.`
 		Example: `  paw remove codex
   paw remove codex --keep-worktree
   paw remove codex --force`,
-		Args:              cobra.ExactArgs(1),
+		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agent, err := a.agent(cmd, name, args[0], true)
+			h, s, agents, err := a.agents(cmd, name, args, true)
 			if err != nil {
 				return err
 			}
-			removed, err := orchestrator.Remove(cmd.Context(), h, s, agent, o)
-			if err != nil {
-				return err
+			try := o
+			try.DryRun = true
+			for _, agent := range agents[1:] { // of several all are removed or none is
+				if _, err := orchestrator.Remove(cmd.Context(), h, s, agent, try); err != nil {
+					return err
+				}
 			}
-			a.printRemoved(removed, o)
+			for _, agent := range agents {
+				removed, err := orchestrator.Remove(cmd.Context(), h, s, agent, o)
+				if err != nil {
+					return err
+				}
+				a.printRemoved(removed, o)
+			}
 			return nil
 		},
 	}

@@ -13,7 +13,7 @@ func newRewind(a *app) *cobra.Command {
 	var name string
 	var undo, force bool
 	cmd := &cobra.Command{
-		Use:   "rewind AGENT N | --undo",
+		Use:   "rewind AGENT N | AGENT@N | AGENT --undo",
 		Short: "Put a worktree back to the end of a turn",
 		Long: exits(`Put an agent's worktree back to the end of turn N (0 is its base): every tracked and
 untracked file as it was then, ignored files untouched. What is there now is saved
@@ -24,18 +24,18 @@ It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agent, err := a.agent(cmd, name, args[0], false)
+			h, s, agent, number, err := a.agentAndTurn(cmd, name, args)
 			if err != nil {
 				return err
 			}
 			var rewound *orchestrator.Rewound
 			switch {
-			case undo && len(args) == 1:
+			case undo && number == "":
 				rewound, err = orchestrator.UndoRewind(cmd.Context(), h, s, agent)
-			case !undo && len(args) == 2:
-				n, convErr := strconv.Atoi(args[1])
+			case !undo && number != "":
+				n, convErr := strconv.Atoi(number)
 				if convErr != nil || n < 0 {
-					return usagef(cmd, "%s: not the number of a turn", args[1])
+					return usagef(cmd, "%s: not the number of a turn", number)
 				}
 				rewound, err = orchestrator.Rewind(cmd.Context(), h, s, agent, n, force)
 			default:

@@ -13,7 +13,7 @@ func newSend(a *app) *cobra.Command {
 	var name string
 	var noWait bool
 	cmd := &cobra.Command{
-		Use:   "send AGENT [TEXT...]",
+		Use:   "send AGENT[,AGENT...] [TEXT...]",
 		Short: "Type a prompt into an agent's pane, and confirm that it arrived",
 		Long: exits(`Type a prompt into an agent's pane and wait for the CLI's own word that it arrived.
 Without TEXT the prompt is read from standard input. It waits for a CLI that is
@@ -25,7 +25,7 @@ beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agent, err := a.agent(cmd, name, args[0], false)
+			h, s, agents, err := a.agents(cmd, name, strings.Split(args[0], ","), false)
 			if err != nil {
 				return err
 			}
@@ -35,11 +35,13 @@ beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but
 					return err
 				}
 			}
-			sent, err := orchestrator.Send(cmd.Context(), h, s, agent, prompt, !noWait)
-			if err != nil {
-				return err
+			for _, agent := range agents {
+				sent, err := orchestrator.Send(cmd.Context(), h, s, agent, prompt, !noWait)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintln(a.stdout, sent)
 			}
-			fmt.Fprintln(a.stdout, sent)
 			return nil
 		},
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -21,7 +22,7 @@ func newStatus(a *app) *cobra.Command {
 	var o orchestrator.StatusOptions
 	var dirty, watch bool
 	cmd := &cobra.Command{
-		Use:   "status [NAME]",
+		Use:   "status [NAME] [AGENT...]",
 		Short: "Show who is running and who waits for you",
 		Long: exits(`Show the sessions and agents as they are now: the record, tmux, the agents' locks
 and their turns together. It changes nothing and runs no git (--dirty does).
@@ -36,24 +37,26 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
   paw status --watch
   paw status --all
   paw status --json | jq -r '.sessions[].agents[].name'`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.completeSessions,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				o.Name = args[0]
-			}
 			h, err := a.paw()
 			if err != nil {
 				return err
 			}
+			var agents []string
+			if o.Name, agents, err = a.sessionToShow(cmd, h, args); err != nil {
+				return err
+			}
 			if watch {
 				o.Closely = true // it looks once a second: a screen more costs little
-				return a.watchStatus(cmd.Context(), h, o)
+				return a.watchStatus(cmd.Context(), h, o, agents)
 			}
 			statuses, problems, err := orchestrator.Status(cmd.Context(), h, o)
 			if err != nil {
 				return err
 			}
+			keepAgents(statuses, agents)
 			if dirty {
 				orchestrator.CountDirty(cmd.Context(), h, statuses)
 			}
@@ -66,6 +69,38 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
 	f.BoolVarP(&watch, "watch", "w", false, "keep showing it, until Ctrl-C")
 	a.addJSON(cmd)
 	return cmd
+}
+
+// sessionToShow reads [NAME] [AGENT...]. A word alone that is a session means all of it: looking does no harm.
+func (a *app) sessionToShow(cmd *cobra.Command, h *home.Home, words []string) (name string, agents []string, err error) {
+	if len(words) == 0 {
+		return "", nil, nil
+	}
+	if s, _ := h.Store.Load(words[0]); s != nil && len(words) == 1 {
+		return s.Name, nil, nil
+	}
+	s, agents, err := question{Home: h, cmd: cmd, words: words}.sessionAndAgents("")
+	if err != nil {
+		return "", nil, err
+	}
+	for _, agent := range agents {
+		if _, err := home.AgentNamed(s, agent); err != nil {
+			return "", nil, err
+		}
+	}
+	return s.Name, agents, nil
+}
+
+// keepAgents leaves in statuses only these agents; all when none is named.
+func keepAgents(statuses []fleet.SessionStatus, agents []string) {
+	if len(agents) == 0 {
+		return
+	}
+	for i := range statuses {
+		statuses[i].Agents = slices.DeleteFunc(statuses[i].Agents, func(ag fleet.AgentStatus) bool {
+			return !slices.Contains(agents, ag.Record.Agent)
+		})
+	}
 }
 
 // showStatus prints statuses as a table or as JSON.
@@ -110,7 +145,7 @@ func (a *app) allLines(h *home.Home, statuses []fleet.SessionStatus, width int) 
 
 // watchStatus shows the status again and again: in place on a terminal, as one
 // JSON object per line with --json.
-func (a *app) watchStatus(ctx context.Context, h *home.Home, o orchestrator.StatusOptions) error {
+func (a *app) watchStatus(ctx context.Context, h *home.Home, o orchestrator.StatusOptions, agents []string) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	ticker := time.NewTicker(watchInterval)
@@ -128,6 +163,7 @@ func (a *app) watchStatus(ctx context.Context, h *home.Home, o orchestrator.Stat
 		if ctx.Err() != nil {
 			return nil
 		}
+		keepAgents(statuses, agents)
 		switch {
 		case err != nil:
 			return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,16 +42,31 @@ func (a *app) session(cmd *cobra.Command, name string) (*home.Home, *session.Ses
 // agent finds the agent that a word names, as AGENT, SESSION/AGENT, or SESSION where that has one agent only. strict is
 // for commands whose work cannot be undone.
 func (a *app) agent(cmd *cobra.Command, name, word string, strict bool) (*home.Home, *session.Session, string, error) {
-	h, err := a.paw()
-	if err != nil {
-		return nil, nil, "", err
-	}
-	q := question{Home: h, cmd: cmd, words: cmd.Flags().Args(), strict: strict}
-	s, agents, err := q.agents(name, []string{word})
+	h, s, agents, err := a.agents(cmd, name, []string{word}, strict)
 	if err != nil {
 		return nil, nil, "", err
 	}
 	return h, s, agents[0], nil
+}
+
+// agents is agent for several words, all of one session.
+func (a *app) agents(cmd *cobra.Command, name string, words []string, strict bool) (*home.Home, *session.Session, []string, error) {
+	h, err := a.paw()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	q := question{Home: h, cmd: cmd, words: cmd.Flags().Args(), strict: strict}
+	s, agents, err := q.agents(name, words)
+	return h, s, agents, err
+}
+
+// splitTurn takes the number of a turn out of a word AGENT@N; it is "" where there is none.
+func splitTurn(cmd *cobra.Command, word string) (agent, number string, err error) {
+	agent, number, numbered := strings.Cut(word, "@")
+	if _, err := strconv.ParseUint(number, 10, 31); numbered && err != nil {
+		return "", "", usagef(cmd, "%s: %s is not the number of a turn", word, number)
+	}
+	return agent, number, nil
 }
 
 // agents reads words that name agents of one session, which may be none. The session exists; whether it has the agents
@@ -246,4 +262,24 @@ func (a *app) oneAgent(cmd *cobra.Command, name string, args []string) (*home.Ho
 		return nil, nil, "", usagef(cmd, "which agent? %s has %s", s.Name, strings.Join(agentNames(s, nil), ", "))
 	}
 	return h, s, s.Worktrees[0].Agent, nil
+}
+
+// agentAndTurn reads [AGENT[@N]] [N]: the agent is the session's only one where none is named, the turn "" for none.
+func (a *app) agentAndTurn(cmd *cobra.Command, name string, args []string) (h *home.Home, s *session.Session, agent, number string, err error) {
+	if len(args) == 0 {
+		h, s, agent, err = a.oneAgent(cmd, name, nil)
+		return h, s, agent, "", err
+	}
+	word, number, err := splitTurn(cmd, args[0])
+	if err != nil {
+		return nil, nil, "", "", err
+	}
+	if len(args) > 1 && number != "" {
+		return nil, nil, "", "", usagef(cmd, "%s: names a turn, and so does %s", args[0], args[1])
+	}
+	if len(args) > 1 {
+		number = args[1]
+	}
+	h, s, agent, err = a.agent(cmd, name, word, false)
+	return h, s, agent, number, err
 }
