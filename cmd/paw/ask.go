@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -14,7 +15,7 @@ import (
 func (a *app) ask(ctx context.Context, question string) (string, error) {
 	fmt.Fprint(a.stderr, question+" ")
 	line, err := typedBy(ctx, a, func() (string, error) { return bufio.NewReader(a.stdin).ReadString('\n') })
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		fmt.Fprintln(a.stderr)
 		return "", fault.New(fault.Failed, "no answer, nothing was done")
 	}

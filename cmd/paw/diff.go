@@ -28,7 +28,7 @@ what you edited between turns is not shown as the agent's.`, exitUsage, exitRefu
 			}
 			o.Range = number
 			o.Color = a.coloured()
-			return a.paged(cmd.Context(), func() error { return orchestrator.Diff(cmd.Context(), h, s, agent, o, a.stdout) })
+			return a.paged(cmd.Context(), h, func() error { return orchestrator.Diff(cmd.Context(), h, s, agent, o, a.stdout) })
 		},
 	}
 	f := cmd.Flags()

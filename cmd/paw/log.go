@@ -59,7 +59,7 @@ where there is one agent only.`, exitUsage, exitNotFound, "12   opencode is not 
 			if a.json {
 				return a.printJSON(logView(s.Name, logged))
 			}
-			return a.paged(cmd.Context(), func() error {
+			return a.paged(cmd.Context(), h, func() error {
 				a.printLog(s.Name, logged, full)
 				return nil
 			})

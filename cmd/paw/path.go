@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"paw/orchestrator/agent"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/session"
@@ -101,7 +101,7 @@ func becomeIn(w *session.Worktree, argv, env []string) error {
 	if err := os.Chdir(w.WorktreePath); err != nil {
 		return err
 	}
-	program, err := exec.LookPath(argv[0])
+	program, err := agent.LookPath(argv[0], env)
 	if err != nil {
 		return fault.New(fault.Failed, "%s: no such command", argv[0])
 	}

@@ -62,6 +62,9 @@ go too, except for rescued work; that goes only with --tags --force.`, exitUsage
 				return err
 			}
 			a.printPurged(purged, o.DryRun)
+			if !o.Tags && !o.DryRun && purged.Gone == "" {
+				fmt.Fprintf(a.stdout, "its turn tags stay, and keep the name taken: paw purge %s --tags deletes them\n", purged.Session)
+			}
 			return nil
 		},
 	}

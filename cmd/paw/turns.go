@@ -40,7 +40,7 @@ afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound
 				return a.printJSON(turnsView(s.Name, list, problems))
 			}
 			a.printProblems(problems)
-			return a.paged(cmd.Context(), func() error {
+			return a.paged(cmd.Context(), h, func() error {
 				for _, one := range list {
 					a.printTurns(one, len(list) > 1)
 				}
