@@ -151,6 +151,9 @@ func TestNothingOfTheUserIsTouched(t *testing.T) {
 	s := newSession1(t, "s", 3)
 	s.Agents[0].Argv[0] = "/no such/program"
 	made := create(t, c, s)
+	waitFor(t, "the pane without a program is dead", func() bool {
+		return raw(t, c, "display-message", "-p", "-t", made.Panes["a1"], "#{pane_dead}") == "1"
+	})
 	if err := c.Respawn(ctx, made.Panes["a1"], agentPanes(t, "s", 1)[0]); err != nil {
 		t.Fatal(err)
 	}
