@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"paw/config"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/fault"
@@ -301,6 +303,8 @@ func (f *family) crash(name, pane string) {
 	if cli.lock == nil {
 		return
 	}
+	// Programs that other goroutines are just starting have the descriptor as well.
+	f.must(unix.Flock(int(cli.lock.Fd()), unix.LOCK_UN))
 	cli.lock.Close()
 	f.forgetHolder(name)
 	f.lost = f.lost || len(cli.typed) > 0
