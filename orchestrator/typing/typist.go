@@ -173,12 +173,14 @@ func (t *typist) paste(ctx context.Context) error {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
-	if t.filled = wasEmpty && t.awaitFilled(ctx); wasEmpty && !t.filled && t.ready.Box {
+	filled := t.ready.Box && t.awaitFilled(ctx)
+	if t.ready.Box && wasEmpty && !filled {
 		if err := t.strokes(ctx); err != nil {
 			return err
 		}
-		t.filled = t.awaitFilled(ctx)
+		filled = t.awaitFilled(ctx)
 	}
+	t.filled = wasEmpty && filled
 	home.Sleep(ctx, t.ready.Settle)
 	return nil
 }
