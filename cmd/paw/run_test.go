@@ -48,6 +48,11 @@ func (w *world) beginBy(before []string, args ...string) *running {
 		_ = r.cmd.Wait()
 		close(r.ended)
 	}()
+	w.t.Cleanup(func() {
+		if <-r.ended; w.t.Failed() { // its context is over
+			w.t.Logf("paw %s said:\n%s%s", strings.Join(args, " "), r.stdout.String(), r.stderr.String())
+		}
+	})
 	return r
 }
 
