@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 // problem is what is wrong with one value, before anyone knows which file and

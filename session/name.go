@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 // MaxName is the length limit, in characters, of session names, agent names and turn-session names.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 // Layouts of a session.

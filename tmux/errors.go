@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 // What tmux can say that a caller decides by. Everything else is unknown, and unknown is never a verdict of death.

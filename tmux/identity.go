@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 // Identity says which agent a pane belongs to.

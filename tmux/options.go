@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 // AgentPane is what a pane is to run and to show.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 // place is a pane made for an agent that is still to be started there.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 // Timer has tmux run a program once, after a delay. Of several timers of a pane the last one counts: a program that was

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 // Version is a tmux version: 3.3a is {3, 3, "a", ...}. Raw is what tmux printed, without the program's name.

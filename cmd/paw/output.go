@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 	"paw/orchestrator"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 type claude struct{}

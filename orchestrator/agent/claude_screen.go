@@ -3,7 +3,7 @@ package agent
 import (
 	"slices"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 // Screen: claude keeps the terminal's cursor, hidden, where it draws its own. Its input box lies between two lines over

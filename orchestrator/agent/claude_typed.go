@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 // Literal: a space makes text of "!" and of nothing else.

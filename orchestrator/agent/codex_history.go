@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 	"paw/session/history"
 )
 

@@ -1,6 +1,6 @@
 package agent
 
-import "paw/lazyregexp"
+import "paw/config/lazyregexp"
 
 // Screen: codex shows the terminal's cursor in its composer, and hides it at its dialogs.
 func (codex) Screen(s Screenshot) Screen {

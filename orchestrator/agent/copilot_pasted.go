@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 // copilotPaste is what copilot puts into a prompt for a paste of more than about 20 kB, which it keeps in a file of the

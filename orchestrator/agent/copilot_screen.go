@@ -1,6 +1,6 @@
 package agent
 
-import "paw/lazyregexp"
+import "paw/config/lazyregexp"
 
 // Screen: copilot keeps the terminal's cursor in its input box, hidden while its pane has no focus. It draws the box long
 // before it takes input, and without an account too.

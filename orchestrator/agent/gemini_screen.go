@@ -1,6 +1,6 @@
 package agent
 
-import "paw/lazyregexp"
+import "paw/config/lazyregexp"
 
 // Screen: gemini keeps the terminal's cursor, hidden, where it draws its own.
 func (gemini) Screen(s Screenshot) Screen { return geminiBox.screen(s) }

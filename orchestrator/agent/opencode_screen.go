@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 // Screen: opencode shows the terminal's cursor in its input box, behind a line at its left side.

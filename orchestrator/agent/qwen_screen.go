@@ -1,6 +1,6 @@
 package agent
 
-import "paw/lazyregexp"
+import "paw/config/lazyregexp"
 
 // Screen: qwen shows the terminal's cursor in its input box; 0.15 only draws one of its own there.
 func (qwen) Screen(s Screenshot) Screen { return qwenBox.screen(s) }

@@ -3,7 +3,7 @@ package agent
 import (
 	"strings"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 // dialog is one that a CLI shows in place of its input box.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 // edgedBox is how gemini, its descendant qwen and copilot draw their input box: between two lines over the whole width,

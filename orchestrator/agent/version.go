@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 // The slowest of the CLIs takes under 3 s for its version on two busy cores.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 	"paw/orchestrator/home"
 	"paw/session/turn"
 	"paw/worktree"

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 // escapeSequence is what a terminal obeys instead of showing it (ECMA-48): control sequences, strings such as titles, and

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 // Dir is the folder with the turn logs of one agent. It need not exist.

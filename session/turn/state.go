@@ -1,6 +1,6 @@
 package turn
 
-import "paw/lazyregexp"
+import "paw/config/lazyregexp"
 
 // State is where a turn stands.
 type State string

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 var versionPattern = lazyregexp.New(`^git version (\d+)\.(\d+)`)

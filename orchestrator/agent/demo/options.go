@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 const usage = `usage: demo-agent [--session-id ID [--fork ID] | --resume ID] [--ask-trust] [-p PROMPT] [--version] [PROMPT]

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 // messages is the Anthropic Messages API: claude.

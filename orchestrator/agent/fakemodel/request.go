@@ -3,7 +3,7 @@ package fakemodel
 import (
 	"strings"
 
-	"paw/lazyregexp"
+	"paw/config/lazyregexp"
 )
 
 // request is what one request of any protocol tells: the newest prompt, what has been done for it, and what the CLI
