@@ -12,17 +12,13 @@ import (
 )
 
 // aider has no conversation ids: it appends to one history file in its directory, and can read that again.
-type aider struct{ plain }
+type aider struct{}
 
 // aiderHistory stands for the one conversation of a worktree.
 const aiderHistory = "history"
 
 func (aider) Name() string    { return "aider" }
 func (aider) Program() string { return "aider" }
-
-func (aider) Version(ctx context.Context, executable string, env []string) (string, error) {
-	return askVersion(ctx, executable, env)
-}
 
 // NewConversation returns "": there is one conversation per directory.
 func (aider) NewConversation() string { return "" }
@@ -85,5 +81,5 @@ func (a aider) Learn(ctx context.Context, s Spec) ([]string, error) {
 func (aider) Environment() []string { return []string{"AIDER_CHAT_HISTORY_FILE"} }
 
 func (aider) Facts() Facts {
-	return Facts{Resume: "the history of the worktree", Fork: "no", Headless: "no", Turns: unseenTurns, Unseen: true}
+	return Facts{Resume: "the history of the worktree", Fork: "no", Headless: "no", Turns: UnseenTurns, Unseen: true}
 }

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -14,10 +13,6 @@ type claude struct{}
 
 func (claude) Name() string    { return "claude" }
 func (claude) Program() string { return "claude" }
-
-func (claude) Version(ctx context.Context, executable string, env []string) (string, error) {
-	return askVersion(ctx, executable, env)
-}
 
 func (claude) NewConversation() string { return uuid.NewString() }
 
@@ -86,4 +81,9 @@ func (claude) Facts() Facts {
 // Ready: SessionStart comes after the question whether the folder is trusted.
 func (claude) Ready() Ready {
 	return Ready{Event: true, Box: true, Settle: 50 * time.Millisecond, Clear: "C-u"}
+}
+
+// Marks were seen with 2.1.197.
+func (claude) Marks() []string {
+	return []string{"AI_AGENT", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_SESSION_ID"}
 }

@@ -1,10 +1,7 @@
 package agent
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"strings"
 )
 
 // Headless gives claude's stream of JSON, because its exit code does not tell an interrupt from an answer.
@@ -29,81 +26,8 @@ func (c claude) Headless(s Spec) (Command, error) {
 	return Command{Argv: argv, Unset: []string{childSession}}, nil
 }
 
-// streamLine is a line of the JSON that claude and qwen stream.
-type streamLine struct {
-	Type    string `json:"type"`
-	Message struct {
-		Content json.RawMessage `json:"content"`
-	} `json:"message"`
-	Subtype string          `json:"subtype"`
-	IsError bool            `json:"is_error"`
-	Result  string          `json:"result"`
-	Error   json.RawMessage `json:"error"` // qwen: an object with a message
-}
-
 func (claude) HeadlessLine(line []byte) string { return streamText(line) }
-
-// streamText shows what the model says, and a line for each tool it uses.
-func streamText(raw []byte) string {
-	var line streamLine
-	if json.Unmarshal(raw, &line) != nil || line.Type != "assistant" {
-		return ""
-	}
-	var blocks []struct {
-		Type  string          `json:"type"`
-		Text  string          `json:"text"`
-		Name  string          `json:"name"`
-		Input json.RawMessage `json:"input"`
-	}
-	_ = json.Unmarshal(line.Message.Content, &blocks)
-	var text strings.Builder
-	for _, block := range blocks {
-		switch block.Type {
-		case "text":
-			text.WriteString(block.Text + "\n")
-		case "tool_use":
-			text.WriteString(toolLine(block.Name, block.Input))
-		}
-	}
-	return text.String()
-}
-
-// toolLine is how the use of a tool is shown while a headless turn runs.
-func toolLine(tool string, input json.RawMessage) string {
-	return "· " + toolQuestion(tool, input) + "\n"
-}
 
 func (c claude) HeadlessResult(stdout []byte, exitCode int) (string, error) {
 	return streamResult(c.Name(), stdout, exitCode)
-}
-
-// streamResult reads the result, which is the last line; without one the turn was cut off.
-func streamResult(cli string, stdout []byte, exitCode int) (string, error) {
-	var result streamLine
-	for raw := range bytes.Lines(stdout) {
-		var line streamLine
-		if json.Unmarshal(raw, &line) == nil && line.Type == "result" {
-			result = line
-		}
-	}
-	switch {
-	case result.Type == "":
-		return "", &TurnError{CLI: cli, ExitCode: exitCode}
-	case result.IsError || exitCode != 0:
-		failed := &TurnError{CLI: cli, Message: result.Result, ExitCode: exitCode}
-		if result.Subtype != "success" {
-			failed.Type = result.Subtype
-		}
-		var detail struct {
-			Message string `json:"message"`
-		}
-		if failed.Message == "" && json.Unmarshal(result.Error, &detail) == nil {
-			failed.Message = detail.Message
-		}
-		if failed.Message == "" {
-			failed.Message = failed.Type
-		}
-		return "", failed
-	}
-	return result.Result, nil
 }

@@ -19,13 +19,13 @@ func (c claude) History(ctx context.Context, s Spec) (Transcript, error) {
 	if err != nil {
 		return Transcript{}, err
 	}
-	t := claudeTalk{Transcript: Transcript{ID: s.ConversationID}, answers: map[string]int{}}
-	var records []claudeRecord
+	t := claudeTalk{talk: talk{Transcript{ID: s.ConversationID}}, answers: map[string]int{}}
+	var all []claudeRecord
 	skipped, err := countLines(path, func(r claudeRecord) bool {
 		switch {
 		case r.IsSidechain:
 		case r.UUID != "" && slices.Contains(claudeTree, r.Type):
-			records = append(records, r)
+			all = append(all, r)
 		case !slices.Contains(claudeAside, r.Type):
 			t.strange(r.Type, len(r.Message.Content) > 0)
 		}
@@ -35,7 +35,7 @@ func (c claude) History(ctx context.Context, s Spec) (Transcript, error) {
 		return Transcript{}, err
 	}
 	t.Skipped += skipped
-	for _, r := range claudeBranch(records) {
+	for _, r := range claudeBranch(all) {
 		t.add(r)
 	}
 	return t.Transcript, nil
@@ -118,26 +118,26 @@ func (c claudeContents) text() string {
 
 // claudeBranch are the records of the last branch in the order of the conversation; the file has the first answer before
 // its prompt.
-func claudeBranch(records []claudeRecord) []claudeRecord {
-	nodes := make([]branchNode, len(records))
+func claudeBranch(all []claudeRecord) []claudeRecord {
+	nodes := make([]branchNode, len(all))
 	leaf := -1
-	for i, r := range records {
+	for i, r := range all {
 		result := slices.ContainsFunc(r.Message.Content, func(b claudeBlock) bool { return b.Type == "tool_result" })
 		nodes[i] = branchNode{id: r.UUID, parent: cmp.Or(r.Parent, r.LogicalParent), prompt: r.Type == "user" && !result}
 		if r.Type != "system" && r.Type != "progress" {
 			leaf = i
 		}
 	}
-	branch := make([]claudeRecord, 0, len(records))
+	branch := make([]claudeRecord, 0, len(all))
 	for _, i := range lastBranch(nodes, leaf) {
-		branch = append(branch, records[i])
+		branch = append(branch, all[i])
 	}
 	return branch
 }
 
 // claudeTalk makes messages of records.
 type claudeTalk struct {
-	Transcript
+	talk
 	answers map[string]int // where the message of each answer is
 }
 

@@ -43,20 +43,20 @@ func (c claude) withHooks(s Spec, args []string, fork bool) ([]string, []File, e
 	if err != nil {
 		return nil, nil, fmt.Errorf("claude: --settings: %w", err)
 	}
-	hooks := map[string]hookGroup{}
+	byEvent := map[string]hookGroup{}
 	for event, matcher := range claudeHooks {
 		name := event
 		if fork && event == "SessionStart" {
 			name = claudeForkStart
 		}
-		command := s.hookCommand(c.Name(), name)
+		command := hookCommand(s, c.Name(), name)
 		if event == "PreToolUse" {
-			command = s.whenQueued(command)
+			command = whenQueued(s, command)
 		}
 		entry := hookEntry{Type: "command", Command: command, Timeout: hookPatienceFor(event)}
-		hooks[event] = hookGroup{Matcher: matcher, Hooks: []hookEntry{entry}}
+		byEvent[event] = hookGroup{Matcher: matcher, Hooks: []hookEntry{entry}}
 	}
-	if err := addHooks(settings, hooks); err != nil {
+	if err := addHooks(settings, byEvent); err != nil {
 		return nil, nil, fmt.Errorf("claude: --settings: %w", err)
 	}
 	content, err := encodeJSON(settings)
@@ -112,36 +112,8 @@ func takeOption(args []string, name string) (value string, rest []string) {
 	return value, rest
 }
 
-// claudePayload is what claude gives to its hooks, of all events together. qwen's has the same names.
-type claudePayload struct {
-	SessionID            string          `json:"session_id"`
-	TranscriptPath       string          `json:"transcript_path"`
-	AgentID              string          `json:"agent_id"` // of a subagent
-	PromptID             string          `json:"prompt_id"`
-	Prompt               string          `json:"prompt"`
-	Source               string          `json:"source"`
-	Reason               string          `json:"reason"`
-	ToolName             string          `json:"tool_name"`
-	ToolInput            json.RawMessage `json:"tool_input"`
-	Message              string          `json:"message"`
-	NotificationType     string          `json:"notification_type"`
-	LastAssistantMessage string          `json:"last_assistant_message"`
-	StopHookActive       bool            `json:"stop_hook_active"` // a hook sent claude on after an end
-	Error                string          `json:"error"`
-	ErrorDetails         string          `json:"error_details"`
-	BackgroundTasks      []struct {
-		Status string `json:"status"`
-	} `json:"background_tasks"`
-}
-
-func (p claudePayload) event(kind turn.Kind) turn.Event {
-	return turn.Event{
-		Kind: kind, Conversation: p.SessionID, TurnID: p.PromptID, Transcript: p.TranscriptPath, Child: p.AgentID != "",
-	}
-}
-
 func (c claude) Events(name string, payload []byte) ([]turn.Event, error) {
-	var p claudePayload
+	var p hookPayload
 	if err := json.Unmarshal(payload, &p); err != nil {
 		return nil, fmt.Errorf("claude: hook %s: %w", name, err)
 	}

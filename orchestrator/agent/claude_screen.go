@@ -9,7 +9,7 @@ import (
 // Screen: claude keeps the terminal's cursor, hidden, where it draws its own. Its input box lies between two lines over
 // the whole width; low panes cut the lower one off.
 func (claude) Screen(s Screenshot) Screen {
-	rows := s.rows()
+	rows := rowsOf(s)
 	if box, ok := claudeBox(s, rows); ok {
 		box.Works = claudeWorks.MatchString(textOf(rows))
 		return box

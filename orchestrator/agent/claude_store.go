@@ -66,7 +66,7 @@ func (c claude) Learn(ctx context.Context, s Spec) ([]string, error) {
 		}
 		id := strings.TrimSuffix(filepath.Base(file), ".jsonl")
 		message, err := firstClaudeMessage(file)
-		if err != nil || message == nil || message.Entrypoint != "cli" || !s.beganHere(message.Timestamp) || checkID(c.Name(), id) != nil {
+		if err != nil || message == nil || message.Entrypoint != "cli" || !beganHere(s, message.Timestamp) || checkID(c.Name(), id) != nil {
 			continue
 		}
 		uses.add(id, file)

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"slices"
 	"strings"
 )
@@ -10,10 +9,6 @@ type codex struct{}
 
 func (codex) Name() string    { return "codex" }
 func (codex) Program() string { return "codex" }
-
-func (codex) Version(ctx context.Context, executable string, env []string) (string, error) {
-	return askVersion(ctx, executable, env)
-}
 
 // NewConversation returns "": codex names a conversation at its first prompt.
 func (codex) NewConversation() string { return "" }
@@ -98,9 +93,10 @@ func (codex) Facts() Facts {
 // Literal: a space before "/" or "!" is trimmed again, after it has made the text a prompt.
 func (codex) Literal(prompt string) (string, error) { return spaced(prompt), nil }
 
-func (codex) Pastes(text string, _ int) []string { return []string{text} }
-
-func (codex) Canonical(prompt string) string { return trimmed(prompt) }
-
 // Ready: SessionStart comes only with the first prompt, hence the composer on the screen.
 func (codex) Ready() Ready { return Ready{Box: true, Clear: "C-u"} }
+
+// Marks were seen with 0.169.
+func (codex) Marks() []string {
+	return []string{"CODEX_CI", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID"}
+}

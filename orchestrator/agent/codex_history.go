@@ -22,15 +22,15 @@ func (c codex) History(ctx context.Context, s Spec) (Transcript, error) {
 	if err != nil {
 		return Transcript{}, err
 	}
-	t := Transcript{ID: s.ConversationID}
+	t := codexTalk{talk{Transcript{ID: s.ConversationID}}}
 	before := int64(-1) // no line is left out
 	var files [][]codexRecord
 	for range longestFork {
-		records, meta, skipped, err := readCodexRecords(path, before)
+		all, meta, skipped, err := readCodexRecords(path, before)
 		if err != nil {
 			return Transcript{}, err
 		}
-		files = append(files, records)
+		files = append(files, all)
 		t.Skipped += skipped
 		if meta.ForkedFrom == "" || meta.ForkedBefore == nil {
 			break // no fork, or one of an older codex, which copies all lines
@@ -42,13 +42,16 @@ func (c codex) History(ctx context.Context, s Spec) (Transcript, error) {
 			break
 		}
 	}
-	for _, records := range slices.Backward(files) {
-		for _, r := range records {
+	for _, all := range slices.Backward(files) {
+		for _, r := range all {
 			t.addCodex(r)
 		}
 	}
-	return t, nil
+	return t.Transcript, nil
 }
+
+// codexTalk makes messages of records.
+type codexTalk struct{ talk }
 
 type codexRecord struct {
 	Timestamp time.Time `json:"timestamp"`
@@ -120,7 +123,7 @@ func (c codexContents) text() string {
 }
 
 // readCodexRecords reads the lines of a rollout file up to, and without, the one of a number; all for -1.
-func readCodexRecords(path string, before int64) (records []codexRecord, from codexFork, skipped int, err error) {
+func readCodexRecords(path string, before int64) (all []codexRecord, from codexFork, skipped int, err error) {
 	first := true
 	skipped, err = countLines(path, func(r codexRecord) bool {
 		if r.Type == "session_meta" && first {
@@ -130,15 +133,15 @@ func readCodexRecords(path string, before int64) (records []codexRecord, from co
 		if before >= 0 && r.Ordinal != nil && *r.Ordinal >= before {
 			return false
 		}
-		records = append(records, r)
+		all = append(all, r)
 		return true
 	})
-	return records, from, skipped, err
+	return all, from, skipped, err
 }
 
 // addCodex adds what one record says. The model's side of the conversation is in response_item lines, ends of turns are
 // in event_msg lines, which repeat the rest for the screen.
-func (t *Transcript) addCodex(r codexRecord) {
+func (t *codexTalk) addCodex(r codexRecord) {
 	switch r.Type {
 	case "response_item":
 		t.addCodexItem(r)
@@ -157,7 +160,7 @@ func (t *Transcript) addCodex(r codexRecord) {
 	}
 }
 
-func (t *Transcript) addCodexItem(r codexRecord) {
+func (t *codexTalk) addCodexItem(r codexRecord) {
 	p := r.Payload
 	switch p.Type {
 	case "message":
@@ -186,7 +189,7 @@ var (
 
 // addCodexMessage adds prompts and answers. What developers and codex itself tell the model, partly in the user's name,
 // is left out; a shell command of the user is not.
-func (t *Transcript) addCodexMessage(r codexRecord) {
+func (t *codexTalk) addCodexMessage(r codexRecord) {
 	p := r.Payload
 	text := p.Content.text()
 	switch {
@@ -212,7 +215,7 @@ func (t *Transcript) addCodexMessage(r codexRecord) {
 }
 
 // forget takes back the last prompts and all that came after them.
-func (t *Transcript) forget(prompts int) {
+func (t *codexTalk) forget(prompts int) {
 	for i, m := range slices.Backward(t.Messages) {
 		if prompts <= 0 {
 			return

@@ -42,7 +42,7 @@ func (c codex) hooks(s Spec) ([]string, error) {
 	}
 	var options, trusted []string
 	for _, event := range codexHooks {
-		command, timeout := s.hookCommand(c.Name(), event), codexTimeout(event)
+		command, timeout := hookCommand(s, c.Name(), event), codexTimeout(event)
 		hash, err := codexTrust(event, command, timeout)
 		if err != nil {
 			return nil, fmt.Errorf("codex: hooks: %w", err)

@@ -4,7 +4,7 @@ import "paw/config/lazyregexp"
 
 // Screen: codex shows the terminal's cursor in its composer, and hides it at its dialogs.
 func (codex) Screen(s Screenshot) Screen {
-	rows := s.rows()
+	rows := rowsOf(s)
 	if box, ok := codexBox(s, rows); ok {
 		box.Works = codexWorks.MatchString(textOf(rows))
 		return box

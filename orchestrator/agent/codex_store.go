@@ -64,7 +64,7 @@ func (c codex) Learn(ctx context.Context, s Spec) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if meta.interactive() && s.beganHere(meta.Timestamp) && checkID(c.Name(), meta.ID) == nil && resolved(meta.Cwd) == worktree {
+		if meta.interactive() && beganHere(s, meta.Timestamp) && checkID(c.Name(), meta.ID) == nil && resolved(meta.Cwd) == worktree {
 			uses.add(meta.ID, file)
 		}
 	}

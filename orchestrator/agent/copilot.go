@@ -13,14 +13,10 @@ import (
 	"github.com/google/uuid"
 )
 
-type copilot struct{ plain }
+type copilot struct{}
 
 func (copilot) Name() string    { return "copilot" }
 func (copilot) Program() string { return "copilot" }
-
-func (copilot) Version(ctx context.Context, executable string, env []string) (string, error) {
-	return askVersion(ctx, executable, env)
-}
 
 func (copilot) NewConversation() string { return uuid.NewString() }
 
@@ -81,9 +77,6 @@ func (c copilot) Conversation(ctx context.Context, s Spec) (Conversation, error)
 	}
 	return Conversation{Found: true, Resumable: true, Transcript: file}, nil
 }
-
-// Learn returns none: copilot takes an id from paw.
-func (copilot) Learn(context.Context, Spec) ([]string, error) { return nil, nil }
 
 // file is the record of a conversation.
 func (copilot) file(s Spec) string {

@@ -17,16 +17,16 @@ func (c copilot) History(ctx context.Context, s Spec) (Transcript, error) {
 	if err != nil {
 		return Transcript{}, err
 	}
-	talk := copilotTalk{Transcript: Transcript{ID: s.ConversationID}, answered: map[string]bool{}}
+	t := copilotTalk{talk: talk{Transcript{ID: s.ConversationID}}, answered: map[string]bool{}}
 	skipped, err := countLines(path, func(e copilotEvent) bool {
-		talk.add(e)
+		t.add(e)
 		return true
 	})
 	if err != nil {
 		return Transcript{}, err
 	}
-	talk.Skipped += skipped
-	return talk.Transcript, nil
+	t.Skipped += skipped
+	return t.Transcript, nil
 }
 
 type copilotEvent struct {
@@ -62,7 +62,7 @@ var copilotAside = []string{
 
 // copilotTalk makes messages of events.
 type copilotTalk struct {
-	Transcript
+	talk
 	answered map[string]bool // tool calls that have a result
 }
 

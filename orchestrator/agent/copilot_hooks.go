@@ -31,11 +31,11 @@ func (c copilot) hooks(s Spec) (Command, error) {
 		Bash       string `json:"bash"`
 		TimeoutSec int    `json:"timeoutSec"`
 	}
-	hooks := map[string][]hook{}
+	byEvent := map[string][]hook{}
 	for _, event := range copilotHooks {
-		hooks[event] = []hook{{Type: "command", Bash: s.hookCommand(c.Name(), event), TimeoutSec: hookPatienceFor(event)}}
+		byEvent[event] = []hook{{Type: "command", Bash: hookCommand(s, c.Name(), event), TimeoutSec: hookPatienceFor(event)}}
 	}
-	content, err := encodeJSON(map[string]any{"version": 1, "hooks": hooks})
+	content, err := encodeJSON(map[string]any{"version": 1, "hooks": byEvent})
 	if err != nil {
 		return Command{}, fmt.Errorf("copilot: hooks: %w", err)
 	}

@@ -5,7 +5,7 @@ import "paw/config/lazyregexp"
 // Screen: copilot keeps the terminal's cursor in its input box, hidden while its pane has no focus. It draws the box long
 // before it takes input, and without an account too.
 func (copilot) Screen(s Screenshot) Screen {
-	switch text := textOf(s.rows()); {
+	switch text := textOf(rowsOf(s)); {
 	case copilotStarts.MatchString(text):
 		return Screen{}
 	case copilotLoggedOut.MatchString(text):

@@ -26,10 +26,7 @@ type Custom struct {
 const idPlace = "{id}"
 
 // custom is a CLI that only the configuration describes.
-type custom struct {
-	plain
-	Custom
-}
+type custom struct{ Custom }
 
 func (c custom) Name() string { return c.Custom.Name }
 
@@ -38,10 +35,6 @@ func (c custom) Program() string {
 		return ""
 	}
 	return c.Command[0]
-}
-
-func (c custom) Version(ctx context.Context, executable string, env []string) (string, error) {
-	return askVersion(ctx, executable, env)
 }
 
 func (c custom) NewConversation() string {
@@ -117,12 +110,10 @@ func (c custom) Conversation(ctx context.Context, s Spec) (Conversation, error) 
 	return Conversation{Found: true, Resumable: true}, nil
 }
 
-func (c custom) Learn(context.Context, Spec) ([]string, error) { return nil, nil }
-
 func (c custom) Environment() []string { return nil }
 
 func (c custom) Facts() Facts {
-	facts := Facts{ChoosesID: c.choosesID(), Resume: "no", Fork: "no", Headless: "no", Turns: unseenTurns, Unseen: true}
+	facts := Facts{ChoosesID: c.choosesID(), Resume: "no", Fork: "no", Headless: "no", Turns: UnseenTurns, Unseen: true}
 	switch {
 	case hasPlace(c.Custom.Resume):
 		facts.Resume = "as configured, by id"

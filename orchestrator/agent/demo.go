@@ -14,7 +14,7 @@ import (
 )
 
 // demo is the agent inside paw's own binary.
-type demo struct{ plain }
+type demo struct{}
 
 func (demo) Name() string { return "demo" }
 
@@ -107,8 +107,6 @@ func (demo) file(s Spec) string {
 	return filepath.Join(state, "paw", "demo", s.ConversationID+".jsonl")
 }
 
-func (demo) Learn(context.Context, Spec) ([]string, error) { return nil, nil }
-
 func (demo) Environment() []string { return []string{"XDG_STATE_HOME"} }
 
 func (demo) Facts() Facts {
@@ -132,6 +130,9 @@ func (d demo) Headless(s Spec) (Command, error) {
 	return Command{Argv: append(argv, "-p", s.Prompt), Unset: []string{demoHook}}, checkPrompt(d.Name(), s.Prompt, s.Prompt)
 }
 
+// HeadlessLine: all that it says is its answer.
+func (demo) HeadlessLine(line []byte) string { return string(line) + "\n" }
+
 func (d demo) HeadlessResult(stdout []byte, exitCode int) (string, error) {
 	message := strings.TrimRight(string(stdout), "\n")
 	if exitCode != 0 {
@@ -145,3 +146,6 @@ func (demo) Literal(prompt string) (string, error) { return strings.TrimRight(pr
 
 // Ready: the demo CLI reports its start and reads what was typed before.
 func (demo) Ready() Ready { return Ready{Event: true, Box: true, Silent: true, Clear: "C-u"} }
+
+// Marks has what a launch sets.
+func (demo) Marks() []string { return []string{demoHook} }

@@ -13,7 +13,7 @@ func (d demo) History(ctx context.Context, s Spec) (Transcript, error) {
 	if err != nil {
 		return Transcript{}, err
 	}
-	t := Transcript{ID: s.ConversationID}
+	t := talk{Transcript{ID: s.ConversationID}}
 	skipped, err := countLines(path, func(line struct {
 		Type      string       `json:"type"`
 		Role      history.Role `json:"role"`
@@ -38,5 +38,5 @@ func (d demo) History(ctx context.Context, s Spec) (Transcript, error) {
 		return Transcript{}, err
 	}
 	t.Skipped += skipped
-	return t, nil
+	return t.Transcript, nil
 }

@@ -62,7 +62,7 @@ func (d demo) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed,
 	if err := checkID(d.Name(), s.ConversationID); err != nil {
 		return Observed{}, err
 	}
-	var seen Observed
+	var seen demoSeen
 	left := false // the program began or ended since
 	file := d.file(s)
 	err := linesBack(file, func(raw []byte) bool {
@@ -82,7 +82,7 @@ func (d demo) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed,
 			return true
 		}
 		if line.Event == "start" || line.Event == "exit" {
-			seen, left = Observed{Known: true, At: line.Timestamp, Source: session.SourceTranscript}, true
+			seen.Observed, left = Observed{Known: true, At: line.Timestamp, Source: session.SourceTranscript}, true
 			return isOpen(last) // look for the turn that it cut off
 		}
 		payload, err := json.Marshal(demoPayload{
@@ -100,18 +100,21 @@ func (d demo) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed,
 	if errors.Is(err, fs.ErrNotExist) {
 		return Observed{}, nil
 	}
-	return seen, err
+	return seen.Observed, err
 }
 
+// demoSeen is an observation that is made from events.
+type demoSeen struct{ Observed }
+
 // take makes the newest event of a turn the state of the CLI.
-func (o *Observed) take(e turn.Event, at time.Time, open, left bool) {
+func (o *demoSeen) take(e turn.Event, at time.Time, open, left bool) {
 	ended := e.Kind == turn.KindEnd || e.Kind == turn.KindError || e.Kind == turn.KindInterrupt
 	if left && !ended {
 		e.Kind, e.Message = turn.KindInterrupt, "the CLI exited"
 		o.Ended = &e
 		return
 	}
-	*o = Observed{Known: true, At: at, Source: session.SourceTranscript}
+	o.Observed = Observed{Known: true, At: at, Source: session.SourceTranscript}
 	switch {
 	case ended && open:
 		o.Ended = &e

@@ -5,7 +5,7 @@ import "strings"
 // Screen: the demo CLI types everything below what it printed before, with the cursor at the end. While it works its
 // input line has no mark: it is empty when the cursor stands at the begin of a line.
 func (demo) Screen(s Screenshot) Screen {
-	rows := s.rows()
+	rows := rowsOf(s)
 	if !s.CursorShown || s.CursorY >= len(rows) || len(ending(rows, 1)) == 0 {
 		return Screen{}
 	}

@@ -14,14 +14,10 @@ import (
 	"github.com/google/uuid"
 )
 
-type gemini struct{ plain }
+type gemini struct{}
 
 func (gemini) Name() string    { return "gemini" }
 func (gemini) Program() string { return "gemini" }
-
-func (gemini) Version(ctx context.Context, executable string, env []string) (string, error) {
-	return askVersion(ctx, executable, env)
-}
 
 func (gemini) NewConversation() string { return uuid.NewString() }
 
@@ -76,24 +72,6 @@ func keepConversations(settings map[string]json.RawMessage) error {
 	return err
 }
 
-// interactivePrompt is the argument of gemini and qwen for a first prompt.
-func interactivePrompt(cli, prompt string) (string, error) {
-	if err := checkCommand(cli, prompt); err != nil {
-		return "", err
-	}
-	argument := "--prompt-interactive=" + prompt
-	return argument, checkPrompt(cli, prompt, argument)
-}
-
-// ownWords is a prompt without the files that it names with @, whose contents gemini and qwen put behind it.
-func ownWords(prompt string) string {
-	own, files, named := strings.Cut(prompt, "\n--- Content from referenced files ---")
-	if named && strings.HasSuffix(files, "\n--- End of content ---") {
-		return own
-	}
-	return prompt
-}
-
 // Conversation finds session-*-<first 8 characters of the id>.jsonl of the worktree's project. Every resume leaves one
 // more file of that name, with little in it; any one of them that has a prompt makes the conversation resumable.
 func (g gemini) Conversation(ctx context.Context, s Spec) (Conversation, error) {
@@ -133,9 +111,6 @@ func (g gemini) Conversation(ctx context.Context, s Spec) (Conversation, error) 
 	}
 	return found, nil
 }
-
-// Learn returns none: gemini takes an id from paw.
-func (gemini) Learn(context.Context, Spec) ([]string, error) { return nil, nil }
 
 func (g gemini) Literal(prompt string) (string, error) {
 	return spaced(prompt), checkCommand(g.Name(), prompt)
@@ -210,3 +185,6 @@ func (m geminiMessage) isPrompt() bool {
 func isGeminiText(text string) bool {
 	return text != "" && !strings.HasPrefix(text, "<session_context>")
 }
+
+// Marks has what a launch sets, too.
+func (gemini) Marks() []string { return geminiSettings.marks() }

@@ -179,7 +179,7 @@ func (l *geminiLog) repeats(r geminiRecord) bool {
 
 // transcript makes messages of the log.
 func (l *geminiLog) transcript(id string, skipped int) Transcript {
-	t := Transcript{ID: id, Skipped: skipped}
+	t := talk{Transcript{ID: id, Skipped: skipped}}
 	for _, r := range l.unknown {
 		t.strange(r.Type, r.meaning() != "")
 	}
@@ -212,5 +212,5 @@ func (l *geminiLog) transcript(id string, skipped int) Transcript {
 			t.strange(r.Type, text != "" || len(r.calls()) > 0)
 		}
 	}
-	return t
+	return t.Transcript
 }

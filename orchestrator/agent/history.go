@@ -13,9 +13,12 @@ import (
 // ErrNoTranscript means that a CLI keeps no record of its conversations that paw can read.
 var ErrNoTranscript = errors.New("keeps no record of its conversations that paw can read")
 
+// talk writes a transcript down.
+type talk struct{ Transcript }
+
 // strange counts a record of a type that paw has never seen. said tells whether it has words, or a tool, in the place
 // where messages have theirs.
-func (t *Transcript) strange(recordType string, said bool) {
+func (t *talk) strange(recordType string, said bool) {
 	if said || recordType == "" {
 		t.Skipped++
 		return
@@ -31,7 +34,7 @@ const stoppedByUser = "interrupted by the user"
 
 // transcriptFile finds the file of the conversation Spec.ConversationID. A conversation that has none is a
 // *ConversationError.
-func transcriptFile(ctx context.Context, cli CLI, s Spec) (string, error) {
+func transcriptFile(ctx context.Context, cli Driver, s Spec) (string, error) {
 	found, err := cli.Conversation(ctx, s)
 	if err != nil {
 		return "", err
@@ -43,14 +46,14 @@ func transcriptFile(ctx context.Context, cli CLI, s Spec) (string, error) {
 }
 
 // say adds what somebody said, unless it is nothing.
-func (t *Transcript) say(role history.Role, at time.Time, text string) {
+func (t *talk) say(role history.Role, at time.Time, text string) {
 	if text != "" {
 		t.Messages = append(t.Messages, history.Message{Role: role, Content: text, Timestamp: at})
 	}
 }
 
 // notice adds a word of the CLI itself; one that it repeats, as for each retry, is there once.
-func (t *Transcript) notice(at time.Time, text string) {
+func (t *talk) notice(at time.Time, text string) {
 	if n := len(t.Messages); n > 0 && t.Messages[n-1].Role == history.RoleSystem && t.Messages[n-1].Content == text {
 		return
 	}
@@ -58,7 +61,7 @@ func (t *Transcript) notice(at time.Time, text string) {
 }
 
 // call adds a tool call to what the model said last, if nobody said anything since.
-func (t *Transcript) call(at time.Time, call history.ToolCall) {
+func (t *talk) call(at time.Time, call history.ToolCall) {
 	n := len(t.Messages)
 	if n == 0 || t.Messages[n-1].Role != history.RoleAssistant {
 		t.Messages = append(t.Messages, history.Message{Role: history.RoleAssistant, Timestamp: at})
@@ -68,7 +71,7 @@ func (t *Transcript) call(at time.Time, call history.ToolCall) {
 }
 
 // result adds the result of a tool call, which may be empty.
-func (t *Transcript) result(at time.Time, id, text string) {
+func (t *talk) result(at time.Time, id, text string) {
 	t.Messages = append(t.Messages, history.Message{Role: history.RoleTool, ToolCallID: id, Content: text, Timestamp: at})
 }
 

@@ -30,7 +30,7 @@ func hookPatienceFor(event string) int {
 const QueuedMark = "queued"
 
 // whenQueued is a hook command that calls paw only while QueuedMark is there: a hook at each tool costs no process of paw.
-func (s Spec) whenQueued(command string) string {
+func whenQueued(s Spec, command string) string {
 	return "test ! -e " + shellQuote(filepath.Join(s.StateDir, QueuedMark)) + " || " + command
 }
 
@@ -46,7 +46,7 @@ func checkHook(cli string, s Spec) error {
 }
 
 // hookCommand is the command line of one hook, for the shell that the CLI runs it with.
-func (s Spec) hookCommand(cli, event string) string {
+func hookCommand(s Spec, cli, event string) string {
 	return shellQuote(s.Hook) + " hook " + cli + " " + event
 }
 

@@ -32,6 +32,6 @@ func (u lastUses) ids() []string {
 }
 
 // beganHere reports whether a conversation that began at that time can be the agent's. CLIs count milliseconds.
-func (s Spec) beganHere(at time.Time) bool {
+func beganHere(s Spec, at time.Time) bool {
 	return !at.Before(s.Since.Truncate(time.Millisecond))
 }

@@ -3,7 +3,7 @@ package agent
 import "context"
 
 // oneShot is the argv of gemini, qwen and copilot for one turn in a conversation whose id paw chose.
-func oneShot(cli CLI, s Spec, format []string, fresh, resume, prompt string) ([]string, error) {
+func oneShot(cli Driver, s Spec, format []string, fresh, resume, prompt string) ([]string, error) {
 	found, err := cli.Conversation(context.Background(), s)
 	if err != nil {
 		return nil, err

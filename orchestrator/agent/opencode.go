@@ -11,14 +11,10 @@ import (
 	"time"
 )
 
-type opencode struct{ plain }
+type opencode struct{}
 
 func (opencode) Name() string    { return "opencode" }
 func (opencode) Program() string { return "opencode" }
-
-func (opencode) Version(ctx context.Context, executable string, env []string) (string, error) {
-	return askVersion(ctx, executable, env)
-}
 
 // NewConversation returns "": opencode names a conversation at its first prompt.
 func (opencode) NewConversation() string { return "" }
@@ -97,7 +93,7 @@ func (o opencode) Learn(ctx context.Context, s Spec) ([]string, error) {
 	sort.SliceStable(sessions, func(i, j int) bool { return sessions[i].Updated < sessions[j].Updated })
 	var ids []string
 	for _, session := range sessions {
-		began := s.beganHere(time.UnixMilli(session.Created))
+		began := beganHere(s, time.UnixMilli(session.Created))
 		if began && resolved(session.Directory) == resolved(s.Worktree) && checkID(o.Name(), session.ID) == nil {
 			ids = append(ids, session.ID)
 		}
@@ -162,9 +158,10 @@ func (opencode) Environment() []string {
 	return []string{"XDG_DATA_HOME", "OPENCODE_DB"}
 }
 
-// Fork is refused: opencode works on in the directory of the conversation that it copies, wherever it is started.
-func (opencode) Fork(Spec, string) (Command, error) { return Command{}, ErrCannotFork }
-
+// Facts: no Fork, since opencode works on in the directory of the conversation that it copies, wherever it is started.
 func (opencode) Facts() Facts {
 	return Facts{Resume: "exact, by id", Fork: "only within its worktree", Headless: "opencode run", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash"}
 }
+
+// Marks has what a launch sets.
+func (opencode) Marks() []string { return []string{opencodeConfig} }

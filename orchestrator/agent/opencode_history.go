@@ -119,7 +119,7 @@ func (o opencodeTime) time() time.Time {
 
 // transcript makes messages of the export, up to where an undo took the rest back.
 func (e opencodeExport) transcript(id string) Transcript {
-	t := Transcript{ID: id}
+	t := opencodeTalk{talk{Transcript{ID: id}}}
 	for _, m := range e.Messages {
 		if e.Info.Revert != nil && e.Info.Revert.MessageID == m.Info.ID {
 			break
@@ -129,11 +129,14 @@ func (e opencodeExport) transcript(id string) Transcript {
 		}
 		t.addOpencode(m)
 	}
-	return t
+	return t.Transcript
 }
 
+// opencodeTalk makes messages of an export.
+type opencodeTalk struct{ talk }
+
 // addOpencode adds one message. A tool and its result are one part of it, so that text behind it is another message.
-func (t *Transcript) addOpencode(m opencodeMessage) {
+func (t *opencodeTalk) addOpencode(m opencodeMessage) {
 	role, at := history.RoleUser, m.Info.Time.Created.time()
 	if m.Info.Role == "assistant" {
 		role = history.RoleAssistant
@@ -164,7 +167,7 @@ func (t *Transcript) addOpencode(m opencodeMessage) {
 	}
 }
 
-func (t *Transcript) addOpencodeTool(part opencodePart) {
+func (t *opencodeTalk) addOpencodeTool(part opencodePart) {
 	state := part.State
 	t.call(state.Time.Start.time(), history.ToolCall{ID: part.CallID, Name: part.Tool, Arguments: compactJSON(state.Input)})
 	switch state.Status {

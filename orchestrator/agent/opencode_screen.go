@@ -9,7 +9,7 @@ import (
 
 // Screen: opencode shows the terminal's cursor in its input box, behind a line at its left side.
 func (opencode) Screen(s Screenshot) Screen {
-	rows := s.rows()
+	rows := rowsOf(s)
 	text := textOf(rows)
 	if box := opencodeBox(s, rows); box.Box != BoxUnseen {
 		box.Works = opencodeWorks.MatchString(text)

@@ -84,14 +84,14 @@ func responseText(raw json.RawMessage) string {
 }
 
 // answer adds what the model said and the tools that it called.
-func (t *Transcript) answer(at time.Time, text string, calls []history.ToolCall) {
+func (t *talk) answer(at time.Time, text string, calls []history.ToolCall) {
 	if text != "" || len(calls) > 0 {
 		t.Messages = append(t.Messages, history.Message{Role: history.RoleAssistant, Content: text, ToolCalls: calls, Timestamp: at})
 	}
 }
 
 // responses adds the results of tools.
-func (t *Transcript) responses(at time.Time, parts modelParts) {
+func (t *talk) responses(at time.Time, parts modelParts) {
 	for _, part := range parts {
 		if response := part.FunctionResponse; response != nil {
 			t.result(at, response.ID, responseText(response.Response))

@@ -12,14 +12,10 @@ import (
 	"github.com/google/uuid"
 )
 
-type qwen struct{ plain }
+type qwen struct{}
 
 func (qwen) Name() string    { return "qwen" }
 func (qwen) Program() string { return "qwen" }
-
-func (qwen) Version(ctx context.Context, executable string, env []string) (string, error) {
-	return askVersion(ctx, executable, env)
-}
 
 func (qwen) NewConversation() string { return uuid.NewString() }
 
@@ -97,9 +93,6 @@ func (q qwen) Conversation(ctx context.Context, s Spec) (Conversation, error) {
 	return Conversation{Found: true, Resumable: true, Transcript: file}, nil
 }
 
-// Learn returns none: qwen takes an id from paw.
-func (qwen) Learn(context.Context, Spec) ([]string, error) { return nil, nil }
-
 func (q qwen) Literal(prompt string) (string, error) {
 	return spaced(prompt), cmp.Or(checkWord(q.Name(), prompt, exits...), checkCommand(q.Name(), prompt))
 }
@@ -115,3 +108,6 @@ func (qwen) Environment() []string { return []string{"QWEN_RUNTIME_DIR", "QWEN_H
 func (qwen) Facts() Facts {
 	return Facts{ChoosesID: true, Resume: "exact, by id", Fork: "no", Headless: "qwen -p", Turns: "from hooks"}
 }
+
+// Marks has what a launch sets, too.
+func (qwen) Marks() []string { return qwenSettings.marks() }

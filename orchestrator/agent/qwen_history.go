@@ -13,21 +13,24 @@ func (q qwen) History(ctx context.Context, s Spec) (Transcript, error) {
 	if err != nil {
 		return Transcript{}, err
 	}
-	var records []qwenRecord
+	var all []qwenRecord
 	var nodes []branchNode
 	skipped, err := countLines(path, func(r qwenRecord) bool {
-		records, nodes = append(records, r), append(nodes, branchNode{r.UUID, r.Parent, r.Type == "user"})
+		all, nodes = append(all, r), append(nodes, branchNode{r.UUID, r.Parent, r.Type == "user"})
 		return true
 	})
 	if err != nil {
 		return Transcript{}, err
 	}
-	t := Transcript{ID: s.ConversationID, Skipped: skipped}
+	t := qwenTalk{talk{Transcript{ID: s.ConversationID, Skipped: skipped}}}
 	for _, i := range lastBranch(nodes, len(nodes)-1) {
-		t.addQwen(records[i])
+		t.addQwen(all[i])
 	}
-	return t, nil
+	return t.Transcript, nil
 }
+
+// qwenTalk makes messages of records.
+type qwenTalk struct{ talk }
 
 type qwenRecord struct {
 	Type      string    `json:"type"`
@@ -47,7 +50,7 @@ type qwenRecord struct {
 	} `json:"systemPayload"`
 }
 
-func (t *Transcript) addQwen(r qwenRecord) {
+func (t *qwenTalk) addQwen(r qwenRecord) {
 	switch r.Type {
 	case "user":
 		role := history.RoleUser

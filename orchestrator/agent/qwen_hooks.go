@@ -20,7 +20,7 @@ var qwenHooks = []string{
 }
 
 func (q qwen) Events(name string, payload []byte) ([]turn.Event, error) {
-	var p claudePayload
+	var p hookPayload
 	if err := json.Unmarshal(payload, &p); err != nil {
 		return nil, fmt.Errorf("qwen: hook %s: %w", name, err)
 	}

@@ -10,7 +10,7 @@ import (
 // qwenIdle is what the notice says that qwen waits for a prompt. It comes after an Esc, which has no hook of its own, and
 // also after an answer and an error, whose hooks run at the same time and may be later: the record of the conversation
 // tells which of them it was. An answer is left to its own hook.
-func qwenIdle(p claudePayload) []turn.Event {
+func qwenIdle(p hookPayload) []turn.Event {
 	e := p.event(turn.KindInterrupt)
 	switch how, message := qwenEnding(p.TranscriptPath); how {
 	case qwenAnswered:

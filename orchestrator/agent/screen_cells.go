@@ -19,9 +19,9 @@ type cell struct {
 // row is one line of a screen, without the spaces at its end.
 type row []cell
 
-// rows reads a screenshot. Attributes go on from one line to the next. An escape sequence that is none of attributes
+// rowsOf reads a screenshot. Attributes go on from one line to the next. An escape sequence that is none of attributes
 // is left out.
-func (s Screenshot) rows() []row {
+func rowsOf(s Screenshot) []row {
 	var all []row
 	var pen cell
 	for line := range strings.Lines(s.Text) {

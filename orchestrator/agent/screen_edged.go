@@ -22,7 +22,7 @@ type edgedBox struct {
 // screen recognizes a screen. The terminal's cursor is in the box where the CLI leaves it there, as long as its pane has
 // the focus.
 func (b edgedBox) screen(s Screenshot) Screen {
-	rows := s.rows()
+	rows := rowsOf(s)
 	text := b.around(s, rows, s.CursorY)
 	if text == nil {
 		if words := namedIn(textOf(rows), b.dialogs); words != "" {

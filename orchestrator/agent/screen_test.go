@@ -1,4 +1,4 @@
-package agent
+package agent_test
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"paw/orchestrator/agent"
 )
 
 // TestScreensOfRealCLIs reads the screens that TestScreens of the scripted model has taken from the real programs. Their
@@ -19,16 +21,15 @@ func TestScreensOfRealCLIs(t *testing.T) {
 		name := filepath.Base(filepath.Dir(file))
 		t.Run(name+"/"+strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			want, shot := readScreen(t, file)
-			cli, _ := New(nil).Get(name)
-			if got := cli.Screen(shot).String(); got != want {
-				t.Errorf("%s, want %s\n%s", got, want, textOf(shot.rows()))
+			if got := get(t, name).Screen(shot).String(); got != want {
+				t.Errorf("%s, want %s\n%s", got, want, shot.Text)
 			}
 		})
 	}
 }
 
 // readScreen reads a screen and what is to be recognized on it.
-func readScreen(t *testing.T, file string) (want string, shot Screenshot) {
+func readScreen(t *testing.T, file string) (want string, shot agent.Screenshot) {
 	t.Helper()
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -51,8 +52,8 @@ func TestScreensThatAreCutOff(t *testing.T) {
 	files, _ := filepath.Glob("testdata/screens/*/*-idle.txt")
 	for _, file := range files {
 		_, shot := readScreen(t, file)
-		for _, name := range New(nil).Names() {
-			cli, _ := New(nil).Get(name)
+		for _, name := range agent.New(nil).Names() {
+			cli := get(t, name)
 			for height := range shot.Height {
 				cut := shot
 				cut.Text, cut.Height = strings.Join(strings.SplitAfter(shot.Text, "\n")[:height], ""), height
@@ -62,9 +63,8 @@ func TestScreensThatAreCutOff(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range New(nil).Names() {
-		cli, _ := New(nil).Get(name)
-		if got := cli.Screen(Screenshot{}); got != (Screen{}) {
+	for _, name := range agent.New(nil).Names() {
+		if got := get(t, name).Screen(agent.Screenshot{}); got != (agent.Screen{}) {
 			t.Errorf("%s recognizes %s on nothing", name, got)
 		}
 	}
@@ -80,7 +80,7 @@ func TestOpencodeBoxEndsBeforeWhatIsBesideIt(t *testing.T) {
 	}
 	rows[shot.CursorY] += "  \033[38;5;8m/root/a/folder/whose/name/is/long/\033[38;5;15m"
 	shot.Text = strings.Join(rows, "\n")
-	if got := (opencode{}).Screen(shot); got.String() != want {
+	if got := get(t, "opencode").Screen(shot); got.String() != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

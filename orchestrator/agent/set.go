@@ -13,12 +13,15 @@ type Set struct {
 	clis  map[string]CLI
 }
 
+// drivers are the CLIs that paw knows, in the order in which they are shown.
+var drivers = []Driver{claude{}, codex{}, opencode{}, gemini{}, qwen{}, copilot{}, aider{}, demo{}}
+
 // New makes a set of the CLIs paw knows and those of cfg, by name. What cfg says about a known CLI is added to it.
 func New(cfg map[string]Custom) Set {
 	set := Set{clis: map[string]CLI{}}
-	for _, cli := range []CLI{claude{}, codex{}, opencode{}, gemini{}, qwen{}, copilot{}, aider{}, demo{}} {
-		set.names = append(set.names, cli.Name())
-		set.clis[cli.Name()] = cli
+	for _, d := range drivers {
+		set.names = append(set.names, d.Name())
+		set.clis[d.Name()] = Configure(d, nil, nil, nil)
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg)) {
 		c := cfg[name]
@@ -26,11 +29,11 @@ func New(cfg map[string]Custom) Set {
 		known, ok := set.clis[name]
 		switch {
 		case ok && len(c.Resume) == 0:
-			set.clis[name] = configured{CLI: known, command: c.Command, args: c.Args, env: c.Env}
+			set.clis[name] = Configure(known.Driver, c.Command, c.Args, c.Env)
 		case len(c.Command) > 0:
-			set.clis[name] = configured{CLI: custom{Custom: c}, args: c.Args, env: c.Env}
+			set.clis[name] = Configure(custom{c}, nil, c.Args, c.Env)
 		case ok:
-			set.clis[name] = configured{CLI: known, args: c.Args, env: c.Env}
+			set.clis[name] = Configure(known.Driver, nil, c.Args, c.Env)
 		default:
 			continue
 		}
@@ -59,4 +62,16 @@ func (s Set) Nearest(name string) string {
 		}
 	}
 	return nearest
+}
+
+// Inherited is env, which is that of an agent or of a program that an agent runs, without what the agent has from paw and
+// from its CLI. What the user had set under the names that paw uses for a launch is not known any more.
+func Inherited(env []string) []string {
+	var marks []string
+	for _, d := range drivers {
+		if d, ok := d.(Marked); ok {
+			marks = append(marks, d.Marks()...)
+		}
+	}
+	return without(env, marks)
 }

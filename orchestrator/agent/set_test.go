@@ -3,11 +3,14 @@ package agent_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/mod/semver"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/fakemodel"
 )
 
 func TestSet(t *testing.T) {
@@ -99,5 +102,22 @@ func TestVersion(t *testing.T) {
 	_, err := get(t, "claude").Version(t.Context(), path, nil)
 	if want := path + " --version: exit status 1: no such node"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+// TestLookedAts: the table has each CLI that the tests with the real programs drive, once, with versions that compare.
+func TestLookedAts(t *testing.T) {
+	var names []string
+	for _, looked := range agent.LookedAts() {
+		names = append(names, looked.CLI)
+		if semver.Compare("v"+looked.Oldest, "v"+looked.Newest) > 0 || !semver.IsValid("v"+looked.Oldest) || !semver.IsValid("v"+looked.Newest) {
+			t.Errorf("%s: oldest %s, newest %s", looked.CLI, looked.Oldest, looked.Newest)
+		}
+		if _, ok := agent.New(nil).Get(looked.CLI); !ok {
+			t.Errorf("paw does not know %s", looked.CLI)
+		}
+	}
+	if !slices.Equal(names, fakemodel.CLIs) {
+		t.Errorf("the table has %v, the scripted server is for %v", names, fakemodel.CLIs)
 	}
 }

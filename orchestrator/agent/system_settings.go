@@ -38,6 +38,9 @@ func (f systemSettings) defaults() string {
 	return strings.Replace(f.variable, "_SETTINGS_", "_DEFAULTS_", 1)
 }
 
+// marks are the variables that a launch sets, and the one that the CLI sets itself.
+func (f systemSettings) marks() []string { return []string{f.guard, f.variable, f.defaults()} }
+
 // read returns the settings, none when there is no file.
 func (f systemSettings) read(s Spec) (map[string]json.RawMessage, error) {
 	settings := map[string]json.RawMessage{}
@@ -92,7 +95,7 @@ func (f systemSettings) addHooks(s Spec, settings map[string]json.RawMessage, ev
 	for _, event := range events {
 		name, matcher, _ := strings.Cut(event, ":")
 		hooks[name] = hookGroup{Matcher: matcher, Hooks: []hookEntry{{
-			Type: "command", Command: `[ -n "$` + f.guard + `" ] || ` + s.hookCommand(f.cli, name), Timeout: 1000 * hookPatienceFor(name),
+			Type: "command", Command: `[ -n "$` + f.guard + `" ] || ` + hookCommand(s, f.cli, name), Timeout: 1000 * hookPatienceFor(name),
 		}}}
 	}
 	return addHooks(settings, hooks)

@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -10,6 +8,11 @@ import (
 // trimmed is a prompt without blanks around it, which every CLI cuts off: among them is the space with which paw makes
 // text of what would be a command.
 func trimmed(prompt string) string { return strings.TrimRightFunc(trimLeft(prompt), unicode.IsSpace) }
+
+// trimLeft cuts what CLIs in JavaScript cut off the begin of a prompt.
+func trimLeft(prompt string) string {
+	return strings.TrimLeftFunc(prompt, func(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' })
+}
 
 // Typable is what of a prompt may go to a terminal: no character of it acts as a key there. An ESC would begin a key, or
 // end the paste that the prompt is part of, and all that follows it would be typed. As terminals do with what is pasted,
@@ -31,29 +34,4 @@ func Typable(prompt string) (text string, dropped int) {
 
 func isControl(r rune) bool {
 	return r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0)
-}
-
-// exits are the prompts of one word at which several CLIs end, whatever blanks are around them.
-var exits = []string{"exit", "quit", ":q", ":q!", ":wq", ":wq!"}
-
-// checkWord refuses a prompt of one word that a CLI takes for itself.
-func checkWord(cli, prompt string, words ...string) error {
-	word := trimmed(prompt)
-	if slices.ContainsFunc(words, func(one string) bool { return strings.EqualFold(one, word) }) {
-		return &PromptError{CLI: cli, Reason: fmt.Sprintf("a prompt of the one word %q is a command; say more", word)}
-	}
-	return nil
-}
-
-// checkCommand refuses what gemini and qwen run as a command of theirs, as an argument and typed. They trim a prompt
-// first, so that no space makes it text. Comments and paths are none.
-func checkCommand(cli, prompt string) error {
-	text, slash := strings.CutPrefix(trimLeft(prompt), "/")
-	if !slash || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "*") {
-		return nil
-	}
-	if words := strings.Fields(text); len(words) > 0 && strings.Contains(words[0], "/") {
-		return nil
-	}
-	return &PromptError{CLI: cli, Reason: `a prompt that begins with "/" would run as a command`}
 }

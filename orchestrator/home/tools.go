@@ -94,7 +94,7 @@ func (h *Home) Program(cli agent.CLI) (string, error) {
 func (h *Home) CLIOf(w *session.Worktree) (agent.CLI, string, error) {
 	cli, ok := h.CLIs.Get(w.CLI)
 	if !ok {
-		return nil, "", fault.New(fault.Usage, "%s: unknown CLI %s", w.Agent, w.CLI).Hint("paw clis")
+		return agent.CLI{}, "", fault.New(fault.Usage, "%s: unknown CLI %s", w.Agent, w.CLI).Hint("paw clis")
 	}
 	executable, err := h.Program(cli)
 	return cli, executable, err
