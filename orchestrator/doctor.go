@@ -35,8 +35,10 @@ func Doctor(ctx context.Context, h *home.Home) []Finding {
 		}
 		found = append(found, Finding{Text: err.Error(), Hints: append([]string{}, fault.HintsOf(err)...)})
 	}
-	add(h.RequireTools(ctx), "git and tmux are new enough")
-	add(writable(h), "state and data folders can be written")
+	examineTools(ctx, h, add)
+	add(writable(h), "state and data folders can be written; "+diskUsed(h))
+	found = append(found, examineNames(h)...)
+	found = append(found, examineRealCLIs(h)...)
 	found = append(found, examineCLIs(ctx, h)...)
 	for _, c := range h.Config.Untrusted {
 		add(fault.New(fault.Failed, "%s of this repository is not trusted: %s", c.Key, c.Text).Hint("paw config trust"), "")
@@ -82,6 +84,8 @@ func examineCLIs(ctx context.Context, h *home.Home) []Finding {
 			found = append(found, Finding{OK: true, Text: note, Hints: []string{"paw doctor --cli " + info.Name}})
 		case info.Standing == agent.StandingSame:
 			found = append(found, Finding{OK: true, Text: fmt.Sprintf("%s %s was looked at", info.Name, info.Version), Hints: []string{}})
+		case info.Looked.CLI == "" && info.Name != "demo":
+			found = append(found, Finding{OK: true, Text: fmt.Sprintf("%s %s is installed", info.Name, info.Version), Hints: []string{}})
 		}
 	}
 	return found
@@ -137,7 +141,7 @@ func examineSession(ctx context.Context, h *home.Home, s *session.Session, add f
 		add(&fault.Error{Kind: fault.Failed, Message: s.Name + "/" + problem.Error(), Hints: fault.HintsOf(problem)}, "")
 	}
 	if !bad {
-		add(nil, fmt.Sprintf("session %s is %s", s.Name, st.Status))
+		add(nil, fmt.Sprintf("session %s is %s%s", s.Name, st.Status, hooksSeen(st)))
 	}
 }
 

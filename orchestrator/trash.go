@@ -2,8 +2,6 @@ package orchestrator
 
 import (
 	"fmt"
-	"io/fs"
-	"path/filepath"
 
 	"paw/worktree"
 )
@@ -17,15 +15,7 @@ func keptTrash(m worktree.Manager) string {
 	}
 	var bytes int64
 	for _, item := range kept {
-		_ = filepath.WalkDir(item, func(_ string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return nil //nolint:nilerr // what cannot be read is not counted
-			}
-			if info, err := d.Info(); err == nil {
-				bytes += info.Size()
-			}
-			return nil
-		})
+		bytes += folderSize(item)
 	}
 	what := fmt.Sprintf("%d removed directories are", len(kept))
 	if len(kept) == 1 {

@@ -64,6 +64,9 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
 	a.addJSON(cmd)
 	completeFlag(cmd, "cli", a.completeCLIs)
+	completeFlag(cmd, "branches", a.completeBranches)
+	completeFlag(cmd, "base", a.completeBranches)
+	completeFlag(cmd, "from", a.completeAgents)
 	a.addSession(cmd, &name)
 	return cmd
 }

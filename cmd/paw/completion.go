@@ -1,20 +1,26 @@
 package main
 
 import (
+	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"paw/orchestrator"
+	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
-	"paw/session"
+	"paw/session/turn"
 )
 
 func newCompletion(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish",
 		Short: "Print the completion script of a shell",
-		Long: exits(`Print the completion script of a shell. Names of sessions, agents and CLIs complete.
-That of bash needs the package bash-completion.`, exitUsage),
+		Long: exits(`Print the completion script of a shell. Names of sessions and of agents complete with
+their states, turns with their prompts, --cli with the CLIs that are installed, and
+branches. The script of bash needs the package bash-completion.`, exitUsage),
 		Example: `  source <(paw completion bash)
   paw completion zsh > "${fpath[1]}/_paw"
   paw completion fish > ~/.config/fish/completions/paw.fish`,
@@ -23,7 +29,11 @@ That of bash needs the package bash-completion.`, exitUsage),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch args[0] {
 			case "bash":
-				return cmd.Root().GenBashCompletionV2(a.stdout, true)
+				if err := cmd.Root().GenBashCompletionV2(a.stdout, true); err != nil {
+					return err
+				}
+				_, err := io.WriteString(a.stdout, bashOfGit)
+				return err
 			case "zsh":
 				return cmd.Root().GenZshCompletion(a.stdout)
 			default:
@@ -32,6 +42,16 @@ That of bash needs the package bash-completion.`, exitUsage),
 		},
 	}
 }
+
+// bashOfGit completes git paw: git's own completion calls _git_paw with the words of the line.
+const bashOfGit = `
+_git_paw() {
+    local -a COMP_WORDS=(paw "${words[@]:2}")
+    local COMP_CWORD=$((cword - 1)) COMP_LINE="paw ${COMP_LINE#*paw }" COMP_POINT
+    COMP_POINT=${#COMP_LINE}
+    __start_paw
+}
+`
 
 // completeFlag registers what a flag completes to.
 func completeFlag(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
@@ -45,75 +65,167 @@ func names(words []string) ([]string, cobra.ShellCompDirective) {
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
+// described is a word with what the shells show behind it.
+func described(word, about string) string {
+	return cobra.CompletionWithDesc(word, cutTo(onOneLine(about), 60))
+}
+
 func (a *app) completeSessions(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	h, err := a.paw()
 	if err != nil || len(args) > 0 {
 		return names(nil)
 	}
+	return names(sessionWords(h))
+}
+
+func sessionWords(h *home.Home) []string {
 	sessions, _, _ := h.Store.List()
 	words := make([]string, 0, len(sessions))
 	for _, s := range sessions {
-		words = append(words, s.Name)
+		words = append(words, described(s.Name, "session, "+string(s.Status)+", "+shortened(s.RepoPath)))
 	}
-	return names(words)
+	return words
 }
 
-func (a *app) completeAgents(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	h, err := a.paw()
-	if err != nil || len(args) > 0 {
+// completeAgent completes one AGENT.
+func (a *app) completeAgent(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
 		return names(nil)
 	}
-	s, err := h.Find("")
-	if err != nil {
-		return names(nil)
+	return names(a.agentWords(cmd, nil))
+}
+
+// completeAgents completes AGENT..., each of them once.
+func (a *app) completeAgents(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return names(a.agentWords(cmd, args))
+}
+
+// completeAgentAndTurn completes AGENT N.
+func (a *app) completeAgentAndTurn(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+		return names(a.agentWords(cmd, nil))
+	case 1:
+		return names(a.turnWords(cmd, args[0]))
 	}
-	return names(agentNames(s, nil))
+	return names(nil)
+}
+
+// completeCommand completes AGENT COMMAND... with what the shell itself knows of commands.
+func (a *app) completeCommand(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	return names(a.agentWords(cmd, nil))
 }
 
 // completeSessionsAndAgents completes [NAME] [AGENT...].
-func (a *app) completeSessionsAndAgents(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+func (a *app) completeSessionsAndAgents(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	h, err := a.paw()
 	if err != nil {
 		return names(nil)
 	}
-	if len(args) > 0 {
-		s, rest, err := question{Home: h, cmd: cmd, words: args}.sessionAndAgents("")
-		if err != nil || s == nil {
-			return names(nil)
-		}
-		return names(agentNames(s, rest))
+	if len(args) == 0 {
+		return names(append(a.agentWords(cmd, nil), sessionWords(h)...))
 	}
-	words, _ := a.completeSessions(cmd, args, prefix)
-	if s, err := h.Find(""); err == nil {
-		words = append(words, agentNames(s, nil)...)
+	s, given, err := question{Home: h, cmd: cmd, words: args}.sessionAndAgents("")
+	if err != nil || s == nil {
+		return names(nil)
 	}
-	return names(words)
+	statuses, _, _ := orchestrator.Status(cmd.Context(), h, orchestrator.StatusOptions{Name: s.Name})
+	return names(describedAgents(statuses, given))
 }
 
-func agentNames(s *session.Session, given []string) []string {
+// agentWords are the agents of the session that --session names, else of the sessions of this place, without those given.
+func (a *app) agentWords(cmd *cobra.Command, given []string) []string {
+	h, err := a.paw()
+	if err != nil {
+		return nil
+	}
+	o := orchestrator.StatusOptions{}
+	if flag := cmd.Flags().Lookup("session"); flag != nil {
+		o.Name = flag.Value.String()
+	}
+	statuses, _, _ := orchestrator.Status(cmd.Context(), h, o)
+	return describedAgents(statuses, given)
+}
+
+// describedAgents are the names of agents with CLI and state. With several sessions each has that of its session in front.
+func describedAgents(statuses []fleet.SessionStatus, given []string) []string {
 	var words []string
-	for _, w := range s.Worktrees {
-		taken := false
-		for _, g := range given {
-			taken = taken || g == w.Agent
-		}
-		if !taken {
-			words = append(words, w.Agent)
+	for _, st := range statuses {
+		for _, ag := range st.Agents {
+			word := ag.Record.Agent
+			if len(statuses) > 1 {
+				word = st.Session.Name + "/" + word
+			}
+			about := ag.Record.CLI + ", " + orchestrator.StateWord(ag.AgentStatus)
+			if ag.Reason != "" {
+				about += ": " + ag.Reason
+			}
+			if !slices.Contains(given, word) {
+				words = append(words, described(word, about))
+			}
 		}
 	}
 	return words
 }
 
-// completeCLIs completes the last of several items [AGENT=]CLI.
-func (a *app) completeCLIs(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+// turnWords are the numbers of an agent's finished turns with what was asked in them, 0 for the base.
+func (a *app) turnWords(cmd *cobra.Command, agent string) []string {
+	h, s, agent, err := a.agent(cmd, "", agent, false)
+	if err != nil {
+		return nil
+	}
+	words := []string{described("0", "where it began")}
+	sequences, _, _ := orchestrator.Turns(cmd.Context(), h, s, agent)
+	for _, sequence := range sequences {
+		for _, one := range sequence.Turns {
+			if one.State != turn.InProgress {
+				words = append(words, described(strconv.Itoa(one.Number), one.Prompt))
+			}
+		}
+	}
+	return words
+}
+
+// completeBranches completes the last of several branches.
+func (a *app) completeBranches(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	h, err := a.paw()
+	if err != nil {
+		return names(nil)
+	}
+	before := typed[:strings.LastIndexByte(typed, ',')+1]
+	words := orchestrator.Branches(cmd.Context(), h)
+	for i := range words {
+		words[i] = before + words[i]
+	}
+	return names(words)
+}
+
+// completeTopics completes what help is about.
+func completeTopics(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var words []string
+	for _, sub := range cmd.Root().Commands() {
+		if !sub.Hidden && len(args) == 0 {
+			words = append(words, described(sub.Name(), sub.Short))
+		}
+	}
+	return names(words)
+}
+
+// completeCLIs completes the last of several items [AGENT=]CLI, with the CLIs that are installed.
+func (a *app) completeCLIs(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	h, err := a.paw()
 	if err != nil {
 		return names(nil)
 	}
 	before := typed[:strings.LastIndexAny(typed, ",=")+1]
-	words := h.CLIs.Names()
-	for i := range words {
-		words[i] = before + words[i]
+	var words []string
+	for _, info := range orchestrator.ListCLIs(cmd.Context(), h, false) {
+		if info.Path != "" {
+			words = append(words, before+info.Name)
+		}
 	}
 	return names(words)
 }

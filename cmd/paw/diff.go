@@ -20,7 +20,7 @@ what you edited between turns is not shown as the agent's.`, exitUsage, exitRefu
   paw diff claude@2 --stat
   paw diff claude 0..3 | git apply`,
 		Args:              cobra.MaximumNArgs(2),
-		ValidArgsFunction: a.completeAgents,
+		ValidArgsFunction: a.completeAgentAndTurn,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, s, agent, number, err := a.agentAndTurn(cmd, name, args)
 			if err != nil {

@@ -35,7 +35,7 @@ and nothing is sent to a vendor.`, exitUsage, exitMissing, exitBroken),
 			if cli != "" {
 				return a.try(cmd, h, cli)
 			}
-			findings := orchestrator.Doctor(cmd.Context(), h)
+			findings := append([]orchestrator.Finding{{OK: true, Text: "paw " + ownVersion(), Hints: []string{}}}, orchestrator.Doctor(cmd.Context(), h)...)
 			bad := false
 			for _, f := range findings {
 				bad = bad || !f.OK

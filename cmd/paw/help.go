@@ -111,6 +111,8 @@ func newHelp(a *app) *cobra.Command {
 		Use:    "help [COMMAND]",
 		Short:  "Show the help of a command",
 		Hidden: true,
+
+		ValidArgsFunction: completeTopics,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			of, rest, err := cmd.Root().Find(args)
 			if err != nil || of == cmd.Root() && len(args) > 0 || len(rest) > 0 {

@@ -54,7 +54,7 @@ paw come before AGENT, everything behind it is the command.`, exitUsage, exitNot
   paw sh claude git status
   paw sh shop/claude make test`,
 		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: a.completeAgents,
+		ValidArgsFunction: a.completeCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, s, agent, err := a.agent(cmd, name, args[0], false)
 			if err != nil {

@@ -22,7 +22,7 @@ It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage
 		Example: `  paw rewind claude 2
   paw rewind claude --undo`,
 		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: a.completeAgents,
+		ValidArgsFunction: a.completeAgentAndTurn,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, s, agent, number, err := a.agentAndTurn(cmd, name, args)
 			if err != nil {

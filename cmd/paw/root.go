@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -141,9 +142,22 @@ func runBare(cmd *cobra.Command, a *app) error {
 			return err
 		}
 		a.showHelp(cmd)
+		fmt.Fprintln(a.stdout, "\nno session here")
+		a.showStartHints(h)
 		return nil
 	}
 	return a.showStatus(h, statuses, problems)
+}
+
+// showStartHints says how to begin here, with a CLI that is installed.
+func (a *app) showStartHints(h *home.Home) {
+	hints := h.StartHints()
+	if len(hints) == 1 {
+		fmt.Fprintf(a.stdout, "  %s   begins one\n", hints[0])
+		return
+	}
+	fmt.Fprintf(a.stdout, "  %s   installs an AI coding CLI; there is none yet\n", hints[0])
+	fmt.Fprintf(a.stdout, "  %s   tries paw without one\n", hints[1])
 }
 
 // addJSON gives a command the --json flag.

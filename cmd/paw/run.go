@@ -43,7 +43,7 @@ CLI cannot ask for permissions: give it those that it needs in its own configura
   paw run codex --type review < prompt.md
   paw run --cli docs=claude --prompt "write the manual" --json`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.completeAgents,
+		ValidArgsFunction: a.completeAgent,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.runTurn(cmd, args, o) },
 	}
 	f := cmd.Flags()

@@ -23,7 +23,7 @@ beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but
   paw send claude "what does the flag --stat do?"
   paw send codex < prompt.md`,
 		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: a.completeAgents,
+		ValidArgsFunction: a.completeAgent,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, s, agents, err := a.agents(cmd, name, strings.Split(args[0], ","), false)
 			if err != nil {

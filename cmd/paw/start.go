@@ -59,6 +59,8 @@ of this repository is attached, or recovered when it is stopped.`, exitUsage, ex
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
 	a.addJSON(cmd)
 	completeFlag(cmd, "cli", a.completeCLIs)
+	completeFlag(cmd, "branches", a.completeBranches)
+	completeFlag(cmd, "base", a.completeBranches)
 	completeFlag(cmd, "preset", a.completePresets)
 	return cmd
 }

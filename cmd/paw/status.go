@@ -111,7 +111,8 @@ func (a *app) showStatus(h *home.Home, statuses []fleet.SessionStatus, problems 
 	a.printProblems(problems)
 	if len(statuses) == 0 {
 		if len(problems) == 0 {
-			fmt.Fprintf(a.stdout, "no session here (paw start --cli %s makes one; paw status --all shows the others)\n", h.Config.DefaultCLI)
+			fmt.Fprintln(a.stdout, "no session here; paw status --all shows the others")
+			a.showStartHints(h)
 		}
 		return nil
 	}

@@ -214,6 +214,15 @@ func hasAll(s *session.Session, agents []string) bool {
 	return !slices.ContainsFunc(agents, func(name string) bool { return s.Worktree(name) == nil })
 }
 
+// agentNames are the names of a session's agents.
+func agentNames(s *session.Session) []string {
+	var words []string
+	for _, w := range s.Worktrees {
+		words = append(words, w.Agent)
+	}
+	return words
+}
+
 func sessionNames(sessions []*session.Session) []string {
 	var names []string
 	for _, s := range sessions {
@@ -259,7 +268,7 @@ func (a *app) oneAgent(cmd *cobra.Command, name string, args []string) (*home.Ho
 		return h, s, agent, err
 	}
 	if len(s.Worktrees) != 1 {
-		return nil, nil, "", usagef(cmd, "which agent? %s has %s", s.Name, strings.Join(agentNames(s, nil), ", "))
+		return nil, nil, "", usagef(cmd, "which agent? %s has %s", s.Name, strings.Join(agentNames(s), ", "))
 	}
 	return h, s, s.Worktrees[0].Agent, nil
 }

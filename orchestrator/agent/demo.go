@@ -142,7 +142,9 @@ func (d demo) HeadlessResult(stdout []byte, exitCode int) (string, error) {
 }
 
 // Literal: the demo CLI trims a prompt; line feeds at its end would only hide its input line.
-func (demo) Literal(prompt string) (string, error) { return strings.TrimRight(prompt, "\n"), nil }
+func (d demo) Literal(prompt string) (string, error) {
+	return strings.TrimRight(prompt, "\n"), checkWord(d.Name(), prompt, "/help", "/exit")
+}
 
 // Ready: the demo CLI reports its start and reads what was typed before.
 func (demo) Ready() Ready { return Ready{Event: true, Box: true, Silent: true, Clear: "C-u"} }

@@ -14,6 +14,7 @@ var lookedAtTable string
 // LookedAt is what the tests with the real programs were run with of one CLI.
 type LookedAt struct {
 	CLI            string
+	Package        string // the npm package that has it
 	Oldest, Newest string // versions, equal where there was one
 }
 
@@ -22,10 +23,20 @@ func LookedAts() []LookedAt {
 	var all []LookedAt
 	for line := range strings.Lines(lookedAtTable) {
 		if words := strings.Fields(line); len(words) == 4 && words[0] != "#" {
-			all = append(all, LookedAt{CLI: words[0], Oldest: words[2], Newest: words[3]})
+			all = append(all, LookedAt{CLI: words[0], Package: words[1], Oldest: words[2], Newest: words[3]})
 		}
 	}
 	return all
+}
+
+// Install is the command that installs a CLI, "" where paw knows none.
+func Install(cli string) string {
+	for _, looked := range LookedAts() {
+		if looked.CLI == cli {
+			return "npm install -g " + looked.Package
+		}
+	}
+	return ""
 }
 
 // Standing is how the installed version of a CLI compares with those that were looked at.

@@ -54,6 +54,9 @@ func TestPromptsThatCannotBeTyped(t *testing.T) {
 		cli, prompt string
 		refused     bool
 	}{
+		{"demo", "/help", true},
+		{"demo", "/exit\n", true},
+		{"demo", "/help me", false},
 		{"claude", "/clear", true},
 		{"claude", " \n/clear", true},
 		{"claude", "\u200b/clear", true},

@@ -35,7 +35,9 @@ func (h *Home) Find(name string) (*session.Session, error) {
 
 // NoneHere is the error of a command that needs a session where there is none.
 func (h *Home) NoneHere() error {
-	return fault.New(fault.NotFound, "no session here").Hint("paw status --all").Hint("paw start --cli %s", h.Config.DefaultCLI)
+	none := fault.New(fault.NotFound, "no session here").Hint("paw status --all")
+	none.Hints = append(none.Hints, h.StartHints()...)
+	return none
 }
 
 // SessionsHere are the sessions of the place the user stands in: that of the pane

@@ -3,6 +3,7 @@ package home
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 
 	"paw/orchestrator/agent"
@@ -32,6 +33,13 @@ func (h *Home) RequireTools(ctx context.Context) error {
 		return fault.New(fault.Missing, "tmux %s: too old, paw needs %d.%d or newer", v.Raw, tmuxMajor, tmuxMinor)
 	}
 	return nil
+}
+
+// ToolVersions says which git and tmux there are; it is for when RequireTools has found both.
+func (h *Home) ToolVersions(ctx context.Context) string {
+	_, _, gitVersion, _ := git.Version(ctx)
+	v, _ := h.TmuxFor(nil).Version(ctx)
+	return fmt.Sprintf("git %s and tmux %s are new enough", gitVersion, v.Raw)
 }
 
 // RequireGit refuses to go on without git of a usable version.
@@ -85,7 +93,11 @@ func installTmux() string {
 func (h *Home) Program(cli agent.CLI) (string, error) {
 	path, err := agent.LookPath(cli.Program(), h.Env)
 	if err != nil {
-		return "", fault.New(fault.Missing, "%s: %s is not installed", cli.Name(), cli.Program()).Hint("paw clis")
+		missing := fault.New(fault.Missing, "%s: %s is not installed", cli.Name(), cli.Program())
+		if install := agent.Install(cli.Name()); install != "" && cli.Program() == cli.Name() {
+			missing = missing.Hint("%s", install)
+		}
+		return "", missing.Hint("paw clis")
 	}
 	return path, nil
 }

@@ -47,6 +47,9 @@ func (a *agent) interactive(begin entry, o options, signals <-chan os.Signal, in
 		d.deaf(chunks)
 	}
 	t.print("demo agent in " + a.dir + "\nconversation " + a.conversation.id + "\n")
+	if t.raw {
+		t.print("Type anything; /help shows what else I can do.\n")
+	}
 	d.replay()
 	if prompt := strings.TrimSpace(o.prompt); prompt != "" {
 		d.queue = []string{prompt}
@@ -187,11 +190,15 @@ func (d *dialogue) next() {
 }
 
 func (d *dialogue) submit(prompt string) {
-	if prompt == "/exit" {
+	switch prompt {
+	case "/exit":
 		d.leave = true
-		return
+	case "/help":
+		d.print(spoken("demo", help))
+		d.next()
+	default:
+		d.turn, d.silent = d.begin(prompt), true
 	}
-	d.turn, d.silent = d.begin(prompt), true
 }
 
 // finished shows how a turn ended that did not just answer.

@@ -16,6 +16,7 @@ const usage = `usage: demo-agent [--session-id ID [--fork ID] | --resume ID] [--
 --fork begins with a copy of a conversation; --ask-trust first asks whether to trust the folder.
 
 A small agent that needs no account. A plain prompt is noted in NOTES.md and committed.
+In a conversation /help shows what to try, and /exit ends it.
 A prompt with lines "do: STEP" does those steps instead:
 
   write PATH TEXT    the file is TEXT and a newline
@@ -31,6 +32,17 @@ A prompt with lines "do: STEP" does those steps instead:
   exit CODE          end the program in the middle of the turn
   hang               until interrupted
 `
+
+// help is what /help shows: in narrow panes, too, and what there is to see of an agent first.
+const help = `I note a plain prompt in NOTES.md and commit it.
+To see how other agents behave:
+do: ask May I?       a permission; answer y or n
+do: sleep 20         a long turn; Esc interrupts it
+do: fail no luck     an error, as of a model
+do: run ls           a command
+do: write a.txt hi   a file, not committed
+do: exit 3           the CLI ends in a turn
+All: paw demo-agent --help. /exit or Ctrl-D leaves.`
 
 type options struct {
 	id       string // never empty, unless of a conversation to resume

@@ -114,7 +114,7 @@ func (s *screen) ended(code string) {
 func TestMultiLinePaste(t *testing.T) {
 	p := newPlace(t)
 	s := p.show(nil, "--session-id", "a")
-	s.ready("demo agent in "+p.repo, "conversation a")
+	s.ready("demo agent in "+p.repo, "conversation a", "Type anything; /help shows what else I can do.")
 	text := "first line\n\tsecond: ü $(no) \"quotes\"\n\nlast"
 	s.paste(text + "\n")
 	s.sees("last")
@@ -217,6 +217,32 @@ func TestQueuedPrompts(t *testing.T) {
 	s.ready("demo: fourth")
 }
 
+// What /help names works when it is typed, and asking is no turn.
+func TestHelp(t *testing.T) {
+	p := newPlace(t)
+	s := p.show(nil, "--session-id", "a")
+	s.ready()
+	s.enter("/help")
+	s.ready("      All: paw demo-agent --help. /exit or Ctrl-D leaves.")
+	expect(t, "events", p.events("a"), "start")
+	steps := 0
+	for _, line := range strings.Split(help, "\n") {
+		if step, ok := strings.CutPrefix(line, "do: "); ok {
+			steps++
+			line, _, _ := strings.Cut(step, "  ")
+			if _, err := parseStep(line); err != nil {
+				t.Errorf("%s: %v", line, err)
+			}
+		}
+		if len(line) > 60 {
+			t.Errorf("a line of %d characters: %s", len(line), line)
+		}
+	}
+	if steps == 0 {
+		t.Error("no step is named")
+	}
+}
+
 func TestResumeShowsOldMessages(t *testing.T) {
 	p := newPlace(t)
 	s := p.show(nil, "--session-id", "a", "do: say hello\ndo: say again")
@@ -229,7 +255,7 @@ func TestResumeShowsOldMessages(t *testing.T) {
 	s.ended("0")
 
 	s = p.show(nil, "--resume", "a")
-	s.ready("conversation a", "you: do: say hello", "     do: say again", "demo: hello", "      again",
+	s.ready("Type anything; /help shows what else I can do.", "you: do: say hello", "     do: say again", "demo: hello", "      again",
 		"you: do: hang", "demo: interrupted")
 	s.enter("do: say more")
 	s.ready("demo: more")

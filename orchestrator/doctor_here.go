@@ -1,0 +1,102 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+)
+
+// examineNames looks which programs the shell calls for `paw` and for `git paw`: another program of that name may be first.
+func examineNames(h *home.Home) []Finding {
+	var found []Finding
+	for name, typed := range map[string]string{"paw": "paw", "git-paw": "git paw"} {
+		path, err := agent.LookPath(name, h.Env)
+		switch {
+		case err != nil && name == "paw":
+			found = append(found, Finding{OK: true, Text: "paw is not on your PATH: agents cannot run paw spawn, wait and done",
+				Hints: []string{fmt.Sprintf("export PATH=%s:$PATH", fault.Quote(filepath.Dir(h.Executable)))}})
+		case err != nil: // git paw is for those who like it
+		case sameFile(path, h.Executable):
+			found = append(found, Finding{OK: true, Text: fmt.Sprintf("%s is %s", typed, path), Hints: []string{}})
+		default:
+			found = append(found, Finding{OK: true, Text: fmt.Sprintf("%s is %s, which is another program than this paw (%s)", typed, path, h.Executable),
+				Hints: []string{fault.Quote(path) + " --version"}})
+		}
+	}
+	if len(found) == 2 && found[0].Text > found[1].Text {
+		found[0], found[1] = found[1], found[0]
+	}
+	return found
+}
+
+// sameFile reports whether two paths lead to one file.
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	other, otherErr := os.Stat(b)
+	return err == nil && otherErr == nil && os.SameFile(one, other)
+}
+
+// examineTools says which git and tmux there are, or what is wrong with them.
+func examineTools(ctx context.Context, h *home.Home, add func(error, string)) {
+	if err := h.RequireTools(ctx); err != nil {
+		add(err, "")
+		return
+	}
+	add(nil, h.ToolVersions(ctx))
+}
+
+// examineRealCLIs says what to do where no CLI is installed but the built-in one.
+func examineRealCLIs(h *home.Home) []Finding {
+	if hints := h.StartHints(); len(hints) > 1 {
+		return []Finding{{OK: true, Text: "no AI coding CLI is installed but the built-in demo", Hints: hints}}
+	}
+	return nil
+}
+
+// hooksSeen says of how many running agents the CLI's hooks have reported, "" where none has any.
+func hooksSeen(st fleet.SessionStatus) string {
+	seen, all := 0, 0
+	for _, a := range st.Agents {
+		if a.Hooks != fleet.HooksNone {
+			all++
+		}
+		if a.Hooks == fleet.HooksSeen {
+			seen++
+		}
+	}
+	if all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; hooks of %d of %s have reported", seen, fault.Counted(all, "running agent"))
+}
+
+// diskUsed says how much paw's own files take: records, turn logs and what belongs to launches.
+func diskUsed(h *home.Home) string {
+	data, state := filepath.Dir(h.Paths.SessionsDir), h.Paths.StateDir
+	total := folderSize(data)
+	if state != data {
+		total += folderSize(state)
+	}
+	return fmt.Sprintf("%.1f MiB are in %s and %s", float64(total)/(1<<20), data, state)
+}
+
+// folderSize is how many bytes the files in a folder have. What cannot be read is not counted.
+func folderSize(dir string) (bytes int64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil //nolint:nilerr // what cannot be read is not counted
+		}
+		if info, err := d.Info(); err == nil {
+			bytes += info.Size()
+		}
+		return nil
+	})
+	return bytes
+}

@@ -1,0 +1,25 @@
+package home
+
+import (
+	"cmp"
+	"slices"
+
+	"paw/orchestrator/agent"
+)
+
+// builtIn is the CLI that is always installed.
+const builtIn = "demo"
+
+// StartHints are the commands that begin a session here, the best one first. They name a CLI that is installed: the
+// configured default, else the first there is. Where there is none but the built-in one, the first command installs one.
+func (h *Home) StartHints() []string {
+	preferred := h.Config.DefaultCLI
+	for _, name := range slices.Concat([]string{preferred}, h.CLIs.Names()) {
+		if cli, known := h.CLIs.Get(name); known && (name != builtIn || preferred == builtIn) {
+			if _, err := agent.LookPath(cli.Program(), h.Env); err == nil {
+				return []string{"paw start --cli " + name}
+			}
+		}
+	}
+	return []string{cmp.Or(agent.Install(preferred), agent.Install("claude")), "paw start --cli " + builtIn}
+}
