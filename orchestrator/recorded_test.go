@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"paw/config"
-	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/clis"
 	"paw/orchestrator/home"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -58,7 +58,7 @@ func newRecorded(t *testing.T, conversation string) *recorded {
 	}
 	paths := config.Paths{StateDir: filepath.Join(dir, "state"), SessionsDir: filepath.Join(dir, "sessions")}
 	r.p = &home.Home{
-		Paths: paths, Locks: session.Locks{Dir: paths.LocksDir()}, CLIs: agent.New(nil), Now: func() time.Time { return r.now },
+		Paths: paths, Locks: session.Locks{Dir: paths.LocksDir()}, CLIs: clis.New(nil), Now: func() time.Time { return r.now },
 		Store: session.Store{Dir: paths.SessionsDir, LocksDir: paths.LocksDir()}, Step: func(string) {},
 		Env:      []string{"HOME=" + user, "PATH=" + os.Getenv("PATH"), "PAW_LAUNCH=" + recordedSession + "/a/0"},
 		Follower: func(string, string) { r.following = true },

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/clis"
 	"paw/session/turn"
 )
 
 func TestOneShotResult(t *testing.T) {
-	demo, _ := agent.New(nil).Get("demo")
-	claude, _ := agent.New(nil).Get("claude")
+	demo, _ := clis.New(nil).Get("demo")
+	claude, _ := clis.New(nil).Get("claude")
 	for _, c := range []struct {
 		name    string
 		cli     agent.CLI

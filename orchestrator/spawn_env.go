@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/clis"
 	"paw/orchestrator/home"
 	"paw/session"
 )
@@ -21,7 +21,7 @@ func asParent(h *home.Home, s *session.Session, w *session.Worktree) (*home.Home
 		env = withProgramOf(w, h.Env)
 	}
 	own := h.Config.CLIs[w.CLI].Env // the settings of its CLI are not the child's
-	other.Env = slices.DeleteFunc(agent.Inherited(env), func(kv string) bool {
+	other.Env = slices.DeleteFunc(clis.Inherited(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		_, configured := own[name]
 		return configured

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"paw/config"
-	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/clis"
 	"paw/orchestrator/home"
 	"paw/session"
 )
@@ -18,7 +18,7 @@ func TestAsParentInASandbox(t *testing.T) {
 	h := &home.Home{
 		Paths:  config.Paths{StateDir: t.TempDir()},
 		Config: config.Loaded{Config: config.Config{CLIs: map[string]config.CLI{"mine": {Env: map[string]string{"CONFIGURED": "1"}}}}},
-		CLIs:   agent.New(nil),
+		CLIs:   clis.New(nil),
 	}
 	h.Locks = session.Locks{Dir: h.Paths.LocksDir()}
 	holder, err := session.ThisProcess()

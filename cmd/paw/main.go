@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"paw/orchestrator/agent/demo"
+	"paw/orchestrator/agent/demo/program"
 	"paw/orchestrator/fault"
 )
 
@@ -22,7 +22,7 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	// The built-in agent is a program of its own: it handles signals and its
 	// terminal itself.
 	if len(argv) > 1 && argv[1] == "demo-agent" {
-		return demo.Main(argv[2:], stdin, stdout, stderr, env)
+		return program.Main(argv[2:], stdin, stdout, stderr, env)
 	}
 	command := ""
 	if len(argv) > 1 {

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/clis"
 )
 
 const id = "0b6a5c1e-6f0d-4d53-9c36-7a9f0f3f1b11"
@@ -25,7 +26,7 @@ func with(change func(*agent.Spec)) agent.Spec {
 func prompt(text string) agent.Spec { return with(func(s *agent.Spec) { s.Prompt = text }) }
 
 func TestArgv(t *testing.T) {
-	set := agent.New(map[string]agent.Custom{
+	set := clis.New(map[string]clis.Custom{
 		"mine":   {Command: []string{"mine", "--flag"}, Resume: []string{"--resume", "{id}"}, Args: []string{"-v"}},
 		"chosen": {Command: []string{"chosen", "--id={id}"}, Resume: []string{"--open={id}"}},
 	})

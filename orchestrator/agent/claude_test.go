@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/clis"
 )
 
 const claudeID = "051cb337-3bbd-4023-a2c8-51d21e2faa33"
@@ -91,7 +92,7 @@ func TestClaudeConfigDir(t *testing.T) {
 	if c := conversation(t, "claude", l.with(claudeID, env)); !c.Resumable {
 		t.Error("not found in CLAUDE_CONFIG_DIR")
 	}
-	set := agent.New(map[string]agent.Custom{"claude": {Env: map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(l.home, "other")}}})
+	set := clis.New(map[string]clis.Custom{"claude": {Env: map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(l.home, "other")}}})
 	cli, _ := set.Get("claude")
 	if c, err := cli.Conversation(t.Context(), l.with(claudeID)); err != nil || !c.Resumable {
 		t.Error("not found in the configured CLAUDE_CONFIG_DIR:", err)

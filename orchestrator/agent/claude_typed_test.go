@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/clis"
 )
 
 func TestClaudePastes(t *testing.T) {
@@ -35,7 +36,7 @@ func TestClaudePastes(t *testing.T) {
 func FuzzClaudePastes(f *testing.F) {
 	f.Add("a\nb\n\nc.png\nd", 30)
 	f.Add(strings.Repeat("é漢🎉", 1000)+"\n", 7)
-	cli, _ := agent.New(nil).Get("claude")
+	cli, _ := clis.New(nil).Get("claude")
 	f.Fuzz(func(t *testing.T, text string, rows int) {
 		text, _ = agent.Typable(text)
 		pastes := cli.Pastes(text, rows)

@@ -156,7 +156,7 @@ func (c CLI) Canonical(prompt string) string {
 	if d, ok := c.Driver.(Paster); ok {
 		return d.Canonical(prompt)
 	}
-	return trimmed(prompt)
+	return Trimmed(prompt)
 }
 
 // Screen is that of a Screener; of the others nothing is recognized.

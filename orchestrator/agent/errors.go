@@ -14,6 +14,9 @@ var ErrCannotFork = errors.New("cannot fork a conversation")
 // ErrNoHeadless means that paw knows no mode of a CLI in which it runs one turn without a terminal.
 var ErrNoHeadless = errors.New("has no headless mode")
 
+// ErrNoTranscript means that a CLI keeps no record of its conversations that paw can read.
+var ErrNoTranscript = errors.New("keeps no record of its conversations that paw can read")
+
 // TurnError means that a headless turn did not succeed.
 type TurnError struct {
 	CLI      string

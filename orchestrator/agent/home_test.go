@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/clis"
 )
 
 // lab is a HOME with a worktree, made anew for one test.
@@ -105,7 +106,7 @@ func learn(t *testing.T, cli string, s agent.Spec) []string {
 
 func get(t *testing.T, name string) agent.CLI {
 	t.Helper()
-	cli, ok := agent.New(nil).Get(name)
+	cli, ok := clis.New(nil).Get(name)
 	if !ok {
 		t.Fatalf("no CLI %s", name)
 	}

@@ -7,9 +7,9 @@ import (
 // longestID is longer than any id that a CLI uses (36 characters, opencode 30).
 const longestID = 128
 
-// checkID refuses an id that could be read as an option, leave its folder or match several files. Ids come from files
+// CheckID refuses an id that could be read as an option, leave its folder or match several files. Ids come from files
 // that other programs write.
-func checkID(cli, id string) error {
+func CheckID(cli, id string) error {
 	var reason string
 	switch {
 	case id == "":
@@ -19,7 +19,7 @@ func checkID(cli, id string) error {
 	case strings.HasPrefix(id, "-") || strings.HasPrefix(id, "."):
 		reason = "begins like an option or a path"
 	case strings.ContainsFunc(id, func(r rune) bool {
-		return !alphanumeric(r) && !strings.ContainsRune("-_.", r)
+		return !Alphanumeric(r) && !strings.ContainsRune("-_.", r)
 	}):
 		reason = "has a character no id has"
 	default:
@@ -28,7 +28,7 @@ func checkID(cli, id string) error {
 	return &ConversationError{CLI: cli, ID: id, Reason: reason}
 }
 
-// alphanumeric is an ASCII letter or digit.
-func alphanumeric(r rune) bool {
+// Alphanumeric is an ASCII letter or digit.
+func Alphanumeric(r rune) bool {
 	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }

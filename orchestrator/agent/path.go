@@ -25,7 +25,7 @@ func LookPath(program string, env []string) (string, error) {
 		return path, nil
 	}
 	if program != "" {
-		for _, dir := range filepath.SplitList(getenv(env, "PATH")) {
+		for _, dir := range filepath.SplitList(Getenv(env, "PATH")) {
 			if path := filepath.Join(dir, program); filepath.IsAbs(dir) && executable(path) {
 				return path, nil
 			}
@@ -46,16 +46,16 @@ var scrubbed = []string{
 	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT",
 	"GIT_OBJECT_DIRECTORY", "GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE", "GIT_INDEX_FILE",
 	"GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_PREFIX", "GIT_INTERNAL_SUPER_PREFIX", "GIT_SHALLOW_FILE",
-	"GIT_COMMON_DIR", "GIT_EXEC_PATH", childSession,
+	"GIT_COMMON_DIR", "GIT_EXEC_PATH", ChildSession,
 }
 
 // Scrub returns env without the variables that would tie a CLI to the place paw was called from. TMUX stays.
 func Scrub(env []string) []string {
-	return without(env, scrubbed)
+	return Without(env, scrubbed)
 }
 
-// getenv is the last value of key in env, as a process sees it; nil is paw's own environment.
-func getenv(env []string, key string) string {
+// Getenv is the last value of key in env, as a process sees it; nil is paw's own environment.
+func Getenv(env []string, key string) string {
 	if env == nil {
 		return os.Getenv(key)
 	}
@@ -67,7 +67,8 @@ func getenv(env []string, key string) string {
 	return ""
 }
 
-func without(env, names []string) []string {
+// Without is env without the variables of these names.
+func Without(env, names []string) []string {
 	kept := make([]string, 0, len(env))
 	for _, entry := range env {
 		if name, _, _ := strings.Cut(entry, "="); !slices.Contains(names, name) {
@@ -77,16 +78,16 @@ func without(env, names []string) []string {
 	return kept
 }
 
-// folder is where a CLI keeps its files: the value of variable, else HOME and below.
-func folder(env []string, variable string, below ...string) string {
-	if dir := getenv(env, variable); variable != "" && dir != "" {
+// Folder is where a CLI keeps its files: the value of variable, else HOME and below.
+func Folder(env []string, variable string, below ...string) string {
+	if dir := Getenv(env, variable); variable != "" && dir != "" {
 		return dir
 	}
-	return filepath.Join(append([]string{getenv(env, "HOME")}, below...)...)
+	return filepath.Join(append([]string{Getenv(env, "HOME")}, below...)...)
 }
 
-// resolved is path without symlinks, or path itself where it is gone: CLIs know their directory by what getcwd(3) says.
-func resolved(path string) string {
+// Resolved is path without symlinks, or path itself where it is gone: CLIs know their directory by what getcwd(3) says.
+func Resolved(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target
 	}
@@ -101,11 +102,11 @@ func environment(env []string) []string {
 	return env
 }
 
-// globQuote makes filepath.Glob take a path literally.
-func globQuote(path string) string {
+// GlobQuote makes filepath.Glob take a path literally.
+func GlobQuote(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
-// childSession is set for everything that claude runs, so also for a tmux server started from there. An interactive
+// ChildSession is set for everything that claude runs, so also for a tmux server started from there. An interactive
 // claude that has it writes neither transcript nor registry and cannot be resumed.
-const childSession = "CLAUDE_CODE_CHILD_SESSION"
+const ChildSession = "CLAUDE_CODE_CHILD_SESSION"

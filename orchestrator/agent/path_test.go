@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/internal/prompts"
 )
 
 func TestLookPath(t *testing.T) {
@@ -68,7 +69,7 @@ func TestLongestArgument(t *testing.T) {
 		t.Skip("only Linux limits one argument")
 	}
 	env := []string{"PATH=" + os.Getenv("PATH")}
-	for size, ok := range map[int]bool{agent.MaxArgument(): true, agent.MaxArgument() + 1: false} {
+	for size, ok := range map[int]bool{prompts.MaxArgument(): true, prompts.MaxArgument() + 1: false} {
 		cmd := exec.CommandContext(t.Context(), "true", strings.Repeat("x", size))
 		cmd.Env = env
 		if err := cmd.Run(); (err == nil) != ok {

@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/clis"
+	"paw/orchestrator/agent/internal/prompts"
 )
 
 func TestPromptsThatCannotBeArguments(t *testing.T) {
-	set := agent.New(map[string]agent.Custom{"typed": {Command: []string{"typed"}, Prompt: "send"}})
-	long := strings.Repeat("x", agent.MaxArgument()+1)
+	set := clis.New(map[string]clis.Custom{"typed": {Command: []string{"typed"}, Prompt: "send"}})
+	long := strings.Repeat("x", prompts.MaxArgument()+1)
 	for _, c := range []struct {
 		cli, prompt string
 		send        bool
@@ -28,7 +30,7 @@ func TestPromptsThatCannotBeArguments(t *testing.T) {
 		{"typed", "hello", true},
 		{"claude", long, true},
 		{"codex", long, true},
-		{"opencode", long[:agent.MaxArgument()-3], true}, // with its option too long
+		{"opencode", long[:prompts.MaxArgument()-3], true}, // with its option too long
 		{"claude", "a\x00b", false},
 		{"demo", "a\x00b", false},
 	} {
@@ -44,7 +46,7 @@ func TestPromptsThatCannotBeArguments(t *testing.T) {
 		}
 	}
 	cli, _ := set.Get("claude")
-	if _, err := cli.Launch(prompt(long[:agent.MaxArgument()])); err != nil {
+	if _, err := cli.Launch(prompt(long[:prompts.MaxArgument()])); err != nil {
 		t.Error("the longest argument is refused:", err)
 	}
 }
@@ -101,7 +103,7 @@ func TestPromptsThatCannotBeTyped(t *testing.T) {
 }
 
 func TestIDsThatCannotBeIDs(t *testing.T) {
-	set := agent.New(map[string]agent.Custom{"mine": {Command: []string{"mine"}, Resume: []string{"--resume", "{id}"}}})
+	set := clis.New(map[string]clis.Custom{"mine": {Command: []string{"mine"}, Resume: []string{"--resume", "{id}"}}})
 	for _, name := range set.Names() {
 		cli, _ := set.Get(name)
 		for _, id := range []string{"", "--last", "../../etc/passwd", "a*", "a b", "a\nb", strings.Repeat("a", 200)} {
@@ -115,7 +117,7 @@ func TestIDsThatCannotBeIDs(t *testing.T) {
 }
 
 func TestNewConversationIsAcceptedByLaunch(t *testing.T) {
-	set := agent.New(nil)
+	set := clis.New(nil)
 	for _, name := range set.Names() {
 		cli, _ := set.Get(name)
 		id := cli.NewConversation()
@@ -133,7 +135,7 @@ func TestNewConversationIsAcceptedByLaunch(t *testing.T) {
 }
 
 func TestClaudeIsNoChildSession(t *testing.T) {
-	cli, _ := agent.New(nil).Get("claude")
+	cli, _ := clis.New(nil).Get("claude")
 	for _, start := range []func(agent.Spec) (agent.Command, error){cli.Launch, cli.Resume} {
 		if command, err := start(spec); err != nil || !slices.Contains(command.Unset, "CLAUDE_CODE_CHILD_SESSION") {
 			t.Error("claude would save nothing:", command.Unset, err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/clis"
 )
 
 // TestScreensOfRealCLIs reads the screens that TestScreens of the scripted model has taken from the real programs. Their
@@ -52,7 +53,7 @@ func TestScreensThatAreCutOff(t *testing.T) {
 	files, _ := filepath.Glob("testdata/screens/*/*-idle.txt")
 	for _, file := range files {
 		_, shot := readScreen(t, file)
-		for _, name := range agent.New(nil).Names() {
+		for _, name := range clis.New(nil).Names() {
 			cli := get(t, name)
 			for height := range shot.Height {
 				cut := shot
@@ -63,7 +64,7 @@ func TestScreensThatAreCutOff(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range agent.New(nil).Names() {
+	for _, name := range clis.New(nil).Names() {
 		if got := get(t, name).Screen(agent.Screenshot{}); got != (agent.Screen{}) {
 			t.Errorf("%s recognizes %s on nothing", name, got)
 		}

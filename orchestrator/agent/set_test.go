@@ -10,11 +10,12 @@ import (
 	"golang.org/x/mod/semver"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/clis"
 	"paw/orchestrator/agent/fakemodel"
 )
 
 func TestSet(t *testing.T) {
-	set := agent.New(map[string]agent.Custom{
+	set := clis.New(map[string]clis.Custom{
 		"zed": {Command: []string{"zed"}}, "amp": {Command: []string{"amp"}}, "empty": {}, "codex": {Args: []string{"-m", "x"}},
 	})
 	want := []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "aider", "demo", "amp", "zed"}
@@ -39,7 +40,7 @@ func TestSet(t *testing.T) {
 }
 
 func TestConfiguredCLI(t *testing.T) {
-	set := agent.New(map[string]agent.Custom{
+	set := clis.New(map[string]clis.Custom{
 		"claude": {Command: []string{"box", "run", "claude"}, Args: []string{"--model", "m"}, Env: map[string]string{"B": "2", "A": "1"}},
 		"codex":  {Command: []string{"mycodex"}, Resume: []string{"--again", "{id}"}},
 		"mine":   {Command: []string{"mine"}, Env: map[string]string{"K": "v"}},
@@ -113,7 +114,7 @@ func TestLookedAts(t *testing.T) {
 		if semver.Compare("v"+looked.Oldest, "v"+looked.Newest) > 0 || !semver.IsValid("v"+looked.Oldest) || !semver.IsValid("v"+looked.Newest) {
 			t.Errorf("%s: oldest %s, newest %s", looked.CLI, looked.Oldest, looked.Newest)
 		}
-		if _, ok := agent.New(nil).Get(looked.CLI); !ok {
+		if _, ok := clis.New(nil).Get(looked.CLI); !ok {
 			t.Errorf("paw does not know %s", looked.CLI)
 		}
 	}

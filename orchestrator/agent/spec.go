@@ -54,3 +54,7 @@ type Conversation struct {
 	Reason  string // why it is not resumable, or what the CLI asks before it resumes
 	NewID   bool   // the id is burnt: a fresh start needs another one
 }
+
+// QueuedMark is the file in Spec.StateDir that says that a prompt waits behind a turn, or joined it. While it is there the
+// hooks of a CLI that does not report when it begins with such a prompt report tools, so that the begin is not missed.
+const QueuedMark = "queued"

@@ -19,7 +19,7 @@ func StreamConversation(stdout []byte) string {
 			continue
 		}
 		for _, id := range []string{line.Thread, line.Session, line.Opencode} {
-			if checkID("", id) == nil {
+			if CheckID("", id) == nil {
 				return id
 			}
 		}

@@ -5,12 +5,12 @@ import (
 	"unicode"
 )
 
-// trimmed is a prompt without blanks around it, which every CLI cuts off: among them is the space with which paw makes
+// Trimmed is a prompt without blanks around it, which every CLI cuts off: among them is the space with which paw makes
 // text of what would be a command.
-func trimmed(prompt string) string { return strings.TrimRightFunc(trimLeft(prompt), unicode.IsSpace) }
+func Trimmed(prompt string) string { return strings.TrimRightFunc(TrimLeft(prompt), unicode.IsSpace) }
 
-// trimLeft cuts what CLIs in JavaScript cut off the begin of a prompt.
-func trimLeft(prompt string) string {
+// TrimLeft cuts what CLIs in JavaScript cut off the begin of a prompt.
+func TrimLeft(prompt string) string {
 	return strings.TrimLeftFunc(prompt, func(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' })
 }
 

@@ -22,7 +22,7 @@ var number = lazyregexp.New(`\d+(\.\d+)+[0-9A-Za-z.+-]*`)
 func askVersion(ctx context.Context, executable string, env []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
-	out, err := output(ctx, os.TempDir(), env, executable, "--version")
+	out, err := Output(ctx, os.TempDir(), env, executable, "--version")
 	if err != nil {
 		return "", err
 	}
@@ -33,16 +33,16 @@ func askVersion(ctx context.Context, executable string, env []string) (string, e
 	return first, nil
 }
 
-// output runs a CLI without a terminal or input and returns its standard output; the error ends with the last line of
+// Output runs a CLI without a terminal or input and returns its standard output; the error ends with the last line of
 // its standard error.
-func output(ctx context.Context, dir string, env []string, executable string, args ...string) ([]byte, error) {
+func Output(ctx context.Context, dir string, env []string, executable string, args ...string) ([]byte, error) {
 	var stdout bytes.Buffer
-	err := outputTo(ctx, &stdout, dir, env, executable, args...)
+	err := OutputTo(ctx, &stdout, dir, env, executable, args...)
 	return stdout.Bytes(), err
 }
 
-// outputTo is output that goes to stdout.
-func outputTo(ctx context.Context, stdout io.Writer, dir string, env []string, executable string, args ...string) error {
+// OutputTo is output that goes to stdout.
+func OutputTo(ctx context.Context, stdout io.Writer, dir string, env []string, executable string, args ...string) error {
 	cmd := exec.CommandContext(ctx, executable, args...)
 	cmd.Dir = dir
 	cmd.Env = Scrub(environment(env))

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/clis"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/orchestrator/launch"
@@ -20,7 +20,7 @@ type Agent struct {
 
 // Agents turns the items of --cli and --branches into agents: one branch
 // each, every agent with a name of its own. taken holds names in use already.
-func Agents(items, branches []string, set agent.Set, taken map[string]bool) ([]Agent, error) {
+func Agents(items, branches []string, set clis.Set, taken map[string]bool) ([]Agent, error) {
 	agents, err := parseItems(items, set)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func Agents(items, branches []string, set agent.Set, taken map[string]bool) ([]A
 }
 
 // parseItems reads "[AGENT=]CLI" items; every CLI must be known.
-func parseItems(items []string, set agent.Set) ([]Agent, error) {
+func parseItems(items []string, set clis.Set) ([]Agent, error) {
 	var agents []Agent
 	for _, item := range items {
 		name, cli, named := strings.Cut(strings.TrimSpace(item), "=")

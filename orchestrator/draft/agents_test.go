@@ -6,11 +6,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/clis"
 )
 
 func TestPlanAgents(t *testing.T) {
-	set := agent.New(map[string]agent.Custom{"mycli": {Command: []string{"mycli"}}})
+	set := clis.New(map[string]clis.Custom{"mycli": {Command: []string{"mycli"}}})
 	for _, c := range []struct {
 		name     string
 		items    []string

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"paw/config"
-	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/clis"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -88,7 +88,7 @@ func newFamily(tb testing.TB, children ...string) *family {
 	}
 	paths := config.Paths{StateDir: dir, SessionsDir: filepath.Join(dir, "sessions")}
 	f.p = &home.Home{
-		Paths: paths, Locks: session.Locks{Dir: paths.LocksDir()}, CLIs: agent.New(nil), Now: f.now, Step: f.step,
+		Paths: paths, Locks: session.Locks{Dir: paths.LocksDir()}, CLIs: clis.New(nil), Now: f.now, Step: f.step,
 		Store:    session.Store{Dir: paths.SessionsDir, LocksDir: paths.LocksDir()},
 		Follower: func(_, _ string) {},
 		Watcher:  func(parents []string) { f.watched = append(f.watched, parents...) },

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"paw/config"
-	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/clis"
 	"paw/orchestrator/live"
 	"paw/session"
 	"paw/tmux"
@@ -24,7 +24,7 @@ type Home struct {
 	Paths      config.Paths
 	Store      session.Store
 	Locks      session.Locks
-	CLIs       agent.Set
+	CLIs       clis.Set
 	Executable string   // absolute path of paw, which panes run
 	Dir        string   // the directory the user stands in
 	Env        []string // the environment of the shell the user typed in
@@ -74,11 +74,11 @@ func (h *Home) Configure(root string) error {
 	if err != nil {
 		h.Config = config.Loaded{Config: config.Default()}
 	}
-	custom := map[string]agent.Custom{}
+	custom := map[string]clis.Custom{}
 	for name, c := range h.Config.CLIs {
-		custom[name] = agent.Custom{Name: name, Command: c.Command, Resume: c.Resume, Args: c.Args, Prompt: c.Prompt, Env: c.Env}
+		custom[name] = clis.Custom{Name: name, Command: c.Command, Resume: c.Resume, Args: c.Args, Prompt: c.Prompt, Env: c.Env}
 	}
-	h.CLIs = agent.New(custom)
+	h.CLIs = clis.New(custom)
 	return err
 }
 

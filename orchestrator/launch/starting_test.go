@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"paw/config"
-	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/clis"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/session"
@@ -16,7 +16,7 @@ import (
 // A launcher takes its agent's lock and deletes its launch: whenever another paw
 // looks, it must see one or the other, or it would start the agent a second time.
 func TestAnAgentThatIsJustStartingIsSeen(t *testing.T) {
-	h := &home.Home{CLIs: agent.New(nil), Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
+	h := &home.Home{CLIs: clis.New(nil), Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
 	h.Locks = session.Locks{Dir: h.Paths.LocksDir()}
 	s := &session.Session{Name: "shop", Worktrees: []session.Worktree{{Agent: "one"}}}
 	on := fleet.Panes{Panes: []tmux.Pane{{ID: "%0", PawSession: "shop", Identity: &tmux.Identity{Session: "shop", Agent: "one", Generation: 3}}}}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"paw/config"
-	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/clis"
 	"paw/orchestrator/home"
 	"paw/session"
 	"paw/session/turn"
@@ -24,7 +24,7 @@ func TestPromptThatJoinsATurnHasArrived(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
-			cli, _ := agent.New(nil).Get("claude")
+			cli, _ := clis.New(nil).Get("claude")
 			s := &session.Session{Name: "shop"}
 			w := &session.Worktree{Agent: "one", TranscriptPath: filepath.Join(t.TempDir(), "transcript")}
 			if err := os.WriteFile(w.TranscriptPath, []byte(`{"old":true}`+"\n"), 0o600); err != nil {
@@ -62,8 +62,8 @@ func TestPromptThatCodexTookWhileItRunsATool(t *testing.T) {
 		appendTo(t, history, `{"session_id":"`+conversation+`","ts":`+fmt.Sprint(time.Now().Unix())+`,"text":"`+text+`"}`)
 	}
 	took(id, `go on\nand \"on\"`)
-	cli, _ := agent.New(nil).Get("codex")
-	h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now, CLIs: agent.New(nil)}
+	cli, _ := clis.New(nil).Get("codex")
+	h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now, CLIs: clis.New(nil)}
 	s := &session.Session{Name: "shop"}
 	w := &session.Worktree{Agent: "one", CLI: "codex", ConversationIDs: []string{id}, Environment: map[string]string{"CODEX_HOME": user}}
 	one := turn.New(h.TurnDir("shop", "one"), 1, h.Now)
@@ -131,7 +131,7 @@ func TestPromptInALineOfARecord(t *testing.T) {
 		{"codex", "go", `{"ts":1795341600,"text":"go"}`, true},
 		{"codex", "go", `{"ts":1795341599,"text":"go"}`, false},
 	} {
-		cli, _ := agent.New(nil).Get(c.cli)
+		cli, _ := clis.New(nil).Get(c.cli)
 		a := Arrival{cli: cli, prompt: cli.Canonical(c.prompt), since: since}
 		if got := a.inLine([]byte(c.line)); got != c.want {
 			t.Errorf("%s: %q in %s: got %v", c.cli, c.prompt, c.line, got)

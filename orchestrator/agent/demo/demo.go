@@ -1,153 +1,162 @@
-// Package demo is the built-in CLI: a small interactive agent that needs no account. It does what its prompt says (see
-// step), keeps a conversation that can be resumed, and behaves at the terminal as the other agents do: bracketed paste,
-// Escape, permission dialogs, queued prompts. It knows nothing of the rest of paw.
+// Package demo is what paw knows of the demo CLI, the agent inside paw's own binary.
 package demo
 
 import (
+	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
-	"os/signal"
-	"syscall"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/internal/prompts"
+	"paw/orchestrator/agent/internal/records"
 )
 
-const version = "1.0.0"
+// Driver is that of demo.
+var Driver agent.Driver = driver{}
 
-// Exit codes; a signal ends the program with 128 plus the signal's number.
-const (
-	exitOK    = 0
-	exitError = 1
-	exitUsage = 2
-)
+type driver struct{}
 
-// agent is one run of the demo CLI: the directory it works in and the conversation it continues.
-type agent struct {
-	dir          string
-	env          []string
-	conversation *conversation
+func (driver) Name() string { return "demo" }
 
-	// report hears every event once it is in the conversation, in the order in which things happen and never from two
-	// goroutines at once; nil when nobody listens. This is the place to call hooks from; it may block.
-	report func(entry)
+// Program is the running paw: it is always installed.
+func (driver) Program() string {
+	if path, err := os.Executable(); err == nil {
+		return path
+	}
+	return "paw"
 }
 
-// Main runs the demo CLI in the current directory and returns its exit code. args are the words after the program's
-// name; env is its whole environment, as KEY=value.
-//
-// Prompts are read from in, with keys and dialogs when in is a terminal and one per line when not, until Ctrl-D or /exit
-// (0). -p runs one turn instead, prints the answer and returns 0, 1 when the turn failed, 130 after SIGINT; nobody can be
-// asked then, so every question is refused. SIGHUP and SIGTERM end it with 129 and 143; with DEMO_IGNORE_HUP=1 it
-// outlives its terminal, and only SIGTERM ends it. With DEMO_PUT_BACK=1 a prompt that is interrupted before anything is
-// said is put back into the input line, as other agents do. With DEMO_DEAF=1 it draws its input line before it reads from
-// the terminal, and loses the first paste.
-func Main(args []string, in io.Reader, out, errw io.Writer, env []string) int {
-	o, err := parseOptions(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(out, usage)
-		return exitOK
-	case err != nil:
-		fmt.Fprintf(errw, "demo: error: %v\n", err)
-		return exitUsage
-	case o.version:
-		fmt.Fprintln(out, "demo", version)
-		return exitOK
-	}
-	a, err := newAgent(o, env)
-	var unknown *unknownError
-	switch {
-	case errors.As(err, &unknown): // scripts look for exactly this line, which other CLIs print too
-		fmt.Fprintln(errw, unknown)
-		return exitError
-	case err != nil:
-		fmt.Fprintf(errw, "demo: error: %v\n", err)
-		return exitError
-	}
-	return a.run(o, in, out, errw)
+func (driver) Version(ctx context.Context, executable string, env []string) (string, error) {
+	return "built in", nil
 }
 
-func newAgent(o options, env []string) (*agent, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return nil, fmt.Errorf("current directory: %w", err)
+func (driver) NewConversation() string { return uuid.NewString() }
+
+func (d driver) Launch(s agent.Spec) (agent.Command, error) {
+	if err := agent.CheckID(d.Name(), s.ConversationID); err != nil {
+		return agent.Command{}, err
 	}
-	folder, err := conversationsDir(env)
-	if err != nil {
-		return nil, err
+	argv := append([]string{s.Executable, "demo-agent", "--session-id", s.ConversationID}, s.Args...)
+	if s.Prompt != "" {
+		if err := prompts.CheckArgument(d.Name(), s.Prompt, s.Prompt); err != nil {
+			return agent.Command{}, err
+		}
+		argv = append(argv, "--", s.Prompt)
 	}
-	var c *conversation
-	if o.fork != "" {
-		c, err = forkConversation(folder, o.id, o.fork)
-	} else {
-		c, err = openConversation(folder, o.id, o.resume)
-	}
-	if err != nil {
-		return nil, err
-	}
-	a := &agent{dir: dir, env: withoutHook(scrub(env)), conversation: c}
-	a.report = a.reporter(env)
-	return a, nil
+	return d.command(s, argv)
 }
 
-func (a *agent) run(o options, in io.Reader, out, errw io.Writer) int {
-	defer a.conversation.close()
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGHUP, syscall.SIGTERM)
-	defer signal.Stop(signals)
-
-	begin := entry{Event: started, Directory: a.dir, PID: os.Getpid()}
-	var code int
-	if o.headless {
-		a.emit(begin)
-		code = a.headless(o.prompt, signals, out, errw)
-	} else {
-		code = a.interactive(begin, o, signals, in, out)
+func (d driver) Resume(s agent.Spec) (agent.Command, error) {
+	if err := agent.CheckID(d.Name(), s.ConversationID); err != nil {
+		return agent.Command{}, err
 	}
-	a.emit(entry{Event: exited, Code: &code})
-	return code
+	return d.command(s, append([]string{s.Executable, "demo-agent", "--resume", s.ConversationID}, s.Args...))
 }
 
-// headless runs one turn without a terminal.
-func (a *agent) headless(prompt string, signals <-chan os.Signal, out, errw io.Writer) int {
-	t := a.begin(prompt)
-	for {
-		select {
-		case s := <-signals:
-			if !a.ignores(s) {
-				t.cancel(signalError{s.(syscall.Signal)})
-			}
-		case <-t.said: // the whole answer comes at the end
-		case <-t.asked:
-			t.answers <- false
-		case err := <-t.done:
-			if answer := t.text(); answer != "" {
-				fmt.Fprintln(out, answer)
-			}
-			return exitCode(err, errw)
+// Fork copies the conversation from, under Spec.ConversationID.
+func (d driver) Fork(s agent.Spec, from string) (agent.Command, error) {
+	for _, id := range []string{from, s.ConversationID} {
+		if err := agent.CheckID(d.Name(), id); err != nil {
+			return agent.Command{}, err
 		}
 	}
+	s.Args = slices.Concat([]string{"--fork", from}, s.Args)
+	return d.Launch(s)
 }
 
-// exitCode tells errw why a headless turn did not succeed and returns the exit code that says the same.
-func exitCode(err error, errw io.Writer) int {
-	var exit exitRequest
-	var end signalError
+// hook names the program that the demo CLI reports to, as `PROGRAM hook demo EVENT`.
+const hook = "PAW_HOOK"
+
+func (d driver) command(s agent.Spec, argv []string) (agent.Command, error) {
+	if s.Hook == "" {
+		return agent.Command{Argv: argv, Unset: []string{hook}}, nil
+	}
+	if !filepath.IsAbs(s.Hook) {
+		return agent.Command{}, fmt.Errorf("demo: hooks: %q is not an absolute path", s.Hook)
+	}
+	return agent.Command{Argv: argv, Env: []string{hook + "=" + s.Hook}}, nil
+}
+
+// Conversation finds the file of an id; it can be resumed once the user said something.
+func (d driver) Conversation(ctx context.Context, s agent.Spec) (agent.Conversation, error) {
+	if err := agent.CheckID(d.Name(), s.ConversationID); err != nil {
+		return agent.Conversation{}, err
+	}
+	file := d.file(s)
+	used, err := records.Holds(file, func(line struct {
+		Role string `json:"role"`
+	}) bool {
+		return line.Role == "user"
+	})
 	switch {
-	case err == nil:
-		return exitOK
-	case errors.As(err, &exit):
-		return exit.code
+	case errors.Is(err, fs.ErrNotExist):
+		return agent.Conversation{Reason: "demo has no conversation of this id"}, nil
+	case err != nil:
+		return agent.Conversation{}, err
+	case !used:
+		return agent.Conversation{Found: true, Transcript: file, NewID: true, Reason: "the conversation has no message yet"}, nil
 	}
-	fmt.Fprintf(errw, "demo: error: %v\n", err)
-	if errors.As(err, &end) {
-		return end.code()
-	}
-	return exitError
+	return agent.Conversation{Found: true, Resumable: true, Transcript: file}, nil
 }
 
-// ignores says whether the agent is to outlive its terminal and s is about that.
-func (a *agent) ignores(s os.Signal) bool {
-	return s == syscall.SIGHUP && lookup(a.env, "DEMO_IGNORE_HUP") == "1"
+func (driver) file(s agent.Spec) string {
+	state := agent.Getenv(s.Env, "XDG_STATE_HOME")
+	if !filepath.IsAbs(state) {
+		state = agent.Folder(s.Env, "", ".local", "state")
+	}
+	return filepath.Join(state, "paw", "demo", s.ConversationID+".jsonl")
 }
+
+func (driver) Environment() []string { return []string{"XDG_STATE_HOME"} }
+
+func (driver) Facts() agent.Facts {
+	return agent.Facts{ChoosesID: true, Resume: "exact, by id", Fork: "yes", Headless: "paw demo-agent -p", Turns: "exact, from hooks"}
+}
+
+// Headless runs the demo CLI with -p, whose standard output is the answer.
+func (d driver) Headless(s agent.Spec) (agent.Command, error) {
+	found, err := d.Conversation(context.Background(), s)
+	if err != nil {
+		return agent.Command{}, err
+	}
+	option := "--session-id"
+	switch {
+	case found.Resumable:
+		option = "--resume"
+	case found.NewID:
+		return agent.Command{}, &agent.ConversationError{CLI: d.Name(), ID: s.ConversationID, Reason: found.Reason}
+	}
+	argv := append([]string{s.Executable, "demo-agent", option, s.ConversationID}, s.Args...)
+	return agent.Command{Argv: append(argv, "-p", s.Prompt), Unset: []string{hook}}, prompts.CheckArgument(d.Name(), s.Prompt, s.Prompt)
+}
+
+// HeadlessLine: all that it says is its answer.
+func (driver) HeadlessLine(line []byte) string { return string(line) + "\n" }
+
+func (d driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
+	message := strings.TrimRight(string(stdout), "\n")
+	if exitCode != 0 {
+		return "", &agent.TurnError{CLI: d.Name(), Message: message, ExitCode: exitCode}
+	}
+	return message, nil
+}
+
+// Literal: the demo CLI trims a prompt; line feeds at its end would only hide its input line.
+func (d driver) Literal(prompt string) (string, error) {
+	return strings.TrimRight(prompt, "\n"), prompts.CheckWord(d.Name(), prompt, "/help", "/exit")
+}
+
+// Ready: the demo CLI reports its start and reads what was typed before.
+func (driver) Ready() agent.Ready {
+	return agent.Ready{Event: true, Box: true, Silent: true, Clear: "C-u"}
+}
+
+// Marks has what a launch sets.
+func (driver) Marks() []string { return []string{hook} }

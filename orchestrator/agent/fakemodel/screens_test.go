@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/clis"
 	"paw/tmux"
 )
 
@@ -87,7 +88,7 @@ func demoPlace(t *testing.T) *place {
 // versionHere is the version of the CLI that is installed.
 func versionHere(t *testing.T, name string) string {
 	t.Helper()
-	cli, _ := agent.New(nil).Get(name)
+	cli, _ := clis.New(nil).Get(name)
 	executable, err := agent.LookPath(cli.Program(), os.Environ())
 	if err != nil {
 		t.Skip(err)
@@ -293,7 +294,7 @@ func (s *stage) shot(rest string) {
 		}
 		return
 	}
-	cli, _ := agent.New(nil).Get(s.cli)
+	cli, _ := clis.New(nil).Get(s.cli)
 	if got := cli.Screen(shot).String(); got != strings.TrimSpace(expected) {
 		s.t.Errorf("%s: %s, want %s\n%s", name, got, expected, shot.Text)
 	}

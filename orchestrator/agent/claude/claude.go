@@ -1,0 +1,95 @@
+// Package claude is what paw knows of Claude Code.
+package claude
+
+import (
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"paw/config/lazyregexp"
+	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/internal/prompts"
+)
+
+// Driver is that of claude.
+var Driver agent.Driver = driver{}
+
+type driver struct{}
+
+func (driver) Name() string    { return "claude" }
+func (driver) Program() string { return "claude" }
+
+func (driver) NewConversation() string { return uuid.NewString() }
+
+func (c driver) Launch(s agent.Spec) (agent.Command, error) {
+	if err := agent.CheckID(c.Name(), s.ConversationID); err != nil {
+		return agent.Command{}, err
+	}
+	return c.command(s, s.Prompt, "--session-id", s.ConversationID)
+}
+
+func (c driver) Resume(s agent.Spec) (agent.Command, error) {
+	if err := agent.CheckID(c.Name(), s.ConversationID); err != nil {
+		return agent.Command{}, err
+	}
+	return c.command(s, "", "--resume", s.ConversationID)
+}
+
+// Fork opens from under a new id. Like Resume it works in all worktrees of the repository that from began in.
+func (c driver) Fork(s agent.Spec, from string) (agent.Command, error) {
+	for _, id := range []string{from, s.ConversationID} {
+		if err := agent.CheckID(c.Name(), id); err != nil {
+			return agent.Command{}, err
+		}
+	}
+	return c.command(s, s.Prompt, "--resume", from, "--fork-session", "--session-id", s.ConversationID)
+}
+
+func (c driver) command(s agent.Spec, prompt string, words ...string) (agent.Command, error) {
+	args, files, err := c.withHooks(s, s.Args, slices.Contains(words, "--fork-session"))
+	if err != nil {
+		return agent.Command{}, err
+	}
+	argv := slices.Concat([]string{s.Executable}, words, args)
+	if prompt != "" {
+		if err := c.checkOwn(prompt); err != nil {
+			return agent.Command{}, err
+		}
+		text := argument(prompt)
+		if err := prompts.CheckArgument(c.Name(), prompt, text); err != nil {
+			return agent.Command{}, err
+		}
+		// Options such as --allowedTools take every word up to the next option, hence the dashes.
+		argv = append(argv, "--", text)
+	}
+	return agent.Command{Argv: argv, Unset: []string{agent.ChildSession}, Files: files}, nil
+}
+
+// commandLike is a slash command, or a single word: "doctor" is a subcommand of claude even after "--".
+var commandLike = lazyregexp.New(`^(/|[[:alpha:]][\w-]{0,63}$)`)
+
+// argument makes text of a prompt that claude's command line would take for a command; a leading space does that,
+// but for what claude itself takes when it talks with a user (see checkOwn).
+func argument(prompt string) string {
+	if commandLike.MatchString(prompt) {
+		return " " + prompt
+	}
+	return prompt
+}
+
+func (driver) Environment() []string { return []string{"CLAUDE_CONFIG_DIR"} }
+
+func (driver) Facts() agent.Facts {
+	return agent.Facts{ChoosesID: true, Resume: "exact, by id", Fork: "yes", Headless: "claude -p", Turns: "exact, from hooks; interrupts from its registry and transcript"}
+}
+
+// Ready: SessionStart comes after the question whether the folder is trusted.
+func (driver) Ready() agent.Ready {
+	return agent.Ready{Event: true, Box: true, Settle: 50 * time.Millisecond, Clear: "C-u"}
+}
+
+// Marks were seen with 2.1.197.
+func (driver) Marks() []string {
+	return []string{"AI_AGENT", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_SESSION_ID"}
+}

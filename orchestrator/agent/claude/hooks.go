@@ -1,0 +1,203 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/internal/hooks"
+	"paw/orchestrator/agent/internal/questions"
+	"paw/orchestrator/agent/internal/records"
+	"paw/session/turn"
+)
+
+// hookEvents are the events that paw listens to, with their matchers.
+//
+// None of paw's processes runs at ordinary tool calls, unless a prompt waits (see QueuedMark): each would cost time. So
+// that a permission was granted is not reported; until the turn goes on to its end, the registry says whether claude still
+// waits (see Observe). Tools that always ask the user are rare, and their end is the answer.
+var hookEvents = map[string]string{
+	"SessionStart": "", "UserPromptSubmit": "", "PreToolUse": "", "PermissionRequest": "", "PostToolUse": "AskUserQuestion|ExitPlanMode",
+	"Stop": "", "StopFailure": "", "SessionEnd": "",
+}
+
+// forkStart is the SessionStart of a fork. It has the id of the conversation that is copied; that of the copy comes
+// with its first prompt.
+const forkStart = "ForkStart"
+
+// withHooks adds paw's hooks to the arguments of a launch. claude adds those of --settings to the user's and the
+// project's own; of several --settings it takes one, hence what the arguments have of that becomes part of paw's.
+func (c driver) withHooks(s agent.Spec, args []string, fork bool) ([]string, []agent.File, error) {
+	if s.Hook == "" {
+		return args, nil, nil
+	}
+	if err := hooks.Check(c.Name(), s); err != nil {
+		return nil, nil, err
+	}
+	given, args := takeOption(args, "--settings")
+	settings, err := givenSettings(s, given)
+	if err != nil {
+		return nil, nil, fmt.Errorf("claude: --settings: %w", err)
+	}
+	byEvent := map[string]hooks.Group{}
+	for event, matcher := range hookEvents {
+		name := event
+		if fork && event == "SessionStart" {
+			name = forkStart
+		}
+		command := hooks.Command(s, c.Name(), name)
+		if event == "PreToolUse" {
+			command = hooks.WhenQueued(s, command)
+		}
+		entry := hooks.Entry{Type: "command", Command: command, Timeout: hooks.PatienceFor(event)}
+		byEvent[event] = hooks.Group{Matcher: matcher, Hooks: []hooks.Entry{entry}}
+	}
+	if err := hooks.Add(settings, byEvent); err != nil {
+		return nil, nil, fmt.Errorf("claude: --settings: %w", err)
+	}
+	content, err := hooks.JSON(settings)
+	if err != nil {
+		return nil, nil, fmt.Errorf("claude: --settings: %w", err)
+	}
+	file := agent.File{Path: filepath.Join(s.StateDir, "claude-settings.json"), Content: append(content, '\n')}
+	return append([]string{"--settings", file.Path}, args...), []agent.File{file}, nil
+}
+
+// givenSettings reads what the user gave to --settings, a file or JSON itself; "" is nothing.
+func givenSettings(s agent.Spec, given string) (map[string]json.RawMessage, error) {
+	settings := map[string]json.RawMessage{}
+	content := []byte(given)
+	switch {
+	case given == "":
+		return settings, nil
+	case !strings.HasPrefix(strings.TrimSpace(given), "{"):
+		if !filepath.IsAbs(given) {
+			given = filepath.Join(s.Worktree, given)
+		}
+		var err error
+		if content, err = os.ReadFile(given); err != nil {
+			return nil, err
+		}
+	}
+	if err := json.Unmarshal(content, &settings); err != nil {
+		return nil, err
+	}
+	if settings == nil {
+		return nil, errors.New("null is no object")
+	}
+	return settings, nil
+}
+
+// takeOption removes an option with its value, in either form, and returns the value that counts, the last.
+func takeOption(args []string, name string) (value string, rest []string) {
+	rest = slices.Clone(args)
+	for i := 0; i < len(rest); {
+		switch {
+		case rest[i] == "--":
+			return value, rest
+		case rest[i] == name && i+1 < len(rest):
+			value = rest[i+1]
+			rest = slices.Delete(rest, i, i+2)
+		case strings.HasPrefix(rest[i], name+"="):
+			value = strings.TrimPrefix(rest[i], name+"=")
+			rest = slices.Delete(rest, i, i+1)
+		default:
+			i++
+		}
+	}
+	return value, rest
+}
+
+func (c driver) Events(name string, payload []byte) ([]turn.Event, error) {
+	var p hooks.Payload
+	if err := json.Unmarshal(payload, &p); err != nil {
+		return nil, fmt.Errorf("claude: hook %s: %w", name, err)
+	}
+	var e turn.Event
+	switch name {
+	case "SessionStart":
+		e = p.Event(turn.KindSessionStart)
+		e.Source = p.Source
+	case forkStart:
+		e = p.Event(turn.KindSessionStart)
+		e.Source = p.Source
+		if p.Source == turn.SourceResume {
+			e.Source, e.Conversation, e.Transcript = turn.SourceFork, "", ""
+		}
+	case "UserPromptSubmit":
+		e = p.Event(turn.KindPrompt)
+		e.Prompt, e.Type = pasted(p.Prompt), promptType(p.Prompt)
+	case "PermissionRequest":
+		e = p.Event(turn.KindInput)
+		e.Message = questions.OfTool(p.ToolName, p.ToolInput)
+		e.Child = false // the user has to answer a subagent's question, too
+	case "PostToolUse":
+		e = p.Event(turn.KindAnswered)
+		e.Child = false
+	case "PreToolUse":
+		await(p.TranscriptPath, p.PromptID)
+		e = p.Event(turn.KindTool)
+	case "Stop":
+		await(p.TranscriptPath, p.PromptID)
+		e = p.Event(turn.KindEnd)
+		e.Again, e.Held = p.StopHookActive, p.StopHookActive || mayGoOn(p.TranscriptPath)
+		e.Message = p.LastAssistantMessage
+		for _, task := range p.BackgroundTasks {
+			if task.Status == "running" {
+				e.Background++
+			}
+		}
+	case "StopFailure":
+		await(p.TranscriptPath, p.PromptID)
+		e = p.Event(turn.KindError)
+		e.ErrorType, e.Message = p.Error, p.LastAssistantMessage
+	case "SessionEnd":
+		e = p.Event(turn.KindSessionEnd)
+		e.Source = p.Reason
+	default:
+		return nil, nil
+	}
+	return []turn.Event{e}, nil
+}
+
+// flush is how long after a hook the transcript may not have the prompt that the hook is about.
+const flush = 300 * time.Millisecond
+
+// await waits until the transcript has a line of the turn, which may have begun without a hook. In the first turn of
+// a conversation the file may not be there yet.
+func await(path, id string) {
+	if id == "" || path == "" {
+		return
+	}
+	for deadline := time.Now().Add(flush); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		there := false
+		err := records.LinesBack(path, func(raw []byte) bool {
+			there = bytes.Contains(raw, []byte(id))
+			return !there
+		})
+		if there || err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+	}
+}
+
+// mayGoOn tells whether claude has other hooks for the end of a turn than paw's, any of which may send it on. It
+// writes down how many there were after they have run; before the first of them, and without the file, nobody knows.
+func mayGoOn(path string) bool {
+	others := path != ""
+	_ = records.LinesBack(path, func(raw []byte) bool {
+		var line turnLine
+		counted := json.Unmarshal(raw, &line) == nil && line.Subtype == "stop_hook_summary"
+		others = !counted || line.HookCount > 1
+		return !counted
+	})
+	return others
+}

@@ -1,0 +1,141 @@
+package claude
+
+import (
+	"slices"
+
+	"paw/config/lazyregexp"
+	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/internal/screens"
+)
+
+// Screen: claude keeps the terminal's cursor, hidden, where it draws its own. Its input box lies between two lines over
+// the whole width; low panes cut the lower one off.
+func (driver) Screen(s agent.Screenshot) agent.Screen {
+	rows := screens.RowsOf(s)
+	if box, ok := boxIn(s, rows); ok {
+		box.Works = works.MatchString(screens.TextOf(rows))
+		return box
+	}
+	return agent.Screen{Dialog: dialogIn(s, rows)}
+}
+
+// works is its line above the box, and the key below it.
+var works = lazyregexp.New(`(?m)^[^\s\w❯⎿▎] \S+… \(\d.*\)|^ .* · esc to interrupt\b`)
+
+// places are what stands in the box for something long that was pasted.
+var places = lazyregexp.New(`\[(Pasted text|\.\.\.Truncated text|Image) #\d+`)
+
+// boxIn is the input box around the cursor, false where the cursor is in none.
+func boxIn(s agent.Screenshot, rows []screens.Row) (agent.Screen, bool) {
+	if s.CursorY >= len(rows) {
+		return agent.Screen{}, false
+	}
+	top, bottom := s.CursorY, s.CursorY
+	for top >= 0 && !border(rows, top, s.Width) {
+		top--
+	}
+	for bottom < len(rows) && !border(rows, bottom, s.Width) {
+		bottom++
+	}
+	cut := bottom == len(rows)
+	if top < 0 || top == s.CursorY {
+		return agent.Screen{}, false
+	}
+	if hidden.MatchString(rows[top].String()) {
+		return agent.Screen{Box: agent.BoxFilled}, true
+	}
+	if cut && (top != s.CursorY-1 || bottom != s.CursorY+1) {
+		return agent.Screen{}, false
+	}
+	if !cut && other.MatchString(screens.TextOf(rows[bottom:])) {
+		return agent.Screen{}, false
+	}
+	first := rows[top+1]
+	if len(first) == 0 || (len(first) > 1 && first[1].Char != ' ' && first[1].Char != '\u00a0') {
+		return agent.Screen{}, false
+	}
+	switch first[0].Char {
+	case '❯':
+	case '!': // what is typed here goes to the shell
+		return agent.Screen{Box: agent.BoxFilled}, true
+	default:
+		return agent.Screen{}, false
+	}
+	text := rows[top+1 : bottom]
+	if len(text) == 1 && empty(first.From(2), s.CursorX) {
+		return agent.Screen{Box: agent.BoxEmpty}, true
+	}
+	filled := agent.Screen{Box: agent.BoxFilled}
+	var lines []string
+	for _, r := range text {
+		line := r.From(2)
+		if cut || places.MatchString(line.String()) || line.Some(func(c screens.Cell) bool { return c.Dim }) {
+			return filled, true
+		}
+		lines = append(lines, line.String())
+	}
+	filled.Draft = screens.Draft(lines, s.Width-6)
+	return filled, true
+}
+
+var (
+	// hidden is in the upper edge of a box that is too low for its text.
+	hidden = lazyregexp.New(`─ ↑ \d+ more ─`)
+	// other is below a box of the list of sessions, which starts a new one.
+	other = lazyregexp.New(`enter to return|space to reply`)
+)
+
+// border reports whether a row is an edge of the input box. There may be words in it.
+func border(rows []screens.Row, y, width int) bool {
+	r := rows[y]
+	return len(r) == width && r[:min(3, width)].All(func(c screens.Cell) bool { return c.Char == '─' && !c.Dim }) && r[width-1].Char == '─'
+}
+
+// empty reports whether what stands behind the prompt mark is nothing, or a suggestion: claude draws those dim but
+// for the letter under the cursor.
+func empty(text screens.Row, cursorX int) bool {
+	return cursorX == 2 && (len(text) == 0 || (len(text) > 1 && text[0].Reverse && text[1:].All(func(c screens.Cell) bool { return c.Dim })))
+}
+
+// keys end every dialog of claude and no other screen of it: they say how to leave it.
+var keys = lazyregexp.New(
+	`(?i)\b(esc to (cancel|close|go back|exit|skip|clear)|enter to (confirm|select|save|use|continue|stay)|press enter)\b`)
+
+// cutDialogs are dialogs that do not say how to leave them, or whose keys a low pane cuts off.
+var cutDialogs = []screens.Dialog{
+	screens.Asks(`^ *Auto mode can.t check actions in this session$`, "says that auto mode cannot check its actions"),
+	screens.Asks(`^ *Exit plan mode\?$`, "asks whether to go on with its plan"),
+	screens.Asks(`^ *Choose the text style that looks best with|^ *Syntax theme: .*\(ctrl\+t to`, "first-run question"),
+}
+
+// dialogs are told by their words. The first that fits names the dialog.
+var dialogs = slices.Concat(cutDialogs, []screens.Dialog{
+	screens.Asks(`trust this folder|(?s:Security guide.*No, exit)`, "asks whether to trust the folder"),
+	screens.Asks(`Detected a custom API key`, "asks whether to use the API key of its environment"),
+	screens.Asks(`Select login method|Paste code here|Browser didn.t open`, "asks you to log in"),
+	screens.Asks(`^ *Security notes:|terminal setup\?`, "first-run question"),
+	screens.Asks(`^ *Resume [sS]ession`, "asks which conversation to resume"),
+	screens.Asks(`^ *Select model`, "asks to choose a model"),
+	screens.Asks(`^╌+\n((?s:.+?))\n╌+\n(?s:.*)^ ?Do you want to proceed\?`, "asks for permission: $1"),
+	screens.Asks(`^ [A-Z]\w* command\n\s*\n {3}([^\n]+)\n(?s:.*)^ ?Do you want to proceed\?`, "asks for permission: $1"), // as 2.1.197 does
+	screens.Asks(`^ ?Do you want to proceed\?`, "asks for permission"),
+	screens.Asks(`^ ?(Do you want to [^?]*\?)`, "$1"),
+	screens.Asks(`^(?:← +)? ?[☐☒✔] .*\n\s*\n(.+)`, "$1"), // what AskUserQuestion asks, under the names of its questions
+})
+
+// dialogIn is what a dialog asks, "" where no dialog is seen. It begins at a line over the whole width; some have
+// further lines in them.
+func dialogIn(s agent.Screenshot, rows []screens.Row) string {
+	if !keys.MatchString(screens.TextOf(screens.Ending(rows, 3))) {
+		return screens.NamedIn(screens.TextOf(rows), cutDialogs)
+	}
+	for begin := len(rows) - 1; begin >= 0; begin-- {
+		if begin > 0 && !rows[begin].Rule(s.Width, "─") && !rows[begin].Begins('▔') {
+			continue
+		}
+		if words := screens.NamedIn(screens.TextOf(rows[begin:]), dialogs); words != "" {
+			return words
+		}
+	}
+	return "a menu is open"
+}

@@ -1,0 +1,88 @@
+// Package clis has all CLIs that paw can start: the list of those that it knows, one folder each beside this one, and those
+// of the configuration.
+package clis
+
+import (
+	"maps"
+	"slices"
+
+	"paw/config"
+	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/aider"
+	"paw/orchestrator/agent/claude"
+	"paw/orchestrator/agent/codex"
+	"paw/orchestrator/agent/copilot"
+	"paw/orchestrator/agent/demo"
+	"paw/orchestrator/agent/gemini"
+	"paw/orchestrator/agent/opencode"
+	"paw/orchestrator/agent/qwen"
+)
+
+// Set is the CLIs that paw can start: those it knows and those of the configuration.
+type Set struct {
+	names []string
+	clis  map[string]agent.CLI
+}
+
+// drivers are the CLIs that paw knows, in the order in which they are shown.
+var drivers = []agent.Driver{claude.Driver, codex.Driver, opencode.Driver, gemini.Driver, qwen.Driver, copilot.Driver, aider.Driver, demo.Driver}
+
+// New makes a set of the CLIs paw knows and those of cfg, by name. What cfg says about a known CLI is added to it.
+func New(cfg map[string]Custom) Set {
+	set := Set{clis: map[string]agent.CLI{}}
+	for _, d := range drivers {
+		set.names = append(set.names, d.Name())
+		set.clis[d.Name()] = agent.Configure(d, nil, nil, nil)
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg)) {
+		c := cfg[name]
+		c.Name = name
+		known, ok := set.clis[name]
+		switch {
+		case ok && len(c.Resume) == 0:
+			set.clis[name] = agent.Configure(known.Driver, c.Command, c.Args, c.Env)
+		case len(c.Command) > 0:
+			set.clis[name] = agent.Configure(custom{c}, nil, c.Args, c.Env)
+		case ok:
+			set.clis[name] = agent.Configure(known.Driver, nil, c.Args, c.Env)
+		default:
+			continue
+		}
+		if !ok {
+			set.names = append(set.names, name)
+		}
+	}
+	return set
+}
+
+// Get is the CLI of a name.
+func (s Set) Get(name string) (agent.CLI, bool) {
+	cli, ok := s.clis[name]
+	return cli, ok
+}
+
+// Names are the known CLIs in a fixed order, then those of the configuration by name.
+func (s Set) Names() []string { return slices.Clone(s.names) }
+
+// Nearest is the name most like the given one, or "" when none is like it.
+func (s Set) Nearest(name string) string {
+	nearest, least := "", max(1, len(name)/3)+1
+	for _, candidate := range s.names {
+		if d := config.Distance(name, candidate); d < least {
+			nearest, least = candidate, d
+		}
+	}
+	return nearest
+}
+
+// Inherited is env, which is that of an agent or of a program that an agent runs, without what the agent has from paw and
+// from its CLI. What the user had set under the names that paw uses for a launch is not known any more.
+func Inherited(env []string) []string {
+	var marks []string
+	for _, d := range drivers {
+		if d, ok := d.(agent.Marked); ok {
+			marks = append(marks, d.Marks()...)
+		}
+	}
+	return agent.Without(env, marks)
+}

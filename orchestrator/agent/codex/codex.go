@@ -1,0 +1,109 @@
+// Package codex is what paw knows of codex.
+package codex
+
+import (
+	"slices"
+	"strings"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/internal/prompts"
+)
+
+// Driver is that of codex.
+var Driver agent.Driver = driver{}
+
+type driver struct{}
+
+func (driver) Name() string    { return "codex" }
+func (driver) Program() string { return "codex" }
+
+// NewConversation returns "": codex names a conversation at its first prompt.
+func (driver) NewConversation() string { return "" }
+
+// embedded keeps codex out of its shared daemon, in which turns would run with the environment of whichever session
+// started it and outlive their pane. A -c does that ("command-line configuration overrides … requires embedded mode")
+// where --no-daemon is not known to every version. Not any: features.* stay with the daemon. This one also spares the
+// agent the dialog about a new version, which would stand before its first prompt.
+var embedded = []string{"-c", "check_for_update_on_startup=false"}
+
+func (c driver) Launch(s agent.Spec) (agent.Command, error) {
+	return c.command(s, s.Prompt, "")
+}
+
+func (c driver) Resume(s agent.Spec) (agent.Command, error) {
+	if err := agent.CheckID(c.Name(), s.ConversationID); err != nil {
+		return agent.Command{}, err
+	}
+	return c.command(s, "", s.ConversationID, "resume")
+}
+
+// Fork lets codex choose the id of the copy.
+func (c driver) Fork(s agent.Spec, from string) (agent.Command, error) {
+	if err := agent.CheckID(c.Name(), from); err != nil {
+		return agent.Command{}, err
+	}
+	return c.command(s, s.Prompt, from, "fork")
+}
+
+// command is that of a subcommand, if any, with the conversation it is about and a prompt.
+func (c driver) command(s agent.Spec, prompt, conversation string, subcommand ...string) (agent.Command, error) {
+	hooks, err := c.hooks(s)
+	if err != nil {
+		return agent.Command{}, err
+	}
+	argv := append([]string{s.Executable}, subcommand...)
+	if len(subcommand) > 0 {
+		// Without -C a conversation that began elsewhere asks which directory is meant.
+		argv = append(argv, "-C", s.Worktree)
+	}
+	argv = append(argv, c.options(s, hooks)...)
+	// After the dashes neither "-x" is an option nor "resume" a subcommand.
+	if conversation != "" || prompt != "" {
+		argv = append(argv, "--")
+	}
+	if conversation != "" {
+		argv = append(argv, conversation)
+	}
+	if prompt != "" {
+		text := prompt
+		if strings.HasPrefix(prompt, "!") {
+			text = " " + prompt // else it is a command for the user's shell
+		}
+		if err := prompts.CheckArgument(c.Name(), prompt, text); err != nil {
+			return agent.Command{}, err
+		}
+		argv = append(argv, text)
+	}
+	return agent.Command{Argv: argv}, nil
+}
+
+// options are those of all commands. In its sandbox codex cannot commit in a linked worktree: the index and the
+// objects lie in two git directories outside of it, and both are needed.
+func (c driver) options(s agent.Spec, hooks []string) []string {
+	var dirs []string
+	if s.GitWritable {
+		dirs = slices.DeleteFunc([]string{s.GitCommonDir, s.GitDir}, func(dir string) bool { return dir == "" })
+	}
+	return slices.Concat(embedded, hooks, c.writable(s, dirs), s.Args)
+}
+
+// Environment has CODEX_SQLITE_HOME too: the list of conversations is a database beside the rollout files.
+func (driver) Environment() []string { return []string{"CODEX_HOME", "CODEX_SQLITE_HOME"} }
+
+func (driver) Facts() agent.Facts {
+	return agent.Facts{
+		Resume: "exact, by id", Fork: "yes", Headless: "codex exec",
+		Turns: "exact, from hooks; API errors from the rollout file", LateHooks: true,
+	}
+}
+
+// Literal: a space before "/" or "!" is trimmed again, after it has made the text a prompt.
+func (driver) Literal(prompt string) (string, error) { return prompts.Spaced(prompt), nil }
+
+// Ready: SessionStart comes only with the first prompt, hence the composer on the screen.
+func (driver) Ready() agent.Ready { return agent.Ready{Box: true, Clear: "C-u"} }
+
+// Marks were seen with 0.169.
+func (driver) Marks() []string {
+	return []string{"CODEX_CI", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID"}
+}

@@ -1,0 +1,169 @@
+package codex
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"time"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/internal/records"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// Observe reads the end of the rollout file, the one sign of an error of the API. A turn without an end in it goes on,
+// or died with its process.
+func (c driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (agent.Observed, error) {
+	s = records.ObservedSpec(s, last)
+	if s.ConversationID == "" {
+		return agent.Observed{}, nil
+	}
+	found, err := c.Conversation(ctx, s)
+	if err != nil || found.Transcript == "" {
+		return agent.Observed{}, err
+	}
+	tail, err := readTail(found.Transcript, last)
+	if errors.Is(err, fs.ErrNotExist) {
+		return agent.Observed{}, nil
+	}
+	if err != nil || tail.at.IsZero() {
+		return agent.Observed{}, err
+	}
+	seen := agent.Observed{Known: true, At: tail.at, Source: session.SourceTranscript, Ended: tail.ended}
+	if seen.Ended != nil {
+		seen.Ended.Conversation, seen.Ended.Transcript = s.ConversationID, found.Transcript
+		return seen, nil
+	}
+	seen.Busy = tail.busy
+	if records.IsOpen(last) && last.Waiting && !tail.answered(last) {
+		seen.Busy, seen.Waiting, seen.Question = false, true, last.Question
+		if last.WaitingSince != nil {
+			seen.At = *last.WaitingSince
+		}
+	}
+	return seen, nil
+}
+
+// rolloutTail is what the end of a rollout file tells about the newest turn.
+type rolloutTail struct {
+	ended   *turn.Event
+	busy    bool
+	at      time.Time
+	outputs map[string]time.Time // of tools, by the id of the call
+	pending bool                 // a call has no output yet
+}
+
+// answered tells whether codex went on after a question: the tool that it was about has an output now, even if that is
+// only that the user does not want it. Before the answer nothing is written.
+func (t rolloutTail) answered(last *turn.Record) bool {
+	if last.WaitingSince == nil || t.pending {
+		return false
+	}
+	return slices.ContainsFunc(slices.Collect(maps.Values(t.outputs)), func(at time.Time) bool {
+		return at.After(*last.WaitingSince)
+	})
+}
+
+type rolloutLine struct {
+	Timestamp time.Time `json:"timestamp"`
+	Type      string    `json:"type"`
+	Payload   struct {
+		Type             string `json:"type"`
+		TurnID           string `json:"turn_id"`
+		CallID           string `json:"call_id"`
+		Reason           string `json:"reason"`
+		LastAgentMessage string `json:"last_agent_message"`
+		TurnAttribution  struct {
+			Trigger string `json:"turn_trigger"`
+		} `json:"turn_attribution"`
+		Error *struct {
+			Message string          `json:"message"`
+			Info    json.RawMessage `json:"codex_error_info"`
+		} `json:"error"`
+	} `json:"payload"`
+}
+
+// marks are in every line that readTail has to decode.
+var marks = [][]byte{[]byte(`"task_started"`), []byte(`"task_complete"`), []byte(`"turn_aborted"`), []byte(`_call`)}
+
+// readTail reads a rollout file from its end to the begin of the newest turn, or of the open one.
+func readTail(path string, last *turn.Record) (rolloutTail, error) {
+	tail := rolloutTail{outputs: map[string]time.Time{}}
+	err := records.LinesBack(path, func(raw []byte) bool {
+		if !slices.ContainsFunc(marks, func(mark []byte) bool { return bytes.Contains(raw, mark) }) {
+			return true
+		}
+		var line rolloutLine
+		if json.Unmarshal(raw, &line) != nil {
+			return true
+		}
+		switch p := line.Payload; p.Type {
+		case "function_call_output", "custom_tool_call_output":
+			tail.outputs[p.CallID] = line.Timestamp
+		case "function_call", "custom_tool_call":
+			_, done := tail.outputs[p.CallID]
+			tail.pending = tail.pending || !done
+		case "task_started", "task_complete", "turn_aborted":
+			return tail.mark(line, last)
+		}
+		return true
+	})
+	return tail, err
+}
+
+// mark takes the begin or the end of a turn and tells whether to read on. The user's own shell commands are turns in
+// the file, too.
+func (t *rolloutTail) mark(line rolloutLine, last *turn.Record) (more bool) {
+	p := line.Payload
+	if !records.IsOpen(last) {
+		t.at, t.busy = line.Timestamp, p.Type == "task_started"
+		return false
+	}
+	own := p.TurnID == last.TurnID
+	if last.TurnID == "" {
+		own = !line.Timestamp.Before(last.StartedAt)
+	}
+	switch {
+	case !own && p.Type == "task_started" && p.TurnAttribution.Trigger != "" && line.Timestamp.After(last.StartedAt):
+		t.ended = &turn.Event{Kind: turn.KindInterrupt, TurnID: last.TurnID, Message: "another turn began"}
+		t.at = line.Timestamp
+		return true // unless its end is further up
+	case !own:
+		return true
+	case p.Type == "task_started":
+		t.busy = true
+		if t.at.IsZero() {
+			t.at = line.Timestamp
+		}
+		return false
+	}
+	t.at = line.Timestamp
+	e := turn.Event{Kind: turn.KindEnd, TurnID: p.TurnID, Message: p.LastAgentMessage}
+	switch {
+	case p.Type == "turn_aborted":
+		e.Kind, e.Message = turn.KindInterrupt, ""
+	case p.Error != nil:
+		e.Kind, e.Message, e.ErrorType = turn.KindError, p.Error.Message, errorType(p.Error.Info)
+	}
+	t.ended = &e
+	return false
+}
+
+// errorType is a word, or the one key of an object with details.
+func errorType(info json.RawMessage) string {
+	var word string
+	if json.Unmarshal(info, &word) == nil {
+		return word
+	}
+	var details map[string]json.RawMessage
+	_ = json.Unmarshal(info, &details)
+	for key := range details {
+		return key
+	}
+	return ""
+}

@@ -1,0 +1,108 @@
+package codex
+
+import (
+	"paw/config/lazyregexp"
+	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/internal/screens"
+)
+
+// Screen: codex shows the terminal's cursor in its composer, and hides it at its dialogs.
+func (driver) Screen(s agent.Screenshot) agent.Screen {
+	rows := screens.RowsOf(s)
+	if box, ok := boxIn(s, rows); ok {
+		box.Works = works.MatchString(screens.TextOf(rows))
+		return box
+	}
+	return agent.Screen{Dialog: dialogIn(rows)}
+}
+
+// works is above the composer.
+var works = lazyregexp.New(`(?m)^[•◦] .*\([^()]*esc to interrupt\)$`)
+
+var (
+	// places are what stands in the composer for something long or an image.
+	places = lazyregexp.New(`\[(Pasted Content|Image)\b`)
+	// footer is below the composer, after an empty line.
+	footer = lazyregexp.New(` · |for shortcuts|to queue message|esc close|context left`)
+)
+
+// boxIn is the composer around the cursor, false where the cursor is in none.
+func boxIn(s agent.Screenshot, rows []screens.Row) (agent.Screen, bool) {
+	if !s.CursorShown || s.CursorX < 2 || s.CursorY >= len(rows) {
+		return agent.Screen{}, false
+	}
+	first := s.CursorY
+	for first > 0 && (len(rows[first]) == 0 || rows[first][0].Char == ' ') {
+		first--
+	}
+	below := screens.Ending(rows, len(rows)) // all but empty rows at the end
+	end := len(below)
+	for end > 0 && len(below[end-1]) > 0 {
+		end--
+	}
+	if end--; end < first { // the empty row above the footer, which a low pane cuts off
+		end = len(below)
+	}
+	mark := rows[first]
+	if end <= s.CursorY || len(mark) == 0 || !mark[0].Bold || mark[0].Reverse {
+		return agent.Screen{}, false
+	}
+	if mark[0].Char == '!' {
+		return agent.Screen{Box: agent.BoxFilled}, true // what is typed here goes to the shell
+	}
+	if mark[0].Char != '›' {
+		return agent.Screen{}, false
+	}
+	text := rows[first:max(end, first+1)]
+	if placeholder := text[0].From(2); len(text) == 1 && s.CursorX == 2 &&
+		(len(placeholder) == 0 || placeholder.All(func(c screens.Cell) bool { return c.Dim })) {
+		return agent.Screen{Box: agent.BoxEmpty}, true
+	}
+	filled := agent.Screen{Box: agent.BoxFilled}
+	if mark[len(mark)-1].Char == '↑' || end+1 > len(below) || !footer.MatchString(screens.TextOf(below[end+1:])) {
+		return filled, true // it is longer, or an empty line of it looks like the one above the footer
+	}
+	var lines []string
+	for _, r := range text {
+		line := r.From(2)
+		if places.MatchString(line.String()) || line.Some(func(c screens.Cell) bool { return c.Dim }) {
+			return filled, true
+		}
+		lines = append(lines, line.String())
+	}
+	filled.Draft = screens.Draft(lines, s.Width-4)
+	return filled, true
+}
+
+// keys end the dialogs of codex: they say how to leave them.
+var keys = lazyregexp.New(`(?i)\b(press enter to|enter (select|continue|confirm|submit|resume)|esc (back|skip|cancel|close|go back))\b`)
+
+// cut are dialogs that a low pane shows without their keys.
+var cut = []screens.Dialog{
+	screens.Asks(`^  Trust this folder\?`, "asks whether to trust the folder"),
+	screens.Asks(`^  Choose how you want to use Codex\.`, "asks you to log in"),
+}
+
+// dialogs are told by their words. The first that fits names the dialog.
+var dialogs = []screens.Dialog{
+	screens.Asks(`Hooks need review`, "asks whether to trust hooks"),
+	screens.Asks(`Select Model`, "asks to choose a model"),
+	screens.Asks(`Resume a previous (session|chat)|^ *Resume `, "asks which conversation to resume"),
+	screens.Asks(`^  Would you like to run the following command\?(?s:.*?)^  \$ ([^\n]+)`, "asks for permission: $1"),
+	screens.Asks(`^  (Would you like to [^?]*\?)`, "$1"),
+}
+
+// dialogIn is what a dialog asks, "" where no dialog is seen.
+func dialogIn(rows []screens.Row) string {
+	text := screens.TextOf(rows)
+	if words := screens.NamedIn(text, cut); words != "" {
+		return words
+	}
+	if !keys.MatchString(screens.TextOf(screens.Ending(rows, 2))) {
+		return ""
+	}
+	if words := screens.NamedIn(text, dialogs); words != "" {
+		return words
+	}
+	return "a menu is open"
+}

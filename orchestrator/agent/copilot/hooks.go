@@ -1,0 +1,184 @@
+package copilot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/internal/hooks"
+	"paw/orchestrator/agent/internal/questions"
+	"paw/orchestrator/agent/internal/records"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// hookEvents are the events that paw listens to, none at tool calls. permissionRequest comes before permissions that
+// need no question, too; notification comes with the dialog. errorOccurred does not tell the last try from the others.
+var hookEvents = []string{"sessionStart", "userPromptSubmitted", "notification", "agentStop", "sessionEnd"}
+
+// hooks are a plugin, a folder outside of the worktree, and the option that names it.
+func (c driver) hooks(s agent.Spec) (agent.Command, error) {
+	if s.Hook == "" {
+		return agent.Command{}, nil
+	}
+	if err := hooks.Check(c.Name(), s); err != nil {
+		return agent.Command{}, err
+	}
+	type hook struct {
+		Type       string `json:"type"`
+		Bash       string `json:"bash"`
+		TimeoutSec int    `json:"timeoutSec"`
+	}
+	byEvent := map[string][]hook{}
+	for _, event := range hookEvents {
+		byEvent[event] = []hook{{Type: "command", Bash: hooks.Command(s, c.Name(), event), TimeoutSec: hooks.PatienceFor(event)}}
+	}
+	content, err := hooks.JSON(map[string]any{"version": 1, "hooks": byEvent})
+	if err != nil {
+		return agent.Command{}, fmt.Errorf("copilot: hooks: %w", err)
+	}
+	dir := filepath.Join(s.StateDir, "copilot-plugin")
+	return agent.Command{Argv: []string{"--plugin-dir", dir}, Files: []agent.File{
+		{Path: filepath.Join(dir, "plugin.json"), Content: []byte(`{"name":"paw","hooks":"hooks.json"}` + "\n")},
+		{Path: filepath.Join(dir, "hooks.json"), Content: append(content, '\n')},
+	}}, nil
+}
+
+type hookPayload struct {
+	SessionID        string `json:"sessionId"`
+	TranscriptPath   string `json:"transcriptPath"`
+	Source           string `json:"source"`
+	Reason           string `json:"reason"`
+	Prompt           string `json:"prompt"`
+	Message          string `json:"message"`
+	NotificationType string `json:"notification_type"`
+	Timestamp        int64  `json:"timestamp"` // in milliseconds
+}
+
+func (c driver) Events(name string, payload []byte) ([]turn.Event, error) {
+	var p hookPayload
+	if err := json.Unmarshal(payload, &p); err != nil {
+		return nil, fmt.Errorf("copilot: hook %s: %w", name, err)
+	}
+	e := turn.Event{Conversation: p.SessionID, Transcript: p.TranscriptPath}
+	switch {
+	case name == "sessionStart":
+		e.Kind, e.Source = turn.KindSessionStart, p.Source
+		if p.Source == "new" {
+			e.Source = turn.SourceStartup
+		}
+	case name == "userPromptSubmitted":
+		e.Kind, e.Prompt = turn.KindPrompt, typed(p.SessionID, p.Prompt)
+		if strings.HasPrefix(p.Prompt, "<system_notification>") {
+			e.Type = turn.TypeNotification // copilot prompts itself when a command in the background has ended
+		}
+	case name == "notification" && p.NotificationType == "permission_prompt":
+		e.Kind, e.Message = turn.KindInput, questions.OneLine(p.Message)
+	case name == "agentStop":
+		e.Kind, e.Message = turn.KindEnd, p.answer()
+	case name == "sessionEnd":
+		e.Kind, e.Source = turn.KindSessionEnd, p.Reason
+	default:
+		return nil, nil
+	}
+	return []turn.Event{e}, nil
+}
+
+type eventLine struct {
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	Data      struct {
+		Content   string `json:"content"`
+		ErrorType string `json:"errorType"`
+		Message   string `json:"message"`
+		HookType  string `json:"hookType"`
+	} `json:"data"`
+}
+
+// flush is how long after a hook its record may have what came before: copilot writes every tenth of a second.
+const flush = 500 * time.Millisecond
+
+// answer is what copilot said last before this end of a turn, "" where it cannot be told. The hook does not have it. At
+// the end of the very first turn the record may not exist yet, which is no different from one that is behind.
+func (p hookPayload) answer() string {
+	for deadline := time.Now().Add(flush); ; time.Sleep(10 * time.Millisecond) {
+		answer, written, err := lastAnswer(p.TranscriptPath, time.UnixMilli(p.Timestamp))
+		late := time.Now().After(deadline)
+		if written || late || err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return answer
+		}
+	}
+}
+
+// lastAnswer is what copilot said last before it called the hook agentStop, at that time. written tells whether the
+// record has that call yet; without it the newest words would be those of an earlier turn.
+func lastAnswer(path string, at time.Time) (answer string, written bool, err error) {
+	err = records.LinesBack(path, func(raw []byte) bool {
+		var line eventLine
+		if json.Unmarshal(raw, &line) != nil {
+			return true
+		}
+		if !written {
+			written = line.Type == "hook.start" && line.Data.HookType == "agentStop" && !line.Timestamp.Before(at)
+			return written || !line.Timestamp.Before(at)
+		}
+		if line.Type == "assistant.message" {
+			answer = line.Data.Content
+		}
+		return answer == "" && line.Type != "user.message"
+	})
+	return answer, written, err
+}
+
+// Observe reads the end of the record of events: an Esc and an error of the API are in there only.
+func (c driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (agent.Observed, error) {
+	s = records.ObservedSpec(s, last)
+	if !records.IsOpen(last) || s.ConversationID == "" {
+		return agent.Observed{}, nil
+	}
+	if err := agent.CheckID(c.Name(), s.ConversationID); err != nil {
+		return agent.Observed{}, err
+	}
+	file := c.file(s)
+	var seen agent.Observed
+	granted := false
+	err := records.LinesBack(file, func(raw []byte) bool {
+		var line eventLine
+		if json.Unmarshal(raw, &line) != nil || line.Timestamp.IsZero() {
+			return true
+		}
+		if line.Timestamp.Before(last.StartedAt) {
+			return false
+		}
+		if !seen.Known {
+			seen = agent.Observed{Known: true, Busy: true, At: line.Timestamp, Source: session.SourceTranscript}
+		}
+		e := turn.Event{Conversation: s.ConversationID, Transcript: file}
+		switch line.Type {
+		case "permission.completed":
+			granted = granted || last.WaitingSince != nil && line.Timestamp.After(*last.WaitingSince)
+			return true
+		case "abort":
+			e.Kind = turn.KindInterrupt
+		case "session.error":
+			e.Kind, e.ErrorType, e.Message = turn.KindError, line.Data.ErrorType, line.Data.Message
+		default:
+			return true
+		}
+		seen.Busy, seen.Ended, seen.At = false, &e, line.Timestamp
+		return false
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return agent.Observed{}, nil
+	}
+	if seen.Busy && last.Waiting && !granted {
+		seen.Busy, seen.Waiting, seen.Question = false, true, last.Question
+	}
+	return seen, err
+}

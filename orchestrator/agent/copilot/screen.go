@@ -1,0 +1,43 @@
+package copilot
+
+import (
+	"paw/config/lazyregexp"
+	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/internal/screens"
+)
+
+// Screen: copilot keeps the terminal's cursor in its input box, hidden while its pane has no focus. It draws the box long
+// before it takes input, and without an account too.
+func (driver) Screen(s agent.Screenshot) agent.Screen {
+	switch text := screens.TextOf(screens.RowsOf(s)); {
+	case starts.MatchString(text):
+		return agent.Screen{}
+	case loggedOut.MatchString(text):
+		return agent.Screen{Dialog: "asks you to log in"}
+	}
+	return box.Screen(s)
+}
+
+var (
+	starts    = lazyregexp.New(`(?m)^ [◉○◎●] Loading:`)
+	loggedOut = lazyregexp.New(`(?m)^Please use /login to sign in to use Copilot`)
+)
+
+// box is the input box of copilot. It has no placeholder.
+var box = screens.EdgedBox{
+	Upper: "─", Lower: "─", Marks: "❯", Mark: 0,
+	Placeholder: lazyregexp.New(`^$`),
+	Places:      lazyregexp.New(`\[(Paste|Image) #\d+|^/`), // a command is shown completed before it is
+	Works:       lazyregexp.New(`(?m)^ [◉○◎●] (Working|Cancelling)\b`),
+	Dialogs: []screens.Dialog{
+		screens.Asks(`^│ +Do you trust the files in this folder\?|^│ +3\. No \(Esc\) +│$`, "asks whether to trust the folder"),
+		screens.Asks(`^│ │ +([^\n]*?) +│ │\n(?s:.*)^│ Do you want to run this command\?`, "asks for permission: $1"),
+		screens.Asks(`^│ (Do you want to [^?]*\?)`, "$1"),
+		screens.Asks(`^│ +\d\. No, and tell Copilot what to do`, "asks for permission"),
+		screens.Asks(`^ *Copilot needs information\.\n *([^\n]+)`, "$1"),
+		screens.Asks(`^ *❯ +Search models…`, "asks to choose a model"),
+		screens.Asks(`^ +/ search · ↑/↓ navigate · enter open `, "asks which conversation to resume"),
+		screens.Asks(`^ *What account do you want to log into\?|github\.com/login/device`, "asks you to log in"),
+		screens.Asks(`^[│ ]*↑/↓ .*\besc( to)? (cancel|close)\b|^[│ ]*↑/↓ to navigate .*(\n.*)?enter to select`, "a menu is open"),
+	},
+}

@@ -1,0 +1,84 @@
+package program
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// childGrace is how long an interrupted child may clean up (git removes its locks), and how long output is awaited of
+// what a finished command left running.
+const childGrace = time.Second
+
+// gitLocal lists `git rev-parse --local-env-vars` and what git sets for its own children: they would point git at another
+// repository than the one the agent stands in.
+var gitLocal = []string{
+	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS",
+	"GIT_DIR", "GIT_EXEC_PATH", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE", "GIT_INDEX_FILE",
+	"GIT_INTERNAL_SUPER_PREFIX", "GIT_NO_REPLACE_OBJECTS", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_QUARANTINE_PATH",
+	"GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE",
+}
+
+func scrub(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains(gitLocal, name)
+	})
+}
+
+// lookup returns the value of name in env, "" when it is not there. The last one counts, as it does for os/exec.
+func lookup(env []string, name string) string {
+	for _, variable := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(variable, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// git runs git and returns what it printed. Where the user has configured no author it is demo <demo@localhost>; git
+// itself would guess one from the machine's name or refuse, whichever the machine allows.
+func (a *agent) git(ctx context.Context, stdin string, args ...string) (string, error) {
+	command := args[0]
+	if command == "commit" {
+		for key, fallback := range map[string]string{
+			"user.name": "demo", "user.email": cmp.Or(lookup(a.env, "EMAIL"), "demo@localhost"),
+		} {
+			if _, err := a.child(ctx, "", "git", "config", "--get", key); err != nil {
+				args = append([]string{"-c", key + "=" + fallback}, args...)
+			}
+		}
+	}
+	output, err := a.child(ctx, stdin, "git", args...)
+	if err != nil {
+		err = fmt.Errorf("git %s: %w: %s", command, err, output)
+	}
+	return output, err
+}
+
+// child runs a program in the agent's directory and returns its output, both streams together. It has a process group of
+// its own, which is ended with the context.
+func (a *agent) child(ctx context.Context, stdin, program string, args ...string) (string, error) {
+	var output bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir, cmd.Env = a.dir, a.env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &output, &output
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = childGrace
+	err := cmd.Run()
+	if ctx.Err() != nil && cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what did not heed SIGTERM
+	}
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // the command itself succeeded and left something running
+	}
+	return strings.TrimRight(output.String(), "\n"), err
+}

@@ -1,0 +1,178 @@
+package program
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Events of a conversation. A turn is closed by turnEnded, interrupted or failed; one with none of them was cut off by the
+// end of the program.
+const (
+	started     = "start"       // the program runs: Directory, PID
+	turnStarted = "turn_start"  // Prompt
+	waiting     = "waiting"     // Question: the dialog is up
+	answered    = "answered"    // Question, Answer ("y" or "n")
+	turnEnded   = "turn_end"    // Answer: everything the agent said
+	interrupted = "interrupted" // by the user
+	failed      = "error"       // Error
+	exited      = "exit"        // Code
+)
+
+// entry is one line of a conversation's file: a message (Role, Content) or an event (Type is "event").
+type entry struct {
+	Type      string    `json:"type,omitempty"`
+	Role      string    `json:"role,omitempty"` // "user" or "assistant"
+	Content   string    `json:"content,omitempty"`
+	Event     string    `json:"event,omitempty"`
+	Turn      int       `json:"turn,omitempty"` // counts on when a conversation is resumed
+	Directory string    `json:"directory,omitempty"`
+	PID       int       `json:"pid,omitempty"`
+	Prompt    string    `json:"-"` // a message has it
+	Question  string    `json:"question,omitempty"`
+	Answer    string    `json:"answer,omitempty"`
+	Error     string    `json:"error,omitempty"`
+	Code      *int      `json:"code,omitempty"`
+	Timestamp time.Time `json:"timestamp"`
+}
+
+// conversation is an append-only file of entries. Each entry is one write, so that a crash tears at most the last line.
+type conversation struct {
+	id, path string
+	resumed  []entry // what was in it before this run
+	forked   bool    // and that is a copy
+	turn     int     // number of the newest turn
+	file     *os.File
+	torn     bool  // the file ends within a line
+	err      error // of the first append that did not work
+}
+
+// unknownError is the wish to resume a conversation that does not exist.
+type unknownError struct{ id string }
+
+func (e *unknownError) Error() string { return "No conversation found with session ID: " + e.id }
+
+// conversationsDir follows the XDG base directory specification, which ignores relative paths.
+func conversationsDir(env []string) (string, error) {
+	state := lookup(env, "XDG_STATE_HOME")
+	if !filepath.IsAbs(state) {
+		home := lookup(env, "HOME")
+		if home == "" {
+			return "", errors.New("conversation: neither XDG_STATE_HOME nor HOME is set")
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(state, "paw", "demo"), nil
+}
+
+// forkConversation makes a new conversation that begins with a copy of another one.
+func forkConversation(folder, id, from string) (*conversation, error) {
+	if !validID.MatchString(from) {
+		return nil, &unknownError{from}
+	}
+	content, err := os.ReadFile(filepath.Join(folder, from+".jsonl"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &unknownError{from}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("conversation %s: %w", from, err)
+	}
+	c, err := openConversation(folder, id, false)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.file.Write(content); err != nil {
+		c.close()
+		return nil, fmt.Errorf("conversation %s: %w", id, err)
+	}
+	c.forked = true
+	c.take(content)
+	return c, nil
+}
+
+// openConversation makes a new conversation, or goes on with an old one.
+func openConversation(folder, id string, resume bool) (*conversation, error) {
+	if resume && !validID.MatchString(id) {
+		return nil, &unknownError{id}
+	}
+	c := &conversation{id: id, path: filepath.Join(folder, id+".jsonl")}
+	var content []byte
+	err := os.MkdirAll(folder, 0o700)
+	mode := os.O_CREATE | os.O_EXCL
+	if resume {
+		mode = 0
+		content, err = os.ReadFile(c.path)
+	}
+	if err == nil {
+		c.file, err = os.OpenFile(c.path, os.O_WRONLY|os.O_APPEND|mode, 0o600)
+	}
+	switch {
+	case resume && errors.Is(err, fs.ErrNotExist):
+		return nil, &unknownError{id}
+	case errors.Is(err, fs.ErrExist):
+		return nil, fmt.Errorf("conversation %s: exists already", id)
+	case err != nil:
+		return nil, fmt.Errorf("conversation %s: %w", id, err)
+	}
+	c.take(content)
+	return c, nil
+}
+
+// take goes on behind what the file has.
+func (c *conversation) take(content []byte) {
+	c.resumed = parseEntries(content)
+	c.torn = len(content) > 0 && !bytes.HasSuffix(content, []byte("\n"))
+	for _, e := range c.resumed {
+		c.turn = max(c.turn, e.Turn)
+	}
+}
+
+// parseEntries leaves out what is no entry: a run that was killed while writing leaves half a line, which stays in the
+// file when the conversation goes on.
+func parseEntries(content []byte) []entry {
+	var entries []entry
+	for line := range bytes.Lines(content) {
+		var e entry
+		if json.Unmarshal(line, &e) == nil {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// append keeps its error in c.err, so that the turn can say that it is not recorded.
+func (c *conversation) append(e entry) {
+	line, err := json.Marshal(e)
+	if err == nil {
+		line = append(line, '\n')
+		if c.torn {
+			line = append([]byte{'\n'}, line...)
+		}
+		_, err = c.file.Write(line)
+		c.torn = err != nil
+	}
+	if err != nil && c.err == nil {
+		c.err = fmt.Errorf("conversation %s: %w", c.id, err)
+	}
+}
+
+func (c *conversation) close() { _ = c.file.Close() }
+
+// message records what was said.
+func (a *agent) message(role, content string) {
+	a.conversation.append(entry{Role: role, Content: content, Timestamp: time.Now().UTC()})
+}
+
+// emit records and reports an event.
+func (a *agent) emit(e entry) {
+	e.Type, e.Turn, e.Timestamp = "event", a.conversation.turn, time.Now().UTC()
+	a.conversation.append(e)
+	if a.report != nil {
+		a.report(e)
+	}
+}

@@ -1,0 +1,128 @@
+package program
+
+import (
+	"bytes"
+	"io"
+	"strings"
+)
+
+// key is one thing the user did at the keyboard: typed text, or one of the constants below.
+type key struct {
+	special byte // 0 for text
+	text    string
+}
+
+const (
+	keyInterrupt = 0x03 // Ctrl-C
+	keyEnd       = 0x04 // Ctrl-D
+	keyEnter     = '\r'
+	keyClear     = 0x15 // Ctrl-U
+	keyPaste     = 0x16 // with text; the byte itself has no meaning
+	keyEscape    = 0x1b
+	keyBackspace = 0x7f
+)
+
+const (
+	pasteBegin = "\x1b[200~"
+	pasteEnd   = "\x1b[201~"
+)
+
+// decoder turns the bytes of a terminal into keys, however they are cut into chunks.
+type decoder struct {
+	lines    bool   // no terminal: a line feed ends a prompt
+	sequence []byte // an escape sequence that is not complete
+	pasting  bool
+	paste    []byte
+	keys     []key // complete, waiting to be taken
+}
+
+func (d *decoder) feed(chunk []byte) {
+	for _, b := range chunk {
+		switch {
+		case d.pasting:
+			d.inPaste(b)
+		case len(d.sequence) > 0:
+			d.inSequence(b)
+		default:
+			d.plain(b)
+		}
+	}
+}
+
+// settle decides that nothing follows an escape: it was the Escape key.
+func (d *decoder) settle() {
+	if len(d.sequence) > 0 {
+		d.sequence = nil
+		d.add(keyEscape, "")
+	}
+}
+
+// inPaste normalises line ends, which terminals send as they are or as carriage returns.
+func (d *decoder) inPaste(b byte) {
+	d.paste = append(d.paste, b)
+	if text, ended := bytes.CutSuffix(d.paste, []byte(pasteEnd)); ended {
+		d.add(keyPaste, strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(text)))
+		d.pasting, d.paste = false, nil
+	}
+}
+
+func (d *decoder) inSequence(b byte) {
+	first := len(d.sequence) == 1
+	switch {
+	case first && (b == '[' || b == 'O'), !first && d.sequence[1] == '[' && b >= ' ' && b < '@':
+		d.sequence = append(d.sequence, b)
+	case first, b < ' ': // the Escape key, and another one at once
+		d.settle()
+		d.plain(b)
+	default: // arrow and function keys mean nothing here
+		d.pasting = string(d.sequence)+string(b) == pasteBegin
+		d.sequence = nil
+	}
+}
+
+func (d *decoder) plain(b byte) {
+	switch {
+	case d.lines && b == '\n':
+		d.add(keyEnter, "")
+	case d.lines && b == '\r':
+	case b == keyEscape:
+		d.sequence = []byte{b}
+	case b == '\b':
+		d.add(keyBackspace, "")
+	case b == keyEnter, b == keyInterrupt, b == keyEnd, b == keyClear, b == keyBackspace:
+		d.add(b, "")
+	case b >= ' ', b == '\t', b == '\n':
+		d.add(0, string([]byte{b}))
+	}
+}
+
+// add joins text that comes in one go.
+func (d *decoder) add(special byte, text string) {
+	if n := len(d.keys); n > 0 && special == 0 && d.keys[n-1].special == 0 {
+		d.keys[n-1].text += text
+		return
+	}
+	d.keys = append(d.keys, key{special, text})
+}
+
+// readChunks sends what in holds until it ends, then closes the channel. It gives up when stop is closed; a read that is
+// under way cannot be cut short and ends with the input or with the program.
+func readChunks(in io.Reader, stop <-chan struct{}) <-chan []byte {
+	chunks := make(chan []byte)
+	go func() {
+		defer close(chunks)
+		for {
+			buffer := make([]byte, 4096)
+			n, err := in.Read(buffer)
+			select {
+			case chunks <- buffer[:n]:
+			case <-stop:
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return chunks
+}

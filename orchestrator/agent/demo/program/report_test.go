@@ -1,0 +1,114 @@
+package program
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// hooks installs a hook program that writes down each call, and then does what the script says.
+func (p *place) hooks(script string) (calls func() []string) {
+	p.t.Helper()
+	log, program := filepath.Join(p.root, "hooks.log"), filepath.Join(p.root, "hook")
+	text := "#!/bin/sh\nprintf '%s\\t%s\\n' \"$*\" \"$(cat)\" >>" + log + "\n" + script + "\n"
+	if err := os.WriteFile(program, []byte(text), 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	p.env = append(p.env, hookVariable+"="+program)
+	return func() []string {
+		content, err := os.ReadFile(log)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		var calls []string
+		for line := range strings.Lines(string(content)) {
+			words, payload, _ := strings.Cut(line, "\t")
+			var r report
+			if err := json.Unmarshal([]byte(payload), &r); err != nil {
+				p.t.Fatal(err)
+			}
+			expect(p.t, "transcript of "+words, r.TranscriptPath, p.transcript(r.SessionID))
+			expect(p.t, "directory of "+words, r.Directory, p.repo)
+			calls = append(calls, strings.TrimSpace(strings.Join([]string{
+				words, r.SessionID, r.TurnID, r.Source, r.Prompt + r.Question, r.Answer + r.Error,
+			}, " ")))
+		}
+		return calls
+	}
+}
+
+func TestHooks(t *testing.T) {
+	p := newPlace(t)
+	calls := p.hooks("")
+	p.main("do: say hello\ndo: ask May I?\ny\ndo: fail no quota\n", "--session-id", "c1")
+	p.main("do: ask Now?\nn\n", "--resume", "c1")
+	want := []string{
+		"hook demo start c1  startup",
+		"hook demo turn_start c1 c1/1  do: say hello",
+		"hook demo turn_end c1 c1/1   hello",
+		"hook demo turn_start c1 c1/2  do: ask May I?",
+		"hook demo waiting c1 c1/2  May I?",
+		"hook demo answered c1 c1/2  May I? y",
+		"hook demo turn_end c1 c1/2",
+		"hook demo turn_start c1 c1/3  do: fail no quota",
+		"hook demo error c1 c1/3   no quota",
+		"hook demo exit c1",
+		"hook demo start c1  resume",
+		"hook demo turn_start c1 c1/4  do: ask Now?",
+		"hook demo waiting c1 c1/4  Now?",
+		"hook demo answered c1 c1/4  Now? n",
+		"hook demo turn_end c1 c1/4   refused: Now?",
+		"hook demo exit c1",
+	}
+	if diff := cmp.Diff(want, calls()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A hook is no part of the agent's work: neither its failure nor its output reaches the user.
+func TestHooksThatFail(t *testing.T) {
+	p := newPlace(t)
+	calls := p.hooks("echo noise; echo noise >&2; exit 2")
+	code, out, errw := p.main("", "--session-id", "c1", "-p", "do: say hello")
+	expect(t, "code", code, exitOK)
+	expect(t, "output", out+errw, "hello\n")
+	expect(t, "calls", len(calls()), 4)
+
+	p.env = append(p.env, hookVariable+"="+filepath.Join(p.root, "missing"))
+	code, out, _ = p.main("", "--session-id", "c2", "-p", "do: say hello")
+	expect(t, "code without the program", code, exitOK)
+	expect(t, "output without the program", out, "hello\n")
+}
+
+// The end of a turn waits for its hook, so that what it finds is what the turn left.
+func TestHooksAreAwaited(t *testing.T) {
+	p := newPlace(t)
+	p.hooks(`case $3 in turn_end) test -e NOTES.md && git rev-parse HEAD >` + p.root + `/head;; esac`)
+	p.main("one\n", "--session-id", "c1")
+	head, err := os.ReadFile(filepath.Join(p.root, "head"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "HEAD in the hook", strings.TrimSpace(string(head)), p.git("rev-parse", "HEAD"))
+}
+
+// An agent that the agent runs has turns of its own.
+func TestHooksAreNotInherited(t *testing.T) {
+	p := newPlace(t)
+	calls := p.hooks("")
+	p.main("do: run echo ${PAW_HOOK-none}\n", "--session-id", "c1")
+	if got := strings.Join(calls(), "\n"); !strings.Contains(got, "turn_end c1 c1/1   run echo ${PAW_HOOK-none}") {
+		t.Error(got)
+	}
+	var answer string
+	for _, e := range p.entries("c1") {
+		if e.Event == turnEnded {
+			answer = e.Answer
+		}
+	}
+	expect(t, "answer", answer, "run echo ${PAW_HOOK-none}\nnone")
+}

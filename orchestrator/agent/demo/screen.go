@@ -1,0 +1,46 @@
+package demo
+
+import (
+	"strings"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/internal/questions"
+	"paw/orchestrator/agent/internal/screens"
+)
+
+// Screen: the demo CLI types everything below what it printed before, with the cursor at the end. While it works its
+// input line has no mark: it is empty when the cursor stands at the begin of a line.
+func (driver) Screen(s agent.Screenshot) agent.Screen {
+	rows := screens.RowsOf(s)
+	if !s.CursorShown || s.CursorY >= len(rows) || len(screens.Ending(rows, 1)) == 0 {
+		return agent.Screen{}
+	}
+	if s.CursorX == 0 && len(rows[s.CursorY]) == 0 {
+		return agent.Screen{Box: agent.BoxEmpty, Works: true}
+	}
+	line := rows[s.CursorY].String()
+	if question, ok := strings.CutSuffix(line, " [y/n]"); ok && s.CursorX == len(rows[s.CursorY])+1 && !rows[s.CursorY].Begins('>') {
+		return agent.Screen{Dialog: questions.OneLine(question)}
+	}
+	switch first := promptRow(rows[:s.CursorY+1]); {
+	case line == ">" && s.CursorX == 2:
+		return agent.Screen{Box: agent.BoxEmpty}
+	case first < s.CursorY || // several lines, or typed while it works
+		!strings.HasPrefix(line, "> ") || s.CursorX != len(rows[s.CursorY]):
+		return agent.Screen{Box: agent.BoxFilled}
+	}
+	return agent.Screen{Box: agent.BoxFilled, Draft: strings.TrimPrefix(line, "> ")}
+}
+
+// promptRow is the row in which the prompt that reaches to the last row begins, -1 for none.
+func promptRow(rows []screens.Row) int {
+	for y := len(rows) - 1; y >= 0; y-- {
+		switch line := rows[y].String(); {
+		case line == ">" || strings.HasPrefix(line, "> "):
+			return y
+		case strings.HasPrefix(line, "demo: ") || strings.HasPrefix(line, "queued: ") || strings.HasPrefix(line, "you: "):
+			return -1
+		}
+	}
+	return -1
+}

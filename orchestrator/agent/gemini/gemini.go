@@ -1,0 +1,199 @@
+// Package gemini is what paw knows of gemini.
+package gemini
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/internal/hooks"
+	"paw/orchestrator/agent/internal/prompts"
+	"paw/orchestrator/agent/internal/records"
+)
+
+// Driver is that of gemini.
+var Driver agent.Driver = driver{}
+
+type driver struct{}
+
+func (driver) Name() string    { return "gemini" }
+func (driver) Program() string { return "gemini" }
+
+func (driver) NewConversation() string { return uuid.NewString() }
+
+func (g driver) Launch(s agent.Spec) (agent.Command, error) {
+	if err := agent.CheckID(g.Name(), s.ConversationID); err != nil {
+		return agent.Command{}, err
+	}
+	argv := append([]string{s.Executable, "--session-id", s.ConversationID}, s.Args...)
+	if s.Prompt != "" {
+		argument, err := prompts.Interactive(g.Name(), s.Prompt)
+		if err != nil {
+			return agent.Command{}, err
+		}
+		argv = append(argv, argument)
+	}
+	return g.command(s, argv)
+}
+
+func (g driver) Resume(s agent.Spec) (agent.Command, error) {
+	if err := agent.CheckID(g.Name(), s.ConversationID); err != nil {
+		return agent.Command{}, err
+	}
+	return g.command(s, append([]string{s.Executable, "--resume", s.ConversationID}, s.Args...))
+}
+
+var settingsFile = hooks.SystemSettings{
+	CLI: "gemini", Variable: "GEMINI_CLI_SYSTEM_SETTINGS_PATH", Guard: "GEMINI_CLI",
+	Linux: "/etc/gemini-cli/settings.json", Darwin: "/Library/Application Support/GeminiCli/settings.json",
+}
+
+func (g driver) command(s agent.Spec, argv []string) (agent.Command, error) {
+	return settingsFile.Launch(s, argv, hookEvents, keepConversations)
+}
+
+// keepConversations turns the clean-up of old conversations off. A resumed conversation leaves a second file that gemini
+// takes for a broken one; the next start in the project would then delete the conversation itself
+// (google-gemini/gemini-cli#27368, #28767). Since google-gemini/gemini-cli#29115 gemini takes system settings from root
+// alone: anybody else gets a warning from it, and neither this nor the hooks.
+func keepConversations(settings map[string]json.RawMessage) error {
+	general := map[string]json.RawMessage{}
+	if raw, ok := settings["general"]; ok {
+		if err := json.Unmarshal(raw, &general); err != nil {
+			return fmt.Errorf("general: %w", err)
+		}
+	}
+	if general == nil {
+		return errors.New("general: null is no object")
+	}
+	general["sessionRetention"] = json.RawMessage(`{"enabled":false}`)
+	var err error
+	settings["general"], err = hooks.JSON(general)
+	return err
+}
+
+// Conversation finds session-*-<first 8 characters of the id>.jsonl of the worktree's project. Every resume leaves one
+// more file of that name, with little in it; any one of them that has a prompt makes the conversation resumable.
+func (g driver) Conversation(ctx context.Context, s agent.Spec) (agent.Conversation, error) {
+	if err := agent.CheckID(g.Name(), s.ConversationID); err != nil {
+		return agent.Conversation{}, err
+	}
+	short := s.ConversationID[:min(8, len(s.ConversationID))]
+	tmp := filepath.Join(agent.Folder(s.Env, "GEMINI_CLI_HOME"), ".gemini", "tmp")
+	files, err := filepath.Glob(filepath.Join(agent.GlobQuote(tmp), "*", "chats", "session-*-"+short+".jsonl"))
+	if err != nil {
+		return agent.Conversation{}, err
+	}
+	found := agent.Conversation{Reason: "gemini has no conversation of this id"}
+	for _, file := range files {
+		if ctx.Err() != nil {
+			return agent.Conversation{}, ctx.Err()
+		}
+		chat, err := readChat(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return agent.Conversation{}, err
+		}
+		root, _ := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(file)), ".project_root"))
+		switch project := strings.TrimSpace(string(root)); {
+		case chat.id != s.ConversationID:
+		case !chat.used:
+			if found.Transcript == "" {
+				found = agent.Conversation{Found: true, Transcript: file, NewID: true, Reason: "the conversation has no message yet"}
+			}
+		case project != "" && agent.Resolved(project) != agent.Resolved(s.Worktree):
+			found = agent.Conversation{Found: true, Transcript: file, NewID: true, Reason: "it belongs to " + project}
+		default:
+			return agent.Conversation{Found: true, Resumable: true, Transcript: file}, nil
+		}
+	}
+	return found, nil
+}
+
+func (g driver) Literal(prompt string) (string, error) {
+	return prompts.Spaced(prompt), prompts.CheckCommand(g.Name(), prompt)
+}
+
+// Ready: see qwen's. An ordinary user's gemini takes no hooks (see keepConversations), so no event comes. One that takes up
+// a conversation shows an empty box, which loses what is typed, for half a second before that.
+func (driver) Ready() agent.Ready {
+	return agent.Ready{Event: os.Geteuid() == 0, Box: true, Silent: true, Steady: time.Second, Settle: 500 * time.Millisecond}
+}
+
+func (driver) Environment() []string { return []string{"GEMINI_CLI_HOME"} }
+
+func (driver) Facts() agent.Facts {
+	return agent.Facts{
+		ChoosesID: true, Resume: "by id; a gemini started by hand in the worktree can delete the conversation",
+		Fork: "no", Headless: "gemini -p", Turns: "from hooks, where gemini takes paw's settings (new versions take them from root only)",
+	}
+}
+
+type chatHead struct {
+	id   string
+	used bool
+}
+
+type chatMessage struct {
+	Type    string `json:"type"`
+	Content any    `json:"content"` // a text, or parts with a text or a functionResponse
+}
+
+func readChat(file string) (chatHead, error) {
+	var chat chatHead
+	err := records.EachLine(file, func(line struct {
+		chatMessage
+		SessionID string `json:"sessionId"`
+		Set       struct {
+			SessionID string        `json:"sessionId"`
+			Messages  []chatMessage `json:"messages"`
+		} `json:"$set"`
+	}) bool {
+		for _, id := range []string{line.SessionID, line.Set.SessionID} {
+			if id != "" {
+				chat.id = id
+			}
+		}
+		for _, message := range append(line.Set.Messages, line.chatMessage) {
+			chat.used = chat.used || message.isPrompt()
+		}
+		return !chat.used || chat.id == ""
+	})
+	return chat, err
+}
+
+// isPrompt tells a prompt from the context and the tool results that gemini writes as the user's, too.
+func (m chatMessage) isPrompt() bool {
+	if m.Type != "user" {
+		return false
+	}
+	if text, ok := m.Content.(string); ok {
+		return isText(text)
+	}
+	parts, _ := m.Content.([]any)
+	for _, part := range parts {
+		fields, _ := part.(map[string]any)
+		if text, ok := fields["text"].(string); ok && isText(text) {
+			return true
+		}
+	}
+	return false
+}
+
+func isText(text string) bool {
+	return text != "" && !strings.HasPrefix(text, "<session_context>")
+}
+
+// Marks has what a launch sets, too.
+func (driver) Marks() []string { return settingsFile.Marks() }

@@ -1,0 +1,114 @@
+// Package hooks is how paw's hooks get into the settings of CLIs, and what several of them give to a hook.
+package hooks
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"paw/orchestrator/agent"
+)
+
+// Seconds that a hook may take. A CLI waits for the hooks of a prompt and of an end, in which paw takes snapshots, and
+// kills one that takes longer; the others are done in a moment.
+const (
+	Patience = 60
+	Moment   = 10
+)
+
+// PatienceFor is the time of one event: long where turns begin and end.
+func PatienceFor(event string) int {
+	switch event {
+	case "UserPromptSubmit", "PreToolUse", "Stop", "StopFailure", // claude, codex, qwen
+		"BeforeAgent", "AfterAgent", // gemini
+		"userPromptSubmitted", "agentStop": // copilot
+		return Patience
+	}
+	return Moment
+}
+
+// WhenQueued is a hook command that calls paw only while QueuedMark is there: a hook at each tool costs no process of paw.
+func WhenQueued(s agent.Spec, command string) string {
+	return "test ! -e " + shellQuote(filepath.Join(s.StateDir, agent.QueuedMark)) + " || " + command
+}
+
+// Check refuses a launch whose hooks or whose files for them have no certain place.
+func Check(cli string, s agent.Spec) error {
+	switch {
+	case !filepath.IsAbs(s.Hook):
+		return fmt.Errorf("%s: hooks: %q is not an absolute path", cli, s.Hook)
+	case !filepath.IsAbs(s.StateDir):
+		return fmt.Errorf("%s: hooks: no folder for their files: %q", cli, s.StateDir)
+	}
+	return nil
+}
+
+// Command is the command line of one hook, for the shell that the CLI runs it with.
+func Command(s agent.Spec, cli, event string) string {
+	return shellQuote(s.Hook) + " hook " + cli + " " + event
+}
+
+// shellQuote is one word for sh, bash, zsh and fish.
+func shellQuote(word string) string {
+	plain := func(r rune) bool { return agent.Alphanumeric(r) || strings.ContainsRune("/._-+@%:,", r) }
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// Group is how the settings of claude, gemini and qwen write down what runs at an event, whose name is the key.
+type Group struct {
+	Matcher string  `json:"matcher,omitempty"`
+	Hooks   []Entry `json:"hooks"`
+}
+
+// Entry is one command that runs.
+type Entry struct {
+	Type    string `json:"type"`
+	Command string `json:"command"`
+	Timeout int    `json:"timeout"` // seconds in claude, milliseconds in gemini and qwen
+}
+
+// Add adds hooks to those that a settings object has already.
+func Add(settings map[string]json.RawMessage, add map[string]Group) error {
+	hooks := map[string]json.RawMessage{}
+	if raw, ok := settings["hooks"]; ok {
+		if err := json.Unmarshal(raw, &hooks); err != nil {
+			return fmt.Errorf("hooks: %w", err)
+		}
+	}
+	if hooks == nil {
+		hooks = map[string]json.RawMessage{}
+	}
+	for event, group := range add {
+		var groups []json.RawMessage
+		if raw, ok := hooks[event]; ok {
+			if err := json.Unmarshal(raw, &groups); err != nil {
+				return fmt.Errorf("hooks: %s: %w", event, err)
+			}
+		}
+		own, err := JSON(group)
+		if err != nil {
+			return err
+		}
+		if hooks[event], err = JSON(append(groups, own)); err != nil {
+			return err
+		}
+	}
+	var err error
+	settings["hooks"], err = JSON(hooks)
+	return err
+}
+
+// JSON leaves <, > and & as they are and ends without a newline.
+func JSON(value any) (json.RawMessage, error) {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, err
+	}
+	return json.RawMessage(strings.TrimSuffix(text.String(), "\n")), nil
+}

@@ -1,0 +1,72 @@
+// Package questions says in one line what a CLI asks its user.
+package questions
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// longestQuestion is in characters: a question is shown in one line.
+const longestQuestion = 300
+
+// planQuestion is what a tool asks that ends the planning.
+const planQuestion = "asks whether to go on with its plan"
+
+// toolWords are words for tools whose names only their CLIs know.
+var toolWords = map[string]string{
+	"run_shell_command": "Shell", "write_file": "Write", "edit": "Edit", "replace": "Edit", "read_file": "Read",
+	"web_fetch": "Fetch", "google_web_search": "Search", "web_search": "Search", "ExitPlanMode": planQuestion, "exit_plan_mode": planQuestion,
+}
+
+// OfTool is what the user is asked about a tool, in one line: its name and the one argument that tells most.
+func OfTool(tool string, input json.RawMessage) string {
+	var arguments struct {
+		Command   any    `json:"command"` // a text, or words
+		FilePath  string `json:"file_path"`
+		Path      string `json:"path"`
+		URL       string `json:"url"`
+		Query     string `json:"query"`
+		Pattern   string `json:"pattern"`
+		Prompt    string `json:"prompt"`
+		Questions []struct {
+			Question string `json:"question"`
+		} `json:"questions"`
+	}
+	if words, ok := toolWords[tool]; ok {
+		tool = words
+	}
+	if json.Unmarshal(input, &arguments) != nil || tool == planQuestion {
+		return OneLine(tool)
+	}
+	if len(arguments.Questions) > 0 {
+		return OneLine(arguments.Questions[0].Question)
+	}
+	command, _ := arguments.Command.(string)
+	if words, ok := arguments.Command.([]any); ok {
+		for _, word := range words {
+			text, _ := word.(string)
+			command += " " + text
+		}
+	}
+	for _, detail := range []string{
+		command, arguments.FilePath, arguments.Path, arguments.URL, arguments.Query, arguments.Pattern, arguments.Prompt,
+	} {
+		if detail = strings.TrimSpace(detail); detail != "" {
+			return OneLine(tool + ": " + detail)
+		}
+	}
+	return OneLine(tool)
+}
+
+// OneLine is the first line of text, marked where more was cut off.
+func OneLine(text string) string {
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	runes := []rune(strings.TrimRight(line, "\r"))
+	if len(runes) > longestQuestion {
+		return string(runes[:longestQuestion]) + "…"
+	}
+	if strings.TrimSpace(rest) != "" {
+		return string(runes) + " …"
+	}
+	return string(runes)
+}

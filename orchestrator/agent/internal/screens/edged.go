@@ -1,0 +1,100 @@
+package screens
+
+import (
+	"slices"
+	"strings"
+
+	"paw/config/lazyregexp"
+	"paw/orchestrator/agent"
+)
+
+// EdgedBox is how gemini, its descendant qwen and copilot draw their input box: between two lines over the whole width,
+// with a mark before the text. Some draw it alike for prompts of before.
+type EdgedBox struct {
+	Upper, Lower string             // of what characters its edges are
+	Marks        string             // what stands before a prompt; before something for the shell it is "!"
+	Mark         int                // the column of the mark; the text begins two columns behind
+	Placeholder  *lazyregexp.Regexp // what stands in an empty box, with the cursor before it
+	Places       *lazyregexp.Regexp // what stands for something long that was pasted
+	Works        *lazyregexp.Regexp // what stands on the screen while it works
+	Dialogs      []Dialog
+}
+
+// Screen recognizes a screen. The terminal's cursor is in the box where the CLI leaves it there, as long as its pane has
+// the focus.
+func (b EdgedBox) Screen(s agent.Screenshot) agent.Screen {
+	rows := RowsOf(s)
+	text := b.around(s, rows, s.CursorY)
+	if text == nil {
+		if words := NamedIn(TextOf(rows), b.Dialogs); words != "" {
+			return agent.Screen{Dialog: words}
+		}
+		last := len(rows) - 1
+		for last > 0 && !rows[last].Rule(s.Width, b.Lower) {
+			last--
+		}
+		text = b.around(s, rows, last-1)
+		drawn := func(r Row) bool { return r.Some(func(c Cell) bool { return c.Reverse }) } // the CLI's own cursor
+		if text == nil || (!b.empty(text) && !slices.ContainsFunc(text, drawn)) {
+			return agent.Screen{}
+		}
+	}
+	found := b.read(text, s.Width)
+	found.Works = found.Box != agent.BoxUnseen && b.Works.MatchString(TextOf(rows))
+	return found
+}
+
+// around is what stands between the two edges around row y, nil where none are.
+func (b EdgedBox) around(s agent.Screenshot, rows []Row, y int) []Row {
+	if y < 0 || y >= len(rows) {
+		return nil
+	}
+	top, bottom := y, y
+	for top >= 0 && !rows[top].Rule(s.Width, b.Upper) {
+		top--
+	}
+	for bottom < len(rows) && !rows[bottom].Rule(s.Width, b.Lower) {
+		bottom++
+	}
+	if top < 0 || top == y || bottom == len(rows) {
+		return nil
+	}
+	return rows[top+1 : bottom]
+}
+
+// read is what a box with this text is.
+func (b EdgedBox) read(text []Row, width int) agent.Screen {
+	switch mark := b.markOf(text[0]); {
+	case mark == '!': // what is typed here goes to the shell
+		return agent.Screen{Box: agent.BoxFilled}
+	case mark == 0 || !strings.ContainsRune(b.Marks, mark):
+		return agent.Screen{}
+	case b.empty(text):
+		return agent.Screen{Box: agent.BoxEmpty}
+	}
+	filled := agent.Screen{Box: agent.BoxFilled}
+	var lines []string
+	for _, r := range text {
+		line := strings.TrimSuffix(r.From(b.Mark+2).String(), " \u200b")              // the cursor behind the text
+		if b.Places.MatchString(line) || r.Some(func(c Cell) bool { return c.Dim }) { // or a suggestion
+			return filled
+		}
+		lines = append(lines, line)
+	}
+	filled.Draft = Draft(lines, width-20)
+	return filled
+}
+
+// markOf is what the first row of a box begins with, 0 for nothing.
+func (b EdgedBox) markOf(first Row) rune {
+	if len(first) <= b.Mark || (b.Mark > 0 && first[0].Char != ' ') || (len(first) > b.Mark+1 && first[b.Mark+1].Char != ' ') {
+		return 0
+	}
+	return first[b.Mark].Char
+}
+
+// empty reports whether nothing but the placeholder stands in a box.
+func (b EdgedBox) empty(text []Row) bool {
+	typed := text[0].From(b.Mark + 2)
+	return len(text) == 1 && (len(typed) == 0 || b.Placeholder.MatchString(typed.String()))
+}

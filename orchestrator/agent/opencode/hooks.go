@@ -1,0 +1,138 @@
+package opencode
+
+import (
+	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/internal/hooks"
+	"paw/orchestrator/agent/internal/questions"
+
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"paw/session/turn"
+)
+
+//go:embed plugin.js
+var pluginSource string
+
+// configVariable has configuration as JSON, which opencode merges over that of all files.
+const configVariable = "OPENCODE_CONFIG_CONTENT"
+
+// hooks are a plugin that is loaded beside the user's own, from a file outside of the worktree.
+func (o driver) hooks(s agent.Spec) (agent.Command, error) {
+	if s.Hook == "" {
+		return agent.Command{}, nil
+	}
+	if err := hooks.Check(o.Name(), s); err != nil {
+		return agent.Command{}, err
+	}
+	hook, err := hooks.JSON(s.Hook)
+	if err != nil {
+		return agent.Command{}, fmt.Errorf("opencode: hooks: %w", err)
+	}
+	plugin := strings.NewReplacer(
+		"@HOOK@", string(hook), "@LONG@", strconv.Itoa(hooks.Patience), "@SHORT@", strconv.Itoa(hooks.Moment),
+	).Replace(pluginSource)
+	file := agent.File{Path: filepath.Join(s.StateDir, "paw-opencode.js"), Content: []byte(plugin)}
+	config, err := content(agent.Getenv(s.Env, configVariable), file.Path)
+	if err != nil {
+		return agent.Command{}, fmt.Errorf("opencode: %s: %w", configVariable, err)
+	}
+	// The plugin takes a number in this variable for that of an opencode around it.
+	return agent.Command{Env: []string{configVariable + "=" + config}, Unset: []string{"PAW_OPENCODE_PID"}, Files: []agent.File{file}}, nil
+}
+
+// content adds a plugin to the configuration that the variable has already.
+func content(given, plugin string) (string, error) {
+	config := map[string]json.RawMessage{}
+	if strings.TrimSpace(given) != "" {
+		if err := json.Unmarshal(hooks.WithoutComments([]byte(given)), &config); err != nil {
+			return "", err
+		}
+	}
+	if config == nil {
+		return "", errors.New("null is no object")
+	}
+	var plugins []json.RawMessage
+	if raw, ok := config["plugin"]; ok {
+		if err := json.Unmarshal(raw, &plugins); err != nil {
+			return "", fmt.Errorf("plugin: %w", err)
+		}
+	}
+	own, err := hooks.JSON((&url.URL{Scheme: "file", Path: plugin}).String())
+	if err != nil {
+		return "", err
+	}
+	if config["plugin"], err = hooks.JSON(append(plugins, own)); err != nil {
+		return "", err
+	}
+	text, err := hooks.JSON(config)
+	return string(text), err
+}
+
+// hookPayload is what the plugin sends, of all its events together.
+type hookPayload struct {
+	Session  string `json:"session"`
+	Turn     string `json:"turn"`
+	Prompt   string `json:"prompt"`
+	Queued   bool   `json:"queued"`
+	Question string `json:"question"`
+	Message  string `json:"message"`
+	Finish   string `json:"finish"`   // of the last message: "stop", "length", "tool-calls"; "" when it was cut off
+	Rejected bool   `json:"rejected"` // the user did not grant a permission or answer a question
+	Error    *struct {
+		Name    string `json:"name"`
+		Message string `json:"message"`
+		Status  int    `json:"status"`
+	} `json:"error"`
+}
+
+func (o driver) Events(name string, payload []byte) ([]turn.Event, error) {
+	var p hookPayload
+	if err := json.Unmarshal(payload, &p); err != nil {
+		return nil, fmt.Errorf("opencode: hook %s: %w", name, err)
+	}
+	e := turn.Event{Conversation: p.Session, TurnID: p.Turn}
+	switch name {
+	case "load": // the plugin works; there is no conversation before its first prompt
+		e.Kind, e.Source = turn.KindSessionStart, turn.SourceStartup
+	case "prompt":
+		e.Kind, e.Prompt, e.Queued = turn.KindPrompt, p.Prompt, p.Queued
+	case "asked":
+		e.Kind, e.Message = turn.KindInput, questions.OneLine(p.Question)
+	case "replied":
+		e.Kind = turn.KindAnswered
+	case "idle":
+		p.end(&e)
+	case "dispose":
+		e.Kind, e.Source = turn.KindSessionEnd, "exit"
+	default:
+		return nil, nil
+	}
+	return []turn.Event{e}, nil
+}
+
+// end tells how a turn ended. An Esc while opencode tries again after an error of the API, and a rejected permission,
+// leave no error, but no finished message either.
+func (p hookPayload) end(e *turn.Event) {
+	switch {
+	case p.Error != nil && p.Error.Name == "MessageAbortedError":
+		e.Kind = turn.KindInterrupt
+	case p.Error != nil:
+		e.Kind, e.ErrorType, e.Message = turn.KindError, p.Error.Name, p.Error.Message
+		if p.Error.Status != 0 {
+			e.ErrorType += " " + strconv.Itoa(p.Error.Status)
+		}
+	case p.Rejected && (p.Finish == "" || p.Finish == "tool-calls"):
+		e.Kind, e.Message = turn.KindInterrupt, "the user rejected a permission"
+	case p.Finish == "" || p.Finish == "tool-calls":
+		e.Kind = turn.KindInterrupt
+	default:
+		e.Kind, e.Message = turn.KindEnd, p.Message
+	}
+}

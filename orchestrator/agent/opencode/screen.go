@@ -1,0 +1,102 @@
+package opencode
+
+import (
+	"slices"
+	"strings"
+
+	"paw/config/lazyregexp"
+	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/internal/screens"
+)
+
+// Screen: opencode shows the terminal's cursor in its input box, behind a line at its left side.
+func (driver) Screen(s agent.Screenshot) agent.Screen {
+	rows := screens.RowsOf(s)
+	text := screens.TextOf(rows)
+	if box := boxIn(s, rows); box.Box != agent.BoxUnseen {
+		box.Works = works.MatchString(text)
+		return box
+	}
+	return agent.Screen{Dialog: screens.NamedIn(text, dialogs)}
+}
+
+var (
+	// placeholder is what stands in the empty box before the first prompt.
+	placeholder = lazyregexp.New(`^Ask anything… "`)
+	// places are what stands in the box for something long that was pasted.
+	places = lazyregexp.New(`\[(Pasted|Image)\b`)
+	// works is below the box.
+	works = lazyregexp.New(`(?m)^ +[■⬝]{4,} +esc\b`)
+)
+
+// boxIn is the input box around the cursor. From top to bottom it has an empty row, the text, an empty row, and one
+// that names the agent or the shell. Low panes cut some of them off.
+func boxIn(s agent.Screenshot, rows []screens.Row) agent.Screen {
+	if !s.CursorShown || s.CursorY >= len(rows) {
+		return agent.Screen{}
+	}
+	side := slices.IndexFunc(rows[s.CursorY], func(c screens.Cell) bool { return c.Char != ' ' })
+	inside := func(y int) bool { // a list over the box has another line at its right side
+		return y >= 0 && y < len(rows) && side >= 0 && side < len(rows[y]) && rows[y][side].Char == '┃' &&
+			!strings.ContainsRune(rows[y].From(side+1).String(), '┃')
+	}
+	if !inside(s.CursorY) || s.CursorX < side+3 {
+		return agent.Screen{}
+	}
+	top, bottom := s.CursorY, s.CursorY+1
+	for inside(top - 1) {
+		top--
+	}
+	for inside(bottom) {
+		bottom++
+	}
+	var lines []string
+	right := s.Width
+	for _, r := range rows[top:bottom] {
+		if end := edge(r, side); end < len(r) { // a wide pane has the name of the folder beside the box
+			r, right = r[:end], end
+		}
+		lines = append(lines, strings.TrimRight(r.From(side+3).String(), " "))
+	}
+	here := lines[s.CursorY-top]
+	whole := bottom < len(rows) && side < len(rows[bottom]) && rows[bottom][side].Char == '╹' && len(lines) >= 4 && lines[0] == ""
+	switch {
+	case whole && lines[len(lines)-1] == "Shell": // what is typed here goes to the shell
+		return agent.Screen{Box: agent.BoxFilled}
+	case s.CursorX == side+3 && placeholder.MatchString(here):
+		return agent.Screen{Box: agent.BoxEmpty}
+	case !whole:
+		return agent.Screen{Box: agent.BoxFilled}
+	}
+	lines = lines[1 : len(lines)-2]
+	if len(lines) == 1 && here == "" && s.CursorX == side+3 {
+		return agent.Screen{Box: agent.BoxEmpty}
+	}
+	if places.MatchString(strings.Join(lines, "\n")) {
+		return agent.Screen{Box: agent.BoxFilled}
+	}
+	return agent.Screen{Box: agent.BoxFilled, Draft: screens.Draft(lines, right-side-30)}
+}
+
+// edge is where the box ends in a row: behind it is the ground that is before its line, too. Without colours it is
+// the end of the row.
+func edge(r screens.Row, side int) int {
+	if side == 0 || side+1 >= len(r) || r[side-1].Ground == r[side+1].Ground {
+		return len(r)
+	}
+	for i := side + 1; i < len(r); i++ {
+		if r[i].Ground == r[side-1].Ground {
+			return i
+		}
+	}
+	return len(r)
+}
+
+// dialogs are told by their titles, at the right of which stands the key that closes them.
+var dialogs = []screens.Dialog{
+	screens.Asks(`^ *┃ +△ Permission required(?s:.*?)^ *┃ +\$ ([^\n]+)`, "asks for permission: $1"),
+	screens.Asks(`^ *┃  ([^\n┃]+\?)\n *┃ *\n *┃  1\. `, "$1"),
+	screens.Asks(`^ +Select model +esc( |$)`, "asks to choose a model"),
+	screens.Asks(`^ +Sessions +esc( |$)`, "asks which conversation to resume"),
+	screens.Asks(`^ +\S[^\n]* {3,}esc(/enter)?( |$)`, "a menu is open"),
+}

@@ -1,0 +1,26 @@
+package qwen
+
+import (
+	"strings"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/internal/prompts"
+	"paw/orchestrator/agent/internal/streams"
+)
+
+// Headless gives qwen's stream of JSON, because its exit code is 0 after an error of the API.
+func (q driver) Headless(s agent.Spec) (agent.Command, error) {
+	argv, err := prompts.OneShot(q, s, []string{"--output-format", "stream-json"}, "--session-id", "--resume", "--prompt")
+	return agent.Command{Argv: argv}, err
+}
+
+func (driver) HeadlessLine(line []byte) string { return streams.Text(line) }
+
+// HeadlessResult knows an error of the API by its text: qwen calls that a success.
+func (q driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
+	message, err := streams.Result(q.Name(), stdout, exitCode)
+	if text, failed := strings.CutPrefix(message, "[API Error: "); failed && err == nil {
+		return "", &agent.TurnError{CLI: q.Name(), Message: strings.TrimSuffix(text, "]"), ExitCode: exitCode}
+	}
+	return message, err
+}

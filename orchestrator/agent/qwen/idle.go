@@ -1,0 +1,85 @@
+package qwen
+
+import (
+	"encoding/json"
+	"strings"
+
+	"paw/orchestrator/agent/internal/hooks"
+	"paw/orchestrator/agent/internal/records"
+	"paw/session/turn"
+)
+
+// idle is what the notice says that qwen waits for a prompt. It comes after an Esc, which has no hook of its own, and
+// also after an answer and an error, whose hooks run at the same time and may be later: the record of the conversation
+// tells which of them it was. An answer is left to its own hook.
+func idle(p hooks.Payload) []turn.Event {
+	e := p.Event(turn.KindInterrupt)
+	switch how, message := ending(p.TranscriptPath); how {
+	case endAnswered:
+		return nil
+	case endFailed:
+		e.Kind, e.Message = turn.KindError, message
+	}
+	return []turn.Event{e}
+}
+
+// How the work on the newest prompt of a conversation stands by its record.
+const (
+	endOpen     = iota // neither an answer nor an error is in the record
+	endAborted         // by the user
+	endFailed          // by an error of the API
+	endAnswered        // the model said its last
+)
+
+type chatLine struct {
+	Type    string `json:"type"`
+	Message struct {
+		Parts []struct {
+			FunctionCall *struct{} `json:"functionCall"`
+		} `json:"parts"`
+	} `json:"message"`
+	Payload struct {
+		Event struct {
+			Name  string `json:"event.name"`
+			Error string `json:"error_message"`
+		} `json:"uiEvent"`
+	} `json:"systemPayload"`
+}
+
+// ending reads the record back to the newest prompt or result of a tool. An abort is final. Otherwise what comes last
+// counts, since errors are tried again. Words of the model are an answer where the API had ended its response: what an Esc
+// cuts off is recorded as well.
+func ending(path string) (how int, message string) {
+	said := false
+	_ = records.LinesBack(path, func(raw []byte) bool {
+		var line chatLine
+		if json.Unmarshal(raw, &line) != nil {
+			return true
+		}
+		event := line.Payload.Event
+		switch failed := strings.HasSuffix(event.Name, ".api_error"); {
+		case failed && strings.Contains(event.Error, "aborted"):
+			how = endAborted
+			return false
+		case how != endOpen:
+		case failed:
+			how, message = endFailed, event.Error
+		case line.Type == "assistant" && !line.calls():
+			said = true
+		case said && strings.HasSuffix(event.Name, ".api_response"):
+			how = endAnswered
+		}
+		return line.Type != "user" && line.Type != "tool_result"
+	})
+	return how, message
+}
+
+// calls reports whether the model wants the result of a tool.
+func (l chatLine) calls() bool {
+	for _, part := range l.Message.Parts {
+		if part.FunctionCall != nil {
+			return true
+		}
+	}
+	return false
+}

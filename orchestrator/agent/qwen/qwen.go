@@ -1,0 +1,122 @@
+// Package qwen is what paw knows of qwen.
+package qwen
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/internal/hooks"
+	"paw/orchestrator/agent/internal/prompts"
+	"paw/orchestrator/agent/internal/records"
+)
+
+// Driver is that of qwen.
+var Driver agent.Driver = driver{}
+
+type driver struct{}
+
+func (driver) Name() string    { return "qwen" }
+func (driver) Program() string { return "qwen" }
+
+func (driver) NewConversation() string { return uuid.NewString() }
+
+func (q driver) Launch(s agent.Spec) (agent.Command, error) {
+	if err := agent.CheckID(q.Name(), s.ConversationID); err != nil {
+		return agent.Command{}, err
+	}
+	argv := append([]string{s.Executable, "--session-id", s.ConversationID}, s.Args...)
+	if s.Prompt != "" {
+		if err := prompts.CheckWord(q.Name(), s.Prompt, prompts.Exits...); err != nil {
+			return agent.Command{}, err
+		}
+		argument, err := prompts.Interactive(q.Name(), s.Prompt)
+		if err != nil {
+			return agent.Command{}, err
+		}
+		argv = append(argv, argument)
+	}
+	return q.command(s, argv)
+}
+
+func (q driver) Resume(s agent.Spec) (agent.Command, error) {
+	if err := agent.CheckID(q.Name(), s.ConversationID); err != nil {
+		return agent.Command{}, err
+	}
+	return q.command(s, append([]string{s.Executable, "--resume", s.ConversationID}, s.Args...))
+}
+
+var settingsFile = hooks.SystemSettings{
+	CLI: "qwen", Variable: "QWEN_CODE_SYSTEM_SETTINGS_PATH", Guard: "QWEN_CODE",
+	Linux: "/etc/qwen-code/settings.json", Darwin: "/Library/Application Support/QwenCode/settings.json",
+}
+
+func (q driver) command(s agent.Spec, argv []string) (agent.Command, error) {
+	if s.Hook == "" {
+		return agent.Command{Argv: argv}, nil
+	}
+	return settingsFile.Launch(s, argv, hookEvents, nil)
+}
+
+// file is where the conversation of the worktree is, if there is one.
+func (driver) file(s agent.Spec) string {
+	home := agent.Getenv(s.Env, "QWEN_RUNTIME_DIR")
+	if home == "" {
+		home = agent.Folder(s.Env, "QWEN_HOME", ".qwen")
+	}
+	name := strings.Map(func(r rune) rune {
+		if agent.Alphanumeric(r) {
+			return r
+		}
+		return '-'
+	}, agent.Resolved(s.Worktree))
+	return filepath.Join(home, "projects", name, "chats", s.ConversationID+".jsonl")
+}
+
+// Conversation finds ID.jsonl in the folder of the worktree; qwen resumes it nowhere else.
+func (q driver) Conversation(ctx context.Context, s agent.Spec) (agent.Conversation, error) {
+	if err := agent.CheckID(q.Name(), s.ConversationID); err != nil {
+		return agent.Conversation{}, err
+	}
+	file := q.file(s)
+	used, err := records.Holds(file, func(line struct {
+		Type string `json:"type"`
+	}) bool {
+		return line.Type == "user"
+	})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return agent.Conversation{Reason: "qwen has no conversation of this id here"}, nil
+	case err != nil:
+		return agent.Conversation{}, err
+	case !used:
+		return agent.Conversation{Found: true, Transcript: file, NewID: true, Reason: "the conversation has no message yet"}, nil
+	}
+	return agent.Conversation{Found: true, Resumable: true, Transcript: file}, nil
+}
+
+func (q driver) Literal(prompt string) (string, error) {
+	return prompts.Spaced(prompt), cmp.Or(prompts.CheckWord(q.Name(), prompt, prompts.Exits...), prompts.CheckCommand(q.Name(), prompt))
+}
+
+// Ready: the input box is drawn before qwen asks for pastes to be marked as such, and then the line breaks of a paste are
+// lost; the event comes after both, but also while qwen asks for a login. Enter right after a paste is lost.
+func (driver) Ready() agent.Ready {
+	return agent.Ready{Event: true, Box: true, Silent: true, Settle: 500 * time.Millisecond, Clear: "C-u"}
+}
+
+func (driver) Environment() []string { return []string{"QWEN_RUNTIME_DIR", "QWEN_HOME"} }
+
+func (driver) Facts() agent.Facts {
+	return agent.Facts{ChoosesID: true, Resume: "exact, by id", Fork: "no", Headless: "qwen -p", Turns: "from hooks"}
+}
+
+// Marks has what a launch sets, too.
+func (driver) Marks() []string { return settingsFile.Marks() }
