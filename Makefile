@@ -9,7 +9,7 @@ RACE    ?= ./...
 DEAD    := golang.org/x/tools/cmd/deadcode@v0.52.0
 GOFILES := $(shell find . -name '*.go' -not -path './.cache/*')
 
-.PHONY: all build demo test race lint bench fuzz test-clis install clean tools
+.PHONY: all build demo test race lint bench fuzz test-clis test-dist dist install clean tools
 
 all: build
 
@@ -34,6 +34,7 @@ race: tools
 
 lint:
 	go run $(LINT) run --allow-parallel-runners ./...
+	GOOS=darwin go vet ./...
 	@GOBIN=$(BIN) go install $(DEAD)
 	@for os in linux darwin; do \
 		dead=$$(GOOS=$$os CGO_ENABLED=0 $(BIN)/deadcode ./cmd/paw) || exit 1; \
@@ -54,10 +55,20 @@ fuzz:
 test-clis: tools build
 	@sh .ci/test-clis
 
+dist:
+	@sh .ci/dist
+
+test-dist:
+	go vet -tags man ./cmd/paw
+	go vet -tags dist ./cmd/paw
+	go test -tags dist -count=1 -timeout 10m -run '^TestDist' ./cmd/paw
+
+# With man pages and completions, which .ci/share writes.
 install: build
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(BIN)/paw $(DESTDIR)$(PREFIX)/bin/paw
 	ln -sf paw $(DESTDIR)$(PREFIX)/bin/git-paw
+	@sh .ci/share $(DESTDIR)$(PREFIX)/share
 
 clean:
 	rm -rf $(BIN)

@@ -1,0 +1,43 @@
+# A Homebrew formula. `make dist` fills in the version and the sums; the address is that of the first release.
+class Paw < Formula
+  desc "Several AI coding CLIs at once on one repository"
+  homepage "@URL@"
+  version "@VERSION@"
+  license "MIT"
+
+  depends_on "git"
+  depends_on "tmux"
+
+  on_macos do
+    on_arm do
+      url "@URL@/paw_@VERSION@_darwin_arm64.tar.gz"
+      sha256 "@DARWIN_ARM64@"
+    end
+    on_intel do
+      url "@URL@/paw_@VERSION@_darwin_amd64.tar.gz"
+      sha256 "@DARWIN_AMD64@"
+    end
+  end
+  on_linux do
+    on_arm do
+      url "@URL@/paw_@VERSION@_linux_arm64.tar.gz"
+      sha256 "@LINUX_ARM64@"
+    end
+    on_intel do
+      url "@URL@/paw_@VERSION@_linux_amd64.tar.gz"
+      sha256 "@LINUX_AMD64@"
+    end
+  end
+
+  def install
+    bin.install Dir["bin/*"]
+    man1.install Dir["share/man/man1/*"]
+    bash_completion.install Dir["share/bash-completion/completions/*"]
+    zsh_completion.install "share/zsh/site-functions/_paw"
+    fish_completion.install "share/fish/vendor_completions.d/paw.fish"
+  end
+
+  test do
+    assert_match version.to_s, shell_output("#{bin}/paw version")
+  end
+end

@@ -1,0 +1,100 @@
+//go:build man
+
+// The man pages are written by `go run -tags man ./cmd/paw DIR`: neither this file nor the library that formats them is
+// in the binary that people run.
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+// init takes the place of main, which cannot be defined twice.
+func init() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: go run -tags man ./cmd/paw DIR")
+		os.Exit(2)
+	}
+	if err := writeMan(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// writeMan writes paw.1, a page for each command, and git-paw.1, which git looks for at `git paw --help`.
+func writeMan(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	root := newRoot(&app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard})
+	root.DisableAutoGenTag = true // it has the day on which the page was written
+	root.Short = "several AI coding CLIs at once on one repository"
+	root.Long = rootPage(root)
+	for _, cmd := range root.Commands() {
+		forMan(cmd)
+		for _, sub := range cmd.Commands() {
+			forMan(sub)
+		}
+	}
+	header := &doc.GenManHeader{Section: "1", Source: "paw " + ownVersion(), Manual: "paw manual"}
+	if err := doc.GenManTree(root, header, dir); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "git-paw.1"), []byte(".so man1/paw.1\n"), 0o644)
+}
+
+// rootPage is the description in paw(1): what paw --help says.
+func rootPage(root *cobra.Command) string {
+	var page strings.Builder
+	intro, examples, _ := strings.Cut(rootHelp, "EXAMPLES\n")
+	end, codes, _ := strings.Cut(fmt.Sprintf(rootHelpEnd, "paw"), "EXIT STATUS  ")
+	fmt.Fprintf(&page, "%s\n\n# EXAMPLES\n%s\n\n# COMMANDS\n", markdown(intro), indented(examples))
+	for _, group := range helpGroups {
+		fmt.Fprintf(&page, "%s\n\n", indented(group.head))
+		for _, name := range strings.Fields(group.commands) {
+			if cmd, _, err := root.Find([]string{name}); err == nil {
+				fmt.Fprintf(&page, "      %-9s %s\n", name, cmd.Short)
+			}
+		}
+		page.WriteString("\n")
+	}
+	fmt.Fprintf(&page, "%s\n\n# EXIT STATUS\n%s\n", markdown(end), markdown(codes))
+	return page.String()
+}
+
+// forMan puts the texts of a command into the form that the library reads, which is Markdown.
+func forMan(cmd *cobra.Command) {
+	text, codes, found := strings.Cut(cmd.Long, "\n\nEXIT STATUS\n")
+	if cmd.Long = markdown(text); found {
+		cmd.Long += "\n\n# EXIT STATUS\n" + indented(codes)
+	}
+}
+
+// markdown is text with its indented paragraphs as code, and the others without any mark-up.
+func markdown(text string) string {
+	paragraphs := strings.Split(strings.TrimSpace(text), "\n\n")
+	for i, p := range paragraphs {
+		if strings.Contains("\n"+p, "\n ") {
+			paragraphs[i] = indented(p)
+			continue
+		}
+		paragraphs[i] = plainMarkdown.Replace(p)
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
+
+// plainMarkdown takes the meaning of the characters that have one in Markdown.
+var plainMarkdown = strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "<", `\<`, "[", `\[`, "]", `\]`, "`", "\\`")
+
+// indented is text as a block of code.
+func indented(text string) string {
+	return "    " + strings.ReplaceAll(strings.Trim(text, "\n"), "\n", "\n    ")
+}
