@@ -166,7 +166,7 @@ func TestLiteral(t *testing.T) {
 		{"gemini", "/etc/hosts is wrong", " /etc/hosts is wrong"},
 		{"qwen", "!ls", " !ls"},
 		{"copilot", "/exit", " /exit"},
-		{"demo", "/exit", "/exit"},
+		{"demo", "/exit now", "/exit now"},
 	} {
 		if got, err := get(t, c.cli).Literal(c.prompt); got != c.want || err != nil {
 			t.Errorf("%s: %q, %v", c.cli, got, err)

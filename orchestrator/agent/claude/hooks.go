@@ -57,7 +57,7 @@ func (c driver) withHooks(s agent.Spec, args []string, fork bool) ([]string, []a
 		if event == "PreToolUse" {
 			command = hooks.WhenQueued(s, command)
 		}
-		entry := hooks.Entry{Type: "command", Command: command, Timeout: hooks.PatienceFor(event)}
+		entry := hooks.Entry{Type: "command", Command: command, Timeout: hooks.PatienceFor(event, "UserPromptSubmit", "PreToolUse", "Stop", "StopFailure")}
 		byEvent[event] = hooks.Group{Matcher: matcher, Hooks: []hooks.Entry{entry}}
 	}
 	if err := hooks.Add(settings, byEvent); err != nil {

@@ -28,7 +28,7 @@ func timeoutOf(event string) int {
 	if event == "SessionEnd" || event == "Interrupt" {
 		return 3
 	}
-	return hooks.PatienceFor(event)
+	return hooks.PatienceFor(event, "UserPromptSubmit", "Stop", "StopFailure")
 }
 
 // hooks are the options that add paw's hooks to the user's own, for one launch. codex asks the user about each hook it

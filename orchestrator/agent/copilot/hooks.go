@@ -37,7 +37,7 @@ func (c driver) hooks(s agent.Spec) (agent.Command, error) {
 	}
 	byEvent := map[string][]hook{}
 	for _, event := range hookEvents {
-		byEvent[event] = []hook{{Type: "command", Bash: hooks.Command(s, c.Name(), event), TimeoutSec: hooks.PatienceFor(event)}}
+		byEvent[event] = []hook{{Type: "command", Bash: hooks.Command(s, c.Name(), event), TimeoutSec: hooks.PatienceFor(event, "userPromptSubmitted", "agentStop")}}
 	}
 	content, err := hooks.JSON(map[string]any{"version": 1, "hooks": byEvent})
 	if err != nil {

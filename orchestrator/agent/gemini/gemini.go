@@ -55,6 +55,7 @@ func (g driver) Resume(s agent.Spec) (agent.Command, error) {
 var settingsFile = hooks.SystemSettings{
 	CLI: "gemini", Variable: "GEMINI_CLI_SYSTEM_SETTINGS_PATH", Guard: "GEMINI_CLI",
 	Linux: "/etc/gemini-cli/settings.json", Darwin: "/Library/Application Support/GeminiCli/settings.json",
+	Long: []string{"BeforeAgent", "AfterAgent"},
 }
 
 func (g driver) command(s agent.Spec, argv []string) (agent.Command, error) {

@@ -56,6 +56,7 @@ func (q driver) Resume(s agent.Spec) (agent.Command, error) {
 var settingsFile = hooks.SystemSettings{
 	CLI: "qwen", Variable: "QWEN_CODE_SYSTEM_SETTINGS_PATH", Guard: "QWEN_CODE",
 	Linux: "/etc/qwen-code/settings.json", Darwin: "/Library/Application Support/QwenCode/settings.json",
+	Long: []string{"UserPromptSubmit", "Stop", "StopFailure"},
 }
 
 func (q driver) command(s agent.Spec, argv []string) (agent.Command, error) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"paw/orchestrator/agent"
@@ -17,12 +18,9 @@ const (
 	Moment   = 10
 )
 
-// PatienceFor is the time of one event: long where turns begin and end.
-func PatienceFor(event string) int {
-	switch event {
-	case "UserPromptSubmit", "PreToolUse", "Stop", "StopFailure", // claude, codex, qwen
-		"BeforeAgent", "AfterAgent", // gemini
-		"userPromptSubmitted", "agentStop": // copilot
+// PatienceFor is the time of one event: long for those at which turns begin and end.
+func PatienceFor(event string, long ...string) int {
+	if slices.Contains(long, event) {
 		return Patience
 	}
 	return Moment

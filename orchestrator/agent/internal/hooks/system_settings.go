@@ -21,7 +21,8 @@ type SystemSettings struct {
 	Variable string // names the file; with _DEFAULTS_ for _SETTINGS_ the one of defaults, which else lies beside it
 	Linux    string // where it is when the variable is not set
 	Darwin   string
-	Guard    string // variable that the CLI sets for the programs it runs
+	Guard    string   // variable that the CLI sets for the programs it runs
+	Long     []string // events at which turns begin and end
 }
 
 // path is the file that the CLI would read without paw.
@@ -97,7 +98,7 @@ func (f SystemSettings) addHooks(s agent.Spec, settings map[string]json.RawMessa
 	for _, event := range events {
 		name, matcher, _ := strings.Cut(event, ":")
 		hooks[name] = Group{Matcher: matcher, Hooks: []Entry{{
-			Type: "command", Command: `[ -n "$` + f.Guard + `" ] || ` + Command(s, f.CLI, name), Timeout: 1000 * PatienceFor(name),
+			Type: "command", Command: `[ -n "$` + f.Guard + `" ] || ` + Command(s, f.CLI, name), Timeout: 1000 * PatienceFor(name, f.Long...),
 		}}}
 	}
 	return Add(settings, hooks)
