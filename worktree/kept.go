@@ -70,14 +70,17 @@ func commitKept(dir, tree, head string) string {
 // scratchAge is when the scratch files of a paw that was killed are litter.
 const scratchAge = time.Hour
 
-func sweepScratch(dir string) {
-	old, err := filepath.Glob(filepath.Join(dir, scratchPattern))
-	if err != nil {
-		return
-	}
-	for _, name := range old {
-		if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > scratchAge {
-			os.Remove(name)
+func sweepScratch(dir string) { sweepOld(dir, strings.TrimSuffix(scratchPattern, "*")) }
+
+// sweepOld removes the files whose names begin with a prefix once they are litter.
+func sweepOld(dir, prefix string) {
+	content, _ := os.ReadDir(dir)
+	for _, item := range content {
+		if !strings.HasPrefix(item.Name(), prefix) {
+			continue
+		}
+		if info, err := item.Info(); err == nil && time.Since(info.ModTime()) > scratchAge {
+			os.Remove(filepath.Join(dir, item.Name()))
 		}
 	}
 }

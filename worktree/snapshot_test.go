@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -274,27 +275,39 @@ func TestSnapshotDoesNotReplaceRef(t *testing.T) {
 	}
 }
 
+// prunings are the moments of a snapshot at which somebody prunes all that no ref keeps yet. Where refs are to be synced to
+// disk git itself makes the commit and the ref.
+var prunings = []struct{ name, at, prune, fsync string }{
+	{"before the tree", "write-tree", `"$real" gc --quiet --prune=now`, ""},
+	{"after the tree", "write-tree", `"$real" "$@"; "$real" gc --quiet --prune=now; exit 0`, ""},
+	{"before git makes the commit", "commit-tree", `"$real" gc --quiet --prune=now`, "reference"},
+	{"before git makes the ref", "update-ref", `"$real" gc --quiet --prune=now`, "reference"},
+}
+
 func TestSnapshotIsTakenAgainAfterPrune(t *testing.T) {
 	w := newWorld(t)
 	p := w.made("agent")
 	writeFile(t, filepath.Join(p.Path, "new"), "precious\n")
 	once := filepath.Join(realTemp(t), "once")
-	for _, before := range []string{"commit-tree", "update-ref", "write-tree"} {
+	for _, c := range prunings {
 		os.Remove(once)
-		env := shim(t, `case "$*" in *`+before+`*) if mkdir "`+once+`" 2>/dev/null; then "$real" gc --quiet --prune=now; fi;; esac`)
+		if c.fsync != "" {
+			w.git("config", "core.fsync", c.fsync)
+		}
+		env := shim(t, fmt.Sprintf(`case "$*" in *%s*) if mkdir "%s" 2>/dev/null; then %s; fi;; esac`, c.at, once, c.prune))
 		path := os.Getenv("PATH")
 		os.Setenv("PATH", strings.TrimPrefix(env[0], "PATH="))
-		ref := "refs/paw/s_agent/turn/" + before
-		s, err := w.m.Snapshot(t.Context(), p.Path, ref, "m "+before)
+		ref := "refs/paw/s_agent/turn/" + c.at
+		s, err := w.m.Snapshot(t.Context(), p.Path, ref, "m "+c.name)
 		os.Setenv("PATH", path)
 		if err != nil {
-			t.Fatalf("%s: %v", before, err)
+			t.Fatalf("%s: %v", c.name, err)
 		}
 		if !exists(once) {
-			t.Fatalf("%s: nothing was pruned", before)
+			t.Fatalf("%s: nothing was pruned", c.name)
 		}
 		if w.files(s.Commit)["new"] != "precious\n" {
-			t.Errorf("%s: the file is gone", before)
+			t.Errorf("%s: the file is gone", c.name)
 		}
 		w.git("update-ref", "-d", ref)
 		w.git("prune", "--expire=now")
@@ -338,7 +351,7 @@ func TestSnapshotIsTakenAgainWhenRunningGcTookItsObjects(t *testing.T) {
 	common := w.m.Repository.CommonDir
 	object := filepath.Join(common, "objects", blob[:2], blob[2:])
 	once := filepath.Join(realTemp(t), "once")
-	env := shim(t, `case "$*" in *"update-ref refs/paw"*) if mkdir "`+once+`" 2>/dev/null; then
+	env := shim(t, `case "$*" in *write-tree*) if mkdir "`+once+`" 2>/dev/null; then
 		"$real" "$@"; : >"`+common+`/gc.pid"; rm -f "`+object+`"; exit 0; fi;; esac`)
 	t.Setenv("PATH", strings.TrimPrefix(env[0], "PATH="))
 	s, err := w.m.Snapshot(t.Context(), p.Path, shotRef, "m")

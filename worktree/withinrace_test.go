@@ -48,22 +48,25 @@ func TestWithinIsTakenAgainAfterPrune(t *testing.T) {
 	w := newTurns(t, "")
 	writeFile(t, w.path("new"), "precious\n")
 	once := filepath.Join(realTemp(t), "once")
-	for _, before := range []string{"write-tree", "commit-tree", "update-ref"} {
+	for _, c := range prunings {
 		os.Remove(once)
-		env := shim(t, `case "$*" in *`+before+`*) if mkdir "`+once+`" 2>/dev/null; then "$real" gc --quiet --prune=now; fi;; esac`)
+		if c.fsync != "" {
+			w.git("config", "core.fsync", c.fsync)
+		}
+		env := shim(t, fmt.Sprintf(`case "$*" in *%s*) if mkdir "%s" 2>/dev/null; then %s; fi;; esac`, c.at, once, c.prune))
 		path := os.Getenv("PATH")
 		os.Setenv("PATH", strings.TrimPrefix(env[0], "PATH="))
-		ref := "refs/paw/s_agent/turn/" + before
-		s, err := w.m.SnapshotWithin(t.Context(), w.p.Path, ref, "m "+before, w.scratch, Budget{})
+		ref := "refs/paw/s_agent/turn/" + c.at
+		s, err := w.m.SnapshotWithin(t.Context(), w.p.Path, ref, "m "+c.name, w.scratch, Budget{})
 		os.Setenv("PATH", path)
 		if err != nil {
-			t.Fatalf("%s: %v", before, err)
+			t.Fatalf("%s: %v", c.name, err)
 		}
 		if !exists(once) {
-			t.Fatalf("%s: nothing was pruned", before)
+			t.Fatalf("%s: nothing was pruned", c.name)
 		}
 		if w.files(s.Commit)["new"] != "precious\n" {
-			t.Errorf("%s: the file is gone", before)
+			t.Errorf("%s: the file is gone", c.name)
 		}
 		w.git("update-ref", "-d", ref)
 		w.git("prune", "--expire=now")

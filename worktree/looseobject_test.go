@@ -1,0 +1,86 @@
+package worktree
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestObjectsAreGits writes objects and compares them with those that git makes of the same content, in both formats.
+func TestObjectsAreGits(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		dir := realTemp(t)
+		gitIn(t, dir, "init", "-q", "--object-format="+format)
+		common := filepath.Join(dir, ".git")
+		for _, content := range []string{"", "one\n", strings.Repeat("many lines\n", 10_000), "\x00\xff"} {
+			oid, err := writeObject(common, "blob", []byte(content))
+			if err != nil {
+				t.Fatal(err)
+			}
+			writeFile(t, filepath.Join(dir, "f"), content)
+			if want := gitIn(t, dir, "hash-object", "f"); oid != want {
+				t.Errorf("%s: the id is %s, want %s", format, oid, want)
+			}
+			if got := gitIn(t, dir, "cat-file", "-s", oid); got != fmt.Sprint(len(content)) {
+				t.Errorf("%s: git says that it has %s bytes", format, got)
+			}
+			if again, err := writeObject(common, "blob", []byte(content)); err != nil || again != oid {
+				t.Errorf("%s: a second time: %s, %v", format, again, err)
+			}
+		}
+		if said := gitIn(t, dir, "fsck", "--full", "--strict"); strings.Contains(said, "error") {
+			t.Errorf("%s: %s", format, said)
+		}
+	}
+}
+
+func TestObjectsInPacksAreFound(t *testing.T) {
+	w := newWorld(t)
+	for n := range 40 {
+		w.write(fmt.Sprintf("f%d", n), fmt.Sprint(n))
+		w.commit(fmt.Sprint(n))
+	}
+	all := strings.Fields(w.git("rev-list", "--objects", "--no-object-names", "--all"))
+	w.git("repack", "-q", "-a", "-d")
+	w.git("prune-packed")
+	for _, oid := range all {
+		if exists(looseObject(w.m.Repository.CommonDir, oid)) {
+			t.Fatalf("%s is not packed", oid)
+		}
+		if !hasObject(w.m.Repository.CommonDir, oid) {
+			t.Errorf("%s is not found", oid)
+		}
+		for _, other := range []string{oid[1:] + "0", "f" + oid[:39], oid[:39]} {
+			if !strings.Contains(strings.Join(all, " "), other) && hasObject(w.m.Repository.CommonDir, other) {
+				t.Errorf("%s is found", other)
+			}
+		}
+	}
+}
+
+// TestCommitIsTheOneThatGitMakes compares a commit of paw with git's own of the same tree, parents, time and message.
+func TestCommitIsTheOneThatGitMakes(t *testing.T) {
+	w := newTurns(t, "")
+	second := w.commit("second")
+	l, err := w.m.lookAt(t.Context(), w.p.Path, filepath.Join(w.m.Repository.CommonDir, "worktrees", "agent"), realTemp(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.drop()
+	tree := w.git("rev-parse", second+"^{tree}")
+	count := counting(t)
+	commit, err := l.commit(t.Context(), tree, "what\n\nand more\n", second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantCount(t, "commit", count(), 0)
+	for _, name := range []string{"AUTHOR", "COMMITTER"} {
+		t.Setenv("GIT_"+name+"_DATE", w.git("log", "-1", "--format=%ad", "--date=raw", commit))
+		t.Setenv("GIT_"+name+"_NAME", "paw")
+		t.Setenv("GIT_"+name+"_EMAIL", snapshotEmail)
+	}
+	if want := w.git("commit-tree", tree, "-p", l.head, "-p", second, "-m", "what\n\nand more"); commit != want {
+		t.Errorf("the commit is\n%s\nwant\n%s", w.git("cat-file", "-p", commit), w.git("cat-file", "-p", want))
+	}
+}
