@@ -51,8 +51,8 @@ func forgetKept(dir string) {
 
 // keepCommit writes down the commit of a tree with HEAD as its parent.
 func keepCommit(dir, tree, head, commit string) {
-	file, err := newScratchIndex(dir)
-	if err == nil && os.WriteFile(file, []byte(tree+" "+head+" "+commit), 0o600) == nil {
+	file := newScratchIndex(dir)
+	if os.WriteFile(file, []byte(tree+" "+head+" "+commit), 0o600) == nil {
 		_ = os.Rename(file, keptCommit(dir))
 	}
 }
@@ -70,7 +70,7 @@ func commitKept(dir, tree, head string) string {
 // scratchAge is when the scratch files of a paw that was killed are litter.
 const scratchAge = time.Hour
 
-func sweepScratch(dir string) { sweepOld(dir, strings.TrimSuffix(scratchPattern, "*")) }
+func sweepScratch(dir string) { sweepOld(dir, scratchIndexPrefix) }
 
 // sweepOld removes the files whose names begin with a prefix once they are litter.
 func sweepOld(dir, prefix string) {

@@ -69,8 +69,20 @@ func TestCommitIsTheOneThatGitMakes(t *testing.T) {
 	}
 	defer l.drop()
 	tree := w.git("rev-parse", second+"^{tree}")
+	for _, at := range []string{"", "2024-01-02T03:04:05+05:30"} {
+		w.wantGitsCommit(l, tree, second, at)
+	}
+}
+
+// wantGitsCommit makes a commit at the time that the user asks for, and has git make it again.
+func (w *turns) wantGitsCommit(l *look, tree, parent, at string) {
+	t := w.t
+	t.Helper()
+	for _, name := range []string{"AUTHOR", "COMMITTER"} {
+		t.Setenv("GIT_"+name+"_DATE", at)
+	}
 	count := counting(t)
-	commit, err := l.commit(t.Context(), tree, "what\n\nand more\n", second)
+	commit, err := l.commit(t.Context(), tree, "what\n\nand more\n", parent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +92,7 @@ func TestCommitIsTheOneThatGitMakes(t *testing.T) {
 		t.Setenv("GIT_"+name+"_NAME", "paw")
 		t.Setenv("GIT_"+name+"_EMAIL", snapshotEmail)
 	}
-	if want := w.git("commit-tree", tree, "-p", l.head, "-p", second, "-m", "what\n\nand more"); commit != want {
+	if want := w.git("commit-tree", tree, "-p", l.head, "-p", parent, "-m", "what\n\nand more"); commit != want {
 		t.Errorf("the commit is\n%s\nwant\n%s", w.git("cat-file", "-p", commit), w.git("cat-file", "-p", want))
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,15 +47,13 @@ func repoWithIndex(path, file string) git.Repo {
 	return in(path).WithPatience(killPatience).WithEnv("GIT_INDEX_FILE=" + file)
 }
 
-const scratchPattern = "scratch-*"
+// scratchIndexPrefix begins the names of scratch files in a folder that only paw uses.
+const scratchIndexPrefix = "scratch-"
 
-// newScratchIndex is the name of a file in dir that does not exist: git takes an empty file for a broken index.
-func newScratchIndex(dir string) (string, error) {
-	file, err := os.CreateTemp(dir, scratchPattern)
-	if err != nil {
-		return "", err
-	}
-	return file.Name(), errors.Join(file.Close(), os.Remove(file.Name()))
+// newScratchIndex is the name of a file in dir that nobody else gets, and that does not exist: git takes an empty file for
+// a broken index.
+func newScratchIndex(dir string) string {
+	return filepath.Join(dir, fmt.Sprintf("%s%d-%016x", scratchIndexPrefix, os.Getpid(), rand.Uint64()))
 }
 
 func dropIndex(file string) {
@@ -64,12 +64,8 @@ func dropIndex(file string) {
 // copyOfIndex copies the index of the worktree at path, whose git directory is admin, into a file in dir, from an
 // earlier look if it was at the same index. The caller removes it with drop.
 func copyOfIndex(ctx context.Context, path, admin, dir string, idSize int) (*privateIndex, error) {
-	x := &privateIndex{idSize: idSize}
-	var err error
-	if x.file, err = newScratchIndex(dir); err != nil {
-		return nil, err
-	}
-	if err = x.fill(ctx, path, filepath.Join(admin, "index"), dir); err != nil {
+	x := &privateIndex{idSize: idSize, file: newScratchIndex(dir)}
+	if err := x.fill(ctx, path, filepath.Join(admin, "index"), dir); err != nil {
 		x.drop()
 		return nil, err
 	}

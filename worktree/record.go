@@ -289,10 +289,8 @@ func (r *recording) run(ctx context.Context) (notSaved []string, err error) {
 // begin makes a scratch index out of the one to begin with. Git replaces the file when it writes, hence a link will do
 // for one that is nobody's copy of the real one.
 func (r *recording) begin() error {
-	file, err := newScratchIndex(filepath.Dir(r.real.file))
-	if err != nil {
-		return err
-	}
+	file := newScratchIndex(filepath.Dir(r.real.file))
+	var err error
 	if r.baseFile == r.real.file || os.Link(r.baseFile, file) != nil {
 		err = copyFile(r.baseFile, file)
 	}

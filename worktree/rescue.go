@@ -122,10 +122,7 @@ func (m Manager) keepRescue(ctx context.Context, commit, owner string) (string, 
 // side. It is "" when there is no index. whole is false when git could not write
 // it: nobody can say then whether the index is broken or the disk full.
 func (m Manager) indexTree(ctx context.Context, repo git.Repo, admin string) (tree string, whole bool, err error) {
-	file, err := newScratchIndex(admin)
-	if err != nil {
-		return "", false, err
-	}
+	file := newScratchIndex(admin)
 	defer dropIndex(file)
 	if err := copyFile(filepath.Join(admin, "index"), file); errors.Is(err, fs.ErrNotExist) {
 		return "", true, nil

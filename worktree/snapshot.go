@@ -211,14 +211,28 @@ func (l *look) commit(ctx context.Context, tree, message string, parents ...stri
 		own = own && hasObject(l.common, parent)
 		args = append(args, "-p", parent)
 	}
-	if own && utf8.ValidString(message) {
-		now := time.Now()
-		by := fmt.Sprintf("paw <%s> %d %s", snapshotEmail, now.Unix(), now.Format("-0700"))
-		fmt.Fprintf(&text, "author %s\ncommitter %s\n\n%s", by, by, message)
+	written, err := dateOf("AUTHOR")
+	made, madeErr := dateOf("COMMITTER")
+	if own && err == nil && madeErr == nil && utf8.ValidString(message) {
+		by := "paw <" + snapshotEmail + ">"
+		fmt.Fprintf(&text, "author %s %s\ncommitter %s %s\n\n%s", by, written, by, made, message)
 		return writeObject(l.common, "commit", []byte(text.String()))
 	}
 	out, err := l.repo.WithEnv(snapshotAuthor...).Input(ctx, []byte(message), args...)
 	return strings.TrimSpace(out), err
+}
+
+// dateOf is when a commit is written as commits have it: now, or when the user tells git with a variable, which it fails for
+// where only git understands that.
+func dateOf(who string) (string, error) {
+	at := time.Now()
+	if asked := os.Getenv("GIT_" + who + "_DATE"); asked != "" {
+		var err error
+		if at, err = time.Parse(time.RFC3339, asked); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%d %s", at.Unix(), at.Format("-0700")), nil
 }
 
 // headOf is the commit of a worktree's HEAD, "" when its branch is gone or has none.

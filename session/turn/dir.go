@@ -8,27 +8,23 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-
-	"paw/config/lazyregexp"
+	"strings"
 )
 
 // Dir is the folder with the turn logs of one agent. It need not exist.
 type Dir struct{ Path string }
-
-var logName = lazyregexp.New(`^turn-([0-9]{3,})-(.+)\.log$`)
 
 // LogName returns the file name of a turn's log, such as turn-003-prompt.log.
 func LogName(number int, typ Type) string { return fmt.Sprintf("turn-%03d-%s.log", number, typ) }
 
 // ParseLogName is the reverse of LogName; it is false for any name that LogName would not give.
 func ParseLogName(name string) (number int, typ Type, ok bool) {
-	match := logName.FindStringSubmatch(name)
-	if match == nil {
-		return 0, "", false
-	}
-	number, err := strconv.Atoi(match[1])
-	typ = Type(match[2])
-	if err != nil || number < 1 || typ.Validate() != nil || LogName(number, typ) != name {
+	rest, begins := strings.CutPrefix(name, "turn-")
+	rest, ends := strings.CutSuffix(rest, ".log")
+	digits, rest, cut := strings.Cut(rest, "-")
+	number, err := strconv.Atoi(digits)
+	typ = Type(rest)
+	if !begins || !ends || !cut || err != nil || number < 1 || typ.Validate() != nil || LogName(number, typ) != name {
 		return 0, "", false
 	}
 	return number, typ, true

@@ -1,6 +1,6 @@
 package turn
 
-import "paw/config/lazyregexp"
+import "strings"
 
 // State is where a turn stands.
 type State string
@@ -26,12 +26,13 @@ const (
 // maxType bounds a type in characters: it is part of a file name.
 const maxType = 64
 
-var validType = lazyregexp.New(`^[a-z][a-z0-9_.-]*$`)
+// typeLetters are the characters of a type.
+const typeLetters = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 
 // Validate checks that the type begins with a lower-case letter and goes on with lower-case letters, digits, '_', '.'
 // and '-', at most 64 in all. The error is a *TypeError.
 func (t Type) Validate() error {
-	if len(t) > maxType || !validType.MatchString(string(t)) {
+	if t == "" || len(t) > maxType || t[0] < 'a' || t[0] > 'z' || strings.Trim(string(t), typeLetters) != "" {
 		return &TypeError{Type: t}
 	}
 	return nil
