@@ -11,7 +11,7 @@ GOFILES := $(shell find . -name '*.go' -not -path './.cache/*')
 
 .PHONY: all build demo test race lint bench fuzz test-clis test-dist dist install clean tools
 
-all: build
+all: build $(BIN)/share
 
 tools:
 	@sh .ci/install-tools
@@ -63,12 +63,16 @@ test-dist:
 	go vet -tags dist ./cmd/paw
 	go test -tags dist -count=1 -timeout 10m -run '^TestDist' ./cmd/paw
 
-# With man pages and completions, which .ci/share writes.
-install: build
+# Man pages and completions.
+$(BIN)/share: $(BIN)/paw .ci/share
+	@rm -rf $@
+	sh .ci/share $@
+
+install: build $(BIN)/share
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(BIN)/paw $(DESTDIR)$(PREFIX)/bin/paw
 	ln -sf paw $(DESTDIR)$(PREFIX)/bin/git-paw
-	@sh .ci/share $(DESTDIR)$(PREFIX)/share
+	cp -R $(BIN)/share $(DESTDIR)$(PREFIX)/
 
 clean:
 	rm -rf $(BIN)
