@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"strings"
 )
 
@@ -52,20 +53,14 @@ func (a assignment) store(c *Config) {
 		e.preset = &preset
 		defer func() { c.Presets[a.path[1]] = preset }()
 	}
-	switch target := a.setting.target(e).(type) {
-	case *string:
-		*target = a.value.(string)
-	case *int:
-		*target = a.value.(int)
-	case *bool:
-		*target = a.value.(bool)
-	case *[]string:
-		*target = a.value.([]string)
-	case *map[string]string:
+	value := a.value
+	target := reflect.ValueOf(a.setting.target(e)).Elem()
+	if variables, ok := value.(map[string]string); ok {
 		// A new map: a program's table may be shared with another Config.
 		merged := map[string]string{}
-		maps.Copy(merged, *target)
-		maps.Copy(merged, a.value.(map[string]string))
-		*target = merged
+		maps.Copy(merged, target.Interface().(map[string]string))
+		maps.Copy(merged, variables)
+		value = merged
 	}
+	target.Set(reflect.ValueOf(value))
 }

@@ -1,9 +1,12 @@
 package config
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"paw/config/lazyregexp"
 )
 
 // deepest is how many parts a key may have and how many brackets may be open;
@@ -26,16 +29,22 @@ type keyAt struct {
 // what the library sees; behind it the keys mean nothing.
 func scan(text string) (keys []keyAt, tooDeep int) {
 	s := scanner{text: text, tooDeep: -1}
-	// The marks that the library skips as well.
-	for _, mark := range []string{"\xff\xfe", "\xfe\xff", "\xef\xbb\xbf"} {
-		if strings.HasPrefix(text, mark) {
+	for _, mark := range []string{"\xff\xfe", "\xfe\xff", "\xef\xbb\xbf"} { // the library skips one of these as well
+		if s.offset == 0 && strings.HasPrefix(text, mark) {
 			s.offset = len(mark)
-			break
 		}
 	}
 	s.document()
 	return s.keys, s.tooDeep
 }
+
+// What is taken from the text as one piece.
+var (
+	gap    = lazyregexp.New(`^(?:[ \t\r\n]|#[^\n]*)*`)
+	quoted = lazyregexp.New(`^(?s:"""(?:\\.|[^\\])*?"{3,5}|'''.*?'{3,5}|"(?:\\.|[^"\\])*"|'[^']*')`)
+	bare   = lazyregexp.New(`^[^ \t.=\]#\r\n,}\[]+`)
+	scalar = lazyregexp.New(`^[^,\]}#\n]+`)
+)
 
 type scanner struct {
 	text    string
@@ -53,47 +62,52 @@ func (s *scanner) giveUp() {
 
 func (s *scanner) done() bool { return s.offset >= len(s.text) }
 
-// peek returns the next byte, 0 at the end.
-func (s *scanner) peek() byte {
-	if s.done() {
-		return 0
-	}
-	return s.text[s.offset]
+// take moves over a piece, if it comes next.
+func (s *scanner) take(piece *lazyregexp.Regexp) string {
+	found := piece.FindString(s.text[s.offset:])
+	s.offset += len(found)
+	return found
 }
 
 // skip moves over all bytes of a set.
 func (s *scanner) skip(set string) {
-	for !s.done() && strings.IndexByte(set, s.text[s.offset]) >= 0 {
-		s.offset++
-	}
+	s.offset = len(s.text) - len(strings.TrimLeft(s.text[s.offset:], set))
 }
 
-// until moves to the next byte of a set, or to the end.
-func (s *scanner) until(set string) {
-	for !s.done() && strings.IndexByte(set, s.text[s.offset]) < 0 {
-		s.offset++
-	}
+// at reports whether one of these bytes comes next.
+func (s *scanner) at(set string) bool {
+	return !s.done() && strings.IndexByte(set, s.text[s.offset]) >= 0
 }
 
-// blank moves over white space, line breaks and comments.
-func (s *scanner) blank() {
-	for {
-		s.skip(" \t\r\n")
-		if s.peek() != '#' {
-			return
-		}
-		s.until("\n")
+// accept moves over a byte if it comes next.
+func (s *scanner) accept(c string) bool {
+	if !s.at(c) {
+		return false
 	}
+	s.offset++
+	return true
+}
+
+// either moves over a quoted text or over another piece; to the end where a quote is not closed, and never over nothing.
+func (s *scanner) either(other *lazyregexp.Regexp) string {
+	start, piece := s.offset, other
+	if s.at(`"'`) {
+		piece = quoted
+	}
+	switch s.take(piece); {
+	case s.offset > start || s.done():
+	case piece == quoted:
+		s.offset = len(s.text)
+	default:
+		s.offset++
+	}
+	return s.text[start:s.offset]
 }
 
 func (s *scanner) document() {
 	var table keyAt
-	for {
-		s.blank()
-		if s.done() {
-			return
-		}
-		if s.peek() != '[' {
+	for s.take(gap); !s.done(); s.take(gap) {
+		if !s.at("[") {
 			s.pair(table)
 			continue
 		}
@@ -117,26 +131,13 @@ func (s *scanner) pair(table keyAt) {
 
 // key reads a dotted key below a table.
 func (s *scanner) key(table keyAt) keyAt {
-	k := keyAt{
-		path: append([]string(nil), table.path...),
-		at:   append([]int(nil), table.at...),
-	}
+	k := keyAt{path: slices.Clone(table.path), at: slices.Clone(table.at)}
 	for {
 		s.skip(" \t")
-		start := s.offset
-		k.at = append(k.at, start)
-		if c := s.peek(); c == '"' || c == '\'' {
-			s.quoted()
-			k.path = append(k.path, unquote(s.text[start:s.offset]))
-		} else {
-			s.until(" \t.=]#\r\n,}[")
-			if s.offset == start { // cannot be in a valid document; never stand still
-				s.offset++
-			}
-			k.path = append(k.path, s.text[start:min(s.offset, len(s.text))])
-		}
+		k.at = append(k.at, s.offset)
+		k.path = append(k.path, unquote(s.either(bare)))
 		s.skip(" \t")
-		if s.peek() != '.' {
+		if !s.at(".") {
 			return k
 		}
 		if len(k.path) >= deepest {
@@ -148,89 +149,47 @@ func (s *scanner) key(table keyAt) keyAt {
 }
 
 // item reads a value and returns where its elements begin when it is a list.
-func (s *scanner) item(k keyAt) []int {
+func (s *scanner) item(k keyAt) (elements []int) {
 	if s.open == deepest {
 		s.giveUp()
 		return nil
 	}
 	s.open++
 	defer func() { s.open-- }()
-	switch s.peek() {
-	case '"', '\'':
-		s.quoted()
-	case '{':
-		s.offset++
-		for s.more('}') {
+	switch {
+	case s.accept("{"):
+		for s.more("}") {
 			s.pair(k)
 		}
-	case '[':
-		s.offset++
-		var elements []int
-		for s.more(']') {
+	case s.accept("["):
+		for s.more("]") {
 			elements = append(elements, s.offset)
 			s.item(k)
 		}
-		return elements
 	default:
-		s.offset++
-		s.until(",]}#\n")
+		s.either(scalar)
 	}
-	return nil
+	return elements
 }
 
-// more moves to the next element of a list or an inline table; at its end it
-// moves behind the bracket and returns false.
-func (s *scanner) more(end byte) bool {
-	for {
-		s.blank()
-		switch s.peek() {
-		case end:
-			s.offset++
-			return false
-		case ',':
-			s.offset++
-		default:
-			return !s.done()
-		}
+// more moves to the next element of a list or an inline table; behind the last one it moves over the bracket.
+func (s *scanner) more(end string) bool {
+	s.take(gap)
+	for s.accept(",") {
+		s.take(gap)
 	}
+	return !s.accept(end) && !s.done()
 }
 
-// quoted moves over a string of any of the four kinds.
-func (s *scanner) quoted() {
-	quote := s.text[s.offset]
-	long := strings.Repeat(string(quote), 3)
-	if strings.HasPrefix(s.text[s.offset:], long) {
-		s.offset += 3
-		for !s.done() && !strings.HasPrefix(s.text[s.offset:], long) {
-			s.character(quote)
-		}
-		s.offset = min(s.offset+3, len(s.text))
-		// Up to two more quotes belong to the text.
-		s.skip(string(quote))
-		return
-	}
-	s.offset++
-	for !s.done() && s.peek() != quote {
-		s.character(quote)
-	}
-	s.offset = min(s.offset+1, len(s.text))
-}
-
-// character moves over one byte of a string, or over an escape.
-func (s *scanner) character(quote byte) {
-	if quote == '"' && s.peek() == '\\' {
-		s.offset++
-	}
-	s.offset = min(s.offset+1, len(s.text))
-}
-
-// unquote gives a quoted key its meaning.
-func unquote(quoted string) string {
+// unquote gives a key its meaning.
+func unquote(key string) string {
 	var decoded struct {
 		Key string `toml:"key"`
 	}
-	if _, err := toml.Decode("key = "+quoted, &decoded); err != nil {
-		return quoted
+	if strings.HasPrefix(key, `"`) || strings.HasPrefix(key, "'") {
+		if _, err := toml.Decode("key = "+key, &decoded); err == nil {
+			return decoded.Key
+		}
 	}
-	return decoded.Key
+	return key
 }

@@ -53,91 +53,67 @@ func (d *document) resolve(k keyAt) (*setting, int, error) {
 	return nil, 0, nil
 }
 
+// as is a value of a type that passes a check; kind names the type in the error.
+func as[T any](d *document, key string, at int, value any, kind string, check func(T) *problem) (T, error) {
+	typed, ok := value.(T)
+	p := problemf("must be %s", kind)
+	if ok {
+		p = check(typed)
+	}
+	if p != nil {
+		return typed, d.fail(at, p.of(key))
+	}
+	return typed, nil
+}
+
 // convert turns the value at a path into what its setting stores.
 func (d *document) convert(s *setting, path []string) (any, error) {
 	k, _ := d.find(path)
-	key, at := joinKey(path), k.at[len(path)-1]
+	key, value, at := joinKey(path), d.value(path), k.at[len(path)-1]
 	if len(k.path) == len(path) {
 		at = k.value
 	}
 	switch s.sample().(type) {
 	case *string:
-		text, ok := d.value(path).(string)
-		if !ok {
-			return nil, d.fail(at, problemf("must be a string").of(key))
-		}
-		if p := s.text(text); p != nil {
-			return nil, d.fail(at, p.of(key))
-		}
-		return text, nil
+		return as(d, key, at, value, "a string", s.text)
 	case *int:
-		number, ok := d.value(path).(int64)
-		if !ok {
-			return nil, d.fail(at, problemf("must be a whole number").of(key))
-		}
-		if p := checkNumber(number); p != nil {
-			return nil, d.fail(at, p.of(key))
-		}
-		return int(number), nil
+		number, err := as(d, key, at, value, "a whole number", checkNumber)
+		return int(number), err
 	case *bool:
-		yes, ok := d.value(path).(bool)
-		if !ok {
-			return nil, d.fail(at, problemf("must be true or false").of(key))
-		}
-		return yes, nil
+		return as(d, key, at, value, "true or false", func(bool) *problem { return nil })
 	case *[]string:
-		return d.list(s, path, at, k.elements)
+		return d.list(s, key, value, at, k.elements)
 	default:
-		return d.variables(s, path, at)
+		return d.variables(s, path, value, at)
 	}
 }
 
-func (d *document) list(s *setting, path []string, at int, elements []int) (any, error) {
-	key := joinKey(path)
-	values, ok := d.value(path).([]any)
-	if !ok {
-		return nil, d.fail(at, problemf("must be a list of strings").of(key))
-	}
-	if s.filled && (len(values) == 0 || values[0] == "") {
-		return nil, d.fail(at, problemf("must name a program").of(key))
-	}
+func (d *document) list(s *setting, key string, value any, at int, elements []int) ([]string, error) {
+	values, err := as(d, key, at, value, "a list of strings", func(values []any) *problem {
+		if s.filled && (len(values) == 0 || values[0] == "") {
+			return problemf("must name a program")
+		}
+		return nil
+	})
 	list := make([]string, len(values))
-	for i, value := range values {
-		text, ok := value.(string)
-		if !ok {
-			return nil, d.fail(elements[i], problemf("must be a list of strings").of(key))
-		}
-		if p := s.text(text); p != nil {
-			return nil, d.fail(elements[i], p.of(key))
-		}
-		list[i] = text
+	for i := 0; err == nil && i < len(values); i++ {
+		list[i], err = as(d, key, elements[i], values[i], "a list of strings", s.text)
 	}
-	return list, nil
+	return list, err
 }
 
-func (d *document) variables(s *setting, path []string, at int) (any, error) {
-	table, ok := d.value(path).(map[string]any)
-	if !ok {
-		return nil, d.fail(at, problemf("must be a table of strings").of(joinKey(path)))
-	}
+func (d *document) variables(s *setting, path []string, value any, at int) (map[string]string, error) {
+	table, err := as(d, joinKey(path), at, value, "a table of strings", func(map[string]any) *problem { return nil })
 	variables := make(map[string]string, len(table))
 	for _, k := range d.keys { // in the order of the text
-		if len(k.path) <= len(path) || !slices.Equal(k.path[:len(path)], path) {
+		if err != nil || len(k.path) <= len(path) || !slices.Equal(k.path[:len(path)], path) {
 			continue
 		}
-		name := k.path[len(path)]
-		key := joinKey(k.path[:len(path)+1])
+		name, key := k.path[len(path)], joinKey(k.path[:len(path)+1])
 		if p := checkVariable(name); p != nil {
 			return nil, d.fail(k.at[len(path)], p.of(key))
 		}
-		text, ok := table[name].(string)
-		if !ok {
-			return nil, d.fail(k.value, problemf("must be a string").of(key))
-		}
-		if p := s.text(text); p != nil {
-			return nil, d.fail(k.value, p.of(key))
-		}
-		variables[name] = text
+		variables[name], err = as(d, key, k.value, table[name], "a string", s.text)
 	}
-	return variables, nil
+	return variables, err
 }
