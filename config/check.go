@@ -55,7 +55,7 @@ func oneOf(words ...string) func(string) *problem {
 		if contains(words, s) {
 			return nil
 		}
-		return &problem{what: fmt.Sprintf("%q is not %s", s, strings.Join(words, " or ")), nearest: nearest(s, words)}
+		return &problem{what: fmt.Sprintf("%q is not %s", s, strings.Join(words, " or ")), nearest: Nearest(s, words)}
 	}
 }
 

@@ -20,7 +20,7 @@ func (d *document) complete(assignments []assignment, below Config) error {
 				continue
 			}
 			p := problemf("a cli that paw does not know needs a command")
-			p.nearest = nearest(name, builtinCLIs)
+			p.nearest = Nearest(name, builtinCLIs)
 			return d.fail(k.at[1], p.of(joinKey(k.path[:2])))
 		case "presets":
 			if p := checkPairs(name, assignments); p != nil {

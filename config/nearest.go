@@ -2,13 +2,13 @@ package config
 
 import "strings"
 
-// nearest returns the candidate that takes the fewest single-letter changes to
+// Nearest returns the candidate that takes the fewest single-letter changes to
 // reach from name, or "" when even that is too far to be a slip of the fingers.
 // Of equally near ones the first wins.
-func nearest(name string, candidates []string) string {
+func Nearest(name string, candidates []string) string {
 	best, bestDistance := "", -1
 	for _, candidate := range candidates {
-		d := Distance(strings.ToLower(name), strings.ToLower(candidate))
+		d := distance(strings.ToLower(name), strings.ToLower(candidate))
 		if d > (max(len(name), len(candidate))+2)/3 {
 			continue
 		}
@@ -19,8 +19,8 @@ func nearest(name string, candidates []string) string {
 	return best
 }
 
-// Distance counts insertions, deletions, substitutions and swaps of neighbours.
-func Distance(a, b string) int {
+// distance counts insertions, deletions, substitutions and swaps of neighbours.
+func distance(a, b string) int {
 	var before []int // the row above the previous one, for swaps
 	previous := make([]int, len(b)+1)
 	for j := range previous {

@@ -125,10 +125,10 @@ func nearestKey(path []string) string {
 			all = append(all, s.key)
 		}
 	}
-	if name := nearest(path[last], neighbours); name != "" && name != "*" {
+	if name := Nearest(path[last], neighbours); name != "" && name != "*" {
 		return joinKey(append(path[:last:last], name))
 	}
-	if name := nearest(path[last], lastNames); name != "" {
+	if name := Nearest(path[last], lastNames); name != "" {
 		for i := range lastNames {
 			if lastNames[i] == name {
 				return all[i]

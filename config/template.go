@@ -52,7 +52,7 @@ func checkTemplate(template string) *problem {
 		name := rest[open : open+length]
 		if !contains(placeholders, name) {
 			p := problemf("unknown placeholder %s (known: %s)", name, strings.Join(placeholders, " "))
-			p.nearest = nearest(name, placeholders)
+			p.nearest = Nearest(name, placeholders)
 			return p
 		}
 		rest = rest[open+length:]

@@ -62,11 +62,11 @@ func TestNearest(t *testing.T) {
 		"pathh": "path", "snapshot-seconds": "snapshot_seconds", "snapshots": "", "x": "", "": "", "lnik": "link",
 		"ünïcödé": "",
 	} {
-		if got := nearest(name, words); got != want {
+		if got := Nearest(name, words); got != want {
 			t.Errorf("nearest of %q is %q, want %q", name, got, want)
 		}
 	}
-	if got := nearest("x", nil); got != "" {
+	if got := Nearest("x", nil); got != "" {
 		t.Errorf("nearest of no words is %q", got)
 	}
 }

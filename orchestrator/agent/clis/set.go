@@ -65,15 +65,7 @@ func (s Set) Get(name string) (agent.CLI, bool) {
 func (s Set) Names() []string { return slices.Clone(s.names) }
 
 // Nearest is the name most like the given one, or "" when none is like it.
-func (s Set) Nearest(name string) string {
-	nearest, least := "", max(1, len(name)/3)+1
-	for _, candidate := range s.names {
-		if d := config.Distance(name, candidate); d < least {
-			nearest, least = candidate, d
-		}
-	}
-	return nearest
-}
+func (s Set) Nearest(name string) string { return config.Nearest(name, s.names) }
 
 // Inherited is env, which is that of an agent or of a program that an agent runs, without what the agent has from paw and
 // from its CLI. What the user had set under the names that paw uses for a launch is not known any more.
