@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,9 @@ import (
 
 // holdPatience is how long HoldAgent tries again, since a probe holds the lock for an instant.
 const holdPatience = time.Second
+
+// maxHolder is more than the description of a holder can have, in bytes.
+const maxHolder = 1 << 10
 
 // LockState says whether a lock is held. For the lock of an agent it says whether the agent's last launch runs.
 type LockState string
@@ -91,19 +95,19 @@ func (l Locks) ProbeAgent(session, agent string) (AgentLock, error) {
 		return unknown, err
 	}
 	path := filepath.Join(l.Dir, file)
-	f, err := openPlain(path)
+	fd, err := openRaw(path, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return AgentLock{State: LockFree}, nil
 	}
 	if err != nil {
 		return unknown, fmt.Errorf("agent %s/%s: %w", session, agent, err)
 	}
-	defer release(f)
-	state, err := lockState(f)
+	defer func() { _ = unix.Close(fd) }()
+	state, err := lockState(fd)
 	if err != nil {
 		return unknown, fmt.Errorf("agent %s/%s: %w", session, agent, err)
 	}
-	holder := readHolder(f)
+	holder := readHolder(fd)
 	found := AgentLock{State: state, Holder: holder, HolderAlive: holder.Alive()}
 	if found.letGo() {
 		found.State, found.Holders = LockHeld, holder.besides()
@@ -115,7 +119,7 @@ func (l Locks) ProbeAgent(session, agent string) (AgentLock, error) {
 		return found, nil
 	}
 	// The holder may have died after the first look.
-	if found.State, err = lockState(f); err != nil {
+	if found.State, err = lockState(fd); err != nil {
 		return unknown, fmt.Errorf("agent %s/%s: %w", session, agent, err)
 	}
 	return found, nil
@@ -152,15 +156,15 @@ func (a AgentLock) WithSurvivors(program string, processes func() Processes) Age
 }
 
 // lockState tells whether a lock file is locked by taking the lock for an instant.
-func lockState(f *os.File) (LockState, error) {
-	err := flock(f, unix.LOCK_SH|unix.LOCK_NB)
+func lockState(fd int) (LockState, error) {
+	err := flockRaw(fd, unix.LOCK_SH|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return LockHeld, nil
 	}
 	if err != nil {
 		return LockUnknown, err
 	}
-	_ = flock(f, unix.LOCK_UN) // a launcher may be waiting
+	_ = flockRaw(fd, unix.LOCK_UN) // a launcher may be waiting
 	return LockFree, nil
 }
 
@@ -182,7 +186,7 @@ func (l Locks) tryAgent(file string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	last := readHolder(f)
+	last := readHolder(int(f.Fd()))
 	before := AgentLock{State: LockFree, Holder: last, HolderAlive: last.Alive()}
 	if last.PID != os.Getpid() && before.letGo() {
 		release(f)
@@ -216,13 +220,13 @@ func writeHolder(f *os.File, h Holder) error {
 	return f.Truncate(int64(len(text)))
 }
 
-// readHolder reads the first JSON value of a lock file; anything else there is an unknown holder.
-func readHolder(f *os.File) Holder {
-	if _, err := f.Seek(0, 0); err != nil {
-		return Holder{}
-	}
+// readHolder reads the first line of a lock file; anything but a holder there is an unknown one.
+func readHolder(fd int) Holder {
+	var content [maxHolder]byte
+	n, _ := rawFile(fd).ReadAt(content[:], 0)
+	line, _, _ := bytes.Cut(content[:n], []byte("\n"))
 	var h Holder
-	if err := json.NewDecoder(f).Decode(&h); err != nil {
+	if err := json.Unmarshal(line, &h); err != nil {
 		return Holder{}
 	}
 	return h

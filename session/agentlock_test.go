@@ -152,7 +152,7 @@ func TestAProgramWithoutItsLockIsStillTheHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if state, err := lockState(f); err != nil || state != LockFree {
+	if state, err := lockState(int(f.Fd())); err != nil || state != LockFree {
 		t.Fatalf("got %v, %v: it has kept its lock, so this test shows nothing", state, err)
 	}
 	got := mustProbe(t, locks)

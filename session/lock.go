@@ -153,9 +153,11 @@ func release(f *os.File) {
 	f.Close()
 }
 
-func flock(f *os.File, how int) error {
+func flock(f *os.File, how int) error { return flockRaw(int(f.Fd()), how) }
+
+func flockRaw(fd, how int) error {
 	for {
-		err := unix.Flock(int(f.Fd()), how)
+		err := unix.Flock(fd, how)
 		if err != unix.EINTR {
 			return err
 		}

@@ -3,8 +3,6 @@ package session
 import (
 	"fmt"
 	"strings"
-
-	"paw/config/lazyregexp"
 )
 
 // MaxName is the length limit, in characters, of session names, agent names and turn-session names.
@@ -14,7 +12,8 @@ const MaxName = 64
 // agent name and the underscore between them are a turn-session name: 30 + 3 + 1 + 30 = 64.
 const maxDerived = 30
 
-var validName = lazyregexp.New(`^[a-zA-Z0-9_]+$`)
+// nameLetters are the characters of a name.
+const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 // NameError says what is wrong with a name.
 type NameError struct {
@@ -59,7 +58,7 @@ func nameFault(name string) string {
 		return "more than one line"
 	case strings.TrimSpace(name) != name:
 		return "space around it"
-	case !validName.MatchString(name):
+	case strings.Trim(name, nameLetters) != "":
 		return "only letters, digits and _ are allowed"
 	case len(name) > MaxName:
 		return fmt.Sprintf("%d characters long, at most %d are allowed", len(name), MaxName)
@@ -71,7 +70,7 @@ func nameFault(name string) string {
 // underscore. The result is short enough that a derived session name and a derived agent name always make a valid
 // turn-session name. It is "" when nothing usable is left.
 func NameFrom(text string) string {
-	if validName.MatchString(text) && len(text) <= maxDerived {
+	if len(text) <= maxDerived && strings.Trim(text, nameLetters) == "" {
 		return text
 	}
 	words := strings.FieldsFunc(text, func(r rune) bool {

@@ -2,21 +2,14 @@ package session
 
 import (
 	"errors"
+	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-// openPlain opens a file for reading. os.Open would offer it to the runtime's poller, which declines: five system calls
-// for each of the many small files that a look at all agents and all sessions takes.
-func openPlain(path string) (*os.File, error) {
-	fd, err := openRaw(path, 0)
-	if err != nil {
-		return nil, err
-	}
-	return os.NewFile(uintptr(fd), path), nil
-}
-
+// openRaw opens a file for reading. os.Open would offer it to the runtime's poller, which declines: five system calls for
+// each of the many small files that a look at all agents and all sessions takes.
 func openRaw(path string, flags int) (int, error) {
 	for {
 		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|flags, 0)
@@ -49,5 +42,24 @@ func readRaw(fd int, path string, size int64) ([]byte, error) {
 			return content, nil
 		}
 		content = content[:len(content)+n]
+	}
+}
+
+// rawFile reads an open file that does not block.
+type rawFile int
+
+// ReadAt is that of io.ReaderAt, but for the path in an error.
+func (fd rawFile) ReadAt(p []byte, at int64) (int, error) {
+	for {
+		n, err := unix.Pread(int(fd), p, at)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return 0, err
+		case n < len(p):
+			return n, io.EOF
+		default:
+			return n, nil
+		}
 	}
 }

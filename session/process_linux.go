@@ -3,12 +3,15 @@ package session
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // BootID names this boot of the machine, "" when the system does not tell.
@@ -28,11 +31,13 @@ func inspectProcess(pid int) (processFacts, error) {
 	if err != nil {
 		return processFacts{}, err
 	}
-	stat, err := readRaw(fd, path, 0)
-	if err != nil {
-		return processFacts{}, err
+	var stat [4096]byte // the kernel gives all of it at once
+	n, err := rawFile(fd).ReadAt(stat[:], 0)
+	_ = unix.Close(fd)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return processFacts{}, &os.PathError{Op: "read", Path: path, Err: err}
 	}
-	return parseStat(string(stat))
+	return parseStat(string(stat[:n]))
 }
 
 // parseStat reads fields 3 (state), 20 (threads) and 22 (start time) of proc_pid_stat(5). The state is that of the first thread: it is a

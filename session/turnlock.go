@@ -29,7 +29,7 @@ func NoteCLI(lock *os.File, pid int) error {
 	if err != nil {
 		return fmt.Errorf("process %d: %w", pid, err)
 	}
-	h := readHolder(lock)
+	h := readHolder(int(lock.Fd()))
 	h.CLI, h.CLIStart = pid, facts.started
 	return writeHolder(lock, h)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -52,13 +51,14 @@ func (r *refReader) packedID(ref string) string {
 // after that of an annotated tag comes one with "^<id>". Git says in the first line whether they are in order.
 func packedLine(packed []byte, ref string) (oid string) {
 	traits, rest, _ := bytes.Cut(packed, []byte("\n"))
-	if !bytes.HasPrefix(traits, []byte("# pack-refs")) || !slices.Contains(strings.Fields(string(traits)), "sorted") {
+	if !bytes.HasPrefix(traits, []byte("# pack-refs")) || !bytes.Contains(append(bytes.Clone(traits), ' '), []byte(" sorted ")) {
 		at := bytes.Index(packed, []byte(" "+ref+"\n"))
 		if at < 0 {
 			return ""
 		}
 		return string(packed[bytes.LastIndexByte(packed[:at], '\n')+1 : at])
 	}
+	wanted := []byte(ref)
 	for low, high := 0, len(rest); low < high; {
 		begin := bytes.LastIndexByte(rest[:(low+high)/2], '\n') + 1
 		if rest[begin] == '^' && begin > 0 {
@@ -68,10 +68,10 @@ func packedLine(packed []byte, ref string) (oid string) {
 		if end < begin {
 			return "" // git ends each line
 		}
-		id, name, _ := strings.Cut(string(rest[begin:end]), " ")
-		switch c := strings.Compare(ref, name); {
+		id, name, _ := bytes.Cut(rest[begin:end], []byte(" "))
+		switch c := bytes.Compare(wanted, name); {
 		case c == 0:
-			return id
+			return string(id)
 		case c < 0:
 			high = begin
 		default:

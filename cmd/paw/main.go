@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	"paw/orchestrator/agent/demo/program"
 	"paw/orchestrator/fault"
@@ -24,6 +25,8 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(argv) > 1 && argv[1] == "demo-agent" {
 		return program.Main(argv[2:], stdin, stdout, stderr, env)
 	}
+	// Most commands end before a collection would pay; those that stay stay small.
+	debug.SetGCPercent(400)
 	command := ""
 	if len(argv) > 1 {
 		command = argv[1]

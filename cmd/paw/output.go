@@ -101,8 +101,10 @@ func (a *app) printTable(w io.Writer, indent string, rows [][]cell) {
 // onOneLine is text that agents and CLIs may have written, as it can be printed
 // among other text: nothing in it acts on the terminal.
 func onOneLine(text string) string {
-	return strings.NewReplacer("\n", " ", "\t", " ").Replace(history.Printable(text))
+	return breaks.Replace(history.Printable(text))
 }
+
+var breaks = strings.NewReplacer("\n", " ", "\t", " ")
 
 // colour paints text in the colour of a state, where output is coloured.
 func (a *app) colour(text, state string) string {

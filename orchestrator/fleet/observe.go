@@ -6,8 +6,9 @@ import (
 	"os"
 	"runtime"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"paw/orchestrator/home"
 	"paw/session"
@@ -60,21 +61,27 @@ func ObserveWith(ctx context.Context, h *home.Home, s *session.Session, ask AskP
 func LookAtAgents(h *home.Home, s *session.Session, processes ProcessLook) []Agent {
 	open := OpenLaunches(h, s.Name)
 	agents := make([]Agent, len(s.Worktrees))
-	var group errgroup.Group
-	group.SetLimit(runtime.NumCPU())
-	for i := range s.Worktrees {
-		group.Go(func() error {
-			w := s.Worktrees[i]
-			lock, err := Probe(h, s.Name, w, processes)
-			agents[i] = Agent{Record: w, Lock: lock, lockErr: err, open: open[w.Agent], Turns: ObserveTurns(h, s, &w, lock)}
-			if lock.State == session.LockFree {
-				agents[i].failure = LaunchFailure(h, s.Name, w.Agent)
+	var group sync.WaitGroup
+	var next atomic.Int64
+	for range min(runtime.NumCPU(), len(agents)) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(agents)); i = next.Add(1) - 1 {
+				agents[i] = lookAt(h, s, s.Worktrees[i], open[s.Worktrees[i].Agent], processes)
 			}
-			return nil
 		})
 	}
-	_ = group.Wait()
+	group.Wait()
 	return agents
+}
+
+// lookAt is LookAtAgents for one agent.
+func lookAt(h *home.Home, s *session.Session, w session.Worktree, open map[int]time.Time, processes ProcessLook) Agent {
+	lock, err := Probe(h, s.Name, w, processes)
+	a := Agent{Record: w, Lock: lock, lockErr: err, open: open, Turns: ObserveTurns(h, s, &w, lock)}
+	if lock.State == session.LockFree {
+		a.failure = LaunchFailure(h, s.Name, w.Agent)
+	}
+	return a
 }
 
 // Join puts an answer of tmux and a look at the agents together.
