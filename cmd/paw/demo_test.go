@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// What make demo prints in the end works when it is pasted, one line after the other.
+func TestDemoEndsWithLinesThatWork(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := filepath.Abs("../../.ci/demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed := w.ok(w.run(w.root, []string{"PAW_TEST_MAIN=1", "PAW=" + self, "TMPDIR=" + w.root}, "sh", script)).stdout
+	_, lines, found := strings.Cut(printed, "\nYour turn.")
+	alias := regexp.MustCompile(`alias paw=(\S+)/paw`).FindStringSubmatch(lines)
+	if !found || alias == nil {
+		t.Fatalf("no lines to paste:\n%s", printed)
+	}
+	here := alias[1]
+	t.Cleanup(func() { killServer(here + "/tmux.sock") })
+	attached := false
+	for _, line := range strings.Split(lines, "\n") {
+		command, about, found := strings.Cut(strings.TrimSpace(line), "   ")
+		if !found {
+			continue
+		}
+		if command == "paw attach" {
+			terminal := w.terminal("PAW_TEST_MAIN=1 " + here + "/paw attach")
+			waitFor(t, "the agents are shown", func() bool {
+				return strings.Contains(terminal.screen(), "left: ") && strings.Contains(terminal.screen(), "right: ")
+			})
+			killServer(terminal.socket)
+			attached = true
+			continue
+		}
+		// A shell expands an alias from the next line on.
+		out := w.ok(w.run(w.root, []string{"PAW_TEST_MAIN=1"}, "sh", "-c", fmt.Sprintf("alias paw=%s/paw\n%s\n", here, command)))
+		switch {
+		case strings.Contains(command, "diff") && !strings.Contains(out.stdout, "+buy bread"),
+			strings.Contains(command, "status") && !strings.Contains(out.stdout, "May I?"):
+			t.Errorf("%s (%s) shows:\n%s", command, about, out.stdout)
+		}
+		if strings.Contains(command, "buy bread") {
+			w.ok(w.run(w.root, []string{"PAW_TEST_MAIN=1"}, here+"/paw", "wait", "right"))
+		}
+		if strings.Contains(command, "May I?") {
+			waitFor(t, "the question is there", func() bool {
+				return strings.Contains(w.run(w.root, []string{"PAW_TEST_MAIN=1"}, here+"/paw", "status").stdout, "May I?")
+			})
+		}
+	}
+	if _, err := os.Stat(here); !os.IsNotExist(err) || !attached {
+		t.Errorf("attached %v; %s is still there: %v", attached, here, err)
+	}
+	if out, err := exec.Command("tmux", "-S", here+"/tmux.sock", "list-sessions").CombinedOutput(); err == nil {
+		t.Errorf("its tmux server still runs: %s", out)
+	}
+}
