@@ -9,7 +9,7 @@ RACE    ?= ./...
 DEAD    := golang.org/x/tools/cmd/deadcode@v0.52.0
 GOFILES := $(shell find . -name '*.go' -not -path './.cache/*')
 
-.PHONY: all build demo test race lint bench fuzz test-clis test-dist dist install clean tools
+.PHONY: all build demo test race lint bench fuzz test-clis test-dist dist picture install clean tools
 
 all: build $(BIN)/share
 
@@ -43,6 +43,9 @@ lint:
 
 bench: tools build
 	@PAW=$(BIN)/paw go run ./cmd/paw/internal/bench
+
+picture:
+	go test -count=1 -run '^TestPicture$$' ./cmd/paw -draw
 
 fuzz:
 	go test ./config -run '^$$' -fuzz FuzzLoad -fuzztime 20s -fuzzminimizetime 10x

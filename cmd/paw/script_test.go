@@ -191,6 +191,12 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return newWorldIn(t, root)
+}
+
+// newWorldIn makes a world in an empty folder, which is deleted with it.
+func newWorldIn(t *testing.T, root string) *world {
+	t.Helper()
 	w := &world{t: t, root: root, repo: filepath.Join(root, "shop"), socket: filepath.Join(root, "s")}
 	home := filepath.Join(root, "home")
 	if err := os.MkdirAll(home, 0o755); err != nil {

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"paw/cmd/paw/internal/picture"
+)
+
+var drawPicture = flag.Bool("draw", false, "draw docs/picture.svg anew")
+
+// TestPicture plays what the README's picture shows, and compares: the picture is what one sees. `make picture` draws it.
+func TestPicture(t *testing.T) {
+	t.Parallel()
+	w := newWorldIn(t, folderOf12(t))
+	w.ok(w.paw("start", "--cli", "api=demo,web=demo,tests=demo", "--detach"))
+	w.ready("api", "web", "tests")
+	w.ok(w.paw("send", "web", "add a search box"))
+	w.ok(w.paw("wait", "web"))
+	w.ok(w.paw("send", "tests", "do: say I read the tests first.\ndo: hang"))
+	w.ok(w.paw("send", "api", "do: say I changed the parser.\ndo: ask Run npm test?"))
+
+	terminal := w.terminal("paw attach shop")
+	var attached, status string
+	waitFor(t, "the agents are shown", func() bool {
+		attached = w.colours(terminal)
+		return shows(attached, "Run npm test? [y/n]", "I read the tests first.", "add a search box", "api: waits for you", "web: idle", "tests: running")
+	})
+	killServer(terminal.socket)
+	terminal = w.terminal("echo '$ paw status'; paw status; exec sleep 600")
+	waitFor(t, "the status is shown", func() bool {
+		status = w.colours(terminal)
+		return shows(status, "AGENT", "? Run npm test?", "answer it there")
+	})
+	drawn := picture.Draw(100, w.asAtHome(attached), w.asAtHome(status))
+	const file = "../../docs/picture.svg"
+	if *drawPicture {
+		if err := os.WriteFile(file, []byte(drawn), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	there, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(withoutTimes(string(there)), withoutTimes(drawn)); diff != "" {
+		t.Errorf("the picture of the README is not what one sees; make picture draws it anew (-picture +seen)\n%s", diff)
+	}
+}
+
+// homeOf12 takes the place of the folder in which the picture is made, column by column.
+const homeOf12 = "/home/me/src"
+
+// folderOf12 makes a folder whose name has twelve characters.
+func folderOf12(t *testing.T) string {
+	t.Helper()
+	for n := os.Getpid(); ; n++ {
+		dir := fmt.Sprintf("/tmp/p%06d", n%1000000)
+		if err := os.Mkdir(dir, 0o700); err == nil {
+			return dir
+		} else if !os.IsExist(err) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// colours is the screen of a terminal with its styles.
+func (w *world) colours(o outerTerminal) string {
+	w.t.Helper()
+	return w.run(w.root, nil, "tmux", "-S", o.socket, "capture-pane", "-e", "-p").stdout
+}
+
+func shows(screen string, texts ...string) bool {
+	screen = styles.ReplaceAllString(screen, "")
+	for _, text := range texts {
+		if !strings.Contains(screen, text) {
+			return false
+		}
+	}
+	return true
+}
+
+var (
+	styles         = regexp.MustCompile("\x1b\\[[0-9;]*m|\x0e|\x0f")
+	conversationID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	hostAndTime    = regexp.MustCompile(` *"[^"]*" \d\d:\d\d \d\d-\w{3}-\d\d`)
+	howLong        = regexp.MustCompile(`\b\d+[smh]\b`)
+	blanks         = regexp.MustCompile(` +`)
+	geometry       = regexp.MustCompile(` (x|width|textLength)="\d+"`)
+)
+
+// asAtHome is a screen without what is different each time, and with nothing moved by that.
+func (w *world) asAtHome(screen string) string {
+	screen = strings.ReplaceAll(screen, w.root, homeOf12)
+	screen = conversationID.ReplaceAllString(screen, "3f9d2c1e-8a47-4b06-9d15-6c0e7b52a418")
+	return hostAndTime.ReplaceAllStringFunc(screen, func(text string) string {
+		return fmt.Sprintf("%*s", len(text), `"laptop" 09:41 14-Mar-26`)
+	})
+}
+
+// withoutTimes is a picture without how long something has been so, and without what that moves.
+func withoutTimes(svg string) string {
+	return geometry.ReplaceAllString(blanks.ReplaceAllString(howLong.ReplaceAllString(svg, "TIME"), " "), "")
+}
