@@ -16,17 +16,32 @@ import (
 // hookPatience bounds a hook beside the budget of its snapshots: a CLI waits for it.
 const hookPatience = 8 * time.Second
 
+// Report is one call of a CLI's hook.
+type Report struct {
+	CLI, Event string
+	Payload    []byte
+	Caller     int    // the process that called the hook
+	Taken      func() // called as soon as no other report of the agent can be taken before this one
+}
+
+// AwaitsEnd reports whether a CLI keeps its user waiting for a hook from which it needs no answer. Another process may
+// then do the work of the hook, once it has the agent's turns.
+func AwaitsEnd(h *home.Home, cliName, event string) bool {
+	cli, known := h.CLIs.Get(cliName)
+	return known && cli.AwaitsEnd(event)
+}
+
 // Hook takes one report of a CLI's hook. It never fails in the eyes of the CLI:
 // what goes wrong is written into a log that doctor reads.
-func Hook(ctx context.Context, h *home.Home, cliName, event string, payload []byte) {
+func Hook(ctx context.Context, h *home.Home, r Report) {
 	ctx, cancel := context.WithTimeout(ctx, hookPatience+2*time.Duration(h.Config.Turns.SnapshotSeconds)*time.Second)
 	defer cancel()
-	if err := hook(ctx, h, cliName, event, payload); err != nil {
-		h.LogHook(cliName, event, err)
+	if err := hook(ctx, h, r); err != nil {
+		h.LogHook(r.CLI, r.Event, err)
 	}
 }
 
-func hook(ctx context.Context, h *home.Home, cliName, event string, payload []byte) error {
+func hook(ctx context.Context, h *home.Home, r Report) error {
 	sessionName, agentName, generation, ok := fleet.ParseLaunch(h.Getenv("PAW_LAUNCH"))
 	if !ok {
 		return nil // not an agent of paw
@@ -36,8 +51,8 @@ func hook(ctx context.Context, h *home.Home, cliName, event string, payload []by
 		return err
 	}
 	w := s.Worktree(agentName)
-	cli, known := h.CLIs.Get(cliName)
-	if w == nil || !known || w.CLI != cliName {
+	cli, known := h.CLIs.Get(r.CLI)
+	if w == nil || !known || w.CLI != r.CLI {
 		return nil // such as another CLI, started by the agent with paw's environment
 	}
 	lock, err := h.Locks.ProbeAgent(sessionName, agentName)
@@ -47,23 +62,26 @@ func hook(ctx context.Context, h *home.Home, cliName, event string, payload []by
 	if lock.Holder.Generation != generation {
 		return nil // of a launch that is over
 	}
-	events, err := cli.Events(event, payload)
-	if err != nil {
-		return err
-	}
-	if !cli.Facts().ChoosesID && lock.Holder.Nested(filepath.Base(cli.Program()), os.Getppid()) {
+	if !cli.Facts().ChoosesID && lock.Holder.Nested(filepath.Base(cli.Program()), r.Caller) {
 		return nil // the agent runs its own CLI once more, with paw's environment
 	}
 	fleet.MarkHooks(h, s, w, generation)
 	defer showOnBorder(ctx, h, s, agentName)
 	ended, unsure, leaving := false, false, ""
 	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
+		if r.Taken != nil {
+			r.Taken()
+		}
 		defer func() {
 			ended, unsure = t.Ended, t.Held
 			if t.Joined {
 				turns.SomethingQueued(h, sessionName, agentName)
 			}
 		}()
+		events, err := cli.Events(r.Event, r.Payload) // which may wait for the CLI's own record
+		if err != nil {
+			return err
+		}
 		for _, e := range events {
 			if e.Child || turns.ForeignConversation(cli.Facts(), t.W.Conversation(), e) {
 				continue

@@ -132,7 +132,7 @@ func (r *recorded) call(one row) {
 	}
 	_, queued := os.Lstat(turns.QueuedMark(r.p, recordedSession, "a"))
 	if one.Hook != "PreToolUse" || queued == nil {
-		if err := hook(r.t.Context(), r.p, "claude", one.Hook, data); err != nil {
+		if err := hook(r.t.Context(), r.p, Report{CLI: "claude", Event: one.Hook, Payload: data, Caller: os.Getppid()}); err != nil {
 			r.t.Fatalf("%s: %v", one.Hook, err)
 		}
 	}

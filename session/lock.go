@@ -55,7 +55,7 @@ func (l Locks) Turn(ctx context.Context, session, agent string) (unlock func(), 
 	if err := ValidTurnSession(session, agent); err != nil {
 		return nil, err
 	}
-	return l.wait(ctx, "turns of "+session+"/"+agent, "turn-"+session+"-"+agent+".lock")
+	return l.wait(ctx, "turns of "+session+"/"+agent, turnFile(session, agent))
 }
 
 // Prompt waits for the lock under which one prompt is typed into the pane of an agent: the text and the Enter of two
@@ -77,11 +77,18 @@ func (l Locks) Delivery(ctx context.Context, session, agent string) (unlock func
 	return l.wait(ctx, "delivery to "+session+"/"+agent, deliveryFile(session, agent))
 }
 
+func turnFile(session, agent string) string { return "turn-" + session + "-" + agent + ".lock" }
+
 func deliveryFile(session, agent string) string { return "delivery-" + session + "-" + agent + ".lock" }
 
 // DeliveryHeld tells whether somebody holds the Delivery lock of an agent, without ever waiting for it.
-func (l Locks) DeliveryHeld(session, agent string) bool {
-	f, err := os.Open(filepath.Join(l.Dir, deliveryFile(session, agent)))
+func (l Locks) DeliveryHeld(session, agent string) bool { return l.held(deliveryFile(session, agent)) }
+
+// TurnHeld tells whether somebody holds the Turn lock of an agent, without ever waiting for it.
+func (l Locks) TurnHeld(session, agent string) bool { return l.held(turnFile(session, agent)) }
+
+func (l Locks) held(file string) bool {
+	f, err := os.Open(filepath.Join(l.Dir, file))
 	if err != nil {
 		return false
 	}

@@ -2,10 +2,13 @@ package main
 
 import (
 	"io"
+	"os"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/home"
 )
 
 // maxPayload bounds what a hook reads: prompts and answers come in it.
@@ -13,7 +16,8 @@ const maxPayload = 64 << 20
 
 // newHook is the entry of the CLIs' hooks. It prints nothing and always ends
 // with 0: some CLIs give its output to the model, and some stop the turn
-// otherwise.
+// otherwise. A CLI that would wait for the snapshot of an end, which nobody needs
+// at that moment, goes on while another process makes it.
 func newHook(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:                "hook CLI EVENT",
@@ -23,14 +27,51 @@ func newHook(a *app) *cobra.Command {
 			if len(args) != 2 {
 				return nil
 			}
-			payload, err := io.ReadAll(io.LimitReader(a.stdin, maxPayload))
+			h, err := a.hookPaw()
 			if err != nil {
 				return nil //nolint:nilerr // a hook never fails
 			}
-			if h, err := a.hookPaw(); err == nil {
-				orchestrator.Hook(cmd.Context(), h, args[0], args[1], payload)
+			stdin, isFile := a.stdin.(*os.File)
+			if isFile && orchestrator.AwaitsEnd(h, args[0], args[1]) {
+				rest := []string{"__hook", args[0], args[1], strconv.Itoa(os.Getppid())}
+				if h.HandOver(rest, stdin) == nil {
+					return nil
+				}
 			}
+			a.takeHook(cmd, h, orchestrator.Report{CLI: args[0], Event: args[1], Caller: os.Getppid()})
 			return nil
 		},
 	}
+}
+
+// newHandedHook does the work of a hook that has handed it over, and lets that end as soon as it has the agent's turns.
+func newHandedHook(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:    "__hook CLI EVENT CALLER",
+		Hidden: true,
+		Args:   cobra.ExactArgs(3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			caller, err := strconv.Atoi(args[2])
+			if err != nil {
+				return err
+			}
+			h, err := a.hookPaw()
+			if err != nil {
+				return err
+			}
+			letGo := os.NewFile(home.LetGo, "let go")
+			defer letGo.Close()
+			a.takeHook(cmd, h, orchestrator.Report{CLI: args[0], Event: args[1], Caller: caller, Taken: func() { letGo.Close() }})
+			return nil
+		},
+	}
+}
+
+func (a *app) takeHook(cmd *cobra.Command, h *home.Home, r orchestrator.Report) {
+	payload, err := io.ReadAll(io.LimitReader(a.stdin, maxPayload))
+	if err != nil {
+		return
+	}
+	r.Payload = payload
+	orchestrator.Hook(cmd.Context(), h, r)
 }

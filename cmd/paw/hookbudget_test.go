@@ -269,10 +269,16 @@ func TestHooksChangeNothing(t *testing.T) {
 // hook calls a hook as the demo agent does, with key as the field that this event has beside the others.
 func (w *world) hook(a agentJSON, event string, turn int, key string) output {
 	w.t.Helper()
-	report, err := json.Marshal(map[string]string{
+	return w.hookOf("demo", a, nil, map[string]any{
 		"session_id": *a.ConversationID, "turn_id": fmt.Sprintf("%s/%d", *a.ConversationID, turn), "cwd": a.WorktreePath,
 		"hook_event_name": event, "transcript_path": w.transcript(a), key: "text",
 	})
+}
+
+// hookOf calls the hook of a CLI that payload names, with env beside what an agent has.
+func (w *world) hookOf(cli string, a agentJSON, env []string, payload map[string]any) output {
+	w.t.Helper()
+	report, err := json.Marshal(payload)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -282,9 +288,10 @@ func (w *world) hook(a agentJSON, event string, turn int, key string) output {
 	}
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, self, "hook", "demo", event)
+	cmd := exec.CommandContext(ctx, self, "hook", cli, payload["hook_event_name"].(string))
 	cmd.Dir, cmd.WaitDelay = a.WorktreePath, time.Second
 	cmd.Env = append(slices.Clone(w.env), "PAW_SESSION=shop", "PAW_AGENT="+a.Name, "PAW_LAUNCH=shop/"+a.Name+"/1", "PWD="+a.WorktreePath)
+	cmd.Env = append(cmd.Env, env...)
 	var stdout, stderr strings.Builder
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(string(report)), &stdout, &stderr
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {

@@ -23,7 +23,7 @@ func handleSignals(command string, cancel context.CancelFunc, a *app) <-chan str
 	switch command {
 	case "__agent":
 		return nil
-	case "hook":
+	case "hook", "__hook":
 		signal.Ignore(os.Interrupt, syscall.SIGHUP)
 		return nil
 	}

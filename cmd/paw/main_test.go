@@ -17,7 +17,7 @@ import (
 // TestMain lets the test binary be paw: as a command of the scripts, in the
 // worlds of the crash tests, and in the panes that either of them opens.
 func TestMain(m *testing.M) {
-	asPaw := os.Getenv("PAW_TEST_MAIN") != "" || (len(os.Args) > 1 && slices.Contains([]string{"__agent", "demo-agent", "hook", "__deliver", "__follow", "__look"}, os.Args[1]))
+	asPaw := os.Getenv("PAW_TEST_MAIN") != "" || (len(os.Args) > 1 && slices.Contains([]string{"__agent", "demo-agent", "hook", "__hook", "__deliver", "__follow", "__look"}, os.Args[1]))
 	if len(os.Args) > 3 && os.Args[1] == "__launcher" {
 		launcherPrograms[os.Args[2]](os.Args[3:])
 	}
@@ -38,7 +38,9 @@ func mainForTests() {
 		nth, _ = strconv.Atoi(n)
 	}
 	at := os.Getenv("PAW_TEST_AT")
-	os.Unsetenv("PAW_TEST_AT") // not again in what runs in between
+	if len(os.Args) < 2 || os.Args[1] != "hook" { // a hook hands it over
+		os.Unsetenv("PAW_TEST_AT") // not again in what runs in between
+	}
 	if patience, err := time.ParseDuration(os.Getenv("PAW_TEST_PATIENCE")); err == nil {
 		trialPatience = patience
 	}

@@ -75,6 +75,12 @@ func (c CLI) Events(name string, payload []byte) ([]turn.Event, error) {
 	return nil, nil
 }
 
+// AwaitsEnd is that of a driver that is Awaiting; the others call no hook that another process could go on with.
+func (c CLI) AwaitsEnd(name string) bool {
+	d, ok := c.Driver.(Awaiting)
+	return ok && d.AwaitsEnd(name)
+}
+
 // Observe is that of an Observer; of the others nothing is known.
 func (c CLI) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, error) {
 	if d, ok := c.Driver.(Observer); ok {

@@ -47,6 +47,13 @@ type Reporter interface {
 	Events(name string, payload []byte) ([]turn.Event, error)
 }
 
+// Awaiting is a driver whose program keeps its user waiting until the hooks of an end have ended.
+type Awaiting interface {
+	// AwaitsEnd reports whether the hook of that name is one of them. Its program needs nothing of paw's answer, and no
+	// work of the agent begins before it calls another hook.
+	AwaitsEnd(name string) bool
+}
+
 // Observer is a driver whose program keeps a record that tells whether it works.
 type Observer interface {
 	// Observe reads what the CLI's own record says about its conversation now, above all about the end of the turn last,

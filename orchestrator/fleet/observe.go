@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"paw/orchestrator/agent"
 	"paw/orchestrator/home"
 	"paw/session"
 	"paw/tmux"
@@ -132,6 +133,9 @@ func ObserveTurns(h *home.Home, s *session.Session, w *session.Worktree, lock se
 		f.launched, f.prompted = lock.Holder.At, lock.Holder.Prompted
 		f.HooksSeen = hooksSeen(h, s.Name, w.Agent, lock.Holder.Generation)
 		f.observed = AskRecord(context.Background(), h, s, w, f.Last)
+		if f.observed.Ended != nil && h.Locks.TurnHeld(s.Name, w.Agent) {
+			f.observed = agent.Observed{} // a hook is writing that end down: until then the turn runs
+		}
 	}
 	return f
 }

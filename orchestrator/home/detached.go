@@ -1,7 +1,9 @@
 package home
 
 import (
+	"cmp"
 	"context"
+	"io"
 	"os"
 	"syscall"
 	"time"
@@ -9,14 +11,40 @@ import (
 
 // StartDetached starts paw with these arguments in a session of its own, so that
 // the end of a pane does not end it.
-func (h *Home) StartDetached(args []string) error {
+func (h *Home) StartDetached(args []string) error { return h.detach(args, nil, nil) }
+
+// HandOver starts paw like StartDetached, with stdin and with a file LetGo, and returns when that process has closed LetGo
+// or has ended.
+func (h *Home) HandOver(args []string, stdin *os.File) error {
+	goes, keeps, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer goes.Close()
+	err = h.detach(args, stdin, keeps)
+	keeps.Close()
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, goes)
+	return err
+}
+
+// LetGo is the file by which a process that was started by HandOver keeps the one that started it.
+const LetGo = 3
+
+func (h *Home) detach(args []string, stdin, letGo *os.File) error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
 	defer null.Close()
+	files := []*os.File{cmp.Or(stdin, null), null, null}
+	if letGo != nil {
+		files = append(files, letGo)
+	}
 	process, err := os.StartProcess(h.Executable, append([]string{h.Executable}, args...), &os.ProcAttr{
-		Dir: "/", Env: h.Env, Files: []*os.File{null, null, null}, Sys: &syscall.SysProcAttr{Setsid: true},
+		Dir: "/", Env: h.Env, Files: files, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
 		return err

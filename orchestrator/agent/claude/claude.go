@@ -93,3 +93,6 @@ func (driver) Ready() agent.Ready {
 func (driver) Marks() []string {
 	return []string{"AI_AGENT", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_SESSION_ID"}
 }
+
+// AwaitsEnd names the hooks that claude 2.1.330 runs before it takes the next prompt.
+func (driver) AwaitsEnd(hook string) bool { return hook == "Stop" || hook == "StopFailure" }

@@ -107,3 +107,6 @@ func (driver) Ready() agent.Ready { return agent.Ready{Box: true, Clear: "C-u"} 
 func (driver) Marks() []string {
 	return []string{"CODEX_CI", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID"}
 }
+
+// AwaitsEnd names the hook that codex 0.169.0 runs before it takes the next prompt.
+func (driver) AwaitsEnd(hook string) bool { return hook == "Stop" }

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"paw/session"
+)
+
+// claudeWorld has a claude that calls no hook of its own: the tests call them.
+func claudeWorld(t *testing.T) (w *world, a agentJSON) {
+	t.Helper()
+	w = newWorld(t)
+	claude := filepath.Join(w.root, "claude")
+	if err := os.WriteFile(claude, []byte("#!/bin/sh\n[ \"$1\" = --version ] && echo 2.1.330 || exec cat\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[clis.claude]\ncommand = [\""+claude+"\"]\n")
+	w.ok(w.paw("start", "--cli", "claude", "--detach"))
+	waitFor(t, "claude runs", func() bool { a = w.agent("claude"); return a.PID != nil })
+	w.ok(w.claudeHook(a, nil, "SessionStart", "source", "startup"))
+	return w, a
+}
+
+// claudeHook calls a hook as claude does; more are the fields that this event has beside the others.
+func (w *world) claudeHook(a agentJSON, env []string, event string, more ...string) output {
+	w.t.Helper()
+	payload := map[string]any{
+		"session_id": *a.ConversationID, "cwd": a.WorktreePath, "hook_event_name": event, "permission_mode": "default",
+	}
+	for i := 0; i < len(more); i += 2 {
+		payload[more[i]] = more[i+1]
+	}
+	return w.hookOf("claude", a, env, payload)
+}
+
+// TestClaudeGoesOnWhileItsTurnIsSaved: the hook of an end ends at once, the turn runs until it is written down, and the
+// next one begins after that.
+func TestClaudeGoesOnWhileItsTurnIsSaved(t *testing.T) {
+	t.Parallel()
+	w, a := claudeWorld(t)
+	w.ok(w.claudeHook(a, nil, "UserPromptSubmit", "prompt", "first", "prompt_id", "p1"))
+	w.write(a.WorktreePath, "made.txt", "made\n")
+	reached, goOn := filepath.Join(w.root, "reached"), filepath.Join(w.root, "go-on")
+	stuck := []string{"PAW_TEST_AT=turn.snapshot", "PAW_TEST_DO=touch " + reached + "; while [ ! -e " + goOn + " ]; do sleep 0.01; done"}
+	if said := w.ok(w.claudeHook(a, stuck, "Stop", "last_assistant_message", "done", "prompt_id", "p1")); said.stdout+said.stderr != "" {
+		t.Errorf("the hook printed %q", said.stdout+said.stderr)
+	}
+	waitFor(t, "the snapshot is made", func() bool { _, err := os.Stat(reached); return err == nil })
+	if state := w.agent("claude").State; state != "running" {
+		t.Errorf("claude is %s while its end is written down", state)
+	}
+	next := make(chan output, 1)
+	go func() { next <- w.claudeHook(a, nil, "UserPromptSubmit", "prompt", "second", "prompt_id", "p2") }()
+	if list := w.turnsOf("claude"); len(list) != 1 || list[0].State != "in_progress" {
+		t.Errorf("the next turn did not wait: %+v", list)
+	}
+	w.write(w.root, "go-on", "")
+	w.ok(<-next)
+	list := w.turnsOf("claude")
+	if len(list) != 2 || list[0].State != "finished" || list[0].Tag == nil || list[1].State != "in_progress" {
+		t.Fatalf("turns: %+v", list)
+	}
+	if made := w.git(a.WorktreePath, "show", *list[0].Snapshot+":made.txt"); made != "made\n" {
+		t.Errorf("the snapshot has %q", made)
+	}
+}
+
+// TestStateWhileATurnIsWrittenDown: what the CLI's own record tells of an end counts once its hook is through.
+func TestStateWhileATurnIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ok(w.paw("start", "--cli", "demo", "--detach"))
+	w.ready("demo")
+	a, gate := w.agent("demo"), filepath.Join(w.root, "gate")
+	w.ok(w.paw("send", "demo", "--no-wait", "do: run while [ ! -e "+gate+" ]; do sleep 0.01; done"))
+	waitFor(t, "the turn runs", func() bool { return w.agent("demo").State == "running" })
+	unlock, err := session.Locks{Dir: filepath.Join(w.root, "home/.local/state/paw/locks")}.Turn(t.Context(), "shop", "demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	w.write(w.root, "gate", "")
+	waitFor(t, "demo has written down its end", func() bool { _, _, ended := w.demoTimes(a, 1); return !ended.IsZero() })
+	if state := w.agent("demo").State; state != "running" {
+		t.Errorf("demo is %s while its end is written down", state)
+	}
+	unlock()
+	waitFor(t, "the turn is finished", func() bool { return w.agent("demo").State == "idle" && w.turnsOf("demo")[0].Tag != nil })
+}
+
+// TestKilledHandedHook kills the process that has the hook's work after each of its steps.
+func TestKilledHandedHook(t *testing.T) {
+	for _, step := range []string{"turn.snapshot", "turn.ended", "turn.remembered", "turn.tagged"} {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			w, a := claudeWorld(t)
+			w.ok(w.claudeHook(a, nil, "UserPromptSubmit", "prompt", "first", "prompt_id", "p1"))
+			w.ok(w.claudeHook(a, []string{"PAW_TEST_KILL=" + step}, "Stop", "last_assistant_message", "done", "prompt_id", "p1"))
+			w.ok(w.claudeHook(a, nil, "UserPromptSubmit", "prompt", "second", "prompt_id", "p2"))
+			w.ok(w.claudeHook(a, nil, "Stop", "last_assistant_message", "done", "prompt_id", "p2"))
+			w.ok(w.paw("stop"))
+			w.ok(w.paw("recover", "shop", "--detach"))
+			if highest := w.checkTurns("claude"); highest != 2 {
+				t.Errorf("the last turn is %d", highest)
+			}
+		})
+	}
+}
