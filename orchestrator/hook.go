@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"paw/orchestrator/family"
@@ -62,15 +63,29 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 	if lock.Holder.Generation != generation {
 		return nil // of a launch that is over
 	}
+	events, err := cli.Events(r.Event, r.Payload)
+	if err != nil {
+		return err
+	}
 	if !cli.Facts().ChoosesID && lock.Holder.Nested(filepath.Base(cli.Program()), r.Caller) {
 		return nil // the agent runs its own CLI once more, with paw's environment
 	}
 	fleet.MarkHooks(h, s, w, generation)
-	defer showOnBorder(ctx, h, s, agentName)
 	ended, unsure, leaving := false, false, ""
+	began, showing := false, sync.WaitGroup{}
+	defer func() {
+		showing.Wait()
+		if !began || ended {
+			showOnBorder(ctx, h, s, agentName)
+		}
+	}()
 	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
 		if r.Taken != nil {
 			r.Taken()
+		}
+		t.Started = func() { // while the snapshot is made, for which the CLI waits
+			began = true
+			showing.Go(func() { showOnBorder(ctx, h, s, agentName) })
 		}
 		defer func() {
 			ended, unsure = t.Ended, t.Held
@@ -78,10 +93,6 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 				turns.SomethingQueued(h, sessionName, agentName)
 			}
 		}()
-		events, err := cli.Events(r.Event, r.Payload) // which may wait for the CLI's own record
-		if err != nil {
-			return err
-		}
 		for _, e := range events {
 			if e.Child || turns.ForeignConversation(cli.Facts(), t.W.Conversation(), e) {
 				continue

@@ -75,7 +75,7 @@ func TestStateWhileATurnIsWrittenDown(t *testing.T) {
 	w.ready("demo")
 	a, gate := w.agent("demo"), filepath.Join(w.root, "gate")
 	w.ok(w.paw("send", "demo", "--no-wait", "do: run while [ ! -e "+gate+" ]; do sleep 0.01; done"))
-	waitFor(t, "the turn runs", func() bool { return w.agent("demo").State == "running" })
+	waitFor(t, "the turn runs", func() bool { _, worked, _ := w.demoTimes(a, 1); return !worked.IsZero() })
 	unlock, err := session.Locks{Dir: filepath.Join(w.root, "home/.local/state/paw/locks")}.Turn(t.Context(), "shop", "demo")
 	if err != nil {
 		t.Fatal(err)

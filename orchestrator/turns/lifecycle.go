@@ -43,6 +43,9 @@ func (t *Track) Begin(ctx context.Context, start turn.Start) (*turn.Turn, error)
 			return nil, err
 		}
 		t.home.Step("turn.started")
+		if t.Started != nil {
+			t.Started()
+		}
 		for _, n := range skipped {
 			_ = one.Note(fmt.Sprintf("number %d was left out: tag %s exists already", n, turn.TagName(t.W.TurnSession, n)))
 		}

@@ -23,6 +23,8 @@ type Track struct {
 	Ended  bool // a turn came to its end
 	Held   bool // a turn came to what may be its end
 	Joined bool // a prompt joined a turn, or waits behind it
+
+	Started func() // called when a turn has begun, before the snapshot of the state before it; nil for nobody
 }
 
 // Change runs change with the turn lock of an agent.
