@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"paw/session/turn"
 )
@@ -42,24 +43,59 @@ func TestQwenIdle(t *testing.T) {
 		{"Esc after an answer", []string{prompt, answer, hang}, turn.KindInterrupt, ""},
 		{"no record", nil, turn.KindInterrupt, ""},
 	} {
-		path := filepath.Join(t.TempDir(), "c.jsonl")
-		if c.lines != nil {
-			if err := os.WriteFile(path, []byte(strings.Join(c.lines, "")), 0o600); err != nil {
-				t.Fatal(err)
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "c.jsonl")
+			if c.lines != nil {
+				if err := os.WriteFile(path, []byte(strings.Join(c.lines, "")), 0o600); err != nil {
+					t.Fatal(err)
+				}
 			}
+			checkIdle(t, path, c.kind, c.message)
+		})
+	}
+}
+
+// The record of an end may be later than the notice.
+func TestQwenIdleBeforeItsRecord(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("testdata/qwen-ends.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	path := filepath.Join(t.TempDir(), "c.jsonl")
+	if err := os.WriteFile(path, []byte(lines[9]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	written := time.AfterFunc(200*time.Millisecond, func() {
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		if err == nil {
+			_, err = f.WriteString(lines[10])
+			f.Close()
 		}
-		payload, err := json.Marshal(map[string]string{"session_id": "c", "transcript_path": path, "notification_type": "idle_prompt"})
 		if err != nil {
-			t.Fatal(err)
+			t.Error(err)
 		}
-		events, err := get(t, "qwen").Events("Notification", payload)
-		var kind turn.Kind
-		message := ""
-		if len(events) == 1 {
-			kind, message = events[0].Kind, events[0].Message
-		}
-		if err != nil || kind != c.kind || message != c.message {
-			t.Errorf("%s: %q %q, %v", c.name, kind, message, err)
-		}
+	})
+	defer written.Stop()
+	checkIdle(t, path, turn.KindError, "401 fakellm scripted error 401")
+}
+
+// checkIdle compares what the notice means over the record at path.
+func checkIdle(t *testing.T, path string, wantKind turn.Kind, wantMessage string) {
+	t.Helper()
+	payload, err := json.Marshal(map[string]string{"session_id": "c", "transcript_path": path, "notification_type": "idle_prompt"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := get(t, "qwen").Events("Notification", payload)
+	var kind turn.Kind
+	message := ""
+	if len(events) == 1 {
+		kind, message = events[0].Kind, events[0].Message
+	}
+	if err != nil || kind != wantKind || message != wantMessage {
+		t.Errorf("%q %q, %v", kind, message, err)
 	}
 }

@@ -1,6 +1,9 @@
 package turn
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Decide tells what an event means for an agent: the steps to take, in their order, none if it means nothing. last is
 // the agent's last turn, open or not, nil if it has none. Decide is pure; the caller has already dropped events of
@@ -43,13 +46,18 @@ func Decide(last *Record, e Event) []Action {
 		}
 	default: // only the open turn knows
 	}
-	if open == nil {
+	if open == nil || earlier(e, open) {
 		return nil
 	}
 	if foreign(open, e) {
 		return stray(open, e)
 	}
 	return during(open, e)
+}
+
+// earlier reports whether an event happened before the open turn began. CLIs count milliseconds.
+func earlier(e Event, open *Record) bool {
+	return !e.At.IsZero() && e.At.Before(open.StartedAt.Truncate(time.Millisecond))
 }
 
 // during is about the events of the open turn itself.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // show writes actions in a line that a table can hold.
@@ -310,6 +311,20 @@ func TestDecisionsAreAllowed(t *testing.T) {
 			a.event(e)
 			if a.t.Failed() {
 				t.Fatalf("%s; %s", s.name, name)
+			}
+		}
+	}
+}
+
+// A report that comes late may be about the turn before: it must not end the one that has begun since.
+func TestDecideAboutAnEarlierTurn(t *testing.T) {
+	began := time.Date(2026, 11, 22, 7, 0, 0, 1_500_000, time.UTC)
+	open := &Record{State: InProgress, Conversation: "c1", StartedAt: began}
+	for _, kind := range []Kind{KindEnd, KindError, KindInterrupt} {
+		for at, want := range map[time.Time]bool{{}: true, began: true, began.Truncate(time.Millisecond): true, began.Add(-time.Millisecond): false} {
+			e := Event{Kind: kind, Conversation: "c1", At: at}
+			if got := len(Decide(open, e)) > 0; got != want {
+				t.Errorf("%s at %v: an action: %v, want %v", kind, at, got, want)
 			}
 		}
 	}

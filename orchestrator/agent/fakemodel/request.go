@@ -136,9 +136,9 @@ func withoutNotes(text string) string {
 }
 
 // own is how CLIs ask for something on their own behalf, though in the middle of a conversation and with its tools: a
-// summary to go on with, or what to remember (qwen).
+// summary to go on with, what to remember, or what the user could type next (qwen).
 var own = lazyregexp.New(
-	`(?i)summary of the conversation|context checkpoint compaction|<state_snapshot>|^managed memory directory:`)
+	`(?i)summary of the conversation|context checkpoint compaction|<state_snapshot>|^managed memory directory:|^\[SUGGESTION MODE:`)
 
 // answer decides what the model says. Requests without tools are the CLI's own as well: titles, probes.
 func (q *request) answer() (answer, call) {

@@ -182,11 +182,12 @@ func TestRequestsOfTheCLIItself(t *testing.T) {
 		q    request
 		want string
 	}{
-		"a title":    {request{prompt: "do: run make"}, side},
-		"a summary":  {request{prompt: "Write a summary of the conversation so far", tools: shell}, side},
-		"no prompt":  {request{tools: shell}, side},
-		"JSON":       {request{prompt: "do: run make", tools: shell, wanted: &wanted}, `{"next":"user","score":3,"why":"scripted"}`},
-		"no writing": {request{prompt: "do: write a b", tools: map[string]tool{"think": {}}}, "no tool to write with"},
+		"a title":      {request{prompt: "do: run make"}, side},
+		"a summary":    {request{prompt: "Write a summary of the conversation so far", tools: shell}, side},
+		"a suggestion": {request{prompt: "[SUGGESTION MODE: Suggest what the user might naturally type next.]", tools: shell}, side},
+		"no prompt":    {request{tools: shell}, side},
+		"JSON":         {request{prompt: "do: run make", tools: shell, wanted: &wanted}, `{"next":"user","score":3,"why":"scripted"}`},
+		"no writing":   {request{prompt: "do: write a b", tools: map[string]tool{"think": {}}}, "no tool to write with"},
 	} {
 		if a, c := test.q.answer(); a != (answer{text: test.want}) || c.tool != "" {
 			t.Errorf("%s: %+v, %+v", name, a, c)

@@ -3,6 +3,7 @@ package qwen
 import (
 	"encoding/json"
 	"strings"
+	"time"
 
 	"paw/orchestrator/agent/internal/hooks"
 	"paw/orchestrator/agent/internal/records"
@@ -11,16 +12,29 @@ import (
 
 // idle is what the notice says that qwen waits for a prompt. It comes after an Esc, which has no hook of its own, and
 // also after an answer and an error, whose hooks run at the same time and may be later: the record of the conversation
-// tells which of them it was. An answer is left to its own hook.
+// tells which of them it was. An answer is left to its own hook. The notice is about the turn of the moment when it came.
 func idle(p hooks.Payload) []turn.Event {
 	e := p.Event(turn.KindInterrupt)
-	switch how, message := ending(p.TranscriptPath); how {
+	e.At = time.Now()
+	switch how, message := written(p.TranscriptPath); how {
 	case endAnswered:
 		return nil
 	case endFailed:
 		e.Kind, e.Message = turn.KindError, message
 	}
 	return []turn.Event{e}
+}
+
+// flush is how long after the notice the record may not have the end that the notice is about.
+const flush = 2 * time.Second
+
+// written is the ending that is in the record once it is written.
+func written(path string) (how int, message string) {
+	for deadline := time.Now().Add(flush); ; time.Sleep(20 * time.Millisecond) {
+		if how, message = ending(path); how != endOpen || time.Now().After(deadline) {
+			return how, message
+		}
+	}
 }
 
 // How the work on the newest prompt of a conversation stands by its record.

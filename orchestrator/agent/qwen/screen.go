@@ -12,6 +12,7 @@ func (driver) Screen(s agent.Screenshot) agent.Screen { return box.Screen(s) }
 // box is the input box of qwen.
 var box = screens.EdgedBox{
 	Upper: "─", Lower: "─", Marks: ">*", Mark: 0,
+	Weak:        "(shift + tab to cycle)",
 	Placeholder: lazyregexp.New(`^  ?(Type your message or @path/to/file|Press 'i' for INSERT mode and 'Esc' for NORMAL mode\.)$`),
 	Places:      lazyregexp.New(`\[(Pasted Content|Pasted Text|Image)\b`),
 	Works:       lazyregexp.New(`(?m)^ *\S+ .*\(\d.*esc to cancel\)`),

@@ -3,6 +3,7 @@ package screens
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"paw/config/lazyregexp"
 	"paw/orchestrator/agent"
@@ -14,6 +15,7 @@ type EdgedBox struct {
 	Upper, Lower string             // of what characters its edges are
 	Marks        string             // what stands before a prompt; before something for the shell it is "!"
 	Mark         int                // the column of the mark; the text begins two columns behind
+	Weak         string             // words below the box in the colour in which a suggestion is drawn, "" for no suggestions
 	Placeholder  *lazyregexp.Regexp // what stands in an empty box, with the cursor before it
 	Places       *lazyregexp.Regexp // what stands for something long that was pasted
 	Works        *lazyregexp.Regexp // what stands on the screen while it works
@@ -24,7 +26,7 @@ type EdgedBox struct {
 // the focus.
 func (b EdgedBox) Screen(s agent.Screenshot) agent.Screen {
 	rows := RowsOf(s)
-	text := b.around(s, rows, s.CursorY)
+	text, weak := b.around(s, rows, s.CursorY), b.weak(rows)
 	if text == nil {
 		if words := NamedIn(TextOf(rows), b.Dialogs); words != "" {
 			return agent.Screen{Dialog: words}
@@ -35,11 +37,11 @@ func (b EdgedBox) Screen(s agent.Screenshot) agent.Screen {
 		}
 		text = b.around(s, rows, last-1)
 		drawn := func(r Row) bool { return r.Some(func(c Cell) bool { return c.Reverse }) } // the CLI's own cursor
-		if text == nil || (!b.empty(text) && !slices.ContainsFunc(text, drawn)) {
+		if text == nil || (!b.empty(text, weak) && !slices.ContainsFunc(text, drawn)) {
 			return agent.Screen{}
 		}
 	}
-	found := b.read(text, s.Width)
+	found := b.read(text, s.Width, weak)
 	found.Works = found.Box != agent.BoxUnseen && b.Works.MatchString(TextOf(rows))
 	return found
 }
@@ -63,13 +65,13 @@ func (b EdgedBox) around(s agent.Screenshot, rows []Row, y int) []Row {
 }
 
 // read is what a box with this text is.
-func (b EdgedBox) read(text []Row, width int) agent.Screen {
+func (b EdgedBox) read(text []Row, width int, weak string) agent.Screen {
 	switch mark := b.markOf(text[0]); {
 	case mark == '!': // what is typed here goes to the shell
 		return agent.Screen{Box: agent.BoxFilled}
 	case mark == 0 || !strings.ContainsRune(b.Marks, mark):
 		return agent.Screen{}
-	case b.empty(text):
+	case b.empty(text, weak):
 		return agent.Screen{Box: agent.BoxEmpty}
 	}
 	filled := agent.Screen{Box: agent.BoxFilled}
@@ -93,8 +95,36 @@ func (b EdgedBox) markOf(first Row) rune {
 	return first[b.Mark].Char
 }
 
-// empty reports whether nothing but the placeholder stands in a box.
-func (b EdgedBox) empty(text []Row) bool {
+// empty reports whether nothing but the placeholder or a suggestion stands in a box.
+func (b EdgedBox) empty(text []Row, weak string) bool {
 	typed := text[0].From(b.Mark + 2)
-	return len(text) == 1 && (len(typed) == 0 || b.Placeholder.MatchString(typed.String()))
+	if len(text) == 1 && (len(typed) == 0 || b.Placeholder.MatchString(typed.String())) {
+		return true
+	}
+	return b.suggested(text, weak)
+}
+
+// suggested reports whether all that stands in a box is weak, but for the letter under the cursor.
+func (b EdgedBox) suggested(text []Row, weak string) bool {
+	is := func(c Cell) bool { return c.colour == weak }
+	for i, r := range text {
+		typed := r.From(b.Mark + 2)
+		if i == 0 {
+			typed = typed.From(1)
+		}
+		if weak == "" || !typed.All(is) {
+			return false
+		}
+	}
+	return true
+}
+
+// weak is the colour of weak text, "" where none is seen.
+func (b EdgedBox) weak(rows []Row) string {
+	for i := len(rows) - 1; b.Weak != "" && i >= 0; i-- {
+		if before, _, found := strings.Cut(rows[i].String(), b.Weak); found {
+			return rows[i][utf8.RuneCountInString(before)].colour
+		}
+	}
+	return ""
 }
