@@ -25,13 +25,19 @@ func idle(p hooks.Payload) []turn.Event {
 	return []turn.Event{e}
 }
 
-// flush is how long after the notice the record may not have the end that the notice is about.
-const flush = 2 * time.Second
+// How long after the notice the record may not have the end that the notice is about. Of words that an Esc cut off only
+// the end of the response could still come, which is written together with them.
+const (
+	flush      = 2 * time.Second
+	flushWords = 200 * time.Millisecond
+)
 
 // written is the ending that is in the record once it is written.
 func written(path string) (how int, message string) {
-	for deadline := time.Now().Add(flush); ; time.Sleep(20 * time.Millisecond) {
-		if how, message = ending(path); how != endOpen || time.Now().After(deadline) {
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		how, message = ending(path)
+		waited := time.Since(began)
+		if how != endOpen && how != endWords || how == endWords && waited >= flushWords || waited >= flush {
 			return how, message
 		}
 	}
@@ -40,6 +46,7 @@ func written(path string) (how int, message string) {
 // How the work on the newest prompt of a conversation stands by its record.
 const (
 	endOpen     = iota // neither an answer nor an error is in the record
+	endWords           // words of the model are, and no end of its response
 	endAborted         // by the user
 	endFailed          // by an error of the API
 	endAnswered        // the model said its last
@@ -85,6 +92,9 @@ func ending(path string) (how int, message string) {
 		}
 		return line.Type != "user" && line.Type != "tool_result"
 	})
+	if how == endOpen && said {
+		how = endWords
+	}
 	return how, message
 }
 
