@@ -22,6 +22,7 @@ type look struct {
 
 	head       string   // "" when the branch is gone or has no commit
 	changed    []string // tracked, to be recorded again
+	indexed    []string // the index has them otherwise than HEAD
 	untracked  []string
 	embedded   []string // repositories that are no submodules
 	submodules []string // with changes of their own
@@ -129,6 +130,9 @@ func (l *look) addChanged(inIndex, inFile byte, sub, name string) {
 	}
 	if inFile != '.' {
 		l.changed = append(l.changed, name)
+	}
+	if inIndex != '.' {
+		l.indexed = append(l.indexed, name)
 	}
 	if inIndex != '.' || inFile != '.' {
 		l.dirty = true

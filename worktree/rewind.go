@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"paw/worktree/git"
 )
 
 // Rescued says where everything is that a rewind has replaced, and where HEAD was
@@ -192,9 +190,7 @@ func (r *rewind) apply(ctx context.Context, head string) error {
 	if err := os.Chtimes(r.scratch, back, back); err != nil {
 		return err
 	}
-	// A file that was written again as it was is no change, but read-tree takes it
-	// for one. Exit status 1 says that there are others, which it will find.
-	if err := r.repo.Run(ctx, quietly("update-index", "-q", "--refresh")...); git.ExitCode(err) > 1 || err != nil && git.ExitCode(err) < 0 {
+	if err := refresh(ctx, r.repo); err != nil {
 		return err
 	}
 	files := quietly("read-tree", "--no-sparse-checkout", "-m", "-u", r.now, r.to.tree)

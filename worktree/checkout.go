@@ -1,0 +1,125 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Checkout is the worktree that has a branch checked out, the user's main one or a linked one.
+type Checkout struct {
+	Path     string
+	AdminDir string // its own git directory
+	Owner    string // reason of its lock, as Plan.Owner; "" where there is none
+}
+
+// CheckoutOf finds where a branch is checked out, nil when it is nowhere. *ConflictError when it is in several places, when
+// the place is not there or not what it should be, and when a merge, rebase or the like is not finished there.
+func (m Manager) CheckoutOf(ctx context.Context, branch string) (*Checkout, error) {
+	entries, err := m.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found *Checkout
+	for i, e := range entries {
+		if e.Bare || e.Branch != branch && !slices.Contains(heldBranches(e.AdminDir), branch) {
+			continue
+		}
+		if found != nil {
+			return nil, conflict("", "", "branch %s: checked out at %s and at %s", branch, found.Path, e.Path)
+		}
+		found = &Checkout{Path: e.Path, AdminDir: e.AdminDir, Owner: e.LockReason}
+		if name := operation(e.AdminDir); name != "" {
+			return nil, conflict("", "git -C "+quote(e.Path)+" status", "%s: a %s is not finished there", e.Path, name)
+		}
+		if e.Branch != branch {
+			return nil, conflict("", "git -C "+quote(e.Path)+" status", "branch %s: in use at %s", branch, e.Path)
+		}
+		if i > 0 {
+			err = Verify(e.Path, m.Repository.CommonDir, branch)
+		} else if gitDir, ok := gitDirOf(e.Path); !ok || !samePath(gitDir, e.AdminDir) {
+			err = &MismatchError{Path: e.Path, What: "directory", Want: "the checkout of " + branch}
+		}
+		if err != nil {
+			return nil, conflict("", "", "branch %s: %v", branch, err)
+		}
+	}
+	return found, nil
+}
+
+// Obstacle is a path of a checkout that a move would touch, and that is not as its branch has it.
+type Obstacle struct {
+	Path string
+	What string // "changed", "staged", "untracked", "ignored", "submodule"
+}
+
+func (o Obstacle) String() string { return fmt.Sprintf("%s (%s)", o.Path, o.What) }
+
+// Obstacles finds what is in the way when a checkout is to become the commit to and its branch is at from: everything there
+// that is changed, staged, untracked or ignored and lies where the two differ. Whatever git was told to hide is seen, too.
+// Nothing is written. It is *ConflictError when the index has a conflict.
+func (m Manager) Obstacles(ctx context.Context, c Checkout, from, to string) ([]Obstacle, error) {
+	changes, err := changesBetween(ctx, m.home(), from, to)
+	if err != nil || len(changes) == 0 {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(c.AdminDir, moveScratch)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	l, err := m.lookAt(ctx, c.Path, c.AdminDir, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer l.drop()
+	if l.unmerged {
+		return nil, conflict("", "git -C "+quote(c.Path)+" status", "%s: a conflict is not resolved there", c.Path)
+	}
+	if l.head != from {
+		return nil, ErrBranchMoved
+	}
+	return l.obstacles(changes)
+}
+
+// obstacles is Obstacles for what was looked at.
+func (l *look) obstacles(changes []change) ([]Obstacle, error) {
+	own := map[string]string{}
+	for what, names := range map[string][]string{"staged": l.indexed, "untracked": l.untracked} {
+		for _, name := range names {
+			own[name] = what
+		}
+	}
+	for _, name := range l.changed {
+		own[name] = "changed"
+	}
+	gone := map[string]bool{}
+	for _, c := range changes {
+		gone[c.name] = c.gone
+	}
+	var found []Obstacle
+	for _, c := range changes {
+		what, named := own[c.name]
+		switch {
+		case c.gitlink():
+			found = append(found, Obstacle{c.name, "submodule"})
+		case named:
+			found = append(found, Obstacle{c.name, what})
+		case c.added:
+			at, err := obstacleAt(l.top, c.name, gone)
+			if err != nil {
+				return nil, err
+			}
+			if at == "" {
+				continue
+			}
+			if what = own[filepath.ToSlash(at)]; what == "" {
+				what = "ignored"
+			}
+			found = append(found, Obstacle{at, what})
+		}
+	}
+	return slices.Compact(found), nil
+}

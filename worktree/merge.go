@@ -1,0 +1,46 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"paw/worktree/git"
+)
+
+// ErrNoMergeTree means that git is older than 2.38, which can merge without a worktree.
+var ErrNoMergeTree = errors.New("git: too old to merge without a worktree, which needs 2.38 or newer")
+
+// Merged is what a merge of two commits came to.
+type Merged struct {
+	Tree      string   // with conflict markers where there are conflicts
+	Conflicts []string // paths, none of a clean merge
+}
+
+// MergeTree merges two commits in the object store: no ref, index or file changes. Git runs in the directory dir, whose
+// attributes decide how files are merged. Below the prefix grafts there may be refs, named by the id of a commit and
+// pointing to another one, whose parents count as those of the first ("" is for none).
+func (m Manager) MergeTree(ctx context.Context, dir, ours, theirs, grafts string) (Merged, error) {
+	for _, oid := range []string{ours, theirs} {
+		if !isOID(oid) { // for an unknown revision git ends with the same code as for a conflict
+			return Merged{}, &RefError{Ref: oid}
+		}
+	}
+	repo := in(dir)
+	if grafts != "" {
+		repo = repo.WithEnv("GIT_REPLACE_REF_BASE=" + grafts)
+	}
+	out, err := repo.Output(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
+	var failed *git.Error
+	if errors.As(err, &failed) && failed.ExitCode == 129 {
+		return Merged{}, ErrNoMergeTree
+	}
+	if err != nil && git.ExitCode(err) != 1 {
+		return Merged{}, err
+	}
+	names := nulSeparated(out)
+	if len(names) == 0 || !isOID(names[0]) || err == nil && len(names) > 1 || err != nil && len(names) == 1 {
+		return Merged{}, errors.Join(fmt.Errorf("git merge-tree says %q, which is not understood", out), err)
+	}
+	return Merged{Tree: names[0], Conflicts: sorted(names[1:])}, nil
+}
