@@ -50,6 +50,9 @@ func Purge(ctx context.Context, h *home.Home, s *session.Session, o RemoveOption
 	if planned.Aside, err = allRemovable(ctx, m, s, o); err != nil || o.DryRun {
 		return planned, err
 	}
+	if err := finishLandings(ctx, h, s, false); err != nil { // its record says how
+		return nil, err
+	}
 	if _, err := Stop(ctx, h, s, StopOptions{}); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
+	"paw/orchestrator/landing"
 	"paw/orchestrator/launch"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -101,8 +102,32 @@ func finishCutShort(ctx context.Context, h *home.Home, s *session.Session) (*ses
 	return s, results, err
 }
 
+// finishLandings ends landings in the repository of a session that were cut short, or says which with a dry run. Where the
+// repository is gone, somebody else says so.
+func finishLandings(ctx context.Context, h *home.Home, s *session.Session, dryRun bool) error {
+	if home.Gone(s) {
+		return nil
+	}
+	if dryRun {
+		for _, l := range s.Landings {
+			if landing.Unfinished(l) {
+				h.Notef("landing %d of %s/%s was cut short, and would be finished", l.ID, s.Name, l.Agent)
+			}
+		}
+		return nil
+	}
+	found, err := landing.Finish(ctx, h, s)
+	for _, line := range found {
+		h.Notef("%s", line)
+	}
+	return err
+}
+
 // recoverSession brings one session back, or tells with a dry run what that would come to.
 func recoverSession(ctx context.Context, h *home.Home, s *session.Session, o RecoverOptions) (Recovered, error) {
+	if err := finishLandings(ctx, h, s, o.DryRun); err != nil {
+		return Recovered{}, err
+	}
 	left := Recovered{Session: s, Left: "stopped; paw recover " + s.Name + " brings it back"}
 	switch leave := s.Status == session.StatusStopped && o.Name == ""; {
 	case leave && o.DryRun:

@@ -134,6 +134,9 @@ func recordFault(s *Session) string {
 	if reason := pathFault(s.GitCommonDir); reason != "" {
 		return "git_common_dir: " + reason
 	}
+	if !utf8.ValidString(s.Target) {
+		return "target: not UTF-8"
+	}
 	agents := map[string]bool{}
 	for i := range s.Worktrees {
 		w := &s.Worktrees[i]
@@ -144,6 +147,11 @@ func recordFault(s *Session) string {
 			return fmt.Sprintf("agent %q: there twice", w.Agent)
 		}
 		agents[w.Agent] = true
+	}
+	for i := range s.Landings {
+		if reason := landingFault(&s.Landings[i]); reason != "" {
+			return fmt.Sprintf("landing %d: %s", s.Landings[i].ID, reason)
+		}
 	}
 	return ""
 }

@@ -60,6 +60,8 @@ type Session struct {
 	BaseCommit   string     `json:"base_commit"`
 	Tmux         Tmux       `json:"tmux"`
 	Worktrees    []Worktree `json:"worktrees"`
+	Target       string     `json:"target,omitempty"` // branch that work lands on, "" where none was checked out at the start
+	Landings     []Landing  `json:"landings,omitempty"`
 }
 
 // Tmux is where the panes of a session were made. All of it is a hint: users rename sessions and servers restart.

@@ -39,6 +39,15 @@ func (m Manager) DeleteBranch(ctx context.Context, branch, expect, into string) 
 	return err == nil, err
 }
 
+// Contains reports whether a commit is another one, by their ids, or came before it. One that is not there any more did not.
+func (m Manager) Contains(ctx context.Context, tip, commit string) (bool, error) {
+	there, err := m.contains(ctx, tip, commit)
+	if git.ExitCode(err) == 128 && vanished(err) {
+		return false, nil
+	}
+	return there, err
+}
+
 // contains reports whether a commit is one of into, which is a commit id or what Head takes, or came before it.
 func (m Manager) contains(ctx context.Context, into, commit string) (bool, error) {
 	if !isOID(into) {

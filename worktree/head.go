@@ -39,6 +39,16 @@ func (m Manager) Head(ctx context.Context, ref string) (string, error) {
 	return "", &RefError{Ref: ref}
 }
 
+// CurrentBranch is the branch that is checked out where the user stands, "" for none.
+func (m Manager) CurrentBranch() string {
+	e := Entry{AdminDir: m.Repository.GitDir}
+	if e.AdminDir == "" || m.Repository.Worktree == "" {
+		return ""
+	}
+	e.readHead(&refReader{commonDir: m.Repository.CommonDir})
+	return e.Branch
+}
+
 // unborn reports whether HEAD names a branch that does not exist, so that a HEAD
 // that cannot be resolved is one without commits and not a broken id.
 func (m Manager) unborn() bool {
@@ -96,4 +106,28 @@ func (m Manager) branchesAt(ctx context.Context, names []string) (map[string]str
 		}
 	}
 	return found, nil
+}
+
+// BranchTip is the commit of a branch, "" when there is none of exactly this name. It is *ConflictError for a name that no
+// branch can have, and for one that is only another name of a branch.
+func (m Manager) BranchTip(ctx context.Context, name string) (string, error) {
+	if err := checkBranchName(name); err != nil {
+		return "", conflict("", "", "%v", err)
+	}
+	out, err := m.home().Output(ctx, "for-each-ref", "--format=%(objectname) %(refname)%00%(symref)", "refs/heads/"+name)
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(out) {
+		oid, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
+		ref, symbolic, _ := strings.Cut(rest, "\x00")
+		if ref != "refs/heads/"+name {
+			continue
+		}
+		if symbolic != "" {
+			return "", conflict("", "", "branch %s: only another name for %s", name, strings.TrimPrefix(symbolic, "refs/heads/"))
+		}
+		return oid, nil
+	}
+	return "", nil
 }

@@ -121,6 +121,15 @@ func (i inspection) index(ctx context.Context) (indexFile, error) {
 	return private.indexFile, err
 }
 
+// Unfinished names the merge, rebase or the like that is not finished in the worktree at path, "" for none.
+func (m Manager) Unfinished(path string) (string, error) {
+	admin, err := verified(path, m.Repository.CommonDir, "")
+	if err != nil {
+		return "", err
+	}
+	return operation(admin), nil
+}
+
 // operation names what the user or the agent has begun and not finished.
 func operation(admin string) string {
 	for _, mark := range []struct{ file, name string }{

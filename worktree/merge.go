@@ -44,3 +44,24 @@ func (m Manager) MergeTree(ctx context.Context, dir, ours, theirs, grafts string
 	}
 	return Merged{Tree: names[0], Conflicts: sorted(names[1:])}, nil
 }
+
+// PickTree applies to a commit what another one changed against its first parent, as MergeTree does.
+func (m Manager) PickTree(ctx context.Context, dir, onto string, picked CommitInfo) (Merged, error) {
+	var parents []string
+	if len(picked.Parents) > 0 { // a merge takes its base from history: two commits are made that have no other
+		base, err := m.Commit(ctx, NewCommit{Tree: picked.Parents[0] + "^{tree}", Own: true})
+		if err != nil {
+			return Merged{}, err
+		}
+		parents = []string{base}
+	}
+	ours, err := m.Commit(ctx, NewCommit{Tree: onto + "^{tree}", Parents: parents, Own: true})
+	if err != nil {
+		return Merged{}, err
+	}
+	theirs, err := m.Commit(ctx, NewCommit{Tree: picked.Tree, Parents: parents, Own: true})
+	if err != nil {
+		return Merged{}, err
+	}
+	return m.MergeTree(ctx, dir, ours, theirs, "")
+}

@@ -83,3 +83,36 @@ func (m Manager) CommitsSince(ctx context.Context, tip string, others ...string)
 	}
 	return commits, nil
 }
+
+// Touched says which commit changed a path last.
+type Touched struct {
+	Commit, Author, Title string
+	Agent                 string // of its trailer Paw-Agent, "" for none
+}
+
+// LastTouch is the newest commit of tip since another one that changed a path, nil when there is none.
+func (m Manager) LastTouch(ctx context.Context, since, tip, path string) (*Touched, error) {
+	out, err := m.home().Line(ctx, "--literal-pathspecs", "-c", "log.showSignature=false", "log", "--max-count=1", "--no-color", "--encoding=UTF-8",
+		"--format=%h%x00%an%x00%s%x00%(trailers:key=Paw-Agent,valueonly,separator=%x2C)", since+".."+tip, "--", path)
+	if err != nil || out == "" {
+		return nil, err
+	}
+	fields := strings.Split(out, "\x00")
+	if len(fields) != 4 {
+		return nil, fmt.Errorf("git log says %q, which is not understood", out)
+	}
+	return &Touched{Commit: fields[0], Author: fields[1], Title: fields[2], Agent: fields[3]}, nil
+}
+
+// MergeBase is a common ancestor of two commits, "" when they have none. grafts is as of MergeTree.
+func (m Manager) MergeBase(ctx context.Context, one, other, grafts string) (string, error) {
+	repo := m.home()
+	if grafts != "" {
+		repo = repo.WithEnv("GIT_REPLACE_REF_BASE=" + grafts)
+	}
+	base, err := repo.Line(ctx, "merge-base", one, other)
+	if git.ExitCode(err) == 1 {
+		return "", nil
+	}
+	return base, err
+}

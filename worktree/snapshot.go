@@ -21,6 +21,7 @@ type Snapshot struct {
 	// NotSaved are paths whose content is not in the commit: embedded repositories,
 	// submodules with changes of their own, files that git could not read.
 	NotSaved []string
+	Unmerged bool // there are conflicts in the index: files have the marks of them
 }
 
 // ErrRefTaken means that the ref of a snapshot exists already.
@@ -142,7 +143,7 @@ func (s shooting) once(ctx, within context.Context) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	shot := Snapshot{Commit: l.head, Ref: s.ref, NotSaved: sorted(l.embedded, submodules)}
+	shot := Snapshot{Commit: l.head, Ref: s.ref, NotSaved: sorted(l.embedded, submodules), Unmerged: l.unmerged}
 	if l.dirty || l.head == "" {
 		var notSaved []string
 		if shot.Commit, notSaved, err = s.commit(ctx, within, l); err != nil {

@@ -26,3 +26,9 @@ func (m Manager) LastMessage(ctx context.Context, path, head, since string) (str
 	out, err := in(path).Output(ctx, "log", "-1", "--no-show-signature", "--no-notes", "--format=%B", head, "--not", since, "--")
 	return strings.TrimSpace(out), err
 }
+
+// SnapshotHead is the commit that HEAD was at when a snapshot was taken: the snapshot itself where nothing was uncommitted.
+func (m Manager) SnapshotHead(ctx context.Context, snapshot string) (string, error) {
+	to, err := m.goal(ctx, snapshot)
+	return to.head, err
+}

@@ -14,9 +14,9 @@ const helpWidth = 80
 // helpGroups are the commands as paw --help lists them.
 var helpGroups = []struct{ head, commands string }{
 	{"START", "start add attach recover"},
-	{"LOOK", "status turns diff log path"},
-	{"TALK", "send wait run sh"},
-	{"UNDO, TIDY", "rewind stop remove purge"},
+	{"LOOK", "status turns diff log"},
+	{"TALK", "send wait run"},
+	{"LAND, UNDO, TIDY", "land rewind stop remove purge"},
 }
 
 // rootHelp is paw --help: examples, the commands by what one wants, exit codes last.
@@ -26,20 +26,21 @@ worktree and a tmux pane. After a crash everything comes back.
 EXAMPLES
   paw start --cli claude,codex    two branches, two worktrees, two panes
   paw status                      who is running and who waits for you
-  paw diff claude                 what it changed, as a patch
+  paw land claude                 what it has done, into your branch
   paw recover                     after a crash: same panes, same conversations
 
 `
 
-const rootHelpEnd = `FOR AGENTS   spawn, done; paw help agents is the page for them to read
+const rootHelpEnd = `ITS WORKTREE path, sh
+FOR AGENTS   spawn, done; paw help agents is the page for them to read
 PAW ITSELF   clis, config, doctor, completion, version
 
 Without a command it is paw status where a session exists. %s COMMAND
 --help says more. --color auto|always|never and --no-pager go with each command.
 
 EXIT STATUS  0 ok, 1 error, 2 usage, 3 refused to protect work, 4 an agent waits
-for you, 5 an agent failed, 6 prompt not confirmed, 7 time-out, 10 not found,
-11 locked, 12 git, tmux or the CLI is missing, 130 interrupted
+for you, 5 an agent failed, 6 prompt not confirmed, 7 time-out, 8 conflict,
+10 not found, 11 locked, 12 git, tmux or the CLI is missing, 130 interrupted
 `
 
 // showHelp prints the help of a command: how it is typed, examples, what it does, flags, and how it exits.
@@ -88,7 +89,7 @@ func (a *app) showHelp(cmd *cobra.Command) {
 
 // withHeads paints the words in capitals that begin lines.
 func (a *app) withHeads(text string) string {
-	for _, word := range []string{"EXAMPLES", "FOR AGENTS", "PAW ITSELF", "EXIT STATUS"} {
+	for _, word := range []string{"EXAMPLES", "ITS WORKTREE", "FOR AGENTS", "PAW ITSELF", "EXIT STATUS"} {
 		text = strings.Replace(text, word, a.paint(word, styleHead), 1)
 	}
 	return text

@@ -7,11 +7,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/landing"
 )
 
 func newSend(a *app) *cobra.Command {
 	var name string
-	var noWait bool
+	var noWait, conflict bool
+	var into string
 	cmd := &cobra.Command{
 		Use:   "send AGENT[,AGENT...] [TEXT...]",
 		Short: "Type a prompt into an agent's pane, and confirm that it arrived",
@@ -21,7 +23,8 @@ still starting and never types into a permission dialog. Quote a TEXT that has w
 beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but nothing says that it arrived", exitNotFound, exitLocked, exitMissing),
 		Example: `  paw send claude fix the failing test
   paw send claude "what does the flag --stat do?"
-  paw send codex < prompt.md`,
+  paw send codex < prompt.md
+  paw send claude --conflict`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeAgent,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -30,10 +33,18 @@ beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but
 				return err
 			}
 			prompt := strings.Join(args[1:], " ")
-			if len(args) == 1 {
-				if prompt, err = a.readPrompt(cmd.Context()); err != nil {
-					return err
-				}
+			switch {
+			case conflict && len(args)+len(agents) > 2:
+				return usagef(cmd, "--conflict takes one agent and no text")
+			case conflict:
+				prompt, err = landing.ConflictPrompt(cmd.Context(), h, s, agents[0], into)
+			case into != "":
+				return usagef(cmd, "--into goes with --conflict")
+			case len(args) == 1:
+				prompt, err = a.readPrompt(cmd.Context())
+			}
+			if err != nil {
+				return err
 			}
 			for _, agent := range agents {
 				sent, err := orchestrator.Send(cmd.Context(), h, s, agent, prompt, !noWait)
@@ -47,6 +58,8 @@ beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but
 	}
 	f := cmd.Flags()
 	f.BoolVar(&noWait, "no-wait", false, "do not wait for the confirmation")
+	f.BoolVar(&conflict, "conflict", false, "ask it to bring in the branch that its work conflicts with, and to resolve that")
+	f.StringVar(&into, "into", "", "with --conflict: that branch (default: the one the session was started from)")
 	a.addSession(cmd, &name)
 	return cmd
 }

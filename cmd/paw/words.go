@@ -14,15 +14,15 @@ import (
 
 // aliases are the words for commands that users of gh, git, tmux and the like type.
 var aliases = map[string][]string{
-	"attach": {"open", "switch"}, "log": {"logs", "history"}, "recover": {"resume", "restore"}, "remove": {"rm"},
+	"attach": {"open", "switch"}, "land": {"merge"}, "log": {"logs", "history"}, "recover": {"resume", "restore"}, "remove": {"rm"},
 	"status": {"ls", "list", "ps"}, "stop": {"kill"},
 }
 
 // otherWords are words that are no commands, with the command that does what they ask for; AGENT stands for the word that
 // was typed behind.
 var otherWords = map[string]string{
-	"answer": "paw attach AGENT", "approve": "paw attach AGENT", "ask": "paw send AGENT", "branches": "paw status --all", "cancel": "paw attach AGENT",
-	"cd": "paw path AGENT", "clean": "paw purge", "create": "paw start", "dashboard": "paw status --watch", "delete": "paw remove AGENT",
+	"answer": "paw attach AGENT", "apply": "paw land AGENT", "approve": "paw attach AGENT", "ask": "paw send AGENT", "branches": "paw status --all", "cancel": "paw attach AGENT",
+	"cd": "paw path AGENT", "clean": "paw purge", "commit": "paw land AGENT", "create": "paw start", "dashboard": "paw status --watch", "delete": "paw remove AGENT",
 	"docs": "paw --help", "down": "paw stop", "exec": "paw sh AGENT", "focus": "paw attach AGENT", "gc": "paw purge", "go": "paw attach AGENT",
 	"init": "paw start", "interrupt": "paw attach AGENT", "man": "paw --help", "new": "paw start", "pause": "paw stop AGENT", "prompt": "paw send AGENT",
 	"prune": "paw purge", "restart": "paw recover AGENT", "rollback": "paw rewind AGENT", "sessions": "paw status --all", "settings": "paw config",
@@ -31,8 +31,8 @@ var otherWords = map[string]string{
 	"watch": "paw status --watch", "worktree": "paw path AGENT",
 }
 
-// landing are words for what git does with an agent's branch.
-var landing = []string{"apply", "commit", "land", "merge", "pr", "push"}
+// pushing are words for what git does with an agent's branch.
+var pushing = []string{"pr", "push"}
 
 // unknownCommand is the error of a word that is no command, with the one that is meant where that is certain.
 func (a *app) unknownCommand(root *cobra.Command, args []string) error {
@@ -40,9 +40,9 @@ func (a *app) unknownCommand(root *cobra.Command, args []string) error {
 	e := &usageError{message: word + ": no such command", hint: root.CommandPath() + " --help"}
 	meant, known := otherWords[strings.ToLower(word)]
 	switch near := nearCommands(root, word); {
-	case slices.Contains(landing, word):
-		e.message += "; the work of an agent is on its branch, for git to merge"
-		e.hint = "git merge " + a.branchOf(root, args[1:])
+	case slices.Contains(pushing, word):
+		e.message += "; the work of an agent is on its branch, for git to push"
+		e.hint = "git push origin " + a.branchOf(root, args[1:])
 	case known:
 		agent := "AGENT"
 		if len(args) > 1 {

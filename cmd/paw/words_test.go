@@ -19,7 +19,8 @@ func TestWordsThatAreNoCommands(t *testing.T) {
 		"strat":               "strat: no such command (did you mean start?)\npaw: hint: paw --help\n",
 		"statu":               "statu: no such command (did you mean status?)\npaw: hint: paw --help\n",
 		"rewnid":              "rewnid: no such command (did you mean rewind?)\npaw: hint: paw --help\n",
-		"merge":               "merge: no such command; the work of an agent is on its branch, for git to merge\npaw: hint: git merge paw/SESSION/AGENT\n",
+		"push":                "push: no such command; the work of an agent is on its branch, for git to push\npaw: hint: git push origin paw/SESSION/AGENT\n",
+		"apply web":           "apply: no such command\npaw: hint: paw land web\n",
 		"up":                  "up: no such command\npaw: hint: paw start\n",
 		"cd":                  "cd: no such command\npaw: hint: paw path AGENT\n",
 		"undo web":            "undo: no such command\npaw: hint: paw rewind web --undo\n",
@@ -51,7 +52,7 @@ func TestAliases(t *testing.T) {
 	root := rootForDocs()
 	for word, want := range map[string]string{
 		"ls": "status", "list": "status", "ps": "status", "rm": "remove", "kill": "stop", "open": "attach", "switch": "attach",
-		"logs": "log", "history": "log", "resume": "recover", "restore": "recover",
+		"logs": "log", "history": "log", "resume": "recover", "restore": "recover", "merge": "land",
 	} {
 		if cmd, _, err := root.Find([]string{word}); err != nil || cmd.Name() != want {
 			t.Errorf("%s: %v, %v", word, cmd.Name(), err)

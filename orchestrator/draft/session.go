@@ -36,7 +36,7 @@ func Session(ctx context.Context, h *home.Home, repository worktree.Repository, 
 	s := &session.Session{
 		Name: name, ID: uuid.NewString(), RepoPath: root, GitCommonDir: repository.CommonDir, ProjectName: filepath.Base(root),
 		CreatedAt: h.Now().UTC(), Status: session.StatusActive, BaseCommit: base,
-		Tmux: session.Tmux{Session: "paw-" + name, Socket: socket},
+		Tmux: session.Tmux{Session: "paw-" + name, Socket: socket}, Target: m.CurrentBranch(),
 	}
 	if err := addAgents(ctx, h, s, m, agents, base); err != nil {
 		return nil, nil, err

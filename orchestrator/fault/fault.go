@@ -18,6 +18,8 @@ const (
 	AgentFailed Kind = 5   // a turn of an agent failed
 	Unconfirmed Kind = 6   // a prompt was typed and nothing says that it arrived
 	Timeout     Kind = 7   // the time to wait is over
+	Conflict    Kind = 8   // the work of an agent collides with that of somebody else
+	CheckFailed Kind = 9   // a check of the project failed
 	NotFound    Kind = 10  // no such session or agent
 	Locked      Kind = 11  // held by another paw or by a live agent
 	Missing     Kind = 12  // git, tmux or the CLI is missing or too old

@@ -69,6 +69,21 @@ func HeadRef(turnSession string, n int) string {
 // of the work of another.
 func StartRef(turnSession, commit string) string { return RefPrefix(turnSession) + "start/" + commit }
 
+// LandedPrefix is what the refs of the landings of an agent begin with.
+func LandedPrefix(turnSession string) string { return RefPrefix(turnSession) + "landed/" }
+
+// LandedRef returns the ref of one side of landing k: "before" and "after" are the commits of the target.
+func LandedRef(turnSession string, k int, side string) string {
+	return LandedPrefix(turnSession) + strconv.Itoa(k) + "/" + side
+}
+
+// GraftPrefix is what the refs begin with that say which parents a landed commit counts as having: its own, and what
+// landed with it. The id of the commit follows.
+func GraftPrefix(turnSession string) string { return RefPrefix(turnSession) + "graft/" }
+
+// GraftRef returns the ref of one landed commit, see GraftPrefix.
+func GraftRef(turnSession, commit string) string { return GraftPrefix(turnSession) + commit }
+
 // rescueTime is how a rescue ref tells when it was made; it sorts as text.
 const rescueTime = "20060102T150405.000Z"
 

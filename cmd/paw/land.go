@@ -1,0 +1,128 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+	"paw/orchestrator/landing"
+)
+
+// landOptions is what was typed behind paw land.
+type landOptions struct {
+	landing.Options
+	session    string
+	as         string
+	edit, list bool
+	undo       bool
+}
+
+func newLand(a *app) *cobra.Command {
+	var o landOptions
+	cmd := &cobra.Command{
+		Use:   "land AGENT[@N] | --list | --undo [ID]",
+		Short: "Bring what an agent has done into your branch, or take it back",
+		Long: exits(`Bring exactly what an agent has done, committed or not, into the branch that was checked
+out where the session was started, or into another one. AGENT@N is its state at the end of turn N, whatever
+it does meanwhile. Its worktree, index, HEAD and process are not touched. What you have changed in
+your checkout stays as it is; where the landing would write over any of it, nothing is done. It lands as one commit whose
+message comes from the turns.
+
+--undo takes the last landing back, or that of a number, as long as the branch has not moved on.`,
+			exitUsage, exitRefused, "8    conflict with the branch, nothing has moved", exitNotFound, exitLocked, exitMissing),
+		Example: `  paw land claude
+  paw land claude@3 --dry-run
+  paw land codex --into develop --as commits
+  paw land --undo`,
+		ValidArgsFunction: a.completeAgents,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.land(cmd, o, args) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Into, "into", "", "branch to land in (default: the one the session was started from)")
+	f.StringVar(&o.as, "as", string(landing.Squash), "squash: one commit; commits: each one of the agent; merge: a merge")
+	f.StringVar(&o.Message, "message", "", "message of the commit (default: from the turns)")
+	f.BoolVar(&o.edit, "edit", false, "change the message in your editor")
+	f.BoolVar(&o.list, "list", false, "list what has landed")
+	f.BoolVar(&o.undo, "undo", false, "take a landing back, the last one or that of a number")
+	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
+	a.addJSON(cmd)
+	a.addSession(cmd, &o.session)
+	return cmd
+}
+
+// land is paw land in one of its three forms.
+func (a *app) land(cmd *cobra.Command, o landOptions, args []string) error {
+	switch {
+	case o.list && o.undo:
+		return usagef(cmd, "--list and --undo exclude each other")
+	case o.list && len(args) > 0:
+		return usagef(cmd, "--list takes no agent")
+	case o.list:
+		return a.listLandings(cmd, o)
+	case o.undo:
+		return a.undoLanding(cmd, o, args)
+	case len(args) > 1:
+		return usagef(cmd, "%s: one agent at a time", strings.Join(args, " "))
+	}
+	h, s, agent, number, err := a.agentAndTurn(cmd, o.session, args)
+	if err != nil {
+		return err
+	}
+	if h, err = h.ConfiguredFor(s); err != nil {
+		return err
+	}
+	o.As, o.Turn = landing.As(o.as), number
+	if o.edit {
+		if o.Message != "" {
+			return usagef(cmd, "--message and --edit exclude each other")
+		}
+		o.Edit = orchestrator.MessageEditor(h, a.stdin, a.stderr, a.stderr)
+	}
+	landed, err := landing.Land(cmd.Context(), h, s, agent, o.Options)
+	if collisions := landing.CollisionsOf(err); len(collisions) > 0 {
+		return errors.Join(a.showCollisions(collisions), err)
+	}
+	if err != nil {
+		return err
+	}
+	return a.showLanded(landed, o.DryRun)
+}
+
+// showLanded prints what has landed, or would.
+func (a *app) showLanded(l *landing.Landed, dryRun bool) error {
+	view := landJSON{Version: 1, Landings: []landingJSON{}, Notes: a.noted()}
+	if !l.Nothing {
+		view.Landings = append(view.Landings, landingView(l.Session, l.Landing))
+	}
+	switch {
+	case a.json && dryRun:
+		return a.printJSON(landPlanJSON{Plan: append([]string{}, l.Plan...), landJSON: view})
+	case a.json:
+		return a.printJSON(view)
+	case dryRun && !l.Nothing:
+		fmt.Fprintln(forReading(a.stdout), strings.Join(l.Plan, "\n"))
+	default:
+		fmt.Fprintln(forReading(a.stdout), l)
+	}
+	return nil
+}
+
+// showCollisions prints the files of a conflict, before the error.
+func (a *app) showCollisions(files []landing.Collision) error {
+	if a.json {
+		view := collisionsJSON{Version: 1, Conflicts: []collisionJSON{}}
+		for _, f := range files {
+			view.Conflicts = append(view.Conflicts, collisionJSON{Path: f.Path, With: f.With})
+		}
+		return a.printJSON(view)
+	}
+	rows := [][]cell{}
+	for _, f := range files {
+		rows = append(rows, []cell{{text: f.Path}, {text: f.With}})
+	}
+	a.printTable(a.stdout, "  ", rows)
+	return nil
+}

@@ -1,0 +1,339 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// landWorld is a world with two agents at rest, of which one has done work of every kind that is not committed.
+func landWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.write(w.repo, "old/name.txt", strings.Repeat("a file that is moved\n", 20))
+	w.write(w.repo, "gone.txt", "gone\n")
+	w.write(w.repo, "run.sh", "#!/bin/sh\n")
+	w.git(w.repo, "add", "-A")
+	w.git(w.repo, "commit", "-q", "-m", "second")
+	w.ok(w.paw("start", "--cli", "one=demo,two=demo", "--detach"))
+	w.ready("one", "two")
+	w.mixed("one")
+	return w
+}
+
+// mixed changes the worktree of an agent in every way.
+func (w *world) mixed(agent string) {
+	w.t.Helper()
+	dir := w.worktree(agent)
+	w.git(dir, "mv", "old/name.txt", "moved.txt")
+	w.git(dir, "commit", "-q", "-m", "move it")
+	w.write(dir, "new/deep/file.txt", "untracked\n")
+	w.write(dir, "sub/a.txt", "changed\n")
+	w.git(dir, "rm", "-q", "gone.txt")
+	if err := os.Chmod(filepath.Join(dir, "run.sh"), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.Symlink("README.md", filepath.Join(dir, "link")); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// landVolatile is what two runs of the same landings do not have alike in the record.
+var landVolatile = regexp.MustCompile(`"(at|before|after|state)": "[^"]*"`)
+
+// landed is the world as landings have left it.
+func (w *world) landed() []string {
+	w.t.Helper()
+	var lines []string
+	for _, line := range w.state() {
+		if strings.Contains(line, "/graft/") { // named by the id of a commit, which has its time
+			line = regexp.MustCompile(`graft/[0-9a-f]+`).ReplaceAllString(line, "graft/ID")
+		}
+		lines = append(lines, landVolatile.ReplaceAllString(line, `"$1": VOLATILE`))
+	}
+	return append(lines, "index "+w.git(w.repo, "ls-files", "--stage"), "status "+w.git(w.repo, "status", "--porcelain"))
+}
+
+// TestKilledLanding kills land and its undoing after each of their steps, and then recover: after the next one it has
+// taken place or it has not, and the world is the one of that; nothing that the user has changed is lost.
+func TestKilledLanding(t *testing.T) {
+	mine := func(w *world) {
+		w.write(w.repo, "README.md", "the user's\n")
+		w.write(w.repo, "mine.txt", "untracked\n")
+		w.write(w.repo, "staged.txt", "staged\n")
+		w.git(w.repo, "add", "staged.txt")
+	}
+	for _, c := range []struct {
+		name    string
+		prepare func(w *world)
+		command []string
+	}{
+		{"land", mine, []string{"land", "one"}},
+		{"commits", mine, []string{"land", "one", "--as", "commits"}},
+		{"undo", func(w *world) { mine(w); w.ok(w.paw("land", "one")) }, []string{"land", "--undo"}},
+		{"nowhere", func(w *world) { w.git(w.repo, "switch", "-q", "--detach") }, []string{"land", "one"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := landWorld(t)
+			c.prepare(w)
+			before := w.landed()
+			steps := w.stepsOf(c.command...)
+			after := w.landed()
+			if len(steps) < 4 || cmp.Equal(before, after) {
+				t.Fatalf("it did nothing: %q", steps)
+			}
+			if c.name == "nowhere" { // one world is enough where there is no checkout
+				steps = steps[:2]
+			}
+			for _, at := range steps {
+				t.Run(at, func(t *testing.T) {
+					w := landWorld(t)
+					c.prepare(w)
+					agent := w.files(w.worktree("one"))
+					w.kill(at, c.command...)
+					if c.command[1] != "--undo" { // whoever lands finishes what was cut short
+						w.kill(at, c.command...)
+					}
+					w.kill("land.finished:1", "recover", "--detach")
+					w.ok(w.paw("recover", "--detach"))
+					got := w.landed()
+					if cmp.Equal(got, before) { // it did not take place: then it can
+						w.ok(w.paw(c.command...))
+						got = w.landed()
+					}
+					if diff := cmp.Diff(after, got); diff != "" {
+						t.Errorf("killed after %s, then recovered: neither landed nor not (-uninterrupted +killed)\n%s", at, diff)
+					}
+					if diff := cmp.Diff(agent, w.files(w.worktree("one"))); diff != "" {
+						t.Errorf("the worktree of the agent has changed:\n%s", diff)
+					}
+				})
+			}
+		})
+	}
+}
+
+// TestEightLandingsAtOnce: eight agents land at the same moment; each lands once, on top of the others, and the checkout is
+// the branch.
+func TestEightLandingsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var clis []string
+	for i := range 8 {
+		clis = append(clis, fmt.Sprintf("a%d=demo", i))
+	}
+	w.ok(w.paw("start", "--cli", strings.Join(clis, ","), "--detach"))
+	for i := range 8 {
+		w.ready(fmt.Sprintf("a%d", i))
+		w.write(w.worktree(fmt.Sprintf("a%d", i)), fmt.Sprintf("file%d.txt", i), "by an agent\n")
+	}
+	for i, out := range w.atOnce(8, func(i int) []string { return []string{"land", fmt.Sprintf("a%d", i)} }) {
+		if out.code != 0 {
+			t.Errorf("landing %d: exit code %d\n%s%s", i, out.code, out.stdout, out.stderr)
+		}
+	}
+	if n := strings.Count(w.git(w.repo, "log", "--format=%s", "main"), "\n"); n != 9 {
+		t.Errorf("main has %d commits, want 9", n)
+	}
+	if got := w.git(w.repo, "status", "--porcelain"); got != "" {
+		t.Errorf("git status says\n%s", got)
+	}
+	if n := strings.Count(w.git(w.repo, "ls-files", "file*"), "\n"); n != 8 {
+		t.Errorf("%d files landed, want 8", n)
+	}
+}
+
+// TestTargetThatMovesMeanwhile: somebody else commits between the look at the branch and its move.
+func TestTargetThatMovesMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := landWorld(t)
+	commit := "git -C " + w.repo + " update-ref refs/heads/main $(git -C " + w.repo + " commit-tree main^{tree} -p main -m theirs) && " +
+		"git -C " + w.repo + " reset -q"
+	w.ok(w.pawWith([]string{"PAW_TEST_AT=land.refs", "PAW_TEST_DO=" + commit}, "land", "one"))
+	if got := w.git(w.repo, "log", "--format=%s", "main"); !strings.HasSuffix(got, "theirs\nsecond\nfirst\n") || strings.Count(got, "\n") != 4 {
+		t.Errorf("main is\n%s", got)
+	}
+	if got := w.git(w.repo, "status", "--porcelain"); got != "" {
+		t.Errorf("git status says\n%s", got)
+	}
+	if left := strings.Count(w.git(w.repo, "for-each-ref", "refs/paw/shop_one/landed"), "\n"); left != 2 {
+		t.Errorf("%d refs of landings, want those of one", left)
+	}
+}
+
+// TestLandsAsAThreeWayMerge: whatever the form, the tree is the one of git's own three-way merge, the agents' worktrees are
+// byte for byte as before, and HEAD, hooks, signing and line ends of the user have no say in that.
+func TestLandsAsAThreeWayMerge(t *testing.T) {
+	for _, form := range []string{"squash", "commits", "merge"} {
+		t.Run(form, func(t *testing.T) {
+			t.Parallel()
+			w := landWorld(t)
+			w.write(w.worktree("two"), "README.md", "by two\n")
+			w.write(w.repo, "main.txt", "main goes on\n")
+			w.git(w.repo, "add", "-A")
+			w.git(w.repo, "commit", "-q", "-m", "third")
+			w.git(w.repo, "config", "core.autocrlf", "true")
+			for _, hook := range []string{"pre-commit", "commit-msg", "post-commit", "post-checkout", "post-merge", "pre-merge-commit"} {
+				w.write(w.repo, ".git/hooks/"+hook, "#!/bin/sh\necho ran >> "+w.root+"/hooks\nexit 1\n")
+				os.Chmod(filepath.Join(w.repo, ".git/hooks", hook), 0o755)
+			}
+			want := w.mergedTree("one", "two")
+			before := w.files(w.worktree("one")) + w.files(w.worktree("two")) + w.gitDirs()
+			for _, agent := range []string{"one", "two"} {
+				w.ok(w.paw("land", agent, "--as", form))
+			}
+			if got := strings.TrimSpace(w.git(w.repo, "rev-parse", "main^{tree}")); got != want {
+				t.Errorf("main has the tree %s, want %s", got, want)
+			}
+			if got := w.git(w.repo, "status", "--porcelain"); got != "" {
+				t.Errorf("git status says\n%s", got)
+			}
+			if diff := cmp.Diff(before, w.files(w.worktree("one"))+w.files(w.worktree("two"))+w.gitDirs()); diff != "" {
+				t.Errorf("the worktrees of the agents have changed:\n%s", diff)
+			}
+			if _, err := os.Stat(w.root + "/hooks"); err == nil {
+				t.Error("a hook has run")
+			}
+			subjects := map[string]string{
+				"squash":  "Work of shop/two\nmove it\nthird\n",
+				"commits": "Uncommitted work of shop/two\nUncommitted work of shop/one\nmove it\nthird\n",
+				"merge":   "Work of shop/two\nmove it\nthird\n",
+			}
+			if got := w.git(w.repo, "log", "--first-parent", "--format=%s", "main"); !strings.HasPrefix(got, subjects[form]) {
+				t.Errorf("main is\n%s", got)
+			}
+			w.git(w.repo, "fsck", "--no-progress")
+			// What lands later has what landed before as its base.
+			w.write(w.worktree("one"), "sub/a.txt", "changed again\n")
+			w.ok(w.paw("land", "one", "--as", form))
+			if got := w.git(w.repo, "show", "main:sub/a.txt"); got != "changed again\n" {
+				t.Errorf("it landed %q", got)
+			}
+		})
+	}
+}
+
+// mergedTree is the tree of main merged by git with a commit of all that each agent has.
+func (w *world) mergedTree(agents ...string) string {
+	w.t.Helper()
+	clone := filepath.Join(w.root, "clone")
+	w.git(w.root, "clone", "-q", "--branch", "main", w.repo, clone)
+	for _, agent := range agents {
+		w.git(clone, "fetch", "-q", w.repo, "paw/shop/"+agent)
+		w.git(clone, "switch", "-q", "-c", agent, "FETCH_HEAD")
+		w.git(clone, "rm", "-rq", "--ignore-unmatch", ".")
+		if out := w.run(w.root, nil, "cp", "-a", w.worktree(agent)+"/.", clone+"/x"); out.code != 0 {
+			w.t.Fatal(out.stderr)
+		}
+		os.Remove(clone + "/x/.git")
+		if out := w.run(clone, nil, "sh", "-c", "cp -a x/. . && rm -r x"); out.code != 0 {
+			w.t.Fatal(out.stderr)
+		}
+		w.git(clone, "add", "-A")
+		w.git(clone, "commit", "-q", "-m", agent)
+		w.git(clone, "switch", "-q", "main")
+		w.git(clone, "merge", "-q", "--no-edit", agent)
+	}
+	return strings.TrimSpace(w.git(clone, "rev-parse", "HEAD^{tree}"))
+}
+
+// gitDirs is what the git directories of the worktrees have, but for what paw keeps there.
+func (w *world) gitDirs() string {
+	return w.files(filepath.Join(w.repo, ".git/worktrees"))
+}
+
+// TestLandingIsSigned: with commit.gpgSign each commit that the user gets is signed, and where that fails nothing moves.
+func TestLandingIsSigned(t *testing.T) {
+	t.Parallel()
+	w := landWorld(t)
+	signer := filepath.Join(w.root, "signer")
+	w.write(w.root, "signer", "#!/bin/sh\nexit 1\n")
+	os.Chmod(signer, 0o755)
+	w.git(w.repo, "config", "commit.gpgSign", "true")
+	w.git(w.repo, "config", "gpg.program", signer)
+	head := w.git(w.repo, "rev-parse", "main")
+	if out := w.paw("land", "one"); out.code != 1 || !strings.Contains(out.stderr, "sign") {
+		t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	if got := w.git(w.repo, "rev-parse", "main"); got != head {
+		t.Error("main has moved")
+	}
+	w.write(w.root, "signer", "#!/bin/sh\ncat >/dev/null; echo '[GNUPG:] SIG_CREATED ' >&2; echo '-----BEGIN PGP SIGNATURE-----\n\nx\n-----END PGP SIGNATURE-----'\n")
+	w.ok(w.paw("land", "one"))
+	if got := w.git(w.repo, "cat-file", "commit", "main"); !strings.Contains(got, "gpgsig") {
+		t.Errorf("not signed:\n%s", got)
+	}
+}
+
+// TestLandingWaitsForNothingOpen: while the user or the agent is in the middle of something, nothing lands.
+func TestLandingWaitsForNothingOpen(t *testing.T) {
+	t.Parallel()
+	w := landWorld(t)
+	refused := func(what, says string) {
+		t.Helper()
+		head := w.git(w.repo, "rev-parse", "main")
+		if out := w.paw("land", "one"); out.code != 3 || !strings.Contains(out.stderr, says) {
+			t.Errorf("%s: exit code %d\n%s%s", what, out.code, out.stdout, out.stderr)
+		}
+		if got := w.git(w.repo, "rev-parse", "main"); got != head {
+			t.Errorf("%s: main has moved", what)
+		}
+	}
+	w.git(w.repo, "branch", "other")
+	w.write(w.repo, "README.md", "main\n")
+	w.git(w.repo, "commit", "-qam", "main")
+	for _, step := range []struct{ command, what string }{{"rebase", "a rebase is not finished there"}, {"merge", "a merge is not finished there"}} {
+		w.run(w.repo, nil, "sh", "-c", "git switch -q other && echo other > README.md && git commit -qam other; git switch -q main; git "+step.command+" other")
+		refused(step.command, step.what)
+		w.run(w.repo, nil, "git", step.command, "--abort")
+	}
+	w.git(w.worktree("one"), "switch", "-q", "-c", "elsewhere")
+	refused("another branch", "its worktree is on elsewhere, and not on its branch paw/shop/one")
+	w.git(w.worktree("one"), "switch", "-q", "paw/shop/one")
+	w.git(w.worktree("one"), "init", "-q", "embedded")
+	refused("embedded", "cannot be taken as it is: embedded")
+	os.RemoveAll(w.worktree("one") + "/embedded")
+	w.write(w.repo, ".git/index.lock", "")
+	if out := w.paw("land", "one"); out.code != 1 || !strings.Contains(out.stderr, "the index is locked") {
+		t.Errorf("index.lock: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	os.Remove(w.repo + "/.git/index.lock")
+	w.ok(w.paw("land", "one"))
+}
+
+// TestHostileNames: names of files and branches, prompts and messages that mean something to git, a shell or a terminal.
+func TestHostileNames(t *testing.T) {
+	t.Parallel()
+	w := landWorld(t)
+	names := []string{"-rf", "a b", "quo'te", "dollar $HOME", "back\\slash", "ü", "*", ":(top)x", "new\nline", "tab\t", "\x1b[31mred", "x;y", "\xff"}
+	for _, name := range names {
+		w.write(w.worktree("one"), name, "hostile\n")
+	}
+	w.git(w.repo, "switch", "-q", "-c", "feat/ü;$(id)")
+	out := w.ok(w.paw("land", "one", "--into", "feat/ü;$(id)", "--message", "-m \x1b[31m $(id)\n\nSigned-off-by: nobody", "--json"))
+	var view landJSON
+	if err := json.Unmarshal([]byte(out.stdout), &view); err != nil || len(view.Landings) != 1 {
+		t.Fatalf("%v: %s", err, out.stdout)
+	}
+	for _, name := range names {
+		if data, err := os.ReadFile(filepath.Join(w.repo, name)); err != nil || string(data) != "hostile\n" {
+			t.Errorf("%q: %q, %v", name, data, err)
+		}
+	}
+	if got := w.git(w.repo, "status", "--porcelain"); got != "" {
+		t.Errorf("git status says\n%s", got)
+	}
+	w.write(w.repo, "new\nline", "the user's\n")
+	w.git(w.repo, "commit", "-qam", "\x1b[31mtitle")
+	w.write(w.worktree("one"), "new\nline", "the agent's\n")
+	if out := w.paw("land", "one", "--into", "feat/ü;$(id)"); out.code != 8 || strings.Contains(out.stdout+out.stderr, "\x1b") {
+		t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+}

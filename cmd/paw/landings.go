@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator/landing"
+	"paw/session"
+)
+
+// listLandings is paw land --list.
+func (a *app) listLandings(cmd *cobra.Command, o landOptions) error {
+	_, s, err := a.session(cmd, o.session)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		view := landJSON{Version: 1, Landings: []landingJSON{}, Notes: a.noted()}
+		for _, l := range s.Landings {
+			view.Landings = append(view.Landings, landingView(s.Name, l))
+		}
+		return a.printJSON(view)
+	}
+	if len(s.Landings) == 0 {
+		fmt.Fprintf(a.stdout, "%s: nothing has landed\n", s.Name)
+		return nil
+	}
+	rows := [][]cell{}
+	for _, l := range s.Landings {
+		rows = append(rows, []cell{
+			{text: fmt.Sprint(l.ID)}, {text: string(l.Phase)}, {text: l.Agent}, {text: l.Turns}, {text: l.Target},
+			{text: l.After[:12]}, {text: l.At.Local().Format("2006-01-02 15:04")}, {text: l.Title},
+		})
+	}
+	a.printTable(a.stdout, "", rows)
+	return nil
+}
+
+// undoLanding is paw land --undo [ID].
+func (a *app) undoLanding(cmd *cobra.Command, o landOptions, args []string) error {
+	id, err := landingID(cmd, args)
+	if err != nil {
+		return err
+	}
+	h, err := a.paw()
+	if err != nil {
+		return err
+	}
+	q := question{Home: h, cmd: cmd}
+	s, _, err := q.agents(o.session, nil)
+	if err != nil {
+		return err
+	}
+	l, err := landing.Undo(cmd.Context(), h, s, id, o.DryRun)
+	if err != nil {
+		return err
+	}
+	return a.showUndone(s, l, o.DryRun)
+}
+
+func landingID(cmd *cobra.Command, args []string) (int, error) {
+	if len(args) == 0 {
+		return 0, nil
+	}
+	var id int
+	if _, err := fmt.Sscanf(args[0], "%d", &id); err != nil || id < 1 || len(args) > 1 || fmt.Sprint(id) != args[0] {
+		return 0, usagef(cmd, "%s: not the number of a landing", strings.Join(args, " "))
+	}
+	return id, nil
+}
+
+// showUndone prints what was taken back, or would be.
+func (a *app) showUndone(s *session.Session, l *session.Landing, dryRun bool) error {
+	text := fmt.Sprintf("undone: landing %d of %s/%s, %s is at %s again", l.ID, s.Name, l.Agent, l.Target, l.Before[:12])
+	if dryRun {
+		text = fmt.Sprintf("undo landing %d of %s/%s: bring %s back to %s", l.ID, s.Name, l.Agent, l.Target, l.Before[:12])
+	}
+	view := landJSON{Version: 1, Landings: []landingJSON{landingView(s.Name, *l)}, Notes: a.noted()}
+	switch {
+	case a.json && dryRun:
+		return a.printJSON(landPlanJSON{Plan: []string{text}, landJSON: view})
+	case a.json:
+		return a.printJSON(view)
+	}
+	fmt.Fprintln(a.stdout, text)
+	return nil
+}

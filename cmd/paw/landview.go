@@ -1,0 +1,66 @@
+package main
+
+import (
+	"time"
+
+	"paw/session"
+)
+
+// landJSON is what has landed: by one call, or of a session.
+type landJSON struct {
+	Version  int           `json:"version"`
+	Landings []landingJSON `json:"landings"`
+	Notes    []string      `json:"notes"`
+}
+
+// landPlanJSON is what would land, or be undone.
+type landPlanJSON struct {
+	Plan []string `json:"plan"`
+	landJSON
+}
+
+type landingJSON struct {
+	ID           *int       `json:"id"` // null before it has landed
+	Session      string     `json:"session"`
+	Agent        string     `json:"agent"`
+	Target       string     `json:"target"`
+	State        string     `json:"state"`
+	Turn         *int       `json:"turn"`  // null for the state of the moment
+	Turns        *string    `json:"turns"` // null where paw knows of none
+	As           string     `json:"as"`
+	Before       string     `json:"before"`
+	After        string     `json:"after"`
+	FilesChanged int        `json:"files_changed"`
+	Title        string     `json:"title"`
+	LandedAt     *time.Time `json:"landed_at"`
+}
+
+func landingView(sessionName string, l session.Landing) landingJSON {
+	view := landingJSON{
+		Session: sessionName, Agent: l.Agent, Target: l.Target, State: string(l.Phase), As: l.As,
+		Before: l.Before, After: l.After, FilesChanged: l.Files, Title: l.Title,
+	}
+	if l.ID == 0 {
+		view.State = "planned"
+	} else {
+		view.ID, view.LandedAt = &l.ID, &l.At
+	}
+	if l.Turn > 0 {
+		view.Turn = &l.Turn
+	}
+	if l.Turns != "" {
+		view.Turns = &l.Turns
+	}
+	return view
+}
+
+// collisionsJSON are the files of a conflict; the error is an object of its own, on stderr.
+type collisionsJSON struct {
+	Version   int             `json:"version"`
+	Conflicts []collisionJSON `json:"conflicts"`
+}
+
+type collisionJSON struct {
+	Path string `json:"path"`
+	With string `json:"with"`
+}

@@ -1,0 +1,21 @@
+package orchestrator
+
+import (
+	"context"
+	"io"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/worktree"
+)
+
+// MessageEditor lets the user change the message of a landing in git's editor, on these streams.
+func MessageEditor(h *home.Home, stdin io.Reader, stdout, stderr io.Writer) func(context.Context, string) (string, error) {
+	return func(ctx context.Context, draft string) (string, error) {
+		text, err := worktree.Edit(ctx, h.Dir, draft, h.Env, stdin, stdout, stderr)
+		if err != nil {
+			return "", fault.New(fault.Failed, "the editor: %w; nothing has landed", err)
+		}
+		return text, nil
+	}
+}

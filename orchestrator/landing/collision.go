@@ -1,0 +1,99 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"paw/orchestrator/fault"
+	"paw/worktree"
+)
+
+// Collision is a file that two sides have changed in ways that do not go together.
+type Collision struct {
+	Path string
+	With string // whose work it collides with, "" where that is not known
+}
+
+// CollisionError is work that does not go together with a target. Nothing has moved.
+type CollisionError struct {
+	Agent, Target string
+	Files         []Collision
+	fault         *fault.Error
+}
+
+func (e *CollisionError) Error() string { return e.fault.Error() }
+
+func (e *CollisionError) Unwrap() error { return e.fault }
+
+// CollisionsOf are the files of a CollisionError, nil for another error.
+func CollisionsOf(err error) []Collision {
+	var e *CollisionError
+	if errors.As(err, &e) {
+		return e.Files
+	}
+	return nil
+}
+
+const (
+	askedPaths = 20 // of so many files git is asked who changed them last
+	namedPaths = 5  // so many are named in the error itself
+)
+
+// collided is the error of a composition with conflicts, with the two ways on.
+func (c *composer) collided(ctx context.Context, t target, paths []string) error {
+	base, err := c.m.MergeBase(ctx, t.tip, c.theirs, c.grafts())
+	if err != nil {
+		return err
+	}
+	name := c.session.Name + "/" + c.agent.Agent
+	e := &CollisionError{Agent: name, Target: t.branch}
+	var named []string
+	for i, path := range paths {
+		one := Collision{Path: path}
+		if base != "" && i < askedPaths {
+			touched, err := c.m.LastTouch(ctx, base, t.tip, path)
+			if err != nil {
+				return err
+			}
+			one.With = whose(touched)
+		}
+		if e.Files = append(e.Files, one); i < namedPaths {
+			named = append(named, one.String())
+		}
+	}
+	if more := len(paths) - namedPaths; more > 0 {
+		named = append(named, fault.Counted(more, "other file"))
+	}
+	e.fault = fault.New(fault.Conflict, "%s: conflicts with %s, nothing has moved: %s", name, t.branch, strings.Join(named, ", ")).
+		Hint("paw send %s --conflict", name)
+	if t.checkout != nil {
+		return e.withHand(fmt.Sprintf("git -C %s merge %s", fault.Quote(t.checkout.Path), c.source.state))
+	}
+	return e.withHand(fmt.Sprintf("git switch %s && git merge %s", fault.Quote(t.branch), c.source.state))
+}
+
+// withHand adds the way by hand.
+func (e *CollisionError) withHand(line string) error {
+	_ = e.fault.Hint("%s", line)
+	return e
+}
+
+func (c Collision) String() string {
+	if c.With == "" {
+		return c.Path
+	}
+	return fmt.Sprintf("%s (%s)", c.Path, c.With)
+}
+
+// whose says whose work a commit is.
+func whose(t *worktree.Touched) string {
+	switch {
+	case t == nil:
+		return ""
+	case t.Agent != "":
+		return "landed by " + t.Agent
+	}
+	return fmt.Sprintf("%s, %s %s", t.Author, t.Commit, t.Title)
+}

@@ -1,0 +1,233 @@
+package landing
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/turns"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// As is the form in which work lands.
+type As string
+
+// The forms.
+const (
+	Squash  As = "squash"  // one commit
+	Commits As = "commits" // each commit of the agent, and what is not committed as the last one
+	Merge   As = "merge"   // a merge commit
+)
+
+// Forms are all of them, the default first.
+var Forms = []As{Squash, Commits, Merge}
+
+// composed is a landing in the object store.
+type composed struct {
+	tree    string
+	commit  string // what the target becomes
+	state   string // what landed, with what landed before among its parents
+	graft   string // commit that has the parents which commit counts as having
+	files   int
+	commits int // that the target gets
+	title   string
+	brought []turns.Listed
+}
+
+// composer makes the commits of one landing.
+type composer struct {
+	m       worktree.Manager
+	session *session.Session
+	agent   *session.Worktree
+	source  *source
+	as      As
+	asked   string // message that the user gave, "" for none
+	message func(draft string) (string, error)
+	sign    bool
+
+	theirs string // see joined
+}
+
+// grafts is where the refs are that say what landed with a commit of the agent.
+func (c *composer) grafts() string { return turn.GraftPrefix(c.agent.TurnSession) }
+
+// joined is the state of the agent as a commit that comes after all that has landed of it: so what landed is the common
+// ancestor of what comes next, however it landed.
+func (c *composer) joined(ctx context.Context) (string, error) {
+	last := c.session.LastLanding(c.agent.TurnSession)
+	if last == nil {
+		return c.source.state, nil
+	}
+	tree, err := c.m.TreeOf(ctx, c.source.state)
+	if err != nil {
+		return "", err
+	}
+	return c.m.Commit(ctx, worktree.NewCommit{
+		Tree: tree, Parents: []string{c.source.state, last.State}, Message: fmt.Sprintf("paw: %s after landing %d", c.agent.Agent, last.ID), Own: true,
+	})
+}
+
+// landedIn is the last landing of the agent in a target, as far as that still has it; nil for none.
+func (c *composer) landedIn(ctx context.Context, t target) (*session.Landing, error) {
+	for _, l := range slices.Backward(c.session.Landings) {
+		if l.TurnSession != c.agent.TurnSession || l.Phase != session.LandingDone || l.Target != t.branch {
+			continue
+		}
+		if there, err := c.m.Contains(ctx, t.tip, l.After); there || err != nil {
+			return &l, err
+		}
+	}
+	return nil, nil
+}
+
+// compose brings the state of the agent and a target together. It is nil when the target has all of it, and
+// *ConflictError when they collide.
+func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
+	var err error
+	if c.theirs == "" {
+		if c.theirs, err = c.joined(ctx); err != nil {
+			return nil, err
+		}
+	}
+	merged, err := c.m.MergeTree(ctx, t.place(c.m), t.tip, c.theirs, c.grafts())
+	if err != nil {
+		return nil, err
+	}
+	if len(merged.Conflicts) > 0 {
+		return nil, c.collided(ctx, t, merged.Conflicts)
+	}
+	old, err := c.m.TreeOf(ctx, t.tip)
+	if err != nil || old == merged.Tree {
+		return nil, err
+	}
+	one := &composed{tree: merged.Tree, state: c.theirs}
+	if err := c.commit(ctx, t, one); err != nil {
+		return nil, err
+	}
+	pair := [2]string{t.tip, one.commit}
+	counts, err := c.m.CountChanges(ctx, [][2]string{pair})
+	one.files = counts[pair]
+	return one, err
+}
+
+// commit makes the commits of a tree, in the form that was asked for.
+func (c *composer) commit(ctx context.Context, t target, one *composed) error {
+	own, err := c.lookAtWork(ctx, t, one)
+	if err != nil {
+		return err
+	}
+	facts := factsFor(c.session, c.agent, one.brought, titles(own), c.asked)
+	one.title, one.commits = facts.title(), 1
+	parents := []string{t.tip}
+	switch c.as {
+	case Squash:
+	case Commits:
+		tips, err := c.replay(ctx, t, own)
+		if err != nil {
+			return err
+		}
+		last := len(tips) - 1
+		if tree, err := c.m.TreeOf(ctx, tips[last]); err != nil || tree == one.tree {
+			one.commits, one.commit = last, tips[last]
+			return c.graft(ctx, one, tips[last-1:last], err)
+		}
+		one.commits, parents = last+1, tips[last:]
+		facts.Commit = fmt.Sprintf("Uncommitted work of %s/%s", facts.Session, facts.Agent)
+	case Merge:
+		side, err := c.side(ctx, facts)
+		if err != nil {
+			return err
+		}
+		parents = append(parents, side)
+	}
+	text, err := c.message(facts.message())
+	if err != nil {
+		return err
+	}
+	one.title = fault.FirstLine(text)
+	one.commit, err = c.m.Commit(ctx, worktree.NewCommit{Tree: one.tree, Parents: parents, Message: text, Sign: c.sign})
+	return c.graft(ctx, one, parents, err)
+}
+
+// lookAtWork finds the turns and the commits that a landing brings: those since the last one into the same target.
+func (c *composer) lookAtWork(ctx context.Context, t target, one *composed) ([]worktree.CommitInfo, error) {
+	before, err := c.landedIn(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	known, after := []string{t.tip}, 0
+	if before != nil {
+		known, after = append(known, before.State), before.LastTurn
+	}
+	one.brought = c.source.since(after)
+	return c.m.CommitsSince(ctx, c.source.head, known...)
+}
+
+// replay makes the commits of an agent anew on a target, each with what it changed against its own parent. tips begins
+// with the target's own; a commit whose changes the target has is left out.
+func (c *composer) replay(ctx context.Context, t target, own []worktree.CommitInfo) (tips []string, err error) {
+	tips = []string{t.tip}
+	for _, one := range own {
+		tip := tips[len(tips)-1]
+		picked, err := c.m.PickTree(ctx, t.place(c.m), tip, one)
+		if err != nil {
+			return nil, err
+		}
+		if len(picked.Conflicts) > 0 {
+			return nil, fault.New(fault.Conflict, "%s/%s: its commit %s (%s) alone conflicts with %s: %s",
+				c.session.Name, c.agent.Agent, one.ID[:12], fault.FirstLine(one.Message), t.branch, strings.Join(picked.Conflicts, ", ")).
+				Hint("paw land %s/%s --as squash", c.session.Name, c.agent.Agent)
+		}
+		if tree, err := c.m.TreeOf(ctx, tip); err != nil || tree == picked.Tree {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		next, err := c.m.Commit(ctx, worktree.NewCommit{
+			Tree: picked.Tree, Parents: []string{tip}, Message: one.Message, Author: one.Author, Sign: c.sign,
+		})
+		if err != nil {
+			return nil, err
+		}
+		tips = append(tips, next)
+	}
+	return tips, nil
+}
+
+// side is the second parent of a merge: the branch of the agent, with a commit of what is not committed.
+func (c *composer) side(ctx context.Context, facts messageFacts) (string, error) {
+	if c.source.state == c.source.head {
+		return c.source.head, nil
+	}
+	tree, err := c.m.TreeOf(ctx, c.source.state)
+	if err != nil {
+		return "", err
+	}
+	facts.Said, facts.Asked = "", ""
+	facts.Commit = fmt.Sprintf("Uncommitted work of %s/%s", facts.Session, facts.Agent)
+	return c.m.Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{c.source.head}, Message: facts.message(), Sign: c.sign})
+}
+
+// graft makes the commit that says what landed with the last commit of a landing.
+func (c *composer) graft(ctx context.Context, one *composed, parents []string, err error) error {
+	if err != nil {
+		return err
+	}
+	one.graft, err = c.m.Commit(ctx, worktree.NewCommit{
+		Tree: one.tree, Parents: append(slices.Clone(parents), one.state), Message: "paw: " + c.agent.Agent + " landed\n", Own: true,
+	})
+	return err
+}
+
+func titles(commits []worktree.CommitInfo) []string {
+	all := make([]string, 0, len(commits))
+	for _, one := range commits {
+		all = append(all, fault.FirstLine(one.Message))
+	}
+	return all
+}

@@ -1,0 +1,119 @@
+package landing
+
+import (
+	"context"
+	"fmt"
+
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/worktree"
+)
+
+// Finish ends the landings of a repository that were cut short, of whichever session: each has taken place then or it has
+// not, and branch and checkout agree. It returns what it found, in words. It may be repeated.
+func Finish(ctx context.Context, h *home.Home, s *session.Session) ([]string, error) {
+	sessions, err := unfinishedIn(h, s.GitCommonDir)
+	if err != nil || len(sessions) == 0 {
+		return nil, err
+	}
+	repository, err := h.RepositoryOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	m := h.Manager(repository)
+	moving, err := m.HoldMoves(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer moving.Release()
+	return finishAll(ctx, h, m, moving)
+}
+
+// finishHeld is Finish for who has the right to move branches, with notes of what it found.
+func finishHeld(ctx context.Context, h *home.Home, m worktree.Manager, g *worktree.Moving) error {
+	found, err := finishAll(ctx, h, m, g)
+	for _, line := range found {
+		h.Notef("%s", line)
+	}
+	return err
+}
+
+func finishAll(ctx context.Context, h *home.Home, m worktree.Manager, g *worktree.Moving) (found []string, err error) {
+	sessions, err := unfinishedIn(h, m.Repository.CommonDir)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sessions {
+		for i := range s.Landings {
+			if l := &s.Landings[i]; Unfinished(*l) {
+				said, err := finish(ctx, h, m, g, s.Name, l)
+				if err != nil {
+					return found, err
+				}
+				found = append(found, said)
+			}
+		}
+	}
+	return found, nil
+}
+
+// Unfinished reports whether a landing was cut short, or goes on.
+func Unfinished(l session.Landing) bool {
+	return l.Phase == session.LandingBegun || l.Phase == session.LandingUndoes
+}
+
+// unfinishedIn are the sessions of a repository with landings that were cut short.
+func unfinishedIn(h *home.Home, commonDir string) ([]*session.Session, error) {
+	all, _, err := h.Store.List()
+	if err != nil {
+		return nil, err
+	}
+	var some []*session.Session
+	for _, s := range all {
+		for _, l := range s.Landings {
+			if s.GitCommonDir == commonDir && Unfinished(l) {
+				some = append(some, s)
+				break
+			}
+		}
+	}
+	return some, nil
+}
+
+// finish ends one landing that was cut short, or the undoing of one.
+func finish(ctx context.Context, h *home.Home, m worktree.Manager, g *worktree.Moving, sessionName string, l *session.Landing) (string, error) {
+	from, to := l.Before, l.After
+	if l.Phase == session.LandingUndoes {
+		from, to = to, from
+	}
+	v := worktree.Move{Branch: l.Target, From: from, To: to, Log: "paw recover"}
+	if l.Checkout != "" {
+		at, err := m.CheckoutAt(ctx, l.Checkout)
+		if err != nil {
+			return "", err
+		}
+		v.Checkout = at
+	}
+	ended, err := m.FinishMove(ctx, g, v)
+	if err != nil {
+		return "", err
+	}
+	h.Step("land.finished")
+	said := fmt.Sprintf("landing %d of %s/%s was cut short: ", l.ID, sessionName, l.Agent)
+	landed := ended.Moved != (l.Phase == session.LandingUndoes)
+	switch {
+	case landed:
+		said += "it has landed in " + l.Target
+		err = settled(ctx, h, sessionName, l, session.LandingDone)
+	case l.Phase == session.LandingUndoes:
+		said += "it is undone"
+		err = settled(ctx, h, sessionName, l, session.LandingUndone)
+	default:
+		said += l.Target + " is as it was"
+		err = forget(ctx, h, m, sessionName, l)
+	}
+	if ended.Note != "" {
+		said += "; " + ended.Note
+	}
+	return said, err
+}

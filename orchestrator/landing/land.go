@@ -1,0 +1,240 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/worktree"
+)
+
+// Options is what the user asked of one landing.
+type Options struct {
+	Turn    string // number of the turn whose end lands, "" for the state of the moment
+	Into    string // branch, "" for the target of the session
+	As      As
+	Message string                                                  // "" makes one from the turns
+	Edit    func(ctx context.Context, draft string) (string, error) // nil takes the message as it is
+	DryRun  bool
+}
+
+// Landed is what a landing did, or with a dry run would do.
+type Landed struct {
+	session.Landing
+	Session string
+	Commits int      // that the target got
+	Nothing bool     // the target has all of it already
+	Plan    []string // the steps, for a dry run
+}
+
+// tries bounds how often a landing begins anew because its target has moved.
+const tries = 3
+
+// Land brings the state of an agent into a branch. Everything that can be refused is refused before anything moves; with an
+// error the branch and its checkout are as they were.
+func Land(ctx context.Context, h *home.Home, s *session.Session, agentName string, o Options) (*Landed, error) {
+	w, err := home.AgentNamed(s, agentName)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.RequireGit(ctx); err != nil {
+		return nil, err
+	}
+	if o.As = firstAs(o.As); !slices.Contains(Forms, o.As) {
+		return nil, fault.New(fault.Usage, "--as %s: it takes squash, commits or merge", o.As)
+	}
+	branch, err := branchFor(s, w, o.Into)
+	if err != nil {
+		return nil, err
+	}
+	repository, err := h.RepositoryOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	l := &landing{home: h, m: h.Manager(repository), session: s, agent: w, options: o, branch: branch}
+	landed, err := l.run(ctx)
+	if errors.Is(err, worktree.ErrNoMergeTree) {
+		return nil, fault.New(fault.Missing, "%w", err).Hint("https://git-scm.com/downloads")
+	}
+	return landed, err
+}
+
+func firstAs(as As) As {
+	if as == "" {
+		return Squash
+	}
+	return as
+}
+
+// landing is one on its way.
+type landing struct {
+	home    *home.Home
+	m       worktree.Manager
+	session *session.Session
+	agent   *session.Worktree
+	options Options
+	branch  string
+
+	composer *composer
+	edited   string // the message as the user left it
+}
+
+// run lands, anew each time that the target moves in between.
+func (l *landing) run(ctx context.Context) (*Landed, error) {
+	if l.options.DryRun {
+		_, landed, err := l.prepare(ctx)
+		return landed, err
+	}
+	for try := 1; ; try++ {
+		landed, err := l.once(ctx)
+		if !errors.Is(err, worktree.ErrBranchMoved) {
+			return landed, err
+		}
+		if try == tries {
+			return nil, fault.New(fault.Locked, "branch %s: has moved %d times meanwhile, not landed", l.branch, tries).Hint("paw land %s/%s", l.session.Name, l.agent.Agent)
+		}
+	}
+}
+
+// once lands while nobody else does.
+func (l *landing) once(ctx context.Context) (*Landed, error) {
+	moving, err := l.m.HoldMoves(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer moving.Release()
+	if err := finishHeld(ctx, l.home, l.m, moving); err != nil {
+		return nil, err
+	}
+	if l.session, err = l.home.Load(l.session.Name); err != nil { // with what landed meanwhile
+		return nil, err
+	}
+	if l.agent, err = home.AgentNamed(l.session, l.agent.Agent); err != nil {
+		return nil, err
+	}
+	one, landed, err := l.prepare(ctx)
+	if err != nil || landed.Nothing {
+		return landed, err
+	}
+	if err := advance(ctx, l.home, l.m, moving, l.session.Name, &landed.Landing, one); err != nil {
+		return nil, err
+	}
+	return landed, nil
+}
+
+// prepare looks, decides and composes: all that comes before anything moves.
+func (l *landing) prepare(ctx context.Context) (*composed, *Landed, error) {
+	if l.composer == nil {
+		source, err := lookAtSource(ctx, l.home, l.m, l.session, l.agent, l.options.Turn)
+		if err != nil {
+			return nil, nil, err
+		}
+		sign, err := l.m.SignsCommits(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		l.composer = &composer{m: l.m, source: source, as: l.options.As, asked: l.options.Message, sign: sign}
+		l.composer.message = func(draft string) (string, error) { return l.message(ctx, draft) }
+	}
+	l.composer.session, l.composer.agent, l.composer.theirs = l.session, l.agent, ""
+	t, err := lookAtTarget(ctx, l.home, l.m, l.session, l.branch)
+	if err != nil {
+		return nil, nil, err
+	}
+	landed := &Landed{Session: l.session.Name, Landing: session.Landing{
+		Agent: l.agent.Agent, TurnSession: l.agent.TurnSession, Target: t.branch, Before: t.tip, Turn: l.composer.source.turn,
+		LastTurn: l.composer.source.lastTurn(), As: string(l.options.As),
+	}}
+	one, err := l.composer.compose(ctx, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	if landed.Nothing = one == nil; landed.Nothing {
+		return nil, landed, nil
+	}
+	landed.After, landed.State, landed.Files, landed.Title = one.commit, one.state, one.files, one.title
+	landed.Commits, landed.Turns = one.commits, ranges(one.brought)
+	if t.checkout != nil {
+		landed.Checkout = t.checkout.Path
+		obstacles, err := l.m.Obstacles(ctx, *t.checkout, t.tip, one.commit)
+		if err == nil && len(obstacles) > 0 {
+			err = &worktree.ObstacleError{Path: t.checkout.Path, Obstacles: obstacles}
+		}
+		if err != nil {
+			return nil, nil, refusedBy(err)
+		}
+	}
+	landed.Plan = plan(landed)
+	return one, landed, nil
+}
+
+// message is the draft as the user wants it, asked for once.
+func (l *landing) message(ctx context.Context, draft string) (string, error) {
+	if l.options.Edit == nil || l.options.DryRun {
+		return draft, nil
+	}
+	if l.edited == "" {
+		text, err := l.options.Edit(ctx, draft)
+		if err != nil {
+			return "", err
+		}
+		if l.edited = strings.TrimSpace(text); l.edited == "" {
+			return "", fault.New(fault.Failed, "the message is empty, nothing has landed")
+		}
+		l.edited += "\n"
+	}
+	return l.edited, nil
+}
+
+// plan says what a landing does, line by line.
+func plan(l *Landed) []string {
+	what := "land what " + l.Session + "/" + l.Agent + " has done"
+	if l.Turns != "" {
+		what = fmt.Sprintf("land %s of %s/%s", turnWords(l.Turns), l.Session, l.Agent)
+	}
+	if l.Turn > 0 {
+		what += fmt.Sprintf(", as it was at the end of turn %d,", l.Turn)
+	}
+	lines := []string{
+		fmt.Sprintf("%s into %s: %s, as %s", what, l.Target, fault.Counted(l.Files, "file"), form(l)),
+		"title: " + l.Title,
+	}
+	if l.Checkout != "" {
+		lines = append(lines, "write the files in "+l.Checkout+"; what is changed there otherwise stays as it is")
+	}
+	return lines
+}
+
+func turnWords(turns string) string {
+	if strings.ContainsAny(turns, "-,") {
+		return "turns " + turns
+	}
+	return "turn " + turns
+}
+
+// form says in how many commits work lands.
+func form(l *Landed) string {
+	if l.As == string(Merge) {
+		return "a merge"
+	}
+	return fault.Counted(l.Commits, "commit")
+}
+
+// String says what has landed, and how to take it back.
+func (l *Landed) String() string {
+	name := l.Session + "/" + l.Agent
+	if l.Nothing {
+		return fmt.Sprintf("%s: nothing to land, %s has all of it", name, l.Target)
+	}
+	turns := ""
+	if l.Turns != "" {
+		turns = " (" + turnWords(l.Turns) + ")"
+	}
+	return fmt.Sprintf("landed %s%s in %s: %s, %s %s %q; paw land --undo %d --session %s takes it back",
+		name, turns, l.Target, fault.Counted(l.Files, "file"), form(l), l.After[:12], l.Title, l.ID, l.Session)
+}

@@ -1,0 +1,43 @@
+package landing
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/session"
+)
+
+// ConflictPrompt is what to tell an agent whose work collides with a branch, "" for the target of the session: to bring the
+// branch in and to resolve what collides, file by file.
+func ConflictPrompt(ctx context.Context, h *home.Home, s *session.Session, agentName, into string) (string, error) {
+	landed, err := Land(ctx, h, s, agentName, Options{Into: into, DryRun: true})
+	files := CollisionsOf(err)
+	switch {
+	case len(files) > 0:
+		branch := into
+		if branch == "" {
+			branch = s.Target
+		}
+		return conflictPrompt(branch, files), nil
+	case err != nil:
+		return "", err
+	case landed.Nothing:
+		return "", fault.New(fault.Failed, "%s/%s: does not conflict with %s, which has all of it", s.Name, agentName, landed.Target)
+	}
+	return "", fault.New(fault.Failed, "%s/%s: does not conflict with %s", s.Name, agentName, landed.Target).Hint("paw land %s/%s", s.Name, agentName)
+}
+
+func conflictPrompt(branch string, files []Collision) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Your work conflicts with the branch %s. Bring that branch into yours and resolve the conflicts:\n\n", branch)
+	fmt.Fprintf(&b, "1. Commit what you have not committed yet.\n2. Run: git merge --no-edit %s\n", fault.Quote(branch))
+	b.WriteString("3. Resolve each of these files so that what both sides meant still holds:\n")
+	for _, f := range files {
+		fmt.Fprintf(&b, "   - %s\n", oneLine(f.String()))
+	}
+	fmt.Fprintf(&b, "4. Run the checks of the project, then: git commit --no-edit\n\nChange your own branch only, not %s, and push nothing.\n", branch)
+	return b.String()
+}

@@ -1,0 +1,112 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/worktree"
+)
+
+// target is where work lands, as it is at one moment.
+type target struct {
+	branch   string
+	tip      string
+	checkout *worktree.Checkout // nil where nobody has it checked out
+}
+
+// place is the directory whose attributes count when files are merged.
+func (t target) place(m worktree.Manager) string {
+	if t.checkout != nil {
+		return t.checkout.Path
+	}
+	return home.RootIn(m.Repository)
+}
+
+// branchFor is the branch that the work of an agent lands on.
+func branchFor(s *session.Session, w *session.Worktree, into string) (string, error) {
+	if into != "" {
+		return into, nil
+	}
+	if s.Target == "" {
+		return "", fault.New(fault.Usage, "%s: into which branch? none was checked out where session %s was started", w.Agent, s.Name).
+			Hint("paw land %s/%s --into BRANCH", s.Name, w.Agent)
+	}
+	return s.Target, nil
+}
+
+// lookAtTarget looks where a branch is. A branch that an agent works on, and a checkout that is not at rest, are refused.
+func lookAtTarget(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, branch string) (target, error) {
+	t := target{branch: branch}
+	var err error
+	if t.tip, err = m.BranchTip(ctx, branch); err != nil {
+		var odd *worktree.ConflictError
+		if errors.As(err, &odd) {
+			return t, fault.New(fault.Usage, "%w", err)
+		}
+		return t, err
+	}
+	if t.tip == "" {
+		return t, fault.New(fault.Usage, "branch %s: does not exist", branch).Hint("git branch")
+	}
+	if owner := agentOn(h, s, branch); owner != "" {
+		return t, fault.New(fault.Refused, "branch %s: %s works on it", branch, owner).Hint("git branch")
+	}
+	if t.checkout, err = m.CheckoutOf(ctx, branch); err != nil {
+		return t, refusedBy(err)
+	}
+	if t.checkout != nil && strings.HasPrefix(t.checkout.Owner, home.OwnerPrefix) {
+		return t, fault.New(fault.Refused, "branch %s: checked out in the worktree of an agent, %s", branch, t.checkout.Path).Hint("git branch")
+	}
+	return t, nil
+}
+
+// agentOn is the agent that a branch was made or taken for, in any session of the repository; "" for none.
+func agentOn(h *home.Home, s *session.Session, branch string) string {
+	sessions, _, err := h.Store.List()
+	if err != nil {
+		sessions = []*session.Session{s}
+	}
+	for _, other := range sessions {
+		for _, w := range other.Worktrees {
+			if other.GitCommonDir == s.GitCommonDir && w.Branch == branch {
+				return other.Name + "/" + w.Agent
+			}
+		}
+	}
+	return ""
+}
+
+// refusedBy puts a refusal of the worktree package into the user's words.
+func refusedBy(err error) error {
+	var c *worktree.ConflictError
+	var obstacles *worktree.ObstacleError
+	switch {
+	case errors.As(err, &obstacles):
+		return fault.New(fault.Refused, "%s: not touched, the landing would write over %s", obstacles.Path, few(obstacles.Obstacles)).
+			Hint("git -C %s status --ignored", fault.Quote(obstacles.Path))
+	case errors.As(err, &c):
+		e := fault.New(fault.Refused, "%w", err)
+		if c.Hint != "" {
+			return e.Hint("%s", c.Hint)
+		}
+		return e
+	}
+	return err
+}
+
+// few names the first of many obstacles.
+func few(all []worktree.Obstacle) string {
+	const most = 10
+	names := make([]string, 0, len(all))
+	for _, o := range all[:min(len(all), most)] {
+		names = append(names, o.String())
+	}
+	if more := len(all) - most; more > 0 {
+		names = append(names, fault.Counted(more, "other file"))
+	}
+	return strings.Join(names, ", ")
+}

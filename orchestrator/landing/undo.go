@@ -1,0 +1,134 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/worktree"
+)
+
+// Undo takes a landing back, that of the number id or, with 0, the last one: as long as its branch is still where the
+// landing has brought it, the branch and its checkout become what they were. Files that the landing has not changed stay as
+// they are.
+func Undo(ctx context.Context, h *home.Home, s *session.Session, id int, dryRun bool) (*session.Landing, error) {
+	if err := h.RequireGit(ctx); err != nil {
+		return nil, err
+	}
+	repository, err := h.RepositoryOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	m := h.Manager(repository)
+	if dryRun {
+		l, _, err := undoable(ctx, m, s, id)
+		return l, err
+	}
+	moving, err := m.HoldMoves(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer moving.Release()
+	if err := finishHeld(ctx, h, m, moving); err != nil {
+		return nil, err
+	}
+	if s, err = h.Load(s.Name); err != nil {
+		return nil, err
+	}
+	l, at, err := undoable(ctx, m, s, id)
+	if err != nil {
+		return nil, err
+	}
+	return l, undo(ctx, h, m, moving, s.Name, l, at)
+}
+
+// undo takes a landing back that can be.
+func undo(ctx context.Context, h *home.Home, m worktree.Manager, g *worktree.Moving, sessionName string, l *session.Landing, at string) error {
+	if _, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
+		if there := rec.Landing(l.ID); there != nil {
+			there.Phase, there.Checkout = session.LandingUndoes, at
+		}
+		return nil
+	}); err != nil {
+		return h.RecordError(sessionName, err)
+	}
+	h.Step("land.recorded")
+	l.Checkout = at
+	err := move(ctx, h, m, g, l, l.After, l.Before, fmt.Sprintf("paw land --undo %d", l.ID))
+	var half *worktree.HalfMovedError
+	switch {
+	case err == nil:
+		return settled(ctx, h, sessionName, l, session.LandingUndone)
+	case errors.As(err, &half):
+		return fault.New(fault.Failed, "%s/%s: the undoing of landing %d is %w", sessionName, l.Agent, l.ID, err).Hint("paw recover %s", sessionName)
+	case errors.Is(err, worktree.ErrBranchMoved):
+		err = fault.New(fault.Locked, "branch %s: has just moved, nothing is undone", l.Target).Hint("paw land --list --session %s", sessionName)
+	}
+	return errors.Join(refusedBy(err), settled(ctx, h, sessionName, l, session.LandingDone))
+}
+
+// undoable finds a landing that can be taken back, and where its target is checked out.
+func undoable(ctx context.Context, m worktree.Manager, s *session.Session, id int) (l *session.Landing, checkout string, err error) {
+	list := fmt.Sprintf("paw land --list --session %s", s.Name)
+	if id == 0 {
+		for i := range s.Landings {
+			if s.Landings[i].Phase == session.LandingDone {
+				l = &s.Landings[i]
+			}
+		}
+		if l == nil {
+			return nil, "", fault.New(fault.NotFound, "%s: nothing has landed that could be undone", s.Name).Hint("%s", list)
+		}
+	} else if l = s.Landing(id); l == nil {
+		return nil, "", fault.New(fault.NotFound, "%s: no landing %d", s.Name, id).Hint("%s", list)
+	}
+	if l.Phase != session.LandingDone {
+		return nil, "", fault.New(fault.Refused, "landing %d: is %s already", l.ID, l.Phase).Hint("%s", list)
+	}
+	tip, err := m.BranchTip(ctx, l.Target)
+	if err != nil {
+		return nil, "", err
+	}
+	if tip != l.After {
+		return nil, "", movedOn(s, l, tip)
+	}
+	at, err := m.CheckoutOf(ctx, l.Target)
+	if err != nil || at == nil {
+		return l, "", refusedBy(err)
+	}
+	obstacles, err := m.Obstacles(ctx, *at, l.After, l.Before)
+	if err == nil && len(obstacles) > 0 {
+		err = &worktree.ObstacleError{Path: at.Path, Obstacles: obstacles}
+	}
+	return l, at.Path, refusedBy(err)
+}
+
+// movedOn refuses to undo a landing that something has come after, with the way that is left.
+func movedOn(s *session.Session, l *session.Landing, tip string) error {
+	for _, later := range s.Landings {
+		if later.Phase == session.LandingDone && later.Target == l.Target && later.After == tip {
+			return fault.New(fault.Refused, "landing %d: landing %d came after it in %s, not undone", l.ID, later.ID, l.Target).
+				Hint("paw land --undo %d --session %s", later.ID, s.Name).Hint("%s", revertLine(l))
+		}
+	}
+	return fault.New(fault.Refused, "landing %d: %s has moved on since, not undone", l.ID, l.Target).Hint("%s", revertLine(l))
+}
+
+// revertLine is the command that takes a landing back by commits of its own.
+func revertLine(l *session.Landing) string {
+	revert := "git revert "
+	if l.Checkout != "" {
+		revert = "git -C " + fault.Quote(l.Checkout) + " revert "
+	}
+	switch As(l.As) {
+	case Merge:
+		return revert + "-m 1 " + l.After
+	case Commits:
+		return revert + l.Before + ".." + l.After
+	case Squash:
+	}
+	return revert + l.After
+}
