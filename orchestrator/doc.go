@@ -2,5 +2,5 @@
 // acts in steps that may be repeated: a paw killed after any step leaves something that the next command finishes.
 //
 // What they share lives in rooms, each of which may import those before it: fault, live, home, fleet, brief, talk, turns,
-// typing, launch, draft, family. A new reader begins with home.Home, then fleet.Observe, then any use case.
+// landing, typing, launch, draft, family. A new reader begins with home.Home, then fleet.Observe, then any use case.
 package orchestrator

@@ -15,6 +15,7 @@ import (
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
+	"paw/orchestrator/landing"
 	"paw/session"
 )
 
@@ -134,6 +135,12 @@ func examineSession(ctx context.Context, h *home.Home, s *session.Session, add f
 			add(fault.New(fault.Failed, "%s/%s: %s", s.Name, a.Record.Agent, text), "")
 		}
 		examineRecords(ctx, h, s, &a.Record, add)
+	}
+	for _, l := range s.Landings {
+		if landing.Unfinished(l) {
+			bad = true
+			add(fault.New(fault.Failed, "%s/%s: landing %d in %s is half done (%s)", s.Name, l.Agent, l.ID, l.Target, l.Phase).Hint("paw recover %s", s.Name), "")
+		}
 	}
 	_, problems, _ := Turns(ctx, h, s, "") // examineRepository says where that is gone
 	for _, problem := range problems {
