@@ -31,6 +31,10 @@ type Tmux struct {
 	Socket string `toml:"socket" json:"socket"`
 	// Layout is LayoutTiled or LayoutWindows.
 	Layout string `toml:"layout" json:"layout"`
+	// Bell has agents ring that begin to wait for their user.
+	Bell bool `toml:"bell" json:"bell"`
+	// Counts has the status line of paw's own sessions count the agents by what they do.
+	Counts bool `toml:"counts" json:"counts"`
 }
 
 // The values of Tmux.Layout.
@@ -88,7 +92,7 @@ func Default() Config {
 	return Config{
 		DefaultCLI: "claude",
 		Worktree:   Worktree{Path: "{parent}/{repo}.paw/{session}/{agent}"},
-		Tmux:       Tmux{Layout: LayoutTiled},
+		Tmux:       Tmux{Layout: LayoutTiled, Bell: true, Counts: true},
 		Turns:      Turns{SnapshotSeconds: 3, SnapshotMiB: 512},
 		Agents:     Agents{MaxDepth: 3, MaxChildren: 8, BriefKiB: 64},
 		CLIs:       map[string]CLI{},

@@ -46,6 +46,9 @@ var settings = []setting{
 		target: func(e *entry) any { return &e.config.Tmux.Socket }},
 	{key: "tmux.layout", text: oneOf(LayoutTiled, LayoutWindows), target: func(e *entry) any { return &e.config.Tmux.Layout }},
 
+	{key: "tmux.bell", target: func(e *entry) any { return &e.config.Tmux.Bell }},
+	{key: "tmux.counts", target: func(e *entry) any { return &e.config.Tmux.Counts }},
+
 	// More seconds make CLIs wait, less of either leaves work out of snapshots.
 	{key: "turns.snapshot_seconds", loosens: differs, target: func(e *entry) any { return &e.config.Turns.SnapshotSeconds }},
 	{key: "turns.snapshot_mib", loosens: differs, target: func(e *entry) any { return &e.config.Turns.SnapshotMiB }},

@@ -31,24 +31,30 @@ func showOnBorder(ctx context.Context, h *home.Home, s *session.Session, agentNa
 	ctx, cancel := context.WithTimeout(ctx, borderPatience)
 	defer cancel()
 	w := s.Worktree(agentName)
-	word := borderWord(last, h.Getenv("PAW_LAUNCH"), w != nil && live.Owed(*w))
-	_ = tmux.New(socket).SetLabels(ctx, map[string]string{pane: agentName + ": " + word})
+	st := borderState(last, h.Getenv("PAW_LAUNCH"), w != nil && live.Owed(*w))
+	_ = tmux.New(socket).SetLabels(ctx, map[string]tmux.Label{pane: labelOf(agentName, st)})
 }
 
-// borderWord is the state of an agent of that launch after an event of its last turn; waits says that it waits for its
+// labelOf is what the border of an agent's pane says.
+func labelOf(agentName string, st session.AgentStatus) tmux.Label {
+	return tmux.Label{Text: agentName + ": " + StateWord(st), State: string(st.State)}
+}
+
+// borderState is the state of an agent of that launch after an event of its last turn; waits says that it waits for its
 // children.
-func borderWord(last *turn.Record, launch string, waits bool) string {
+func borderState(last *turn.Record, launch string, waits bool) session.AgentStatus {
+	here := last != nil && last.Launch == launch
 	switch {
-	case last != nil && last.Launch == launch && last.State == turn.InProgress && last.Waiting:
-		return stateWords[session.StateWaitingInput]
-	case last != nil && last.Launch == launch && last.State == turn.InProgress:
-		return stateWords[session.StateRunning]
+	case here && last.State == turn.InProgress && last.Waiting:
+		return session.AgentStatus{State: session.StateWaitingInput}
+	case here && last.State == turn.InProgress:
+		return session.AgentStatus{State: session.StateRunning}
 	case waits:
-		return stateWords[session.StateWaitingChildren]
-	case last != nil && last.Launch == launch && last.State == turn.Aborted:
-		return string(last.Reason)
+		return session.AgentStatus{State: session.StateWaitingChildren}
+	case here:
+		return fleet.ClosedTurnState(*last)
 	}
-	return stateWords[session.StateIdle]
+	return session.AgentStatus{State: session.StateIdle}
 }
 
 // stateWords are the states as borders and window lists have them.
@@ -80,13 +86,13 @@ func showStates(ctx context.Context, h *home.Home, s *session.Session) {
 	if err != nil {
 		return
 	}
-	labels := map[string]string{}
+	labels := map[string]tmux.Label{}
 	for i, st := range fleet.States(h, f) {
 		a := f.Agents[i]
 		if a.Pane == nil {
 			continue
 		}
-		label := a.Record.Agent + ": " + StateWord(st)
+		label := labelOf(a.Record.Agent, st)
 		if label != a.Pane.Label {
 			labels[a.Pane.ID] = label
 		}

@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// AddPanes starts agents in a session that exists, and returns agent -> pane id. With LayoutTiled they go into the window
-// that holds most of paw's panes, or into a new one when there is none, as far as there is space. What the user looks at stays as it is. ErrNotFound when there
-// is no such session. On an error the panes it made are removed again.
+// AddPanes starts agents in a session that exists, and returns agent -> pane id. With LayoutTiled they go into a window
+// that paw has arranged, as far as it has room for them, and the others into new ones. What the user looks at, and has
+// arranged, stays as it is. ErrNotFound when there is no such session. On an error the panes it made are removed again.
 func (c *Client) AddPanes(ctx context.Context, sessionID, layout string, agents []AgentPane) (map[string]string, error) {
 	if err := errors.Join(checkID('$', sessionID), checkLayout(&layout)); err != nil {
 		return nil, err
@@ -19,25 +19,60 @@ func (c *Client) AddPanes(ctx context.Context, sessionID, layout string, agents 
 	if err := checkAgents(agents); err != nil {
 		return nil, err
 	}
-	server, panes, err := c.Panes(ctx)
+	look, err := c.lookAt(ctx, sessionID)
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := server.Sessions[sessionID]; !ok {
-		return nil, fmt.Errorf("tmux session %s: %w", sessionID, ErrNotFound)
-	}
-	beside := ""
+	var places []place
+	var arranged []command
 	if layout == LayoutTiled {
-		beside = lastAgentPane(panes, sessionID)
+		places, arranged, err = c.reserveTiled(ctx, sessionID, look, len(agents))
+	} else {
+		places, err = c.reserveWindows(ctx, sessionID, agents)
 	}
-	places, err := c.reserve(ctx, sessionID, beside, layout, agents)
 	if err == nil {
-		_, err = c.callPieces(ctx, fill(places, agents))
+		_, err = c.callPieces(ctx, append(fill(places, agents), arranged...))
 	}
 	if err != nil {
 		return nil, c.undoPanes(ctx, places, err)
 	}
 	return paneIDs(places, agents), nil
+}
+
+// reserveTiled makes n places in a session that exists, and returns the commands that tile their windows in the end.
+func (c *Client) reserveTiled(ctx context.Context, sessionID string, look sessionLook, n int) (places []place, arranged []command, err error) {
+	last, beside, width := look.roomiest()
+	if beside = min(beside, n); beside > 0 {
+		places, err = c.reserveBeside(ctx, last, beside)
+		if err != nil && !errors.Is(err, errNoSpace) {
+			return places, nil, err
+		}
+		arranged = tile(last, look.counts()[look.windowOf(last)]+len(places), width)
+	}
+	if len(places) == n {
+		return places, arranged, nil
+	}
+	width, height := look.width, look.height
+	more, err := c.reserveMany(ctx, sessionID, n-len(places), width, height)
+	return append(places, more...), append(arranged, tiled(more, width)...), err
+}
+
+// roomiest is the last pane of the arranged window that has room for most more panes, how many these are, and its width.
+func (s sessionLook) roomiest() (last string, room, width int) {
+	counts := s.counts()
+	for i, p := range s.panes {
+		if i+1 < len(s.panes) && s.panes[i+1].window == p.window {
+			continue
+		}
+		var w, h int
+		if _, err := fmt.Sscanf(s.windows[p.window], "%dx%d", &w, &h); err != nil {
+			continue
+		}
+		if more := capacity(w, h) - counts[p.window]; more > room {
+			last, room, width = p.id, more, w
+		}
+	}
+	return last, room, width
 }
 
 func (c *Client) undoPanes(ctx context.Context, places []place, err error) error {
@@ -50,24 +85,4 @@ func (c *Client) undoPanes(ctx context.Context, places []place, err error) error
 		return err
 	}
 	return errors.Join(err, killErr)
-}
-
-// lastAgentPane is the last pane of the window of the session that holds most agents, "" when none does.
-func lastAgentPane(panes []Pane, sessionID string) string {
-	agents, last := map[string]int{}, map[string]string{}
-	best := ""
-	for _, p := range panes {
-		if p.SessionID != sessionID {
-			continue
-		}
-		last[p.WindowID] = p.ID
-		if p.Identity == nil {
-			continue
-		}
-		agents[p.WindowID]++
-		if best == "" || agents[p.WindowID] > agents[best] {
-			best = p.WindowID
-		}
-	}
-	return last[best]
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -52,18 +53,21 @@ func (c *Client) Attach(ctx context.Context, sessionID, paneID string, in *os.Fi
 	}
 	own := insideSocket()
 	if own != "" && listening(own) {
-		return c.switchClient(ctx, own, append(commands,
+		return c.switchClient(ctx, own, sessionID, append(commands,
 			command{"set-option", "-t", sessionID, "detach-on-destroy", "off"}, command{"switch-client", "-t", sessionID}))
 	}
 	if !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
 		return &AttachError{ErrNotATerminal}
+	}
+	if width, height, err := term.GetSize(int(out.Fd())); err == nil {
+		_ = c.Arrange(ctx, sessionID, width, height) // it can be seen as it is, too
 	}
 	return c.attach(ctx, append(commands, command{"attach-session", "-t", sessionID}), in, out, errw)
 }
 
 // switchClient shows the session in the tmux client that the user is looking at. At the end of the session the client
 // goes back to where it came from, instead of leaving tmux.
-func (c *Client) switchClient(ctx context.Context, own string, commands []command) error {
+func (c *Client) switchClient(ctx context.Context, own, sessionID string, commands []command) error {
 	path, err := c.SocketPath()
 	if err != nil {
 		return err
@@ -73,6 +77,12 @@ func (c *Client) switchClient(ctx context.Context, own string, commands []comman
 	}
 	// tmux finds the client by the pane that the call comes from.
 	env := []string{"TMUX=" + os.Getenv("TMUX"), "TMUX_PANE=" + os.Getenv("TMUX_PANE")}
+	if r, err := c.callAs(ctx, env, command{"display-message", "-p", "#{client_width} #{client_height}"}); err == nil {
+		var width, height int
+		if _, err := fmt.Sscan(r.out, &width, &height); err == nil {
+			_ = c.Arrange(ctx, sessionID, width, height)
+		}
+	}
 	if _, err := c.callAs(ctx, env, commands...); err != nil {
 		return &AttachError{named(err, "switch-client")}
 	}

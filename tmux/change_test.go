@@ -114,7 +114,7 @@ func TestRespawn(t *testing.T) {
 		agents[i] = agentPane(t, "s", "a2", "exec sleep 1000")
 		agents[i].Identity.Generation = i + 10
 		agents[i].Argv[4] = fmt.Sprint(i + 10)
-		agents[i].Label = fmt.Sprintf("label %d", i+10)
+		agents[i].Label = Label{Text: fmt.Sprintf("label %d", i+10)}
 	}
 	start := make(chan struct{})
 	var wg sync.WaitGroup
@@ -268,24 +268,24 @@ func TestLabelsAreShownAsTheyAre(t *testing.T) {
 	c := privateClient(t)
 	made := create(t, c, newSession1(t, "s", 1))
 	for _, label := range []string{"a1 · idle", "#[reverse]x", "50% #{pid} #(id) ##", "trail;", "-x", "a,b}"} {
-		if err := c.SetLabels(ctx, map[string]string{made.Panes["a1"]: label}); err != nil {
+		if err := c.SetLabels(ctx, map[string]Label{made.Panes["a1"]: {Text: label}}); err != nil {
 			t.Fatal(err)
 		}
 		border := showOnTerminal(t, c, made.SessionID)
 		if !strings.Contains(border, " "+label+" ") {
 			t.Errorf("label %q is shown as %q", label, border)
 		}
-		if all := panes(t, c); len(all) != 1 || all[0].Label != label {
+		if all := panes(t, c); len(all) != 1 || all[0].Label.Text != label {
 			t.Errorf("label %q is read as %+v", label, all)
 		}
 	}
-	if err := c.SetLabels(ctx, map[string]string{made.Panes["a1"]: "two\nlines"}); err != nil {
+	if err := c.SetLabels(ctx, map[string]Label{made.Panes["a1"]: {Text: "two\nlines"}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := raw(t, c, "show-options", "-p", "-v", "-t", made.Panes["a1"], "@paw_label"); got != "two lines" {
 		t.Errorf("label %q", got)
 	}
-	if err := c.SetLabels(ctx, map[string]string{"%99": "x"}); !errors.Is(err, ErrNotFound) {
+	if err := c.SetLabels(ctx, map[string]Label{"%99": {Text: "x"}}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("label of no pane: %v", err)
 	}
 }
@@ -308,7 +308,7 @@ func TestDeadPanesSayHowToGoOn(t *testing.T) {
 	raw(t, c, "select-layout", "-t", made.Panes["a3"], "even-vertical")
 	screen := showOnTerminal(t, c, made.SessionID)
 	for _, want := range []string{
-		" a1 (ended with status 7, go on with: paw recover s) ", " a2 (ended by signal 9, go on with: paw recover s) ",
+		" a1: ended with status 7, paw recover s ", " a2: ended by signal 9, paw recover s ",
 		" a3 ", " 3 ",
 	} {
 		if !strings.Contains(screen, want) {

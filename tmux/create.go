@@ -24,7 +24,10 @@ type NewSession struct {
 	// Width and Height are those of the terminal that will be attached, 0 for 220x60.
 	Width, Height int
 	Layout        string // LayoutTiled when empty
-	Agents        []AgentPane
+	// Counts has the status line of the session count its agents by what they do; Bell has those ring that begin to wait
+	// for their user; Mouse turns the mouse on, unless the server has read a configuration file.
+	Counts, Bell, Mouse bool
+	Agents              []AgentPane
 }
 
 // Created is a session that was made.
@@ -96,7 +99,7 @@ func (c *Client) Create(ctx context.Context, s NewSession) (Created, error) {
 	places := []place{first}
 	if err == nil && len(s.Agents) > 1 {
 		var more []place
-		more, err = c.reserve(ctx, first.session, first.pane, s.Layout, s.Agents[1:])
+		more, err = c.reserveMore(ctx, first, s)
 		places = append(places, more...)
 	}
 	var r reply
@@ -113,7 +116,11 @@ func (c *Client) Create(ctx context.Context, s NewSession) (Created, error) {
 // finish sets what the session keeps, by ids, starts the agents, and looks at the first one.
 func finish(places []place, s NewSession) []command {
 	first := places[0]
-	commands := append(sessionOptions(first.session, s.PawSession, s.PawID), fill(places, s.Agents)...)
+	commands := append(sessionOptions(first.session, s.PawSession, s.PawID), comforts(first.session, s)...)
+	commands = append(commands, fill(places, s.Agents)...)
+	if s.Layout == LayoutTiled {
+		commands = append(commands, tiled(places, s.Width)...)
+	}
 	return append(commands, command{"select-window", "-t", first.pane}, command{"select-pane", "-t", first.pane})
 }
 
@@ -151,5 +158,5 @@ func windowName(s NewSession) string {
 	if s.Layout == LayoutWindows {
 		return s.Agents[0].Identity.Agent
 	}
-	return "agents"
+	return agentsWindow
 }

@@ -16,7 +16,7 @@ func TestCreate(t *testing.T) {
 			c := privateClient(t)
 			s := newSession1(t, "s", 3)
 			s.Layout = layout
-			s.Agents[1].Label = "a2 · running"
+			s.Agents[1].Label = Label{Text: "a2 · running"}
 			made := create(t, c, s)
 
 			server, all, err := c.Panes(context.Background())
@@ -61,12 +61,13 @@ func TestCreateUsesTheTerminalsSize(t *testing.T) {
 	s := newSession1(t, "s", 12)
 	s.Width, s.Height = 80, 24
 	made := create(t, c, s)
-	if got := raw(t, c, "display-message", "-p", "-t", made.SessionID+":", "#{window_width}x#{window_height} #{window_panes}"); got != "80x24 12" {
-		t.Errorf("window %s, want 80x24 12", got)
+	if got := raw(t, c, "display-message", "-p", "-t", made.SessionID+":", "#{window_width}x#{window_height}"); got != "80x24" {
+		t.Errorf("window %s, want 80x24", got)
 	}
 	if n := len(agentsOf(t, c, "s")); n != 12 {
 		t.Errorf("%d agents", n)
 	}
+	usable(t, c, made.SessionID, 6)
 }
 
 func TestCreateFallsBackToWindows(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -27,14 +28,16 @@ func (c *Client) KillPanes(ctx context.Context, ids []string) error {
 }
 
 // killPanes runs each kill as a command of its own, which does not end the chain where a pane is gone, and judges by
-// what is left.
+// what is left. Windows that paw has arranged and that keep some of their panes are tiled again.
 func (c *Client) killPanes(ctx context.Context, ids []string) error {
 	mark := nonce()
-	var commands []command
+	before := nonce()
+	facts := before + " " + arrangedByPaw + " #{window_id} #{window_width} #{pane_id}"
+	// list-panes fails on a server that has lost its last session: in a command of its own, too.
+	commands := []command{{"if-shell", "-F", "1", unaliased("list-panes") + ` -a -F "` + facts + `"`}}
 	for _, id := range ids {
 		commands = append(commands, command{"if-shell", "-F", "1", unaliased("kill-pane") + " -t " + id})
 	}
-	// list-panes fails on a server that has lost its last session: in a command of its own, too.
 	list := unaliased("list-panes") + ` -a -F "` + mark + ` #{pane_id} "`
 	commands = append(commands, command{"if-shell", "-F", "1", list})
 	r, err := c.call(ctx, commands...)
@@ -46,5 +49,37 @@ func (c *Client) killPanes(ctx context.Context, ids []string) error {
 			return fmt.Errorf("tmux pane %s: still there: %s", id, lastLine(r.errors))
 		}
 	}
+	_, _ = c.callPieces(ctx, closeRanks(r.out, before, ids)) // how they stand is not what was asked for
 	return nil
+}
+
+// closeRanks are the commands that tile again what is left of arranged windows, by a list of the panes from before.
+func closeRanks(out, mark string, gone []string) []command {
+	left, width, lost := map[string][]string{}, map[string]int{}, map[string]bool{}
+	var windows []string
+	for line := range strings.Lines(out) {
+		_, text, ok := strings.Cut(line, mark+" ")
+		f := strings.Fields(text)
+		if !ok || len(f) != 4 || f[0] != "1" {
+			continue
+		}
+		window, pane := f[1], f[3]
+		if width[window] == 0 {
+			windows = append(windows, window)
+			width[window], _ = strconv.Atoi(f[2])
+		}
+		switch {
+		case slices.Contains(gone, pane):
+			lost[window] = true
+		case !slices.Contains(left[window], pane): // a window that is linked twice is listed twice
+			left[window] = append(left[window], pane)
+		}
+	}
+	var commands []command
+	for _, window := range windows {
+		if panes := left[window]; lost[window] && len(panes) > 0 {
+			commands = append(commands, tile(panes[0], len(panes), width[window])...)
+		}
+	}
+	return commands
 }

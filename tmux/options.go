@@ -3,10 +3,7 @@ package tmux
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
-	"unicode"
 
 	"paw/config/lazyregexp"
 )
@@ -16,9 +13,11 @@ type AgentPane struct {
 	Identity Identity
 	// Argv is run without a shell, which takes at least two elements.
 	Argv []string
-	// Label is shown in the pane's border and, where a window has no other pane, in the window list; the agent's name
-	// when empty.
-	Label string
+	// Label is shown in the pane's border and, where a window has no other pane, in the window list; its text is the
+	// agent's name when empty.
+	Label Label
+	// Worktree is where a shell starts that the user splits off beside the pane; "" for where the session does.
+	Worktree string
 	// PawID is @paw_id of the pane, "" for none: the id of the record that its session has.
 	PawID string
 	// Refresh is a program with its arguments that sets the labels anew. tmux runs it every few seconds for as long as a
@@ -53,18 +52,6 @@ func checkAgents(agents []AgentPane) error {
 	return nil
 }
 
-// ended is the part of a border or a dead pane's last line that says how its program ended.
-const ended = `ended#{?#{!=:#{pane_dead_signal},}, by signal #{pane_dead_signal},` +
-	`#{?#{!=:#{pane_dead_status},}, with status #{pane_dead_status},}}`
-
-// borderFormat shows an agent's label and, once its program has ended, how to go on; a user's pane in the same window
-// shows what tmux shows by default.
-const borderFormat = ` #{?#{@paw_agent},#{@paw_label}#{?pane_dead, (` + ended + `#, go on with: paw recover ` + ownSession + `),},` +
-	`#{pane_index} #{pane_title}} `
-
-// windowFormat is a window in the window list: an agent that has it for itself shows its label, any other its name.
-const windowFormat = `#I:#{?#{&&:#{@paw_agent},#{==:#{window_panes},1}},#{@paw_label},#W}#{?window_flags,#{window_flags}, }`
-
 // refreshSeconds is how old a label may be while somebody looks at it.
 const refreshSeconds = "5"
 
@@ -85,9 +72,6 @@ func (a AgentPane) refresh() string {
 	return "#(" + strings.Join(a.Refresh, " ") + " >/dev/null 2>&1 &)"
 }
 
-// ownSession is the session's name out of @paw_agent, which stays with a pane that the user moves elsewhere.
-const ownSession = `#{s|/.*||:@paw_agent}`
-
 // exitFormat is the last line of a pane whose program has ended (tmux 3.3 and later). To draw it, tmux scrolls the pane
 // by one line: a program that ends with a message on an otherwise empty pane does well to start with an empty line.
 func exitFormat(pawSession string) string {
@@ -100,7 +84,9 @@ func paneOptions(pane string, a AgentPane) []command {
 		{"set-option", "-p", "-t", pane, "remain-on-exit", "on"},
 		{"set-option", "-p", "-q", "-t", pane, "remain-on-exit-format", exitFormat(a.Identity.Session)}, // -q: unknown before 3.3
 		{"set-option", "-p", "-t", pane, "@paw_agent", a.Identity.option()},
-		labelOption(pane, a.label()),
+	}
+	if a.Worktree != "" {
+		commands = append(commands, command{"set-option", "-p", "-t", pane, worktreeOption, a.Worktree})
 	}
 	if a.PawID != "" { // a user may move the pane into another session
 		commands = append(commands, command{"set-option", "-p", "-t", pane, "@paw_id", a.PawID})
@@ -108,22 +94,25 @@ func paneOptions(pane string, a AgentPane) []command {
 	return commands
 }
 
-func (a AgentPane) label() string {
-	if a.Label == "" {
-		return a.Identity.Agent
+func (a AgentPane) label() Label {
+	if a.Label.Text == "" {
+		a.Label.Text = a.Identity.Agent
 	}
 	return a.Label
 }
 
-// windowOptions apply to the window that pane is in, whichever of its agents a is.
-func windowOptions(pane string, a AgentPane) []command {
+// windowOptions apply to the window that pane is in.
+func windowOptions(pane string) []command {
 	return []command{
 		{"set-option", "-w", "-t", pane, "pane-border-status", "top"},
-		{"set-option", "-w", "-t", pane, "pane-border-format", borderFormat + a.refresh()},
-		{"set-option", "-w", "-t", pane, "window-status-format", windowFormat},
-		{"set-option", "-w", "-t", pane, "window-status-current-format", windowFormat},
+		{"set-option", "-w", "-t", pane, "pane-border-format", borderFormat},
+		{"set-option", "-w", "-t", pane, "window-status-format", windowFormat()},
+		{"set-option", "-w", "-t", pane, "window-status-current-format", windowFormat()},
 	}
 }
+
+// refreshOption is the program of a session that sets its labels anew, as a part of the border of its panes.
+const refreshOption = "@paw_refresh"
 
 func sessionOptions(session, pawSession, pawID string) []command {
 	commands := []command{
@@ -137,33 +126,24 @@ func sessionOptions(session, pawSession, pawID string) []command {
 	return commands
 }
 
-func labelOption(pane, label string) command {
-	return command{"set-option", "-p", "-t", pane, "@paw_label", plainLabel(label)}
-}
-
-// plainLabel is one line without tmux's #[style] markup.
-func plainLabel(label string) string {
-	label = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(label, "?"))
-	return strings.ReplaceAll(label, "#", "##")
-}
-
-// SetLabels changes what the borders of panes show, by their ids, with one client call. The texts are shown as they are,
-// each on one line.
-func (c *Client) SetLabels(ctx context.Context, labels map[string]string) error {
-	var commands []command
-	for _, id := range slices.Sorted(maps.Keys(labels)) {
-		if err := checkID('%', id); err != nil {
-			return err
-		}
-		commands = append(commands, labelOption(id, labels[id]))
+// comforts are the options of a new session that are for whoever looks at it. None is global, and none replaces one that
+// the user has set.
+func comforts(session string, s NewSession) []command {
+	commands := []command{
+		{"set-option", "-t", session, refreshOption, s.Agents[0].refresh()},
+		shellOption(session),
 	}
-	_, err := c.callPieces(ctx, commands)
-	return err
+	if s.Counts {
+		commands = append(commands, statusOptions(session)...)
+	}
+	if s.Bell {
+		commands = append(commands, command{"set-option", "-t", session, bellOption, "1"})
+	}
+	if s.Mouse { // but not where the server has read a configuration from elsewhere
+		commands = append(commands, command{"if-shell", "-F", "#{config_files}", "",
+			unaliased("set-option") + " -t '" + session + "' mouse on"})
+	}
+	return commands
 }
 
 // callPieces runs any number of commands, in as many client calls as they need, and returns everything they printed.

@@ -26,7 +26,7 @@ type Pane struct {
 	ExitCode, Signal *int
 	PID              int
 	// Label is what the border shows, as AgentPane.Label has it.
-	Label string
+	Label Label
 	// Title is what the program in the pane set; it can hold anything.
 	Title string
 }
@@ -48,7 +48,7 @@ const separator = "|"
 var paneFields = []string{
 	"#{pane_id}", "#{session_id}", "#{window_id}", "#{pane_dead}", "#{pane_dead_status}", "#{pane_dead_signal}",
 	"#{pane_pid}", "#{q:@paw_session}", "#{q:@paw_id}", "#{q:@paw_agent}", "#{q:session_name}", "#{q:pane_start_command}",
-	"#{q:@paw_label}", "#{q:pane_title}",
+	"#{q:@paw_label}", "#{q:@paw_state}", "#{q:pane_title}",
 }
 
 // Panes lists every pane of the server, with one tmux process. ErrNoServer when nobody listens on the socket. A server
@@ -154,7 +154,7 @@ func parsePane(text string) (Pane, bool) {
 	p := Pane{
 		ID: f[0], SessionID: f[1], WindowID: f[2], Dead: f[3] == "1",
 		PawSession: f[7], PawID: f[8], SessionName: f[10], Identity: identityOf(f[11], f[9]),
-		Label: strings.ReplaceAll(f[12], "##", "#"), Title: f[13],
+		Label: Label{Text: strings.ReplaceAll(f[12], "##", "#"), State: f[13]}, Title: f[14],
 	}
 	p.PID, _ = strconv.Atoi(f[6]) // 0 for a pane that never had a process
 	if p.Dead {

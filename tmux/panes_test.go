@@ -75,7 +75,7 @@ func TestTitlesInTheCLocale(t *testing.T) {
 	t.Setenv("LC_ALL", "C")
 	t.Setenv("LANG", "C")
 	s := newSession1(t, "s", 1)
-	s.Agents[0].Label = "läuft ●"
+	s.Agents[0].Label = Label{Text: "läuft ●"}
 	made := create(t, c, s)
 	raw(t, c, "select-pane", "-t", made.Panes["a1"], "-T", "Ünï ✳")
 	if got := paneByID(t, c, made.Panes["a1"]).Title; got != "Ünï ✳" {
@@ -140,7 +140,7 @@ func TestIdentityOf(t *testing.T) {
 
 func TestDeadPanesExitOnOldTmux(t *testing.T) {
 	line := func(status, signal string) string {
-		return "P|%1|$1|@1|1|" + status + "|" + signal + "|77|s|id|s/a|paw-s|paw\\ __agent\\ s\\ a\\ 1|label|title|\n"
+		return "P|%1|$1|@1|1|" + status + "|" + signal + "|77|s|id|s/a|paw-s|paw\\ __agent\\ s\\ a\\ 1|label|idle|title|\n"
 	}
 	for text, want := range map[string]string{
 		line("0", ""): "exit 0", line("255", ""): "exit 255", line("", "9"): "signal 9", line("", "KILL"): "signal 9",
@@ -233,7 +233,7 @@ func TestStoppedServerTimesOut(t *testing.T) {
 }
 
 func FuzzParsePanes(f *testing.F) {
-	f.Add("P|%1|$1|@1|1|0||77|s|id|s/a|paw-s|paw\\ __agent\\ s\\ a\\ 1|label|title|\nP|%2|")
+	f.Add("P|%1|$1|@1|1|0||77|s|id|s/a|paw-s|paw\\ __agent\\ s\\ a\\ 1|label|idle|title|\nP|%2|")
 	f.Add("P|%1|\\")
 	f.Fuzz(func(t *testing.T, out string) {
 		all, sessions := parsePanes(out, "P|")

@@ -48,26 +48,59 @@ func firstOptions(s NewSession, pane string) []command {
 		command{"set-option", "-w", "-u", "-t", pane, "window-size"})
 }
 
-// reserve makes places in a session that exists. With LayoutTiled they are in the window of pane, or in a new one when
-// that is empty, as far as they fit; the others get windows of their own.
-func (c *Client) reserve(ctx context.Context, session, pane, layout string, agents []AgentPane) ([]place, error) {
-	var places []place
-	if layout == LayoutTiled {
-		if pane == "" {
-			var err error
-			if places, err = c.reserveWindows(ctx, session, agents[:1]); err != nil {
-				return places, err
-			}
-			pane = places[0].pane
+// reserveMore makes the places of a new session behind its first one: in as few windows as have room for them, or each in
+// one of its own.
+func (c *Client) reserveMore(ctx context.Context, first place, s NewSession) ([]place, error) {
+	if s.Layout == LayoutWindows {
+		return c.reserveWindows(ctx, first.session, s.Agents[1:])
+	}
+	windows := shares(len(s.Agents), capacity(s.Width, s.Height))
+	places, err := c.reserveBeside(ctx, first.pane, windows[0]-1)
+	for _, n := range windows[1:] {
+		if err != nil {
+			break
 		}
-		beside, err := c.reserveBeside(ctx, pane, len(agents)-len(places))
-		places = append(places, beside...)
-		if err != nil && !errors.Is(err, errNoSpace) {
+		var more []place
+		more, err = c.reserveTogether(ctx, first.session, n, s.Width, s.Height)
+		places = append(places, more...)
+	}
+	if errors.Is(err, errNoSpace) {
+		var rest []place
+		rest, err = c.reserveWindows(ctx, first.session, s.Agents[1+len(places):])
+		places = append(places, rest...)
+	}
+	return places, err
+}
+
+// reserveMany makes n places in new windows of that size.
+func (c *Client) reserveMany(ctx context.Context, session string, n, width, height int) ([]place, error) {
+	var places []place
+	for _, share := range shares(n, capacity(width, height)) {
+		more, err := c.reserveTogether(ctx, session, share, width, height)
+		places = append(places, more...)
+		if err != nil {
 			return places, err
 		}
 	}
-	rest, err := c.reserveWindows(ctx, session, agents[len(places):])
-	return append(places, rest...), err
+	return places, nil
+}
+
+// reserveTogether makes n places in a new window of that size.
+func (c *Client) reserveTogether(ctx context.Context, session string, n, width, height int) ([]place, error) {
+	mark := nonce()
+	r, err := c.callPieces(ctx, aroundManual(window(session+":", placeFormat(mark), agentsWindow)))
+	places, parseErr := parsePlaces(r.out, mark)
+	if err = errors.Join(err, parseErr); err == nil && len(places) != 1 {
+		err = fmt.Errorf("tmux new-window: %d panes for one agent", len(places))
+	}
+	if err != nil {
+		return places, err
+	}
+	if _, err := c.callPieces(ctx, sized(places[0].pane, width, height)); err != nil {
+		return places, err
+	}
+	beside, err := c.reserveBeside(ctx, places[0].pane, n-1)
+	return append(places, beside...), err
 }
 
 // reserveBeside makes n places after a pane, fewer with errNoSpace.
@@ -87,7 +120,7 @@ func (c *Client) reserveWindows(ctx context.Context, session string, agents []Ag
 	mark := nonce()
 	var commands []command
 	for _, a := range agents {
-		commands = append(commands, window(session+":", placeFormat(mark), a))
+		commands = append(commands, window(session+":", placeFormat(mark), a.Identity.Agent))
 	}
 	r, err := c.callPieces(ctx, aroundManual(commands...))
 	places, parseErr := parsePlaces(r.out, mark)
@@ -104,24 +137,41 @@ func split(target, format string, argv []string) []command {
 }
 
 // window makes a window; a name given here is kept by automatic-rename.
-func window(target, format string, a AgentPane) command {
-	return append(command{"new-window", "-d", "-P", "-F", format, "-n", a.Identity.Agent, "-t", target}, lease...)
+func window(target, format, name string) command {
+	return append(command{"new-window", "-d", "-P", "-F", format, "-n", name, "-t", target}, lease...)
 }
 
 // fill sets the options of each place and starts its agent there, after them.
 func fill(places []place, agents []AgentPane) []command {
 	var commands []command
 	seen := map[string]bool{}
-	for i, p := range places {
+	for _, p := range places {
 		if !seen[p.window] {
-			commands = append(commands, windowOptions(p.pane, agents[i])...)
+			commands = append(commands, windowOptions(p.pane)...)
 		}
 		seen[p.window] = true
 	}
 	for i, a := range agents {
 		pane := places[i].pane
 		commands = append(commands, paneOptions(pane, a)...)
+		commands = append(commands, labelOptions(pane, a.label())...)
 		commands = append(commands, append(command{"respawn-pane", "-k", "-t", pane}, a.Argv...))
+	}
+	return commands
+}
+
+// tiled gives each window of places paw's layout.
+func tiled(places []place, width int) []command {
+	var commands []command
+	panes := map[string]int{}
+	for _, p := range places {
+		panes[p.window]++
+	}
+	for _, p := range places {
+		if n := panes[p.window]; n > 0 {
+			commands = append(commands, tile(p.pane, n, width)...)
+			panes[p.window] = 0
+		}
 	}
 	return commands
 }
@@ -159,6 +209,24 @@ func script(commands []command) string {
 	}
 	return b.String()
 }
+
+// quotedScript is script for arguments of any text, none of which means anything to tmux.
+func quotedScript(commands []command) string {
+	var b strings.Builder
+	for i, c := range commands {
+		if i > 0 {
+			b.WriteString(" ; ")
+		}
+		b.WriteString(unaliased(c[0]))
+		for _, arg := range c[1:] {
+			b.WriteString(" " + quoted(arg))
+		}
+	}
+	return b.String()
+}
+
+// quoted is a text in tmux's own language.
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // doubled survives one expansion as a format.
 func doubled(text string) string { return strings.ReplaceAll(text, "#", "##") }

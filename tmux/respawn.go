@@ -13,9 +13,11 @@ func (c *Client) Respawn(ctx context.Context, paneID string, a AgentPane) error 
 	}
 	commands := []command{
 		{"set-option", "-p", "-t", paneID, "remain-on-exit", "on"}, // before the program can end
+		// Once the program runs its own reports set the label, and must not be written over.
+		{"if-shell", "-F", "-t", paneID, "#{pane_dead}", quotedScript(labelOptions(paneID, a.label()))},
 		append(command{"respawn-pane", "-t", paneID}, a.Argv...),
 	}
 	commands = append(commands, paneOptions(paneID, a)...)
-	_, err := c.call(ctx, append(commands, windowOptions(paneID, a)...)...)
+	_, err := c.call(ctx, append(commands, windowOptions(paneID)...)...)
 	return named(err, "respawn-pane")
 }

@@ -43,7 +43,7 @@ func RunningState(f Turns) session.AgentStatus {
 		return observedState(f)
 	}
 	if f.Last != nil && f.Last.Launch == f.launch && f.Last.EndedAt != nil {
-		return closedTurnState(*f.Last)
+		return ClosedTurnState(*f.Last)
 	}
 	switch {
 	case f.prompted && f.now.Sub(f.launched).Abs() < promptPatience:
@@ -119,8 +119,8 @@ func observedState(f Turns) session.AgentStatus {
 	return session.AgentStatus{State: session.StateRunning, Since: since, Source: f.observed.Source}
 }
 
-// closedTurnState is the state after the last turn of this launch.
-func closedTurnState(last turn.Record) session.AgentStatus {
+// ClosedTurnState is the state after the last turn of this launch.
+func ClosedTurnState(last turn.Record) session.AgentStatus {
 	st := session.AgentStatus{State: session.StateIdle, Since: last.EndedAt, Source: session.SourceHook}
 	switch {
 	case last.State == turn.Aborted && last.Reason == turn.ReasonError:

@@ -108,7 +108,8 @@ func placePanes(ctx context.Context, h *home.Home, s *session.Session, f fleet.F
 	width, height := terminalSize()
 	created, err := client.Create(ctx, tmux.NewSession{
 		Name: s.Tmux.Session, PawSession: s.Name, PawID: s.ID, Dir: s.RepoPath, Width: width, Height: height,
-		Layout: h.Config.Tmux.Layout, Agents: add,
+		Layout: h.Config.Tmux.Layout, Agents: add, Counts: h.Config.Tmux.Counts, Bell: h.Config.Tmux.Bell,
+		Mouse: !tmux.Configured(h.Getenv("HOME"), h.Getenv("XDG_CONFIG_HOME")),
 	})
 	if errors.Is(err, tmux.ErrDuplicate) {
 		return fault.New(fault.Failed, "tmux session %s is not of this session", s.Tmux.Session).

@@ -51,7 +51,8 @@ func prepareLaunch(ctx context.Context, h *home.Home, s *session.Session, j *Job
 		Identity: tmux.Identity{Session: s.Name, Agent: w.Agent, Generation: generation},
 		PawID:    s.ID,
 		Argv:     []string{h.Executable, "__agent", s.Name, w.Agent, fmt.Sprint(generation), path},
-		Label:    w.Agent + ": starting",
+		Label:    tmux.Label{Text: w.Agent + ": starting"},
+		Worktree: w.WorktreePath,
 		Refresh:  refreshCommand(h, s.Name),
 	}, nil
 }
