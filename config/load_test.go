@@ -80,7 +80,7 @@ func TestDefaultsApplyWithoutAnyFile(t *testing.T) {
 		want := Config{
 			DefaultCLI: "claude",
 			Worktree:   Worktree{Path: "{parent}/{repo}.paw/{session}/{agent}"},
-			Tmux:       Tmux{Layout: "tiled"},
+			Tmux:       Tmux{Layout: "tiled", Bell: true, Counts: true},
 			Turns:      Turns{SnapshotSeconds: 3, SnapshotMiB: 512},
 			Agents:     Agents{MaxDepth: 3, MaxChildren: 8, BriefKiB: 64},
 			CLIs:       map[string]CLI{},
@@ -107,6 +107,8 @@ setup = "npm ci"
 [tmux]
 socket = "work"
 layout = "windows"
+bell = false
+counts = false
 
 [turns]
 snapshot_seconds = 5
@@ -162,7 +164,7 @@ func TestUserFileSetsEveryKey(t *testing.T) {
 		t.Error(diff)
 	}
 	want := []Source{{Name: p.ConfigFile, Keys: []string{
-		"default_cli", "worktree.path", "worktree.copy", "worktree.link", "worktree.setup", "tmux.socket", "tmux.layout",
+		"default_cli", "worktree.path", "worktree.copy", "worktree.link", "worktree.setup", "tmux.socket", "tmux.layout", "tmux.bell", "tmux.counts",
 		"turns.snapshot_seconds", "turns.snapshot_mib", "agents.max_depth", "agents.max_children", "agents.brief_kib",
 		"clis.codex.git_writable", "clis.mycli.command", "clis.mycli.resume", "clis.mycli.args", "clis.mycli.prompt", "clis.mycli.env",
 		"presets.pair.cli", "presets.pair.branches", "presets.pair.base",

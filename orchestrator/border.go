@@ -103,14 +103,15 @@ func showStates(ctx context.Context, h *home.Home, s *session.Session) {
 }
 
 // StateWord is a state as people read it: the same on borders, in window lists and in paw status. Of a turn that was
-// interrupted, and of an agent that was stopped, it says that.
+// interrupted, and of an agent that was stopped or is just starting, it says that.
 func StateWord(st session.AgentStatus) string {
-	switch st.Cause {
-	case session.CauseTurnCut:
+	switch {
+	case st.Cause == session.CauseTurnCut:
 		return strings.TrimPrefix(st.Reason, "turn ")
-	case session.CauseStopped:
+	case st.Cause == session.CauseStopped:
 		return "stopped"
-	default:
-		return stateWords[st.State]
+	case st.Cause == session.CausePrompted, st.State == session.StateUnknown && st.Reason == session.ReasonStarting:
+		return "starting"
 	}
+	return stateWords[st.State]
 }

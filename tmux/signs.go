@@ -23,10 +23,16 @@ const (
 	resting = "idle"
 )
 
-// stateStyles are the styles of states on borders, in window lists and in the status line. One that waits for its user
-// fills its border, so that it is seen among ten.
+// The styles of what has to be seen, also on a status line of any colour.
+const (
+	waitingStyle = "#[fg=black]#[bg=yellow]#[bold]"
+	failedStyle  = "#[fg=white]#[bg=red]#[bold]"
+)
+
+// stateStyles are the styles of states on borders. One that waits for its user fills its border, so that it is seen
+// among ten.
 var stateStyles = []struct{ state, style string }{
-	{waiting, "#[fg=black]#[bg=yellow]#[bold]#[fill=yellow]"},
+	{waiting, waitingStyle + "#[fill=yellow]"},
 	{failed, "#[fg=red]#[bold]"},
 	{running, "#[fg=green]"},
 	{"waiting_children", "#[fg=yellow]"},
@@ -101,8 +107,8 @@ func windowFormat() string {
 	waits := counted(waiting, panesOfWindow)
 	alone := "#{&&:#{@paw_agent},#{==:#{window_panes},1}}"
 	several := "#{&&:#{==:#{window_name}," + agentsWindow + "},#{!=:#{session_windows},1}}"
-	names := "#{=/24/" + "…" + ":#{P:#{?@paw_agent,#{?#{e|>|:#{pane_index},#{pane-base-index}},#, ,}" + agentName + ",}}}"
-	return "#{?" + waits + "," + styleOf(waiting) + ",}#I:#{?" + alone + ",#{@paw_label},#{?" + several + "," + names + ",#{window_name}}" +
+	names := "#{=/24/…:#{P:#{?@paw_agent,#{?#{e|>|:#{pane_index},#{pane-base-index}}, ,}" + agentName + ",}}}"
+	return "#{?" + waits + "," + waitingStyle + ",}#I:#{?" + alone + ",#{@paw_label},#{?" + several + "," + names + ",#{window_name}}" +
 		"#{?" + waits + ", " + waits + " wait,}}#{?window_flags,#{window_flags}, }"
 }
 
@@ -110,17 +116,20 @@ func windowFormat() string {
 // has there.
 func statusRight() string {
 	format := ""
-	for _, one := range []struct{ state, word string }{{waiting, "wait"}, {failed, "failed"}, {running, "run"}, {resting, "idle"}} {
+	for _, one := range []struct{ state, style, word string }{
+		{waiting, waitingStyle, "wait"}, {failed, failedStyle, "failed"}, {running, "", "run"}, {resting, "", "idle"},
+	} {
 		n := counted(one.state, panesOfSession)
-		style := strings.ReplaceAll(styleOf(one.state), "#[fill=yellow]", "")
-		format += "#{?" + n + "," + style + " " + n + " " + one.word + " #[default],}"
+		format += "#{?" + n + "," + one.style + " " + n + " " + one.word + " #[default],}"
 	}
-	return format + " #{T:" + usersStatusRight + "}"
+	return format + "#{?#{e|<|:#{client_width}," + roomForUsers + "},, #{T:" + usersStatusRight + "}}"
 }
 
 const (
 	// usersStatusRight keeps what the user's own status line has on the right, of which paw's session shows the counts first.
 	usersStatusRight = "@paw_status_right"
+	// roomForUsers is how wide a terminal is that shows the user's own part, too: the windows need the room more.
+	roomForUsers = "100"
 	// roomForCounts is how many columns more the right side of the status line gets.
 	roomForCounts = "40"
 	// roomForName is how many columns the name of a session gets at least, in which tmux's own 10 would cut it.

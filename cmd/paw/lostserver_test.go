@@ -12,7 +12,7 @@ func TestTerminalOfADeadServer(t *testing.T) {
 	w.ok(w.paw("start", "--cli", "demo", "--detach"))
 	w.ready("demo")
 	terminal := w.terminal("paw attach shop; echo ended with $?")
-	waitFor(t, "the terminal shows the session", func() bool { return strings.Contains(terminal.screen(), "[paw-shop]0:") })
+	waitFor(t, "the terminal shows the session", func() bool { return strings.Contains(terminal.screen(), "[paw-shop] 0:") })
 	killServer(w.socket)
 	defer func() {
 		if t.Failed() {

@@ -36,7 +36,7 @@ func TestTerminalsComeAndGo(t *testing.T) {
 	terminal := w.terminal(`i=0; while test $i -lt 100; do paw attach shop; i=$((i+1)); echo $i > ` + w.root + `/times; done`)
 	for i := range 100 {
 		// By then tmux has the terminal's answers to its questions; a later one would be taken for keys.
-		waitFor(t, fmt.Sprintf("the terminal shows the session for the time %d", i+1), func() bool { return strings.Contains(terminal.screen(), "[paw-shop]0:") })
+		waitFor(t, fmt.Sprintf("the terminal shows the session for the time %d", i+1), func() bool { return strings.Contains(terminal.screen(), "[paw-shop] 0:") })
 		if i%10 == 0 {
 			if diff := cmp.Diff(before, w.statesAsShown(true)); diff != "" {
 				t.Fatalf("attached for the time %d: states (-before +now)\n%s", i+1, diff)
@@ -87,6 +87,12 @@ type outerTerminal struct {
 // terminal runs a shell script on a terminal of its own: the pane of another tmux server.
 func (w *world) terminal(script string) outerTerminal {
 	w.t.Helper()
+	return w.sized(100, 30, script)
+}
+
+// sized is terminal of so many columns and lines.
+func (w *world) sized(width, height int, script string) outerTerminal {
+	w.t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		w.t.Fatal(err)
@@ -98,7 +104,7 @@ func (w *world) terminal(script string) outerTerminal {
 	}
 	o := outerTerminal{w: w, socket: filepath.Join(w.root, "o")}
 	w.t.Cleanup(func() { killServer(o.socket) })
-	w.ok(w.run(w.repo, nil, "tmux", "-S", o.socket, "-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "30", "-c", w.repo,
+	w.ok(w.run(w.repo, nil, "tmux", "-S", o.socket, "-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), "-c", w.repo,
 		"PATH="+bin+":$PATH; "+script, ";", "set-option", "-w", "remain-on-exit", "on"))
 	return o
 }

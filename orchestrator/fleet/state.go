@@ -13,6 +13,9 @@ import (
 // prompt. One that has not by then took it for something else than a prompt.
 const promptPatience = time.Minute
 
+// hookPatience is how long after its launch a CLI is starting as long as no hook has reported.
+const hookPatience = 10 * time.Second
+
 // WithTurnState refines the state of an agent by its turns, and by what it said
 // of its work itself.
 func WithTurnState(base session.AgentStatus, f Turns) session.AgentStatus {
@@ -54,7 +57,11 @@ func RunningState(f Turns) session.AgentStatus {
 	case !f.HooksSeen.IsZero():
 		return session.AgentStatus{State: session.StateIdle, Since: at(f.HooksSeen), Source: session.SourceHook}
 	}
-	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: "no hook has reported yet", Cause: session.CauseSilent}
+	st := session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: "no hook has reported yet", Cause: session.CauseSilent}
+	if f.now.Sub(f.launched).Abs() < hookPatience {
+		st.Since, st.Reason = at(f.launched), session.ReasonStarting
+	}
+	return st
 }
 
 // headlessState is the state while paw run holds the agent's lock.

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// labels are what the borders of the agents' panes say, with the states behind them.
+func (w *world) labels() string {
+	w.t.Helper()
+	return w.tmux("list-panes", "-a", "-F", "#{@paw_label} (#{@paw_state})").stdout
+}
+
+// Borders are right without anybody who looks: after the start, while agents work, and after a crash.
+func TestBordersFromTheFirstSecond(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ok(w.paw("start", "--cli", "one=demo,two=demo,three=demo", "--detach"))
+	idle := "one: idle (idle)\ntwo: idle (idle)\nthree: idle (idle)\n"
+	waitFor(t, "all borders say idle", func() bool { return w.labels() == idle })
+	rang := filepath.Join(w.root, "rang")
+	w.ok(w.tmux("set-hook", "-t", "=paw-shop:", "alert-bell", "run-shell -b 'echo x >> "+rang+"'"))
+	w.ok(w.paw("send", "two", "do: ask really"))
+	w.ok(w.paw("send", "three", "do: hang"))
+	waitFor(t, "what they do", func() bool {
+		return w.labels() == "one: idle (idle)\ntwo: waits for you (waiting_input)\nthree: running (running)\n"
+	})
+	waitFor(t, "the bell", func() bool { data, _ := os.ReadFile(rang); return string(data) == "x\n" })
+	for range 3 {
+		if err := syscall.Kill(w.serverPID(), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		w.ok(w.paw("recover", "shop", "--detach"))
+		waitFor(t, "all borders say idle again", func() bool { return w.labels() == idle })
+	}
+}
+
+// paw lives in the user's own server, with sessions of the user beside its own: nothing of the user's is another one, while
+// its session runs and after it.
+func TestPawInTheUsersServer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ok(w.tmux("new-session", "-d", "-s", "mine", "-n", "agents", "-x", "90", "-y", "30", "exec sleep 1000"))
+	w.ok(w.tmux("split-window", "-t", "=mine:", "exec sleep 1000"))
+	w.ok(w.tmux("set-option", "-g", "status-right", "my own %H"))
+	w.ok(w.tmux("set-option", "-g", "mouse", "off"))
+	everything := func() string {
+		all := ""
+		for _, what := range []string{
+			"show-options -s", "show-options -g", "show-options -g -w", "show-hooks -g", "list-keys", "show-environment -g",
+			"show-options -t =mine:", "show-options -w -t =mine:0", "show-options -p -t =mine:0.0", "show-environment -t =mine:", "show-hooks -t =mine:",
+			"list-panes -s -t =mine: -F #{session_id}_#{window_id}_#{window_name}_#{window_layout}_#{window_flags}_#{pane_id}_#{pane_pid}_#{pane_title}",
+		} {
+			all += what + "\n" + w.ok(w.tmux(strings.Fields(what)...)).stdout
+		}
+		return all
+	}
+	before := everything()
+	w.ok(w.paw("start", "--cli", "one=demo,two=demo,three=demo", "--detach"))
+	w.ready("one", "two", "three")
+	w.ok(w.paw("send", "one", "do: ask really"))
+	w.ok(w.paw("send", "two", "do: say hello"))
+	terminal := w.terminal("paw attach")
+	waitFor(t, "the session is shown, with what its agents do", func() bool {
+		return strings.Contains(terminal.screen(), " one: waits for you ") && strings.Contains(terminal.screen(), " 1 wait ")
+	})
+	if during := everything(); during != before {
+		t.Errorf("while it runs:\n%s\nbefore:\n%s", during, before)
+	}
+	w.ok(w.tmux("detach-client", "-s", "=paw-shop"))
+	w.ok(w.paw("add", "--cli", "four=demo"))
+	w.ok(w.paw("remove", "three"))
+	w.ok(w.paw("stop"))
+	w.ok(w.paw("recover", "shop", "--detach"))
+	w.ok(w.paw("stop"))
+	w.ok(w.paw("purge", "--yes"))
+	if after := everything(); after != before {
+		t.Errorf("after it:\n%s\nbefore:\n%s", after, before)
+	}
+	if left := w.tmux("list-sessions", "-F", "#{session_name}").stdout; left != "mine\n" {
+		t.Errorf("sessions: %s", left)
+	}
+}
+
+// Eight agents that were started where there is no terminal can be worked with on a small one.
+func TestEightAgentsOnASmallTerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var items []string
+	for i := range 8 {
+		items = append(items, fmt.Sprintf("n%d=demo", i+1))
+	}
+	w.ok(w.paw("start", "--cli", strings.Join(items, ","), "--detach"))
+	w.ready("n1", "n8")
+	terminal := w.sized(80, 24, "paw attach n5")
+	waitFor(t, "the agent is shown", func() bool { return strings.Contains(terminal.screen(), " n5: idle ") })
+	for line := range strings.Lines(w.ok(w.tmux("list-panes", "-s", "-t", "=paw-shop:", "-F", "#{pane_width} #{pane_height}")).stdout) {
+		var width, height int
+		if _, err := fmt.Sscan(line, &width, &height); err != nil || width < 45 || height < 10 {
+			t.Errorf("a pane is %d columns wide and %d lines high: %v", width, height, err)
+		}
+	}
+}
