@@ -14,6 +14,8 @@ type Error struct {
 	Key     string // the key, such as worktree.copy, or the variable; "" when the file is not TOML
 	Nearest string // the known name that comes closest, or ""
 	Message string // what is wrong, with the key in front
+	// Unknown says that the only mistake is a key that is not known: what else is set is loaded all the same.
+	Unknown bool
 }
 
 // Error returns "file:line: message", or the message alone for a variable.

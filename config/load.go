@@ -1,6 +1,10 @@
 package config
 
-import "slices"
+import (
+	"cmp"
+	"errors"
+	"slices"
+)
 
 // Loaded is the merged configuration and where it came from.
 type Loaded struct {
@@ -25,40 +29,47 @@ type Source struct {
 // Load merges the defaults, the user's file, the .paw.toml of the repository
 // whose main worktree is repo ("" for none) and the environment. It writes
 // nothing. A mistake in a file or a variable is an *Error; a missing file is
-// none.
+// none. With an Error of an Unknown key comes what is loaded without it.
 func Load(paths Paths, repo string, getenv func(string) string) (Loaded, error) {
 	l := Loaded{Config: Default()}
-	if err := l.addUser(paths.ConfigFile); err != nil {
-		return Loaded{}, err
+	unknown, err := onlyUnknown(l.addUser(paths.ConfigFile))
+	if err == nil && repo != "" {
+		var here *Error
+		here, err = onlyUnknown(l.addRepository(paths, repo))
+		unknown = cmp.Or(unknown, here)
 	}
-	if repo != "" {
-		if err := l.addRepository(paths, repo); err != nil {
-			return Loaded{}, err
-		}
+	if err != nil {
+		return Loaded{}, err
 	}
 	sources, err := applyEnvironment(&l.Config, getenv)
 	if err != nil {
 		return Loaded{}, err
 	}
 	l.Sources = append(l.Sources, sources...)
+	if unknown != nil {
+		return l, unknown
+	}
 	return l, nil
 }
 
-func (l *Loaded) addUser(file string) error {
-	d, assignments, err := l.read(file)
-	if err != nil || d == nil {
-		return err
+// onlyUnknown tells keys that are not known from all other mistakes.
+func onlyUnknown(err error) (*Error, error) {
+	var e *Error
+	if errors.As(err, &e) && e.Unknown {
+		return e, nil
 	}
+	return nil, err
+}
+
+func (l *Loaded) addUser(file string) error {
+	assignments, err := l.read(file)
 	l.add(file, assignments)
-	return nil
+	return err
 }
 
 func (l *Loaded) addRepository(paths Paths, repo string) error {
 	file := repositoryFile(repo)
-	d, assignments, err := l.read(file)
-	if err != nil || d == nil {
-		return err
-	}
+	assignments, err := l.read(file)
 	// The user's own presets win: a repository that replaced one would start other agents under a name that the user knows.
 	assignments = slices.DeleteFunc(assignments, func(a assignment) bool {
 		if a.path[0] != "presets" {
@@ -69,29 +80,22 @@ func (l *Loaded) addRepository(paths Paths, repo string) error {
 	})
 	asked := commands(assignments, l.Config)
 	if len(asked) > 0 {
-		trusted, err := paths.trusted(repo)
-		l.TrustProblem = err
+		trusted, problem := paths.trusted(repo)
+		l.TrustProblem = problem
 		l.Untrusted = slices.DeleteFunc(asked, func(c Command) bool { return contains(trusted[c.Key], c.Text) })
 	}
 	l.add(file, withoutUntrusted(assignments, l.Untrusted))
-	return nil
+	return err
 }
 
-// read returns what a file sets on top of what is loaded so far; no document
-// when there is no file.
-func (l *Loaded) read(file string) (*document, []assignment, error) {
+// read returns what a file sets on top of what is loaded so far, nothing when
+// there is no file.
+func (l *Loaded) read(file string) ([]assignment, error) {
 	d, err := readDocument(file)
 	if err != nil || d == nil {
-		return nil, nil, err
+		return nil, err
 	}
-	assignments, err := d.understand()
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := d.complete(assignments, l.Config); err != nil {
-		return nil, nil, err
-	}
-	return d, assignments, nil
+	return d.understand(l.Config)
 }
 
 // add stores assignments; a program's settings are merged.

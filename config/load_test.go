@@ -341,3 +341,31 @@ func originOf(l Loaded, key string) string {
 	}
 	return ""
 }
+
+// A key that is not known is a mistake, and what else the files say is loaded all the same, as if it were not there.
+func TestUnknownKeysLeaveTheRest(t *testing.T) {
+	p := newPlace(t)
+	p.user(t, "default_cli = 'demo'\n[worktree]\ncopi = ['x']\ncopy = ['y']\n[agents]\nmax_dept = 1\n")
+	p.repository(t, "colour = 1\ntmux.layout = 'windows'\nworktree.setup = 'make'\n")
+	l, err := Load(p.Paths, p.repo, environment("PAW_BRIEF_KIB=7"))
+	var e *Error
+	if !errors.As(err, &e) || !e.Unknown || e.File != p.ConfigFile || e.Line != 3 {
+		t.Fatalf("got %v", err)
+	}
+	want := p.load
+	p.user(t, "default_cli = 'demo'\n[worktree]\ncopy = ['y']\n[agents]\n")
+	p.repository(t, "tmux.layout = 'windows'\nworktree.setup = 'make'\n")
+	if diff := cmp.Diff(want(t, "PAW_BRIEF_KIB=7"), l); diff != "" {
+		t.Error(diff)
+	}
+	// Another mistake counts before it, wherever it is: then nothing is known of what is meant.
+	p.user(t, "colour = 1\ndefault_cli = 3\n")
+	if _, err := Load(p.Paths, p.repo, environment()); !errors.As(err, &e) || e.Unknown {
+		t.Errorf("got %v", err)
+	}
+	p.user(t, "colour = 1\n")
+	p.repository(t, "default_cli = 3\n")
+	if l, err := Load(p.Paths, p.repo, environment()); !errors.As(err, &e) || e.Unknown || l.DefaultCLI != "" {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,16 +1,38 @@
 package config
 
-import "slices"
+import (
+	"cmp"
+	"errors"
+	"slices"
+)
 
 // understand checks every key and value of a document, in the order of the
-// text, and returns what it sets. The first mistake is the error.
-func (d *document) understand() ([]assignment, error) {
-	var result []assignment
+// text, and returns what it sets on top of what is below. The first mistake is
+// the error; where keys that are not known are all, the rest comes with it.
+func (d *document) understand(below Config) ([]assignment, error) {
+	result, unknown, err := d.assignments()
+	if err == nil {
+		err = d.complete(result, below)
+	}
+	if unknown == nil {
+		return result, err
+	}
+	unknown.Unknown = err == nil
+	return result, unknown
+}
+
+// assignments are what the known keys set; of the others it returns the first one.
+func (d *document) assignments() (result []assignment, unknown *Error, err error) {
 	seen := map[string]bool{}
 	for _, k := range d.keys {
 		s, length, err := d.resolve(k)
+		var e *Error
+		if errors.As(err, &e) && e.Unknown {
+			unknown = cmp.Or(unknown, e)
+			continue
+		}
 		if err != nil {
-			return nil, err
+			return nil, unknown, err
 		}
 		if s == nil {
 			continue
@@ -21,11 +43,11 @@ func (d *document) understand() ([]assignment, error) {
 		}
 		seen[a.key()] = true
 		if a.value, err = d.convert(s, a.path); err != nil {
-			return nil, err
+			return nil, unknown, err
 		}
 		result = append(result, a)
 	}
-	return result, nil
+	return result, unknown, nil
 }
 
 // resolve finds the setting that a key belongs to and how many parts of the key
@@ -36,7 +58,7 @@ func (d *document) resolve(k keyAt) (*setting, int, error) {
 		s, known := findSetting(path)
 		if !known {
 			key := joinKey(path)
-			return nil, 0, d.fail(k.at[i], &Error{Key: key, Nearest: nearestKey(path), Message: "unknown key " + key})
+			return nil, 0, d.fail(k.at[i], &Error{Key: key, Nearest: nearestKey(path), Message: "unknown key " + key, Unknown: true})
 		}
 		if s != nil {
 			return s, i + 1, nil

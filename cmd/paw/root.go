@@ -27,6 +27,8 @@ type app struct {
 	colourFlag     string                 // auto, always or never
 	noPager        bool
 	notes          []string // for --json, see note
+	command        string   // the last word of the command that runs
+	forgiven       []string // mistakes in the configuration that were noted
 }
 
 // paw puts the orchestrator together for the directory the user stands in.
@@ -40,10 +42,10 @@ func (a *app) paw() (*home.Home, error) {
 		progress = nil // what is said on the way is for people
 	}
 	h, err := home.New(dir, a.env, progress)
-	if err != nil {
+	if err != nil && (h == nil || !a.forgives(err)) {
 		return nil, err
 	}
-	h.Note = a.note
+	h.Note, h.Forgives = a.note, a.forgives
 	a.setSteps(h)
 	return h, nil
 }
@@ -59,6 +61,7 @@ func (a *app) hookPaw() (*home.Home, error) {
 	if h == nil {
 		return nil, err
 	}
+	h.Forgives = func(error) bool { return true }
 	a.setSteps(h)
 	return h, nil
 }
@@ -94,6 +97,7 @@ func newRoot(a *app) *cobra.Command {
 	root.PersistentFlags().StringVar(&a.colourFlag, "color", "auto", "auto, always or never")
 	root.PersistentFlags().BoolVar(&a.noPager, "no-pager", false, "do not show long output through a pager")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		a.command = cmd.Name()
 		if !slices.Contains([]string{"auto", "always", "never"}, a.colourFlag) {
 			return usagef(cmd, "--color %s: it takes auto, always or never", a.colourFlag)
 		}

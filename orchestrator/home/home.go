@@ -1,6 +1,7 @@
 package home
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -31,6 +32,7 @@ type Home struct {
 	Progress   io.Writer
 	Note       func(text string) // called with what the user would otherwise find out too late; nil writes it to Progress
 	Now        func() time.Time
+	Forgives   func(mistake error) bool                             // reports whether a mistake in the configuration stops nothing; nil is for none
 	Step       func(name string)                                    // called after each step that changes something; tests kill paw there
 	Follower   func(sessionName, agentName string)                  // follows a turn; nil is a process of its own
 	Deliverer  func(sessionName, parent string, c live.Claim) error // starts a deliverer; nil is a process of its own
@@ -66,12 +68,13 @@ func New(dir string, env []string, progress io.Writer) (*Home, error) {
 }
 
 // Configure reads the configuration for the repository with that main worktree.
-// With an error h has the defaults.
+// With an error h has the defaults, or where a key is not known all the rest.
 func (h *Home) Configure(root string) error {
 	var err error
 	h.configured = root
 	h.Config, err = config.Load(h.Paths, root, h.Getenv)
-	if err != nil {
+	var mistake *config.Error
+	if err != nil && (!errors.As(err, &mistake) || !mistake.Unknown) {
 		h.Config = config.Loaded{Config: config.Default()}
 	}
 	custom := map[string]clis.Custom{}

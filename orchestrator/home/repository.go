@@ -129,5 +129,8 @@ func (h *Home) ConfiguredFor(s *session.Session) (*Home, error) {
 		return h, nil //nolint:nilerr // whoever needs the repository says that it is gone
 	}
 	other := *h
-	return &other, other.Configure(repository.Path)
+	if err := other.Configure(repository.Path); err != nil && (h.Forgives == nil || !h.Forgives(err)) {
+		return &other, err
+	}
+	return &other, nil
 }

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"paw/config"
+	"paw/session/history"
+)
+
+// What starts agents needs the whole configuration: an agent that was started without a part of it is not what the user
+// has asked for. What only looks, or ends agents and deletes nothing, needs none of it.
+var (
+	starting = []string{"start", "add", "recover", "spawn", "run"}
+	looking  = []string{"paw", "status", "attach", "turns", "log", "diff", "path", "sh", "clis", "wait", "done", "stop"}
+)
+
+// forgives reports whether a mistake in the configuration does not stop the command that runs, and notes it once.
+func (a *app) forgives(err error) bool {
+	var mistake *config.Error
+	if !errors.As(err, &mistake) || slices.Contains(starting, a.command) {
+		return false
+	}
+	text := mistake.Error()
+	switch {
+	case mistake.Unknown:
+		if hint := mistake.Hint(); hint != "" {
+			text += " (" + hint + ")"
+		}
+		text += "; nothing is started until this is put right"
+	case slices.Contains(looking, a.command):
+		text += "; the configuration is left out"
+	default:
+		return false
+	}
+	if !slices.Contains(a.forgiven, text) {
+		a.forgiven = append(a.forgiven, text)
+		fmt.Fprintf(a.stderr, "paw: note: %s\n", history.Printable(text)) // beside JSON, too
+	}
+	return true
+}
