@@ -89,7 +89,7 @@ func shows(screen string, texts ...string) bool {
 var (
 	styles         = regexp.MustCompile("\x1b\\[[0-9;]*m|\x0e|\x0f")
 	conversationID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	hostAndTime    = regexp.MustCompile(` *"[^"]*" \d\d:\d\d \d\d-\w{3}-\d\d`)
+	hostAndTime    = regexp.MustCompile(`"[^"]*" \d\d:\d\d \d\d-\w{3}-\d\d`)
 	howLong        = regexp.MustCompile(`\b\d+[smh]\b`)
 	blanks         = regexp.MustCompile(` +`)
 	geometry       = regexp.MustCompile(` (x|width|textLength)="\d+"`)
@@ -100,7 +100,7 @@ func (w *world) asAtHome(screen string) string {
 	screen = strings.ReplaceAll(screen, w.root, homeOf12)
 	screen = conversationID.ReplaceAllString(screen, "3f9d2c1e-8a47-4b06-9d15-6c0e7b52a418")
 	return hostAndTime.ReplaceAllStringFunc(screen, func(text string) string {
-		return fmt.Sprintf("%*s", len(text), `"laptop" 09:41 14-Mar-26`)
+		return fmt.Sprintf("%*s", len(text), "09:41 14-Mar-26")
 	})
 }
 
