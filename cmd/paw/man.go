@@ -1,11 +1,13 @@
 //go:build man
 
-// The man pages are written by `go run -tags man ./cmd/paw DIR`: neither this file nor the library that formats them is
-// in the binary that people run.
+// Man pages and completions are written by `go run -tags man ./cmd/paw DIR`: neither this file nor the library that formats
+// the pages is in the binary that people run.
 
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,7 +24,7 @@ func init() {
 		fmt.Fprintln(os.Stderr, "usage: go run -tags man ./cmd/paw DIR")
 		os.Exit(2)
 	}
-	if err := writeMan(os.Args[1]); err != nil {
+	if err := errors.Join(writeMan(filepath.Join(os.Args[1], "man", "man1")), writeCompletions(os.Args[1])); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -49,6 +51,28 @@ func writeMan(dir string) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "git-paw.1"), []byte(".so man1/paw.1\n"), 0o644)
+}
+
+// writeCompletions writes the script of each shell to the place below DIR where the shell looks for it.
+func writeCompletions(dir string) error {
+	for shell, name := range map[string]string{
+		"bash": "bash-completion/completions/paw", "zsh": "zsh/site-functions/_paw", "fish": "fish/vendor_completions.d/paw.fish",
+	} {
+		var script bytes.Buffer
+		root := newRoot(&app{stdin: strings.NewReader(""), stdout: &script, stderr: io.Discard})
+		root.SetArgs([]string{"completion", shell})
+		if err := root.Execute(); err != nil {
+			return err
+		}
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, script.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rootPage is the description in paw(1): what paw --help says.
