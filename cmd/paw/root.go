@@ -160,7 +160,7 @@ func (a *app) showStartHints(h *home.Home) {
 		fmt.Fprintf(a.stdout, "  %s   begins one\n", hints[0])
 		return
 	}
-	fmt.Fprintf(a.stdout, "  %s   installs an AI coding CLI; there is none yet\n", hints[0])
+	fmt.Fprintf(a.stdout, "  %s   installs one of the AI CLIs\n", hints[0])
 	fmt.Fprintf(a.stdout, "  %s   tries paw without one\n", hints[1])
 }
 
