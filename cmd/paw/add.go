@@ -55,7 +55,7 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&o.CLIs, "cli", nil, "CLIs to add, items [AGENT=]CLI")
-	f.StringSliceVar(&o.Branches, "branches", nil, "branches to work on, one agent each; made when missing")
+	f.StringSliceVar(&o.Branches, "branches", nil, "branches to work on, one agent each; missing ones are made")
 	f.StringVar(&o.Base, "base", "", "commit that new branches start from (default: HEAD)")
 	f.StringVar(&from, "from", "", "AGENT[@N]: start where turn N of that agent ended")
 	f.BoolVarP(&force, "force", "f", false, "with --from: also from a turn without a snapshot, from its commit alone")

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/agent"
 )
 
 func newCLIs(a *app) *cobra.Command {
@@ -28,14 +29,14 @@ func newCLIs(a *app) *cobra.Command {
 			}
 			rows := [][]cell{{{text: "CLI"}, {text: "VERSION"}, {text: "PATH"}, {text: "TURNS"}}}
 			for _, info := range infos {
-				version := info.Version
+				version, place := info.Version, shortened(info.Path)
 				switch {
 				case info.Path == "":
-					version = "not installed"
+					version, place = "not installed", agent.Install(info.Name)
 				case info.Err != nil:
 					version = "does not say"
 				}
-				rows = append(rows, []cell{{text: info.Name}, {text: firstLine(version)}, {text: shortened(info.Path)}, {text: info.Facts.Turns}})
+				rows = append(rows, []cell{{text: info.Name}, {text: firstLine(version)}, {text: place}, {text: info.Facts.Turns}})
 			}
 			a.printTable(a.stdout, "", rows)
 			for _, info := range infos {

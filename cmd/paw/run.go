@@ -48,7 +48,7 @@ CLI cannot ask for permissions: give it those that it needs in its own configura
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&o.CLIs, "cli", nil, "make a new agent with this CLI, [AGENT=]CLI")
-	f.StringVar(&o.branch, "branch", "", "branch of the new agent; made when missing")
+	f.StringVar(&o.branch, "branch", "", "branch of the new agent, made if it is missing")
 	f.StringVar(&o.Base, "base", "", "commit that the new agent's branch starts from (default: HEAD)")
 	f.StringVarP(&o.Prompt, "prompt", "p", "", "what the CLI is asked")
 	f.StringVar(&o.promptFile, "prompt-file", "", "file with the prompt, - for standard input")

@@ -49,7 +49,7 @@ of this repository is attached, or recovered when it is stopped.`, exitUsage, ex
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&o.CLIs, "cli", nil, "CLIs to start, items [AGENT=]CLI")
-	f.StringSliceVar(&o.Branches, "branches", nil, "branches to work on, one agent each; made when missing")
+	f.StringSliceVar(&o.Branches, "branches", nil, "branches to work on, one agent each; missing ones are made")
 	f.StringVar(&o.Name, "name", "", "name of the session (default: the repository's directory)")
 	f.StringVar(&o.Base, "base", "", "commit that new branches start from (default: HEAD)")
 	f.StringVarP(&o.Prompt, "prompt", "p", "", "first prompt of each agent")

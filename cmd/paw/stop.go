@@ -53,6 +53,6 @@ meant.`, exitUsage, exitNotFound, exitLocked, exitMissing),
 		},
 	}
 	a.addSession(cmd, &name)
-	cmd.Flags().BoolVar(&only, "only", false, "not the agents that the named ones have started: they go on")
+	cmd.Flags().BoolVar(&only, "only", false, "leave those running that the named agents have started")
 	return cmd
 }
