@@ -8,6 +8,7 @@ type Config struct {
 	Tmux       Tmux              `toml:"tmux" json:"tmux"`
 	Turns      Turns             `toml:"turns" json:"turns"`
 	Agents     Agents            `toml:"agents" json:"agents"`
+	Land       Land              `toml:"land" json:"land"`
 	CLIs       map[string]CLI    `toml:"clis,omitempty" json:"clis"`
 	Presets    map[string]Preset `toml:"presets,omitempty" json:"presets"`
 }
@@ -54,6 +55,12 @@ type Agents struct {
 	MaxDepth    int `toml:"max_depth" json:"max_depth"`       // generations below the first
 	MaxChildren int `toml:"max_children" json:"max_children"` // children of one agent
 	BriefKiB    int `toml:"brief_kib" json:"brief_kib"`       // of a conversation told to another CLI, 1024 bytes
+}
+
+// Land is what work has to pass before it lands.
+type Land struct {
+	// Checks are shell commands that run on what would land, in this order.
+	Checks []string `toml:"checks" json:"checks"`
 }
 
 // CLI is what is set for one program: changes to a built-in one, or everything

@@ -119,6 +119,9 @@ max_depth    = 2
 max_children = 4
 brief_kib    = 16
 
+[land]
+checks = ["make test", "make lint"]
+
 [clis.codex]
 git_writable = true
 
@@ -144,6 +147,7 @@ var everythingSet = Config{
 	Tmux:   Tmux{Socket: "work", Layout: "windows"},
 	Turns:  Turns{SnapshotSeconds: 5, SnapshotMiB: 64},
 	Agents: Agents{MaxDepth: 2, MaxChildren: 4, BriefKiB: 16},
+	Land:   Land{Checks: []string{"make test", "make lint"}},
 	CLIs: map[string]CLI{
 		"codex": {GitWritable: true},
 		"mycli": {
@@ -165,7 +169,7 @@ func TestUserFileSetsEveryKey(t *testing.T) {
 	}
 	want := []Source{{Name: p.ConfigFile, Keys: []string{
 		"default_cli", "worktree.path", "worktree.copy", "worktree.link", "worktree.setup", "tmux.socket", "tmux.layout", "tmux.bell", "tmux.counts",
-		"turns.snapshot_seconds", "turns.snapshot_mib", "agents.max_depth", "agents.max_children", "agents.brief_kib",
+		"turns.snapshot_seconds", "turns.snapshot_mib", "agents.max_depth", "agents.max_children", "agents.brief_kib", "land.checks",
 		"clis.codex.git_writable", "clis.mycli.command", "clis.mycli.resume", "clis.mycli.args", "clis.mycli.prompt", "clis.mycli.env",
 		"presets.pair.cli", "presets.pair.branches", "presets.pair.base",
 	}}}

@@ -57,6 +57,8 @@ var settings = []setting{
 	{key: "agents.max_children", loosens: raises, target: func(e *entry) any { return &e.config.Agents.MaxChildren }},
 	{key: "agents.brief_kib", loosens: raises, target: func(e *entry) any { return &e.config.Agents.BriefKiB }},
 
+	{key: "land.checks", text: checkText, runs: always, target: func(e *entry) any { return &e.config.Land.Checks }},
+
 	{key: "clis.*.command", text: checkText, filled: true, runs: always, target: func(e *entry) any { return &e.cli.Command }},
 	{key: "clis.*.resume", text: checkText, runs: always, target: func(e *entry) any { return &e.cli.Resume }},
 	{key: "clis.*.args", text: checkText, runs: always, target: func(e *entry) any { return &e.cli.Args }},

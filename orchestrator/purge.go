@@ -11,6 +11,7 @@ import (
 
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
+	"paw/orchestrator/landing"
 	"paw/session"
 	"paw/worktree"
 )
@@ -72,6 +73,13 @@ func Purge(ctx context.Context, h *home.Home, s *session.Session, o RemoveOption
 		}
 		purged.Removed = append(purged.Removed, w.Agent)
 		h.Step("purge.removed")
+	}
+	place, err := landing.RemoveCheckPlace(ctx, h, m, s)
+	if err != nil {
+		return purged, err
+	}
+	if place.Trash != "" {
+		purged.Aside = append(purged.Aside, Removed{Agent: "the checks", Trash: place.Trash, Aside: place.Aside})
 	}
 	return purged, h.DeleteSession(ctx, s.Name, nil, func() error {
 		if err := deleteState(h, s.Name); err != nil || !o.Tags {

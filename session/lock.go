@@ -68,6 +68,15 @@ func (l Locks) Prompt(ctx context.Context, session, agent string) (unlock func()
 	return l.wait(ctx, "sending to "+session+"/"+agent, "prompt-"+session+"-"+agent+".lock")
 }
 
+// Check waits for the lock of the worktree in which the checks of a session run. It is held as long as they take. When ctx
+// ends first, the error is a *LockedError that names the holder.
+func (l Locks) Check(ctx context.Context, session string) (unlock func(), err error) {
+	if err := ValidateName("session", session); err != nil {
+		return nil, err
+	}
+	return l.wait(ctx, "checks of "+session, "check-"+session+".lock")
+}
+
 // Delivery waits for the lock under which somebody tells an agent how its children ended. It is taken before Prompt, and
 // held until it is known whether that has arrived. When ctx ends first, the error is a *LockedError that names the holder.
 func (l Locks) Delivery(ctx context.Context, session, agent string) (unlock func(), err error) {

@@ -40,6 +40,15 @@ type Rescued struct {
 // and when an ignored file or an embedded repository is in the way. One that failed
 // in the middle, as on a full disk, is *HalfRewoundError.
 func (m Manager) Rewind(ctx context.Context, path, target, rescueRef string) (Rescued, error) {
+	to, err := m.goal(ctx, target)
+	if err != nil {
+		return Rescued{}, err
+	}
+	return m.rewindTo(ctx, path, to, rescueRef)
+}
+
+// rewindTo is Rewind where it is known what HEAD becomes.
+func (m Manager) rewindTo(ctx context.Context, path string, to goal, rescueRef string) (Rescued, error) {
 	admin, err := verified(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return Rescued{}, err
@@ -49,10 +58,6 @@ func (m Manager) Rewind(ctx context.Context, path, target, rescueRef string) (Re
 	}
 	if lock := filepath.Join(admin, "index.lock"); exists(lock) {
 		return Rescued{}, conflict("", "", "%s: the index is locked by %s", path, lock)
-	}
-	to, err := m.goal(ctx, target)
-	if err != nil {
-		return Rescued{}, err
 	}
 	dir, err := os.MkdirTemp(admin, "paw-rewind-")
 	if err != nil {

@@ -31,7 +31,7 @@ EXAMPLES
 
 `
 
-const rootHelpEnd = `ITS WORKTREE path, sh
+const rootHelpEnd = `ITS WORKTREE path, sh, check
 FOR AGENTS   spawn, done; paw help agents is the page for them to read
 PAW ITSELF   clis, config, doctor, completion, version
 
@@ -40,7 +40,7 @@ Without a command it is paw status where a session exists. %s COMMAND
 
 EXIT STATUS  0 ok, 1 error, 2 usage, 3 refused to protect work, 4 an agent waits
 for you, 5 an agent failed, 6 prompt not confirmed, 7 time-out, 8 conflict,
-10 not found, 11 locked, 12 git, tmux or the CLI is missing, 130 interrupted
+9 check failed, 10 not found, 11 locked, 12 program missing, 130 interrupted
 `
 
 // showHelp prints the help of a command: how it is typed, examples, what it does, flags, and how it exits.

@@ -29,10 +29,11 @@ func newLand(a *app) *cobra.Command {
 out where the session was started, or into another one. AGENT@N is its state at the end of turn N, whatever
 it does meanwhile. Its worktree, index, HEAD and process are not touched. What you have changed in
 your checkout stays as it is; where the landing would write over any of it, nothing is done. It lands as one commit whose
-message comes from the turns.
+message comes from the turns. The checks of the configuration run on what would
+land, in a worktree of their own, before anything moves.
 
 --undo takes the last landing back, or that of a number, as long as the branch has not moved on.`,
-			exitUsage, exitRefused, "8    conflict with the branch, nothing has moved", exitNotFound, exitLocked, exitMissing),
+			exitUsage, exitRefused, "8    conflict with the branch, nothing has moved", exitChecks, exitNotFound, exitLocked, exitMissing),
 		Example: `  paw land claude
   paw land claude@3 --dry-run
   paw land codex --into develop --as commits
@@ -44,6 +45,9 @@ message comes from the turns.
 	f.StringVar(&o.Into, "into", "", "branch to land in (default: the one the session was started from)")
 	f.StringVar(&o.as, "as", string(landing.Squash), "squash: one commit; commits: each one of the agent; merge: a merge")
 	f.StringVar(&o.Message, "message", "", "message of the commit (default: from the turns)")
+	f.StringArrayVar(&o.Checks, "check", nil, "command that has to pass on what would land (default: [land] checks)")
+	f.BoolVar(&o.NoCheck, "no-check", false, "run no checks")
+	f.BoolVar(&o.Fresh, "fresh", false, "run checks also on what has passed them before")
 	f.BoolVar(&o.edit, "edit", false, "change the message in your editor")
 	f.BoolVar(&o.list, "list", false, "list what has landed")
 	f.BoolVar(&o.undo, "undo", false, "take a landing back, the last one or that of a number")

@@ -109,7 +109,7 @@ func newRoot(a *app) *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(
 		newStart(a), newStatus(a), newAttach(a), newRecover(a), newStop(a), newAdd(a), newRemove(a), newPurge(a),
-		newTurns(a), newLog(a), newDiff(a), newRewind(a), newLand(a), newSend(a), newRun(a), newSpawn(a), newWait(a), newDone(a),
+		newTurns(a), newLog(a), newDiff(a), newRewind(a), newLand(a), newCheck(a), newSend(a), newRun(a), newSpawn(a), newWait(a), newDone(a),
 		newCLIs(a), newConfig(a), newDoctor(a), newPath(a), newSh(a), newCompletion(a), newVersion(a), newAgent(a), newHook(a), newHandedHook(a), newDeliver(a), newFollow(a), newLook(a), newBorders(a), newDemoAgent(),
 		newAgents(),
 	)
@@ -178,6 +178,7 @@ func exits(text string, codes ...string) string {
 const (
 	exitUsage    = "2    bad flag, name or CLI"
 	exitRefused  = "3    refused to protect work"
+	exitChecks   = "9    a check failed"
 	exitNotFound = "10   no such session or agent"
 	exitLocked   = "11   locked by another paw or by a live agent"
 	exitMissing  = "12   git, tmux or the CLI is missing or too old"

@@ -21,14 +21,19 @@ type Options struct {
 	Message string                                                  // "" makes one from the turns
 	Edit    func(ctx context.Context, draft string) (string, error) // nil takes the message as it is
 	DryRun  bool
+
+	Checks  []string // instead of those of the configuration
+	NoCheck bool
+	Fresh   bool // run checks also on what has passed them before
 }
 
 // Landed is what a landing did, or with a dry run would do.
 type Landed struct {
 	session.Landing
 	Session string
-	Commits int      // that the target got
-	Nothing bool     // the target has all of it already
+	Commits int  // that the target got
+	Nothing bool // the target has all of it already
+	Checks  []string
 	Plan    []string // the steps, for a dry run
 }
 
@@ -56,7 +61,12 @@ func Land(ctx context.Context, h *home.Home, s *session.Session, agentName strin
 	if err != nil {
 		return nil, err
 	}
+	commands, err := checksFor(h, o.Checks, o.NoCheck)
+	if err != nil {
+		return nil, fault.WithHints(err, fmt.Sprintf("paw land %s/%s --no-check", s.Name, w.Agent))
+	}
 	l := &landing{home: h, m: h.Manager(repository), session: s, agent: w, options: o, branch: branch}
+	l.checker = &checker{home: h, m: l.m, session: s, commands: commands, fresh: o.Fresh}
 	landed, err := l.run(ctx)
 	if errors.Is(err, worktree.ErrNoMergeTree) {
 		return nil, fault.New(fault.Missing, "%w", err).Hint("https://git-scm.com/downloads")
@@ -81,27 +91,50 @@ type landing struct {
 	branch  string
 
 	composer *composer
+	checker  *checker
 	edited   string // the message as the user left it
 }
 
-// run lands, anew each time that the target moves in between.
+// run lands, anew each time that the target moves in between. Checks run while others may land: what they have passed counts
+// only as long as it is the tree that would land.
 func (l *landing) run(ctx context.Context) (*Landed, error) {
 	if l.options.DryRun {
 		_, landed, err := l.prepare(ctx)
 		return landed, err
 	}
-	for try := 1; ; try++ {
+	for moved, checked := 0, 0; moved < tries && checked <= tries; {
 		landed, err := l.once(ctx)
-		if !errors.Is(err, worktree.ErrBranchMoved) {
+		switch {
+		case errors.Is(err, worktree.ErrBranchMoved):
+			moved++
+		case errors.Is(err, errUnchecked):
+			if checked++; checked <= tries {
+				err = l.check(ctx, landed)
+			}
+			if err != nil && !errors.Is(err, errUnchecked) {
+				return nil, err
+			}
+		default:
 			return landed, err
 		}
-		if try == tries {
-			return nil, fault.New(fault.Locked, "branch %s: has moved %d times meanwhile, not landed", l.branch, tries).Hint("paw land %s/%s", l.session.Name, l.agent.Agent)
-		}
 	}
+	return nil, fault.New(fault.Locked, "branch %s: has moved %d times meanwhile, not landed", l.branch, tries).Hint("paw land %s/%s", l.session.Name, l.agent.Agent)
 }
 
-// once lands while nobody else does.
+// errUnchecked means that checks have to run on what would land.
+var errUnchecked = errors.New("not checked yet")
+
+// check runs the checks on what would land.
+func (l *landing) check(ctx context.Context, landed *Landed) error {
+	err := l.checker.run(ctx, landed.After)
+	var failed *CheckError
+	if errors.As(err, &failed) {
+		return failed.failed(l.session.Name + "/" + l.agent.Agent + ": not landed in " + l.branch)
+	}
+	return err
+}
+
+// once lands while nobody else does, or with errUnchecked what is to be checked first.
 func (l *landing) once(ctx context.Context) (*Landed, error) {
 	moving, err := l.m.HoldMoves(ctx)
 	if err != nil {
@@ -120,6 +153,9 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 	one, landed, err := l.prepare(ctx)
 	if err != nil || landed.Nothing {
 		return landed, err
+	}
+	if !l.checker.has(one.tree) {
+		return landed, errUnchecked
 	}
 	if err := advance(ctx, l.home, l.m, moving, l.session.Name, &landed.Landing, one); err != nil {
 		return nil, err
@@ -158,7 +194,7 @@ func (l *landing) prepare(ctx context.Context) (*composed, *Landed, error) {
 		return nil, landed, nil
 	}
 	landed.After, landed.State, landed.Files, landed.Title = one.commit, one.state, one.files, one.title
-	landed.Commits, landed.Turns = one.commits, ranges(one.brought)
+	landed.Commits, landed.Turns, landed.Checks = one.commits, ranges(one.brought), l.checker.commands
 	if t.checkout != nil {
 		landed.Checkout = t.checkout.Path
 		obstacles, err := l.m.Obstacles(ctx, *t.checkout, t.tip, one.commit)
@@ -203,6 +239,9 @@ func plan(l *Landed) []string {
 	lines := []string{
 		fmt.Sprintf("%s into %s: %s, as %s", what, l.Target, fault.Counted(l.Files, "file"), form(l)),
 		"title: " + l.Title,
+	}
+	for _, command := range l.Checks {
+		lines = append(lines, "check what would land: "+oneLine(command))
 	}
 	if l.Checkout != "" {
 		lines = append(lines, "write the files in "+l.Checkout+"; what is changed there otherwise stays as it is")

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator/landing"
+	"paw/session"
+)
+
+// checkOptions is what was typed behind paw check.
+type checkOptions struct {
+	landing.CheckOptions
+	session string
+	shell   bool
+}
+
+func newCheck(a *app) *cobra.Command {
+	var o checkOptions
+	cmd := &cobra.Command{
+		Use:   "check AGENT[@N] [COMMAND]",
+		Short: "Run the project's checks on exactly what an agent has",
+		Long: exits(`Run the checks of the configuration ([land] checks), or COMMAND, on the exact state of an
+agent, of the moment or of the end of turn N, in a worktree of their own that is set up like
+an agent's. A tree that has passed a command is not tested with it again. --shell opens your
+shell there instead.`, exitUsage, exitRefused, exitChecks, exitNotFound, exitLocked, exitMissing),
+		Example: `  paw check claude
+  paw check claude@2 "make test"
+  paw check claude --shell`,
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: a.completeAgents,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.check(cmd, o, args) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.shell, "shell", false, "open your shell there, and run nothing")
+	f.BoolVar(&o.Fresh, "fresh", false, "run checks also on what has passed them before")
+	a.addJSON(cmd)
+	a.addSession(cmd, &o.session)
+	return cmd
+}
+
+// check is paw check.
+func (a *app) check(cmd *cobra.Command, o checkOptions, args []string) error {
+	if o.shell && (len(args) > 1 || a.json) {
+		return usagef(cmd, "--shell goes with no command, and not with --json")
+	}
+	h, s, agent, number, err := a.agentAndTurn(cmd, o.session, args[:1])
+	if err != nil {
+		return err
+	}
+	if h, err = h.ConfiguredFor(s); err != nil {
+		return err
+	}
+	o.Turn, o.Commands = number, args[1:]
+	if o.shell {
+		shown, err := landing.Show(cmd.Context(), h, s, agent, o.CheckOptions)
+		if err != nil {
+			return err
+		}
+		return becomeIn(&session.Worktree{Agent: agent, WorktreePath: shown.Place}, []string{shellOf(h)}, h.Env)
+	}
+	checked, err := landing.Check(cmd.Context(), h, s, agent, o.CheckOptions)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(checkJSON{Version: 1, Session: s.Name, Agent: agent, Commit: checked.Commit, Checks: checked.Commands, Notes: a.noted()})
+	}
+	fmt.Fprintln(forReading(a.stdout), strings.TrimSpace(checked.String()))
+	return nil
+}
+
+// checkJSON are checks that have passed; one that failed is an error.
+type checkJSON struct {
+	Version int      `json:"version"`
+	Session string   `json:"session"`
+	Agent   string   `json:"agent"`
+	Commit  string   `json:"commit"`
+	Checks  []string `json:"checks"`
+	Notes   []string `json:"notes"`
+}

@@ -1,0 +1,129 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// checkName is the name of the place where checks run, among those of agents.
+const checkName = "_check"
+
+// checkPlan is the worktree of a session in which checks run.
+func checkPlan(h *home.Home, s *session.Session, commit string) (worktree.Plan, error) {
+	path, err := h.Config.WorktreePath(s.RepoPath, s.Name, checkName)
+	return worktree.Plan{
+		Agent: checkName, Branch: home.AutomaticBranch(s.Name, checkName), Path: path, Base: commit, CreateBranch: true,
+		Owner: home.OwnerOf(s, checkName),
+	}, err
+}
+
+// openCheckPlace brings the place where checks run to a state, and makes it when it is not there: set up like an agent's. The
+// caller has it alone until it calls unlock.
+func openCheckPlace(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, commit string) (path string, unlock func(), err error) {
+	if s.Worktree(checkName) != nil {
+		return "", nil, fault.New(fault.Failed, "an agent is called %s, as the place where checks run", checkName)
+	}
+	if unlock, err = lockChecks(ctx, h, s.Name); err != nil {
+		return "", nil, err
+	}
+	defer func() {
+		if err != nil {
+			unlock()
+		}
+	}()
+	p, err := checkPlan(h, s, commit)
+	if err != nil {
+		return "", nil, fault.New(fault.Usage, "%w", err)
+	}
+	if path, err = m.CheckPlace(ctx, p); err != nil {
+		return "", nil, home.Conflict(err)
+	}
+	kept, err := m.ShowState(ctx, path, commit, turn.RescueRef(s.Name+"_"+checkName, h.Now()))
+	var odd *worktree.ConflictError
+	if errors.As(err, &odd) {
+		return "", nil, fault.New(fault.Failed, "the place where checks run cannot be used: %w", err).Hint("git -C %s status --ignored", fault.Quote(path))
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	if kept != "" {
+		h.Sayf("what was left in %s is kept in %s", path, kept)
+	}
+	return path, unlock, setUpCheckPlace(ctx, h, m, path)
+}
+
+// lockChecks waits until no other paw runs checks of the session, and says for whom.
+func lockChecks(ctx context.Context, h *home.Home, sessionName string) (func(), error) {
+	brief, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	unlock, err := h.Locks.Check(brief, sessionName)
+	var held *session.LockedError
+	if errors.As(err, &held) && ctx.Err() == nil {
+		h.Notef("waiting for the checks of another paw (pid %d)", held.PID)
+		unlock, err = h.Locks.Check(ctx, sessionName)
+	}
+	if err != nil {
+		return nil, h.RecordError(sessionName, err)
+	}
+	return unlock, nil
+}
+
+// setUpCheckPlace sets the place up once, as the worktrees of agents are.
+func setUpCheckPlace(ctx context.Context, h *home.Home, m worktree.Manager, path string) error {
+	c := h.Config.Worktree
+	if !m.Unprepared(path) {
+		return nil
+	}
+	if c.Setup != "" {
+		h.Sayf("%s: %s", checkName, c.Setup)
+	}
+	for _, problem := range m.SetUp(ctx, path, c.Copy, c.Link, c.Setup, progress{h}, agent.Scrub(h.Env)) {
+		h.Notef("%s", problem)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return m.Prepared(path)
+}
+
+// progress is where the user sees what goes on, if anywhere.
+type progress struct{ h *home.Home }
+
+func (p progress) Write(text []byte) (int, error) {
+	if p.h.Progress == nil {
+		return len(text), nil
+	}
+	return p.h.Progress.Write(text)
+}
+
+// RemoveCheckPlace takes the place where checks ran away, under the rules for worktrees of agents; what a check has left
+// there that is not ignored is kept in the trash.
+func RemoveCheckPlace(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session) (worktree.Removal, error) {
+	p, err := checkPlan(h, s, "")
+	if err != nil {
+		return worktree.Removal{}, nil //nolint:nilerr // there is no such place, so nothing was made there
+	}
+	if p.Path, err = m.CheckPlaceOf(ctx, p.Owner); p.Path == "" {
+		return worktree.Removal{}, err
+	}
+	unlock, err := lockChecks(ctx, h, s.Name)
+	if err != nil {
+		return worktree.Removal{}, err
+	}
+	defer unlock()
+	done, err := m.Remove(ctx, p, false)
+	var dirty *worktree.ConflictError
+	if errors.As(err, &dirty) {
+		done, err = m.Remove(ctx, p, true)
+	}
+	h.Step("purge.checks")
+	return done, err
+}

@@ -1,0 +1,239 @@
+package landing
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/worktree"
+)
+
+// checksFor are the commands that work has to pass: those that were typed, else those of the configuration. Commands of the
+// repository that the user has not trusted are refused: nothing lands unchecked by accident.
+func checksFor(h *home.Home, typed []string, none bool) ([]string, error) {
+	switch {
+	case none && len(typed) > 0:
+		return nil, fault.New(fault.Usage, "--check and --no-check exclude each other")
+	case none:
+		return nil, nil
+	case len(typed) > 0:
+		return typed, nil
+	}
+	for _, c := range h.Config.Untrusted {
+		if c.Key == "land.checks" {
+			return nil, fault.New(fault.Refused, "the checks of this repository are not trusted: %s", c.Text).Hint("paw config trust")
+		}
+	}
+	return h.Config.Land.Checks, nil
+}
+
+// CheckError is a check that failed.
+type CheckError struct {
+	Command string
+	Code    int // -1 for a signal
+	Log     string
+	Place   string // where it ran
+	Tail    string // the end of its output
+}
+
+func (e *CheckError) Error() string {
+	how := fmt.Sprintf("exit status %d", e.Code)
+	if e.Code < 0 {
+		how = "killed"
+	}
+	return fmt.Sprintf("the check failed: %s (%s)", oneLine(e.Command), how)
+}
+
+// failed is the error of a check that failed on the work of an agent, with where to look.
+func (e *CheckError) failed(who string) error {
+	return fault.New(fault.CheckFailed, "%s: %w", who, e).Hint("cat %s", fault.Quote(e.Log)).Hint("cd %s", fault.Quote(e.Place))
+}
+
+// checker runs the checks of a session.
+type checker struct {
+	home     *home.Home
+	m        worktree.Manager
+	session  *session.Session
+	commands []string
+	fresh    bool
+	passed   map[string]bool // trees that have passed while this paw runs
+}
+
+// has reports whether a tree has passed all checks.
+func (c *checker) has(tree string) bool {
+	if len(c.commands) == 0 || c.passed[tree] {
+		return true
+	}
+	if c.fresh {
+		return false
+	}
+	for _, command := range c.commands {
+		if _, err := os.Lstat(c.file(tree, command, ".passed")); err != nil {
+			return false
+		}
+	}
+	for _, command := range c.commands {
+		c.home.Sayf("check: %s: has passed before", oneLine(command))
+	}
+	return true
+}
+
+// file is what is kept of one command on one tree.
+func (c *checker) file(tree, command, kind string) string {
+	sum := sha256.Sum256([]byte(command))
+	return filepath.Join(c.home.StateDir(c.session.Name, checkName), tree+"-"+hex.EncodeToString(sum[:8])+kind)
+}
+
+// run runs the checks on a commit, one after the other, until one fails.
+func (c *checker) run(ctx context.Context, commit string) error {
+	tree, err := c.m.TreeOf(ctx, commit)
+	if err != nil {
+		return err
+	}
+	place, unlock, err := openCheckPlace(ctx, c.home, c.m, c.session, commit)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	c.home.Step("check.place")
+	for _, command := range c.commands {
+		if err := c.one(ctx, place, tree, command); err != nil {
+			return err
+		}
+	}
+	if c.passed == nil {
+		c.passed = map[string]bool{}
+	}
+	c.passed[tree] = true
+	return nil
+}
+
+// one runs one check, unless the same tree has passed it before.
+func (c *checker) one(ctx context.Context, place, tree, command string) error {
+	passed := c.file(tree, command, ".passed")
+	if _, err := os.Lstat(passed); err == nil && !c.fresh {
+		c.home.Sayf("check: %s: has passed before", oneLine(command))
+		return nil
+	}
+	_ = os.Remove(passed)
+	log := c.file(tree, command, ".log")
+	if err := os.MkdirAll(filepath.Dir(log), 0o700); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(log, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	c.home.Sayf("check: %s", oneLine(command))
+	began, tail := time.Now(), &tail{}
+	code, err := c.m.RunCheck(ctx, place, command, io.MultiWriter(file, tail, progress{c.home}), agent.Scrub(c.home.Env))
+	if err != nil {
+		return err
+	}
+	if code != 0 {
+		return &CheckError{Command: command, Code: code, Log: log, Place: place, Tail: tail.String()}
+	}
+	c.home.Sayf("check: %s: passed in %s", oneLine(command), time.Since(began).Round(time.Second/10))
+	return os.WriteFile(passed, []byte(command+"\n"), 0o600)
+}
+
+// tailBytes is how much of the end of a check's output is kept for a message.
+const tailBytes = 2048
+
+// tail keeps the end of what is written to it.
+type tail struct{ bytes.Buffer }
+
+func (t *tail) Write(text []byte) (int, error) {
+	t.Buffer.Write(text)
+	if more := t.Len() - tailBytes; more > 0 {
+		t.Next(more)
+	}
+	return len(text), nil
+}
+
+// CheckOptions is what the user asked of paw check.
+type CheckOptions struct {
+	Turn     string
+	Commands []string // instead of those of the configuration
+	Fresh    bool
+}
+
+// Checked is what paw check did.
+type Checked struct {
+	Session, Agent string
+	Commit, Place  string
+	Commands       []string
+}
+
+// Check runs the project's checks on the exact state of an agent, in a worktree of their own. Without commands it only
+// brings that worktree to the state.
+func Check(ctx context.Context, h *home.Home, s *session.Session, agentName string, o CheckOptions) (*Checked, error) {
+	c, src, err := checkerFor(ctx, h, s, agentName, o)
+	if err != nil {
+		return nil, err
+	}
+	if c.commands, err = checksFor(h, o.Commands, false); err != nil {
+		return nil, err
+	}
+	if len(c.commands) == 0 {
+		return nil, fault.New(fault.Usage, "there are no checks").Hint("paw check %s/%s COMMAND", s.Name, agentName).Hint("paw config")
+	}
+	err = c.run(ctx, src.state)
+	var failed *CheckError
+	if errors.As(err, &failed) {
+		return nil, failed.failed(s.Name + "/" + agentName)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Checked{Session: s.Name, Agent: agentName, Commit: src.state, Commands: c.commands}, nil
+}
+
+// Show brings the worktree of the checks to the exact state of an agent, for the user to look at.
+func Show(ctx context.Context, h *home.Home, s *session.Session, agentName string, o CheckOptions) (*Checked, error) {
+	c, src, err := checkerFor(ctx, h, s, agentName, o)
+	if err != nil {
+		return nil, err
+	}
+	place, unlock, err := openCheckPlace(ctx, h, c.m, s, src.state)
+	if err != nil {
+		return nil, err
+	}
+	unlock()
+	return &Checked{Session: s.Name, Agent: agentName, Commit: src.state, Place: place}, nil
+}
+
+func checkerFor(ctx context.Context, h *home.Home, s *session.Session, agentName string, o CheckOptions) (*checker, *source, error) {
+	w, err := home.AgentNamed(s, agentName)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := h.RequireGit(ctx); err != nil {
+		return nil, nil, err
+	}
+	repository, err := h.RepositoryOf(ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	m := h.Manager(repository)
+	src, err := lookAtSource(ctx, h, m, s, w, o.Turn)
+	return &checker{home: h, m: m, session: s, fresh: o.Fresh}, src, err
+}
+
+// String says that all went well.
+func (c *Checked) String() string {
+	return fmt.Sprintf("%s/%s: passed %s", c.Session, c.Agent, strings.Join(c.Commands, ", "))
+}

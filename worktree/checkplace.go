@@ -1,0 +1,123 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+
+	"paw/worktree/git"
+)
+
+// CheckPlace makes the worktree of p, without a branch, for states to be looked at in; the branch of p is only used on the
+// way. One that is there already is taken, where it is now. The path is "" with an error.
+func (m Manager) CheckPlace(ctx context.Context, p Plan) (path string, err error) {
+	entries, err := m.List(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries[1:] {
+		if e.Locked && e.LockReason == p.Owner && e.Path != "" {
+			p.Path = e.Path
+		}
+	}
+	if !m.madeWhole(p.Path) {
+		if err := m.dropBranch(ctx, p.Branch, p.Base); err != nil {
+			return "", err
+		}
+		if _, err := m.Create(ctx, []Plan{p}, nil); err != nil {
+			return "", err
+		}
+	}
+	admin, err := verified(p.Path, m.Repository.CommonDir, "")
+	if err != nil {
+		return "", err
+	}
+	head := Entry{AdminDir: admin}
+	head.readHead(&refReader{commonDir: m.Repository.CommonDir})
+	if head.Branch == p.Branch && head.Head != "" {
+		if err := in(p.Path).Run(ctx, quietly("update-ref", "--no-deref", "HEAD", head.Head)...); err != nil {
+			return "", err
+		}
+	}
+	return p.Path, m.dropBranch(ctx, p.Branch, "")
+}
+
+// madeWhole reports whether a worktree was made at path, and completely.
+func (m Manager) madeWhole(path string) bool {
+	admin, err := verified(path, m.Repository.CommonDir, "")
+	return err == nil && exists(filledMark(admin))
+}
+
+// dropBranch deletes the branch that a worktree without one was made from, unless it is at the commit keep.
+func (m Manager) dropBranch(ctx context.Context, branch, keep string) error {
+	tip, err := m.BranchTip(ctx, branch)
+	if err != nil || tip == "" || tip == keep {
+		return err
+	}
+	return m.DeleteRefs(ctx, map[string]string{"refs/heads/" + branch: tip})
+}
+
+// ShowState makes the files of a worktree without a branch those of a commit, and HEAD that commit, as Rewind does. What was
+// there and in no commit is kept under rescueRef, "" when there was nothing.
+func (m Manager) ShowState(ctx context.Context, path, commit, rescueRef string) (kept string, err error) {
+	to, err := m.goal(ctx, commit)
+	if err != nil {
+		return "", err
+	}
+	to.head = to.commit
+	done, err := m.rewindTo(ctx, path, to, rescueRef)
+	if err != nil || done.Commit != done.HeadBefore {
+		return done.Ref, err
+	}
+	return "", m.DeleteRefs(ctx, map[string]string{done.Ref: done.Commit})
+}
+
+// RunCheck runs a command of the project through sh in the worktree at path, with its output going to out, and without the
+// variables of git.LocalEnv. It leaves no process of its group behind when ctx ends. It returns the exit code of the command,
+// -1 when it was ended by a signal.
+func (m Manager) RunCheck(ctx context.Context, path, command string, out io.Writer, env []string) (code int, err error) {
+	if err := Verify(path, m.Repository.CommonDir, ""); err != nil {
+		return 0, err
+	}
+	cmd := exec.CommandContext(ctx, "sh", "-c", command)
+	cmd.Dir, cmd.Env = path, append(git.Scrub(env), "PWD="+path)
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = setUpPatience
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		if cmd.Process != nil {
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		}
+		return 0, ctx.Err()
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode(), nil
+	}
+	if errors.Is(err, exec.ErrWaitDelay) { // it left something behind that has its output
+		return 0, nil
+	}
+	return 0, err
+}
+
+// CheckPlaceOf is the worktree that CheckPlace made for an owner, "" for none.
+func (m Manager) CheckPlaceOf(ctx context.Context, owner string) (string, error) {
+	entries, err := m.List(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries[1:] {
+		if e.Locked && e.LockReason == owner && e.Path != "" {
+			if _, err := os.Lstat(filepath.Join(e.Path, ".git")); err == nil {
+				return e.Path, nil
+			}
+		}
+	}
+	return "", nil
+}
