@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"paw/config/disk"
+
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
@@ -79,36 +80,9 @@ func (r *trustRecord) add(repo string, c []Command) {
 	}
 }
 
-// save replaces the file at once and completely. The temporary file lies beside
-// it, since a rename cannot cross file systems; a link is written through.
+// save replaces the file at once and completely.
 func (r *trustRecord) save(file string) error {
-	if target, err := filepath.EvalSymlinks(file); err == nil {
-		file = target
-	}
-	dir := filepath.Dir(file)
-	// Not renameio.WriteFile, which keeps the mode of the file it replaces.
-	pending, err := renameio.NewPendingFile(file, renameio.WithTempDir(dir), renameio.WithStaticPermissions(0o600))
-	if err != nil {
-		return fmt.Errorf("save trust: %w", err)
-	}
-	defer pending.Cleanup()
-	if _, err := pending.Write(readableJSON(r, "  ")); err != nil {
-		return fmt.Errorf("save trust: %w", err)
-	}
-	if err := pending.CloseAtomicallyReplace(); err != nil {
-		return fmt.Errorf("save trust: %w", err)
-	}
-	return syncDir(dir)
-}
-
-// syncDir makes a rename last through a loss of power.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("save trust: %w", err)
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil {
+	if err := disk.Replace(file, readableJSON(r, "  ")); err != nil {
 		return fmt.Errorf("save trust: %w", err)
 	}
 	return nil

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"paw/config/disk"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -157,14 +159,14 @@ func (a AgentLock) WithSurvivors(program string, processes func() Processes) Age
 
 // lockState tells whether a lock file is locked by taking the lock for an instant.
 func lockState(fd int) (LockState, error) {
-	err := flockRaw(fd, unix.LOCK_SH|unix.LOCK_NB)
+	err := disk.Lock(uintptr(fd), unix.LOCK_SH|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return LockHeld, nil
 	}
 	if err != nil {
 		return LockUnknown, err
 	}
-	_ = flockRaw(fd, unix.LOCK_UN) // a launcher may be waiting
+	_ = disk.Lock(uintptr(fd), unix.LOCK_UN) // a launcher may be waiting
 	return LockFree, nil
 }
 

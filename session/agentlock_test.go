@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"paw/config/disk"
+
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
@@ -314,7 +316,7 @@ func TestProbesDoNotPreventALaunch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := flock(f, unix.LOCK_SH|unix.LOCK_NB); err != nil {
+	if err := disk.Lock(f.Fd(), unix.LOCK_SH|unix.LOCK_NB); err != nil {
 		t.Fatal(err)
 	}
 	if got := mustProbe(t, locks); got.State != LockFree {

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"paw/config/disk"
+
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
@@ -98,7 +100,7 @@ func TestALoopOfLinksIsAnError(t *testing.T) {
 	if err := st.Save(within(t, deadline), minimal("demo", "/r")); !errors.Is(err, syscall.ELOOP) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := followLinks(filepath.Join(st.Dir, "demo.json")); !errors.Is(err, syscall.ELOOP) {
+	if _, err := disk.FollowLinks(filepath.Join(st.Dir, "demo.json")); !errors.Is(err, syscall.ELOOP) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"paw/config/disk"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -102,7 +104,7 @@ func (l Locks) held(file string) bool {
 		return false
 	}
 	defer release(f)
-	return errors.Is(flock(f, unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
+	return errors.Is(disk.Lock(f.Fd(), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
 }
 
 // wait takes the lock file for this process alone and writes its pid into it.
@@ -144,7 +146,7 @@ func (l Locks) try(file string) (*os.File, error) {
 	if l.Dir == "" {
 		return nil, errors.New("no folder for locks")
 	}
-	if err := makeDir(l.Dir); err != nil {
+	if err := disk.MakeDir(l.Dir); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(l.Dir, file)
@@ -152,7 +154,7 @@ func (l Locks) try(file string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = flock(f, unix.LOCK_EX|unix.LOCK_NB)
+	err = disk.Lock(f.Fd(), unix.LOCK_EX|unix.LOCK_NB)
 	if err == nil && !stillAt(f, path) {
 		err = unix.EWOULDBLOCK // somebody cleaned the folder in between: the next try opens the new file
 	}
@@ -165,19 +167,8 @@ func (l Locks) try(file string) (*os.File, error) {
 
 // release gives the lock back at once, even if a child that is just being forked still has the descriptor.
 func release(f *os.File) {
-	_ = flock(f, unix.LOCK_UN)
+	_ = disk.Lock(f.Fd(), unix.LOCK_UN)
 	f.Close()
-}
-
-func flock(f *os.File, how int) error { return flockRaw(int(f.Fd()), how) }
-
-func flockRaw(fd, how int) error {
-	for {
-		err := unix.Flock(fd, how)
-		if err != unix.EINTR {
-			return err
-		}
-	}
 }
 
 func stillAt(f *os.File, path string) bool {

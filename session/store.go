@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"paw/config/disk"
 )
 
 // setAsideWait bounds how long SetAsideCorrupt waits for the lock of a record.
@@ -107,7 +109,7 @@ func (st Store) Delete(ctx context.Context, name string, last func(*Session) err
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("session %s: %w", name, err)
 		}
-		return syncDir(filepath.Dir(path))
+		return disk.SyncDir(filepath.Dir(path))
 	})
 }
 
@@ -131,7 +133,7 @@ func (st Store) SetAsideCorrupt(name string) (movedTo string, err error) {
 			return fmt.Errorf("session %s: %w", name, err)
 		}
 		movedTo = to
-		return syncDir(filepath.Dir(path))
+		return disk.SyncDir(filepath.Dir(path))
 	})
 	return movedTo, err
 }
@@ -171,7 +173,7 @@ func write(path string, s *Session) error {
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(path, data); err != nil {
+	if err := disk.Replace(path, data); err != nil {
 		return fmt.Errorf("session %s: %w", s.Name, err)
 	}
 	return nil

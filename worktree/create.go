@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 )
 
@@ -244,7 +245,7 @@ func (m Manager) add(ctx context.Context, x exclusive, c *creation) error {
 	}
 	c.admin = admin
 	c.filling, err = openLock(fillingLock(admin))
-	if err == nil && !tryLock(c.filling) {
+	if err == nil && !disk.TryLock(c.filling) {
 		err = errBusy
 	}
 	return err

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"paw/config/disk"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -178,7 +180,7 @@ func TestCreateReplacesPartialCheckoutOfKilledGit(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer lock.Close()
-		return tryLock(lock)
+		return disk.TryLock(lock)
 	})
 	if !exists(filepath.Join(w.m.Repository.CommonDir, "worktrees", "agent", "index.lock")) {
 		t.Fatal("the checkout was not in the middle")

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"paw/config/disk"
 )
 
 // createLoose makes a ref that does not exist yet in the files of the ref store, as git would leave it but without starting
@@ -32,7 +34,7 @@ func (m Manager) createLoose(ctx context.Context, ref, oid string) (made bool) {
 		return false
 	}
 	defer alone.Close()
-	if !soon(ctx, func() bool { return tryLock(alone) }) {
+	if !soon(ctx, func() bool { return disk.TryLock(alone) }) {
 		return false
 	}
 	finished, err := newRefFile(filepath.Join(common, "paw"), oid)

@@ -8,8 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"paw/config/disk"
 	"paw/worktree/git"
 )
 
@@ -113,7 +112,7 @@ func waitForLock(ctx context.Context, file *os.File) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if tryLock(file) {
+		if disk.TryLock(file) {
 			return nil
 		}
 		select {
@@ -133,13 +132,4 @@ func openLock(path string) (*os.File, error) {
 		return nil, err
 	}
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
-}
-
-func tryLock(file *os.File) bool {
-	for {
-		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err != unix.EINTR {
-			return err == nil
-		}
-	}
 }

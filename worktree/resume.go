@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"paw/config/disk"
 )
 
 // resume finds what an earlier Create left for a plan. Complete worktrees are
@@ -40,7 +42,7 @@ func (m Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creati
 		if err != nil {
 			return c, "", err
 		}
-		if !tryLock(lock) {
+		if !disk.TryLock(lock) {
 			lock.Close()
 			return c, e.AdminDir, nil
 		}

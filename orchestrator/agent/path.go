@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"paw/worktree/git"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -39,19 +41,10 @@ func executable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && unix.Access(path, unix.X_OK) == nil
 }
 
-// scrubbed are the variables that must not reach a CLI: what git's hooks and aliases set for the repository paw was
-// called from (`git rev-parse --local-env-vars`, which would redirect every git command of the agent), GIT_EXEC_PATH,
-// and CLAUDE_CODE_CHILD_SESSION, under which claude saves no conversation.
-var scrubbed = []string{
-	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT",
-	"GIT_OBJECT_DIRECTORY", "GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE", "GIT_INDEX_FILE",
-	"GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_PREFIX", "GIT_INTERNAL_SUPER_PREFIX", "GIT_SHALLOW_FILE",
-	"GIT_COMMON_DIR", "GIT_EXEC_PATH", ChildSession,
-}
-
-// Scrub returns env without the variables that would tie a CLI to the place paw was called from. TMUX stays.
+// Scrub returns env without the variables that would tie a CLI to the place paw was called from: those of git, and
+// ChildSession. TMUX stays.
 func Scrub(env []string) []string {
-	return Without(env, scrubbed)
+	return Without(git.Unbound(env), []string{ChildSession})
 }
 
 // Getenv is the last value of key in env, as a process sees it; nil is paw's own environment.

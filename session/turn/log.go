@@ -6,8 +6,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
+
+	"paw/config/disk"
 
 	"golang.org/x/sys/unix"
 )
@@ -37,7 +38,7 @@ func (l *log) create(first line) error {
 	defer f.Close()
 	err = l.write(f, first)
 	if err == nil {
-		err = syncDir(filepath.Dir(l.path))
+		err = disk.SyncDir(filepath.Dir(l.path))
 	}
 	if err != nil {
 		// The turn did not start: left there, the file would claim that it had.
@@ -95,7 +96,7 @@ func (l *log) write(f *os.File, e line) error {
 	}
 	var unsynced error
 	if e.durable() {
-		unsynced = ignoreUnsupported(f.Sync())
+		unsynced = disk.Sync(f)
 	}
 	applied, err := l.read(f, end-int64(size))
 	if err != nil || unsynced != nil {
@@ -149,23 +150,6 @@ func endsTorn(f *os.File) (bool, error) {
 		return false, err
 	}
 	return last[0] != '\n', nil
-}
-
-// syncDir makes a new file in dir survive a power loss.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return ignoreUnsupported(d.Sync())
-}
-
-func ignoreUnsupported(err error) error {
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
-		return nil // a file system that cannot sync this
-	}
-	return err
 }
 
 // stamp is the time of an event: UTC, without Go's monotonic reading, so that it equals what is read back.

@@ -25,7 +25,7 @@ func TestLocalEnvNamesAllThatGitNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range strings.Fields(out) {
-		if !slices.Contains(localEnv, name) {
+		if !slices.Contains(binding, name) {
 			t.Errorf("%s is missing", name)
 		}
 	}

@@ -17,22 +17,6 @@ import (
 // what a finished command left running.
 const childGrace = time.Second
 
-// gitLocal lists `git rev-parse --local-env-vars` and what git sets for its own children: they would point git at another
-// repository than the one the agent stands in.
-var gitLocal = []string{
-	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS",
-	"GIT_DIR", "GIT_EXEC_PATH", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE", "GIT_INDEX_FILE",
-	"GIT_INTERNAL_SUPER_PREFIX", "GIT_NO_REPLACE_OBJECTS", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_QUARANTINE_PATH",
-	"GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE",
-}
-
-func scrub(env []string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(variable string) bool {
-		name, _, _ := strings.Cut(variable, "=")
-		return slices.Contains(gitLocal, name)
-	})
-}
-
 // lookup returns the value of name in env, "" when it is not there. The last one counts, as it does for os/exec.
 func lookup(env []string, name string) string {
 	for _, variable := range slices.Backward(env) {

@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"paw/worktree/git"
 )
 
 const version = "1.0.0"
@@ -86,7 +88,7 @@ func newAgent(o options, env []string) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &agent{dir: dir, env: withoutHook(scrub(env)), conversation: c}
+	a := &agent{dir: dir, env: withoutHook(git.Unbound(env)), conversation: c}
 	a.report = a.reporter(env)
 	return a, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/fault"
 )
 
 // Seconds that a hook may take. A CLI waits for the hooks of a prompt and of an end, in which paw takes snapshots, and
@@ -28,7 +29,7 @@ func PatienceFor(event string, long ...string) int {
 
 // WhenQueued is a hook command that calls paw only while QueuedMark is there: a hook at each tool costs no process of paw.
 func WhenQueued(s agent.Spec, command string) string {
-	return "test ! -e " + shellQuote(filepath.Join(s.StateDir, agent.QueuedMark)) + " || " + command
+	return "test ! -e " + fault.Quote(filepath.Join(s.StateDir, agent.QueuedMark)) + " || " + command
 }
 
 // Check refuses a launch whose hooks or whose files for them have no certain place.
@@ -44,16 +45,7 @@ func Check(cli string, s agent.Spec) error {
 
 // Command is the command line of one hook, for the shell that the CLI runs it with.
 func Command(s agent.Spec, cli, event string) string {
-	return shellQuote(s.Hook) + " hook " + cli + " " + event
-}
-
-// shellQuote is one word for sh, bash, zsh and fish.
-func shellQuote(word string) string {
-	plain := func(r rune) bool { return agent.Alphanumeric(r) || strings.ContainsRune("/._-+@%:,", r) }
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return fault.Quote(s.Hook) + " hook " + cli + " " + event
 }
 
 // Group is how the settings of claude, gemini and qwen write down what runs at an event, whose name is the key.
