@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -48,7 +49,9 @@ func Purge(ctx context.Context, h *home.Home, s *session.Session, o RemoveOption
 	}
 	m := h.Manager(repository)
 	planned := &Purged{Session: s.Name}
-	if planned.Aside, err = allRemovable(ctx, m, s, o); err != nil || o.DryRun {
+	found, err := allRemovable(ctx, m, s, o)
+	planned.Aside = slices.DeleteFunc(slices.Clone(found), func(r Removed) bool { return len(r.Aside) == 0 })
+	if err != nil || o.DryRun {
 		return planned, err
 	}
 	if err := finishLandings(ctx, h, s, false); err != nil { // its record says how
@@ -61,18 +64,11 @@ func Purge(ctx context.Context, h *home.Home, s *session.Session, o RemoveOption
 	if err != nil {
 		return nil, err
 	}
-	head, err := m.Head(ctx, "HEAD")
-	if err != nil {
-		head = "HEAD" // each branch that stays says why
-	}
 	purged := &Purged{Session: s.Name, Kept: map[string]string{}}
-	for _, w := range s.Worktrees {
-		deleteBranch := func() { deleteBranch(ctx, m, w, head, purged) }
-		if err := purgeAgent(ctx, h, m, s.Name, w, o, stopped, purged, deleteBranch); err != nil {
-			return purged, err
-		}
-		purged.Removed = append(purged.Removed, w.Agent)
-		h.Step("purge.removed")
+	m, sweep := m.SweepLater()
+	defer sweep(ctx)
+	if err := purgeAgents(ctx, h, m, s, o, stopped, found, purged); err != nil {
+		return purged, err
 	}
 	place, err := landing.RemoveCheckPlace(ctx, h, m, s)
 	if err != nil {
@@ -94,7 +90,7 @@ func Purge(ctx context.Context, h *home.Home, s *session.Session, o RemoveOption
 }
 
 // allRemovable refuses as removable does for the first agent of a session that cannot be removed. It looks at as many
-// worktrees at once as there are processors.
+// worktrees at once as there are processors, and returns what it has seen of each agent.
 func allRemovable(ctx context.Context, m worktree.Manager, s *session.Session, o RemoveOptions) ([]Removed, error) {
 	found, errs := make([]Removed, len(s.Worktrees)), make([]error, len(s.Worktrees))
 	var all sync.WaitGroup
@@ -104,14 +100,15 @@ func allRemovable(ctx context.Context, m worktree.Manager, s *session.Session, o
 			free <- struct{}{}
 			defer func() { <-free }()
 			found[i].Agent = s.Worktrees[i].Agent
-			found[i].Aside, errs[i] = removable(ctx, m, s, &s.Worktrees[i], o)
+			found[i].seen, errs[i] = removable(ctx, m, s, &s.Worktrees[i], o)
+			found[i].Aside = found[i].seen.Aside
 		})
 	}
 	all.Wait()
 	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
 		return nil, errs[i]
 	}
-	return slices.DeleteFunc(found, func(r Removed) bool { return len(r.Aside) == 0 }), nil
+	return found, nil
 }
 
 // purgeWithoutRepository ends a session whose repository is gone. Nobody can say
@@ -147,9 +144,28 @@ func deleteState(h *home.Home, name string) error {
 	return nil
 }
 
-// purgeAgent removes one agent of a session that was stopped and looked at. Its
-// branch goes while the record still says that paw made it.
-func purgeAgent(ctx context.Context, h *home.Home, m worktree.Manager, sessionName string, w session.Worktree, o RemoveOptions, stopped fleet.Facts, purged *Purged, last func()) error {
+// purgeAgents removes the agents of a session that was stopped and looked at. Their branches go while the record still
+// says that paw made them, also where the worktree of one agent has to stay.
+func purgeAgents(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, o RemoveOptions, stopped fleet.Facts, found []Removed, purged *Purged) error {
+	var failed error
+	var gone []session.Worktree
+	for i, w := range s.Worktrees {
+		if failed = purgeAgent(ctx, h, m, s.Name, w, o, stopped, found[i], purged); failed != nil {
+			break
+		}
+		gone = append(gone, w)
+		purged.Removed = append(purged.Removed, w.Agent)
+		h.Step("purge.removed")
+	}
+	if len(gone) == 0 {
+		return failed
+	}
+	deleteBranches(ctx, m, gone, purged)
+	return errors.Join(failed, dropAgents(ctx, h, s.Name, purged.Removed...))
+}
+
+// purgeAgent ends one agent and takes its worktree away, and leaves it in the record.
+func purgeAgent(ctx context.Context, h *home.Home, m worktree.Manager, sessionName string, w session.Worktree, o RemoveOptions, stopped fleet.Facts, found Removed, purged *Purged) error {
 	rec, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
 		w, err := home.AgentNamed(rec, w.Agent)
 		if err == nil {
@@ -160,34 +176,39 @@ func purgeAgent(ctx context.Context, h *home.Home, m worktree.Manager, sessionNa
 	if err != nil {
 		return h.RecordError(sessionName, err)
 	}
-	removed := &Removed{Agent: w.Agent}
-	err = finishRemoval(ctx, h, m, rec, w.Agent, removed, stopped, last)
+	removed := &Removed{Agent: w.Agent, seen: found.seen}
+	err = endAndClear(ctx, h, m, rec, w.Agent, removed, stopped)
 	if len(removed.Kept()) > 0 {
 		purged.Aside = append(purged.Aside, *removed)
 	}
 	return err
 }
 
-// deleteBranch deletes a branch that paw made, when nothing on it would be lost: the commit into has it all.
-func deleteBranch(ctx context.Context, m worktree.Manager, w session.Worktree, into string, purged *Purged) {
-	if !home.MadeByPaw(purged.Session, w) {
-		purged.Kept[w.Branch] = "paw did not make it"
-		return
+// deleteBranches deletes the branches that paw made for agents, where nothing on them would be lost: HEAD has it all.
+func deleteBranches(ctx context.Context, m worktree.Manager, agents []session.Worktree, purged *Purged) {
+	tips := map[string]string{}
+	for _, w := range agents {
+		if !home.MadeByPaw(purged.Session, w) {
+			purged.Kept[w.Branch] = "paw did not make it"
+			continue
+		}
+		tip, err := m.Tip(ctx, w.Branch)
+		switch {
+		case err != nil:
+			purged.Kept[w.Branch] = err.Error()
+		case tip != "":
+			tips[w.Branch] = tip
+		}
 	}
-	tip, err := m.Tip(ctx, w.Branch)
-	if err == nil && tip == "" {
-		return
-	}
-	deleted := false
-	if err == nil {
-		deleted, err = m.DeleteBranch(ctx, w.Branch, tip, into)
-	}
-	switch {
-	case err != nil:
-		purged.Kept[w.Branch] = err.Error()
-	case deleted:
-		purged.Deleted = append(purged.Deleted, w.Branch)
-	default:
-		purged.Kept[w.Branch] = "not merged"
+	stay := m.DeleteBranches(ctx, tips, "HEAD")
+	for _, branch := range slices.Sorted(maps.Keys(tips)) {
+		switch err := stay[branch]; {
+		case err == nil:
+			purged.Deleted = append(purged.Deleted, branch)
+		case errors.Is(err, worktree.ErrNotMerged):
+			purged.Kept[branch] = "not merged"
+		default:
+			purged.Kept[branch] = err.Error()
+		}
 	}
 }

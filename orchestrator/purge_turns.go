@@ -70,24 +70,27 @@ func turnsToPurge(ctx context.Context, h *home.Home, m worktree.Manager, s *sess
 	return turns.Own(ctx, m, s, slices.Compact(agents)...)
 }
 
-// purgeTurns deletes everything that names a turn of these agents: all refs of
-// one in one transaction, then its logs, which say that they were of this repository.
+// purgeTurns deletes everything that names a turn of these agents: all refs in
+// one transaction, then the logs, which say that they were of this repository.
 func purgeTurns(ctx context.Context, h *home.Home, m worktree.Manager, name string, agents []string, purged *Purged, force bool) error {
 	all, err := turnRefs(ctx, m, name, agents)
 	if err != nil {
 		return err
 	}
+	doomed, rescues := map[string]string{}, map[string][]string{}
 	for _, agent := range agents {
-		rescues, err := deleteTurnRefs(ctx, m, name+"_"+agent, all, force)
-		if err != nil {
-			return err
-		}
-		purged.Rescues = append(purged.Rescues, rescues...)
+		rescues[agent] = addTurnRefs(doomed, name+"_"+agent, all, force)
+	}
+	if err := m.DeleteRefs(ctx, doomed); err != nil {
+		return err
+	}
+	for _, agent := range agents {
+		purged.Rescues = append(purged.Rescues, rescues[agent]...)
 		dir := h.TurnDir(name, agent).Path
 		if err := os.RemoveAll(dir); err != nil {
 			return err
 		}
-		if len(rescues) > 0 {
+		if len(rescues[agent]) > 0 {
 			// The empty folder says whose rescues these are, for a later --force.
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				return err
@@ -115,10 +118,9 @@ func turnRefs(ctx context.Context, m worktree.Manager, sessionName string, agent
 	return m.Refs(ctx, prefixes...)
 }
 
-// deleteTurnRefs deletes those of all that are tags and hidden refs of a turn session, but for rescues unless by force:
-// these it returns.
-func deleteTurnRefs(ctx context.Context, m worktree.Manager, turnSession string, all map[string]string, force bool) (rescues []string, err error) {
-	refs := map[string]string{}
+// addTurnRefs adds to doomed those of all that are tags and hidden refs of a turn session, but for rescues unless by
+// force: these it returns.
+func addTurnRefs(doomed map[string]string, turnSession string, all map[string]string, force bool) (rescues []string) {
 	for ref, oid := range all {
 		hidden := strings.HasPrefix(ref, turn.RefPrefix(turnSession))
 		owner, _, isTurn := turn.ParseTag(strings.TrimPrefix(ref, "refs/tags/"))
@@ -126,8 +128,8 @@ func deleteTurnRefs(ctx context.Context, m worktree.Manager, turnSession string,
 		case hidden && !force && strings.HasPrefix(ref, turn.RefPrefix(turnSession)+"rescue/"): // it may be the only place where work still is
 			rescues = append(rescues, ref)
 		case hidden || isTurn && owner == turnSession:
-			refs[ref] = oid
+			doomed[ref] = oid
 		}
 	}
-	return rescues, m.DeleteRefs(ctx, refs)
+	return rescues
 }

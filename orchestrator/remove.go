@@ -39,6 +39,8 @@ type Removed struct {
 	Trash     string   // folder that was kept: with --force, or because of Aside
 	Aside     []string // what git does not have and is no reason to refuse, such as ignored folders
 	Children  []string // agents that it has started; they stay
+
+	seen worktree.Seen // what its worktree was found to hold before anything ended
 }
 
 // Remove ends an agent and removes its worktree; its branch and tags stay. It
@@ -60,7 +62,8 @@ func Remove(ctx context.Context, h *home.Home, s *session.Session, name string, 
 	if err := betweenTurns(ctx, h, s, []string{name}, o); err != nil {
 		return removed, err
 	}
-	if removed.Aside, err = removable(ctx, m, s, w, o); err != nil || o.DryRun {
+	removed.seen, err = removable(ctx, m, s, w, o)
+	if removed.Aside = removed.seen.Aside; err != nil || o.DryRun {
 		return removed, err
 	}
 	phase := removalPhase(o)
@@ -76,7 +79,7 @@ func Remove(ctx context.Context, h *home.Home, s *session.Session, name string, 
 	}
 	h.Step("remove.recorded")
 	defer family.ClaimAfter(h, s.Name, name, live.Claim{})
-	return removed, finishRemoval(ctx, h, m, rec, name, removed, fleet.Facts{}, func() {})
+	return removed, finishRemoval(ctx, h, m, rec, name, removed)
 }
 
 // Kept says where what is not deleted with an agent is, one line each.
@@ -109,10 +112,30 @@ func removalPhase(o RemoveOptions) session.Phase {
 	return session.PhaseRemoving
 }
 
-// finishRemoval carries out the removal that the record asks for, and last, as
-// long as the record still has the agent. It may be repeated after a crash at any
-// point. seen are facts that tell of the agent if it has ended already.
-func finishRemoval(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, name string, removed *Removed, seen fleet.Facts, last func()) error {
+// finishRemoval carries out the removal that the record asks for. It may be
+// repeated after a crash at any point.
+func finishRemoval(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, name string, removed *Removed) error {
+	if err := endAndClear(ctx, h, m, s, name, removed, fleet.Facts{}); err != nil {
+		return err
+	}
+	return dropAgents(ctx, h, s.Name, name)
+}
+
+// dropAgents takes agents out of the record of which nothing is left.
+func dropAgents(ctx context.Context, h *home.Home, sessionName string, names ...string) error {
+	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
+		for _, name := range names {
+			launch.DropAgent(rec, name)
+		}
+		return nil
+	})
+	h.Step("remove.finished")
+	return err
+}
+
+// endAndClear ends an agent and takes its worktree away, and leaves it in the
+// record. seen are facts that tell of the agent if it has ended already.
+func endAndClear(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, name string, removed *Removed, seen fleet.Facts) error {
 	if err := endForRemoval(ctx, h, s, name, seen); err != nil {
 		return err
 	}
@@ -127,13 +150,7 @@ func finishRemoval(ctx context.Context, h *home.Home, m worktree.Manager, s *ses
 		return errors.Join(err, giveUpRemoval(ctx, h, s.Name, name))
 	}
 	h.Step("remove.worktree-gone")
-	last()
-	_, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
-		launch.DropAgent(rec, name)
-		return nil
-	})
-	h.Step("remove.finished")
-	return err
+	return nil
 }
 
 // giveUpRemoval records that an agent stays, stopped, after all.
@@ -171,7 +188,7 @@ func resumeRemoval(ctx context.Context, h *home.Home, s *session.Session, name s
 	if err != nil {
 		return err
 	}
-	return finishRemoval(ctx, h, h.Manager(repository), s, name, removed, fleet.Facts{}, func() {})
+	return finishRemoval(ctx, h, h.Manager(repository), s, name, removed)
 }
 
 // removeWorktree looks again, now that the CLI is dead, rescues what --force
@@ -192,7 +209,12 @@ func removeWorktree(ctx context.Context, h *home.Home, m worktree.Manager, s *se
 		removed.RescueRef = snapshot.Ref
 		h.Step("remove.rescued")
 	}
-	done, err := m.Remove(ctx, home.PlanOf(s, *w), force)
+	var done worktree.Removal
+	if force {
+		done, err = m.Remove(ctx, home.PlanOf(s, *w), true)
+	} else {
+		done, err = m.RemoveSeen(ctx, home.PlanOf(s, *w), removed.seen)
+	}
 	removed.Trash, removed.Aside, removed.Rescue = done.Trash, done.Aside, done.Rescue
 	return notRemoved(s, w, err)
 }
@@ -224,33 +246,34 @@ func betweenTurns(ctx context.Context, h *home.Home, s *session.Session, names [
 }
 
 // removable refuses to remove a worktree that holds anything git does not have. It
-// returns what would be kept in the trash.
-func removable(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, o RemoveOptions) ([]string, error) {
+// returns what it has seen, such as what would be kept in the trash.
+func removable(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, o RemoveOptions) (worktree.Seen, error) {
+	var none worktree.Seen
 	if o.KeepWorktree {
-		return nil, nil
+		return none, nil
 	}
 	_, err := os.Lstat(w.WorktreePath)
 	exists := err == nil
 	if exists {
 		if err := worktree.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
-			return nil, notTheWorktree(ctx, m, s, w, err)
+			return none, notTheWorktree(ctx, m, s, w, err)
 		}
 	}
 	there, err := m.Removable(ctx, home.PlanOf(s, *w))
 	if err != nil {
-		return nil, notRemoved(s, w, err)
+		return none, notRemoved(s, w, err)
 	}
 	if !there || !exists || o.Force || m.HalfMade(w.WorktreePath) {
-		return nil, nil
+		return none, nil
 	}
-	dirt, err := m.Inspect(ctx, w.WorktreePath)
+	seen, err := m.See(ctx, w.WorktreePath)
 	if err != nil {
-		return nil, fault.New(fault.Refused, "%s: not removed, its state cannot be read: %w", w.Agent, err)
+		return none, fault.New(fault.Refused, "%s: not removed, its state cannot be read: %w", w.Agent, err)
 	}
-	if dirt.Clean() {
-		return dirt.Aside, nil
+	if seen.Clean() {
+		return seen, nil
 	}
-	return nil, fault.New(fault.Refused, "%s has %s", w.Agent, dirt.Summary()).
+	return none, fault.New(fault.Refused, "%s has %s", w.Agent, seen.Summary()).
 		Hint("git -C %s status --ignored", fault.Quote(w.WorktreePath)).
 		Hint("paw remove %s --force --session %s", w.Agent, s.Name)
 }

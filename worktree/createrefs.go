@@ -27,6 +27,9 @@ func (m Manager) CreateRefs(ctx context.Context, refs map[string]string) error {
 
 // KeepBlob makes a text an object of the repository and returns its id.
 func (m Manager) KeepBlob(ctx context.Context, text string) (string, error) {
+	if plainStore(m.Repository.CommonDir) {
+		return writeObject(m.Repository.CommonDir, "blob", []byte(text+"\n"))
+	}
 	out, err := m.home().Input(ctx, []byte(text+"\n"), "hash-object", "-w", "--stdin")
 	return strings.TrimSpace(out), err
 }

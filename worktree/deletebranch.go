@@ -2,68 +2,115 @@ package worktree
 
 import (
 	"context"
-
-	"paw/worktree/git"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 )
 
-// DeleteBranch deletes a branch that still points to the commit expect, when
-// that is contained in into, and reports whether it did; a branch that is gone
-// already counts as deleted. A branch that is checked out somewhere or has moved
-// is refused with *ConflictError.
-func (m Manager) DeleteBranch(ctx context.Context, branch, expect, into string) (bool, error) {
-	if err := checkBranchName(branch); err != nil {
-		return false, err
+// ErrNotMerged means that a branch has commits which nothing else needs to have.
+var ErrNotMerged = errors.New("not merged")
+
+// DeleteBranches deletes those branches that still point to the commits of expect and have nothing that into, a commit id
+// or what Head takes, does not have. It returns why each of the others stays: ErrNotMerged, or *ConflictError for one that
+// is checked out somewhere or has moved. One that is gone counts as deleted. It starts one git process, two where a tip is
+// another commit than into.
+func (m Manager) DeleteBranches(ctx context.Context, expect map[string]string, into string) (stay map[string]error) {
+	stay = map[string]error{}
+	all := func(err error) map[string]error {
+		for branch := range expect {
+			stay[branch] = err
+		}
+		return stay
 	}
-	if merged, err := m.contains(ctx, into, expect); !merged || err != nil {
-		return false, err
+	merged, err := m.merged(ctx, expect, into)
+	if err != nil {
+		return all(err)
 	}
 	x, err := m.exclude(ctx)
 	if err != nil {
-		return false, err
+		return all(err)
 	}
 	defer x.release()
-	tip, err := m.Tip(ctx, branch)
-	if err != nil {
+	var doomed []string
+	for branch, tip := range expect {
+		there, err := m.deletable(ctx, branch, tip, merged[branch])
+		if err != nil {
+			stay[branch] = err
+		} else if there {
+			doomed = append(doomed, branch)
+		}
+	}
+	remove := func(branches []string) error {
+		if len(branches) == 0 {
+			return nil
+		}
+		var input strings.Builder
+		for _, branch := range branches {
+			fmt.Fprintf(&input, "delete refs/heads/%s\x00%s\x00", branch, expect[branch])
+		}
+		_, err := m.home().WithFile(x.file).Input(ctx, []byte(input.String()), "update-ref", "-z", "--stdin")
+		return err
+	}
+	if remove(doomed) == nil {
+		return stay
+	}
+	for _, branch := range doomed { // one of them is in the way of all
+		if err := remove([]string{branch}); err != nil {
+			stay[branch] = err
+		}
+	}
+	return stay
+}
+
+// deletable refuses to delete a branch. It reports whether there is one.
+func (m Manager) deletable(ctx context.Context, branch, expect string, merged bool) (there bool, err error) {
+	if err := checkBranchName(branch); err != nil {
 		return false, err
 	}
-	if tip == "" {
-		return true, nil
+	tip, err := m.Tip(ctx, branch)
+	if tip == "" || err != nil {
+		return false, err
+	}
+	if !merged {
+		return true, ErrNotMerged
 	}
 	if tip != expect {
-		return false, conflict("", "", "branch %s: moved on to %s", branch, tip)
+		return true, conflict("", "", "branch %s: moved on to %s", branch, tip)
 	}
 	if holder := m.holder(ctx, branch); holder != "" {
-		return false, conflict("", "", "branch %s: checked out at %s", branch, holder)
+		return true, conflict("", "", "branch %s: checked out at %s", branch, holder)
 	}
-	err = m.home().WithFile(x.file).Run(ctx, "update-ref", "-d", "refs/heads/"+branch, expect)
-	return err == nil, err
+	return true, nil
 }
 
-// Contains reports whether a commit is another one, by their ids, or came before it. One that is not there any more did not.
-func (m Manager) Contains(ctx context.Context, tip, commit string) (bool, error) {
-	there, err := m.contains(ctx, tip, commit)
-	if git.ExitCode(err) == 128 && vanished(err) {
-		return false, nil
-	}
-	return there, err
-}
-
-// contains reports whether a commit is one of into, which is a commit id or what Head takes, or came before it.
-func (m Manager) contains(ctx context.Context, into, commit string) (bool, error) {
+// merged are those branches whose commits into has.
+func (m Manager) merged(ctx context.Context, tips map[string]string, into string) (map[string]bool, error) {
 	if !isOID(into) {
 		var err error
 		if into, err = m.Head(ctx, into); err != nil {
-			return false, err
+			return nil, err
 		}
 	}
-	if into == commit {
-		return true, nil
+	var others []string
+	for _, tip := range tips {
+		if tip != into {
+			others = append(others, tip)
+		}
 	}
-	err := m.home().Run(ctx, "merge-base", "--is-ancestor", commit, into)
-	if git.ExitCode(err) == 1 {
-		return false, nil
+	var own []string // commits that into does not have: a tip is among them unless it is merged
+	if len(others) > 0 {
+		out, err := m.home().Output(ctx, slices.Concat([]string{"rev-list"}, others, []string{"--not", into, "--"})...)
+		if err != nil {
+			return nil, err
+		}
+		own = strings.Fields(out)
 	}
-	return err == nil, err
+	merged := map[string]bool{}
+	for branch, tip := range tips {
+		merged[branch] = !slices.Contains(own, tip)
+	}
+	return merged, nil
 }
 
 // Tip is the commit of a branch, "" when there is none of exactly this name. It starts git only where the files of the

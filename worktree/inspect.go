@@ -65,16 +65,22 @@ func (d Dirt) Summary() string {
 // user's settings that make git list less are overruled. What cannot be
 // determined is an error.
 func (m Manager) Inspect(ctx context.Context, path string) (Dirt, error) {
+	dirt, _, err := m.inspect(ctx, path)
+	return dirt, err
+}
+
+// inspect is Inspect, and reports whether something outside of the worktree was compared with what is in it.
+func (m Manager) inspect(ctx context.Context, path string) (dirt Dirt, compared bool, err error) {
 	admin, err := verified(path, m.Repository.CommonDir, "")
 	if err != nil {
-		return Dirt{}, err
+		return Dirt{}, false, err
 	}
-	i := inspection{m: m, path: path, admin: admin, main: m.Repository.Path, dirt: &Dirt{}}
+	i := inspection{m: m, path: path, admin: admin, main: m.Repository.Path, dirt: &dirt, compared: &compared}
 	if err := i.look(ctx); err != nil {
-		return Dirt{}, err
+		return Dirt{}, false, err
 	}
-	i.dirt.Detached, err = m.unkeptCommits(ctx, path, admin)
-	return *i.dirt, err
+	dirt.Detached, err = m.unkeptCommits(ctx, path, admin)
+	return dirt, compared, err
 }
 
 // inspection looks into one worktree, or into a submodule of it.
@@ -83,6 +89,7 @@ type inspection struct {
 	path, admin string // its directory and git directory
 	main        string // the same place in the main checkout, "" when there is none
 	dirt        *Dirt
+	compared    *bool // the main checkout, or stores of submodules, had a say
 }
 
 func (i inspection) look(ctx context.Context) error {
@@ -186,6 +193,7 @@ func addUntracked(name string, d *Dirt) {
 }
 
 func (i inspection) addIgnored(name string) error {
+	*i.compared = true
 	if folder, ok := strings.CutSuffix(name, "/"); ok {
 		return i.lookIntoFolder(folder)
 	}

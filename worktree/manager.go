@@ -24,6 +24,15 @@ type Manager struct {
 	// Busy words the refusal when a git that nobody waits for any more, or what a hook
 	// of it has left behind, holds the file of the registry; nil for plain words.
 	Busy func(path string) error
+
+	doomed *[]string // trash folders to sweep later, nil to sweep them at once
+}
+
+// SweepLater is m for several removals, after which the caller sweeps once: each sweep looks at all that is doomed.
+func (m Manager) SweepLater() (later Manager, sweepNow func(context.Context)) {
+	doomed := []string{}
+	m.doomed = &doomed
+	return m, func(ctx context.Context) { sweep(ctx, doomed...) }
 }
 
 // here is git where the user stands: HEAD is the HEAD of that worktree.

@@ -2,7 +2,6 @@ package worktree
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"strings"
 )
@@ -38,7 +37,15 @@ func (m Manager) Remove(ctx context.Context, p Plan, keep bool) (Removal, error)
 	if keep || !exists(p.Path) || m.HalfMade(p.Path) {
 		return m.removeKept(ctx, p)
 	}
-	return m.removeClean(ctx, p)
+	return m.removeClean(ctx, p, Seen{})
+}
+
+// RemoveSeen is Remove, without keep, of a worktree that See has looked at. What has changed since is looked at again.
+func (m Manager) RemoveSeen(ctx context.Context, p Plan, seen Seen) (Removal, error) {
+	if !seen.lasts || !exists(p.Path) || m.HalfMade(p.Path) {
+		return m.Remove(ctx, p, false)
+	}
+	return m.removeClean(ctx, p, seen)
 }
 
 // Removable fails as Remove would, whatever the worktree of p holds, with
@@ -79,41 +86,54 @@ func (m Manager) removeKept(ctx context.Context, p Plan) (Removal, error) {
 }
 
 // removeClean moves a worktree into the trash in which everything is git's, and
-// has it deleted when that is still so.
-func (m Manager) removeClean(ctx context.Context, p Plan) (Removal, error) {
-	before, err := imprint(p.Path)
-	if err != nil {
-		return Removal{}, err
+// has it deleted when that is still so. What was seen before counts as long as
+// nothing has changed since.
+func (m Manager) removeClean(ctx context.Context, p Plan, seen Seen) (Removal, error) {
+	earlier := m.sameGitDir(p.Path, seen)
+	if !earlier {
+		var err error
+		if seen, err = m.See(ctx, p.Path); err != nil {
+			return Removal{}, err
+		}
 	}
-	dirt, err := m.Inspect(ctx, p.Path)
-	if err != nil {
-		return Removal{}, err
+	if !seen.Clean() {
+		return Removal{}, conflict("", "", "%s: not removed: %s", p.Path, seen.Summary())
 	}
-	if !dirt.Clean() {
-		return Removal{}, conflict("", "", "%s: not removed: %s", p.Path, dirt.Summary())
+	done, changed, err := m.removeAsSeen(ctx, p, seen)
+	switch {
+	case err == nil && changed && earlier:
+		return m.removeClean(ctx, p, Seen{})
+	case err == nil && changed:
+		return Removal{}, conflict("", "", "%s: not removed: something in it has just changed", p.Path)
 	}
+	return done, err
+}
+
+// removeAsSeen moves a clean worktree into the trash, unless its files have
+// changed since it was seen.
+func (m Manager) removeAsSeen(ctx context.Context, p Plan, seen Seen) (done Removal, changed bool, err error) {
 	x, err := m.exclude(ctx)
 	if err != nil {
-		return Removal{}, err
+		return Removal{}, false, err
 	}
 	defer x.release()
 	e, err := m.removable(ctx, p) // again, now that nothing can change
 	if e == nil {
-		return Removal{}, err
+		return Removal{}, false, err
 	}
-	if now, err := imprint(p.Path); err != nil || now != before {
-		return Removal{}, errors.Join(err, conflict("", "", "%s: not removed: something in it has just changed", p.Path))
+	if now, err := imprint(p.Path); err != nil || now != seen.files {
+		return Removal{}, err == nil, err
 	}
 	directory, registration, err := m.throwAway(*e, p.Path)
 	if err != nil {
-		return Removal{Trash: directory}, err
+		return Removal{Trash: directory}, false, err
 	}
 	m.dropFolders(p.Path)
-	if now, err := imprint(directory); len(dirt.Aside) > 0 || err != nil || now != before {
-		return Removal{Trash: directory, Aside: dirt.Aside}, nil
+	if now, err := imprint(directory); len(seen.Aside) > 0 || err != nil || now != seen.files {
+		return Removal{Trash: directory, Aside: seen.Aside}, false, nil
 	}
 	m.doom(ctx, directory, registration)
-	return Removal{}, nil
+	return Removal{}, false, nil
 }
 
 // HalfMade reports whether the worktree at path is one that Create left before

@@ -292,7 +292,10 @@ func TestDeleteBranchOnlyWhenMergedAndFree(t *testing.T) {
 	p := w.made("agent")
 	ctx := t.Context()
 	var refused *ConflictError
-	if _, err := w.m.DeleteBranch(ctx, "agent", w.base, "main"); !errors.As(err, &refused) {
+	deleted := func(tip string) error {
+		return w.m.DeleteBranches(ctx, map[string]string{"agent": tip}, "main")["agent"]
+	}
+	if err := deleted(w.base); !errors.As(err, &refused) {
 		t.Errorf("checked out: %v", err)
 	}
 	gitIn(t, p.Path, "commit", "-q", "--allow-empty", "-m", "work")
@@ -300,16 +303,16 @@ func TestDeleteBranchOnlyWhenMergedAndFree(t *testing.T) {
 	if _, err := w.m.Remove(ctx, p, false); err != nil {
 		t.Fatal(err)
 	}
-	if done, err := w.m.DeleteBranch(ctx, "agent", head, "main"); done || err != nil {
-		t.Errorf("not merged: %v, %v", done, err)
+	if err := deleted(head); !errors.Is(err, ErrNotMerged) {
+		t.Errorf("not merged: %v", err)
 	}
 	w.git("merge", "-q", "agent")
-	if _, err := w.m.DeleteBranch(ctx, "agent", w.base, "main"); !errors.As(err, &refused) {
+	if err := deleted(w.base); !errors.As(err, &refused) {
 		t.Errorf("moved: %v", err)
 	}
 	for range 2 {
-		if done, err := w.m.DeleteBranch(ctx, "agent", head, "main"); !done || err != nil {
-			t.Errorf("merged: %v, %v", done, err)
+		if err := deleted(head); err != nil {
+			t.Errorf("merged: %v", err)
 		}
 	}
 	w.noLeftover("main")

@@ -20,7 +20,7 @@ func (i inspection) lookIntoSubmodules(ctx context.Context, index indexFile) err
 		if !there {
 			continue
 		}
-		checkedOut[store] = true
+		checkedOut[store], *i.compared = true, true
 		if err := i.lookIntoSubmodule(ctx, e.name, store); err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (i inspection) lookIntoSubmodules(ctx context.Context, index indexFile) err
 }
 
 func (i inspection) lookIntoSubmodule(ctx context.Context, name, store string) error {
-	inner := inspection{m: i.m, path: filepath.Join(i.path, name), admin: store, dirt: &Dirt{}}
+	inner := inspection{m: i.m, path: filepath.Join(i.path, name), admin: store, dirt: &Dirt{}, compared: i.compared}
 	if i.main != "" {
 		inner.main = filepath.Join(i.main, name)
 	}

@@ -29,6 +29,10 @@ func (m Manager) doom(ctx context.Context, moved ...string) {
 			dirs = append(dirs, filepath.Dir(item))
 		}
 	}
+	if m.doomed != nil {
+		*m.doomed = append(*m.doomed, dirs...)
+		return
+	}
 	sweep(ctx, dirs...)
 }
 

@@ -49,6 +49,9 @@ func loggedSessions(h *home.Home) map[string][]string {
 	return logged
 }
 
+// branchesOfPaw is what the branches begin with that paw names.
+const branchesOfPaw = "refs/heads/" + home.BranchPrefix
+
 // SpaceOf looks at tags, hidden refs and worktrees of a repository and at records and logs of this home.
 func SpaceOf(ctx context.Context, h *home.Home, repository worktree.Repository) (Space, error) {
 	space := Space{hidden: map[string]bool{}, owner: map[string]string{}, logged: loggedSessions(h)}
@@ -59,10 +62,7 @@ func SpaceOf(ctx context.Context, h *home.Home, repository worktree.Repository) 
 	// An empty directory becomes a repository only when nothing is refused any more.
 	if _, err := os.Lstat(repository.CommonDir); err == nil {
 		m := h.Manager(repository)
-		if err := space.addHidden(ctx, m); err != nil {
-			return space, err
-		}
-		if space.Branches, err = m.Refs(ctx, "refs/heads/"+home.BranchPrefix); err != nil {
+		if err := space.addRefs(ctx, m); err != nil {
 			return space, err
 		}
 	}
@@ -80,14 +80,17 @@ func SpaceOf(ctx context.Context, h *home.Home, repository worktree.Repository) 
 	return space, nil
 }
 
-// addHidden adds what paws of any home have made in a repository.
-func (space Space) addHidden(ctx context.Context, m worktree.Manager) error {
-	refs, err := m.Refs(ctx, turn.HiddenPrefix)
+// addRefs adds what paws of any home have made in a repository.
+func (space *Space) addRefs(ctx context.Context, m worktree.Manager) error {
+	refs, err := m.Refs(ctx, turn.HiddenPrefix, branchesOfPaw)
 	if err != nil {
 		return err
 	}
-	for ref := range refs {
-		if turnSession, _, ok := strings.Cut(strings.TrimPrefix(ref, turn.HiddenPrefix), "/"); ok {
+	space.Branches = map[string]string{}
+	for ref, oid := range refs {
+		if strings.HasPrefix(ref, branchesOfPaw) {
+			space.Branches[ref] = oid
+		} else if turnSession, _, ok := strings.Cut(strings.TrimPrefix(ref, turn.HiddenPrefix), "/"); ok {
 			space.hidden[turnSession] = true
 		}
 	}

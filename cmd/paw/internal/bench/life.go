@@ -32,8 +32,8 @@ func (b *bench) measureLife(ctx context.Context, w *world, n int) error {
 		l.shell = b.job("  the same in shell", budget{})
 		l.recover = b.job(fmt.Sprintf("recover after a crash, %s", plural(n)), budget{})
 		l.stop = b.job(fmt.Sprintf("stop, %s", plural(n)), budget{multiple: 20})
-		// Of each agent it looks at the worktree twice and deletes the branch, then the turns.
-		l.purge = b.job(fmt.Sprintf("purge, %s", plural(n)), budget{multiple: 60, counts: &counts{git: 4*n + 8, tmux: 3}})
+		// It looks at each worktree once, then deletes all branches, and then the turns.
+		l.purge = b.job(fmt.Sprintf("purge, %s", plural(n)), budget{multiple: 60, counts: &counts{git: n + 8, tmux: 3}})
 	} else {
 		l.start = b.job(fmt.Sprintf("start, %s", plural(n)), budget{})
 	}
