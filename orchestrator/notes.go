@@ -11,16 +11,22 @@ import (
 	"paw/worktree"
 )
 
-// notes are the things a user would otherwise find out too late.
-func notes(ctx context.Context, h *home.Home, repository worktree.Repository, s *session.Session) []string {
-	var notes []string
-	if repository.Path != "" {
+// notes are the things a user would otherwise find out too late. Whoever waits for
+// them can do something else meanwhile: git looks at every file for the first one.
+func notes(ctx context.Context, h *home.Home, repository worktree.Repository, s *session.Session) (wait func() []string) {
+	rest := append(branchNotes(ctx, h.Manager(repository), s), cliNotes(h, s)...)
+	if repository.Path == "" {
+		return func() []string { return rest }
+	}
+	uncommitted := make(chan []string, 1)
+	go func() {
+		var notes []string
 		if n, err := h.Manager(repository).Changed(ctx, repository.Path); err == nil && n > 0 {
 			notes = append(notes, fmt.Sprintf("%s in %s not committed, so not in the worktrees", files(n), repository.Path))
 		}
-	}
-	notes = append(notes, branchNotes(ctx, h.Manager(repository), s)...)
-	return append(notes, cliNotes(h, s)...)
+		uncommitted <- notes
+	}()
+	return func() []string { return append(<-uncommitted, rest...) }
 }
 
 // branchNotes name the branches that an earlier session has left and that nobody

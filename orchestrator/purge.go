@@ -77,7 +77,8 @@ func Purge(ctx context.Context, h *home.Home, s *session.Session, o RemoveOption
 	if place.Trash != "" {
 		purged.Aside = append(purged.Aside, Removed{Agent: "the checks", Trash: place.Trash, Aside: place.Aside})
 	}
-	return purged, h.DeleteSession(ctx, s.Name, nil, func() error {
+	// The record has the agents to the end: it is what a purge that is cut short here and repeated knows their logs by.
+	return purged, h.DeleteSession(ctx, s.Name, purged.Removed, func() error {
 		if err := deleteState(h, s.Name); err != nil || !o.Tags {
 			return err
 		}
@@ -144,8 +145,8 @@ func deleteState(h *home.Home, name string) error {
 	return nil
 }
 
-// purgeAgents removes the agents of a session that was stopped and looked at. Their branches go while the record still
-// says that paw made them, also where the worktree of one agent has to stay.
+// purgeAgents removes the agents of a session that was stopped and looked at, and leaves them in its record unless the
+// worktree of one of them has to stay. Their branches go while the record still says that paw made them.
 func purgeAgents(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, o RemoveOptions, stopped fleet.Facts, found []Removed, purged *Purged) error {
 	var failed error
 	var gone []session.Worktree
@@ -157,11 +158,11 @@ func purgeAgents(ctx context.Context, h *home.Home, m worktree.Manager, s *sessi
 		purged.Removed = append(purged.Removed, w.Agent)
 		h.Step("purge.removed")
 	}
-	if len(gone) == 0 {
-		return failed
-	}
 	deleteBranches(ctx, m, gone, purged)
-	return errors.Join(failed, dropAgents(ctx, h, s.Name, purged.Removed...))
+	if failed != nil && len(gone) > 0 {
+		return errors.Join(failed, dropAgents(ctx, h, s.Name, purged.Removed...))
+	}
+	return failed
 }
 
 // purgeAgent ends one agent and takes its worktree away, and leaves it in the record.

@@ -67,7 +67,9 @@ func startOnce(ctx context.Context, h *home.Home, o StartOptions) (*Started, err
 	if err != nil {
 		return nil, err
 	}
-	started := &Started{Session: s, Notes: notes(ctx, h, repository, s)}
+	started := &Started{Session: s}
+	told := notes(ctx, h, repository, s)
+	defer func() { started.Notes = told() }()
 	if o.DryRun {
 		started.Plan = draft.Describe(s, plans)
 		return started, nil

@@ -32,11 +32,11 @@ func ListProcesses() Processes {
 		if err != nil {
 			continue
 		}
-		stat, err := os.ReadFile("/proc/" + name + "/stat")
+		stat, err := readStat(name)
 		if err != nil {
 			continue
 		}
-		if leader, alive := sessionOf(string(stat)); alive {
+		if leader, alive := sessionOf(stat); alive {
 			found[leader] = append(found[leader], pid)
 		}
 	}

@@ -26,18 +26,27 @@ var bootID = sync.OnceValue(func() string {
 })
 
 func inspectProcess(pid int) (processFacts, error) {
-	path := fmt.Sprintf("/proc/%d/stat", pid)
-	fd, err := openRaw(path, 0)
+	stat, err := readStat(strconv.Itoa(pid))
 	if err != nil {
 		return processFacts{}, err
 	}
-	var stat [4096]byte // the kernel gives all of it at once
+	return parseStat(stat)
+}
+
+// readStat reads proc_pid_stat(5).
+func readStat(pid string) (string, error) {
+	path := "/proc/" + pid + "/stat"
+	fd, err := openRaw(path, 0)
+	if err != nil {
+		return "", err
+	}
+	var stat [1024]byte // the kernel gives all of it at once
 	n, err := rawFile(fd).ReadAt(stat[:], 0)
 	_ = unix.Close(fd)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return processFacts{}, &os.PathError{Op: "read", Path: path, Err: err}
+		return "", &os.PathError{Op: "read", Path: path, Err: err}
 	}
-	return parseStat(string(stat[:n]))
+	return string(stat[:n]), nil
 }
 
 // parseStat reads fields 3 (state), 20 (threads) and 22 (start time) of proc_pid_stat(5). The state is that of the first thread: it is a

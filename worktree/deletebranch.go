@@ -23,6 +23,9 @@ func (m Manager) DeleteBranches(ctx context.Context, expect map[string]string, i
 		}
 		return stay
 	}
+	if len(expect) == 0 {
+		return stay
+	}
 	merged, err := m.merged(ctx, expect, into)
 	if err != nil {
 		return all(err)
@@ -86,6 +89,9 @@ func (m Manager) deletable(ctx context.Context, branch, expect string, merged bo
 
 // merged are those branches whose commits into has.
 func (m Manager) merged(ctx context.Context, tips map[string]string, into string) (map[string]bool, error) {
+	if into == "HEAD" {
+		into = firstOf(m.headOf(firstOf(m.Repository.GitDir, m.Repository.CommonDir)), into)
+	}
 	if !isOID(into) {
 		var err error
 		if into, err = m.Head(ctx, into); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"paw/worktree/git"
@@ -11,7 +12,8 @@ import (
 
 // Head returns the id of the commit that ref names, as seen from the worktree
 // one stands in; "" is HEAD. It fails with ErrNoCommits in a repository without
-// commits and with *RefError when ref names no commit.
+// commits and with *RefError when ref names no commit. Git is asked in
+// any case: it refuses a repository of somebody else.
 func (m Manager) Head(ctx context.Context, ref string) (string, error) {
 	if ref == "" {
 		ref = "HEAD"
@@ -81,16 +83,16 @@ func (m Manager) Branches(ctx context.Context, names []string) (map[string]strin
 }
 
 // branchesAt lists the branches with these names or below them ("a" also finds
-// "a/b").
+// "a/b"), in any case where the file system does not tell cases apart.
 func (m Manager) branchesAt(ctx context.Context, names []string) (map[string]string, error) {
-	args := []string{"for-each-ref", "--format=%(objectname) %(refname)"}
 	cfg, err := readCore(m.Repository.CommonDir)
 	if err != nil {
 		return nil, err
 	}
-	if cfg.ignoreCase {
-		args = append(args, "--ignore-case")
+	if !cfg.ignoreCase {
+		return m.branchesOf(ctx, names)
 	}
+	args := []string{"for-each-ref", "--format=%(objectname) %(refname)", "--ignore-case"}
 	for _, name := range names {
 		args = append(args, "refs/heads/"+name)
 	}
@@ -130,4 +132,25 @@ func (m Manager) BranchTip(ctx context.Context, name string) (string, error) {
 		return oid, nil
 	}
 	return "", nil
+}
+
+// branchesOf is branchesAt for names in the case that they have.
+func (m Manager) branchesOf(ctx context.Context, names []string) (map[string]string, error) {
+	prefixes := make([]string, len(names))
+	for i, name := range names {
+		prefixes[i] = "refs/heads/" + name
+	}
+	refs, err := m.Refs(ctx, prefixes...)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]string{}
+	for ref, oid := range refs {
+		if branch := strings.TrimPrefix(ref, "refs/heads/"); slices.ContainsFunc(names, func(name string) bool {
+			return branch == name || inside(branch, name, "/")
+		}) {
+			found[branch] = oid
+		}
+	}
+	return found, nil
 }

@@ -69,8 +69,12 @@ func (m Manager) DeleteRefs(ctx context.Context, refs map[string]string) error {
 }
 
 // Refs returns the refs whose full names begin with one of the prefixes, with the
-// ids they have. It starts one git process.
+// ids they have. It starts one git process where the files of the ref store do not
+// tell, see storedRefs.
 func (m Manager) Refs(ctx context.Context, prefixes ...string) (map[string]string, error) {
+	if found, ok, err := storedRefs(m.Repository.CommonDir, prefixes); ok || err != nil {
+		return found, err
+	}
 	args := []string{"for-each-ref", "--format=%(objectname) %(refname)"}
 	for _, prefix := range prefixes {
 		switch {

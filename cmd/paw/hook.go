@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"os"
 	"strconv"
@@ -14,34 +15,31 @@ import (
 // maxPayload bounds what a hook reads: prompts and answers come in it.
 const maxPayload = 64 << 20
 
-// newHook is the entry of the CLIs' hooks. It prints nothing and always ends
-// with 0: some CLIs give its output to the model, and some stop the turn
-// otherwise. A CLI that would wait for the snapshot of an end, which nobody needs
-// at that moment, goes on while another process makes it.
-func newHook(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:                "hook CLI EVENT",
-		Hidden:             true,
-		DisableFlagParsing: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return nil
-			}
-			h, err := a.hookPaw()
-			if err != nil {
-				return nil //nolint:nilerr // a hook never fails
-			}
-			stdin, isFile := a.stdin.(*os.File)
-			if isFile && orchestrator.AwaitsEnd(h, args[0], args[1]) {
-				rest := []string{"__hook", args[0], args[1], strconv.Itoa(os.Getppid())}
-				if h.HandOver(rest, stdin) == nil {
-					return nil
-				}
-			}
-			a.takeHook(cmd, h, orchestrator.Report{CLI: args[0], Event: args[1], Caller: os.Getppid()})
-			return nil
-		},
+// newHook only lists the entry of the CLIs' hooks; run in main.go starts it.
+func newHook() *cobra.Command {
+	return &cobra.Command{Use: "hook CLI EVENT", Hidden: true, Run: func(*cobra.Command, []string) {}}
+}
+
+// hook is the entry of the CLIs' hooks. It prints nothing and always ends with 0:
+// some CLIs give its output to the model, and some stop the turn otherwise. A CLI
+// that would wait for the snapshot of an end, which nobody needs at that moment,
+// goes on while another process makes it.
+func (a *app) hook(ctx context.Context, args []string) {
+	if len(args) != 2 {
+		return
 	}
+	h, err := a.hookPaw()
+	if err != nil {
+		return
+	}
+	stdin, isFile := a.stdin.(*os.File)
+	if isFile && orchestrator.AwaitsEnd(h, args[0], args[1]) {
+		rest := []string{"__hook", args[0], args[1], strconv.Itoa(os.Getppid())}
+		if h.HandOver(rest, stdin) == nil {
+			return
+		}
+	}
+	a.takeHook(ctx, h, orchestrator.Report{CLI: args[0], Event: args[1], Caller: os.Getppid()})
 }
 
 // newHandedHook does the work of a hook that has handed it over, and lets that end as soon as it has the agent's turns.
@@ -61,17 +59,17 @@ func newHandedHook(a *app) *cobra.Command {
 			}
 			letGo := os.NewFile(home.LetGo, "let go")
 			defer letGo.Close()
-			a.takeHook(cmd, h, orchestrator.Report{CLI: args[0], Event: args[1], Caller: caller, Taken: func() { letGo.Close() }})
+			a.takeHook(cmd.Context(), h, orchestrator.Report{CLI: args[0], Event: args[1], Caller: caller, Taken: func() { letGo.Close() }})
 			return nil
 		},
 	}
 }
 
-func (a *app) takeHook(cmd *cobra.Command, h *home.Home, r orchestrator.Report) {
+func (a *app) takeHook(ctx context.Context, h *home.Home, r orchestrator.Report) {
 	payload, err := io.ReadAll(io.LimitReader(a.stdin, maxPayload))
 	if err != nil {
 		return
 	}
 	r.Payload = payload
-	orchestrator.Hook(cmd.Context(), h, r)
+	orchestrator.Hook(ctx, h, r)
 }

@@ -38,6 +38,13 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer cancel()
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, env: env}
 	interrupted := handleSignals(command, cancel, a)
+	switch command { // that somebody waits for, once for each agent or turn: these need no tree of commands
+	case "__agent":
+		return a.launcher(argv[2:])
+	case "hook":
+		a.hook(ctx, argv[2:])
+		return 0
+	}
 	root := newRoot(a)
 	if filepath.Base(argv[0]) == "git-paw" {
 		root.Annotations = map[string]string{"cobra_annotation_command_display_name": "git paw"}

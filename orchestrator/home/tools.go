@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
 	"paw/orchestrator/agent"
 	"paw/orchestrator/fault"
@@ -22,12 +23,17 @@ const (
 
 // RequireTools refuses to go on without git and tmux of a usable version.
 func (h *Home) RequireTools(ctx context.Context) error {
-	if err := h.RequireGit(ctx); err != nil {
+	var v tmux.Version
+	var tmuxErr error
+	var asking sync.WaitGroup
+	asking.Go(func() { v, tmuxErr = h.TmuxFor(nil).Version(ctx) })
+	err := h.RequireGit(ctx)
+	asking.Wait()
+	switch {
+	case err != nil:
 		return err
-	}
-	v, err := h.TmuxFor(nil).Version(ctx)
-	if err != nil {
-		return TmuxError(err)
+	case tmuxErr != nil:
+		return TmuxError(tmuxErr)
 	}
 	if !v.AtLeast(tmuxMajor, tmuxMinor) {
 		return fault.New(fault.Missing, "tmux %s: too old, paw needs %d.%d or newer", v.Raw, tmuxMajor, tmuxMinor)
