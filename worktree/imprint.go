@@ -1,15 +1,15 @@
 package worktree
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"hash"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,78 +20,100 @@ import (
 // change of an inode. It looks at tens of thousands of files while somebody waits,
 // so it asks the kernel for names and times and for nothing else.
 func imprint(dir string) (of [sha256.Size]byte, err error) {
-	w := imprinting{sum: sha256.New(), entries: make([]byte, 32<<10)}
 	fd, err := openDir(unix.AT_FDCWD, dir)
 	if err != nil {
 		return of, &os.PathError{Op: "open", Path: dir, Err: err}
 	}
 	var top unix.Stat_t
-	if err = unix.Fstat(fd, &top); err == nil {
-		w.add("", int64(top.Mtim.Sec), int64(top.Mtim.Nsec)) // its rename is a change of its inode
+	if err := unix.Fstat(fd, &top); err != nil {
+		return of, errors.Join(&os.PathError{Op: "stat", Path: dir, Err: err}, unix.Close(fd))
 	}
-	if err := errors.Join(err, w.walk(fd, dir)); err != nil {
+	w := imprinting{others: make(chan struct{}, runtime.NumCPU()-1)}
+	content, err := w.walk(fd, dir)
+	if err != nil {
 		return of, err
 	}
-	return [sha256.Size]byte(w.sum.Sum(nil)), nil
+	// Its rename is a change of its inode.
+	return sha256.Sum256(facts(content[:], "", int64(top.Mtim.Sec), int64(top.Mtim.Nsec))), nil
 }
 
-type imprinting struct {
-	sum     hash.Hash
-	entries []byte // room for what the kernel lists at once
-	line    bytes.Buffer
-}
+// imprinting is one look at a tree, with a goroutine for each processor.
+type imprinting struct{ others chan struct{} }
 
-// add takes in what is known of one name.
-func (w *imprinting) add(name string, facts ...int64) {
-	w.line.Reset()
-	w.line.WriteString(name)
-	w.line.WriteByte(0)
-	for _, fact := range facts {
-		w.line.Write(binary.LittleEndian.AppendUint64(w.line.AvailableBuffer(), uint64(fact)))
-	}
-	w.sum.Write(w.line.Bytes())
-}
-
-// walk takes in what is in an open directory, in the order of the names, and closes it. Behind the last name comes an
-// empty one: no two trees give the same sequence.
-func (w *imprinting) walk(fd int, path string) error {
+// walk stands for what is in an open directory, which it closes: what is known of each name, in the order of the names,
+// and for a directory what it stands for itself.
+func (w imprinting) walk(fd int, path string) (of [sha256.Size]byte, err error) {
 	defer func() { _ = unix.Close(fd) }()
-	names, err := w.names(fd)
+	names, err := namesIn(fd)
 	if err != nil {
-		return &os.PathError{Op: "read", Path: path, Err: err}
+		return of, &os.PathError{Op: "read", Path: path, Err: err}
 	}
 	slices.SortFunc(names, strings.Compare)
-	for _, name := range names {
-		var s unix.Stat_t
-		if err := unix.Fstatat(fd, name, &s, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-			return &os.PathError{Op: "lstat", Path: filepath.Join(path, name), Err: err}
-		}
-		w.add(name, int64(s.Mode), s.Size, int64(s.Mtim.Sec), int64(s.Mtim.Nsec), int64(s.Ctim.Sec), int64(s.Ctim.Nsec))
-		if s.Mode&unix.S_IFMT != unix.S_IFDIR {
-			continue
-		}
-		inner, err := openDir(fd, name)
-		if err != nil {
-			return &os.PathError{Op: "open", Path: filepath.Join(path, name), Err: err}
-		}
-		if err := w.walk(inner, filepath.Join(path, name)); err != nil {
-			return err
+	stats := make([]unix.Stat_t, len(names))
+	inner, errs := make([][sha256.Size]byte, len(names)), make([]error, len(names))
+	var all sync.WaitGroup
+	for i, name := range names {
+		if err := unix.Fstatat(fd, name, &stats[i], unix.AT_SYMLINK_NOFOLLOW); err != nil {
+			errs[i] = &os.PathError{Op: "lstat", Path: filepath.Join(path, name), Err: err}
+		} else if stats[i].Mode&unix.S_IFMT == unix.S_IFDIR {
+			w.share(&all, func() { inner[i], errs[i] = w.into(fd, name, filepath.Join(path, name)) })
 		}
 	}
-	w.add("")
-	return nil
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return of, err
+	}
+	var known []byte
+	for i, name := range names {
+		s := &stats[i]
+		known = facts(known, name, int64(s.Mode), s.Size, int64(s.Mtim.Sec), int64(s.Mtim.Nsec), int64(s.Ctim.Sec), int64(s.Ctim.Nsec))
+		known = append(known, inner[i][:]...)
+	}
+	return sha256.Sum256(known), nil
 }
 
-// names lists an open directory.
-func (w *imprinting) names(fd int) (names []string, err error) {
+// into is walk for a directory in an open one.
+func (w imprinting) into(fd int, name, path string) (of [sha256.Size]byte, err error) {
+	inner, err := openDir(fd, name)
+	if err != nil {
+		return of, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return w.walk(inner, path)
+}
+
+// share does something beside the rest where a processor is free, else at once.
+func (w imprinting) share(all *sync.WaitGroup, do func()) {
+	select {
+	case w.others <- struct{}{}:
+		all.Go(func() {
+			defer func() { <-w.others }()
+			do()
+		})
+	default:
+		do()
+	}
+}
+
+// facts adds what is known of one name.
+func facts(to []byte, name string, known ...int64) []byte {
+	to = append(append(to, name...), 0)
+	for _, fact := range known {
+		to = binary.LittleEndian.AppendUint64(to, uint64(fact))
+	}
+	return to
+}
+
+// namesIn lists an open directory.
+func namesIn(fd int) (names []string, err error) {
+	entries := make([]byte, 8<<10)
 	for {
-		n, err := unix.ReadDirent(fd, w.entries)
+		n, err := unix.ReadDirent(fd, entries)
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case err != nil || n == 0:
 			return names, err
 		default:
-			_, _, names = unix.ParseDirent(w.entries[:n], -1, names)
+			_, _, names = unix.ParseDirent(entries[:n], -1, names)
 		}
 	}
 }
