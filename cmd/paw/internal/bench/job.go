@@ -15,9 +15,10 @@ type job struct {
 	calls  calls           // nil when not counted
 }
 
-// budget is what a job may cost: a multiple of git --version, and processes.
+// budget is what a job may cost: a multiple of git --version or of another job, and processes.
 type budget struct {
 	multiple float64 // 0 for none
+	of       *job    // what multiple is of, nil for git --version
 	counts   *counts // nil for none
 }
 
@@ -37,7 +38,13 @@ func (j *job) multiple() float64 {
 	return float64(median(j.took)) / float64(unit)
 }
 
-func (j *job) timeOver() bool { return j.budget.multiple > 0 && j.multiple() > j.budget.multiple }
+func (j *job) timeOver() bool {
+	cost := j.multiple()
+	if j.budget.of != nil {
+		cost = j.milliseconds() / max(j.budget.of.milliseconds(), 1e-6)
+	}
+	return j.budget.multiple > 0 && cost > j.budget.multiple
+}
 
 // countsOver is the only thing that fails a run: processes are exact, times are not.
 func (j *job) countsOver() bool {
@@ -47,7 +54,10 @@ func (j *job) countsOver() bool {
 
 func (b budget) String() string {
 	var parts []string
-	if b.multiple > 0 {
+	switch {
+	case b.of != nil:
+		parts = append(parts, fmt.Sprintf("%gx %s", b.multiple, strings.TrimSpace(b.of.name)))
+	case b.multiple > 0:
 		parts = append(parts, fmt.Sprintf("%gx", b.multiple))
 	}
 	if b.counts != nil {

@@ -36,6 +36,8 @@ func TestVerdict(t *testing.T) {
 		{"slow", job{budget: both, took: ms(13), unit: ms(1, 1), calls: calls{"tmux list-panes"}}, "over (time)", false},
 		{"a git", job{budget: both, took: ms(2), unit: ms(1), calls: calls{"tmux list-panes", "git tag"}}, "over (processes)", true},
 		{"two tmux", job{budget: both, took: ms(2), unit: ms(1), calls: calls{"tmux a", "tmux b"}}, "over (processes)", true},
+		{"as fast as another job", job{budget: budget{multiple: 1, of: &job{took: ms(5)}}, took: ms(5), unit: ms(1)}, "ok", false},
+		{"slower than it", job{budget: budget{multiple: 1, of: &job{took: ms(5)}}, took: ms(6), unit: ms(1)}, "over (time)", false},
 		{"slow and a git", job{budget: both, took: ms(99), unit: ms(1), calls: calls{"git tag"}}, "over (processes, time)", true},
 	} {
 		if got := c.job.verdict(); got != c.verdict {
