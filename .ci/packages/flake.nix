@@ -24,6 +24,7 @@
             installManPage $TMPDIR/share/man/man1/*
             installShellCompletion --bash --name paw $TMPDIR/share/bash-completion/completions/paw
             installShellCompletion --zsh --name _paw $TMPDIR/share/zsh/site-functions/_paw
+            installShellCompletion --zsh --name _git-paw $TMPDIR/share/zsh/site-functions/_git-paw
             installShellCompletion --fish --name paw.fish $TMPDIR/share/fish/vendor_completions.d/paw.fish
             ln -s paw $out/bin/git-paw
           '';

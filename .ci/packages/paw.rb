@@ -33,7 +33,7 @@ class Paw < Formula
     bin.install Dir["bin/*"]
     man1.install Dir["share/man/man1/*"]
     bash_completion.install Dir["share/bash-completion/completions/*"]
-    zsh_completion.install "share/zsh/site-functions/_paw"
+    zsh_completion.install Dir["share/zsh/site-functions/*"]
     fish_completion.install "share/fish/vendor_completions.d/paw.fish"
   end
 

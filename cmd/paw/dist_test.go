@@ -127,7 +127,7 @@ func TestDistInstall(t *testing.T) {
 			}
 			there := files(t, prefix)
 			for _, file := range []string{"bin/git-paw", "bin/paw", "share/bash-completion/completions/git-paw", "share/man/man1/git-paw.1",
-				"share/man/man1/paw-start.1", "share/zsh/site-functions/_paw", "share/fish/vendor_completions.d/paw.fish"} {
+				"share/man/man1/paw-start.1", "share/zsh/site-functions/_paw", "share/zsh/site-functions/_git-paw", "share/fish/vendor_completions.d/paw.fish"} {
 				if !slices.Contains(there, file) {
 					t.Errorf("%s is not there: %q", file, there)
 				}

@@ -18,14 +18,20 @@ func TestShellsComplete(t *testing.T) {
 	waitFor(t, "api asks", func() bool { return w.agent("api").State == "waiting_input" })
 	bashCompletion := "/usr/share/bash-completion/bash_completion"
 	w.write(w.root, "bashrc", "source "+bashCompletion+"\nsource <(paw completion bash)\nPS1='ready$ '\n")
-	w.write(w.root, "zsh/.zshrc", "autoload -U compinit\ncompinit -u -D\nsource <(paw completion zsh)\nPS1='ready$ '\n")
+	ofGit, err := os.ReadFile("../../.ci/packages/_git-paw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(w.root, "zsh/site-functions/_git-paw", string(ofGit))
+	w.write(w.root, "zsh/site-functions/_paw", w.ok(w.paw("completion", "zsh")).stdout)
+	w.write(w.root, "zsh/.zshrc", "fpath=($ZDOTDIR/site-functions $fpath)\nautoload -U compinit\ncompinit -u -D\nPS1='ready$ '\n")
 	w.write(w.root, "fishrc", "paw completion fish | source\nfunction fish_prompt\n echo -n 'ready$ '\nend\nset -g fish_greeting\n")
 	for _, shell := range []struct {
 		needs, start string
 		lines        []string
 	}{
 		{bashCompletion, "bash --noprofile --rcfile " + w.root + "/bashrc -i", []string{"paw attach ", "git paw attach "}},
-		{"zsh", "ZDOTDIR=" + w.root + "/zsh zsh -i", []string{"paw attach "}},
+		{"zsh", "ZDOTDIR=" + w.root + "/zsh zsh -i", []string{"paw attach ", "git paw attach "}},
 		{"fish", "fish -N -C 'source " + w.root + "/fishrc'", []string{"paw attach "}},
 	} {
 		t.Run(filepath.Base(shell.needs), func(t *testing.T) {
