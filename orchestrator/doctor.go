@@ -170,6 +170,9 @@ func examineRepository(ctx context.Context, h *home.Home, s *session.Session, ad
 			add(fault.New(fault.Failed, "%s: a half-made worktree registration, %s", s.RepoPath, e.AdminDir).Hint("paw recover %s", s.Name), "")
 		}
 	}
+	for _, dir := range m.Undeleted(sweepPatience) {
+		add(fault.New(fault.Failed, "%s: a removed directory that could not be deleted; nothing in it is lost", dir).Hint("rm -rf %s", fault.Quote(dir)), "")
+	}
 	if kept := keptTrash(m); kept != "" {
 		add(nil, kept)
 	}

@@ -2,9 +2,13 @@ package orchestrator
 
 import (
 	"fmt"
+	"time"
 
 	"paw/worktree"
 )
+
+// sweepPatience is how long removed directories may take to be deleted in the background.
+const sweepPatience = time.Hour
 
 // keptTrash says how much paw keeps in the trash folder of a repository, "" for
 // nothing. Only the user knows when it may go.

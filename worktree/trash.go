@@ -27,6 +27,20 @@ func (m Manager) Kept() (kept []string, dir string) {
 	return kept, m.trashDir()
 }
 
+// Undeleted lists what was to be deleted in the background at least that long ago, and is there all the same: as where find
+// is missing, or something in it may not be deleted. A deletion that goes on changes the folder.
+func (m Manager) Undeleted(age time.Duration) []string {
+	var left []string
+	content, _ := os.ReadDir(m.trashDir())
+	for _, item := range content {
+		info, err := item.Info()
+		if err == nil && strings.HasSuffix(item.Name(), doomed) && time.Since(info.ModTime()) >= age {
+			left = append(left, filepath.Join(m.trashDir(), item.Name()))
+		}
+	}
+	return left
+}
+
 // toTrash moves path, with every byte in it, into the trash folder, or into
 // ".paw-trash" beside it when that is on another file system, and returns where
 // it is now. A path that is not there is no error and gives "". One with a file
