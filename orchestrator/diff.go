@@ -14,6 +14,8 @@ import (
 // DiffOptions selects what to compare.
 type DiffOptions struct {
 	Range string // "" since the base, "N" turn N, "N..M" from the end of turn N to the end of turn M
+	Than  string // another agent, with whose state that of the agent is compared; without a Range
+	Paths []string
 	Stat  bool
 	Color bool
 	Force bool // also with the commit alone of a turn that has no snapshot
@@ -21,7 +23,8 @@ type DiffOptions struct {
 
 // Diff writes what an agent changed, as a patch that git apply takes. A single
 // turn is compared with the state at its begin, so that what a human edited
-// between turns is not the agent's. Turn 0 is the base.
+// between turns is not the agent's. Turn 0 is the base. With another agent it is
+// what would make the state of the first one that of the other.
 func Diff(ctx context.Context, h *home.Home, s *session.Session, agentName string, o DiffOptions, out io.Writer) error {
 	w, err := home.AgentNamed(s, agentName)
 	if err != nil {
@@ -36,11 +39,22 @@ func Diff(ctx context.Context, h *home.Home, s *session.Session, agentName strin
 	if err != nil {
 		return err
 	}
-	return m.Diff(ctx, w.WorktreePath, from, to, o.Stat, o.Color, out)
+	return m.Diff(ctx, w.WorktreePath, from, to, o.Stat, o.Color, out, o.Paths...)
 }
 
 // diffEnds are the two commits that a range means.
 func diffEnds(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree, o DiffOptions) (from, to string, err error) {
+	if o.Than != "" {
+		other, err := home.AgentNamed(s, o.Than)
+		if err != nil {
+			return "", "", err
+		}
+		if from, err = turns.StateNow(ctx, h, m, s, w); err != nil {
+			return "", "", err
+		}
+		to, err = turns.StateNow(ctx, h, m, s, other)
+		return from, to, err
+	}
 	if o.Range == "" {
 		to, err = turns.StateNow(ctx, h, m, s, w)
 		return w.BaseCommit, to, err

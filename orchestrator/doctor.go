@@ -142,7 +142,7 @@ func examineSession(ctx context.Context, h *home.Home, s *session.Session, add f
 			add(fault.New(fault.Failed, "%s/%s: landing %d in %s is half done (%s)", s.Name, l.Agent, l.ID, l.Target, l.Phase).Hint("paw recover %s", s.Name), "")
 		}
 	}
-	_, problems, _ := Turns(ctx, h, s, "") // examineRepository says where that is gone
+	_, problems, _ := Turns(ctx, h, s) // examineRepository says where that is gone
 	for _, problem := range problems {
 		bad = true
 		add(&fault.Error{Kind: fault.Failed, Message: s.Name + "/" + problem.Error(), Hints: fault.HintsOf(problem)}, "")

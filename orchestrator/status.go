@@ -111,8 +111,9 @@ func selectSessions(h *home.Home, o StatusOptions) (sessions []*session.Session,
 	return []*session.Session{s}, nil, nil
 }
 
-// CountDirty counts the uncommitted files of each agent, with one git process
-// for each worktree, as many at once as there are processors.
+// CountDirty counts the uncommitted files of each agent and the lines that it has
+// changed since its base, with two git processes for each worktree, as many at
+// once as there are processors.
 func CountDirty(ctx context.Context, h *home.Home, statuses []fleet.SessionStatus) {
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
@@ -127,6 +128,9 @@ func CountDirty(ctx context.Context, h *home.Home, statuses []fleet.SessionStatu
 			group.Go(func() error {
 				if n, err := m.Changed(ctx, a.Record.WorktreePath); err == nil {
 					a.Dirty = &n
+				}
+				if lines, err := m.ChangedLines(ctx, a.Record.WorktreePath, a.Record.BaseCommit); err == nil {
+					a.Lines = &lines
 				}
 				return nil
 			})

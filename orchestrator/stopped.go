@@ -62,11 +62,11 @@ func (s *Stopped) String() string {
 	var text string
 	switch {
 	case s.Already:
-		return s.Session.Name + " is stopped already"
+		return s.Session.Name + " is stopped already; paw recover " + s.Session.Name + " brings it back"
 	case s.Whole:
 		return s.Session.Name + " stopped; branches, worktrees and conversations stay"
 	case len(s.Agents) == 0:
-		text = "nothing was running"
+		text = strings.Join(s.Named, ", ") + " did not run; paw recover " + strings.Join(append([]string{s.Session.Name}, s.Named...), " ") + kinds(len(s.Named), " brings it back", " brings them back")
 	case len(children) == 0:
 		text = strings.Join(named, ", ") + " stopped; branch, worktree and conversation stay"
 	case len(named) == 0:
@@ -78,6 +78,14 @@ func (s *Stopped) String() string {
 		text += "; still at work: " + kin(s.Named, s.GoOn)
 	}
 	return text
+}
+
+// kinds is one or many, by a number.
+func kinds(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }
 
 // kin names the children of agents.

@@ -2,17 +2,18 @@ package orchestrator
 
 import (
 	"context"
+	"slices"
 
 	"paw/orchestrator/home"
 	"paw/orchestrator/turns"
 	"paw/session"
 )
 
-// Turns lists the turns of one agent, or of all when agentName is empty. Logs
-// that cannot be read come back as problems.
-func Turns(ctx context.Context, h *home.Home, s *session.Session, agentName string) (list []turns.Sequence, problems []error, err error) {
-	if agentName != "" {
-		if _, err := home.AgentNamed(s, agentName); err != nil {
+// Turns lists the turns of these agents, in the order of the record, or of all when none is named. Logs that cannot be
+// read come back as problems.
+func Turns(ctx context.Context, h *home.Home, s *session.Session, agents ...string) (list []turns.Sequence, problems []error, err error) {
+	for _, name := range agents {
+		if _, err := home.AgentNamed(s, name); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -22,7 +23,7 @@ func Turns(ctx context.Context, h *home.Home, s *session.Session, agentName stri
 	}
 	m := h.Manager(repository)
 	for _, w := range s.Worktrees {
-		if agentName != "" && w.Agent != agentName {
+		if len(agents) > 0 && !slices.Contains(agents, w.Agent) {
 			continue
 		}
 		turns, bad, err := turns.List(ctx, h, m, s, w)

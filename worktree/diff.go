@@ -10,7 +10,7 @@ import (
 // renames. With stat it is the summary that `git diff --stat` prints. The user's
 // settings for diffs, external programs and text conversions have no say. A
 // patch in color is for the eye only.
-func (m Manager) Diff(ctx context.Context, path, from, to string, stat, color bool, out io.Writer) error {
+func (m Manager) Diff(ctx context.Context, path, from, to string, stat, color bool, out io.Writer, paths ...string) error {
 	if _, err := verified(path, m.Repository.CommonDir, ""); err != nil {
 		return err
 	}
@@ -24,5 +24,5 @@ func (m Manager) Diff(ctx context.Context, path, from, to string, stat, color bo
 		args = append(args, "--patch", "--binary", "--full-index", "--unified=3", "--inter-hunk-context=0",
 			"--src-prefix=a/", "--dst-prefix=b/", "--ws-error-highlight=none")
 	}
-	return in(path).Stream(ctx, nil, out, append(args, "--end-of-options", from, to, "--")...)
+	return in(path).Stream(ctx, nil, out, append(append(args, "--end-of-options", from, to, "--"), paths...)...)
 }

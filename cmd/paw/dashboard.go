@@ -10,6 +10,7 @@ import (
 	"paw/orchestrator"
 	"paw/orchestrator/fleet"
 	"paw/session"
+	"paw/worktree"
 )
 
 // What a person reads on a terminal. What is piped has one line for each agent, with the states as in --json (printStatus).
@@ -75,12 +76,12 @@ func (a *app) agentLines(st fleet.SessionStatus, now time.Time, width int) []str
 	table := [][]string{{"AGENT", "CLI", "STATE", "SINCE", "TURN"}}
 	dirty := slices.ContainsFunc(agents, func(ag relative) bool { return ag.Dirty != nil })
 	if dirty {
-		table[0] = append(table[0], "UNCOMMITTED")
+		table[0] = append(table[0], "CHANGES", "UNCOMMITTED")
 	}
 	for _, ag := range agents {
 		row := []string{ag.label(), ag.Record.CLI, orchestrator.StateWord(ag.AgentStatus.AgentStatus), since(ag, now), turnNumber(ag.AgentStatus)}
 		if dirty {
-			row = append(row, uncommitted(ag.Dirty))
+			row = append(row, changes(ag.Lines), uncommitted(ag.Dirty))
 		}
 		table = append(table, row)
 	}
@@ -271,16 +272,25 @@ func since(ag relative, now time.Time) string {
 	return age(now.Sub(*ag.Since))
 }
 
-// turnNumber is the number of the turn that is under way, with an ellipsis, else how many turns are finished.
+// turnNumber is the number of the last turn, with an ellipsis while it is under way.
 func turnNumber(ag fleet.AgentStatus) string {
 	ended := ag.State == session.StateIdle || ag.State == session.StateError
+	last := max(ag.LastTurn, ag.CurrentTurn, ag.TurnsCompleted) // a log that is gone knows less than the record
 	switch {
+	case last == 0:
+		return ""
 	case ag.CurrentTurn > 0 && !ended:
-		return fmt.Sprintf("%d%s", ag.CurrentTurn, ellipsis)
-	case ag.TurnsCompleted > 0:
-		return fmt.Sprint(ag.TurnsCompleted)
+		return fmt.Sprintf("%d%s", last, ellipsis)
 	}
-	return ""
+	return fmt.Sprint(last)
+}
+
+// changes are the lines that an agent has added and deleted since its base, "" where nobody counted.
+func changes(lines *worktree.Lines) string {
+	if lines == nil || lines.Added+lines.Deleted == 0 {
+		return ""
+	}
+	return fmt.Sprintf("+%d -%d", lines.Added, lines.Deleted)
 }
 
 // uncommitted is how many files are not committed, "" where nobody counted.

@@ -27,8 +27,8 @@ func newStatus(a *app) *cobra.Command {
 		Long: exits(`Show the sessions and agents as they are now: the record, tmux, the agents' locks
 and their turns together. It changes nothing and runs no git (--dirty does).
 
-On a terminal those that need you come first. TURN is the number of the turn under
-way (5…), else how many are finished; WORK is the last prompt. Without a terminal
+On a terminal those that need you come first. TURN is the number of the last turn
+(5… while it is under way); WORK is its prompt. Without a terminal
 there is a line for each agent, with its state as in --json: idle, running,
 waiting_input (a question is on its screen), waiting_children (for agents that it
 has started, see paw wait --notify), error, completed (its CLI exited), suspended
@@ -65,7 +65,7 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&o.All, "all", "a", false, "every session, of all repositories")
-	f.BoolVar(&dirty, "dirty", false, "also count uncommitted files (runs git in each worktree)")
+	f.BoolVar(&dirty, "dirty", false, "also count changed lines and uncommitted files (runs git in each worktree)")
 	f.BoolVarP(&watch, "watch", "w", false, "keep showing it, until Ctrl-C")
 	a.addJSON(cmd)
 	return cmd

@@ -1,16 +1,20 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/session"
 )
 
 func newStop(a *app) *cobra.Command {
 	var name string
-	var only bool
+	var only, all bool
 	cmd := &cobra.Command{
 		Use:   "stop [NAME] [AGENT...]",
 		Short: "End the agents; branches, worktrees and conversations stay",
@@ -18,17 +22,24 @@ func newStop(a *app) *cobra.Command {
 started. Branches, worktrees, tags, conversations and the record stay; paw recover NAME
 brings them back. Stopping twice is stopping once. A word that names both an agent of
 the session you stand in and a session is refused; --session says which session is
-meant.`, exitUsage, exitNotFound, exitLocked, exitMissing),
+meant. --all stops every session that is active, of all repositories.`, exitUsage, exitNotFound, exitLocked, exitMissing),
 		Example: `  paw stop
   paw stop shop
   paw stop codex
-  paw stop codex --only`,
+  paw stop codex --only
+  paw stop --all`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, err := a.paw()
 			if err != nil {
 				return err
+			}
+			if all {
+				if len(args) > 0 || only || name != "" {
+					return usagef(cmd, "--all is about every session")
+				}
+				return a.stopAll(cmd.Context(), h)
 			}
 			s, agents, err := question{Home: h, cmd: cmd, words: args}.sessionAndAgents(name)
 			if err != nil {
@@ -41,18 +52,51 @@ meant.`, exitUsage, exitNotFound, exitLocked, exitMissing),
 			if only && len(agents) == 0 {
 				return usagef(cmd, "--only is about named agents")
 			}
-			stopped, err := orchestrator.Stop(cmd.Context(), h, s, orchestrator.StopOptions{Agents: agents, Only: only})
-			if err != nil {
-				return err
-			}
-			fmt.Fprintln(a.stdout, stopped)
-			for _, window := range stopped.Others {
-				fmt.Fprintf(a.stdout, "window %s of tmux session %s is yours and stays\n", window, s.Tmux.Session)
-			}
-			return nil
+			return a.stop(cmd.Context(), h, s, orchestrator.StopOptions{Agents: agents, Only: only})
 		},
 	}
 	a.addSession(cmd, &name)
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "every session that is active, of all repositories")
 	cmd.Flags().BoolVar(&only, "only", false, "leave those running that the named agents have started")
 	return cmd
+}
+
+// stop ends agents of one session and says so.
+func (a *app) stop(ctx context.Context, h *home.Home, s *session.Session, o orchestrator.StopOptions) error {
+	stopped, err := orchestrator.Stop(ctx, h, s, o)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(a.stdout, stopped)
+	for _, window := range stopped.Others {
+		fmt.Fprintf(a.stdout, "window %s of tmux session %s is yours and stays\n", window, s.Tmux.Session)
+	}
+	return nil
+}
+
+// stopAll stops every active session. One that cannot be stopped does not keep the others running.
+func (a *app) stopAll(ctx context.Context, h *home.Home) error {
+	sessions, problems, err := h.Store.List()
+	if err != nil {
+		return err
+	}
+	a.printProblems(problems)
+	failed, active := len(problems) > 0, 0
+	for _, s := range sessions {
+		if s.Status != session.StatusActive {
+			continue
+		}
+		active++
+		if err := a.stop(ctx, h, s, orchestrator.StopOptions{}); err != nil {
+			a.printError(err)
+			failed = true
+		}
+	}
+	switch {
+	case failed:
+		return exitStatus(fault.Failed)
+	case active == 0:
+		fmt.Fprintln(a.stdout, "no session is active; nothing to stop")
+	}
+	return nil
 }

@@ -16,23 +16,23 @@ import (
 func newTurns(a *app) *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
-		Use:   "turns [NAME] [AGENT]",
+		Use:   "turns [NAME] [AGENT...]",
 		Short: "List the turns of the agents",
 		Long: exits(`List the turns of the agents: number, how each ended, the commit it ended on, the
 files it changed, how long it took, and its prompt, with what went wrong in
 parentheses. A finished turn N has the tag
 afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound),
 		Example: `  paw turns
-  paw turns claude
+  paw turns claude codex
   paw turns claude --json`,
-		Args:              cobra.MaximumNArgs(2),
+		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agent, err := a.sessionAndAgent(cmd, name, args)
+			h, s, agents, err := a.sessionAndSome(cmd, name, args)
 			if err != nil {
 				return err
 			}
-			list, problems, err := orchestrator.Turns(cmd.Context(), h, s, agent)
+			list, problems, err := orchestrator.Turns(cmd.Context(), h, s, agents...)
 			if err != nil {
 				return err
 			}

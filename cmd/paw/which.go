@@ -261,6 +261,22 @@ func (a *app) sessionAndAgent(cmd *cobra.Command, name string, args []string) (*
 	return h, s, "", nil
 }
 
+// sessionAndSome reads [NAME] [AGENT...] of a command that only looks: a word alone that is a session means all of it.
+func (a *app) sessionAndSome(cmd *cobra.Command, name string, args []string) (*home.Home, *session.Session, []string, error) {
+	h, err := a.paw()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if s, _ := h.Store.Load(strings.Join(args, " ")); name == "" && s != nil {
+		return h, s, nil, nil
+	}
+	s, agents, err := question{Home: h, cmd: cmd, words: args}.sessionAndAgents(name)
+	if err == nil && s == nil {
+		err = h.NoneHere()
+	}
+	return h, s, agents, err
+}
+
 // oneAgent reads [NAME] [AGENT] of an agent that must be known: the session's only one when none is named.
 func (a *app) oneAgent(cmd *cobra.Command, name string, args []string) (*home.Home, *session.Session, string, error) {
 	h, s, agent, err := a.sessionAndAgent(cmd, name, args)

@@ -8,6 +8,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/tmux"
+	"paw/worktree"
 )
 
 // SessionStatus is the effective status of one session and its agents.
@@ -29,10 +30,12 @@ type AgentStatus struct {
 	PID       int    // of the process that holds the agent's lock, 0 when it is free
 	ExitCode  *int
 	Children  []string
-	Dirty     *int // uncommitted files; nil when not counted
+	Dirty     *int            // uncommitted files; nil when not counted
+	Lines     *worktree.Lines // changed since its base; nil when not counted
 
 	TurnsCompleted int
 	CurrentTurn    int    // number of the open turn, 0 when there is none
+	LastTurn       int    // number of the last turn, open or not, 0 when there was none
 	Prompt         string // of the last turn, "" when there was none
 	LastTag        string // tag of the last finished turn, of the start before that
 	Hooks          string // whether the CLI's hooks report: "seen", "silent" or "none"
@@ -69,7 +72,7 @@ func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 			as.CurrentTurn = last.Number
 		}
 		if a.Turns.Last != nil {
-			as.Prompt = a.Turns.Last.Prompt
+			as.Prompt, as.LastTurn = a.Turns.Last.Prompt, a.Turns.Last.Number
 		}
 		sort.Strings(as.Children)
 		if a.Lock.State == session.LockHeld {
