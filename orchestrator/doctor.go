@@ -26,8 +26,8 @@ type Finding struct {
 	Hints []string `json:"hints"`
 }
 
-// Doctor looks at everything paw depends on. It changes nothing.
-func Doctor(ctx context.Context, h *home.Home) []Finding {
+// Doctor looks at everything paw depends on. It changes nothing but, with fix, what a finding says that it can.
+func Doctor(ctx context.Context, h *home.Home, fix bool) []Finding {
 	var found []Finding
 	add := func(err error, fine string) {
 		if err == nil {
@@ -60,6 +60,9 @@ func Doctor(ctx context.Context, h *home.Home) []Finding {
 			found = append(found, Finding{OK: true, Text: note, Hints: []string{"paw config"}})
 			break
 		}
+	}
+	if finding, there := examineDecoration(ctx, h, fix); there {
+		found = append(found, finding)
 	}
 	repositories := map[string]bool{}
 	for _, s := range sessions {

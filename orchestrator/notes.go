@@ -15,6 +15,9 @@ import (
 // them can do something else meanwhile: git looks at every file for the first one.
 func notes(ctx context.Context, h *home.Home, repository worktree.Repository, s *session.Session) (wait func() []string) {
 	rest := append(branchNotes(ctx, h.Manager(repository), s), cliNotes(h, s)...)
+	if note := decorationNote(ctx, h.Manager(repository)); note != "" {
+		rest = append(rest, note)
+	}
 	if repository.Path == "" {
 		return func() []string { return rest }
 	}

@@ -14,6 +14,7 @@ import (
 	"paw/orchestrator/home"
 	"paw/orchestrator/landing"
 	"paw/session"
+	"paw/session/turn"
 	"paw/worktree"
 )
 
@@ -70,6 +71,7 @@ func Purge(ctx context.Context, h *home.Home, s *session.Session, o RemoveOption
 	if err := purgeAgents(ctx, h, m, s, o, stopped, found, purged); err != nil {
 		return purged, err
 	}
+	deleteBranches(ctx, m, removedBefore(ctx, h, m, s), purged)
 	place, err := landing.RemoveCheckPlace(ctx, h, m, s)
 	if err != nil {
 		return purged, err
@@ -185,7 +187,38 @@ func purgeAgent(ctx context.Context, h *home.Home, m worktree.Manager, sessionNa
 	return err
 }
 
-// deleteBranches deletes the branches that paw made for agents, where nothing on them would be lost: HEAD has it all.
+// removedBefore are the agents of a session that were removed earlier: their turn logs are here, and so may be the branches
+// that paw made for them. What cannot be told stays.
+func removedBefore(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session) []session.Worktree {
+	logs, _ := os.ReadDir(filepath.Join(h.Paths.TurnsDir(), s.Name))
+	logs = slices.DeleteFunc(logs, func(d os.DirEntry) bool { return s.Worktree(d.Name()) != nil })
+	if len(logs) == 0 {
+		return nil
+	}
+	var removed []session.Worktree
+	agents, _ := turnsToPurge(ctx, h, m, s)
+	for _, agent := range agents {
+		logged := slices.ContainsFunc(logs, func(d os.DirEntry) bool { return d.Name() == agent })
+		if logged {
+			removed = append(removed, session.Worktree{Agent: agent, Branch: home.AutomaticBranch(s.Name, agent)})
+		}
+	}
+	return removed
+}
+
+// deletedElsewhere deletes a branch that has no commit of its own, and reports whether it did: another branch has them
+// all, or a tag that is not of a turn.
+func deletedElsewhere(ctx context.Context, m worktree.Manager, branch, tip string) bool {
+	ref, err := m.AlsoOn(ctx, tip, branch, turn.TagPrefix)
+	if err != nil || ref == "" {
+		return false
+	}
+	stay := m.DeleteBranches(ctx, map[string]string{branch: tip}, ref)
+	return stay[branch] == nil
+}
+
+// deleteBranches deletes the branches that paw made for agents, where nothing on them would be lost: HEAD has it all, or
+// another branch.
 func deleteBranches(ctx context.Context, m worktree.Manager, agents []session.Worktree, purged *Purged) {
 	tips := map[string]string{}
 	for _, w := range agents {
@@ -205,6 +238,8 @@ func deleteBranches(ctx context.Context, m worktree.Manager, agents []session.Wo
 	for _, branch := range slices.Sorted(maps.Keys(tips)) {
 		switch err := stay[branch]; {
 		case err == nil:
+			purged.Deleted = append(purged.Deleted, branch)
+		case errors.Is(err, worktree.ErrNotMerged) && deletedElsewhere(ctx, m, branch, tips[branch]):
 			purged.Deleted = append(purged.Deleted, branch)
 		case errors.Is(err, worktree.ErrNotMerged):
 			purged.Kept[branch] = "not merged"

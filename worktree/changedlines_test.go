@@ -1,14 +1,46 @@
 package worktree
 
-import (
-	"os"
-	"path/filepath"
-	"testing"
-)
+import "testing"
 
 func TestChangedLines(t *testing.T) {
-	w := newWorld(t)
-	_ = w
-	_ = os.Remove
-	_ = filepath.Join
+	w := newTurns(t, "*.log\n")
+	base := w.in("rev-parse", "HEAD")
+	w.put("lines.txt", "1\n2\n3\n", 0o644)
+	w.in("add", "lines.txt")
+	w.in("commit", "-q", "-m", "three lines")
+	w.put("lines.txt", "1\nzwei\n3\n4\n", 0o644)
+	w.put("new.txt", "not counted\n", 0o644)
+	for from, want := range map[string]Lines{base: {4, 0}, w.in("rev-parse", "HEAD"): {2, 1}} {
+		if got, err := w.m.ChangedLines(t.Context(), w.p.Path, from); err != nil || got != want {
+			t.Errorf("since %s: %+v, %v, want %+v", from, got, err, want)
+		}
+	}
+	if _, err := w.m.ChangedLines(t.Context(), w.p.Path, "nosuch"); err == nil {
+		t.Error("no error for a commit that does not exist")
+	}
+}
+
+func TestAlsoOn(t *testing.T) {
+	w := newTurns(t, "*.log\n")
+	branch := w.in("symbolic-ref", "--short", "HEAD")
+	w.put("a.txt", "1\n", 0o644)
+	w.in("add", "a.txt")
+	w.in("commit", "-q", "-m", "one")
+	tip := w.in("rev-parse", "HEAD")
+	also := func() string {
+		t.Helper()
+		ref, err := w.m.AlsoOn(t.Context(), tip, branch, "afk-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ref
+	}
+	w.in("tag", "afk-s_a-1")
+	if got := also(); got != "" {
+		t.Errorf("only the branch and a turn tag have it, and %s", got)
+	}
+	w.in("update-ref", "refs/remotes/origin/x", tip)
+	if got := also(); got != "refs/remotes/origin/x" {
+		t.Errorf("a remote branch has it: %q", got)
+	}
 }

@@ -12,12 +12,14 @@ import (
 
 func newDoctor(a *app) *cobra.Command {
 	var cli string
+	var fix bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look for what is broken and say how to mend it",
 		Long: exits(`Look at git, tmux, the configuration, the records, the worktree registrations and
-the agents, and say what is broken and how to mend it. It changes nothing. The exit
-status is 1 when something needs you.
+the agents, and say what is broken and how to mend it. It changes nothing; with --fix
+it keeps turn tags out of git log, in the repository you stand in. The exit status is 1
+when something needs you.
 
 With --cli it tries an installed CLI, which takes about a minute: in a repository, a HOME
 and a tmux server of its own, which are deleted afterwards, with a scripted model that
@@ -35,7 +37,7 @@ and nothing is sent to a vendor.`, exitUsage, exitMissing, exitBroken),
 			if cli != "" {
 				return a.try(cmd, h, cli)
 			}
-			findings := append([]orchestrator.Finding{{OK: true, Text: "paw " + ownVersion(), Hints: []string{}}}, orchestrator.Doctor(cmd.Context(), h)...)
+			findings := append([]orchestrator.Finding{{OK: true, Text: "paw " + ownVersion(), Hints: []string{}}}, orchestrator.Doctor(cmd.Context(), h, fix)...)
 			bad := false
 			for _, f := range findings {
 				bad = bad || !f.OK
@@ -53,6 +55,7 @@ and nothing is sent to a vendor.`, exitUsage, exitMissing, exitBroken),
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&fix, "fix", false, "keep turn tags out of git log in this repository (log.excludeDecoration)")
 	cmd.Flags().StringVar(&cli, "cli", "", "try the installed CLI `NAME`")
 	_ = cmd.RegisterFlagCompletionFunc("cli", cobra.FixedCompletions(trial.CLIs(), cobra.ShellCompDirectiveNoFileComp)) // only fails for a flag that is not there
 	a.addJSON(cmd)

@@ -261,14 +261,17 @@ func (a *app) sessionAndAgent(cmd *cobra.Command, name string, args []string) (*
 	return h, s, "", nil
 }
 
-// sessionAndSome reads [NAME] [AGENT...] of a command that only looks: a word alone that is a session means all of it.
+// sessionAndSome reads [NAME] [AGENT...] of a command that only looks: the name of the session one stands in means all of it.
 func (a *app) sessionAndSome(cmd *cobra.Command, name string, args []string) (*home.Home, *session.Session, []string, error) {
 	h, err := a.paw()
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if s, _ := h.Store.Load(strings.Join(args, " ")); name == "" && s != nil {
-		return h, s, nil, nil
+	if name == "" && len(args) == 1 {
+		here, err := h.SessionsHere()
+		if s := session.Among(here); err == nil && s != nil && s.Name == args[0] {
+			return h, s, nil, nil
+		}
 	}
 	s, agents, err := question{Home: h, cmd: cmd, words: args}.sessionAndAgents(name)
 	if err == nil && s == nil {

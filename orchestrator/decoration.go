@@ -1,0 +1,52 @@
+package orchestrator
+
+import (
+	"context"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/orchestrator/turns"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// turnTags are the refs of all turn tags, as git's settings name them.
+const turnTags = "refs/tags/" + turn.TagPrefix + "*"
+
+// hideTags is the command that keeps turn tags out of git log.
+var hideTags = "git config --add log.excludeDecoration " + fault.Quote(turnTags)
+
+// decorationNote says before the first turn tag of a repository how to keep them out of git log.
+func decorationNote(ctx context.Context, m worktree.Manager) string {
+	tags, err := turns.AllTags(ctx, m)
+	if err != nil || len(tags) > 0 {
+		return ""
+	}
+	if hidden, err := m.Undecorated(ctx, turnTags); err != nil || hidden {
+		return ""
+	}
+	return "turn tags will show in git log; " + hideTags + " keeps them out (paw doctor --fix does that)"
+}
+
+// examineDecoration says of the repository one stands in whether its turn tags show in git log, and with fix changes that.
+func examineDecoration(ctx context.Context, h *home.Home, fix bool) (finding Finding, found bool) {
+	repository, err := worktree.Discover(h.Dir)
+	if err != nil {
+		return Finding{}, false
+	}
+	m := h.Manager(repository)
+	if tags, err := turns.AllTags(ctx, m); err != nil || len(tags) == 0 {
+		return Finding{}, false
+	}
+	hidden, err := m.Undecorated(ctx, turnTags)
+	switch {
+	case err != nil || hidden:
+		return Finding{}, false
+	case !fix:
+		return Finding{OK: true, Text: "turn tags show in git log", Hints: []string{"paw doctor --fix"}}, true
+	}
+	if err := m.Undecorate(ctx, turnTags); err != nil {
+		return Finding{Text: err.Error(), Hints: []string{hideTags}}, true
+	}
+	return Finding{OK: true, Text: "git log no longer names turn tags: " + hideTags, Hints: []string{}}, true
+}
