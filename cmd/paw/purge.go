@@ -20,7 +20,7 @@ func newPurge(a *app) *cobra.Command {
 		Use:   "purge [NAME]",
 		Short: "End a session for good: agents, worktrees, merged branches, record",
 		Long: exits(`End a session for good: stop it, remove every agent, delete those branches that paw
-made and that are merged into HEAD, and the record. It refuses like remove, before
+made and that have no commit of their own, and the record. It refuses like remove, before
 it changed anything.
 
 Turn tags and refs/paw stay, and keep the name of the session taken. With --tags they
