@@ -79,6 +79,8 @@ func checkCall(root *cobra.Command, words []string) (wrong []string) {
 	for _, word := range words {
 		word = strings.Trim(word, "[]()|.,\"'")
 		switch flag := longFlag.FindString(word); {
+		case word == "--":
+			return wrong // what comes behind it is no flag
 		case flag != "":
 			if !hasFlag(cmd, flag[2:]) {
 				wrong = append(wrong, cmd.CommandPath()+" has no flag "+flag)
