@@ -192,7 +192,7 @@ func planSession(ctx context.Context, h *home.Home, s *session.Session, o Recove
 		return Recovered{}, err
 	}
 	waits, err := family.WaitsOf(ctx, h, s, fleet.AskTmux(h))
-	return Recovered{Session: s, Results: family.WithWaits(launch.ResultsOf(s, jobs), waits)}, err
+	return Recovered{Session: s, Results: family.WithWaits(launch.Foretold(s, jobs), waits)}, err
 }
 
 // only are the facts with these agents alone, with all of them for no name.

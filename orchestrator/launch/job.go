@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"slices"
+
 	"paw/orchestrator/fault"
 	"paw/session"
 )
@@ -69,7 +71,25 @@ func (j *Job) refuse(err error, hints ...string) {
 	j.Result, j.Reason, j.Hints = ResultRefused, err.Error(), append(hints, fault.HintsOf(err)...)
 }
 
-// ResultsOf are the results of jobs that were carried out, or those that a plan would have.
+// wouldBe says what is going to happen to a worktree.
+var wouldBe = map[WorktreeStep]string{
+	WorktreeCreate:   "its worktree would be made",
+	WorktreeRestore:  "its worktree would be made again, from its branch",
+	WorktreeRegister: "git would know its worktree again; no file in it would change",
+}
+
+// Foretold are the results that a plan would have.
+func Foretold(s *session.Session, jobs []Job) []Result {
+	results := ResultsOf(s, jobs)
+	for i, j := range jobs {
+		if would := wouldBe[j.Worktree]; would != "" && j.Result != ResultRefused {
+			results[i].Notes = append(slices.Clone(j.Notes), would)
+		}
+	}
+	return results
+}
+
+// ResultsOf are the results of jobs that were carried out.
 func ResultsOf(s *session.Session, jobs []Job) []Result {
 	results := make([]Result, len(jobs))
 	for i, j := range jobs {

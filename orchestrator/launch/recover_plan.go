@@ -3,6 +3,7 @@ package launch
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
@@ -117,7 +118,7 @@ func planWorktree(f RecoverFacts, j *Job) bool {
 		if f.worktreeMissing {
 			what = fmt.Errorf("its worktree %s and its branch %s are gone", path, f.record.Branch)
 		}
-		j.refuse(what, fmt.Sprintf("git -C %s branch %s %s && paw recover %s", fault.Quote(f.repoPath), fault.Quote(f.record.Branch), f.lastCommit, f.sessionName))
+		j.refuse(what, fmt.Sprintf("git -C %s branch %s && paw recover %s", fault.Quote(f.repoPath), strings.TrimSpace(fault.Quote(f.record.Branch)+" "+f.lastCommit), f.sessionName))
 		return false
 	case lost && f.branchAt != "":
 		j.refuse(fmt.Errorf("its worktree is gone and its branch %s is checked out in %s", f.record.Branch, f.branchAt),

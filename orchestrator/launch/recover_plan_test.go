@@ -2,6 +2,7 @@ package launch
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,90 +20,103 @@ func healthy() RecoverFacts {
 	}
 }
 
+// planned is a job in one line: `AGENT: restore its worktree, resumed`, with the reason and the ways out behind that.
+func planned(j Job) string {
+	text := j.Agent + ": "
+	if j.Worktree != WorktreeKeep {
+		text += string(j.Worktree) + " its worktree, "
+	}
+	text += string(j.Result)
+	if j.chosen != "" {
+		text += " as " + j.chosen
+	}
+	if j.Reason != "" {
+		text += ": " + j.Reason
+	}
+	for _, more := range slices.Concat(j.Notes, j.Hints) {
+		text += "; " + more
+	}
+	return text
+}
+
 func TestPlanAgent(t *testing.T) {
 	for _, c := range []struct {
-		name     string
-		change   func(*RecoverFacts)
-		want     ResultKind
-		worktree WorktreeStep
-		chosen   string
-		says     string // part of the reason or of a hint
+		name   string
+		change func(*RecoverFacts)
+		want   string // the plan as text
 	}{
-		{name: "resume", change: func(*RecoverFacts) {}, want: ResultResumed},
+		{name: "resume", change: func(*RecoverFacts) {}, want: "claude: resumed"},
 		{name: "alive", change: func(f *RecoverFacts) {
 			f.tmux, f.running = session.TmuxAlive, fleet.InPane
-		}, want: ResultAlive},
+		}, want: "claude: alive"},
 		{name: "alive although its worktree is gone", change: func(f *RecoverFacts) {
 			f.tmux, f.running, f.worktreeMissing = session.TmuxAlive, fleet.InPane, true
-		}, want: ResultAlive},
-		{name: "orphan without pane", change: func(f *RecoverFacts) { f.running, f.pid = fleet.Paneless, 77 }, want: ResultRefused, says: "pid 77 still runs outside of tmux paw stop shop claude --only && paw recover shop"},
+		}, want: "claude: alive"},
+		{name: "orphan without pane", change: func(f *RecoverFacts) { f.running, f.pid = fleet.Paneless, 77 }, want: "claude: refused: pid 77 still runs outside of tmux; paw stop shop claude --only && paw recover shop"},
 		{name: "orphan with dead pane", change: func(f *RecoverFacts) {
 			f.tmux, f.running, f.pid = session.TmuxAlive, fleet.Paneless, 77
-		}, want: ResultRefused, says: "pid 77 still runs outside of tmux paw stop shop claude --only && paw recover shop"},
-		{name: "orphan that is not known", change: func(f *RecoverFacts) { f.running = fleet.Paneless }, want: ResultRefused, says: "holds its lock paw recover shop"},
+		}, want: "claude: refused: pid 77 still runs outside of tmux; paw stop shop claude --only && paw recover shop"},
+		{name: "orphan that is not known", change: func(f *RecoverFacts) { f.running = fleet.Paneless }, want: "claude: refused: something that it started still runs outside of tmux and holds its lock; paw recover shop"},
 		{name: "tmux silent", change: func(f *RecoverFacts) {
 			f.tmux, f.running, f.tmuxReason = session.TmuxUnknown, fleet.Unseen, "tmux did not answer"
-		}, want: ResultRefused, says: "did not answer"},
+		}, want: "claude: refused: tmux did not answer; paw status shop"},
 		{name: "tmux silent, lock held", change: func(f *RecoverFacts) {
 			f.tmux, f.running, f.tmuxReason = session.TmuxUnknown, fleet.RunningUnseen, "tmux did not answer"
-		}, want: ResultRefused, says: "did not answer"},
-		{name: "lock unreadable", change: func(f *RecoverFacts) { f.running = fleet.LockUnreadable }, want: ResultRefused, says: "paw doctor"},
+		}, want: "claude: refused: tmux did not answer; paw status shop"},
+		{name: "lock unreadable", change: func(f *RecoverFacts) { f.running = fleet.LockUnreadable }, want: "claude: refused: its lock cannot be read; paw doctor"},
 		{name: "starting", change: func(f *RecoverFacts) {
 			f.tmux, f.running = session.TmuxAlive, fleet.Starting
-		}, want: ResultAlive, says: "starting"},
-		{name: "foreign process in its pane", change: func(f *RecoverFacts) { f.tmux, f.running = session.TmuxAlive, fleet.Foreign }, want: ResultResumed},
-		{name: "dead pane", change: func(f *RecoverFacts) { f.tmux = session.TmuxAlive }, want: ResultResumed},
-		{name: "CLI not installed", change: func(f *RecoverFacts) { f.cliError = errors.New("claude: not installed") }, want: ResultRefused, says: "not installed"},
-		{name: "stopped", change: func(f *RecoverFacts) { f.record.Phase = session.PhaseStopped }, want: ResultStopped, says: "paw recover shop"},
-		{name: "stopped, named", change: func(f *RecoverFacts) { f.record.Phase, f.named = session.PhaseStopped, true }, want: ResultResumed},
-		{name: "left by the user", change: func(f *RecoverFacts) { f.exited = true }, want: ResultCompleted, says: "paw recover shop"},
-		{name: "left by the user, named", change: func(f *RecoverFacts) { f.exited, f.named = true, true }, want: ResultResumed},
-		{name: "left by the user and its CLI is gone", change: func(f *RecoverFacts) { f.exited, f.cliError = true, errors.New("not installed") }, want: ResultCompleted, says: "paw recover shop"},
+		}, want: "claude: alive: starting"},
+		{name: "foreign process in its pane", change: func(f *RecoverFacts) { f.tmux, f.running = session.TmuxAlive, fleet.Foreign }, want: "claude: resumed"},
+		{name: "dead pane", change: func(f *RecoverFacts) { f.tmux = session.TmuxAlive }, want: "claude: resumed"},
+		{name: "CLI not installed", change: func(f *RecoverFacts) { f.cliError = errors.New("claude: not installed") }, want: "claude: refused: claude: not installed"},
+		{name: "stopped", change: func(f *RecoverFacts) { f.record.Phase = session.PhaseStopped }, want: "claude: stopped: paw recover shop brings it back"},
+		{name: "stopped, named", change: func(f *RecoverFacts) { f.record.Phase, f.named = session.PhaseStopped, true }, want: "claude: resumed"},
+		{name: "left by the user", change: func(f *RecoverFacts) { f.exited = true }, want: "claude: completed: exited; paw recover shop brings it back"},
+		{name: "left by the user, named", change: func(f *RecoverFacts) { f.exited, f.named = true, true }, want: "claude: resumed"},
+		{name: "left by the user and its CLI is gone", change: func(f *RecoverFacts) { f.exited, f.cliError = true, errors.New("not installed") }, want: "claude: completed: exited; paw recover shop brings it back"},
 		{name: "stopped but runs, named", change: func(f *RecoverFacts) {
 			f.record.Phase, f.named, f.tmux, f.running = session.PhaseStopped, true, session.TmuxAlive, fleet.InPane
-		}, want: ResultAlive},
+		}, want: "claude: alive"},
 		{name: "never made", change: func(f *RecoverFacts) {
 			f.record.Phase, f.launched, f.worktreeMissing, f.branchExists, f.Resumable, f.KeepID = session.PhaseCreating, false, true, false, false, true
-		}, want: ResultFresh, worktree: WorktreeCreate},
+		}, want: "claude: create its worktree, fresh"},
 		{name: "half made", change: func(f *RecoverFacts) {
 			f.record.Phase, f.launched, f.worktreeWrong, f.Resumable, f.KeepID = session.PhaseCreating, false, "no .git file", false, true
-		}, want: ResultFresh, worktree: WorktreeCreate},
-		{name: "launched but not recorded", change: func(f *RecoverFacts) { f.record.Phase = session.PhaseCreating }, want: ResultResumed},
-		{name: "worktree gone", change: func(f *RecoverFacts) { f.worktreeMissing = true }, want: ResultResumed, worktree: WorktreeRestore},
-		{name: "worktree and branch gone", change: func(f *RecoverFacts) { f.worktreeMissing, f.branchExists = true, false }, want: ResultRefused, says: "git -C /r branch paw/shop/claude"},
+		}, want: "claude: create its worktree, fresh"},
+		{name: "launched but not recorded", change: func(f *RecoverFacts) { f.record.Phase = session.PhaseCreating }, want: "claude: resumed"},
+		{name: "worktree gone", change: func(f *RecoverFacts) { f.worktreeMissing = true }, want: "claude: restore its worktree, resumed"},
+		{name: "worktree and branch gone", change: func(f *RecoverFacts) { f.worktreeMissing, f.branchExists = true, false }, want: "claude: refused: its worktree /w and its branch paw/shop/claude are gone; git -C /r branch paw/shop/claude && paw recover shop"},
 		{name: "worktree and branch gone, last commit known", change: func(f *RecoverFacts) {
 			f.worktreeMissing, f.branchExists, f.lastCommit = true, false, "abc"
-		}, want: ResultRefused, says: "git -C /r branch paw/shop/claude abc && paw recover shop"},
+		}, want: "claude: refused: its worktree /w and its branch paw/shop/claude are gone; git -C /r branch paw/shop/claude abc && paw recover shop"},
 		{name: "branch gone beneath its worktree", change: func(f *RecoverFacts) {
 			f.onBranch, f.branchExists, f.lastCommit = true, false, "abc"
-		}, want: ResultRefused, says: "its branch paw/shop/claude is gone git -C /r branch paw/shop/claude abc && paw recover shop"},
-		{name: "branch gone, worktree on another", change: func(f *RecoverFacts) { f.branchExists = false }, want: ResultResumed},
+		}, want: "claude: refused: its branch paw/shop/claude is gone; git -C /r branch paw/shop/claude abc && paw recover shop"},
+		{name: "branch gone, worktree on another", change: func(f *RecoverFacts) { f.branchExists = false }, want: "claude: resumed"},
 		{name: "alive on a branch that is gone", change: func(f *RecoverFacts) {
 			f.tmux, f.running, f.onBranch, f.branchExists = session.TmuxAlive, fleet.InPane, true, false
-		}, want: ResultAlive},
-		{name: "not registered", change: func(f *RecoverFacts) { f.worktreeWrong, f.unregistered = "/w: not the expected registration", true }, want: ResultResumed, worktree: WorktreeRegister},
+		}, want: "claude: alive"},
+		{name: "not registered", change: func(f *RecoverFacts) { f.worktreeWrong, f.unregistered = "/w: not the expected registration", true }, want: "claude: register its worktree, resumed"},
 		{name: "not registered, branch gone", change: func(f *RecoverFacts) {
 			f.worktreeWrong, f.unregistered, f.branchExists = "/w: not the expected registration", true, false
-		}, want: ResultRefused, says: "git -C /r branch paw/shop/claude"},
+		}, want: "claude: refused: its branch paw/shop/claude is gone; git -C /r branch paw/shop/claude && paw recover shop"},
 		{name: "not registered, branch elsewhere", change: func(f *RecoverFacts) {
 			f.worktreeWrong, f.unregistered, f.branchAt = "/w: not the expected registration", true, "/x"
-		}, want: ResultRefused, says: "git -C /x switch --detach"},
-		{name: "worktree gone, branch elsewhere", change: func(f *RecoverFacts) { f.worktreeMissing, f.branchAt = true, "/x" }, want: ResultRefused, says: "git -C /x switch --detach"},
-		{name: "branch elsewhere, worktree there", change: func(f *RecoverFacts) { f.branchAt = "/x" }, want: ResultResumed},
-		{name: "not its worktree", change: func(f *RecoverFacts) { f.worktreeWrong, f.wayBack = "/w: no .git file", "a way back" }, want: ResultRefused, says: "a way back"},
-		{name: "unlinked, seen by a dry run", change: func(f *RecoverFacts) { f.worktreeWrong, f.unlinked = "/w: no .git file", true }, want: ResultResumed},
-		{name: "no conversation", change: func(f *RecoverFacts) { f.Resumable, f.FreshReason = false, "it had no conversation yet" }, want: ResultFresh, chosen: "new", says: "no conversation yet"},
-		{name: "unused conversation", change: func(f *RecoverFacts) { f.Resumable, f.KeepID = false, true }, want: ResultFresh, chosen: ""},
+		}, want: "claude: refused: its worktree is gone and its branch paw/shop/claude is checked out in /x; git -C /x switch --detach && paw recover shop"},
+		{name: "worktree gone, branch elsewhere", change: func(f *RecoverFacts) { f.worktreeMissing, f.branchAt = true, "/x" }, want: "claude: refused: its worktree is gone and its branch paw/shop/claude is checked out in /x; git -C /x switch --detach && paw recover shop"},
+		{name: "branch elsewhere, worktree there", change: func(f *RecoverFacts) { f.branchAt = "/x" }, want: "claude: resumed"},
+		{name: "not its worktree", change: func(f *RecoverFacts) { f.worktreeWrong, f.wayBack = "/w: no .git file", "a way back" }, want: "claude: refused: /w: no .git file; a way back"},
+		{name: "unlinked, seen by a dry run", change: func(f *RecoverFacts) { f.worktreeWrong, f.unlinked = "/w: no .git file", true }, want: "claude: resumed; its worktree would be linked to the repository again"},
+		{name: "no conversation", change: func(f *RecoverFacts) { f.Resumable, f.FreshReason = false, "it had no conversation yet" }, want: "claude: fresh as new: it had no conversation yet"},
+		{name: "unused conversation", change: func(f *RecoverFacts) { f.Resumable, f.KeepID = false, true }, want: "claude: fresh"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := healthy()
 			c.change(&f)
 			j := planAgent(f)
-			if j.Result != c.want || j.Worktree != c.worktree || j.chosen != c.chosen {
-				t.Errorf("%s worktree=%q chosen=%q, want %s %q %q", j.Result, j.Worktree, j.chosen, c.want, c.worktree, c.chosen)
-			}
-			if said := j.Reason + " " + strings.Join(j.Hints, " "); !strings.Contains(said, c.says) {
-				t.Errorf("says %q, want something with %q", said, c.says)
+			if got := planned(j); got != c.want {
+				t.Errorf("plans %q, want %q", got, c.want)
 			}
 			if j.Result == ResultRefused && (j.Reason == "" || len(j.Hints) == 0) && f.cliError == nil {
 				t.Errorf("refused without reason or way out: %+v", j)
