@@ -1,6 +1,10 @@
 package session
 
-import "context"
+import (
+	"context"
+
+	"paw/config/disk"
+)
 
 // Save writes the record, in place of the one there is. A record that is corrupt or from a newer paw is not
 // overwritten: the error is a *CorruptError or a *VersionError. Save fills in Version and makes CreatedAt UTC.
@@ -9,6 +13,6 @@ func (st Store) Save(ctx context.Context, s *Session) error {
 		if _, err := st.Load(s.Name); err != nil {
 			return err
 		}
-		return write(path, s)
+		return write(path, s, disk.Replace)
 	})
 }

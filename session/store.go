@@ -59,7 +59,7 @@ func (st Store) Create(ctx context.Context, s *Session, first func() error) erro
 				return err
 			}
 		}
-		return write(path, s)
+		return write(path, s, disk.Replace)
 	})
 }
 
@@ -67,6 +67,15 @@ func (st Store) Create(ctx context.Context, s *Session, first func() error) erro
 // An error of change is returned as it is, and nothing is saved then. The error wraps ErrNotFound when there is no
 // record. change must not call the store for the same session: the lock is held.
 func (st Store) Update(ctx context.Context, name string, change func(*Session) error) (*Session, error) {
+	return st.update(ctx, name, change, disk.Replace)
+}
+
+// UpdateSoon is Update for what can be found out again: after a power loss the record may be the one before, as whole.
+func (st Store) UpdateSoon(ctx context.Context, name string, change func(*Session) error) (*Session, error) {
+	return st.update(ctx, name, change, disk.ReplaceSoon)
+}
+
+func (st Store) update(ctx context.Context, name string, change func(*Session) error, replace func(string, []byte) error) (*Session, error) {
 	var updated *Session
 	err := st.locked(ctx, name, func(path string) error {
 		s, err := st.Load(name)
@@ -83,7 +92,7 @@ func (st Store) Update(ctx context.Context, name string, change func(*Session) e
 			return fmt.Errorf("session %s: the name of a session cannot change", name)
 		}
 		updated = s
-		return write(path, s)
+		return write(path, s, replace)
 	})
 	if err != nil {
 		return nil, err
@@ -163,7 +172,7 @@ func (st Store) path(name string) (string, error) {
 }
 
 // write saves the record; the caller holds its lock.
-func write(path string, s *Session) error {
+func write(path string, s *Session, replace func(string, []byte) error) error {
 	if s.Version > Version {
 		return &VersionError{Name: s.Name, Path: path, Version: s.Version}
 	}
@@ -173,7 +182,7 @@ func write(path string, s *Session) error {
 	if err != nil {
 		return err
 	}
-	if err := disk.Replace(path, data); err != nil {
+	if err := replace(path, data); err != nil {
 		return fmt.Errorf("session %s: %w", s.Name, err)
 	}
 	return nil

@@ -127,6 +127,13 @@ func TestUpdate(t *testing.T) {
 	if diff := cmp.Diff(got, mustLoad(t, st, "demo")); diff != "" {
 		t.Error(diff)
 	}
+	soon, err := st.UpdateSoon(ctx, "demo", func(s *Session) error { s.Generation++; return nil })
+	if err != nil || soon.Generation != got.Generation+1 {
+		t.Fatalf("soon: got %+v, %v", soon, err)
+	}
+	if diff := cmp.Diff(soon, mustLoad(t, st, "demo")); diff != "" {
+		t.Error(diff)
+	}
 
 	before, no := read(t, st, "demo"), errors.New("no")
 	for what, change := range map[string]func(*Session) error{

@@ -34,7 +34,7 @@ func imprint(dir string) (of [sha256.Size]byte, err error) {
 		return of, err
 	}
 	// Its rename is a change of its inode.
-	return sha256.Sum256(facts(content[:], "", int64(top.Mtim.Sec), int64(top.Mtim.Nsec))), nil
+	return sha256.Sum256(facts(content[:], "", top.Mtim.Nano())), nil
 }
 
 // imprinting is one look at a tree, with a goroutine for each processor.
@@ -66,7 +66,7 @@ func (w imprinting) walk(fd int, path string) (of [sha256.Size]byte, err error) 
 	var known []byte
 	for i, name := range names {
 		s := &stats[i]
-		known = facts(known, name, int64(s.Mode), s.Size, int64(s.Mtim.Sec), int64(s.Mtim.Nsec), int64(s.Ctim.Sec), int64(s.Ctim.Nsec))
+		known = facts(known, name, int64(s.Mode), s.Size, s.Mtim.Nano(), s.Ctim.Nano())
 		known = append(known, inner[i][:]...)
 	}
 	return sha256.Sum256(known), nil

@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,7 +23,7 @@ func writeObject(common, kind string, content []byte) (oid string, err error) {
 	if err != nil {
 		return "", err
 	}
-	var sum hash.Hash = sha1.New()
+	sum := sha1.New()
 	if idSize == sha256.Size {
 		sum = sha256.New()
 	}

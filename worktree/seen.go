@@ -30,7 +30,7 @@ func (m Manager) See(ctx context.Context, path string) (Seen, error) {
 	if s.gitDir, err = imprint(admin); err != nil {
 		return Seen{}, err
 	}
-	compared := false
+	var compared bool
 	if s.Dirt, compared, err = m.inspect(ctx, path); err != nil {
 		return Seen{}, err
 	}

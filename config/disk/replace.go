@@ -19,6 +19,20 @@ const litterAge = time.Minute
 // Replace writes data to path so that after a crash or a power loss the old content or the new is there, whole. A
 // symlink stays one and its target is replaced. The caller holds the lock of the file.
 func Replace(path string, data []byte) error {
+	if err := ReplaceSoon(path, data); err != nil {
+		return err
+	}
+	path, err := FollowLinks(path)
+	if err != nil {
+		return err
+	}
+	// renameio syncs the file only; without this the rename itself may be lost with the power.
+	return SyncDir(filepath.Dir(path))
+}
+
+// ReplaceSoon is Replace for what can be found out again: after a power loss the old content may be there although it was
+// replaced. Nobody waits until the disk knows which.
+func ReplaceSoon(path string, data []byte) error {
 	if err := MakeDir(filepath.Dir(path)); err != nil {
 		return err
 	}
@@ -37,11 +51,7 @@ func Replace(path string, data []byte) error {
 	if _, err := f.Write(data); err != nil {
 		return err
 	}
-	if err := f.CloseAtomicallyReplace(); err != nil {
-		return err
-	}
-	// renameio syncs the file only; without this the rename itself may be lost with the power.
-	return SyncDir(dir)
+	return f.CloseAtomicallyReplace()
 }
 
 // FollowLinks returns the file a chain of symlinks ends at, which need not exist yet.

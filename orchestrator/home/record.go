@@ -68,6 +68,13 @@ func (h *Home) Update(ctx context.Context, name string, change func(*session.Ses
 	return h.Store.Update(ctx, name, change)
 }
 
+// UpdateSoon is Update for what can be found out again, while somebody waits.
+func (h *Home) UpdateSoon(ctx context.Context, name string, change func(*session.Session) error) (*session.Session, error) {
+	ctx, cancel := context.WithTimeout(ctx, LockWait)
+	defer cancel()
+	return h.Store.UpdateSoon(ctx, name, change)
+}
+
 // AgentNames are the names of the agents of a session, in the order of the record.
 func AgentNames(s *session.Session) []string {
 	names := make([]string, len(s.Worktrees))

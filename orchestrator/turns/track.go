@@ -50,13 +50,14 @@ func Change(ctx context.Context, h *home.Home, s *session.Session, w *session.Wo
 }
 
 // remember writes the number into the record, and with count how many turns have
-// finished: the record keeps both even when log and refs are lost.
+// finished: the record keeps both even when log and refs are lost. What it does
+// not say after a power loss recover counts again, from the log.
 func (t *Track) remember(ctx context.Context, n int, count func(*session.Finished)) {
 	finished := t.W.Finished
 	if count(&finished); t.W.TurnHighWater >= n && finished == t.W.Finished {
 		return
 	}
-	saved, err := t.home.Update(ctx, t.S.Name, func(rec *session.Session) error {
+	saved, err := t.home.UpdateSoon(ctx, t.S.Name, func(rec *session.Session) error {
 		if w := rec.Worktree(t.W.Agent); w != nil {
 			w.TurnHighWater = max(w.TurnHighWater, n)
 			count(&w.Finished)
