@@ -71,7 +71,7 @@ func Purge(ctx context.Context, h *home.Home, s *session.Session, o RemoveOption
 	if err := purgeAgents(ctx, h, m, s, o, stopped, found, purged); err != nil {
 		return purged, err
 	}
-	deleteBranches(ctx, m, removedBefore(ctx, h, m, s), purged)
+	deleteBranches(ctx, m, s, removedBefore(ctx, h, m, s), purged)
 	place, err := landing.RemoveCheckPlace(ctx, h, m, s)
 	if err != nil {
 		return purged, err
@@ -160,7 +160,7 @@ func purgeAgents(ctx context.Context, h *home.Home, m worktree.Manager, s *sessi
 		purged.Removed = append(purged.Removed, w.Agent)
 		h.Step("purge.removed")
 	}
-	deleteBranches(ctx, m, gone, purged)
+	deleteBranches(ctx, m, s, gone, purged)
 	if failed != nil && len(gone) > 0 {
 		return errors.Join(failed, dropAgents(ctx, h, s.Name, purged.Removed...))
 	}
@@ -218,10 +218,11 @@ func deletedElsewhere(ctx context.Context, m worktree.Manager, branch, tip strin
 }
 
 // deleteBranches deletes the branches that paw made for agents, where nothing on them would be lost: HEAD has it all, or
-// another branch.
-func deleteBranches(ctx context.Context, m worktree.Manager, agents []session.Worktree, purged *Purged) {
-	tips := map[string]string{}
+// another branch, or it has landed.
+func deleteBranches(ctx context.Context, m worktree.Manager, s *session.Session, agents []session.Worktree, purged *Purged) {
+	tips, landed := map[string]string{}, map[string]string{}
 	for _, w := range agents {
+		landed[w.Branch] = landing.Safe(ctx, m, s, &w)
 		if !home.MadeByPaw(purged.Session, w) {
 			purged.Kept[w.Branch] = "paw did not make it"
 			continue
@@ -238,6 +239,9 @@ func deleteBranches(ctx context.Context, m worktree.Manager, agents []session.Wo
 	for _, branch := range slices.Sorted(maps.Keys(tips)) {
 		switch err := stay[branch]; {
 		case err == nil:
+			purged.Deleted = append(purged.Deleted, branch)
+		case errors.Is(err, worktree.ErrNotMerged) && landed[branch] != "" &&
+			m.DeleteBranches(ctx, map[string]string{branch: tips[branch]}, landed[branch])[branch] == nil:
 			purged.Deleted = append(purged.Deleted, branch)
 		case errors.Is(err, worktree.ErrNotMerged) && deletedElsewhere(ctx, m, branch, tips[branch]):
 			purged.Deleted = append(purged.Deleted, branch)

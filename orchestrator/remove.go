@@ -11,6 +11,7 @@ import (
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
+	"paw/orchestrator/landing"
 	"paw/orchestrator/launch"
 	"paw/orchestrator/live"
 	"paw/orchestrator/turns"
@@ -39,6 +40,7 @@ type Removed struct {
 	Trash     string   // folder that was kept: with --force, or because of Aside
 	Aside     []string // what git does not have and is no reason to refuse, such as ignored folders
 	Children  []string // agents that it has started; they stay
+	Landed    bool     // its branch went with it: all of that has landed
 
 	seen worktree.Seen // what its worktree was found to hold before anything ended
 }
@@ -79,7 +81,24 @@ func Remove(ctx context.Context, h *home.Home, s *session.Session, name string, 
 	}
 	h.Step("remove.recorded")
 	defer family.ClaimAfter(h, s.Name, name, live.Claim{})
-	return removed, finishRemoval(ctx, h, m, rec, name, removed)
+	err = finishRemoval(ctx, h, m, rec, name, removed)
+	if err == nil {
+		removed.Landed = dropLanded(ctx, m, s, w, o)
+	}
+	return removed, err
+}
+
+// dropLanded deletes the branch of an agent whose commits have all landed, if paw made it, and reports whether it did.
+func dropLanded(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, o RemoveOptions) bool {
+	state := landing.Safe(ctx, m, s, w)
+	if state == "" || o.KeepWorktree || !home.MadeByPaw(s.Name, *w) {
+		return false
+	}
+	tip, err := m.Tip(ctx, w.Branch)
+	if err != nil || tip == "" {
+		return false
+	}
+	return m.DeleteBranches(ctx, map[string]string{w.Branch: tip}, state)[w.Branch] == nil
 }
 
 // Kept says where what is not deleted with an agent is, one line each.
@@ -210,10 +229,11 @@ func removeWorktree(ctx context.Context, h *home.Home, m worktree.Manager, s *se
 		h.Step("remove.rescued")
 	}
 	var done worktree.Removal
+	p := removalPlan(ctx, m, s, w)
 	if force {
-		done, err = m.Remove(ctx, home.PlanOf(s, *w), true)
+		done, err = m.Remove(ctx, p, true)
 	} else {
-		done, err = m.RemoveSeen(ctx, home.PlanOf(s, *w), removed.seen)
+		done, err = m.RemoveSeen(ctx, p, removed.seen)
 	}
 	removed.Trash, removed.Aside, removed.Rescue = done.Trash, done.Aside, done.Rescue
 	return notRemoved(s, w, err)
@@ -245,6 +265,13 @@ func betweenTurns(ctx context.Context, h *home.Home, s *session.Session, names [
 	return fleet.RefuseSilent(f, names)
 }
 
+// removalPlan is the worktree of an agent that is to go. What has landed is not lost with it.
+func removalPlan(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree) worktree.Plan {
+	p := home.PlanOf(s, *w)
+	p.Saved = landing.Safe(ctx, m, s, w)
+	return p
+}
+
 // removable refuses to remove a worktree that holds anything git does not have. It
 // returns what it has seen, such as what would be kept in the trash.
 func removable(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, o RemoveOptions) (worktree.Seen, error) {
@@ -259,14 +286,15 @@ func removable(ctx context.Context, m worktree.Manager, s *session.Session, w *s
 			return none, notTheWorktree(ctx, m, s, w, err)
 		}
 	}
-	there, err := m.Removable(ctx, home.PlanOf(s, *w))
+	p := removalPlan(ctx, m, s, w)
+	there, err := m.Removable(ctx, p)
 	if err != nil {
 		return none, notRemoved(s, w, err)
 	}
 	if !there || !exists || o.Force || m.HalfMade(w.WorktreePath) {
 		return none, nil
 	}
-	seen, err := m.See(ctx, w.WorktreePath)
+	seen, err := m.See(ctx, p)
 	if err != nil {
 		return none, fault.New(fault.Refused, "%s: not removed, its state cannot be read: %w", w.Agent, err)
 	}

@@ -83,6 +83,27 @@ func (m Manager) inspect(ctx context.Context, path string) (dirt Dirt, compared 
 	return dirt, compared, err
 }
 
+// forgive takes what is uncommitted out of the dirt of the worktree of p where all its files are in the commit p.Saved as they
+// are, and reports whether it did.
+func (m Manager) forgive(ctx context.Context, p Plan, dirt *Dirt) bool {
+	if p.Saved == "" || dirt.Operation != "" || len(dirt.Uncommitted)+len(dirt.Untracked) == 0 {
+		return false
+	}
+	shot, err := m.Snapshot(ctx, p.Path, "", "paw: before its worktree is removed")
+	if err != nil || shot.Staged || shot.Unmerged || len(shot.NotSaved) > 0 {
+		return false
+	}
+	now, err := m.TreeOf(ctx, shot.Commit)
+	if err != nil {
+		return false
+	}
+	if saved, err := m.TreeOf(ctx, p.Saved); err != nil || saved != now {
+		return false
+	}
+	dirt.Uncommitted, dirt.Untracked = nil, nil
+	return true
+}
+
 // inspection looks into one worktree, or into a submodule of it.
 type inspection struct {
 	m           Manager

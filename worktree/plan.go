@@ -15,6 +15,10 @@ type Plan struct {
 	CreateBranch bool   // false: the branch exists already
 	TakeBack     bool   // the worktree is one that paw has made and released, with what is in it
 
+	// Saved is a commit that some ref keeps, "" for none: as long as the files of the worktree are those of it, no change of
+	// theirs would be lost.
+	Saved string
+
 	// Owner is written as the reason of the worktree's lock, such as
 	// "paw session/agent". It says later whose a registration is, however little of
 	// it was made.

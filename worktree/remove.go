@@ -92,7 +92,7 @@ func (m Manager) removeClean(ctx context.Context, p Plan, seen Seen) (Removal, e
 	earlier := m.sameGitDir(p.Path, seen)
 	if !earlier {
 		var err error
-		if seen, err = m.See(ctx, p.Path); err != nil {
+		if seen, err = m.See(ctx, p); err != nil {
 			return Removal{}, err
 		}
 	}

@@ -17,8 +17,10 @@ type Seen struct {
 	head   string
 }
 
-// See is Inspect for a worktree that is about to be removed, see RemoveSeen.
-func (m Manager) See(ctx context.Context, path string) (Seen, error) {
+// See is Inspect for the worktree of p that is about to be removed, see RemoveSeen. Files that are in the commit p.Saved as they
+// are would not be lost.
+func (m Manager) See(ctx context.Context, p Plan) (Seen, error) {
+	path := p.Path
 	admin, err := verified(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return Seen{}, err
@@ -34,6 +36,7 @@ func (m Manager) See(ctx context.Context, path string) (Seen, error) {
 	if s.Dirt, compared, err = m.inspect(ctx, path); err != nil {
 		return Seen{}, err
 	}
+	compared = m.forgive(ctx, p, &s.Dirt) || compared
 	onBranch := strings.HasPrefix(readLine(filepath.Join(admin, "HEAD")), "ref:")
 	s.lasts = s.Clean() && len(s.Aside) == 0 && !compared && onBranch && s.head != ""
 	return s, nil

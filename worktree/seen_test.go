@@ -56,7 +56,7 @@ func TestRemoveSeenLooksAgainOnlyWhereSomethingChanged(t *testing.T) {
 			if c.before != nil {
 				c.before(w, p)
 			}
-			seen, err := w.m.See(t.Context(), p.Path)
+			seen, err := w.m.See(t.Context(), p)
 			if err != nil || !seen.Clean() {
 				t.Fatalf("%+v, %v", seen.Dirt, err)
 			}

@@ -21,6 +21,7 @@ type Snapshot struct {
 	// NotSaved are paths whose content is not in the commit: embedded repositories,
 	// submodules with changes of their own, files that git could not read.
 	NotSaved []string
+	Staged   bool // the index has content that neither HEAD nor a file has
 	Unmerged bool // there are conflicts in the index: files have the marks of them
 }
 
@@ -143,7 +144,7 @@ func (s shooting) once(ctx, within context.Context) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	shot := Snapshot{Commit: l.head, Ref: s.ref, NotSaved: sorted(l.embedded, submodules), Unmerged: l.unmerged}
+	shot := Snapshot{Commit: l.head, Ref: s.ref, NotSaved: sorted(l.embedded, submodules), Staged: l.staged, Unmerged: l.unmerged}
 	if l.dirty || l.head == "" {
 		var notSaved []string
 		if shot.Commit, notSaved, err = s.commit(ctx, within, l); err != nil {

@@ -71,6 +71,8 @@ func (a *app) printRemoved(r *orchestrator.Removed, o orchestrator.RemoveOptions
 	case o.KeepWorktree:
 		fmt.Fprintf(out, "%s removed; its worktree %s and branch %s stay\n", r.Agent, r.Worktree, r.Branch)
 		fmt.Fprintf(out, "paw add --cli %s --branches %s --session %s takes it back\n", r.CLI, r.Branch, r.Session)
+	case r.Landed:
+		fmt.Fprintf(out, "%s removed, and its branch %s, which has landed\n", r.Agent, r.Branch)
 	default:
 		fmt.Fprintf(out, "%s removed; its branch %s stays\n", r.Agent, r.Branch)
 	}
