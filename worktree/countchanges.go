@@ -32,7 +32,7 @@ func (m Manager) CountChanges(ctx context.Context, pairs [][2]string) (map[[2]st
 	if input.Len() == 0 {
 		return counts, nil
 	}
-	out, err := m.home().Input(ctx, []byte(input.String()), "diff-tree", "--stdin", "-r", "-O/dev/null", "--name-only", "--no-renames")
+	out, err := m.objects(m.home()).Input(ctx, []byte(input.String()), "diff-tree", "--stdin", "-r", "-O/dev/null", "--name-only", "--no-renames")
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (m Manager) trees(ctx context.Context, pairs [][2]string) (map[string]strin
 			}
 		}
 	}
-	out, err := m.home().Input(ctx, []byte(strings.Join(commits, "^{tree}\n")+"^{tree}\n"), "cat-file", "--batch-check=%(objectname)")
+	out, err := m.objects(m.home()).Input(ctx, []byte(strings.Join(commits, "^{tree}\n")+"^{tree}\n"), "cat-file", "--batch-check=%(objectname)")
 	if err != nil {
 		return nil, err
 	}

@@ -18,19 +18,14 @@ type Merged struct {
 }
 
 // MergeTree merges two commits in the object store: no ref, index or file changes. Git runs in the directory dir, whose
-// attributes decide how files are merged. Below the prefix grafts there may be refs, named by the id of a commit and
-// pointing to another one, whose parents count as those of the first ("" is for none).
-func (m Manager) MergeTree(ctx context.Context, dir, ours, theirs, grafts string) (Merged, error) {
+// attributes decide how files are merged.
+func (m Manager) MergeTree(ctx context.Context, dir, ours, theirs string) (Merged, error) {
 	for _, oid := range []string{ours, theirs} {
 		if !isOID(oid) { // for an unknown revision git ends with the same code as for a conflict
 			return Merged{}, &RefError{Ref: oid}
 		}
 	}
-	repo := in(dir)
-	if grafts != "" {
-		repo = repo.WithEnv("GIT_REPLACE_REF_BASE=" + grafts)
-	}
-	out, err := repo.Output(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
+	out, err := in(dir).Output(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
 	var failed *git.Error
 	if errors.As(err, &failed) && failed.ExitCode == 129 {
 		return Merged{}, ErrNoMergeTree
@@ -63,5 +58,5 @@ func (m Manager) PickTree(ctx context.Context, dir, onto string, picked CommitIn
 	if err != nil {
 		return Merged{}, err
 	}
-	return m.MergeTree(ctx, dir, ours, theirs, "")
+	return m.MergeTree(ctx, dir, ours, theirs)
 }

@@ -27,9 +27,9 @@ func (m Manager) Commit(ctx context.Context, c NewCommit) (string, error) {
 	if c.Sign {
 		args = append(args, "-S")
 	}
-	repo := m.home().WithEnv(c.Author...)
+	repo := m.objects(m.home()).WithEnv(c.Author...)
 	if c.Own {
-		repo = m.home().WithEnv(snapshotAuthor...)
+		repo = m.objects(m.home()).WithEnv(snapshotAuthor...)
 	}
 	out, err := repo.Input(ctx, []byte(c.Message), append(args, "-F", "-")...)
 	return strings.TrimSpace(out), err
@@ -46,7 +46,7 @@ func (m Manager) SignsCommits(ctx context.Context) (bool, error) {
 
 // TreeOf is the tree of a commit.
 func (m Manager) TreeOf(ctx context.Context, commit string) (string, error) {
-	return m.home().Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{tree}")
+	return m.objects(m.home()).Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{tree}")
 }
 
 // CommitInfo is what a commit says of itself.
@@ -104,13 +104,9 @@ func (m Manager) LastTouch(ctx context.Context, since, tip, path string) (*Touch
 	return &Touched{Commit: fields[0], Author: fields[1], Title: fields[2], Agent: fields[3]}, nil
 }
 
-// MergeBase is a common ancestor of two commits, "" when they have none. grafts is as of MergeTree.
-func (m Manager) MergeBase(ctx context.Context, one, other, grafts string) (string, error) {
-	repo := m.home()
-	if grafts != "" {
-		repo = repo.WithEnv("GIT_REPLACE_REF_BASE=" + grafts)
-	}
-	base, err := repo.Line(ctx, "merge-base", one, other)
+// MergeBase is a common ancestor of two commits, "" when they have none.
+func (m Manager) MergeBase(ctx context.Context, one, other string) (string, error) {
+	base, err := m.home().Line(ctx, "merge-base", one, other)
 	if git.ExitCode(err) == 1 {
 		return "", nil
 	}

@@ -141,3 +141,9 @@ func stillLocked(what, file string, err error) error {
 	}
 	return &RefLockedError{Ref: what, File: file, Age: time.Since(info.ModTime())}
 }
+
+// MergedRefs are the refs matching a pattern of for-each-ref whose commits are a commit or came before it.
+func (m Manager) MergedRefs(ctx context.Context, commit, pattern string) ([]string, error) {
+	out, err := m.home().Output(ctx, "for-each-ref", "--format=%(refname)", "--merged="+commit, pattern)
+	return strings.Fields(out), err
+}

@@ -31,7 +31,7 @@ EXAMPLES
 
 `
 
-const rootHelpEnd = `ITS WORKTREE path, sh, check
+const rootHelpEnd = `MORE         path, sh: its worktree; check, forecast: before it lands
 FOR AGENTS   spawn, done; paw help agents is the page for them to read
 PAW ITSELF   clis, config, doctor, completion, version
 
@@ -89,7 +89,7 @@ func (a *app) showHelp(cmd *cobra.Command) {
 
 // withHeads paints the words in capitals that begin lines.
 func (a *app) withHeads(text string) string {
-	for _, word := range []string{"EXAMPLES", "ITS WORKTREE", "FOR AGENTS", "PAW ITSELF", "EXIT STATUS"} {
+	for _, word := range []string{"EXAMPLES", "MORE", "FOR AGENTS", "PAW ITSELF", "EXIT STATUS"} {
 		text = strings.Replace(text, word, a.paint(word, styleHead), 1)
 	}
 	return text

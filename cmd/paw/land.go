@@ -8,7 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/home"
 	"paw/orchestrator/landing"
+	"paw/session"
 )
 
 // landOptions is what was typed behind paw land.
@@ -17,13 +19,13 @@ type landOptions struct {
 	session    string
 	as         string
 	edit, list bool
-	undo       bool
+	undo, all  bool
 }
 
 func newLand(a *app) *cobra.Command {
 	var o landOptions
 	cmd := &cobra.Command{
-		Use:   "land AGENT[@N] | --list | --undo [ID]",
+		Use:   "land AGENT[@N]... | --all | --list | --undo [ID]",
 		Short: "Bring what an agent has done into your branch, or take it back",
 		Long: exits(`Bring exactly what an agent has done, committed or not, into the branch that was checked
 out where the session was started, or into another one. AGENT@N is its state at the end of turn N, whatever
@@ -32,11 +34,13 @@ your checkout stays as it is; where the landing would write over any of it, noth
 message comes from the turns. The checks of the configuration run on what would
 land, in a worktree of their own, before anything moves.
 
+Several agents land in the order of paw forecast, up to the first conflict or failed check.
 --undo takes the last landing back, or that of a number, as long as the branch has not moved on.`,
 			exitUsage, exitRefused, "8    conflict with the branch, nothing has moved", exitChecks, exitNotFound, exitLocked, exitMissing),
 		Example: `  paw land claude
   paw land claude@3 --dry-run
   paw land codex --into develop --as commits
+  paw land --all
   paw land --undo`,
 		ValidArgsFunction: a.completeAgents,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.land(cmd, o, args) },
@@ -49,6 +53,7 @@ land, in a worktree of their own, before anything moves.
 	f.BoolVar(&o.NoCheck, "no-check", false, "run no checks")
 	f.BoolVar(&o.Fresh, "fresh", false, "run checks also on what has passed them before")
 	f.BoolVar(&o.edit, "edit", false, "change the message in your editor")
+	f.BoolVarP(&o.all, "all", "a", false, "land the work of all agents that are at rest")
 	f.BoolVar(&o.list, "list", false, "list what has landed")
 	f.BoolVar(&o.undo, "undo", false, "take a landing back, the last one or that of a number")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
@@ -68,65 +73,88 @@ func (a *app) land(cmd *cobra.Command, o landOptions, args []string) error {
 		return a.listLandings(cmd, o)
 	case o.undo:
 		return a.undoLanding(cmd, o, args)
-	case len(args) > 1:
-		return usagef(cmd, "%s: one agent at a time", strings.Join(args, " "))
+	case o.all && len(args) > 0:
+		return usagef(cmd, "--all takes no agent")
+	case o.edit && o.Message != "":
+		return usagef(cmd, "--message and --edit exclude each other")
 	}
-	h, s, agent, number, err := a.agentAndTurn(cmd, o.session, args)
+	h, s, numbers, err := a.landed(cmd, o, args)
 	if err != nil {
 		return err
 	}
 	if h, err = h.ConfiguredFor(s); err != nil {
 		return err
 	}
-	o.As, o.Turn = landing.As(o.as), number
+	o.As = landing.As(o.as)
 	if o.edit {
-		if o.Message != "" {
-			return usagef(cmd, "--message and --edit exclude each other")
-		}
 		o.Edit = orchestrator.MessageEditor(h, a.stdin, a.stderr, a.stderr)
 	}
-	landed, err := landing.Land(cmd.Context(), h, s, agent, o.Options)
-	if collisions := landing.CollisionsOf(err); len(collisions) > 0 {
-		return errors.Join(a.showCollisions(collisions), err)
+	var done []*landing.Landed
+	err = landing.LandSeveral(cmd.Context(), h, s, numbers, o.all, o.Options, func(l *landing.Landed) error {
+		done = append(done, l)
+		a.showLanded(l, o.DryRun)
+		return nil
+	})
+	collisions := landing.CollisionsOf(err)
+	if a.json && (err == nil || len(done)+len(collisions) > 0) {
+		return errors.Join(a.printJSON(a.landView(done, collisions, o.DryRun)), err)
 	}
-	if err != nil {
-		return err
-	}
-	return a.showLanded(landed, o.DryRun)
+	a.showCollisions(collisions)
+	return err
 }
 
-// showLanded prints what has landed, or would.
-func (a *app) showLanded(l *landing.Landed, dryRun bool) error {
-	view := landJSON{Version: 1, Landings: []landingJSON{}, Notes: a.noted()}
-	if !l.Nothing {
-		view.Landings = append(view.Landings, landingView(l.Session, l.Landing))
+// landed reads the agents that are to land, with the numbers of turns.
+func (a *app) landed(cmd *cobra.Command, o landOptions, args []string) (*home.Home, *session.Session, map[string]string, error) {
+	numbers := map[string]string{}
+	if o.all {
+		h, s, err := a.session(cmd, o.session)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		for _, w := range s.Worktrees {
+			numbers[w.Agent] = ""
+		}
+		return h, s, numbers, nil
 	}
+	if len(args) < 2 {
+		h, s, agent, number, err := a.agentAndTurn(cmd, o.session, args)
+		numbers[agent] = number
+		return h, s, numbers, err
+	}
+	var words, turns []string
+	for _, arg := range args {
+		word, number, err := splitTurn(cmd, arg)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		words, turns = append(words, word), append(turns, number)
+	}
+	h, s, agents, err := a.agents(cmd, o.session, words, false)
+	for i, agent := range agents {
+		if _, twice := numbers[agent]; twice {
+			return nil, nil, nil, usagef(cmd, "%s: is there twice", agent)
+		}
+		numbers[agent] = turns[i]
+	}
+	return h, s, numbers, err
+}
+
+// showLanded tells people what has landed, or would.
+func (a *app) showLanded(l *landing.Landed, dryRun bool) {
 	switch {
-	case a.json && dryRun:
-		return a.printJSON(landPlanJSON{Plan: append([]string{}, l.Plan...), landJSON: view})
 	case a.json:
-		return a.printJSON(view)
 	case dryRun && !l.Nothing:
 		fmt.Fprintln(forReading(a.stdout), strings.Join(l.Plan, "\n"))
 	default:
 		fmt.Fprintln(forReading(a.stdout), l)
 	}
-	return nil
 }
 
-// showCollisions prints the files of a conflict, before the error.
-func (a *app) showCollisions(files []landing.Collision) error {
-	if a.json {
-		view := collisionsJSON{Version: 1, Conflicts: []collisionJSON{}}
-		for _, f := range files {
-			view.Conflicts = append(view.Conflicts, collisionJSON{Path: f.Path, With: f.With})
-		}
-		return a.printJSON(view)
-	}
+// showCollisions tells people of the files of a conflict, before the error.
+func (a *app) showCollisions(files []landing.Collision) {
 	rows := [][]cell{}
 	for _, f := range files {
 		rows = append(rows, []cell{{text: f.Path}, {text: f.With}})
 	}
 	a.printTable(a.stdout, "  ", rows)
-	return nil
 }

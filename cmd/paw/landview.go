@@ -3,14 +3,16 @@ package main
 import (
 	"time"
 
+	"paw/orchestrator/landing"
 	"paw/session"
 )
 
 // landJSON is what has landed: by one call, or of a session.
 type landJSON struct {
-	Version  int           `json:"version"`
-	Landings []landingJSON `json:"landings"`
-	Notes    []string      `json:"notes"`
+	Version   int             `json:"version"`
+	Landings  []landingJSON   `json:"landings"`
+	Conflicts []collisionJSON `json:"conflicts"` // of the landing that ended it
+	Notes     []string        `json:"notes"`
 }
 
 // landPlanJSON is what would land, or be undone.
@@ -54,13 +56,25 @@ func landingView(sessionName string, l session.Landing) landingJSON {
 	return view
 }
 
-// collisionsJSON are the files of a conflict; the error is an object of its own, on stderr.
-type collisionsJSON struct {
-	Version   int             `json:"version"`
-	Conflicts []collisionJSON `json:"conflicts"`
-}
-
 type collisionJSON struct {
 	Path string `json:"path"`
 	With string `json:"with"`
+}
+
+// landView is what a landing, or several, came to: what has landed, and what the last one collided with.
+func (a *app) landView(done []*landing.Landed, collisions []landing.Collision, dryRun bool) any {
+	view := landJSON{Version: 1, Landings: []landingJSON{}, Conflicts: []collisionJSON{}, Notes: a.noted()}
+	plan := []string{}
+	for _, l := range done {
+		if plan = append(plan, l.Plan...); !l.Nothing {
+			view.Landings = append(view.Landings, landingView(l.Session, l.Landing))
+		}
+	}
+	for _, f := range collisions {
+		view.Conflicts = append(view.Conflicts, collisionJSON(f))
+	}
+	if dryRun {
+		return landPlanJSON{Plan: plan, landJSON: view}
+	}
+	return view
 }

@@ -15,8 +15,8 @@ import (
 
 // advance carries a landing out: intent in the record, refs, branch and checkout, fact in the record. Nobody else moves
 // anything meanwhile.
-func advance(ctx context.Context, h *home.Home, m worktree.Manager, g *worktree.Moving, sessionName string, l *session.Landing, one *composed) error {
-	refs, err := m.Refs(ctx, turn.LandedPrefix(l.TurnSession), turn.GraftRef(l.TurnSession, one.commit))
+func advance(ctx context.Context, h *home.Home, m worktree.Manager, g *worktree.Moving, sessionName string, l *session.Landing) error {
+	refs, err := m.Refs(ctx, turn.LandedPrefix(l.TurnSession))
 	if err != nil {
 		return err
 	}
@@ -29,14 +29,11 @@ func advance(ctx context.Context, h *home.Home, m worktree.Manager, g *worktree.
 		return h.RecordError(sessionName, err)
 	}
 	h.Step("land.recorded")
-	made := map[string]string{
+	err = m.CreateRefs(ctx, map[string]string{
 		turn.LandedRef(l.TurnSession, l.ID, "before"): l.Before,
 		turn.LandedRef(l.TurnSession, l.ID, "after"):  l.After,
-	}
-	if graft := turn.GraftRef(l.TurnSession, one.commit); refs[graft] == "" { // the same work may have landed before, and been undone
-		made[graft] = one.graft
-	}
-	err = m.CreateRefs(ctx, made)
+		turn.LandedRef(l.TurnSession, l.ID, "state"):  l.State,
+	})
 	if err == nil {
 		h.Step("land.refs")
 		err = move(ctx, h, m, g, l, l.Before, l.After, strings.TrimSpace("paw land "+l.Agent+" "+l.Turns))
@@ -76,19 +73,9 @@ func withdraw(ctx context.Context, h *home.Home, m worktree.Manager, sessionName
 
 // forget drops a landing that did not take place, with its refs.
 func forget(ctx context.Context, h *home.Home, m worktree.Manager, sessionName string, l *session.Landing) error {
-	graft := turn.GraftRef(l.TurnSession, l.After)
-	refs, err := m.Refs(ctx, turn.LandedPrefix(l.TurnSession)+strconv.Itoa(l.ID)+"/", graft)
+	refs, err := m.Refs(ctx, turn.LandedPrefix(l.TurnSession)+strconv.Itoa(l.ID)+"/")
 	if err != nil {
 		return err
-	}
-	rec, err := h.Load(sessionName)
-	if err != nil {
-		return err
-	}
-	for _, other := range rec.Landings {
-		if other.ID != l.ID && other.After == l.After { // the same work has landed before
-			delete(refs, graft)
-		}
 	}
 	if err := m.DeleteRefs(ctx, refs); err != nil {
 		return err

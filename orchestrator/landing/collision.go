@@ -43,7 +43,7 @@ const (
 
 // collided is the error of a composition with conflicts, with the two ways on.
 func (c *composer) collided(ctx context.Context, t target, paths []string) error {
-	base, err := c.m.MergeBase(ctx, t.tip, c.theirs, c.grafts())
+	base, err := c.m.MergeBase(ctx, c.ours, c.theirs)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package landing
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,7 +32,6 @@ type composed struct {
 	tree    string
 	commit  string // what the target becomes
 	state   string // what landed, with what landed before among its parents
-	graft   string // commit that has the parents which commit counts as having
 	files   int
 	commits int // that the target gets
 	title   string
@@ -49,11 +49,39 @@ type composer struct {
 	message func(draft string) (string, error)
 	sign    bool
 
-	theirs string // see joined
+	ours, theirs string // see withStates and joined
 }
 
-// grafts is where the refs are that say what landed with a commit of the agent.
-func (c *composer) grafts() string { return turn.GraftPrefix(c.agent.TurnSession) }
+// withStates is the tip of a target as a commit that comes after every state that has landed in it, too. For what is merged with
+// it, all that landed before is a common ancestor, although the history of the target does not show that.
+func withStates(ctx context.Context, m worktree.Manager, tip string) (string, error) {
+	landed, err := m.MergedRefs(ctx, tip, turn.LandedPattern)
+	if err != nil || len(landed) == 0 {
+		return tip, err
+	}
+	last := map[string]int{} // a later state comes after an earlier one of the same agent
+	for _, ref := range landed {
+		if turnSession, k, side, ok := turn.ParseLanded(ref); ok && side == "after" {
+			last[turnSession] = max(last[turnSession], k)
+		}
+	}
+	names := slices.Sorted(maps.Keys(last))
+	prefixes := make([]string, 0, len(names))
+	for _, turnSession := range names {
+		prefixes = append(prefixes, turn.LandedPrefix(turnSession))
+	}
+	states, err := m.Refs(ctx, prefixes...)
+	if err != nil {
+		return "", err
+	}
+	parents := []string{tip}
+	for _, turnSession := range names {
+		if state := states[turn.LandedRef(turnSession, last[turnSession], "state")]; state != "" {
+			parents = append(parents, state)
+		}
+	}
+	return m.Commit(ctx, worktree.NewCommit{Tree: tip + "^{tree}", Parents: parents, Message: "paw: with what has landed\n", Own: true})
+}
 
 // joined is the state of the agent as a commit that comes after all that has landed of it: so what landed is the common
 // ancestor of what comes next, however it landed.
@@ -93,7 +121,10 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 			return nil, err
 		}
 	}
-	merged, err := c.m.MergeTree(ctx, t.place(c.m), t.tip, c.theirs, c.grafts())
+	if c.ours, err = withStates(ctx, c.m, t.tip); err != nil {
+		return nil, err
+	}
+	merged, err := c.m.MergeTree(ctx, t.place(c.m), c.ours, c.theirs)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +164,7 @@ func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 		last := len(tips) - 1
 		if tree, err := c.m.TreeOf(ctx, tips[last]); err != nil || tree == one.tree {
 			one.commits, one.commit = last, tips[last]
-			return c.graft(ctx, one, tips[last-1:last], err)
+			return err
 		}
 		one.commits, parents = last+1, tips[last:]
 		facts.Commit = fmt.Sprintf("Uncommitted work of %s/%s", facts.Session, facts.Agent)
@@ -150,7 +181,7 @@ func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 	}
 	one.title = fault.FirstLine(text)
 	one.commit, err = c.m.Commit(ctx, worktree.NewCommit{Tree: one.tree, Parents: parents, Message: text, Sign: c.sign})
-	return c.graft(ctx, one, parents, err)
+	return err
 }
 
 // lookAtWork finds the turns and the commits that a landing brings: those since the last one into the same target.
@@ -211,17 +242,6 @@ func (c *composer) side(ctx context.Context, facts messageFacts) (string, error)
 	facts.Said, facts.Asked = "", ""
 	facts.Commit = fmt.Sprintf("Uncommitted work of %s/%s", facts.Session, facts.Agent)
 	return c.m.Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{c.source.head}, Message: facts.message(), Sign: c.sign})
-}
-
-// graft makes the commit that says what landed with the last commit of a landing.
-func (c *composer) graft(ctx context.Context, one *composed, parents []string, err error) error {
-	if err != nil {
-		return err
-	}
-	one.graft, err = c.m.Commit(ctx, worktree.NewCommit{
-		Tree: one.tree, Parents: append(slices.Clone(parents), one.state), Message: "paw: " + c.agent.Agent + " landed\n", Own: true,
-	})
-	return err
 }
 
 func titles(commits []worktree.CommitInfo) []string {

@@ -157,7 +157,7 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 	if !l.checker.has(one.tree) {
 		return landed, errUnchecked
 	}
-	if err := advance(ctx, l.home, l.m, moving, l.session.Name, &landed.Landing, one); err != nil {
+	if err := advance(ctx, l.home, l.m, moving, l.session.Name, &landed.Landing); err != nil {
 		return nil, err
 	}
 	return landed, nil
@@ -168,7 +168,7 @@ func (l *landing) prepare(ctx context.Context) (*composed, *Landed, error) {
 	if l.composer == nil {
 		source, err := lookAtSource(ctx, l.home, l.m, l.session, l.agent, l.options.Turn)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, &notTakenError{err}
 		}
 		sign, err := l.m.SignsCommits(ctx)
 		if err != nil {

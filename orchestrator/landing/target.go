@@ -42,15 +42,8 @@ func branchFor(s *session.Session, w *session.Worktree, into string) (string, er
 func lookAtTarget(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, branch string) (target, error) {
 	t := target{branch: branch}
 	var err error
-	if t.tip, err = m.BranchTip(ctx, branch); err != nil {
-		var odd *worktree.ConflictError
-		if errors.As(err, &odd) {
-			return t, fault.New(fault.Usage, "%w", err)
-		}
+	if t.tip, err = tipOf(ctx, m, branch); err != nil {
 		return t, err
-	}
-	if t.tip == "" {
-		return t, fault.New(fault.Usage, "branch %s: does not exist", branch).Hint("git branch")
 	}
 	if owner := agentOn(h, s, branch); owner != "" {
 		return t, fault.New(fault.Refused, "branch %s: %s works on it", branch, owner).Hint("git branch")
@@ -62,6 +55,19 @@ func lookAtTarget(ctx context.Context, h *home.Home, m worktree.Manager, s *sess
 		return t, fault.New(fault.Refused, "branch %s: checked out in the worktree of an agent, %s", branch, t.checkout.Path).Hint("git branch")
 	}
 	return t, nil
+}
+
+// tipOf is the commit of a branch that must exist.
+func tipOf(ctx context.Context, m worktree.Manager, branch string) (string, error) {
+	tip, err := m.BranchTip(ctx, branch)
+	var odd *worktree.ConflictError
+	switch {
+	case errors.As(err, &odd):
+		return "", fault.New(fault.Usage, "%w", err).Hint("git branch")
+	case err == nil && tip == "":
+		return "", fault.New(fault.Usage, "branch %s: does not exist", branch).Hint("git branch")
+	}
+	return tip, err
 }
 
 // agentOn is the agent that a branch was made or taken for, in any session of the repository; "" for none.

@@ -72,17 +72,23 @@ func StartRef(turnSession, commit string) string { return RefPrefix(turnSession)
 // LandedPrefix is what the refs of the landings of an agent begin with.
 func LandedPrefix(turnSession string) string { return RefPrefix(turnSession) + "landed/" }
 
-// LandedRef returns the ref of one side of landing k: "before" and "after" are the commits of the target.
+// LandedPattern matches, for git, the refs of what targets have become by landings.
+const LandedPattern = HiddenPrefix + "*/landed/*/after"
+
+// LandedRef returns the ref of one side of landing k: "before" and "after" are commits of the target, "state" is what landed.
 func LandedRef(turnSession string, k int, side string) string {
 	return LandedPrefix(turnSession) + strconv.Itoa(k) + "/" + side
 }
 
-// GraftPrefix is what the refs begin with that say which parents a landed commit counts as having: its own, and what
-// landed with it. The id of the commit follows.
-func GraftPrefix(turnSession string) string { return RefPrefix(turnSession) + "graft/" }
-
-// GraftRef returns the ref of one landed commit, see GraftPrefix.
-func GraftRef(turnSession, commit string) string { return GraftPrefix(turnSession) + commit }
+// ParseLanded takes the ref of a landing apart.
+func ParseLanded(ref string) (turnSession string, k int, side string, ok bool) {
+	parts := strings.Split(strings.TrimPrefix(ref, HiddenPrefix), "/")
+	if len(parts) != 4 || parts[1] != "landed" || !strings.HasPrefix(ref, HiddenPrefix) {
+		return "", 0, "", false
+	}
+	k, err := strconv.Atoi(parts[2])
+	return parts[0], k, parts[3], err == nil
+}
 
 // rescueTime is how a rescue ref tells when it was made; it sorts as text.
 const rescueTime = "20060102T150405.000Z"

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/landing"
+)
+
+func newForecast(a *app) *cobra.Command {
+	var name, into string
+	cmd := &cobra.Command{
+		Use:   "forecast [AGENT...]",
+		Short: "Show whose work would conflict when it lands, and in which order to land",
+		Long: exits(`Show how the work of agents goes together with your branch and with each other's, and the
+order in which it collides least. It is about the ends of their last turns and what they have
+committed since. Nothing is changed, no agent is disturbed.`, exitUsage, "8    something conflicts", exitNotFound, exitMissing),
+		Example: `  paw forecast
+  paw forecast claude codex --into develop`,
+		ValidArgsFunction: a.completeAgents,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, s, agents, err := a.agents(cmd, name, args, false)
+			if err != nil {
+				return err
+			}
+			f, err := landing.Look(cmd.Context(), h, s, agents, into)
+			if err != nil {
+				return err
+			}
+			if err := a.showForecast(f); err != nil {
+				return err
+			}
+			if f.Collides() {
+				return exitStatus(fault.Conflict)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&into, "into", "", "branch to land in (default: the one the session was started from)")
+	a.addJSON(cmd)
+	a.addSession(cmd, &name)
+	return cmd
+}
+
+// showForecast prints a forecast: a row for each agent, then the order.
+func (a *app) showForecast(f *landing.Forecast) error {
+	if a.json {
+		return a.printJSON(forecastView(f))
+	}
+	rows := [][]cell{{{text: "AGENT"}, {text: "FILES"}, {text: "WITH " + f.Target}, {text: "WITH EACH OTHER"}}}
+	for _, o := range f.Agents {
+		var others []string
+		for _, p := range f.Pairs {
+			switch o.Agent {
+			case p.One:
+				others = append(others, p.Other+": "+firstFiles(p.Files))
+			case p.Other:
+				others = append(others, p.One+": "+firstFiles(p.Files))
+			}
+		}
+		with := "fits"
+		if len(o.Conflicts) > 0 {
+			with = firstFiles(o.Conflicts)
+		} else if o.Files == 0 {
+			with = "nothing to land"
+		}
+		rows = append(rows, []cell{{text: o.Agent}, {text: fmt.Sprint(o.Files)}, {text: with}, {text: strings.Join(others, "; ")}})
+	}
+	a.printTable(a.stdout, "", rows)
+	if len(f.Order) > 0 {
+		fmt.Fprintf(a.stdout, "collides least in this order: %s\n", strings.Join(f.Order, ", "))
+	}
+	return nil
+}
+
+// firstFiles names the first of many files.
+func firstFiles(files []string) string {
+	const most = 3
+	if more := len(files) - most; more > 0 {
+		return strings.Join(files[:most], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(files, ", ")
+}
+
+type forecastJSON struct {
+	Version int           `json:"version"`
+	Session string        `json:"session"`
+	Target  string        `json:"target"`
+	Agents  []outlookJSON `json:"agents"`
+	Pairs   []pairJSON    `json:"pairs"`
+	Order   []string      `json:"order"`
+}
+
+type outlookJSON struct {
+	Name         string   `json:"name"`
+	Commit       string   `json:"commit"`
+	Turn         *int     `json:"turn"` // null for the commit of its branch
+	FilesChanged int      `json:"files_changed"`
+	Conflicts    []string `json:"conflicts"`
+}
+
+type pairJSON struct {
+	Agents    []string `json:"agents"`
+	Conflicts []string `json:"conflicts"`
+}
+
+func forecastView(f *landing.Forecast) forecastJSON {
+	view := forecastJSON{Version: 1, Session: f.Session, Target: f.Target, Agents: []outlookJSON{}, Pairs: []pairJSON{}, Order: append([]string{}, f.Order...)}
+	for _, o := range f.Agents {
+		one := outlookJSON{Name: o.Agent, Commit: o.Commit, FilesChanged: o.Files, Conflicts: append([]string{}, o.Conflicts...)}
+		if o.Turn > 0 {
+			one.Turn = &o.Turn
+		}
+		view.Agents = append(view.Agents, one)
+	}
+	for _, p := range f.Pairs {
+		view.Pairs = append(view.Pairs, pairJSON{Agents: []string{p.One, p.Other}, Conflicts: append([]string{}, p.Files...)})
+	}
+	return view
+}

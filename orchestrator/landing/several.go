@@ -1,0 +1,63 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/session"
+)
+
+// notTakenError is a state of an agent that cannot be taken now.
+type notTakenError struct{ error }
+
+func (e *notTakenError) Unwrap() error { return e.error }
+
+// LandSeveral lands the work of several agents in the order of the forecast, and calls landed after each. numbers are the
+// turns to land by agent, "" for the state of the moment. It stops at the first error, such as a conflict or a check that
+// failed: what has landed stays. With skip it leaves out agents whose state cannot be taken now, with a note.
+func LandSeveral(ctx context.Context, h *home.Home, s *session.Session, numbers map[string]string, skip bool, o Options, landed func(*Landed) error) error {
+	var names []string
+	for _, w := range s.Worktrees {
+		if _, asked := numbers[w.Agent]; asked {
+			names = append(names, w.Agent)
+		}
+	}
+	for name := range numbers {
+		if _, err := home.AgentNamed(s, name); err != nil {
+			return err
+		}
+	}
+	var inOrder []string
+	if len(names) > 1 {
+		f, err := Look(ctx, h, s, names, o.Into)
+		if err != nil {
+			return err
+		}
+		inOrder = f.Order
+	}
+	for _, name := range names { // with what the forecast knows nothing of, such as files that no turn has ended with
+		if !slices.Contains(inOrder, name) {
+			inOrder = append(inOrder, name)
+		}
+	}
+	for _, name := range inOrder {
+		o.Turn = numbers[name]
+		one, err := Land(ctx, h, s, name, o)
+		var notTaken *notTakenError
+		var refused *fault.Error
+		if skip && errors.As(err, &notTaken) && errors.As(err, &refused) && refused.Kind == fault.Refused {
+			h.Notef("left out: %v", err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := landed(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"paw/worktree/git"
+)
+
+// WithScratch is m for readers: what Commit, TreeOf, CountChanges and MergePairs make goes into a directory of its own, which
+// drop removes.
+func (m Manager) WithScratch() (reader Manager, drop func(), err error) {
+	if m.scratch, err = os.MkdirTemp("", "paw"); err != nil {
+		return m, func() {}, err
+	}
+	dir := m.scratch
+	return m, func() { os.RemoveAll(dir) }, nil
+}
+
+// objects is repo with the directory for new objects.
+func (m Manager) objects(repo git.Repo) git.Repo {
+	if m.scratch == "" {
+		return repo
+	}
+	own := filepath.Join(m.Repository.CommonDir, "objects")
+	if strings.ContainsAny(own, ":\"") { // what separates directories here
+		own = strconv.Quote(own)
+	}
+	return repo.WithEnv("GIT_OBJECT_DIRECTORY="+m.scratch, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+own)
+}
+
+// MergePairs merges many pairs of commits as MergeTree does, with one git process.
+func (m Manager) MergePairs(ctx context.Context, dir string, pairs [][2]string) ([]Merged, error) {
+	var input strings.Builder
+	for _, pair := range pairs {
+		if !isOID(pair[0]) || !isOID(pair[1]) {
+			return nil, &RefError{Ref: pair[0] + " " + pair[1]}
+		}
+		input.WriteString(pair[0] + " " + pair[1] + "\n")
+	}
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	out, err := m.objects(in(dir)).Input(ctx, []byte(input.String()), "merge-tree", "--write-tree", "--stdin", "-z", "--name-only", "--no-messages")
+	var failed *git.Error
+	if errors.As(err, &failed) && failed.ExitCode == 129 {
+		return nil, ErrNoMergeTree
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []Merged
+	for fields := strings.Split(out, "\x00"); len(fields) > 2; { // status, tree, paths, and an empty field behind them
+		one := Merged{Tree: fields[1]}
+		rest := fields[2:]
+		for len(rest) > 0 && rest[0] != "" {
+			one.Conflicts, rest = append(one.Conflicts, rest[0]), rest[1:]
+		}
+		if !isOID(one.Tree) || len(rest) == 0 || (fields[0] == "0") != (len(one.Conflicts) > 0) {
+			return nil, fmt.Errorf("git merge-tree says %q, which is not understood", out)
+		}
+		one.Conflicts = sorted(one.Conflicts)
+		all, fields = append(all, one), rest[1:]
+	}
+	if len(all) != len(pairs) {
+		return nil, fmt.Errorf("git merge-tree tells of %d merges, not of %d", len(all), len(pairs))
+	}
+	return all, nil
+}
