@@ -18,8 +18,9 @@ func (b *bench) measureRemove(ctx context.Context, w *world) error {
 	if err := w.run(ctx, nil, w.paw, "stop", sessionName); err != nil { // what runs is not removed
 		return err
 	}
-	remove := b.job(fmt.Sprintf("remove, worktree of %d files", largeFiles), budget{multiple: 8})
+	remove := b.job(fmt.Sprintf("remove, worktree of %d files", largeFiles), budget{})
 	status := b.job("  one git status of it", budget{})
+	remove.budget = budget{multiple: 2.5, of: status, counts: &counts{git: 2, tmux: 2}}
 	for i := range removals {
 		dir := filepath.Join(w.repo+".paw", sessionName, agentName(i))
 		if err := w.time(ctx, status, "git", "-C", dir, "status", "--porcelain=v2", "--untracked-files=all", "--ignored=matching"); err != nil {
