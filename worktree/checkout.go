@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Checkout is the worktree that has a branch checked out, the user's main one or a linked one.
@@ -66,7 +67,7 @@ func (m Manager) CheckoutAt(ctx context.Context, path string) (*Checkout, error)
 // Obstacle is a path of a checkout that a move would touch, and that is not as its branch has it.
 type Obstacle struct {
 	Path string
-	What string // "changed", "staged", "untracked", "ignored", "submodule"
+	What string // "changed", "staged", "untracked", "ignored", "submodule", "same name but for case"
 }
 
 func (o Obstacle) String() string { return fmt.Sprintf("%s (%s)", o.Path, o.What) }
@@ -95,7 +96,35 @@ func (m Manager) Obstacles(ctx context.Context, c Checkout, from, to string) ([]
 	if l.head != from {
 		return nil, ErrBranchMoved
 	}
-	return l.obstacles(changes)
+	found, err := l.obstacles(changes)
+	if err != nil {
+		return nil, err
+	}
+	alike, err := m.alike(ctx, changes, to)
+	return append(found, alike...), err
+}
+
+// alike finds new files whose names are those of others but for case, where the file system takes them for one.
+func (m Manager) alike(ctx context.Context, changes []change, to string) ([]Obstacle, error) {
+	cfg, err := readCore(m.Repository.CommonDir)
+	if err != nil || !cfg.ignoreCase {
+		return nil, err
+	}
+	out, err := m.home().Output(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", to)
+	if err != nil {
+		return nil, err
+	}
+	count := map[string]int{}
+	for _, name := range nulSeparated(out) {
+		count[strings.ToLower(name)]++
+	}
+	var found []Obstacle
+	for _, c := range changes {
+		if c.added && count[strings.ToLower(c.name)] > 1 {
+			found = append(found, Obstacle{c.name, "same name but for case"})
+		}
+	}
+	return found, nil
 }
 
 // obstacles is Obstacles for what was looked at.

@@ -198,6 +198,13 @@ func TestObstaclesAreNamedAndStay(t *testing.T) {
 			w.git("config", "status.showUntrackedFiles", "no")
 			w.write("moved.txt", "mine\n")
 		}, "moved.txt (untracked)"},
+		"names that differ in case": {func(w *moving) {
+			w.git("switch", "-q", "work")
+			w.write("KEEP.txt", "another\n")
+			w.to = w.commit("case")
+			w.git("switch", "-q", "main")
+			w.git("config", "core.ignorecase", "true")
+		}, "KEEP.txt (same name but for case)"},
 		"link to a folder where one comes": {func(w *moving) { os.Symlink("dir", filepath.Join(w.Dir, "new")) }, "new (untracked)"},
 		"a repository where a folder comes": {func(w *moving) {
 			w.git("init", "-q", "new")

@@ -1,0 +1,143 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestLandInASparseCheckout: files outside of it land, and are not written.
+func TestLandInASparseCheckout(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write(w.repo, "far/away.txt", "far\n")
+	w.git(w.repo, "add", "-A")
+	w.git(w.repo, "commit", "-q", "-m", "second")
+	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
+	w.ready("one")
+	w.git(w.repo, "sparse-checkout", "set", "--cone", "sub")
+	w.write(w.worktree("one"), "far/away.txt", "changed\n")
+	w.write(w.worktree("one"), "far/new.txt", "new\n")
+	w.write(w.worktree("one"), "sub/a.txt", "changed\n")
+	w.ok(w.paw("land", "one"))
+	if got := w.git(w.repo, "status", "--porcelain"); got != "" {
+		t.Errorf("git status says\n%s", got)
+	}
+	if _, err := os.Lstat(filepath.Join(w.repo, "far")); err == nil {
+		t.Error("files outside of the sparse checkout were written")
+	}
+	if got := w.git(w.repo, "show", "main:far/away.txt", "main:far/new.txt") + w.readFile("sub/a.txt"); got != "changed\nnew\nchanged\n" {
+		t.Errorf("it landed %q", got)
+	}
+	w.write(w.repo, "far/mine.txt", "mine\n")
+	w.write(w.worktree("one"), "far/mine.txt", "the agent's\n")
+	if out := w.paw("land", "one"); out.code != 3 || !strings.Contains(out.stderr, "far/mine.txt (untracked)") {
+		t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	os.RemoveAll(filepath.Join(w.repo, "far"))
+	w.ok(w.paw("land", "one"))
+	w.ok(w.paw("land", "--undo"))
+	if got := w.git(w.repo, "status", "--porcelain"); got != "" {
+		t.Errorf("undone, git status says\n%s", got)
+	}
+}
+
+func (w *world) readFile(name string) string {
+	w.t.Helper()
+	data, err := os.ReadFile(filepath.Join(w.repo, name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestLandASubmodule: its pointer lands exactly where nobody has the branch checked out, and is refused elsewhere.
+func TestLandASubmodule(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
+	w.ready("one")
+	head := strings.TrimSpace(w.git(w.repo, "rev-parse", "HEAD"))
+	w.git(w.worktree("one"), "update-index", "--add", "--cacheinfo", "160000,"+head+",lib")
+	w.git(w.worktree("one"), "commit", "-q", "-m", "add lib")
+	if err := os.Mkdir(filepath.Join(w.worktree("one"), "lib"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out := w.paw("land", "one"); out.code != 3 || !strings.Contains(out.stderr, "lib (submodule)") {
+		t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	w.git(w.repo, "branch", "release")
+	w.ok(w.paw("land", "one", "--into", "release"))
+	if got := w.git(w.repo, "ls-tree", "release", "lib"); got != "160000 commit "+head+"\tlib\n" {
+		t.Errorf("it landed %q", got)
+	}
+}
+
+// TestLandNeedsAGitThatMerges: a git that cannot merge without a worktree is named, and nothing has happened.
+func TestLandNeedsAGitThatMerges(t *testing.T) {
+	t.Parallel()
+	w := landWorld(t)
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(w.root, "old/git", "#!/bin/sh\ncase \"$*\" in *merge-tree*) echo 'usage: git merge-tree <base-tree> <branch1> <branch2>' >&2; exit 129;; esac\nexec "+git+" \"$@\"\n")
+	os.Chmod(filepath.Join(w.root, "old/git"), 0o755)
+	for _, command := range [][]string{{"land", "one"}, {"forecast"}} {
+		out := w.pawWith([]string{"PATH=" + filepath.Join(w.root, "old") + ":" + os.Getenv("PATH")}, command...)
+		if out.code != 12 || !strings.Contains(out.stderr, "2.38 or newer") {
+			t.Errorf("%s: exit code %d\n%s%s", command, out.code, out.stdout, out.stderr)
+		}
+	}
+	if got := w.git(w.repo, "log", "--format=%s"); got != "second\nfirst\n" {
+		t.Errorf("main is\n%s", got)
+	}
+}
+
+// TestLandOnAFullDisk: git cannot write all files, nor can the branch be put back. recover ends it once there is space, and
+// until then nobody can commit a half.
+func TestLandOnAFullDisk(t *testing.T) {
+	w := newWorld(t)
+	disk := filepath.Join(w.root, "disk")
+	if err := os.Mkdir(disk, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8m"); err != nil {
+		t.Skipf("cannot mount a small file system here: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
+	w.git(w.root, "clone", "-q", w.repo, filepath.Join(disk, "shop"))
+	w.repo = filepath.Join(disk, "shop")
+	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "worktree.path = '"+w.root+"/shop.paw/{session}/{agent}'\n")
+	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
+	w.ready("one")
+	for _, name := range []string{"1", "2", "3"} {
+		w.run(w.worktree("one"), nil, "sh", "-c", "head -c 1000000 /dev/urandom > big"+name)
+	}
+	w.write(w.worktree("one"), "README.md", "changed\n")
+	w.write(w.repo, "mine.txt", "the user's\n")
+	fill := "head -c 800000 /dev/zero > " + disk + "/spare; cat /dev/zero > " + disk + "/filler; rm " + disk + "/spare"
+	out := w.pawWith([]string{"PAW_TEST_AT=land.move.branch", "PAW_TEST_DO=" + fill + "; true"}, "land", "one")
+	if out.code != 1 {
+		t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	if err := os.Remove(filepath.Join(disk, "filler")); err != nil {
+		t.Fatal(err)
+	}
+	w.ok(w.paw("recover", "--detach"))
+	if got := w.git(w.repo, "status", "--porcelain"); got != "?? mine.txt\n" {
+		t.Errorf("git status says\n%s", got)
+	}
+	if w.git(w.repo, "log", "--format=%s") == "first\n" {
+		w.ok(w.paw("land", "one"))
+	}
+	if got := w.readFile("README.md") + w.readFile("mine.txt"); got != "changed\nthe user's\n" {
+		t.Errorf("the files are %q", got)
+	}
+	w.git(w.repo, "fsck", "--no-progress")
+}
