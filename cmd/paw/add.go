@@ -44,9 +44,11 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 			if from != "" && o.Base != "" {
 				return usagef(cmd, "--from and --base exclude each other")
 			}
+			done := a.busy(h, "starting")
 			started, err := orchestrator.Add(cmd.Context(), h, s, draft.Options{
 				CLIs: o.CLIs, Branches: o.Branches, Base: o.Base, From: from, Prompt: o.Prompt, Force: force, DryRun: o.DryRun,
 			})
+			done()
 			if err != nil {
 				return err
 			}

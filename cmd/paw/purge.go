@@ -57,7 +57,9 @@ go too, except for rescued work; that goes only with --tags --force.`, exitUsage
 					return err
 				}
 			}
+			done := a.busy(h, "purging "+s.Name)
 			purged, err := orchestrator.Purge(cmd.Context(), h, s, o)
+			done()
 			if err != nil {
 				return err
 			}

@@ -54,7 +54,9 @@ given; with AGENT, that agent alone.`, exitUsage, exitNotFound, exitLocked, exit
 }
 
 func runRecover(cmd *cobra.Command, a *app, h *home.Home, o orchestrator.RecoverOptions, detach bool) error {
+	done := a.busy(h, "bringing back")
 	recovered, problems, err := orchestrator.Recover(cmd.Context(), h, o)
+	done()
 	if err != nil {
 		return err
 	}

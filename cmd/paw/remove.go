@@ -39,7 +39,9 @@ unless they are copies of the main checkout's. Agents that it has started stay.`
 				}
 			}
 			for _, agent := range agents {
+				done := a.busy(h, "removing "+agent)
 				removed, err := orchestrator.Remove(cmd.Context(), h, s, agent, o)
+				done()
 				if err != nil {
 					return err
 				}

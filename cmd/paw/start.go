@@ -87,7 +87,9 @@ func runStart(cmd *cobra.Command, a *app, o startOptions) error {
 			return err
 		}
 	}
+	done := a.busy(h, "starting")
 	started, err := orchestrator.Start(cmd.Context(), h, o.StartOptions)
+	done()
 	if err != nil {
 		return err
 	}

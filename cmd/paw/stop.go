@@ -63,7 +63,9 @@ meant. --all stops every session that is active, of all repositories.`, exitUsag
 
 // stop ends agents of one session and says so.
 func (a *app) stop(ctx context.Context, h *home.Home, s *session.Session, o orchestrator.StopOptions) error {
+	done := a.busy(h, "stopping "+s.Name)
 	stopped, err := orchestrator.Stop(ctx, h, s, o)
+	done()
 	if err != nil {
 		return err
 	}
