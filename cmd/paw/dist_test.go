@@ -12,18 +12,24 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 )
 
-// released is a folder that .ci/dist has filled for this platform, once for all tests.
-var released = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "paw-dist")
-	if err != nil {
-		return "", err
+// released is a folder that .ci/dist has filled for this platform.
+var released string
+
+// TestDist makes what people install once, and installs it in every way.
+func TestDist(t *testing.T) {
+	released = t.TempDir()
+	if err := makeDist("../..", released); err != nil {
+		t.Fatal(err)
 	}
-	return dir, makeDist("../..", dir)
-})
+	t.Run("the same elsewhere", testSameElsewhere)
+	t.Run("install", testInstall)
+	t.Run("install refuses", testInstallRefuses)
+	t.Run("package", testPackage)
+	t.Run("man pages", testManPages)
+}
 
 // makeDist runs .ci/dist of a checkout.
 func makeDist(checkout, dir string) error {
@@ -36,20 +42,11 @@ func makeDist(checkout, dir string) error {
 	return nil
 }
 
-func releasedFiles(t *testing.T) string {
-	t.Helper()
-	dir, err := released()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
 func archiveOf(os, arch string) string { return fmt.Sprintf("paw_1.2.3_%s_%s", os, arch) }
 
 // The same files elsewhere, at another time, give the same bytes.
-func TestDistIsTheSameElsewhere(t *testing.T) {
-	first, elsewhere := releasedFiles(t), filepath.Join(t.TempDir(), "another", "place")
+func testSameElsewhere(t *testing.T) {
+	first, elsewhere := released, filepath.Join(t.TempDir(), "another", "place")
 	list, err := exec.Command("git", "-C", "../..", "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +94,7 @@ func read(t *testing.T, parts ...string) string {
 // installer runs install.sh with a HOME and a PATH of its own.
 func installer(t *testing.T, prefix string, args ...string) (string, error) {
 	t.Helper()
-	cmd := exec.Command("sh", append([]string{filepath.Join(releasedFiles(t), "install.sh")}, args...)...)
+	cmd := exec.Command("sh", append([]string{filepath.Join(released, "install.sh")}, args...)...)
 	cmd.Env = []string{"HOME=" + t.TempDir(), "PATH=/usr/local/bin:/usr/bin:/bin", "PREFIX=" + prefix}
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -115,10 +112,10 @@ func files(t *testing.T, dir string) []string {
 	return list
 }
 
-func TestDistInstall(t *testing.T) {
-	server := httptest.NewServer(http.FileServer(http.Dir(releasedFiles(t)))) // on loopback
+func testInstall(t *testing.T) {
+	server := httptest.NewServer(http.FileServer(http.Dir(released))) // on loopback
 	defer server.Close()
-	for name, from := range map[string][]string{"from its own folder": nil, "from a folder": {releasedFiles(t)}, "from an address": {server.URL + "/"}} {
+	for name, from := range map[string][]string{"from its own folder": nil, "from a folder": {released}, "from an address": {server.URL + "/"}} {
 		t.Run(name, func(t *testing.T) {
 			prefix := filepath.Join(t.TempDir(), "a place")
 			out, err := installer(t, prefix, from...)
@@ -143,9 +140,9 @@ func TestDistInstall(t *testing.T) {
 }
 
 // What was changed on the way is not installed, and files of other programs stay.
-func TestDistInstallRefuses(t *testing.T) {
+func testInstallRefuses(t *testing.T) {
 	bad := t.TempDir()
-	if out, err := exec.Command("cp", "-R", releasedFiles(t)+"/.", bad).CombinedOutput(); err != nil {
+	if out, err := exec.Command("cp", "-R", released+"/.", bad).CombinedOutput(); err != nil {
 		t.Fatal(err, string(out))
 	}
 	archive := filepath.Join(bad, archiveOf(runtime.GOOS, runtime.GOARCH)+".tar.gz")
@@ -192,7 +189,7 @@ func TestDistInstallRefuses(t *testing.T) {
 }
 
 // The package goes into a root of its own and out again, and nothing of it stays.
-func TestDistPackage(t *testing.T) {
+func testPackage(t *testing.T) {
 	if _, err := exec.LookPath("dpkg"); err != nil || runtime.GOOS != "linux" {
 		t.Skip("no dpkg here")
 	}
@@ -209,7 +206,7 @@ func TestDistPackage(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(admin, "status"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	deb := filepath.Join(releasedFiles(t), "paw-cli_1.2.3_linux_"+runtime.GOARCH+".deb")
+	deb := filepath.Join(released, "paw-cli_1.2.3_linux_"+runtime.GOARCH+".deb")
 	dpkg := func(args ...string) string {
 		t.Helper()
 		out, err := exec.Command("dpkg", append([]string{"--root=" + root, "--force-depends"}, args...)...).CombinedOutput()
@@ -243,7 +240,7 @@ func TestDistPackage(t *testing.T) {
 }
 
 // Each command has a page that man shows without a warning, and git finds that of `git paw --help`.
-func TestDistManPages(t *testing.T) {
+func testManPages(t *testing.T) {
 	if _, err := exec.LookPath("man"); err != nil {
 		t.Skip("no man here")
 	}
