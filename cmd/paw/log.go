@@ -18,23 +18,26 @@ func newLog(a *app) *cobra.Command {
 	var turn int
 	var full bool
 	cmd := &cobra.Command{
-		Use:   "log [NAME] [AGENT[@N]]",
+		Use:   "log [NAME] [AGENT[@N]] [N]",
 		Short: "Show the conversation of an agent",
 		Long: exits(`Show the conversation of an agent, read from its CLI's own record: prompts, answers,
 and the tools the CLI used with their results. It works while the agent runs, after a
 stop and after a crash, and changes nothing.
 
---turn N shows that turn alone, in whichever conversation it was. AGENT may be left out
+N, or --turn N, shows that turn alone, in whichever conversation it was. AGENT may be left out
 where there is one agent only.`, exitUsage, exitNotFound, "12   opencode is not installed: its conversations cannot be read without it"),
 		Example: `  paw log claude
-  paw log claude --turn 3 --full
+  paw log claude 3 --full
   paw log claude --json`,
-		Args:              cobra.MaximumNArgs(2),
+		Args:              cobra.MaximumNArgs(3),
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var number *int
 			if cmd.Flags().Changed("turn") {
 				number = &turn
+			}
+			if n := len(args) - 1; n > 0 && number == nil && isTurns(args[n]) { // as paw diff takes it
+				args = append(args[:n-1:n-1], args[n-1]+"@"+args[n])
 			}
 			if last := len(args) - 1; last >= 0 {
 				agent, n, err := splitTurn(cmd, args[last])
