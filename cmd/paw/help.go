@@ -31,7 +31,7 @@ EXAMPLES
 
 `
 
-const rootHelpEnd = `MORE         path, sh: its worktree; check, forecast: before it lands
+const rootHelpEnd = `MORE         path, sh: its worktree; check, forecast, bisect: its work
 FOR AGENTS   spawn, done; paw help agents is the page for them to read
 PAW ITSELF   clis, config, doctor, completion, version
 

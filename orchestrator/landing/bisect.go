@@ -1,0 +1,135 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/orchestrator/turns"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// Broken is the turn after which a check fails that passed before it.
+type Broken struct {
+	Session, Agent string
+	Turn           int    // 0 when the end of the last turn passes
+	Prompt         string // of that turn
+	Good           int    // the last turn whose end passes, 0 for the base
+	Unknown        string // turns between the two of whose ends nothing is known, such as "3-4"
+	Runs           int    // of the checks
+}
+
+// end is the state at the end of a turn, or the base, which has the number 0.
+type end struct {
+	number int
+	commit string
+	prompt string
+}
+
+// Bisect finds the turn of an agent that broke the project's checks, or commands instead of them, by running them on the
+// ends of turns. What has passed before is not run again.
+func Bisect(ctx context.Context, h *home.Home, s *session.Session, agentName string, commands []string) (*Broken, error) {
+	w, err := home.AgentNamed(s, agentName)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.RequireGit(ctx); err != nil {
+		return nil, err
+	}
+	repository, err := h.RepositoryOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	c := &checker{home: h, m: h.Manager(repository), session: s}
+	if c.commands, err = checksFor(h, commands, false); err != nil {
+		return nil, err
+	}
+	if len(c.commands) == 0 {
+		return nil, fault.New(fault.Usage, "there are no checks").Hint("paw bisect %s/%s COMMAND", s.Name, agentName).Hint("paw config")
+	}
+	list, _, err := turns.List(ctx, h, c.m, s, *w)
+	if err != nil {
+		return nil, err
+	}
+	ends := endsOf(w.BaseCommit, list.Turns)
+	if len(ends) < 2 {
+		return nil, fault.New(fault.NotFound, "%s: no turn has ended whose end is known", agentName).Hint("paw turns %s %s", s.Name, agentName)
+	}
+	b := &Broken{Session: s.Name, Agent: agentName}
+	fails := func(i int) (bool, error) {
+		h.Sayf("%s: the end of turn %d", agentName, ends[i].number)
+		b.Runs++
+		err := c.run(ctx, ends[i].commit)
+		var failed *CheckError
+		if errors.As(err, &failed) {
+			return true, nil
+		}
+		return false, err
+	}
+	last := len(ends) - 1
+	if bad, err := fails(last); err != nil || !bad {
+		return b, err
+	}
+	if bad, err := fails(0); err != nil || bad {
+		if err == nil {
+			err = fault.New(fault.CheckFailed, "%s/%s: fails at its base already, no turn broke it", s.Name, agentName)
+		}
+		return nil, err
+	}
+	good, bad, err := narrow(0, last, fails)
+	if err != nil {
+		return nil, err
+	}
+	b.Turn, b.Prompt, b.Good = ends[bad].number, ends[bad].prompt, ends[good].number
+	var unknown []turns.Listed
+	for _, t := range list.Turns {
+		if t.Number > b.Good && t.Number < b.Turn {
+			unknown = append(unknown, t)
+		}
+	}
+	b.Unknown = ranges(unknown)
+	return b, nil
+}
+
+// endsOf are the base and the known ends of closed turns, oldest first.
+func endsOf(base string, list []turns.Listed) []end {
+	ends := []end{{commit: base}}
+	for _, t := range list {
+		if t.State != turn.InProgress && t.After != "" {
+			ends = append(ends, end{t.Number, t.After, oneLine(t.Prompt)})
+		}
+	}
+	return ends
+}
+
+// narrow finds two neighbours between a good one and a bad one, of which the first is good and the second bad.
+func narrow(good, bad int, fails func(int) (bool, error)) (int, int, error) {
+	for bad-good > 1 {
+		middle := good + (bad-good)/2
+		failed, err := fails(middle)
+		if err != nil {
+			return 0, 0, err
+		}
+		if failed {
+			bad = middle
+		} else {
+			good = middle
+		}
+	}
+	return good, bad, nil
+}
+
+// String says which turn it was, and how to go back to before it.
+func (b *Broken) String() string {
+	if b.Turn == 0 {
+		return fmt.Sprintf("%s/%s: the end of its last turn passes, nothing is broken", b.Session, b.Agent)
+	}
+	which := fmt.Sprintf("turn %d broke it: %s", b.Turn, cut(b.Prompt))
+	if b.Unknown != "" {
+		which = fmt.Sprintf("turn %d broke it, or %s, whose end is not known: %s", b.Turn, turnWords(b.Unknown), cut(b.Prompt))
+	}
+	return fmt.Sprintf("%s\npaw rewind %s %d --session %s goes back to before it", which, b.Agent, b.Good, b.Session)
+}
