@@ -1,0 +1,71 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/landing"
+)
+
+// updateOptions is what was typed behind paw update.
+type updateOptions struct {
+	session, from string
+	all, dryRun   bool
+}
+
+func newUpdate(a *app) *cobra.Command {
+	var o updateOptions
+	cmd := &cobra.Command{
+		Use:   "update AGENT... | --all",
+		Short: "Bring your branch, with what has landed, into agents' worktrees",
+		Long: exits(`Bring the branch that work lands on into the worktrees of agents at rest, by the same merge
+as a landing, the other way round. What an agent has not committed stays uncommitted.
+What was there is saved first, and paw rewind AGENT --undo takes it back. A conflict
+changes nothing. The agent is not told.`, exitUsage, exitRefused, "8    conflict, that worktree is as it was", exitNotFound, exitLocked, exitMissing),
+		Example: `  paw update claude
+  paw update --all
+  paw update codex --from develop`,
+		ValidArgsFunction: a.completeAgents,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.update(cmd, o, args) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.from, "from", "", "branch to bring in (default: the one the session was started from)")
+	f.BoolVarP(&o.all, "all", "a", false, "all agents that are at rest")
+	f.BoolVarP(&o.dryRun, "dry-run", "n", false, "say what would be done and do nothing")
+	a.addSession(cmd, &o.session)
+	return cmd
+}
+
+// update is paw update.
+func (a *app) update(cmd *cobra.Command, o updateOptions, args []string) error {
+	if o.all == (len(args) > 0) {
+		return usagef(cmd, "give agents, or --all")
+	}
+	h, s, agents, err := a.agents(cmd, o.session, args, false)
+	if err != nil {
+		return err
+	}
+	if o.all {
+		agents = agentNames(s)
+	}
+	var conflict error
+	for _, agent := range agents {
+		updated, err := landing.Update(cmd.Context(), h, s, agent, o.from, o.dryRun)
+		var refused *fault.Error
+		switch {
+		case err == nil:
+			fmt.Fprintln(forReading(a.stdout), updated)
+		case o.all && errors.As(err, &refused) && refused.Kind == fault.Refused:
+			h.Notef("left out: %v", err)
+		case o.all && errors.As(err, &refused) && refused.Kind == fault.Conflict:
+			h.Notef("left out: %v", err)
+			conflict = exitStatus(fault.Conflict)
+		default:
+			return err
+		}
+	}
+	return conflict
+}

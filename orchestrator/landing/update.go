@@ -1,0 +1,176 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/orchestrator/turns"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// Updated is what an update did, or with a dry run would do.
+type Updated struct {
+	Session, Agent, Branch string
+	From                   string // branch that was brought in
+	Head                   string // of the agent's branch now
+	Files                  int    // that change in its worktree
+	Nothing                bool   // it had all of it
+	Rescue                 string // ref with what was there
+	DryRun                 bool
+}
+
+// Update brings a branch, with what has landed in it, into the worktree of an agent at rest: by the same merge as a landing,
+// the other way round. What the agent has not committed stays uncommitted. A conflict leaves everything as it was; paw
+// rewind --undo takes an update back.
+func Update(ctx context.Context, h *home.Home, s *session.Session, agentName, from string, dryRun bool) (*Updated, error) {
+	w, err := home.AgentNamed(s, agentName)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.RequireGit(ctx); err != nil {
+		return nil, err
+	}
+	branch, err := branchFor(s, w, from)
+	if err != nil {
+		return nil, err
+	}
+	repository, err := h.RepositoryOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	m := h.Manager(repository)
+	done := &Updated{Session: s.Name, Agent: agentName, Branch: w.Branch, From: branch, DryRun: dryRun}
+	if dryRun {
+		_, err := prepareUpdate(ctx, h, m, s, w, done)
+		return done, mergeTreeError(err)
+	}
+	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
+		if err := fleet.RefuseNotAtRest(ctx, h, s, agentName); err != nil {
+			return err
+		}
+		goal, err := prepareUpdate(ctx, h, m, s, w, done)
+		if err != nil || done.Nothing {
+			return err
+		}
+		newest, _, err := t.LastRewind(ctx)
+		if err != nil {
+			return err
+		}
+		done.Rescue = turn.RewindRef(w.TurnSession, h.Now(), newest)
+		_, err = m.Rewind(ctx, w.WorktreePath, goal, done.Rescue)
+		var half *worktree.HalfRewoundError
+		if errors.As(err, &half) {
+			return fault.New(fault.Failed, "%s: %w", agentName, err).Hint("paw rewind %s --undo --session %s", agentName, s.Name)
+		}
+		if err != nil {
+			return fault.New(fault.Refused, "%s: not updated: %w", agentName, err)
+		}
+		h.Step("update.done")
+		return nil
+	})
+	if err != nil {
+		return nil, mergeTreeError(err)
+	}
+	return done, nil
+}
+
+// prepareUpdate merges, and makes the commit that the worktree is to become: a snapshot, on top of the commit that the branch is to
+// be at.
+func prepareUpdate(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree, done *Updated) (goal string, err error) {
+	src, err := lookAtSource(ctx, h, m, s, w, "")
+	if err != nil {
+		return "", err
+	}
+	tip, err := tipOf(ctx, m, done.From)
+	if err != nil {
+		return "", err
+	}
+	if done.Nothing, err = m.Contains(ctx, src.head, tip); done.Nothing || err != nil {
+		return "", err
+	}
+	theirs, err := withStates(ctx, m, tip)
+	if err != nil {
+		return "", err
+	}
+	files, err := bringIn(ctx, m, s, w, src.state, theirs, done.From)
+	if err != nil {
+		return "", err
+	}
+	tree := files
+	if tipTree, err := m.TreeOf(ctx, tip); err != nil {
+		return "", err
+	} else if src.state != src.head && files != tipTree { // what it has beyond that is not committed, and stays so
+		if tree, err = bringIn(ctx, m, s, w, src.head, theirs, done.From); err != nil {
+			return "", err
+		}
+	}
+	if done.Head, err = updatedHead(ctx, m, w, src.head, tip, tree, done.From); err != nil {
+		return "", err
+	}
+	pair := [2]string{src.state, files}
+	counts, err := m.CountChanges(ctx, [][2]string{pair})
+	if err != nil {
+		return "", err
+	}
+	done.Files = counts[pair]
+	return m.Commit(ctx, worktree.NewCommit{Tree: files, Parents: []string{done.Head}, Message: "paw: " + w.Agent + " updated\n", Own: true})
+}
+
+// bringIn is the tree of a commit of an agent merged with what has landed.
+func bringIn(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, commit, theirs, from string) (string, error) {
+	c := &composer{m: m, session: s, agent: w, source: &source{state: commit}}
+	ours, err := c.joined(ctx)
+	if err != nil {
+		return "", err
+	}
+	merged, err := m.MergeTree(ctx, w.WorktreePath, ours, theirs)
+	if err != nil {
+		return "", err
+	}
+	if len(merged.Conflicts) > 0 {
+		return "", fault.New(fault.Conflict, "%s/%s: conflicts with %s, nothing is changed: %s", s.Name, w.Agent, from, strings.Join(merged.Conflicts, ", ")).
+			Hint("paw send %s/%s --conflict", s.Name, w.Agent)
+	}
+	return merged.Tree, nil
+}
+
+// updatedHead is the commit that the branch of an agent is to be at: the tip of the other branch where that is all, else a
+// merge.
+func updatedHead(ctx context.Context, m worktree.Manager, w *session.Worktree, head, tip, tree, from string) (string, error) {
+	tipTree, err := m.TreeOf(ctx, tip)
+	if err != nil {
+		return "", err
+	}
+	if forward, err := m.Contains(ctx, tip, head); err != nil || forward && tree == tipTree {
+		return tip, err
+	}
+	return m.Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{head, tip}, Message: fmt.Sprintf("Merge branch '%s' into %s\n", from, w.Branch)})
+}
+
+// mergeTreeError puts the error of a git that is too old into the user's words.
+func mergeTreeError(err error) error {
+	if errors.Is(err, worktree.ErrNoMergeTree) {
+		return fault.New(fault.Missing, "%w", err).Hint("https://git-scm.com/downloads")
+	}
+	return err
+}
+
+// String says what happened and how to take it back.
+func (u *Updated) String() string {
+	name := u.Session + "/" + u.Agent
+	switch {
+	case u.Nothing:
+		return fmt.Sprintf("%s: up to date, it has all of %s", name, u.From)
+	case u.DryRun:
+		return fmt.Sprintf("bring %s into %s: %s in its worktree, its branch %s moves on", u.From, name, fault.Counted(u.Files, "file"), u.Branch)
+	}
+	return fmt.Sprintf("%s has %s now: %s changed in its worktree; paw rewind %s --undo --session %s takes it back",
+		name, u.From, fault.Counted(u.Files, "file"), u.Agent, u.Session)
+}
