@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"paw/orchestrator/home"
-	"paw/worktree"
 )
 
 // busyDelay is how long a command works in silence: what is over at once needs no line.
@@ -75,7 +74,7 @@ func (l *busyLine) step(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch name {
-	case worktree.StepFilled:
+	case "worktree.filled":
 		l.filled++
 		l.part = fmt.Sprintf(", %s checked out", countOf(l.filled, "worktree"))
 	case "panes.opened":

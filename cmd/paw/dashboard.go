@@ -10,7 +10,6 @@ import (
 	"paw/orchestrator"
 	"paw/orchestrator/fleet"
 	"paw/session"
-	"paw/worktree"
 )
 
 // What a person reads on a terminal. What is piped has one line for each agent, with the states as in --json (printStatus).
@@ -81,7 +80,7 @@ func (a *app) agentLines(st fleet.SessionStatus, now time.Time, width int) []str
 	for _, ag := range agents {
 		row := []string{ag.label(), ag.Record.CLI, orchestrator.StateWord(ag.AgentStatus.AgentStatus), since(ag, now), turnNumber(ag.AgentStatus)}
 		if dirty {
-			row = append(row, changes(ag.Lines), uncommitted(ag.Dirty))
+			row = append(row, changes(ag.AgentStatus), uncommitted(ag.Dirty))
 		}
 		table = append(table, row)
 	}
@@ -286,11 +285,11 @@ func turnNumber(ag fleet.AgentStatus) string {
 }
 
 // changes are the lines that an agent has added and deleted since its base, "" where nobody counted.
-func changes(lines *worktree.Lines) string {
-	if lines == nil || lines.Added+lines.Deleted == 0 {
+func changes(ag fleet.AgentStatus) string {
+	if ag.Lines == nil || ag.Lines.Added+ag.Lines.Deleted == 0 {
 		return ""
 	}
-	return fmt.Sprintf("+%d -%d", lines.Added, lines.Deleted)
+	return fmt.Sprintf("+%d -%d", ag.Lines.Added, ag.Lines.Deleted)
 }
 
 // uncommitted is how many files are not committed, "" where nobody counted.
