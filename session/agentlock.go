@@ -222,13 +222,12 @@ func writeHolder(f *os.File, h Holder) error {
 	return f.Truncate(int64(len(text)))
 }
 
-// readHolder reads the first line of a lock file; anything but a holder there is an unknown one.
+// readHolder reads the first JSON value of a lock file; anything else there is an unknown holder.
 func readHolder(fd int) Holder {
 	var content [maxHolder]byte
 	n, _ := rawFile(fd).ReadAt(content[:], 0)
-	line, _, _ := bytes.Cut(content[:n], []byte("\n"))
 	var h Holder
-	if err := json.Unmarshal(line, &h); err != nil {
+	if err := json.NewDecoder(bytes.NewReader(content[:n])).Decode(&h); err != nil {
 		return Holder{}
 	}
 	return h

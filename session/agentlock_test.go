@@ -388,3 +388,19 @@ func TestAgentLockWithoutAnAnswerIsUnknown(t *testing.T) {
 		}
 	}
 }
+
+// TestHolderIsReadBeforeARestOfAnother reads a lock file whose last holder was longer and is not cut off yet.
+func TestHolderIsReadBeforeARestOfAnother(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	if err := os.WriteFile(path, []byte(`{"pid":7,"session":"s"}ession":"longer"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if h := readHolder(int(f.Fd())); h.PID != 7 || h.Session != "s" {
+		t.Errorf("got %+v", h)
+	}
+}
