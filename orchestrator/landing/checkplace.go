@@ -109,7 +109,7 @@ func (p progress) Write(text []byte) (int, error) {
 func RemoveCheckPlace(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session) (worktree.Removal, error) {
 	p, err := checkPlan(h, s, "")
 	if err != nil {
-		return worktree.Removal{}, nil //nolint:nilerr // there is no such place, so nothing was made there
+		return worktree.Removal{}, fault.New(fault.Usage, "%w", err)
 	}
 	if p.Path, err = m.CheckPlaceOf(ctx, p.Owner); p.Path == "" {
 		return worktree.Removal{}, err
