@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -20,6 +21,7 @@ type landOptions struct {
 	as         string
 	edit, list bool
 	undo, all  bool
+	remove     bool
 }
 
 func newLand(a *app) *cobra.Command {
@@ -53,6 +55,7 @@ Several agents land in the order of paw forecast, up to the first conflict or fa
 	f.BoolVar(&o.NoCheck, "no-check", false, "run no checks")
 	f.BoolVar(&o.Fresh, "fresh", false, "run checks also on what has passed them before")
 	f.BoolVar(&o.edit, "edit", false, "change the message in your editor")
+	f.BoolVar(&o.remove, "remove", false, "remove the agent when its work has landed, as paw remove does")
 	f.BoolVarP(&o.all, "all", "a", false, "land the work of all agents that are at rest")
 	f.BoolVar(&o.list, "list", false, "list what has landed")
 	f.BoolVar(&o.undo, "undo", false, "take a landing back, the last one or that of a number")
@@ -93,13 +96,29 @@ func (a *app) land(cmd *cobra.Command, o landOptions, args []string) error {
 	err = landing.LandSeveral(cmd.Context(), h, s, numbers, o.all, o.Options, func(l *landing.Landed) error {
 		done = append(done, l)
 		a.showLanded(l, o.DryRun)
-		return nil
+		if !o.remove || o.DryRun {
+			return nil
+		}
+		return a.removeLanded(cmd.Context(), h, l)
 	})
 	collisions := landing.CollisionsOf(err)
 	if a.json && (err == nil || len(done)+len(collisions) > 0) {
 		return errors.Join(a.printJSON(a.landView(done, collisions, o.DryRun)), err)
 	}
 	a.showCollisions(collisions)
+	return err
+}
+
+// removeLanded removes an agent whose work has landed.
+func (a *app) removeLanded(ctx context.Context, h *home.Home, l *landing.Landed) error {
+	s, err := h.Load(l.Session) // with the landing
+	if err != nil {
+		return err
+	}
+	removed, err := orchestrator.Remove(ctx, h, s, l.Agent, orchestrator.RemoveOptions{})
+	if err == nil && !a.json {
+		a.printRemoved(removed, orchestrator.RemoveOptions{})
+	}
 	return err
 }
 

@@ -35,6 +35,7 @@ changes nothing. The agent is not told.`, exitUsage, exitRefused, "8    conflict
 	f.StringVar(&o.from, "from", "", "branch to bring in (default: the one the session was started from)")
 	f.BoolVarP(&o.all, "all", "a", false, "all agents that are at rest")
 	f.BoolVarP(&o.dryRun, "dry-run", "n", false, "say what would be done and do nothing")
+	a.addJSON(cmd)
 	a.addSession(cmd, &o.session)
 	return cmd
 }
@@ -52,10 +53,13 @@ func (a *app) update(cmd *cobra.Command, o updateOptions, args []string) error {
 		agents = agentNames(s)
 	}
 	var conflict error
+	view := updateJSON{Version: 1, Agents: []updatedJSON{}}
 	for _, agent := range agents {
 		updated, err := landing.Update(cmd.Context(), h, s, agent, o.from, o.dryRun)
 		var refused *fault.Error
 		switch {
+		case err == nil && a.json:
+			view.Agents = append(view.Agents, updatedView(updated))
 		case err == nil:
 			fmt.Fprintln(forReading(a.stdout), updated)
 		case o.all && errors.As(err, &refused) && refused.Kind == fault.Refused:
@@ -67,5 +71,37 @@ func (a *app) update(cmd *cobra.Command, o updateOptions, args []string) error {
 			return err
 		}
 	}
+	if a.json {
+		view.Notes = a.noted()
+		return errors.Join(a.printJSON(view), conflict)
+	}
 	return conflict
+}
+
+type updateJSON struct {
+	Version int           `json:"version"`
+	Agents  []updatedJSON `json:"agents"`
+	Notes   []string      `json:"notes"`
+}
+
+type updatedJSON struct {
+	Session      string  `json:"session"`
+	Name         string  `json:"name"`
+	From         string  `json:"from"`
+	Result       string  `json:"result"` // updated, planned or up_to_date
+	Head         *string `json:"head"`   // null when it was up to date
+	FilesChanged int     `json:"files_changed"`
+}
+
+func updatedView(u *landing.Updated) updatedJSON {
+	view := updatedJSON{Session: u.Session, Name: u.Agent, From: u.From, Result: "updated", FilesChanged: u.Files}
+	switch {
+	case u.Nothing:
+		view.Result = "up_to_date"
+		return view
+	case u.DryRun:
+		view.Result = "planned"
+	}
+	view.Head = &u.Head
+	return view
 }

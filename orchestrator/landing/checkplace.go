@@ -107,10 +107,8 @@ func (p progress) Write(text []byte) (int, error) {
 // RemoveCheckPlace takes the place where checks ran away, under the rules for worktrees of agents; what a check has left
 // there that is not ignored is kept in the trash.
 func RemoveCheckPlace(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session) (worktree.Removal, error) {
-	p, err := checkPlan(h, s, "")
-	if err != nil {
-		return worktree.Removal{}, fault.New(fault.Usage, "%w", err)
-	}
+	p := worktree.Plan{Agent: checkName, Branch: home.AutomaticBranch(s.Name, checkName), Owner: home.OwnerOf(s, checkName)}
+	var err error
 	if p.Path, err = m.CheckPlaceOf(ctx, p.Owner); p.Path == "" {
 		return worktree.Removal{}, err
 	}

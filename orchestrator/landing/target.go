@@ -31,11 +31,16 @@ func branchFor(s *session.Session, w *session.Worktree, into string) (string, er
 	if into != "" {
 		return into, nil
 	}
-	if s.Target == "" {
-		return "", fault.New(fault.Usage, "%s: into which branch? none was checked out where session %s was started", w.Agent, s.Name).
-			Hint("paw land %s/%s --into BRANCH", s.Name, w.Agent)
+	if s.Target != "" {
+		return s.Target, nil
 	}
-	return s.Target, nil
+	e := fault.New(fault.Usage, "%s: into which branch? it is not known which was checked out where session %s was started", w.Agent, s.Name)
+	if repository, err := worktree.Discover(s.RepoPath); err == nil {
+		if branch := (worktree.Manager{Repository: repository}).CurrentBranch(); branch != "" {
+			return "", e.Hint("paw land %s/%s --into %s", s.Name, w.Agent, fault.Quote(branch))
+		}
+	}
+	return "", e.Hint("git branch")
 }
 
 // lookAtTarget looks where a branch is. A branch that an agent works on, and a checkout that is not at rest, are refused.
