@@ -75,7 +75,7 @@ func (a *app) agentLines(st fleet.SessionStatus, now time.Time, width int) []str
 	table := [][]string{{"AGENT", "CLI", "STATE", "SINCE", "TURN"}}
 	dirty := slices.ContainsFunc(agents, func(ag relative) bool { return ag.Dirty != nil })
 	if dirty {
-		table[0] = append(table[0], "CHANGES", "UNCOMMITTED")
+		table[0] = append(table[0], "CHANGES", "DIRTY")
 	}
 	for _, ag := range agents {
 		row := []string{ag.label(), ag.Record.CLI, orchestrator.StateWord(ag.AgentStatus.AgentStatus), since(ag, now), turnNumber(ag.AgentStatus)}
@@ -158,7 +158,7 @@ func (a *app) belowAgent(st fleet.SessionStatus, ag relative, width int) []strin
 }
 
 // fitted are the widths of the columns. Where there is no room for all, the column of the CLIs goes first (width 0), then
-// the names of agents are cut.
+// the names of agents are cut, then the columns of the times and of the changes go.
 func fitted(table [][]string, room int) []int {
 	widths := make([]int, len(table[0]))
 	total := 0
@@ -168,11 +168,22 @@ func fitted(table [][]string, room int) []int {
 		}
 		total += widths[k] + 2
 	}
-	if total -= 2; total > room {
-		total -= widths[1] + 2
-		widths[1] = 0
+	total -= 2
+	drop := func(k int) {
+		total -= widths[k] + 2
+		widths[k] = 0
 	}
-	widths[0] = max(widths[0]-max(total-room, 0), min(widths[0], leastName))
+	const ofCLIs, ofTimes, ofChanges = 1, 3, 5
+	if total > room {
+		drop(ofCLIs)
+	}
+	least := min(widths[0], leastName)
+	for _, k := range []int{ofTimes, ofChanges} {
+		if k < len(widths) && total-(widths[0]-least) > room {
+			drop(k)
+		}
+	}
+	widths[0] = max(widths[0]-max(total-room, 0), least)
 	return widths
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"paw/orchestrator/fleet"
 	"paw/session"
+	"paw/worktree"
 )
 
 // someSession has an agent in each kind of need.
@@ -90,7 +91,7 @@ func TestStatusFitsAnyWidth(t *testing.T) {
 		ag.Record.WorktreePath = "/somewhere/" + strings.Repeat("deep/", 20) + fmt.Sprint(i)
 		ag.Record.Branch = "feat/" + strings.Repeat("店", 60)
 		dirty := 1200
-		ag.Dirty = &dirty
+		ag.Dirty, ag.Lines = &dirty, &worktree.Lines{Added: 12345, Deleted: 12345}
 	}
 	st.Agents[0].State, st.Agents[0].Cause = session.StateWaitingChildren, session.CauseOther
 	for width := narrowest; width <= 220; width++ {
