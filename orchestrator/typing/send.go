@@ -119,13 +119,14 @@ func (t *typist) confirm(ctx context.Context, sent *Sent) error {
 
 // arrived reports whether the prompt arrived as it was sent, and writes into sent how.
 func (t *typist) arrived(ctx context.Context, sent *Sent) bool {
+	// The CLI writes a prompt down after its hook has begun the turn: whoever looks for the turn last does not miss it.
+	kept, queued := t.before.taken() || t.taken(ctx), t.before.Queued()
 	for _, one := range t.newTurns() {
 		if t.before.is(one.Prompt) {
 			sent.Turn = one.Number
 			return true
 		}
 	}
-	kept, queued := t.before.taken() || t.taken(ctx), t.before.Queued()
 	if queued && !t.before.open { // its turn is about to be reported
 		t.heard = true
 		return false
