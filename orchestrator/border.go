@@ -16,23 +16,21 @@ import (
 // borderPatience bounds how long a hook lets tmux take for a border, and a job of tmux everything.
 const borderPatience = time.Second
 
-// showOnBorder writes what the agent does on the border of its pane, after an event of its turns. The hook runs in that
-// pane, so tmux's own variables name it; a border is only a hint, so failures do not matter.
-func showOnBorder(ctx context.Context, h *home.Home, s *session.Session, agentName string) {
+// showOnBorder returns what writes the agent's state of now, after an event of its turns, on the border of its pane. The
+// hook runs in that pane, so tmux's own variables name it; a border is only a hint, so failures do not matter.
+func showOnBorder(ctx context.Context, h *home.Home, w *session.Worktree, sessionName string) (write func()) {
 	socket, _, inside := strings.Cut(h.Getenv("TMUX"), ",")
 	pane := h.Getenv("TMUX_PANE")
-	if !inside || pane == "" {
-		return
+	last, err := h.TurnDir(sessionName, w.Agent).Last()
+	if !inside || pane == "" || err != nil {
+		return func() {}
 	}
-	last, err := h.TurnDir(s.Name, agentName).Last()
-	if err != nil {
-		return
+	label := labelOf(w.Agent, borderState(last, h.Getenv("PAW_LAUNCH"), live.Owed(*w)))
+	return func() {
+		ctx, cancel := context.WithTimeout(ctx, borderPatience)
+		defer cancel()
+		_ = tmux.New(socket).SetLabels(ctx, map[string]tmux.Label{pane: label})
 	}
-	ctx, cancel := context.WithTimeout(ctx, borderPatience)
-	defer cancel()
-	w := s.Worktree(agentName)
-	st := borderState(last, h.Getenv("PAW_LAUNCH"), w != nil && live.Owed(*w))
-	_ = tmux.New(socket).SetLabels(ctx, map[string]tmux.Label{pane: labelOf(agentName, st)})
 }
 
 // labelOf is what the border of an agent's pane says.

@@ -76,7 +76,7 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 	defer func() {
 		showing.Wait()
 		if !began || ended {
-			showOnBorder(ctx, h, s, agentName)
+			showOnBorder(ctx, h, w, sessionName)()
 		}
 	}()
 	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
@@ -85,7 +85,7 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 		}
 		t.Started = func() { // while the snapshot is made, for which the CLI waits
 			began = true
-			showing.Go(func() { showOnBorder(ctx, h, s, agentName) })
+			showing.Go(showOnBorder(ctx, h, w, sessionName))
 		}
 		defer func() {
 			ended, unsure = t.Ended, t.Held
