@@ -144,6 +144,8 @@ func TestRecordedEvents(t *testing.T) {
 			"notification: input in=a657 message=Run command: touch cpfile",
 			"sessionEnd: session_end in=a657 source=user_exit",
 			"errorOccurred: nothing", // another try may follow
+			"userPromptSubmitted: prompt in=8cfa prompt=do: say subagent here child",
+			"agentStop: end in=8cfa child",
 			"userPromptSubmitted: prompt in=d7bb type=task-notification prompt=<system_notification>\nShell command \"scripted\" (shellId: 0) has completed successfully.\n</system_notification>",
 		},
 	} {

@@ -59,6 +59,7 @@ type hookPayload struct {
 	Message          string `json:"message"`
 	NotificationType string `json:"notification_type"`
 	Timestamp        int64  `json:"timestamp"` // in milliseconds
+	AgentID          string `json:"agentId"`   // of a subagent, whose prompt and end have a session of their own
 }
 
 func (c driver) Events(name string, payload []byte) ([]turn.Event, error) {
@@ -74,12 +75,14 @@ func (c driver) Events(name string, payload []byte) ([]turn.Event, error) {
 			e.Source = turn.SourceStartup
 		}
 	case name == "userPromptSubmitted":
-		e.Kind, e.Prompt = turn.KindPrompt, typed(p.SessionID, p.Prompt)
+		e.Kind, e.Prompt, e.Child = turn.KindPrompt, typed(p.SessionID, p.Prompt), p.AgentID != ""
 		if strings.HasPrefix(p.Prompt, "<system_notification>") {
 			e.Type = turn.TypeNotification // copilot prompts itself when a command in the background has ended
 		}
 	case name == "notification" && p.NotificationType == "permission_prompt":
 		e.Kind, e.Message = turn.KindInput, questions.OneLine(p.Message)
+	case name == "agentStop" && p.AgentID != "":
+		e.Kind, e.Child = turn.KindEnd, true
 	case name == "agentStop":
 		e.Kind, e.Message = turn.KindEnd, p.answer()
 	case name == "sessionEnd":
