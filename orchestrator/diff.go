@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"io"
+	"strconv"
 	"strings"
 
 	"paw/orchestrator/home"
@@ -13,36 +14,91 @@ import (
 
 // DiffOptions selects what to compare.
 type DiffOptions struct {
-	Range string // "" since the base, "N" turn N, "N..M" from the end of turn N to the end of turn M
-	Than  string // another agent, with whose state that of the agent is compared; without a Range
-	Paths []string
-	Stat  bool
-	Color bool
-	Force bool // also with the commit alone of a turn that has no snapshot
+	Range  string // "" since the base, "N" turn N, "N..M" from the end of turn N to the end of turn M
+	Than   string // another agent, with whose state that of the agent is compared; without a Range
+	Unseen bool   // since the user looked last, in place of the base; without Range and Than
+	Upto   string // with Unseen: to the end of this turn, "" for the state of now
+	Paths  []string
+	Stat   bool
+	Color  bool
+	Force  bool // also with the commit alone of a turn that has no snapshot
 }
 
-// Diff writes what an agent changed, as a patch that git apply takes. A single
-// turn is compared with the state at its begin, so that what a human edited
-// between turns is not the agent's. Turn 0 is the base. With another agent it is
-// what would make the state of the first one that of the other.
-func Diff(ctx context.Context, h *home.Home, s *session.Session, agentName string, o DiffOptions, out io.Writer) error {
+// Compared are two states of an agent.
+type Compared struct {
+	From, To string // commits
+
+	home *home.Home
+	m    worktree.Manager
+	s    *session.Session
+	w    *session.Worktree
+	look turns.Look // To as something that can be seen
+	upto string
+}
+
+// Compare takes the two states that the options mean. A single turn is compared with the state at its begin, so that what a
+// human edited between turns is not the agent's. Turn 0 is the base. With another agent it is what would make the state of
+// the first one that of the other.
+func Compare(ctx context.Context, h *home.Home, s *session.Session, agentName string, o DiffOptions) (*Compared, error) {
 	w, err := home.AgentNamed(s, agentName)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	repository, err := h.RepositoryOf(ctx, s)
 	if err != nil {
+		return nil, err
+	}
+	c := &Compared{home: h, m: h.Manager(repository), s: s, w: w, upto: o.Upto}
+	if o.Unseen {
+		return c, c.sinceLook(ctx, o)
+	}
+	if o.Range == "" && o.Than == "" {
+		c.look, err = turns.LookNow(ctx, h, c.m, s, agentName)
+		c.From, c.To = w.BaseCommit, c.look.Commit
+		return c, err
+	}
+	c.From, c.To, err = diffEnds(ctx, h, c.m, s, w, o)
+	return c, err
+}
+
+// sinceLook compares what the user saw last with the agent as it is, or was at the end of a turn.
+func (c *Compared) sinceLook(ctx context.Context, o DiffOptions) (err error) {
+	if c.From, err = turns.LastSeen(ctx, c.m, c.w); err != nil {
 		return err
 	}
-	m := h.Manager(repository)
-	from, to, err := diffEnds(ctx, h, m, s, w, o)
+	if o.Upto == "" {
+		c.look, err = turns.LookNow(ctx, c.home, c.m, c.s, c.w.Agent)
+		c.To = c.look.Commit
+		return err
+	}
+	list, _, err := turns.List(ctx, c.home, c.m, c.s, *c.w)
 	if err != nil {
 		return err
 	}
-	return m.Diff(ctx, w.WorktreePath, from, to, o.Stat, o.Color, out, o.Paths...)
+	byForce := turns.Forced{Yes: o.Force, Command: "paw seen " + c.w.Agent}
+	if c.To, err = endOf(ctx, c.home, c.m, c.s, c.w, list, o.Upto, byForce); err != nil {
+		return err
+	}
+	number, err := strconv.Atoi(o.Upto)
+	c.look = turns.Look{Commit: c.To, Finished: turns.FinishedUpTo(list.Turns, number)}
+	return err
 }
 
-// diffEnds are the two commits that a range means.
+// Patch writes what changed from the one to the other.
+func (c *Compared) Patch(ctx context.Context, o DiffOptions, out io.Writer) error {
+	return c.m.Diff(ctx, c.w.WorktreePath, c.From, c.To, o.Stat, o.Color, out, o.Paths...)
+}
+
+// Diff writes what an agent changed, as a patch that git apply takes, see Compare.
+func Diff(ctx context.Context, h *home.Home, s *session.Session, agentName string, o DiffOptions, out io.Writer) error {
+	c, err := Compare(ctx, h, s, agentName, o)
+	if err != nil {
+		return err
+	}
+	return c.Patch(ctx, o, out)
+}
+
+// diffEnds are the two commits that a range or another agent means.
 func diffEnds(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree, o DiffOptions) (from, to string, err error) {
 	if o.Than != "" {
 		other, err := home.AgentNamed(s, o.Than)
@@ -54,10 +110,6 @@ func diffEnds(ctx context.Context, h *home.Home, m worktree.Manager, s *session.
 		}
 		to, err = turns.StateNow(ctx, h, m, s, other)
 		return from, to, err
-	}
-	if o.Range == "" {
-		to, err = turns.StateNow(ctx, h, m, s, w)
-		return w.BaseCommit, to, err
 	}
 	list, _, err := turns.List(ctx, h, m, s, *w)
 	if err != nil {

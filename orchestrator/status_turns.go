@@ -21,33 +21,38 @@ func newTagReader(h *home.Home) tagReader {
 	return tagReader{home: h, tags: map[string]*worktree.Tags{}, read: map[string]map[string][]int{}}
 }
 
-// add fills in which tag an agent has last, and how many turns it has finished:
-// the record counts them, for agents of an older paw the tags do.
+// add fills in what is known of the finished turns of each agent.
 func (r tagReader) add(ctx context.Context, st *fleet.SessionStatus) {
 	for i := range st.Agents {
-		a := &st.Agents[i]
-		finished := a.Record.Finished
-		counted := finished.Last > 0 || !a.Record.CreatedAt.IsZero()
-		if counted {
-			a.TurnsCompleted = finished.Turns
-			name := turn.TagName(a.Record.TurnSession, finished.Last)
-			there, known := r.has(st.Session.GitCommonDir, name)
-			if there {
-				a.LastTag = name
-			}
-			if there || known && finished.Last == 0 {
-				continue // no tag has a lower number
-			}
+		r.addTo(ctx, st, &st.Agents[i])
+		st.Agents[i].ToReview = max(st.Agents[i].TurnsCompleted-st.Agents[i].Record.Seen.Turns, 0)
+	}
+}
+
+// addTo fills in which tag an agent has last, and how many turns it has finished:
+// the record counts them, for agents of an older paw the tags do.
+func (r tagReader) addTo(ctx context.Context, st *fleet.SessionStatus, a *fleet.AgentStatus) {
+	finished := a.Record.Finished
+	counted := finished.Last > 0 || !a.Record.CreatedAt.IsZero()
+	if counted {
+		a.TurnsCompleted = finished.Turns
+		name := turn.TagName(a.Record.TurnSession, finished.Last)
+		there, known := r.has(st.Session.GitCommonDir, name)
+		if there {
+			a.LastTag = name
 		}
-		for _, n := range r.all(ctx, st.Session.GitCommonDir)[a.Record.TurnSession] {
-			if counted && n > finished.Last {
-				break // somebody else's, or of a turn that is just ending
-			}
-			if n > 0 && !counted {
-				a.TurnsCompleted++
-			}
-			a.LastTag = turn.TagName(a.Record.TurnSession, n)
+		if there || known && finished.Last == 0 {
+			return // no tag has a lower number
 		}
+	}
+	for _, n := range r.all(ctx, st.Session.GitCommonDir)[a.Record.TurnSession] {
+		if counted && n > finished.Last {
+			break // somebody else's, or of a turn that is just ending
+		}
+		if n > 0 && !counted {
+			a.TurnsCompleted++
+		}
+		a.LastTag = turn.TagName(a.Record.TurnSession, n)
 	}
 }
 

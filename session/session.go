@@ -98,6 +98,9 @@ type Worktree struct {
 
 	Finished // in the record like fields of its own
 
+	// Seen are those of the finished turns that the user has looked at. A ref has the state that was looked at.
+	Seen Finished `json:"seen,omitzero"`
+
 	Wait *Wait `json:"wait,omitempty"` // for its children, nil when it waits for none
 	Done *Done `json:"done,omitempty"` // what it said of its work, nil when it said nothing
 	// Told is the number of its last turn that its parent was told of, -1 when that was its exit before it had one.

@@ -49,6 +49,14 @@ func (m Manager) CreateRef(ctx context.Context, ref, oid string) (won bool, err 
 	return err == nil, err
 }
 
+// SetRef makes a ref lead to an object, whether it is there already or not: of several callers the last one wins.
+func (m Manager) SetRef(ctx context.Context, ref, oid string) error {
+	if !isOID(oid) {
+		return fmt.Errorf("%s: %q is not a whole object id", ref, oid)
+	}
+	return m.changeRefs(ctx, ref, func() error { return m.home().Run(ctx, quietly("update-ref", "--no-deref", ref, oid)...) })
+}
+
 // DeleteRefs deletes refs (name -> the id it must have) in one transaction: all
 // of them or, when one has moved, is locked or gone, none.
 func (m Manager) DeleteRefs(ctx context.Context, refs map[string]string) error {

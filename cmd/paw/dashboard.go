@@ -73,12 +73,19 @@ func (a *app) sessionLines(st fleet.SessionStatus, width int) []string {
 func (a *app) agentLines(st fleet.SessionStatus, now time.Time, width int) []string {
 	agents := mostUrgent(st.Agents)
 	table := [][]string{{"AGENT", "CLI", "STATE", "SINCE", "TURN"}}
+	unseen := slices.ContainsFunc(agents, func(ag relative) bool { return ag.ToReview > 0 })
 	dirty := slices.ContainsFunc(agents, func(ag relative) bool { return ag.Dirty != nil })
+	if unseen {
+		table[0] = append(table[0], "NEW")
+	}
 	if dirty {
 		table[0] = append(table[0], "CHANGES", "DIRTY")
 	}
 	for _, ag := range agents {
 		row := []string{ag.label(), ag.Record.CLI, orchestrator.StateWord(ag.AgentStatus.AgentStatus), since(ag, now), turnNumber(ag.AgentStatus)}
+		if unseen {
+			row = append(row, toReview(ag.AgentStatus))
+		}
 		if dirty {
 			row = append(row, changes(ag.AgentStatus), uncommitted(ag.Dirty))
 		}
@@ -173,13 +180,12 @@ func fitted(table [][]string, room int) []int {
 		total -= widths[k] + 2
 		widths[k] = 0
 	}
-	const ofCLIs, ofTimes, ofChanges = 1, 3, 5
 	if total > room {
-		drop(ofCLIs)
+		drop(slices.Index(table[0], "CLI"))
 	}
 	least := min(widths[0], leastName)
-	for _, k := range []int{ofTimes, ofChanges} {
-		if k < len(widths) && total-(widths[0]-least) > room {
+	for _, head := range []string{"SINCE", "CHANGES", "NEW"} {
+		if k := slices.Index(table[0], head); k >= 0 && total-(widths[0]-least) > room {
 			drop(k)
 		}
 	}
@@ -293,6 +299,14 @@ func turnNumber(ag fleet.AgentStatus) string {
 		return fmt.Sprintf("%d%s", last, ellipsis)
 	}
 	return fmt.Sprint(last)
+}
+
+// toReview is how many finished turns the user has not seen, "" for none.
+func toReview(ag fleet.AgentStatus) string {
+	if ag.ToReview == 0 {
+		return ""
+	}
+	return countOf(ag.ToReview, "turn")
 }
 
 // changes are the lines that an agent has added and deleted since its base, "" where nobody counted.

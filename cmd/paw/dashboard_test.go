@@ -91,6 +91,7 @@ func TestStatusFitsAnyWidth(t *testing.T) {
 		ag.Record.WorktreePath = "/somewhere/" + strings.Repeat("deep/", 20) + fmt.Sprint(i)
 		ag.Record.Branch = "feat/" + strings.Repeat("店", 60)
 		dirty := 1200
+		ag.ToReview = 1234
 		ag.Dirty, ag.Lines = &dirty, &worktree.Lines{Added: 12345, Deleted: 12345}
 	}
 	st.Agents[0].State, st.Agents[0].Cause = session.StateWaitingChildren, session.CauseOther
@@ -100,6 +101,23 @@ func TestStatusFitsAnyWidth(t *testing.T) {
 				t.Fatalf("%d columns, %d wide: %q", width, columns(line), line)
 			}
 		}
+	}
+}
+
+func TestStatusSaysWhatIsToReview(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	st := someSession(now)
+	st.Agents = st.Agents[1:3]
+	st.Agents[1].ToReview = 2
+	want := `
+shop  active  1 running, 1 idle  /src/shop
+  worktrees: /src/shop.paw/shop/AGENT
+  AGENT    CLI    STATE    SINCE  TURN  NEW      WORK
+  web      codex  running  2m     1…             add a search box
+  └ tests  codex  idle     2m     2     2 turns  write the tests
+`
+	if diff := cmp.Diff(want, "\n"+strings.Join(plainApp().statusLines(st, now, 80), "\n")+"\n"); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

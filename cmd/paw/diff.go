@@ -13,6 +13,7 @@ import (
 func newDiff(a *app) *cobra.Command {
 	var o orchestrator.DiffOptions
 	var name string
+	var mark bool
 	cmd := &cobra.Command{
 		Use:   "diff [AGENT[@N]] [N | N..M | AGENT] [-- PATH...]",
 		Short: "Show what an agent changed",
@@ -20,11 +21,14 @@ func newDiff(a *app) *cobra.Command {
 uncommitted work included, or in turn N, or from the end of turn N to the end of
 turn M (0 is the base). A single turn is compared with the state at its begin, so
 what you edited between turns is not shown as the agent's. With a second AGENT it
-is what the two differ in, as they are now: - is the first one's, + the second one's.`, exitUsage, exitRefused, exitNotFound, exitMissing),
+is what the two differ in, as they are now: - is the first one's, + the second one's.
+--unseen is what is new since you looked last, committed or not: since paw seen, a
+landing, or --mark. Showing something does not mark it.`, exitUsage, exitRefused, exitNotFound, exitMissing),
 		Example: `  paw diff claude
   paw diff claude@2 --stat
   paw diff claude 0..3 | git apply
   paw diff claude codex
+  paw diff claude --unseen --mark
   paw diff claude -- src`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeAgentAndTurn,
@@ -39,6 +43,12 @@ is what the two differ in, as they are now: - is the first one's, + the second o
 			if err != nil {
 				return err
 			}
+			if number != "" && (o.Unseen || mark) {
+				return usagef(cmd, "%s: --unseen and --mark are about the agent as it is now", number)
+			}
+			if mark && len(o.Paths) > 0 {
+				return usagef(cmd, "--mark is about all of it, and not about paths")
+			}
 			if isTurns(number) {
 				o.Range = number
 			} else if o.Than = strings.TrimPrefix(number, s.Name+"/"); s.Worktree(o.Than) == nil {
@@ -46,10 +56,20 @@ is what the two differ in, as they are now: - is the first one's, + the second o
 					hint: fmt.Sprintf("paw diff %s/%s -- %s", s.Name, agent, fault.Quote(number))}
 			}
 			o.Color = a.coloured()
-			return a.paged(cmd.Context(), h, func() error { return orchestrator.Diff(cmd.Context(), h, s, agent, o, a.stdout) })
+			compared, err := orchestrator.Compare(cmd.Context(), h, s, agent, o)
+			if err != nil {
+				return err
+			}
+			err = a.paged(cmd.Context(), h, func() error { return compared.Patch(cmd.Context(), o, a.stdout) })
+			if err == nil && mark {
+				_, err = compared.MarkSeen(cmd.Context())
+			}
+			return err
 		},
 	}
 	f := cmd.Flags()
+	f.BoolVar(&o.Unseen, "unseen", false, "only what is new since you looked last")
+	f.BoolVar(&mark, "mark", false, "mark what is shown as seen")
 	f.BoolVar(&o.Stat, "stat", false, "only the names and sizes of the changes")
 	f.BoolVarP(&o.Force, "force", "f", false, "also of a turn without a snapshot: by its commit alone")
 	a.addSession(cmd, &name)

@@ -31,7 +31,7 @@ EXAMPLES
 
 `
 
-const rootHelpEnd = `MORE         path, sh: its worktree; check, forecast, bisect, update
+const rootHelpEnd = `MORE         seen; path, sh: its worktree; check, forecast, bisect, update
 FOR AGENTS   spawn, done; paw help agents is the page for them to read
 PAW ITSELF   clis, config, doctor, completion, version
 

@@ -85,6 +85,7 @@ type agentJSON struct {
 	ExitCode       *int       `json:"exit_code"`
 	Dirty          *int       `json:"dirty,omitempty"`
 	TurnsCompleted int        `json:"turns_completed"`
+	ToReview       int        `json:"to_review"`
 	CurrentTurn    *int       `json:"current_turn"`
 	LastTag        *string    `json:"last_tag"`
 	Hooks          string     `json:"hooks"`
@@ -115,7 +116,7 @@ func agentView(ag fleet.AgentStatus) agentJSON {
 		PaneAlive: ag.PaneAlive, State: string(ag.State), StateSince: ag.Since, StateSource: string(ag.Source),
 		Reason: nonEmpty(ag.Reason), Parent: nonEmpty(w.Parent), Children: ag.Children,
 		ConversationID: nonEmpty(w.Conversation()), ExitCode: ag.ExitCode, Dirty: ag.Dirty,
-		TurnsCompleted: ag.TurnsCompleted, LastTag: nonEmpty(ag.LastTag), Hooks: ag.Hooks,
+		TurnsCompleted: ag.TurnsCompleted, ToReview: ag.ToReview, LastTag: nonEmpty(ag.LastTag), Hooks: ag.Hooks,
 	}
 	if v.Children == nil {
 		v.Children = []string{}

@@ -34,6 +34,7 @@ type AgentStatus struct {
 	Lines     *worktree.Lines // changed since its base; nil when not counted
 
 	TurnsCompleted int
+	ToReview       int    // finished turns that the user has not seen
 	CurrentTurn    int    // number of the open turn, 0 when there is none
 	LastTurn       int    // number of the last turn, open or not, 0 when there was none
 	Prompt         string // of the last turn, "" when there was none

@@ -9,6 +9,7 @@ import (
 
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/worktree"
 )
@@ -160,7 +161,23 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 	if err := advance(ctx, l.home, l.m, moving, l.session.Name, &landed.Landing); err != nil {
 		return nil, err
 	}
+	l.see(ctx)
 	return landed, nil
+}
+
+// see marks what has landed as seen, unless the user has seen more. It has landed either way: without the mark it is only
+// shown once more.
+func (l *landing) see(ctx context.Context) {
+	look := turns.Look{Commit: l.composer.source.state, Finished: l.agent.Finished}
+	if number := l.composer.source.turn; number > 0 {
+		look.Finished = turns.FinishedUpTo(l.composer.source.turns, number)
+	}
+	if look.Finished.Turns < l.agent.Seen.Turns {
+		return
+	}
+	if err := turns.MarkSeen(context.WithoutCancel(ctx), l.home, l.m, l.session.Name, l.agent, look); err != nil {
+		l.home.Notef("%s: landed, and not marked as seen: %v", l.agent.Agent, err)
+	}
 }
 
 // prepare looks, decides and composes: all that comes before anything moves.

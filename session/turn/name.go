@@ -69,6 +69,9 @@ func HeadRef(turnSession string, n int) string {
 // of the work of another.
 func StartRef(turnSession, commit string) string { return RefPrefix(turnSession) + "start/" + commit }
 
+// SeenRef returns the ref of the state of a worktree that the user looked at last.
+func SeenRef(turnSession string) string { return RefPrefix(turnSession) + "seen" }
+
 // LandedPrefix is what the refs of the landings of an agent begin with.
 func LandedPrefix(turnSession string) string { return RefPrefix(turnSession) + "landed/" }
 

@@ -1,0 +1,50 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/orchestrator/turns"
+	"paw/session"
+)
+
+// Seen is what is marked as looked at.
+type Seen struct {
+	Agent    string
+	Turn     string // number of the turn whose end was seen, "" for the agent as it is
+	ToReview int    // finished turns that are left
+}
+
+// MarkSeen notes that the user has looked at all that an agent has done, or at its state at the end of a turn; 0 is its base.
+func MarkSeen(ctx context.Context, h *home.Home, s *session.Session, agentName, number string) (*Seen, error) {
+	compared, err := Compare(ctx, h, s, agentName, DiffOptions{Unseen: true, Upto: number})
+	if err != nil {
+		return nil, err
+	}
+	return compared.MarkSeen(ctx)
+}
+
+// MarkSeen notes that the user has looked at the second of the two states: that, and not what the agent has done since.
+func (c *Compared) MarkSeen(ctx context.Context) (*Seen, error) {
+	if err := turns.MarkSeen(ctx, c.home, c.m, c.s.Name, c.w, c.look); err != nil {
+		return nil, err
+	}
+	return &Seen{Agent: c.w.Agent, Turn: c.upto, ToReview: max(c.w.Finished.Turns-c.look.Finished.Turns, 0)}, nil
+}
+
+// String says what was seen, and how much is left.
+func (s *Seen) String() string {
+	if s.Turn == "" {
+		return s.Agent + ": seen as it is now"
+	}
+	text := fmt.Sprintf("%s: seen up to the end of turn %s", s.Agent, s.Turn)
+	switch s.ToReview {
+	case 0:
+		return text
+	case 1:
+		return text + "; 1 turn is left to review"
+	}
+	return fmt.Sprintf("%s; %s are left to review", text, fault.Counted(s.ToReview, "turn"))
+}
