@@ -8,9 +8,6 @@ import (
 	"paw/worktree/git"
 )
 
-// ErrNoMergeTree means that git is older than 2.38, which can merge without a worktree.
-var ErrNoMergeTree = errors.New("git: too old to merge without a worktree, which needs 2.38 or newer")
-
 // Merged is what a merge of two commits came to.
 type Merged struct {
 	Tree      string   // with conflict markers where there are conflicts
@@ -25,10 +22,9 @@ func (m Manager) MergeTree(ctx context.Context, dir, ours, theirs string) (Merge
 			return Merged{}, &RefError{Ref: oid}
 		}
 	}
-	out, err := in(dir).Output(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
-	var failed *git.Error
-	if errors.As(err, &failed) && failed.ExitCode == 129 {
-		return Merged{}, ErrNoMergeTree
+	out, err := m.objects(in(dir)).Output(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
+	if git.ExitCode(err) == refusedOption {
+		return m.mergeApart(ctx, ours, theirs)
 	}
 	if err != nil && git.ExitCode(err) != 1 {
 		return Merged{}, err

@@ -2,7 +2,6 @@ package worktree
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +11,7 @@ import (
 	"paw/worktree/git"
 )
 
-// WithScratch is m for readers: what Commit, TreeOf, CountChanges and MergePairs make goes into a directory of its own, which
+// WithScratch is m for readers: what Commit, TreeOf, CountChanges, MergeTree and MergePairs make goes into a directory of its own, which
 // drop removes.
 func (m Manager) WithScratch() (reader Manager, drop func(), err error) {
 	if m.scratch, err = os.MkdirTemp("", "paw"); err != nil {
@@ -47,9 +46,8 @@ func (m Manager) MergePairs(ctx context.Context, dir string, pairs [][2]string) 
 		return nil, nil
 	}
 	out, err := m.objects(in(dir)).Input(ctx, []byte(input.String()), "merge-tree", "--write-tree", "--stdin", "-z", "--name-only", "--no-messages")
-	var failed *git.Error
-	if errors.As(err, &failed) && failed.ExitCode == 129 {
-		return nil, ErrNoMergeTree
+	if git.ExitCode(err) == refusedOption { // it is older than 2.39
+		return m.mergeEach(ctx, dir, pairs)
 	}
 	if err != nil {
 		return nil, err
@@ -69,6 +67,19 @@ func (m Manager) MergePairs(ctx context.Context, dir string, pairs [][2]string) 
 	}
 	if len(all) != len(pairs) {
 		return nil, fmt.Errorf("git merge-tree tells of %d merges, not of %d", len(all), len(pairs))
+	}
+	return all, nil
+}
+
+// mergeEach is MergePairs with a git process, or more, for each pair.
+func (m Manager) mergeEach(ctx context.Context, dir string, pairs [][2]string) ([]Merged, error) {
+	var all []Merged
+	for _, pair := range pairs {
+		one, err := m.MergeTree(ctx, dir, pair[0], pair[1])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
 	}
 	return all, nil
 }

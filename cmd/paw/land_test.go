@@ -166,12 +166,17 @@ func TestTargetThatMovesMeanwhile(t *testing.T) {
 }
 
 // TestLandsAsAThreeWayMerge: whatever the form, the tree is the one of git's own three-way merge, the agents' worktrees are
-// byte for byte as before, and HEAD, hooks, signing and line ends of the user have no say in that.
+// byte for byte as before, and hooks and line ends of the user have no say in that. A git older than 2.38 comes to the same.
 func TestLandsAsAThreeWayMerge(t *testing.T) {
-	for _, form := range []string{"squash", "commits", "merge"} {
-		t.Run(form, func(t *testing.T) {
+	for _, how := range []string{"squash", "commits", "merge", "squash, older git", "commits, older git"} {
+		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			w := landWorld(t)
+			form, older, _ := strings.Cut(how, ", ")
+			var env []string
+			if older != "" {
+				env = w.olderGit()
+			}
 			w.write(w.worktree("two"), "README.md", "by two\n")
 			w.write(w.repo, "main.txt", "main goes on\n")
 			w.git(w.repo, "add", "-A")
@@ -184,7 +189,7 @@ func TestLandsAsAThreeWayMerge(t *testing.T) {
 			want := w.mergedTree("one", "two")
 			before := w.files(w.worktree("one")) + w.files(w.worktree("two")) + w.gitDirs()
 			for _, agent := range []string{"one", "two"} {
-				w.ok(w.paw("land", agent, "--as", form))
+				w.ok(w.pawWith(env, "land", agent, "--as", form))
 			}
 			if got := strings.TrimSpace(w.git(w.repo, "rev-parse", "main^{tree}")); got != want {
 				t.Errorf("main has the tree %s, want %s", got, want)
@@ -209,7 +214,7 @@ func TestLandsAsAThreeWayMerge(t *testing.T) {
 			w.git(w.repo, "fsck", "--no-progress")
 			// What lands later has what landed before as its base.
 			w.write(w.worktree("one"), "sub/a.txt", "changed again\n")
-			w.ok(w.paw("land", "one", "--as", form))
+			w.ok(w.pawWith(env, "land", "one", "--as", form))
 			if got := w.git(w.repo, "show", "main:sub/a.txt"); got != "changed again\n" {
 				t.Errorf("it landed %q", got)
 			}

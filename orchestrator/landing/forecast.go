@@ -2,7 +2,6 @@ package landing
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,11 +84,7 @@ func Look(ctx context.Context, h *home.Home, s *session.Session, names []string,
 	if t.checkout, err = m.CheckoutOf(ctx, branch); err != nil { // nothing lands there now, and that says why
 		t.checkout = nil
 	}
-	f, err := look(ctx, m, s, agents, t)
-	if errors.Is(err, worktree.ErrNoMergeTree) {
-		return nil, fault.New(fault.Missing, "%w", err).Hint("https://git-scm.com/downloads")
-	}
-	return f, err
+	return look(ctx, m, s, agents, t)
 }
 
 func look(ctx context.Context, m worktree.Manager, s *session.Session, agents []*session.Worktree, t target) (*Forecast, error) {

@@ -68,11 +68,7 @@ func Land(ctx context.Context, h *home.Home, s *session.Session, agentName strin
 	}
 	l := &landing{home: h, m: h.Manager(repository), session: s, agent: w, options: o, branch: branch}
 	l.checker = &checker{home: h, m: l.m, session: s, commands: commands, fresh: o.Fresh}
-	landed, err := l.run(ctx)
-	if errors.Is(err, worktree.ErrNoMergeTree) {
-		return nil, fault.New(fault.Missing, "%w", err).Hint("https://git-scm.com/downloads")
-	}
-	return landed, err
+	return l.run(ctx)
 }
 
 func firstAs(as As) As {

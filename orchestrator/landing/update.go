@@ -49,7 +49,7 @@ func Update(ctx context.Context, h *home.Home, s *session.Session, agentName, fr
 	done := &Updated{Session: s.Name, Agent: agentName, Branch: w.Branch, From: branch, DryRun: dryRun}
 	if dryRun {
 		_, err := prepareUpdate(ctx, h, m, s, w, done)
-		return done, mergeTreeError(err)
+		return done, err
 	}
 	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
 		if err := fleet.RefuseNotAtRest(ctx, h, s, agentName); err != nil {
@@ -76,7 +76,7 @@ func Update(ctx context.Context, h *home.Home, s *session.Session, agentName, fr
 		return nil
 	})
 	if err != nil {
-		return nil, mergeTreeError(err)
+		return nil, err
 	}
 	return done, nil
 }
@@ -152,14 +152,6 @@ func updatedHead(ctx context.Context, m worktree.Manager, w *session.Worktree, h
 		return tip, err
 	}
 	return m.Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{head, tip}, Message: fmt.Sprintf("Merge branch '%s' into %s\n", from, w.Branch)})
-}
-
-// mergeTreeError puts the error of a git that is too old into the user's words.
-func mergeTreeError(err error) error {
-	if errors.Is(err, worktree.ErrNoMergeTree) {
-		return fault.New(fault.Missing, "%w", err).Hint("https://git-scm.com/downloads")
-	}
-	return err
 }
 
 // String says what happened and how to take it back.
