@@ -19,3 +19,12 @@ func MessageEditor(h *home.Home, stdin io.Reader, stdout, stderr io.Writer) func
 		return text, nil
 	}
 }
+
+// EditPrompt lets the user change a prompt in git's editor, on these streams.
+func EditPrompt(ctx context.Context, h *home.Home, draft string, stdin io.Reader, stdout, stderr io.Writer) (string, error) {
+	text, err := worktree.Edit(ctx, h.Dir, draft, h.Env, stdin, stdout, stderr)
+	if err != nil {
+		return "", fault.New(fault.Failed, "the editor: %w; the prompt is as it was", err)
+	}
+	return text, nil
+}

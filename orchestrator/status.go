@@ -111,6 +111,19 @@ func selectSessions(h *home.Home, o StatusOptions) (sessions []*session.Session,
 	return []*session.Session{s}, nil, nil
 }
 
+// CountLines counts the lines that an agent has changed since its base, with one git process.
+func CountLines(ctx context.Context, s *session.Session, agentName string) (worktree.Lines, error) {
+	w, err := home.AgentNamed(s, agentName)
+	if err != nil {
+		return worktree.Lines{}, err
+	}
+	repository, err := worktree.Discover(s.GitCommonDir)
+	if err != nil {
+		return worktree.Lines{}, err
+	}
+	return worktree.Manager{Repository: repository}.ChangedLines(ctx, w.WorktreePath, w.BaseCommit)
+}
+
 // CountDirty counts the uncommitted files of each agent and the lines that it has
 // changed since its base, with two git processes for each worktree, as many at
 // once as there are processors.

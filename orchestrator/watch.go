@@ -15,6 +15,8 @@ type Watch struct {
 	home    *home.Home
 	options StatusOptions
 	shown   map[string]*shownSession
+
+	footprints map[string]footprint // of what the last look has read; nil until somebody asks
 }
 
 // shownSession is one session that is shown.
@@ -31,10 +33,12 @@ func NewWatch(h *home.Home, o StatusOptions) *Watch {
 
 // Look tells how sessions and agents are now, see Status.
 func (w *Watch) Look(ctx context.Context) (statuses []fleet.SessionStatus, problems []error, err error) {
+	before := w.before()
 	all, problems, err := gather(ctx, w.home, w.options)
 	if err != nil {
 		return nil, problems, err
 	}
+	w.follow(before, all)
 	there := map[string]bool{}
 	for _, f := range all {
 		there[f.Session.Name] = true

@@ -14,8 +14,8 @@ const helpWidth = 80
 // helpGroups are the commands as paw --help lists them.
 var helpGroups = []struct{ head, commands string }{
 	{"START", "start add attach recover"},
-	{"LOOK", "status turns diff log"},
-	{"TALK", "send answer wait"},
+	{"LOOK", "ui status turns diff log"},
+	{"TALK", "send wait run"},
 	{"LAND, UNDO, TIDY", "land rewind stop remove purge"},
 }
 
@@ -25,17 +25,16 @@ worktree and a tmux pane. After a crash everything comes back.
 
 EXAMPLES
   paw start --cli claude,codex    two branches, two worktrees, two panes
-  paw status                      who is running and who waits for you
   paw land claude                 what it has done, into your branch
   paw recover                     after a crash: same panes, same conversations
 
 `
 
-const rootHelpEnd = `MORE         seen, run; path, sh: its worktree; check, forecast, bisect, update
+const rootHelpEnd = `MORE         seen; path, sh: its worktree; check, forecast, bisect, update
 FOR AGENTS   spawn, done; paw help agents is the page for them to read
 PAW ITSELF   clis, config, doctor, completion, version
 
-Without a command it is paw status where a session exists. %s COMMAND
+Without a command it is paw ui where a session exists. %s COMMAND
 --help says more. --color auto|always|never and --no-pager go with each command.
 
 EXIT STATUS  0 ok, 1 error, 2 usage, 3 refused to protect work, 4 an agent waits

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/ending"
 	"paw/orchestrator/home"
 	"paw/orchestrator/landing"
 	"paw/session"
@@ -116,11 +115,10 @@ func (a *app) removeLanded(ctx context.Context, h *home.Home, l *landing.Landed)
 	if err != nil {
 		return err
 	}
-	_, err = orchestrator.Remove(ctx, h, s, []string{l.Agent}, ending.Options{}, func(removed *ending.Removed) {
-		if !a.json {
-			a.printRemoved(removed)
-		}
-	})
+	removed, err := orchestrator.Remove(ctx, h, s, l.Agent, orchestrator.RemoveOptions{})
+	if err == nil && !a.json {
+		a.printRemoved(removed, orchestrator.RemoveOptions{})
+	}
 	return err
 }
 

@@ -110,8 +110,8 @@ func newRoot(a *app) *cobra.Command {
 	root.AddCommand(
 		newStart(a), newStatus(a), newAttach(a), newRecover(a), newStop(a), newAdd(a), newRemove(a), newPurge(a),
 		newLand(a), newCheck(a), newForecast(a), newBisect(a), newUpdate(a),
-		newTurns(a), newLog(a), newDiff(a), newSeen(a), newRewind(a), newSend(a), newAnswer(a), newRun(a), newSpawn(a), newWait(a), newDone(a),
-		newCLIs(a), newConfig(a), newDoctor(a), newPath(a), newSh(a), newCompletion(a), newVersion(a), newAgent(), newHook(), newHandedHook(a), newDeliver(a), newFollow(a), newLook(a), newBorders(a), newDemoAgent(),
+		newTurns(a), newLog(a), newDiff(a), newSeen(a), newRewind(a), newSend(a), newRun(a), newSpawn(a), newWait(a), newDone(a),
+		newUI(a), newCLIs(a), newConfig(a), newDoctor(a), newPath(a), newSh(a), newCompletion(a), newVersion(a), newAgent(), newHook(), newHandedHook(a), newDeliver(a), newFollow(a), newLook(a), newBorders(a), newDemoAgent(),
 		newAgents(),
 	)
 	for _, cmd := range root.Commands() {
@@ -150,6 +150,9 @@ func runBare(cmd *cobra.Command, a *app) error {
 		fmt.Fprintln(a.stdout, "\nno session here")
 		a.showStartHints(h)
 		return nil
+	}
+	if a.canShowDesk() && len(statuses) > 0 {
+		return a.openDesk(cmd.Context(), h, false)
 	}
 	return a.showStatus(h, statuses, problems)
 }

@@ -14,20 +14,20 @@ import (
 
 // aliases are the words for commands that users of gh, git, tmux and the like type.
 var aliases = map[string][]string{
-	"attach": {"open", "switch"}, "land": {"merge"}, "log": {"logs", "history"}, "recover": {"resume", "restore"}, "remove": {"rm"},
+	"attach": {"open", "switch"}, "ui": {"dashboard", "tui"}, "land": {"merge"}, "log": {"logs", "history"}, "recover": {"resume", "restore"}, "remove": {"rm"},
 	"status": {"ls", "list", "ps"}, "stop": {"kill"},
 }
 
 // otherWords are words that are no commands, with the command that does what they ask for; AGENT stands for the word that
 // was typed behind.
 var otherWords = map[string]string{
-	"allow": "paw answer AGENT yes", "apply": "paw land AGENT", "approve": "paw answer AGENT yes", "deny": "paw answer AGENT no", "ask": "paw send AGENT", "branches": "paw status --all", "cancel": "paw attach AGENT",
-	"cd": "paw path AGENT", "clean": "paw purge", "commit": "paw land AGENT", "create": "paw start", "dashboard": "paw status --watch", "delete": "paw remove AGENT",
+	"answer": "paw attach AGENT", "apply": "paw land AGENT", "approve": "paw attach AGENT", "ask": "paw send AGENT", "branches": "paw status --all", "cancel": "paw attach AGENT",
+	"cd": "paw path AGENT", "clean": "paw purge", "commit": "paw land AGENT", "create": "paw start", "delete": "paw remove AGENT",
 	"docs": "paw --help", "down": "paw stop", "exec": "paw sh AGENT", "focus": "paw attach AGENT", "gc": "paw purge", "go": "paw attach AGENT",
 	"init": "paw start", "interrupt": "paw attach AGENT", "man": "paw --help", "new": "paw start", "pause": "paw stop AGENT", "prompt": "paw send AGENT",
 	"prune": "paw purge", "restart": "paw recover AGENT", "rollback": "paw rewind AGENT", "sessions": "paw status --all", "settings": "paw config",
 	"shell": "paw sh AGENT", "show": "paw diff AGENT", "tags": "paw turns", "tail": "paw log AGENT", "tell": "paw send AGENT", "top": "paw status --watch",
-	"tui": "paw status --watch", "ui": "paw status --watch", "undo": "paw rewind AGENT --undo", "up": "paw start", "view": "paw diff AGENT",
+	"undo": "paw rewind AGENT --undo", "up": "paw start", "view": "paw diff AGENT",
 	"watch": "paw status --watch", "worktree": "paw path AGENT",
 }
 

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"paw/cmd/paw/ui"
+	"paw/orchestrator"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/orchestrator/landing"
+	"paw/session"
+)
+
+// desk is paw as the desk sees it: what it shows comes from a watch, what it does are commands.
+type desk struct {
+	app      *app
+	home     *home.Home
+	commands sync.WaitGroup
+
+	mu       sync.Mutex
+	all      bool
+	watch    *orchestrator.Watch
+	sessions map[string]*session.Session // as the last look found them
+}
+
+func newDesk(a *app, h *home.Home, all bool) *desk {
+	d := &desk{app: a, home: h}
+	d.ShowAll(all)
+	return d
+}
+
+// ShowAll makes looks tell of all sessions, or of those of this place.
+func (d *desk) ShowAll(all bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.close()
+	d.all, d.watch = all, orchestrator.NewWatch(d.home, orchestrator.StatusOptions{All: all, Closely: true})
+}
+
+// close ends the watch.
+func (d *desk) close() {
+	if d.watch != nil {
+		d.watch.Close()
+	}
+}
+
+// Stirred reports whether something was written down since the last look.
+func (d *desk) Stirred() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.watch.Stirred()
+}
+
+// Look tells how all agents are now.
+func (d *desk) Look(ctx context.Context) (ui.Board, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	statuses, problems, err := d.watch.Look(ctx)
+	if err != nil {
+		return ui.Board{}, err
+	}
+	d.sessions = map[string]*session.Session{}
+	board := ui.Board{Place: d.place(statuses)}
+	for _, st := range statuses {
+		d.sessions[st.Session.Name] = st.Session
+		for _, ag := range st.Agents {
+			board.Agents = append(board.Agents, deskAgent(st, ag, d.home.Now()))
+		}
+	}
+	for _, problem := range problems {
+		board.Problems = append(board.Problems, onOneLine(problem.Error()))
+	}
+	return board, nil
+}
+
+// place says whose sessions are shown.
+func (d *desk) place(statuses []fleet.SessionStatus) string {
+	if d.all {
+		return "all sessions"
+	}
+	if len(statuses) == 1 {
+		return statuses[0].Session.Name + "  " + shortened(statuses[0].Session.RepoPath)
+	}
+	return shortened(d.home.Dir)
+}
+
+// workAgain is how often the work of an agent in a turn is looked at again.
+const workAgain = 20 * time.Second
+
+// deskAgent is an agent as a row of the desk.
+func deskAgent(st fleet.SessionStatus, ag fleet.AgentStatus, now time.Time) ui.Agent {
+	w := ag.Record
+	row := ui.Agent{
+		Session: st.Session.Name, Name: w.Agent, CLI: w.CLI, Branch: onOneLine(w.Branch), Group: deskGroup(ag), Urgency: urgencyOf(ag),
+		State: orchestrator.StateWord(ag.AgentStatus), Colour: stateColours[string(ag.State)], Turn: turnNumber(ag),
+		Prompt: onOneLine(ag.Prompt), Asks: ag.State == session.StateWaitingInput,
+		Ended: fmt.Sprint(ag.LastTag, ag.LastTurn, ag.CurrentTurn == 0, len(st.Session.Landings)),
+	}
+	if ag.Since != nil {
+		row.Since = *ag.Since
+	}
+	if ag.PaneAlive != nil && ag.PaneID != "" {
+		row.Pane = ag.PaneID
+	}
+	row.About = row.Prompt
+	if reason := onOneLine(ag.Reason); reason != "" && ag.Cause != session.CauseStopped && ag.Cause != session.CauseTurnCut {
+		row.About = reason
+	}
+	row.Mark = fmt.Sprint(row.Ended, ag.State, ag.ToReview)
+	if row.Group == ui.Working {
+		row.Mark += fmt.Sprint(now.Unix() / int64(workAgain/time.Second))
+	}
+	return row
+}
+
+// deskGroup says what an agent asks of the user.
+func deskGroup(ag fleet.AgentStatus) ui.Group {
+	switch ag.State {
+	case session.StateWaitingInput, session.StateError:
+		return ui.NeedsYou
+	case session.StateSuspended:
+		if ag.Cause != session.CauseStopped {
+			return ui.NeedsYou
+		}
+	case session.StateRunning, session.StateWaitingChildren, session.StateUnknown:
+		return ui.Working
+	case session.StateIdle, session.StateCompleted:
+	}
+	if ag.ToReview > 0 {
+		return ui.ToReview
+	}
+	return ui.Quiet
+}
+
+// session is a session as the last look found it.
+func (d *desk) session(name string) (*session.Session, error) {
+	d.mu.Lock()
+	s := d.sessions[name]
+	d.mu.Unlock()
+	if s == nil {
+		return d.home.Load(name)
+	}
+	return s, nil
+}
+
+// Screen is what the pane of an agent shows.
+func (d *desk) Screen(ctx context.Context, a ui.Agent) (string, error) {
+	s, err := d.session(a.Session)
+	if err != nil {
+		return "", err
+	}
+	return orchestrator.Screen(ctx, d.home, s, a.Pane)
+}
+
+// Lines counts what an agent has changed since its base.
+func (d *desk) Lines(ctx context.Context, a ui.Agent) (ui.Lines, error) {
+	s, err := d.session(a.Session)
+	if err != nil {
+		return ui.Lines{}, err
+	}
+	lines, err := orchestrator.CountLines(ctx, s, a.Name)
+	return ui.Lines(lines), err
+}
+
+// mostForecast is for how many agents of a session the desk forecasts by itself: each pair of them is merged.
+const mostForecast = 24
+
+var errTooMany = errors.New("too many agents to forecast for without being asked")
+
+// Outlook forecasts for all agents of a session.
+func (d *desk) Outlook(ctx context.Context, name string) (map[string]ui.Outlook, error) {
+	s, err := d.session(name)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Worktrees) > mostForecast {
+		return nil, errTooMany
+	}
+	f, err := landing.Look(ctx, d.home, s, nil, "")
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]ui.Outlook{}
+	for _, o := range f.Agents {
+		outlook := ui.Outlook{Target: f.Target, Files: o.Conflicts}
+		for _, p := range f.Pairs {
+			switch o.Agent {
+			case p.One:
+				outlook.Others = append(outlook.Others, p.Other)
+			case p.Other:
+				outlook.Others = append(outlook.Others, p.One)
+			}
+		}
+		found[o.Agent] = outlook
+	}
+	return found, nil
+}
+
+// Run runs a command of paw in this process.
+func (d *desk) Run(ctx context.Context, out io.Writer, words ...string) int {
+	d.commands.Add(1)
+	defer d.commands.Done()
+	inner := &app{stdin: strings.NewReader(""), stdout: out, stderr: out, env: d.app.env}
+	root := newRoot(inner)
+	root.SetArgs(words)
+	root.SetIn(inner.stdin)
+	root.SetOut(out)
+	root.SetErr(out)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	inner.printError(err)
+	return exitCode(err)
+}
+
+// Attach shows the agent's pane on the terminal. A desk in a popup of tmux covers that pane, and is to end.
+func (d *desk) Attach(ctx context.Context, a ui.Agent) (over bool, err error) {
+	s, err := d.home.Load(a.Session)
+	if err == nil {
+		err = orchestrator.Attach(ctx, d.home, s, a.Name)
+	}
+	if err != nil {
+		var said bytes.Buffer
+		(&app{stderr: &said, env: d.app.env}).printError(err)
+		return false, errors.New(said.String())
+	}
+	return d.home.Getenv("TMUX") != "" && d.home.Getenv("TMUX_PANE") == "", nil
+}
+
+// Edit lets the user change a prompt in his editor.
+func (d *desk) Edit(ctx context.Context, text string, stdin io.Reader, stdout, stderr io.Writer) (string, error) {
+	return orchestrator.EditPrompt(ctx, d.home, text, stdin, stdout, stderr)
+}
+
+// endOfCommands is how long the desk waits for commands that were told to end.
+const endOfCommands = 5 * time.Second
+
+// openDesk shows the desk on the terminal.
+func (a *app) openDesk(ctx context.Context, h *home.Home, all bool) error {
+	h.Progress = nil // the screen is the desk's
+	h.Note = func(string) {}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	d := newDesk(a, h, all)
+	defer d.close()
+	err := ui.Open(ctx, d, ui.Options{Colour: a.coloured(), All: all}, a.stdin, a.stdout, a.env)
+	cancel()
+	ended := make(chan struct{})
+	go func() {
+		d.commands.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(endOfCommands):
+	}
+	return err
+}
+
+// canShowDesk reports whether the terminal can show the desk.
+func (a *app) canShowDesk() bool {
+	in, ok := a.stdin.(*os.File)
+	return ok && term.IsTerminal(int(in.Fd())) && isTerminal(a.stdout) && lookUp(a.env, "TERM") != "dumb"
+}

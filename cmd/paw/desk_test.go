@@ -1,0 +1,164 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// press types keys on a terminal, which are named as tmux names them.
+func (o outerTerminal) press(keys ...string) {
+	o.w.t.Helper()
+	o.w.ok(o.w.run(o.w.root, nil, "tmux", append([]string{"-S", o.socket, "send-keys", "--"}, keys...)...))
+}
+
+// awaits waits until the terminal shows all these texts.
+func (o outerTerminal) awaits(texts ...string) {
+	o.w.t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		screen, missing := o.screen(), ""
+		for _, text := range texts {
+			if !strings.Contains(screen, text) {
+				missing = text
+			}
+		}
+		if missing == "" {
+			return
+		}
+		if time.Now().After(end) {
+			o.w.t.Fatalf("never shown: %s\n%s", missing, screen)
+		}
+	}
+}
+
+// deskScript runs the desk between two looks at the settings of its terminal, which are to be the same.
+const deskScript = `echo before; stty -g > set.before; paw; echo left with $?; stty -g > set.after; cmp set.before set.after && echo as before; exec sleep 600`
+
+// desks are the pids of the desks of this world.
+func (w *world) desks() (pids []int) {
+	processes, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range processes {
+		env, _ := os.ReadFile(file)
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
+		words := strings.Split(strings.TrimRight(string(line), "\x00"), "\x00")
+		ours := strings.Contains(string(env), "\x00HOME="+filepath.Join(w.root, "home")+"\x00") && strings.Contains(string(env), "PAW_TEST_MAIN=1")
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && ours && (len(words) == 1 || words[1] == "ui") {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// The desk says who needs the user, follows what agents do, and leaves the terminal as it was.
+func TestDesk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ok(w.paw("start", "--cli", "api=demo,web=demo,tests=demo", "--detach"))
+	w.ready("api", "web", "tests")
+	w.ok(w.paw("send", "web", "add a search box"))
+	w.ok(w.paw("wait", "web"))
+	w.ok(w.paw("send", "tests", "do: say I read the tests first.\ndo: hang"))
+	terminal := w.sized(120, 35, deskScript)
+	terminal.awaits("TO REVIEW 1", "WORKING 1", "QUIET 1", "add a search box", "+1 -0", "shop  ")
+	if strings.Contains(terminal.screen(), "before") {
+		t.Errorf("it is not on the other screen:\n%s", terminal.screen())
+	}
+
+	asked := time.Now()
+	w.ok(w.paw("send", "api", "do: ask Run npm test?"))
+	terminal.awaits("NEEDS YOU 1", "waits for you", "Run npm test?")
+	t.Logf("seen %s after the prompt was typed", time.Since(asked).Round(10*time.Millisecond))
+
+	terminal.press("/", "w", "e", "b", "Enter")
+	terminal.awaits("/web", "TO REVIEW 1")
+	terminal.press("d")
+	terminal.awaits("since you looked", "+add a search box")
+	terminal.press("m")
+	terminal.awaits("web: seen as it is now", "no changes since you looked")
+	terminal.press("Escape")
+	terminal.awaits("/web", "QUIET 1")
+	terminal.press("Escape")
+	terminal.awaits("QUIET 1", "NEEDS YOU 1")
+
+	terminal.press("1", "Enter")
+	terminal.awaits("[paw-shop]") // the status line of tmux
+	w.ok(w.tmux("detach-client", "-s", "=paw-shop"))
+	terminal.awaits("NEEDS YOU 1")
+	w.ok(w.tmux("send-keys", "-t", *w.agent("api").PaneID, "y"))
+	terminal.awaits("TO REVIEW 1")
+
+	terminal.press("s", "m", "o", "r", "e", "Enter")
+	terminal.awaits("turn 2 started")
+	terminal.press("q")
+	terminal.awaits("before", "left with 0", "as before")
+	if left := w.desks(); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// A desk that is killed leaves nothing behind, and what it showed goes on.
+func TestDeskIsKilled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
+	w.ready("one")
+	terminal := w.sized(100, 30, "paw; exec sleep 600")
+	terminal.awaits("QUIET 1", "demo agent in")
+	desks := w.desks()
+	if len(desks) != 1 {
+		t.Fatalf("desks: %v", desks)
+	}
+	if err := syscall.Kill(desks[0], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "no desk is left", func() bool { return len(w.desks()) == 0 })
+	w.ok(w.paw("send", "one", "add a search box"))
+	w.ok(w.paw("wait", "one"))
+}
+
+// Two desks show the same, however often their terminals change their size.
+func TestTwoDesksInAStorm(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ok(w.paw("start", "--cli", "one=demo,two=demo", "--detach"))
+	w.ready("one", "two")
+	terminal := w.sized(120, 35, "paw; echo left with $?; exec sleep 600")
+	outer := func(args ...string) {
+		t.Helper()
+		w.ok(w.run(w.root, nil, "tmux", append([]string{"-S", terminal.socket}, args...)...))
+	}
+	outer("new-window", "-d", "-n", "second", "PATH="+filepath.Join(w.root, "bin")+":$PATH; paw ui --all; exec sleep 600")
+	terminal.awaits("QUIET 2")
+	for i := range 60 {
+		outer("resize-window", "-t", ":0", "-x", fmt.Sprint(10+(i*37)%290), "-y", fmt.Sprint(3+(i*13)%77), ";", "resize-window", "-t", ":second", "-x", fmt.Sprint(10+(i*53)%290))
+		if i == 30 {
+			w.ok(w.paw("send", "two", "do: ask really?"))
+		}
+	}
+	outer("resize-window", "-t", ":0", "-x", "80", "-y", "24", ";", "resize-window", "-t", ":second", "-x", "80", "-y", "24")
+	terminal.awaits("NEEDS YOU 1", "? 1  two  demo  waits for you", "QUIET 1", "? help")
+	terminal.press("q")
+	terminal.awaits("left with 0")
+	outer("select-window", "-t", ":second")
+	terminal.awaits("all sessions", "NEEDS YOU 1", "? 1  two  demo  waits for you", "QUIET 1")
+}
+
+// Where there is no terminal, or one that knows nothing, paw is paw status.
+func TestNoDeskInAPipe(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
+	if out := w.ok(w.paw()); !strings.HasPrefix(out.stdout, "shop  active  ") {
+		t.Error(out.stdout)
+	}
+	if out := w.paw("ui"); out.code != 1 || !strings.Contains(out.stderr, "paw: hint: paw status --all") {
+		t.Errorf("%d %s", out.code, out.stderr)
+	}
+	terminal := w.terminal("TERM=dumb paw; exec sleep 600")
+	terminal.awaits("AGENT  CLI")
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator/fault"
+)
+
+func newUI(a *app) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "ui",
+		Short: "The desk: who needs you, what is new; answer, review, land",
+		Long: exits(`Show the desk: all agents, those that need you first, with the pane, the turns, the diff and
+the log of the selected one. Each key does what a command of paw does; ? lists them. It only
+shows: leaving it, or killing it, changes nothing. paw without a command opens it, too,
+on a terminal where a session exists.`, exitUsage),
+		Example: `  paw
+  paw ui --all`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !a.canShowDesk() {
+				return fault.New(fault.Failed, "ui: not on a terminal that can show it").Hint("paw status --all")
+			}
+			h, err := a.paw()
+			if err != nil {
+				return err
+			}
+			return a.openDesk(cmd.Context(), h, all)
+		},
+	}
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "every session, of all repositories")
+	return cmd
+}

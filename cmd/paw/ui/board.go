@@ -1,0 +1,92 @@
+package ui
+
+import (
+	"context"
+	"io"
+	"strings"
+	"time"
+)
+
+// Group says what an agent asks of the user. The desk shows them in this order.
+type Group int
+
+// The groups.
+const (
+	NeedsYou Group = iota // waits for an answer, has failed, crashed, or its work conflicts
+	ToReview              // has finished turns that the user has not seen
+	Working
+	Quiet
+)
+
+var groupNames = [...]string{NeedsYou: "NEEDS YOU", ToReview: "TO REVIEW", Working: "WORKING", Quiet: "QUIET"}
+
+// Agent is one row of the desk. All texts are one line that can be printed as it is.
+type Agent struct {
+	Session, Name string
+	CLI, Branch   string
+	Group         Group
+	Urgency       int    // within the group; the lowest comes first
+	State         string // as people read it
+	Colour        string // code of the state's colour (SGR), such as 33;1
+	Since         time.Time
+	Turn          string // number of the last turn, with an ellipsis while it is under way
+	About         string // what it asks, why its state is what it is, or its prompt
+	Prompt        string // of the last turn
+	Asks          bool   // About is a question that it waits with
+	Pane          string // id of its pane in tmux, "" when there is none
+	Mark          string // another one when its work may have changed
+	Ended         string // another one when a turn has ended
+}
+
+// Key names the agent on this machine, as commands take it.
+func (a Agent) Key() string { return a.Session + "/" + a.Name }
+
+// Board is what the desk shows at one moment.
+type Board struct {
+	Agents   []Agent
+	Place    string // whose sessions these are
+	Problems []string
+}
+
+// Lines are how many lines an agent has added and deleted.
+type Lines struct{ Added, Deleted int }
+
+// Outlook is whom the work of an agent would collide with if it landed now.
+type Outlook struct {
+	Target string   // the branch it would land in
+	Files  []string // that collide with the target
+	Others []string // agents whose work collides with its own
+}
+
+// Paw is what the desk asks of paw. All of it may be called from several goroutines at once.
+type Paw interface {
+	// Look tells how all agents are now.
+	Look(ctx context.Context) (Board, error)
+	// Stirred reports whether something was written down since the last look. It costs next to nothing.
+	Stirred() bool
+	// ShowAll makes Look tell of all sessions of the machine, or of this place again.
+	ShowAll(all bool)
+	// Screen is what the pane of an agent shows, with its colours.
+	Screen(ctx context.Context, a Agent) (string, error)
+	// Lines counts what an agent has changed since its base.
+	Lines(ctx context.Context, a Agent) (Lines, error)
+	// Outlook forecasts for all agents of a session, by name.
+	Outlook(ctx context.Context, session string) (map[string]Outlook, error)
+	// Run runs a command of paw without a terminal. What it prints goes to out; the result is its exit code.
+	Run(ctx context.Context, out io.Writer, words ...string) int
+	// Attach shows the agent's pane on the terminal until the user leaves it. over tells that the desk is to end with it.
+	Attach(ctx context.Context, a Agent) (over bool, err error)
+	// Edit lets the user change a text in his editor, on the terminal.
+	Edit(ctx context.Context, text string, stdin io.Reader, stdout, stderr io.Writer) (string, error)
+}
+
+// matches reports whether every word of a filter is somewhere in the row.
+func (a Agent) matches(filter string) bool {
+	row := strings.ToLower(strings.Join([]string{a.Key(), a.CLI, a.State, a.About, a.Prompt, a.Branch, groupNames[a.Group]}, " "))
+	for _, word := range strings.Fields(strings.ToLower(filter)) {
+		if !strings.Contains(row, word) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,128 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+)
+
+// aboutLines is how many lines of the detail a question or prompt may take.
+const aboutLines = 3
+
+// detailView is what is shown of the selected agent, or what covers it: help, or the output of a command.
+func (m Model) detailView(l layout) []string {
+	at := l.detail
+	if at.height <= 0 {
+		return nil
+	}
+	var lines []string
+	switch {
+	case m.help:
+		lines = m.helpView(at.width, at.height)
+	case m.run != nil:
+		lines = m.run.view(m, at.width, at.height)
+	default:
+		lines = m.agentView(l)
+	}
+	view := make([]string, at.height)
+	copy(view, lines)
+	return view
+}
+
+// agentView is the selected agent: its name and the tabs, what it is about, and the tab that is shown.
+func (m Model) agentView(l layout) []string {
+	a, ok := m.current()
+	if !ok {
+		return nil
+	}
+	at := l.detail
+	lines := []string{m.detailHead(a, at.width, l)}
+	if at.height >= 8 {
+		lines = append(lines, m.aboutView(a, at.width)...)
+		lines = append(lines, m.paint(strings.Repeat("─", at.width), dim))
+	}
+	rest := at.height - len(lines)
+	if m.tab == tabPane {
+		return append(lines, m.paneView(a, at.width, rest)...)
+	}
+	return append(lines, m.page.view(m, at.width, rest)...)
+}
+
+// detailHead is a line with the agent's name, and the tabs on the right.
+func (m Model) detailHead(a Agent, width int, l layout) string {
+	var tabs []string
+	for t, name := range tabNames {
+		if tab(t) == m.tab {
+			tabs = append(tabs, m.paint(name, under))
+		} else {
+			tabs = append(tabs, m.paint(name, dim))
+		}
+	}
+	right := strings.Join(tabs, " ")
+	if m.tab == tabDiff {
+		right = m.paint(m.scope.String(), cyan) + "  " + right
+	}
+	left := m.paint(a.Name, bold) + "  " + m.paint(a.State, a.Colour)
+	if !l.beside && l.list.height == 0 { // the list does not say it
+		left = m.paint(a.Key(), bold) + "  " + m.paint(a.State, a.Colour)
+	}
+	left += "  " + m.paint(a.CLI+"  "+a.Branch, dim)
+	room := width - m.measure.width(right) - 2
+	if room < leastName {
+		return m.cut(left, width)
+	}
+	return m.fill(left, room) + "  " + right
+}
+
+// aboutView is what the agent asks or works on, and whom its work collides with.
+func (m Model) aboutView(a Agent, width int) []string {
+	var lines []string
+	if a.About != "" {
+		style := ""
+		if a.Group == NeedsYou {
+			style = a.Colour
+		}
+		for _, line := range m.wrap(a.About, width, aboutLines) {
+			lines = append(lines, m.paint(line, style))
+		}
+	}
+	if a.Prompt != "" && a.Prompt != a.About {
+		lines = append(lines, m.paint(m.cut("> "+a.Prompt, width), dim))
+	}
+	if o := m.outlooks[a.Key()]; len(o.Others) > 0 {
+		lines = append(lines, m.paint(m.cut("! conflicts with the work of "+strings.Join(o.Others, ", "), width), red))
+	}
+	return lines
+}
+
+// paneView is the lower part of what the agent's pane shows: there its CLI says what it does and asks.
+func (m Model) paneView(a Agent, width, height int) []string {
+	switch {
+	case a.Pane == "":
+		return []string{m.paint(m.cut("no pane: "+strings.TrimSuffix(a.State+", "+a.About, ", ")+"; R brings its session back", width), dim)}
+	case m.screen.key != a.Key():
+		return nil // the next picture comes at once
+	case m.screen.why != "":
+		return []string{m.paint(m.cut(m.screen.why, width), red)}
+	}
+	lines := m.screen.lines
+	for len(lines) > 0 && strings.TrimSpace(plain(lines[len(lines)-1])) == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines[max(len(lines)-height, 0):]
+}
+
+// scope is which changes the diff shows.
+type scope struct {
+	unseen bool // since the user looked
+	turn   int  // of this turn; 0 without unseen is since the base
+}
+
+func (s scope) String() string {
+	switch {
+	case s.unseen:
+		return "since you looked"
+	case s.turn > 0:
+		return fmt.Sprintf("turn %d", s.turn)
+	}
+	return "since its base"
+}

@@ -1,0 +1,222 @@
+package ui
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden screens anew")
+
+// noon is when the screens of the tests are drawn.
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// played is a paw that answers what a test has written down.
+type played struct {
+	pages map[string]string // by command
+	codes map[string]int
+	ran   []string
+	all   bool
+}
+
+func (p *played) Look(context.Context) (Board, error)                         { return Board{}, nil }
+func (p *played) Stirred() bool                                               { return false }
+func (p *played) ShowAll(all bool)                                            { p.all = all }
+func (p *played) Screen(context.Context, Agent) (string, error)               { return "", nil }
+func (p *played) Lines(context.Context, Agent) (Lines, error)                 { return Lines{}, nil }
+func (p *played) Outlook(context.Context, string) (map[string]Outlook, error) { return nil, nil }
+func (p *played) Attach(context.Context, Agent) (bool, error)                 { return false, nil }
+func (p *played) Edit(_ context.Context, text string, _ io.Reader, _, _ io.Writer) (string, error) {
+	return text, nil
+}
+
+func (p *played) Run(_ context.Context, out io.Writer, words ...string) int {
+	if len(words) > 0 && words[0] == "--no-pager" {
+		words = words[1:]
+	}
+	if len(words) > 1 && words[0] == "--color" {
+		words = words[2:]
+	}
+	line := strings.Join(words, " ")
+	p.ran = append(p.ran, line)
+	_, _ = io.WriteString(out, p.pages[line])
+	return p.codes[line]
+}
+
+// agent is a row that has been in its state for two minutes.
+func agent(name, cli string, g Group, state, colour, turn, about string) Agent {
+	return Agent{Session: "shop", Name: name, CLI: cli, Branch: "paw/shop/" + name, Group: g, State: state, Colour: colour, Turn: turn,
+		About: about, Prompt: about, Pane: "%1", Since: noon.Add(-2 * time.Minute), Mark: "1"}
+}
+
+// fiveAgents has an agent in each kind of need.
+func fiveAgents() Board {
+	asks := agent("api", "claude", NeedsYou, "waits for you", "33;1", "4…", "Bash: npm test")
+	asks.Asks, asks.Prompt = true, "make the parser strict"
+	failed := agent("docs", "codex", NeedsYou, "error", "31;1", "2", "overloaded")
+	failed.Prompt, failed.Urgency = "write the guide", 1
+	off := agent("infra", "demo", Quiet, "stopped", "33", "", "")
+	off.Pane, off.Since = "", time.Time{}
+	return Board{Place: "shop  ~/src/shop", Agents: []Agent{
+		off, agent("web", "codex", Working, "running", "32", "1…", "add a search box"), agent("tests", "opencode", ToReview, "idle", "36", "12", "write the tests"), failed, asks}}
+}
+
+// hostile is a board whose texts are as bad as the ones that paw hands over can be: long, wide, and of odd characters.
+func hostile() Board {
+	b := fiveAgents()
+	for i := range b.Agents {
+		a := &b.Agents[i]
+		a.Session = "averylongsessionname"
+		a.Name += strings.Repeat("_long", 6)
+		a.About = strings.Repeat("店の検索 👩‍👩‍👧 é ", 20)
+		a.Prompt, a.Branch = strings.Repeat("x", 300), "feat/"+strings.Repeat("店", 60)
+	}
+	b.Agents[0].Session = "other"
+	b.Problems = []string{strings.Repeat("unreadable ", 30)}
+	return b
+}
+
+const paneText = "\x1b[1m> make the parser strict\x1b[0m\n\n\x1b[38;5;114m●\x1b[39m I changed the parser.\n\n" +
+	"\x1b[33m╭───────────────────╮\x1b[0m\n│ Run npm test?     │\n\x1b[33m╰───────────────────╯\x1b[0m\n\n\n\n"
+
+// opened is a desk that shows a board, with the pane of the selected agent.
+func opened(paw Paw, b Board, o Options, width, height int) Model {
+	m := New(context.Background(), paw, o)
+	m = after(m, tea.WindowSizeMsg{Width: width, Height: height})
+	m = after(m, boardMsg{board: b, now: noon})
+	m = after(m, linesMsg{"shop/tests", Lines{120, 7}})
+	m = after(m, linesMsg{"shop/web", Lines{3, 0}})
+	m = after(m, outlookMsg{"shop", map[string]Outlook{"web": {Target: "main", Others: []string{"tests"}}, "tests": {Target: "main", Others: []string{"web"}}}})
+	return after(m, screenMsg{key: m.selected, text: paneText})
+}
+
+// after is the model after a message, and after all that comes of it.
+func after(m Model, msg tea.Msg) Model {
+	next, cmd := m.Update(msg)
+	m = next.(Model)
+	if cmd == nil {
+		return m
+	}
+	switch said := cmd().(type) {
+	case tea.BatchMsg:
+		for _, one := range said {
+			if one != nil {
+				m = after(m, one())
+			}
+		}
+	case pageMsg, outputMsg, doneMsg, leftMsg, editedMsg:
+		m = after(m, said)
+	}
+	return m
+}
+
+// typed is the model after keys, which are named as the terminal library names them.
+func typed(m Model, keys ...string) Model {
+	for _, key := range keys {
+		m = after(m, press(key))
+	}
+	return m
+}
+
+// press is the message of a key.
+func press(key string) tea.KeyPressMsg {
+	special := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft,
+		"right": tea.KeyRight, "backspace": tea.KeyBackspace, "pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp, "home": tea.KeyHome, "end": tea.KeyEnd}
+	if key == "space" {
+		return tea.KeyPressMsg{Code: ' ', Text: " "}
+	}
+	if word, ok := strings.CutPrefix(key, "alt+"); ok {
+		return tea.KeyPressMsg{Code: special[word], Mod: tea.ModAlt}
+	}
+	if word, ok := strings.CutPrefix(key, "ctrl+"); ok {
+		return tea.KeyPressMsg{Code: rune(word[0]), Mod: tea.ModCtrl}
+	}
+	if code := special[key]; code != 0 {
+		return tea.KeyPressMsg{Code: code}
+	}
+	r := []rune(key)
+	return tea.KeyPressMsg{Code: r[0], Text: key}
+}
+
+// screenOf is what is drawn, without styles and without spaces at the ends of lines.
+func screenOf(m Model) string {
+	var lines []string
+	for _, line := range m.draw() {
+		lines = append(lines, strings.TrimRight(plain(line), " "))
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+var styleCodes = regexp.MustCompile("\x1b\\[([0-9;]*)m")
+
+// styled is what is drawn, with the codes of styles between ⟨ and ⟩.
+func styled(m Model) string {
+	var lines []string
+	for _, line := range m.draw() {
+		lines = append(lines, strings.TrimRight(styleCodes.ReplaceAllString(line, "⟨$1⟩"), " "))
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func sameAsGolden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".txt")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s: go test ./cmd/paw/ui -update draws it anew (-want +got)\n%s", name, diff)
+	}
+}
+
+const somePatch = "\x1b[1mdiff --git a/parse.go b/parse.go\x1b[m\n\x1b[1m--- a/parse.go\x1b[m\n\x1b[1m+++ b/parse.go\x1b[m\n\x1b[36m@@ -1,3 +1,4 @@\x1b[m func parse\n" +
+	" one\n\x1b[31m-two\x1b[m\n\x1b[32m+two and a half\x1b[m\n\x1b[32m+\tthree\x1b[m\n\x1b[1mdiff --git a/main.go b/main.go\x1b[m\n\x1b[36m@@ -9 +9 @@\x1b[m\n\x1b[31m-old\x1b[m\n\x1b[32m+new\x1b[m\n"
+
+func TestScreens(t *testing.T) {
+	paw := &played{pages: map[string]string{
+		"diff shop/tests --unseen": somePatch, "turns shop/api": "N  OUTCOME  COMMIT\n1  success  2b3814e76e\n",
+		"forecast --session shop": "AGENT  FILES  WITH main\nweb    3      fits\n", "land shop/tests": "the check failed: make test\nFAIL parse_test.go:12\n",
+		"land shop/tests --dry-run": "shop/tests would land in main as one commit\n",
+	}, codes: map[string]int{"land shop/tests": 9}}
+	for _, size := range []struct{ width, height int }{{80, 24}, {120, 35}, {200, 50}, {60, 15}, {40, 10}} {
+		name := fmt.Sprintf("%dx%d", size.width, size.height)
+		sameAsGolden(t, name, screenOf(opened(paw, fiveAgents(), Options{}, size.width, size.height)))
+		sameAsGolden(t, name+"-hostile", screenOf(opened(paw, hostile(), Options{}, size.width, size.height)))
+	}
+	desk := func() Model { return opened(paw, fiveAgents(), Options{Colour: true}, 100, 24) }
+	sameAsGolden(t, "colours", styled(desk()))
+	sameAsGolden(t, "no-colour", styled(opened(paw, fiveAgents(), Options{}, 100, 24)))
+	for name, keys := range map[string][]string{
+		"filter":   {"/", "c", "o", "d", "e", "x"},
+		"diff":     {"3", "d", "j"},
+		"turns":    {"t"},
+		"help":     {"?"},
+		"send":     {"s", "o", "n", "e", "alt+enter", "t", "w", "o"},
+		"forecast": {"l"},
+		"plan":     {"3", "L"},
+		"land":     {"3", "L", "y"},
+		"stop":     {"x"},
+		"large":    {"space"},
+		"stopped":  {"G"},
+		"nobody":   {"/", "z", "z", "enter"},
+	} {
+		sameAsGolden(t, name, screenOf(typed(desk(), keys...)))
+	}
+	sameAsGolden(t, "empty", screenOf(opened(paw, Board{Place: "~/src", Problems: []string{"shop: the record cannot be read"}}, Options{}, 80, 24)))
+}

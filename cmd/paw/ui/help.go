@@ -1,0 +1,112 @@
+package ui
+
+import "strings"
+
+// key is one line of the help: keys, what they do, and the command that does the same.
+type key struct{ keys, does, command string }
+
+// helpFor are the keys, by where they are for.
+var helpFor = []struct {
+	title string
+	keys  []key
+}{
+	{"Move", []key{
+		{"j k ↑ ↓ g G", "down, up, first, last", ""},
+		{"1-9  Tab", "jump to that agent, to the next group", ""},
+		{"n", "next agent that needs you", ""},
+		{"/  Esc", "show only some, show all", "paw status"},
+		{"A", "sessions of this place, of the machine", "paw status --all"},
+		{"← →  Space", "next tab, larger", ""},
+	}},
+	{"Act", []key{
+		{"Enter", "go to the pane", "paw attach AGENT"},
+		{"s", "send a prompt", "paw send AGENT"},
+		{"+  S", "add an agent, start a session", "paw add, paw start"},
+		{"x", "stop", "paw stop AGENT"},
+		{"r", "rewind the files", "paw rewind AGENT N"},
+		{"R", "recover after a crash", "paw recover"},
+	}},
+	{"Review", []key{
+		{"t  o", "turns, log", "paw turns, paw log AGENT"},
+		{"d", "diff", "paw diff AGENT"},
+		{"u  b  [ ]", "since you looked, since its base, by turn", "paw diff AGENT --unseen"},
+		{"n N  { }", "next hunk or match, next file", ""},
+		{"m", "mark as seen", "paw seen AGENT"},
+		{"l  L  U", "forecast, land, take back", "paw forecast, paw land"},
+	}},
+	{"", []key{{"?  q", "help, leave", ""}}},
+}
+
+// helpView is all keys, as the lines of the screen.
+func (m Model) helpView(width, height int) []string {
+	const keysWidth, doesWidth = 14, 44
+	var lines []string
+	for i, part := range helpFor {
+		if i > 0 && height > 26 {
+			lines = append(lines, "")
+		}
+		if part.title != "" {
+			lines = append(lines, m.paint(part.title, bold))
+		}
+		for _, k := range part.keys {
+			line := "  " + m.paint(m.fill(k.keys, keysWidth), cyan) + m.fill(k.does, doesWidth) + m.paint(k.command, dim)
+			lines = append(lines, m.cut(strings.TrimRight(line, " "), width))
+		}
+	}
+	return lines
+}
+
+// hint is a key with a word, for the line at the bottom.
+type hint struct{ key, word string }
+
+// hints are what the line at the bottom offers now, the most useful first.
+func (m Model) hints() []hint {
+	a, ok := m.current()
+	switch {
+	case m.help:
+		return []hint{{"any key", "back"}}
+	case m.run != nil && !m.run.over:
+		return []hint{{"esc", "leave it running"}, {"j k", "scroll"}}
+	case m.run != nil:
+		return []hint{{"esc", "back"}, {"j k", "scroll"}}
+	case m.focus && m.tab == tabDiff:
+		return []hint{{"esc", "back"}, {"n N", "hunk"}, {"{ }", "file"}, {"u", "since you looked"}, {"b", "since base"}, {"[ ]", "turn"}, {"/", "search"}, {"m", "seen"}, {"L", "land"}, {"s", "send"}}
+	case m.focus:
+		return []hint{{"esc", "back"}, {"j k", "move"}, {"/", "search"}, {"d", "diff"}, {"t", "turns"}, {"o", "log"}, {"s", "send"}}
+	case !ok:
+		return []hint{{"S", "start"}, {"A", "all sessions"}, {"/", "filter"}, {"?", "help"}, {"q", "quit"}}
+	}
+	var first []hint
+	switch {
+	case a.Pane == "":
+		first = []hint{{"R", "recover"}, {"d", "diff"}, {"L", "land"}}
+	case a.Group == NeedsYou:
+		first = []hint{{"enter", "attach"}, {"s", "send"}, {"d", "diff"}}
+	case a.Group == ToReview:
+		first = []hint{{"d", "diff"}, {"m", "seen"}, {"L", "land"}, {"s", "send"}, {"enter", "attach"}}
+	default:
+		first = []hint{{"enter", "attach"}, {"s", "send"}, {"d", "diff"}, {"L", "land"}}
+	}
+	return append(first, hint{"n", "next"}, hint{"x", "stop"}, hint{"/", "filter"}, hint{"?", "help"}, hint{"q", "quit"})
+}
+
+// helpLine are as many hints as there is room for.
+func (m Model) helpLine(width int) string {
+	var line strings.Builder
+	used := 0
+	for _, h := range m.hints() {
+		w := m.measure.width(h.key) + 1 + m.measure.width(h.word)
+		if used > 0 {
+			w += 3
+		}
+		if used+w > width {
+			break
+		}
+		if used > 0 {
+			line.WriteString("   ")
+		}
+		line.WriteString(m.paint(h.key, bold) + " " + m.paint(h.word, dim))
+		used += w
+	}
+	return line.String()
+}

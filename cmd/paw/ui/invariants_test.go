@@ -1,0 +1,182 @@
+package ui
+
+import (
+	"fmt"
+	"math/rand"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// allKeys are those that do something somewhere, and some that do not.
+var allKeys = strings.Fields("j k down up g G 1 5 9 tab n / esc esc A left right space pgdown pgup enter s + S x y r R t o p d u b [ ] N { } m l L U ? a c C w é 店 " +
+	"backspace alt+enter ctrl+w ctrl+u ctrl+a ctrl+e home end")
+
+// Whatever is typed on whatever terminal, each line fits, there are as many lines as rows, the cursor is on the screen, and
+// nothing but styles would command the terminal.
+func TestAnyKeysOnAnyTerminal(t *testing.T) {
+	r := rand.New(rand.NewSource(1))
+	paw := &played{pages: map[string]string{}, codes: map[string]int{}}
+	for _, agent := range hostile().Agents {
+		paw.pages["diff "+agent.Key()] = somePatch + "\x1b]0;title\x07\x1b[2J\x9b31m" + strings.Repeat("wide 店 ", 100) + "\n\x0elqk\x0f\n\ttab\r\n"
+		paw.pages["log "+agent.Key()] = strings.Repeat("user\n  text\n", 100)
+	}
+	for round := range 30 {
+		m := opened(paw, hostile(), Options{Colour: round%2 == 0}, 80, 24)
+		var typedKeys []string
+		for range 60 {
+			if r.Intn(8) == 0 {
+				m = after(m, tea.WindowSizeMsg{Width: r.Intn(300), Height: r.Intn(80)})
+			}
+			key := allKeys[r.Intn(len(allKeys))]
+			typedKeys = append(typedKeys, key)
+			m = typed(m, key)
+			if wrong := m.wrong(); wrong != "" {
+				t.Fatalf("%dx%d after %s: %s", m.width, m.height, strings.Join(typedKeys, " "), wrong)
+			}
+		}
+	}
+}
+
+// wrong says what is wrong with what is drawn.
+func (m Model) wrong() string {
+	lines := m.draw()
+	if m.width < 1 || m.height < 1 {
+		return ""
+	}
+	if len(lines) != m.height {
+		return fmt.Sprintf("%d lines", len(lines))
+	}
+	for _, line := range lines {
+		if w := m.measure.width(line); w > m.width {
+			return fmt.Sprintf("%d columns: %q", w, line)
+		}
+		if rest := styleCodes.ReplaceAllString(line, ""); strings.ContainsFunc(rest, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }) {
+			return fmt.Sprintf("it commands the terminal: %q", line)
+		}
+	}
+	if x, y, shown := m.cursor(); shown && (x < 0 || x > m.width+2 || y < 0 || y >= m.height) {
+		return fmt.Sprintf("the cursor is at %d, %d", x, y)
+	}
+	return ""
+}
+
+// The agent that is selected stays so, wherever it goes, and its neighbour takes its place when it leaves.
+func TestSelectionStays(t *testing.T) {
+	board := fiveAgents()
+	m := typed(opened(&played{}, board, Options{}, 100, 30), "3")
+	if m.selected != "shop/tests" {
+		t.Fatal(m.selected)
+	}
+	board.Agents[2].Group = NeedsYou
+	m = after(m, boardMsg{board: board, now: noon})
+	if m.selected != "shop/tests" {
+		t.Errorf("after it has moved: %s", m.selected)
+	}
+	board.Agents = append(board.Agents[:2:2], board.Agents[3:]...)
+	if m = after(m, boardMsg{board: board, now: noon}); m.selected != "shop/api" {
+		t.Errorf("after it has left: %s", m.selected)
+	}
+	if m = after(m, boardMsg{now: noon}); m.selected != "" {
+		t.Errorf("where there is none: %s", m.selected)
+	}
+}
+
+// n goes to those that need the user, then to those to review.
+func TestNext(t *testing.T) {
+	m := opened(&played{}, fiveAgents(), Options{}, 100, 30)
+	var went []string
+	for range 3 {
+		m = typed(m, "n")
+		went = append(went, m.selected)
+	}
+	board := fiveAgents()
+	board.Agents = board.Agents[:3]
+	m = typed(opened(&played{}, board, Options{}, 100, 30), "n")
+	if got, want := strings.Join(append(went, m.selected), " "), "shop/docs shop/api shop/docs shop/tests"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	board.Agents = board.Agents[:2]
+	if m = typed(opened(&played{}, board, Options{}, 100, 30), "n"); !strings.Contains(screenOf(m), "nobody needs you") {
+		t.Error(screenOf(m))
+	}
+}
+
+// Each key runs the command that does the same.
+func TestKeysAreCommands(t *testing.T) {
+	for keys, want := range map[string]string{
+		"m":                     "seen shop/api",
+		"l":                     "forecast --session shop",
+		"L":                     "land shop/api --dry-run",
+		"L y":                   "land shop/api --dry-run; land shop/api",
+		"L x":                   "land shop/api --dry-run",
+		"U y":                   "land --undo --session shop",
+		"x y":                   "stop --session shop api",
+		"x x":                   "",
+		"R y":                   "recover shop --detach",
+		"r 1 enter":             "turns shop/api; rewind shop/api 1; turns shop/api",
+		"r u n d o enter":       "turns shop/api; rewind shop/api --undo; turns shop/api",
+		"s h i enter":           "send shop/api -- hi",
+		"s h alt+enter i enter": "send shop/api -- h\ni",
+		"s h i esc s enter":     "send shop/api -- hi",
+		"s enter":               "",
+		"+ enter d o enter":     "add --session shop --cli claude --prompt do",
+		"S d e m o enter enter": "start --detach --cli demo",
+		"d":                     "diff shop/api",
+		"d u":                   "diff shop/api; diff shop/api --unseen",
+		"d [ [ ] ]":             "diff shop/api; diff shop/api@4; diff shop/api@3; diff shop/api@4; diff shop/api",
+		"3 d":                   "diff shop/tests --unseen",
+		"o":                     "log shop/api",
+		"right":                 "turns shop/api",
+		"right j":               "turns shop/api; turns shop/docs",
+	} {
+		paw := &played{}
+		typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields(keys)...)
+		if got := strings.Join(paw.ran, "; "); got != want {
+			t.Errorf("%s: %q, want %q", keys, got, want)
+		}
+	}
+}
+
+// What a command says in one line becomes a note; more than that, and what has failed, is shown.
+func TestWhatCommandsSay(t *testing.T) {
+	paw := &played{pages: map[string]string{"seen shop/api": "api: seen as it is now\n"}}
+	if got := screenOf(typed(opened(paw, fiveAgents(), Options{}, 120, 35), "m")); !strings.Contains(got, "\napi: seen as it is now\n") {
+		t.Error(got)
+	}
+	paw.pages["seen shop/api"], paw.codes = "paw: error: api: no such agent\npaw: hint: paw status\n", map[string]int{"seen shop/api": 10}
+	got := screenOf(typed(opened(paw, fiveAgents(), Options{}, 120, 35), "m"))
+	for _, want := range []string{"$ paw seen shop/api", "exit code 10", "paw: hint: paw status"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// A prompt that was not sent is there again, also behind that of another agent.
+func TestDraftsStay(t *testing.T) {
+	paw := &played{}
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "s", "a", "esc", "j", "s", "b", "esc", "k", "s")
+	if got := m.ask.text.String(); got != "a" {
+		t.Errorf("%q", got)
+	}
+	if m = typed(m, "enter", "s"); m.ask.text.String() != "" {
+		t.Errorf("after it was sent: %q", m.ask.text.String())
+	}
+}
+
+// A diff is walked through by hunk, by file and by what is searched for.
+func TestWalkThroughADiff(t *testing.T) {
+	paw := &played{pages: map[string]string{"diff shop/tests --unseen": somePatch}}
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "d")
+	at := func() string { return plain(m.page.lines[m.page.cursor]) }
+	for _, c := range []struct{ keys, want string }{
+		{"n", "@@ -1,3 +1,4 @@ func parse"}, {"n", "diff --git a/main.go b/main.go"}, {"N", "@@ -1,3 +1,4 @@ func parse"}, {"}", "diff --git a/main.go b/main.go"},
+		{"{", "diff --git a/parse.go b/parse.go"}, {"/ t w o enter", "-two"}, {"n", "+two and a half"}, {"n", "+two and a half"}, {"esc G", "+new"}, {"g", "diff --git a/parse.go b/parse.go"},
+	} {
+		if m = typed(m, strings.Fields(c.keys)...); at() != c.want {
+			t.Errorf("%s: %q, want %q", c.keys, at(), c.want)
+		}
+	}
+}

@@ -1,0 +1,451 @@
+package ui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// pressed is the model after a key.
+func (m Model) pressed(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
+	word := key.String()
+	if word == "alt+esc" { // two that came at once
+		word = "esc"
+		key = tea.KeyPressMsg{Code: tea.KeyEscape}
+	}
+	next, cmd := m, tea.Cmd(nil)
+	var after tea.Model
+	switch {
+	case word == "ctrl+z":
+		return m, tea.Suspend
+	case word == "ctrl+l":
+		return m, tea.ClearScreen
+	case m.ask != nil:
+		after, cmd = m.answered(key)
+	case m.help:
+		next.help = false
+		return next, nil
+	case m.run != nil:
+		after, cmd = m.inOutput(word)
+	case m.focus:
+		after, cmd = m.inPage(word)
+	default:
+		after, cmd = m.inList(word)
+	}
+	next = after.(Model) //nolint:errcheck,forcetypeassert // the model makes nothing else
+	if page := next.freshen(); page != nil {
+		cmd = tea.Batch(cmd, page)
+	}
+	next.top = next.topNow()
+	return next, cmd
+}
+
+// topNow is the first line of the list that is shown now.
+func (m Model) topNow() int {
+	l := m.layout()
+	if l.list.height == 0 {
+		return m.top
+	}
+	return m.topFor(m.listLines(l.list.width, l.list.height), l.list.height)
+}
+
+// inList is the model after a key while the list has them.
+func (m Model) inList(word string) (tea.Model, tea.Cmd) {
+	m.note = note{}
+	switch word {
+	case "q", "ctrl+c":
+		return m, tea.Quit
+	case "?", "f1":
+		m.help = true
+	case "esc":
+		m.filter, m.large = "", false
+		m.keepSelection("")
+	case "j", "down":
+		m.step(1)
+	case "k", "up":
+		m.step(-1)
+	case "g", "home":
+		m.selectAt(0)
+	case "G", "end":
+		m.selectAt(len(m.agents()) - 1)
+	case "tab":
+		m.nextGroup()
+	case "1", "2", "3", "4", "5", "6", "7", "8", "9":
+		n, _ := strconv.Atoi(word)
+		m.selectAt(n - 1)
+	case "n":
+		m.nextThatNeedsYou()
+	case "space":
+		m.large = !m.large
+	case "left", "right", "h":
+		step := len(tabNames) - 1
+		if word == "right" {
+			step = 1
+		}
+		m.tab = (m.tab + tab(step)) % tab(len(tabNames))
+	case "pgdown", "ctrl+d", "J":
+		m.page.scroll(m.pageHeight()/2, m.pageHeight())
+	case "pgup", "ctrl+u", "K":
+		m.page.scroll(-m.pageHeight()/2, m.pageHeight())
+	case "p":
+		m.tab = tabPane
+	case "t":
+		m.tab, m.focus = tabTurns, true
+	case "d":
+		m.tab, m.focus = tabDiff, true
+		a, _ := m.current()
+		m.scope = scope{unseen: a.Group == ToReview}
+	case "o":
+		m.tab, m.focus = tabLog, true
+		m.page.cursor = 0
+	case "/":
+		m.ask = &ask{title: "show only", keys: "enter keeps it, esc shows all", text: textOf(m.filter), empty: true,
+			changed: func(m *Model, answer string) { m.filter = answer; m.keepSelection(m.selected) },
+			done:    func(m Model, _ string) (tea.Model, tea.Cmd) { return m, nil }}
+	case "A":
+		m.all = !m.all
+		m.paw.ShowAll(m.all)
+		m.say(false, "%s", map[bool]string{true: "all sessions of this machine", false: "the sessions of this place"}[m.all])
+	case "S":
+		return m.askStart()
+	default:
+		if a, ok := m.current(); ok {
+			return m.act(word, a)
+		}
+	}
+	return m, nil
+}
+
+// act is the model after a key that does something with the selected agent.
+func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
+	switch word {
+	case "enter":
+		return m, m.attachCmd(a)
+	case "s":
+		return m.askPrompt(a)
+	case "m":
+		return m.quietly("seen", a.Key())
+	case "l":
+		return m.openly(nil, "forecast", "--session", a.Session)
+	case "L":
+		land := sure(fmt.Sprintf("land this work of %s?", a.Name), func(m Model, _ string) (tea.Model, tea.Cmd) { return m.openly(nil, "land", a.Key()) })
+		return m.openly(land, "land", a.Key(), "--dry-run")
+	case "U":
+		m.ask = sure("take back the last landing of "+a.Session+"?", func(m Model, _ string) (tea.Model, tea.Cmd) {
+			return m.openly(nil, "land", "--undo", "--session", a.Session)
+		})
+	case "x":
+		m.ask = sure(fmt.Sprintf("stop %s? Its branch, worktree and turns stay.", a.Name), func(m Model, _ string) (tea.Model, tea.Cmd) {
+			return m.quietly("stop", "--session", a.Session, a.Name)
+		})
+	case "R":
+		m.ask = sure(fmt.Sprintf("recover %s: same panes, same conversations?", a.Session), func(m Model, _ string) (tea.Model, tea.Cmd) {
+			return m.openly(nil, "recover", a.Session, "--detach")
+		})
+	case "r":
+		return m.askRewind(a)
+	case "+":
+		return m.askAdd(a)
+	}
+	return m, nil
+}
+
+// sure asks before something is done.
+func sure(question string, do func(m Model, _ string) (tea.Model, tea.Cmd)) *ask {
+	return &ask{title: question, keys: "y does it, any other key does not", sure: true, done: do}
+}
+
+// sendKeys are what the keys do while a prompt is written.
+const sendKeys = "enter sends, alt+enter goes to a new line, ctrl+g opens your editor, esc keeps it for later"
+
+// askPrompt asks for a prompt for the agent, and sends it.
+func (m Model) askPrompt(a Agent) (tea.Model, tea.Cmd) {
+	m.ask = &ask{title: "prompt for " + a.Name, keys: sendKeys, several: true, draft: a.Key(), text: textOf(m.drafts[a.Key()]),
+		done: func(m Model, prompt string) (tea.Model, tea.Cmd) { return m.quietly("send", a.Key(), "--", prompt) }}
+	return m, nil
+}
+
+// askRewind asks to which turn the worktree goes back.
+func (m Model) askRewind(a Agent) (tea.Model, tea.Cmd) {
+	m.tab = tabTurns
+	m.ask = &ask{title: "rewind the files of " + a.Name + " to the end of turn", keys: "a number, or undo for the last rewind; esc does nothing",
+		done: func(m Model, answer string) (tea.Model, tea.Cmd) {
+			if answer == "undo" {
+				answer = "--undo"
+			}
+			return m.quietly("rewind", a.Key(), answer)
+		}}
+	return m, nil
+}
+
+// askAdd asks for one more agent of a session, and for its prompt.
+func (m Model) askAdd(a Agent) (tea.Model, tea.Cmd) {
+	return m.askAgents("add to "+a.Session, "[NAME=]CLI", a.CLI, func(m Model, items, prompt string) (tea.Model, tea.Cmd) {
+		return m.openly(nil, withPrompt([]string{"add", "--session", a.Session, "--cli", items}, prompt)...)
+	})
+}
+
+// askStart asks for the agents of a new session, and for their prompt.
+func (m Model) askStart() (tea.Model, tea.Cmd) {
+	return m.askAgents("start a session here", "[NAME=]CLI, several with commas", "", func(m Model, items, prompt string) (tea.Model, tea.Cmd) {
+		return m.openly(nil, withPrompt([]string{"start", "--detach", "--cli", items}, prompt)...)
+	})
+}
+
+// askAgents asks for agents, then for their first prompt, which may be none.
+func (m Model) askAgents(what, form, draft string, do func(m Model, items, prompt string) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
+	m.ask = &ask{title: what, keys: form, text: textOf(draft), done: func(m Model, items string) (tea.Model, tea.Cmd) {
+		items = strings.ReplaceAll(items, " ", "")
+		m.ask = &ask{title: "first prompt of " + items, keys: "enter sends it, or none; alt+enter goes to a new line, ctrl+g opens your editor", several: true, empty: true,
+			done: func(m Model, prompt string) (tea.Model, tea.Cmd) { return do(m, items, prompt) }}
+		return m, nil
+	}}
+	return m, nil
+}
+
+func withPrompt(words []string, prompt string) []string {
+	if prompt == "" {
+		return words
+	}
+	return append(words, "--prompt", prompt)
+}
+
+// step selects an agent further down or up.
+func (m *Model) step(by int) { m.selectAt(m.index(m.agents()) + by) }
+
+// selectAt selects the agent in that place, or the one at the end.
+func (m *Model) selectAt(i int) {
+	agents := m.agents()
+	if len(agents) == 0 {
+		return
+	}
+	m.selected = agents[min(max(i, 0), len(agents)-1)].Key()
+}
+
+// nextGroup selects the first agent of the next group.
+func (m *Model) nextGroup() {
+	agents := m.agents()
+	at := max(m.index(agents), 0)
+	for i := range agents {
+		next := (at + i) % len(agents)
+		if agents[next].Group != agents[at].Group && (next == 0 || agents[next-1].Group != agents[next].Group) {
+			m.selected = agents[next].Key()
+			return
+		}
+	}
+}
+
+// nextThatNeedsYou selects the next agent that needs the user, or whose work is to be reviewed when none does.
+func (m *Model) nextThatNeedsYou() {
+	agents := m.agents()
+	at := m.index(agents)
+	for _, g := range []Group{NeedsYou, ToReview} {
+		for i := range agents {
+			next := agents[(at+1+i)%len(agents)]
+			if next.Group == g {
+				m.selected, m.tab = next.Key(), tabPane
+				return
+			}
+		}
+	}
+	m.say(false, "nobody needs you")
+}
+
+// inOutput is the model after a key while the output of a command is shown.
+func (m Model) inOutput(word string) (tea.Model, tea.Cmd) {
+	height := max(m.layout().detail.height-2, 1)
+	last := max(len(m.run.wrapped(m, m.layout().detail.width))-height, 0)
+	shown := *m.run
+	switch word {
+	case "j", "down":
+		shown.top++
+	case "k", "up":
+		shown.top--
+	case "pgdown", "ctrl+d", "space":
+		shown.top += height
+	case "pgup", "ctrl+u":
+		shown.top -= height
+	case "G", "end":
+		shown.top = last
+	case "g", "home":
+		shown.top = 0
+	case "esc", "q", "enter":
+		m.run = nil
+		return m, nil
+	case "ctrl+c":
+		m.run = nil
+		return m, nil
+	default:
+		return m, nil
+	}
+	shown.top = min(max(shown.top, 0), last)
+	m.run = &shown
+	return m, nil
+}
+
+// pageHeight is how many lines of a page are seen.
+func (m Model) pageHeight() int {
+	l := m.layout()
+	a, ok := m.current()
+	if !ok {
+		return 1
+	}
+	height := l.detail.height - 1
+	if l.detail.height >= 8 {
+		height -= len(m.aboutView(a, l.detail.width)) + 1
+	}
+	return max(height, 1)
+}
+
+// inPage is the model after a key while the page has them.
+func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
+	m.note = note{}
+	a, ok := m.current()
+	height := m.pageHeight()
+	if !ok {
+		m.focus = false
+		return m, nil
+	}
+	switch word {
+	case "esc", "q", "ctrl+c":
+		if m.page.search != "" && word == "esc" {
+			m.page.search = ""
+			return m, nil
+		}
+		m.focus = false
+	case "?", "f1":
+		m.help = true
+	case "j", "down":
+		m.page.move(1, height)
+	case "k", "up":
+		m.page.move(-1, height)
+	case "pgdown", "ctrl+d", "space":
+		m.page.scroll(height/2, height)
+	case "pgup", "ctrl+u":
+		m.page.scroll(-height/2, height)
+	case "g", "home":
+		m.page.move(-len(m.page.lines), height)
+	case "G", "end":
+		m.page.move(len(m.page.lines), height)
+	case "left", "right":
+		step := len(tabNames) - 1
+		if word == "right" {
+			step = 1
+		}
+		m.tab = (m.tab + tab(step)) % tab(len(tabNames))
+		m.focus = m.tab != tabPane
+	case "t":
+		m.tab = tabTurns
+	case "d":
+		m.tab = tabDiff
+	case "o":
+		m.tab = tabLog
+	case "p":
+		m.tab, m.focus = tabPane, false
+	case "/":
+		m.ask = &ask{title: "search", keys: "n and N go on", text: textOf(m.page.search), done: func(m Model, answer string) (tea.Model, tea.Cmd) {
+			m.page.search = answer
+			m.found(1)
+			return m, nil
+		}}
+	case "n", "N":
+		step := 1
+		if word == "N" {
+			step = -1
+		}
+		if m.page.search != "" || m.tab != tabDiff {
+			m.found(step)
+		} else {
+			m.page.seek(step, height, beginsHunk)
+		}
+	case "}", "{":
+		m.page.seek(map[string]int{"}": 1, "{": -1}[word], height, beginsFile)
+	case "[", "]", "u", "b":
+		m.changeScope(word, a)
+	case "enter", "s", "m", "l", "L", "x":
+		return m.act(word, a)
+	}
+	return m, nil
+}
+
+// found walks to the next line that has what is searched for.
+func (m *Model) found(step int) {
+	search := m.page.search
+	if search == "" {
+		return
+	}
+	if !m.page.seek(step, m.pageHeight(), func(line string) bool { return finds(line, search) }) {
+		m.say(true, "no more %q", search)
+	}
+}
+
+// changeScope shows another part of the agent's changes.
+func (m *Model) changeScope(word string, a Agent) {
+	last, _ := strconv.Atoi(strings.TrimSuffix(a.Turn, ellipsis))
+	m.tab = tabDiff
+	switch word {
+	case "u":
+		m.scope = scope{unseen: true}
+	case "b":
+		m.scope = scope{}
+	case "[":
+		if n := m.scope.turn - 1; n >= 1 {
+			m.scope = scope{turn: n}
+		} else if m.scope.turn == 0 && last > 0 {
+			m.scope = scope{turn: last}
+		}
+	case "]":
+		if m.scope.turn == 0 || m.scope.turn >= last {
+			m.scope = scope{}
+		} else {
+			m.scope = scope{turn: m.scope.turn + 1}
+		}
+	}
+}
+
+// clicked selects the row under the mouse.
+func (m Model) clicked(click tea.MouseClickMsg) (tea.Model, tea.Cmd) {
+	l := m.layout()
+	if click.Button != tea.MouseLeft || m.ask != nil || !l.list.has(click.X, click.Y) {
+		return m, nil
+	}
+	lines := m.listLines(l.list.width, l.list.height)
+	y := m.topFor(lines, l.list.height) + click.Y - l.list.y
+	if y < len(lines) && lines[y].agent >= 0 {
+		m.selectAt(lines[y].agent)
+		m.top = m.topNow()
+	}
+	return m, m.freshen()
+}
+
+// wheelLines is how far one turn of the mouse's wheel goes.
+const wheelLines = 3
+
+// wheeled moves through what is under the mouse.
+func (m Model) wheeled(wheel tea.MouseWheelMsg) (tea.Model, tea.Cmd) {
+	step := wheelLines
+	switch wheel.Button {
+	case tea.MouseWheelUp:
+		step = -wheelLines
+	case tea.MouseWheelDown:
+	default:
+		return m, nil
+	}
+	l := m.layout()
+	switch {
+	case l.list.has(wheel.X, wheel.Y):
+		m.step(step / wheelLines)
+		m.top = m.topNow()
+		return m, m.freshen()
+	case l.detail.has(wheel.X, wheel.Y) && m.run != nil:
+		shown := *m.run
+		last := len(shown.wrapped(m, l.detail.width)) - max(l.detail.height-2, 1)
+		shown.top = max(min(shown.top+step, last), 0)
+		m.run = &shown
+	case l.detail.has(wheel.X, wheel.Y):
+		m.page.scroll(step, m.pageHeight())
+	}
+	return m, nil
+}

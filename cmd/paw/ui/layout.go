@@ -1,0 +1,141 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The sizes from which the desk is laid out another way.
+const (
+	besideWidth = 100 // from here the detail stands beside the list, else below it
+	focusBeside = 160 // from here also while a page has the keys
+	leastList   = 50  // columns of a list with the detail beside it
+	mostList    = 100
+	leastDetail = 5  // lines of a detail below the list
+	leastHeight = 14 // below it there is no room for a detail
+)
+
+// area is a rectangle of the screen.
+type area struct{ x, y, width, height int }
+
+func (a area) has(x, y int) bool {
+	return x >= a.x && x < a.x+a.width && y >= a.y && y < a.y+a.height
+}
+
+// layout says where things are: a line at the top, a line of help at the bottom, and list and detail between them. An
+// area without height is not shown.
+type layout struct {
+	list, detail area
+	beside       bool
+	editor       area // above the line of help
+}
+
+func (m Model) layout() layout {
+	var l layout
+	height := max(m.height-2, 0)
+	if m.ask != nil {
+		lines := m.ask.height(m.measure, m.width, height)
+		l.editor = area{0, 1 + height - lines, m.width, lines}
+		height -= lines
+	}
+	whole := area{0, 1, m.width, height}
+	switch {
+	case m.large || m.focus && m.width < focusBeside || m.help || m.run != nil && m.width < besideWidth:
+		l.detail = whole
+	case m.width >= besideWidth:
+		l.beside = true
+		l.list = area{0, 1, min(max(m.width*48/100, leastList), mostList), height}
+		l.detail = area{l.list.width + 2, 1, m.width - l.list.width - 2, height}
+	case m.height < leastHeight, len(m.agents()) == 0:
+		l.list = whole
+	default:
+		wanted := len(m.listLines(m.width, max(height*45/100, 3)))
+		l.list = area{0, 1, m.width, min(wanted, max(height*45/100, 3))}
+		if rest := height - l.list.height; rest >= leastDetail {
+			l.detail = area{0, 1 + l.list.height, m.width, rest}
+		} else {
+			l.list = whole
+		}
+	}
+	return l
+}
+
+// draw is the screen, line by line.
+func (m Model) draw() []string {
+	if m.width < 1 || m.height < 1 {
+		return nil
+	}
+	l := m.layout()
+	screen := make([]string, m.height)
+	screen[0] = m.headLine()
+	if m.height > 1 {
+		screen[m.height-1] = m.footLine()
+	}
+	list, detail := m.listView(l.list), m.detailView(l)
+	for y := range l.list.height {
+		screen[l.list.y+y] = m.fill(list[y], l.list.width)
+	}
+	for y := range l.detail.height {
+		line := m.cut(detail[y], l.detail.width)
+		if l.beside {
+			line = m.paint("│", dim) + " " + line
+		}
+		screen[l.detail.y+y] += line
+	}
+	if m.ask != nil {
+		for y, line := range m.ask.view(m.palette, m.measure, l.editor.width, l.editor.height) {
+			screen[l.editor.y+y] = line
+		}
+	}
+	return screen
+}
+
+// headLine says whose sessions these are, and how many agents are in each group.
+func (m Model) headLine() string {
+	var counts []string
+	count := [len(groupNames)]int{}
+	for _, a := range m.board.Agents {
+		count[m.judged(a).Group]++
+	}
+	for g, words := range [...]string{NeedsYou: "needs you", ToReview: "to review", Working: "working", Quiet: "quiet"} {
+		if n := count[g]; n > 0 {
+			if n > 1 && Group(g) == NeedsYou {
+				words = "need you"
+			}
+			counts = append(counts, m.paint(fmt.Sprintf("%d %s", n, words), m.groupStyle(Group(g))))
+		}
+	}
+	right := strings.Join(counts, m.paint(" · ", dim))
+	left := m.paint("paw", bold) + "  " + m.board.Place
+	if m.filter != "" {
+		left += "  " + m.paint("/"+m.filter, cyan)
+	}
+	room := m.width - m.measure.width(right) - 2
+	if room < 3 {
+		return m.cut(right, m.width)
+	}
+	return m.fill(left, room) + "  " + right
+}
+
+// groupStyle is the accent of a group.
+func (m Model) groupStyle(g Group) string {
+	return [...]string{NeedsYou: yellow, ToReview: cyan, Working: green, Quiet: dim}[g]
+}
+
+// footLine is a note, or what can be done now.
+func (m Model) footLine() string {
+	if m.ask != nil {
+		return m.paint(m.cut(m.ask.keys, m.width), dim)
+	}
+	if m.note.text != "" && m.now.Before(m.note.until) {
+		style := green
+		if m.note.bad {
+			style = red
+		}
+		return m.cut(m.paint(m.note.text, style), m.width)
+	}
+	if m.failed != "" {
+		return m.cut(m.paint(m.failed, red), m.width)
+	}
+	return m.helpLine(m.width)
+}

@@ -1,0 +1,294 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// listLine is a line of the list: of an agent, or the name of a group (agent -1).
+type listLine struct {
+	text  string
+	agent int
+}
+
+// The columns of a row.
+const (
+	colNumber = iota
+	colName
+	colCLI
+	colState
+	colAge
+	colTurn
+	colLines
+	colFlag
+	columnsOfRow
+)
+
+const (
+	leastAbout = 30 // columns that a row needs to say what it is about, else that has a line of its own or none
+	leastName  = 8
+	mostName   = 28
+	gap        = "  "
+)
+
+// dropped are the columns that go first where there is no room for all.
+var dropped = []int{colCLI, colLines, colNumber, colTurn}
+
+// cells are the texts of an agent's row but for what it is about.
+func (m Model) cells(i int, a Agent, several bool) [columnsOfRow]string {
+	var c [columnsOfRow]string
+	if i < 9 {
+		c[colNumber] = fmt.Sprint(i + 1)
+	}
+	c[colName] = a.Name
+	if several {
+		c[colName] = a.Key()
+	}
+	c[colCLI], c[colState] = a.CLI, a.State
+	if c[colTurn] = a.Turn; a.Turn != "" && !strings.HasSuffix(a.Turn, ellipsis) {
+		c[colTurn] += " " // so that digits stand below each other
+	}
+	if !a.Since.IsZero() {
+		c[colAge] = age(m.now.Sub(a.Since))
+	}
+	if l := m.lines[a.Key()]; l != (Lines{}) {
+		c[colLines] = fmt.Sprintf("+%d -%d", l.Added, l.Deleted)
+	}
+	if o := m.outlooks[a.Key()]; len(o.Files)+len(o.Others) > 0 {
+		c[colFlag] = "!"
+	}
+	return c
+}
+
+// columnWidths are the widths of the columns, 0 for those that are left out, and what is left for the last one.
+func (m Model) columnWidths(rows [][columnsOfRow]string, width int) (widths [columnsOfRow]int, about int) {
+	for _, row := range rows {
+		for k, text := range row {
+			widths[k] = max(widths[k], m.measure.width(text))
+		}
+	}
+	widths[colName] = min(widths[colName], max(mostName, width/5))
+	total := func() int {
+		sum := 2 - len(gap) // the mark in front, and none behind the last column
+		for _, w := range widths {
+			if w > 0 {
+				sum += w + len(gap)
+			}
+		}
+		return sum
+	}
+	for _, k := range dropped {
+		if total() > width {
+			widths[k] = 0
+		}
+	}
+	if over := total() - width; over > 0 {
+		widths[colName] = max(widths[colName]-over, min(leastName, widths[colName]))
+	}
+	if about = width - total() - len(gap); about < leastAbout {
+		about = 0
+	}
+	return widths, about
+}
+
+// listLines is the list. What agents are about has a second line each where there is no column for it and the height
+// allows; those that need the user have it always.
+func (m Model) listLines(width, height int) []listLine {
+	agents := m.agents()
+	rows := make([][columnsOfRow]string, len(agents))
+	several := m.severalSessions()
+	for i, a := range agents {
+		rows[i] = m.cells(i, a, several)
+	}
+	widths, about := m.columnWidths(rows, width)
+	roomy := m.roomyHeight(agents) <= height
+	var lines []listLine
+	for i, a := range agents {
+		if i == 0 || agents[i-1].Group != a.Group {
+			if i > 0 && (roomy || about > 0) {
+				lines = append(lines, listLine{agent: -1})
+			}
+			lines = append(lines, listLine{m.heading(agents, a.Group), -1})
+		}
+		lines = append(lines, listLine{m.row(a, rows[i], widths, about, width), i})
+		if below := a.About; about == 0 && below != "" && (roomy || a.Group == NeedsYou) {
+			lines = append(lines, listLine{m.below(a, width), i})
+		}
+	}
+	return lines
+}
+
+// severalSessions reports whether names of agents need those of their sessions.
+func (m Model) severalSessions() bool {
+	for _, a := range m.board.Agents {
+		if a.Session != m.board.Agents[0].Session {
+			return true
+		}
+	}
+	return false
+}
+
+// roomyHeight is how many lines the list has with everything.
+func (m Model) roomyHeight(agents []Agent) int {
+	lines := 0
+	for i, a := range agents {
+		if i == 0 || agents[i-1].Group != a.Group {
+			lines += 2
+		}
+		if lines++; a.About != "" {
+			lines++
+		}
+	}
+	return lines - 1
+}
+
+// heading names a group and counts it.
+func (m Model) heading(agents []Agent, g Group) string {
+	n := 0
+	for _, a := range agents {
+		if a.Group == g {
+			n++
+		}
+	}
+	return m.paint(groupNames[g], bold) + " " + m.paint(fmt.Sprint(n), m.groupStyle(g))
+}
+
+// row is an agent's line. The selected one is a bar, so that it is seen without colours, too.
+func (m Model) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int, about, width int) string {
+	selected := a.Key() == m.selected
+	paint := m.paint
+	if selected {
+		paint = func(text, _ string) string { return text }
+	}
+	var line strings.Builder
+	line.WriteString(paint(markOf(a), a.Colour) + " ")
+	for k, text := range cells {
+		w := widths[k]
+		if w == 0 {
+			continue
+		}
+		switch k {
+		case colAge, colTurn, colLines:
+			text = m.right(text, w)
+		default:
+			text = m.fill(text, w)
+		}
+		switch k {
+		case colNumber, colCLI, colAge:
+			text = paint(text, dim)
+		case colName:
+			if a.Group == NeedsYou {
+				text = paint(text, bold)
+			}
+		case colState:
+			text = paint(text, a.Colour)
+		case colLines:
+			if added, deleted, ok := strings.Cut(text, " -"); ok {
+				text = paint(added, green) + " " + paint("-"+deleted, red)
+			}
+		case colFlag:
+			text = paint(text, red)
+		}
+		line.WriteString(text + gap)
+	}
+	if about > 0 {
+		line.WriteString(m.cut(a.About, about))
+	}
+	text := m.cut(strings.TrimRight(line.String(), " "), width)
+	if selected {
+		return "\x1b[7m" + m.fill(text, width) + "\x1b[m"
+	}
+	return text
+}
+
+// markOf is a sign for what an agent asks of the user, which is there without colours.
+func markOf(a Agent) string {
+	switch {
+	case a.Asks:
+		return "?"
+	case a.Group == NeedsYou:
+		return "✗"
+	case a.Group == ToReview:
+		return "✓"
+	case a.Group == Working:
+		return "▸"
+	}
+	return " "
+}
+
+// below is what an agent is about, in the line below its row.
+func (m Model) below(a Agent, width int) string {
+	style := dim
+	if a.Group == NeedsYou {
+		style = a.Colour
+	}
+	const indent = "     "
+	return indent + m.paint(m.cut(a.About, width-len(indent)), style)
+}
+
+// listView is the part of the list that is seen.
+func (m Model) listView(at area) []string {
+	lines := m.listLines(at.width, at.height)
+	view := make([]string, at.height)
+	if len(lines) == 0 && at.height > 0 {
+		view[0] = m.emptyList()
+		for i, problem := range m.board.Problems {
+			if i+2 < at.height {
+				view[i+2] = m.paint(problem, red)
+			}
+		}
+		return view
+	}
+	top := m.topFor(lines, at.height)
+	for y := range view {
+		if top+y < len(lines) {
+			view[y] = lines[top+y].text
+		}
+	}
+	return view
+}
+
+// emptyList says why there is nothing.
+func (m Model) emptyList() string {
+	if m.filter != "" {
+		return m.paint("no agent matches; Esc shows all", dim)
+	}
+	return m.paint("no agents here; S starts some, A shows all sessions of this machine", dim)
+}
+
+// topFor is the first line that is shown so that the selected agent is seen, with the name of its group where it is the
+// first.
+func (m Model) topFor(lines []listLine, height int) int {
+	selected := m.index(m.agents())
+	first, last := 0, 0
+	for y, line := range lines {
+		if line.agent != selected || selected < 0 {
+			continue
+		}
+		if last = y; lines[first].agent != selected {
+			first = y
+		}
+	}
+	if first > 0 && lines[first-1].agent < 0 {
+		first--
+	}
+	top := min(m.top, max(len(lines)-height, 0))
+	if last >= top+height {
+		top = last - height + 1
+	}
+	return max(min(top, first), 0)
+}
+
+// age says how long ago something was, in the largest unit that fits.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(max(d, 0).Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}

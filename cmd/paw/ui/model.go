@@ -1,0 +1,274 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Options say how the desk looks.
+type Options struct {
+	Colour bool
+	All    bool // it begins with all sessions of the machine
+}
+
+// tab is what is shown of the selected agent.
+type tab int
+
+const (
+	tabPane tab = iota
+	tabTurns
+	tabDiff
+	tabLog
+)
+
+var tabNames = [...]string{tabPane: "pane", tabTurns: "turns", tabDiff: "diff", tabLog: "log"}
+
+// Model is everything that the desk shows. Update makes the next one, View draws it.
+type Model struct {
+	paw Paw
+	ctx context.Context
+	palette
+	measure
+
+	width, height int
+	board         Board
+	now           time.Time
+	failed        string // why the last look told nothing
+	all           bool
+
+	filter   string
+	selected string // key of the selected agent
+	top      int    // first line of the list that is shown
+	large    bool   // the detail has the whole screen
+	tab      tab
+
+	lines    map[string]Lines // by key of the agent
+	outlooks map[string]Outlook
+	screen   screen
+	page     page // of the tabs turns, diff and log
+	scope    scope
+
+	focus  bool // keys are for the page
+	run    *run // the command whose output is shown
+	last   int  // number of the last command or page that was asked for
+	ask    *ask
+	drafts map[string]string // prompts that were not sent, by key of the agent
+	help   bool
+	note   note
+}
+
+// screen is what the pane of an agent showed last.
+type screen struct {
+	key   string
+	lines []string
+	why   string // it could not be had
+}
+
+// note is one line that tells what has happened.
+type note struct {
+	text  string
+	bad   bool
+	until time.Time
+}
+
+// noteTime is how long a note is shown.
+const noteTime = 6 * time.Second
+
+// New is a desk before anything was looked at.
+func New(ctx context.Context, paw Paw, o Options) Model {
+	return Model{
+		paw: paw, ctx: ctx, palette: palette{o.Colour}, all: o.All, width: 80, height: 24, now: time.Now(),
+		lines: map[string]Lines{}, outlooks: map[string]Outlook{}, drafts: map[string]string{},
+	}
+}
+
+// The messages of the watcher and of commands.
+type (
+	boardMsg struct {
+		board Board
+		err   error
+		now   time.Time
+	}
+	screenMsg struct {
+		key, text, why string
+	}
+	linesMsg struct {
+		key string
+		Lines
+	}
+	outlookMsg struct {
+		session  string
+		outlooks map[string]Outlook
+	}
+	clockMsg time.Time
+)
+
+// Init does nothing: the watcher has looked before the first frame.
+func (m Model) Init() tea.Cmd { return nil }
+
+// Update is the model after a message.
+func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case tea.ModeReportMsg:
+		m.measure = widthsAfter(m.measure, msg)
+	case boardMsg:
+		return m.looked(msg)
+	case screenMsg:
+		m.screen = screen{key: msg.key, why: msg.why, lines: cleaner{m.measure, m.colour}.lines(msg.text)}
+	case linesMsg:
+		m.lines = with(m.lines, msg.key, msg.Lines)
+	case outlookMsg:
+		for name, o := range msg.outlooks {
+			m.outlooks = with(m.outlooks, msg.session+"/"+name, o)
+		}
+		m.keepSelection("")
+	case clockMsg:
+		m.now = time.Time(msg)
+	case pageMsg:
+		m.page.take(m, msg)
+	case outputMsg:
+		var wait tea.Cmd
+		m.run, wait = m.run.take(m, msg)
+		return m, wait
+	case doneMsg:
+		return m.ran(msg)
+	case leftMsg:
+		return m.left(msg)
+	case editedMsg:
+		return m.edited(msg)
+	case tea.PasteMsg:
+		if m.ask != nil {
+			m.ask = m.ask.with(m.ask.text.insert(msg.Content))
+		}
+	case tea.MouseClickMsg:
+		return m.clicked(msg)
+	case tea.MouseWheelMsg:
+		return m.wheeled(msg)
+	case tea.KeyPressMsg:
+		return m.pressed(msg)
+	}
+	return m, nil
+}
+
+// with is a map with one value changed: models that were drawn before keep theirs.
+func with[V any](old map[string]V, key string, value V) map[string]V {
+	changed := make(map[string]V, len(old)+1)
+	for k, v := range old {
+		changed[k] = v
+	}
+	changed[key] = value
+	return changed
+}
+
+// looked takes in what all agents do now.
+func (m Model) looked(msg boardMsg) (tea.Model, tea.Cmd) {
+	m.now = msg.now
+	if msg.err != nil {
+		m.failed = firstLine(msg.err.Error())
+		return m, nil
+	}
+	next := m.neighbour()
+	m.board, m.failed = msg.board, ""
+	m.keepSelection(next)
+	return m, m.freshen()
+}
+
+// neighbour is the agent that is selected when the selected one goes.
+func (m Model) neighbour() string {
+	agents := m.agents()
+	i := m.index(agents)
+	if i < 0 {
+		return ""
+	}
+	if i+1 < len(agents) {
+		return agents[i+1].Key()
+	}
+	return agents[max(i-1, 0)].Key()
+}
+
+// keepSelection selects the neighbour, or the first agent, when the selected one is not there.
+func (m *Model) keepSelection(neighbour string) {
+	agents := m.agents()
+	if m.index(agents) < 0 {
+		m.selected = neighbour
+	}
+	if m.index(agents) < 0 {
+		m.selected = ""
+		if len(agents) > 0 {
+			m.selected = agents[0].Key()
+		}
+	}
+}
+
+// agents are those that the filter leaves, in the order in which they are shown.
+func (m Model) agents() []Agent {
+	var agents []Agent
+	for _, a := range m.board.Agents {
+		if a = m.judged(a); a.matches(m.filter) {
+			agents = append(agents, a)
+		}
+	}
+	slices.SortStableFunc(agents, func(a, b Agent) int {
+		if a.Group != b.Group {
+			return int(a.Group - b.Group)
+		}
+		return a.Urgency - b.Urgency
+	})
+	return agents
+}
+
+// judged is an agent that needs the user when its finished work conflicts with the branch that it is to land in.
+func (m Model) judged(a Agent) Agent {
+	o := m.outlooks[a.Key()]
+	if len(o.Files) > 0 && (a.Group == ToReview || a.Group == Quiet) {
+		a.Group, a.Colour, a.Urgency = NeedsYou, red, conflictUrgency
+		a.About = fmt.Sprintf("conflicts with %s: %s", o.Target, strings.Join(o.Files, ", "))
+	}
+	return a
+}
+
+// conflictUrgency puts work that conflicts behind questions and errors.
+const conflictUrgency = 100
+
+// index is the place of the selected agent, -1 when it is not there.
+func (m Model) index(agents []Agent) int {
+	return slices.IndexFunc(agents, func(a Agent) bool { return a.Key() == m.selected })
+}
+
+// current is the selected agent.
+func (m Model) current() (Agent, bool) {
+	agents := m.agents()
+	i := m.index(agents)
+	if i < 0 {
+		return Agent{}, false
+	}
+	return agents[i], true
+}
+
+// say shows a note for a while.
+func (m *Model) say(bad bool, format string, args ...any) {
+	m.note = note{text: fmt.Sprintf(format, args...), bad: bad, until: m.now.Add(noteTime)}
+}
+
+// firstLine is the first line of a text.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
+
+// View draws the desk.
+func (m Model) View() tea.View {
+	v := tea.NewView(strings.Join(m.draw(), "\n"))
+	v.AltScreen, v.MouseMode, v.WindowTitle = true, tea.MouseModeCellMotion, "paw"
+	if x, y, shown := m.cursor(); shown {
+		v.Cursor = tea.NewCursor(x, y)
+	}
+	return v
+}

@@ -1,0 +1,250 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// run is a command of paw whose output is shown.
+type run struct {
+	number  int
+	words   []string
+	lines   []string
+	begun   time.Time
+	took    time.Duration
+	over    bool
+	code    int
+	top     int
+	next    *ask // what is asked once it has ended well, nil for nothing
+	pending string
+}
+
+type (
+	// outputMsg is what a command has printed; more comes from rest.
+	outputMsg struct {
+		number int
+		text   string
+		rest   <-chan tea.Msg
+	}
+	// doneMsg says that a command has ended.
+	doneMsg struct {
+		number int
+		words  []string
+		code   int
+		text   string
+		took   time.Duration
+	}
+	// leftMsg says that the terminal is the desk's again.
+	leftMsg struct {
+		over bool
+		err  error
+	}
+	// editedMsg is the text that the user's editor has left.
+	editedMsg struct {
+		text string
+		err  error
+	}
+)
+
+// printed passes on what a command prints.
+type printed struct {
+	number int
+	to     chan tea.Msg
+	all    strings.Builder
+}
+
+func (p *printed) Write(text []byte) (int, error) {
+	p.all.Write(text)
+	p.to <- outputMsg{p.number, string(text), p.to}
+	return len(text), nil
+}
+
+// command runs a command of paw. Its number is that of the model's last one.
+func (m *Model) command(words ...string) tea.Cmd {
+	m.last++
+	number, paw, ctx := m.last, m.paw, m.ctx
+	return func() tea.Msg {
+		to := make(chan tea.Msg)
+		out := &printed{number: number, to: to}
+		go func() {
+			begun := time.Now()
+			code := paw.Run(ctx, out, words...)
+			to <- doneMsg{number, words, code, out.all.String(), time.Since(begun)}
+		}()
+		return <-to
+	}
+}
+
+// quietly runs a command whose output is a line, which becomes a note; more of it, or an error, is shown.
+func (m Model) quietly(words ...string) (tea.Model, tea.Cmd) {
+	cmd := m.command(words...)
+	m.say(false, "%s …", title(words))
+	return m, cmd
+}
+
+// openly runs a command and shows its output as it comes; next is asked when it has ended well.
+func (m Model) openly(next *ask, words ...string) (tea.Model, tea.Cmd) {
+	cmd := m.command(append([]string{"--color", m.colourFlag()}, words...)...)
+	m.run = &run{number: m.last, words: words, begun: m.now, next: next}
+	m.help, m.note = false, note{}
+	return m, cmd
+}
+
+// take takes in what the command has printed.
+func (r *run) take(m Model, msg outputMsg) (*run, tea.Cmd) {
+	wait := func() tea.Msg { return <-msg.rest }
+	if r == nil || r.number != msg.number {
+		return r, wait
+	}
+	next := *r
+	text := r.pending + msg.text
+	end := strings.LastIndexByte(text, '\n') + 1
+	next.pending = text[end:]
+	more := cleaner{m.measure, m.colour}.lines(text[:end])
+	next.lines = append(next.lines[:len(next.lines):len(next.lines)], more...)
+	return &next, wait
+}
+
+// ran takes in the end of a command. It may have changed what the page is about.
+func (m Model) ran(msg doneMsg) (tea.Model, tea.Cmd) {
+	m.page.of = subject(m.page.of) + " "
+	fresh := m.freshen()
+	if m.run != nil && m.run.number == msg.number {
+		next := *m.run
+		next.over, next.code, next.took = true, msg.code, msg.took
+		if next.pending != "" {
+			next.lines = append(next.lines, cleaner{m.measure, m.colour}.lines(next.pending)...)
+		}
+		m.run = &next
+		if msg.code == 0 && next.next != nil && m.ask == nil {
+			m.ask = next.next
+		}
+		return m, fresh
+	}
+	words := msg.words
+	if len(words) > 2 && words[0] == "--color" {
+		words = words[2:]
+	}
+	lines := cleaner{m.measure, m.colour}.lines(strings.TrimRight(msg.text, "\n"))
+	switch {
+	case len(lines) == 0 && msg.code == 0:
+		m.say(false, "%s: done", title(words))
+	case len(lines) <= 1:
+		m.say(msg.code != 0, "%s", plain(strings.Join(lines, "")))
+	default:
+		m.run = &run{number: msg.number, words: words, lines: lines, over: true, code: msg.code, took: msg.took}
+	}
+	return m, fresh
+}
+
+// title is a command as a person would type it, with long words cut.
+func title(words []string) string {
+	const longest = 40
+	shown := []string{"paw"}
+	for _, word := range words {
+		word = strings.Join(strings.Fields(word), " ")
+		if r := []rune(word); len(r) > longest {
+			word = string(r[:longest]) + ellipsis
+		}
+		if strings.Contains(word, " ") || word == "" {
+			word = `"` + word + `"`
+		}
+		shown = append(shown, word)
+	}
+	return strings.Join(shown, " ")
+}
+
+// view is the command with the end of what it has printed.
+func (r *run) view(m Model, width, height int) []string {
+	state, style := "running "+age(m.now.Sub(r.begun)), green
+	switch {
+	case r.over && r.code == 0:
+		state, style = fmt.Sprintf("done in %.1fs", r.took.Seconds()), green
+	case r.over:
+		state, style = fmt.Sprintf("exit code %d", r.code), red
+	}
+	head := m.fill(m.paint("$ "+title(r.words), bold), max(width-m.measure.width(state)-2, 0)) + "  " + m.paint(state, style)
+	lines := []string{m.cut(head, width), m.paint(strings.Repeat("─", width), dim)}
+	room := max(height-len(lines), 0)
+	shown := r.wrapped(m, width)
+	top := max(min(r.top, len(shown)-room), 0)
+	if !r.over {
+		top = max(len(shown)-room, 0)
+	}
+	for i := top; i < min(top+room, len(shown)); i++ {
+		lines = append(lines, shown[i])
+	}
+	return lines
+}
+
+// wrapped are the lines of the output in so many columns: hints are to be read whole.
+func (r *run) wrapped(m Model, width int) []string {
+	var lines []string
+	for _, line := range r.lines {
+		if m.measure.width(line) <= width {
+			lines = append(lines, line)
+			continue
+		}
+		lines = append(lines, m.wrap(line, width, 20)...)
+	}
+	return lines
+}
+
+// onTerminal is something that has the terminal for itself while it runs.
+type onTerminal struct {
+	do             func(stdin io.Reader, stdout, stderr io.Writer) error
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+func (o *onTerminal) Run() error            { return o.do(o.stdin, o.stdout, o.stderr) }
+func (o *onTerminal) SetStdin(r io.Reader)  { o.stdin = r }
+func (o *onTerminal) SetStdout(w io.Writer) { o.stdout = w }
+func (o *onTerminal) SetStderr(w io.Writer) { o.stderr = w }
+
+// attachCmd shows the pane of an agent until the user leaves it.
+func (m Model) attachCmd(a Agent) tea.Cmd {
+	over := false
+	show := func(io.Reader, io.Writer, io.Writer) (err error) {
+		over, err = m.paw.Attach(m.ctx, a)
+		return err
+	}
+	return tea.Exec(&onTerminal{do: show}, func(err error) tea.Msg { return leftMsg{over, err} })
+}
+
+// left is the model when the terminal is the desk's again.
+func (m Model) left(msg leftMsg) (tea.Model, tea.Cmd) {
+	if msg.err != nil {
+		m.run = &run{words: []string{"attach", m.selected}, over: true, code: 1, lines: cleaner{m.measure, m.colour}.lines(msg.err.Error())}
+		return m, nil
+	}
+	if msg.over {
+		return m, tea.Quit
+	}
+	return m, nil
+}
+
+// editCmd lets the user change the text in his editor.
+func (m Model) editCmd(draft string) tea.Cmd {
+	result := ""
+	edit := func(stdin io.Reader, stdout, stderr io.Writer) (err error) {
+		result, err = m.paw.Edit(m.ctx, draft, stdin, stdout, stderr)
+		return err
+	}
+	return tea.Exec(&onTerminal{do: edit}, func(err error) tea.Msg { return editedMsg{result, err} })
+}
+
+// edited takes in what the user's editor has left.
+func (m Model) edited(msg editedMsg) (tea.Model, tea.Cmd) {
+	switch {
+	case msg.err != nil:
+		m.say(true, "%s", firstLine(msg.err.Error()))
+	case m.ask != nil:
+		m.ask = m.ask.with(textOf(strings.TrimRight(msg.text, "\n")))
+	}
+	return m, nil
+}
