@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"paw/orchestrator/ending"
 	"paw/orchestrator/family"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
@@ -67,7 +68,7 @@ func Recover(ctx context.Context, h *home.Home, o RecoverOptions) (all []Recover
 func finishStop(ctx context.Context, h *home.Home, s *session.Session) error {
 	for _, w := range s.Worktrees {
 		if w.Phase == session.PhaseStopping {
-			_, err := Stop(ctx, h, s, StopOptions{})
+			_, err := Stop(ctx, h, s, ending.StopOptions{})
 			return err
 		}
 	}
@@ -82,11 +83,11 @@ func finishCutShort(ctx context.Context, h *home.Home, s *session.Session) (*ses
 		var err error
 		switch w.Phase {
 		case session.PhaseStopping:
-			_, err = Stop(ctx, h, s, StopOptions{Agents: []string{w.Agent}, Only: true})
+			_, err = Stop(ctx, h, s, ending.StopOptions{Agents: []string{w.Agent}, Only: true})
 		case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
 			result := launch.Result{Agent: w.Agent, CLI: w.CLI, Kind: launch.ResultRemoved, Reason: "its removal was finished"}
-			removed := &Removed{Agent: w.Agent}
-			if err = resumeRemoval(ctx, h, s, w.Agent, removed); err != nil {
+			var removed *ending.Removed
+			if removed, err = ending.Resume(ctx, h, s, w.Agent); err != nil {
 				result.Kind, result.Reason, result.Hints = launch.ResultRefused, err.Error(), fault.HintsOf(err)
 				err = nil
 			}
@@ -109,10 +110,8 @@ func finishLandings(ctx context.Context, h *home.Home, s *session.Session, dryRu
 		return nil
 	}
 	if dryRun {
-		for _, l := range s.Landings {
-			if landing.Unfinished(l) {
-				h.Notef("landing %d of %s/%s was cut short, and would be finished", l.ID, s.Name, l.Agent)
-			}
+		for _, one := range landing.CutShort(s) {
+			h.Notef("%s was cut short, and would be finished", one)
 		}
 		return nil
 	}

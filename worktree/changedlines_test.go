@@ -1,6 +1,9 @@
 package worktree
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestChangedLines(t *testing.T) {
 	w := newTurns(t, "*.log\n")
@@ -20,27 +23,19 @@ func TestChangedLines(t *testing.T) {
 	}
 }
 
-func TestAlsoOn(t *testing.T) {
+func TestRefsWith(t *testing.T) {
 	w := newTurns(t, "*.log\n")
-	branch := w.in("symbolic-ref", "--short", "HEAD")
+	branch := "refs/heads/" + w.in("symbolic-ref", "--short", "HEAD")
+	w.in("branch", "before")
 	w.put("a.txt", "1\n", 0o644)
 	w.in("add", "a.txt")
 	w.in("commit", "-q", "-m", "one")
 	tip := w.in("rev-parse", "HEAD")
-	also := func() string {
-		t.Helper()
-		ref, err := w.m.AlsoOn(t.Context(), tip, branch, "afk-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return ref
-	}
 	w.in("tag", "afk-s_a-1")
-	if got := also(); got != "" {
-		t.Errorf("only the branch and a turn tag have it, and %s", got)
-	}
 	w.in("update-ref", "refs/remotes/origin/x", tip)
-	if got := also(); got != "refs/remotes/origin/x" {
-		t.Errorf("a remote branch has it: %q", got)
+	w.in("update-ref", "refs/paw/s_a/turn/1", tip)
+	got, err := w.m.RefsWith(t.Context(), tip)
+	if want := []string{branch, "refs/remotes/origin/x", "refs/tags/afk-s_a-1"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 }

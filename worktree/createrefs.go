@@ -33,3 +33,8 @@ func (m Manager) KeepBlob(ctx context.Context, text string) (string, error) {
 	out, err := m.home().Input(ctx, []byte(text+"\n"), "hash-object", "-w", "--stdin")
 	return strings.TrimSpace(out), err
 }
+
+// BlobID returns the id that KeepBlob gives for a text, and writes nothing.
+func (m Manager) BlobID(text string) (string, error) {
+	return idOfObject(m.Repository.CommonDir, fmt.Appendf(nil, "blob %d\x00%s\n", len(text)+1, text))
+}

@@ -26,7 +26,7 @@ func (m Manager) DeleteBranches(ctx context.Context, expect map[string]string, i
 	if len(expect) == 0 {
 		return stay
 	}
-	merged, err := m.merged(ctx, expect, into)
+	merged, err := m.Merged(ctx, expect, into)
 	if err != nil {
 		return all(err)
 	}
@@ -35,9 +35,13 @@ func (m Manager) DeleteBranches(ctx context.Context, expect map[string]string, i
 		return all(err)
 	}
 	defer x.release()
+	holders, err := m.Holders(ctx)
+	if err != nil {
+		return all(err)
+	}
 	var doomed []string
 	for branch, tip := range expect {
-		there, err := m.deletable(ctx, branch, tip, merged[branch])
+		there, err := m.deletable(ctx, branch, tip, merged[branch], holders[branch])
 		if err != nil {
 			stay[branch] = err
 		} else if there {
@@ -67,7 +71,7 @@ func (m Manager) DeleteBranches(ctx context.Context, expect map[string]string, i
 }
 
 // deletable refuses to delete a branch. It reports whether there is one.
-func (m Manager) deletable(ctx context.Context, branch, expect string, merged bool) (there bool, err error) {
+func (m Manager) deletable(ctx context.Context, branch, expect string, merged bool, holder string) (there bool, err error) {
 	if err := checkBranchName(branch); err != nil {
 		return false, err
 	}
@@ -81,14 +85,15 @@ func (m Manager) deletable(ctx context.Context, branch, expect string, merged bo
 	if tip != expect {
 		return true, conflict("", "", "branch %s: moved on to %s", branch, tip)
 	}
-	if holder := m.holder(ctx, branch); holder != "" {
+	if holder != "" {
 		return true, conflict("", "", "branch %s: checked out at %s", branch, holder)
 	}
 	return true, nil
 }
 
-// merged are those branches whose commits into has.
-func (m Manager) merged(ctx context.Context, tips map[string]string, into string) (map[string]bool, error) {
+// Merged are those branches, with their tips, whose commits into has, a commit id or what Head takes. It starts one git
+// process where a tip is another commit than into.
+func (m Manager) Merged(ctx context.Context, tips map[string]string, into string) (map[string]bool, error) {
 	if into == "HEAD" {
 		into = firstOf(m.headOf(firstOf(m.Repository.GitDir, m.Repository.CommonDir)), into)
 	}

@@ -19,19 +19,10 @@ import (
 // writeObject writes an object as git does, without starting git, and returns its id. Like git it does not wait for the
 // disk. A file that was not finished is one that git sweeps.
 func writeObject(common, kind string, content []byte) (oid string, err error) {
-	idSize, err := idSizeOf(common)
-	if err != nil {
-		return "", err
-	}
-	sum := sha1.New()
-	if idSize == sha256.Size {
-		sum = sha256.New()
-	}
 	whole := append(fmt.Appendf(nil, "%s %d\x00", kind, len(content)), content...)
-	sum.Write(whole)
-	oid = hex.EncodeToString(sum.Sum(nil))
-	if hasObject(common, oid) {
-		return oid, nil
+	oid, err = idOfObject(common, whole)
+	if err != nil || hasObject(common, oid) {
+		return oid, err
 	}
 	file := looseObject(common, oid)
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
@@ -47,6 +38,20 @@ func writeObject(common, kind string, content []byte) (oid string, err error) {
 		return "", err
 	}
 	return oid, placeObject(file, packed.Bytes())
+}
+
+// idOfObject is the id that an object, with its header, has in a repository.
+func idOfObject(common string, whole []byte) (string, error) {
+	idSize, err := idSizeOf(common)
+	if err != nil {
+		return "", err
+	}
+	sum := sha1.New()
+	if idSize == sha256.Size {
+		sum = sha256.New()
+	}
+	sum.Write(whole)
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // placeObject makes a file with all its content or not at all.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -111,7 +111,10 @@ func (m Manager) undoLocked(ctx context.Context, x exclusive, creations []*creat
 		if !c.made.BranchCreated {
 			continue
 		}
-		if holder := m.holder(ctx, c.plan.Branch); holder != "" {
+		if holders, err := m.Holders(ctx); err != nil {
+			errs = append(errs, err)
+			continue
+		} else if holder := holders[c.plan.Branch]; holder != "" {
 			errs = append(errs, conflict(c.plan.Agent, "", "branch %s: checked out at %s", c.plan.Branch, holder))
 			continue
 		}
@@ -122,21 +125,20 @@ func (m Manager) undoLocked(ctx context.Context, x exclusive, creations []*creat
 	return errors.Join(errs...)
 }
 
-// holder is the path of a worktree that uses branch, "" when there is none.
-func (m Manager) holder(ctx context.Context, branch string) string {
+// Holders are the branches that worktrees use, with the path of one that does, but for the worktrees of these plans.
+func (m Manager) Holders(ctx context.Context, but ...Plan) (map[string]string, error) {
 	entries, err := m.List(ctx)
 	if err != nil {
-		return filepath.Join(m.Repository.CommonDir, "worktrees")
+		return nil, err
 	}
+	holders := map[string]string{}
 	for _, e := range entries {
-		if e.Bare {
+		if e.Bare || slices.ContainsFunc(but, func(p Plan) bool { return samePath(p.Path, e.Path) }) {
 			continue
 		}
-		for _, held := range heldBranches(e.AdminDir) {
-			if held == branch {
-				return e.Path
-			}
+		for _, branch := range heldBranches(e.AdminDir) {
+			holders[branch] = e.Path
 		}
 	}
-	return ""
+	return holders, nil
 }

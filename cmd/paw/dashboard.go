@@ -269,7 +269,7 @@ func nextSteps(st fleet.SessionStatus) []string {
 	back := st.Status == session.StatusStopped
 	for _, r := range mostUrgent(st.Agents) {
 		if r.State == session.StateWaitingInput && len(steps) == 0 {
-			steps = append(steps, fmt.Sprintf("paw attach %s %s: answer it there", st.Session.Name, r.Record.Agent))
+			steps = append(steps, fmt.Sprintf("paw answer %s/%s: shows its answers, and takes one", st.Session.Name, r.Record.Agent))
 		}
 		gone := r.State == session.StateSuspended || r.State == session.StateError || r.State == session.StateWaitingChildren
 		back = back || r.PID == 0 && gone && r.Cause != session.CauseStopped

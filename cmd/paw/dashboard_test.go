@@ -53,7 +53,7 @@ shop  active  1 waits for you, 1 running, 1 idle, 1 stopped  /src/shop
   web      codex   running        2m     1…    add a search box
   └ tests  codex   idle           2m     2     write the tests
   off      demo    stopped        2m
-  paw attach shop api: answer it there
+  paw answer shop/api: shows its answers, and takes one
 `,
 		60: `
 shop  active  1 waits for you, 1 running, 1 idle, 1 stopped
@@ -68,7 +68,7 @@ shop  active  1 waits for you, 1 running, 1 idle, 1 stopped
   └ tests  codex   idle           2m     2
     write the tests
   off      demo    stopped        2m
-  paw attach shop api: answer it there
+  paw answer shop/api: shows its answers, and takes one
 `,
 	} {
 		got := "\n" + strings.Join(plainApp().statusLines(someSession(now), now, width), "\n") + "\n"

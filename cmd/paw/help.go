@@ -15,7 +15,7 @@ const helpWidth = 80
 var helpGroups = []struct{ head, commands string }{
 	{"START", "start add attach recover"},
 	{"LOOK", "ui status turns diff log"},
-	{"TALK", "send wait run"},
+	{"TALK", "send answer wait"},
 	{"LAND, UNDO, TIDY", "land rewind stop remove purge"},
 }
 
@@ -30,7 +30,7 @@ EXAMPLES
 
 `
 
-const rootHelpEnd = `MORE         seen; path, sh: its worktree; check, forecast, bisect, update
+const rootHelpEnd = `MORE         seen, run; path, sh: its worktree; check, forecast, bisect, update
 FOR AGENTS   spawn, done; paw help agents is the page for them to read
 PAW ITSELF   clis, config, doctor, completion, version
 

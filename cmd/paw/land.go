@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/ending"
 	"paw/orchestrator/home"
 	"paw/orchestrator/landing"
 	"paw/session"
@@ -115,10 +116,11 @@ func (a *app) removeLanded(ctx context.Context, h *home.Home, l *landing.Landed)
 	if err != nil {
 		return err
 	}
-	removed, err := orchestrator.Remove(ctx, h, s, l.Agent, orchestrator.RemoveOptions{})
-	if err == nil && !a.json {
-		a.printRemoved(removed, orchestrator.RemoveOptions{})
-	}
+	_, err = orchestrator.Remove(ctx, h, s, []string{l.Agent}, ending.Options{}, func(removed *ending.Removed) {
+		if !a.json {
+			a.printRemoved(removed)
+		}
+	})
 	return err
 }
 

@@ -36,7 +36,7 @@ func TestPicture(t *testing.T) {
 	terminal = w.terminal("echo '$ paw status'; paw status; exec sleep 600")
 	waitFor(t, "the status is shown", func() bool {
 		status = w.colours(terminal)
-		return shows(status, "AGENT", "? Run npm test?", "answer it there")
+		return shows(status, "AGENT", "? Run npm test?", "paw answer")
 	})
 	drawn := picture.Draw(100, w.asAtHome(attached), w.asAtHome(status))
 	const file = "../../docs/picture.svg"

@@ -9,12 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/ending"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 )
 
 func newPurge(a *app) *cobra.Command {
-	var o orchestrator.RemoveOptions
+	var o ending.Options
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "purge [NAME]",
@@ -47,7 +48,7 @@ go too, except for rescued work; that goes only with --tags --force.`, exitUsage
 				return nil
 			}
 			if err != nil && o.Tags && name != "" && exitCode(err) == int(fault.NotFound) {
-				return a.purgeTurns(cmd, h, name, yes, o.Force)
+				return a.purgeTurns(cmd, h, name, yes, o)
 			}
 			if err != nil {
 				return err
@@ -63,9 +64,13 @@ go too, except for rescued work; that goes only with --tags --force.`, exitUsage
 			if err != nil {
 				return err
 			}
-			a.printPurged(purged, o.DryRun)
-			if !o.Tags && !o.DryRun && purged.Gone == "" {
-				fmt.Fprintf(a.stdout, "its turn tags stay, and keep the name taken: paw purge %s --tags deletes them\n", purged.Session)
+			if o.DryRun {
+				a.printPurge(purged.Purge)
+				return nil
+			}
+			a.printPurged(purged)
+			if !o.Tags && purged.Gone == "" {
+				fmt.Fprintf(a.stdout, "its turn tags stay, and keep the name taken: paw purge %s --tags deletes them\n", purged.Name)
 			}
 			return nil
 		},
@@ -74,45 +79,51 @@ go too, except for rescued work; that goes only with --tags --force.`, exitUsage
 	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
 	f.BoolVar(&o.Tags, "tags", false, "also delete turn tags, refs/paw and turn logs; works without a record")
 	f.BoolVarP(&o.Force, "force", "f", false, "save what is not committed, then remove")
-	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say whether it could be purged and do nothing")
+	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
 	return cmd
 }
 
 // purgeTurns deletes what a session without a record has left.
-func (a *app) purgeTurns(cmd *cobra.Command, h *home.Home, name string, yes, force bool) error {
+func (a *app) purgeTurns(cmd *cobra.Command, h *home.Home, name string, yes bool, o ending.Options) error {
+	plan, err := ending.PlanPurgeTurns(cmd.Context(), h, name, o.Force)
+	if err != nil {
+		return err
+	}
+	if o.DryRun {
+		a.printPurge(plan)
+		return nil
+	}
 	if !yes {
 		if err := a.confirm(cmd.Context(), "delete the turn tags, hidden refs and turn logs of "+name+"?", "paw purge "+name+" --tags --yes"); err != nil {
 			return err
 		}
 	}
-	purged, err := orchestrator.PurgeTurns(cmd.Context(), h, name, force)
+	purged, err := plan.Apply(cmd.Context(), h)
 	if err != nil {
 		return err
 	}
-	a.printPurged(purged, false)
+	a.printPurged(purged)
 	return nil
 }
 
-func (a *app) printPurged(purged *orchestrator.Purged, dryRun bool) {
-	out := forReading(a.stdout) // names of branches and folders are other people's
-	if dryRun {
-		fmt.Fprintf(out, "%s can be purged\n", purged.Session)
-		for _, r := range purged.Aside {
-			fmt.Fprintf(out, "%s: its directory would be kept in the trash folder, because of what git does not have: %s\n", r.Agent, strings.Join(r.Aside, ", "))
-		}
-		return
-	}
+// printPurge shows what a purge comes to.
+func (a *app) printPurge(plan ending.Purge) {
+	fmt.Fprintf(forReading(a.stdout), "%s can be purged\n%s\n", plan.Name, plan) // names of branches and folders are other people's
+}
+
+func (a *app) printPurged(purged *ending.Purged) {
+	out := forReading(a.stdout)
 	if purged.Gone == "" {
-		fmt.Fprintf(out, "%s purged\n", purged.Session)
+		fmt.Fprintf(out, "%s purged\n", purged.Name)
 	} else {
-		fmt.Fprintf(out, "%s purged; its repository %s is gone, so only its record was deleted\n", purged.Session, purged.Gone)
+		fmt.Fprintf(out, "%s purged; its repository %s is gone, so only its record was deleted\n", purged.Name, purged.Gone)
 	}
-	for _, dir := range purged.Worktrees {
+	for _, dir := range purged.Stay {
 		fmt.Fprintf(out, "%s stays: without the repository nobody can say what would be lost with it\n", dir)
 	}
 	for _, r := range purged.Aside {
 		for _, line := range r.Kept() {
-			fmt.Fprintf(out, "%s: %s\n", r.Agent, line)
+			fmt.Fprintf(out, "%s: %s\n", r.Name, line)
 		}
 	}
 	for _, ref := range purged.Rescues {

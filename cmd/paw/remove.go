@@ -7,10 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/ending"
 )
 
 func newRemove(a *app) *cobra.Command {
-	var o orchestrator.RemoveOptions
+	var o ending.Options
 	var name string
 	cmd := &cobra.Command{
 		Use:   "remove AGENT...",
@@ -31,21 +32,17 @@ unless they are copies of the main checkout's. Agents that it has started stay.`
 			if err != nil {
 				return err
 			}
-			try := o
-			try.DryRun = true
-			for _, agent := range agents[1:] { // of several all are removed or none is
-				if _, err := orchestrator.Remove(cmd.Context(), h, s, agent, try); err != nil {
-					return err
-				}
-			}
-			for _, agent := range agents {
-				done := a.busy(h, "removing "+agent)
-				removed, err := orchestrator.Remove(cmd.Context(), h, s, agent, o)
+			done := a.busy(h, "removing "+strings.Join(agents, ", "))
+			plan, err := orchestrator.Remove(cmd.Context(), h, s, agents, o, func(removed *ending.Removed) {
 				done()
-				if err != nil {
-					return err
-				}
-				a.printRemoved(removed, o)
+				a.printRemoved(removed)
+			})
+			done()
+			if err != nil {
+				return err
+			}
+			if o.DryRun {
+				fmt.Fprintf(forReading(a.stdout), "%s can be removed\n%s\n", strings.Join(agents, ", "), plan)
 			}
 			return nil
 		},
@@ -53,32 +50,26 @@ unless they are copies of the main checkout's. Agents that it has started stay.`
 	f := cmd.Flags()
 	f.BoolVar(&o.KeepWorktree, "keep-worktree", false, "leave the worktree where it is, no longer paw's")
 	f.BoolVarP(&o.Force, "force", "f", false, "save what is not committed, then remove")
-	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say whether it could be removed and do nothing")
+	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
 	a.addSession(cmd, &name)
 	return cmd
 }
 
-func (a *app) printRemoved(r *orchestrator.Removed, o orchestrator.RemoveOptions) {
+func (a *app) printRemoved(r *ending.Removed) {
 	out := forReading(a.stdout) // names of branches and folders are other people's
-	if len(r.Children) > 0 {
-		defer fmt.Fprintf(out, "the agents that it has started stay: %s\n", strings.Join(r.Children, ", "))
-	}
 	switch {
-	case o.DryRun:
-		fmt.Fprintf(out, "%s can be removed: %s\n", r.Agent, r.Worktree)
-		if len(r.Aside) > 0 {
-			fmt.Fprintf(out, "its directory would be kept in the trash folder, because of what git does not have: %s\n", strings.Join(r.Aside, ", "))
-		}
-		return
-	case o.KeepWorktree:
-		fmt.Fprintf(out, "%s removed; its worktree %s and branch %s stay\n", r.Agent, r.Worktree, r.Branch)
+	case r.Place == ending.Stays:
+		fmt.Fprintf(out, "%s removed; its worktree %s and branch %s stay\n", r.Name, r.Worktree, r.Branch)
 		fmt.Fprintf(out, "paw add --cli %s --branches %s --session %s takes it back\n", r.CLI, r.Branch, r.Session)
 	case r.Landed:
-		fmt.Fprintf(out, "%s removed, and its branch %s, which has landed\n", r.Agent, r.Branch)
+		fmt.Fprintf(out, "%s removed, and its branch %s, which has landed\n", r.Name, r.Branch)
 	default:
-		fmt.Fprintf(out, "%s removed; its branch %s stays\n", r.Agent, r.Branch)
+		fmt.Fprintf(out, "%s removed; its branch %s stays\n", r.Name, r.Branch)
 	}
 	for _, line := range r.Kept() {
 		fmt.Fprintln(out, line)
+	}
+	if len(r.Children) > 0 {
+		fmt.Fprintf(out, "the agents that it has started stay: %s\n", strings.Join(r.Children, ", "))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/ending"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/session"
@@ -14,7 +15,7 @@ import (
 
 func newStop(a *app) *cobra.Command {
 	var name string
-	var only, all bool
+	var only, all, dryRun bool
 	cmd := &cobra.Command{
 		Use:   "stop [NAME] [AGENT...]",
 		Short: "End the agents; branches, worktrees and conversations stay",
@@ -39,7 +40,7 @@ meant. --all stops every session that is active, of all repositories.`, exitUsag
 				if len(args) > 0 || only || name != "" {
 					return usagef(cmd, "--all is about every session")
 				}
-				return a.stopAll(cmd.Context(), h)
+				return a.stopAll(cmd.Context(), h, dryRun)
 			}
 			s, agents, err := question{Home: h, cmd: cmd, words: args}.sessionAndAgents(name)
 			if err != nil {
@@ -52,24 +53,29 @@ meant. --all stops every session that is active, of all repositories.`, exitUsag
 			if only && len(agents) == 0 {
 				return usagef(cmd, "--only is about named agents")
 			}
-			return a.stop(cmd.Context(), h, s, orchestrator.StopOptions{Agents: agents, Only: only})
+			return a.stop(cmd.Context(), h, s, ending.StopOptions{Agents: agents, Only: only, DryRun: dryRun})
 		},
 	}
 	a.addSession(cmd, &name)
 	cmd.Flags().BoolVarP(&all, "all", "a", false, "every session that is active, of all repositories")
+	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "say what would end and do nothing")
 	cmd.Flags().BoolVar(&only, "only", false, "leave those running that the named agents have started")
 	return cmd
 }
 
 // stop ends agents of one session and says so.
-func (a *app) stop(ctx context.Context, h *home.Home, s *session.Session, o orchestrator.StopOptions) error {
+func (a *app) stop(ctx context.Context, h *home.Home, s *session.Session, o ending.StopOptions) error {
 	done := a.busy(h, "stopping "+s.Name)
 	stopped, err := orchestrator.Stop(ctx, h, s, o)
 	done()
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(a.stdout, stopped)
+	if o.DryRun {
+		fmt.Fprintln(a.stdout, stopped)
+		return nil
+	}
+	fmt.Fprintln(a.stdout, stopped.Done())
 	for _, window := range stopped.Others {
 		fmt.Fprintf(a.stdout, "window %s of tmux session %s is yours and stays\n", window, s.Tmux.Session)
 	}
@@ -77,7 +83,7 @@ func (a *app) stop(ctx context.Context, h *home.Home, s *session.Session, o orch
 }
 
 // stopAll stops every active session. One that cannot be stopped does not keep the others running.
-func (a *app) stopAll(ctx context.Context, h *home.Home) error {
+func (a *app) stopAll(ctx context.Context, h *home.Home, dryRun bool) error {
 	sessions, problems, err := h.Store.List()
 	if err != nil {
 		return err
@@ -89,7 +95,7 @@ func (a *app) stopAll(ctx context.Context, h *home.Home) error {
 			continue
 		}
 		active++
-		if err := a.stop(ctx, h, s, orchestrator.StopOptions{}); err != nil {
+		if err := a.stop(ctx, h, s, ending.StopOptions{DryRun: dryRun}); err != nil {
 			a.printError(err)
 			failed = true
 		}

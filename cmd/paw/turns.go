@@ -164,6 +164,9 @@ type turnJSON struct {
 	FilesChanged *int       `json:"files_changed"`
 	Prompt       string     `json:"prompt"`
 	Message      *string    `json:"message"`
+	ErrorType    *string    `json:"error_type"`
+	Trace        *string    `json:"trace"`
+	Children     []string   `json:"children"`
 	Notes        []string   `json:"notes"`
 }
 
@@ -188,6 +191,7 @@ func turnView(t turns.Listed) turnJSON {
 		Number: t.Number, Type: string(t.Type), State: string(t.State), Outcome: nonEmpty(t.Outcome),
 		Reason: nonEmpty(string(t.Reason)), CommitHash: nonEmpty(t.CommitHash), Snapshot: nonEmpty(t.After), Tag: nonEmpty(t.Tag),
 		StartedAt: t.StartedAt, EndedAt: t.EndedAt, FilesChanged: t.Files, Prompt: t.Prompt, Message: nonEmpty(message),
+		ErrorType: nonEmpty(t.ErrorType), Trace: nonEmpty(t.ErrorTrace), Children: append([]string{}, t.Children...),
 		Notes: append([]string{}, t.Notes...),
 	}
 }

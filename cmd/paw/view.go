@@ -85,10 +85,10 @@ type agentJSON struct {
 	ExitCode       *int       `json:"exit_code"`
 	Dirty          *int       `json:"dirty,omitempty"`
 	TurnsCompleted int        `json:"turns_completed"`
-	ToReview       int        `json:"to_review"`
 	CurrentTurn    *int       `json:"current_turn"`
 	LastTag        *string    `json:"last_tag"`
 	Hooks          string     `json:"hooks"`
+	ToReview       int        `json:"to_review"`
 }
 
 func statusView(statuses []fleet.SessionStatus, problems []error) statusJSON {

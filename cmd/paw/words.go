@@ -21,7 +21,7 @@ var aliases = map[string][]string{
 // otherWords are words that are no commands, with the command that does what they ask for; AGENT stands for the word that
 // was typed behind.
 var otherWords = map[string]string{
-	"answer": "paw attach AGENT", "apply": "paw land AGENT", "approve": "paw attach AGENT", "ask": "paw send AGENT", "branches": "paw status --all", "cancel": "paw attach AGENT",
+	"allow": "paw answer AGENT yes", "apply": "paw land AGENT", "approve": "paw answer AGENT yes", "deny": "paw answer AGENT no", "ask": "paw send AGENT", "branches": "paw status --all", "cancel": "paw attach AGENT",
 	"cd": "paw path AGENT", "clean": "paw purge", "commit": "paw land AGENT", "create": "paw start", "delete": "paw remove AGENT",
 	"docs": "paw --help", "down": "paw stop", "exec": "paw sh AGENT", "focus": "paw attach AGENT", "gc": "paw purge", "go": "paw attach AGENT",
 	"init": "paw start", "interrupt": "paw attach AGENT", "man": "paw --help", "new": "paw start", "pause": "paw stop AGENT", "prompt": "paw send AGENT",

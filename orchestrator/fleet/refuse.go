@@ -18,16 +18,16 @@ var busyStates = []session.State{session.StateRunning, session.StateWaitingInput
 
 // RefuseBusy refuses to take agents away in the middle of a turn, or when nobody
 // can say whether they are in one. What does not run is in none, and a CLI that
-// was just started has a moment to report.
-func RefuseBusy(ctx context.Context, h *home.Home, s *session.Session, agents ...string) error {
+// was just started has a moment to report. It returns the facts by which it decides.
+func RefuseBusy(ctx context.Context, h *home.Home, s *session.Session, agents ...string) (Facts, error) {
 	for deadline := time.Now().Add(youngGrace); ; home.Sleep(ctx, youngGrace/50) {
 		f, err := ObserveRevived(ctx, h, s)
 		if err != nil {
-			return err
+			return f, err
 		}
 		err = refuseStates(h, f, agents, func(a AgentStatus) bool { return a.State == session.StateUnknown && a.PID == 0 })
 		if err == nil || ctx.Err() != nil || time.Now().After(deadline) || !f.anyYoung(agents) {
-			return err
+			return f, err
 		}
 	}
 }

@@ -104,12 +104,17 @@ func (p progress) Write(text []byte) (int, error) {
 	return p.h.Progress.Write(text)
 }
 
+// CheckPlaceOf is the place where checks of a session ran, "" where none did.
+func CheckPlaceOf(ctx context.Context, m worktree.Manager, s *session.Session) (string, error) {
+	return m.CheckPlaceOf(ctx, home.OwnerOf(s, checkName))
+}
+
 // RemoveCheckPlace takes the place where checks ran away, under the rules for worktrees of agents; what a check has left
 // there that is not ignored is kept in the trash.
 func RemoveCheckPlace(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session) (worktree.Removal, error) {
 	p := worktree.Plan{Agent: checkName, Branch: home.AutomaticBranch(s.Name, checkName), Owner: home.OwnerOf(s, checkName)}
 	var err error
-	if p.Path, err = m.CheckPlaceOf(ctx, p.Owner); p.Path == "" {
+	if p.Path, err = CheckPlaceOf(ctx, m, s); p.Path == "" {
 		return worktree.Removal{}, err
 	}
 	unlock, err := lockChecks(ctx, h, s.Name)

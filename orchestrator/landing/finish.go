@@ -62,6 +62,17 @@ func Unfinished(l session.Landing) bool {
 	return l.Phase == session.LandingBegun || l.Phase == session.LandingUndoes
 }
 
+// CutShort names the landings of a session that were cut short.
+func CutShort(s *session.Session) []string {
+	var names []string
+	for _, l := range s.Landings {
+		if Unfinished(l) {
+			names = append(names, fmt.Sprintf("landing %d of %s/%s", l.ID, s.Name, l.Agent))
+		}
+	}
+	return names
+}
+
 // unfinishedIn are the sessions of a repository with landings that were cut short.
 func unfinishedIn(h *home.Home, commonDir string) ([]*session.Session, error) {
 	all, _, err := h.Store.List()

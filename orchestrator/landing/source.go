@@ -50,7 +50,7 @@ func lookAtSource(ctx context.Context, h *home.Home, m worktree.Manager, s *sess
 
 // takeNow takes the state of the moment.
 func (src *source) takeNow(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree) error {
-	if err := fleet.RefuseBusy(ctx, h, s, w.Agent); err != nil {
+	if _, err := fleet.RefuseBusy(ctx, h, s, w.Agent); err != nil {
 		return withTurnHint(err, s, w, src.turns)
 	}
 	var other *worktree.MismatchError

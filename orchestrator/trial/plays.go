@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"paw/orchestrator"
+	"paw/orchestrator/ending"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/launch"
@@ -308,7 +309,7 @@ func (p *player) stop(ctx context.Context) (string, error) {
 		return "", errors.New("there is nothing to stop")
 	}
 	began := time.Now()
-	if _, err := orchestrator.Stop(ctx, p.paw, p.session, orchestrator.StopOptions{}); err != nil {
+	if _, err := orchestrator.Stop(ctx, p.paw, p.session, ending.StopOptions{}); err != nil {
 		return "", err
 	}
 	if a := p.agent(ctx); a.PID != 0 || a.State != session.StateSuspended && a.State != session.StateCompleted {

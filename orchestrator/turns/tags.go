@@ -96,7 +96,7 @@ func Own(ctx context.Context, m worktree.Manager, s *session.Session, agents ...
 	if err != nil {
 		return nil, err
 	}
-	owner, err := m.KeepBlob(ctx, home.OwnerOf(s, ""))
+	owner, err := m.BlobID(home.OwnerOf(s, ""))
 	for _, agent := range agents {
 		if at := known[ref(agent)]; at == "" || at == owner {
 			own = append(own, agent)

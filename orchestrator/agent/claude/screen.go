@@ -104,7 +104,7 @@ var keys = lazyregexp.New(
 // cutDialogs are dialogs that do not say how to leave them, or whose keys a low pane cuts off.
 var cutDialogs = []screens.Dialog{
 	screens.Asks(`^ *Auto mode can.t check actions in this session$`, "says that auto mode cannot check its actions"),
-	screens.Asks(`^ *Exit plan mode\?$`, "asks whether to go on with its plan"),
+	screens.AsksInTurn(`^ *Exit plan mode\?$`, "asks whether to go on with its plan"),
 	screens.Asks(`^ *Choose the text style that looks best with|^ *Syntax theme: .*\(ctrl\+t to`, "first-run question"),
 }
 
@@ -116,26 +116,61 @@ var dialogs = slices.Concat(cutDialogs, []screens.Dialog{
 	screens.Asks(`^ *Security notes:|terminal setup\?`, "first-run question"),
 	screens.Asks(`^ *Resume [sS]ession`, "asks which conversation to resume"),
 	screens.Asks(`^ *Select model`, "asks to choose a model"),
-	screens.Asks(`^╌+\n((?s:.+?))\n╌+\n(?s:.*)^ ?Do you want to proceed\?`, "asks for permission: $1"),
-	screens.Asks(`^ [A-Z]\w* command\n\s*\n {3}([^\n]+)\n(?s:.*)^ ?Do you want to proceed\?`, "asks for permission: $1"), // as 2.1.197 does
-	screens.Asks(`^ ?Do you want to proceed\?`, "asks for permission"),
-	screens.Asks(`^ ?(Do you want to [^?]*\?)`, "$1"),
-	screens.Asks(`^(?:← +)? ?[☐☒✔] .*\n\s*\n(.+)`, "$1"), // what AskUserQuestion asks, under the names of its questions
+	screens.AsksInTurn(`^╌+\n((?s:.+?))\n╌+\n(?s:.*)^ ?Do you want to proceed\?`, "asks for permission: $1"),
+	screens.AsksInTurn(`^ [A-Z]\w* command\n\s*\n {3}([^\n]+)\n(?s:.*)^ ?Do you want to proceed\?`, "asks for permission: $1"), // as 2.1.197 does
+	screens.AsksInTurn(`^ ?Do you want to proceed\?`, "asks for permission"),
+	screens.AsksInTurn(`^ ?(Do you want to [^?]*\?)`, "$1"),
+	screens.AsksInTurn(`^(?:← +)? ?[☐☒✔] .*\n\s*\n(.+)`, "$1"), // what AskUserQuestion asks, under the names of its questions
 })
 
-// dialogIn is what a dialog asks, "" where no dialog is seen. It begins at a line over the whole width; some have
-// further lines in them.
+// dialogIn is what a dialog asks, "" where no dialog is seen.
 func dialogIn(s agent.Screenshot, rows []screens.Row) string {
+	known, from, keyed := dialogAt(s, rows)
+	words := screens.NamedIn(screens.TextOf(from), known)
+	if words == "" && keyed {
+		return "a menu is open"
+	}
+	return words
+}
+
+// dialogAt are the dialogs that a screen may show, the rows from the begin of one on, and whether it says how to leave it.
+// A dialog begins at a line over the whole width; some have further lines in them.
+func dialogAt(s agent.Screenshot, rows []screens.Row) (known []screens.Dialog, from []screens.Row, keyed bool) {
 	if !keys.MatchString(screens.TextOf(screens.Ending(rows, 3))) {
-		return screens.NamedIn(screens.TextOf(rows), cutDialogs)
+		return cutDialogs, rows, false
 	}
 	for begin := len(rows) - 1; begin >= 0; begin-- {
 		if begin > 0 && !rows[begin].Rule(s.Width, "─") && !rows[begin].Begins('▔') {
 			continue
 		}
-		if words := screens.NamedIn(screens.TextOf(rows[begin:]), dialogs); words != "" {
-			return words
+		if screens.NamedIn(screens.TextOf(rows[begin:]), dialogs) != "" {
+			return dialogs, rows[begin:], true
 		}
 	}
-	return "a menu is open"
+	return dialogs, nil, true
 }
+
+// Question: a digit takes an option at once. Options that are ticked, or typed, are left to the user.
+func (driver) Question(s agent.Screenshot) (agent.Question, bool) {
+	rows := screens.RowsOf(s)
+	if _, ok := boxIn(s, rows); ok {
+		return agent.Question{}, false
+	}
+	known, from, _ := dialogAt(s, rows)
+	text := screens.TextOf(from)
+	asked, options := screens.AskedIn(text, known), screens.Choices(from, "❯")
+	if asked == "" || options == nil || ticked.MatchString(text) || typedInto(options) {
+		return agent.Question{}, false
+	}
+	return agent.Question{Text: asked, Options: options}, true
+}
+
+// typedInto reports whether the user has begun to type an answer of his own: it stands in the option before the last one,
+// and digits go there, too.
+func typedInto(options []agent.Option) bool {
+	n := len(options)
+	return n > 2 && options[n-1].Label == "Chat about this" && options[n-2].Means() != agent.MeansText
+}
+
+// ticked is what stands before an option of which several can be taken.
+var ticked = lazyregexp.New(`(?m)^[ ❯]*\d\. \[.\] `)

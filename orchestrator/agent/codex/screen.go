@@ -1,6 +1,8 @@
 package codex
 
 import (
+	"time"
+
 	"paw/config/lazyregexp"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/agent/internal/screens"
@@ -88,8 +90,8 @@ var dialogs = []screens.Dialog{
 	screens.Asks(`Hooks need review`, "asks whether to trust hooks"),
 	screens.Asks(`Select Model`, "asks to choose a model"),
 	screens.Asks(`Resume a previous (session|chat)|^ *Resume `, "asks which conversation to resume"),
-	screens.Asks(`^  Would you like to run the following command\?(?s:.*?)^  \$ ([^\n]+)`, "asks for permission: $1"),
-	screens.Asks(`^  (Would you like to [^?]*\?)`, "$1"),
+	screens.AsksInTurn(`^  Would you like to run the following command\?(?s:.*?)^  \$ ([^\n]+)`, "asks for permission: $1"),
+	screens.AsksInTurn(`^  (Would you like to [^?]*\?)`, "$1"),
 }
 
 // dialogIn is what a dialog asks, "" where no dialog is seen.
@@ -105,4 +107,17 @@ func dialogIn(rows []screens.Row) string {
 		return words
 	}
 	return "a menu is open"
+}
+
+// deaf is for how long codex takes no keys in a dialog that it has just opened.
+const deaf = 1200 * time.Millisecond
+
+// Question: a digit takes an option at once.
+func (d driver) Question(s agent.Screenshot) (agent.Question, bool) {
+	rows := screens.RowsOf(s)
+	asked, options := screens.AskedIn(screens.TextOf(rows), dialogs), screens.Choices(rows, "›")
+	if asked == "" || options == nil || d.Screen(s).Dialog != asked {
+		return agent.Question{}, false
+	}
+	return agent.Question{Text: asked, Options: options, Deaf: deaf}, true
 }

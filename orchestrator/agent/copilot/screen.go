@@ -18,6 +18,16 @@ func (driver) Screen(s agent.Screenshot) agent.Screen {
 	return box.Screen(s)
 }
 
+// Question: an option is selected by the arrow keys, and taken by Enter.
+func (driver) Question(s agent.Screenshot) (agent.Question, bool) {
+	asked, ok := box.Question(s, "❯")
+	for i := range asked.Options {
+		asked.Options[i].Key = ""
+	}
+	asked.Onward, asked.Back = "Down", "Up"
+	return asked, ok
+}
+
 var (
 	starts    = lazyregexp.New(`(?m)^ [◉○◎●] Loading:`)
 	loggedOut = lazyregexp.New(`(?m)^Please use /login to sign in to use Copilot`)
@@ -31,9 +41,9 @@ var box = screens.EdgedBox{
 	Works:       lazyregexp.New(`(?m)^ [◉○◎●] (Working|Cancelling)\b`),
 	Dialogs: []screens.Dialog{
 		screens.Asks(`^│ +Do you trust the files in this folder\?|^│ +3\. No \(Esc\) +│$`, "asks whether to trust the folder"),
-		screens.Asks(`^│ │ +([^\n]*?) +│ │\n(?s:.*)^│ Do you want to run this command\?`, "asks for permission: $1"),
-		screens.Asks(`^│ (Do you want to [^?]*\?)`, "$1"),
-		screens.Asks(`^│ +\d\. No, and tell Copilot what to do`, "asks for permission"),
+		screens.AsksInTurn(`^│ │ +([^\n]*?) +│ │\n(?s:.*)^│ Do you want to run this command\?`, "asks for permission: $1"),
+		screens.AsksInTurn(`^│ (Do you want to [^?]*\?)`, "$1"),
+		screens.AsksInTurn(`^│ +\d\. No, and tell Copilot what to do`, "asks for permission"),
 		screens.Asks(`^ *Copilot needs information\.\n *([^\n]+)`, "$1"),
 		screens.Asks(`^ *❯ +Search models…`, "asks to choose a model"),
 		screens.Asks(`^ +/ search · ↑/↓ navigate · enter open `, "asks which conversation to resume"),

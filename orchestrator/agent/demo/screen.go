@@ -32,6 +32,13 @@ func (driver) Screen(s agent.Screenshot) agent.Screen {
 	return agent.Screen{Box: agent.BoxFilled, Draft: strings.TrimPrefix(line, "> ")}
 }
 
+// Question: y and n answer at once.
+func (d driver) Question(s agent.Screenshot) (agent.Question, bool) {
+	asked := d.Screen(s).Dialog
+	options := []agent.Option{{Label: "y", Key: "y"}, {Label: "n", Key: "n"}}
+	return agent.Question{Text: asked, Options: options}, asked != ""
+}
+
 // promptRow is the row in which the prompt that reaches to the last row begins, -1 for none.
 func promptRow(rows []screens.Row) int {
 	for y := len(rows) - 1; y >= 0; y-- {

@@ -9,6 +9,9 @@ import (
 // Screen: gemini keeps the terminal's cursor, hidden, where it draws its own.
 func (driver) Screen(s agent.Screenshot) agent.Screen { return box.Screen(s) }
 
+// Question: a digit takes an option at once.
+func (driver) Question(s agent.Screenshot) (agent.Question, bool) { return box.Question(s, "●") }
+
 // box is the input box of gemini; without colours its edges are lines. Its dialogs are in frames.
 var box = screens.EdgedBox{
 	Upper: "▄─", Lower: "▀─", Marks: ">*", Mark: 1,
@@ -18,8 +21,8 @@ var box = screens.EdgedBox{
 	Dialogs: []screens.Dialog{
 		screens.Asks(`^ ?│ +Do you trust the files in this folder\?|^ ?│ +\d\. Don't trust `, "asks whether to trust the folder"),
 		screens.Asks(`^│ +How would you like to authenticate|^│ +Terms of Services and Privacy Notice|^│ +Enter Gemini API Key`, "asks you to log in"),
-		screens.Asks(`^│ \? Shell +([^\n]*?) *│$(?s:.*)^│ Allow execution of`, "asks for permission: $1"),
-		screens.Asks(`^│ Answer Questions *│\n│ *│\n│ ([^\n]*?) *│$`, "$1"),
+		screens.AsksInTurn(`^│ \? Shell +([^\n]*?) *│$(?s:.*)^│ Allow execution of`, "asks for permission: $1"),
+		screens.AsksInTurn(`^│ Answer Questions *│\n│ *│\n│ ([^\n]*?) *│$`, "$1"),
 		screens.Asks(`^│ +Select Model`, "asks to choose a model"),
 		screens.Asks(`^ *No auto-saved conversations found|^ *Chat Sessions`, "asks which conversation to resume"),
 		screens.Asks(`(?i)\(.*\b(Enter to select|Esc to close)\b`, "a menu is open"),

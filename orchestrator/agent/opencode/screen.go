@@ -3,6 +3,7 @@ package opencode
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"paw/config/lazyregexp"
 	"paw/orchestrator/agent"
@@ -94,9 +95,51 @@ func edge(r screens.Row, side int) int {
 
 // dialogs are told by their titles, at the right of which stands the key that closes them.
 var dialogs = []screens.Dialog{
-	screens.Asks(`^ *┃ +△ Permission required(?s:.*?)^ *┃ +\$ ([^\n]+)`, "asks for permission: $1"),
-	screens.Asks(`^ *┃  ([^\n┃]+\?)\n *┃ *\n *┃  1\. `, "$1"),
+	screens.AsksInTurn(`^ *┃ +△ Permission required(?s:.*?)^ *┃ +\$ ([^\n]+)`, "asks for permission: $1"),
+	screens.AsksInTurn(`^ *┃  ([^\n┃]+\?)\n *┃ *\n *┃  1\. `, "$1"),
 	screens.Asks(`^ +Select model +esc( |$)`, "asks to choose a model"),
 	screens.Asks(`^ +Sessions +esc( |$)`, "asks which conversation to resume"),
 	screens.Asks(`^ +\S[^\n]* {3,}esc(/enter)?( |$)`, "a menu is open"),
+}
+
+// permission are the answers to one, side by side, and what they are about to be confirmed with.
+var permission = lazyregexp.New(`^ *┃ +(Allow once) +(Allow always) +(Reject)\b`)
+
+// Question: an option is selected by the arrow keys, and taken by Enter.
+func (d driver) Question(s agent.Screenshot) (agent.Question, bool) {
+	rows := screens.RowsOf(s)
+	asked := screens.AskedIn(screens.TextOf(rows), dialogs)
+	if asked == "" || d.Screen(s).Dialog != asked {
+		return agent.Question{}, false
+	}
+	for _, r := range slices.Backward(rows) {
+		if options := sideBySide(r); options != nil {
+			return agent.Question{Text: asked, Options: options, Onward: "Right", Back: "Left"}, true
+		}
+	}
+	return agent.Question{}, false
+}
+
+// sideBySide are the answers to a permission in a row, nil where it has none: the selected one has another ground.
+func sideBySide(r screens.Row) []agent.Option {
+	text := r.String()
+	found := permission.FindStringSubmatchIndex(text)
+	if found == nil {
+		return nil
+	}
+	grounds := map[string]int{}
+	var options []agent.Option
+	var of []string
+	for i := 2; i < len(found); i += 2 {
+		ground := r[utf8.RuneCountInString(text[:found[i]])].Ground
+		grounds[ground]++
+		of, options = append(of, ground), append(options, agent.Option{Label: text[found[i]:found[i+1]]})
+	}
+	for i := range options {
+		options[i].Selected = grounds[of[i]] == 1
+	}
+	if len(grounds) != 2 {
+		return nil
+	}
+	return options
 }

@@ -9,6 +9,9 @@ import (
 // Screen: qwen shows the terminal's cursor in its input box; 0.15 only draws one of its own there.
 func (driver) Screen(s agent.Screenshot) agent.Screen { return box.Screen(s) }
 
+// Question: a digit takes an option at once.
+func (driver) Question(s agent.Screenshot) (agent.Question, bool) { return box.Question(s, "›❯") }
+
 // box is the input box of qwen.
 var box = screens.EdgedBox{
 	Upper: "─", Lower: "─", Marks: ">*", Mark: 0,
@@ -17,9 +20,9 @@ var box = screens.EdgedBox{
 	Places:      lazyregexp.New(`\[(Pasted Content|Pasted Text|Image)\b`),
 	Works:       lazyregexp.New(`(?m)^ *\S+ .*\(\d.*esc to cancel\)`),
 	Dialogs: []screens.Dialog{
-		screens.Asks(`^ +(?:│ )?\? +Shell ([^\n]*?) ←(?s:.*)^ +(?:│ )?Allow execution of`, "asks for permission: $1"),
-		screens.Asks(`^ +(?:│ )?Allow execution of: '([^']*)'\?`, "asks for permission: $1"),
-		screens.Asks(`^ +\? AskUserQuestion [^\n]*\n\s*\n +[^\n]+\n\s*\n +([^\n]+)\n`, "$1"),
+		screens.AsksInTurn(`^ +(?:│ )?\? +Shell ([^\n]*?) ←(?s:.*)^ +(?:│ )?Allow execution of`, "asks for permission: $1"),
+		screens.AsksInTurn(`^ +(?:│ )?Allow execution of: '([^']*)'\?`, "asks for permission: $1"),
+		screens.AsksInTurn(`^ +\? AskUserQuestion [^\n]*\n\s*\n +[^\n]+\n\s*\n +([^\n]+)\n`, "$1"),
 		screens.Asks(`^ +│ > Approval Mode`, "a menu is open"),
 		screens.Asks(`^ +│ +Terms of Services and Privacy Notice|^ *How would you like to authenticate`, "asks you to log in"),
 		screens.Asks(`^ +│ Select Model`, "asks to choose a model"),

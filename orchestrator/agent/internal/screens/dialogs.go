@@ -9,22 +9,46 @@ import (
 
 // Dialog is one that a CLI shows in place of its input box.
 type Dialog struct {
-	shows *lazyregexp.Regexp
-	words string // what paw says of it; "$1" is the first group of the expression
+	shows  *lazyregexp.Regexp
+	words  string // what paw says of it; "$1" is the first group of the expression
+	inTurn bool   // the model wants to know it, and not the CLI itself
 }
 
 // Asks makes a dialog of an expression, in which ^ and $ are the ends of lines.
-func Asks(shows, words string) Dialog { return Dialog{lazyregexp.New("(?m)" + shows), words} }
+func Asks(shows, words string) Dialog {
+	return Dialog{shows: lazyregexp.New("(?m)" + shows), words: words}
+}
+
+// AsksInTurn is Asks for a question of a turn: a permission, or what the model wants to know.
+func AsksInTurn(shows, words string) Dialog {
+	d := Asks(shows, words)
+	d.inTurn = true
+	return d
+}
 
 // NamedIn is what the first dialog that text shows asks, "" when it shows none of them.
 func NamedIn(text string, all []Dialog) string {
+	words, _ := firstIn(text, all)
+	return words
+}
+
+// AskedIn is NamedIn where the first dialog is a question of a turn, else "".
+func AskedIn(text string, all []Dialog) string {
+	words, inTurn := firstIn(text, all)
+	if !inTurn {
+		return ""
+	}
+	return words
+}
+
+func firstIn(text string, all []Dialog) (words string, inTurn bool) {
 	for _, d := range all {
 		if found := d.shows.FindStringSubmatchIndex(text); found != nil {
 			words := d.shows.ExpandString(nil, d.words, text, found)
-			return questions.OneLine(strings.Join(strings.Fields(string(words)), " "))
+			return questions.OneLine(strings.Join(strings.Fields(string(words)), " ")), d.inTurn
 		}
 	}
-	return ""
+	return "", false
 }
 
 // TextOf is the text of rows, line by line.

@@ -46,6 +46,17 @@ func (b EdgedBox) Screen(s agent.Screenshot) agent.Screen {
 	return found
 }
 
+// Question is what a turn asks in place of the box, with its numbered options and the marks of the selected one.
+func (b EdgedBox) Question(s agent.Screenshot, marks string) (agent.Question, bool) {
+	rows := RowsOf(s)
+	asked := AskedIn(TextOf(rows), b.Dialogs)
+	if asked == "" || b.Screen(s).Dialog != asked {
+		return agent.Question{}, false
+	}
+	options := Choices(rows, marks)
+	return agent.Question{Text: asked, Options: options}, options != nil
+}
+
 // around is what stands between the two edges around row y, nil where none are.
 func (b EdgedBox) around(s agent.Screenshot, rows []Row, y int) []Row {
 	if y < 0 || y >= len(rows) {

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+	"paw/orchestrator/home"
+	"paw/orchestrator/typing"
+	"paw/session"
+)
+
+func newAnswer(a *app) *cobra.Command {
+	var name, id string
+	cmd := &cobra.Command{
+		Use:   "answer AGENT [yes|no|always|N|TEXT]",
+		Short: "Answer the question of an agent, and confirm that it was taken",
+		Long: exits(`Answer what an agent asks in its pane: yes (this once), no, always, the number of an
+option or its words. Without an answer it shows the question with its options and, on a
+terminal, asks for one. It types only while the question is on the agent's screen with
+that option, and is done when the CLI's own record says so. Everything else is yours to
+answer in the pane: paw attach AGENT.`, exitUsage, exitRefused, "6    the answer was typed, but nothing says that it was taken", exitNotFound, exitLocked, exitMissing),
+		Example: `  paw answer claude
+  paw answer claude yes
+  paw answer codex 2
+  paw answer claude Postgres`,
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: a.completeAnswer,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, s, agent, err := a.agent(cmd, name, args[0], false)
+			if err != nil {
+				return err
+			}
+			if len(args) == 2 {
+				return a.answerWith(cmd, h, s, agent, args[1], id)
+			}
+			asked, err := orchestrator.Question(cmd.Context(), h, s, agent)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(questionView(s.Name, asked))
+			}
+			a.printQuestion(asked)
+			if !a.interactive() || !isTerminal(a.stdout) {
+				return nil
+			}
+			answer, err := a.ask(cmd.Context(), "Answer (Enter for none):")
+			if err != nil || answer == "" {
+				return err
+			}
+			return a.answerWith(cmd, h, s, agent, answer, asked.ID)
+		},
+	}
+	cmd.Flags().StringVar(&id, "question", "", "answer only the question that has this id in --json")
+	a.addJSON(cmd)
+	a.addSession(cmd, &name)
+	return cmd
+}
+
+func (a *app) answerWith(cmd *cobra.Command, h *home.Home, s *session.Session, agent, answer, id string) error {
+	if strings.TrimSpace(answer) == "" {
+		return usagef(cmd, "the answer is empty")
+	}
+	answered, err := orchestrator.Answer(cmd.Context(), h, s, agent, answer, id)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		view := questionView(s.Name, &answered.Asked)
+		view.Answered = &answered.Took.Label
+		return a.printJSON(view)
+	}
+	fmt.Fprintln(forReading(a.stdout), onOneLine(answered.String()))
+	return nil
+}
+
+// printQuestion shows a question and its options for people.
+func (a *app) printQuestion(asked *typing.Asked) {
+	out := forReading(a.stdout)
+	fmt.Fprintf(out, "%s: %s\n", asked.Agent, onOneLine(asked.Text))
+	for i, o := range asked.Options {
+		text := o.Label
+		if o.About != "" {
+			text += "  " + o.About
+		}
+		fmt.Fprintf(out, "  %d  %s\n", i+1, onOneLine(text))
+	}
+}
+
+type questionJSON struct {
+	Version  int          `json:"version"`
+	Session  string       `json:"session"`
+	Agent    string       `json:"agent"`
+	ID       string       `json:"id"`
+	Turn     int          `json:"turn"`
+	Since    any          `json:"since"`
+	Question string       `json:"question"`
+	Reason   *string      `json:"reason"`
+	Options  []optionJSON `json:"options"`
+	Answered *string      `json:"answered"`
+}
+
+type optionJSON struct {
+	Number int     `json:"number"`
+	Label  string  `json:"label"`
+	About  *string `json:"about"`
+	Means  *string `json:"means"`
+}
+
+func questionView(sessionName string, asked *typing.Asked) questionJSON {
+	view := questionJSON{Version: 1, Session: sessionName, Agent: asked.Agent, ID: asked.ID, Turn: asked.Turn,
+		Since: asked.Since.UTC(), Question: asked.Text, Reason: nonEmpty(asked.Hook)}
+	for i, o := range asked.Options {
+		view.Options = append(view.Options, optionJSON{Number: i + 1, Label: o.Label, About: nonEmpty(o.About), Means: nonEmpty(string(o.Means()))})
+	}
+	return view
+}
+
+// completeAnswer completes AGENT, and what its question offers.
+func (a *app) completeAnswer(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return names(a.agentWords(cmd, nil))
+	}
+	h, s, agent, err := a.agent(cmd, "", args[0], false)
+	if err != nil || len(args) > 1 {
+		return names(nil)
+	}
+	asked, err := orchestrator.Question(cmd.Context(), h, s, agent)
+	if err != nil {
+		return names(nil)
+	}
+	var words []string
+	for i, o := range asked.Options {
+		words = append(words, described(fmt.Sprint(i+1), o.Label))
+	}
+	return names(words)
+}

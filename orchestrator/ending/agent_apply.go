@@ -1,0 +1,131 @@
+package ending
+
+import (
+	"context"
+	"errors"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/orchestrator/launch"
+	"paw/orchestrator/turns"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// record writes down that the agent goes, and how, and returns the record.
+func (p Agent) record(ctx context.Context, h *home.Home) (*session.Session, error) {
+	rec, err := h.Update(ctx, p.Session, func(rec *session.Session) error {
+		w, err := home.AgentNamed(rec, p.Name)
+		if err == nil {
+			w.Phase = p.phase
+		}
+		return err
+	})
+	if err != nil {
+		return nil, h.RecordError(p.Session, err)
+	}
+	return rec, nil
+}
+
+// apply ends an agent whose intent is in the record and takes its worktree away, and leaves it in the record. seen are
+// facts that tell of the agent if it has ended already. It may be repeated after a crash at any point.
+func (p Agent) apply(ctx context.Context, h *home.Home, m worktree.Manager, rec *session.Session, seen fleet.Facts) (*Removed, error) {
+	removed := &Removed{Agent: p}
+	if err := p.end(ctx, h, rec, seen); err != nil {
+		return removed, err
+	}
+	h.Step("remove.agent-ended")
+	turns.Cut(ctx, h, rec, *rec.Worktree(p.Name), turn.ReasonStopped)
+	if p.phase == session.PhaseLeaving {
+		if err := m.Release(ctx, p.worktree); err != nil {
+			return removed, err
+		}
+	} else if err := p.clear(ctx, h, m, removed); err != nil {
+		return removed, errors.Join(notRemoved(p.Session, p.Name, p.Worktree, err), p.giveUp(ctx, h))
+	}
+	h.Step("remove.worktree-gone")
+	return removed, nil
+}
+
+// end ends the agent whose worktree is about to go, unless it had ended when the facts were seen, and has not been launched
+// since.
+func (p Agent) end(ctx context.Context, h *home.Home, s *session.Session, seen fleet.Facts) error {
+	lock, err := h.Locks.ProbeAgent(s.Name, p.Name)
+	if a := seen.Agent(p.Name); a != nil && a.Pane == nil && seen.Tmux != session.TmuxUnknown && err == nil && lock.State == session.LockFree {
+		return nil
+	}
+	f, err := fleet.ObserveRevived(ctx, h, s)
+	if err != nil {
+		return err
+	}
+	if f.Tmux == session.TmuxUnknown {
+		return fault.New(fault.Failed, "%s: %s; its pane may still run", p.Name, fleet.Silence(f.TmuxErr)).Hint("paw recover %s", s.Name)
+	}
+	_, err = launch.EndAgents(ctx, h, s, f, func(agent string) bool { return agent == p.Name })
+	return err
+}
+
+// clear takes the worktree away, now that the CLI is dead: the worktree package looks again, and refuses what has changed.
+func (p Agent) clear(ctx context.Context, h *home.Home, m worktree.Manager, removed *Removed) (err error) {
+	var done worktree.Removal
+	if p.Save {
+		if _, err := m.Removable(ctx, p.worktree); err != nil {
+			return err
+		}
+		ref := turn.RescueRef(p.turnSession, h.Now())
+		snapshot, err := m.Snapshot(ctx, p.Worktree, ref, "paw: "+p.Name+" before its worktree was removed")
+		if err != nil {
+			return fault.New(fault.Refused, "%s: not removed, its work could not be saved: %w", p.Name, err)
+		}
+		removed.RescueRef = snapshot.Ref
+		h.Step("remove.rescued")
+	}
+	if p.phase == session.PhaseDiscarding {
+		done, err = m.Remove(ctx, p.worktree, true)
+	} else {
+		done, err = m.RemoveSeen(ctx, p.worktree, p.seen)
+	}
+	removed.Trash, removed.Aside, removed.Rescue = done.Trash, done.Aside, done.Rescue
+	return err
+}
+
+// giveUp records that an agent stays, stopped, after all.
+func (p Agent) giveUp(ctx context.Context, h *home.Home) error {
+	_, err := h.Update(ctx, p.Session, func(rec *session.Session) error {
+		if w := rec.Worktree(p.Name); w != nil {
+			w.Phase = session.PhaseStopped
+		}
+		return nil
+	})
+	return err
+}
+
+// dropAgents takes agents out of the record of which nothing is left.
+func dropAgents(ctx context.Context, h *home.Home, sessionName string, names ...string) error {
+	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
+		for _, name := range names {
+			launch.DropAgent(rec, name)
+		}
+		return nil
+	})
+	h.Step("remove.finished")
+	return err
+}
+
+// Resume goes on with the removal of an agent that was cut short, as the record says.
+func Resume(ctx context.Context, h *home.Home, s *session.Session, name string) (*Removed, error) {
+	f := agentOf(fleet.Facts{Session: s}, name)
+	repository, err := h.RepositoryOf(ctx, s)
+	if err != nil {
+		return &Removed{}, err
+	}
+	m := h.Manager(repository)
+	f.place(ctx, m, s)
+	removed, err := planRemoval(f, f.agent.Record.Phase).apply(ctx, h, m, s, fleet.Facts{})
+	if err == nil {
+		err = dropAgents(ctx, h, s.Name, name)
+	}
+	return removed, err
+}

@@ -1,0 +1,113 @@
+package ending
+
+import (
+	"fmt"
+	"strings"
+
+	"paw/orchestrator/fleet"
+	"paw/session"
+	"paw/worktree"
+)
+
+// Purge is what ending a session for good comes to.
+type Purge struct {
+	Session  *session.Session // nil where there are turns of a session and no record
+	Name     string
+	Gone     string   // the repository when it is gone: only the record can be deleted
+	Stay     []string // worktrees of such a session
+	Landings []string // that were cut short, and are finished first
+	Agents   []Agent
+	Branches []Branch
+	Checks   string // the place where checks ran, "" for none
+	Turns    []Turns
+	Others   []string // tmux windows of the user that stay
+
+	options Options
+	m       worktree.Manager
+}
+
+// purgeFacts is what was found of a session.
+type purgeFacts struct {
+	fleet    fleet.Facts
+	gone     bool
+	there    []string // worktrees, where the repository is gone
+	landings []string // that were cut short
+	agents   []AgentFacts
+	branches []branchFacts
+	checks   string
+	turns    []string // agents whose turns go with the session
+	refs     map[string]string
+}
+
+// planPurge decides what a purge comes to. It refuses as a whole when one agent cannot be removed.
+func planPurge(f purgeFacts, o Options) (Purge, error) {
+	s := f.fleet.Session
+	p := Purge{Session: s, Name: s.Name, options: o}
+	stop, err := planStop(f.fleet, StopOptions{})
+	if err != nil {
+		return p, err
+	}
+	p.Others = stop.Others
+	if f.gone {
+		p.Gone, p.Stay = s.RepoPath, f.there
+		return p, nil
+	}
+	for _, found := range f.agents {
+		agent, err := planAgent(found, o)
+		if err != nil {
+			return p, err
+		}
+		agent.Children = nil // they go, too
+		p.Agents = append(p.Agents, agent)
+	}
+	p.Landings, p.Branches, p.Checks = f.landings, planBranches(f.branches), f.checks
+	p.Turns = planTurns(s.Name, f.turns, f.refs, o.Force)
+	return p, nil
+}
+
+// String says what is to be done, line by line.
+func (p Purge) String() string {
+	var lines []string
+	for _, landing := range p.Landings {
+		lines = append(lines, "finish "+landing+", which was cut short")
+	}
+	for _, agent := range p.Agents {
+		lines = append(lines, agent.lines()...)
+	}
+	for _, dir := range p.Stay {
+		lines = append(lines, "keep "+dir+": without the repository nobody can say what would be lost with it")
+	}
+	for _, branch := range p.Branches {
+		lines = append(lines, branch.line())
+	}
+	if p.Checks != "" {
+		lines = append(lines, "delete the place where checks ran, "+p.Checks+"; what git does not have goes to the trash folder")
+	}
+	does := "keep"
+	if p.options.Tags {
+		does = "delete"
+	}
+	for _, t := range p.Turns {
+		lines = append(lines, t.lines(does)...)
+	}
+	if p.Session != nil {
+		lines = append(lines, "delete the record of "+p.Name)
+	}
+	if p.options.Tags {
+		lines = append(lines, "delete the logs of its turns")
+	}
+	for _, window := range p.Others {
+		lines = append(lines, fmt.Sprintf("window %s of tmux session %s is yours and stays", window, p.Session.Tmux.Session))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Purged is what a purge did.
+type Purged struct {
+	Purge
+	Removed []string          // agents
+	Deleted []string          // branches
+	Kept    map[string]string // branches that stay, with the reason
+	Rescues []string          // refs with rescued work, which stay
+	Aside   []Removed         // agents of which something is kept
+}

@@ -1,0 +1,116 @@
+package ending
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/orchestrator/landing"
+	"paw/worktree"
+)
+
+// Apply ends the session for good: it stops it, removes every agent, deletes branches and, last, the record. With an error
+// comes what was done before.
+func (p Purge) Apply(ctx context.Context, h *home.Home) (*Purged, error) {
+	purged := &Purged{Purge: p}
+	if p.Session == nil {
+		rescues, err := deleteTurns(ctx, h, p.m, p.Name, p.agentsWithTurns(), p.options.Force)
+		purged.Rescues = rescues
+		return purged, err
+	}
+	s := p.Session
+	if _, err := StopNow(ctx, h, s, StopOptions{}); err != nil {
+		return nil, err
+	}
+	if p.Gone != "" {
+		return purged, h.DeleteSession(ctx, s.Name, home.AgentNames(s), func() error { return p.deleteFiles(h) })
+	}
+	m, sweep := p.m.SweepLater()
+	defer sweep(ctx)
+	failed := p.removeAgents(ctx, h, m, purged)
+	goes := func(b Branch) bool {
+		return slices.Contains(purged.Removed, b.Agent) || failed == nil && s.Worktree(b.Agent) == nil
+	}
+	// Branches go while the record still says that paw made them.
+	branches := slices.DeleteFunc(slices.Clone(p.Branches), func(b Branch) bool { return !goes(b) })
+	purged.Deleted, purged.Kept = deleteBranches(ctx, m, branches)
+	if failed != nil {
+		if len(purged.Removed) > 0 {
+			failed = errors.Join(failed, dropAgents(ctx, h, s.Name, purged.Removed...))
+		}
+		return purged, failed
+	}
+	if err := p.removeChecks(ctx, h, m, purged); err != nil {
+		return purged, err
+	}
+	// The record has the agents to the end: it is what a purge that is cut short here and repeated knows their logs by.
+	return purged, h.DeleteSession(ctx, s.Name, purged.Removed, func() error {
+		if err := p.deleteFiles(h); err != nil || !p.options.Tags {
+			return err
+		}
+		rescues, err := deleteTurns(ctx, h, m, s.Name, p.agentsWithTurns(), p.options.Force)
+		purged.Rescues = rescues
+		return err
+	})
+}
+
+// agentsWithTurns are the agents whose turns are planned to go.
+func (p Purge) agentsWithTurns() []string {
+	var agents []string
+	for _, t := range p.Turns {
+		agents = append(agents, t.Agent)
+	}
+	return agents
+}
+
+// removeAgents removes the agents of a session that was stopped, and leaves them in its record, until the worktree of one of
+// them has to stay.
+func (p Purge) removeAgents(ctx context.Context, h *home.Home, m worktree.Manager, purged *Purged) error {
+	stopped, err := fleet.ObserveRevived(ctx, h, p.Session)
+	if err != nil {
+		return err
+	}
+	for _, agent := range p.Agents {
+		rec, err := agent.record(ctx, h)
+		if err != nil {
+			return err
+		}
+		removed, err := agent.apply(ctx, h, m, rec, stopped)
+		if len(removed.Kept()) > 0 {
+			purged.Aside = append(purged.Aside, *removed)
+		}
+		if err != nil {
+			return err
+		}
+		purged.Removed = append(purged.Removed, agent.Name)
+		h.Step("purge.removed")
+	}
+	return nil
+}
+
+// removeChecks takes the place away where checks ran.
+func (p Purge) removeChecks(ctx context.Context, h *home.Home, m worktree.Manager, purged *Purged) error {
+	place, err := landing.RemoveCheckPlace(ctx, h, m, p.Session)
+	if place.Trash != "" {
+		purged.Aside = append(purged.Aside, Removed{Agent: Agent{Name: "the checks", Aside: place.Aside}, Trash: place.Trash})
+	}
+	return err
+}
+
+// deleteFiles deletes what paw keeps of a session beside its record and, where the repository is there, its turns.
+func (p Purge) deleteFiles(h *home.Home) error {
+	dirs := []string{filepath.Join(h.Paths.LaunchDir(), p.Name), filepath.Dir(h.StateDir(p.Name, "x"))}
+	if p.Gone != "" && p.options.Tags {
+		dirs = append(dirs, filepath.Join(h.Paths.TurnsDir(), p.Name))
+	}
+	for _, dir := range dirs {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}

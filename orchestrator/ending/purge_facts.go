@@ -1,0 +1,110 @@
+package ending
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/orchestrator/landing"
+	"paw/orchestrator/turns"
+	"paw/session"
+	"paw/worktree"
+)
+
+// PlanPurge looks at a session and decides what ending it for good comes to.
+func PlanPurge(ctx context.Context, h *home.Home, s *session.Session, o Options) (Purge, error) {
+	repository, err := h.RepositoryOf(ctx, s)
+	if err != nil && !errors.Is(err, home.ErrGone) {
+		return Purge{}, err
+	}
+	f := purgeFacts{gone: err != nil}
+	if f.fleet, err = atRest(ctx, h, s, home.AgentNames(s), o.Force); err != nil {
+		return Purge{}, err
+	}
+	m := h.Manager(repository)
+	if f.gone {
+		f.there = directoriesOf(s)
+	} else if err := f.look(ctx, h, m, s); err != nil {
+		return Purge{}, err
+	}
+	p, err := planPurge(f, o)
+	p.m = m
+	return p, err
+}
+
+// directoriesOf are the worktrees of a session that are there.
+func directoriesOf(s *session.Session) []string {
+	var there []string
+	for _, w := range s.Worktrees {
+		if _, err := os.Lstat(w.WorktreePath); err == nil {
+			there = append(there, w.WorktreePath)
+		}
+	}
+	return there
+}
+
+// look looks at everything of a session that is in its repository.
+func (f *purgeFacts) look(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session) (err error) {
+	f.agents = lookAtAgents(ctx, m, f.fleet, home.AgentNames(s), false)
+	f.landings = landing.CutShort(s)
+	if f.turns, err = agentsWithTurns(ctx, h, m, s); err != nil {
+		return err
+	}
+	if f.refs, err = turnRefs(ctx, m, s.Name, f.turns); err != nil {
+		return err
+	}
+	var leaving []worktree.Plan
+	for _, a := range f.agents {
+		leaving = append(leaving, a.plan)
+	}
+	f.branches = lookAtBranches(ctx, m, s.Name, slices.Concat(s.Worktrees, removedBefore(h, s, f.turns)), leaving)
+	f.checks, err = landing.CheckPlaceOf(ctx, m, s)
+	return err
+}
+
+// removedBefore are the agents of a session that were removed earlier: their turn logs are here, and so may be the branches
+// that paw made for them. What cannot be told stays.
+func removedBefore(h *home.Home, s *session.Session, withTurns []string) []session.Worktree {
+	logs, _ := os.ReadDir(filepath.Join(h.Paths.TurnsDir(), s.Name))
+	var removed []session.Worktree
+	for _, d := range logs {
+		if agent := d.Name(); s.Worktree(agent) == nil && slices.Contains(withTurns, agent) {
+			removed = append(removed, session.Worktree{Agent: agent, Branch: home.AutomaticBranch(s.Name, agent)})
+		}
+	}
+	return removed
+}
+
+// PlanPurgeTurns looks at what a session without a record has left in the repository one stands in: turn tags, hidden refs
+// and turn logs. Rescues, which may be the only place where work still is, go only by force, as do logs of turns that the
+// repository does not have.
+func PlanPurgeTurns(ctx context.Context, h *home.Home, name string, force bool) (Purge, error) {
+	p := Purge{Name: name, options: Options{Tags: true, Force: force}}
+	if err := session.ValidateName("session", name); err != nil {
+		return p, fault.New(fault.Usage, "%w", err)
+	}
+	repository, err := worktree.Discover(h.Dir)
+	if err != nil {
+		return p, err
+	}
+	space, err := turns.SpaceOf(ctx, h, repository)
+	if err != nil {
+		return p, err
+	}
+	earlier := space.Of(name)
+	agents := slices.Concat(earlier.Here, earlier.Fetched)
+	if force {
+		agents = append(agents, earlier.Elsewhere...)
+	}
+	if len(agents) == 0 {
+		return p, notPurged(name, earlier)
+	}
+	p.m = h.Manager(repository)
+	refs, err := turnRefs(ctx, p.m, name, agents)
+	p.Turns = planTurns(name, agents, refs, force)
+	return p, err
+}

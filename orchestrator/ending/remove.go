@@ -1,0 +1,87 @@
+package ending
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/worktree"
+)
+
+// Removal is what removing some agents of a session comes to. Their branches stay but for those that have landed.
+type Removal struct {
+	Agents   []Agent
+	Branches []Branch
+
+	m worktree.Manager
+}
+
+// PlanRemoval looks at agents and decides what removing them comes to. Of several all can be removed or none is.
+func PlanRemoval(ctx context.Context, h *home.Home, s *session.Session, names []string, o Options) (Removal, error) {
+	repository, err := h.RepositoryOf(ctx, s)
+	if err != nil {
+		return Removal{}, err
+	}
+	r := Removal{m: h.Manager(repository)}
+	f, err := atRest(ctx, h, s, names, o.Force)
+	if err != nil {
+		return r, err
+	}
+	var leaving []worktree.Plan
+	var agents []session.Worktree
+	for _, found := range lookAtAgents(ctx, r.m, f, names, o.KeepWorktree) {
+		p, err := planAgent(found, o)
+		if err != nil {
+			return r, err
+		}
+		r.Agents = append(r.Agents, p)
+		leaving, agents = append(leaving, p.worktree), append(agents, found.agent.Record)
+	}
+	r.Branches = planLanded(lookAtLandings(ctx, r.m, s.Name, agents, leaving))
+	return r, nil
+}
+
+// String says what is to be done, line by line.
+func (r Removal) String() string {
+	var lines []string
+	for i, p := range r.Agents {
+		lines = append(append(lines, p.lines()...), r.Branches[i].line())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Apply removes one of the agents.
+func (r Removal) Apply(ctx context.Context, h *home.Home, i int) (*Removed, error) {
+	p := r.Agents[i]
+	rec, err := p.record(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	h.Step("remove.recorded")
+	removed, err := p.apply(ctx, h, r.m, rec, fleet.Facts{})
+	if err == nil {
+		err = dropAgents(ctx, h, p.Session, p.Name)
+	}
+	if err != nil {
+		return removed, err
+	}
+	deleted, _ := deleteBranches(ctx, r.m, r.Branches[i:i+1])
+	removed.Landed = slices.Contains(deleted, p.Branch)
+	return removed, nil
+}
+
+// atRest refuses to end agents in the middle of a turn, unless by force, and such as cannot be ended now. It returns the
+// facts by which it lets them pass.
+func atRest(ctx context.Context, h *home.Home, s *session.Session, names []string, force bool) (fleet.Facts, error) {
+	if !force {
+		return fleet.RefuseBusy(ctx, h, s, names...)
+	}
+	f, err := fleet.ObserveRevived(ctx, h, s)
+	if err != nil {
+		return f, err
+	}
+	return f, fleet.RefuseSilent(f, names)
+}

@@ -1,0 +1,87 @@
+package ending
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/orchestrator/launch"
+	"paw/orchestrator/turns"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// StopNow records what is to stop, looks at what runs, and ends it. The intent comes first: from there on no start, add or
+// recover that is under way opens another pane (see launch.openPanes). A full disk must not keep agents running.
+func StopNow(ctx context.Context, h *home.Home, s *session.Session, o StopOptions) (*Stop, error) {
+	stopping := func(string) session.Phase { return session.PhaseStopping }
+	whole := len(o.Agents) == 0
+	rec, saved := savePhase(ctx, h, s.Name, o.Targets, stopping, whole)
+	if rec != nil {
+		s = rec // with the agents that were added since it was loaded
+	}
+	h.Step("stop.recorded")
+	f, err := fleet.ObserveRevived(ctx, h, s)
+	if err != nil {
+		return nil, err
+	}
+	p, err := planStop(f, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.apply(ctx, h, saved); err != nil {
+		return nil, err
+	}
+	return &p, nil
+}
+
+// apply ends the agents, closes their turns and records it. saved is why the intent could not be recorded, nil when it was.
+func (p Stop) apply(ctx context.Context, h *home.Home, saved error) error {
+	s := p.Session
+	var targets []string
+	phases := map[string]session.Phase{}
+	for _, e := range p.Agents {
+		targets, phases[e.Agent] = append(targets, e.Agent), e.Phase
+	}
+	if _, err := launch.EndAgents(ctx, h, s, p.facts, func(name string) bool { return slices.Contains(targets, name) }); err != nil {
+		return err
+	}
+	for _, name := range targets {
+		turns.Cut(ctx, h, s, *s.Worktree(name), turn.ReasonStopped)
+	}
+	h.Step("stop.turns-closed")
+	_, err := savePhase(ctx, h, s.Name, func(*session.Session) []string { return targets },
+		func(name string) session.Phase { return phases[name] }, p.Whole)
+	if err := errors.Join(saved, err); err != nil {
+		return fault.New(fault.Failed, "%s: stopped, but not recorded: %w", s.Name, err).Hint("paw stop %s", s.Name)
+	}
+	h.Step("stop.finished")
+	return nil
+}
+
+// savePhase records how far stopping has come, and returns the record. targets
+// picks the agents, by the record.
+func savePhase(ctx context.Context, h *home.Home, name string, targets func(*session.Session) []string, phase func(agentName string) session.Phase, whole bool) (*session.Session, error) {
+	return h.Update(ctx, name, func(rec *session.Session) error {
+		if whole {
+			rec.Status = session.StatusStopped
+		}
+		for _, agent := range targets(rec) {
+			w := rec.Worktree(agent)
+			if w == nil {
+				continue // removed in the meantime
+			}
+			switch w.Phase {
+			case session.PhaseCreating: // recover still has to make a worktree that never was
+			case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving: // and to finish this
+			case session.PhaseExited: // it has ended before
+			case "", session.PhaseLive, session.PhaseStopping, session.PhaseStopped:
+				w.Phase = phase(w.Agent)
+			}
+		}
+		return nil
+	})
+}

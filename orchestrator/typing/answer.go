@@ -1,0 +1,297 @@
+package typing
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// How long an answer may take: to be taken by the CLI's own word, to move the selection by one key, between two looks at a
+// question that must be the same, and how far hooks may be behind the CLI's own record.
+const (
+	answerPatience = 5 * time.Second
+	movePatience   = 2 * time.Second
+	answerSteady   = 100 * time.Millisecond
+	hookLag        = 2 * time.Second
+)
+
+// Asked is a question that an agent waits with.
+type Asked struct {
+	agent.Question
+	Agent string
+	ID    string // of this question with these options, asked this one time
+	Hook  string // what the CLI's hook says that it asks, which may be longer or shorter than Text
+	Turn  int
+	Since time.Time
+}
+
+// Answered is what was answered.
+type Answered struct {
+	Asked
+	Took agent.Option
+}
+
+// String says it in one line.
+func (a *Answered) String() string {
+	return fmt.Sprintf("%s: answered %q to %q", a.Agent, a.Took.Label, a.Text)
+}
+
+// LookAtQuestion is the question that an agent's CLI shows, with the options that can be answered. It is refused (3) where the
+// CLI's hooks tell of none, and where it is not on the screen as paw knows it.
+func LookAtQuestion(ctx context.Context, h *home.Home, s *session.Session, agentName string) (*Asked, error) {
+	t, err := answererFor(h, s, agentName)
+	if err != nil {
+		return nil, err
+	}
+	return t.asked(ctx)
+}
+
+// Answer answers the question of an agent: "yes", "no", "always", the number of an option, or its words. With an id it
+// answers the question of that Asked.ID alone. Keys are typed only while the question is on the screen with the option that
+// is answered; the error is 6 when the CLI does not say that it took them.
+func Answer(ctx context.Context, h *home.Home, s *session.Session, agentName, answer, id string) (*Answered, error) {
+	t, err := answererFor(h, s, agentName)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := Lock(ctx, h, s, t.w)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	asked, err := t.asked(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if id != "" && asked.ID != id {
+		return nil, t.refusal("asks something else by now: %s", asked.Text)
+	}
+	took, err := asked.pick(answer)
+	if err != nil {
+		return nil, err
+	}
+	home.Sleep(ctx, max(answerSteady, asked.Deaf-h.Now().Sub(asked.Since)))
+	h.Step("answer.begun")
+	if err := t.take(ctx, asked, took); err != nil {
+		return nil, err
+	}
+	return &Answered{Asked: *asked, Took: asked.Options[took]}, t.taken(ctx, asked)
+}
+
+// pick is the index of the option that an answer means, if it is the only one.
+func (a *Asked) pick(answer string) (int, error) {
+	means := agent.Meaning(strings.ToLower(strings.TrimSpace(answer)))
+	switch means {
+	case "y":
+		means = agent.MeansYes
+	case "n":
+		means = agent.MeansNo
+	}
+	var fitting []int
+	for i, o := range a.Options {
+		if means == o.Means() && means != agent.MeansText && means != agent.MeansOther {
+			fitting = append(fitting, i)
+		}
+	}
+	if len(fitting) == 0 {
+		if n, err := strconv.Atoi(string(means)); err == nil && n >= 1 && n <= len(a.Options) {
+			fitting = []int{n - 1}
+		}
+	}
+	if len(fitting) == 0 {
+		for i, o := range a.Options {
+			if strings.EqualFold(strings.TrimSpace(answer), o.Label) {
+				fitting = append(fitting, i)
+			}
+		}
+	}
+	refused := fault.New(fault.Refused, "%s: %q is not one of its answers: %s", a.Agent, answer, a.offers())
+	switch {
+	case len(fitting) > 1:
+		refused = fault.New(fault.Refused, "%s: %q is more than one of its answers: %s", a.Agent, answer, a.offers())
+	case len(fitting) == 1 && a.Options[fitting[0]].Means() == agent.MeansText:
+		refused = fault.New(fault.Refused, "%s: this answer is a text, which can only be typed in its pane", a.Agent)
+	case len(fitting) == 1:
+		return fitting[0], nil
+	}
+	return 0, refused
+}
+
+// offers are the options in one line.
+func (a *Asked) offers() string {
+	var all []string
+	for i, o := range a.Options {
+		all = append(all, fmt.Sprintf("%d %s", i+1, o.Label))
+	}
+	return strings.Join(all, ", ")
+}
+
+// answerer answers one question in the pane of an agent. Whoever types holds the agent's prompt lock.
+type answerer struct{ *typist }
+
+func answererFor(h *home.Home, s *session.Session, agentName string) (answerer, error) {
+	w, err := home.AgentNamed(s, agentName)
+	if err != nil {
+		return answerer{}, err
+	}
+	if h, err = h.ConfiguredFor(s); err != nil {
+		return answerer{}, err
+	}
+	cli, _, err := h.CLIOf(w)
+	return answerer{&typist{home: h, s: s, w: w, cli: cli, ready: cli.Ready(), client: h.TmuxFor(s)}}, err
+}
+
+// asked is the question of now: what the CLI's hooks have told of, as it is on the screen.
+func (t answerer) asked(ctx context.Context) (*Asked, error) {
+	last, err := t.waiting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	mode, err := t.client.InMode(ctx, t.pane)
+	if err != nil {
+		return nil, home.TmuxError(err)
+	}
+	if mode != "" {
+		return nil, t.refusal("its pane is in %s, which takes the keys", strings.ReplaceAll(mode, "-", " "))
+	}
+	shot, err := t.client.Screenshot(ctx, t.pane)
+	if err != nil {
+		return nil, home.TmuxError(err)
+	}
+	question, ok := t.cli.Question(agent.Screenshot(shot))
+	if !ok {
+		return nil, t.refusal("%s, and its screen shows no question that paw can answer", fleet.WaitsFor(session.AgentStatus{Reason: last.Question}))
+	}
+	asked := &Asked{Question: question, Agent: t.w.Agent, Hook: last.Question, Turn: last.Number, Since: *last.WaitingSince}
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%d %d %q", last.Number, last.WaitingSince.UnixNano(), question.Text)
+	for _, o := range question.Options {
+		fmt.Fprintf(sum, " %q %q", o.Label, o.About)
+	}
+	asked.ID = hex.EncodeToString(sum.Sum(nil)[:6])
+	return asked, nil
+}
+
+// waiting is the turn in which the CLI waits for an answer, as its hooks and its own record say. A dialog that only the
+// screen shows is not a turn's: a menu that the user has opened, or one of a start. The record may be a moment ahead of the
+// hooks.
+func (t answerer) waiting(ctx context.Context) (*turn.Record, error) {
+	for end := t.home.Now().Add(hookLag); ; home.Sleep(ctx, 20*time.Millisecond) {
+		f, err := fleet.Observe(ctx, t.home, t.s)
+		if err != nil {
+			return nil, err
+		}
+		a := f.Agent(t.w.Agent)
+		if a == nil || f.Running(*a) != fleet.InPane {
+			return nil, fault.New(fault.Failed, "%s: does not run", t.w.Agent).Hint("paw recover %s", t.s.Name)
+		}
+		t.pane = a.Pane.ID
+		state, last := fleet.WithTurnState(session.Observe(f.Evidence(*a)), a.Turns), a.Turns.Last
+		waits := state.State == session.StateWaitingInput
+		if waits && last != nil && last.Waiting && last.WaitingSince != nil {
+			return last, nil
+		}
+		if !waits || t.home.Now().After(end) || ctx.Err() != nil {
+			return nil, t.refusal("asks nothing that its hooks tell of")
+		}
+	}
+}
+
+// take selects an option and takes it. Before each key the question is looked at once more.
+func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
+	typed := false
+	for {
+		now, err := t.asked(ctx)
+		switch {
+		case err != nil && typed:
+			return t.unconfirmed("its question went away while it was being answered: nothing was taken")
+		case err != nil:
+			return err
+		case now.ID != asked.ID:
+			return t.refusal("asks something else by now: %s", now.Text)
+		}
+		want, at := now.Options[option], slices.IndexFunc(now.Options, func(o agent.Option) bool { return o.Selected })
+		key := want.Key
+		switch {
+		case key != "":
+		case at < 0:
+			return t.refusal("which answer is selected cannot be seen")
+		case want.Selected:
+			key = "Enter"
+		case at < option:
+			key = now.Onward
+		default:
+			key = now.Back
+		}
+		t.home.Step("answer.key")
+		if err := t.client.Press(context.WithoutCancel(ctx), t.pane, key); err != nil {
+			return home.TmuxError(err)
+		}
+		if want.Key != "" || want.Selected {
+			return nil
+		}
+		if typed = true; !t.moved(ctx, asked, at) {
+			return t.unconfirmed("its selection does not move: nothing was taken")
+		}
+	}
+}
+
+// moved waits until another option than the one at that index is selected, or the question is gone.
+func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {
+	for end := t.home.Now().Add(movePatience); t.home.Now().Before(end) && ctx.Err() == nil; {
+		now, err := t.asked(ctx)
+		if err != nil || now.ID != asked.ID || !now.Options[from].Selected {
+			return true
+		}
+		home.Sleep(ctx, 20*time.Millisecond)
+	}
+	return false
+}
+
+// taken waits until the CLI's hooks or its own record say that it does not wait with this question any more.
+func (t answerer) taken(ctx context.Context, asked *Asked) error {
+	ctx = context.WithoutCancel(ctx)
+	for end := t.home.Now().Add(answerPatience); t.home.Now().Before(end); home.Sleep(ctx, 20*time.Millisecond) {
+		f, err := fleet.Observe(ctx, t.home, t.s)
+		if err != nil {
+			return err
+		}
+		a := f.Agent(t.w.Agent)
+		if a == nil || f.Running(*a) != fleet.InPane {
+			return fault.New(fault.Unconfirmed, "%s: its CLI has ended since the answer was typed", t.w.Agent).Hint("paw recover %s", t.s.Name)
+		}
+		state, last := fleet.WithTurnState(session.Observe(f.Evidence(*a)), a.Turns), a.Turns.Last
+		switch {
+		case last == nil || last.Number != asked.Turn, state.State != session.StateWaitingInput && state.State != session.StateUnknown:
+			return nil
+		case last.Waiting && !last.WaitingSince.Equal(asked.Since) && (last.Question == asked.Hook || !t.shows(ctx, asked)):
+			return nil // with the next question; the same one is only asked again after an answer
+		}
+	}
+	if t.shows(ctx, asked) {
+		return t.unconfirmed("the answer was typed, and its question is still there")
+	}
+	return t.unconfirmed("the answer was typed and its question is gone, and its own record does not say yet that it took it")
+}
+
+// shows reports whether a question is still on the screen; a screen that cannot be had counts as one that shows it.
+func (t answerer) shows(ctx context.Context, asked *Asked) bool {
+	shot, err := t.client.Screenshot(ctx, t.pane)
+	if err != nil {
+		return true
+	}
+	now, ok := t.cli.Question(agent.Screenshot(shot))
+	return ok && now.Text == asked.Text && slices.EqualFunc(now.Options, asked.Options, func(a, b agent.Option) bool { return a.Label == b.Label })
+}
