@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -76,38 +77,21 @@ func (m match) better(other match) bool {
 }
 
 // matchPrompts finds the message of each turn's prompt, -1 where there is none.
-//
-// Of the table of best matches only two rows are kept, and of each cell the way
-// to go from it: a conversation of thousands of prompts would fill the memory.
 func matchPrompts(messages []history.Message, turns []turn.Record) []int {
 	m := newMatching(messages, turns)
-	// best[s] is the best match of the turns from t on with the messages from s on, below[s] that of those after t.
-	best, below := make([]match, len(m.said)+1), make([]match, len(m.said)+1)
-	for t := len(turns) - 1; t >= 0; t-- {
-		best[len(m.said)] = match{}
-		for s := len(m.said) - 1; s >= 0; s-- {
-			best[s] = best[s+1]
-			if !best[s].better(below[s]) {
-				best[s] = below[s]
-				m.skip.set(m.cell(t, s))
-			}
-			if !m.fits(t, s) {
-				continue
-			}
-			together := match{below[s+1].count + 1, below[s+1].apart + apart(turns[t].StartedAt, messages[m.said[s]].Timestamp)}
-			if !best[s].better(together) {
-				best[s] = together
-				m.take.set(m.cell(t, s))
-			}
+	begins := slices.Repeat([]int{-1}, len(turns))
+	if m.oneToOne() {
+		for t, s := range m.said {
+			begins[m.turns[t]] = s
 		}
-		best, below = below, best
+		return begins
 	}
-	begins := make([]int, len(turns))
+	m.bring(messages, turns)
 	s := 0
-	for t := range turns {
-		for begins[t] = -1; s < len(m.said); s++ {
+	for t := range m.turns {
+		for ; s < len(m.said); s++ {
 			if m.take.has(m.cell(t, s)) {
-				begins[t] = m.said[s]
+				begins[m.turns[t]] = m.said[s]
 				s++
 				break
 			}
@@ -122,36 +106,84 @@ func matchPrompts(messages []history.Message, turns []turn.Record) []int {
 // matching is what matchPrompts brings together: turns, and messages that could
 // be their prompts.
 type matching struct {
+	turns    []int       // indexes of those whose words are among the messages
 	said     []int       // indexes of the messages
 	words    []int       // of each of said, a number for its words
-	prompts  []int       // of each turn, the number for those of its prompt, 0 for none
-	earliest []time.Time // of each turn, when its prompt can have been written
+	prompts  []int       // of each of turns, the number for those of its prompt
+	earliest []time.Time // of each of turns, when its prompt can have been written
 	at       []time.Time // of each of said
 	take     bits        // cells where the turn and the message belong together
 	skip     bits        // cells where the turn has no message
 }
 
+// newMatching leaves out what has no partner whatsoever.
 func newMatching(messages []history.Message, turns []turn.Record) *matching {
-	m := &matching{}
-	numbers := map[string]int{"": 0}
-	number := func(text string) int {
-		text = words(text)
-		if _, known := numbers[text]; !known {
-			numbers[text] = len(numbers)
-		}
-		return numbers[text]
-	}
-	for i, message := range messages {
-		if message.Role == history.RoleUser || message.Role == history.RoleSystem {
-			m.said, m.words, m.at = append(m.said, i), append(m.words, number(message.Content)), append(m.at, message.Timestamp)
-		}
-	}
+	asked, answered := map[string]int{}, map[int]bool{}
 	for _, one := range turns {
-		m.prompts, m.earliest = append(m.prompts, number(one.Prompt)), append(m.earliest, one.StartedAt.Add(-mostHookDelay))
+		if text := words(one.Prompt); text != "" && asked[text] == 0 {
+			asked[text] = len(asked) + 1
+		}
 	}
-	cells := len(turns) * len(m.said)
-	m.take, m.skip = make(bits, cells/64+1), make(bits, cells/64+1)
+	m := &matching{}
+	for i, message := range messages {
+		if message.Role != history.RoleUser && message.Role != history.RoleSystem {
+			continue
+		}
+		if number := asked[words(message.Content)]; number != 0 {
+			m.said, m.words, m.at = append(m.said, i), append(m.words, number), append(m.at, message.Timestamp)
+			answered[number] = true
+		}
+	}
+	for t, one := range turns {
+		if number := asked[words(one.Prompt)]; answered[number] {
+			m.turns, m.prompts, m.earliest = append(m.turns, t), append(m.prompts, number), append(m.earliest, one.StartedAt.Add(-mostHookDelay))
+		}
+	}
 	return m
+}
+
+// oneToOne reports whether each message is the prompt of the turn at its place: then nothing else would bring as many
+// together. So it is with almost all conversations, and the table of thousands of prompts takes long.
+func (m *matching) oneToOne() bool {
+	if len(m.turns) != len(m.said) {
+		return false
+	}
+	for i := range m.turns {
+		if !m.fits(i, i) {
+			return false
+		}
+	}
+	return true
+}
+
+// bring finds the best match.
+//
+// Of the table of best matches only two rows are kept, and of each cell the way
+// to go from it: a conversation of thousands of prompts would fill the memory.
+func (m *matching) bring(messages []history.Message, turns []turn.Record) {
+	cells := len(m.turns) * len(m.said)
+	m.take, m.skip = make(bits, cells/64+1), make(bits, cells/64+1)
+	// best[s] is the best match of the turns from t on with the messages from s on, below[s] that of those after t.
+	best, below := make([]match, len(m.said)+1), make([]match, len(m.said)+1)
+	for t := len(m.turns) - 1; t >= 0; t-- {
+		best[len(m.said)] = match{}
+		for s := len(m.said) - 1; s >= 0; s-- {
+			best[s] = best[s+1]
+			if !best[s].better(below[s]) {
+				best[s] = below[s]
+				m.skip.set(m.cell(t, s))
+			}
+			if !m.fits(t, s) {
+				continue
+			}
+			together := match{below[s+1].count + 1, below[s+1].apart + apart(turns[m.turns[t]].StartedAt, messages[m.said[s]].Timestamp)}
+			if !best[s].better(together) {
+				best[s] = together
+				m.take.set(m.cell(t, s))
+			}
+		}
+		best, below = below, best
+	}
 }
 
 func (m *matching) cell(t, s int) int { return t*len(m.said) + s }
@@ -159,7 +191,7 @@ func (m *matching) cell(t, s int) int { return t*len(m.said) + s }
 // fits reports whether a message can be the prompt of a turn: it has its words,
 // and does not come from the conversation that this one began with.
 func (m *matching) fits(t, s int) bool {
-	return m.prompts[t] != 0 && m.prompts[t] == m.words[s] && (m.at[s].IsZero() || !m.at[s].Before(m.earliest[t]))
+	return m.prompts[t] == m.words[s] && (m.at[s].IsZero() || !m.at[s].Before(m.earliest[t]))
 }
 
 // bits is a set of small numbers.

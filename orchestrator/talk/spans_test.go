@@ -163,31 +163,39 @@ func TestTurnSpan(t *testing.T) {
 	}
 }
 
-// TestTurnSpansOfMany: a long conversation takes neither a long time nor much memory, even when all prompts are the same.
+// TestTurnSpansOfMany: a long conversation takes neither a long time nor much memory, even when all prompts are the same,
+// also where a prompt of it was never written down, or one was typed that is of no turn.
 func TestTurnSpansOfMany(t *testing.T) {
-	const many = 4000
-	var messages []history.Message
-	var turns []turn.Record
-	for i := range many {
-		at := second(t, fmt.Sprint(10*i))
-		turns = append(turns, turn.Record{Number: i + 1, Prompt: "go on", StartedAt: at})
-		messages = append(messages, history.Message{Role: history.RoleUser, Content: "go on", Timestamp: at}, history.Message{Role: history.RoleAssistant})
-	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	begin := time.Now()
-	spans := Spans(messages, turns)
-	took := time.Since(begin)
-	runtime.ReadMemStats(&after)
-	for n, got := range spans {
-		if want := (Span{2 * n, 2*n + 2}); got != want {
-			t.Fatalf("turn %d: %+v, want %+v", n+1, got, want)
-		}
-	}
-	if took > 10*time.Second {
-		t.Errorf("it took %s", took)
-	}
-	if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 16 {
-		t.Errorf("it took %d MiB", used)
+	for name, c := range map[string]struct{ many, lost, mib int }{"one message for each turn": {40000, 0, 64}, "one more": {4000, 1, 16}} {
+		t.Run(name, func(t *testing.T) {
+			var messages []history.Message
+			var turns []turn.Record
+			for i := range c.many {
+				at := second(t, fmt.Sprint(10*i))
+				if i < c.many-c.lost {
+					turns = append(turns, turn.Record{Number: i + 1, Prompt: "go on", StartedAt: at})
+				}
+				messages = append(messages, history.Message{Role: history.RoleUser, Content: "go on", Timestamp: at}, history.Message{Role: history.RoleAssistant})
+			}
+			turns = append(turns, turn.Record{Number: c.many, Prompt: "dropped", StartedAt: second(t, fmt.Sprint(10*c.many))})
+			messages = append(messages, history.Message{Role: history.RoleUser, Content: "/clear"})
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			begin := time.Now()
+			spans := Spans(messages, turns)
+			took := time.Since(begin)
+			runtime.ReadMemStats(&after)
+			for n, got := range spans[:c.many-c.lost-1] {
+				if want := (Span{2 * n, 2*n + 2}); got != want {
+					t.Fatalf("turn %d: %+v, want %+v", n+1, got, want)
+				}
+			}
+			if took > 10*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			if used := int(after.TotalAlloc-before.TotalAlloc) >> 20; used > c.mib {
+				t.Errorf("it took %d MiB", used)
+			}
+		})
 	}
 }
