@@ -28,3 +28,12 @@ func EditPrompt(ctx context.Context, h *home.Home, draft string, stdin io.Reader
 	}
 	return text, nil
 }
+
+// Terminal is where a git that pushes may ask the user something; quietly, what it says is kept for its error.
+func Terminal(h *home.Home, stdin io.Reader, stderr io.Writer, quietly bool) worktree.Terminal {
+	t := worktree.Terminal{In: stdin, Err: stderr, Env: h.Env}
+	if quietly {
+		t.In, t.Err = nil, nil
+	}
+	return t
+}

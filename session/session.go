@@ -105,6 +105,8 @@ type Worktree struct {
 	Done *Done `json:"done,omitempty"` // what it said of its work, nil when it said nothing
 	// Told is the number of its last turn that its parent was told of, -1 when that was its exit before it had one.
 	Told int `json:"told,omitempty"`
+	// Pushed are the commits that paw has pushed, or was about to push, to its branch on a remote; newest last.
+	Pushed []string `json:"pushed,omitempty"`
 }
 
 // Finished counts the turns that ended well, so that nobody has to read all logs. Tags are no count: a fetch can prune

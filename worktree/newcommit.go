@@ -49,6 +49,15 @@ func (m Manager) TreeOf(ctx context.Context, commit string) (string, error) {
 	return m.objects(m.home()).Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{tree}")
 }
 
+// IsCommitOf reports whether a commit has a tree and one parent, all by their ids.
+func (m Manager) IsCommitOf(ctx context.Context, commit, tree, parent string) (bool, error) {
+	if !isOID(commit) {
+		return false, &RefError{Ref: commit}
+	}
+	out, err := m.home().Line(ctx, "rev-list", "--no-walk", "--no-commit-header", "--format=%T %P", commit, "--")
+	return out == tree+" "+parent, err
+}
+
 // CommitInfo is what a commit says of itself.
 type CommitInfo struct {
 	ID, Tree string

@@ -30,7 +30,7 @@ EXAMPLES
 
 `
 
-const rootHelpEnd = `MORE         seen, run; path, sh: its worktree; check, forecast, bisect, update
+const rootHelpEnd = `MORE         run, seen, check, forecast, bisect, update, pr, path, sh
 FOR AGENTS   spawn, done; paw help agents is the page for them to read
 PAW ITSELF   clis, config, doctor, completion, version
 

@@ -21,7 +21,7 @@ func advance(ctx context.Context, h *home.Home, m worktree.Manager, g *worktree.
 		return err
 	}
 	_, err = h.Update(ctx, sessionName, func(rec *session.Session) error {
-		l.ID, l.At, l.Phase = max(rec.NextLanding(), nextIn(refs, l.TurnSession)), h.Now().UTC(), session.LandingBegun
+		l.ID, l.At, l.Phase = max(rec.NextLanding(), nextBelow(refs, turn.LandedPrefix(l.TurnSession))), h.Now().UTC(), session.LandingBegun
 		rec.Landings = append(rec.Landings, *l)
 		return nil
 	})
@@ -103,11 +103,11 @@ func settled(ctx context.Context, h *home.Home, sessionName string, l *session.L
 	return nil
 }
 
-// nextIn is the number after those that refs of landings have: the record may be that of a later session of the same name.
-func nextIn(refs map[string]string, turnSession string) int {
+// nextBelow is the number after those that refs have below a prefix: the record may be that of a later session of the same name.
+func nextBelow(refs map[string]string, prefix string) int {
 	next := 1
 	for ref := range refs {
-		number, _, _ := strings.Cut(strings.TrimPrefix(ref, turn.LandedPrefix(turnSession)), "/")
+		number, _, _ := strings.Cut(strings.TrimPrefix(ref, prefix), "/")
 		if k, err := strconv.Atoi(number); err == nil {
 			next = max(next, k+1)
 		}

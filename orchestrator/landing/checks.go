@@ -229,7 +229,7 @@ func checkerFor(ctx context.Context, h *home.Home, s *session.Session, agentName
 		return nil, nil, err
 	}
 	m := h.Manager(repository)
-	src, err := lookAtSource(ctx, h, m, s, w, o.Turn)
+	src, err := lookAtSource(ctx, h, m, s, w, o.Turn, "check")
 	return &checker{home: h, m: m, session: s, fresh: o.Fresh}, src, err
 }
 

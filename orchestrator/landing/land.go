@@ -179,7 +179,7 @@ func (l *landing) see(ctx context.Context) {
 // prepare looks, decides and composes: all that comes before anything moves.
 func (l *landing) prepare(ctx context.Context) (*composed, *Landed, error) {
 	if l.composer == nil {
-		source, err := lookAtSource(ctx, l.home, l.m, l.session, l.agent, l.options.Turn)
+		source, err := lookAtSource(ctx, l.home, l.m, l.session, l.agent, l.options.Turn, "land")
 		if err != nil {
 			return nil, nil, &notTakenError{err}
 		}

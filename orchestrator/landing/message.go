@@ -47,20 +47,27 @@ func (f messageFacts) title() string {
 
 // message is the whole text of a commit: the title, a line for each turn, and trailers.
 func (f messageFacts) message() string {
-	head := strings.TrimSpace(f.Asked)
-	if head == "" {
-		head = f.title()
-		var lines []string
-		for _, t := range f.Turns {
-			if line := turnLine(t); line != "" {
-				lines = append(lines, line)
-			}
-		}
-		if len(lines) > 0 {
-			head += "\n\n" + strings.Join(lines, "\n")
+	return f.words("") + "\n\n" + f.trailers()
+}
+
+// request is the text of a pull request: the title, and a list of the turns.
+func (f messageFacts) request() string { return f.words("- ") }
+
+// words are what the user gave, else the title and a line for each turn, which bullet begins.
+func (f messageFacts) words(bullet string) string {
+	if asked := strings.TrimSpace(f.Asked); asked != "" {
+		return asked
+	}
+	var lines []string
+	for _, t := range f.Turns {
+		if line := turnLine(t); line != "" {
+			lines = append(lines, bullet+line)
 		}
 	}
-	return head + "\n\n" + f.trailers()
+	if len(lines) == 0 {
+		return f.title()
+	}
+	return f.title() + "\n\n" + strings.Join(lines, "\n")
 }
 
 // trailers say whose work it is.

@@ -2,24 +2,32 @@ package landing
 
 import (
 	"context"
+	"slices"
 
 	"paw/session"
 	"paw/worktree"
 )
 
-// Safe is the state of an agent that its last landing has brought into a branch, as a commit that has all of the agent's
-// commits of then before it; "" where nothing has landed, or where the branch has it no more.
+// Safe is the state of an agent that a branch of the user's has, as a commit that has all of the agent's commits of then
+// before it: that of its last landing, or one that was pushed and merged there; "" for none.
 func Safe(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree) string {
-	last := s.LastLanding(w.TurnSession)
-	if last == nil {
-		return ""
+	if last := s.LastLanding(w.TurnSession); last != nil && has(ctx, m, last.Target, last.After) {
+		return last.State
 	}
-	tip, err := m.BranchTip(ctx, last.Target)
+	for _, commit := range slices.Backward(w.Pushed) {
+		if s.Target != "" && has(ctx, m, s.Target, commit) {
+			return commit
+		}
+	}
+	return ""
+}
+
+// has reports whether a branch is known to have a commit.
+func has(ctx context.Context, m worktree.Manager, branch, commit string) bool {
+	tip, err := m.BranchTip(ctx, branch)
 	if err != nil || tip == "" {
-		return ""
+		return false
 	}
-	if there, err := m.Contains(ctx, tip, last.After); err != nil || !there {
-		return ""
-	}
-	return last.State
+	there, err := m.Contains(ctx, tip, commit)
+	return err == nil && there
 }

@@ -23,11 +23,13 @@ type source struct {
 	head  string // commit that its branch was at
 	turn  int    // the state is that of the end of this turn, 0 for the moment
 	turns []turns.Listed
+
+	command string // of paw, for which it is looked at; "" for one that takes no turns
 }
 
 // lookAtSource takes the state of an agent: that of now, for which it must be at rest, or that of the end of a turn,
-// whatever the agent does meanwhile. What cannot be taken exactly is refused.
-func lookAtSource(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree, number string) (*source, error) {
+// whatever the agent does meanwhile. What cannot be taken exactly is refused, with a hint at a turn that command could take.
+func lookAtSource(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree, number, command string) (*source, error) {
 	if err := fleet.RefuseUnfinished(s, w); err != nil {
 		return nil, err
 	}
@@ -35,7 +37,7 @@ func lookAtSource(ctx context.Context, h *home.Home, m worktree.Manager, s *sess
 	if err != nil {
 		return nil, err
 	}
-	src := &source{turns: list.Turns}
+	src := &source{turns: list.Turns, command: command}
 	if number == "" {
 		err = src.takeNow(ctx, h, m, s, w)
 	} else {
@@ -51,7 +53,7 @@ func lookAtSource(ctx context.Context, h *home.Home, m worktree.Manager, s *sess
 // takeNow takes the state of the moment.
 func (src *source) takeNow(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree) error {
 	if _, err := fleet.RefuseBusy(ctx, h, s, w.Agent); err != nil {
-		return withTurnHint(err, s, w, src.turns)
+		return src.withTurnHint(err, s, w, src.turns)
 	}
 	var other *worktree.MismatchError
 	err := worktree.Verify(w.WorktreePath, s.GitCommonDir, w.Branch)
@@ -92,7 +94,7 @@ func (src *source) takeTurn(ctx context.Context, h *home.Home, m worktree.Manage
 	}
 	if one.State == turn.InProgress {
 		err := fault.New(fault.Refused, "%s: turn %d is in progress", w.Agent, one.Number)
-		return withTurnHint(err, s, w, list.Turns)
+		return src.withTurnHint(err, s, w, list.Turns)
 	}
 	src.turn = one.Number
 	for i, t := range list.Turns {
@@ -100,19 +102,19 @@ func (src *source) takeTurn(ctx context.Context, h *home.Home, m worktree.Manage
 			src.turns = list.Turns[:i+1]
 		}
 	}
-	src.state, err = turns.End(ctx, h, m, s, w, one, turns.Forced{Command: fmt.Sprintf("paw land %s/%s", s.Name, w.Agent)})
+	src.state, err = turns.End(ctx, h, m, s, w, one, turns.Forced{Command: fmt.Sprintf("paw %s %s/%s", src.command, s.Name, w.Agent)})
 	return err
 }
 
 // withTurnHint replaces the hints of a refusal by the last turn that can land, where there is one.
-func withTurnHint(err error, s *session.Session, w *session.Worktree, list []turns.Listed) error {
+func (src *source) withTurnHint(err error, s *session.Session, w *session.Worktree, list []turns.Listed) error {
 	var e *fault.Error
-	if !errors.As(err, &e) || e.Kind != fault.Refused {
+	if !errors.As(err, &e) || e.Kind != fault.Refused || src.command == "" {
 		return err
 	}
 	for i := len(list) - 1; i >= 0; i-- {
 		if t := list[i]; t.State != turn.InProgress && t.After != "" {
-			return fault.New(fault.Refused, "%w", err).Hint("paw land %s/%s@%d", s.Name, w.Agent, t.Number)
+			return fault.New(fault.Refused, "%w", err).Hint("paw %s %s/%s@%d", src.command, s.Name, w.Agent, t.Number)
 		}
 	}
 	return err

@@ -84,7 +84,7 @@ func Update(ctx context.Context, h *home.Home, s *session.Session, agentName, fr
 // prepareUpdate merges, and makes the commit that the worktree is to become: a snapshot, on top of the commit that the branch is to
 // be at.
 func prepareUpdate(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree, done *Updated) (goal string, err error) {
-	src, err := lookAtSource(ctx, h, m, s, w, "")
+	src, err := lookAtSource(ctx, h, m, s, w, "", "")
 	if err != nil {
 		return "", err
 	}

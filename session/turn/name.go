@@ -93,6 +93,12 @@ func ParseLanded(ref string) (turnSession string, k int, side string, ok bool) {
 	return parts[0], k, parts[3], err == nil
 }
 
+// PushedPrefix is what the refs begin with of commits that were pushed for an agent.
+func PushedPrefix(turnSession string) string { return RefPrefix(turnSession) + "pushed/" }
+
+// PushedRef returns the ref of the commit of push k.
+func PushedRef(turnSession string, k int) string { return PushedPrefix(turnSession) + strconv.Itoa(k) }
+
 // rescueTime is how a rescue ref tells when it was made; it sorts as text.
 const rescueTime = "20060102T150405.000Z"
 

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+	"paw/orchestrator/landing"
+)
+
+// pullOptions is what was typed behind paw pr.
+type pullOptions struct {
+	landing.PullOptions
+	session string
+	edit    bool
+}
+
+func newPR(a *app) *cobra.Command {
+	var o pullOptions
+	cmd := &cobra.Command{
+		Use:   "pr AGENT[@N]",
+		Short: "Push an agent's branch and ask for a pull request",
+		Long: exits(`Push the branch of an agent, and nothing else, and ask for a pull request with gh or glab. Where
+neither is there, the address to ask at in the browser is printed. What the agent has not
+committed goes along as a commit of its own, which the agent does not notice: its worktree,
+index, HEAD and branch are not touched. Title and text come from the turns. Once more pushes
+what is new; commits that somebody else has pushed to the branch are never overwritten.
+
+This is the only command of paw that pushes.`, exitUsage, exitRefused, exitNotFound, exitMissing),
+		Example: `  paw pr claude
+  paw pr claude@3 --draft
+  paw pr codex --base develop --dry-run`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeAgent,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.pullRequest(cmd, o, args) },
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&o.Draft, "draft", "d", false, "ask for a draft")
+	f.BoolVarP(&o.Web, "web", "w", false, "fill in the form in the browser instead, where gh or glab is there")
+	f.StringVar(&o.Base, "base", "", "branch it is meant for (default: the one the session was started from)")
+	f.StringVar(&o.Message, "message", "", "title and, below it, text (default: from the turns)")
+	f.BoolVar(&o.edit, "edit", false, "change title and text in your editor")
+	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "look at the remote, say what would be done and do nothing")
+	a.addJSON(cmd)
+	a.addSession(cmd, &o.session)
+	return cmd
+}
+
+// pullRequest is paw pr.
+func (a *app) pullRequest(cmd *cobra.Command, o pullOptions, args []string) error {
+	switch {
+	case o.edit && o.Message != "":
+		return usagef(cmd, "--message and --edit exclude each other")
+	case o.Draft && o.Web:
+		return usagef(cmd, "--draft and --web exclude each other: the form in the browser asks")
+	}
+	h, s, agent, number, err := a.agentAndTurn(cmd, o.session, args)
+	if err != nil {
+		return err
+	}
+	o.Turn = number
+	if o.edit {
+		o.Edit = orchestrator.MessageEditor(h, a.stdin, a.stderr, a.stderr)
+	}
+	o.Terminal = orchestrator.Terminal(h, a.stdin, a.stderr, a.json)
+	done, err := landing.PullRequest(cmd.Context(), h, s, agent, o.PullOptions)
+	if err != nil {
+		return err
+	}
+	switch {
+	case a.json:
+		return a.printJSON(pulledView(done, o.DryRun, a.noted()))
+	case o.DryRun && !done.Nothing:
+		for _, line := range done.Plan {
+			fmt.Fprintln(forReading(a.stdout), line)
+		}
+		return nil
+	}
+	fmt.Fprintln(forReading(a.stdout), done)
+	return nil
+}
+
+type pullJSON struct {
+	Version     int      `json:"version"`
+	Session     string   `json:"session"`
+	Agent       string   `json:"agent"`
+	Result      string   `json:"result"` // asked, open, by_hand, browser, nothing or planned
+	Remote      string   `json:"remote"`
+	Branch      string   `json:"branch"`
+	Base        string   `json:"base"`
+	Commit      *string  `json:"commit"` // null when there is nothing
+	Commits     int      `json:"commits"`
+	Uncommitted int      `json:"uncommitted"` // files
+	Pushed      bool     `json:"pushed"`
+	Title       string   `json:"title"`
+	URL         *string  `json:"url"`
+	Plan        []string `json:"plan,omitempty"`
+	Notes       []string `json:"notes"`
+}
+
+func pulledView(d *landing.Pulled, dryRun bool, notes []string) pullJSON {
+	view := pullJSON{
+		Version: 1, Session: d.Session, Agent: d.Agent, Result: "browser", Remote: d.Remote, Branch: d.Branch, Base: d.Base,
+		Commits: d.Commits, Uncommitted: d.Uncommitted, Pushed: d.Pushed, Title: d.Title, Notes: notes,
+	}
+	switch {
+	case d.Nothing:
+		view.Result = "nothing"
+		return view
+	case dryRun:
+		view.Result, view.Plan = "planned", d.Plan
+	case d.Asked && d.Address != "":
+		view.Result = "asked"
+	case d.Open:
+		view.Result = "open"
+	case d.ByHand:
+		view.Result = "by_hand"
+	}
+	view.Commit = &d.Commit
+	if d.Address != "" {
+		view.URL = &d.Address
+	}
+	return view
+}

@@ -1,0 +1,358 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"paw/forge"
+	"paw/orchestrator/agent"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// PullOptions is what the user asked of one pull request.
+type PullOptions struct {
+	Turn       string // number of the turn whose end it is about, "" for the state of the moment
+	Base       string // branch that it is meant for, "" for the target of the session
+	Message    string // title and, below it, text; "" makes them from the turns
+	Edit       func(ctx context.Context, draft string) (string, error)
+	Draft, Web bool
+	DryRun     bool
+	Terminal   worktree.Terminal
+}
+
+// Pulled is a pull request, or what there is of it.
+type Pulled struct {
+	Session, Agent      string
+	Branch, Base        string // on the server
+	Remote              string
+	Commit              string // that the branch of the remote is at
+	Title, Text         string
+	Commits             int  // that the branch has and its base here has not
+	Uncommitted         int  // files that the agent had not committed, in the last commit
+	Nothing             bool // the base has all of it already
+	Pushed              bool // false when the remote had it
+	Address             string
+	Asked, Open, ByHand bool     // asked for now; was open before; to be asked for in the browser
+	Plan                []string // the steps, for a dry run
+}
+
+// puller is a pull request on its way.
+type puller struct {
+	home    *home.Home
+	m       worktree.Manager
+	session *session.Session
+	agent   *session.Worktree
+	options PullOptions
+	source  *source
+	done    *Pulled
+
+	push, base worktree.Remote
+	there      string         // commit of the branch on the remote, "" for none
+	baseThere  string         // of its base
+	program    *forge.Program // nil where there is none
+	request    forge.Request
+}
+
+// PullRequest pushes the branch of an agent, with what it has not committed as a commit of its own, and asks for a pull request.
+// Its worktree, index and branch are not touched, and nothing else is pushed. A branch of the remote that somebody else has
+// pushed to is refused.
+func PullRequest(ctx context.Context, h *home.Home, s *session.Session, agentName string, o PullOptions) (*Pulled, error) {
+	w, err := home.AgentNamed(s, agentName)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.RequireGit(ctx); err != nil {
+		return nil, err
+	}
+	base, err := branchFor(s, w, o.Base)
+	if err != nil {
+		return nil, err
+	}
+	repository, err := h.RepositoryOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	p := &puller{home: h, m: h.Manager(repository), session: s, agent: w, options: o}
+	p.done = &Pulled{Session: s.Name, Agent: agentName, Branch: w.Branch, Base: base}
+	for _, step := range []func(context.Context) error{p.lookAtAgent, p.lookAtRemote, p.compose, p.plan} {
+		if err := step(ctx); err != nil || p.done.Nothing {
+			return p.done, err
+		}
+	}
+	if o.DryRun {
+		return p.done, nil
+	}
+	if err := p.deliver(ctx); err != nil {
+		return nil, err
+	}
+	return p.done, p.ask(ctx)
+}
+
+// lookAtAgent takes the state of the agent.
+func (p *puller) lookAtAgent(ctx context.Context) (err error) {
+	p.source, err = lookAtSource(ctx, p.home, p.m, p.session, p.agent, p.options.Turn, "pr")
+	return err
+}
+
+// lookAtRemote finds where the branch goes, what is there, and who can ask for a pull request.
+func (p *puller) lookAtRemote(ctx context.Context) (err error) {
+	if p.push, p.base, err = p.m.RemotesFor(ctx, p.done.Branch, p.done.Base); err != nil {
+		return err
+	}
+	if p.push.Name == "" {
+		e := fault.New(fault.Usage, "%s: there is no remote to push to, or several and none is the one", p.agent.Agent)
+		return e.Hint("git remote -v").Hint("git config remote.pushDefault NAME")
+	}
+	p.done.Remote = p.push.Name
+	branches := []string{p.done.Branch}
+	if p.push == p.base {
+		branches = append(branches, p.done.Base)
+	}
+	found, head, err := p.m.RemoteHas(ctx, p.options.Terminal, p.push.Address, branches...)
+	if err != nil {
+		return fault.New(fault.Failed, "%s: %w", p.push.Name, err)
+	}
+	p.there, p.baseThere = found[p.done.Branch], found[p.done.Base]
+	if p.push == p.base && p.baseThere == "" {
+		e := fault.New(fault.Usage, "branch %s: %s has none of that name to ask for a pull request into", p.done.Base, p.push.Name)
+		if head != "" {
+			return e.Hint("paw pr %s/%s --base %s", p.session.Name, p.agent.Agent, fault.Quote(head))
+		}
+		return e.Hint("git push %s %s", fault.Quote(p.push.Name), fault.Quote(p.done.Base))
+	}
+	from, ok := forge.PlaceOf(p.push.Address)
+	into, both := forge.PlaceOf(p.base.Address)
+	if !ok || !both {
+		return nil
+	}
+	p.request = forge.Request{From: from, Into: into, Branch: p.done.Branch, Base: p.done.Base, Draft: p.options.Draft, Web: p.options.Web}
+	if name := forge.ProgramFor(into.Kind); name != "" {
+		if path, err := agent.LookPath(name, p.home.Env); err == nil {
+			p.program = &forge.Program{Name: name, Path: path, Dir: p.session.RepoPath, Env: p.home.Env}
+		}
+	}
+	return nil
+}
+
+// compose makes the commit to push and the words of the request.
+func (p *puller) compose(ctx context.Context) error {
+	tip, err := p.m.BranchTip(ctx, p.done.Base)
+	if err != nil || tip == "" {
+		tip = p.agent.BaseCommit
+	}
+	c := &composer{m: p.m, session: p.session, agent: p.agent, source: p.source, asked: p.options.Message}
+	one := &composed{}
+	own, err := c.lookAtWork(ctx, target{branch: p.done.Base, tip: tip}, one)
+	if err != nil {
+		return err
+	}
+	pair := [2]string{p.source.head, p.source.state}
+	counts, err := p.m.CountChanges(ctx, [][2]string{pair})
+	if err != nil {
+		return err
+	}
+	p.done.Uncommitted, p.done.Commits = counts[pair], len(own)
+	if p.done.Nothing = p.done.Uncommitted+len(own) == 0; p.done.Nothing {
+		return nil
+	}
+	facts := factsFor(p.session, p.agent, one.brought, titles(own), p.options.Message)
+	text := facts.request()
+	if p.options.Edit != nil && !p.options.DryRun {
+		if text, err = p.options.Edit(ctx, text); err != nil {
+			return err
+		}
+		if facts.Asked = text; strings.TrimSpace(text) == "" {
+			return fault.New(fault.Failed, "the message is empty, nothing is pushed")
+		}
+	}
+	title, body, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	p.done.Title, p.done.Text = oneLine(title), strings.TrimSpace(body)
+	p.request.Title, p.request.Body = p.done.Title, p.done.Text
+	return p.commit(ctx, facts, len(own) > 0)
+}
+
+// commit is the commit to push: that of the branch, or one on top of it with what is not committed. What was pushed before is
+// taken again as long as it is the same.
+func (p *puller) commit(ctx context.Context, facts messageFacts, others bool) (err error) {
+	if p.done.Commit = p.source.head; p.done.Uncommitted == 0 {
+		return nil
+	}
+	p.done.Commits++
+	tree, err := p.m.TreeOf(ctx, p.source.state)
+	if err != nil {
+		return err
+	}
+	for _, commit := range slices.Backward(p.agent.Pushed) {
+		same, err := p.m.IsCommitOf(ctx, commit, tree, p.source.head)
+		if p.done.Commit = commit; same || err != nil {
+			return err
+		}
+	}
+	if others { // the words of all of it are those of the request
+		facts.Said, facts.Asked, facts.Commit = "", "", fmt.Sprintf("Uncommitted work of %s/%s", facts.Session, facts.Agent)
+	}
+	sign, err := p.m.SignsCommits(ctx)
+	if err != nil {
+		return err
+	}
+	p.done.Commit, err = p.m.Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{p.source.head}, Message: facts.message(), Sign: sign})
+	return err
+}
+
+// plan refuses what would lose commits of others, and says what will be done.
+func (p *puller) plan(ctx context.Context) error {
+	if p.there != "" && p.there != p.done.Commit {
+		ours, err := p.m.Contains(ctx, p.done.Commit, p.there)
+		if err != nil {
+			return err
+		}
+		if !ours && !slices.Contains(p.agent.Pushed, p.there) {
+			return p.moved()
+		}
+	}
+	p.noteAncestors(ctx)
+	if last := p.session.LastLanding(p.agent.TurnSession); last != nil && last.Target == p.done.Base {
+		if there, err := p.m.Contains(ctx, p.source.head, last.After); err == nil && !there {
+			p.home.Notef("what has landed in %s before is in the request once more; paw update %s --session %s, and again, leaves it out",
+				last.Target, p.agent.Agent, p.session.Name)
+		}
+	}
+	what := fmt.Sprintf("push %s of %s/%s to %s, as its branch %s", fault.Counted(p.done.Commits, "commit"), p.session.Name, p.agent.Agent, p.push.Name, p.done.Branch)
+	what += p.done.uncommitted()
+	how := "say where to ask for a pull request into " + p.done.Base
+	if p.program != nil {
+		how = fmt.Sprintf("ask with %s for a pull request into %s", p.program.Name, p.done.Base)
+	}
+	p.done.Plan = []string{what, how, "title: " + p.done.Title}
+	return nil
+}
+
+// noteAncestors says that commits of the base which the remote does not have come along: they are part of the branch.
+func (p *puller) noteAncestors(ctx context.Context) {
+	tip, err := p.m.BranchTip(ctx, p.done.Base)
+	if err != nil || tip == "" || p.baseThere == "" {
+		return
+	}
+	since, err := p.m.MergeBase(ctx, tip, p.source.head)
+	if err != nil || since == "" {
+		return
+	}
+	more, err := p.m.CommitsSince(ctx, since, p.baseThere) // an error: what the remote has is not here
+	if err == nil && len(more) > 0 {
+		p.home.Notef("%s of %s that %s does not have come along, and are in the request", fault.Counted(len(more), "commit"), p.done.Base, p.push.Name)
+	}
+}
+
+// uncommitted says what the last commit is, where the agent has not made it.
+func (d *Pulled) uncommitted() string {
+	if d.Uncommitted == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; what it has not committed, %s, is the last one", fault.Counted(d.Uncommitted, "file"))
+}
+
+// moved refuses to push over commits of somebody else.
+func (p *puller) moved() error {
+	return fault.New(fault.Refused, "%s/%s: not pushed, %s has commits of somebody else on %s", p.session.Name, p.agent.Agent, p.push.Name, p.done.Branch).
+		Hint("git fetch %s %s", fault.Quote(p.push.Name), fault.Quote(p.done.Branch)).Hint("git log %s..FETCH_HEAD", p.done.Commit[:12])
+}
+
+// deliver pushes. The record says before that the commit there will be paw's own, and a ref keeps it.
+func (p *puller) deliver(ctx context.Context) error {
+	if p.there == p.done.Commit {
+		return nil
+	}
+	if !slices.Contains(p.agent.Pushed, p.done.Commit) {
+		if err := p.remember(ctx); err != nil {
+			return err
+		}
+		p.home.Step("pr.recorded")
+	}
+	err := p.m.Push(ctx, p.options.Terminal, p.push.Name, p.done.Branch, p.done.Commit, p.there)
+	if errors.Is(err, worktree.ErrPushRejected) {
+		return p.moved()
+	}
+	if err != nil {
+		return fault.New(fault.Failed, "%s/%s: not pushed to %s: %w", p.session.Name, p.agent.Agent, p.push.Name, err)
+	}
+	p.done.Pushed = true
+	p.home.Step("pr.pushed")
+	return nil
+}
+
+// remember keeps what is about to be pushed.
+func (p *puller) remember(ctx context.Context) error {
+	prefix := turn.PushedPrefix(p.agent.TurnSession)
+	refs, err := p.m.Refs(ctx, prefix)
+	if err != nil {
+		return err
+	}
+	if err := p.m.CreateRefs(ctx, map[string]string{turn.PushedRef(p.agent.TurnSession, nextBelow(refs, prefix)): p.done.Commit}); err != nil {
+		return err
+	}
+	_, err = p.home.Update(ctx, p.session.Name, func(rec *session.Session) error {
+		if w := rec.Worktree(p.agent.Agent); w != nil {
+			w.Pushed = append(w.Pushed, p.done.Commit)
+		}
+		return nil
+	})
+	if err != nil {
+		return p.home.RecordError(p.session.Name, err)
+	}
+	return nil
+}
+
+// ask asks for the pull request, unless there is one, or says where that can be done.
+func (p *puller) ask(ctx context.Context) error {
+	byHand := p.request.From.Address(p.done.Branch, p.request.Into, p.done.Base)
+	if p.program == nil {
+		p.done.ByHand, p.done.Address = true, byHand
+		return nil
+	}
+	open, err := p.program.Find(ctx, p.request)
+	if err == nil && open != "" {
+		p.done.Open, p.done.Address = true, open
+		return nil
+	}
+	if err == nil {
+		p.done.Address, err = p.program.Ask(ctx, p.request)
+	}
+	if err != nil {
+		return fault.New(fault.Failed, "%s/%s: %s has %s, but there is no pull request: %w", p.session.Name, p.agent.Agent, p.push.Name, p.done.Branch, err).
+			Hint("%s", byHand)
+	}
+	p.done.Asked = true
+	p.home.Step("pr.asked")
+	return nil
+}
+
+// String says what was done.
+func (d *Pulled) String() string {
+	name := d.Session + "/" + d.Agent
+	if d.Nothing {
+		return fmt.Sprintf("%s: nothing to ask for, %s has all of it", name, d.Base)
+	}
+	text := fmt.Sprintf("%s has %s of %s already", d.Remote, d.Branch, name)
+	if d.Pushed {
+		text = fmt.Sprintf("pushed %s to %s as %s: %s", name, d.Remote, d.Branch, fault.Counted(d.Commits, "commit"))
+	}
+	text += d.uncommitted()
+	switch {
+	case d.ByHand && d.Address == "":
+		return text + "\nask for a pull request into " + d.Base + " on the server"
+	case d.ByHand:
+		return text + "\nask for a pull request: " + d.Address
+	case d.Open:
+		return text + "\nopen already: " + d.Address
+	case d.Address == "":
+		return text + "\nthe browser asks for a pull request"
+	}
+	return text + "\n" + d.Address
+}
