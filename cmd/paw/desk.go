@@ -206,6 +206,34 @@ func (d *desk) Outlook(ctx context.Context, name string) (map[string]ui.Outlook,
 	return found, nil
 }
 
+// Question is what an agent asks.
+func (d *desk) Question(ctx context.Context, a ui.Agent) (ui.Question, error) {
+	s, err := d.home.Load(a.Session)
+	if err != nil {
+		return ui.Question{}, d.told(err)
+	}
+	asked, err := orchestrator.Question(ctx, d.home, s, a.Name)
+	if err != nil {
+		return ui.Question{}, d.told(err)
+	}
+	q := ui.Question{ID: asked.ID, Text: onOneLine(asked.Text)}
+	for _, o := range asked.Options {
+		label := o.Label
+		if o.About != "" {
+			label += "  " + o.About
+		}
+		q.Options = append(q.Options, ui.Option{Label: onOneLine(label), Means: string(o.Means())})
+	}
+	return q, nil
+}
+
+// told is an error as commands print it, with its hints.
+func (d *desk) told(err error) error {
+	var said bytes.Buffer
+	(&app{stderr: &said, env: d.app.env}).printError(err)
+	return errors.New(said.String())
+}
+
 // Run runs a command of paw in this process.
 func (d *desk) Run(ctx context.Context, out io.Writer, words ...string) int {
 	d.commands.Add(1)
@@ -231,9 +259,7 @@ func (d *desk) Attach(ctx context.Context, a ui.Agent) (over bool, err error) {
 		err = orchestrator.Attach(ctx, d.home, s, a.Name)
 	}
 	if err != nil {
-		var said bytes.Buffer
-		(&app{stderr: &said, env: d.app.env}).printError(err)
-		return false, errors.New(said.String())
+		return false, d.told(err)
 	}
 	return d.home.Getenv("TMUX") != "" && d.home.Getenv("TMUX_PANE") == "", nil
 }

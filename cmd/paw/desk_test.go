@@ -89,8 +89,10 @@ func TestDesk(t *testing.T) {
 	terminal.awaits("[paw-shop]") // the status line of tmux
 	w.ok(w.tmux("detach-client", "-s", "=paw-shop"))
 	terminal.awaits("NEEDS YOU 1")
-	w.ok(w.tmux("send-keys", "-t", *w.agent("api").PaneID, "y"))
-	terminal.awaits("TO REVIEW 1")
+	terminal.press("a")
+	terminal.awaits("api asks: Run npm test?", "1 y  ", "2 n  ")
+	terminal.press("y")
+	terminal.awaits(`api: answered "`, "TO REVIEW 1")
 
 	terminal.press("s", "m", "o", "r", "e", "Enter")
 	terminal.awaits("turn 2 started")

@@ -11,10 +11,13 @@ type ask struct {
 	title   string
 	keys    string // which do what, for the line at the bottom
 	text    text
-	several bool   // it may have several lines
-	sure    bool   // yes or no: there is nothing to write
-	draft   string // under which it is kept when the user turns away, "" for not at all
-	empty   bool   // an empty text is an answer, too
+	several bool              // it may have several lines
+	lines   []string          // below the title
+	choose  map[string]string // one key answers, with this; nil where there is something to write
+	strict  bool              // keys that do not answer do nothing, but for Esc and q
+	about   string            // key of the agent whose question it is, "" for none
+	draft   string            // under which it is kept when the user turns away, "" for not at all
+	empty   bool              // an empty text is an answer, too
 	changed func(m *Model, answer string)
 	done    func(m Model, answer string) (tea.Model, tea.Cmd)
 }
@@ -31,8 +34,8 @@ func (a *ask) with(t text) *ask {
 
 // height is how many lines it takes of a screen with so many between head and foot.
 func (a *ask) height(m measure, width, height int) int {
-	if a.sure {
-		return min(1, height)
+	if a.choose != nil {
+		return min(1+len(a.lines), height)
 	}
 	rows, _, _ := a.text.rows(m, max(width-2, 1))
 	most := 1
@@ -45,7 +48,10 @@ func (a *ask) height(m measure, width, height int) int {
 // view is the title, and the part of the text that has the cursor.
 func (a *ask) view(p palette, m measure, width, height int) []string {
 	lines := []string{p.paint(m.cut(a.title, width), bold)}
-	if !a.sure {
+	for _, line := range a.lines {
+		lines = append(lines, m.cut(line, width))
+	}
+	if a.choose == nil {
 		rows, row, _ := a.text.rows(m, max(width-2, 1))
 		top := a.top(row, len(rows), height-1)
 		for i := top; i < min(top+height-1, len(rows)); i++ {
@@ -68,7 +74,7 @@ func (a *ask) top(row, rows, height int) int {
 
 // cursor is where the terminal's cursor stands, when there is something to write.
 func (m Model) cursor() (x, y int, shown bool) {
-	if m.ask == nil || m.ask.sure {
+	if m.ask == nil || m.ask.choose != nil {
 		return 0, 0, false
 	}
 	at := m.layout().editor
@@ -80,12 +86,15 @@ func (m Model) cursor() (x, y int, shown bool) {
 // answered is the model after a key for the question.
 func (m Model) answered(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	a, word := m.ask, key.String()
-	if a.sure {
-		m.ask = nil
-		if word == "y" || word == "Y" {
-			return a.done(m, "y")
+	if a.choose != nil {
+		answer, ok := a.choose[word]
+		if !ok && a.strict && word != "esc" && word != "q" && word != "ctrl+c" {
+			return m, nil
 		}
-		return m, nil
+		if m.ask = nil; !ok {
+			return m, nil
+		}
+		return a.done(m, answer)
 	}
 	switch word {
 	case "esc", "ctrl+c":

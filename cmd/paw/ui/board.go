@@ -58,6 +58,19 @@ type Outlook struct {
 	Others []string // agents whose work collides with its own
 }
 
+// Question is what an agent waits with, as its CLI shows it.
+type Question struct {
+	ID      string
+	Text    string
+	Options []Option // the number of one is its place, from 1
+}
+
+// Option is one answer that a CLI offers.
+type Option struct {
+	Label string
+	Means string // yes, no or always; "" for anything else
+}
+
 // Paw is what the desk asks of paw. All of it may be called from several goroutines at once.
 type Paw interface {
 	// Look tells how all agents are now.
@@ -72,6 +85,8 @@ type Paw interface {
 	Lines(ctx context.Context, a Agent) (Lines, error)
 	// Outlook forecasts for all agents of a session, by name.
 	Outlook(ctx context.Context, session string) (map[string]Outlook, error)
+	// Question is what an agent asks, with the answers that it offers. The error says why it cannot be answered from here.
+	Question(ctx context.Context, a Agent) (Question, error)
 	// Run runs a command of paw without a terminal. What it prints goes to out; the result is its exit code.
 	Run(ctx context.Context, out io.Writer, words ...string) int
 	// Attach shows the agent's pane on the terminal until the user leaves it. over tells that the desk is to end with it.

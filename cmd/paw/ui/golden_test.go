@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -26,6 +27,7 @@ type played struct {
 	pages map[string]string // by command
 	codes map[string]int
 	ran   []string
+	asked *Question
 	all   bool
 }
 
@@ -36,6 +38,13 @@ func (p *played) Screen(context.Context, Agent) (string, error)               { 
 func (p *played) Lines(context.Context, Agent) (Lines, error)                 { return Lines{}, nil }
 func (p *played) Outlook(context.Context, string) (map[string]Outlook, error) { return nil, nil }
 func (p *played) Attach(context.Context, Agent) (bool, error)                 { return false, nil }
+func (p *played) Question(context.Context, Agent) (Question, error) {
+	if p.asked == nil {
+		return Question{}, errors.New("paw: error: api: does not ask\npaw: hint: paw attach shop api\n")
+	}
+	return *p.asked, nil
+}
+
 func (p *played) Edit(_ context.Context, text string, _ io.Reader, _, _ io.Writer) (string, error) {
 	return text, nil
 }
@@ -114,7 +123,7 @@ func after(m Model, msg tea.Msg) Model {
 				m = after(m, one())
 			}
 		}
-	case pageMsg, outputMsg, doneMsg, leftMsg, editedMsg:
+	case pageMsg, outputMsg, doneMsg, leftMsg, editedMsg, questionMsg:
 		m = after(m, said)
 	}
 	return m
@@ -185,6 +194,9 @@ func sameAsGolden(t *testing.T, name, got string) {
 	}
 }
 
+var permission = Question{ID: "q1", Text: "Do you want to proceed with npm test?", Options: []Option{
+	{"Yes", "yes"}, {"Yes, and don't ask again for npm test", "always"}, {"No, and tell claude what to do differently (esc)", "no"}}}
+
 const somePatch = "\x1b[1mdiff --git a/parse.go b/parse.go\x1b[m\n\x1b[1m--- a/parse.go\x1b[m\n\x1b[1m+++ b/parse.go\x1b[m\n\x1b[36m@@ -1,3 +1,4 @@\x1b[m func parse\n" +
 	" one\n\x1b[31m-two\x1b[m\n\x1b[32m+two and a half\x1b[m\n\x1b[32m+\tthree\x1b[m\n\x1b[1mdiff --git a/main.go b/main.go\x1b[m\n\x1b[36m@@ -9 +9 @@\x1b[m\n\x1b[31m-old\x1b[m\n\x1b[32m+new\x1b[m\n"
 
@@ -199,6 +211,7 @@ func TestScreens(t *testing.T) {
 		sameAsGolden(t, name, screenOf(opened(paw, fiveAgents(), Options{}, size.width, size.height)))
 		sameAsGolden(t, name+"-hostile", screenOf(opened(paw, hostile(), Options{}, size.width, size.height)))
 	}
+	paw.asked = &permission
 	desk := func() Model { return opened(paw, fiveAgents(), Options{Colour: true}, 100, 24) }
 	sameAsGolden(t, "colours", styled(desk()))
 	sameAsGolden(t, "no-colour", styled(opened(paw, fiveAgents(), Options{}, 100, 24)))
@@ -208,6 +221,7 @@ func TestScreens(t *testing.T) {
 		"turns":    {"t"},
 		"help":     {"?"},
 		"send":     {"s", "o", "n", "e", "alt+enter", "t", "w", "o"},
+		"answer":   {"a"},
 		"forecast": {"l"},
 		"plan":     {"3", "L"},
 		"land":     {"3", "L", "y"},

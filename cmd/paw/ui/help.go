@@ -20,6 +20,7 @@ var helpFor = []struct {
 	}},
 	{"Act", []key{
 		{"Enter", "go to the pane", "paw attach AGENT"},
+		{"a", "answer its question", "paw answer AGENT"},
 		{"s", "send a prompt", "paw send AGENT"},
 		{"+  S", "add an agent, start a session", "paw add, paw start"},
 		{"x", "stop", "paw stop AGENT"},
@@ -80,6 +81,8 @@ func (m Model) hints() []hint {
 	switch {
 	case a.Pane == "":
 		first = []hint{{"R", "recover"}, {"d", "diff"}, {"L", "land"}}
+	case a.Asks:
+		first = []hint{{"a", "answer"}, {"enter", "attach"}, {"d", "diff"}}
 	case a.Group == NeedsYou:
 		first = []hint{{"enter", "attach"}, {"s", "send"}, {"d", "diff"}}
 	case a.Group == ToReview:

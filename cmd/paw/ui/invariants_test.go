@@ -120,6 +120,10 @@ func TestKeysAreCommands(t *testing.T) {
 		"s h i enter":           "send shop/api -- hi",
 		"s h alt+enter i enter": "send shop/api -- h\ni",
 		"s h i esc s enter":     "send shop/api -- hi",
+		"a y":                   "answer shop/api 1 --question q1",
+		"a 3":                   "answer shop/api 3 --question q1",
+		"a j k a":               "answer shop/api 2 --question q1",
+		"a esc y":               "",
 		"s enter":               "",
 		"+ enter d o enter":     "add --session shop --cli claude --prompt do",
 		"S d e m o enter enter": "start --detach --cli demo",
@@ -131,7 +135,7 @@ func TestKeysAreCommands(t *testing.T) {
 		"right":                 "turns shop/api",
 		"right j":               "turns shop/api; turns shop/docs",
 	} {
-		paw := &played{}
+		paw := &played{asked: &permission}
 		typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields(keys)...)
 		if got := strings.Join(paw.ran, "; "); got != want {
 			t.Errorf("%s: %q, want %q", keys, got, want)
@@ -178,5 +182,25 @@ func TestWalkThroughADiff(t *testing.T) {
 		if m = typed(m, strings.Fields(c.keys)...); at() != c.want {
 			t.Errorf("%s: %q, want %q", c.keys, at(), c.want)
 		}
+	}
+}
+
+// A question that is gone is not answered: neither one that went before it was shown, nor one that went while it was.
+func TestQuestionThatIsGone(t *testing.T) {
+	paw := &played{}
+	got := screenOf(typed(opened(paw, fiveAgents(), Options{}, 120, 35), "a"))
+	if !strings.Contains(got, "api: does not ask") || !strings.Contains(got, "paw: hint: paw attach shop api") {
+		t.Error(got)
+	}
+	paw.asked = &permission
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "a")
+	board := fiveAgents()
+	board.Agents[4] = agent("api", "claude", Working, "running", "32", "4…", "make the parser strict")
+	m = after(m, boardMsg{board: board, now: noon})
+	if got := screenOf(m); !strings.Contains(got, "api does not ask any more") {
+		t.Error(got)
+	}
+	if typed(m, "y", "1"); len(paw.ran) > 0 {
+		t.Errorf("ran %q", paw.ran)
 	}
 }

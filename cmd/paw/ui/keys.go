@@ -123,6 +123,8 @@ func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 	switch word {
 	case "enter":
 		return m, m.attachCmd(a)
+	case "a":
+		return m, m.questionCmd(a)
 	case "s":
 		return m.askPrompt(a)
 	case "m":
@@ -154,7 +156,7 @@ func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 
 // sure asks before something is done.
 func sure(question string, do func(m Model, _ string) (tea.Model, tea.Cmd)) *ask {
-	return &ask{title: question, keys: "y does it, any other key does not", sure: true, done: do}
+	return &ask{title: question, keys: "y does it, any other key does not", choose: map[string]string{"y": "y", "Y": "y"}, done: do}
 }
 
 // sendKeys are what the keys do while a prompt is written.
@@ -364,7 +366,7 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 		m.page.seek(map[string]int{"}": 1, "{": -1}[word], height, beginsFile)
 	case "[", "]", "u", "b":
 		m.changeScope(word, a)
-	case "enter", "s", "m", "l", "L", "x":
+	case "enter", "a", "s", "m", "l", "L", "x":
 		return m.act(word, a)
 	}
 	return m, nil

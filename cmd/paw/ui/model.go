@@ -137,6 +137,8 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		var wait tea.Cmd
 		m.run, wait = m.run.take(m, msg)
 		return m, wait
+	case questionMsg:
+		return m.asked(msg)
 	case doneMsg:
 		return m.ran(msg)
 	case leftMsg:
@@ -177,6 +179,7 @@ func (m Model) looked(msg boardMsg) (tea.Model, tea.Cmd) {
 	next := m.neighbour()
 	m.board, m.failed = msg.board, ""
 	m.keepSelection(next)
+	m.dropQuestion()
 	return m, m.freshen()
 }
 
