@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,12 +16,11 @@ import (
 // TestMain lets the test binary be paw: as a command of the scripts, in the
 // worlds of the crash tests, and in the panes that either of them opens.
 func TestMain(m *testing.M) {
-	asPaw := os.Getenv("PAW_TEST_MAIN") != "" || (len(os.Args) > 1 && slices.Contains([]string{"__agent", "demo-agent", "hook", "__hook", "__deliver", "__follow", "__look"}, os.Args[1]))
 	if len(os.Args) > 3 && os.Args[1] == "__launcher" {
 		launcherPrograms[os.Args[2]](os.Args[3:])
 	}
-	if asPaw {
-		mainForTests()
+	if os.Getenv("PAW_TEST_MAIN") != "" || len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
+		mainForTests() // tmux and CLIs call the paw that started them; as a test it would run all tests again
 	}
 	testscript.Main(m, map[string]func(){"paw": mainForTests, "git-paw": mainForTests})
 }
