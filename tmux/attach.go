@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -63,6 +64,13 @@ func (c *Client) Attach(ctx context.Context, sessionID, paneID string, in *os.Fi
 		_ = c.Arrange(ctx, sessionID, width, height) // it can be seen as it is, too
 	}
 	return c.attach(ctx, append(commands, command{"attach-session", "-t", sessionID}), in, out, errw)
+}
+
+// Tell shows a line for a moment in the tmux client that the call comes from.
+func (c *Client) Tell(ctx context.Context, text string) error {
+	env := []string{"TMUX=" + os.Getenv("TMUX"), "TMUX_PANE=" + os.Getenv("TMUX_PANE")}
+	_, err := c.callAs(ctx, env, command{"display-message", strings.ReplaceAll(text, "#", "##")})
+	return err
 }
 
 // switchClient shows the session in the tmux client that the user is looking at. At the end of the session the client

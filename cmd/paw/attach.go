@@ -11,8 +11,9 @@ func newAttach(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "attach [NAME] [AGENT]",
 		Short: "Show a session in this terminal",
-		Long: exits(`Attach this terminal to a session, with the pane of AGENT selected. Inside the same
-tmux server the client is switched instead.`, exitUsage, exitNotFound, exitMissing),
+		Long: exits(`Attach this terminal to a session, with the pane of AGENT selected, or of the
+agent that has waited longest for your answer. Inside the same tmux server the client is
+switched instead.`, exitUsage, exitNotFound, exitMissing),
 		Example: `  paw attach
   paw attach codex
   paw attach shop codex`,
@@ -22,6 +23,9 @@ tmux server the client is switched instead.`, exitUsage, exitNotFound, exitMissi
 			h, s, agent, err := a.sessionAndAgent(cmd, name, args)
 			if err != nil {
 				return err
+			}
+			if agent == "" {
+				agent = orchestrator.WaitingIn(cmd.Context(), h, s)
 			}
 			return orchestrator.Attach(cmd.Context(), h, s, agent)
 		},

@@ -30,9 +30,9 @@ EXAMPLES
 
 `
 
-const rootHelpEnd = `MORE         run, seen, check, forecast, bisect, update, pr, path, sh
+const rootHelpEnd = `MORE         run, seen, next, check, forecast, bisect, update, pr, path, sh
 FOR AGENTS   spawn, done; paw help agents is the page for them to read
-PAW ITSELF   clis, config, doctor, completion, version
+PAW ITSELF   clis, config, doctor, tmux, completion, version
 
 Without a command it is paw ui where a session exists. %s COMMAND
 --help says more. --color auto|always|never and --no-pager go with each command.

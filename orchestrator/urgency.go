@@ -1,0 +1,114 @@
+package orchestrator
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/session"
+)
+
+// Group says what an agent asks of the user. They are in the order in which they matter.
+type Group int
+
+// The groups.
+const (
+	NeedsYou Group = iota // waits for an answer, has failed, or has crashed
+	ToReview              // has finished turns that the user has not seen
+	Working
+	Quiet
+)
+
+// GroupOf is the group of an agent.
+func GroupOf(ag fleet.AgentStatus) Group {
+	switch ag.State {
+	case session.StateWaitingInput, session.StateError:
+		return NeedsYou
+	case session.StateSuspended:
+		if ag.Cause != session.CauseStopped {
+			return NeedsYou
+		}
+	case session.StateRunning, session.StateWaitingChildren, session.StateUnknown:
+		return Working
+	case session.StateIdle, session.StateCompleted:
+	}
+	if ag.ToReview > 0 {
+		return ToReview
+	}
+	return Quiet
+}
+
+// Urgent is an agent that asks something of the user, and can be looked at.
+type Urgent struct {
+	Session *session.Session
+	Agent   fleet.AgentStatus
+	Group   Group
+}
+
+// Urgents are the agents that need the user or have something to review, and a pane: those that wait for an answer first,
+// of several the one that has waited longest.
+func Urgents(statuses []fleet.SessionStatus) []Urgent {
+	var all []Urgent
+	for _, st := range statuses {
+		for _, ag := range st.Agents {
+			group := GroupOf(ag)
+			if group <= ToReview && ag.PaneID != "" && st.Status == session.StatusActive {
+				all = append(all, Urgent{Session: st.Session, Agent: ag, Group: group})
+			}
+		}
+	}
+	waits := func(u Urgent) int {
+		if u.Agent.State == session.StateWaitingInput {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(all, func(a, b Urgent) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(waits(a), waits(b)), sinceOf(a).Compare(sinceOf(b)))
+	})
+	return all
+}
+
+// sinceOf is since when an agent is as it is; one of which nobody knows comes last.
+func sinceOf(u Urgent) time.Time {
+	if u.Agent.Since == nil {
+		return time.Unix(1<<40, 0)
+	}
+	return *u.Agent.Since
+}
+
+// Next is the agent of any session that needs the user most; nil for none. Whoever looks at one of them already gets the
+// one behind it, so that each comes up in turn.
+func Next(ctx context.Context, h *home.Home) (*Urgent, []error, error) {
+	statuses, problems, err := Status(ctx, h, StatusOptions{All: true})
+	if err != nil {
+		return nil, problems, err
+	}
+	return nextOf(Urgents(statuses), h.Getenv("TMUX_PANE")), problems, nil
+}
+
+// nextOf is the first of the agents or, where one of them has the pane here, the one behind that.
+func nextOf(all []Urgent, here string) *Urgent {
+	if len(all) == 0 {
+		return nil
+	}
+	at := slices.IndexFunc(all, func(u Urgent) bool { return here != "" && u.Agent.PaneID == here })
+	return &all[(at+1)%len(all)]
+}
+
+// WaitingIn is the agent of a session that has waited longest for an answer, "" where none waits.
+func WaitingIn(ctx context.Context, h *home.Home, s *session.Session) string {
+	statuses, _, err := Status(ctx, h, StatusOptions{Name: s.Name})
+	if err != nil {
+		return ""
+	}
+	for _, u := range Urgents(statuses) {
+		if u.Agent.State == session.StateWaitingInput {
+			return u.Agent.Record.Agent
+		}
+	}
+	return ""
+}
