@@ -2,6 +2,8 @@ package worktree
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"paw/worktree/git"
 )
@@ -25,4 +27,26 @@ func (m Manager) contains(ctx context.Context, tip, commit string) (bool, error)
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// BranchesWithout are those of some branches that do not have a commit. One that is not there is not among them.
+func (m Manager) BranchesWithout(ctx context.Context, commit string, branches []string) ([]string, error) {
+	args := []string{"for-each-ref", "--format=%(refname)", "--no-contains=" + commit}
+	for _, branch := range branches {
+		args = append(args, "refs/heads/"+branch)
+	}
+	if len(branches) == 0 {
+		return nil, nil
+	}
+	out, err := m.home().Output(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for ref := range strings.Lines(out) {
+		if name := strings.TrimPrefix(strings.TrimSuffix(ref, "\n"), "refs/heads/"); slices.Contains(branches, name) {
+			found = append(found, name)
+		}
+	}
+	return found, nil
 }

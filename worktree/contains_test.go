@@ -18,3 +18,14 @@ func TestContains(t *testing.T) {
 		}
 	}
 }
+
+func TestBranchesWithout(t *testing.T) {
+	w := newWorld(t)
+	w.git("branch", "behind")
+	next := w.commit("second")
+	w.git("branch", "level")
+	got, err := w.m.BranchesWithout(t.Context(), next, []string{"behind", "level", "gone"})
+	if err != nil || len(got) != 1 || got[0] != "behind" {
+		t.Errorf("%q, %v", got, err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -103,11 +104,32 @@ func (a *app) land(cmd *cobra.Command, o landOptions, args []string) error {
 		return a.removeLanded(cmd.Context(), h, l)
 	})
 	collisions := landing.CollisionsOf(err)
+	behind := a.behind(cmd.Context(), h, done, o.DryRun)
 	if a.json && (err == nil || len(done)+len(collisions) > 0) {
-		return errors.Join(a.printJSON(a.landView(done, collisions, o.DryRun)), err)
+		return errors.Join(a.printJSON(a.landView(done, collisions, behind, o.DryRun)), err)
+	}
+	if len(behind) > 0 {
+		fmt.Fprintf(a.stdout, "behind %s now: %s; paw update %s --session %s brings it in\n", s.Target, strings.Join(behind, ", "), strings.Join(behind, " "), s.Name)
 	}
 	a.showCollisions(collisions)
 	return err
+}
+
+// behind are the agents that do not have what has landed on the branch that their work lands on.
+func (a *app) behind(ctx context.Context, h *home.Home, done []*landing.Landed, dryRun bool) []string {
+	moved := slices.IndexFunc(done, func(l *landing.Landed) bool { return !l.Nothing })
+	if dryRun || moved < 0 {
+		return nil
+	}
+	s, err := h.Load(done[moved].Session) // without the agents that were removed
+	if err != nil || s.Target != done[moved].Target {
+		return nil
+	}
+	names, err := landing.Behind(ctx, h, s)
+	if err != nil {
+		h.Notef("who is behind %s is not known: %v", s.Target, err)
+	}
+	return names
 }
 
 // removeLanded removes an agent whose work has landed.

@@ -17,7 +17,7 @@ func (a *app) listLandings(cmd *cobra.Command, o landOptions) error {
 		return err
 	}
 	if a.json {
-		view := landJSON{Version: 1, Landings: []landingJSON{}, Conflicts: []collisionJSON{}, Notes: a.noted()}
+		view := landJSON{Version: 1, Landings: []landingJSON{}, Conflicts: []collisionJSON{}, Behind: []string{}, Notes: a.noted()}
 		for _, l := range s.Landings {
 			view.Landings = append(view.Landings, landingView(s.Name, l))
 		}
@@ -77,7 +77,7 @@ func (a *app) showUndone(s *session.Session, l *session.Landing, dryRun bool) er
 	if dryRun {
 		text = fmt.Sprintf("undo landing %d of %s/%s: bring %s back to %s", l.ID, s.Name, l.Agent, l.Target, l.Before[:12])
 	}
-	view := landJSON{Version: 1, Landings: []landingJSON{landingView(s.Name, *l)}, Conflicts: []collisionJSON{}, Notes: a.noted()}
+	view := landJSON{Version: 1, Landings: []landingJSON{landingView(s.Name, *l)}, Conflicts: []collisionJSON{}, Behind: []string{}, Notes: a.noted()}
 	switch {
 	case a.json && dryRun:
 		return a.printJSON(landPlanJSON{Plan: []string{text}, landJSON: view})

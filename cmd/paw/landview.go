@@ -12,6 +12,7 @@ type landJSON struct {
 	Version   int             `json:"version"`
 	Landings  []landingJSON   `json:"landings"`
 	Conflicts []collisionJSON `json:"conflicts"` // of the landing that ended it
+	Behind    []string        `json:"behind"`    // agents that do not have what has landed now
 	Notes     []string        `json:"notes"`
 }
 
@@ -62,8 +63,8 @@ type collisionJSON struct {
 }
 
 // landView is what a landing, or several, came to: what has landed, and what the last one collided with.
-func (a *app) landView(done []*landing.Landed, collisions []landing.Collision, dryRun bool) any {
-	view := landJSON{Version: 1, Landings: []landingJSON{}, Conflicts: []collisionJSON{}, Notes: a.noted()}
+func (a *app) landView(done []*landing.Landed, collisions []landing.Collision, behind []string, dryRun bool) any {
+	view := landJSON{Version: 1, Landings: []landingJSON{}, Conflicts: []collisionJSON{}, Behind: append([]string{}, behind...), Notes: a.noted()}
 	plan := []string{}
 	for _, l := range done {
 		if plan = append(plan, l.Plan...); !l.Nothing {

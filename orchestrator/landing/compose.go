@@ -47,6 +47,7 @@ type composer struct {
 	as      As
 	asked   string // message that the user gave, "" for none
 	message func(draft string) (string, error)
+	version func(made []turns.Listed) string // of the CLI, nil where nobody reads it
 	sign    bool
 
 	ours, theirs string // see withStates and joined
@@ -152,6 +153,9 @@ func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 		return err
 	}
 	facts := factsFor(c.session, c.agent, one.brought, titles(own), c.asked)
+	if c.version != nil {
+		facts.CLI = strings.TrimSpace(facts.CLI + " " + c.version(one.brought))
+	}
 	one.title, one.commits = facts.title(), 1
 	parents := []string{t.tip}
 	switch c.as {

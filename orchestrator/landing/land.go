@@ -67,6 +67,9 @@ func Land(ctx context.Context, h *home.Home, s *session.Session, agentName strin
 		return nil, fault.WithHints(err, fmt.Sprintf("paw land %s/%s --no-check", s.Name, w.Agent))
 	}
 	l := &landing{home: h, m: h.Manager(repository), session: s, agent: w, options: o, branch: branch}
+	if !o.DryRun {
+		l.version = cliVersion(ctx, h, w)
+	}
 	l.checker = &checker{home: h, m: l.m, session: s, commands: commands, fresh: o.Fresh}
 	return l.run(ctx)
 }
@@ -87,6 +90,7 @@ type landing struct {
 	options Options
 	branch  string
 
+	version  func(made []turns.Listed) string // of the CLI
 	composer *composer
 	checker  *checker
 	edited   string // the message as the user left it
@@ -189,6 +193,7 @@ func (l *landing) prepare(ctx context.Context) (*composed, *Landed, error) {
 		}
 		l.composer = &composer{m: l.m, source: source, as: l.options.As, asked: l.options.Message, sign: sign}
 		l.composer.message = func(draft string) (string, error) { return l.message(ctx, draft) }
+		l.composer.version = l.version
 	}
 	l.composer.session, l.composer.agent, l.composer.theirs = l.session, l.agent, ""
 	t, err := lookAtTarget(ctx, l.home, l.m, l.session, l.branch)

@@ -17,7 +17,7 @@ const titleWidth = 72
 
 // messageFacts is what a message is made of.
 type messageFacts struct {
-	Session, Agent, CLI string
+	Session, Agent, CLI string // the CLI with its version, where that is known
 	Said                string // what the agent said of its work, "" for nothing
 	Commit              string // title of its last commit, "" for none
 	Turns               []turns.Listed

@@ -11,6 +11,7 @@ import (
 	"paw/orchestrator/agent"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -51,6 +52,7 @@ type puller struct {
 	agent   *session.Worktree
 	options PullOptions
 	source  *source
+	version func(made []turns.Listed) string // of the CLI
 	done    *Pulled
 
 	push, base worktree.Remote
@@ -80,6 +82,9 @@ func PullRequest(ctx context.Context, h *home.Home, s *session.Session, agentNam
 		return nil, err
 	}
 	p := &puller{home: h, m: h.Manager(repository), session: s, agent: w, options: o}
+	if !o.DryRun {
+		p.version = cliVersion(ctx, h, w)
+	}
 	p.done = &Pulled{Session: s.Name, Agent: agentName, Branch: w.Branch, Base: base}
 	for _, step := range []func(context.Context) error{p.lookAtAgent, p.lookAtRemote, p.compose, p.plan} {
 		if err := step(ctx); err != nil || p.done.Nothing {
@@ -163,6 +168,9 @@ func (p *puller) compose(ctx context.Context) error {
 		return nil
 	}
 	facts := factsFor(p.session, p.agent, one.brought, titles(own), p.options.Message)
+	if p.version != nil {
+		facts.CLI = strings.TrimSpace(facts.CLI + " " + p.version(one.brought))
+	}
 	text := facts.request()
 	if p.options.Edit != nil && !p.options.DryRun {
 		if text, err = p.options.Edit(ctx, text); err != nil {

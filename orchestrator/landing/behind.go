@@ -1,0 +1,34 @@
+package landing
+
+import (
+	"context"
+	"slices"
+
+	"paw/orchestrator/home"
+	"paw/session"
+)
+
+// Behind are the agents of a session whose branches do not have the tip of the branch that their work lands on.
+func Behind(ctx context.Context, h *home.Home, s *session.Session) ([]string, error) {
+	repository, err := h.RepositoryOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	m := h.Manager(repository)
+	tip, err := m.BranchTip(ctx, s.Target)
+	if err != nil || tip == "" {
+		return nil, err
+	}
+	var branches []string
+	for _, w := range s.Worktrees {
+		branches = append(branches, w.Branch)
+	}
+	without, err := m.BranchesWithout(ctx, tip, branches)
+	var names []string
+	for _, w := range s.Worktrees {
+		if slices.Contains(without, w.Branch) {
+			names = append(names, w.Agent)
+		}
+	}
+	return names, err
+}
