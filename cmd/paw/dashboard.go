@@ -81,6 +81,10 @@ func (a *app) agentLines(st fleet.SessionStatus, now time.Time, width int) []str
 	if dirty {
 		table[0] = append(table[0], "CHANGES", "DIRTY")
 	}
+	forecast := slices.ContainsFunc(agents, func(ag relative) bool { return ag.Outlook != nil })
+	if forecast {
+		table[0] = append(table[0], "COLLIDES WITH")
+	}
 	for _, ag := range agents {
 		row := []string{ag.label(), ag.Record.CLI, orchestrator.StateWord(ag.AgentStatus.AgentStatus), since(ag, now), turnNumber(ag.AgentStatus)}
 		if unseen {
@@ -88,6 +92,9 @@ func (a *app) agentLines(st fleet.SessionStatus, now time.Time, width int) []str
 		}
 		if dirty {
 			row = append(row, changes(ag.AgentStatus), uncommitted(ag.Dirty))
+		}
+		if forecast {
+			row = append(row, cutTo(collidesWith(ag.AgentStatus), mostCollisions))
 		}
 		table = append(table, row)
 	}
@@ -184,7 +191,7 @@ func fitted(table [][]string, room int) []int {
 		drop(slices.Index(table[0], "CLI"))
 	}
 	least := min(widths[0], leastName)
-	for _, head := range []string{"SINCE", "CHANGES", "NEW"} {
+	for _, head := range []string{"SINCE", "CHANGES", "NEW", "COLLIDES WITH"} {
 		if k := slices.Index(table[0], head); k >= 0 && total-(widths[0]-least) > room {
 			drop(k)
 		}
@@ -316,6 +323,17 @@ func changes(ag fleet.AgentStatus) string {
 	}
 	return fmt.Sprintf("+%d -%d", ag.Lines.Added, ag.Lines.Deleted)
 }
+
+// collidesWith is what a forecast says of an agent.
+func collidesWith(ag fleet.AgentStatus) string {
+	if ag.Outlook == nil {
+		return ""
+	}
+	return onOneLine(ag.Outlook.CollidesWith())
+}
+
+// mostCollisions is how wide the column of a forecast is at most.
+const mostCollisions = 24
 
 // uncommitted is how many files are not committed, "" where nobody counted.
 func uncommitted(files *int) string {

@@ -92,6 +92,7 @@ func TestStatusFitsAnyWidth(t *testing.T) {
 		ag.Record.Branch = "feat/" + strings.Repeat("店", 60)
 		dirty := 1200
 		ag.ToReview = 1234
+		ag.Outlook = &fleet.Outlook{Target: "main", Files: []string{"a"}, Others: []string{strings.Repeat("店", 30)}}
 		ag.Dirty, ag.Lines = &dirty, &worktree.Lines{Added: 12345, Deleted: 12345}
 	}
 	st.Agents[0].State, st.Agents[0].Cause = session.StateWaitingChildren, session.CauseOther
@@ -117,6 +118,29 @@ shop  active  1 running, 1 idle  /src/shop
   └ tests  codex  idle     2m     2     2 turns  write the tests
 `
 	if diff := cmp.Diff(want, "\n"+strings.Join(plainApp().statusLines(st, now, 80), "\n")+"\n"); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestStatusForecasts(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	st := someSession(now)
+	st.Agents[0].Outlook = &fleet.Outlook{Target: "main", Files: []string{"a.go"}, Others: []string{"web", "one with a long name"}}
+	st.Agents[1].Outlook = &fleet.Outlook{Target: "main", Changes: 2}
+	st.Agents[2].Outlook = &fleet.Outlook{Target: "main"}
+	want := `
+shop  active  1 waits for you, 1 running, 1 idle, 1 stopped  /src/shop
+  worktrees: /src/shop.paw/shop/AGENT
+  AGENT    CLI     STATE          SINCE  TURN  COLLIDES WITH             WORK
+  api      claude  waits for you  2m     4…                              make the parser strict
+    ? Bash: npm test
+  web      codex   running        2m     1…    nothing                   add a search box
+  └ tests  codex   idle           2m     2                               write the tests
+  off      demo    stopped        2m           main, web, one with a l…
+  paw answer shop/api: shows its answers, and takes one
+`
+	got := "\n" + strings.Join(plainApp().statusLines(st, now, 110), "\n") + "\n"
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -172,6 +172,9 @@ func (a *app) printStatus(st fleet.SessionStatus, now time.Time) {
 		if ag.Dirty != nil && *ag.Dirty > 0 {
 			note = strings.TrimPrefix(note+fmt.Sprintf(", %d uncommitted", *ag.Dirty), ", ")
 		}
+		if with := collidesWith(ag.AgentStatus); with != "" {
+			note = strings.TrimPrefix(note+", collides with "+with, ", ")
+		}
 		gone := ag.State == session.StateSuspended || ag.State == session.StateError || ag.State == session.StateWaitingChildren
 		resumable = resumable || ag.PID == 0 && gone
 		rows = append(rows, []cell{{text: ag.label()}, {text: ag.Record.CLI}, {string(ag.State), string(ag.State)},

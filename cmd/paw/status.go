@@ -20,12 +20,12 @@ const watchInterval = time.Second
 
 func newStatus(a *app) *cobra.Command {
 	var o orchestrator.StatusOptions
-	var dirty, watch bool
+	var dirty, forecast, watch bool
 	cmd := &cobra.Command{
 		Use:   "status [NAME] [AGENT...]",
 		Short: "Show who is running and who waits for you",
 		Long: exits(`Show the sessions and agents as they are now: the record, tmux, the agents' locks
-and their turns together. It changes nothing and runs no git (--dirty does).
+and their turns together. It changes nothing and runs no git (--dirty and --forecast do).
 
 On a terminal those that need you come first. TURN is the number of the last turn
 (5… while it is under way); WORK is its prompt. Without a terminal
@@ -56,6 +56,9 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
 			if err != nil {
 				return err
 			}
+			if forecast {
+				orchestrator.AddForecast(cmd.Context(), h, statuses)
+			}
 			keepAgents(statuses, agents)
 			if dirty {
 				orchestrator.CountDirty(cmd.Context(), h, statuses)
@@ -66,6 +69,7 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
 	f := cmd.Flags()
 	f.BoolVarP(&o.All, "all", "a", false, "every session, of all repositories")
 	f.BoolVar(&dirty, "dirty", false, "also count changed lines and uncommitted files (runs git in each worktree)")
+	f.BoolVar(&forecast, "forecast", false, "also show whose work would conflict when it lands, as paw forecast does (runs git)")
 	f.BoolVarP(&watch, "watch", "w", false, "keep showing it, until Ctrl-C")
 	a.addJSON(cmd)
 	return cmd

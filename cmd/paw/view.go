@@ -89,6 +89,16 @@ type agentJSON struct {
 	LastTag        *string    `json:"last_tag"`
 	Hooks          string     `json:"hooks"`
 	ToReview       int        `json:"to_review"`
+
+	Forecast *agentForecastJSON `json:"forecast,omitempty"`
+}
+
+// agentForecastJSON is how the work of an agent would land.
+type agentForecastJSON struct {
+	Target       string   `json:"target"`
+	FilesChanged int      `json:"files_changed"`
+	Conflicts    []string `json:"conflicts"`
+	With         []string `json:"with"` // agents whose work collides with this one's
 }
 
 func statusView(statuses []fleet.SessionStatus, problems []error) statusJSON {
@@ -120,6 +130,9 @@ func agentView(ag fleet.AgentStatus) agentJSON {
 	}
 	if v.Children == nil {
 		v.Children = []string{}
+	}
+	if o := ag.Outlook; o != nil {
+		v.Forecast = &agentForecastJSON{o.Target, o.Changes, append([]string{}, o.Files...), append([]string{}, o.Others...)}
 	}
 	if ag.PID != 0 {
 		v.PID = &ag.PID

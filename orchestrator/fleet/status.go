@@ -32,6 +32,7 @@ type AgentStatus struct {
 	Children  []string
 	Dirty     *int            // uncommitted files; nil when not counted
 	Lines     *worktree.Lines // changed since its base; nil when not counted
+	Outlook   *Outlook        // nil without a forecast
 
 	TurnsCompleted int
 	ToReview       int    // finished turns that the user has not seen
