@@ -75,7 +75,10 @@ func writtenTo(h *home.Home, all []*fleet.Facts) []string {
 	for _, f := range all {
 		for _, a := range f.Agents {
 			turns := h.TurnDir(f.Session.Name, a.Record.Agent).Path
-			paths = append(paths, turns, h.StateDir(f.Session.Name, a.Record.Agent))
+			paths = append(paths, turns)
+			if a.Turns.Visible && a.Turns.HooksSeen.IsZero() {
+				paths = append(paths, h.StateDir(f.Session.Name, a.Record.Agent)) // where the first report leaves a mark
+			}
 			if last := a.Turns.Last; last != nil {
 				paths = append(paths, filepath.Join(turns, turn.LogName(last.Number, last.Type)))
 			}

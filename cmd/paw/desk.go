@@ -74,7 +74,7 @@ func (d *desk) Look(ctx context.Context) (ui.Board, error) {
 	for _, st := range statuses {
 		d.sessions[st.Session.Name] = st.Session
 		for _, ag := range st.Agents {
-			board.Agents = append(board.Agents, deskAgent(st, ag, d.home.Now()))
+			board.Agents = append(board.Agents, deskAgent(st, ag))
 		}
 	}
 	for _, problem := range problems {
@@ -94,11 +94,8 @@ func (d *desk) place(statuses []fleet.SessionStatus) string {
 	return shortened(d.home.Dir)
 }
 
-// workAgain is how often the work of an agent in a turn is looked at again.
-const workAgain = 20 * time.Second
-
 // deskAgent is an agent as a row of the desk.
-func deskAgent(st fleet.SessionStatus, ag fleet.AgentStatus, now time.Time) ui.Agent {
+func deskAgent(st fleet.SessionStatus, ag fleet.AgentStatus) ui.Agent {
 	w := ag.Record
 	row := ui.Agent{
 		Session: st.Session.Name, Name: w.Agent, CLI: w.CLI, Branch: onOneLine(w.Branch), Group: deskGroup(ag), Urgency: urgencyOf(ag),
@@ -117,9 +114,6 @@ func deskAgent(st fleet.SessionStatus, ag fleet.AgentStatus, now time.Time) ui.A
 		row.About = reason
 	}
 	row.Mark = fmt.Sprint(row.Ended, ag.State, ag.ToReview)
-	if row.Group == ui.Working {
-		row.Mark += fmt.Sprint(now.Unix() / int64(workAgain/time.Second))
-	}
 	return row
 }
 

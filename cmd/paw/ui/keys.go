@@ -61,7 +61,7 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 		m.help = true
 	case "esc":
 		m.filter, m.large = "", false
-		m.keepSelection("")
+		m.arrange("")
 	case "j", "down":
 		m.step(1)
 	case "k", "up":
@@ -69,7 +69,7 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 	case "g", "home":
 		m.selectAt(0)
 	case "G", "end":
-		m.selectAt(len(m.agents()) - 1)
+		m.selectAt(len(m.rows) - 1)
 	case "tab":
 		m.nextGroup()
 	case "1", "2", "3", "4", "5", "6", "7", "8", "9":
@@ -102,7 +102,7 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 		m.page.cursor = 0
 	case "/":
 		m.ask = &ask{title: "show only", keys: "enter keeps it, esc shows all", text: textOf(m.filter), empty: true,
-			changed: func(m *Model, answer string) { m.filter = answer; m.keepSelection(m.selected) },
+			changed: func(m *Model, answer string) { m.filter = answer; m.arrange("") },
 			done:    func(m Model, _ string) (tea.Model, tea.Cmd) { return m, nil }}
 	case "A":
 		m.all = !m.all
@@ -215,11 +215,11 @@ func withPrompt(words []string, prompt string) []string {
 }
 
 // step selects an agent further down or up.
-func (m *Model) step(by int) { m.selectAt(m.index(m.agents()) + by) }
+func (m *Model) step(by int) { m.selectAt(m.index(m.rows) + by) }
 
 // selectAt selects the agent in that place, or the one at the end.
 func (m *Model) selectAt(i int) {
-	agents := m.agents()
+	agents := m.rows
 	if len(agents) == 0 {
 		return
 	}
@@ -228,7 +228,7 @@ func (m *Model) selectAt(i int) {
 
 // nextGroup selects the first agent of the next group.
 func (m *Model) nextGroup() {
-	agents := m.agents()
+	agents := m.rows
 	at := max(m.index(agents), 0)
 	for i := range agents {
 		next := (at + i) % len(agents)
@@ -241,7 +241,7 @@ func (m *Model) nextGroup() {
 
 // nextThatNeedsYou selects the next agent that needs the user, or whose work is to be reviewed when none does.
 func (m *Model) nextThatNeedsYou() {
-	agents := m.agents()
+	agents := m.rows
 	at := m.index(agents)
 	for _, g := range []Group{NeedsYou, ToReview} {
 		for i := range agents {

@@ -46,7 +46,7 @@ func (m Model) layout() layout {
 		l.beside = true
 		l.list = area{0, 1, min(max(m.width*48/100, leastList), mostList), height}
 		l.detail = area{l.list.width + 2, 1, m.width - l.list.width - 2, height}
-	case m.height < leastHeight, len(m.agents()) == 0:
+	case m.height < leastHeight, len(m.rows) == 0:
 		l.list = whole
 	default:
 		wanted := len(m.listLines(m.width, max(height*45/100, 3)))

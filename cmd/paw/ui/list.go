@@ -95,7 +95,7 @@ func (m Model) columnWidths(rows [][columnsOfRow]string, width int) (widths [col
 // listLines is the list. What agents are about has a second line each where there is no column for it and the height
 // allows; those that need the user have it always.
 func (m Model) listLines(width, height int) []listLine {
-	agents := m.agents()
+	agents := m.rows
 	rows := make([][columnsOfRow]string, len(agents))
 	several := m.severalSessions()
 	for i, a := range agents {
@@ -260,7 +260,7 @@ func (m Model) emptyList() string {
 // topFor is the first line that is shown so that the selected agent is seen, with the name of its group where it is the
 // first.
 func (m Model) topFor(lines []listLine, height int) int {
-	selected := m.index(m.agents())
+	selected := m.index(m.rows)
 	first, last := 0, 0
 	for y, line := range lines {
 		if line.agent != selected || selected < 0 {

@@ -37,7 +37,9 @@ type Model struct {
 
 	width, height int
 	board         Board
+	rows          []Agent // those that the filter leaves, in the order in which they are shown
 	now           time.Time
+	begun         bool   // there was a look
 	failed        string // why the last look told nothing
 	all           bool
 
@@ -128,7 +130,7 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		for name, o := range msg.outlooks {
 			m.outlooks = with(m.outlooks, msg.session+"/"+name, o)
 		}
-		m.keepSelection("")
+		m.arrange("")
 	case clockMsg:
 		m.now = time.Time(msg)
 	case pageMsg:
@@ -177,15 +179,15 @@ func (m Model) looked(msg boardMsg) (tea.Model, tea.Cmd) {
 		return m, nil
 	}
 	next := m.neighbour()
-	m.board, m.failed = msg.board, ""
-	m.keepSelection(next)
+	m.board, m.failed, m.begun = msg.board, "", true
+	m.arrange(next)
 	m.dropQuestion()
 	return m, m.freshen()
 }
 
 // neighbour is the agent that is selected when the selected one goes.
 func (m Model) neighbour() string {
-	agents := m.agents()
+	agents := m.rows
 	i := m.index(agents)
 	if i < 0 {
 		return ""
@@ -196,35 +198,29 @@ func (m Model) neighbour() string {
 	return agents[max(i-1, 0)].Key()
 }
 
-// keepSelection selects the neighbour, or the first agent, when the selected one is not there.
-func (m *Model) keepSelection(neighbour string) {
-	agents := m.agents()
-	if m.index(agents) < 0 {
-		m.selected = neighbour
-	}
-	if m.index(agents) < 0 {
-		m.selected = ""
-		if len(agents) > 0 {
-			m.selected = agents[0].Key()
-		}
-	}
-}
-
-// agents are those that the filter leaves, in the order in which they are shown.
-func (m Model) agents() []Agent {
-	var agents []Agent
+// arrange puts the agents that the filter leaves in order, and keeps one selected. It follows whatever they depend on.
+func (m *Model) arrange(neighbour string) {
+	m.rows = nil
 	for _, a := range m.board.Agents {
 		if a = m.judged(a); a.matches(m.filter) {
-			agents = append(agents, a)
+			m.rows = append(m.rows, a)
 		}
 	}
-	slices.SortStableFunc(agents, func(a, b Agent) int {
+	slices.SortStableFunc(m.rows, func(a, b Agent) int {
 		if a.Group != b.Group {
 			return int(a.Group - b.Group)
 		}
 		return a.Urgency - b.Urgency
 	})
-	return agents
+	if m.index(m.rows) < 0 {
+		m.selected = neighbour
+	}
+	if m.index(m.rows) < 0 {
+		m.selected = ""
+		if len(m.rows) > 0 {
+			m.selected = m.rows[0].Key()
+		}
+	}
 }
 
 // judged is an agent that needs the user when its finished work conflicts with the branch that it is to land in.
@@ -245,14 +241,21 @@ func (m Model) index(agents []Agent) int {
 	return slices.IndexFunc(agents, func(a Agent) bool { return a.Key() == m.selected })
 }
 
+// workAgain is how often the work of an agent that the user looks at is looked at again while it is in a turn.
+const workAgain = 20 * time.Second
+
 // current is the selected agent.
 func (m Model) current() (Agent, bool) {
-	agents := m.agents()
+	agents := m.rows
 	i := m.index(agents)
 	if i < 0 {
 		return Agent{}, false
 	}
-	return agents[i], true
+	a := agents[i]
+	if a.Group == Working {
+		a.Mark = fmt.Sprint(a.Mark, "-", m.now.Unix()/int64(workAgain/time.Second))
+	}
+	return a, true
 }
 
 // say shows a note for a while.
@@ -268,7 +271,10 @@ func firstLine(text string) string {
 
 // View draws the desk.
 func (m Model) View() tea.View {
-	v := tea.NewView(strings.Join(m.draw(), "\n"))
+	var v tea.View
+	if m.begun {
+		v.Content = strings.Join(m.draw(), "\n")
+	}
 	v.AltScreen, v.MouseMode, v.WindowTitle = true, tea.MouseModeCellMotion, "paw"
 	if x, y, shown := m.cursor(); shown {
 		v.Cursor = tea.NewCursor(x, y)

@@ -2,35 +2,43 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"io"
+	"sync/atomic"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 )
 
-// framesPerSecond is how often the screen is drawn at most.
-const framesPerSecond = 30
+// framesPerSecond is how often the screen is drawn at most. The first frame waits for one of these moments, too.
+const framesPerSecond = 25
 
 // Open shows the desk on a terminal until the user leaves it, or ctx ends. Nothing that it began goes on after it.
 func Open(ctx context.Context, paw Paw, o Options, stdin io.Reader, stdout io.Writer, env []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w := &watcher{paw: paw, now: time.Now, poked: make(chan struct{}, 1)}
-	first, cost := w.look(ctx)
-	if first.err != nil {
-		return first.err
-	}
-	began, _ := New(ctx, paw, o).looked(first)
-	d := desk{began, w}
-	program := tea.NewProgram(d, tea.WithContext(ctx), tea.WithInput(stdin), tea.WithOutput(stdout), tea.WithEnvironment(env), tea.WithFPS(framesPerSecond))
+	program := tea.NewProgram(desk{New(ctx, paw, o), w}, tea.WithContext(ctx), tea.WithInput(stdin), tea.WithOutput(stdout), tea.WithEnvironment(env),
+		tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler())
 	w.send = program.Send
-	for _, begin := range []func(context.Context){func(ctx context.Context) { w.lookOn(ctx, cost) }, w.screens, w.count} {
-		go begin(ctx)
-	}
+	var failed atomic.Pointer[error]
+	go func() { // while the terminal is prepared
+		first, cost := w.look(ctx)
+		if first.err != nil {
+			failed.Store(&first.err)
+			program.Quit()
+			return
+		}
+		w.send(first)
+		go w.screens(ctx)
+		go w.count(ctx)
+		w.lookOn(ctx, cost)
+	}()
 	_, err := program.Run()
-	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
+	if why := failed.Load(); why != nil {
+		return *why
+	}
+	if ctx.Err() != nil { // a signal, which the terminal has survived
 		return nil
 	}
 	return err
@@ -57,21 +65,28 @@ func (d desk) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (m Model) wanted() wanted {
 	l := m.layout()
 	var w wanted
-	if a, ok := m.current(); ok && m.tab == tabPane && l.detail.height > 0 && !m.help && m.run == nil {
-		w.screen = a
+	current, there := m.current()
+	if there && m.tab == tabPane && l.detail.height > 0 && !m.help && m.run == nil {
+		w.screen = current
 	}
-	agents := m.agents()
+	agents := m.rows
 	if l.list.height == 0 {
-		if a, ok := m.current(); ok {
-			w.rows = []Agent{a}
+		if there {
+			w.rows = []Agent{current}
 		}
 		return w
 	}
+	w.seconds = m.run != nil && !m.run.over || m.note.text != ""
 	lines := m.listLines(l.list.width, l.list.height)
 	top := m.topFor(lines, l.list.height)
 	for y := top; y < min(top+l.list.height, len(lines)); y++ {
 		if i := lines[y].agent; i >= 0 && (y == top || lines[y-1].agent != i) {
-			w.rows = append(w.rows, agents[i])
+			a := agents[i]
+			if a.Key() == current.Key() {
+				a = current
+			}
+			w.rows = append(w.rows, a)
+			w.seconds = w.seconds || m.now.Sub(a.Since) < time.Minute
 		}
 	}
 	return w

@@ -10,10 +10,10 @@ import (
 
 // How often the watcher looks. A look that costs more is made less often, so that a desk at rest takes next to nothing.
 const (
-	beat        = 400 * time.Millisecond // between two questions whether something was written down
+	beat        = 500 * time.Millisecond // between two questions whether something was written down
 	soonest     = time.Second            // between two looks when nothing was
-	latest      = 5 * time.Second
-	restingCost = 200 // a desk at rest looks for one part in so many of the time
+	latest      = 10 * time.Second
+	restingCost = 500 // a desk at rest looks for one part in so many of the time
 	busyCost    = 8   // one that something happens to
 	fastScreen  = 300 * time.Millisecond
 	slowScreen  = 2 * time.Second
@@ -32,8 +32,9 @@ type watcher struct {
 
 // wanted is what the desk shows now, beside the list.
 type wanted struct {
-	screen Agent   // whose pane; without a name none is shown
-	rows   []Agent // that are seen
+	screen  Agent   // whose pane; without a name none is shown
+	rows    []Agent // that are seen
+	seconds bool    // something is shown that changes with each second
 }
 
 // want tells the watcher what is shown.
@@ -77,7 +78,7 @@ func (w *watcher) lookOn(ctx context.Context, cost time.Duration) {
 		since := now.Sub(last)
 		rest := min(max(cost*restingCost, soonest), latest)
 		if since < rest && (since < cost*busyCost || !w.paw.Stirred()) {
-			if now.Sub(clock) >= time.Second {
+			if now.Sub(clock) >= latest || now.Sub(clock) >= time.Second && w.shown().seconds {
 				clock = now
 				w.send(clockMsg(now))
 			}
