@@ -3,7 +3,6 @@ package worktree
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -188,8 +187,9 @@ func (r *rewind) stagedCommit(ctx context.Context) (string, error) {
 	return r.commit(ctx, tree, "index before a rewind to "+r.to.commit+"\n")
 }
 
-// apply moves HEAD, then the files, then the index. Git looks at all files before
-// it writes the first one: what has changed since the rescue is in its way.
+// apply moves the files, then the index, then HEAD. One that was cut short looks like work that is not committed, and what
+// HEAD has already never looks as if the agent had taken it out. Git looks at all files before it writes the first one: what has
+// changed since the rescue is in its way.
 func (r *rewind) apply(ctx context.Context, head string) error {
 	back := r.began.Add(-clockMargin) // git shall look into files, not at their times
 	if err := os.Chtimes(r.scratch, back, back); err != nil {
@@ -202,27 +202,24 @@ func (r *rewind) apply(ctx context.Context, head string) error {
 	if err := r.repo.Run(ctx, append(files[:len(files):len(files)], "--dry-run")...); err != nil {
 		return err
 	}
-	if err := r.moveHead(ctx, head, r.head); err != nil {
-		return err
+	now := Entry{AdminDir: r.admin}
+	if now.readHead(&refReader{commonDir: r.m.Repository.CommonDir}); now.Head != "" && now.Head != r.head {
+		return conflict("", "", "%s: HEAD has moved meanwhile", r.top)
 	}
-	if err := r.repo.Run(ctx, files...); err != nil {
-		return &HalfRewoundError{Path: r.top, Err: undone(err, r.moveHead(ctx, r.head, head))}
+	err := r.repo.Run(ctx, files...)
+	if err == nil {
+		err = r.repo.Run(ctx, quietly("read-tree", "--no-sparse-checkout", "-m", head)...)
 	}
-	err := r.repo.Run(ctx, quietly("read-tree", "--no-sparse-checkout", "-m", head)...)
 	if err == nil {
 		err = r.installIndex(ctx)
+	}
+	if err == nil {
+		err = r.moveHead(ctx, head, r.head)
 	}
 	if err != nil {
 		return &HalfRewoundError{Path: r.top, Err: err}
 	}
 	return nil
-}
-
-func undone(err, undo error) error {
-	if undo != nil {
-		return fmt.Errorf("%w, and HEAD could not be moved back: %w", err, undo)
-	}
-	return err
 }
 
 func (r *rewind) moveHead(ctx context.Context, to, from string) error {

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// killedAfter is the environment of a paw that is killed with SIGKILL after the nth git that it has started, and counts them.
+func (w *world) killedAfter(n int) []string {
+	w.t.Helper()
+	git, err := exec.LookPath("git")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	dir := filepath.Join(w.root, "killer")
+	w.write(dir, "git", fmt.Sprintf(`#!/bin/sh
+echo "$*" >> '%[1]s/count'
+%[2]s "$@"
+code=$?
+if test "$(wc -l < '%[1]s/count')" -eq "$KILL_AFTER"; then kill -9 $PPID; fi
+exit $code
+`, dir, git))
+	os.Chmod(filepath.Join(dir, "git"), 0o755)
+	os.Remove(filepath.Join(dir, "count"))
+	return []string{"PATH=" + dir + ":" + os.Getenv("PATH"), fmt.Sprintf("KILL_AFTER=%d", n)}
+}
+
+// TestKilledUpdate kills update after each of the gits that it starts, three times in a row: nothing of the agent's is lost,
+// undoing goes back, and the next update ends where one ends that was not killed.
+func TestKilledUpdate(t *testing.T) {
+	t.Parallel()
+	w := landWorld(t)
+	dir := w.worktree("one")
+	base := strings.TrimSpace(w.git(dir, "rev-parse", "HEAD"))
+	w.write(w.repo, "README.md", "changed in main\n")
+	w.write(w.repo, "main/new.txt", "new in main\n")
+	w.git(w.repo, "rm", "-q", "run.sh")
+	w.git(w.repo, "mv", "old/name.txt", "old/moved.txt")
+	w.git(w.repo, "add", "-A")
+	w.git(w.repo, "commit", "-q", "-m", "third")
+	prepare := func() {
+		w.git(dir, "reset", "-q", "--hard", base)
+		w.git(dir, "clean", "-qfdx")
+		w.git(dir, "rm", "-q", "gone.txt")
+		w.write(dir, "sub/a.txt", "not committed\n")
+		w.write(dir, "new/deep/file.txt", "untracked\n")
+		w.write(dir, "staged.txt", "staged\n")
+		w.git(dir, "add", "staged.txt")
+	}
+	look := func() string {
+		return w.files(dir) + w.git(dir, "status", "--porcelain") + w.git(dir, "log", "-1", "--format=%T %s") + w.git(dir, "symbolic-ref", "HEAD")
+	}
+	base = strings.TrimSpace(w.git(dir, "rev-parse", "HEAD^")) // what it has moved is in the way of what main has moved
+	prepare()
+	before := look()
+	w.ok(w.pawWith(w.killedAfter(0), "update", "one"))
+	after := look()
+	ran, err := os.ReadFile(filepath.Join(w.root, "killer/count"))
+	if err != nil || before == after {
+		t.Fatalf("it did nothing: %v", err)
+	}
+	gits := strings.Count(string(ran), "\n")
+	for n := 1; n <= gits; n++ {
+		prepare()
+		w.pawWith(w.killedAfter(n), "update", "one")
+		if got := look(); got != before {
+			w.ok(w.paw("rewind", "one", "--undo"))
+		}
+		if diff := cmp.Diff(plain(before), plain(look())); diff != "" {
+			t.Errorf("killed after git %d, then undone (-before +undone)\n%s", n, diff)
+		}
+		prepare()
+		for range 3 {
+			w.pawWith(w.killedAfter(n), "update", "one")
+		}
+		w.ok(w.paw("update", "one"))
+		if diff := cmp.Diff(plain(after), plain(look())); diff != "" {
+			t.Errorf("killed three times after git %d, then updated (-uninterrupted +killed)\n%s", n, diff)
+		}
+	}
+	w.git(w.repo, "fsck", "--no-progress")
+	t.Logf("killed after each of %d gits", gits)
+}
+
+// plain is what a look at a worktree says without what is staged, which an undo does not bring back.
+func plain(look string) string {
+	lines := strings.Split(look, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "A  ") {
+			lines[i] = "?? " + line[3:]
+		}
+		if strings.HasPrefix(line, "D  ") {
+			lines[i] = " D " + line[3:]
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
