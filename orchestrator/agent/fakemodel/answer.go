@@ -3,6 +3,8 @@ package fakemodel
 import (
 	"strings"
 	"time"
+
+	"paw/orchestrator/agent/internal/steps"
 )
 
 // answer is the model's reply to one request: text, then at most one action, or a fault.
@@ -39,40 +41,40 @@ const side = "Scripted title"
 // script is the list of answers that a prompt asks for: one for each request of the turn. Text and delays belong to the
 // request that the next action or the end of the turn answers.
 func script(prompt string) []answer {
-	steps, err := parseSteps(prompt)
+	all, err := grammar.Parse(prompt)
 	if err != nil {
 		return []answer{{fault: faultStatus, status: 400, text: err.Error()}}
 	}
-	if len(steps) == 0 {
+	if len(all) == 0 {
 		line := firstLine(prompt)
-		steps = []step{
-			{verb: "append", path: "NOTES.md", text: line},
-			{verb: "outcome", text: "success"},
-			{verb: "commit", text: clip(line, 60)},
-			{verb: "say", text: "Done: " + line},
+		all = []steps.Step{
+			{Verb: "append", Path: "NOTES.md", Text: line},
+			{Verb: "outcome", Text: "success"},
+			{Verb: "commit", Text: clip(line, 60)},
+			{Verb: "say", Text: "Done: " + line},
 		}
 	}
 	var answers []answer
 	var next answer
 	var outcome string
-	for _, s := range steps {
-		switch s.verb {
+	for _, s := range all {
+		switch s.Verb {
 		case "say", "slow":
-			next.text = strings.TrimPrefix(next.text+"\n"+s.text, "\n")
-			next.spread += s.duration
+			next.text = strings.TrimPrefix(next.text+"\n"+s.Text, "\n")
+			next.spread += s.Duration
 		case "sleep":
-			next.delay += s.duration
+			next.delay += s.Duration
 		case "outcome":
-			outcome = s.text
+			outcome = s.Text
 		case "fail":
-			next.text, next.fault, next.status = s.text, faultStatus, s.status
+			next.text, next.fault, next.status = s.Text, faultStatus, s.Number
 		case "drop":
 			next.fault = faultDrop
 		case "hang":
 			next.fault = faultHang
 		default:
-			next.action = s.action(outcome)
-			if s.verb == "commit" {
+			next.action = actionOf(s, outcome)
+			if s.Verb == "commit" {
 				outcome = ""
 			}
 		}
@@ -105,24 +107,24 @@ func answerTo(prompt string, results int) answer {
 	return last
 }
 
-// action turns a step into what can be asked of a CLI. Everything but writing a whole file is a shell command, because
+// actionOf turns a step into what can be asked of a CLI. Everything but writing a whole file is a shell command, because
 // tools that edit want to know the file first.
-func (s step) action(outcome string) action {
-	switch s.verb {
+func actionOf(s steps.Step, outcome string) action {
+	switch s.Verb {
 	case "write":
-		return action{verb: "write", path: s.path, text: s.text + "\n"}
+		return action{verb: "write", path: s.Path, text: s.Text + "\n"}
 	case "append":
-		return action{verb: "run", text: redirect(s.path, s.text+"\n", ">>")}
+		return action{verb: "run", text: redirect(s.Path, s.Text+"\n", ">>")}
 	case "remove":
-		return action{verb: "run", text: "rm -- " + quote(s.path)}
+		return action{verb: "run", text: "rm -- " + quote(s.Path)}
 	case "commit":
-		command := "git add --all && git commit --quiet -m " + quote(s.text)
+		command := "git add --all && git commit --quiet -m " + quote(s.Text)
 		if outcome != "" {
 			command += " -m " + quote("outcome: "+outcome)
 		}
 		return action{verb: "run", text: command}
 	}
-	return action{verb: s.verb, path: s.path, text: s.text}
+	return action{verb: s.Verb, path: s.Path, text: s.Text}
 }
 
 // asShell is the same action as a shell command, for CLIs that have no tool for files.

@@ -4,53 +4,31 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"paw/orchestrator/agent/internal/steps"
 )
 
-func TestParseSteps(t *testing.T) {
-	got, err := parseSteps("please\n do: write a/b.txt two  words \nthen\ndo:append c\r\ndo: remove my file\n" +
-		"do: run echo do: x\ndo: ask make push\ndo: commit fix: it\ndo: outcome failure\ndo: say\ndo: sleep 0.25\n" +
-		"do: slow 2 word by word\ndo: tool Ask {\"a\": [1]}\ndo: tool Leave\ndo: fail 529 too busy\ndo: fail\ndo: drop\ndo: hang")
-	if err != nil {
-		t.Fatal(err)
+func TestGrammar(t *testing.T) {
+	got, err := grammar.Parse("do: ask make push\ndo: slow 2 word by word\ndo: tool Ask {\"a\": [1]}\ndo: tool Leave\n" +
+		"do: fail 529 too busy\ndo: fail\ndo: drop\ndo: hang")
+	want := []steps.Step{
+		{Verb: "ask", Text: "make push"}, {Verb: "slow", Text: "word by word", Duration: 2 * time.Second},
+		{Verb: "tool", Path: "Ask", Text: `{"a": [1]}`}, {Verb: "tool", Path: "Leave"},
+		{Verb: "fail", Text: "too busy", Number: 529}, {Verb: "fail", Text: "scripted error 400", Number: 400},
+		{Verb: "drop"}, {Verb: "hang"},
 	}
-	want := []step{
-		{verb: "write", path: "a/b.txt", text: "two  words"}, {verb: "append", path: "c"},
-		{verb: "remove", path: "my file"}, {verb: "run", text: "echo do: x"}, {verb: "ask", text: "make push"},
-		{verb: "commit", text: "fix: it"}, {verb: "outcome", text: "failure"}, {verb: "say"},
-		{verb: "sleep", text: "0.25", duration: 250 * time.Millisecond},
-		{verb: "slow", text: "word by word", duration: 2 * time.Second},
-		{verb: "tool", path: "Ask", text: `{"a": [1]}`}, {verb: "tool", path: "Leave"},
-		{verb: "fail", text: "too busy", status: 529}, {verb: "fail", text: "scripted error 400", status: 400},
-		{verb: "drop"}, {verb: "hang"},
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v\ngot  %+v\nwant %+v", err, got, want)
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
-}
-
-func TestPlainPromptsHaveNoSteps(t *testing.T) {
-	for _, prompt := range []string{"", "hello", "what to do: think", "undo: it", "todo\nlist"} {
-		if steps, err := parseSteps(prompt); steps != nil || err != nil {
-			t.Errorf("%q: %v, %v", prompt, steps, err)
-		}
-	}
-}
-
-func TestStepErrors(t *testing.T) {
 	for prompt, want := range map[string]string{
-		"do: dance":           "do: dance: unknown step",
-		"do: write":           "do: write: path is missing",
 		"do: ask":             "do: ask: command is missing",
-		"do: commit ":         "do: commit: message is missing",
-		"do: sleep -1":        `do: sleep: "-1" is not a number of seconds`,
 		"do: tool":            "do: tool: name is missing",
 		"do: tool Ask {a":     "do: tool Ask: the arguments are not JSON: {a",
 		"do: slow word":       `do: slow: "word" is not a number of seconds`,
 		"do: say\ndo: exit 1": "do: exit: unknown step",
 	} {
-		steps, err := parseSteps(prompt)
-		if steps != nil || err == nil || err.Error() != want {
-			t.Errorf("%q: %v, %v, want %s", prompt, steps, err, want)
+		if _, err := grammar.Parse(prompt); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", prompt, err, want)
 		}
 	}
 }

@@ -230,7 +230,7 @@ func TestHelp(t *testing.T) {
 		if step, ok := strings.CutPrefix(line, "do: "); ok {
 			steps++
 			line, _, _ := strings.Cut(step, "  ")
-			if _, err := parseStep(line); err != nil {
+			if _, err := grammar.Parse("do: " + line); err != nil {
 				t.Errorf("%s: %v", line, err)
 			}
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"paw/orchestrator/agent/internal/steps"
 )
 
 // turn is one prompt at work, in a goroutine of its own. Whoever began it reads said and asked until done tells the
@@ -84,14 +86,14 @@ func (t *turn) run(ctx context.Context) error {
 func (t *turn) text() string { return strings.Join(t.answer, "\n") }
 
 func (t *turn) work(ctx context.Context) error {
-	steps, err := parseSteps(t.prompt)
+	all, err := grammar.Parse(t.prompt)
 	if err != nil {
 		return err
 	}
-	if len(steps) == 0 {
+	if len(all) == 0 {
 		return t.note(ctx)
 	}
-	for _, s := range steps {
+	for _, s := range all {
 		if err := t.do(ctx, s); err != nil {
 			return err
 		}
@@ -122,39 +124,39 @@ func subject(text string) string {
 	return strings.TrimSpace(string(runes[:min(len(runes), 60)]))
 }
 
-func (t *turn) do(ctx context.Context, s step) error {
-	switch s.verb {
+func (t *turn) do(ctx context.Context, s steps.Step) error {
+	switch s.Verb {
 	case "write":
-		return t.write(s.path, s.text, os.O_TRUNC)
+		return t.write(s.Path, s.Text, os.O_TRUNC)
 	case "append":
-		return t.write(s.path, s.text, os.O_APPEND)
+		return t.write(s.Path, s.Text, os.O_APPEND)
 	case "remove":
-		return os.Remove(t.path(s.path))
+		return os.Remove(t.path(s.Path))
 	case "run":
-		output, err := t.child(ctx, "", "sh", "-c", s.text)
-		t.say(ctx, strings.TrimSpace("run "+s.text+"\n"+output))
+		output, err := t.child(ctx, "", "sh", "-c", s.Text)
+		t.say(ctx, strings.TrimSpace("run "+s.Text+"\n"+output))
 		if err != nil {
-			return fmt.Errorf("run %s: %w", s.text, err)
+			return fmt.Errorf("run %s: %w", s.Text, err)
 		}
 	case "commit":
 		if _, err := t.git(ctx, "", "add", "--all"); err != nil {
 			return err
 		}
-		return t.commit(ctx, s.text)
+		return t.commit(ctx, s.Text)
 	case "outcome":
-		t.outcome = s.text
+		t.outcome = s.Text
 	case "ask":
-		return t.ask(ctx, s.text)
+		return t.ask(ctx, s.Text)
 	case "sleep":
-		return wait(ctx, time.After(s.duration))
+		return wait(ctx, time.After(s.Duration))
 	case "hang":
 		return wait(ctx, nil)
 	case "say":
-		t.say(ctx, s.text)
+		t.say(ctx, s.Text)
 	case "fail":
-		return errors.New(s.text)
+		return errors.New(s.Text)
 	case "exit":
-		return exitRequest{s.code}
+		return exitRequest{s.Number}
 	}
 	return nil
 }
