@@ -9,20 +9,7 @@ import (
 // CreateRefs makes refs (name -> id) that do not exist yet, in one transaction:
 // all of them or, when one is there already, none.
 func (m Manager) CreateRefs(ctx context.Context, refs map[string]string) error {
-	if len(refs) == 0 {
-		return nil
-	}
-	var input strings.Builder
-	for ref, oid := range refs {
-		if !isOID(oid) {
-			return fmt.Errorf("%s: %q is not a whole object id", ref, oid)
-		}
-		fmt.Fprintf(&input, "create %s\x00%s\x00", ref, oid)
-	}
-	return m.changeRefs(ctx, "refs", func() error {
-		_, err := m.home().Input(ctx, []byte(input.String()), quietly("update-ref", "--no-deref", "-z", "--stdin")...)
-		return err
-	})
+	return m.updateRefs(ctx, "create", refs)
 }
 
 // KeepBlob makes a text an object of the repository and returns its id.

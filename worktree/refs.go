@@ -60,6 +60,11 @@ func (m Manager) SetRef(ctx context.Context, ref, oid string) error {
 // DeleteRefs deletes refs (name -> the id it must have) in one transaction: all
 // of them or, when one has moved, is locked or gone, none.
 func (m Manager) DeleteRefs(ctx context.Context, refs map[string]string) error {
+	return m.updateRefs(ctx, "delete", refs)
+}
+
+// updateRefs does one thing, "create" or "delete", to all refs or to none.
+func (m Manager) updateRefs(ctx context.Context, do string, refs map[string]string) error {
 	if len(refs) == 0 {
 		return nil
 	}
@@ -68,7 +73,7 @@ func (m Manager) DeleteRefs(ctx context.Context, refs map[string]string) error {
 		if !isOID(oid) {
 			return fmt.Errorf("%s: %q is not a whole object id", ref, oid)
 		}
-		fmt.Fprintf(&input, "delete %s\x00%s\x00", ref, oid)
+		fmt.Fprintf(&input, "%s %s\x00%s\x00", do, ref, oid)
 	}
 	return m.changeRefs(ctx, "refs", func() error {
 		_, err := m.home().Input(ctx, []byte(input.String()), quietly("update-ref", "--no-deref", "-z", "--stdin")...)

@@ -17,30 +17,23 @@ import (
 // History reads the branch of the transcript that claude would go on with. A rewind leaves the abandoned one in the
 // file, and a compaction what it summarized, which is read here as it was said.
 func (c driver) History(ctx context.Context, s agent.Spec) (agent.Transcript, error) {
-	path, err := records.TranscriptFile(ctx, c, s)
-	if err != nil {
-		return agent.Transcript{}, err
-	}
-	t := talk{Talk: records.Talk{Transcript: agent.Transcript{ID: s.ConversationID}}, answers: map[string]int{}}
 	var all []record
-	skipped, err := records.CountLines(path, func(r record) bool {
+	begun, err := records.ReadTalk(ctx, c, s, func(r record) { all = append(all, r) })
+	t := talk{Talk: begun, answers: map[string]int{}}
+	all = slices.DeleteFunc(all, func(r record) bool {
 		switch {
 		case r.IsSidechain:
 		case r.UUID != "" && slices.Contains(tree, r.Type):
-			all = append(all, r)
+			return false
 		case !slices.Contains(aside, r.Type):
 			t.Strange(r.Type, len(r.Message.Content) > 0)
 		}
 		return true
 	})
-	if err != nil {
-		return agent.Transcript{}, err
-	}
-	t.Skipped += skipped
 	for _, r := range lastBranchOf(all) {
 		t.add(r)
 	}
-	return t.Transcript, nil
+	return t.Transcript, err
 }
 
 // tree are the types of lines that follow one another, aside those that are about the conversation.

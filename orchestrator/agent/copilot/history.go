@@ -15,20 +15,13 @@ import (
 
 // History reads the file of events. copilot takes out what a rewind takes back.
 func (c driver) History(ctx context.Context, s agent.Spec) (agent.Transcript, error) {
-	path, err := records.TranscriptFile(ctx, c, s)
-	if err != nil {
-		return agent.Transcript{}, err
-	}
-	t := talk{Talk: records.Talk{Transcript: agent.Transcript{ID: s.ConversationID}}, answered: map[string]bool{}}
-	skipped, err := records.CountLines(path, func(e eventRecord) bool {
+	var all []eventRecord
+	begun, err := records.ReadTalk(ctx, c, s, func(e eventRecord) { all = append(all, e) })
+	t := talk{Talk: begun, answered: map[string]bool{}}
+	for _, e := range all {
 		t.add(e)
-		return true
-	})
-	if err != nil {
-		return agent.Transcript{}, err
 	}
-	t.Skipped += skipped
-	return t.Transcript, nil
+	return t.Transcript, err
 }
 
 type eventRecord struct {

@@ -11,34 +11,29 @@ import (
 
 // History reads the conversation's file.
 func (d driver) History(ctx context.Context, s agent.Spec) (agent.Transcript, error) {
-	path, err := records.TranscriptFile(ctx, d, s)
-	if err != nil {
-		return agent.Transcript{}, err
-	}
-	t := records.Talk{Transcript: agent.Transcript{ID: s.ConversationID}}
-	skipped, err := records.CountLines(path, func(line struct {
-		Type      string       `json:"type"`
-		Role      history.Role `json:"role"`
-		Content   string       `json:"content"`
-		Event     string       `json:"event"`
-		Error     string       `json:"error"`
-		Timestamp time.Time    `json:"timestamp"`
-	}) bool {
+	var all []line
+	t, err := records.ReadTalk(ctx, d, s, func(one line) { all = append(all, one) })
+	for _, one := range all {
 		switch {
-		case line.Role == history.RoleUser || line.Role == history.RoleAssistant:
-			t.Say(line.Role, line.Timestamp, line.Content)
-		case line.Event == "interrupted":
-			t.Notice(line.Timestamp, records.StoppedByUser)
-		case line.Event == "error":
-			t.Notice(line.Timestamp, line.Error)
-		case line.Type != "event":
-			t.Strange(line.Type, line.Content != "")
+		case one.Role == history.RoleUser || one.Role == history.RoleAssistant:
+			t.Say(one.Role, one.Timestamp, one.Content)
+		case one.Event == "interrupted":
+			t.Notice(one.Timestamp, records.StoppedByUser)
+		case one.Event == "error":
+			t.Notice(one.Timestamp, one.Error)
+		case one.Type != "event":
+			t.Strange(one.Type, one.Content != "")
 		}
-		return true
-	})
-	if err != nil {
-		return agent.Transcript{}, err
 	}
-	t.Skipped += skipped
-	return t.Transcript, nil
+	return t.Transcript, err
+}
+
+// line is one of the file.
+type line struct {
+	Type      string       `json:"type"`
+	Role      history.Role `json:"role"`
+	Content   string       `json:"content"`
+	Event     string       `json:"event"`
+	Error     string       `json:"error"`
+	Timestamp time.Time    `json:"timestamp"`
 }

@@ -31,25 +31,19 @@ func (driver) Program() string { return "gemini" }
 func (driver) NewConversation() string { return uuid.NewString() }
 
 func (g driver) Launch(s agent.Spec) (agent.Command, error) {
-	if err := agent.CheckID(g.Name(), s.ConversationID); err != nil {
+	argv, err := prompts.Begin(g.Name(), s)
+	if err != nil {
 		return agent.Command{}, err
-	}
-	argv := append([]string{s.Executable, "--session-id", s.ConversationID}, s.Args...)
-	if s.Prompt != "" {
-		argument, err := prompts.Interactive(g.Name(), s.Prompt)
-		if err != nil {
-			return agent.Command{}, err
-		}
-		argv = append(argv, argument)
 	}
 	return g.command(s, argv)
 }
 
 func (g driver) Resume(s agent.Spec) (agent.Command, error) {
-	if err := agent.CheckID(g.Name(), s.ConversationID); err != nil {
+	argv, err := prompts.GoOn(g.Name(), s)
+	if err != nil {
 		return agent.Command{}, err
 	}
-	return g.command(s, append([]string{s.Executable, "--resume", s.ConversationID}, s.Args...))
+	return g.command(s, argv)
 }
 
 var settingsFile = hooks.SystemSettings{

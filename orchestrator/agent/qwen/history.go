@@ -11,24 +11,16 @@ import (
 
 // History reads the branch of the chat that qwen would go on with.
 func (q driver) History(ctx context.Context, s agent.Spec) (agent.Transcript, error) {
-	path, err := records.TranscriptFile(ctx, q, s)
-	if err != nil {
-		return agent.Transcript{}, err
-	}
 	var all []record
 	var nodes []records.BranchNode
-	skipped, err := records.CountLines(path, func(r record) bool {
+	begun, err := records.ReadTalk(ctx, q, s, func(r record) {
 		all, nodes = append(all, r), append(nodes, records.BranchNode{ID: r.UUID, Parent: r.Parent, Prompt: r.Type == "user"})
-		return true
 	})
-	if err != nil {
-		return agent.Transcript{}, err
-	}
-	t := talk{Talk: records.Talk{Transcript: agent.Transcript{ID: s.ConversationID, Skipped: skipped}}}
+	t := talk{begun}
 	for _, i := range records.LastBranch(nodes, len(nodes)-1) {
 		t.addQwen(all[i])
 	}
-	return t.Transcript, nil
+	return t.Transcript, err
 }
 
 // talk makes messages of records.

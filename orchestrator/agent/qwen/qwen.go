@@ -29,28 +29,19 @@ func (driver) Program() string { return "qwen" }
 func (driver) NewConversation() string { return uuid.NewString() }
 
 func (q driver) Launch(s agent.Spec) (agent.Command, error) {
-	if err := agent.CheckID(q.Name(), s.ConversationID); err != nil {
+	argv, err := prompts.Begin(q.Name(), s, prompts.Exits...)
+	if err != nil {
 		return agent.Command{}, err
-	}
-	argv := append([]string{s.Executable, "--session-id", s.ConversationID}, s.Args...)
-	if s.Prompt != "" {
-		if err := prompts.CheckWord(q.Name(), s.Prompt, prompts.Exits...); err != nil {
-			return agent.Command{}, err
-		}
-		argument, err := prompts.Interactive(q.Name(), s.Prompt)
-		if err != nil {
-			return agent.Command{}, err
-		}
-		argv = append(argv, argument)
 	}
 	return q.command(s, argv)
 }
 
 func (q driver) Resume(s agent.Spec) (agent.Command, error) {
-	if err := agent.CheckID(q.Name(), s.ConversationID); err != nil {
+	argv, err := prompts.GoOn(q.Name(), s)
+	if err != nil {
 		return agent.Command{}, err
 	}
-	return q.command(s, append([]string{s.Executable, "--resume", s.ConversationID}, s.Args...))
+	return q.command(s, argv)
 }
 
 var settingsFile = hooks.SystemSettings{

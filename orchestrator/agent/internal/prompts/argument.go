@@ -1,6 +1,7 @@
 package prompts
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"strings"
@@ -29,13 +30,23 @@ func MaxArgument() int {
 	return 256<<10 - 1
 }
 
-// Interactive is the argument of gemini and qwen for a first prompt.
-func Interactive(cli, prompt string) (string, error) {
-	if err := CheckCommand(cli, prompt); err != nil {
-		return "", err
+// Begin is the command line with which gemini and qwen begin a conversation of a given id. exits are first prompts at which
+// the CLI would end.
+func Begin(cli string, s agent.Spec, exits ...string) ([]string, error) {
+	if err := agent.CheckID(cli, s.ConversationID); err != nil {
+		return nil, err
 	}
-	argument := "--prompt-interactive=" + prompt
-	return argument, CheckArgument(cli, prompt, argument)
+	argv := append([]string{s.Executable, "--session-id", s.ConversationID}, s.Args...)
+	if s.Prompt == "" {
+		return argv, nil
+	}
+	argument := "--prompt-interactive=" + s.Prompt
+	return append(argv, argument), cmp.Or(CheckWord(cli, s.Prompt, exits...), CheckCommand(cli, s.Prompt), CheckArgument(cli, s.Prompt, argument))
+}
+
+// GoOn is the command line with which they go on with one.
+func GoOn(cli string, s agent.Spec) ([]string, error) {
+	return append([]string{s.Executable, "--resume", s.ConversationID}, s.Args...), agent.CheckID(cli, s.ConversationID)
 }
 
 // OwnWords is a prompt without the files that it names with @, whose contents gemini and qwen put behind it.

@@ -42,6 +42,19 @@ func TranscriptFile(ctx context.Context, cli agent.Driver, s agent.Spec) (string
 	return found.Transcript, nil
 }
 
+// ReadTalk calls take with each line of the file of the conversation Spec.ConversationID, and begins its transcript.
+func ReadTalk[T any](ctx context.Context, cli agent.Driver, s agent.Spec, take func(T)) (Talk, error) {
+	path, err := TranscriptFile(ctx, cli, s)
+	if err != nil {
+		return Talk{}, err
+	}
+	skipped, err := CountLines(path, func(line T) bool {
+		take(line)
+		return true
+	})
+	return Talk{Transcript: agent.Transcript{ID: s.ConversationID, Skipped: skipped}}, err
+}
+
 // Say adds what somebody said, unless it is nothing.
 func (t *Talk) Say(role history.Role, at time.Time, text string) {
 	if text != "" {
