@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net/url"
 	"path"
 	"path/filepath"
 	"slices"
@@ -115,6 +116,17 @@ func checkSocket(s string) *problem {
 	}
 	if strings.ContainsRune(s, '/') || s == "." || s == ".." {
 		return problemf("%q is neither a socket name nor an absolute path", s)
+	}
+	return nil
+}
+
+// checkWebhook accepts nothing, or where something can be posted to.
+func checkWebhook(s string) *problem {
+	if p := checkVisible(s); p != nil || s == "" {
+		return p
+	}
+	if u, err := url.Parse(s); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+		return problemf("%q is not a URL that begins with https:// or http://", s)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ type Config struct {
 	Turns      Turns             `toml:"turns" json:"turns"`
 	Agents     Agents            `toml:"agents" json:"agents"`
 	Land       Land              `toml:"land" json:"land"`
+	Notify     Notify            `toml:"notify" json:"notify"`
 	CLIs       map[string]CLI    `toml:"clis,omitempty" json:"clis"`
 	Presets    map[string]Preset `toml:"presets,omitempty" json:"presets"`
 }
@@ -63,6 +64,32 @@ type Land struct {
 	Checks []string `toml:"checks" json:"checks"`
 }
 
+// Notify is when and how the user is told outside of the panes.
+type Notify struct {
+	// Events are those of which he is told: NotifyWaiting and the others.
+	Events []string `toml:"events" json:"events"`
+	// Command is a shell command that gets the notice as JSON on its standard input, "" for none.
+	Command string `toml:"command" json:"command"`
+	// Desktop shows notifications of the desktop.
+	Desktop bool `toml:"desktop" json:"desktop"`
+	// OSC is the number of the escape sequence by which the terminal shows a notification: "9", "777" or "99"; "" for none.
+	OSC string `toml:"osc" json:"osc"`
+	// Webhook is a URL that names and state are posted to, "" for none.
+	Webhook string `toml:"webhook" json:"webhook"`
+	// Dwell is for how long something has to be so, in seconds.
+	Dwell int `toml:"dwell" json:"dwell"`
+}
+
+// Any reports whether the user is told in any way.
+func (n Notify) Any() bool { return n.Command != "" || n.Desktop || n.OSC != "" || n.Webhook != "" }
+
+// The values of Notify.Events.
+const (
+	NotifyWaiting  = "waiting"  // an agent waits for an answer
+	NotifyFinished = "finished" // a turn is finished
+	NotifyError    = "error"    // a turn has failed
+)
+
 // CLI is what is set for one program: changes to a built-in one, or everything
 // about another one.
 type CLI struct {
@@ -102,6 +129,7 @@ func Default() Config {
 		Tmux:       Tmux{Layout: LayoutTiled, Bell: true, Counts: true},
 		Turns:      Turns{SnapshotSeconds: 3, SnapshotMiB: 512},
 		Agents:     Agents{MaxDepth: 3, MaxChildren: 8, BriefKiB: 64},
+		Notify:     Notify{Events: []string{NotifyWaiting, NotifyFinished, NotifyError}, Dwell: 5},
 		CLIs:       map[string]CLI{},
 		Presets:    map[string]Preset{},
 	}

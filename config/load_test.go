@@ -83,6 +83,7 @@ func TestDefaultsApplyWithoutAnyFile(t *testing.T) {
 			Tmux:       Tmux{Layout: "tiled", Bell: true, Counts: true},
 			Turns:      Turns{SnapshotSeconds: 3, SnapshotMiB: 512},
 			Agents:     Agents{MaxDepth: 3, MaxChildren: 8, BriefKiB: 64},
+			Notify:     Notify{Events: []string{"waiting", "finished", "error"}, Dwell: 5},
 			CLIs:       map[string]CLI{},
 			Presets:    map[string]Preset{},
 		}
@@ -122,6 +123,14 @@ brief_kib    = 16
 [land]
 checks = ["make test", "make lint"]
 
+[notify]
+events = ["waiting", "error"]
+command = "tell"
+desktop = true
+osc = "777"
+webhook = "https://example.org/paw"
+dwell = 9
+
 [clis.codex]
 git_writable = true
 
@@ -148,6 +157,7 @@ var everythingSet = Config{
 	Turns:  Turns{SnapshotSeconds: 5, SnapshotMiB: 64},
 	Agents: Agents{MaxDepth: 2, MaxChildren: 4, BriefKiB: 16},
 	Land:   Land{Checks: []string{"make test", "make lint"}},
+	Notify: Notify{Events: []string{"waiting", "error"}, Command: "tell", Desktop: true, OSC: "777", Webhook: "https://example.org/paw", Dwell: 9},
 	CLIs: map[string]CLI{
 		"codex": {GitWritable: true},
 		"mycli": {
@@ -170,6 +180,7 @@ func TestUserFileSetsEveryKey(t *testing.T) {
 	want := []Source{{Name: p.ConfigFile, Keys: []string{
 		"default_cli", "worktree.path", "worktree.copy", "worktree.link", "worktree.setup", "tmux.socket", "tmux.layout", "tmux.bell", "tmux.counts",
 		"turns.snapshot_seconds", "turns.snapshot_mib", "agents.max_depth", "agents.max_children", "agents.brief_kib", "land.checks",
+		"notify.events", "notify.command", "notify.desktop", "notify.osc", "notify.webhook", "notify.dwell",
 		"clis.codex.git_writable", "clis.mycli.command", "clis.mycli.resume", "clis.mycli.args", "clis.mycli.prompt", "clis.mycli.env",
 		"presets.pair.cli", "presets.pair.branches", "presets.pair.base",
 	}}}

@@ -59,6 +59,13 @@ var settings = []setting{
 
 	{key: "land.checks", text: checkText, runs: always, target: func(e *entry) any { return &e.config.Land.Checks }},
 
+	{key: "notify.events", text: oneOf(NotifyWaiting, NotifyFinished, NotifyError), target: func(e *entry) any { return &e.config.Notify.Events }},
+	{key: "notify.command", text: checkText, runs: func(v any) bool { return v != "" }, target: func(e *entry) any { return &e.config.Notify.Command }},
+	{key: "notify.desktop", target: func(e *entry) any { return &e.config.Notify.Desktop }},
+	{key: "notify.osc", text: oneOf("", "9", "777", "99"), target: func(e *entry) any { return &e.config.Notify.OSC }},
+	{key: "notify.webhook", text: checkWebhook, runs: func(v any) bool { return v != "" }, target: func(e *entry) any { return &e.config.Notify.Webhook }},
+	{key: "notify.dwell", target: func(e *entry) any { return &e.config.Notify.Dwell }},
+
 	{key: "clis.*.command", text: checkText, filled: true, runs: always, target: func(e *entry) any { return &e.cli.Command }},
 	{key: "clis.*.resume", text: checkText, runs: always, target: func(e *entry) any { return &e.cli.Resume }},
 	{key: "clis.*.args", text: checkText, runs: always, target: func(e *entry) any { return &e.cli.Args }},

@@ -80,12 +80,13 @@ func followOnce(ctx context.Context, h *home.Home, sessionName, agentName string
 		}
 		return rests && !open || open && last.Held == nil, nil
 	}
-	ended := false
+	ended, reported := false, h.Now()
 	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
 		defer func() { ended = t.Ended }()
 		return t.TakeMissed(ctx)
 	})
 	if ended {
+		notifyOf(h, sessionName, agentName, reported)
 		family.ClaimAfter(h, sessionName, agentName, live.Claim{})
 	}
 	showStates(ctx, h, s)

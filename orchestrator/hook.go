@@ -71,6 +71,7 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 		return nil // the agent runs its own CLI once more, with paw's environment
 	}
 	fleet.MarkHooks(h, s, w, generation)
+	reported := h.Now()
 	ended, unsure, leaving := false, false, ""
 	began, showing := false, sync.WaitGroup{}
 	defer func() {
@@ -109,6 +110,7 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 	if _, err := os.Lstat(turns.QueuedMark(h, sessionName, agentName)); unsure || ended && err == nil {
 		follow(h, sessionName, agentName)
 	}
+	notifyOf(h, sessionName, agentName, reported)
 	if ended || leaving != "" {
 		family.ClaimAfter(h, sessionName, agentName, live.Claim{Leaving: leaving, Hook: os.Getpid()})
 	}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Who has the pane in view needs no notice; in another window he gets it, on the terminal that he looks at, past tmux.
+func TestNoNoticeOfAPaneInView(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	told := filepath.Join(w.root, "told")
+	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[notify]\ncommand = \"cat >> "+told+"\"\nosc = \"9\"\ndwell = 1\n")
+	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
+	w.ready("one")
+	terminal := w.terminal("paw attach one")
+	waitFor(t, "the agent is in view", func() bool { return strings.Contains(terminal.screen(), " one: idle ") })
+	raw := filepath.Join(w.root, "raw")
+	w.ok(w.run(w.root, nil, "tmux", "-S", terminal.socket, "pipe-pane", "-O", "cat > "+raw))
+
+	looked := func() []string {
+		notices, _ := filepath.Glob(filepath.Join(w.root, "home/.local/state/paw/agents/*/*/notice-*"))
+		if notices == nil {
+			notices, _ = filepath.Glob(filepath.Join(w.root, "home/.local/state/paw/*/*/*/notice-*"))
+		}
+		return notices
+	}
+	w.ok(w.paw("send", "one", "do: ask in view?"))
+	waitFor(t, "a process has taken the event", func() bool { return len(looked()) == 1 })
+	taken, err := os.Stat(looked()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Its end is what shows that it has told nobody: it looks when the dwell is over.
+	waitFor(t, "the process that would tell has ended", func() bool { return time.Since(taken.ModTime()) > time.Second && w.notifiers() == 0 })
+	if text, err := os.ReadFile(told); err == nil {
+		t.Errorf("told of a pane in view: %s", text)
+	}
+
+	w.ok(w.tmux("new-window", "-t", "=paw-shop:", "exec sleep 1000"))
+	w.ok(w.paw("answer", "one", "yes"))
+	waitFor(t, "the end is told", func() bool { text, _ := os.ReadFile(told); return strings.Contains(string(text), `"event":"finished"`) })
+	waitFor(t, "the terminal is told, too", func() bool {
+		text, _ := os.ReadFile(raw)
+		return strings.Contains(string(text), "\x1b]9;shop/one has finished turn 1\x1b\\")
+	})
+	if text, _ := os.ReadFile(raw); strings.Count(string(text), "\x1b]9;") != 1 {
+		t.Errorf("the terminal was told more than once: %q", text)
+	}
+}
+
+// notifiers counts the processes of this world that are about to tell the user of something.
+func (w *world) notifiers() int {
+	n := 0
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range all {
+		command, _ := os.ReadFile(path)
+		environment, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "environ"))
+		if strings.Contains(string(command), "\x00__notify\x00") && strings.Contains(string(environment), "PAW_TMUX_SOCKET="+w.socket+"\x00") {
+			n++
+		}
+	}
+	return n
+}

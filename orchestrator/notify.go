@@ -1,0 +1,211 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"paw/config"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/orchestrator/notice"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// happening is something that the user may be told of: an event of a turn.
+type happening struct {
+	event string // as in config.Notify.Events
+	turn  int
+	at    time.Time
+	text  string
+}
+
+// happeningOf is what the last turn of an agent has come to since a moment, nil for nothing that matters.
+func happeningOf(last *turn.Record, since time.Time) *happening {
+	var h happening
+	switch {
+	case last == nil:
+		return nil
+	case last.State == turn.InProgress && last.Waiting && last.WaitingSince != nil:
+		h = happening{config.NotifyWaiting, last.Number, *last.WaitingSince, last.Question}
+	case last.State == turn.Finished && last.EndedAt != nil:
+		h = happening{config.NotifyFinished, last.Number, *last.EndedAt, last.Message}
+	case last.State == turn.Aborted && last.Reason == turn.ReasonError && last.EndedAt != nil:
+		h = happening{config.NotifyError, last.Number, *last.EndedAt, last.ErrorMessage}
+	default:
+		return nil
+	}
+	if h.at.Before(since) {
+		return nil
+	}
+	return &h
+}
+
+// words are what the happening is called on the command line of the process that tells of it.
+func (h happening) words() []string {
+	return []string{h.event, strconv.Itoa(h.turn), strconv.FormatInt(h.at.UnixNano(), 10)}
+}
+
+// notifyOf has a process of its own tell the user what an agent has come to since a moment, if he wants to be told: the CLI
+// waits for its hook.
+func notifyOf(h *home.Home, sessionName, agentName string, since time.Time) {
+	if !h.Config.Notify.Any() {
+		return
+	}
+	last, err := h.TurnDir(sessionName, agentName).Last()
+	if err != nil {
+		return
+	}
+	now := happeningOf(last, since)
+	if now == nil || !slices.Contains(h.Config.Notify.Events, now.event) {
+		return
+	}
+	if err := h.StartDetached(append([]string{"__notify", sessionName, agentName}, now.words()...)); err != nil {
+		h.LogHook("paw", "notify", err)
+	}
+}
+
+// Notify tells the user of something that has happened, once, after the dwell: unless it is over by then, or he has the pane
+// in view. What goes wrong is written where doctor reads it.
+func Notify(ctx context.Context, h *home.Home, sessionName, agentName string, words []string) error {
+	if !claimNotice(h, sessionName, agentName, strings.Join(words, "-")) {
+		return nil
+	}
+	h, err := configuredFor(h, sessionName)
+	if err != nil {
+		return home.UnlessGone(err)
+	}
+	home.Sleep(ctx, time.Duration(h.Config.Notify.Dwell)*time.Second)
+	one, viewers, err := stillSo(ctx, h, sessionName, agentName, words)
+	if err != nil || one == nil {
+		return home.UnlessGone(err)
+	}
+	for _, err := range tell(ctx, h, one, viewers) {
+		h.LogHook("paw", "notify", err)
+	}
+	return nil
+}
+
+func configuredFor(h *home.Home, sessionName string) (*home.Home, error) {
+	s, err := h.Load(sessionName)
+	if err != nil {
+		return nil, err
+	}
+	return h.ConfiguredFor(s)
+}
+
+// noticePrefix begins the names of the files by which one process of several takes what it is to tell.
+const noticePrefix = "notice-"
+
+// claimNotice reports whether nobody else tells of this, and forgets what was told before.
+func claimNotice(h *home.Home, sessionName, agentName, what string) bool {
+	dir := h.StateDir(sessionName, agentName)
+	f, err := os.OpenFile(filepath.Join(dir, noticePrefix+what), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return false
+	}
+	f.Close()
+	old, _ := filepath.Glob(filepath.Join(dir, noticePrefix+"*"))
+	for _, path := range old {
+		if info, err := os.Stat(path); err == nil && path != f.Name() && time.Since(info.ModTime()) > time.Hour {
+			_ = os.Remove(path)
+		}
+	}
+	return true
+}
+
+// stillSo is what to tell and the terminals that may show it; nil when it is over, or the user sees it himself.
+func stillSo(ctx context.Context, h *home.Home, sessionName, agentName string, words []string) (*notice.Notice, []string, error) {
+	s, err := h.Load(sessionName)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := fleet.Observe(ctx, h, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	a := f.Agent(agentName)
+	if a == nil {
+		return nil, nil, nil
+	}
+	now := happeningOf(a.Turns.Last, time.Time{})
+	state := fleet.WithTurnState(session.Observe(f.Evidence(*a)), a.Turns)
+	waits := state.State == session.StateWaitingInput
+	if now == nil || !slices.Equal(now.words(), words) || waits != (now.event == config.NotifyWaiting) || state.State == session.StateRunning {
+		return nil, nil, nil
+	}
+	one := &notice.Notice{
+		Version: 1, Event: now.event, Session: s.Name, Agent: agentName, CLI: a.Record.CLI, Turn: now.turn, State: string(state.State),
+		At: now.at.UTC(), Text: now.text, Repo: s.RepoPath, Words: noticeWords(now, state),
+	}
+	if a.Pane == nil {
+		return one, nil, nil
+	}
+	view, err := h.TmuxFor(s).View(ctx, a.Pane.ID)
+	if err != nil {
+		return one, nil, nil //nolint:nilerr // nobody can look at it there, and he can be told in other ways
+	}
+	if view.InView {
+		return nil, nil, nil
+	}
+	var ttys []string
+	for _, v := range view.Viewers {
+		ttys = append(ttys, v.TTY)
+	}
+	return one, ttys, nil
+}
+
+// noticeWords are what people read of it.
+func noticeWords(now *happening, state session.AgentStatus) string {
+	switch now.event {
+	case config.NotifyFinished:
+		return fmt.Sprintf("has finished turn %d", now.turn)
+	case config.NotifyError:
+		return fmt.Sprintf("failed in turn %d", now.turn)
+	}
+	return StateWord(state)
+}
+
+// tell tells in all ways that are configured.
+func tell(ctx context.Context, h *home.Home, one *notice.Notice, ttys []string) []error {
+	n, env := h.Config.Notify, withoutAgent(h.Env)
+	var failed []error
+	add := func(err error) {
+		if err != nil {
+			failed = append(failed, err)
+		}
+	}
+	if n.Command != "" {
+		add(one.Command(ctx, n.Command, env))
+	}
+	if n.Desktop {
+		add(one.Desktop(ctx, env))
+	}
+	for _, tty := range ttys {
+		if n.OSC != "" {
+			add(one.Terminal(tty, n.OSC))
+		}
+	}
+	if n.Webhook != "" {
+		add(one.Webhook(ctx, n.Webhook))
+	}
+	if len(failed) > 0 {
+		failed = append(failed[:0:0], fmt.Errorf("notify of %s/%s: %w", one.Session, one.Agent, errors.Join(failed...)))
+	}
+	return failed
+}
+
+// withoutAgent is an environment in which nothing takes itself for a part of an agent.
+func withoutAgent(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return name == "PAW_LAUNCH" || name == "PAW_AGENT" || name == "PAW_SESSION" || name == "TMUX" || name == "TMUX_PANE"
+	})
+}
