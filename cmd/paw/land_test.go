@@ -19,6 +19,9 @@ func landWorld(t *testing.T) *world {
 	w.write(w.repo, "old/name.txt", strings.Repeat("a file that is moved\n", 20))
 	w.write(w.repo, "gone.txt", "gone\n")
 	w.write(w.repo, "run.sh", "#!/bin/sh\n")
+	for _, name := range []string{"name.txt", "gone.txt", "run.sh"} {
+		w.write(w.repo, "two/"+name, name+"\n")
+	}
 	w.git(w.repo, "add", "-A")
 	w.git(w.repo, "commit", "-q", "-m", "second")
 	w.ok(w.paw("start", "--cli", "one=demo,two=demo", "--detach"))
@@ -40,6 +43,22 @@ func (w *world) mixed(agent string) {
 		w.t.Fatal(err)
 	}
 	if err := os.Symlink("README.md", filepath.Join(dir, "link")); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// mixedToo changes other files in as many ways.
+func (w *world) mixedToo(agent string) {
+	w.t.Helper()
+	dir := w.worktree(agent)
+	w.write(dir, "README.md", "by two\n")
+	w.git(dir, "mv", "two/name.txt", "two/moved.txt")
+	w.git(dir, "rm", "-q", "two/gone.txt")
+	w.write(dir, "two/untracked.txt", "untracked\n")
+	if err := os.Chmod(filepath.Join(dir, "two/run.sh"), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.Symlink("../README.md", filepath.Join(dir, "two/link")); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -97,6 +116,8 @@ func TestKilledLanding(t *testing.T) {
 					w.kill(at, c.command...)
 					if c.command[1] != "--undo" { // whoever lands finishes what was cut short
 						w.kill(at, c.command...)
+					} else { // undone again, it would be another one
+						w.kill("land.finished:1", "recover", "--detach")
 					}
 					w.kill("land.finished:1", "recover", "--detach")
 					w.ok(w.paw("recover", "--detach"))
@@ -168,16 +189,16 @@ func TestTargetThatMovesMeanwhile(t *testing.T) {
 // TestLandsAsAThreeWayMerge: whatever the form, the tree is the one of git's own three-way merge, the agents' worktrees are
 // byte for byte as before, and hooks and line ends of the user have no say in that. A git older than 2.38 comes to the same.
 func TestLandsAsAThreeWayMerge(t *testing.T) {
-	for _, how := range []string{"squash", "commits", "merge", "squash, older git", "commits, older git"} {
+	for _, how := range []string{"squash", "commits", "merge", "squash, older git", "commits, older git", "squash, all"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			w := landWorld(t)
-			form, older, _ := strings.Cut(how, ", ")
+			form, way, _ := strings.Cut(how, ", ")
 			var env []string
-			if older != "" {
+			if way == "older git" {
 				env = w.olderGit()
 			}
-			w.write(w.worktree("two"), "README.md", "by two\n")
+			w.mixedToo("two")
 			w.write(w.repo, "main.txt", "main goes on\n")
 			w.git(w.repo, "add", "-A")
 			w.git(w.repo, "commit", "-q", "-m", "third")
@@ -188,8 +209,12 @@ func TestLandsAsAThreeWayMerge(t *testing.T) {
 			}
 			want := w.mergedTree("one", "two")
 			before := w.files(w.worktree("one")) + w.files(w.worktree("two")) + w.gitDirs()
-			for _, agent := range []string{"one", "two"} {
-				w.ok(w.pawWith(env, "land", agent, "--as", form))
+			if way == "all" {
+				w.ok(w.paw("land", "--all"))
+			} else {
+				for _, agent := range []string{"one", "two"} {
+					w.ok(w.pawWith(env, "land", agent, "--as", form))
+				}
 			}
 			if got := strings.TrimSpace(w.git(w.repo, "rev-parse", "main^{tree}")); got != want {
 				t.Errorf("main has the tree %s, want %s", got, want)
@@ -202,6 +227,9 @@ func TestLandsAsAThreeWayMerge(t *testing.T) {
 			}
 			if _, err := os.Stat(w.root + "/hooks"); err == nil {
 				t.Error("a hook has run")
+			}
+			if way == "all" { // in the order of the forecast
+				return
 			}
 			subjects := map[string]string{
 				"squash":  "Work of shop/two\nmove it\nthird\n",
@@ -271,6 +299,100 @@ func TestLandingIsSigned(t *testing.T) {
 	w.ok(w.paw("land", "one"))
 	if got := w.git(w.repo, "cat-file", "commit", "main"); !strings.Contains(got, "gpgsig") {
 		t.Errorf("not signed:\n%s", got)
+	}
+}
+
+// TestOddSettings: what the user has told git to do has no say in what lands, and no hook runs but those of refs; files are
+// written in the checkout as git would write them there.
+func TestOddSettings(t *testing.T) {
+	t.Parallel()
+	w := landWorld(t)
+	w.write(w.root, "signer", "#!/bin/sh\ncat >/dev/null; echo '[GNUPG:] SIG_CREATED ' >&2; echo '-----BEGIN PGP SIGNATURE-----\n\nx\n-----END PGP SIGNATURE-----'\n")
+	os.Chmod(filepath.Join(w.root, "signer"), 0o755)
+	for _, hook := range []string{"pre-commit", "commit-msg", "prepare-commit-msg", "post-commit", "post-checkout", "post-merge", "pre-merge-commit", "post-rewrite", "post-index-change"} {
+		w.write(w.root, "hooks/"+hook, "#!/bin/sh\necho "+hook+" >> "+w.root+"/ran\nexit 1\n")
+		os.Chmod(filepath.Join(w.root, "hooks", hook), 0o755)
+	}
+	w.write(w.root, "settings", `
+[core]
+	autocrlf = true
+	safecrlf = true
+	hooksPath = `+w.root+`/hooks
+	quotePath = false
+	untrackedCache = true
+	editor = false
+[commit]
+	gpgSign = true
+	template = /nonexistent
+	cleanup = scissors
+[gpg]
+	program = `+w.root+`/signer
+[color]
+	ui = always
+[diff]
+	external = false
+	noprefix = true
+	renames = false
+	mnemonicPrefix = true
+	orderFile = /nonexistent
+[log]
+	showSignature = true
+[merge]
+	conflictStyle = diff3
+	ff = only
+	log = true
+	verifySignatures = true
+[status]
+	showUntrackedFiles = no
+	relativePaths = true
+[index]
+	version = 4
+[feature]
+	manyFiles = true
+[i18n]
+	commitEncoding = latin1
+[rerere]
+	enabled = true
+[user]
+	useConfigOnly = true
+[tag]
+	gpgSign = true
+[push]
+	default = nothing
+`)
+	odd := []string{"GIT_CONFIG_GLOBAL=" + filepath.Join(w.root, "settings")}
+	want := w.mergedTree("one")
+	plainly := w.files(w.worktree("one"))
+	w.ok(w.pawWith(odd, "land", "one", "--message", "Größe"))
+	if got := strings.TrimSpace(w.git(w.repo, "rev-parse", "main^{tree}")); got != want {
+		t.Errorf("main has the tree %s, want %s", got, want)
+	}
+	for name, content := range map[string]string{"sub/a.txt": "changed\r\n", "new/deep/file.txt": "untracked\r\n"} {
+		if got := w.readFile(name); got != content {
+			t.Errorf("%s is %q in the checkout", name, got)
+		}
+	}
+	out := w.run(w.repo, odd, "git", "-c", "core.hooksPath=/dev/null", "-c", "status.showUntrackedFiles=all", "-c", "color.ui=false", "status", "--porcelain")
+	if out.code != 0 || out.stdout != "" {
+		t.Errorf("git status says %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	if got := w.git(w.repo, "cat-file", "commit", "main"); !strings.Contains(got, "gpgsig") || !strings.Contains(got, "Größe") {
+		t.Errorf("the commit is\n%s", got)
+	}
+	w.ok(w.pawWith(odd, "forecast"))
+	w.ok(w.pawWith(odd, "update", "two"))
+	if got := w.git(w.worktree("two"), "rev-parse", "HEAD"); got != w.git(w.repo, "rev-parse", "main") {
+		t.Errorf("two is at %s", got)
+	}
+	w.ok(w.pawWith(odd, "land", "--undo"))
+	if got := w.git(w.repo, "log", "--format=%s", "main"); got != "second\nfirst\n" {
+		t.Errorf("main is\n%s", got)
+	}
+	if diff := cmp.Diff(plainly, w.files(w.worktree("one"))); diff != "" {
+		t.Errorf("the worktree of the agent has changed:\n%s", diff)
+	}
+	if ran, err := os.ReadFile(w.root + "/ran"); err == nil {
+		t.Errorf("hooks have run:\n%s", ran)
 	}
 }
 
