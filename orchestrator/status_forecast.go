@@ -7,6 +7,7 @@ import (
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/orchestrator/landing"
+	"paw/session"
 )
 
 // AddForecast says of each agent how its work goes together with the branch that it lands on, and with that of the others,
@@ -17,15 +18,30 @@ func AddForecast(ctx context.Context, h *home.Home, statuses []fleet.SessionStat
 		if len(st.Session.Worktrees) == 0 {
 			continue
 		}
-		f, err := landing.Look(ctx, h, st.Session, nil, "")
+		outlooks, err := Outlooks(ctx, h, st.Session)
 		if err != nil {
 			h.Notef("%s: no forecast: %v", st.Session.Name, err)
 			continue
 		}
 		for k := range st.Agents {
-			st.Agents[k].Outlook = outlookIn(f, st.Agents[k].Record.Agent)
+			st.Agents[k].Outlook = outlooks[st.Agents[k].Record.Agent]
 		}
 	}
+}
+
+// Outlooks says of each agent of a session how its work would land, by name.
+func Outlooks(ctx context.Context, h *home.Home, s *session.Session) (map[string]*fleet.Outlook, error) {
+	f, err := landing.Look(ctx, h, s, nil, "")
+	if err != nil {
+		return nil, err
+	}
+	outlooks := map[string]*fleet.Outlook{}
+	for _, w := range s.Worktrees {
+		if o := outlookIn(f, w.Agent); o != nil {
+			outlooks[w.Agent] = o
+		}
+	}
+	return outlooks, nil
 }
 
 // outlookIn is what a forecast says of one agent, nil for nothing.

@@ -17,7 +17,6 @@ import (
 	"paw/orchestrator"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
-	"paw/orchestrator/landing"
 	"paw/session"
 )
 
@@ -25,6 +24,7 @@ import (
 type desk struct {
 	app      *app
 	home     *home.Home
+	guard    *guard
 	commands sync.WaitGroup
 
 	mu       sync.Mutex
@@ -98,13 +98,16 @@ func (d *desk) place(statuses []fleet.SessionStatus) string {
 func deskAgent(st fleet.SessionStatus, ag fleet.AgentStatus) ui.Agent {
 	w := ag.Record
 	row := ui.Agent{
-		Session: st.Session.Name, Name: w.Agent, CLI: w.CLI, Branch: onOneLine(w.Branch), Group: deskGroup(ag), Urgency: urgencyOf(ag),
+		Session: st.Session.Name, Name: w.Agent, CLI: w.CLI, Branch: onOneLine(w.Branch), Group: ui.Group(orchestrator.GroupOf(ag)),
 		State: orchestrator.StateWord(ag.AgentStatus), Colour: stateColours[string(ag.State)], Turn: turnNumber(ag),
 		Prompt: onOneLine(ag.Prompt), Asks: ag.State == session.StateWaitingInput,
 		Ended: fmt.Sprint(ag.LastTag, ag.LastTurn, ag.CurrentTurn == 0, len(st.Session.Landings)),
 	}
 	if ag.Since != nil {
 		row.Since = *ag.Since
+	}
+	if row.Group == ui.NeedsYou && !row.Asks {
+		row.Urgency = 1
 	}
 	if ag.PaneAlive != nil && ag.PaneID != "" {
 		row.Pane = ag.PaneID
@@ -115,25 +118,6 @@ func deskAgent(st fleet.SessionStatus, ag fleet.AgentStatus) ui.Agent {
 	}
 	row.Mark = fmt.Sprint(row.Ended, ag.State, ag.ToReview)
 	return row
-}
-
-// deskGroup says what an agent asks of the user.
-func deskGroup(ag fleet.AgentStatus) ui.Group {
-	switch ag.State {
-	case session.StateWaitingInput, session.StateError:
-		return ui.NeedsYou
-	case session.StateSuspended:
-		if ag.Cause != session.CauseStopped {
-			return ui.NeedsYou
-		}
-	case session.StateRunning, session.StateWaitingChildren, session.StateUnknown:
-		return ui.Working
-	case session.StateIdle, session.StateCompleted:
-	}
-	if ag.ToReview > 0 {
-		return ui.ToReview
-	}
-	return ui.Quiet
 }
 
 // session is a session as the last look found it.
@@ -180,24 +164,12 @@ func (d *desk) Outlook(ctx context.Context, name string) (map[string]ui.Outlook,
 	if len(s.Worktrees) > mostForecast {
 		return nil, errTooMany
 	}
-	f, err := landing.Look(ctx, d.home, s, nil, "")
-	if err != nil {
-		return nil, err
-	}
+	outlooks, err := orchestrator.Outlooks(ctx, d.home, s)
 	found := map[string]ui.Outlook{}
-	for _, o := range f.Agents {
-		outlook := ui.Outlook{Target: f.Target, Files: o.Conflicts}
-		for _, p := range f.Pairs {
-			switch o.Agent {
-			case p.One:
-				outlook.Others = append(outlook.Others, p.Other)
-			case p.Other:
-				outlook.Others = append(outlook.Others, p.One)
-			}
-		}
-		found[o.Agent] = outlook
+	for name, o := range outlooks {
+		found[name] = ui.Outlook{Target: o.Target, Files: o.Files, Others: o.Others}
 	}
-	return found, nil
+	return found, err
 }
 
 // Question is what an agent asks.
@@ -250,7 +222,9 @@ func (d *desk) Run(ctx context.Context, out io.Writer, words ...string) int {
 func (d *desk) Attach(ctx context.Context, a ui.Agent) (over bool, err error) {
 	s, err := d.home.Load(a.Session)
 	if err == nil {
+		d.guard.tell(leftTerminal)
 		err = orchestrator.Attach(ctx, d.home, s, a.Name)
+		d.guard.tell(hasTerminal)
 	}
 	if err != nil {
 		return false, d.told(err)
@@ -260,6 +234,8 @@ func (d *desk) Attach(ctx context.Context, a ui.Agent) (over bool, err error) {
 
 // Edit lets the user change a prompt in his editor.
 func (d *desk) Edit(ctx context.Context, text string, stdin io.Reader, stdout, stderr io.Writer) (string, error) {
+	d.guard.tell(leftTerminal)
+	defer d.guard.tell(hasTerminal)
 	return orchestrator.EditPrompt(ctx, d.home, text, stdin, stdout, stderr)
 }
 
@@ -274,6 +250,8 @@ func (a *app) openDesk(ctx context.Context, h *home.Home, all bool) error {
 	defer cancel()
 	d := newDesk(a, h, all)
 	defer d.close()
+	d.guard = guardTerminal(h, a.stdout.(*os.File)) //nolint:forcetypeassert // canShowDesk has seen it
+	defer d.guard.dismiss()
 	err := ui.Open(ctx, d, ui.Options{Colour: a.coloured(), All: all}, a.stdin, a.stdout, a.env)
 	cancel()
 	ended := make(chan struct{})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,7 +38,7 @@ func (o outerTerminal) awaits(texts ...string) {
 }
 
 // deskScript runs the desk between two looks at the settings of its terminal, which are to be the same.
-const deskScript = `echo before; stty -g > set.before; paw; echo left with $?; stty -g > set.after; cmp set.before set.after && echo as before; exec sleep 600`
+const deskScript = `echo before; stty -g > set.before; paw; code=$?; sleep 1; echo left with $code; stty -g > set.after; cmp set.before set.after && echo as before; exec sleep 600`
 
 // desks are the pids of the desks of this world.
 func (w *world) desks() (pids []int) {
@@ -47,7 +48,7 @@ func (w *world) desks() (pids []int) {
 		line, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
 		words := strings.Split(strings.TrimRight(string(line), "\x00"), "\x00")
 		ours := strings.Contains(string(env), "\x00HOME="+filepath.Join(w.root, "home")+"\x00") && strings.Contains(string(env), "PAW_TEST_MAIN=1")
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && ours && (len(words) == 1 || words[1] == "ui") {
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && ours && (len(words) == 1 || words[1] == "ui" || words[1] == "__restore") {
 			pids = append(pids, pid)
 		}
 	}
@@ -109,16 +110,19 @@ func TestDeskIsKilled(t *testing.T) {
 	w := newWorld(t)
 	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
 	w.ready("one")
-	terminal := w.sized(100, 30, "paw; exec sleep 600")
+	terminal := w.sized(100, 30, "trap : INT; "+deskScript)
 	terminal.awaits("QUIET 1", "demo agent in")
-	desks := w.desks()
-	if len(desks) != 1 {
-		t.Fatalf("desks: %v", desks)
-	}
-	if err := syscall.Kill(desks[0], syscall.SIGKILL); err != nil {
-		t.Fatal(err)
+	waitFor(t, "somebody stands by", func() bool { return len(w.desks()) == 2 })
+	for _, pid := range w.desks() {
+		if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); bytes.Contains(line, []byte("__restore")) {
+			continue
+		}
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
 	}
 	waitFor(t, "no desk is left", func() bool { return len(w.desks()) == 0 })
+	terminal.awaits("before", "left with 137", "as before")
 	w.ok(w.paw("send", "one", "add a search box"))
 	w.ok(w.paw("wait", "one"))
 }

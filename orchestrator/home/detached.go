@@ -30,6 +30,21 @@ func (h *Home) HandOver(args []string, stdin *os.File) error {
 	return err
 }
 
+// StandBy starts paw like StartDetached, with a terminal as its standard input, and returns a pipe that it reads as LetGo:
+// the pipe ends with this process, however that ends.
+func (h *Home) StandBy(args []string, terminal *os.File) (*os.File, error) {
+	reads, writes, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer reads.Close()
+	if err := h.detach(args, terminal, reads); err != nil {
+		writes.Close()
+		return nil, err
+	}
+	return writes, nil
+}
+
 // LetGo is the file by which a process that was started by HandOver keeps the one that started it.
 const LetGo = 3
 

@@ -210,7 +210,10 @@ func (m *Model) arrange(neighbour string) {
 		if a.Group != b.Group {
 			return int(a.Group - b.Group)
 		}
-		return a.Urgency - b.Urgency
+		if a.Urgency != b.Urgency || a.Group > ToReview {
+			return a.Urgency - b.Urgency
+		}
+		return a.Since.Compare(b.Since) // whoever waits longest comes first
 	})
 	if m.index(m.rows) < 0 {
 		m.selected = neighbour
