@@ -31,6 +31,13 @@ type Pane struct {
 	Title string
 }
 
+// Label is what the border of an agent's pane says.
+type Label struct {
+	Text string // shown as it is, on one line
+	// State decides on the colour, and on what is counted: a state by the name that --json gives it. Others have none.
+	State string
+}
+
 // Server is a running tmux server. PID and Started (Unix seconds) together are its identity: pane ids start again from
 // %0 in the next one.
 type Server struct {

@@ -8,13 +8,6 @@ import (
 	"unicode"
 )
 
-// Label is what the border of an agent's pane says.
-type Label struct {
-	Text string // shown as it is, on one line
-	// State decides on the colour, and on what is counted: a state by the name that --json gives it. Others have none.
-	State string
-}
-
 // The states that have a sign of their own. They are the names of package session, which is not known here.
 const (
 	waiting = "waiting_input"

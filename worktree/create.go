@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -287,15 +286,6 @@ func passing(err error) bool {
 	}
 	return failed.Said("commondir") || failed.Said(".lock': File exists") || failed.Said("could not create leading directories")
 }
-
-// fillingLock is locked by the paw that fills the worktree and by its git.
-func fillingLock(admin string) string { return filepath.Join(admin, "paw-filling") }
-
-// filledMark exists once the worktree is complete and its hook has run.
-func filledMark(admin string) string { return filepath.Join(admin, "paw-filled") }
-
-// unpreparedMark exists from before a worktree is complete until it was set up.
-func unpreparedMark(admin string) string { return filepath.Join(admin, "paw-unprepared") }
 
 // Unprepared reports whether a worktree was made whose set-up has not ended, since
 // paw was killed before.

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,7 +96,7 @@ func (m Manager) deletable(ctx context.Context, branch, expect string, merged bo
 // process where a tip is another commit than into.
 func (m Manager) Merged(ctx context.Context, tips map[string]string, into string) (map[string]bool, error) {
 	if into == "HEAD" {
-		into = firstOf(m.headOf(firstOf(m.Repository.GitDir, m.Repository.CommonDir)), into)
+		into = cmp.Or(m.headOf(cmp.Or(m.Repository.GitDir, m.Repository.CommonDir)), into)
 	}
 	if !isOID(into) {
 		var err error

@@ -108,36 +108,6 @@ func pointsTo(dotGit, admin string) bool {
 	return err == nil && samePath(target, admin)
 }
 
-// samePath compares two paths after resolving symbolic links.
-func samePath(a, b string) bool { return resolved(a) == resolved(b) }
-
-// resolved is path with the links of its longest existing part resolved, so
-// that it also compares paths that are yet to be made.
-func resolved(path string) string {
-	path = filepath.Clean(path)
-	rest := ""
-	for at := path; ; {
-		if real, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(real, rest)
-		}
-		parent := filepath.Dir(at)
-		if parent == at {
-			return path
-		}
-		rest = filepath.Join(filepath.Base(at), rest)
-		at = parent
-	}
-}
-
-// readLine is the content of a one-line file, "" when there is none.
-func readLine(path string) string {
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimRight(string(content), "\r\n")
-}
-
 // heldBranches are the branches that git counts as in use by the worktree with
 // this git directory: the one checked out, and the one of a rebase or bisect.
 func heldBranches(gitDir string) []string {

@@ -31,13 +31,6 @@ type Manager struct {
 	doomed *[]string // trash folders to sweep later, nil to sweep them at once
 }
 
-// SweepLater is m for several removals, after which the caller sweeps once: each sweep looks at all that is doomed.
-func (m Manager) SweepLater() (later Manager, sweepNow func(context.Context)) {
-	doomed := []string{}
-	m.doomed = &doomed
-	return m, func(ctx context.Context) { sweep(ctx, doomed...) }
-}
-
 // here is git where the user stands: HEAD is the HEAD of that worktree.
 func (m Manager) here() git.Repo {
 	if m.Repository.Worktree != "" {
@@ -60,6 +53,16 @@ func (m Manager) home() git.Repo {
 func in(path string) git.Repo {
 	return git.Repo{Dir: path}.WithEnv("GIT_CEILING_DIRECTORIES=" + filepath.Dir(path))
 }
+
+// quiet are settings under which git neither runs the user's hooks for a private index, nor trusts what a watcher or
+// cache says of the files, nor writes a part of the index beside the real one.
+var quiet = []string{
+	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false",
+	"-c", "core.splitIndex=false", "-c", "core.safecrlf=false", "-c", "advice.addEmbeddedRepo=false",
+	"-c", "diff.orderFile=/dev/null", // one that is missing makes git fail
+}
+
+func quietly(args ...string) []string { return append(append([]string{}, quiet...), args...) }
 
 // exclusive is the right to change the registry of worktrees.
 type exclusive struct {

@@ -202,6 +202,9 @@ func (m Manager) dropStale(e Entry) string {
 	return drop
 }
 
+// ownerPrefix begins the lock reason of every worktree that paw made.
+const ownerPrefix = "paw "
+
 // ownedBy reports whether a registration was made for this plan. Path and
 // branch may be missing from one that is half made.
 func ownedBy(e Entry, p Plan) bool {
@@ -234,13 +237,4 @@ func withParents(plans []Plan) []string {
 		}
 	}
 	return names
-}
-
-func inside(name, folder, separator string) bool {
-	return strings.HasPrefix(name, folder+separator)
-}
-
-// within reports whether path lies below dir; both are clean and absolute.
-func within(path, dir string) bool {
-	return inside(path, strings.TrimSuffix(dir, string(filepath.Separator)), string(filepath.Separator))
 }

@@ -29,16 +29,6 @@ type privateIndex struct {
 	known  bool        // an earlier look has kept it
 }
 
-// quiet are settings under which git neither runs the user's hooks for a private index, nor trusts what a watcher or
-// cache says of the files, nor writes a part of the index beside the real one.
-var quiet = []string{
-	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false",
-	"-c", "core.splitIndex=false", "-c", "core.safecrlf=false", "-c", "advice.addEmbeddedRepo=false",
-	"-c", "diff.orderFile=/dev/null", // one that is missing makes git fail
-}
-
-func quietly(args ...string) []string { return append(append([]string{}, quiet...), args...) }
-
 // killPatience is how long a git that is over its budget may take to clean up.
 const killPatience = 300 * time.Millisecond
 

@@ -50,10 +50,6 @@ func (m Manager) Lock(ctx context.Context, p Plan) (locked bool, err error) {
 	return locked, err
 }
 
-// releasedMark tells a worktree that paw has released from one that the user has
-// unlocked, in which an agent may be at work.
-func releasedMark(admin string) string { return filepath.Join(admin, "paw-released") }
-
 // lockFor does what `git worktree lock` does.
 func lockFor(e Entry, p Plan) error {
 	if err := os.WriteFile(filepath.Join(e.AdminDir, "locked"), []byte(p.Owner+"\n"), 0o666); err != nil {

@@ -1,13 +1,11 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"strings"
 )
-
-// ownerPrefix begins the lock reason of every worktree that paw made.
-const ownerPrefix = "paw "
 
 // Removal is what Remove did.
 type Removal struct {
@@ -82,7 +80,7 @@ func (m Manager) removeKept(ctx context.Context, p Plan) (Removal, error) {
 		m.doom(ctx, registration)
 		return Removal{Rescue: refs}, nil
 	}
-	return Removal{Trash: firstOf(directory, registration), Rescue: refs}, nil
+	return Removal{Trash: cmp.Or(directory, registration), Rescue: refs}, nil
 }
 
 // removeClean moves a worktree into the trash in which everything is git's, and
@@ -193,7 +191,7 @@ func (m Manager) madeFor(e Entry, p Plan) error {
 		return conflict("", "", "%s: not a worktree that paw made", p.Path)
 	}
 	return conflict("", "git -C "+quote(m.home().Dir)+" worktree unlock "+quote(p.Path), "%s: not removed, it is locked: %s",
-		p.Path, firstOf(e.LockReason, "no reason given"))
+		p.Path, cmp.Or(e.LockReason, "no reason given"))
 }
 
 // throwAway moves the directory first: a registration without a directory can be

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ func (m Manager) rescue(ctx context.Context, admin, owner string) (refs string, 
 	case !staged && len(loose) == 1:
 		kept = append(kept, loose[0])
 	default:
-		commit, err := rescueCommit(ctx, repo, firstOf(tree, headTree), head, loose)
+		commit, err := rescueCommit(ctx, repo, cmp.Or(tree, headTree), head, loose)
 		if err != nil {
 			return "", false, err
 		}
@@ -90,15 +91,6 @@ func rescueCommit(ctx context.Context, repo git.Repo, tree, head string, loose [
 		}
 	}
 	return repo.WithEnv(snapshotAuthor...).Line(ctx, args...)
-}
-
-func firstOf(values ...string) string {
-	for _, value := range values {
-		if value != "" {
-			return value
-		}
-	}
-	return ""
 }
 
 func (m Manager) keepRescue(ctx context.Context, commit, owner string) (string, error) {

@@ -2,9 +2,6 @@ package worktree
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"paw/config/disk"
@@ -59,9 +56,4 @@ func (m Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creati
 		}
 	}
 	return c, "", nil
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return !errors.Is(err, fs.ErrNotExist)
 }

@@ -264,9 +264,3 @@ func (m Manager) keep(ctx context.Context, commit, ref string) error {
 	}
 	return nil
 }
-
-func sorted(lists ...[]string) []string {
-	all := slices.Concat(lists...)
-	slices.Sort(all)
-	return slices.Compact(all)
-}

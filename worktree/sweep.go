@@ -36,6 +36,13 @@ func (m Manager) doom(ctx context.Context, moved ...string) {
 	sweep(ctx, dirs...)
 }
 
+// SweepLater is m for several removals, after which the caller sweeps once: each sweep looks at all that is doomed.
+func (m Manager) SweepLater() (later Manager, sweepNow func(context.Context)) {
+	doomed := []string{}
+	m.doomed = &doomed
+	return m, func(ctx context.Context) { sweep(ctx, doomed...) }
+}
+
 // sweep deletes what is doomed in these trash folders in the background, also
 // what an earlier sweep that was killed left. It outlives paw.
 func sweep(ctx context.Context, trash ...string) {

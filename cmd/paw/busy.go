@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 )
 
@@ -76,7 +77,7 @@ func (l *busyLine) step(name string) {
 	switch name {
 	case "worktree.filled":
 		l.filled++
-		l.part = fmt.Sprintf(", %s checked out", countOf(l.filled, "worktree"))
+		l.part = fmt.Sprintf(", %s checked out", fault.Counted(l.filled, "worktree"))
 	case "panes.opened":
 		l.part = ", waiting for the CLIs"
 	}

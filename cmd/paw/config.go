@@ -9,6 +9,7 @@ import (
 
 	"paw/config"
 	"paw/orchestrator"
+	"paw/orchestrator/fault"
 )
 
 func newConfig(a *app) *cobra.Command {
@@ -87,5 +88,5 @@ func trustQuestion(asked []config.Command) (text, question string) {
 			lines++
 		}
 	}
-	return b.String(), fmt.Sprintf("trust these %s (%s)?", countOf(len(asked), "text"), countOf(lines, "line"))
+	return b.String(), fmt.Sprintf("trust these %s (%s)?", fault.Counted(len(asked), "text"), fault.Counted(lines, "line"))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"paw/orchestrator"
+	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/session"
 )
@@ -313,7 +314,7 @@ func toReview(ag fleet.AgentStatus) string {
 	if ag.ToReview == 0 {
 		return ""
 	}
-	return countOf(ag.ToReview, "turn")
+	return fault.Counted(ag.ToReview, "turn")
 }
 
 // changes are the lines that an agent has added and deleted since its base, "" where nobody counted.
@@ -340,5 +341,5 @@ func uncommitted(files *int) string {
 	if files == nil {
 		return ""
 	}
-	return countOf(*files, "file")
+	return fault.Counted(*files, "file")
 }

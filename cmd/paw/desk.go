@@ -205,7 +205,7 @@ func (d *desk) Run(ctx context.Context, out io.Writer, words ...string) int {
 	d.commands.Add(1)
 	defer d.commands.Done()
 	inner := &app{stdin: strings.NewReader(""), stdout: out, stderr: out, env: d.app.env}
-	root := newRoot(inner)
+	root := d.app.commands(inner)
 	root.SetArgs(words)
 	root.SetIn(inner.stdin)
 	root.SetOut(out)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/fault"
 	"paw/session/history"
 )
 
@@ -174,10 +175,10 @@ func fewLines(text string) string {
 	}
 	var more []string
 	if left > 0 {
-		more = append(more, countOf(left, "more line"))
+		more = append(more, fault.Counted(left, "more line"))
 	}
 	if cut > 0 {
-		more = append(more, countOf(cut, "more character"))
+		more = append(more, fault.Counted(cut, "more character"))
 	}
 	if len(more) > 0 {
 		lines = append(lines, "... "+strings.Join(more, ", "))

@@ -70,20 +70,3 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a.printError(err)
 	return exitCode(err)
 }
-
-// exitCode maps an error to the documented exit codes (docs/reference.md).
-func exitCode(err error) int {
-	var status exitStatus
-	if errors.As(err, &status) {
-		return int(status)
-	}
-	var e *fault.Error
-	if errors.As(err, &e) {
-		return int(e.Kind)
-	}
-	var usage *usageError
-	if errors.As(err, &usage) {
-		return int(fault.Usage)
-	}
-	return int(fault.Failed)
-}

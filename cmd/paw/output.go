@@ -53,16 +53,6 @@ func writeJSON(w io.Writer, v any) error {
 
 var controlCharacter = lazyregexp.New(`[\x{7f}-\x{9f}]`)
 
-// note tells what the user would otherwise find out too late: on stderr, or with
-// --json as a part of the object.
-func (a *app) note(text string) {
-	if a.json {
-		a.notes = append(a.notes, text)
-		return
-	}
-	fmt.Fprintf(a.stderr, "paw: note: %s\n", history.Printable(text))
-}
-
 // stateColours are the ANSI colours of states, on terminals only; the words
 // carry the meaning.
 var stateColours = map[string]string{
@@ -321,4 +311,14 @@ func (p printable) Write(text []byte) (int, error) {
 		return 0, err
 	}
 	return len(text), nil
+}
+
+// anyRefused tells whether an agent could not be brought back.
+func anyRefused(results []launch.Result) bool {
+	for _, r := range results {
+		if r.Kind == launch.ResultRefused {
+			return true
+		}
+	}
+	return false
 }

@@ -8,7 +8,6 @@ import (
 	"paw/orchestrator"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
-	"paw/orchestrator/launch"
 	"paw/session"
 )
 
@@ -100,14 +99,4 @@ func (a *app) printRecovered(recovered []orchestrator.Recovered, dryRun bool) (l
 		}
 	}
 	return last
-}
-
-// anyRefused tells whether an agent could not be brought back.
-func anyRefused(results []launch.Result) bool {
-	for _, r := range results {
-		if r.Kind == launch.ResultRefused {
-			return true
-		}
-	}
-	return false
 }

@@ -13,6 +13,7 @@ import (
 
 	"paw/orchestrator"
 	"paw/orchestrator/draft"
+	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/session"
 	"paw/session/turn"
@@ -153,7 +154,7 @@ func (a *app) showRan(ran *orchestrator.Ran) error {
 		words = append(words, commit[:min(len(commit), 10)])
 	}
 	if ran.Turn.Files != nil {
-		words = append(words, countOf(*ran.Turn.Files, "file"))
+		words = append(words, fault.Counted(*ran.Turn.Files, "file"))
 	}
 	_, err := fmt.Fprintln(a.stdout, strings.Join(words, "  "))
 	return err

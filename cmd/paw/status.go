@@ -199,3 +199,14 @@ func (a *app) drawStatus(h *home.Home, statuses []fleet.SessionStatus, problems 
 	}
 	a.drawScreen(append(lines, a.allLines(h, statuses, width)...), height)
 }
+
+// showStartHints says how to begin here, with a CLI that is installed.
+func (a *app) showStartHints(h *home.Home) {
+	hints := h.StartHints()
+	if len(hints) == 1 {
+		fmt.Fprintf(a.stdout, "  %s   begins one\n", hints[0])
+		return
+	}
+	fmt.Fprintf(a.stdout, "  %s   installs one of the AI CLIs\n", hints[0])
+	fmt.Fprintf(a.stdout, "  %s   tries paw without one\n", hints[1])
+}

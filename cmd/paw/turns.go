@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/fault"
 	"paw/orchestrator/turns"
 	"paw/session/history"
 	"paw/session/turn"
@@ -69,7 +70,7 @@ func (a *app) printTurns(list turns.Sequence, named bool) {
 		files := ""
 		switch {
 		case t.Files != nil:
-			files = countOf(*t.Files, "file")
+			files = fault.Counted(*t.Files, "file")
 		case t.Incomplete():
 			files = "no snapshot"
 		}
@@ -128,13 +129,6 @@ func shorten(text string, n int) string {
 		line += " ..."
 	}
 	return line
-}
-
-func countOf(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 type turnsJSON struct {

@@ -130,7 +130,7 @@ func (a *app) printWaited(w *family.Waited, enough bool) error {
 			turn = fmt.Sprintf("turn %d", one.Turn)
 		}
 		if one.Files != nil {
-			files = countOf(*one.Files, "file")
+			files = fault.Counted(*one.Files, "file")
 		}
 		rows = append(rows, []cell{{text: one.Agent}, {one.Outcome, colour}, {text: turn}, {text: files}, {text: shorten(one.Message, 60)}})
 	}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"paw/orchestrator/home"
+	"paw/session/history"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+)
+
+// app is what all commands share.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	env            []string
+	json           bool
+	beforeExit     atomic.Pointer[func()] // called when a second signal ends paw at once
+	killTurn       atomic.Pointer[func()] // kills the CLI of a headless turn; nil before one is begun
+	colours        *bool                  // nil until asked
+	colourFlag     string                 // auto, always or never
+	noPager        bool
+	notes          []string                  // for --json, see note
+	commands       func(*app) *cobra.Command // newRoot, for who runs commands itself
+	command        string                    // the last word of the command that runs
+	forgiven       []string                  // mistakes in the configuration that were noted
+}
+
+// paw puts the orchestrator together for the directory the user stands in.
+func (a *app) paw() (*home.Home, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	progress := a.stderr
+	if a.json {
+		progress = nil // what is said on the way is for people
+	}
+	h, err := home.New(dir, a.env, progress)
+	if err != nil && (h == nil || !a.forgives(err)) {
+		return nil, err
+	}
+	h.Note, h.Forgives = a.note, a.forgives
+	a.setSteps(h)
+	return h, nil
+}
+
+// hookPaw is paw for a hook: neither a mistake in the configuration nor a folder
+// that is gone must cost turns. What it has to know is in PAW_LAUNCH.
+func (a *app) hookPaw() (*home.Home, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "/"
+	}
+	h, err := home.New(dir, a.env, nil)
+	if h == nil {
+		return nil, err
+	}
+	h.Forgives = func(error) bool { return true }
+	a.setSteps(h)
+	return h, nil
+}
+
+func (a *app) setSteps(h *home.Home) {
+	if stepHook != nil {
+		h.Step = stepHook
+	}
+}
+
+// stepHook is set by tests only, to stop paw after a named step.
+var stepHook func(name string)
+
+// addJSON gives a command the --json flag.
+func (a *app) addJSON(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&a.json, "json", "j", false, "print one JSON object, for programs")
+}
+
+// note tells what the user would otherwise find out too late: on stderr, or with
+// --json as a part of the object.
+func (a *app) note(text string) {
+	if a.json {
+		a.notes = append(a.notes, text)
+		return
+	}
+	fmt.Fprintf(a.stderr, "paw: note: %s\n", history.Printable(text))
+}
