@@ -34,27 +34,32 @@ var helpFor = []struct {
 		{"n N  { }", "next hunk or match, next file", ""},
 		{"m", "mark as seen", "paw seen AGENT"},
 		{"l  L  U", "forecast, land, take back", "paw forecast, paw land"},
+		{"u  F", "bring in what landed, have conflicts fixed", "paw update, send --conflict"},
 	}},
 	{"", []key{{"?  q", "help, leave", ""}}},
 }
 
 // helpView is all keys, as the lines of the screen.
 func (m Model) helpView(width, height int) []string {
-	const keysWidth, doesWidth = 14, 44
-	var lines []string
+	const keysWidth, doesWidth = 13, 42
+	lines, titles := 0, 0
+	for _, part := range helpFor {
+		lines, titles = lines+len(part.keys), titles+1
+	}
+	var view []string
 	for i, part := range helpFor {
-		if i > 0 && height > 26 {
-			lines = append(lines, "")
+		if i > 0 && lines+2*titles <= height {
+			view = append(view, "")
 		}
-		if part.title != "" {
-			lines = append(lines, m.paint(part.title, bold))
+		if part.title != "" && lines+titles <= height {
+			view = append(view, m.paint(part.title, bold))
 		}
 		for _, k := range part.keys {
 			line := "  " + m.paint(m.fill(k.keys, keysWidth), cyan) + m.fill(k.does, doesWidth) + m.paint(k.command, dim)
-			lines = append(lines, m.cut(strings.TrimRight(line, " "), width))
+			view = append(view, m.cut(strings.TrimRight(line, " "), width))
 		}
 	}
-	return lines
+	return view
 }
 
 // hint is a key with a word, for the line at the bottom.
@@ -67,7 +72,7 @@ func (m Model) hints() []hint {
 	case m.help:
 		return []hint{{"any key", "back"}}
 	case m.run != nil && !m.run.over:
-		return []hint{{"esc", "leave it running"}, {"j k", "scroll"}}
+		return []hint{{"esc", "leave it running"}, {"ctrl+c", "interrupt it"}}
 	case m.run != nil:
 		return []hint{{"esc", "back"}, {"j k", "scroll"}}
 	case m.focus && m.tab == tabDiff:
@@ -83,6 +88,8 @@ func (m Model) hints() []hint {
 		first = []hint{{"R", "recover"}, {"d", "diff"}, {"L", "land"}}
 	case a.Asks:
 		first = []hint{{"a", "answer"}, {"enter", "attach"}, {"d", "diff"}}
+	case len(m.outlooks[a.Key()].Files) > 0:
+		first = []hint{{"F", "have it fixed"}, {"d", "diff"}, {"l", "forecast"}, {"enter", "attach"}}
 	case a.Group == NeedsYou:
 		first = []hint{{"enter", "attach"}, {"s", "send"}, {"d", "diff"}}
 	case a.Group == ToReview:

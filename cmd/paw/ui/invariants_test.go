@@ -124,6 +124,8 @@ func TestKeysAreCommands(t *testing.T) {
 		"a 3":                   "answer shop/api 3 --question q1",
 		"a j k a":               "answer shop/api 2 --question q1",
 		"a esc y":               "",
+		"u":                     "update shop/api",
+		"F y":                   "send shop/api --conflict",
 		"s enter":               "",
 		"+ enter d o enter":     "add --session shop --cli claude --prompt do",
 		"S d e m o enter enter": "start --detach --cli demo",
@@ -202,5 +204,19 @@ func TestQuestionThatIsGone(t *testing.T) {
 	}
 	if typed(m, "y", "1"); len(paw.ran) > 0 {
 		t.Errorf("ran %q", paw.ran)
+	}
+}
+
+// Who leaves while a command is under way is asked; whoever interrupts it does not leave.
+func TestCommandUnderWay(t *testing.T) {
+	m := opened(&played{}, fiveAgents(), Options{}, 120, 35)
+	next, cmd := m.Update(press("l"))
+	m = next.(Model)
+	if m = typed(m, "esc", "q"); m.ask == nil {
+		t.Error("it was not asked")
+	}
+	m = after(typed(m, "x"), cmd()) // which ends it
+	if _, quit := m.Update(press("q")); quit == nil {
+		t.Error("it does not end")
 	}
 }

@@ -56,7 +56,10 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 	m.note = note{}
 	switch word {
 	case "q", "ctrl+c":
-		return m, tea.Quit
+		if m.running == 0 {
+			return m, tea.Quit
+		}
+		m.ask = sure("a command still runs: leave, and interrupt it?", func(m Model, _ string) (tea.Model, tea.Cmd) { return m, tea.Quit })
 	case "?", "f1":
 		m.help = true
 	case "esc":
@@ -134,6 +137,11 @@ func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 	case "L":
 		land := sure(fmt.Sprintf("land this work of %s?", a.Name), func(m Model, _ string) (tea.Model, tea.Cmd) { return m.openly(nil, "land", a.Key()) })
 		return m.openly(land, "land", a.Key(), "--dry-run")
+	case "u":
+		return m.openly(nil, "update", a.Key())
+	case "F":
+		m.ask = sure(fmt.Sprintf("ask %s to bring in the branch that its work conflicts with, and to resolve that?", a.Name),
+			func(m Model, _ string) (tea.Model, tea.Cmd) { return m.quietly("send", a.Key(), "--conflict") })
 	case "U":
 		m.ask = sure("take back the last landing of "+a.Session+"?", func(m Model, _ string) (tea.Model, tea.Cmd) {
 			return m.openly(nil, "land", "--undo", "--session", a.Session)
@@ -277,7 +285,11 @@ func (m Model) inOutput(word string) (tea.Model, tea.Cmd) {
 		m.run = nil
 		return m, nil
 	case "ctrl+c":
-		m.run = nil
+		if shown.over {
+			m.run = nil
+		} else {
+			shown.cancel()
+		}
 		return m, nil
 	default:
 		return m, nil

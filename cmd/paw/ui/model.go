@@ -55,13 +55,14 @@ type Model struct {
 	page     page // of the tabs turns, diff and log
 	scope    scope
 
-	focus  bool // keys are for the page
-	run    *run // the command whose output is shown
-	last   int  // number of the last command or page that was asked for
-	ask    *ask
-	drafts map[string]string // prompts that were not sent, by key of the agent
-	help   bool
-	note   note
+	focus   bool // keys are for the page
+	run     *run // the command whose output is shown
+	last    int  // number of the last command or page that was asked for
+	running int  // commands that have not ended
+	ask     *ask
+	drafts  map[string]string // prompts that were not sent, by key of the agent
+	help    bool
+	note    note
 }
 
 // screen is what the pane of an agent showed last.

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -20,6 +21,7 @@ type run struct {
 	code    int
 	top     int
 	next    *ask // what is asked once it has ended well, nil for nothing
+	cancel  func()
 	pending string
 }
 
@@ -64,32 +66,35 @@ func (p *printed) Write(text []byte) (int, error) {
 }
 
 // command runs a command of paw. Its number is that of the model's last one.
-func (m *Model) command(words ...string) tea.Cmd {
+func (m *Model) command(words ...string) (cmd tea.Cmd, cancel func()) {
 	m.last++
-	number, paw, ctx := m.last, m.paw, m.ctx
+	m.running++
+	number, paw := m.last, m.paw
+	ctx, cancel := context.WithCancel(m.ctx)
 	return func() tea.Msg {
 		to := make(chan tea.Msg)
 		out := &printed{number: number, to: to}
 		go func() {
 			begun := time.Now()
 			code := paw.Run(ctx, out, words...)
+			cancel()
 			to <- doneMsg{number, words, code, out.all.String(), time.Since(begun)}
 		}()
 		return <-to
-	}
+	}, cancel
 }
 
 // quietly runs a command whose output is a line, which becomes a note; more of it, or an error, is shown.
 func (m Model) quietly(words ...string) (tea.Model, tea.Cmd) {
-	cmd := m.command(words...)
+	cmd, _ := m.command(words...)
 	m.say(false, "%s …", title(words))
 	return m, cmd
 }
 
 // openly runs a command and shows its output as it comes; next is asked when it has ended well.
 func (m Model) openly(next *ask, words ...string) (tea.Model, tea.Cmd) {
-	cmd := m.command(append([]string{"--color", m.colourFlag()}, words...)...)
-	m.run = &run{number: m.last, words: words, begun: m.now, next: next}
+	cmd, cancel := m.command(append([]string{"--color", m.colourFlag()}, words...)...)
+	m.run = &run{number: m.last, words: words, begun: m.now, next: next, cancel: cancel}
 	m.help, m.note = false, note{}
 	return m, cmd
 }
@@ -111,6 +116,7 @@ func (r *run) take(m Model, msg outputMsg) (*run, tea.Cmd) {
 
 // ran takes in the end of a command. It may have changed what the page is about.
 func (m Model) ran(msg doneMsg) (tea.Model, tea.Cmd) {
+	m.running--
 	m.page.of = subject(m.page.of) + " "
 	fresh := m.freshen()
 	if m.run != nil && m.run.number == msg.number {
