@@ -12,7 +12,7 @@ import (
 // MessageEditor lets the user change the message of a landing in git's editor, on these streams.
 func MessageEditor(h *home.Home, stdin io.Reader, stdout, stderr io.Writer) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, draft string) (string, error) {
-		text, err := worktree.Edit(ctx, h.Dir, draft, h.Env, stdin, stdout, stderr)
+		text, err := worktree.Edit(ctx, h.Dir, worktree.MessageFile, draft, h.Env, stdin, stdout, stderr)
 		if err != nil {
 			return "", fault.New(fault.Failed, "the editor: %w; nothing has landed", err)
 		}
@@ -22,7 +22,7 @@ func MessageEditor(h *home.Home, stdin io.Reader, stdout, stderr io.Writer) func
 
 // EditPrompt lets the user change a prompt in git's editor, on these streams.
 func EditPrompt(ctx context.Context, h *home.Home, draft string, stdin io.Reader, stdout, stderr io.Writer) (string, error) {
-	text, err := worktree.Edit(ctx, h.Dir, draft, h.Env, stdin, stdout, stderr)
+	text, err := worktree.Edit(ctx, h.Dir, worktree.MessageFile, draft, h.Env, stdin, stdout, stderr)
 	if err != nil {
 		return "", fault.New(fault.Failed, "the editor: %w; the prompt is as it was", err)
 	}

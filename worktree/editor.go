@@ -14,9 +14,12 @@ import (
 // ErrNoEditor means that git knows no editor, as without a terminal.
 var ErrNoEditor = errors.New("no editor: set GIT_EDITOR, core.editor or EDITOR")
 
+// MessageFile is the name by which editors know the message of a commit.
+const MessageFile = "COMMIT_EDITMSG"
+
 // Edit lets the user change a text in the editor that git would use in dir, with the variables of env and on these streams,
-// and returns what was saved.
-func Edit(ctx context.Context, dir, text string, env []string, stdin io.Reader, stdout, stderr io.Writer) (string, error) {
+// and returns what was saved. name is that of the file, by which an editor knows what is in it.
+func Edit(ctx context.Context, dir, name, text string, env []string, stdin io.Reader, stdout, stderr io.Writer) (string, error) {
 	editor, err := git.Repo{Dir: dir}.Line(ctx, "var", "GIT_EDITOR")
 	if err != nil || editor == "" {
 		return "", errors.Join(ErrNoEditor, err)
@@ -26,7 +29,7 @@ func Edit(ctx context.Context, dir, text string, env []string, stdin io.Reader, 
 		return "", err
 	}
 	defer os.RemoveAll(folder)
-	file := filepath.Join(folder, "COMMIT_EDITMSG")
+	file := filepath.Join(folder, name)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return "", err
 	}

@@ -30,7 +30,7 @@ EXAMPLES
 
 `
 
-const rootHelpEnd = `MORE         run, seen, next, check, forecast, bisect, update, pr, path, sh
+const rootHelpEnd = `MORE         run seen review next check forecast bisect update pr path sh
 FOR AGENTS   spawn, done; paw help agents is the page for them to read
 PAW ITSELF   clis, config, doctor, tmux, completion, version
 

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+	"paw/orchestrator/home"
+	"paw/orchestrator/review"
+	"paw/session"
+)
+
+func newReview(a *app) *cobra.Command {
+	var name, on string
+	var base, list, drop, send bool
+	cmd := &cobra.Command{
+		Use:   "review AGENT[@N] [N | N..M] [--on PATH[:LINE[-LINE]] TEXT...]",
+		Short: "Comment on what an agent has done, and send it all as one prompt",
+		Long: exits(`Open what is new since you looked last in your editor, or all since the agent's base, or what
+turn N changed. Lines that begin with > are comments on the line above. When you leave the
+editor they are sent together, as one prompt with the files, the lines and what you said,
+and what you saw is marked as seen. With --on a comment is kept for later instead. Comments
+on lines that have changed since are sent with what the lines were.`, exitUsage, exitRefused,
+			"6    the prompt was typed, and not confirmed; the comments are kept", exitNotFound, exitLocked, exitMissing),
+		Example: `  paw review claude
+  paw review claude --base
+  paw review claude --on src/a.go:10-12 "why twice?"
+  paw review claude --list
+  paw review claude --send`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: a.completeAgentAndTurn,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			words := args
+			if on != "" {
+				words = args[:1]
+			}
+			if len(words) > 2 {
+				return usagef(cmd, "%s: is one too many; a comment goes with --on", words[2])
+			}
+			h, s, agent, number, err := a.agentAndTurn(cmd, name, words)
+			if err != nil {
+				return err
+			}
+			switch {
+			case on != "":
+				return a.addComment(cmd, h, s, agent, on, strings.Join(args[1:], " "))
+			case list:
+				return a.listComments(h, s, agent)
+			case drop:
+				return orchestrator.DropComments(cmd.Context(), h, s, agent, -1)
+			case send:
+				return a.sendComments(cmd, h, s, agent)
+			case number != "" && (!isTurns(number) || base):
+				return usagef(cmd, "%s: not the number of a turn", number)
+			}
+			return a.review(cmd, h, s, agent, orchestrator.DiffOptions{Range: number, Unseen: number == "" && !base})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&on, "on", "", "keep a comment on PATH, PATH:LINE or PATH:LINE-LINE; the rest of the words is its text")
+	f.BoolVar(&base, "base", false, "all since the agent's base, seen or not")
+	f.BoolVar(&list, "list", false, "the comments that are kept")
+	f.BoolVar(&drop, "drop", false, "forget them")
+	f.BoolVar(&send, "send", false, "send them")
+	cmd.MarkFlagsMutuallyExclusive("on", "list", "drop", "send", "base")
+	a.addJSON(cmd)
+	a.addSession(cmd, &name)
+	return cmd
+}
+
+// review has the user comment in his editor.
+func (a *app) review(cmd *cobra.Command, h *home.Home, s *session.Session, agent string, o orchestrator.DiffOptions) error {
+	ctx := cmd.Context()
+	compared, err := orchestrator.Compare(ctx, h, s, agent, o)
+	if err != nil {
+		return err
+	}
+	var patch bytes.Buffer
+	if err := compared.Patch(ctx, o, &patch); err != nil {
+		return err
+	}
+	if patch.Len() == 0 {
+		fmt.Fprintf(a.stdout, "%s: nothing to review; paw review %s --base shows all that it has done\n", agent, agent)
+		return nil
+	}
+	comments, err := orchestrator.EditReview(ctx, h, compared, patch.String(), a.stdin, a.stdout, a.stderr)
+	if err != nil {
+		return err
+	}
+	if len(comments) == 0 {
+		fmt.Fprintf(a.stdout, "%s: no comment, nothing was sent\n", agent)
+		return nil
+	}
+	if err := orchestrator.AddComments(ctx, h, s, agent, comments...); err != nil {
+		return err
+	}
+	if err := a.sendComments(cmd, h, s, agent); err != nil {
+		return err
+	}
+	if o.Range == "" {
+		_, err = compared.MarkSeen(ctx)
+	}
+	return err
+}
+
+// addComment keeps a comment on a place.
+func (a *app) addComment(cmd *cobra.Command, h *home.Home, s *session.Session, agent, on, text string) error {
+	c := review.Comment{Path: on, Text: text}
+	if path, lines, found := cutLast(on, ":"); found {
+		first, last, ranged := strings.Cut(lines, "-")
+		from, err := strconv.Atoi(first)
+		to := from
+		if ranged && err == nil {
+			to, err = strconv.Atoi(last)
+		}
+		if err == nil {
+			c.Path, c.First, c.Last = path, from, to
+		}
+	}
+	if text == "" {
+		content, err := io.ReadAll(a.stdin)
+		if err != nil {
+			return err
+		}
+		c.Text = strings.TrimSpace(string(content))
+	}
+	if err := orchestrator.AddComments(cmd.Context(), h, s, agent, c); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "%s: kept; paw review %s --send sends it\n", agent, agent)
+	return nil
+}
+
+// cutLast cuts a text around the last separator.
+func cutLast(text, separator string) (before, after string, found bool) {
+	if i := strings.LastIndex(text, separator); i >= 0 {
+		return text[:i], text[i+len(separator):], true
+	}
+	return text, "", false
+}
+
+func (a *app) sendComments(cmd *cobra.Command, h *home.Home, s *session.Session, agent string) error {
+	sent, err := orchestrator.SendComments(cmd.Context(), h, s, agent)
+	if err != nil {
+		return err
+	}
+	if sent == nil {
+		fmt.Fprintf(a.stdout, "%s: there is no comment to send\n", agent)
+		return nil
+	}
+	fmt.Fprintln(a.stdout, sent)
+	return nil
+}
+
+// commentJSON is a comment that is kept.
+type commentJSON struct {
+	review.Comment
+	Stale bool `json:"stale"`
+}
+
+func (a *app) listComments(h *home.Home, s *session.Session, agent string) error {
+	kept, err := orchestrator.ReadComments(h, s, agent)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		view := struct {
+			Version  int           `json:"version"`
+			Session  string        `json:"session"`
+			Agent    string        `json:"agent"`
+			Comments []commentJSON `json:"comments"`
+		}{1, s.Name, agent, []commentJSON{}}
+		for i, c := range kept.List {
+			view.Comments = append(view.Comments, commentJSON{c, kept.Stale[i]})
+		}
+		return a.printJSON(view)
+	}
+	out := forReading(a.stdout)
+	for i, c := range kept.List {
+		stale := ""
+		if kept.Stale[i] {
+			stale = " (stale: these lines have changed since)"
+		}
+		fmt.Fprintf(out, "%s%s\n", c.Place(), stale)
+		for line := range strings.Lines(c.Text) {
+			fmt.Fprintf(out, "  %s\n", strings.TrimRight(line, "\n"))
+		}
+	}
+	return nil
+}

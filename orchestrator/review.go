@@ -1,0 +1,200 @@
+package orchestrator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"paw/config/disk"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/orchestrator/review"
+	"paw/orchestrator/typing"
+	"paw/session"
+	"paw/worktree"
+)
+
+// Comments are those on an agent's work that the user has not sent yet, in their order.
+type Comments struct {
+	List  []review.Comment
+	Stale []bool // of each: its lines are others by now
+}
+
+// commentsFile has the comments that were not sent yet.
+func commentsFile(h *home.Home, s *session.Session, agentName string) string {
+	return filepath.Join(h.StateDir(s.Name, agentName), "review.json")
+}
+
+// ReadComments are the comments on an agent's work that wait to be sent. It changes nothing.
+func ReadComments(h *home.Home, s *session.Session, agentName string) (*Comments, error) {
+	w, err := home.AgentNamed(s, agentName)
+	if err != nil {
+		return nil, err
+	}
+	found := &Comments{}
+	content, err := os.ReadFile(commentsFile(h, s, agentName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return found, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(content, &found.List); err != nil {
+		return nil, fmt.Errorf("%s: %w", commentsFile(h, s, agentName), err)
+	}
+	for _, c := range found.List {
+		found.Stale = append(found.Stale, isStale(w, c))
+	}
+	return found, nil
+}
+
+// isStale looks at the lines of a comment as they are now.
+func isStale(w *session.Worktree, c review.Comment) bool {
+	root, err := os.OpenRoot(w.WorktreePath)
+	if err != nil || c.Path == "" {
+		return false
+	}
+	defer root.Close()
+	now, err := root.ReadFile(filepath.FromSlash(c.Path))
+	return c.Stale(string(now), err == nil)
+}
+
+// changeComments changes the list of comments while nobody else types to the agent or changes it.
+func changeComments(ctx context.Context, h *home.Home, s *session.Session, agentName string, change func([]review.Comment) ([]review.Comment, error)) error {
+	w, err := home.AgentNamed(s, agentName)
+	if err != nil {
+		return err
+	}
+	unlock, err := typing.Lock(ctx, h, s, w)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	now, err := ReadComments(h, s, agentName)
+	if err != nil {
+		return err
+	}
+	list, err := change(now.List)
+	if err != nil {
+		return err
+	}
+	file := commentsFile(h, s, agentName)
+	if len(list) == 0 {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	content, err := json.MarshalIndent(list, "", "  ")
+	if err != nil {
+		return err
+	}
+	return disk.Replace(file, append(content, '\n'))
+}
+
+// AddComments keeps comments on an agent's work until they are sent together. One without an excerpt gets the lines that it
+// is about, as they are now.
+func AddComments(ctx context.Context, h *home.Home, s *session.Session, agentName string, more ...review.Comment) error {
+	w, err := home.AgentNamed(s, agentName)
+	if err != nil {
+		return err
+	}
+	for i := range more {
+		if strings.TrimSpace(more[i].Text) == "" {
+			return fault.New(fault.Usage, "%s: the comment is empty", agentName)
+		}
+		if err := withExcerpt(w, &more[i]); err != nil {
+			return err
+		}
+	}
+	return changeComments(ctx, h, s, agentName, func(list []review.Comment) ([]review.Comment, error) {
+		return append(list, more...), nil
+	})
+}
+
+// withExcerpt adds the lines that a comment is about.
+func withExcerpt(w *session.Worktree, c *review.Comment) error {
+	if c.Path == "" || c.Excerpt != "" || c.Removed {
+		return nil
+	}
+	root, err := os.OpenRoot(w.WorktreePath)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	content, err := root.ReadFile(filepath.FromSlash(c.Path))
+	if err != nil {
+		return fault.New(fault.Usage, "%s: no such file in the worktree of %s", c.Path, w.Agent)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
+	if c.First == 0 {
+		return nil
+	}
+	if c.First < 1 || c.Last < c.First || c.Last > len(lines) {
+		return fault.New(fault.Usage, "%s: has %s", c.Place(), fault.Counted(len(lines), "line"))
+	}
+	c.Excerpt = strings.Join(lines[c.First-1:c.Last], "\n")
+	return nil
+}
+
+// DropComments forgets all comments that were not sent, or with an index (from 0) that one.
+func DropComments(ctx context.Context, h *home.Home, s *session.Session, agentName string, index int) error {
+	return changeComments(ctx, h, s, agentName, func(list []review.Comment) ([]review.Comment, error) {
+		if index < 0 {
+			return nil, nil
+		}
+		if index >= len(list) {
+			return nil, fault.New(fault.Usage, "%s: has %s", agentName, fault.Counted(len(list), "comment"))
+		}
+		return append(list[:index:index], list[index+1:]...), nil
+	})
+}
+
+// SendComments sends all comments as one prompt, and forgets those once the CLI has them. nil where there are none. A prompt
+// that was refused, or not confirmed, leaves them all.
+func SendComments(ctx context.Context, h *home.Home, s *session.Session, agentName string) (*typing.Sent, error) {
+	w, err := home.AgentNamed(s, agentName)
+	if err != nil {
+		return nil, err
+	}
+	now, err := ReadComments(h, s, agentName)
+	if err != nil || len(now.List) == 0 {
+		return nil, err
+	}
+	prompt := review.Prompt(now.List, func(c review.Comment) bool { return isStale(w, c) })
+	sent, err := Send(ctx, h, s, agentName, prompt, true)
+	if err != nil {
+		return nil, fault.WithHints(err, fmt.Sprintf("paw review %s/%s --send", s.Name, agentName))
+	}
+	return sent, changeComments(context.WithoutCancel(ctx), h, s, agentName, func(list []review.Comment) ([]review.Comment, error) {
+		return list[min(len(now.List), len(list)):], nil // what came meanwhile is behind them
+	})
+}
+
+// EditReview lets the user comment on a patch in git's editor, on these streams, and returns his comments. What cannot be
+// read as comments is kept in a file, which the error names.
+func EditReview(ctx context.Context, h *home.Home, c *Compared, patch string, stdin io.Reader, stdout, stderr io.Writer) ([]review.Comment, error) {
+	text := review.ForEditor(patch, "what "+c.s.Name+"/"+c.w.Agent+" has done")
+	edited, err := worktree.Edit(ctx, h.Dir, "review.diff", text, h.Env, stdin, stdout, stderr)
+	if err != nil {
+		return nil, fault.New(fault.Failed, "the editor: %w; nothing was sent", err)
+	}
+	found, err := review.Comments(text, edited)
+	if err != nil {
+		kept := filepath.Join(h.StateDir(c.s.Name, c.w.Agent), "review.diff")
+		if keepErr := disk.Replace(kept, []byte(edited)); keepErr != nil {
+			return nil, errors.Join(err, keepErr)
+		}
+		return nil, fault.New(fault.Failed, "%s: %w; nothing was sent, what you wrote is in %s", c.w.Agent, err, kept)
+	}
+	for i := range found {
+		found[i].Commit = c.To
+	}
+	return found, nil
+}

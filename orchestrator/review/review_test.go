@@ -1,0 +1,130 @@
+package review
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const patch = `diff --git a/src/a.go b/src/a.go
+index 1111111111111111111111111111111111111111..2222222222222222222222222222222222222222 100644
+--- a/src/a.go
++++ b/src/a.go
+@@ -3,5 +3,6 @@ package a
+ 
+ func a() {
+-	old()
+-	older()
++	one()
++	two()
++	three()
+ }
+@@ -20 +21,0 @@ func b() {
+---- gone
+diff --git a/new file b/new file
+new file mode 100644
+index 0000000000000000000000000000000000000000..3333333333333333333333333333333333333333
+--- /dev/null
++++ b/new file	
+@@ -0,0 +1 @@
++++ hello
+\ No newline at end of file
+diff --git a/pic.png b/pic.png
+new file mode 100644
+index 0000000000000000000000000000000000000000..4444444444444444444444444444444444444444
+GIT binary patch
+literal 3
+Kc${NkU|;|M00ICL
+
+literal 0
+HcmV?d00001
+
+`
+
+func TestCommentsAreFoundBelowTheirLines(t *testing.T) {
+	text := ForEditor(patch, "what shop/web has done")
+	if strings.Contains(text, "HcmV?d00001") || strings.Contains(text, "index 1111") {
+		t.Errorf("for nobody to read:\n%s", text)
+	}
+	edited := "> about all of it\n" + text
+	say := func(below, said string) {
+		if !strings.Contains(edited, below+"\n") {
+			t.Fatalf("no line %q", below)
+		}
+		edited = strings.Replace(edited, below+"\n", below+"\n"+said+"\n", 1)
+	}
+	say("+	two()", "> why two?\n>\n>  and not three")
+	say("-	older()", ">keep this")
+	say("diff --git a/new file b/new file", "> about the file")
+	say("+++ hello", "> no greeting")
+	say("---- gone", "> was good")
+	say("Binary file", "> too large")
+	say("@@ -3,5 +3,6 @@ package a", ">   ")
+	edited = strings.Replace(edited, " func a() {\n", "", 1) // somebody deleted it to read better
+	got, err := Comments(text, edited)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Comment{
+		{Text: "about all of it"},
+		{Path: "src/a.go", First: 5, Last: 6, Removed: true, Excerpt: "\told()\n\tolder()", Text: "keep this"},
+		{Path: "src/a.go", First: 5, Last: 6, Excerpt: "\tone()\n\ttwo()", Text: "why two?\n\n and not three"},
+		{Path: "src/a.go", First: 20, Last: 20, Removed: true, Excerpt: "--- gone", Text: "was good"},
+		{Path: "new file", Text: "about the file"},
+		{Path: "new file", First: 1, Last: 1, Excerpt: "++ hello", Text: "no greeting"},
+		{Path: "pic.png", Text: "too large"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s\n%s", diff, edited)
+	}
+}
+
+func TestEditedLinesAreNoComments(t *testing.T) {
+	text := ForEditor(patch, "x")
+	edited := strings.Replace(text, "+	two()", "+	too()", 1)
+	var other *EditedError
+	if _, err := Comments(text, edited); !errors.As(err, &other) || other.Line != "+	too()" {
+		t.Errorf("%v", err)
+	}
+	for _, same := range []string{text, strings.ReplaceAll(text, "\n \n", "\n\n"), strings.ReplaceAll(text, "\n", "\r\n"), "", "\n\n"} {
+		if got, err := Comments(text, same); err != nil || len(got) != 0 {
+			t.Errorf("%v, %v in %q", got, err, same)
+		}
+	}
+}
+
+func TestStaleComments(t *testing.T) {
+	c := Comment{Path: "a", First: 2, Last: 3, Excerpt: "two\nthree", Text: "x"}
+	for now, want := range map[string]bool{
+		"one\ntwo\nthree\n": false, "one\ntwo\nthree": false, "one\r\ntwo\r\nthree\r\n": false,
+		"one\ntwo\n": true, "zero\none\ntwo\nthree\n": true, "one\ntwo\nThree\n": true, "": true,
+	} {
+		if c.Stale(now, true) != want {
+			t.Errorf("%q: stale %v", now, !want)
+		}
+	}
+	if !c.Stale("", false) || (Comment{Path: "a"}).Stale("x", true) || !(Comment{Path: "a"}).Stale("", false) || (Comment{}).Stale("", false) {
+		t.Error("of files and of all of it")
+	}
+	gone := c
+	if gone.Removed = true; gone.Stale("one\n", true) || gone.Stale("", false) {
+		t.Error("nobody can tell of removed lines")
+	}
+}
+
+func TestPromptOfComments(t *testing.T) {
+	got := Prompt([]Comment{
+		{Text: " all good, but: "},
+		{Path: "a.md", First: 2, Last: 3, Excerpt: "```go\nx\n```", Text: "fences?"},
+		{Path: "b", First: 7, Last: 7, Removed: true, Excerpt: "old", Text: "why?"},
+	}, func(c Comment) bool { return c.Path == "a.md" })
+	want := "I have reviewed your changes. Please go through these comments one by one:\n\n" +
+		"1.\nall good, but:\n\n" +
+		"2. a.md:2-3 (these lines have changed since; this is what they were)\n````\n```go\nx\n```\n````\nfences?\n\n" +
+		"3. b:7 (removed)\n```\nold\n```\nwhy?\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
