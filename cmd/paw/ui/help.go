@@ -34,14 +34,14 @@ var helpFor = []struct {
 		{"n N  { }", "next hunk or match, next file", ""},
 		{"m", "mark as seen", "paw seen AGENT"},
 		{"l  L  U", "forecast, land, take back", "paw forecast, paw land"},
-		{"u  F", "bring in what landed, have conflicts fixed", "paw update, send --conflict"},
+		{"u  F", "update with what landed, fix conflicts", "paw update, send --conflict"},
 	}},
 	{"", []key{{"?  q", "help, leave", ""}}},
 }
 
 // helpView is all keys, as the lines of the screen.
 func (m Model) helpView(width, height int) []string {
-	const keysWidth, doesWidth = 13, 42
+	const keysWidth, doesWidth = 13, 43
 	lines, titles := 0, 0
 	for _, part := range helpFor {
 		lines, titles = lines+len(part.keys), titles+1

@@ -59,6 +59,7 @@ type Model struct {
 	run     *run // the command whose output is shown
 	last    int  // number of the last command or page that was asked for
 	running int  // commands that have not ended
+	done    int  // commands that have
 	ask     *ask
 	drafts  map[string]string // prompts that were not sent, by key of the agent
 	help    bool
@@ -255,11 +256,16 @@ func (m Model) current() (Agent, bool) {
 	if i < 0 {
 		return Agent{}, false
 	}
-	a := agents[i]
-	if a.Group == Working {
+	return m.marked(agents[i]), true
+}
+
+// marked is an agent with marks that commands of the desk and, for the selected one, time change, too.
+func (m Model) marked(a Agent) Agent {
+	a.Mark, a.Ended = fmt.Sprint(a.Mark, "-", m.done), fmt.Sprint(a.Ended, "-", m.done)
+	if a.Group == Working && a.Key() == m.selected {
 		a.Mark = fmt.Sprint(a.Mark, "-", m.now.Unix()/int64(workAgain/time.Second))
 	}
-	return a, true
+	return a
 }
 
 // say shows a note for a while.

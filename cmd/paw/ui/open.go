@@ -81,10 +81,7 @@ func (m Model) wanted() wanted {
 	top := m.topFor(lines, l.list.height)
 	for y := top; y < min(top+l.list.height, len(lines)); y++ {
 		if i := lines[y].agent; i >= 0 && (y == top || lines[y-1].agent != i) {
-			a := agents[i]
-			if a.Key() == current.Key() {
-				a = current
-			}
+			a := m.marked(agents[i])
 			w.rows = append(w.rows, a)
 			w.seconds = w.seconds || m.now.Sub(a.Since) < time.Minute
 		}
