@@ -130,7 +130,7 @@ func withExcerpt(w *session.Worktree, c *review.Comment) error {
 	defer root.Close()
 	content, err := root.ReadFile(filepath.FromSlash(c.Path))
 	if err != nil {
-		return fault.New(fault.Usage, "%s: no such file in the worktree of %s", c.Path, w.Agent)
+		return fault.New(fault.Usage, "%s: cannot be read in the worktree of %s: %w", c.Path, w.Agent, err)
 	}
 	lines := strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
 	if c.First == 0 {
