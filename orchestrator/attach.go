@@ -45,7 +45,7 @@ func Attach(ctx context.Context, h *home.Home, s *session.Session, agentName str
 	err = h.TmuxFor(s).Attach(ctx, f.TmuxID, pane, os.Stdin, os.Stdout, os.Stderr)
 	switch {
 	case errors.Is(err, tmux.ErrNotATerminal):
-		return fault.New(fault.Failed, "%s: cannot attach: %w", s.Name, ErrNotATerminal).Hint("%s", strings.TrimSpace("paw attach "+s.Name+" "+agentName))
+		return fault.New(fault.Failed, "%s: cannot attach: %w", s.Name, ErrNotATerminal).Hint("paw status %s", s.Name)
 	case errors.Is(err, tmux.ErrNestedServer):
 		return fault.New(fault.Failed, "%s: runs on another tmux server than the one you are in", s.Name).Hint("env -u TMUX paw attach %s", s.Name)
 	}

@@ -21,6 +21,8 @@ type Rewound struct {
 	Session   string
 	Agent     string
 	To        string // what the worktree is like now, in words
+	Head      string // commit that it is on
+	Changed   int    // files that were written or removed
 	RescueRef string // the state before, see --undo
 	Remembers string // what the CLI's conversation still has, "" when nothing
 }
@@ -29,7 +31,7 @@ type Rewound struct {
 // The state of now is rescued first, so it can always be undone. force takes the
 // commit of a turn that has no snapshot for its end.
 func Rewind(ctx context.Context, h *home.Home, s *session.Session, agentName string, n int, force bool) (*Rewound, error) {
-	return rewind(ctx, h, s, agentName, fmt.Sprintf("the end of turn %d", n), func(t *turns.Track) (string, error) {
+	return rewind(ctx, h, s, agentName, endOfTurn(n), func(t *turns.Track) (string, error) {
 		if n == 0 {
 			return t.W.BaseCommit, nil
 		}
@@ -50,9 +52,17 @@ func Rewind(ctx context.Context, h *home.Home, s *session.Session, agentName str
 	})
 }
 
+// endOfTurn says where a worktree is that was put back to the end of turn n.
+func endOfTurn(n int) string {
+	if n == 0 {
+		return "back before turn 1"
+	}
+	return fmt.Sprintf("back at the end of turn %d", n)
+}
+
 // UndoRewind brings back what the last rewind put aside.
 func UndoRewind(ctx context.Context, h *home.Home, s *session.Session, agentName string) (*Rewound, error) {
-	return rewind(ctx, h, s, agentName, "before the last rewind", func(t *turns.Track) (string, error) {
+	return rewind(ctx, h, s, agentName, "as before the last rewind", func(t *turns.Track) (string, error) {
 		_, commit, err := t.LastRewind(ctx)
 		if err == nil && commit == "" {
 			err = fault.New(fault.NotFound, "%s: nothing was rewound", agentName).Hint("paw turns %s %s", s.Name, agentName)
@@ -90,14 +100,15 @@ func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName, to
 		}
 		rewound.RescueRef = turn.RewindRef(w.TurnSession, h.Now(), newest)
 		rewound.Remembers = remembers(last)
-		_, err = t.M.Rewind(ctx, w.WorktreePath, commit, rewound.RescueRef)
+		done, err := t.M.Rewind(ctx, w.WorktreePath, commit, rewound.RescueRef)
 		var half *worktree.HalfRewoundError
 		if errors.As(err, &half) {
-			return fault.New(fault.Failed, "%s: %w", agentName, err).Hint("paw rewind %s --undo --session %s", agentName, s.Name)
+			return fault.New(fault.Failed, "%s: %w", agentName, err).Hint("paw rewind %s/%s --undo", s.Name, agentName)
 		}
 		if err != nil {
 			return fault.New(fault.Refused, "%s: not rewound: %w", agentName, err)
 		}
+		rewound.Head, rewound.Changed = done.Head, done.Changed
 		return nil
 	})
 	if err != nil {
@@ -108,7 +119,8 @@ func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName, to
 
 // String says what happened and how to take it back.
 func (r *Rewound) String() string {
-	lines := []string{fmt.Sprintf("%s is as at %s; paw rewind %s --undo --session %s takes it back", r.Agent, r.To, r.Agent, r.Session)}
+	lines := []string{fmt.Sprintf("%s: %s (%.10s, %s changed); paw rewind %s/%s --undo takes it back",
+		r.Agent, r.To, r.Head, fault.Counted(r.Changed, "file"), r.Session, r.Agent)}
 	if r.Remembers != "" {
 		lines = append(lines, r.Remembers)
 	}

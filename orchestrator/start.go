@@ -63,6 +63,9 @@ func startOnce(ctx context.Context, h *home.Home, o StartOptions) (*Started, err
 	if err := draft.RequireCLIs(h, agents, o.Prompt); err != nil {
 		return nil, err
 	}
+	if o.DryRun && becomesRepository(h.Dir) {
+		return planInEmpty(ctx, h, o, agents)
+	}
 	repository, s, plans, err := recordStart(ctx, h, o, agents)
 	if err != nil {
 		return nil, err
@@ -122,17 +125,9 @@ func repositoryForStart(ctx context.Context, h *home.Home, o *StartOptions, agen
 		return repository, false, err
 	}
 	if len(entries) > 0 {
-		return repository, false, fault.New(fault.Failed, "%s: not a git repository, and not empty", h.Dir).Hint("git init && git add -A && git commit -m 'first commit'")
+		return repository, false, noRepository(h)
 	}
-	if o.DryRun {
-		return repository, false, fault.New(fault.Failed, "%s: empty directory; start would make it a git repository", h.Dir)
-	}
-	dir, err := filepath.EvalSymlinks(h.Dir)
-	if err != nil {
-		return repository, false, err
-	}
-	o.Name, err = draft.Name(ctx, h, worktree.Repository{Path: dir, CommonDir: filepath.Join(dir, ".git")}, o.Name, agents)
-	if err != nil {
+	if o.Name, _, err = nameInEmpty(ctx, h, o.Name, agents); err != nil {
 		return repository, false, err
 	}
 	if err := worktree.Init(ctx, h.Dir, fmt.Sprintf("afk: session %s initialized", o.Name)); err != nil {
@@ -140,6 +135,41 @@ func repositoryForStart(ctx context.Context, h *home.Home, o *StartOptions, agen
 	}
 	repository, err = worktree.Discover(h.Dir)
 	return repository, true, err
+}
+
+// becomesRepository reports whether a directory is empty and in no repository.
+func becomesRepository(dir string) bool {
+	_, err := worktree.Discover(dir)
+	entries, readErr := os.ReadDir(dir)
+	return errors.Is(err, worktree.ErrNotRepository) && readErr == nil && len(entries) == 0
+}
+
+// nameInEmpty is the name of a session in an empty directory, and where that really is.
+func nameInEmpty(ctx context.Context, h *home.Home, asked string, agents []draft.Agent) (name, dir string, err error) {
+	if dir, err = filepath.EvalSymlinks(h.Dir); err != nil {
+		return "", "", err
+	}
+	name, err = draft.Name(ctx, h, worktree.Repository{Path: dir, CommonDir: filepath.Join(dir, ".git")}, asked, agents)
+	return name, dir, err
+}
+
+// planInEmpty is what start would do in an empty directory.
+func planInEmpty(ctx context.Context, h *home.Home, o StartOptions, agents []draft.Agent) (*Started, error) {
+	name, dir, err := nameInEmpty(ctx, h, o.Name, agents)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := draft.DescribeInEmpty(h, name, dir, agents)
+	return &Started{Plan: steps}, err
+}
+
+// noRepository is the error of a directory that has files and no repository. Nobody wants all of a home directory in one.
+func noRepository(h *home.Home) error {
+	e := fault.New(fault.Failed, "%s: not a git repository, and not empty", h.Dir)
+	if below, err := filepath.Rel(h.Dir, h.Getenv("HOME")); err == nil && filepath.IsLocal(below) {
+		return e.Hint("mkdir project && cd project")
+	}
+	return e.Hint("git init && git add -A && git commit -m 'first commit'")
 }
 
 // begin writes the intent: the record that names everything start will make.

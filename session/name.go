@@ -31,6 +31,9 @@ func (e *NameError) Error() string {
 // a *NameError.
 func ValidateName(kind, name string) error {
 	if reason := nameFault(name); reason != "" {
+		if usable := NameFrom(name); usable != "" && strings.Trim(name, nameLetters) != "" {
+			reason += ", such as " + usable
+		}
 		return &NameError{Kind: kind, Name: name, Reason: reason}
 	}
 	return nil

@@ -63,7 +63,9 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		if errors.Is(err, context.Canceled) && !errors.As(err, &said) { // which program was at work says nothing to the user
 			err = &fault.Error{Kind: fault.Failed, Message: "interrupted", Hints: []string{"paw status"}}
 		}
-		a.printError(err)
+		if a.command != "wait" { // which has changed nothing
+			a.printError(err)
+		}
 		return exitInterrupted
 	default:
 	}

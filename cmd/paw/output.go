@@ -166,7 +166,8 @@ func (a *app) printStatus(st fleet.SessionStatus, now time.Time) {
 			note = strings.TrimPrefix(note+", collides with "+with, ", ")
 		}
 		gone := ag.State == session.StateSuspended || ag.State == session.StateError || ag.State == session.StateWaitingChildren
-		resumable = resumable || ag.PID == 0 && gone
+		// Of those that were stopped one by one the user knows.
+		resumable = resumable || ag.PID == 0 && gone && (st.Status == session.StatusStopped || ag.Reason != session.ReasonStopped)
 		rows = append(rows, []cell{{text: ag.label()}, {text: ag.Record.CLI}, {string(ag.State), string(ag.State)},
 			{text: since}, {text: turnsOf(ag.AgentStatus)}, {text: ag.Record.Branch}, {text: note}})
 	}

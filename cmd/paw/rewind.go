@@ -39,7 +39,7 @@ It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage
 				}
 				rewound, err = orchestrator.Rewind(cmd.Context(), h, s, agent, n, force)
 			default:
-				return usagef(cmd, "give the number of a turn, or --undo")
+				return &usageError{message: agent + ": which turn? give its number, or --undo", hint: "paw turns " + s.Name + " " + agent}
 			}
 			if err != nil {
 				return err

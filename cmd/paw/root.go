@@ -29,7 +29,7 @@ func newRoot(a *app) *cobra.Command {
 			return runBare(cmd, a)
 		},
 	}
-	root.Flags().BoolVar(&asksVersion, "version", false, "show the version of paw")
+	root.Flags().BoolVarP(&asksVersion, "version", "v", false, "show the version of paw")
 	root.PersistentFlags().StringVar(&a.colourFlag, "color", "auto", "auto, always or never")
 	root.PersistentFlags().BoolVar(&a.noPager, "no-pager", false, "do not show long output through a pager")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
@@ -39,7 +39,7 @@ func newRoot(a *app) *cobra.Command {
 		}
 		return nil
 	}
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(a.flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { a.showHelp(cmd) })
 	root.SetHelpCommand(newHelp(a))
 	root.CompletionOptions.DisableDefaultCmd = true

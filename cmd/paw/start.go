@@ -134,7 +134,7 @@ func (a *app) resumeHere(cmd *cobra.Command, h *home.Home, o startOptions) (bool
 		if a.json || o.detach {
 			return true, a.showSession(cmd, h, st.Session.Name, nil)
 		}
-		err := orchestrator.Attach(cmd.Context(), h, st.Session, "")
+		err := orchestrator.Attach(cmd.Context(), h, st.Session, orchestrator.WaitingIn(cmd.Context(), h, st.Session))
 		if errors.Is(err, orchestrator.ErrNotATerminal) { // what was asked for is there
 			fmt.Fprintf(a.stdout, "%s runs already; paw attach %s shows it\n", st.Session.Name, st.Session.Name)
 			return true, nil
@@ -205,7 +205,7 @@ func pick(line string, installed []string) ([]string, error) {
 	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' }) {
 		if n, err := strconv.Atoi(word); err == nil {
 			if n < 1 || n > len(installed) {
-				return nil, &usageError{message: fmt.Sprintf("%d: there are the numbers 1 to %d", n, len(installed)), hint: "paw start"}
+				return nil, &usageError{message: fmt.Sprintf("%d: there is no such number, they go from 1 to %d", n, len(installed)), hint: "paw start"}
 			}
 			word = installed[n-1]
 		}

@@ -287,9 +287,21 @@ func (a *app) oneAgent(cmd *cobra.Command, name string, args []string) (*home.Ho
 		return h, s, agent, err
 	}
 	if len(s.Worktrees) != 1 {
-		return nil, nil, "", usagef(cmd, "which agent? %s has %s", s.Name, strings.Join(agentNames(s), ", "))
+		return nil, nil, "", whichAgent(cmd, s)
 	}
 	return h, s, s.Worktrees[0].Agent, nil
+}
+
+// whichAgent is the error of a line that names no agent of several, with the lines that do.
+func whichAgent(cmd *cobra.Command, s *session.Session) error {
+	e := fault.New(fault.Usage, "which agent? %s has %s", s.Name, strings.Join(agentNames(s), ", "))
+	for _, w := range s.Worktrees {
+		e = e.Hint("%s %s/%s", cmd.CommandPath(), s.Name, w.Agent)
+	}
+	if len(s.Worktrees) == 0 {
+		e.Message = s.Name + ": has no agents"
+	}
+	return e
 }
 
 // agentAndTurn reads [AGENT[@N]] [N]: the agent is the session's only one where none is named, the turn "" for none.

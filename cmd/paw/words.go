@@ -1,15 +1,15 @@
 package main
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"paw/orchestrator/fault"
+	"paw/session"
 )
 
 // aliases are the words for commands that users of gh, git, tmux and the like type.
@@ -18,50 +18,99 @@ var aliases = map[string][]string{
 	"status": {"ls", "list", "ps"}, "stop": {"kill"},
 }
 
-// otherWords are words that are no commands, with the command that does what they ask for; AGENT stands for the word that
-// was typed behind.
+// otherWords are words that are no commands, with the command that does what they ask for. AGENT stands for the word that was
+// typed behind, and CLI for the CLI of that agent; words behind that follow a line that ends with AGENT.
 var otherWords = map[string]string{
-	"allow": "paw answer AGENT yes", "apply": "paw land AGENT", "approve": "paw answer AGENT yes", "deny": "paw answer AGENT no", "ask": "paw send AGENT", "branches": "paw status --all", "cancel": "paw attach AGENT",
-	"cd": "paw path AGENT", "clean": "paw purge", "commit": "paw land AGENT", "create": "paw start", "delete": "paw remove AGENT",
-	"docs": "paw --help", "down": "paw stop", "exec": "paw sh AGENT", "focus": "paw attach AGENT", "gc": "paw purge", "go": "paw attach AGENT",
-	"init": "paw start", "interrupt": "paw attach AGENT", "man": "paw --help", "new": "paw start", "pause": "paw stop AGENT", "prompt": "paw send AGENT",
-	"prune": "paw purge", "restart": "paw recover AGENT", "rollback": "paw rewind AGENT", "sessions": "paw status --all", "settings": "paw config",
-	"shell": "paw sh AGENT", "show": "paw diff AGENT", "tags": "paw turns", "tail": "paw log AGENT", "tell": "paw send AGENT", "top": "paw status --watch",
-	"undo": "paw rewind AGENT --undo", "up": "paw start", "view": "paw diff AGENT",
-	"watch": "paw status --watch", "worktree": "paw path AGENT",
+	"allow": "paw answer AGENT yes", "apply": "paw land AGENT", "approve": "paw answer AGENT yes", "ask": "paw send AGENT", "branches": "paw status --all",
+	"cancel": "paw attach AGENT", "cd": "paw path AGENT", "checkout": "paw path AGENT", "choose": "paw attach AGENT", "clean": "paw purge",
+	"clone": "paw add --cli CLI --from AGENT", "code": "paw sh AGENT", "commit": "paw land AGENT", "continue": "paw send AGENT", "copy": "paw add --cli CLI --from AGENT",
+	"create": "paw start", "delete": "paw remove AGENT", "deny": "paw answer AGENT no", "describe": "paw status AGENT", "docs": "paw --help", "down": "paw stop",
+	"edit": "paw sh AGENT", "exec": "paw sh AGENT", "exit": "paw stop", "focus": "paw attach AGENT", "fork": "paw add --cli CLI --from AGENT", "gc": "paw purge",
+	"go": "paw attach AGENT", "goto": "paw attach AGENT", "info": "paw status AGENT", "init": "paw start", "inspect": "paw status AGENT", "install": "paw clis",
+	"interrupt": "paw attach AGENT", "jump": "paw attach AGENT", "man": "paw --help", "new": "paw start", "pause": "paw stop AGENT", "prompt": "paw send AGENT",
+	"prune": "paw purge", "pull": "paw update AGENT", "push": "paw pr AGENT", "quit": "paw stop", "rebase": "paw update AGENT", "redo": "paw rewind AGENT --undo",
+	"reset": "paw rewind AGENT", "restart": "paw recover AGENT", "retry": "paw send AGENT", "revert": "paw rewind AGENT", "rollback": "paw rewind AGENT",
+	"select": "paw attach AGENT", "sessions": "paw status --all", "settings": "paw config", "shell": "paw sh AGENT", "show": "paw diff AGENT",
+	"squash": "paw land AGENT --as squash", "sync": "paw update AGENT", "tags": "paw turns", "tail": "paw log AGENT", "tell": "paw send AGENT", "test": "paw check AGENT",
+	"top": "paw status --watch", "undo": "paw rewind AGENT --undo", "up": "paw start", "verify": "paw check AGENT", "view": "paw diff AGENT",
+	"watch": "paw status --watch", "worktree": "paw path AGENT", "worktrees": "paw status --all", "wt": "paw status --all",
+	"broadcast": "paw send AGENTS", "detach": "paw attach", "load": "paw recover", "rename": "paw status", "save": "paw status", "upgrade": "paw version",
 }
 
-// pushing are words for what git does with an agent's branch.
-var pushing = []string{"pr", "push"}
+// wordNotes say what no command could: why there is none.
+var wordNotes = map[string]string{
+	"detach": "Ctrl-b d leaves tmux, and the agents go on", "load": "what was there comes back", "rename": "names stay, they are in branches and tags",
+	"save": "everything is saved as it happens", "upgrade": "paw does not replace itself",
+}
 
 // unknownCommand is the error of a word that is no command, with the one that is meant where that is certain.
 func (a *app) unknownCommand(root *cobra.Command, args []string) error {
-	word := args[0]
+	word, behind := args[0], args[1:]
 	e := &usageError{message: word + ": no such command", hint: root.CommandPath() + " --help"}
 	meant, known := otherWords[strings.ToLower(word)]
 	switch near := nearCommands(root, word); {
-	case slices.Contains(pushing, word):
-		e.message += "; the work of an agent is on its branch, for git to push"
-		e.hint = "git push origin " + a.branchOf(root, args[1:])
+	case a.isAgent(word):
+		e.message += "; it is an agent"
+		e.hint = "paw attach " + word
 	case known:
-		agent := "AGENT"
-		if len(args) > 1 {
-			agent = fault.Quote(args[1])
+		if note := wordNotes[strings.ToLower(word)]; note != "" {
+			e.message += "; " + note
 		}
-		e.hint = strings.Replace(meant, "AGENT", agent, 1)
+		e.hint = a.filledIn(meant, behind)
 	case len(near) > 0:
 		e.message += fmt.Sprintf(" (did you mean %s?)", strings.Join(near, " or "))
 	}
 	return e
 }
 
-// branchOf is the branch of the agent that is named, or of the only one; else what stands for a branch of paw.
-func (a *app) branchOf(root *cobra.Command, words []string) string {
-	_, s, agent, err := a.oneAgent(root, "", words)
-	if err != nil || s.Worktree(agent) == nil {
-		return "paw/SESSION/AGENT"
+// filledIn is a line of otherWords or otherFlags with the words that were typed. Where no agent was named it is the
+// session's only one, or none where the command does without. AGENTS are all of the session.
+func (a *app) filledIn(line string, behind []string) string {
+	agents := a.agentsHere()
+	switch names := agentsOf(agents); {
+	case strings.HasSuffix(line, "AGENTS"):
+		line = strings.TrimSuffix(line, "S")
+		behind = append([]string{cmp.Or(strings.Join(names, ","), "AGENT")}, behind...)
+	case len(behind) == 0 && line == "paw attach AGENT":
+		return "paw attach"
+	case len(behind) == 0 && len(names) == 1:
+		behind = names
 	}
-	return fault.Quote(s.Worktree(agent).Branch)
+	if len(behind) == 0 {
+		return line
+	}
+	for _, w := range agents {
+		if w.Agent == behind[0] {
+			line = strings.Replace(line, "CLI", w.CLI, 1)
+		}
+	}
+	filled := []string{strings.Replace(line, "AGENT", fault.Quote(behind[0]), 1)}
+	if strings.HasSuffix(line, "AGENT") {
+		for _, word := range behind[1:] {
+			filled = append(filled, fault.Quote(word))
+		}
+	}
+	return strings.Join(filled, " ")
+}
+
+// agentsHere are the agents of the session of this place, none where that cannot be told.
+func (a *app) agentsHere() []session.Worktree {
+	h, err := a.paw()
+	if err != nil {
+		return nil
+	}
+	here, err := h.SessionsHere()
+	if s := session.Among(here); err == nil && s != nil {
+		return s.Worktrees
+	}
+	return nil
+}
+
+// isAgent reports whether a word names an agent of the session of this place.
+func (a *app) isAgent(word string) bool { return slices.Contains(agentsOf(a.agentsHere()), word) }
+
+func agentsOf(worktrees []session.Worktree) []string {
+	return agentNames(&session.Session{Worktrees: worktrees})
 }
 
 // nearCommands are the commands that a mistyped word can only mean: it is the begin of one, or one keystroke away.
@@ -94,37 +143,6 @@ func oneSlip(name, word string) bool {
 		name, word = name[:len(name)-1], word[:len(word)-1]
 	}
 	return len(name) <= 1 && len(word) <= 1 || len(name) == 2 && len(word) == 2 && name[0] == word[1] && name[1] == word[0]
-}
-
-// flagError says of a flag what is wrong, without words of the library that reads flags.
-func flagError(cmd *cobra.Command, err error) error {
-	var absent *pflag.NotExistError
-	var bare *pflag.ValueRequiredError
-	var wrong *pflag.InvalidValueError
-	switch {
-	case errors.As(err, &absent) && absent.GetSpecifiedShortnames() != "":
-		return usagef(cmd, "-%s: %s has no such flag", absent.GetSpecifiedName(), cmd.CommandPath())
-	case errors.As(err, &absent):
-		return usagef(cmd, "--%s: %s has no such flag", absent.GetSpecifiedName(), cmd.CommandPath())
-	case errors.As(err, &bare):
-		return usagef(cmd, "--%s: needs a value", bare.GetFlag().Name)
-	case errors.As(err, &wrong):
-		return usagef(cmd, "--%s %s: %s", wrong.GetFlag().Name, wrong.GetValue(), wantedValue(wrong.GetFlag().Value.Type()))
-	}
-	return usagef(cmd, "%s", err.Error())
-}
-
-// wantedValue says what a flag of a type takes.
-func wantedValue(kind string) string {
-	switch kind {
-	case "bool":
-		return "this flag takes no value"
-	case "duration":
-		return "not a time, such as 90s or 10m"
-	case "int":
-		return "not a number"
-	}
-	return "not a value that it takes"
 }
 
 // wordsError says that a command has too many or too few words; err is what the check of them said.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"maps"
 	"strings"
 	"testing"
 )
@@ -19,7 +20,11 @@ func TestWordsThatAreNoCommands(t *testing.T) {
 		"strat":               "strat: no such command (did you mean start?)\npaw: hint: paw --help\n",
 		"statu":               "statu: no such command (did you mean status?)\npaw: hint: paw --help\n",
 		"rewnid":              "rewnid: no such command (did you mean rewind?)\npaw: hint: paw --help\n",
-		"push":                "push: no such command; the work of an agent is on its branch, for git to push\npaw: hint: git push origin paw/SESSION/AGENT\n",
+		"push web":            "push: no such command\npaw: hint: paw pr web\n",
+		"prompt web a b":      "prompt: no such command\npaw: hint: paw send web a b\n",
+		"rollback web 2":      "rollback: no such command\npaw: hint: paw rewind web 2\n",
+		"goto":                "goto: no such command\npaw: hint: paw attach\n",
+		"detach":              "detach: no such command; Ctrl-b d leaves tmux, and the agents go on\npaw: hint: paw attach\n",
 		"apply web":           "apply: no such command\npaw: hint: paw land web\n",
 		"up":                  "up: no such command\npaw: hint: paw start\n",
 		"cd":                  "cd: no such command\npaw: hint: paw path AGENT\n",
@@ -37,6 +42,13 @@ func TestWordsThatAreNoCommands(t *testing.T) {
 		"status -z":           "-z: paw status has no such flag\npaw: hint: paw status --help\n",
 		"status --json=name":  "--json name: this flag takes no value\npaw: hint: paw status --help\n",
 		"wait --timeout 5":    "--timeout 5: not a time, such as 90s or 10m\npaw: hint: paw wait --help\n",
+		"start --branch x":    "--branch: paw start has no such flag (did you mean --branches?)\npaw: hint: paw start --help\n",
+		"start -c demo":       "-c: paw start has no such flag (did you mean --cli?)\npaw: hint: paw start --help\n",
+		"status -o json":      "-o: paw status has no such flag (did you mean --json?)\npaw: hint: paw status --help\n",
+		"-V":                  "-V: paw has no such flag (did you mean --version?)\npaw: hint: paw --help\n",
+		"status --no-color":   "--no-color: paw status has no such flag (did you mean --color never?)\npaw: hint: paw status --help\n",
+		"rewind web --to 1":   "--to: paw rewind has no such flag\npaw: hint: paw rewind web\n",
+		"stop -f":             "-f: paw stop has no such flag\npaw: hint: paw stop\n",
 		"log --turn x":        "--turn x: not a number\npaw: hint: paw log --help\n",
 		"start --cli":         "--cli: needs a value\npaw: hint: paw start --help\n",
 		"status --color blue": "--color blue: it takes auto, always or never\npaw: hint: paw status --help\n",
@@ -76,10 +88,23 @@ func TestAliases(t *testing.T) {
 // Every word that stands for a command leads to one that there is.
 func TestOtherWordsLeadSomewhere(t *testing.T) {
 	root := rootForDocs()
-	for word, line := range otherWords {
+	lines := maps.Clone(otherWords)
+	for word := range otherWords {
 		if cmd, _, err := root.Find([]string{word}); err == nil && cmd != root {
 			t.Errorf("%s is a command", word)
 		}
+	}
+	for flag := range flagLines {
+		words := strings.Fields(flag)
+		cmd, _, err := root.Find(words[:1])
+		if err != nil || cmd == root {
+			t.Errorf("%s: no such command", words[0])
+		} else if hasFlag(cmd, words[1]) || len(words[1]) == 1 && cmd.Flags().ShorthandLookup(words[1]) != nil {
+			t.Errorf("%s is a flag", flag)
+		}
+	}
+	maps.Copy(lines, flagLines)
+	for word, line := range lines {
 		for _, words := range pawWords(line) {
 			for _, wrong := range checkCall(root, words) {
 				t.Errorf("%s: %s", word, wrong)

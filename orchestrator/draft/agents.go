@@ -19,8 +19,8 @@ type Agent struct {
 }
 
 // Agents turns the items of --cli and --branches into agents: one branch
-// each, every agent with a name of its own. taken holds names in use already.
-func Agents(items, branches []string, set clis.Set, taken map[string]bool) ([]Agent, error) {
+// each, every agent with a name of its own. taken holds names in use already, and by whom.
+func Agents(items, branches []string, set clis.Set, taken map[string]string) ([]Agent, error) {
 	agents, err := parseItems(items, set)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func Agents(items, branches []string, set clis.Set, taken map[string]bool) ([]Ag
 			continue
 		}
 		if used[a.name] {
-			return nil, fault.New(fault.Usage, "agent %s: the name is taken", a.name)
+			return nil, fault.New(fault.Usage, "agent %s: the name is taken%s; %s is free", a.name, taken[a.name], firstFree(a.name, used))
 		}
 		used[a.name] = true
 	}
@@ -59,7 +59,7 @@ func Agents(items, branches []string, set clis.Set, taken map[string]bool) ([]Ag
 		}
 		name := agents[i].CLI
 		if agents[i].branch != "" {
-			if fromBranch := session.NameFrom(agents[i].branch); fromBranch != "" {
+			if fromBranch := session.NameFrom(ownPart(agents[i].branch)); fromBranch != "" {
 				name = fromBranch
 			}
 		}
@@ -67,6 +67,16 @@ func Agents(items, branches []string, set clis.Set, taken map[string]bool) ([]Ag
 		used[agents[i].name] = true
 	}
 	return agents, nil
+}
+
+// ownPart is what of the name of a branch tells it from others: paw's own are all called paw/SESSION/AGENT.
+func ownPart(branch string) string {
+	if rest, own := strings.CutPrefix(branch, "paw/"); own {
+		if _, agent, both := strings.Cut(rest, "/"); both {
+			return agent
+		}
+	}
+	return branch
 }
 
 // parseItems reads "[AGENT=]CLI" items; every CLI must be known.

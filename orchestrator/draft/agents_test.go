@@ -31,10 +31,11 @@ func TestPlanAgents(t *testing.T) {
 		{name: "paired", items: []string{"claude", "codex"}, branches: []string{"x", "y"}, want: "x:claude:x y:codex:y"},
 		{name: "paired with name", items: []string{"a=claude", "codex"}, branches: []string{"x", "y"}, want: "a:claude:x y:codex:y"},
 		{name: "branches of one name", items: []string{"claude"}, branches: []string{"f/a", "f-a"}, want: "f_a:claude:f/a f_a_2:claude:f-a"},
+		{name: "branches of paw", items: []string{"demo"}, branches: []string{"paw/shop/api", "paw/old/a/b", "paw/x"}, want: "api:demo:paw/shop/api a_b:demo:paw/old/a/b paw_x:demo:paw/x"},
 		{name: "branch without letters", items: []string{"claude"}, branches: []string{"--"}, want: "claude:claude:--"},
 		{name: "too few branches", items: []string{"claude", "codex", "claude"}, branches: []string{"x", "y"}, err: "--branches: 2 branches for 3 CLIs"},
-		{name: "name twice", items: []string{"a=claude", "a=codex"}, err: "agent a: the name is taken"},
-		{name: "given name taken", items: []string{"a=claude"}, taken: []string{"a"}, err: "agent a: the name is taken"},
+		{name: "name twice", items: []string{"a=claude", "a=codex"}, err: "agent a: the name is taken; a_2 is free"},
+		{name: "given name taken", items: []string{"a=claude"}, taken: []string{"a", "a_2"}, err: "agent a: the name is taken by somebody; a_3 is free"},
 		{name: "unknown", items: []string{"nosuch"}, err: "nosuch: unknown CLI"},
 		{name: "nearly", items: []string{"cladue"}, err: "did you mean claude?"},
 		{name: "bad name", items: []string{"a-b=claude"}, err: "only letters, digits and _"},
@@ -43,9 +44,9 @@ func TestPlanAgents(t *testing.T) {
 		{name: "nothing", err: "no CLI named"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			taken := map[string]bool{}
+			taken := map[string]string{}
 			for _, name := range c.taken {
-				taken[name] = true
+				taken[name] = " by somebody"
 			}
 			agents, err := Agents(c.items, c.branches, set, taken)
 			if c.err != "" {

@@ -2,7 +2,10 @@ package draft
 
 import (
 	"fmt"
+	"strings"
 
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
 	"paw/session"
 	"paw/worktree"
 )
@@ -12,10 +15,29 @@ func Describe(s *session.Session, plans []worktree.Plan) []string {
 	steps := []string{fmt.Sprintf("record session %s for %s", s.Name, s.RepoPath)}
 	for i, plan := range plans {
 		if plan.CreateBranch {
-			steps = append(steps, fmt.Sprintf("create branch %s at %.12s", plan.Branch, plan.Base))
+			steps = append(steps, strings.TrimSuffix(fmt.Sprintf("create branch %s at %.12s", plan.Branch, plan.Base), " at "))
 		}
 		steps = append(steps, fmt.Sprintf("check out %s in %s", plan.Branch, plan.Path))
 		steps = append(steps, fmt.Sprintf("run %s in a pane of tmux session paw-%s", s.Worktrees[i].CLI, s.Name))
 	}
 	return steps
+}
+
+// DescribeInEmpty is Describe for a directory that is about to become a repository.
+func DescribeInEmpty(h *home.Home, name, dir string, agents []Agent) ([]string, error) {
+	s := &session.Session{Name: name, RepoPath: dir}
+	var plans []worktree.Plan
+	for _, a := range agents {
+		path, err := h.Config.WorktreePath(dir, name, a.name)
+		if err != nil {
+			return nil, fault.New(fault.Usage, "%w", err)
+		}
+		branch := a.branch
+		if branch == "" {
+			branch = home.AutomaticBranch(name, a.name)
+		}
+		s.Worktrees = append(s.Worktrees, session.Worktree{CLI: a.CLI})
+		plans = append(plans, worktree.Plan{Branch: branch, Path: path, CreateBranch: true})
+	}
+	return append([]string{"make " + dir + " a git repository, with one empty commit"}, Describe(s, plans)...), nil
 }

@@ -44,9 +44,12 @@ func NewAddition(ctx context.Context, h *home.Home, s *session.Session, o Option
 	if err != nil {
 		return nil, err
 	}
-	taken := space.Agents(s.Name)
+	taken := map[string]string{}
+	for name := range space.Agents(s.Name) {
+		taken[name] = " by the turns of an earlier agent"
+	}
 	for _, w := range s.Worktrees {
-		taken[w.Agent] = true
+		taken[w.Agent] = ""
 	}
 	agents, err := Agents(o.CLIs, o.Branches, h.CLIs, taken)
 	if err != nil {

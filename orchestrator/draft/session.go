@@ -99,7 +99,7 @@ func baseCommit(ctx context.Context, m worktree.Manager, ref string) (string, er
 	case errors.Is(err, worktree.ErrNoCommits):
 		return "", fault.New(fault.Failed, "%s: the repository has no commit yet", m.Repository.Path).Hint("git commit --allow-empty -m 'first commit'")
 	case err != nil && ref != "HEAD":
-		return "", fault.New(fault.Usage, "--base %s: %w", ref, err)
+		return "", fault.New(fault.Usage, "--base %w", err)
 	}
 	return base, err
 }

@@ -55,7 +55,7 @@ func Numbered(s *session.Session, list Sequence, text string) (*Listed, error) {
 			return &list.Turns[i], nil
 		}
 	}
-	return nil, fault.New(fault.NotFound, "%s has no turn %d", list.Agent, n).Hint("paw turns %s %s", s.Name, list.Agent)
+	return nil, fault.New(fault.NotFound, "%s: has no turn %d", list.Agent, n).Hint("paw turns %s %s", s.Name, list.Agent)
 }
 
 // StateNow is a commit of the worktree as it is, kept by no ref.
