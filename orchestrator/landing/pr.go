@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"paw/forge"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/fault"
+	"paw/orchestrator/forge"
 	"paw/orchestrator/home"
 	"paw/orchestrator/turns"
 	"paw/session"
