@@ -123,11 +123,17 @@ func (a *app) printPurged(purged *ending.Purged) {
 	}
 	for _, r := range purged.Aside {
 		for _, line := range r.Kept() {
-			fmt.Fprintf(out, "%s: %s\n", r.Name, line)
+			if !strings.HasPrefix(line, " ") {
+				line = r.Name + ": " + line
+			}
+			fmt.Fprintln(out, line)
 		}
 	}
 	for _, ref := range purged.Rescues {
 		fmt.Fprintf(out, "%s stays: it holds work that was rescued\n", ref)
+	}
+	if len(purged.Rescues) > 0 {
+		fmt.Fprintf(out, "  look: git show --stat --first-parent %s\n  drop: paw purge %s --tags --force\n", purged.Rescues[0], purged.Name)
 	}
 	for _, branch := range purged.Deleted {
 		fmt.Fprintf(out, "branch %s deleted\n", branch)

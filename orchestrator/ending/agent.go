@@ -2,6 +2,7 @@ package ending
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"paw/orchestrator/fault"
@@ -32,6 +33,8 @@ type Agent struct {
 	Save     bool     // a commit is made first of all its files
 	Holds    string   // what there is that is not committed, "" for nothing or where nobody can say
 
+	clean       bool   // what would be saved by force is nothing
+	repository  string // its path
 	turnSession string
 	phase       session.Phase // the intent that is recorded
 	worktree    worktree.Plan
@@ -57,6 +60,8 @@ func planAgent(f AgentFacts, o Options) (Agent, error) {
 		return p, nil
 	case f.wrong != nil:
 		return p, f.wrong
+	case o.Force && f.looked() && f.unseen == nil && f.seen.Clean():
+		return p.savingNothing(), nil
 	case !f.looked() || o.Force:
 		return p, nil
 	case f.unseen != nil:
@@ -69,12 +74,21 @@ func planAgent(f AgentFacts, o Options) (Agent, error) {
 	return p, nil
 }
 
+// savingNothing is the plan for an agent that is removed by force, and could be without.
+func (p Agent) savingNothing() Agent {
+	p.clean, p.Save, p.Place, p.Aside = true, false, Deleted, p.seen.Aside
+	if len(p.Aside) > 0 {
+		p.Place = Trashed
+	}
+	return p
+}
+
 // planRemoval is what an intent comes to, without a refusal.
 func planRemoval(f AgentFacts, intent session.Phase) Agent {
 	w := f.agent.Record
 	p := Agent{
 		Name: w.Agent, CLI: w.CLI, Session: f.session, Branch: w.Branch, Worktree: w.WorktreePath, End: endOf(f.agent), Children: f.children,
-		Place: Deleted, turnSession: w.TurnSession, phase: intent, worktree: f.plan, seen: f.seen,
+		Place: Deleted, repository: f.repository, turnSession: w.TurnSession, phase: intent, worktree: f.plan, seen: f.seen,
 	}
 	force := intent == session.PhaseDiscarding
 	switch {
@@ -148,21 +162,25 @@ type Removed struct {
 	Landed    bool   // its branch went with it: all of that has landed
 }
 
-// Kept says where what is not deleted with an agent is, one line each.
+// Kept says where what is not deleted with an agent is, with the lines that bring it back or drop it for good.
 func (r *Removed) Kept() []string {
 	var lines []string
 	if r.RescueRef != "" {
-		lines = append(lines, "its files are in the commit "+r.RescueRef)
+		git := "git -C " + fault.Quote(r.repository)
+		lines = append(lines, "its files are in the commit "+r.RescueRef,
+			"  back: "+git+" worktree add --detach "+fault.Quote(r.Worktree)+" "+r.RescueRef,
+			"  drop: "+git+" update-ref -d "+r.RescueRef)
 	}
 	if r.Rescue != "" {
 		lines = append(lines, "what only its git directory led to is kept in "+r.Rescue)
 	}
 	switch {
 	case r.Trash == "":
+		return lines
 	case len(r.Aside) > 0:
 		lines = append(lines, fmt.Sprintf("its directory is kept in %s, because of what git does not have: %s", r.Trash, strings.Join(r.Aside, ", ")))
 	default:
 		lines = append(lines, "its directory is kept in "+r.Trash)
 	}
-	return lines
+	return append(lines, "  drop: rm -rf "+fault.Quote(filepath.Dir(r.Trash)))
 }

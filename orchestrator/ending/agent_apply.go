@@ -70,7 +70,15 @@ func (p Agent) end(ctx context.Context, h *home.Home, s *session.Session, seen f
 // clear takes the worktree away, now that the CLI is dead: the worktree package looks again, and refuses what has changed.
 func (p Agent) clear(ctx context.Context, h *home.Home, m worktree.Manager, removed *Removed) (err error) {
 	var done worktree.Removal
-	if p.Save {
+	defer func() { removed.Trash, removed.Aside, removed.Rescue = done.Trash, done.Aside, done.Rescue }()
+	if p.clean || p.phase != session.PhaseDiscarding {
+		done, err = m.RemoveSeen(ctx, p.worktree, p.seen)
+		var changed *worktree.ConflictError
+		if !p.clean || !errors.As(err, &changed) {
+			return err
+		}
+	}
+	if p.Save || p.clean { // what has come into a clean one since is saved, too
 		if _, err := m.Removable(ctx, p.worktree); err != nil {
 			return err
 		}
@@ -82,12 +90,7 @@ func (p Agent) clear(ctx context.Context, h *home.Home, m worktree.Manager, remo
 		removed.RescueRef = snapshot.Ref
 		h.Step("remove.rescued")
 	}
-	if p.phase == session.PhaseDiscarding {
-		done, err = m.Remove(ctx, p.worktree, true)
-	} else {
-		done, err = m.RemoveSeen(ctx, p.worktree, p.seen)
-	}
-	removed.Trash, removed.Aside, removed.Rescue = done.Trash, done.Aside, done.Rescue
+	done, err = m.Remove(ctx, p.worktree, true)
 	return err
 }
 

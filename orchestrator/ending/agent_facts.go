@@ -18,16 +18,17 @@ import (
 
 // AgentFacts is what was found of one agent, and of its worktree, before anything of it ends.
 type AgentFacts struct {
-	session  string
-	agent    fleet.Agent
-	children []string
-	plan     worktree.Plan // its worktree, with what has landed of it
-	there    bool          // something of it is at its place, or registered
-	missing  bool          // its directory is gone
-	halfMade bool
-	seen     worktree.Seen
-	unseen   error // why its files could not be looked at, nil when they were
-	wrong    error // why it cannot go whatever it holds, nil when it can
+	session    string
+	repository string
+	agent      fleet.Agent
+	children   []string
+	plan       worktree.Plan // its worktree, with what has landed of it
+	there      bool          // something of it is at its place, or registered
+	missing    bool          // its directory is gone
+	halfMade   bool
+	seen       worktree.Seen
+	unseen     error // why its files could not be looked at, nil when they were
+	wrong      error // why it cannot go whatever it holds, nil when it can
 }
 
 // looked reports whether there are files of the agent that had to be looked at.
@@ -56,7 +57,7 @@ func lookAtAgents(ctx context.Context, m worktree.Manager, f fleet.Facts, names 
 func agentOf(f fleet.Facts, name string) AgentFacts {
 	s := f.Session
 	w := s.Worktree(name)
-	known := AgentFacts{session: s.Name, agent: fleet.Agent{Record: *w}, children: s.Children(name), plan: home.PlanOf(s, *w)}
+	known := AgentFacts{session: s.Name, repository: s.RepoPath, agent: fleet.Agent{Record: *w}, children: s.Children(name), plan: home.PlanOf(s, *w)}
 	if a := f.Agent(name); a != nil {
 		known.agent = *a
 	}

@@ -140,9 +140,9 @@ func TestPlanAgent(t *testing.T) {
 		"dirty, by force": {change: func(f *AgentFacts) { f.seen = dirty; off(&f.agent) }, o: Options{Force: true}, want: `
 one: save its files, with 1 untracked file (work.txt), in a commit under refs/paw/shop_one/rescue/
 one: move its worktree /w/one to the trash folder`},
-		"clean, by force": {change: func(f *AgentFacts) { off(&f.agent) }, o: Options{Force: true}, want: `
-one: save its files in a commit under refs/paw/shop_one/rescue/
-one: move its worktree /w/one to the trash folder`},
+		"clean, by force": {change: func(f *AgentFacts) { off(&f.agent) }, o: Options{Force: true}, want: "one: delete its worktree /w/one"},
+		"clean with ignored folders, by force": {change: func(f *AgentFacts) { f.seen.Aside = []string{"build/"}; off(&f.agent) }, o: Options{Force: true},
+			want: "one: move its worktree /w/one to the trash folder, because of what git does not have: build/"},
 		"unreadable": {change: func(f *AgentFacts) { f.unseen = errors.New("no index") }, want: "refused: one: not removed, its state cannot be read: no index"},
 		"unreadable, by force": {change: func(f *AgentFacts) { f.unseen = errors.New("no index"); off(&f.agent) }, o: Options{Force: true}, want: `
 one: save its files in a commit under refs/paw/shop_one/rescue/
@@ -247,8 +247,7 @@ delete tag afk-shop_two-0
 delete the record of shop
 delete the logs of its turns`},
 		"with tags, by force": {o: Options{Tags: true, Force: true}, change: func(f *purgeFacts) { f.agents = f.agents[:1]; f.checks = "/w/_check" }, want: `
-one: save its files in a commit under refs/paw/shop_one/rescue/
-one: move its worktree /w/one to the trash folder
+one: delete its worktree /w/one
 delete branch paw/shop/one: HEAD has it
 keep branch paw/shop/two: not merged
 delete the place where checks ran, /w/_check; what git does not have goes to the trash folder
