@@ -37,6 +37,8 @@ type Tmux struct {
 	Bell bool `toml:"bell" json:"bell"`
 	// Counts has the status line of paw's own sessions count the agents by what they do.
 	Counts bool `toml:"counts" json:"counts"`
+	// Log keeps what is written to the panes of agents.
+	Log bool `toml:"log" json:"log"`
 }
 
 // The values of Tmux.Layout.

@@ -110,6 +110,7 @@ socket = "work"
 layout = "windows"
 bell = false
 counts = false
+log = true
 
 [turns]
 snapshot_seconds = 5
@@ -153,7 +154,7 @@ var everythingSet = Config{
 		Path: "/srv/{repo}/{session}-{agent}", Copy: []string{".env", "*.local"},
 		Link: []string{"node_modules"}, Setup: "npm ci",
 	},
-	Tmux:   Tmux{Socket: "work", Layout: "windows"},
+	Tmux:   Tmux{Socket: "work", Layout: "windows", Log: true},
 	Turns:  Turns{SnapshotSeconds: 5, SnapshotMiB: 64},
 	Agents: Agents{MaxDepth: 2, MaxChildren: 4, BriefKiB: 16},
 	Land:   Land{Checks: []string{"make test", "make lint"}},
@@ -178,7 +179,7 @@ func TestUserFileSetsEveryKey(t *testing.T) {
 		t.Error(diff)
 	}
 	want := []Source{{Name: p.ConfigFile, Keys: []string{
-		"default_cli", "worktree.path", "worktree.copy", "worktree.link", "worktree.setup", "tmux.socket", "tmux.layout", "tmux.bell", "tmux.counts",
+		"default_cli", "worktree.path", "worktree.copy", "worktree.link", "worktree.setup", "tmux.socket", "tmux.layout", "tmux.bell", "tmux.counts", "tmux.log",
 		"turns.snapshot_seconds", "turns.snapshot_mib", "agents.max_depth", "agents.max_children", "agents.brief_kib", "land.checks",
 		"notify.events", "notify.command", "notify.desktop", "notify.osc", "notify.webhook", "notify.dwell",
 		"clis.codex.git_writable", "clis.mycli.command", "clis.mycli.resume", "clis.mycli.args", "clis.mycli.prompt", "clis.mycli.env",

@@ -48,6 +48,8 @@ var settings = []setting{
 
 	{key: "tmux.bell", target: func(e *entry) any { return &e.config.Tmux.Bell }},
 	{key: "tmux.counts", target: func(e *entry) any { return &e.config.Tmux.Counts }},
+	// It fills the disk, and keeps what a user may have typed.
+	{key: "tmux.log", runs: func(v any) bool { return v == true }, target: func(e *entry) any { return &e.config.Tmux.Log }},
 
 	// More seconds make CLIs wait, less of either leaves work out of snapshots.
 	{key: "turns.snapshot_seconds", loosens: differs, target: func(e *entry) any { return &e.config.Turns.SnapshotSeconds }},

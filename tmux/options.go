@@ -23,7 +23,13 @@ type AgentPane struct {
 	// Refresh is a program with its arguments that sets the labels anew. tmux runs it every few seconds for as long as a
 	// terminal shows the window. Without it, or when a word of it has more than letters, digits and ./_@:=,+-, none runs.
 	Refresh []string
+	// Log is a file to which everything is added that the program writes, until it is maxLog long; "" for none. One whose
+	// path has other characters than Refresh may have is not written.
+	Log string
 }
+
+// maxLog bounds a log, in bytes.
+const maxLog = 64 << 20
 
 func (a AgentPane) check() error {
 	if !word.MatchString(a.Identity.Session) || !word.MatchString(a.Identity.Agent) {
@@ -92,6 +98,15 @@ func paneOptions(pane string, a AgentPane) []command {
 		commands = append(commands, command{"set-option", "-p", "-t", pane, "@paw_id", a.PawID})
 	}
 	return commands
+}
+
+// pipe keeps what a pane shows. A shell counts the size of a file in blocks of 512 bytes. It is for a pane whose program has
+// been started, in the same call of tmux: a program that takes the place of another ends the pipe, and nothing is read before.
+func (a AgentPane) pipe(pane string) []command {
+	if !refreshWord.MatchString(a.Log) {
+		return nil
+	}
+	return []command{{"pipe-pane", "-t", pane, fmt.Sprintf("ulimit -f %d; exec cat >>%s", maxLog/512, a.Log)}}
 }
 
 func (a AgentPane) label() Label {

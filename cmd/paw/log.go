@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -11,13 +14,15 @@ import (
 
 	"paw/orchestrator"
 	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/orchestrator/launch"
 	"paw/session/history"
 )
 
 func newLog(a *app) *cobra.Command {
 	var name string
 	var turn int
-	var full bool
+	var full, pane bool
 	cmd := &cobra.Command{
 		Use:   "log [NAME] [AGENT[@N]] [N]",
 		Short: "Show the conversation of an agent",
@@ -26,7 +31,8 @@ and the tools the CLI used with their results. It works while the agent runs, af
 stop and after a crash, and changes nothing.
 
 N, or --turn N, shows that turn alone, in whichever conversation it was. AGENT may be left out
-where there is one agent only.`, exitUsage, exitNotFound, "12   opencode is not installed: its conversations cannot be read without it"),
+where there is one agent only. --pane shows what the CLI wrote to its pane instead, where
+tmux.log in the configuration has it kept.`, exitUsage, exitNotFound, "12   opencode is not installed: its conversations cannot be read without it"),
 		Example: `  paw log claude
   paw log claude 3 --full
   paw log claude --json`,
@@ -56,6 +62,12 @@ where there is one agent only.`, exitUsage, exitNotFound, "12   opencode is not 
 			if err != nil {
 				return err
 			}
+			switch {
+			case pane && (a.json || full || number != nil):
+				return usagef(cmd, "--pane is all that was written, and has no turns")
+			case pane:
+				return a.paged(cmd.Context(), h, func() error { return a.printPaneLog(h, s.Name, agent) })
+			}
 			logged, err := orchestrator.Log(cmd.Context(), h, s, agent, number)
 			if err != nil {
 				return err
@@ -72,9 +84,25 @@ where there is one agent only.`, exitUsage, exitNotFound, "12   opencode is not 
 	f := cmd.Flags()
 	f.IntVar(&turn, "turn", 0, "only the messages of turn `N`")
 	f.BoolVar(&full, "full", false, "results and arguments of tools in full")
+	f.BoolVar(&pane, "pane", false, "what the CLI wrote to its pane, where tmux.log keeps it")
 	a.addSession(cmd, &name)
 	a.addJSON(cmd)
 	return cmd
+}
+
+// printPaneLog prints what an agent's CLI wrote to its pane, without what only a terminal understands.
+func (a *app) printPaneLog(h *home.Home, sessionName, agentName string) error {
+	path := launch.PaneLog(h, sessionName, agentName)
+	before, _ := os.ReadFile(path + ".old")
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fault.New(fault.NotFound, "%s: nothing of its pane was kept; with log = true under [tmux] in %s it is from the next launch on", agentName, h.Paths.ConfigFile)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(a.stdout, history.Printable(string(before)+string(content)))
+	return err
 }
 
 type logJSON struct {

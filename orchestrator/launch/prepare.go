@@ -47,6 +47,12 @@ func prepareLaunch(ctx context.Context, h *home.Home, s *session.Session, j *Job
 		return tmux.AgentPane{}, err
 	}
 	w.Command = RecordedCommand(command.Argv, j.Prompt)
+	log := ""
+	if h.Config.Tmux.Log {
+		if log, err = openPaneLog(h, s.Name, w.Agent); err != nil {
+			j.Notes = append(j.Notes, "its pane is not logged: "+err.Error())
+		}
+	}
 	return tmux.AgentPane{
 		Identity: tmux.Identity{Session: s.Name, Agent: w.Agent, Generation: generation},
 		PawID:    s.ID,
@@ -54,6 +60,7 @@ func prepareLaunch(ctx context.Context, h *home.Home, s *session.Session, j *Job
 		Label:    tmux.Label{Text: w.Agent + ": starting"},
 		Worktree: w.WorktreePath,
 		Refresh:  refreshCommand(h, s.Name),
+		Log:      log,
 	}, nil
 }
 
