@@ -14,9 +14,11 @@ import (
 	"golang.org/x/term"
 
 	"paw/cmd/paw/ui"
+	"paw/config/lazyregexp"
 	"paw/orchestrator"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
+	"paw/orchestrator/review"
 	"paw/session"
 )
 
@@ -191,6 +193,40 @@ func (d *desk) Question(ctx context.Context, a ui.Agent) (ui.Question, error) {
 		q.Options = append(q.Options, ui.Option{Label: onOneLine(label), Means: string(o.Means())})
 	}
 	return q, nil
+}
+
+// styleCode is what git colours a diff with.
+var styleCode = lazyregexp.New("\x1b\\[[0-9;]*[mK]")
+
+// Comment keeps a comment on lines of a diff.
+func (d *desk) Comment(ctx context.Context, a ui.Agent, diff string, first, last int, text string) (place string, err error) {
+	s, err := d.home.Load(a.Session)
+	if err != nil {
+		return "", err
+	}
+	c := review.On(styleCode.ReplaceAllString(diff, ""), first, last, text)
+	return c.Place(), orchestrator.AddComments(ctx, d.home, s, a.Name, c)
+}
+
+// Comments are the comments that were not sent yet.
+func (d *desk) Comments(_ context.Context, a ui.Agent) ([]string, error) {
+	s, err := d.home.Load(a.Session)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := orchestrator.ReadComments(d.home, s, a.Name)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for i, c := range kept.List {
+		line := strings.TrimPrefix(c.Place()+": ", ": ") + c.Text
+		if kept.Stale[i] {
+			line = "stale: " + line
+		}
+		lines = append(lines, onOneLine(line))
+	}
+	return lines, nil
 }
 
 // told is an error as commands print it, with its hints.

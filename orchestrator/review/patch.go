@@ -192,3 +192,34 @@ func commentAt(lines []place, at int) Comment {
 	}
 	return Comment{Path: here.path, First: lines[first].number, Last: here.number, Removed: here.kind == '-', Excerpt: strings.Join(excerpt, "\n")}
 }
+
+// On is a comment on lines of a patch, which are counted from 0. It is about what stands in the file now unless all of them
+// are removed ones, and about the file or all of it where none is a line of one. Lines of another hunk than the last are left out.
+func On(patch string, first, last int, text string) Comment {
+	lines := placesOf(patch)
+	last = min(last, len(lines)-1)
+	if last < 0 {
+		return Comment{Text: text}
+	}
+	c := Comment{Path: lines[last].path, Text: text, Removed: true}
+	var here []place
+	for _, l := range lines[max(min(first, last), 0) : last+1] {
+		if l.kind != 0 && l.hunk == lines[last].hunk {
+			here = append(here, l)
+			c.Removed = c.Removed && l.kind == '-'
+		}
+	}
+	var excerpt []string
+	for _, l := range here {
+		if l.kind == '-' && !c.Removed {
+			continue
+		}
+		if c.First == 0 {
+			c.First = l.number
+		}
+		c.Last = l.number
+		excerpt = append(excerpt, strings.TrimPrefix(l.text, string(l.kind)))
+	}
+	c.Removed, c.Excerpt = c.Removed && len(here) > 0, strings.Join(excerpt, "\n")
+	return c
+}

@@ -128,3 +128,28 @@ func TestPromptOfComments(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
+
+func TestCommentOnLinesOfAPatch(t *testing.T) {
+	const patch = "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -1,3 +1,3 @@\n one\n-two\n-three\n+\ttwo\n+  \n@@ -9 +9 @@\n-old\n+new\ndiff --git a/b b/b\n"
+	for _, c := range []struct {
+		first, last int
+		want        Comment
+	}{
+		{4, 4, Comment{Path: "a.go", First: 1, Last: 1, Excerpt: "one"}},
+		{7, 7, Comment{Path: "a.go", First: 2, Last: 2, Excerpt: "\ttwo"}},
+		{5, 6, Comment{Path: "a.go", First: 2, Last: 3, Excerpt: "two\nthree", Removed: true}},
+		{4, 8, Comment{Path: "a.go", First: 1, Last: 3, Excerpt: "one\n\ttwo\n  "}},
+		{7, 11, Comment{Path: "a.go", First: 9, Last: 9, Excerpt: "new"}},
+		{10, 10, Comment{Path: "a.go", First: 9, Last: 9, Excerpt: "old", Removed: true}},
+		{3, 3, Comment{Path: "a.go"}},
+		{12, 12, Comment{Path: "b"}},
+		{99, 99, Comment{Path: "b"}},
+	} {
+		if diff := cmp.Diff(c.want, On(patch, c.first, c.last, "")); diff != "" {
+			t.Errorf("%d to %d (-want +got)\n%s", c.first, c.last, diff)
+		}
+	}
+	if got := On("", 0, 0, "all of it"); got.Path != "" || got.Text != "all of it" {
+		t.Errorf("of nothing: %+v", got)
+	}
+}

@@ -87,6 +87,10 @@ type Paw interface {
 	Outlook(ctx context.Context, session string) (map[string]Outlook, error)
 	// Question is what an agent asks, with the answers that it offers. The error says why it cannot be answered from here.
 	Question(ctx context.Context, a Agent) (Question, error)
+	// Comment keeps a comment on lines of a diff, counted from 0, and tells which place it is about.
+	Comment(ctx context.Context, a Agent, diff string, first, last int, text string) (place string, err error)
+	// Comments are the comments on an agent's work that were not sent yet, a line each.
+	Comments(ctx context.Context, a Agent) ([]string, error)
 	// Run runs a command of paw without a terminal. What it prints goes to out; the result is its exit code.
 	Run(ctx context.Context, out io.Writer, words ...string) int
 	// Attach shows the agent's pane on the terminal until the user leaves it. over tells that the desk is to end with it.

@@ -24,11 +24,12 @@ var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 // played is a paw that answers what a test has written down.
 type played struct {
-	pages map[string]string // by command
-	codes map[string]int
-	ran   []string
-	asked *Question
-	all   bool
+	pages    map[string]string // by command
+	codes    map[string]int
+	ran      []string
+	asked    *Question
+	comments []string
+	all      bool
 }
 
 func (p *played) Look(context.Context) (Board, error)                         { return Board{}, nil }
@@ -44,6 +45,13 @@ func (p *played) Question(context.Context, Agent) (Question, error) {
 	}
 	return *p.asked, nil
 }
+
+func (p *played) Comment(_ context.Context, a Agent, _ string, first, last int, text string) (string, error) {
+	p.comments = append(p.comments, fmt.Sprintf("%s %d-%d %s", a.Key(), first, last, text))
+	return fmt.Sprintf("parse.go:%d", last), nil
+}
+
+func (p *played) Comments(context.Context, Agent) ([]string, error) { return p.comments, nil }
 
 func (p *played) Edit(_ context.Context, text string, _ io.Reader, _, _ io.Writer) (string, error) {
 	return text, nil
@@ -123,7 +131,7 @@ func after(m Model, msg tea.Msg) Model {
 				m = after(m, one())
 			}
 		}
-	case pageMsg, outputMsg, doneMsg, leftMsg, editedMsg, questionMsg:
+	case pageMsg, outputMsg, doneMsg, leftMsg, editedMsg, questionMsg, commentedMsg, commentsMsg:
 		m = after(m, said)
 	}
 	return m
@@ -212,7 +220,10 @@ func TestScreens(t *testing.T) {
 		sameAsGolden(t, name+"-hostile", screenOf(opened(paw, hostile(), Options{}, size.width, size.height)))
 	}
 	paw.asked = &permission
-	desk := func() Model { return opened(paw, fiveAgents(), Options{Colour: true}, 100, 24) }
+	desk := func() Model {
+		own := *paw
+		return opened(&own, fiveAgents(), Options{Colour: true}, 100, 24)
+	}
 	sameAsGolden(t, "colours", styled(desk()))
 	sameAsGolden(t, "no-colour", styled(opened(paw, fiveAgents(), Options{}, 100, 24)))
 	for name, keys := range map[string][]string{
@@ -222,6 +233,8 @@ func TestScreens(t *testing.T) {
 		"help":     {"?"},
 		"send":     {"s", "o", "n", "e", "alt+enter", "t", "w", "o"},
 		"answer":   {"a"},
+		"comment":  {"3", "d", "j", "j", "j", "j", "j", "v", "j", "j", "c", "w", "h", "y", "?"},
+		"comments": {"3", "d", "n", "c", "w", "h", "y", "?", "enter", "C"},
 		"forecast": {"l"},
 		"plan":     {"3", "L"},
 		"land":     {"3", "L", "y"},

@@ -32,6 +32,7 @@ var helpFor = []struct {
 		{"d", "diff", "paw diff AGENT"},
 		{"u  b  [ ]", "since you looked, since its base, by turn", "paw diff AGENT --unseen"},
 		{"n N  { }", "next hunk or match, next file", ""},
+		{"c  v  C", "comment on a line, on a range, send all", "paw review AGENT"},
 		{"m", "mark as seen", "paw seen AGENT"},
 		{"l  L  U", "forecast, land, take back", "paw forecast, paw land"},
 		{"u  F", "update with what landed, fix conflicts", "paw update, send --conflict"},
@@ -76,7 +77,7 @@ func (m Model) hints() []hint {
 	case m.run != nil:
 		return []hint{{"esc", "back"}, {"j k", "scroll"}}
 	case m.focus && m.tab == tabDiff:
-		return []hint{{"esc", "back"}, {"n N", "hunk"}, {"{ }", "file"}, {"u", "since you looked"}, {"b", "since base"}, {"[ ]", "turn"}, {"/", "search"}, {"m", "seen"}, {"L", "land"}, {"s", "send"}}
+		return []hint{{"esc", "back"}, {"n N", "hunk"}, {"{ }", "file"}, {"c", "comment"}, {"C", "send comments"}, {"m", "seen"}, {"L", "land"}, {"u b [ ]", "since"}, {"/", "search"}, {"?", "help"}}
 	case m.focus:
 		return []hint{{"esc", "back"}, {"j k", "move"}, {"/", "search"}, {"d", "diff"}, {"t", "turns"}, {"o", "log"}, {"s", "send"}}
 	case !ok:

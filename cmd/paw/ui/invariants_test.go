@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"math/rand"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,6 +125,7 @@ func TestKeysAreCommands(t *testing.T) {
 		"a 3":                   "answer shop/api 3 --question q1",
 		"a j k a":               "answer shop/api 2 --question q1",
 		"a esc y":               "",
+		"d C":                   "diff shop/api",
 		"u":                     "update shop/api",
 		"F y":                   "send shop/api --conflict",
 		"s enter":               "",
@@ -218,5 +220,21 @@ func TestCommandUnderWay(t *testing.T) {
 	m = after(typed(m, "x"), cmd()) // which ends it
 	if _, quit := m.Update(press("q")); quit == nil {
 		t.Error("it does not end")
+	}
+}
+
+// Comments on lines are kept, also on a range, and sent together.
+func TestComments(t *testing.T) {
+	paw := &played{pages: map[string]string{"diff shop/tests --unseen": somePatch}}
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields("3 d n j c o n e enter v j j c t w o alt+enter t h r e e enter C")...)
+	want := []string{"shop/tests 4-4 one", "shop/tests 4-6 two\nthree"}
+	if !slices.Equal(paw.comments, want) {
+		t.Errorf("%q, want %q", paw.comments, want)
+	}
+	if got := screenOf(m); !strings.Contains(got, "send 2 comments to tests as one prompt?") || !strings.Contains(got, "  shop/tests 4-4 one\n") {
+		t.Error(got)
+	}
+	if typed(m, "y"); !slices.Contains(paw.ran, "review shop/tests --send") {
+		t.Errorf("ran %q", paw.ran)
 	}
 }

@@ -130,6 +130,8 @@ func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 		return m, m.questionCmd(a)
 	case "s":
 		return m.askPrompt(a)
+	case "C":
+		return m, m.commentsCmd(a)
 	case "m":
 		return m.quietly("seen", a.Key())
 	case "l":
@@ -323,7 +325,17 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 		return m, nil
 	}
 	switch word {
+	case "c":
+		if m.tab == tabDiff && len(m.page.lines) > 0 {
+			return m.askComment(a)
+		}
+	case "v":
+		m.page.marks, m.page.anchor = !m.page.marks, m.page.cursor
 	case "esc", "q", "ctrl+c":
+		if m.page.marks && word == "esc" {
+			m.page.marks = false
+			return m, nil
+		}
 		if m.page.search != "" && word == "esc" {
 			m.page.search = ""
 			return m, nil
@@ -378,7 +390,7 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 		m.page.seek(map[string]int{"}": 1, "{": -1}[word], height, beginsFile)
 	case "[", "]", "u", "b":
 		m.changeScope(word, a)
-	case "enter", "a", "s", "m", "l", "L", "x":
+	case "enter", "a", "s", "m", "l", "L", "x", "C":
 		return m.act(word, a)
 	}
 	return m, nil

@@ -143,6 +143,10 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, wait
 	case questionMsg:
 		return m.asked(msg)
+	case commentedMsg:
+		return m.commented(msg)
+	case commentsMsg:
+		return m.commentsRead(msg)
 	case doneMsg:
 		return m.ran(msg)
 	case leftMsg:

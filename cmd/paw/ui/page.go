@@ -13,9 +13,12 @@ type page struct {
 	of     string // what was asked for: agent, tab, scope, and what its work was then
 	number int    // of the request; older answers are dropped
 	asked  bool
+	raw    string // as it was printed
 	lines  []string
 	top    int
-	cursor int // the line that the user has walked to
+	cursor int  // the line that the user has walked to
+	marks  bool // a range of lines goes from the anchor to the cursor
+	anchor int
 	height int // lines that were seen last
 	search string
 }
@@ -98,7 +101,7 @@ func (p *page) take(m Model, msg pageMsg) {
 	}
 	atEnd := m.tab == tabLog && p.top+p.height >= len(p.lines)
 	p.asked = false
-	p.lines = cleaner{m.measure, m.colour}.lines(msg.text)
+	p.raw, p.lines, p.marks = msg.text, cleaner{m.measure, m.colour}.lines(msg.text), false
 	if atEnd {
 		p.cursor = max(len(p.lines)-1, 0)
 	}
@@ -146,10 +149,11 @@ func (p page) view(m Model, width, height int) []string {
 	}
 	var view []string
 	top := max(min(p.top, len(p.lines)-height), 0)
+	first, last := p.marked()
 	for i := top; i < min(top+height, len(p.lines)); i++ {
 		line := m.cut(p.lines[i], width)
 		switch {
-		case m.focus && i == p.cursor:
+		case m.focus && i >= first && i <= last:
 			line = "\x1b[7m" + m.fill(plain(line), width) + "\x1b[m"
 		case p.search != "" && finds(plain(line), p.search):
 			line = m.paint(plain(line), under)
@@ -157,6 +161,14 @@ func (p page) view(m Model, width, height int) []string {
 		view = append(view, line)
 	}
 	return view
+}
+
+// marked are the first and the last line of what the user has marked: the line with the cursor, without a range.
+func (p page) marked() (first, last int) {
+	if !p.marks {
+		return p.cursor, p.cursor
+	}
+	return min(p.anchor, p.cursor), max(p.anchor, p.cursor)
 }
 
 // emptyPage says of a page without lines what that means.
