@@ -18,7 +18,7 @@ import (
 // --no-overwrite-ignore an ignored file would be replaced. Run again on a filled
 // worktree it changes no file and runs the hook.
 func (m Manager) fill(ctx context.Context, c *creation) error {
-	if err := Verify(c.plan.Path, m.Repository.CommonDir, c.plan.Branch); err != nil {
+	if _, err := verified(c.plan.Path, m.Repository.CommonDir, c.plan.Branch); err != nil {
 		return err
 	}
 	repo := in(c.plan.Path).WithFile(c.filling)

@@ -138,7 +138,12 @@ func (m Manager) removeAsSeen(ctx context.Context, p Plan, seen Seen) (done Remo
 // its checkout was complete, so that nothing has run in it.
 func (m Manager) HalfMade(path string) bool {
 	admin, err := verified(path, m.Repository.CommonDir, "")
-	return err == nil && !exists(filledMark(admin))
+	return err == nil && halfFilled(admin)
+}
+
+// halfFilled is HalfMade for a git directory. One that the user has made has an index, and no mark of paw's at all.
+func halfFilled(admin string) bool {
+	return !exists(filledMark(admin)) && (exists(fillingLock(admin)) || !exists(filepath.Join(admin, "index")))
 }
 
 // removable returns the registration of the worktree of p, nil without an error
@@ -162,7 +167,7 @@ func (m Manager) removable(ctx context.Context, p Plan) (*Entry, error) {
 			return nil, err
 		}
 		if exists(p.Path) {
-			if err := Verify(p.Path, m.Repository.CommonDir, ""); err != nil {
+			if _, err := verified(p.Path, m.Repository.CommonDir, ""); err != nil {
 				return nil, err
 			}
 		}

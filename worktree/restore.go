@@ -15,8 +15,8 @@ import (
 // registered again and no file in it changes.
 //
 // It is refused with *ConflictError when the branch is gone or checked out
-// elsewhere, or when something else is at the path.
-func (m Manager) Restore(ctx context.Context, p Plan) (rescueRef string, err error) {
+// elsewhere, or when something else is at the path. step is that of Create.
+func (m Manager) Restore(ctx context.Context, p Plan, step func(name string)) (rescueRef string, err error) {
 	p.CreateBranch = false
 	rescueRef, err = m.clearLost(ctx, p)
 	if err != nil {
@@ -25,7 +25,7 @@ func (m Manager) Restore(ctx context.Context, p Plan) (rescueRef string, err err
 	if m.Unregistered(p) {
 		return rescueRef, m.registerAgain(ctx, p)
 	}
-	_, err = m.Create(ctx, []Plan{p}, nil)
+	_, err = m.Create(ctx, []Plan{p}, step)
 	return rescueRef, err
 }
 

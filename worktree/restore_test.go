@@ -22,7 +22,7 @@ func lose(t *testing.T, p Plan) {
 
 func (w *world) restored(p Plan) string {
 	w.t.Helper()
-	ref, err := w.m.Restore(w.t.Context(), p)
+	ref, err := w.m.Restore(w.t.Context(), p, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -31,11 +31,42 @@ func (w *world) restored(p Plan) string {
 
 func (w *world) notRestored(p Plan, text, hint string) {
 	w.t.Helper()
-	_, err := w.m.Restore(w.t.Context(), p)
+	_, err := w.m.Restore(w.t.Context(), p, nil)
 	var refused *ConflictError
 	if !errors.As(err, &refused) || !strings.Contains(refused.What, text) || refused.Hint != hint {
 		w.t.Errorf("got %v (%+v), want %q", err, refused, text)
 	}
+}
+
+// TestHalfMadeIsWhatNothingRanIn tells a worktree in whose checkout paw was killed from one that the user made again.
+func TestHalfMadeIsWhatNothingRanIn(t *testing.T) {
+	w := newWorld(t)
+	p := w.made("agent")
+	admin := filepath.Join(w.m.Repository.CommonDir, "worktrees", "agent")
+	check := func(what string, want bool) {
+		t.Helper()
+		if got := w.m.HalfMade(p.Path); got != want {
+			t.Errorf("%s: half made is %t", what, got)
+		}
+		var wrong *MismatchError
+		if err := Verify(p.Path, w.m.Repository.CommonDir, ""); errors.As(err, &wrong) != want {
+			t.Errorf("%s: got %v", what, err)
+		}
+	}
+	check("whole", false)
+	for _, file := range []string{filledMark(admin), filepath.Join(admin, "index"), fillingLock(admin)} {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		check("without "+filepath.Base(file), true)
+	}
+	writeFile(t, filepath.Join(p.Path, "a.txt"), "a file of the checkout that was cut short\n")
+	w.restored(p)
+	w.whole(p)
+	check("restored", false)
+	gitIn(t, w.Dir, "worktree", "remove", "-f", "-f", p.Path)
+	gitIn(t, w.Dir, "worktree", "add", "-q", p.Path, p.Branch)
+	check("made again by the user", false)
 }
 
 func TestRestoreMakesTheWorktreeAgainFromItsBranch(t *testing.T) {

@@ -24,7 +24,8 @@ func (m Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creati
 		if !ownedBy(e, p) {
 			continue
 		}
-		whole := !e.Prunable && Verify(p.Path, m.Repository.CommonDir, "") == nil
+		_, wrong := verified(p.Path, m.Repository.CommonDir, "")
+		whole := !e.Prunable && wrong == nil
 		if whole && exists(filledMark(e.AdminDir)) {
 			c.admin = e.AdminDir
 			c.made.Existed = true
@@ -43,8 +44,8 @@ func (m Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creati
 			lock.Close()
 			return c, e.AdminDir, nil
 		}
-		if whole && exists(filepath.Join(e.AdminDir, "index")) && !exists(filepath.Join(e.AdminDir, "index.lock")) &&
-			Verify(p.Path, m.Repository.CommonDir, p.Branch) == nil {
+		_, wrong = verified(p.Path, m.Repository.CommonDir, p.Branch)
+		if whole && wrong == nil && exists(filepath.Join(e.AdminDir, "index")) && !exists(filepath.Join(e.AdminDir, "index.lock")) {
 			// The index is written last: only the hook may be missing.
 			c.admin, c.filling = e.AdminDir, lock
 			continue

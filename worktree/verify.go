@@ -10,13 +10,17 @@ import (
 // of the repository with this common directory, in both directions, and that it
 // has branch checked out (a rebase of the branch counts; "" skips this). It must
 // hold before anything runs there: a worktree without its .git file makes git
-// act on whatever checkout lies above. The error is *MismatchError.
+// act on whatever checkout lies above, and in one that is half made most files
+// look deleted. The error is *MismatchError.
 func Verify(path, commonDir, branch string) error {
-	_, err := verified(path, commonDir, branch)
+	admin, err := verified(path, commonDir, branch)
+	if err == nil && halfFilled(admin) {
+		err = &MismatchError{Path: path, What: "directory", Want: "a worktree with all its files; paw was killed while it made this one"}
+	}
 	return err
 }
 
-// verified is Verify that also returns the git directory of the worktree.
+// verified is Verify that also returns the git directory of the worktree, and takes one that is half made.
 func verified(path, commonDir, branch string) (string, error) {
 	mismatch := func(what, want, got string) (string, error) {
 		return "", &MismatchError{Path: path, What: what, Want: want, Got: got}

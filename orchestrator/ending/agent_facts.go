@@ -78,7 +78,8 @@ func (f *AgentFacts) place(ctx context.Context, m worktree.Manager, s *session.S
 	w := &f.agent.Record
 	_, err := os.Lstat(w.WorktreePath)
 	f.missing = err != nil
-	if !f.missing {
+	f.halfMade = m.HalfMade(w.WorktreePath)
+	if !f.missing && !f.halfMade {
 		if err := worktree.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
 			f.wrong = notTheWorktree(ctx, m, s, w, err)
 			return
@@ -86,9 +87,7 @@ func (f *AgentFacts) place(ctx context.Context, m worktree.Manager, s *session.S
 	}
 	if f.there, err = m.Removable(ctx, f.plan); err != nil {
 		f.wrong = notRemoved(s.Name, w.Agent, w.WorktreePath, err)
-		return
 	}
-	f.halfMade = m.HalfMade(w.WorktreePath)
 }
 
 // notRemoved is a refusal of the worktree package with a way out.

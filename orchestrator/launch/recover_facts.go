@@ -40,6 +40,9 @@ func PlanRecover(ctx context.Context, h *home.Home, f fleet.Facts, named bool) (
 		_, rf.branchExists = branches[a.Record.Branch]
 		rf.branchAt, rf.onBranch = checkedOutAt(entries, a.Record), onBranch(entries, a.Record)
 		rf.unregistered = rf.worktreeWrong != "" && m.Unregistered(home.PlanOf(s, a.Record))
+		if rf.worktreeWrong != "" && m.HalfMade(a.Record.WorktreePath) {
+			rf.worktreeMissing, rf.worktreeWrong = true, ""
+		}
 		if rf.worktreeWrong != "" {
 			if rf.unlinked, err = m.Unlinked(ctx, home.PlanOf(s, a.Record)); err != nil {
 				return nil, err

@@ -23,7 +23,7 @@ type RecoverFacts struct {
 	exited      bool // the CLI ended well, of its own accord or left by its user
 	launched    bool // a launcher of this session ever ran
 
-	worktreeMissing bool
+	worktreeMissing bool   // or half made, by a paw that was killed while it made it again
 	worktreeWrong   string // why the directory is not the agent's worktree, "" when it is
 	wayBack         string // what the user can do then
 	unlinked        bool   // it has only lost the way to the repository, which recover puts right before it plans

@@ -17,7 +17,7 @@ import (
 // restoreWorktree makes a worktree again whose directory is gone, or registers
 // one again that git does not know any more. The job says what came of it.
 func restoreWorktree(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree, j *Job) {
-	rescue, err := m.Restore(ctx, home.PlanOf(s, *w))
+	rescue, err := m.Restore(ctx, home.PlanOf(s, *w), h.Step)
 	if err != nil {
 		j.refuse(home.Conflict(err))
 		return
