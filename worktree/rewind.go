@@ -77,21 +77,38 @@ type goal struct {
 	head         string // "" to leave it where it is
 }
 
-// goal reads a commit; the snapshots of paw are known by who signed them.
+// goal reads a commit.
 func (m Manager) goal(ctx context.Context, target string) (goal, error) {
-	out, err := m.home().Line(ctx, "rev-list", "--no-walk", "--no-commit-header", "--format=%H%x00%T%x00%P%x00%ae%x00%ce", "--end-of-options", target, "--")
+	all, err := m.goals(ctx, target)
 	if err != nil {
 		return goal{}, err
 	}
-	fields := strings.Split(out, "\x00")
-	if len(fields) != 5 {
+	if len(all) != 1 {
 		return goal{}, &RefError{Ref: target}
 	}
-	to := goal{commit: fields[0], tree: fields[1], head: fields[0]}
-	if fields[3] == snapshotEmail && fields[4] == snapshotEmail {
-		to.head, _, _ = strings.Cut(fields[2], " ")
+	return all[0], nil
+}
+
+// goals reads commits, of each one once, in no order; the snapshots of paw are known by who signed them.
+func (m Manager) goals(ctx context.Context, targets ...string) ([]goal, error) {
+	args := []string{"rev-list", "--no-walk", "--no-commit-header", "--format=%H%x00%T%x00%P%x00%ae%x00%ce", "--end-of-options"}
+	out, err := m.home().Output(ctx, append(append(args, targets...), "--")...)
+	if err != nil {
+		return nil, err
 	}
-	return to, nil
+	var all []goal
+	for line := range strings.Lines(out) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\x00")
+		if len(fields) != 5 {
+			return nil, &RefError{Ref: targets[0]}
+		}
+		to := goal{commit: fields[0], tree: fields[1], head: fields[0]}
+		if fields[3] == snapshotEmail && fields[4] == snapshotEmail {
+			to.head, _, _ = strings.Cut(fields[2], " ")
+		}
+		all = append(all, to)
+	}
+	return all, nil
 }
 
 type rewind struct {

@@ -32,3 +32,16 @@ func (m Manager) SnapshotHead(ctx context.Context, snapshot string) (string, err
 	to, err := m.goal(ctx, snapshot)
 	return to.head, err
 }
+
+// SnapshotHeads are the SnapshotHead of each of some snapshots, all by their ids, with one git process.
+func (m Manager) SnapshotHeads(ctx context.Context, snapshots []string) (map[string]string, error) {
+	heads := map[string]string{}
+	if len(snapshots) == 0 {
+		return heads, nil
+	}
+	all, err := m.goals(ctx, snapshots...)
+	for _, to := range all {
+		heads[to.commit] = to.head
+	}
+	return heads, err
+}

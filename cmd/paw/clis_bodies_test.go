@@ -14,6 +14,9 @@ import (
 type keptBodies struct {
 	mu     sync.Mutex
 	bodies []string
+
+	// understood is a text of a prompt, and the steps that a model makes of it: they come to stand behind it.
+	understood [2]string
 }
 
 // keeping keeps each request, and then has it answered.
@@ -24,6 +27,10 @@ func (k *keptBodies) keeping(answer http.Handler) http.Handler {
 			k.mu.Lock()
 			k.bodies = append(k.bodies, string(body))
 			k.mu.Unlock()
+		}
+		if text, steps := k.understood[0], k.understood[1]; text != "" {
+			body = bytes.ReplaceAll(body, []byte(text), []byte(text+strings.ReplaceAll("\n"+steps, "\n", `\n`)))
+			request.ContentLength = int64(len(body))
 		}
 		request.Body = io.NopCloser(bytes.NewReader(body))
 		answer.ServeHTTP(out, request)

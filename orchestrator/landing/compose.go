@@ -91,12 +91,8 @@ func (c *composer) joined(ctx context.Context) (string, error) {
 	if last == nil {
 		return c.source.state, nil
 	}
-	tree, err := c.m.TreeOf(ctx, c.source.state)
-	if err != nil {
-		return "", err
-	}
 	return c.m.Commit(ctx, worktree.NewCommit{
-		Tree: tree, Parents: []string{c.source.state, last.State}, Message: fmt.Sprintf("paw: %s after landing %d", c.agent.Agent, last.ID), Own: true,
+		Tree: c.source.state + "^{tree}", Parents: []string{c.source.state, last.State}, Message: fmt.Sprintf("paw: %s after landing %d", c.agent.Agent, last.ID), Own: true,
 	})
 }
 

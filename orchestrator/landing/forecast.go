@@ -160,6 +160,7 @@ func newestStates(ctx context.Context, m worktree.Manager, agents []*session.Wor
 		return nil, err
 	}
 	var all []Outlook
+	var snapshots []string
 	for i, w := range agents {
 		o := Outlook{Agent: w.Agent, Commit: tips[w.Branch]}
 		for ref := range refs {
@@ -169,12 +170,19 @@ func newestStates(ctx context.Context, m worktree.Manager, agents []*session.Wor
 			}
 		}
 		if o.Turn > 0 {
+			snapshots = append(snapshots, refs[turn.TurnRef(w.TurnSession, o.Turn)])
+		}
+		all = append(all, o)
+	}
+	heads, err := m.SnapshotHeads(ctx, snapshots)
+	if err != nil {
+		return nil, err
+	}
+	for i, w := range agents {
+		o := &all[i]
+		if o.Turn > 0 {
 			snapshot := refs[turn.TurnRef(w.TurnSession, o.Turn)]
-			head, err := m.SnapshotHead(ctx, snapshot)
-			if err != nil {
-				return nil, err
-			}
-			if o.Commit == "" || head == o.Commit {
+			if o.Commit == "" || heads[snapshot] == o.Commit {
 				o.Commit = snapshot
 			} else {
 				o.Turn = 0
@@ -183,7 +191,6 @@ func newestStates(ctx context.Context, m worktree.Manager, agents []*session.Wor
 		if o.Commit == "" {
 			return nil, fault.New(fault.Failed, "%s: its branch %s is gone", w.Agent, w.Branch).Hint("git branch %s %s", fault.Quote(w.Branch), w.BaseCommit)
 		}
-		all = append(all, o)
 	}
 	return all, nil
 }

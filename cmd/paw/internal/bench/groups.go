@@ -69,6 +69,7 @@ func (b *bench) runGroups(ctx context.Context, only string) error {
 		}})
 	}
 	groups = append(groups, group{"remove", largeFiles, b.measureRemove})
+	groups = append(groups, group{"forecast", largeFiles, func(ctx context.Context, w *world) error { return b.measureForecast(ctx, w, 10) }})
 	for _, files := range []int{smallFiles, middleFiles, largeFiles} {
 		limit := budget{} // of the end of a turn that changed a file
 		if files == smallFiles {
