@@ -107,7 +107,11 @@ func prepareUpdate(ctx context.Context, h *home.Home, m worktree.Manager, s *ses
 	if tipTree, err := m.TreeOf(ctx, tip); err != nil {
 		return "", err
 	} else if src.state != src.head && files != tipTree { // what it has beyond that is not committed, and stays so
-		if tree, err = bringIn(ctx, m, s, w, src.head, theirs, done.From); err != nil {
+		committed, err := withLanded(ctx, m, s, w, src.head, tip)
+		if err != nil {
+			return "", err
+		}
+		if tree, err = bringIn(ctx, m, s, w, committed, theirs, done.From); err != nil {
 			return "", err
 		}
 	}
@@ -121,6 +125,32 @@ func prepareUpdate(ctx context.Context, h *home.Home, m worktree.Manager, s *ses
 	}
 	done.Files = counts[pair]
 	return m.Commit(ctx, worktree.NewCommit{Tree: files, Parents: []string{done.Head}, Message: "paw: " + w.Agent + " updated\n", Own: true})
+}
+
+// withLanded is a commit of an agent with what it has landed in a branch without committing it: else the merge would take that for
+// something that the agent has taken out since.
+func withLanded(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, head, tip string) (string, error) {
+	last := s.LastLanding(w.TurnSession)
+	if last == nil {
+		return head, nil
+	}
+	for _, c := range []struct {
+		in   string
+		want bool
+	}{{tip, true}, {head, false}} { // it is there, and has not come back by an update
+		if has, err := m.Contains(ctx, c.in, last.After); err != nil || has != c.want {
+			return head, err
+		}
+	}
+	merged, err := m.MergeTree(ctx, w.WorktreePath, head, last.State)
+	if err != nil {
+		return "", err
+	}
+	if len(merged.Conflicts) > 0 {
+		return "", fault.New(fault.Refused, "%s/%s: not updated: what it has not committed cannot be told from what has landed: %s",
+			s.Name, w.Agent, strings.Join(merged.Conflicts, ", ")).Hint("git -C %s status", fault.Quote(w.WorktreePath))
+	}
+	return m.Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Parents: []string{head, last.State}, Message: "paw: " + w.Agent + " with what has landed\n", Own: true})
 }
 
 // bringIn is the tree of a commit of an agent merged with what has landed.
