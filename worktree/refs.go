@@ -155,8 +155,13 @@ func stillLocked(what, file string, err error) error {
 	return &RefLockedError{Ref: what, File: file, Age: time.Since(info.ModTime())}
 }
 
-// MergedRefs are the refs matching a pattern of for-each-ref whose commits are a commit or came before it.
-func (m Manager) MergedRefs(ctx context.Context, commit, pattern string) ([]string, error) {
-	out, err := m.home().Output(ctx, "for-each-ref", "--format=%(refname)", "--merged="+commit, pattern)
+// MergedRefs are the refs matching a pattern of for-each-ref whose commits are a commit or came before it, and are not in another
+// one, "" for none.
+func (m Manager) MergedRefs(ctx context.Context, commit, without, pattern string) ([]string, error) {
+	args := []string{"for-each-ref", "--format=%(refname)", "--merged=" + commit}
+	if without != "" {
+		args = append(args, "--no-merged="+without)
+	}
+	out, err := m.home().Output(ctx, append(args, pattern)...)
 	return strings.Fields(out), err
 }

@@ -54,9 +54,11 @@ type composer struct {
 }
 
 // withStates is the tip of a target as a commit that comes after every state that has landed in it, too. For what is merged with
-// it, all that landed before is a common ancestor, although the history of the target does not show that.
-func withStates(ctx context.Context, m worktree.Manager, tip string) (string, error) {
-	landed, err := m.MergedRefs(ctx, tip, turn.LandedPattern)
+// it, all that landed before is a common ancestor, although the history of the target does not show that. A landing that other
+// has in its own history, because the target was merged there, is a common ancestor already: its state would be a second one,
+// and the two need not go together.
+func withStates(ctx context.Context, m worktree.Manager, tip, other string) (string, error) {
+	landed, err := m.MergedRefs(ctx, tip, other, turn.LandedPattern)
 	if err != nil || len(landed) == 0 {
 		return tip, err
 	}
@@ -85,11 +87,14 @@ func withStates(ctx context.Context, m worktree.Manager, tip string) (string, er
 }
 
 // joined is the state of the agent as a commit that comes after all that has landed of it: so what landed is the common
-// ancestor of what comes next, however it landed.
+// ancestor of what comes next, however it landed. Where the target was merged since, that is.
 func (c *composer) joined(ctx context.Context) (string, error) {
 	last := c.session.LastLanding(c.agent.TurnSession)
 	if last == nil {
 		return c.source.state, nil
+	}
+	if merged, err := c.m.Contains(ctx, c.source.state, last.After); merged || err != nil {
+		return c.source.state, err
 	}
 	return c.m.Commit(ctx, worktree.NewCommit{
 		Tree: c.source.state + "^{tree}", Parents: []string{c.source.state, last.State}, Message: fmt.Sprintf("paw: %s after landing %d", c.agent.Agent, last.ID), Own: true,
@@ -118,7 +123,7 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 			return nil, err
 		}
 	}
-	if c.ours, err = withStates(ctx, c.m, t.tip); err != nil {
+	if c.ours, err = withStates(ctx, c.m, t.tip, c.source.state); err != nil {
 		return nil, err
 	}
 	merged, err := c.m.MergeTree(ctx, t.place(c.m), c.ours, c.theirs)

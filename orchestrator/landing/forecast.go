@@ -89,7 +89,7 @@ func Look(ctx context.Context, h *home.Home, s *session.Session, names []string,
 
 func look(ctx context.Context, m worktree.Manager, s *session.Session, agents []*session.Worktree, t target) (*Forecast, error) {
 	f := &Forecast{Session: s.Name, Target: t.branch}
-	ours, err := withStates(ctx, m, t.tip)
+	landed, err := m.MergedRefs(ctx, t.tip, "", turn.LandedPattern)
 	if err != nil {
 		return nil, err
 	}
@@ -97,18 +97,24 @@ func look(ctx context.Context, m worktree.Manager, s *session.Session, agents []
 	if err != nil {
 		return nil, err
 	}
-	var theirs []string
+	var ours, theirs []string
 	for i, w := range agents {
 		c := &composer{m: m, session: s, agent: w, source: &source{state: states[i].Commit}}
 		joined, err := c.joined(ctx)
 		if err != nil {
 			return nil, err
 		}
-		theirs = append(theirs, joined)
+		tip := t.tip
+		if len(landed) > 0 {
+			if tip, err = withStates(ctx, m, t.tip, states[i].Commit); err != nil {
+				return nil, err
+			}
+		}
+		ours, theirs = append(ours, tip), append(theirs, joined)
 	}
 	var pairs [][2]string
 	for i := range theirs {
-		pairs = append(pairs, [2]string{ours, theirs[i]})
+		pairs = append(pairs, [2]string{ours[i], theirs[i]})
 	}
 	for i := range theirs {
 		for k := i + 1; k < len(theirs); k++ {

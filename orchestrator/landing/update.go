@@ -95,7 +95,7 @@ func prepareUpdate(ctx context.Context, h *home.Home, m worktree.Manager, s *ses
 	if done.Nothing, err = m.Contains(ctx, src.head, tip); done.Nothing || err != nil {
 		return "", err
 	}
-	theirs, err := withStates(ctx, m, tip)
+	theirs, err := withStates(ctx, m, tip, src.head)
 	if err != nil {
 		return "", err
 	}
