@@ -27,7 +27,6 @@ EXAMPLES
   paw start --cli claude,codex    two branches, two worktrees, two panes
   paw land claude                 what it has done, into your branch
   paw recover                     after a crash: same panes, same conversations
-
 `
 
 const rootHelpEnd = `MORE         run seen review next check forecast bisect update pr path sh
@@ -46,7 +45,7 @@ for you, 5 an agent failed, 6 prompt not confirmed, 7 time-out, 8 conflict,
 func (a *app) showHelp(cmd *cobra.Command) {
 	head := func(text string) string { return a.paint(text, styleHead) }
 	if !cmd.HasParent() {
-		fmt.Fprint(a.stdout, a.withHeads(rootHelp))
+		fmt.Fprintln(a.stdout, a.withHeads(rootHelp))
 		for _, group := range helpGroups {
 			fmt.Fprintln(a.stdout, head(group.head))
 			for _, name := range strings.Fields(group.commands) {

@@ -82,8 +82,8 @@ func runBare(cmd *cobra.Command, a *app) error {
 		if err != nil {
 			return err
 		}
-		a.showHelp(cmd)
-		fmt.Fprintln(a.stdout, "\nno session here")
+		fmt.Fprint(a.stdout, a.withHeads(rootHelp))
+		fmt.Fprintf(a.stdout, "  %-31s all commands\n\nno session here\n", cmd.CommandPath()+" --help")
 		a.showStartHints(h)
 		return nil
 	}
