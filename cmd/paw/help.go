@@ -29,7 +29,7 @@ EXAMPLES
   paw recover                     after a crash: same panes, same conversations
 `
 
-const rootHelpEnd = `MORE         run seen review next check forecast bisect update pr path sh
+const rootHelpEnd = `MORE         run seen review usage next check forecast bisect update pr path sh
 FOR AGENTS   spawn, done; paw help agents is the page for them to read
 PAW ITSELF   clis, config, doctor, tmux, completion, version
 

@@ -18,11 +18,12 @@ import (
 	"paw/session/turn"
 )
 
-// How long an answer may take: to be taken by the CLI's own word, to move the selection by one key, between two looks at a
-// question that must be the same, and how far hooks may be behind the CLI's own record.
+// How long an answer may take: to be taken by the CLI's own word, to move the selection by one key and to have it, between two looks
+// at a question that must be the same, and how far hooks may be behind the CLI's own record.
 const (
 	answerPatience = 5 * time.Second
 	movePatience   = 2 * time.Second
+	moveSettle     = 400 * time.Millisecond
 	answerSteady   = 100 * time.Millisecond
 	hookLag        = 2 * time.Second
 )
@@ -253,6 +254,7 @@ func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {
 	for end := t.home.Now().Add(movePatience); t.home.Now().Before(end) && ctx.Err() == nil; {
 		now, err := t.asked(ctx)
 		if err != nil || now.ID != asked.ID || !now.Options[from].Selected {
+			home.Sleep(ctx, moveSettle) // copilot draws the selection before Enter takes it
 			return true
 		}
 		home.Sleep(ctx, 20*time.Millisecond)

@@ -1,6 +1,8 @@
 package copilot
 
 import (
+	"strings"
+
 	"paw/config/lazyregexp"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/agent/internal/screens"
@@ -18,11 +20,15 @@ func (driver) Screen(s agent.Screenshot) agent.Screen {
 	return box.Screen(s)
 }
 
-// Question: an option is selected by the arrow keys, and taken by Enter.
+// Question: an option is selected by the arrow keys, and taken by Enter. A plain no is Esc: Enter begins
+// a text there.
 func (driver) Question(s agent.Screenshot) (agent.Question, bool) {
 	asked, ok := box.Question(s, "❯")
-	for i := range asked.Options {
+	for i, o := range asked.Options {
 		asked.Options[i].Key = ""
+		if strings.HasPrefix(o.Label, "No, and tell Copilot") {
+			asked.Options[i].Key = "Escape"
+		}
 	}
 	asked.Onward, asked.Back = "Down", "Up"
 	return asked, ok

@@ -18,40 +18,49 @@ import (
 // History asks opencode, as its conversations lie in a database of its own. The answer goes to a file: what has not left
 // a pipe when opencode exits is lost.
 func (o driver) History(ctx context.Context, s agent.Spec) (agent.Transcript, error) {
-	if err := agent.CheckID(o.Name(), s.ConversationID); err != nil {
+	found, err := o.export(ctx, s)
+	if err != nil {
 		return agent.Transcript{}, err
 	}
+	return found.transcript(s.ConversationID), nil
+}
+
+// export is a conversation as opencode prints it.
+func (o driver) export(ctx context.Context, s agent.Spec) (*exportedConversation, error) {
+	if err := agent.CheckID(o.Name(), s.ConversationID); err != nil {
+		return nil, err
+	}
 	if !hasStore(s.Env) {
-		return agent.Transcript{}, &agent.ConversationError{CLI: o.Name(), ID: s.ConversationID, Reason: "opencode has no conversation of this id"}
+		return nil, &agent.ConversationError{CLI: o.Name(), ID: s.ConversationID, Reason: "opencode has no conversation of this id"}
 	}
 	if s.Executable == "" {
-		return agent.Transcript{}, fmt.Errorf("%s: %w", o.Name(), agent.ErrNotInstalled)
+		return nil, fmt.Errorf("%s: %w", o.Name(), agent.ErrNotInstalled)
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	file, err := os.CreateTemp("", "paw-opencode-*.json")
 	if err != nil {
-		return agent.Transcript{}, err
+		return nil, err
 	}
 	defer func() { _ = file.Close() }()
 	if err := os.Remove(file.Name()); err != nil { // it lives as long as it is open
-		return agent.Transcript{}, err
+		return nil, err
 	}
 	dir := s.Worktree
 	if _, err := os.Stat(dir); err != nil {
 		dir = s.RepoPath // it exports from anywhere
 	}
 	if err := agent.OutputTo(ctx, file, dir, s.Env, s.Executable, "--pure", "export", s.ConversationID); err != nil {
-		return agent.Transcript{}, exportError(s.ConversationID, err)
+		return nil, exportError(s.ConversationID, err)
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return agent.Transcript{}, err
+		return nil, err
 	}
 	var export exportedConversation
 	if err := json.NewDecoder(file).Decode(&export); err != nil {
-		return agent.Transcript{}, fmt.Errorf("opencode export %s: %w", s.ConversationID, err)
+		return nil, fmt.Errorf("opencode export %s: %w", s.ConversationID, err)
 	}
-	return export.transcript(s.ConversationID), nil
+	return &export, nil
 }
 
 // exportError tells a conversation that is not there from what else can go wrong.
@@ -80,6 +89,16 @@ type exportedMessage struct {
 		Time    struct {
 			Created millis `json:"created"`
 		} `json:"time"`
+		Cost   float64 `json:"cost"` // US dollars, 0 also where opencode knows no price
+		Tokens *struct {
+			Input     int64 `json:"input"` // without what came from a cache
+			Output    int64 `json:"output"`
+			Reasoning int64 `json:"reasoning"`
+			Cache     struct {
+				Read  int64 `json:"read"`
+				Write int64 `json:"write"`
+			} `json:"cache"`
+		} `json:"tokens"`
 		Error *struct {
 			Name string `json:"name"`
 			Data struct {

@@ -1,0 +1,78 @@
+//go:build clis
+
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"paw/orchestrator/agent/fakemodel"
+)
+
+// TestCLIsAnswer answers the questions of the real CLIs: yes and no, and never where nothing is asked in a turn.
+func TestCLIsAnswer(t *testing.T) {
+	for _, cli := range fakemodel.CLIs {
+		t.Run(cli, func(t *testing.T) {
+			w := newCLIWorld(t, cli)
+			t.Logf("%s %s", cli, strings.TrimSpace(w.run(w.root, nil, cli, "--version").stdout))
+			w.ok(w.paw("start", "--cli", cli, "--detach"))
+			w.work("do: say Hello.")
+			if out := w.paw("answer", cli, "yes"); out.code != 3 || !strings.Contains(out.stderr, "asks nothing") {
+				t.Errorf("an answer to nothing: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+			}
+
+			before := w.last().Number
+			w.send("do: ask touch granted.txt\ndo: say Granted.")
+			asked := w.question(cli)
+			if !strings.Contains(asked.Question+text(asked.Reason), "touch granted.txt") || len(asked.Options) < 2 {
+				t.Errorf("it asks %+v", asked)
+			}
+			if out := w.paw("answer", cli, "Postgres"); out.code != 3 || w.has("granted.txt") {
+				t.Errorf("an answer that it does not offer: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+			}
+			out := w.paw("answer", cli, "yes")
+			t.Logf("yes: exit code %d, %s%s", out.code, out.stdout, out.stderr)
+			if out.code != 0 {
+				t.Errorf("yes: exit code %d\n%s%s\n%s", out.code, out.stdout, out.stderr, w.visible())
+			}
+			w.await("the permission is granted", func() bool { return w.has("granted.txt") })
+			if one := w.finished(before); one.Number != before+1 {
+				t.Errorf("turn %d", one.Number)
+			}
+
+			w.send("do: ask touch refused.txt\ndo: say Refused.")
+			w.question(cli)
+			out = w.paw("answer", cli, "no")
+			t.Logf("no: exit code %d, %s%s", out.code, out.stdout, out.stderr)
+			if out.code != 0 {
+				t.Errorf("no: exit code %d\n%s%s\n%s", out.code, out.stdout, out.stderr, w.visible())
+			}
+			w.awaitState("idle")
+			if w.has("refused.txt") {
+				t.Error("the command ran although it was refused")
+			}
+
+			w.send("do: ask sleep 8 && touch late.txt\ndo: say Late.")
+			w.question(cli)
+			out = w.paw("answer", cli, "yes")
+			t.Logf("yes to a long command: exit code %d, %s%s", out.code, out.stdout, out.stderr)
+			if out.code != 0 && out.code != 6 {
+				t.Errorf("yes to a long command: exit code %d\n%s%s\n%s", out.code, out.stdout, out.stderr, w.visible())
+			}
+			w.await("the long command has run", func() bool { return w.has("late.txt") })
+			w.awaitState("idle")
+		})
+	}
+}
+
+// question is what the CLI asks, as soon as it can be answered.
+func (w *cliWorld) question(cli string) questionJSON {
+	w.t.Helper()
+	var asked questionJSON
+	w.await("the question is on the screen, with its answers", func() bool {
+		out := w.paw("answer", cli, "--json")
+		return out.code == 0 && json.Unmarshal([]byte(out.stdout), &asked) == nil
+	})
+	return asked
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"paw/orchestrator"
+)
+
+func newUsage(a *app) *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:   "usage [NAME] [AGENT...]",
+		Short: "Show what the agents' models took: tokens, and what they cost",
+		Long: exits(`Show how many tokens the models of agents took, as the CLIs' own records count them: all in all
+or, of agents that are named, by turn. What an answer cost is shown only where the CLI says
+it. Sub-agents that a CLI keeps apart are not counted.`, exitUsage, exitNotFound),
+		Example: `  paw usage
+  paw usage claude
+  paw usage --json`,
+		ValidArgsFunction: a.completeSessionsAndAgents,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, s, agents, err := a.sessionAndSome(cmd, name, args)
+			if err != nil {
+				return err
+			}
+			all, err := orchestrator.Usage(cmd.Context(), h, s, agents)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(usageView(s.Name, all))
+			}
+			a.printUsage(all, len(agents) > 0)
+			return nil
+		},
+	}
+	a.addJSON(cmd)
+	a.addSession(cmd, &name)
+	return cmd
+}
+
+// printUsage prints a line for each agent, with byTurn for each of its turns, too.
+func (a *app) printUsage(all []orchestrator.AgentUsage, byTurn bool) {
+	row := func(name, what string, s orchestrator.Spent) []cell {
+		cost := ""
+		if s.Priced {
+			cost = fmt.Sprintf("$%.4f", s.Cost)
+		}
+		return []cell{{text: name}, {text: what}, {text: count(s.Input)}, {text: count(s.CacheRead)}, {text: count(s.CacheWrite)}, {text: count(s.Output)}, {text: cost}}
+	}
+	rows := [][]cell{{{text: "AGENT"}, {text: "TURN"}, {text: "INPUT"}, {text: "FROM CACHE"}, {text: "TO CACHE"}, {text: "OUTPUT"}, {text: "COST"}}}
+	for _, u := range all {
+		if u.Unknown != "" && u.Total.Answers == 0 {
+			rows = append(rows, []cell{{text: u.Agent}, {text: "unknown: " + u.Unknown}})
+			continue
+		}
+		if byTurn {
+			for _, t := range u.Turns {
+				rows = append(rows, row(u.Agent, strconv.Itoa(t.Number), t.Spent))
+			}
+			if u.Outside.Answers > 0 {
+				rows = append(rows, row(u.Agent, "between", u.Outside))
+			}
+		}
+		rows = append(rows, row(u.Agent, "all", u.Total))
+		if u.Unknown != "" {
+			a.note(u.Agent + ": not all of its record can be read: " + u.Unknown)
+		}
+	}
+	a.printTable(a.stdout, "", rows)
+}
+
+// count is a number of tokens as people read it: 950, 12.3k, 4.5M.
+func count(n int64) string {
+	switch {
+	case n < 1000:
+		return strconv.FormatInt(n, 10)
+	case n < 999_950:
+		return fmt.Sprintf("%.1fk", float64(n)/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+type usageJSON struct {
+	Version int              `json:"version"`
+	Session string           `json:"session"`
+	Agents  []agentUsageJSON `json:"agents"`
+}
+
+type agentUsageJSON struct {
+	Name    string          `json:"name"`
+	CLI     string          `json:"cli"`
+	Total   *spentJSON      `json:"total"`
+	Turns   []turnUsageJSON `json:"turns"`
+	Between *spentJSON      `json:"between"`
+	Unknown *string         `json:"unknown"`
+}
+
+type turnUsageJSON struct {
+	Number int `json:"number"`
+	spentJSON
+}
+
+type spentJSON struct {
+	orchestrator.Spent
+	Cost *float64 `json:"cost_usd"`
+}
+
+func spentView(s orchestrator.Spent) *spentJSON {
+	if s.Answers == 0 {
+		return nil
+	}
+	view := &spentJSON{Spent: s}
+	if s.Priced {
+		view.Cost = &s.Cost
+	}
+	return view
+}
+
+func usageView(sessionName string, all []orchestrator.AgentUsage) usageJSON {
+	view := usageJSON{Version: 1, Session: sessionName, Agents: []agentUsageJSON{}}
+	for _, u := range all {
+		one := agentUsageJSON{Name: u.Agent, CLI: u.CLI, Total: spentView(u.Total), Turns: []turnUsageJSON{}, Between: spentView(u.Outside), Unknown: nonEmpty(u.Unknown)}
+		for _, t := range u.Turns {
+			one.Turns = append(one.Turns, turnUsageJSON{Number: t.Number, spentJSON: *spentView(t.Spent)})
+		}
+		view.Agents = append(view.Agents, one)
+	}
+	return view
+}

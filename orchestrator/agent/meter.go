@@ -1,0 +1,38 @@
+package agent
+
+import (
+	"context"
+	"time"
+)
+
+// Use is what one answer of a model took, as the CLI's own record says it.
+type Use struct {
+	At         time.Time
+	Input      int64 // tokens that were read anew
+	CacheRead  int64 // that came from a cache
+	CacheWrite int64 // that were put into one
+	Output     int64 // with what the model thought
+	Cost       float64
+	Priced     bool // the CLI says what it cost, in US dollars
+}
+
+// Meter is a driver whose program writes down what its model took.
+type Meter interface {
+	// Uses are those of the conversation Spec.ConversationID, in the order of the record. A conversation that is not there
+	// is a *ConversationError.
+	Uses(context.Context, Spec) ([]Use, error)
+}
+
+// Metered reports whether the CLI is a Meter.
+func (c CLI) Metered() bool {
+	_, ok := c.Driver.(Meter)
+	return ok
+}
+
+// Uses are those of a Meter, ErrNoTranscript for the others.
+func (c CLI) Uses(ctx context.Context, s Spec) ([]Use, error) {
+	if d, ok := c.Driver.(Meter); ok {
+		return d.Uses(ctx, c.extend(s))
+	}
+	return nil, ErrNoTranscript
+}

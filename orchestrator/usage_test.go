@@ -1,0 +1,43 @@
+package orchestrator
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"paw/orchestrator/agent"
+	"paw/session/turn"
+)
+
+func TestUsageOfTurns(t *testing.T) {
+	begin := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	at := func(seconds float64) time.Time { return begin.Add(time.Duration(seconds * float64(time.Second))) }
+	ends := func(seconds float64) *time.Time { e := at(seconds); return &e }
+	turns := []turn.Record{
+		{Number: 1, StartedAt: at(10), EndedAt: ends(20)},
+		{Number: 2, StartedAt: at(20.5), EndedAt: ends(30)}, // within the grace of the first
+		{Number: 4, StartedAt: at(60.0004)},
+	}
+	use := func(seconds float64, input int64) agent.Use {
+		return agent.Use{At: at(seconds), Input: input, Output: 1}
+	}
+	priced := use(70, 32)
+	priced.Cost, priced.Priced = 0.5, true
+	got := usageOf(turns, []agent.Use{
+		use(-100, 1000), // of the conversation that this one is a copy of
+		use(15, 1), use(20.2, 2), use(20.6, 4), use(45, 8), use(60, 16), priced,
+	}, at(0))
+	spent := func(input int64, answers int) Spent {
+		return Spent{Input: input, Output: int64(answers), Answers: answers}
+	}
+	last, total := spent(48, 2), spent(63, 6)
+	last.Cost, last.Priced, total.Cost, total.Priced = 0.5, true, 0.5, true
+	want := AgentUsage{
+		Turns:   []TurnUsage{{1, spent(3, 2)}, {2, spent(4, 1)}, {4, last}},
+		Outside: spent(8, 1), Total: total,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
