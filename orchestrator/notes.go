@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,14 +19,15 @@ func notes(ctx context.Context, h *home.Home, repository worktree.Repository, s 
 	if note := decorationNote(ctx, h.Manager(repository)); note != "" {
 		rest = append(rest, note)
 	}
-	if repository.Path == "" {
+	from := cmp.Or(repository.Worktree, repository.Path) // whose HEAD new branches start from
+	if from == "" {
 		return func() []string { return rest }
 	}
 	uncommitted := make(chan []string, 1)
 	go func() {
 		var notes []string
-		if n, err := h.Manager(repository).Changed(ctx, repository.Path); err == nil && n > 0 {
-			notes = append(notes, fmt.Sprintf("%s in %s not committed, so not in the worktrees", files(n), repository.Path))
+		if n, err := h.Manager(repository).Changed(ctx, from); err == nil && n > 0 {
+			notes = append(notes, uncommittedIn(from, n))
 		}
 		uncommitted <- notes
 	}()
@@ -72,9 +74,11 @@ func codexNote(h *home.Home, s *session.Session) string {
 	return "codex cannot commit in a linked worktree unless clis.codex.git_writable = true opens the git directories to its sandbox"
 }
 
-func files(n int) string {
+// uncommittedIn says of n files in a checkout that agents do not get them.
+func uncommittedIn(place string, n int) string {
+	is := "are"
 	if n == 1 {
-		return "1 file is"
+		is = "is"
 	}
-	return fmt.Sprintf("%d files are", n)
+	return fmt.Sprintf("%s in %s %s not in the new worktrees", fault.Counted(n, "uncommitted file"), place, is)
 }

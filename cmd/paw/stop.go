@@ -76,6 +76,9 @@ func (a *app) stop(ctx context.Context, h *home.Home, s *session.Session, o endi
 		return nil
 	}
 	fmt.Fprintln(a.stdout, stopped.Done())
+	if !stopped.Whole {
+		return nil // paw's tmux session goes on, with what else is in it
+	}
 	for _, window := range stopped.Others {
 		fmt.Fprintf(a.stdout, "window %s of tmux session %s is yours and stays\n", window, s.Tmux.Session)
 	}
