@@ -45,7 +45,7 @@ bench: tools build
 	@PAW=$(BIN)/paw go run ./cmd/paw/internal/bench
 
 picture:
-	go test -count=1 -run '^TestPicture$$' ./cmd/paw -draw
+	go test -count=1 -run '^TestPicture' ./cmd/paw -draw
 
 fuzz:
 	go test ./config -run '^$$' -fuzz FuzzLoad -fuzztime 20s -fuzzminimizetime 10x
