@@ -42,27 +42,23 @@ func (a *app) hook(ctx context.Context, args []string) {
 	a.takeHook(ctx, h, orchestrator.Report{CLI: args[0], Event: args[1], Caller: os.Getppid()})
 }
 
-// newHandedHook does the work of a hook that has handed it over, and lets that end as soon as it has the agent's turns.
-func newHandedHook(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:    "__hook CLI EVENT CALLER",
-		Hidden: true,
-		Args:   cobra.ExactArgs(3),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			caller, err := strconv.Atoi(args[2])
-			if err != nil {
-				return err
-			}
-			h, err := a.hookPaw()
-			if err != nil {
-				return err
-			}
-			letGo := os.NewFile(home.LetGo, "let go")
-			defer letGo.Close()
-			a.takeHook(cmd.Context(), h, orchestrator.Report{CLI: args[0], Event: args[1], Caller: caller, Taken: func() { letGo.Close() }})
-			return nil
-		},
+// handedHook does the work of a hook that has handed it over, and lets that end as soon as it has the agent's turns. Its
+// arguments are those of the hook, and the process that called that.
+func (a *app) handedHook(ctx context.Context, args []string) {
+	letGo := os.NewFile(home.LetGo, "let go")
+	defer letGo.Close()
+	if len(args) != 3 {
+		return
 	}
+	caller, err := strconv.Atoi(args[2])
+	if err != nil {
+		return
+	}
+	h, err := a.hookPaw()
+	if err != nil {
+		return
+	}
+	a.takeHook(ctx, h, orchestrator.Report{CLI: args[0], Event: args[1], Caller: caller, Taken: func() { letGo.Close() }})
 }
 
 func (a *app) takeHook(ctx context.Context, h *home.Home, r orchestrator.Report) {

@@ -44,6 +44,9 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case "hook":
 		a.hook(ctx, argv[2:])
 		return 0
+	case "__hook":
+		a.handedHook(ctx, argv[2:])
+		return 0
 	}
 	root := newRoot(a)
 	if filepath.Base(argv[0]) == "git-paw" {

@@ -47,7 +47,7 @@ func newRoot(a *app) *cobra.Command {
 		newStart(a), newStatus(a), newAttach(a), newNext(a), newRecover(a), newStop(a), newAdd(a), newRemove(a), newPurge(a),
 		newLand(a), newCheck(a), newForecast(a), newBisect(a), newUpdate(a), newPR(a),
 		newTurns(a), newLog(a), newUsage(a), newDiff(a), newSeen(a), newReview(a), newRewind(a), newSend(a), newAnswer(a), newRun(a), newSpawn(a), newWait(a), newDone(a),
-		newUI(a), newCLIs(a), newConfig(a), newDoctor(a), newPath(a), newSh(a), newTmux(a), newCompletion(a), newVersion(a), newAgent(), newHook(), newHandedHook(a), newDeliver(a), newFollow(a), newLook(a), newBorders(a), newNotify(a), newRestore(), newDemoAgent(),
+		newUI(a), newCLIs(a), newConfig(a), newDoctor(a), newPath(a), newSh(a), newTmux(a), newCompletion(a), newVersion(a), newAgent(), newHook(), newDeliver(a), newFollow(a), newLook(a), newBorders(a), newNotify(a), newRestore(), newDemoAgent(),
 		newAgents(),
 	)
 	for _, cmd := range root.Commands() {
