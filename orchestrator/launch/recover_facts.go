@@ -100,11 +100,15 @@ func ConversationFacts(ctx context.Context, h *home.Home, s *session.Session, cl
 	if spec.ConversationID != "" {
 		conversation, err := cli.Conversation(ctx, spec)
 		rf.KeepID, rf.FreshReason = !conversation.NewID, conversation.Reason
-		if err != nil {
+		var impossible *agent.ConversationError
+		switch {
+		case errors.As(err, &impossible):
 			rf.FreshReason = err.Error()
-		}
-		if rf.Resumable = err == nil && conversation.Resumable; rf.Resumable {
-			rf.unverified = conversation.Transcript == ""
+		case err != nil: // opencode on a busy machine does not answer in time: only a CLI that says no has none
+			rf.Resumable, rf.unverified = true, true
+			return
+		case conversation.Resumable:
+			rf.Resumable, rf.unverified = true, conversation.Transcript == ""
 			return
 		}
 		records, problems := h.TurnDir(s.Name, rf.record.Agent).Records()
