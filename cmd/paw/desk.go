@@ -286,7 +286,7 @@ func (a *app) openDesk(ctx context.Context, h *home.Home, all bool) error {
 	defer cancel()
 	d := newDesk(a, h, all)
 	defer d.close()
-	d.guard = guardTerminal(h, a.stdout.(*os.File)) //nolint:forcetypeassert // canShowDesk has seen it
+	d.guard = guardTerminal(h, a.stdout.(*os.File)) // canShowDesk has seen it
 	defer d.guard.dismiss()
 	err := ui.Open(ctx, d, ui.Options{Colour: a.coloured(), All: all}, a.stdin, a.stdout, a.env)
 	cancel()

@@ -15,8 +15,8 @@ func (m Model) pressed(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 		word = "esc"
 		key = tea.KeyPressMsg{Code: tea.KeyEscape}
 	}
-	next, cmd := m, tea.Cmd(nil)
 	var after tea.Model
+	var cmd tea.Cmd
 	switch {
 	case word == "ctrl+z":
 		return m, tea.Suspend
@@ -25,8 +25,8 @@ func (m Model) pressed(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	case m.ask != nil:
 		after, cmd = m.answered(key)
 	case m.help:
-		next.help = false
-		return next, nil
+		m.help = false
+		return m, nil
 	case m.run != nil:
 		after, cmd = m.inOutput(word)
 	case m.focus:
@@ -34,7 +34,7 @@ func (m Model) pressed(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	default:
 		after, cmd = m.inList(word)
 	}
-	next = after.(Model) //nolint:errcheck,forcetypeassert // the model makes nothing else
+	next := after.(Model) // the model makes nothing else
 	if page := next.freshen(); page != nil {
 		cmd = tea.Batch(cmd, page)
 	}

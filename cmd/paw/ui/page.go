@@ -36,6 +36,7 @@ func (m Model) wantedPage() (of string, words []string) {
 		return "", nil
 	}
 	switch m.tab {
+	case tabPane:
 	case tabTurns:
 		words = []string{"turns", a.Key()}
 	case tabDiff:
