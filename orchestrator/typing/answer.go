@@ -18,8 +18,8 @@ import (
 	"paw/session/turn"
 )
 
-// How long an answer may take: to be taken by the CLI's own word, to move the selection by one key and to have it, between two looks
-// at a question that must be the same, and how far hooks may be behind the CLI's own record.
+// How long an answer may take: to be taken by the CLI's own word, to move the selection by one key and to have it, between
+// two looks at a question that must be the same, and how far hooks may be behind the CLI's own record.
 const (
 	answerPatience = 5 * time.Second
 	movePatience   = 2 * time.Second
@@ -94,11 +94,8 @@ func Answer(ctx context.Context, h *home.Home, s *session.Session, agentName, an
 // pick is the index of the option that an answer means, if it is the only one.
 func (a *Asked) pick(answer string) (int, error) {
 	means := agent.Meaning(strings.ToLower(strings.TrimSpace(answer)))
-	switch means {
-	case "y":
-		means = agent.MeansYes
-	case "n":
-		means = agent.MeansNo
+	if short := map[agent.Meaning]agent.Meaning{"y": agent.MeansYes, "n": agent.MeansNo}[means]; short != "" {
+		means = short
 	}
 	var fitting []int
 	for i, o := range a.Options {
