@@ -99,7 +99,13 @@ func look(ctx context.Context, m worktree.Manager, s *session.Session, agents []
 	}
 	var ours, theirs []string
 	for i, w := range agents {
-		c := &composer{m: m, session: s, agent: w, source: &source{state: states[i].Commit}}
+		commit := states[i].Commit
+		if states[i].Turn == 0 { // what has landed without being committed is not on the branch
+			if with, err := withLanded(ctx, m, s, w, commit, t.tip); err == nil {
+				commit = with
+			}
+		}
+		c := &composer{m: m, session: s, agent: w, source: &source{state: commit}}
 		joined, err := c.joined(ctx)
 		if err != nil {
 			return nil, err
