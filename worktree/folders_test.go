@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -52,5 +53,18 @@ func TestRollbackLeavesTheUsersLinks(t *testing.T) {
 	}
 	if !exists(link) || exists(p.Path) {
 		t.Errorf("the link is gone, or the worktree is left: %v", tree(t, big))
+	}
+}
+
+func TestCreateThatFailsLeavesNoFolder(t *testing.T) {
+	w := newWorld(t)
+	t.Setenv("PATH", strings.TrimPrefix(shim(t, `case "$*" in *"worktree add"*) exit 1;; esac`)[0], "PATH="))
+	p := w.plan("one")
+	p.Path = filepath.Join(realTemp(t), "made", "by", "paw")
+	if _, err := w.m.Create(t.Context(), []Plan{p}, nil); err == nil {
+		t.Fatal("it did not fail")
+	}
+	if top := filepath.Dir(filepath.Dir(p.Path)); exists(top) {
+		t.Errorf("left behind: %v", tree(t, filepath.Dir(top)))
 	}
 }

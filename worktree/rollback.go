@@ -106,8 +106,8 @@ func (m Manager) undoLocked(ctx context.Context, x exclusive, creations []*creat
 				errs = append(errs, err)
 				continue
 			}
-			m.dropFolders(c.plan.Path)
 		}
+		m.dropFolders(c.plan.Path) // they are made before git makes the worktree
 		if !c.made.BranchCreated {
 			continue
 		}

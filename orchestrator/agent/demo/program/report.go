@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -76,6 +77,9 @@ func (a *agent) callHook(program string, r report) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, "hook", "demo", r.Event)
 	cmd.Dir, cmd.Env = a.dir, a.env
+	if _, err := os.Stat(a.dir); err != nil {
+		cmd.Dir = "/" // no program starts in a folder that is gone
+	}
 	cmd.Stdin = strings.NewReader(string(payload))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = time.Second
