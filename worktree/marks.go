@@ -14,3 +14,8 @@ func unpreparedMark(admin string) string { return filepath.Join(admin, "paw-unpr
 // releasedMark tells a worktree that paw has released from one that the user has
 // unlocked, in which an agent may be at work.
 func releasedMark(admin string) string { return filepath.Join(admin, "paw-released") }
+
+// halfFilled is HalfMade for a git directory. One that the user has made has an index, and no mark of paw's at all.
+func halfFilled(admin string) bool {
+	return !exists(filledMark(admin)) && (exists(fillingLock(admin)) || !exists(filepath.Join(admin, "index")))
+}

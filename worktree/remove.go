@@ -141,11 +141,6 @@ func (m Manager) HalfMade(path string) bool {
 	return err == nil && halfFilled(admin)
 }
 
-// halfFilled is HalfMade for a git directory. One that the user has made has an index, and no mark of paw's at all.
-func halfFilled(admin string) bool {
-	return !exists(filledMark(admin)) && (exists(fillingLock(admin)) || !exists(filepath.Join(admin, "index")))
-}
-
 // removable returns the registration of the worktree of p, nil without an error
 // when nothing of p is at its path.
 func (m Manager) removable(ctx context.Context, p Plan) (*Entry, error) {
