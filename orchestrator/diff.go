@@ -89,15 +89,6 @@ func (c *Compared) Patch(ctx context.Context, o DiffOptions, out io.Writer) erro
 	return c.m.Diff(ctx, c.w.WorktreePath, c.From, c.To, o.Stat, o.Color, out, o.Paths...)
 }
 
-// Diff writes what an agent changed, as a patch that git apply takes, see Compare.
-func Diff(ctx context.Context, h *home.Home, s *session.Session, agentName string, o DiffOptions, out io.Writer) error {
-	c, err := Compare(ctx, h, s, agentName, o)
-	if err != nil {
-		return err
-	}
-	return c.Patch(ctx, o, out)
-}
-
 // diffEnds are the two commits that a range or another agent means.
 func diffEnds(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree, o DiffOptions) (from, to string, err error) {
 	if o.Than != "" {
