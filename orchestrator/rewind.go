@@ -48,6 +48,9 @@ func Rewind(ctx context.Context, h *home.Home, s *session.Session, agentName str
 		if last == nil || last.Number <= n {
 			return ""
 		}
+		if last.Number == n+1 {
+			return fmt.Sprintf("the conversation of %s still remembers turn %d", agentName, last.Number)
+		}
 		return fmt.Sprintf("the conversation of %s still remembers turns %d to %d", agentName, n+1, last.Number)
 	})
 }
