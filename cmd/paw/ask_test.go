@@ -20,7 +20,7 @@ func TestQuestionsEnd(t *testing.T) {
 	for _, c := range []struct{ command, question, key, want string }{
 		{"start", "Which ones, separated by commas?", "C-c", "ended 130"},
 		{"start", "Which ones, separated by commas?", "C-d", "paw: error: no answer, nothing was done ended 1"},
-		{"start", "Which ones, separated by commas?", "99", "paw: error: 99: there are the numbers 1 to"},
+		{"start", "Which ones, separated by commas?", "99", "paw: error: 99: there is no such number, they go from 1 to"},
 		{"purge", "purge session shop with 1 agent? [y/N]", "C-c", "ended 130"},
 		{"purge", "purge session shop with 1 agent? [y/N]", "", "paw: error: the answer was no, nothing was done ended 1"},
 		{"send one", "Type the prompt, then Ctrl-D on a line of its own:", "C-c", "ended 130"},

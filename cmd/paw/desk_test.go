@@ -238,7 +238,7 @@ func TestADayWithTheDesk(t *testing.T) {
 	terminal.press("r")
 	terminal.awaits("rewind the files of api to the end of turn")
 	terminal.press("0", "Enter")
-	terminal.awaits("api is as at the end of turn 0")
+	terminal.awaits("api: back before turn 1")
 	terminal.press("Escape")
 	terminal.awaits("? help")
 	waitFor(t, "its lines are counted again", func() bool { return !strings.Contains(terminal.screen(), "+1 -0") })

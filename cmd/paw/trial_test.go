@@ -191,7 +191,7 @@ func TestTrialOfAnUnknownCLI(t *testing.T) {
 		said string
 	}{
 		"aider": {2, "paw: error: --cli aider: it is one of demo, claude, codex, opencode, gemini, qwen, copilot\n"},
-		"qwen":  {12, "paw: error: qwen: qwen is not installed\n"},
+		"qwen":  {12, "paw: error: qwen: is not installed\n"},
 	} {
 		if out := w.pawWith([]string{"PATH=/usr/bin:/bin"}, "doctor", "--cli", cli); out.code != want.code || !strings.Contains(out.stderr, want.said) {
 			t.Errorf("%s: exit code %d: %s", cli, out.code, out.stderr)
