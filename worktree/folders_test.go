@@ -36,6 +36,24 @@ func TestRemoveLeavesTheUsersLinksAndFolders(t *testing.T) {
 	}
 }
 
+// TestRemoveLeavesALinkInPlaceOfPawsFolder has the user move a folder of paw's to another disk, with a link in its place.
+func TestRemoveLeavesALinkInPlaceOfPawsFolder(t *testing.T) {
+	w := newWorld(t)
+	folder, big := filepath.Join(realTemp(t), "wt"), filepath.Join(realTemp(t), "big")
+	one, two := w.plan("one"), w.plan("two")
+	one.Path, two.Path = filepath.Join(folder, "one"), filepath.Join(folder, "two")
+	if _, err := w.m.Create(t.Context(), []Plan{one, two}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Rename(folder, big), os.Symlink(big, folder)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.m.Remove(t.Context(), one, false); err != nil {
+		t.Fatal(err)
+	}
+	w.whole(two)
+}
+
 func TestRollbackLeavesTheUsersLinks(t *testing.T) {
 	w := newWorld(t)
 	big, link := filepath.Join(realTemp(t), "big"), filepath.Join(realTemp(t), "wt")
