@@ -464,3 +464,12 @@ func TestHostileNames(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 	}
 }
+
+func (w *world) readFile(name string) string {
+	w.t.Helper()
+	data, err := os.ReadFile(filepath.Join(w.repo, name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(data)
+}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -47,15 +46,6 @@ func TestLandInASparseCheckout(t *testing.T) {
 	}
 }
 
-func (w *world) readFile(name string) string {
-	w.t.Helper()
-	data, err := os.ReadFile(filepath.Join(w.repo, name))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return string(data)
-}
-
 // TestLandASubmodule: its pointer lands exactly where nobody has the branch checked out, and is refused elsewhere.
 func TestLandASubmodule(t *testing.T) {
 	t.Parallel()
@@ -78,50 +68,6 @@ func TestLandASubmodule(t *testing.T) {
 	}
 }
 
-// olderGit is the environment of a paw whose git does not know git merge-tree --write-tree, as before 2.38.
-func (w *world) olderGit() []string {
-	w.t.Helper()
-	git, err := exec.LookPath("git")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.write(w.root, "old/git", "#!/bin/sh\ncase \"$*\" in *merge-tree*--write-tree*) echo 'usage: git merge-tree <base-tree> <branch1> <branch2>' >&2; exit 129;; esac\nexec "+git+" \"$@\"\n")
-	os.Chmod(filepath.Join(w.root, "old/git"), 0o755)
-	return []string{"PATH=" + filepath.Join(w.root, "old") + ":" + os.Getenv("PATH")}
-}
-
-// TestForecastAndUpdateWithAnOlderGit: they come to what they come to with a newer one.
-func TestForecastAndUpdateWithAnOlderGit(t *testing.T) {
-	t.Parallel()
-	w := landWorld(t)
-	old := w.olderGit()
-	for agent, text := range map[string]string{"one": "by one\n", "two": "by two\n"} {
-		w.write(w.worktree(agent), "README.md", text)
-		w.git(w.worktree(agent), "commit", "-qam", "say it")
-	}
-	newer, older := w.paw("forecast", "--json"), w.pawWith(old, "forecast", "--json")
-	if newer.code != 8 || older.code != 8 || newer.stdout != older.stdout {
-		t.Errorf("forecast ends with %d and %d:\n%s%s%s", newer.code, older.code, newer.stdout, older.stdout, older.stderr)
-	}
-	w.ok(w.pawWith(old, "land", "one"))
-	for _, command := range [][]string{{"land", "two"}, {"update", "two"}} {
-		if out := w.pawWith(old, command...); out.code != 8 || !strings.Contains(out.stderr, "README.md") {
-			t.Errorf("%s: exit code %d\n%s%s", command, out.code, out.stdout, out.stderr)
-		}
-	}
-	w.git(w.worktree("two"), "reset", "-q", "--hard", "HEAD^")
-	w.write(w.worktree("two"), "draft.txt", "not committed\n")
-	w.ok(w.pawWith(old, "update", "two"))
-	if got := w.git(w.worktree("two"), "status", "--porcelain"); got != "?? draft.txt\n" {
-		t.Errorf("git status says\n%s", got)
-	}
-	if got := w.git(w.worktree("two"), "show", "HEAD:README.md"); got != "by one\n" {
-		t.Errorf("it has %q", got)
-	}
-	w.git(w.repo, "fsck", "--no-progress")
-}
-
-// TestLandOnAFullDisk: git cannot write all files, nor can the branch be put back. recover ends it once there is space, and
 // until then nobody can commit a half.
 func TestLandOnAFullDisk(t *testing.T) {
 	w := newWorld(t)
