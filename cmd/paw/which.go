@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
@@ -181,12 +182,28 @@ func (q question) choose(here []*session.Session, agents []string) (*session.Ses
 	return nil, e
 }
 
-// line is the command line with a session that leaves no doubt.
+// line is the command line with a session that leaves no doubt, and with the flags that were typed: what is pasted must not
+// do something else.
 func (q question) line(name string, words []string) string {
 	line := []string{q.cmd.CommandPath(), "--session", name}
 	if q.cmd.Flags().Lookup("session") == nil {
 		line = []string{q.cmd.CommandPath(), name}
 	}
+	q.cmd.Flags().Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if several, ok := f.Value.(pflag.SliceValue); ok {
+			values = several.GetSlice()
+		}
+		for _, value := range values {
+			switch {
+			case f.Name == "session", f.Name == "yes": // whoever pastes it has not read what it asks
+			case f.Value.Type() == "bool" && value == "true":
+				line = append(line, "--"+f.Name)
+			default:
+				line = append(line, "--"+f.Name+"="+fault.Quote(value))
+			}
+		}
+	})
 	for _, word := range words {
 		line = append(line, fault.Quote(word))
 	}
