@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 
+	"golang.org/x/term"
+
 	"paw/worktree/git"
 )
 
@@ -20,7 +22,11 @@ const MessageFile = "COMMIT_EDITMSG"
 // Edit lets the user change a text in the editor that git would use in dir, with the variables of env and on these streams,
 // and returns what was saved. name is that of the file, by which an editor knows what is in it.
 func Edit(ctx context.Context, dir, name, text string, env []string, stdin io.Reader, stdout, stderr io.Writer) (string, error) {
-	editor, err := git.Repo{Dir: dir}.Line(ctx, "var", "GIT_EDITOR")
+	repo := git.Repo{Dir: dir}
+	if in, ok := stdin.(*os.File); !ok || !term.IsTerminal(int(in.Fd())) {
+		repo = repo.WithEnv("TERM=dumb") // the editor that git takes where none is set would wait for keys
+	}
+	editor, err := repo.Line(ctx, "var", "GIT_EDITOR")
 	if err != nil || editor == "" {
 		return "", errors.Join(ErrNoEditor, err)
 	}
