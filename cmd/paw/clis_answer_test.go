@@ -53,7 +53,10 @@ func TestCLIsAnswer(t *testing.T) {
 				t.Error("the command ran although it was refused")
 			}
 
-			w.send("do: ask sleep 8 && touch late.txt\ndo: say Late.")
+			// copilot's record tells of the refusal a moment before its dialog leaves the screen.
+			w.await("its dialog is gone, and a prompt is taken", func() bool {
+				return w.paw("send", cli, "do: ask sleep 8 && touch late.txt\ndo: say Late.").code == 0
+			})
 			w.question(cli)
 			out = w.paw("answer", cli, "yes")
 			t.Logf("yes to a long command: exit code %d, %s%s", out.code, out.stdout, out.stderr)
