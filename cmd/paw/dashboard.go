@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/cmd/paw/ui"
 	"paw/orchestrator"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
@@ -293,7 +294,7 @@ func since(ag relative, now time.Time) string {
 	if ag.Since == nil {
 		return ""
 	}
-	return age(now.Sub(*ag.Since))
+	return ui.Age(now.Sub(*ag.Since))
 }
 
 // turnNumber is the number of the last turn, with an ellipsis while it is under way.

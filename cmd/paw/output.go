@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"paw/cmd/paw/ui"
 	"paw/config/lazyregexp"
 	"paw/orchestrator"
 	"paw/orchestrator/fault"
@@ -156,7 +157,7 @@ func (a *app) printStatus(st fleet.SessionStatus, now time.Time) {
 	for _, ag := range families(st.Agents) {
 		since := ""
 		if ag.Since != nil {
-			since = age(now.Sub(*ag.Since))
+			since = ui.Age(now.Sub(*ag.Since))
 		}
 		note := ag.Reason
 		if ag.Dirty != nil && *ag.Dirty > 0 {
@@ -281,19 +282,6 @@ func shortened(path string) string {
 		return "~" + path[len(dir):]
 	}
 	return path
-}
-
-// age says how long ago something was, in the largest unit that fits.
-func age(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(max(d, 0).Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
-	}
-	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
 // forReading is w, on a terminal without what would command it: a CLI passes on what files and web pages say.

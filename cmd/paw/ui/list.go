@@ -50,7 +50,7 @@ func (m Model) cells(i int, a Agent, several bool) [columnsOfRow]string {
 		c[colTurn] += " " // so that digits stand below each other
 	}
 	if !a.Since.IsZero() {
-		c[colAge] = age(m.now.Sub(a.Since))
+		c[colAge] = Age(m.now.Sub(a.Since))
 	}
 	if l := m.lines[a.Key()]; l != (Lines{}) {
 		c[colLines] = fmt.Sprintf("+%d -%d", l.Added, l.Deleted)
@@ -280,8 +280,8 @@ func (m Model) topFor(lines []listLine, height int) int {
 	return max(min(top, first), 0)
 }
 
-// age says how long ago something was, in the largest unit that fits.
-func age(d time.Duration) string {
+// Age says how long ago something was, in the largest unit that fits.
+func Age(d time.Duration) string {
 	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%ds", int(max(d, 0).Seconds()))

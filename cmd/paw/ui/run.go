@@ -165,7 +165,7 @@ func title(words []string) string {
 
 // view is the command with the end of what it has printed.
 func (r *run) view(m Model, width, height int) []string {
-	state, style := "running "+age(m.now.Sub(r.begun)), green
+	state, style := "running "+Age(m.now.Sub(r.begun)), green
 	switch {
 	case r.over && r.code == 0:
 		state, style = fmt.Sprintf("done in %.1fs", r.took.Seconds()), green
