@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"paw/config"
+	"paw/orchestrator/agent"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/orchestrator/notice"
@@ -87,8 +88,8 @@ func Notify(ctx context.Context, h *home.Home, sessionName, agentName string, wo
 	if err != nil || one == nil {
 		return home.UnlessGone(err)
 	}
-	for _, err := range tell(ctx, h, one, viewers) {
-		h.LogHook("paw", "notify", err)
+	if err := tell(ctx, h, one, viewers); err != nil {
+		h.LogHook("paw", "notify", fmt.Errorf("notify of %s/%s: %w", one.Session, one.Agent, err))
 	}
 	return nil
 }
@@ -112,7 +113,7 @@ func claimNotice(h *home.Home, sessionName, agentName, what string) bool {
 		return false
 	}
 	f.Close()
-	old, _ := filepath.Glob(filepath.Join(dir, noticePrefix+"*"))
+	old, _ := filepath.Glob(filepath.Join(agent.GlobQuote(dir), noticePrefix+"*"))
 	for _, path := range old {
 		if info, err := os.Stat(path); err == nil && path != f.Name() && time.Since(info.ModTime()) > time.Hour {
 			_ = os.Remove(path)
@@ -174,32 +175,24 @@ func noticeWords(now *happening, state session.AgentStatus) string {
 }
 
 // tell tells in all ways that are configured.
-func tell(ctx context.Context, h *home.Home, one *notice.Notice, ttys []string) []error {
+func tell(ctx context.Context, h *home.Home, one *notice.Notice, ttys []string) error {
 	n, env := h.Config.Notify, withoutAgent(h.Env)
 	var failed []error
-	add := func(err error) {
-		if err != nil {
-			failed = append(failed, err)
-		}
-	}
 	if n.Command != "" {
-		add(one.Command(ctx, n.Command, env))
+		failed = append(failed, one.Command(ctx, n.Command, env))
 	}
 	if n.Desktop {
-		add(one.Desktop(ctx, env))
+		failed = append(failed, one.Desktop(ctx, env))
 	}
 	for _, tty := range ttys {
 		if n.OSC != "" {
-			add(one.Terminal(tty, n.OSC))
+			failed = append(failed, one.Terminal(tty, n.OSC))
 		}
 	}
 	if n.Webhook != "" {
-		add(one.Webhook(ctx, n.Webhook))
+		failed = append(failed, one.Webhook(ctx, n.Webhook))
 	}
-	if len(failed) > 0 {
-		failed = append(failed[:0:0], fmt.Errorf("notify of %s/%s: %w", one.Session, one.Agent, errors.Join(failed...)))
-	}
-	return failed
+	return errors.Join(failed...)
 }
 
 // withoutAgent is an environment in which nothing takes itself for a part of an agent.
