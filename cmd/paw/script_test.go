@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -124,12 +125,48 @@ func cmdTmux(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// killserver: the server dies as in a crash.
-func cmdKillServer(ts *testscript.TestScript, neg bool, _ []string) {
-	if neg {
-		ts.Fatalf("killserver cannot be negated")
+// killserver [-nowait]: the server dies as in a crash, and with it all that ran in
+// its panes: SIGHUP comes from the kernel, a moment after the server is gone, so
+// the command waits for the end of those processes unless the script does that.
+func cmdKillServer(ts *testscript.TestScript, neg bool, args []string) {
+	nowait := len(args) == 1 && args[0] == "-nowait"
+	if neg || len(args) > 0 && !nowait {
+		ts.Fatalf("usage: killserver [-nowait]")
 	}
-	killServer(ts.Getenv("PAW_TMUX_SOCKET"))
+	socket := ts.Getenv("PAW_TMUX_SOCKET")
+	panes, err := exec.Command("tmux", "-S", socket, "list-panes", "-a", "-F", "#{pane_pid}").Output()
+	if err != nil {
+		return // no server runs
+	}
+	killServer(socket)
+	for end := time.Now().Add(patience); !nowait; time.Sleep(5 * time.Millisecond) {
+		left := inTerminals(strings.Fields(string(panes)))
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("still there after the death of the server: %v", left)
+		}
+	}
+}
+
+// inTerminals lists the processes that belong to the sessions (setsid(2)) which the
+// first processes of panes lead, as "pid name".
+func inTerminals(leaders []string) []string {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	var found []string
+	for _, name := range stats {
+		stat, err := os.ReadFile(name)
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		// proc(5): pid (name) state ppid pgrp session
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if len(fields) > 3 && fields[0] != "Z" && slices.Contains(leaders, fields[3]) {
+			found = append(found, string(stat[:bytes.LastIndexByte(stat, ')')+1]))
+		}
+	}
+	return found
 }
 
 // exitcode N COMMAND...: the command ends with exactly this code.
