@@ -46,6 +46,19 @@ func (m Manager) Rewind(ctx context.Context, path, target, rescueRef string) (Re
 	return m.rewindTo(ctx, path, to, rescueRef)
 }
 
+// RewindFrom is Rewind to a commit that was made of the files as they were in another one. It is refused with *ConflictError
+// when they are others by now: what has come since would go, and stay in the rescue alone.
+func (m Manager) RewindFrom(ctx context.Context, path, target, was, rescueRef string) (Rescued, error) {
+	to, err := m.goal(ctx, target)
+	if err != nil {
+		return Rescued{}, err
+	}
+	if to.was, err = m.TreeOf(ctx, was); err != nil {
+		return Rescued{}, err
+	}
+	return m.rewindTo(ctx, path, to, rescueRef)
+}
+
 // rewindTo is Rewind where it is known what HEAD becomes.
 func (m Manager) rewindTo(ctx context.Context, path string, to goal, rescueRef string) (Rescued, error) {
 	admin, err := verified(path, m.Repository.CommonDir, "")
@@ -75,6 +88,7 @@ func (m Manager) rewindTo(ctx context.Context, path string, to goal, rescueRef s
 type goal struct {
 	commit, tree string
 	head         string // "" to leave it where it is
+	was          string // tree that the files must be as, "" for any
 }
 
 // goal reads a commit.
@@ -127,6 +141,9 @@ func (r *rewind) run(ctx context.Context, rescueRef string) (Rescued, error) {
 	var err error
 	if done.Commit, err = r.rescue(ctx); err != nil {
 		return Rescued{}, err
+	}
+	if r.to.was != "" && r.now != r.to.was {
+		return Rescued{}, conflict("", "", "%s: its files have changed meanwhile", r.top)
 	}
 	changes, err := r.changes(ctx)
 	if err != nil {

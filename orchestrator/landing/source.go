@@ -24,7 +24,8 @@ type source struct {
 	turn  int    // the state is that of the end of this turn, 0 for the moment
 	turns []turns.Listed
 
-	command string // of paw, for which it is looked at; "" for one that takes no turns
+	finished session.Finished // turns that had ended well when it was looked at
+	command  string           // of paw, for which it is looked at; "" for one that takes no turns
 }
 
 // lookAtSource takes the state of an agent: that of now, for which it must be at rest, or that of the end of a turn,
@@ -37,7 +38,7 @@ func lookAtSource(ctx context.Context, h *home.Home, m worktree.Manager, s *sess
 	if err != nil {
 		return nil, err
 	}
-	src := &source{turns: list.Turns, command: command}
+	src := &source{turns: list.Turns, finished: w.Finished, command: command}
 	if number == "" {
 		err = src.takeNow(ctx, h, m, s, w)
 	} else {

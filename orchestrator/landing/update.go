@@ -48,14 +48,14 @@ func Update(ctx context.Context, h *home.Home, s *session.Session, agentName, fr
 	m := h.Manager(repository)
 	done := &Updated{Session: s.Name, Agent: agentName, Branch: w.Branch, From: branch, DryRun: dryRun}
 	if dryRun {
-		_, err := prepareUpdate(ctx, h, m, s, w, done)
+		_, _, err := prepareUpdate(ctx, h, m, s, w, done)
 		return done, err
 	}
 	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
 		if err := fleet.RefuseNotAtRest(ctx, h, s, agentName); err != nil {
 			return err
 		}
-		goal, err := prepareUpdate(ctx, h, m, s, w, done)
+		goal, was, err := prepareUpdate(ctx, h, m, s, w, done)
 		if err != nil || done.Nothing {
 			return err
 		}
@@ -64,7 +64,8 @@ func Update(ctx context.Context, h *home.Home, s *session.Session, agentName, fr
 			return err
 		}
 		done.Rescue = turn.RewindRef(w.TurnSession, h.Now(), newest)
-		_, err = m.Rewind(ctx, w.WorktreePath, goal, done.Rescue)
+		h.Step("update.prepared")
+		_, err = m.RewindFrom(ctx, w.WorktreePath, goal, was, done.Rescue)
 		var half *worktree.HalfRewoundError
 		if errors.As(err, &half) {
 			return fault.New(fault.Failed, "%s: %w", agentName, err).Hint("paw rewind %s --undo --session %s", agentName, s.Name)
@@ -82,49 +83,50 @@ func Update(ctx context.Context, h *home.Home, s *session.Session, agentName, fr
 }
 
 // prepareUpdate merges, and makes the commit that the worktree is to become: a snapshot, on top of the commit that the branch is to
-// be at.
-func prepareUpdate(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree, done *Updated) (goal string, err error) {
+// be at; was is the state of which it was made.
+func prepareUpdate(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree, done *Updated) (goal, was string, err error) {
 	src, err := lookAtSource(ctx, h, m, s, w, "", "")
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	tip, err := tipOf(ctx, m, done.From)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	if done.Nothing, err = m.Contains(ctx, src.head, tip); done.Nothing || err != nil {
-		return "", err
+		return "", "", err
 	}
 	theirs, err := withStates(ctx, m, tip, src.head)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	files, err := bringIn(ctx, m, s, w, src.state, theirs, done.From)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	tree := files
 	if tipTree, err := m.TreeOf(ctx, tip); err != nil {
-		return "", err
+		return "", "", err
 	} else if src.state != src.head && files != tipTree { // what it has beyond that is not committed, and stays so
 		committed, err := withLanded(ctx, m, s, w, src.head, tip)
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
 		if tree, err = bringIn(ctx, m, s, w, committed, theirs, done.From); err != nil {
-			return "", err
+			return "", "", err
 		}
 	}
 	if done.Head, err = updatedHead(ctx, m, w, src.head, tip, tree, done.From); err != nil {
-		return "", err
+		return "", "", err
 	}
 	pair := [2]string{src.state, files}
 	counts, err := m.CountChanges(ctx, [][2]string{pair})
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	done.Files = counts[pair]
-	return m.Commit(ctx, worktree.NewCommit{Tree: files, Parents: []string{done.Head}, Message: "paw: " + w.Agent + " updated\n", Own: true})
+	goal, err = m.Commit(ctx, worktree.NewCommit{Tree: files, Parents: []string{done.Head}, Message: "paw: " + w.Agent + " updated\n", Own: true})
+	return goal, src.state, err
 }
 
 // withLanded is a commit of an agent with what it has landed in a branch without committing it: else the merge would take that for
