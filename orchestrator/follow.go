@@ -80,13 +80,13 @@ func followOnce(ctx context.Context, h *home.Home, sessionName, agentName string
 		}
 		return rests && !open || open && last.Held == nil, nil
 	}
-	ended, reported := false, h.Now()
+	ended := false
 	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
 		defer func() { ended = t.Ended }()
 		return t.TakeMissed(ctx)
 	})
 	if ended {
-		notifyOf(h, sessionName, agentName, reported)
+		notifyOf(h, sessionName, agentName, time.Time{}) // it ended when its hook held it back, and nobody has told of it
 		family.ClaimAfter(h, sessionName, agentName, live.Claim{})
 	}
 	showStates(ctx, h, s)

@@ -109,6 +109,9 @@ func AddComments(ctx context.Context, h *home.Home, s *session.Session, agentNam
 		if strings.TrimSpace(more[i].Text) == "" {
 			return fault.New(fault.Usage, "%s: the comment is empty", agentName)
 		}
+		if more[i].Commit != "" { // it was made on a patch, and has what it is about
+			continue
+		}
 		if err := withExcerpt(w, &more[i]); err != nil {
 			return err
 		}

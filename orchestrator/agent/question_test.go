@@ -82,7 +82,7 @@ func TestMeaningsOfOptions(t *testing.T) {
 		"Yes, and auto-accept edits":                                           "always", "Allow always": "always", "Allow for this session": "always",
 		"Yes, and don’t ask again for npm test commands in /r": "always",
 		"No": "no", "n": "no", "Reject": "no", "No, and tell Codex what to do differently (esc)": "no", "No, suggest changes (esc)": "no",
-		"Postgres": "", "Now or never": "", "Yesterday": "", "Always use tabs": "", "Chat about this": "",
+		"Postgres": "", "No-SQL": "", "No caching": "", "Yes-man": "", "Now or never": "", "Yesterday": "", "Always use tabs": "", "Chat about this": "",
 		"Type something.": "text", "Type your own answer": "text", "Enter a custom value": "text", "Other (type your answer)": "text",
 	} {
 		if got := (agent.Option{Label: label}).Means(); got != want {

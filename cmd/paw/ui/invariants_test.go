@@ -123,10 +123,12 @@ func TestKeysAreCommands(t *testing.T) {
 		"s h i esc s enter":     "send shop/api -- hi",
 		"a y":                   "answer shop/api 1 --question q1",
 		"a 3":                   "answer shop/api 3 --question q1",
-		"a j k a":               "answer shop/api 2 --question q1",
+		"a j k A":               "answer shop/api 2 --question q1",
+		"a a":                   "",
 		"a esc y":               "",
 		"d C":                   "diff shop/api",
-		"u":                     "update shop/api",
+		"u":                     "",
+		"u y":                   "update shop/api",
 		"F y":                   "send shop/api --conflict",
 		"s enter":               "",
 		"+ enter d o enter":     "add --session shop --cli claude --prompt do",
@@ -236,5 +238,15 @@ func TestComments(t *testing.T) {
 	}
 	if typed(m, "y"); !slices.Contains(paw.ran, "review shop/tests --send") {
 		t.Errorf("ran %q", paw.ran)
+	}
+}
+
+// What is asked is about the agent that is shown: no wheel shows another one meanwhile.
+func TestTheWheelDoesNotChangeWhatIsAsked(t *testing.T) {
+	m := typed(opened(&played{}, fiveAgents(), Options{}, 120, 35), "x")
+	before := screenOf(m)
+	after, _ := m.Update(tea.MouseWheelMsg{X: 2, Y: 3, Button: tea.MouseWheelDown})
+	if got := screenOf(after.(Model)); got != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, got)
 	}
 }

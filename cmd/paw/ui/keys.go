@@ -140,7 +140,9 @@ func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 		land := sure(fmt.Sprintf("land this work of %s?", a.Name), func(m Model, _ string) (tea.Model, tea.Cmd) { return m.openly(nil, "land", a.Key()) })
 		return m.openly(land, "land", a.Key(), "--dry-run")
 	case "u":
-		return m.openly(nil, "update", a.Key())
+		m.ask = sure(fmt.Sprintf("bring what has landed into the worktree of %s?", a.Name), func(m Model, _ string) (tea.Model, tea.Cmd) {
+			return m.openly(nil, "update", a.Key())
+		})
 	case "F":
 		m.ask = sure(fmt.Sprintf("ask %s to bring in the branch that its work conflicts with, and to resolve that?", a.Name),
 			func(m Model, _ string) (tea.Model, tea.Cmd) { return m.quietly("send", a.Key(), "--conflict") })
@@ -461,6 +463,7 @@ func (m Model) wheeled(wheel tea.MouseWheelMsg) (tea.Model, tea.Cmd) {
 	}
 	l := m.layout()
 	switch {
+	case l.list.has(wheel.X, wheel.Y) && m.ask != nil: // what is asked is about the agent that is shown
 	case l.list.has(wheel.X, wheel.Y):
 		m.step(step / wheelLines)
 		m.top = m.topNow()

@@ -22,8 +22,8 @@ func (m Model) questionCmd(a Agent) tea.Cmd {
 	}
 }
 
-// keysOfAnswers are the keys that answer what an option means.
-var keysOfAnswers = map[string]string{"yes": "y", "no": "n", "always": "a"}
+// keysOfAnswers are the keys that answer what an option means. None is the key that asks: typed twice, it would answer.
+var keysOfAnswers = map[string]string{"yes": "y", "no": "n", "always": "A"}
 
 // asked shows a question with its answers: one key answers exactly this one.
 func (m Model) asked(msg questionMsg) (tea.Model, tea.Cmd) {
