@@ -9,12 +9,12 @@ import (
 	"paw/worktree"
 )
 
-// MessageEditor lets the user change the message of a landing in git's editor, on these streams.
+// MessageEditor lets the user change a message in git's editor, on these streams.
 func MessageEditor(h *home.Home, stdin io.Reader, stdout, stderr io.Writer) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, draft string) (string, error) {
 		text, err := worktree.Edit(ctx, h.Dir, worktree.MessageFile, draft, h.Env, stdin, stdout, stderr)
 		if err != nil {
-			return "", fault.New(fault.Failed, "the editor: %w; nothing has landed", err)
+			return "", fault.New(fault.Failed, "the editor: %w", err)
 		}
 		return text, nil
 	}

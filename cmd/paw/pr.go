@@ -94,6 +94,7 @@ type pullJSON struct {
 	Uncommitted int      `json:"uncommitted"` // files
 	Pushed      bool     `json:"pushed"`
 	Title       string   `json:"title"`
+	Text        string   `json:"text"`
 	URL         *string  `json:"url"`
 	Plan        []string `json:"plan,omitempty"`
 	Notes       []string `json:"notes"`
@@ -102,7 +103,7 @@ type pullJSON struct {
 func pulledView(d *landing.Pulled, dryRun bool, notes []string) pullJSON {
 	view := pullJSON{
 		Version: 1, Session: d.Session, Agent: d.Agent, Result: "browser", Remote: d.Remote, Branch: d.Branch, Base: d.Base,
-		Commits: d.Commits, Uncommitted: d.Uncommitted, Pushed: d.Pushed, Title: d.Title, Notes: notes,
+		Commits: d.Commits, Uncommitted: d.Uncommitted, Pushed: d.Pushed, Title: d.Title, Text: d.Text, Notes: notes,
 	}
 	switch {
 	case d.Nothing:

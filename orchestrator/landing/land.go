@@ -71,7 +71,11 @@ func Land(ctx context.Context, h *home.Home, s *session.Session, agentName strin
 		l.version = cliVersion(ctx, h, w)
 	}
 	l.checker = &checker{home: h, m: l.m, session: s, commands: commands, fresh: o.Fresh}
-	return l.run(ctx)
+	landed, err := l.run(ctx)
+	if err != nil {
+		keepWords(h, s.Name, w.Agent, "land", strings.TrimSpace(l.edited))
+	}
+	return landed, err
 }
 
 func firstAs(as As) As {
@@ -235,7 +239,7 @@ func (l *landing) message(ctx context.Context, draft string) (string, error) {
 	if l.edited == "" {
 		text, err := l.options.Edit(ctx, draft)
 		if err != nil {
-			return "", err
+			return "", fault.New(fault.Failed, "%w; nothing has landed", err)
 		}
 		if l.edited = strings.TrimSpace(text); l.edited == "" {
 			return "", fault.New(fault.Failed, "the message is empty, nothing has landed")

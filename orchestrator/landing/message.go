@@ -47,7 +47,11 @@ func (f messageFacts) title() string {
 
 // message is the whole text of a commit: the title, a line for each turn, and trailers.
 func (f messageFacts) message() string {
-	return f.words("") + "\n\n" + f.trailers()
+	words, trailers := f.words(""), f.trailers()
+	if text, found := strings.CutSuffix(words+"\n", "\n\n"+trailers); found { // of a message that was made before
+		words = text
+	}
+	return words + "\n\n" + trailers
 }
 
 // request is the text of a pull request: the title, and a list of the turns.

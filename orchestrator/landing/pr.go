@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,6 +61,10 @@ type puller struct {
 	baseThere  string         // of its base
 	program    *forge.Program // nil where there is none
 	request    forge.Request
+
+	facts  messageFacts
+	own    bool   // the agent has commits of its own
+	edited string // title and text as the user left them
 }
 
 // PullRequest pushes the branch of an agent, with what it has not committed as a commit of its own, and asks for a pull request.
@@ -86,18 +91,16 @@ func PullRequest(ctx context.Context, h *home.Home, s *session.Session, agentNam
 		p.version = cliVersion(ctx, h, w)
 	}
 	p.done = &Pulled{Session: s.Name, Agent: agentName, Branch: w.Branch, Base: base}
-	for _, step := range []func(context.Context) error{p.lookAtAgent, p.lookAtRemote, p.compose, p.plan} {
-		if err := step(ctx); err != nil || p.done.Nothing {
-			return p.done, err
+	for _, step := range []func(context.Context) error{p.lookAtAgent, p.lookAtRemote, p.lookAtWork, p.words, p.commit, p.plan, p.deliver, p.ask} {
+		if err := step(ctx); err != nil {
+			keepWords(h, s.Name, agentName, "pr", p.edited)
+			return nil, err
+		}
+		if p.done.Nothing {
+			break
 		}
 	}
-	if o.DryRun {
-		return p.done, nil
-	}
-	if err := p.deliver(ctx); err != nil {
-		return nil, err
-	}
-	return p.done, p.ask(ctx)
+	return p.done, nil
 }
 
 // lookAtAgent takes the state of the agent.
@@ -146,8 +149,8 @@ func (p *puller) lookAtRemote(ctx context.Context) (err error) {
 	return nil
 }
 
-// compose makes the commit to push and the words of the request.
-func (p *puller) compose(ctx context.Context) error {
+// lookAtWork finds what the branch has that its base has not, and refuses what would lose commits of others.
+func (p *puller) lookAtWork(ctx context.Context) error {
 	tip, err := p.m.BranchTip(ctx, p.done.Base)
 	if err != nil || tip == "" {
 		tip = p.agent.BaseCommit
@@ -163,32 +166,44 @@ func (p *puller) compose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.done.Uncommitted, p.done.Commits = counts[pair], len(own)
+	p.own, p.done.Uncommitted, p.done.Commits = len(own) > 0, counts[pair], len(own)
 	if p.done.Nothing = p.done.Uncommitted+len(own) == 0; p.done.Nothing {
 		return nil
 	}
-	facts := factsFor(p.session, p.agent, one.brought, titles(own), p.options.Message)
+	p.facts = factsFor(p.session, p.agent, one.brought, titles(own), p.options.Message)
 	if p.version != nil {
-		facts.CLI = strings.TrimSpace(facts.CLI + " " + p.version(one.brought))
+		p.facts.CLI = strings.TrimSpace(p.facts.CLI + " " + p.version(one.brought))
 	}
-	text := facts.request()
+	if p.there == "" || slices.Contains(p.agent.Pushed, p.there) {
+		return nil
+	}
+	if ours, err := p.m.Contains(ctx, p.source.head, p.there); err != nil || ours {
+		return err
+	}
+	return p.moved()
+}
+
+// words are the title and the text of the request.
+func (p *puller) words(ctx context.Context) (err error) {
+	text := p.facts.request()
 	if p.options.Edit != nil && !p.options.DryRun {
 		if text, err = p.options.Edit(ctx, text); err != nil {
-			return err
+			return fault.New(fault.Failed, "%w; nothing is pushed", err)
 		}
-		if facts.Asked = text; strings.TrimSpace(text) == "" {
+		if p.edited = strings.TrimSpace(text); p.edited == "" {
 			return fault.New(fault.Failed, "the message is empty, nothing is pushed")
 		}
+		p.facts.Asked = p.edited
 	}
 	title, body, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	p.done.Title, p.done.Text = oneLine(title), strings.TrimSpace(body)
 	p.request.Title, p.request.Body = p.done.Title, p.done.Text
-	return p.commit(ctx, facts, len(own) > 0)
+	return nil
 }
 
 // commit is the commit to push: that of the branch, or one on top of it with what is not committed. What was pushed before is
 // taken again as long as it is the same.
-func (p *puller) commit(ctx context.Context, facts messageFacts, others bool) (err error) {
+func (p *puller) commit(ctx context.Context) (err error) {
 	if p.done.Commit = p.source.head; p.done.Uncommitted == 0 {
 		return nil
 	}
@@ -203,7 +218,8 @@ func (p *puller) commit(ctx context.Context, facts messageFacts, others bool) (e
 			return err
 		}
 	}
-	if others { // the words of all of it are those of the request
+	facts := p.facts
+	if p.own { // the words of all of it are those of the request
 		facts.Said, facts.Asked, facts.Commit = "", "", fmt.Sprintf("Uncommitted work of %s/%s", facts.Session, facts.Agent)
 	}
 	sign, err := p.m.SignsCommits(ctx)
@@ -214,17 +230,8 @@ func (p *puller) commit(ctx context.Context, facts messageFacts, others bool) (e
 	return err
 }
 
-// plan refuses what would lose commits of others, and says what will be done.
+// plan says what will be done.
 func (p *puller) plan(ctx context.Context) error {
-	if p.there != "" && p.there != p.done.Commit {
-		ours, err := p.m.Contains(ctx, p.done.Commit, p.there)
-		if err != nil {
-			return err
-		}
-		if !ours && !slices.Contains(p.agent.Pushed, p.there) {
-			return p.moved()
-		}
-	}
 	p.noteAncestors(ctx)
 	if last := p.session.LastLanding(p.agent.TurnSession); last != nil && last.Target == p.done.Base {
 		if there, err := p.m.Contains(ctx, p.source.head, last.After); err == nil && !there {
@@ -269,12 +276,12 @@ func (d *Pulled) uncommitted() string {
 // moved refuses to push over commits of somebody else.
 func (p *puller) moved() error {
 	return fault.New(fault.Refused, "%s/%s: not pushed, %s has commits of somebody else on %s", p.session.Name, p.agent.Agent, p.push.Name, p.done.Branch).
-		Hint("git fetch %s %s", fault.Quote(p.push.Name), fault.Quote(p.done.Branch)).Hint("git log %s..FETCH_HEAD", p.done.Commit[:12])
+		Hint("git fetch %s %s", fault.Quote(p.push.Name), fault.Quote(p.done.Branch)).Hint("git log %s..FETCH_HEAD", cmp.Or(p.done.Commit, p.source.head)[:12])
 }
 
 // deliver pushes. The record says before that the commit there will be paw's own, and a ref keeps it.
 func (p *puller) deliver(ctx context.Context) error {
-	if p.there == p.done.Commit {
+	if p.options.DryRun || p.there == p.done.Commit {
 		return nil
 	}
 	if !slices.Contains(p.agent.Pushed, p.done.Commit) {
@@ -319,6 +326,9 @@ func (p *puller) remember(ctx context.Context) error {
 
 // ask asks for the pull request, unless there is one, or says where that can be done.
 func (p *puller) ask(ctx context.Context) error {
+	if p.options.DryRun {
+		return nil
+	}
 	byHand := p.request.From.Address(p.done.Branch, p.request.Into, p.done.Base)
 	if p.program == nil {
 		p.done.ByHand, p.done.Address = true, byHand
@@ -354,13 +364,18 @@ func (d *Pulled) String() string {
 	text += d.uncommitted()
 	switch {
 	case d.ByHand && d.Address == "":
-		return text + "\nask for a pull request into " + d.Base + " on the server"
+		return text + "\nask for a pull request into " + d.Base + " on the server" + d.words()
 	case d.ByHand:
-		return text + "\nask for a pull request: " + d.Address
+		return text + "\nask for a pull request: " + d.Address + d.words()
 	case d.Open:
 		return text + "\nopen already: " + d.Address
 	case d.Address == "":
 		return text + "\nthe browser asks for a pull request"
 	}
 	return text + "\n" + d.Address
+}
+
+// words are the title and text for whoever types them in the browser.
+func (d *Pulled) words() string {
+	return strings.TrimRight("\n\n"+d.Title+"\n\n"+d.Text, "\n")
 }
