@@ -41,6 +41,7 @@ type Turns struct {
 	launch    string         // PAW_LAUNCH of the running CLI
 	HooksSeen time.Time      // when its hooks reported first, zero when they have not
 	observed  agent.Observed // what the CLI's own record says
+	writing   bool           // somebody is writing an event of a turn down
 	screen    agent.Screen   // what its screen shows, where somebody looked
 	late      bool           // its hooks report nothing before the first prompt
 	Headless  bool           // a living paw runs a turn without a pane

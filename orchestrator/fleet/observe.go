@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"paw/orchestrator/agent"
 	"paw/orchestrator/home"
 	"paw/session"
 	"paw/tmux"
@@ -133,9 +132,7 @@ func ObserveTurns(h *home.Home, s *session.Session, w *session.Worktree, lock se
 		f.launched, f.prompted = lock.Holder.At, lock.Holder.Prompted
 		f.HooksSeen = hooksSeen(h, s.Name, w.Agent, lock.Holder.Generation)
 		f.observed = AskRecord(context.Background(), h, s, w, f.Last)
-		if f.observed.Ended != nil && h.Locks.TurnHeld(s.Name, w.Agent) {
-			f.observed = agent.Observed{} // a hook is writing that end down: until then the turn runs
-		}
+		f.writing = f.observed.Ended != nil && h.Locks.TurnHeld(s.Name, w.Agent)
 	}
 	return f
 }

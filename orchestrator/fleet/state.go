@@ -97,6 +97,8 @@ func openTurnState(f Turns) session.AgentStatus {
 		return session.AgentStatus{State: session.StateError, Since: at(seen.At), Source: seen.Source, Reason: seen.Ended.Message}
 	case seen.Ended != nil && seen.Ended.Kind == turn.KindInterrupt:
 		return session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source, Reason: "turn interrupted", Cause: session.CauseTurnCut}
+	case seen.Ended != nil && f.endIsOnItsWay():
+		return session.AgentStatus{State: session.StateRunning, Since: at(last.StartedAt), Source: session.SourceHook}
 	case seen.Ended != nil:
 		return session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source}
 	case seen.Known && (seen.Busy || seen.Waiting):
@@ -108,6 +110,12 @@ func openTurnState(f Turns) session.AgentStatus {
 		return session.AgentStatus{State: session.StateWaitingInput, Since: last.WaitingSince, Source: session.SourceHook, Reason: last.Question}
 	}
 	return session.AgentStatus{State: session.StateRunning, Since: at(last.StartedAt), Source: session.SourceHook}
+}
+
+// endIsOnItsWay reports whether the hook of an end that the CLI has recorded is about to report it, or is at that: it knows
+// more than the record, and until it has written that down nobody may take the turn for over.
+func (f Turns) endIsOnItsWay() bool {
+	return f.writing || !f.HooksSeen.IsZero() && f.now.Sub(f.observed.At).Abs() < unseenGrace
 }
 
 // observedState is what the CLI's own record says it does.

@@ -36,6 +36,11 @@ func TestWithTurnState(t *testing.T) {
 	ended := func(kind turn.Kind, message string) agent.Observed {
 		return agent.Observed{Known: true, Ended: &turn.Event{Kind: kind, Message: message}, At: after(15), Source: session.SourceTranscript}
 	}
+	endedAt := func(kind turn.Kind, second int) agent.Observed {
+		o := ended(kind, "")
+		o.At = after(second)
+		return o
+	}
 	for _, c := range []struct {
 		name   string
 		base   session.AgentStatus
@@ -72,6 +77,12 @@ func TestWithTurnState(t *testing.T) {
 		{name: "interrupted, by transcript", base: runs, facts: Turns{Last: open(), observed: ended(turn.KindInterrupt, "")}, state: session.StateIdle, source: session.SourceTranscript, since: ptr(after(15)), says: "interrupted"},
 		{name: "API error, by transcript", base: runs, facts: Turns{Last: open(), observed: ended(turn.KindError, "401")}, state: session.StateError, source: session.SourceTranscript, says: "401"},
 		{name: "ended, by transcript", base: runs, facts: Turns{Last: open(), observed: ended(turn.KindEnd, "")}, state: session.StateIdle, source: session.SourceTranscript},
+		{name: "ended, its hook is on its way", base: runs, facts: Turns{Last: open(), HooksSeen: after(1), observed: endedAt(turn.KindEnd, 55)}, state: session.StateRunning, source: session.SourceHook, since: ptr(after(10))},
+		{name: "ended, its hook writes it down", base: runs, facts: Turns{Last: open(), HooksSeen: after(1), writing: true, observed: ended(turn.KindEnd, "")}, state: session.StateRunning, source: session.SourceHook, since: ptr(after(10))},
+		{name: "ended, no hook reports", base: runs, facts: Turns{Last: open(), observed: endedAt(turn.KindEnd, 55)}, state: session.StateIdle, source: session.SourceTranscript},
+		{name: "ended, its hook is lost", base: runs, facts: Turns{Last: open(), HooksSeen: after(1), observed: endedAt(turn.KindEnd, 50)}, state: session.StateIdle, source: session.SourceTranscript},
+		{name: "API error, its hook is on its way", base: runs, facts: Turns{Last: open(), HooksSeen: after(1), writing: true, observed: endedAt(turn.KindError, 55)}, state: session.StateError, source: session.SourceTranscript},
+		{name: "interrupted, its hook is on its way", base: runs, facts: Turns{Last: open(), HooksSeen: after(1), writing: true, observed: endedAt(turn.KindInterrupt, 55)}, state: session.StateIdle, source: session.SourceTranscript},
 		{name: "turn finished", base: runs, facts: Turns{Last: closed(turn.Finished, "")}, state: session.StateIdle, source: session.SourceHook, since: ptr(after(20))},
 		{name: "turn failed", base: runs, facts: Turns{Last: func() *turn.Record {
 			r := closed(turn.Aborted, turn.ReasonError)
