@@ -91,6 +91,9 @@ func finishCutShort(ctx context.Context, h *home.Home, s *session.Session) (*ses
 				result.Kind, result.Reason, result.Hints = launch.ResultRefused, err.Error(), fault.HintsOf(err)
 				err = nil
 			}
+			if removed.Landed {
+				result.Reason += ", and that of its branch " + removed.Branch + ", which has landed"
+			}
 			result.Notes = removed.Kept()
 			results = append(results, result)
 		case session.PhaseCreating, session.PhaseLive, session.PhaseStopped, session.PhaseExited:

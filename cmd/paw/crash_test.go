@@ -89,6 +89,12 @@ func TestKilledAfterEveryStep(t *testing.T) {
 			started(w)
 			w.write(w.worktree("one"), "draft.txt", "not committed\n")
 		}, command: []string{"remove", "one", "--force"}},
+		{name: "remove landed", prepare: func(w *world) {
+			started(w)
+			w.write(w.worktree("one"), "draft.txt", "not committed\n")
+			w.ready("one")
+			w.ok(w.paw("land", "one"))
+		}, command: []string{"remove", "one"}}, // its branch goes, too
 		{name: "remove keep", prepare: started, command: []string{"remove", "one", "--keep-worktree"}},
 	}
 	for _, c := range cases {
@@ -285,6 +291,11 @@ func (w *world) record() string {
 		agent := one.(map[string]any)
 		for _, key := range []string{"pane_id", "base_commit", "command", "conversation_ids", "transcript_path", "created_at"} {
 			delete(agent, key)
+		}
+	}
+	if landings, ok := record["landings"].([]any); ok {
+		for _, one := range landings {
+			delete(one.(map[string]any), "at")
 		}
 	}
 	out, err := json.MarshalIndent(record, "", " ")

@@ -3,10 +3,12 @@ package ending
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
+	"paw/orchestrator/landing"
 	"paw/orchestrator/launch"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -27,6 +29,19 @@ func (p Agent) record(ctx context.Context, h *home.Home) (*session.Session, erro
 		return nil, h.RecordError(p.Session, err)
 	}
 	return rec, nil
+}
+
+// carryOut removes an agent whose intent is in the record: its worktree, its branch if that is planned to go, and last what
+// the record says of it.
+func (p Agent) carryOut(ctx context.Context, h *home.Home, m worktree.Manager, rec *session.Session, branches []Branch) (*Removed, error) {
+	removed, err := p.apply(ctx, h, m, rec, fleet.Facts{})
+	if err != nil {
+		return removed, err
+	}
+	deleted, _ := deleteBranches(ctx, m, branches)
+	removed.Landed = slices.Contains(deleted, p.Branch)
+	h.Step("remove.branch-gone")
+	return removed, dropAgents(ctx, h, p.Session, p.Name)
 }
 
 // apply ends an agent whose intent is in the record and takes its worktree away, and leaves it in the record. seen are
@@ -125,10 +140,11 @@ func Resume(ctx context.Context, h *home.Home, s *session.Session, name string) 
 		return &Removed{}, err
 	}
 	m := h.Manager(repository)
-	f.place(ctx, m, s)
-	removed, err := planRemoval(f, f.agent.Record.Phase).apply(ctx, h, m, s, fleet.Facts{})
-	if err == nil {
-		err = dropAgents(ctx, h, s.Name, name)
+	intent := f.agent.Record.Phase
+	if intent != session.PhaseLeaving {
+		f.plan.Saved = landing.Safe(ctx, m, s, &f.agent.Record)
 	}
-	return removed, err
+	f.place(ctx, m, s)
+	branches := planLanded(lookAtLandings(ctx, m, s.Name, []session.Worktree{f.agent.Record}, []worktree.Plan{f.plan}))
+	return planRemoval(f, intent).carryOut(ctx, h, m, s, branches)
 }

@@ -2,7 +2,6 @@ package ending
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"paw/orchestrator/fleet"
@@ -61,16 +60,7 @@ func (r Removal) Apply(ctx context.Context, h *home.Home, i int) (*Removed, erro
 		return nil, err
 	}
 	h.Step("remove.recorded")
-	removed, err := p.apply(ctx, h, r.m, rec, fleet.Facts{})
-	if err == nil {
-		err = dropAgents(ctx, h, p.Session, p.Name)
-	}
-	if err != nil {
-		return removed, err
-	}
-	deleted, _ := deleteBranches(ctx, r.m, r.Branches[i:i+1])
-	removed.Landed = slices.Contains(deleted, p.Branch)
-	return removed, nil
+	return p.carryOut(ctx, h, r.m, rec, r.Branches[i:i+1])
 }
 
 // atRest refuses to end agents in the middle of a turn, unless by force, and such as cannot be ended now. It returns the
