@@ -55,11 +55,11 @@ func (m Manager) rescueUnlessSame(ctx context.Context, path, snapshot, ref strin
 }
 
 func (m Manager) sameTree(ctx context.Context, a, b string) (bool, error) {
-	one, err := m.home().Line(ctx, "rev-parse", "--verify", a+"^{tree}")
+	one, err := m.TreeOf(ctx, a)
 	if err != nil {
 		return false, err
 	}
-	other, err := m.home().Line(ctx, "rev-parse", "--verify", b+"^{tree}")
+	other, err := m.TreeOf(ctx, b)
 	return one == other, err
 }
 

@@ -86,22 +86,21 @@ func (m Manager) inspect(ctx context.Context, path string) (dirt Dirt, compared 
 // forgive takes what is uncommitted out of the dirt of the worktree of p where all its files are in the commit p.Saved as they
 // are, and reports whether it did.
 func (m Manager) forgive(ctx context.Context, p Plan, dirt *Dirt) bool {
-	if p.Saved == "" || dirt.Operation != "" || len(dirt.Uncommitted)+len(dirt.Untracked) == 0 {
-		return false
-	}
-	shot, err := m.Snapshot(ctx, p.Path, "", "paw: before its worktree is removed")
-	if err != nil || shot.Staged || shot.Unmerged || len(shot.NotSaved) > 0 {
-		return false
-	}
-	now, err := m.TreeOf(ctx, shot.Commit)
-	if err != nil {
-		return false
-	}
-	if saved, err := m.TreeOf(ctx, p.Saved); err != nil || saved != now {
+	if p.Saved == "" || dirt.Operation != "" || len(dirt.Uncommitted)+len(dirt.Untracked) == 0 || !m.holdsOnly(ctx, p.Path, p.Saved) {
 		return false
 	}
 	dirt.Uncommitted, dirt.Untracked = nil, nil
 	return true
+}
+
+// holdsOnly reports whether the files of the worktree at path, and what is staged there, are those of a commit.
+func (m Manager) holdsOnly(ctx context.Context, path, commit string) bool {
+	now, err := m.Snapshot(ctx, path, "", "paw: what a worktree holds")
+	if err != nil || now.Staged || now.Unmerged || len(now.NotSaved) > 0 {
+		return false
+	}
+	same, err := m.sameTree(ctx, now.Commit, commit)
+	return err == nil && same
 }
 
 // inspection looks into one worktree, or into a submodule of it.

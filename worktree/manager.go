@@ -21,8 +21,7 @@ type Manager struct {
 	// a hook or a set-up command.
 	Locks func(ctx context.Context) (unlock func(), err error)
 
-	// scratch is a directory for new objects, "" for that of the repository; see WithScratch.
-	scratch string
+	scratch quarantine // of a reader, see WithScratch
 
 	// Busy words the refusal when a git that nobody waits for any more, or what a hook
 	// of it has left behind, holds the file of the registry; nil for plain words.

@@ -10,16 +10,34 @@ import (
 	"paw/worktree/git"
 )
 
-// quarantine is a folder for new objects that become part of the object store
-// once they are complete, as git itself does it for a push: a git that is killed
-// in the middle of a large file leaves no half of it behind for weeks. Its name
-// is one that `git prune` knows, should paw be killed as well.
+// quarantine is a folder for new objects beside the object store.
 type quarantine struct{ objects, dir string }
 
+// newQuarantine is one for objects that become part of the store once they are complete, as git itself does it for a
+// push: a git that is killed in the middle of a large file leaves no half of it behind for weeks. Its name is one that
+// `git prune` knows, should paw be killed as well.
 func newQuarantine(commonDir string) (quarantine, error) {
 	objects := filepath.Join(commonDir, "objects")
 	dir, err := os.MkdirTemp(objects, "tmp_objdir-paw-")
 	return quarantine{objects: objects, dir: dir}, err
+}
+
+// WithScratch is m for readers: what Commit, TreeOf, CountChanges, MergeTree and MergePairs make goes into a quarantine
+// outside of the repository, which drop removes.
+func (m Manager) WithScratch() (reader Manager, drop func(), err error) {
+	m.scratch.objects = filepath.Join(m.Repository.CommonDir, "objects")
+	if m.scratch.dir, err = os.MkdirTemp("", "paw"); err != nil {
+		return m, func() {}, err
+	}
+	return m, m.scratch.drop, nil
+}
+
+// objects is repo with new objects in the quarantine of a reader.
+func (m Manager) objects(repo git.Repo) git.Repo {
+	if m.scratch.dir == "" {
+		return repo
+	}
+	return m.scratch.repo(repo)
 }
 
 // repo is r with new objects in the quarantine.

@@ -61,24 +61,11 @@ func (m Manager) rollbackOne(ctx context.Context, x exclusive, p Plan, done Made
 	if err != nil {
 		return err
 	}
-	if changed != "" && !m.holdsOnly(ctx, p.Path, done.Snapshot) {
+	if changed != "" && (done.Snapshot == "" || !m.holdsOnly(ctx, p.Path, done.Snapshot)) {
 		return fmt.Errorf("it has changes: %s", strings.SplitN(changed, "\n", 2)[0])
 	}
 	done2 := &creation{plan: p, admin: admin, made: done}
 	return m.undoLocked(ctx, x, []*creation{done2})
-}
-
-// holdsOnly reports whether the files of a worktree are those of a snapshot.
-func (m Manager) holdsOnly(ctx context.Context, path, snapshot string) bool {
-	if snapshot == "" {
-		return false
-	}
-	now, err := m.Snapshot(ctx, path, "", "paw: before a rollback\n")
-	if err != nil || len(now.NotSaved) > 0 {
-		return false
-	}
-	same, err := m.sameTree(ctx, now.Commit, snapshot)
-	return err == nil && same
 }
 
 // undo takes the repository lock and removes creations that failed.

@@ -3,35 +3,10 @@ package worktree
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 
 	"paw/worktree/git"
 )
-
-// WithScratch is m for readers: what Commit, TreeOf, CountChanges, MergeTree and MergePairs make goes into a directory of its own, which
-// drop removes.
-func (m Manager) WithScratch() (reader Manager, drop func(), err error) {
-	if m.scratch, err = os.MkdirTemp("", "paw"); err != nil {
-		return m, func() {}, err
-	}
-	dir := m.scratch
-	return m, func() { os.RemoveAll(dir) }, nil
-}
-
-// objects is repo with the directory for new objects.
-func (m Manager) objects(repo git.Repo) git.Repo {
-	if m.scratch == "" {
-		return repo
-	}
-	own := filepath.Join(m.Repository.CommonDir, "objects")
-	if strings.ContainsAny(own, ":\"") { // what separates directories here
-		own = strconv.Quote(own)
-	}
-	return repo.WithEnv("GIT_OBJECT_DIRECTORY="+m.scratch, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+own)
-}
 
 // MergePairs merges many pairs of commits as MergeTree does, with one git process.
 func (m Manager) MergePairs(ctx context.Context, dir string, pairs [][2]string) ([]Merged, error) {
