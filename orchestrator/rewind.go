@@ -86,7 +86,7 @@ func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName, to
 	defer cancel()
 	rewound := &Rewound{Session: s.Name, Agent: agentName, To: to}
 	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
-		if err := fleet.RefuseNotAtRest(ctx, h, s, agentName); err != nil {
+		if _, err := fleet.RefuseNotAtRest(ctx, h, s, agentName); err != nil {
 			return err
 		}
 		last, err := t.Dir.Last()

@@ -50,14 +50,14 @@ func (a Agent) young(now time.Time) bool {
 		now.Sub(h.At).Abs() < youngGrace && a.Turns.HooksSeen.IsZero()
 }
 
-// RefuseNotAtRest refuses an agent that may be at work: what it writes meanwhile
-// would mix with what paw writes.
-func RefuseNotAtRest(ctx context.Context, h *home.Home, s *session.Session, agent string) error {
+// RefuseNotAtRest refuses an agent that may be at work, or may begin to: what it writes meanwhile
+// would mix with what paw writes. It returns the facts by which it decides.
+func RefuseNotAtRest(ctx context.Context, h *home.Home, s *session.Session, agents ...string) (Facts, error) {
 	f, err := ObserveRevived(ctx, h, s)
 	if err != nil {
-		return err
+		return f, err
 	}
-	return refuseStates(h, f, []string{agent}, func(AgentStatus) bool { return false })
+	return f, refuseStates(h, f, agents, func(AgentStatus) bool { return false })
 }
 
 // refuseStates refuses agents that are or may be in a turn, but for those that harmless lets pass.

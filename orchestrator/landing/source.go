@@ -53,7 +53,11 @@ func lookAtSource(ctx context.Context, h *home.Home, m worktree.Manager, s *sess
 
 // takeNow takes the state of the moment.
 func (src *source) takeNow(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree) error {
-	if _, err := fleet.RefuseBusy(ctx, h, s, w.Agent); err != nil {
+	refuse := fleet.RefuseBusy
+	if src.command == "" { // it writes into the worktree
+		refuse = fleet.RefuseNotAtRest
+	}
+	if _, err := refuse(ctx, h, s, w.Agent); err != nil {
 		return src.withTurnHint(err, s, w, src.turns)
 	}
 	var other *worktree.MismatchError

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -52,9 +51,6 @@ func Update(ctx context.Context, h *home.Home, s *session.Session, agentName, fr
 		return done, err
 	}
 	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
-		if err := fleet.RefuseNotAtRest(ctx, h, s, agentName); err != nil {
-			return err
-		}
 		goal, was, err := prepareUpdate(ctx, h, m, s, w, done)
 		if err != nil || done.Nothing {
 			return err
