@@ -1,24 +1,15 @@
 package worktree
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"os/exec"
 	"strings"
 
 	"paw/worktree/git"
 )
 
-// Terminal is where git may ask the user for a password, and shows how far it is: the streams of a command, and its
-// environment.
-type Terminal struct {
-	In  io.Reader
-	Err io.Writer // nil keeps what git says for the error
-	Env []string
-}
+// Terminal is where git may ask the user for a password, and shows how far it is.
+type Terminal = git.Terminal
 
 // ErrPushRejected means that the branch of the remote is not what the caller has seen. Nothing was pushed.
 var ErrPushRejected = errors.New("the branch has moved there")
@@ -30,7 +21,7 @@ func (m Manager) RemoteHas(ctx context.Context, t Terminal, address string, bran
 	for _, branch := range branches {
 		args = append(args, "refs/heads/"+branch)
 	}
-	out, err := m.talk(ctx, t, args...)
+	out, err := m.home().Talk(ctx, t, args...)
 	if err != nil {
 		return nil, "", err
 	}
@@ -51,38 +42,9 @@ func (m Manager) RemoteHas(ctx context.Context, t Terminal, address string, bran
 // branch has to be at, "" for none: else it is ErrPushRejected. The user's hook for pushes runs.
 func (m Manager) Push(ctx context.Context, t Terminal, remote, branch, commit, there string) error {
 	ref := "refs/heads/" + branch
-	out, err := m.talk(ctx, t, "push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", "--force-with-lease="+ref+":"+there, "--", remote, commit+":"+ref)
+	out, err := m.home().Talk(ctx, t, "push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", "--force-with-lease="+ref+":"+there, "--", remote, commit+":"+ref)
 	if err != nil && strings.Contains(out, "[rejected]") {
 		return ErrPushRejected
 	}
 	return err
-}
-
-// talk runs a git that may ask the user something, so in the foreground, and returns its output.
-func (m Manager) talk(ctx context.Context, t Terminal, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", args...)
-	home := m.home()
-	cmd.Dir, cmd.Env = home.Dir, append(git.Scrub(t.Env), "LC_ALL=C", "PWD="+home.Dir)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.In, &stdout, &stderr
-	if t.Err != nil {
-		cmd.Stderr = t.Err
-	} else {
-		cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0")
-	}
-	err := cmd.Run()
-	if errors.Is(err, exec.ErrNotFound) {
-		return "", git.ErrNotInstalled
-	}
-	if said := lastLine(stderr.String()); err != nil && said != "" {
-		err = fmt.Errorf("git %s: %s", args[0], said)
-	} else if err != nil {
-		err = fmt.Errorf("git %s: %w", args[0], err)
-	}
-	return stdout.String(), err
-}
-
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
 }
