@@ -127,11 +127,17 @@ func (m Manager) removeAsSeen(ctx context.Context, p Plan, seen Seen) (done Remo
 		return Removal{Trash: directory}, false, err
 	}
 	m.dropFolders(p.Path)
+	return m.dropSeen(ctx, directory, registration, seen), false, nil
+}
+
+// dropSeen has a worktree that was moved to the trash deleted, if it holds what was seen and nothing else: who had it open
+// may have written into it while it was moved.
+func (m Manager) dropSeen(ctx context.Context, directory, registration string, seen Seen) Removal {
 	if now, err := imprint(directory); len(seen.Aside) > 0 || err != nil || now != seen.files {
-		return Removal{Trash: directory, Aside: seen.Aside}, false, nil
+		return Removal{Trash: directory, Aside: seen.Aside}
 	}
 	m.doom(ctx, directory, registration)
-	return Removal{}, false, nil
+	return Removal{}
 }
 
 // HalfMade reports whether the worktree at path is one that Create left before

@@ -123,6 +123,40 @@ func TestBranchesAreDeletedTogether(t *testing.T) {
 	}
 }
 
+// TestDropSeenKeepsWhatWasWrittenDuringTheMove writes into a worktree through a directory that was open before it was moved.
+func TestDropSeenKeepsWhatWasWrittenDuringTheMove(t *testing.T) {
+	for _, written := range []bool{false, true} {
+		w, p := prepared(t, "")
+		seen, err := w.m.See(t.Context(), p)
+		if err != nil || !seen.Clean() {
+			t.Fatalf("%+v, %v", seen.Dirt, err)
+		}
+		open, err := os.OpenRoot(filepath.Join(p.Path, "dir"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer open.Close()
+		entry, err := w.m.removable(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		directory, registration, err := w.m.throwAway(*entry, p.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if written {
+			if err := open.WriteFile("late.txt", []byte("mine\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m, _ := w.m.SweepLater()
+		done := m.dropSeen(t.Context(), directory, registration, seen)
+		if kept := done.Trash == directory && exists(directory); kept != written || len(*m.doomed) > 0 == written {
+			t.Errorf("written %v: %+v, to be swept: %q", written, done, *m.doomed)
+		}
+	}
+}
+
 func TestSweepLaterLeavesWhatIsDoomed(t *testing.T) {
 	w := newWorld(t)
 	plans := []Plan{w.made("one"), w.made("two")}
