@@ -176,7 +176,7 @@ func SendComments(ctx context.Context, h *home.Home, s *session.Session, agentNa
 		return nil, fault.WithHints(err, fmt.Sprintf("paw review %s/%s --send", s.Name, agentName))
 	}
 	return sent, changeComments(context.WithoutCancel(ctx), h, s, agentName, func(list []review.Comment) ([]review.Comment, error) {
-		return list[min(len(now.List), len(list)):], nil // what came meanwhile is behind them
+		return review.Without(list, now.List), nil // others may have come or gone meanwhile
 	})
 }
 
@@ -190,8 +190,8 @@ func EditReview(ctx context.Context, h *home.Home, c *Compared, patch string, st
 	}
 	found, err := review.Comments(text, edited)
 	if err != nil {
-		kept := filepath.Join(h.StateDir(c.s.Name, c.w.Agent), "review.diff")
-		if keepErr := disk.Replace(kept, []byte(edited)); keepErr != nil {
+		kept, keepErr := keepText(h.StateDir(c.s.Name, c.w.Agent), "review-*.diff", edited)
+		if keepErr != nil {
 			return nil, errors.Join(err, keepErr)
 		}
 		return nil, fault.New(fault.Failed, "%s: %w; nothing was sent, what you wrote is in %s", c.w.Agent, err, kept)
@@ -200,4 +200,14 @@ func EditReview(ctx context.Context, h *home.Home, c *Compared, patch string, st
 		found[i].Commit = c.To
 	}
 	return found, nil
+}
+
+// keepText writes a text into a new file, and returns its name.
+func keepText(dir, pattern, text string) (string, error) {
+	f, err := os.CreateTemp(dir, pattern)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(text)
+	return f.Name(), errors.Join(err, f.Close())
 }

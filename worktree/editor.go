@@ -3,7 +3,9 @@ package worktree
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +22,8 @@ var ErrNoEditor = errors.New("no editor: set GIT_EDITOR, core.editor or EDITOR")
 const MessageFile = "COMMIT_EDITMSG"
 
 // Edit lets the user change a text in the editor that git would use in dir, with the variables of env and on these streams,
-// and returns what was saved. name is that of the file, by which an editor knows what is in it.
+// and returns what was saved. name is that of the file, by which an editor knows what is in it. Where the editor fails, the
+// file stays if the user has written something, and the error names it.
 func Edit(ctx context.Context, dir, name, text string, env []string, stdin io.Reader, stdout, stderr io.Writer) (string, error) {
 	repo := git.Repo{Dir: dir}
 	if in, ok := stdin.(*os.File); !ok || !term.IsTerminal(int(in.Fd())) {
@@ -34,16 +37,25 @@ func Edit(ctx context.Context, dir, name, text string, env []string, stdin io.Re
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(folder)
+	keep := false
+	defer func() {
+		if !keep {
+			os.RemoveAll(folder)
+		}
+	}()
 	file := filepath.Join(folder, name)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return "", err
 	}
 	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$@"`, editor, file)
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, env, stdin, stdout, stderr
-	if err := cmd.Run(); err != nil {
-		return "", err
-	}
+	failed := cmd.Run()
 	edited, err := os.ReadFile(file)
-	return string(edited), err
+	if failed == nil {
+		return string(edited), err
+	}
+	if keep = !errors.Is(err, fs.ErrNotExist) && string(edited) != text; keep {
+		return "", fmt.Errorf("%w; what you wrote is in %s", failed, file)
+	}
+	return "", failed
 }

@@ -184,7 +184,7 @@ func (a *app) listComments(h *home.Home, s *session.Session, agent string) error
 	for i, c := range kept.List {
 		stale := ""
 		if kept.Stale[i] {
-			stale = " (stale: these lines have changed since)"
+			stale = " (stale: " + c.Since() + ")"
 		}
 		fmt.Fprintf(out, "%s%s\n", c.Place(), stale)
 		for line := range strings.Lines(c.Text) {

@@ -5,6 +5,7 @@ package review
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -60,6 +61,28 @@ func (c Comment) Stale(now string, exists bool) bool {
 	return false
 }
 
+// Since says what has become of what a stale comment is about. Of a file without an excerpt only its end is noticed.
+func (c Comment) Since() string {
+	if c.Excerpt == "" {
+		return "it is no longer there"
+	}
+	return "these lines have changed since"
+}
+
+// Without are the comments of a list but for those that were sent. Each of these takes away one that is the same.
+func Without(list, sent []Comment) []Comment {
+	sent = slices.Clone(sent)
+	var left []Comment
+	for _, c := range list {
+		if i := slices.Index(sent, c); i >= 0 {
+			sent = slices.Delete(sent, i, i+1)
+		} else {
+			left = append(left, c)
+		}
+	}
+	return left
+}
+
 // Prompt is the prompt of some comments; stale says of each whether its lines have changed since.
 func Prompt(comments []Comment, stale func(Comment) bool) string {
 	var b strings.Builder
@@ -70,7 +93,11 @@ func Prompt(comments []Comment, stale func(Comment) bool) string {
 			b.WriteString(" " + place)
 		}
 		if stale(c) {
-			b.WriteString(" (these lines have changed since; this is what they were)")
+			b.WriteString(" (" + c.Since())
+			if c.Excerpt != "" {
+				b.WriteString("; this is what they were")
+			}
+			b.WriteString(")")
 		}
 		b.WriteString("\n")
 		if c.Excerpt != "" {

@@ -119,11 +119,15 @@ func TestPromptOfComments(t *testing.T) {
 		{Text: " all good, but: "},
 		{Path: "a.md", First: 2, Last: 3, Excerpt: "```go\nx\n```", Text: "fences?"},
 		{Path: "b", First: 7, Last: 7, Removed: true, Excerpt: "old", Text: "why?"},
-	}, func(c Comment) bool { return c.Path == "a.md" })
+		{Path: "src/c.go", Text: "too long"},
+		{Path: "src/gone.go", Text: "where is it?"},
+	}, func(c Comment) bool { return c.Path == "a.md" || c.Path == "src/gone.go" })
 	want := "I have reviewed your changes. Please go through these comments one by one:\n\n" +
 		"1.\nall good, but:\n\n" +
 		"2. a.md:2-3 (these lines have changed since; this is what they were)\n````\n```go\nx\n```\n````\nfences?\n\n" +
-		"3. b:7 (removed)\n```\nold\n```\nwhy?\n"
+		"3. b:7 (removed)\n```\nold\n```\nwhy?\n\n" +
+		"4. src/c.go\ntoo long\n\n" +
+		"5. src/gone.go (it is no longer there)\nwhere is it?\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -151,5 +155,22 @@ func TestCommentOnLinesOfAPatch(t *testing.T) {
 	}
 	if got := On("", 0, 0, "all of it"); got.Path != "" || got.Text != "all of it" {
 		t.Errorf("of nothing: %+v", got)
+	}
+}
+
+// What was sent goes, and nothing else: neither what came meanwhile, nor what is there twice and was sent once.
+func TestWithoutWhatWasSent(t *testing.T) {
+	one, two, three := Comment{Path: "a", Text: "one"}, Comment{Path: "a", Text: "two"}, Comment{Path: "a", Text: "three"}
+	for _, c := range []struct{ list, sent, want []Comment }{
+		{[]Comment{one, two}, []Comment{one, two}, nil},
+		{[]Comment{one, two, three}, []Comment{one, two}, []Comment{three}},
+		{[]Comment{three}, []Comment{one, two}, []Comment{three}},       // the sent ones were dropped meanwhile, and another one made
+		{[]Comment{two, three}, []Comment{one, two}, []Comment{three}},  // one of them was
+		{[]Comment{one, one, two}, []Comment{one}, []Comment{one, two}}, // the same was said again
+		{nil, []Comment{one}, nil},
+	} {
+		if diff := cmp.Diff(c.want, Without(c.list, c.sent)); diff != "" {
+			t.Errorf("%v without %v (-want +got)\n%s", c.list, c.sent, diff)
+		}
 	}
 }
