@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,6 +50,44 @@ func TestNoNoticeOfAPaneInView(t *testing.T) {
 	})
 	if text, _ := os.ReadFile(raw); strings.Count(string(text), "\x1b]9;") != 1 {
 		t.Errorf("the terminal was told more than once: %q", text)
+	}
+}
+
+// An end that a hook of the user may hold back is told once claude's own record shows that it was one, and once.
+func TestNoticeOfAHeldEnd(t *testing.T) {
+	t.Parallel()
+	w, a := claudeWorld(t)
+	told := filepath.Join(w.root, "told")
+	file := filepath.Join(w.root, "home/.config/paw/config.toml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(filepath.Dir(file), "config.toml", "[notify]\ncommand = \"cat >> "+told+"\"\ndwell = 1\n"+string(text))
+	w.ok(w.claudeHook(a, nil, "UserPromptSubmit", "prompt", "first", "prompt_id", "p1"))
+	w.ok(w.hookOf("claude", a, nil, map[string]any{
+		"session_id": *a.ConversationID, "cwd": a.WorktreePath, "hook_event_name": "Stop", "permission_mode": "default", "prompt_id": "p1",
+		"last_assistant_message": "all done", "stop_hook_active": true,
+	}))
+	waitFor(t, "the end is held", func() bool {
+		logs, _ := filepath.Glob(filepath.Join(w.root, "home/.local/state/paw/turns/shop/claude/*.log"))
+		if len(logs) != 1 {
+			return false
+		}
+		text, err := os.ReadFile(logs[0])
+		return err == nil && strings.Contains(string(text), "all done")
+	})
+	if text, err := os.ReadFile(told); err == nil {
+		t.Fatalf("told of an end that may be none: %s", text)
+	}
+	w.write(filepath.Join(w.root, "home/.claude/sessions"), "1.json",
+		fmt.Sprintf(`{"pid":%d,"sessionId":%q,"status":"idle","statusUpdatedAt":%d}`, *a.PID, *a.ConversationID, time.Now().UnixMilli()))
+	waitFor(t, "the end is told", func() bool { text, _ := os.ReadFile(told); return strings.Contains(string(text), "all done") })
+	w.ok(w.claudeHook(a, nil, "UserPromptSubmit", "prompt", "second", "prompt_id", "p2"))
+	waitFor(t, "nobody is about to tell", func() bool { return w.notifiers() == 0 })
+	said, err := os.ReadFile(told)
+	if text := string(said); err != nil || strings.Count(text, "\n") != 1 || !strings.Contains(text, `"event":"finished","session":"shop","agent":"claude","cli":"claude","turn":1,`) {
+		t.Errorf("told:\n%s", text)
 	}
 }
 

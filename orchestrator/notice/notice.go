@@ -14,7 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unicode"
+
+	"paw/session/history"
 )
 
 // Notice is what is told.
@@ -48,13 +49,7 @@ func (n Notice) Body() string { return printable(n.Text) }
 
 // printable is a text in one line, cut to what a notification shows.
 func printable(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			return -1
-		}
-		return r
-	}, text)
+	text = strings.Join(strings.Fields(history.Printable(text)), " ")
 	if runes := []rune(text); len(runes) > 200 {
 		return string(runes[:200]) + "…"
 	}

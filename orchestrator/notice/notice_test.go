@@ -59,7 +59,7 @@ func TestWebhookThatDoesNotAnswer(t *testing.T) {
 }
 
 func TestSequences(t *testing.T) {
-	const title, body = "shop/api waits for you", "Bash: rm -rf \"$HOME\"; `id`]0;x and"
+	const title, body = "shop/api waits for you", "Bash: rm -rf \"$HOME\"; `id` and"
 	for osc, want := range map[string]string{
 		"9":   "\x1b]9;" + title + ": " + body + "\x1b\\",
 		"777": "\x1b]777;notify;" + title + ";" + strings.ReplaceAll(body, ";", ",") + "\x1b\\",
