@@ -18,6 +18,7 @@ type DiffOptions struct {
 	Than   string // another agent, with whose state that of the agent is compared; without a Range
 	Unseen bool   // since the user looked last, in place of the base; without Range and Than
 	Upto   string // with Unseen: to the end of this turn, "" for the state of now
+	State  string // commit of a state of the agent that was shown before, in place of that of now or of Upto; without a Range and Than
 	Paths  []string
 	Stat   bool
 	Color  bool
@@ -53,9 +54,8 @@ func Compare(ctx context.Context, h *home.Home, s *session.Session, agentName st
 		return c, c.sinceLook(ctx, o)
 	}
 	if o.Range == "" && o.Than == "" {
-		c.look, err = turns.LookNow(ctx, h, c.m, s, agentName)
-		c.From, c.To = w.BaseCommit, c.look.Commit
-		return c, err
+		c.From = w.BaseCommit
+		return c, c.now(ctx, o)
 	}
 	c.From, c.To, err = diffEnds(ctx, h, c.m, s, w, o)
 	return c, err
@@ -67,22 +67,35 @@ func (c *Compared) sinceLook(ctx context.Context, o DiffOptions) (err error) {
 		return err
 	}
 	if o.Upto == "" {
-		c.look, err = turns.LookNow(ctx, c.home, c.m, c.s, c.w.Agent)
-		c.To = c.look.Commit
-		return err
+		return c.now(ctx, o)
 	}
 	list, _, err := turns.List(ctx, c.home, c.m, c.s, *c.w)
 	if err != nil {
 		return err
 	}
-	byForce := turns.Forced{Yes: o.Force, Command: "paw seen " + c.w.Agent}
-	if c.To, err = endOf(ctx, c.home, c.m, c.s, c.w, list, o.Upto, byForce); err != nil {
-		return err
+	if c.To = o.State; c.To == "" {
+		byForce := turns.Forced{Yes: o.Force, Command: "paw seen " + c.w.Agent}
+		if c.To, err = endOf(ctx, c.home, c.m, c.s, c.w, list, o.Upto, byForce); err != nil {
+			return err
+		}
 	}
 	number, err := strconv.Atoi(o.Upto)
 	c.look = turns.Look{Commit: c.To, Finished: turns.FinishedUpTo(list.Turns, number)}
 	return err
 }
+
+// now compares with the agent as it is, or as it was shown.
+func (c *Compared) now(ctx context.Context, o DiffOptions) (err error) {
+	if c.To = o.State; c.To != "" {
+		return nil
+	}
+	c.look, err = turns.LookNow(ctx, c.home, c.m, c.s, c.w.Agent)
+	c.To = c.look.Commit
+	return err
+}
+
+// Turn is the last turn that had finished in the second of the two states, where that is the one of now.
+func (c *Compared) Turn() int { return c.look.Finished.Last }
 
 // Patch writes what changed from the one to the other.
 func (c *Compared) Patch(ctx context.Context, o DiffOptions, out io.Writer) error {

@@ -14,16 +14,22 @@ import (
 type Seen struct {
 	Agent    string
 	Turn     string // number of the turn whose end was seen, "" for the agent as it is
+	Shown    bool   // what was seen is a state of the agent that was shown before
 	ToReview int    // finished turns that are left
 }
 
 // MarkSeen notes that the user has looked at all that an agent has done, or at its state at the end of a turn; 0 is its base.
-func MarkSeen(ctx context.Context, h *home.Home, s *session.Session, agentName, number string) (*Seen, error) {
-	compared, err := Compare(ctx, h, s, agentName, DiffOptions{Unseen: true, Upto: number})
+// With the commit of a state that was shown it is that one, and the turns up to the number.
+func MarkSeen(ctx context.Context, h *home.Home, s *session.Session, agentName, number, state string) (*Seen, error) {
+	compared, err := Compare(ctx, h, s, agentName, DiffOptions{Unseen: true, Upto: number, State: state})
 	if err != nil {
 		return nil, err
 	}
-	return compared.MarkSeen(ctx)
+	seen, err := compared.MarkSeen(ctx)
+	if err == nil && state != "" {
+		seen.Shown = true
+	}
+	return seen, err
 }
 
 // MarkSeen notes that the user has looked at the second of the two states: that, and not what the agent has done since.
@@ -36,10 +42,13 @@ func (c *Compared) MarkSeen(ctx context.Context) (*Seen, error) {
 
 // String says what was seen, and how much is left.
 func (s *Seen) String() string {
-	if s.Turn == "" {
+	text := fmt.Sprintf("%s: seen up to the end of turn %s", s.Agent, s.Turn)
+	switch {
+	case s.Shown:
+		text = s.Agent + ": seen as it was shown"
+	case s.Turn == "":
 		return s.Agent + ": seen as it is now"
 	}
-	text := fmt.Sprintf("%s: seen up to the end of turn %s", s.Agent, s.Turn)
 	switch s.ToReview {
 	case 0:
 		return text

@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
 	"paw/orchestrator/agent"
+	"paw/orchestrator/fault"
 )
 
 func newCLIs(a *app) *cobra.Command {
@@ -36,7 +36,7 @@ func newCLIs(a *app) *cobra.Command {
 				case info.Err != nil:
 					version = "does not say"
 				}
-				rows = append(rows, []cell{{text: info.Name}, {text: firstLine(version)}, {text: place}, {text: info.Facts.Turns}})
+				rows = append(rows, []cell{{text: info.Name}, {text: fault.FirstLine(version)}, {text: place}, {text: info.Facts.Turns}})
 			}
 			a.printTable(a.stdout, "", rows)
 			for _, info := range infos {
@@ -91,9 +91,4 @@ func clisView(infos []orchestrator.CLIInfo) any {
 		view.CLIs = append(view.CLIs, v)
 	}
 	return view
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return line
 }

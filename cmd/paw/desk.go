@@ -14,7 +14,6 @@ import (
 	"golang.org/x/term"
 
 	"paw/cmd/paw/ui"
-	"paw/config/lazyregexp"
 	"paw/orchestrator"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -174,6 +173,19 @@ func (d *desk) Outlook(ctx context.Context, name string) (map[string]ui.Outlook,
 	return found, err
 }
 
+// State is what an agent has done by now.
+func (d *desk) State(ctx context.Context, a ui.Agent) (ui.State, error) {
+	s, err := d.home.Load(a.Session)
+	if err != nil {
+		return ui.State{}, err
+	}
+	now, err := orchestrator.Compare(ctx, d.home, s, a.Name, orchestrator.DiffOptions{})
+	if err != nil {
+		return ui.State{}, err
+	}
+	return ui.State{Commit: now.To, Turn: now.Turn()}, nil
+}
+
 // Question is what an agent asks.
 func (d *desk) Question(ctx context.Context, a ui.Agent) (ui.Question, error) {
 	s, err := d.home.Load(a.Session)
@@ -195,16 +207,13 @@ func (d *desk) Question(ctx context.Context, a ui.Agent) (ui.Question, error) {
 	return q, nil
 }
 
-// styleCode is what git colours a diff with.
-var styleCode = lazyregexp.New("\x1b\\[[0-9;]*[mK]")
-
 // Comment keeps a comment on lines of a diff.
 func (d *desk) Comment(ctx context.Context, a ui.Agent, diff string, first, last int, text string) (place string, err error) {
 	s, err := d.home.Load(a.Session)
 	if err != nil {
 		return "", err
 	}
-	c := review.On(styleCode.ReplaceAllString(diff, ""), first, last, text)
+	c := review.On(diff, first, last, text)
 	return c.Place(), orchestrator.AddComments(ctx, d.home, s, a.Name, c)
 }
 
@@ -275,8 +284,9 @@ func (d *desk) Edit(ctx context.Context, text string, stdin io.Reader, stdout, s
 	return orchestrator.EditPrompt(ctx, d.home, text, stdin, stdout, stderr)
 }
 
-// endOfCommands is how long the desk waits for commands that were told to end.
-const endOfCommands = 5 * time.Second
+// endOfCommands is how long the desk waits for commands that were told to end: longer than a program that they run, such as a
+// check, may take before they kill it.
+const endOfCommands = 8 * time.Second
 
 // openDesk shows the desk on the terminal.
 func (a *app) openDesk(ctx context.Context, h *home.Home, all bool) error {

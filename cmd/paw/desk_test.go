@@ -80,7 +80,7 @@ func TestDesk(t *testing.T) {
 	terminal.press("d")
 	terminal.awaits("since you looked", "+add a search box")
 	terminal.press("m")
-	terminal.awaits("web: seen as it is now", "no changes since you looked")
+	terminal.awaits("web: seen as it was shown", "no changes since you looked")
 	terminal.press("Escape")
 	terminal.awaits("/web", "QUIET 1")
 	terminal.press("Escape")

@@ -46,6 +46,9 @@ landing, or --mark. Showing something does not mark it.`, exitUsage, exitRefused
 			if number != "" && (o.Unseen || mark) {
 				return usagef(cmd, "%s: --unseen and --mark are about the agent as it is now", number)
 			}
+			if o.State != "" && (number != "" || mark) {
+				return usagef(cmd, "--state is a state of the agent, and marks nothing")
+			}
 			if mark && len(o.Paths) > 0 {
 				return usagef(cmd, "--mark is about all of it, and not about paths")
 			}
@@ -72,8 +75,15 @@ landing, or --mark. Showing something does not mark it.`, exitUsage, exitRefused
 	f.BoolVar(&mark, "mark", false, "mark what is shown as seen")
 	f.BoolVar(&o.Stat, "stat", false, "only the names and sizes of the changes")
 	f.BoolVarP(&o.Force, "force", "f", false, "also of a turn without a snapshot: by its commit alone")
+	a.addState(cmd, &o.State)
 	a.addSession(cmd, &name)
 	return cmd
+}
+
+// addState gives a command the flag by which the desk names the state of an agent that it has shown.
+func (a *app) addState(cmd *cobra.Command, state *string) {
+	cmd.Flags().StringVar(state, "state", "", "commit of the agent's state that was shown")
+	_ = cmd.Flags().MarkHidden("state") // it is there
 }
 
 // isTurns reports whether a word is the number of a turn or a range of them: agents are not called so.

@@ -62,6 +62,7 @@ Several agents land in the order of paw forecast, up to the first conflict or fa
 	f.BoolVar(&o.list, "list", false, "list what has landed")
 	f.BoolVar(&o.undo, "undo", false, "take a landing back, the last one or that of a number")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
+	a.addState(cmd, &o.State)
 	a.addJSON(cmd)
 	a.addSession(cmd, &o.session)
 	return cmd
@@ -80,6 +81,8 @@ func (a *app) land(cmd *cobra.Command, o landOptions, args []string) error {
 		return a.undoLanding(cmd, o, args)
 	case o.all && len(args) > 0:
 		return usagef(cmd, "--all takes no agent")
+	case o.State != "" && (o.all || len(args) != 1):
+		return usagef(cmd, "--state is of one agent")
 	case o.edit && o.Message != "":
 		return usagef(cmd, "--message and --edit exclude each other")
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func newSeen(a *app) *cobra.Command {
-	var name string
+	var name, state string
 	cmd := &cobra.Command{
 		Use:   "seen AGENT[@N]",
 		Short: "Mark what an agent has done as seen",
@@ -26,7 +26,10 @@ counts the finished turns that are left to review.`, exitUsage, exitRefused, exi
 			if err != nil {
 				return err
 			}
-			seen, err := orchestrator.MarkSeen(cmd.Context(), h, s, agent, number)
+			if state != "" && number == "" {
+				return usagef(cmd, "--state takes the turn up to which it is: %s@N", agent)
+			}
+			seen, err := orchestrator.MarkSeen(cmd.Context(), h, s, agent, number, state)
 			if err != nil {
 				return err
 			}
@@ -34,6 +37,7 @@ counts the finished turns that are left to review.`, exitUsage, exitRefused, exi
 			return nil
 		},
 	}
+	a.addState(cmd, &state)
 	a.addSession(cmd, &name)
 	return cmd
 }

@@ -62,7 +62,7 @@ func (a *app) try(cmd *cobra.Command, h *home.Home, cli string) error {
 }
 
 func (a *app) printTried(info orchestrator.CLIInfo) {
-	fmt.Fprintf(a.stdout, "%s %s  %s\n", info.Name, firstLine(info.Version), info.Path)
+	fmt.Fprintf(a.stdout, "%s %s  %s\n", info.Name, fault.FirstLine(info.Version), info.Path)
 	if note := info.VersionNote(); note != "" {
 		fmt.Fprintln(a.stdout, note)
 	}

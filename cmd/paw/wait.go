@@ -132,7 +132,7 @@ func (a *app) printWaited(w *family.Waited, enough bool) error {
 		if one.Files != nil {
 			files = fault.Counted(*one.Files, "file")
 		}
-		rows = append(rows, []cell{{text: one.Agent}, {one.Outcome, colour}, {text: turn}, {text: files}, {text: shorten(firstLine(one.Message), 60)}})
+		rows = append(rows, []cell{{text: one.Agent}, {one.Outcome, colour}, {text: turn}, {text: files}, {text: shorten(fault.FirstLine(one.Message), 60)}})
 	}
 	a.printTable(a.stdout, "", rows)
 	return nil

@@ -17,6 +17,7 @@ import (
 // Options is what the user asked of one landing.
 type Options struct {
 	Turn    string // number of the turn whose end lands, "" for the state of the moment
+	State   string // commit of the state that the user was shown: another one does not land; "" for whatever it is
 	Into    string // branch, "" for the target of the session
 	As      As
 	Message string                                                  // "" makes one from the turns
@@ -191,6 +192,9 @@ func (l *landing) prepare(ctx context.Context) (*composed, *Landed, error) {
 		if err != nil {
 			return nil, nil, &notTakenError{err}
 		}
+		if err := l.asShown(ctx, source); err != nil {
+			return nil, nil, err
+		}
 		sign, err := l.m.SignsCommits(ctx)
 		if err != nil {
 			return nil, nil, err
@@ -229,6 +233,22 @@ func (l *landing) prepare(ctx context.Context) (*composed, *Landed, error) {
 	}
 	landed.Plan = plan(landed)
 	return one, landed, nil
+}
+
+// asShown refuses a state other than the one that the user was shown.
+func (l *landing) asShown(ctx context.Context, now *source) error {
+	if l.options.State == "" {
+		return nil
+	}
+	shown, err := l.m.TreeOf(ctx, l.options.State)
+	if err != nil {
+		return err
+	}
+	if tree, err := l.m.TreeOf(ctx, now.state); err != nil || tree == shown {
+		return err
+	}
+	return fault.New(fault.Refused, "%s: has changed since it was shown, nothing has landed", l.agent.Agent).
+		Hint("paw land %s/%s --dry-run", l.session.Name, l.agent.Agent)
 }
 
 // message is the draft as the user wants it, asked for once.

@@ -65,6 +65,12 @@ type Question struct {
 	Options []Option // the number of one is its place, from 1
 }
 
+// State is what an agent has done at one moment.
+type State struct {
+	Commit string
+	Turn   int // the last one that had finished by then
+}
+
 // Option is one answer that a CLI offers.
 type Option struct {
 	Label string
@@ -85,9 +91,11 @@ type Paw interface {
 	Lines(ctx context.Context, a Agent) (Lines, error)
 	// Outlook forecasts for all agents of a session, by name.
 	Outlook(ctx context.Context, session string) (map[string]Outlook, error)
+	// State is what an agent has done by now. Commands take it, to do what they do with just that.
+	State(ctx context.Context, a Agent) (State, error)
 	// Question is what an agent asks, with the answers that it offers. The error says why it cannot be answered from here.
 	Question(ctx context.Context, a Agent) (Question, error)
-	// Comment keeps a comment on lines of a diff, counted from 0, and tells which place it is about.
+	// Comment keeps a comment on lines of a diff without styles, counted from 0, and tells which place it is about.
 	Comment(ctx context.Context, a Agent, diff string, first, last int, text string) (place string, err error)
 	// Comments are the comments on an agent's work that were not sent yet, a line each.
 	Comments(ctx context.Context, a Agent) ([]string, error)

@@ -30,6 +30,9 @@ type played struct {
 	asked    *Question
 	comments []string
 	all      bool
+	state    State
+	over     bool                                     // the desk ends once an agent was attached
+	run      func(ctx context.Context, out io.Writer) // what a command does but for its page
 }
 
 func (p *played) Look(context.Context) (Board, error)                         { return Board{}, nil }
@@ -38,7 +41,8 @@ func (p *played) ShowAll(all bool)                                            { 
 func (p *played) Screen(context.Context, Agent) (string, error)               { return "", nil }
 func (p *played) Lines(context.Context, Agent) (Lines, error)                 { return Lines{}, nil }
 func (p *played) Outlook(context.Context, string) (map[string]Outlook, error) { return nil, nil }
-func (p *played) Attach(context.Context, Agent) (bool, error)                 { return false, nil }
+func (p *played) Attach(context.Context, Agent) (bool, error)                 { return p.over, nil }
+func (p *played) State(context.Context, Agent) (State, error)                 { return p.state, nil }
 func (p *played) Question(context.Context, Agent) (Question, error) {
 	if p.asked == nil {
 		return Question{}, errors.New("paw: error: api: does not ask\npaw: hint: paw attach shop api\n")
@@ -57,7 +61,7 @@ func (p *played) Edit(_ context.Context, text string, _ io.Reader, _, _ io.Write
 	return text, nil
 }
 
-func (p *played) Run(_ context.Context, out io.Writer, words ...string) int {
+func (p *played) Run(ctx context.Context, out io.Writer, words ...string) int {
 	if len(words) > 0 && words[0] == "--no-pager" {
 		words = words[1:]
 	}
@@ -66,6 +70,9 @@ func (p *played) Run(_ context.Context, out io.Writer, words ...string) int {
 	}
 	line := strings.Join(words, " ")
 	p.ran = append(p.ran, line)
+	if p.run != nil {
+		p.run(ctx, out)
+	}
 	_, _ = io.WriteString(out, p.pages[line])
 	return p.codes[line]
 }
@@ -131,7 +138,7 @@ func after(m Model, msg tea.Msg) Model {
 				m = after(m, one())
 			}
 		}
-	case pageMsg, outputMsg, doneMsg, leftMsg, editedMsg, questionMsg, commentedMsg, commentsMsg:
+	case pageMsg, outputMsg, doneMsg, leftMsg, editedMsg, questionMsg, commentedMsg, commentsMsg, stateMsg:
 		m = after(m, said)
 	}
 	return m
@@ -210,10 +217,10 @@ const somePatch = "\x1b[1mdiff --git a/parse.go b/parse.go\x1b[m\n\x1b[1m--- a/p
 
 func TestScreens(t *testing.T) {
 	paw := &played{pages: map[string]string{
-		"diff shop/tests --unseen": somePatch, "turns shop/api": "N  OUTCOME  COMMIT\n1  success  2b3814e76e\n",
-		"forecast --session shop": "AGENT  FILES  WITH main\nweb    3      fits\n", "land shop/tests": "the check failed: make test\nFAIL parse_test.go:12\n",
-		"land shop/tests --dry-run": "shop/tests would land in main as one commit\n",
-	}, codes: map[string]int{"land shop/tests": 9}}
+		"diff shop/tests --unseen --state ": somePatch, "turns shop/api": "N  OUTCOME  COMMIT\n1  success  2b3814e76e\n",
+		"forecast --session shop": "AGENT  FILES  WITH main\nweb    3      fits\n", "land shop/tests --state ": "the check failed: make test\nFAIL parse_test.go:12\n",
+		"land shop/tests --state  --dry-run": "shop/tests would land in main as one commit\n",
+	}, codes: map[string]int{"land shop/tests --state ": 9}}
 	for _, size := range []struct{ width, height int }{{80, 24}, {120, 35}, {200, 50}, {60, 15}, {40, 10}} {
 		name := fmt.Sprintf("%dx%d", size.width, size.height)
 		sameAsGolden(t, name, screenOf(opened(paw, fiveAgents(), Options{}, size.width, size.height)))

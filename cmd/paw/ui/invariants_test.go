@@ -1,11 +1,14 @@
 package ui
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"math/rand"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -20,7 +23,7 @@ func TestAnyKeysOnAnyTerminal(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	paw := &played{pages: map[string]string{}, codes: map[string]int{}}
 	for _, agent := range hostile().Agents {
-		paw.pages["diff "+agent.Key()] = somePatch + "\x1b]0;title\x07\x1b[2J\x9b31m" + strings.Repeat("wide 店 ", 100) + "\n\x0elqk\x0f\n\ttab\r\n"
+		paw.pages["diff "+agent.Key()+" --state "] = somePatch + "\x1b]0;title\x07\x1b[2J\x9b31m" + strings.Repeat("wide 店 ", 100) + "\n\x0elqk\x0f\n\ttab\r\n"
 		paw.pages["log "+agent.Key()] = strings.Repeat("user\n  text\n", 100)
 	}
 	for round := range 30 {
@@ -107,11 +110,14 @@ func TestNext(t *testing.T) {
 // Each key runs the command that does the same.
 func TestKeysAreCommands(t *testing.T) {
 	for keys, want := range map[string]string{
-		"m":                     "seen shop/api",
+		"m":                     "seen shop/api@3 --state c0ffee",
+		"d m":                   "diff shop/api --state c0ffee; seen shop/api@3 --state c0ffee; diff shop/api --state c0ffee",
+		"d [ m":                 "diff shop/api --state c0ffee; diff shop/api@4; seen shop/api@4; diff shop/api@4",
+		"d L y":                 "diff shop/api --state c0ffee; land shop/api --state c0ffee --dry-run; diff shop/api --state c0ffee; land shop/api --state c0ffee; diff shop/api --state c0ffee",
 		"l":                     "forecast --session shop",
-		"L":                     "land shop/api --dry-run",
-		"L y":                   "land shop/api --dry-run; land shop/api",
-		"L x":                   "land shop/api --dry-run",
+		"L":                     "land shop/api --state c0ffee --dry-run",
+		"L y":                   "land shop/api --state c0ffee --dry-run; land shop/api --state c0ffee",
+		"L x":                   "land shop/api --state c0ffee --dry-run",
 		"U y":                   "land --undo --session shop",
 		"x y":                   "stop --session shop api",
 		"x x":                   "",
@@ -126,22 +132,22 @@ func TestKeysAreCommands(t *testing.T) {
 		"a j k A":               "answer shop/api 2 --question q1",
 		"a a":                   "",
 		"a esc y":               "",
-		"d C":                   "diff shop/api",
+		"d C":                   "diff shop/api --state c0ffee",
 		"u":                     "",
 		"u y":                   "update shop/api",
 		"F y":                   "send shop/api --conflict",
 		"s enter":               "",
 		"+ enter d o enter":     "add --session shop --cli claude --prompt do",
 		"S d e m o enter enter": "start --detach --cli demo",
-		"d":                     "diff shop/api",
-		"d u":                   "diff shop/api; diff shop/api --unseen",
-		"d [ [ ] ]":             "diff shop/api; diff shop/api@4; diff shop/api@3; diff shop/api@4; diff shop/api",
-		"3 d":                   "diff shop/tests --unseen",
+		"d":                     "diff shop/api --state c0ffee",
+		"d u":                   "diff shop/api --state c0ffee; diff shop/api --unseen --state c0ffee",
+		"d [ [ ] ]":             "diff shop/api --state c0ffee; diff shop/api@4; diff shop/api@3; diff shop/api@4; diff shop/api --state c0ffee",
+		"3 d":                   "diff shop/tests --unseen --state c0ffee",
 		"o":                     "log shop/api",
 		"right":                 "turns shop/api",
 		"right j":               "turns shop/api; turns shop/docs",
 	} {
-		paw := &played{asked: &permission}
+		paw := &played{asked: &permission, state: State{"c0ffee", 3}}
 		typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields(keys)...)
 		if got := strings.Join(paw.ran, "; "); got != want {
 			t.Errorf("%s: %q, want %q", keys, got, want)
@@ -151,13 +157,14 @@ func TestKeysAreCommands(t *testing.T) {
 
 // What a command says in one line becomes a note; more than that, and what has failed, is shown.
 func TestWhatCommandsSay(t *testing.T) {
-	paw := &played{pages: map[string]string{"seen shop/api": "api: seen as it is now\n"}}
+	const seen = "seen shop/api@0 --state "
+	paw := &played{pages: map[string]string{seen: "api: seen as it is now\n"}}
 	if got := screenOf(typed(opened(paw, fiveAgents(), Options{}, 120, 35), "m")); !strings.Contains(got, "\napi: seen as it is now\n") {
 		t.Error(got)
 	}
-	paw.pages["seen shop/api"], paw.codes = "paw: error: api: no such agent\npaw: hint: paw status\n", map[string]int{"seen shop/api": 10}
+	paw.pages[seen], paw.codes = "paw: error: api: no such agent\npaw: hint: paw status\n", map[string]int{seen: 10}
 	got := screenOf(typed(opened(paw, fiveAgents(), Options{}, 120, 35), "m"))
-	for _, want := range []string{"$ paw seen shop/api", "exit code 10", "paw: hint: paw status"} {
+	for _, want := range []string{"$ paw seen shop/api@0", "exit code 10", "paw: hint: paw status"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
@@ -178,7 +185,7 @@ func TestDraftsStay(t *testing.T) {
 
 // A diff is walked through by hunk, by file and by what is searched for.
 func TestWalkThroughADiff(t *testing.T) {
-	paw := &played{pages: map[string]string{"diff shop/tests --unseen": somePatch}}
+	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}}
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "d")
 	at := func() string { return plain(m.page.lines[m.page.cursor]) }
 	for _, c := range []struct{ keys, want string }{
@@ -227,7 +234,7 @@ func TestCommandUnderWay(t *testing.T) {
 
 // Comments on lines are kept, also on a range, and sent together.
 func TestComments(t *testing.T) {
-	paw := &played{pages: map[string]string{"diff shop/tests --unseen": somePatch}}
+	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}}
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields("3 d n j c o n e enter v j j c t w o alt+enter t h r e e enter C")...)
 	want := []string{"shop/tests 4-4 one", "shop/tests 4-6 two\nthree"}
 	if !slices.Equal(paw.comments, want) {
@@ -248,5 +255,133 @@ func TestTheWheelDoesNotChangeWhatIsAsked(t *testing.T) {
 	after, _ := m.Update(tea.MouseWheelMsg{X: 2, Y: 3, Button: tea.MouseWheelDown})
 	if got := screenOf(after.(Model)); got != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, got)
+	}
+}
+
+// A command that still prints when the desk goes is told to end, and ends: nobody has to read the rest.
+func TestCommandThatPrintsWhenTheDeskGoes(t *testing.T) {
+	paw := &played{run: func(ctx context.Context, out io.Writer) {
+		for ctx.Err() == nil {
+			_, _ = io.WriteString(out, "still at it\n")
+		}
+		_, _ = io.WriteString(out, "interrupted\n")
+	}}
+	ctx, leave := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	inner := paw.run
+	paw.run = func(ctx context.Context, out io.Writer) { inner(ctx, out); close(ended) }
+	m := New(ctx, paw, Options{})
+	cmd, _ := m.command("forecast")
+	if got, ok := cmd().(outputMsg); !ok || got.text != "still at it\n" {
+		t.Fatalf("%#v", got)
+	}
+	leave()
+	select {
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		t.Fatal("it waits for somebody who reads")
+	}
+}
+
+// In a popup, which ends when an agent is shown, commands that still run are not interrupted without asking.
+func TestAttachingInAPopupInterruptsNothing(t *testing.T) {
+	m := opened(&played{over: true}, fiveAgents(), Options{}, 120, 35)
+	next, cmd := m.Update(press("l"))
+	m = typed(next.(Model), "esc")
+	next, quit := m.Update(leftMsg{over: true})
+	if m = next.(Model); quit != nil || m.ask == nil {
+		t.Fatal("it interrupts the forecast")
+	}
+	m = after(typed(m, "x"), cmd()) // which ends it
+	if _, quit = m.Update(leftMsg{over: true}); quit == nil {
+		t.Error("it does not end")
+	}
+}
+
+// The agent that the user looks at stays selected when it no longer matches the filter, and goes when he goes on.
+func TestSelectionStaysBehindTheFilter(t *testing.T) {
+	m := typed(opened(&played{}, fiveAgents(), Options{}, 100, 30), "/", "i", "d", "l", "e", "enter", "d")
+	if m.selected != "shop/tests" || len(m.rows) != 1 {
+		t.Fatal(m.selected, len(m.rows))
+	}
+	board := fiveAgents()
+	board.Agents[2].Group, board.Agents[2].State = Working, "running"
+	board.Agents[1].State = "idle"
+	m = after(m, boardMsg{board: board, now: noon})
+	if m.selected != "shop/tests" {
+		t.Errorf("after a look: %s", m.selected)
+	}
+	m = after(m, outlookMsg{"shop", map[string]Outlook{"web": {Target: "main"}}})
+	if m.selected != "shop/tests" || len(m.rows) != 2 {
+		t.Errorf("after a forecast: %s of %d", m.selected, len(m.rows))
+	}
+	m = typed(m, "esc", "j")
+	if m.selected != "shop/web" {
+		m = typed(m, "k")
+	}
+	if m.selected != "shop/web" || len(m.rows) != 1 {
+		t.Errorf("after it was left: %s of %d", m.selected, len(m.rows))
+	}
+	if m = typed(m, "/", "ctrl+u", "q", "u", "i", "e", "t"); m.selected != "shop/infra" || len(m.rows) != 1 {
+		t.Errorf("after another filter: %s of %d", m.selected, len(m.rows))
+	}
+}
+
+// What has failed late, or is answered late, does not take away what the user reads: it comes after that.
+func TestLateErrorsWait(t *testing.T) {
+	paw := &played{pages: map[string]string{"forecast --session shop": "AGENT  FILES\n"}, codes: map[string]int{}}
+	m := opened(paw, fiveAgents(), Options{}, 120, 35)
+	next, stopped := typed(m, "x").Update(press("y"))
+	_, asked := next.(Model).Update(press("a"))
+	paw.pages["stop --session shop api"], paw.codes["stop --session shop api"] = "paw: error: api: no\npaw: hint: stop it\n", 1
+	m = typed(next.(Model), "l")
+	m = after(after(m, stopped()), asked())
+	for i, want := range []string{"$ paw forecast --session shop", "$ paw stop --session shop api", "$ paw answer shop/api"} {
+		if got := screenOf(m); !strings.Contains(got, want) {
+			t.Errorf("%d: no %q in\n%s", i, want, got)
+		}
+		m = typed(m, "esc")
+	}
+	if m.run != nil {
+		t.Error("it comes again")
+	}
+}
+
+// m and L are about what is shown, whatever has come since.
+func TestKeysAreAboutWhatIsShown(t *testing.T) {
+	for keys, want := range map[string]string{
+		"m":   "diff shop/api --state c1; seen shop/api@3 --state c1; diff shop/api --state c2",
+		"L y": "diff shop/api --state c1; land shop/api --state c1 --dry-run; diff shop/api --state c2; land shop/api --state c1; diff shop/api --state c2",
+	} {
+		paw := &played{state: State{"c1", 3}}
+		m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "d")
+		paw.state = State{"c2", 4}
+		typed(m, strings.Fields(keys)...)
+		if got := strings.Join(paw.ran, "; "); got != want {
+			t.Errorf("%s: %q, want %q", keys, got, want)
+		}
+	}
+	paw := &played{state: State{"c2", 4}} // the row says that turn 4 is under way
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "m")
+	if got := screenOf(m); len(paw.ran) > 0 || !strings.Contains(got, "api has finished turn 4 meanwhile; nothing was marked") {
+		t.Errorf("ran %q\n%s", paw.ran, got)
+	}
+}
+
+// What a command prints costs in proportion to its length.
+func TestLongOutput(t *testing.T) {
+	m := opened(&played{}, fiveAgents(), Options{}, 120, 35)
+	m.run = &run{number: 7}
+	shared := 0
+	for range 2000 {
+		was := m.run.lines
+		next, _ := m.Update(outputMsg{number: 7, text: "one more line\n"})
+		m = next.(Model)
+		if len(was) > 0 && &was[0] == &m.run.lines[0] {
+			shared++
+		}
+	}
+	if len(m.run.lines) != 2000 || shared < 1900 {
+		t.Errorf("%d lines, which were copied %d times", len(m.run.lines), 2000-shared)
 	}
 }

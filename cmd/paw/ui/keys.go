@@ -56,15 +56,12 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 	m.note = note{}
 	switch word {
 	case "q", "ctrl+c":
-		if m.running == 0 {
-			return m, tea.Quit
-		}
-		m.ask = sure("a command still runs: leave, and interrupt it?", func(m Model, _ string) (tea.Model, tea.Cmd) { return m, tea.Quit })
+		return m.leave()
 	case "?", "f1":
 		m.help = true
 	case "esc":
-		m.filter, m.large = "", false
-		m.arrange("")
+		m.large = false
+		m.narrow("")
 	case "j", "down":
 		m.step(1)
 	case "k", "up":
@@ -83,11 +80,7 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 	case "space":
 		m.large = !m.large
 	case "left", "right", "h":
-		step := len(tabNames) - 1
-		if word == "right" {
-			step = 1
-		}
-		m.tab = (m.tab + tab(step)) % tab(len(tabNames))
+		m.nextTab(word)
 	case "pgdown", "ctrl+d", "J":
 		m.page.scroll(m.pageHeight()/2, m.pageHeight())
 	case "pgup", "ctrl+u", "K":
@@ -105,7 +98,7 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 		m.page.cursor = 0
 	case "/":
 		m.ask = &ask{title: "show only", keys: "enter keeps it, esc shows all", text: textOf(m.filter), empty: true,
-			changed: func(m *Model, answer string) { m.filter = answer; m.arrange("") },
+			changed: func(m *Model, answer string) { m.narrow(answer) },
 			done:    func(m Model, _ string) (tea.Model, tea.Cmd) { return m, nil }}
 	case "A":
 		m.all = !m.all
@@ -121,6 +114,24 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
+// leave ends the desk, and asks before it interrupts what runs.
+func (m Model) leave() (tea.Model, tea.Cmd) {
+	if m.running == 0 {
+		return m, tea.Quit
+	}
+	m.ask = sure("a command still runs: leave, and interrupt it?", func(m Model, _ string) (tea.Model, tea.Cmd) { return m, tea.Quit })
+	return m, nil
+}
+
+// nextTab shows the tab to the left or the right, around the ends.
+func (m *Model) nextTab(word string) {
+	step := len(tabNames) - 1
+	if word == "right" {
+		step = 1
+	}
+	m.tab = (m.tab + tab(step)) % tab(len(tabNames))
+}
+
 // act is the model after a key that does something with the selected agent.
 func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 	switch word {
@@ -133,12 +144,11 @@ func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 	case "C":
 		return m, m.commentsCmd(a)
 	case "m":
-		return m.quietly("seen", a.Key())
+		return m.markSeen(a)
 	case "l":
 		return m.openly(nil, "forecast", "--session", a.Session)
 	case "L":
-		land := sure(fmt.Sprintf("land this work of %s?", a.Name), func(m Model, _ string) (tea.Model, tea.Cmd) { return m.openly(nil, "land", a.Key()) })
-		return m.openly(land, "land", a.Key(), "--dry-run")
+		return m.planLanding(a)
 	case "u":
 		m.ask = sure(fmt.Sprintf("bring what has landed into the worktree of %s?", a.Name), func(m Model, _ string) (tea.Model, tea.Cmd) {
 			return m.openly(nil, "update", a.Key())
@@ -231,11 +241,15 @@ func (m *Model) step(by int) { m.selectAt(m.index(m.rows) + by) }
 
 // selectAt selects the agent in that place, or the one at the end.
 func (m *Model) selectAt(i int) {
-	agents := m.rows
-	if len(agents) == 0 {
-		return
+	if len(m.rows) > 0 {
+		m.choose(m.rows[min(max(i, 0), len(m.rows)-1)])
 	}
-	m.selected = agents[min(max(i, 0), len(agents)-1)].Key()
+}
+
+// choose selects an agent. The one before it goes if the filter does not leave it.
+func (m *Model) choose(a Agent) {
+	m.selected = a.Key()
+	m.arrange("")
 }
 
 // nextGroup selects the first agent of the next group.
@@ -245,7 +259,7 @@ func (m *Model) nextGroup() {
 	for i := range agents {
 		next := (at + i) % len(agents)
 		if agents[next].Group != agents[at].Group && (next == 0 || agents[next-1].Group != agents[next].Group) {
-			m.selected = agents[next].Key()
+			m.choose(agents[next])
 			return
 		}
 	}
@@ -259,7 +273,8 @@ func (m *Model) nextThatNeedsYou() {
 		for i := range agents {
 			next := agents[(at+1+i)%len(agents)]
 			if next.Group == g {
-				m.selected, m.tab = next.Key(), tabPane
+				m.tab = tabPane
+				m.choose(next)
 				return
 			}
 		}
@@ -269,38 +284,43 @@ func (m *Model) nextThatNeedsYou() {
 
 // inOutput is the model after a key while the output of a command is shown.
 func (m Model) inOutput(word string) (tea.Model, tea.Cmd) {
-	height := max(m.layout().detail.height-2, 1)
-	last := max(len(m.run.wrapped(m, m.layout().detail.width))-height, 0)
-	shown := *m.run
+	switch word {
+	case "esc", "q", "enter":
+		m.leaveRun()
+	case "ctrl+c":
+		if m.run.over {
+			m.leaveRun()
+		} else {
+			m.run.cancel()
+		}
+	default:
+		if by := scrollKey(word, max(m.layout().detail.height-2, 1)); by != 0 {
+			m.scrollRun(by)
+		}
+	}
+	return m, nil
+}
+
+// allLines is further than any text goes.
+const allLines = 1 << 30
+
+// scrollKey is how many lines a key goes down in a text of which so many are seen, 0 for keys that do something else.
+func scrollKey(word string, page int) int {
 	switch word {
 	case "j", "down":
-		shown.top++
+		return 1
 	case "k", "up":
-		shown.top--
+		return -1
 	case "pgdown", "ctrl+d", "space":
-		shown.top += height
+		return page
 	case "pgup", "ctrl+u":
-		shown.top -= height
+		return -page
 	case "G", "end":
-		shown.top = last
+		return allLines
 	case "g", "home":
-		shown.top = 0
-	case "esc", "q", "enter":
-		m.run = nil
-		return m, nil
-	case "ctrl+c":
-		if shown.over {
-			m.run = nil
-		} else {
-			shown.cancel()
-		}
-		return m, nil
-	default:
-		return m, nil
+		return -allLines
 	}
-	shown.top = min(max(shown.top, 0), last)
-	m.run = &shown
-	return m, nil
+	return 0
 }
 
 // pageHeight is how many lines of a page are seen.
@@ -345,24 +365,8 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 		m.focus = false
 	case "?", "f1":
 		m.help = true
-	case "j", "down":
-		m.page.move(1, height)
-	case "k", "up":
-		m.page.move(-1, height)
-	case "pgdown", "ctrl+d", "space":
-		m.page.scroll(height/2, height)
-	case "pgup", "ctrl+u":
-		m.page.scroll(-height/2, height)
-	case "g", "home":
-		m.page.move(-len(m.page.lines), height)
-	case "G", "end":
-		m.page.move(len(m.page.lines), height)
 	case "left", "right":
-		step := len(tabNames) - 1
-		if word == "right" {
-			step = 1
-		}
-		m.tab = (m.tab + tab(step)) % tab(len(tabNames))
+		m.nextTab(word)
 		m.focus = m.tab != tabPane
 	case "t":
 		m.tab = tabTurns
@@ -394,6 +398,8 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 		m.changeScope(word, a)
 	case "enter", "a", "s", "m", "l", "L", "x", "C":
 		return m.act(word, a)
+	default:
+		m.page.walk(scrollKey(word, max(height/2, 1)), height)
 	}
 	return m, nil
 }
@@ -411,7 +417,7 @@ func (m *Model) found(step int) {
 
 // changeScope shows another part of the agent's changes.
 func (m *Model) changeScope(word string, a Agent) {
-	last, _ := strconv.Atoi(strings.TrimSuffix(a.Turn, ellipsis))
+	last := lastTurn(a)
 	m.tab = tabDiff
 	switch word {
 	case "u":
@@ -469,10 +475,7 @@ func (m Model) wheeled(wheel tea.MouseWheelMsg) (tea.Model, tea.Cmd) {
 		m.top = m.topNow()
 		return m, m.freshen()
 	case l.detail.has(wheel.X, wheel.Y) && m.run != nil:
-		shown := *m.run
-		last := len(shown.wrapped(m, l.detail.width)) - max(l.detail.height-2, 1)
-		shown.top = max(min(shown.top+step, last), 0)
-		m.run = &shown
+		m.scrollRun(step)
 	case l.detail.has(wheel.X, wheel.Y):
 		m.page.scroll(step, m.pageHeight())
 	}

@@ -55,11 +55,12 @@ type Model struct {
 	page     page // of the tabs turns, diff and log
 	scope    scope
 
-	focus   bool // keys are for the page
-	run     *run // the command whose output is shown
-	last    int  // number of the last command or page that was asked for
-	running int  // commands that have not ended
-	done    int  // commands that have
+	focus   bool   // keys are for the page
+	run     *run   // the command whose output is shown
+	later   []*run // those that came while it was read
+	last    int    // number of the last command or page that was asked for
+	running int    // commands that have not ended
+	done    int    // commands that have
 	ask     *ask
 	drafts  map[string]string // prompts that were not sent, by key of the agent
 	help    bool
@@ -153,6 +154,8 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m.left(msg)
 	case editedMsg:
 		return m.edited(msg)
+	case stateMsg:
+		return m.stated(msg)
 	case tea.PasteMsg:
 		if m.ask != nil {
 			m.ask = m.ask.with(m.ask.text.insert(msg.Content))
@@ -204,11 +207,12 @@ func (m Model) neighbour() string {
 	return agents[max(i-1, 0)].Key()
 }
 
-// arrange puts the agents that the filter leaves in order, and keeps one selected. It follows whatever they depend on.
+// arrange puts the agents that the filter leaves in order, and keeps one selected: that of now, whom the user looks at, also
+// when the filter would not leave it. It follows whatever they depend on.
 func (m *Model) arrange(neighbour string) {
 	m.rows = nil
 	for _, a := range m.board.Agents {
-		if a = m.judged(a); a.matches(m.filter) {
+		if a = m.judged(a); a.matches(m.filter) || a.Key() == m.selected {
 			m.rows = append(m.rows, a)
 		}
 	}
@@ -229,6 +233,16 @@ func (m *Model) arrange(neighbour string) {
 		if len(m.rows) > 0 {
 			m.selected = m.rows[0].Key()
 		}
+	}
+}
+
+// narrow shows only the agents that a filter leaves. The one that is selected stays so if it is one of them.
+func (m *Model) narrow(filter string) {
+	was := m.selected
+	m.filter, m.selected = filter, ""
+	m.arrange("")
+	if i := slices.IndexFunc(m.rows, func(a Agent) bool { return a.Key() == was }); i >= 0 {
+		m.selected = was
 	}
 }
 

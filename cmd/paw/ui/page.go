@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // page is a text about the selected agent that a command printed: its turns, its diff or its log.
@@ -13,7 +14,8 @@ type page struct {
 	of     string // what was asked for: agent, tab, scope, and what its work was then
 	number int    // of the request; older answers are dropped
 	asked  bool
-	raw    string // as it was printed
+	state  State  // that its diff shows
+	raw    string // as it was printed, without styles
 	lines  []string
 	top    int
 	cursor int  // the line that the user has walked to
@@ -27,6 +29,7 @@ type page struct {
 type pageMsg struct {
 	number int
 	text   string
+	state  State
 }
 
 // wantedPage says what the page is to be about, "" for nothing.
@@ -71,11 +74,20 @@ func (m *Model) freshen() tea.Cmd {
 	m.last++
 	m.page.of, m.page.number, m.page.asked = of, m.last, true
 	number, paw, ctx := m.last, m.paw, m.ctx
+	a, _ := m.current()
+	ofNow := m.tab == tabDiff && m.scope.turn == 0
 	words = append([]string{"--no-pager", "--color", m.colourFlag()}, words...)
 	return func() tea.Msg {
+		msg := pageMsg{number: number}
+		if ofNow { // what cannot be had, the command says
+			if state, err := paw.State(ctx, a); err == nil {
+				msg.state, words = state, append(words, stateFlag, state.Commit)
+			}
+		}
 		var out bytes.Buffer
 		paw.Run(ctx, &out, words...)
-		return pageMsg{number, out.String()}
+		msg.text = out.String()
+		return msg
 	}
 }
 
@@ -102,7 +114,8 @@ func (p *page) take(m Model, msg pageMsg) {
 	}
 	atEnd := m.tab == tabLog && p.top+p.height >= len(p.lines)
 	p.asked = false
-	p.raw, p.lines, p.marks = msg.text, cleaner{m.measure, m.colour}.lines(msg.text), false
+	p.raw, p.state = ansi.Strip(msg.text), msg.state
+	p.lines, p.marks = cleaner{m.measure, m.colour}.lines(msg.text), false
 	if atEnd {
 		p.cursor = max(len(p.lines)-1, 0)
 	}
@@ -118,6 +131,17 @@ func (p *page) move(by, height int) {
 		p.top = p.cursor - height + 1
 	}
 	p.top = max(min(p.top, len(p.lines)-height), 0)
+}
+
+// walk goes as far as a key does: by a line, or to an end, or as far as what is seen moves.
+func (p *page) walk(by, height int) {
+	switch by {
+	case 0:
+	case 1, -1, allLines, -allLines:
+		p.move(by, height)
+	default:
+		p.scroll(by, height)
+	}
 }
 
 // scroll moves what is seen, and the cursor with it.

@@ -28,7 +28,7 @@ var keysOfAnswers = map[string]string{"yes": "y", "no": "n", "always": "A"}
 // asked shows a question with its answers: one key answers exactly this one.
 func (m Model) asked(msg questionMsg) (tea.Model, tea.Cmd) {
 	if msg.err != nil {
-		m.run = &run{words: []string{"answer", msg.agent.Key()}, over: true, code: 1, lines: cleaner{m.measure, m.colour}.lines(msg.err.Error())}
+		m.show(m.failure(msg.err, "answer", msg.agent.Key()))
 		return m, nil
 	}
 	if m.ask != nil || m.selected != msg.agent.Key() { // the user has gone on meanwhile

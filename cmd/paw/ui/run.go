@@ -52,33 +52,41 @@ type (
 	}
 )
 
-// printed passes on what a command prints.
+// printed passes on what a command prints, for as long as there is a desk that shows it.
 type printed struct {
 	number int
 	to     chan tea.Msg
+	desk   context.Context
 	all    strings.Builder
 }
 
 func (p *printed) Write(text []byte) (int, error) {
 	p.all.Write(text)
-	p.to <- outputMsg{p.number, string(text), p.to}
+	p.pass(outputMsg{p.number, string(text), p.to})
 	return len(text), nil
+}
+
+func (p *printed) pass(msg tea.Msg) {
+	select {
+	case p.to <- msg:
+	case <-p.desk.Done():
+	}
 }
 
 // command runs a command of paw. Its number is that of the model's last one.
 func (m *Model) command(words ...string) (cmd tea.Cmd, cancel func()) {
 	m.last++
 	m.running++
-	number, paw := m.last, m.paw
-	ctx, cancel := context.WithCancel(m.ctx)
+	number, paw, desk := m.last, m.paw, m.ctx
+	ctx, cancel := context.WithCancel(desk)
 	return func() tea.Msg {
 		to := make(chan tea.Msg)
-		out := &printed{number: number, to: to}
+		out := &printed{number: number, to: to, desk: desk}
 		go func() {
 			begun := time.Now()
 			code := paw.Run(ctx, out, words...)
 			cancel()
-			to <- doneMsg{number, words, code, out.all.String(), time.Since(begun)}
+			out.pass(doneMsg{number, words, code, out.all.String(), time.Since(begun)})
 		}()
 		return <-to
 	}, cancel
@@ -109,8 +117,7 @@ func (r *run) take(m Model, msg outputMsg) (*run, tea.Cmd) {
 	text := r.pending + msg.text
 	end := strings.LastIndexByte(text, '\n') + 1
 	next.pending = text[end:]
-	more := cleaner{m.measure, m.colour}.lines(text[:end])
-	next.lines = append(next.lines[:len(next.lines):len(next.lines)], more...)
+	next.lines = append(next.lines, cleaner{m.measure, m.colour}.lines(text[:end])...) // the run before has fewer of the same lines
 	return &next, wait
 }
 
@@ -141,16 +148,50 @@ func (m Model) ran(msg doneMsg) (tea.Model, tea.Cmd) {
 	case len(lines) <= 1:
 		m.say(msg.code != 0, "%s", plain(strings.Join(lines, "")))
 	default:
-		m.run = &run{number: msg.number, words: words, lines: lines, over: true, code: msg.code, took: msg.took}
+		m.show(&run{number: msg.number, words: words, lines: lines, over: true, code: msg.code, took: msg.took})
 	}
 	return m, fresh
+}
+
+// show shows what a command has printed: at once, or behind what the user reads.
+func (m *Model) show(r *run) {
+	if m.run == nil {
+		m.run = r
+		return
+	}
+	m.later = append(m.later[:len(m.later):len(m.later)], r)
+	m.say(r.code != 0, "%s", plain(r.lines[0]))
+}
+
+// leaveRun goes on to what is to be read next, or back to the agents.
+func (m *Model) leaveRun() {
+	if m.run = nil; len(m.later) > 0 {
+		m.run, m.later = m.later[0], m.later[1:]
+	}
+}
+
+// scrollRun moves what is seen of the output.
+func (m *Model) scrollRun(by int) {
+	at := m.layout().detail
+	next := *m.run
+	last := len(next.wrapped(*m, at.width)) - max(at.height-2, 1)
+	next.top = max(min(next.top+by, last), 0)
+	m.run = &next
+}
+
+// failure is a command that has ended with an error before it began.
+func (m Model) failure(err error, words ...string) *run {
+	return &run{words: words, over: true, code: 1, lines: cleaner{m.measure, m.colour}.lines(err.Error())}
 }
 
 // title is a command as a person would type it, with long words cut.
 func title(words []string) string {
 	const longest = 40
 	shown := []string{"paw"}
-	for _, word := range words {
+	for i, word := range words {
+		if word == stateFlag || i > 0 && words[i-1] == stateFlag {
+			continue // that it is about what was shown goes without saying
+		}
 		word = strings.Join(strings.Fields(word), " ")
 		if r := []rune(word); len(r) > longest {
 			word = string(r[:longest]) + ellipsis
@@ -224,11 +265,11 @@ func (m Model) attachCmd(a Agent) tea.Cmd {
 // left is the model when the terminal is the desk's again.
 func (m Model) left(msg leftMsg) (tea.Model, tea.Cmd) {
 	if msg.err != nil {
-		m.run = &run{words: []string{"attach", m.selected}, over: true, code: 1, lines: cleaner{m.measure, m.colour}.lines(msg.err.Error())}
+		m.show(m.failure(msg.err, "attach", m.selected))
 		return m, nil
 	}
 	if msg.over {
-		return m, tea.Quit
+		return m.leave()
 	}
 	return m, nil
 }

@@ -2,14 +2,13 @@ package ui
 
 // The styles of what is not coloured by a state. Colours are the terminal's own, so that they fit light and dark ones.
 const (
-	bold    = "1"
-	dim     = "2"
-	under   = "4"
-	reverse = "7"
-	red     = "31"
-	green   = "32"
-	yellow  = "33;1"
-	cyan    = "36"
+	bold   = "1"
+	dim    = "2"
+	under  = "4"
+	red    = "31"
+	green  = "32"
+	yellow = "33;1"
+	cyan   = "36"
 )
 
 // palette paints text. Without colour the styles stay that are none.
@@ -22,7 +21,7 @@ func (p palette) paint(text, code string) string {
 	}
 	if !p.colour {
 		switch code {
-		case bold, dim, under, reverse:
+		case bold, dim, under:
 		case yellow:
 			code = bold
 		default:

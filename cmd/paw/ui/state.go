@@ -1,0 +1,80 @@
+package ui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// stateFlag tells a command which state of an agent it is about: what was shown, and not what is there by the time.
+const stateFlag = "--state"
+
+// stateMsg is what an agent has done by now, and what is to be done with that.
+type stateMsg struct {
+	State
+	err error
+	do  func(m Model, s State) (tea.Model, tea.Cmd)
+}
+
+// withState does something with what the agent has done: what the diff shows, where that is shown, else what is there now.
+func (m Model) withState(a Agent, do func(m Model, s State) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
+	if m.tab == tabDiff && m.scope.turn == 0 {
+		switch {
+		case m.page.state.Commit != "":
+			return do(m, m.page.state)
+		case m.page.asked:
+			m.say(true, "the changes of %s are not shown yet", a.Name)
+			return m, nil
+		}
+	}
+	paw, ctx := m.paw, m.ctx
+	return m, func() tea.Msg {
+		state, err := paw.State(ctx, a)
+		return stateMsg{state, err, do}
+	}
+}
+
+// stated does what was to be done.
+func (m Model) stated(msg stateMsg) (tea.Model, tea.Cmd) {
+	if msg.err != nil {
+		m.say(true, "%s", firstLine(msg.err.Error()))
+		return m, nil
+	}
+	return msg.do(m, msg.State)
+}
+
+// markSeen marks as seen what is shown: the turn of the diff, the state of the diff, or what the row says.
+func (m Model) markSeen(a Agent) (tea.Model, tea.Cmd) {
+	if m.tab == tabDiff && m.scope.turn > 0 {
+		return m.quietly("seen", fmt.Sprintf("%s@%d", a.Key(), m.scope.turn))
+	}
+	shown, ofDiff := lastTurn(a), m.tab == tabDiff
+	if strings.HasSuffix(a.Turn, ellipsis) {
+		shown--
+	}
+	return m.withState(a, func(m Model, s State) (tea.Model, tea.Cmd) {
+		if !ofDiff && s.Turn > shown {
+			m.say(true, "%s has finished turn %d meanwhile; nothing was marked", a.Name, s.Turn)
+			return m, nil
+		}
+		return m.quietly("seen", fmt.Sprintf("%s@%d", a.Key(), s.Turn), stateFlag, s.Commit)
+	})
+}
+
+// lastTurn is the number of the last turn that the row tells of, 0 for none.
+func lastTurn(a Agent) int {
+	number, _ := strconv.Atoi(strings.TrimSuffix(a.Turn, ellipsis))
+	return number
+}
+
+// planLanding shows what would land, and lands just that when the user wants it.
+func (m Model) planLanding(a Agent) (tea.Model, tea.Cmd) {
+	return m.withState(a, func(m Model, s State) (tea.Model, tea.Cmd) {
+		land := sure(fmt.Sprintf("land this work of %s?", a.Name), func(m Model, _ string) (tea.Model, tea.Cmd) {
+			return m.openly(nil, "land", a.Key(), stateFlag, s.Commit)
+		})
+		return m.openly(land, "land", a.Key(), stateFlag, s.Commit, "--dry-run")
+	})
+}
