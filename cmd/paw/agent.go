@@ -10,7 +10,7 @@ import (
 )
 
 // newAgent only lists the launcher; run in main.go starts it.
-func newAgent() *cobra.Command {
+func newAgent(*app) *cobra.Command {
 	return &cobra.Command{Use: "__agent SESSION AGENT GENERATION FILE", Hidden: true, Run: func(*cobra.Command, []string) {}}
 }
 
@@ -31,6 +31,6 @@ func (a *app) launcher(args []string) int {
 }
 
 // newDemoAgent only lists the built-in agent; run in main.go starts it.
-func newDemoAgent() *cobra.Command {
+func newDemoAgent(*app) *cobra.Command {
 	return &cobra.Command{Use: "demo-agent", Hidden: true, Run: func(*cobra.Command, []string) {}}
 }

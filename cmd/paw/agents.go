@@ -13,7 +13,7 @@ import (
 var agentsPage string
 
 // newAgents is the help topic of that name: it has nothing to run.
-func newAgents() *cobra.Command {
+func newAgents(*app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "agents",
 		Short: "What an AI agent inside paw may run, and how: for the agent to read",

@@ -22,10 +22,10 @@ type app struct {
 	colours        *bool                  // nil until asked
 	colourFlag     string                 // auto, always or never
 	noPager        bool
-	notes          []string                  // for --json, see note
-	commands       func(*app) *cobra.Command // newRoot, for who runs commands itself
-	command        string                    // the last word of the command that runs
-	forgiven       []string                  // mistakes in the configuration that were noted
+	notes          []string                          // for --json, see note
+	commands       func(*app, string) *cobra.Command // newRoot, for who runs commands itself
+	command        string                            // the last word of the command that runs
+	forgiven       []string                          // mistakes in the configuration that were noted
 }
 
 // paw puts the orchestrator together for the directory the user stands in.

@@ -250,7 +250,7 @@ func (d *desk) Run(ctx context.Context, out io.Writer, words ...string) int {
 	d.commands.Add(1)
 	defer d.commands.Done()
 	inner := &app{stdin: strings.NewReader(""), stdout: out, stderr: out, env: d.app.env}
-	root := d.app.commands(inner)
+	root := d.app.commands(inner, words[0])
 	root.SetArgs(words)
 	root.SetIn(inner.stdin)
 	root.SetOut(out)

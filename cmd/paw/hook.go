@@ -16,7 +16,7 @@ import (
 const maxPayload = 64 << 20
 
 // newHook only lists the entry of the CLIs' hooks; run in main.go starts it.
-func newHook() *cobra.Command {
+func newHook(*app) *cobra.Command {
 	return &cobra.Command{Use: "hook CLI EVENT", Hidden: true, Run: func(*cobra.Command, []string) {}}
 }
 

@@ -13,6 +13,13 @@ import (
 // command or of a git hook would hold on to, and a tmux server would keep whatever
 // its first paw was given for as long as it lives.
 func closeOnExec() {
+	if !allCloseOnExec() {
+		eachCloseOnExec()
+	}
+}
+
+// eachCloseOnExec asks for each open file, where the system cannot mark all of them at once.
+func eachCloseOnExec() {
 	open, err := os.ReadDir("/dev/fd")
 	if err != nil {
 		return

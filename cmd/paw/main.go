@@ -48,7 +48,7 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		a.handedHook(ctx, argv[2:])
 		return 0
 	}
-	root := newRoot(a)
+	root := newRoot(a, command)
 	if filepath.Base(argv[0]) == "git-paw" {
 		root.Annotations = map[string]string{"cobra_annotation_command_display_name": "git paw"}
 	}

@@ -81,7 +81,7 @@ func (g *guard) dismiss() {
 }
 
 // newRestore is the process that stands by.
-func newRestore() *cobra.Command {
+func newRestore(*app) *cobra.Command {
 	return &cobra.Command{
 		Use:    "__restore STATE",
 		Hidden: true,

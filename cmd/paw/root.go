@@ -10,7 +10,9 @@ import (
 	"paw/orchestrator"
 )
 
-func newRoot(a *app) *cobra.Command {
+// newRoot is the tree of commands: all of them or, where only is the name of one or another word for it, that one, since what
+// the others are would take most of the time of a short command.
+func newRoot(a *app, only string) *cobra.Command {
 	a.commands = newRoot
 	asksVersion := false
 	root := &cobra.Command{
@@ -43,13 +45,9 @@ func newRoot(a *app) *cobra.Command {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { a.showHelp(cmd) })
 	root.SetHelpCommand(newHelp(a))
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(
-		newStart(a), newStatus(a), newAttach(a), newNext(a), newRecover(a), newStop(a), newAdd(a), newRemove(a), newPurge(a),
-		newLand(a), newCheck(a), newForecast(a), newBisect(a), newUpdate(a), newPR(a),
-		newTurns(a), newLog(a), newUsage(a), newDiff(a), newSeen(a), newReview(a), newRewind(a), newSend(a), newAnswer(a), newRun(a), newSpawn(a), newWait(a), newDone(a),
-		newUI(a), newCLIs(a), newConfig(a), newDoctor(a), newPath(a), newSh(a), newTmux(a), newCompletion(a), newVersion(a), newAgent(), newHook(), newDeliver(a), newFollow(a), newLook(a), newBorders(a), newNotify(a), newRestore(), newDemoAgent(),
-		newAgents(),
-	)
+	for _, one := range commandsFor(only) {
+		root.AddCommand(one.new(a))
+	}
 	for _, cmd := range root.Commands() {
 		cmd.Aliases = aliases[cmd.Name()]
 		if cmd.Args != nil {
@@ -57,6 +55,34 @@ func newRoot(a *app) *cobra.Command {
 		}
 	}
 	return root
+}
+
+// command is a command that can be made.
+type command struct {
+	name string
+	new  func(*app) *cobra.Command
+}
+
+// allCommands are the commands in the order of the help. help lists the others, so it is not among them.
+var allCommands = []command{
+	{"start", newStart}, {"status", newStatus}, {"attach", newAttach}, {"next", newNext}, {"recover", newRecover}, {"stop", newStop},
+	{"add", newAdd}, {"remove", newRemove}, {"purge", newPurge}, {"land", newLand}, {"check", newCheck}, {"forecast", newForecast},
+	{"bisect", newBisect}, {"update", newUpdate}, {"pr", newPR}, {"turns", newTurns}, {"log", newLog}, {"usage", newUsage}, {"diff", newDiff},
+	{"seen", newSeen}, {"review", newReview}, {"rewind", newRewind}, {"send", newSend}, {"answer", newAnswer}, {"run", newRun},
+	{"spawn", newSpawn}, {"wait", newWait}, {"done", newDone}, {"ui", newUI}, {"clis", newCLIs}, {"config", newConfig},
+	{"doctor", newDoctor}, {"path", newPath}, {"sh", newSh}, {"tmux", newTmux}, {"completion", newCompletion}, {"version", newVersion},
+	{"__agent", newAgent}, {"hook", newHook}, {"__deliver", newDeliver}, {"__follow", newFollow}, {"__look", newLook}, {"__borders", newBorders},
+	{"__notify", newNotify}, {"__restore", newRestore}, {"demo-agent", newDemoAgent}, {"agents", newAgents},
+}
+
+// commandsFor are the commands that newRoot makes for the first word of a command line.
+func commandsFor(word string) []command {
+	for i, one := range allCommands {
+		if one.name == word || slices.Contains(aliases[one.name], word) {
+			return allCommands[i : i+1]
+		}
+	}
+	return allCommands
 }
 
 // asUsage turns cobra's errors about words into usage errors.

@@ -1,0 +1,4 @@
+package main
+
+// allCloseOnExec reports that macOS has no such call.
+func allCloseOnExec() bool { return false }
