@@ -80,7 +80,7 @@ func ShowStates(ctx context.Context, h *home.Home, sessionName string) error {
 func showStates(ctx context.Context, h *home.Home, s *session.Session) {
 	ctx, cancel := context.WithTimeout(ctx, borderPatience)
 	defer cancel()
-	f, err := fleet.ObserveWith(ctx, h, s, fleet.AskTmux(h), fleet.WhereUnknown)
+	f, err := fleet.ObserveWith(ctx, h, s, askWithLabels(h), fleet.WhereUnknown)
 	if err != nil {
 		return
 	}
@@ -97,6 +97,16 @@ func showStates(ctx context.Context, h *home.Home, s *session.Session) {
 	}
 	if len(labels) > 0 {
 		_ = h.TmuxFor(s).SetLabels(ctx, labels)
+	}
+}
+
+// askWithLabels is fleet.AskTmux with what stands on the borders.
+func askWithLabels(h *home.Home) fleet.AskPanes {
+	return func(ctx context.Context, s *session.Session) fleet.Panes {
+		client := h.TmuxFor(s)
+		client.WithLabels = true
+		server, panes, err := client.Panes(ctx)
+		return fleet.Panes{Server: server, Panes: panes, Err: err}
 	}
 }
 

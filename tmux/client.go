@@ -21,6 +21,8 @@ type Client struct {
 	// Timeout bounds one call of tmux; 0 is five seconds. A call that takes longer ends with ErrTimeout, which says
 	// nothing about whether the server lives.
 	Timeout time.Duration
+	// WithLabels has Panes also tell what stands on the borders.
+	WithLabels bool
 }
 
 // New returns the client of the server that socket names; see Client.Socket.

@@ -62,24 +62,23 @@ func TestPanesSurviveHostileText(t *testing.T) {
 			t.Errorf("pane %+v", p)
 		}
 	}
-	for _, title := range []string{"plain", "é ☃ 日本", `a|b\|c\\|`, "#{pid} #(id) %H", "'quo\"tes' $HOME `x`"} {
-		raw(t, c, "select-pane", "-t", agent, "-T", doubled(title)) // -T is expanded
-		if got := paneByID(t, c, agent).Title; got != title {
-			t.Errorf("title %q, want %q", got, title)
+	for _, label := range []string{"plain", "é ☃ 日本", `a|b\|c\\|`, "#{pid} #(id) %H", "'quo\"tes' $HOME `x`"} {
+		raw(t, c, "set-option", "-p", "-t", agent, "@paw_label", label)
+		if got := paneByID(t, c, agent).Label.Text; got != label {
+			t.Errorf("label %q, want %q", got, label)
 		}
 	}
 }
 
-func TestTitlesInTheCLocale(t *testing.T) {
+func TestLabelsInTheCLocale(t *testing.T) {
 	c := privateClient(t)
 	t.Setenv("LC_ALL", "C")
 	t.Setenv("LANG", "C")
 	s := newSession1(t, "s", 1)
 	s.Agents[0].Label = Label{Text: "läuft ●"}
 	made := create(t, c, s)
-	raw(t, c, "select-pane", "-t", made.Panes["a1"], "-T", "Ünï ✳")
-	if got := paneByID(t, c, made.Panes["a1"]).Title; got != "Ünï ✳" {
-		t.Errorf("title %q", got)
+	if got := paneByID(t, c, made.Panes["a1"]).Label.Text; got != "läuft ●" {
+		t.Errorf("label %q as Panes reads it", got)
 	}
 	if got := raw(t, c, "show-options", "-p", "-v", "-t", made.Panes["a1"], "@paw_label"); got != "läuft ●" {
 		t.Errorf("label %q", got)
@@ -140,14 +139,14 @@ func TestIdentityOf(t *testing.T) {
 
 func TestDeadPanesExitOnOldTmux(t *testing.T) {
 	line := func(status, signal string) string {
-		return "P|%1|$1|@1|1|" + status + "|" + signal + "|77|s|id|s/a|paw-s|paw\\ __agent\\ s\\ a\\ 1|label|idle|title|\n"
+		return "P|%1|$1|@1|1|" + status + "|" + signal + "|77|s|id|s/a|paw-s|paw\\ __agent\\ s\\ a\\ 1|label|idle|\n"
 	}
 	for text, want := range map[string]string{
 		line("0", ""): "exit 0", line("255", ""): "exit 255", line("", "9"): "signal 9", line("", "KILL"): "signal 9",
 		line("", "SIGSEGV"): "signal 11", line("", ""): "unknown", line("", "nonsense"): "unknown",
 	} {
 		all, sessions := parsePanes(text, "P|")
-		if len(all) != 1 || ended1(all[0]) != want || sessions["$1"] != "s" || all[0].Title != "title" {
+		if len(all) != 1 || ended1(all[0]) != want || sessions["$1"] != "s" || all[0].Label != (Label{"label", "idle"}) {
 			t.Errorf("%q: %+v, sessions %v, want %s", text, all, sessions, want)
 		}
 	}
@@ -233,7 +232,7 @@ func TestStoppedServerTimesOut(t *testing.T) {
 }
 
 func FuzzParsePanes(f *testing.F) {
-	f.Add("P|%1|$1|@1|1|0||77|s|id|s/a|paw-s|paw\\ __agent\\ s\\ a\\ 1|label|idle|title|\nP|%2|")
+	f.Add("P|%1|$1|@1|1|0||77|s|id|s/a|paw-s|paw\\ __agent\\ s\\ a\\ 1|label|idle|\nP|%2|")
 	f.Add("P|%1|\\")
 	f.Fuzz(func(t *testing.T, out string) {
 		all, sessions := parsePanes(out, "P|")
@@ -277,5 +276,22 @@ func TestPawIDGoesWithThePane(t *testing.T) {
 	s.Name, s.PawID = "paw-t", "a b"
 	if _, err := c.Create(context.Background(), s); err == nil {
 		t.Error("an id of two words was taken")
+	}
+}
+
+// TestLabelsAreReadOnlyWhereTheyAreWanted: without them all else of a pane is the same.
+func TestLabelsAreReadOnlyWhereTheyAreWanted(t *testing.T) {
+	c := privateClient(t)
+	s := newSession1(t, "s", 1)
+	s.Agents[0].Label = Label{Text: "a|1"}
+	create(t, c, s)
+	plain := &Client{Socket: c.Socket, ConfigFile: c.ConfigFile, Timeout: c.Timeout}
+	with, without := panes(t, c), panes(t, plain)
+	if len(with) != 1 || with[0].Label.Text != "a|1" {
+		t.Fatalf("with labels: %+v", with)
+	}
+	with[0].Label = Label{}
+	if diff := cmp.Diff(with, without); diff != "" {
+		t.Error(diff)
 	}
 }

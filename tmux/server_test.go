@@ -49,7 +49,7 @@ func shortDir(t *testing.T) string {
 // privateClient is a client of a server that does not run yet, and ends with the test.
 func privateClient(t *testing.T) *Client {
 	t.Helper()
-	c := &Client{Socket: filepath.Join(shortDir(t), "s"), ConfigFile: "/dev/null", Timeout: 20 * time.Second}
+	c := &Client{Socket: filepath.Join(shortDir(t), "s"), ConfigFile: "/dev/null", Timeout: 20 * time.Second, WithLabels: true}
 	t.Cleanup(func() { endServer(t, c) })
 	return c
 }
