@@ -40,18 +40,23 @@ func Status(ctx context.Context, h *home.Home, o StatusOptions) (statuses []flee
 
 // gather looks at the selected sessions once.
 func gather(ctx context.Context, h *home.Home, o StatusOptions) (all []*fleet.Facts, problems []error, err error) {
-	sessions, problems, err := selectSessions(h, o)
+	answers := map[string]chan fleet.Panes{} // one client per socket, all at work meanwhile
+	ask := func(socket string) {
+		if answers[socket] != nil {
+			return
+		}
+		answer := make(chan fleet.Panes, 1)
+		answers[socket] = answer
+		go func() { answer <- fleet.AskTmux(h)(ctx, &session.Session{Tmux: session.Tmux{Socket: socket}}) }()
+	}
+	early := *h
+	early.Store.Early = ask
+	sessions, problems, err := selectSessions(&early, o)
 	if err != nil {
 		return nil, problems, err
 	}
-	answers := map[string]chan fleet.Panes{} // one client per socket, all at work meanwhile
 	for _, s := range sessions {
-		if answers[s.Tmux.Socket] != nil {
-			continue
-		}
-		answer := make(chan fleet.Panes, 1)
-		answers[s.Tmux.Socket] = answer
-		go func() { answer <- fleet.AskTmux(h)(ctx, s) }()
+		ask(s.Tmux.Socket)
 	}
 	heard, processes := map[string]fleet.Panes{}, fleet.LookAtProcesses()
 	all = make([]*fleet.Facts, len(sessions))
@@ -95,15 +100,7 @@ func selectSessions(h *home.Home, o StatusOptions) (sessions []*session.Session,
 	s, err := h.Here()
 	var ambiguous *session.AmbiguousError
 	if errors.As(err, &ambiguous) {
-		for _, name := range ambiguous.Names {
-			s, err := h.Load(name)
-			if err != nil {
-				problems = append(problems, err)
-				continue
-			}
-			sessions = append(sessions, s)
-		}
-		return sessions, problems, nil
+		return ambiguous.Sessions, nil, nil
 	}
 	if err != nil || s == nil {
 		return nil, nil, err

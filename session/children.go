@@ -58,8 +58,8 @@ type Done struct {
 // Children returns the agents that name parent as theirs, in the order of the record.
 func (s *Session) Children(parent string) []string {
 	var names []string
-	for _, w := range s.Worktrees {
-		if parent != "" && w.Parent == parent {
+	for i := range s.Worktrees { // by index: a copy of each is what status of many agents would take longest for
+		if w := &s.Worktrees[i]; parent != "" && w.Parent == parent {
 			names = append(names, w.Agent)
 		}
 	}

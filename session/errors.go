@@ -48,12 +48,12 @@ func (e *TakenError) Error() string {
 
 // AmbiguousError is the answer to FindByRepo when several sessions fit.
 type AmbiguousError struct {
-	Path  string
-	Names []string // sorted
+	Path     string
+	Sessions []*Session // by name
 }
 
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%s: several sessions: %s", e.Path, strings.Join(e.Names, ", "))
+	return fmt.Sprintf("%s: several sessions: %s", e.Path, strings.Join(names(e.Sessions), ", "))
 }
 
 // LockedError is a lock that another process holds. It unwraps to the reason why waiting ended, such as

@@ -11,8 +11,9 @@ import (
 )
 
 // List returns the readable sessions, sorted by name, and one error for each file that cannot be read. The last error
-// is that of reading the folder itself; a missing folder is an empty one.
+// is that of reading the folder itself; a missing folder is an empty one. Early hears of none of them: most are of other places.
 func (st Store) List() ([]*Session, []error, error) {
+	st.Early = nil
 	if st.Dir == "" {
 		return nil, nil, errors.New("no folder for sessions")
 	}
@@ -82,7 +83,7 @@ func (st Store) FindByRepo(path string) (*Session, error) {
 	case 1:
 		return owners[0], nil
 	}
-	return nil, &AmbiguousError{Path: path, Names: names(owners)}
+	return nil, &AmbiguousError{Path: path, Sessions: owners}
 }
 
 // upTo are a directory and those above it, up to the worktree that it lies in.
@@ -123,11 +124,16 @@ func (st Store) mentioning(dirs []string) []*Session {
 		if !isRecord || !entry.Type().IsRegular() && entry.Type() != os.ModeSymlink || strings.HasPrefix(name, ".") {
 			continue
 		}
-		content, err := readRegular(filepath.Join(st.Dir, entry.Name()))
+		path, err := st.path(name)
+		if err != nil {
+			continue
+		}
+		content, err := readRegular(path)
 		if err != nil || !slices.ContainsFunc(names, func(name []byte) bool { return bytes.Contains(content, name) }) {
 			continue
 		}
-		if s, err := st.Load(name); err == nil && s != nil {
+		st.early(content)
+		if s, err := decode(name, path, content); err == nil {
 			sessions = append(sessions, s)
 		}
 	}
@@ -210,6 +216,5 @@ func names(sessions []*Session) []string {
 	for _, s := range sessions {
 		out = append(out, s.Name)
 	}
-	slices.Sort(out)
 	return out
 }

@@ -141,7 +141,7 @@ func TestFindByRepoNamesTheSeveral(t *testing.T) {
 	for _, path := range []string{w.one, filepath.Join(w.one, "deep"), filepath.Join(w.one, ".git")} {
 		s, err := w.st.FindByRepo(path)
 		var several *AmbiguousError
-		if s != nil || !errors.As(err, &several) || !cmp.Equal(several.Names, []string{"another", "app"}) {
+		if s != nil || !errors.As(err, &several) || !cmp.Equal(names(several.Sessions), []string{"another", "app"}) {
 			t.Errorf("%s: got %v, %v", path, s, err)
 		}
 	}

@@ -55,22 +55,25 @@ func decode(name, path string, data []byte) (*Session, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, corrupt("empty")
 	}
-	// The version comes first: in a newer record every other field may have another type.
-	var head struct {
-		Version int `json:"version"`
-	}
-	if err := json.Unmarshal(data, &head); err != nil {
-		return nil, corrupt(jsonFault(err))
-	}
-	if head.Version < 1 {
-		return nil, corrupt("no version")
-	}
-	if head.Version > Version {
-		return nil, &VersionError{Name: name, Path: path, Version: head.Version}
-	}
 	var s Session
-	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, corrupt(jsonFault(err))
+	fault := json.Unmarshal(data, &s)
+	version := s.Version
+	if fault != nil { // in a newer record every other field may have another type
+		var head struct {
+			Version int `json:"version"`
+		}
+		if err := json.Unmarshal(data, &head); err != nil {
+			return nil, corrupt(jsonFault(err))
+		}
+		version = head.Version
+	}
+	switch {
+	case version < 1:
+		return nil, corrupt("no version")
+	case version > Version:
+		return nil, &VersionError{Name: name, Path: path, Version: version}
+	case fault != nil:
+		return nil, corrupt(jsonFault(fault))
 	}
 	if s.Name != name {
 		return nil, corrupt(fmt.Sprintf("it names session %q", s.Name))
@@ -82,6 +85,26 @@ func decode(name, path string, data []byte) (*Session, error) {
 	s.CreatedAt = s.CreatedAt.UTC()
 	emptyToNil(&s)
 	return &s, nil
+}
+
+// socketOf reads which tmux socket a record names, and nothing of what comes behind.
+func socketOf(data []byte) (socket string, ok bool) {
+	record := json.NewDecoder(bytes.NewReader(data))
+	if _, err := record.Token(); err != nil {
+		return "", false
+	}
+	for record.More() {
+		if key, err := record.Token(); err == nil && key == "tmux" {
+			var t Tmux
+			err = record.Decode(&t)
+			return t.Socket, err == nil
+		}
+		var other json.RawMessage
+		if record.Decode(&other) != nil {
+			return "", false
+		}
+	}
+	return "", false
 }
 
 // emptyToNil undoes withoutNull, so that a record loads as it was saved.

@@ -19,6 +19,9 @@ const setAsideWait = 5 * time.Second
 type Store struct {
 	Dir      string
 	LocksDir string
+	// Early, unless nil, is told which tmux socket a record names once its text is read. To decode a long one takes about as
+	// long as it takes tmux to begin. The record may turn out not to be the one that is looked for.
+	Early func(socket string)
 }
 
 // Load returns the record of a session, nil when there is none. The error is a *CorruptError or a *VersionError when
@@ -37,7 +40,18 @@ func (st Store) Load(name string) (*Session, error) {
 	case err != nil:
 		return nil, fmt.Errorf("session %s: %w", name, err)
 	}
+	st.early(data)
 	return decode(name, path, data)
+}
+
+// early tells Early of a record.
+func (st Store) early(data []byte) {
+	if st.Early == nil {
+		return
+	}
+	if socket, ok := socketOf(data); ok {
+		st.Early(socket)
+	}
 }
 
 // Create saves the record of a new session. first, unless nil, does what has to come before, once the name is known to be

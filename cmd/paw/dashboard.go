@@ -88,15 +88,15 @@ func (a *app) agentLines(st fleet.SessionStatus, now time.Time, width int) []str
 		table[0] = append(table[0], "COLLIDES WITH")
 	}
 	for _, ag := range agents {
-		row := []string{ag.label(), ag.Record.CLI, orchestrator.StateWord(ag.AgentStatus.AgentStatus), since(ag, now), turnNumber(ag.AgentStatus)}
+		row := []string{ag.label(), ag.Record.CLI, orchestrator.StateWord(ag.AgentStatus.AgentStatus), since(ag, now), turnNumber(*ag.AgentStatus)}
 		if unseen {
-			row = append(row, toReview(ag.AgentStatus))
+			row = append(row, toReview(*ag.AgentStatus))
 		}
 		if dirty {
-			row = append(row, changes(ag.AgentStatus), uncommitted(ag.Dirty))
+			row = append(row, changes(*ag.AgentStatus), uncommitted(ag.Dirty))
 		}
 		if forecast {
-			row = append(row, cutTo(collidesWith(ag.AgentStatus), mostCollisions))
+			row = append(row, cutTo(collidesWith(*ag.AgentStatus), mostCollisions))
 		}
 		table = append(table, row)
 	}
@@ -221,10 +221,10 @@ func mostUrgent(agents []fleet.AgentStatus) []relative {
 	var all []family
 	for _, r := range families(agents) {
 		if r.depth == 0 {
-			all = append(all, family{urgency: urgencyOf(r.AgentStatus)})
+			all = append(all, family{urgency: urgencyOf(*r.AgentStatus)})
 		}
 		f := &all[len(all)-1]
-		f.members, f.urgency = append(f.members, r), min(f.urgency, urgencyOf(r.AgentStatus))
+		f.members, f.urgency = append(f.members, r), min(f.urgency, urgencyOf(*r.AgentStatus))
 	}
 	slices.SortStableFunc(all, func(a, b family) int { return a.urgency - b.urgency })
 	var ordered []relative

@@ -8,28 +8,29 @@ import (
 
 // relative is an agent at its place in the family.
 type relative struct {
-	fleet.AgentStatus
+	*fleet.AgentStatus
 	depth int // 0 for one that no agent of the session has started
 }
 
 // families puts children behind their parents, else in the order they came. An agent whose parent has left is one that
 // nobody has started; ancestors of themselves, which no paw writes, come last.
 func families(agents []fleet.AgentStatus) []relative {
-	children, known := map[string][]fleet.AgentStatus{}, map[string]bool{}
-	for _, a := range agents {
-		known[a.Record.Agent] = true
+	children, known := map[string][]*fleet.AgentStatus{}, map[string]bool{}
+	for i := range agents {
+		known[agents[i].Record.Agent] = true
 	}
-	for _, a := range agents {
+	for i := range agents {
+		a := &agents[i]
 		parent := a.Record.Parent
 		if !known[parent] {
 			parent = ""
 		}
 		children[parent] = append(children[parent], a)
 	}
-	var ordered []relative
+	ordered := make([]relative, 0, len(agents))
 	placed := map[string]bool{}
-	var place func(a fleet.AgentStatus, depth int)
-	place = func(a fleet.AgentStatus, depth int) {
+	var place func(a *fleet.AgentStatus, depth int)
+	place = func(a *fleet.AgentStatus, depth int) {
 		if placed[a.Record.Agent] {
 			return
 		}
@@ -42,8 +43,8 @@ func families(agents []fleet.AgentStatus) []relative {
 	for _, a := range children[""] {
 		place(a, 0)
 	}
-	for _, a := range agents {
-		place(a, 0)
+	for i := range agents {
+		place(&agents[i], 0)
 	}
 	return ordered
 }

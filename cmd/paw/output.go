@@ -163,14 +163,14 @@ func (a *app) printStatus(st fleet.SessionStatus, now time.Time) {
 		if ag.Dirty != nil && *ag.Dirty > 0 {
 			note = strings.TrimPrefix(note+fmt.Sprintf(", %d uncommitted", *ag.Dirty), ", ")
 		}
-		if with := collidesWith(ag.AgentStatus); with != "" {
+		if with := collidesWith(*ag.AgentStatus); with != "" {
 			note = strings.TrimPrefix(note+", collides with "+with, ", ")
 		}
 		gone := ag.State == session.StateSuspended || ag.State == session.StateError || ag.State == session.StateWaitingChildren
 		// Of those that were stopped one by one the user knows.
 		resumable = resumable || ag.PID == 0 && gone && (st.Status == session.StatusStopped || ag.Reason != session.ReasonStopped)
 		rows = append(rows, []cell{{text: ag.label()}, {text: ag.Record.CLI}, {string(ag.State), string(ag.State)},
-			{text: since}, {text: turnsOf(ag.AgentStatus)}, {text: ag.Record.Branch}, {text: note}})
+			{text: since}, {text: turnsOf(*ag.AgentStatus)}, {text: ag.Record.Branch}, {text: note}})
 	}
 	a.printTable(a.stdout, "  ", rows)
 	if len(st.Agents) == 0 {

@@ -57,9 +57,9 @@ func liveFactsOf(h *home.Home, f Facts, a Agent, settled *session.Session) live.
 		}
 		return live.Branch{Repository: settled.GitCommonDir, Name: w.Branch}
 	}
-	status := f.agentStatus(a)
+	status, own := f.agentStatus(a), settled.Worktree(a.Record.Agent)
 	one := live.Facts{
-		Branch: branch(a.Record.Agent), Parent: branch(a.Record.Parent), Record: *settled.Worktree(a.Record.Agent),
+		Branch: live.Branch{Repository: settled.GitCommonDir, Name: own.Branch}, Parent: branch(a.Record.Parent), Record: *own,
 		Status: status, Last: LastTurn(status, a.Turns, unseenGrace),
 		Running:     f.Running(a) == InPane && Withdrawn(settled, a.Record.Agent, "") == "",
 		Exited:      a.Lock.State == session.LockFree && (a.Pane != nil && a.Pane.Dead || a.Pane == nil && a.Record.Phase == session.PhaseExited),

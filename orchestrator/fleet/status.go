@@ -66,6 +66,7 @@ func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 			children[w.Parent] = append(children[w.Parent], w.Agent)
 		}
 	}
+	st.Agents = make([]AgentStatus, 0, len(f.Agents))
 	for i, a := range f.Agents {
 		as := AgentStatus{
 			Record: a.Record, AgentStatus: states[i], Children: children[a.Record.Agent], Hooks: hooksOf(a),

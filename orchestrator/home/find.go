@@ -26,11 +26,7 @@ func (h *Home) Find(name string) (*session.Session, error) {
 	if s := session.Among(here); s != nil {
 		return s, nil
 	}
-	several := &session.AmbiguousError{Path: h.Dir}
-	for _, s := range here {
-		several.Names = append(several.Names, s.Name)
-	}
-	return nil, h.RecordError("", several)
+	return nil, h.RecordError("", &session.AmbiguousError{Path: h.Dir, Sessions: here})
 }
 
 // NoneHere is the error of a command that needs a session where there is none.
@@ -48,13 +44,7 @@ func (h *Home) SessionsHere() ([]*session.Session, error) {
 	var several *session.AmbiguousError
 	switch {
 	case errors.As(err, &several):
-		var sessions []*session.Session
-		for _, name := range several.Names {
-			if s, err := h.Store.Load(name); err == nil && s != nil {
-				sessions = append(sessions, s)
-			}
-		}
-		return sessions, nil
+		return several.Sessions, nil
 	case err != nil || s == nil:
 		return nil, err
 	}

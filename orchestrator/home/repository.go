@@ -84,17 +84,19 @@ func (h *Home) movedSession(ctx context.Context) (*session.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found *session.Session
-	var names []string
+	var found []*session.Session
 	for _, s := range sessions {
 		if _, places := h.MovedHere(ctx, s); len(places) > 0 {
-			found, names = s, append(names, s.Name)
+			found = append(found, s)
 		}
 	}
-	if len(names) > 1 {
-		return nil, h.RecordError("", &session.AmbiguousError{Path: h.Dir, Names: names})
+	switch len(found) {
+	case 0:
+		return nil, nil
+	case 1:
+		return found[0], nil
 	}
-	return found, nil
+	return nil, h.RecordError("", &session.AmbiguousError{Path: h.Dir, Sessions: found})
 }
 
 // Manager works on the repository of a session.
