@@ -90,6 +90,7 @@ const (
 	NotifyWaiting  = "waiting"  // an agent waits for an answer
 	NotifyFinished = "finished" // a turn is finished
 	NotifyError    = "error"    // a turn has failed
+	NotifyLimit    = "limit"    // a usage limit is reached
 )
 
 // CLI is what is set for one program: changes to a built-in one, or everything
@@ -131,7 +132,7 @@ func Default() Config {
 		Tmux:       Tmux{Layout: LayoutTiled, Bell: true, Counts: true},
 		Turns:      Turns{SnapshotSeconds: 3, SnapshotMiB: 512},
 		Agents:     Agents{MaxDepth: 3, MaxChildren: 8, BriefKiB: 64},
-		Notify:     Notify{Events: []string{NotifyWaiting, NotifyFinished, NotifyError}, Dwell: 5},
+		Notify:     Notify{Events: []string{NotifyWaiting, NotifyFinished, NotifyError, NotifyLimit}, Dwell: 5},
 		CLIs:       map[string]CLI{},
 		Presets:    map[string]Preset{},
 	}

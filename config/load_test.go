@@ -83,7 +83,7 @@ func TestDefaultsApplyWithoutAnyFile(t *testing.T) {
 			Tmux:       Tmux{Layout: "tiled", Bell: true, Counts: true},
 			Turns:      Turns{SnapshotSeconds: 3, SnapshotMiB: 512},
 			Agents:     Agents{MaxDepth: 3, MaxChildren: 8, BriefKiB: 64},
-			Notify:     Notify{Events: []string{"waiting", "finished", "error"}, Dwell: 5},
+			Notify:     Notify{Events: []string{"waiting", "finished", "error", "limit"}, Dwell: 5},
 			CLIs:       map[string]CLI{},
 			Presets:    map[string]Preset{},
 		}

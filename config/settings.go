@@ -61,7 +61,7 @@ var settings = []setting{
 
 	{key: "land.checks", text: checkText, runs: always, target: func(e *entry) any { return &e.config.Land.Checks }},
 
-	{key: "notify.events", text: oneOf(NotifyWaiting, NotifyFinished, NotifyError), target: func(e *entry) any { return &e.config.Notify.Events }},
+	{key: "notify.events", text: oneOf(NotifyWaiting, NotifyFinished, NotifyError, NotifyLimit), target: func(e *entry) any { return &e.config.Notify.Events }},
 	{key: "notify.command", text: checkText, runs: func(v any) bool { return v != "" }, target: func(e *entry) any { return &e.config.Notify.Command }},
 	{key: "notify.desktop", target: func(e *entry) any { return &e.config.Notify.Desktop }},
 	{key: "notify.osc", text: oneOf("", "9", "777", "99"), target: func(e *entry) any { return &e.config.Notify.OSC }},

@@ -45,6 +45,8 @@ func borderState(last *turn.Record, launch string, waits bool) session.AgentStat
 	switch {
 	case here && last.State == turn.InProgress && last.Waiting:
 		return session.AgentStatus{State: session.StateWaitingInput}
+	case here && last.State == turn.InProgress && last.Limit != nil:
+		return session.AgentStatus{State: session.StateRunning, Since: last.LimitedSince, Limit: (*session.Limit)(last.Limit)}
 	case here && last.State == turn.InProgress:
 		return session.AgentStatus{State: session.StateRunning}
 	case waits:
@@ -111,9 +113,11 @@ func askWithLabels(h *home.Home) fleet.AskPanes {
 }
 
 // StateWord is a state as people read it: the same on borders, in window lists and in paw status. Of a turn that was
-// interrupted, and of an agent that was stopped or is just starting, it says that.
+// interrupted, and of an agent that was stopped, is just starting or has reached a usage limit, it says that.
 func StateWord(st session.AgentStatus) string {
 	switch {
+	case st.Limit != nil:
+		return limitWord(st)
 	case st.Cause == session.CauseTurnCut:
 		return strings.TrimPrefix(st.Reason, "turn ")
 	case st.Cause == session.CauseStopped:

@@ -36,6 +36,8 @@ func happeningOf(last *turn.Record, since time.Time) *happening {
 		return nil
 	case last.State == turn.InProgress && last.Waiting && last.WaitingSince != nil:
 		h = happening{config.NotifyWaiting, last.Number, *last.WaitingSince, last.Question}
+	case last.Limit != nil && last.LimitedSince != nil:
+		h = happening{config.NotifyLimit, last.Number, *last.LimitedSince, last.ErrorMessage}
 	case last.State == turn.Finished && last.EndedAt != nil:
 		h = happening{config.NotifyFinished, last.Number, *last.EndedAt, last.Message}
 	case last.State == turn.Aborted && last.Reason == turn.ReasonError && last.EndedAt != nil:
@@ -139,7 +141,9 @@ func stillSo(ctx context.Context, h *home.Home, sessionName, agentName string, w
 	now := happeningOf(a.Turns.Last, time.Time{})
 	state := fleet.WithTurnState(session.Observe(f.Evidence(*a)), a.Turns)
 	waits := state.State == session.StateWaitingInput
-	if now == nil || !slices.Equal(now.words(), words) || waits != (now.event == config.NotifyWaiting) || state.State == session.StateRunning {
+	limited := now != nil && now.event == config.NotifyLimit
+	over := waits != (now != nil && now.event == config.NotifyWaiting) || limited != (state.Limit != nil) || state.State == session.StateRunning && !limited
+	if now == nil || over || !slices.Equal(now.words(), words) {
 		return nil, nil, nil
 	}
 	one := &notice.Notice{
@@ -170,6 +174,8 @@ func noticeWords(now *happening, state session.AgentStatus) string {
 		return fmt.Sprintf("has finished turn %d", now.turn)
 	case config.NotifyError:
 		return fmt.Sprintf("failed in turn %d", now.turn)
+	case config.NotifyLimit:
+		return "is " + StateWord(state)
 	}
 	return StateWord(state)
 }

@@ -16,7 +16,7 @@ type Group int
 
 // The groups.
 const (
-	NeedsYou Group = iota // waits for an answer, has failed, or has crashed
+	NeedsYou Group = iota // waits for an answer, has failed, has crashed, or has reached a usage limit
 	ToReview              // has finished turns that the user has not seen
 	Working
 	Quiet
@@ -24,6 +24,9 @@ const (
 
 // GroupOf is the group of an agent.
 func GroupOf(ag fleet.AgentStatus) Group {
+	if ag.Limit != nil {
+		return NeedsYou
+	}
 	switch ag.State {
 	case session.StateWaitingInput, session.StateError:
 		return NeedsYou

@@ -68,3 +68,13 @@ func TestGroups(t *testing.T) {
 		t.Error("an agent that the user has stopped needs him")
 	}
 }
+
+// A limited agent needs the user, whatever it does: to wait, or to have another one go on.
+func TestLimitedNeedsYou(t *testing.T) {
+	for _, word := range []string{"r", "e", "w", "i::x"} {
+		ag := urgent("a:"+word, time.Now()).Agents[0]
+		if ag.Limit = (&session.Limit{}); GroupOf(ag) != NeedsYou {
+			t.Errorf("%s: not under those that need the user", word)
+		}
+	}
+}

@@ -65,6 +65,11 @@ type Evidence struct {
 	Now        time.Time
 }
 
+// Limit is a usage limit that is reached.
+type Limit struct {
+	Until time.Time // when it is lifted, zero where nobody says
+}
+
 // AgentStatus is the state of an agent as shown.
 type AgentStatus struct {
 	State  State
@@ -72,6 +77,8 @@ type AgentStatus struct {
 	Source Source
 	Reason string // "" when the state says it all
 	Cause  Cause
+	// Limit is the usage limit that the agent waits for, in whatever state that is; nil for none.
+	Limit *Limit
 	// Orphan: the CLI runs on without its pane. It is never started a second time.
 	Orphan bool
 }

@@ -118,7 +118,7 @@ func (a *app) agentLines(st fleet.SessionStatus, now time.Time, width int) []str
 			}
 			text = padTo(cutTo(text, widths[k]), widths[k])
 			if i > 0 && k == 2 {
-				text = a.colour(text, string(agents[i-1].State))
+				text = a.colour(text, colourOf(agents[i-1].AgentStatus.AgentStatus))
 			}
 			line.WriteString(text + "  ")
 		}
@@ -206,8 +206,11 @@ func fitted(table [][]string, room int) []int {
 func urgencyOf(ag fleet.AgentStatus) int {
 	order := []session.State{session.StateWaitingInput, session.StateError, session.StateSuspended, session.StateUnknown, session.StateRunning,
 		session.StateWaitingChildren, session.StateCompleted, session.StateIdle}
-	if ag.Cause == session.CauseStopped {
+	switch {
+	case ag.Cause == session.CauseStopped:
 		return len(order)
+	case ag.Limit != nil && ag.State != session.StateWaitingInput:
+		return slices.Index(order, session.StateError)
 	}
 	return slices.Index(order, ag.State)
 }

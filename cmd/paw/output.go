@@ -58,7 +58,15 @@ var controlCharacter = lazyregexp.New(`[\x{7f}-\x{9f}]`)
 // carry the meaning.
 var stateColours = map[string]string{
 	"active": "32", "running": "32", "alive": "32", "resumed": "32", "idle": "36", "completed": "36", "fresh": "33",
-	"waiting_input": "33;1", "waiting_children": "33", "suspended": "33", "stopped": "33", "error": "31;1", "refused": "31;1", "unknown": "35",
+	"waiting_input": "33;1", "waiting_children": "33", "suspended": "33", "stopped": "33", "error": "31;1", "limited": "33;1", "refused": "31;1", "unknown": "35",
+}
+
+// colourOf names the colour of a state: a limit has one of its own, in whatever state the agent is.
+func colourOf(st session.AgentStatus) string {
+	if st.Limit != nil {
+		return "limited"
+	}
+	return string(st.State)
 }
 
 // cell is one field of a table, with the state that colours it.

@@ -10,6 +10,7 @@ import (
 	"paw/orchestrator"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/turns"
+	"paw/session"
 	"paw/session/history"
 	"paw/session/turn"
 )
@@ -159,6 +160,7 @@ type turnJSON struct {
 	Prompt       string     `json:"prompt"`
 	Message      *string    `json:"message"`
 	ErrorType    *string    `json:"error_type"`
+	Limit        *limitJSON `json:"limit"`
 	Trace        *string    `json:"trace"`
 	Children     []string   `json:"children"`
 	Notes        []string   `json:"notes"`
@@ -185,7 +187,7 @@ func turnView(t turns.Listed) turnJSON {
 		Number: t.Number, Type: string(t.Type), State: string(t.State), Outcome: nonEmpty(t.Outcome),
 		Reason: nonEmpty(string(t.Reason)), CommitHash: nonEmpty(t.CommitHash), Snapshot: nonEmpty(t.After), Tag: nonEmpty(t.Tag),
 		StartedAt: t.StartedAt, EndedAt: t.EndedAt, FilesChanged: t.Files, Prompt: t.Prompt, Message: nonEmpty(message),
-		ErrorType: nonEmpty(t.ErrorType), Trace: nonEmpty(t.ErrorTrace), Children: append([]string{}, t.Children...),
+		ErrorType: nonEmpty(t.ErrorType), Limit: limitView((*session.Limit)(t.Limit)), Trace: nonEmpty(t.ErrorTrace), Children: append([]string{}, t.Children...),
 		Notes: append([]string{}, t.Notes...),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"paw/orchestrator"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/launch"
+	"paw/session"
 )
 
 // The JSON that paw prints is a contract of its own, apart from the record
@@ -89,8 +90,25 @@ type agentJSON struct {
 	LastTag        *string    `json:"last_tag"`
 	Hooks          string     `json:"hooks"`
 	ToReview       int        `json:"to_review"`
+	Limit          *limitJSON `json:"limit"`
 
 	Forecast *agentForecastJSON `json:"forecast,omitempty"`
+}
+
+// limitJSON is a usage limit that is reached.
+type limitJSON struct {
+	Until *time.Time `json:"until"` // null where the CLI does not say
+}
+
+func limitView(l *session.Limit) *limitJSON {
+	switch {
+	case l == nil:
+		return nil
+	case l.Until.IsZero():
+		return &limitJSON{}
+	}
+	until := l.Until.UTC()
+	return &limitJSON{Until: &until}
 }
 
 // agentForecastJSON is how the work of an agent would land.
@@ -127,6 +145,7 @@ func agentView(ag fleet.AgentStatus) agentJSON {
 		Reason: nonEmpty(ag.Reason), Parent: nonEmpty(w.Parent), Children: ag.Children,
 		ConversationID: nonEmpty(w.Conversation()), ExitCode: ag.ExitCode, Dirty: ag.Dirty,
 		TurnsCompleted: ag.TurnsCompleted, ToReview: ag.ToReview, LastTag: nonEmpty(ag.LastTag), Hooks: ag.Hooks,
+		Limit: limitView(ag.Limit),
 	}
 	if v.Children == nil {
 		v.Children = []string{}

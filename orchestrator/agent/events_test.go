@@ -53,6 +53,12 @@ func brief(e turn.Event) string {
 	add("message", e.Message)
 	add("error", e.ErrorType)
 	add("source", e.Source)
+	if e.Limit != nil {
+		text += " limited"
+		if !e.Limit.Until.IsZero() {
+			text += "=" + e.Limit.Until.UTC().Format(time.RFC3339)
+		}
+	}
 	if e.Background > 0 {
 		text += fmt.Sprintf(" background=%d", e.Background)
 	}
@@ -190,6 +196,7 @@ func TestOpencodeEvents(t *testing.T) {
 		{"prompt", json.RawMessage(`{"session":"ses_1","turn":"msg_1","prompt":"and that","queued":true}`)},
 		{"asked", json.RawMessage(`{"session":"ses_1","turn":"msg_1","question":"bash: touch zz"}`)},
 		{"replied", json.RawMessage(`{"session":"ses_1","turn":"msg_1"}`)},
+		{"limited", json.RawMessage(`{"session":"ses_1","turn":"msg_1","message":"Free usage exceeded","until":1795359566442}`)},
 		{"idle", json.RawMessage(`{"session":"ses_1","turn":"msg_1","finish":"stop","message":"done"}`)},
 		{"idle", json.RawMessage(`{"session":"ses_1","turn":"msg_1","finish":"length","message":"so far"}`)},
 		{"idle", json.RawMessage(`{"session":"ses_1","turn":"msg_1","finish":"tool-calls","rejected":true}`)},
@@ -205,6 +212,7 @@ func TestOpencodeEvents(t *testing.T) {
 		"prompt: prompt in=ses_ turn=msg_ prompt=and that queued",
 		"asked: input in=ses_ turn=msg_ message=bash: touch zz",
 		"replied: answered in=ses_ turn=msg_",
+		"limited: limit in=ses_ turn=msg_ message=Free usage exceeded limited=2026-11-22T14:59:26Z",
 		"idle: end in=ses_ turn=msg_ message=done",
 		"idle: end in=ses_ turn=msg_ message=so far",
 		"idle: interrupt in=ses_ turn=msg_ message=the user rejected a permission",

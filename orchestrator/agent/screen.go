@@ -23,18 +23,23 @@ const (
 // Screen is what a screenshot shows for certain. The zero value is a screen that is not recognized: nothing follows from
 // it.
 type Screen struct {
-	Box    Box
-	Draft  string // the text in a filled box, "" where it cannot be read whole
-	Works  bool   // it says that it works on a turn; many a screen leaves that out
-	Dialog string // what a dialog asks in place of the box, such as "asks whether to trust the folder"; "" for no dialog
+	Box     Box
+	Draft   string // the text in a filled box, "" where it cannot be read whole
+	Works   bool   // it says that it works on a turn; many a screen leaves that out
+	Dialog  string // what a dialog asks in place of the box, such as "asks whether to trust the folder"; "" for no dialog
+	Limited bool   // it says that a usage limit is reached
 }
 
 // String is the screen in one line: `empty`, `filled "the draft"`, `dialog "asks you to log in"` or `unseen`, and `works`
-// behind that.
+// or `limited` behind that.
 func (s Screen) String() string {
 	if s.Works {
 		s.Works = false
 		return s.String() + " works"
+	}
+	if s.Limited {
+		s.Limited = false
+		return s.String() + " limited"
 	}
 	switch {
 	case s.Dialog != "":

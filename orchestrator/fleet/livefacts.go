@@ -100,7 +100,7 @@ func LastTurn(status session.AgentStatus, f Turns, grace time.Duration) *turn.Re
 			closed.State, closed.Reason, closed.ErrorMessage = turn.Finished, "", ""
 			closed.Outcome, closed.Message = "success", fault.FirstLine(ended.Message)
 		case turn.KindError:
-			closed.Reason, closed.ErrorType = turn.ReasonError, ended.ErrorType
+			closed.Reason, closed.ErrorType, closed.Limit = turn.ReasonError, ended.ErrorType, ended.Limit
 		default:
 		}
 	}

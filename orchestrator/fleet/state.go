@@ -19,6 +19,14 @@ const hookPatience = 10 * time.Second
 // WithTurnState refines the state of an agent by its turns, and by what it said
 // of its work itself.
 func WithTurnState(base session.AgentStatus, f Turns) session.AgentStatus {
+	st := withTurns(base, f)
+	if st.Limit != nil && !st.Limit.Until.IsZero() && !f.now.Before(st.Limit.Until) {
+		st.Limit = nil // it is lifted
+	}
+	return st
+}
+
+func withTurns(base session.AgentStatus, f Turns) session.AgentStatus {
 	if f.Headless {
 		return headlessState(f)
 	}
@@ -94,7 +102,7 @@ func openTurnState(f Turns) session.AgentStatus {
 	case seen.Known && seen.Live && (seen.Busy || seen.Waiting):
 		return observedState(f) // also behind an end of that turn: with what waited, or sent on by a hook
 	case seen.Ended != nil && seen.Ended.Kind == turn.KindError:
-		return session.AgentStatus{State: session.StateError, Since: at(seen.At), Source: seen.Source, Reason: seen.Ended.Message}
+		return session.AgentStatus{State: session.StateError, Since: at(seen.At), Source: seen.Source, Reason: seen.Ended.Message, Limit: (*session.Limit)(seen.Ended.Limit)}
 	case seen.Ended != nil && seen.Ended.Kind == turn.KindInterrupt:
 		return session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source, Reason: "turn interrupted", Cause: session.CauseTurnCut}
 	case seen.Ended != nil && f.endIsOnItsWay():
@@ -106,6 +114,10 @@ func openTurnState(f Turns) session.AgentStatus {
 	case seen.Known && seen.At.After(last.LastEventAt):
 		// The CLI is idle since after the last hook: the user interrupted it unseen.
 		return session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source, Reason: "turn interrupted", Cause: session.CauseTurnCut}
+	case last.Limit != nil:
+		return session.AgentStatus{
+			State: session.StateRunning, Since: last.LimitedSince, Source: session.SourceHook, Reason: last.ErrorMessage, Limit: (*session.Limit)(last.Limit),
+		}
 	case last.Waiting:
 		return session.AgentStatus{State: session.StateWaitingInput, Since: last.WaitingSince, Source: session.SourceHook, Reason: last.Question}
 	}
@@ -139,7 +151,7 @@ func ClosedTurnState(last turn.Record) session.AgentStatus {
 	st := session.AgentStatus{State: session.StateIdle, Since: last.EndedAt, Source: session.SourceHook}
 	switch {
 	case last.State == turn.Aborted && last.Reason == turn.ReasonError:
-		st.State, st.Reason = session.StateError, last.ErrorMessage
+		st.State, st.Reason, st.Limit = session.StateError, last.ErrorMessage, (*session.Limit)(last.Limit)
 	case last.State == turn.Aborted:
 		st.Reason, st.Cause = "turn "+string(last.Reason), session.CauseTurnCut
 	}
@@ -165,7 +177,11 @@ func withScreen(st session.AgentStatus, f Turns) session.AgentStatus {
 			st.Reason = seen.Dialog
 		}
 	case seen.Dialog != "" && (unknown || st.State == session.StateRunning):
-		return session.AgentStatus{State: session.StateWaitingInput, Source: session.SourceTmux, Reason: seen.Dialog}
+		asks := session.AgentStatus{State: session.StateWaitingInput, Source: session.SourceTmux, Reason: seen.Dialog}
+		if seen.Limited {
+			asks.Limit = &session.Limit{}
+		}
+		return asks
 	case unknown && seen.Works:
 		return session.AgentStatus{State: session.StateRunning, Source: session.SourceTmux}
 	case unknown && seen.Box != agent.BoxUnseen && f.late && st.Cause != session.CausePrompted:

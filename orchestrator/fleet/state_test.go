@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"paw/orchestrator/agent"
 	"paw/session"
 	"paw/session/turn"
@@ -148,5 +150,49 @@ func TestStateOfAHeadlessTurn(t *testing.T) {
 	}
 	if got := WithTurnState(orphan, Turns{Headless: true, launch: "shop/one/4", Last: &turn.Record{Launch: "shop/one/3", StartedAt: began}}); got.State != session.StateRunning || got.Since != nil {
 		t.Errorf("before its START: %+v", got)
+	}
+}
+
+// TestLimitedStates shows a usage limit as long as it is not lifted, in whatever state the agent is.
+func TestLimitedStates(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	runs := session.AgentStatus{State: session.StateUnknown, Source: session.SourceLock, Reason: session.ReasonNoTurns, Cause: session.CauseRuns}
+	at := func(minutes int) *time.Time { t := now.Add(time.Duration(minutes) * time.Minute); return &t }
+	until := func(minutes int) *turn.Limit { return &turn.Limit{Until: *at(minutes)} }
+	failed := func(l *turn.Limit) Turns {
+		return Turns{Last: &turn.Record{State: turn.Aborted, Reason: turn.ReasonError, ErrorMessage: "quota", Launch: "x", EndedAt: at(-9), Limit: l, LimitedSince: at(-9)}}
+	}
+	waits := func(l *turn.Limit) Turns {
+		return Turns{Last: &turn.Record{State: turn.InProgress, ErrorMessage: "quota", Launch: "x", StartedAt: *at(-9), LastEventAt: *at(-8), Limit: l, LimitedSince: at(-8)}}
+	}
+	open := func(o agent.Observed, s agent.Screen) Turns {
+		return Turns{Last: &turn.Record{State: turn.InProgress, Launch: "x", StartedAt: *at(-9), LastEventAt: *at(-8)}, observed: o, screen: s}
+	}
+	for _, c := range []struct {
+		name  string
+		facts Turns
+		state session.State
+		want  *session.Limit
+		says  string
+	}{
+		{"ended the turn", failed(until(5)), session.StateError, &session.Limit{Until: *at(5)}, "quota"},
+		{"ended the turn, lifted now", failed(until(0)), session.StateError, nil, "quota"},
+		{"ended the turn, no time", failed(&turn.Limit{}), session.StateError, &session.Limit{}, "quota"},
+		{"another error", failed(nil), session.StateError, nil, "quota"},
+		{"waits for it", waits(until(5)), session.StateRunning, &session.Limit{Until: *at(5)}, "quota"},
+		{"tries again", waits(until(-1)), session.StateRunning, nil, "quota"},
+		{"ended the turn, by the transcript", open(agent.Observed{
+			Known: true, At: *at(-1), Source: session.SourceTranscript, Ended: &turn.Event{Kind: turn.KindError, Message: "used up", Limit: until(5)},
+		}, agent.Screen{}), session.StateError, &session.Limit{Until: *at(5)}, "used up"},
+		{"on the screen", open(agent.Observed{}, agent.Screen{Dialog: "asks whether to go on", Limited: true}), session.StateWaitingInput, &session.Limit{}, "asks whether"},
+		{"another dialog", open(agent.Observed{}, agent.Screen{Dialog: "may I?"}), session.StateWaitingInput, nil, "may I?"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.facts.Visible, c.facts.launch, c.facts.now = true, "x", now
+			got := WithTurnState(runs, c.facts)
+			if diff := cmp.Diff(c.want, got.Limit); diff != "" || got.State != c.state || got.Reason != c.says && !strings.Contains(got.Reason, c.says) {
+				t.Errorf("%s %q\n%s", got.State, got.Reason, diff)
+			}
+		})
 	}
 }

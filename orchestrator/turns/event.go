@@ -111,7 +111,7 @@ func (t *Track) do(ctx context.Context, action turn.Action) error {
 		return err
 	case turn.ActConversation:
 		return t.KeepConversation(ctx, action.Text)
-	case turn.ActExecute, turn.ActHold, turn.ActInput, turn.ActAnswered, turn.ActFinish, turn.ActAbort, turn.ActNote:
+	case turn.ActExecute, turn.ActHold, turn.ActInput, turn.ActLimit, turn.ActAnswered, turn.ActFinish, turn.ActAbort, turn.ActNote:
 	}
 	one, err := t.open()
 	if err != nil || one == nil {
@@ -126,6 +126,8 @@ func (t *Track) do(ctx context.Context, action turn.Action) error {
 		return t.heard(ctx, action.Text)
 	case turn.ActInput:
 		return one.Input(action.Text)
+	case turn.ActLimit:
+		return one.Limited(action.Limit, action.Text)
 	case turn.ActAnswered:
 		return one.Resumed()
 	case turn.ActHold:

@@ -40,7 +40,7 @@ func mayBeBehind(last *turn.Record, e turn.Event) bool {
 	switch e.Kind {
 	case turn.KindPrompt, turn.KindSessionEnd:
 		return true
-	case turn.KindEnd, turn.KindError, turn.KindInput, turn.KindAnswered, turn.KindTool:
+	case turn.KindEnd, turn.KindError, turn.KindInput, turn.KindLimit, turn.KindAnswered, turn.KindTool:
 		return e.TurnID != "" && e.TurnID != last.TurnID
 	case turn.KindSessionStart, turn.KindInterrupt:
 	}

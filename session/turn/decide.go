@@ -68,6 +68,8 @@ func during(open *Record, e Event) []Action {
 			return nil // a reminder of what it waits for already
 		}
 		return []Action{{Do: ActInput, Text: e.Message}}
+	case KindLimit:
+		return []Action{{Do: ActLimit, Limit: e.Limit, Text: e.Message}}
 	case KindAnswered, KindTool:
 		if !open.Waiting {
 			return nil
@@ -83,7 +85,7 @@ func during(open *Record, e Event) []Action {
 		}
 		return []Action{finish}
 	case KindError:
-		return []Action{abort(Abort{Reason: ReasonError, ErrorType: e.ErrorType, Message: e.Message})}
+		return []Action{abort(Abort{Reason: ReasonError, ErrorType: e.ErrorType, Message: e.Message, Limit: e.Limit})}
 	case KindInterrupt:
 		return []Action{abort(Abort{Reason: ReasonInterrupted, Message: e.Message})}
 	default:

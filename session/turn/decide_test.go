@@ -71,6 +71,7 @@ var events = map[string]Event{
 	"input":              {Kind: KindInput, Message: "new?"},
 	"input, again":       {Kind: KindInput, Message: "old?"},
 	"input, empty":       {Kind: KindInput},
+	"limit":              {Kind: KindLimit, Message: "no more", Limit: &Limit{}},
 	"answered":           {Kind: KindAnswered},
 	"tool":               {Kind: KindTool},
 	"end":                {Kind: KindEnd, Message: "done"},
@@ -179,6 +180,7 @@ var decisions = map[string]map[string]string{
 	"input":        inTurn("input new?", "input new?"),
 	"input, again": inTurn("input old?", ""),
 	"input, empty": inTurn("input", ""),
+	"limit":        inTurn("limit no more", "limit no more"),
 	"answered":     inTurn("", "answered"),
 	"tool":         inTurn("", "answered"),
 	"end":          strayNote("end", inTurn("finish done", "finish done")),
@@ -287,7 +289,7 @@ func TestDecideKnowsEveryKind(t *testing.T) {
 		tested[e.Kind] = true
 	}
 	for _, kind := range []Kind{
-		KindSessionStart, KindPrompt, KindInput, KindAnswered, KindTool, KindEnd, KindError, KindInterrupt, KindSessionEnd,
+		KindSessionStart, KindPrompt, KindInput, KindLimit, KindAnswered, KindTool, KindEnd, KindError, KindInterrupt, KindSessionEnd,
 	} {
 		if !tested[kind] {
 			t.Errorf("%s is not in the table", kind)

@@ -57,6 +57,7 @@ type Abort struct {
 	Reason    Reason // "" counts as ReasonError
 	ErrorType string // the CLI's word for the error, such as rate_limit
 	Message   string
+	Limit     *Limit // that the error is about, nil for all others
 	Trace     string // where it happened, any number of lines
 	Cause     error  // the error behind it, if there is one; its text is the message where Message is ""
 }

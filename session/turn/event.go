@@ -13,6 +13,7 @@ const (
 	KindAnswered     Kind = "answered"      // the user answered it
 	KindTool         Kind = "tool"          // the CLI used a tool: it is at work
 	KindEnd          Kind = "end"           // the answer is finished; Message is the answer
+	KindLimit        Kind = "limit"         // a usage limit is reached, and the CLI goes on by itself once it is lifted
 	KindError        Kind = "error"         // an error ended the turn; ErrorType and Message tell which
 	KindInterrupt    Kind = "interrupt"     // the user stopped the turn
 	KindSessionEnd   Kind = "session_end"   // the conversation was left, see Event.Source
@@ -38,6 +39,7 @@ type Event struct {
 	Prompt       string // of a KindPrompt; empty means that the CLI goes on by itself, such as with a tool's result
 	Message      string
 	ErrorType    string
+	Limit        *Limit // of a KindError or a KindLimit
 	Transcript   string // file of the conversation
 	Source       string
 	Background   int  // background tasks that still run at a KindEnd
@@ -57,6 +59,7 @@ const (
 	ActExecute      ActionKind = "execute"      // Turn.Joined, with Action.TurnID
 	ActHold         ActionKind = "hold"         // Turn.Hold; Text is the CLI's answer
 	ActInput        ActionKind = "input"        // Turn.Input
+	ActLimit        ActionKind = "limit"        // Turn.Limited with Action.Limit; Text is what the CLI says
 	ActAnswered     ActionKind = "answered"     // Turn.Resumed
 	ActFinish       ActionKind = "finish"       // Turn.Finish; Text is the CLI's answer
 	ActAbort        ActionKind = "abort"        // Turn.Abort with Action.Abort
@@ -71,4 +74,5 @@ type Action struct {
 	TurnID string // of ActExecute: the id of the turn from now on, "" for the one it has
 	Start  *Start // of ActStart
 	Abort  *Abort // of ActAbort
+	Limit  *Limit // of ActLimit
 }

@@ -39,7 +39,11 @@ type line struct {
 	Reason    text `json:"reason,omitempty"`
 	ErrorType text `json:"error_type,omitempty"`
 
-	Message text `json:"message,omitempty"` // HOLD, END, ABORT
+	// LIMIT, and an ABORT by one
+	Limited bool       `json:"limited,omitempty"`
+	Until   *time.Time `json:"until,omitempty"`
+
+	Message text `json:"message,omitempty"` // HOLD, END, ABORT, LIMIT
 	Trace   text `json:"trace,omitempty"`   // ABORT
 }
 

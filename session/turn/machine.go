@@ -5,6 +5,7 @@ const (
 	eventStart    = "START"
 	eventExecute  = "EXECUTE"
 	eventInput    = "INPUT"
+	eventLimit    = "LIMIT"
 	eventChildren = "CHILDREN"
 	eventNote     = "NOTE"
 	eventHold     = "HOLD"
@@ -18,6 +19,7 @@ var transitions = map[State]map[string]State{
 	InProgress: {
 		eventExecute:  InProgress,
 		eventInput:    InProgress,
+		eventLimit:    InProgress,
 		eventChildren: InProgress,
 		eventNote:     InProgress,
 		eventHold:     InProgress,

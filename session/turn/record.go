@@ -31,6 +31,11 @@ type Record struct {
 	ErrorMessage string
 	ErrorTrace   string
 
+	// Limit is the usage limit that ended the turn or, while it is in progress, that the CLI waits for to go on by itself. Then
+	// ErrorMessage is what it says of it.
+	Limit        *Limit
+	LimitedSince *time.Time
+
 	Held *Held // where the turn ends if the CLI does not go on with it, nil when it has not come to that
 
 	Waiting      bool // for the user, who was asked Question
@@ -90,6 +95,7 @@ func (r Record) clone() Record {
 	r.OlderIDs = slices.Clone(r.OlderIDs)
 	r.EndedAt = cloneTime(r.EndedAt)
 	r.WaitingSince = cloneTime(r.WaitingSince)
+	r.Limit, r.LimitedSince = cloneLimit(r.Limit), cloneTime(r.LimitedSince)
 	if r.Held != nil {
 		held := *r.Held
 		r.Held = &held

@@ -106,12 +106,16 @@ func (r *replay) apply(l line) bool {
 		}
 	case eventInput:
 		rec.asked(l)
+	case eventLimit:
+		rec.answered()
+		rec.limited(l)
 	case eventChildren:
 		rec.add(l.Children)
 	case eventNote:
 		rec.Notes = append(rec.Notes, string(l.Text))
 	case eventHold:
 		rec.answered()
+		rec.limited(line{})
 		rec.Held = &Held{Commit: string(l.CommitHash), Snapshot: string(l.Snapshot), Message: string(l.Message), At: l.At}
 	case eventEnd:
 		rec.finish(l)
@@ -142,6 +146,7 @@ func (r *Record) asked(l line) {
 	if !r.Waiting { // a second question does not make the wait younger
 		r.WaitingSince = &l.At
 	}
+	r.limited(line{})
 	r.Waiting, r.Question = true, string(l.Question)
 }
 
@@ -157,8 +162,17 @@ func (r *Record) add(children []text) {
 	}
 }
 
+// limited takes the limit that an event is about, none of most.
+func (r *Record) limited(l line) {
+	r.Limit, r.LimitedSince, r.ErrorMessage = l.limit(), nil, ""
+	if r.Limit != nil {
+		r.LimitedSince, r.ErrorMessage = &l.At, string(l.Message)
+	}
+}
+
 func (r *Record) finish(l line) {
 	r.answered()
+	r.limited(l)
 	r.EndedAt = &l.At
 	if r.Held != nil { // only the proof of it came later
 		r.EndedAt = &r.Held.At
@@ -171,5 +185,6 @@ func (r *Record) abort(l line) {
 	r.answered()
 	r.EndedAt = &l.At
 	r.Reason, r.ErrorType = Reason(l.Reason), string(l.ErrorType)
+	r.limited(l)
 	r.ErrorMessage, r.ErrorTrace = string(l.Message), string(l.Trace)
 }

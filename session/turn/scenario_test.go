@@ -58,6 +58,8 @@ func (a *agent) applyToLast(action Action) error {
 		return tr.Hold(End{Message: action.Text})
 	case ActInput:
 		return tr.Input(action.Text)
+	case ActLimit:
+		return tr.Limited(action.Limit, action.Text)
 	case ActAnswered:
 		return tr.Resumed()
 	case ActNote:

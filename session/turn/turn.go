@@ -128,6 +128,16 @@ func (t *Turn) Input(question string) error {
 	return t.append(line{Event: eventInput, Question: text(question)})
 }
 
+// Limited logs that a usage limit is reached and that the CLI goes on by itself once it is lifted; message is what it says.
+func (t *Turn) Limited(l *Limit, message string) error {
+	if l == nil {
+		l = &Limit{}
+	}
+	e := line{Event: eventLimit, Message: text(message)}
+	l.write(&e)
+	return t.append(e)
+}
+
 // Resumed logs that the user answered, as an execution.
 func (t *Turn) Resumed() error { return t.Execute("input answered") }
 
@@ -161,11 +171,12 @@ func (t *Turn) Abort(a *Abort) error {
 	if a == nil {
 		a = &Abort{}
 	}
-	err := t.append(line{
+	e := line{
 		Event: eventAbort, Reason: text(a.reason()), ErrorType: text(a.ErrorType),
 		Message: text(a.message()), Trace: text(a.Trace),
-	})
-	if err != nil {
+	}
+	a.Limit.write(&e)
+	if err := t.append(e); err != nil {
 		return fmt.Errorf("%w; to be aborted: %w", err, a)
 	}
 	return a

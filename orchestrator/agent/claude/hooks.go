@@ -159,6 +159,9 @@ func (c driver) Events(name string, payload []byte) ([]turn.Event, error) {
 		await(p.TranscriptPath, p.PromptID)
 		e = p.Event(turn.KindError)
 		e.ErrorType, e.Message = p.Error, p.LastAssistantMessage
+		if p.Error == "rate_limit" {
+			e.Limit = limitIn(p.TranscriptPath, p.LastAssistantMessage)
+		}
 	case "SessionEnd":
 		e = p.Event(turn.KindSessionEnd)
 		e.Source = p.Reason
@@ -185,6 +188,27 @@ func await(path, id string) {
 		})
 		if there || err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return
+		}
+	}
+}
+
+// limitIn is the usage limit that the newest error in a transcript is about, which has those words; nil for none. claude may
+// write it down a moment after it has called the hook.
+func limitIn(path, words string) *turn.Limit {
+	for deadline := time.Now().Add(flush); ; time.Sleep(10 * time.Millisecond) {
+		var found turnLine
+		_ = records.LinesBack(path, func(raw []byte) bool {
+			var line turnLine
+			if json.Unmarshal(raw, &line) == nil && !line.IsSidechain && (line.IsAPIErrorMessage || line.PromptSource != "") {
+				found = line
+			}
+			return found.Type == ""
+		})
+		if written := found.IsAPIErrorMessage && found.text() == words; written || time.Now().After(deadline) {
+			if !written {
+				return nil
+			}
+			return found.limit()
 		}
 	}
 }

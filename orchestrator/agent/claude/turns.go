@@ -23,7 +23,12 @@ type turnLine struct {
 	IsSidechain       bool      `json:"isSidechain"`
 	IsAPIErrorMessage bool      `json:"isApiErrorMessage"`
 	Error             string    `json:"error"`
-	Message           struct {
+	APIError          string    `json:"apiError"` // of version 2.1.330 and later
+	QuotaLimits       struct {
+		Status   string `json:"status"`
+		ResetsAt int64  `json:"resetsAt"` // seconds since 1970
+	} `json:"quotaLimits"`
+	Message struct {
 		Content json.RawMessage `json:"content"`
 	} `json:"message"`
 }
@@ -106,7 +111,7 @@ func (t *toldTurns) read(line turnLine) {
 	case line.Type == "user" && line.PromptSource != "":
 		t.prompt(line, text)
 	case line.Type == "assistant" && line.IsAPIErrorMessage:
-		t.end(line, turn.Event{Kind: turn.KindError, Message: text, ErrorType: line.Error})
+		t.end(line, turn.Event{Kind: turn.KindError, Message: text, ErrorType: line.Error, Limit: line.limit()})
 	case line.Type == "assistant":
 		t.answered, t.joined = true, ""
 		if text != "" {
@@ -175,6 +180,18 @@ func (t *toldTurns) end(line turnLine, e turn.Event) {
 func (t *toldTurns) event(line turnLine, e turn.Event) turn.Event {
 	e.At, e.Conversation, e.Transcript, e.TurnID = line.Timestamp, t.conversation, t.path, t.ids[len(t.ids)-1]
 	return e
+}
+
+// limit is the usage limit of a subscription that an error is about, nil for all others: a key that is used too fast, or
+// a server that is too busy, has the same status and no such word.
+func (l turnLine) limit() *turn.Limit {
+	switch {
+	case !l.IsAPIErrorMessage || l.APIError != "usage_limit_reached":
+		return nil
+	case l.QuotaLimits.Status != "rejected" || l.QuotaLimits.ResetsAt <= 0:
+		return &turn.Limit{}
+	}
+	return &turn.Limit{Until: time.Unix(l.QuotaLimits.ResetsAt, 0)}
 }
 
 // promptType is the type of the turn that a prompt begins.

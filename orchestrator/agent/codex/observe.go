@@ -85,11 +85,38 @@ type rolloutLine struct {
 			Message string          `json:"message"`
 			Info    json.RawMessage `json:"codex_error_info"`
 		} `json:"error"`
+		RateLimits struct {
+			Primary   *window `json:"primary"`
+			Secondary *window `json:"secondary"`
+		} `json:"rate_limits"`
 	} `json:"payload"`
 }
 
+// window is a span of time in which a subscription has so much.
+type window struct {
+	UsedPercent float64 `json:"used_percent"`
+	ResetsAt    int64   `json:"resets_at"` // seconds since 1970
+}
+
+// usageLimit is codex's word for the error that a usage limit is.
+const usageLimit = "usage_limit_exceeded"
+
+// limit is until when the windows that are used up are, zero where none says.
+func (l rolloutLine) limit() turn.Limit {
+	var until int64
+	for _, w := range []*window{l.Payload.RateLimits.Primary, l.Payload.RateLimits.Secondary} {
+		if w != nil && w.UsedPercent >= 100 {
+			until = max(until, w.ResetsAt)
+		}
+	}
+	if until == 0 {
+		return turn.Limit{}
+	}
+	return turn.Limit{Until: time.Unix(until, 0)}
+}
+
 // marks are in every line that readTail has to decode.
-var marks = [][]byte{[]byte(`"task_started"`), []byte(`"task_complete"`), []byte(`"turn_aborted"`), []byte(`_call`)}
+var marks = [][]byte{[]byte(`"task_started"`), []byte(`"task_complete"`), []byte(`"turn_aborted"`), []byte(`_call`), []byte(`"token_count"`)}
 
 // readTail reads a rollout file from its end to the begin of the newest turn, or of the open one.
 func readTail(path string, last *turn.Record) (rolloutTail, error) {
@@ -108,6 +135,11 @@ func readTail(path string, last *turn.Record) (rolloutTail, error) {
 		case "function_call", "custom_tool_call":
 			_, done := tail.outputs[p.CallID]
 			tail.pending = tail.pending || !done
+		case "token_count":
+			if tail.limited() { // it stands before the error that is about it
+				*tail.ended.Limit = line.limit()
+				return false
+			}
 		case "task_started", "task_complete", "turn_aborted":
 			return tail.mark(line, last)
 		}
@@ -119,6 +151,9 @@ func readTail(path string, last *turn.Record) (rolloutTail, error) {
 // mark takes the begin or the end of a turn and tells whether to read on. The user's own shell commands are turns in
 // the file, too.
 func (t *rolloutTail) mark(line rolloutLine, last *turn.Record) (more bool) {
+	if t.limited() {
+		return false // nothing says until when
+	}
 	p := line.Payload
 	if !records.IsOpen(last) {
 		t.at, t.busy = line.Timestamp, p.Type == "task_started"
@@ -149,10 +184,16 @@ func (t *rolloutTail) mark(line rolloutLine, last *turn.Record) (more bool) {
 		e.Kind, e.Message = turn.KindInterrupt, ""
 	case p.Error != nil:
 		e.Kind, e.Message, e.ErrorType = turn.KindError, p.Error.Message, errorType(p.Error.Info)
+		if e.ErrorType == usageLimit {
+			e.Limit = &turn.Limit{}
+		}
 	}
 	t.ended = &e
-	return false
+	return t.limited()
 }
+
+// limited reports whether the turn ended by a usage limit.
+func (t *rolloutTail) limited() bool { return t.ended != nil && t.ended.Limit != nil }
 
 // errorType is a word, or the one key of an object with details.
 func errorType(info json.RawMessage) string {

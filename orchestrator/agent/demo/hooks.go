@@ -16,14 +16,15 @@ import (
 
 // hookPayload is what the demo CLI gives to its hooks, of all events together.
 type hookPayload struct {
-	SessionID      string `json:"session_id"`
-	TurnID         string `json:"turn_id"`
-	TranscriptPath string `json:"transcript_path"`
-	Source         string `json:"source"`
-	Prompt         string `json:"prompt"`
-	Question       string `json:"question"`
-	Answer         string `json:"answer"`
-	Error          string `json:"error"`
+	SessionID      string     `json:"session_id"`
+	TurnID         string     `json:"turn_id"`
+	TranscriptPath string     `json:"transcript_path"`
+	Source         string     `json:"source"`
+	Prompt         string     `json:"prompt"`
+	Question       string     `json:"question"`
+	Answer         string     `json:"answer"`
+	Error          string     `json:"error"`
+	Until          *time.Time `json:"limited_until"`
 }
 
 func (d driver) Events(name string, payload []byte) ([]turn.Event, error) {
@@ -47,6 +48,9 @@ func (d driver) Events(name string, payload []byte) ([]turn.Event, error) {
 		e.Kind = turn.KindInterrupt
 	case "error":
 		e.Kind, e.ErrorType, e.Message = turn.KindError, "error", p.Error
+		if p.Until != nil {
+			e.Limit = &turn.Limit{Until: *p.Until}
+		}
 	case "exit":
 		e.Kind, e.Source = turn.KindSessionEnd, "exit"
 	default:
@@ -69,12 +73,13 @@ func (d driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (a
 	file := d.file(s)
 	err := records.LinesBack(file, func(raw []byte) bool {
 		var line struct {
-			Event     string    `json:"event"`
-			Turn      int       `json:"turn"`
-			Question  string    `json:"question"`
-			Answer    string    `json:"answer"`
-			Error     string    `json:"error"`
-			Timestamp time.Time `json:"timestamp"`
+			Event     string     `json:"event"`
+			Turn      int        `json:"turn"`
+			Question  string     `json:"question"`
+			Answer    string     `json:"answer"`
+			Error     string     `json:"error"`
+			Until     *time.Time `json:"limited_until"`
+			Timestamp time.Time  `json:"timestamp"`
 		}
 		if json.Unmarshal(raw, &line) != nil || line.Event == "" {
 			return true
@@ -88,7 +93,7 @@ func (d driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (a
 			return records.IsOpen(last) // look for the turn that it cut off
 		}
 		payload, err := json.Marshal(hookPayload{
-			SessionID: s.ConversationID, TurnID: id, TranscriptPath: file, Question: line.Question, Answer: line.Answer, Error: line.Error,
+			SessionID: s.ConversationID, TurnID: id, TranscriptPath: file, Question: line.Question, Answer: line.Answer, Error: line.Error, Until: line.Until,
 		})
 		if err != nil {
 			return false

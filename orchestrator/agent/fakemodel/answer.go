@@ -14,7 +14,8 @@ type answer struct {
 	spread time.Duration // the text is streamed over this time
 	action action        // without verb for none: the turn is over
 	fault  fault
-	status int // of faultStatus
+	status int           // of faultStatus
+	lifted time.Duration // of faultLimit: after which the limit is
 }
 
 // action is work that the CLI does for the model, with whichever tool it offers.
@@ -28,6 +29,7 @@ type fault string
 
 const (
 	faultStatus fault = "status" // an HTTP error whose message is the text
+	faultLimit  fault = "limit"  // the vendor's words for a usage limit that is reached
 	faultDrop   fault = "drop"   // the connection breaks within the text
 	faultHang   fault = "hang"   // half the text, then nothing until the client leaves
 )
@@ -68,6 +70,8 @@ func script(prompt string) []answer {
 			outcome = s.Text
 		case "fail":
 			next.text, next.fault, next.status = s.Text, faultStatus, s.Number
+		case "limit":
+			next.fault, next.lifted = faultLimit, s.Duration
 		case "drop":
 			next.fault = faultDrop
 		case "hang":

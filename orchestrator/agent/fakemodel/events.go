@@ -70,7 +70,7 @@ func (e *events) fail(f fault) {
 		panic(http.ErrAbortHandler)
 	case faultDrop:
 		panic(http.ErrAbortHandler)
-	case faultStatus:
+	case faultStatus, faultLimit:
 	}
 }
 

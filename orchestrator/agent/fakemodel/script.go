@@ -13,7 +13,7 @@ import (
 var grammar = steps.Grammar{
 	"write": steps.PathAndText, "append": steps.PathAndText, "remove": steps.Path,
 	"run": steps.Text("command"), "ask": steps.Text("command"), "tool": toolCall,
-	"commit": steps.Text("message"), "outcome": steps.Text("word"), "sleep": steps.Seconds, "slow": slowly, "fail": failure,
+	"commit": steps.Text("message"), "outcome": steps.Text("word"), "sleep": steps.Seconds, "slow": slowly, "fail": failure, "limit": steps.Seconds,
 	"say": steps.Anything, "drop": steps.Anything, "hang": steps.Anything,
 }
 

@@ -10,12 +10,12 @@ import (
 
 func TestGrammar(t *testing.T) {
 	got, err := grammar.Parse("do: ask make push\ndo: slow 2 word by word\ndo: tool Ask {\"a\": [1]}\ndo: tool Leave\n" +
-		"do: fail 529 too busy\ndo: fail\ndo: drop\ndo: hang")
+		"do: fail 529 too busy\ndo: fail\ndo: limit 60\ndo: drop\ndo: hang")
 	want := []steps.Step{
 		{Verb: "ask", Text: "make push"}, {Verb: "slow", Text: "word by word", Duration: 2 * time.Second},
 		{Verb: "tool", Path: "Ask", Text: `{"a": [1]}`}, {Verb: "tool", Path: "Leave"},
 		{Verb: "fail", Text: "too busy", Number: 529}, {Verb: "fail", Text: "scripted error 400", Number: 400},
-		{Verb: "drop"}, {Verb: "hang"},
+		{Verb: "limit", Text: "60", Duration: time.Minute}, {Verb: "drop"}, {Verb: "hang"},
 	}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v\ngot  %+v\nwant %+v", err, got, want)
@@ -52,6 +52,7 @@ func TestScript(t *testing.T) {
 			{action: action{verb: "run", text: "make"}},
 			{text: "scripted error 503", fault: faultStatus, status: 503},
 		}},
+		{"do: limit 60\ndo: run never", []answer{{text: unfinished, fault: faultLimit, lifted: time.Minute}}},
 		{"do: hang", []answer{{text: unfinished, fault: faultHang}}},
 		{"do: say half\ndo: drop", []answer{{text: "half", fault: faultDrop}}},
 		{"do: jump", []answer{{text: "do: jump: unknown step", fault: faultStatus, status: 400}}},

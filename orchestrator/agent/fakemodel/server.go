@@ -15,6 +15,7 @@
 //	sleep SECONDS      the next request is answered late; fractions allowed
 //	slow SECONDS TEXT  part of the answer, streamed over that time
 //	fail STATUS        every request from here on gets this HTTP error; 400 is not tried again
+//	limit SECONDS      every request from here on is told that a usage limit is reached, which is lifted after that time
 //	drop               the connection breaks within the answer
 //	hang               half an answer, then nothing until the CLI gives up
 //
@@ -157,8 +158,11 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request, p protocol, body 
 		Protocol: q.protocol, Model: q.model, Stream: q.stream, Tools: slices.Sorted(maps.Keys(q.tools)),
 		Prompt: clip(q.prompt, 200), Prompts: q.prompts, Results: q.results, Result: clip(q.newest, 200), Text: clip(a.text, 200), Tool: c.tool, Status: http.StatusOK,
 	}
-	if a.fault == faultStatus {
+	switch a.fault {
+	case faultStatus:
 		entry.Status = a.status
+	case faultLimit:
+		entry.Status = http.StatusTooManyRequests
 	}
 	s.log(r, entry)
 	e := &events{w: w, r: r}
@@ -168,6 +172,8 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request, p protocol, body 
 	switch {
 	case a.fault == faultStatus:
 		writeJSON(w, a.status, p.failure(a.status, a.text))
+	case a.fault == faultLimit:
+		writeJSON(w, http.StatusTooManyRequests, limits[q.protocol](w.Header(), time.Now().Add(a.lifted)))
 	case q.stream:
 		p.stream(e, q, a, c)
 	default:

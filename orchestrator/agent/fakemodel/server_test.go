@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -186,6 +187,29 @@ func TestFail(t *testing.T) {
 		}
 		if response.StatusCode != 429 || !strings.Contains(string(body), "slow down") || !strings.Contains(string(body), s.failure) {
 			t.Errorf("%d %s", response.StatusCode, body)
+		}
+	})
+}
+
+// A limit is told with a time that is that far away, in whichever words the vendor has for it.
+func TestLimit(t *testing.T) {
+	eachLanguage(t, func(t *testing.T, base string, s spoken) {
+		at := time.Now().Add(time.Hour).Unix()
+		response := post(t.Context(), t, base+s.streamPath, s.body("do: limit 3600", true))
+		body, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := fmt.Sprint(response.Header) + string(body)
+		near := false
+		for second := at - 1; second <= at+30; second++ {
+			near = near || strings.Contains(told, fmt.Sprint(second))
+		}
+		for left := 3570; left <= 3600; left++ {
+			near = near || strings.Contains(told, fmt.Sprintf("%ds", left)) || response.Header.Get("retry-after") == fmt.Sprint(left)
+		}
+		if response.StatusCode != http.StatusTooManyRequests || !near {
+			t.Errorf("%d %s", response.StatusCode, told)
 		}
 	})
 }

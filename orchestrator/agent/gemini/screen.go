@@ -1,13 +1,22 @@
 package gemini
 
 import (
+	"strings"
+
 	"paw/config/lazyregexp"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/agent/internal/screens"
 )
 
 // Screen: gemini keeps the terminal's cursor, hidden, where it draws its own.
-func (driver) Screen(s agent.Screenshot) agent.Screen { return box.Screen(s) }
+func (driver) Screen(s agent.Screenshot) agent.Screen {
+	seen := box.Screen(s)
+	seen.Limited = strings.HasPrefix(seen.Dialog, limitReached)
+	return seen
+}
+
+// limitReached begins what paw says of a dialog that comes with a usage limit.
+const limitReached = "has reached the usage limit"
 
 // Question: a digit takes an option at once.
 func (driver) Question(s agent.Screenshot) (agent.Question, bool) { return box.Question(s, "●") }
@@ -23,6 +32,7 @@ var box = screens.EdgedBox{
 		screens.Asks(`^│ +How would you like to authenticate|^│ +Terms of Services and Privacy Notice|^│ +Enter Gemini API Key`, "asks you to log in"),
 		screens.AsksInTurn(`^│ \? Shell +([^\n]*?) *│$(?s:.*)^│ Allow execution of`, "asks for permission: $1"),
 		screens.AsksInTurn(`^│ Answer Questions *│\n│ *│\n│ ([^\n]*?) *│$`, "$1"),
+		screens.Asks(`^│ Usage limit reached for ([^\n]*?)\. *│$`, limitReached+" for $1: asks whether to go on"),
 		screens.Asks(`^│ +Select Model`, "asks to choose a model"),
 		screens.Asks(`^ *No auto-saved conversations found|^ *Chat Sessions`, "asks which conversation to resume"),
 		screens.Asks(`(?i)\(.*\b(Enter to select|Esc to close)\b`, "a menu is open"),

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"paw/session/turn"
 )
@@ -84,6 +85,7 @@ type hookPayload struct {
 	Question string `json:"question"`
 	Message  string `json:"message"`
 	Finish   string `json:"finish"`   // of the last message: "stop", "length", "tool-calls"; "" when it was cut off
+	Until    int64  `json:"until"`    // when opencode tries again, in milliseconds since 1970
 	Rejected bool   `json:"rejected"` // the user did not grant a permission or answer a question
 	Error    *struct {
 		Name    string `json:"name"`
@@ -107,6 +109,8 @@ func (o driver) Events(name string, payload []byte) ([]turn.Event, error) {
 		e.Kind, e.Message = turn.KindInput, questions.OneLine(p.Question)
 	case "replied":
 		e.Kind = turn.KindAnswered
+	case "limited":
+		e.Kind, e.Message, e.Limit = turn.KindLimit, p.Message, &turn.Limit{Until: time.UnixMilli(p.Until)}
 	case "idle":
 		p.end(&e)
 	case "dispose":

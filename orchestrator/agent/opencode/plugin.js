@@ -5,6 +5,7 @@ import { execFileSync } from "node:child_process"
 
 const hook = @HOOK@
 const settlePatience = 10000 // milliseconds
+const ownPatience = 60000 // milliseconds: without a word of the server opencode tries again after 30 s at most
 
 // An opencode that the agent itself runs inherits this plugin, and must not report turns of its own.
 const mine = process.env.PAW_OPENCODE_PID ??= String(process.pid)
@@ -83,6 +84,11 @@ export const Paw = async ({ client }) => {
     "session.error": ({ sessionID, error }) => {
       const turn = turns.get(sessionID)
       if (turn) turn.error ??= { name: error?.name, message: error?.data?.message, status: error?.data?.statusCode }
+    },
+    "session.status": ({ sessionID, status }) => {
+      const turn = turns.get(sessionID)
+      if (turn && status?.type === "retry" && status.next - Date.now() > ownPatience)
+        send("limited", { session: sessionID, turn: turn.id, message: status.message, until: Math.round(status.next) }, @SHORT@)
     },
     "session.idle": ({ sessionID }) => idle(sessionID),
     // A subagent's question is the user's to answer, too.

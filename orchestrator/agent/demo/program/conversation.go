@@ -20,25 +20,26 @@ const (
 	answered    = "answered"    // Question, Answer ("y" or "n")
 	turnEnded   = "turn_end"    // Answer: everything the agent said
 	interrupted = "interrupted" // by the user
-	failed      = "error"       // Error
+	failed      = "error"       // Error, and Until for a usage limit
 	exited      = "exit"        // Code
 )
 
 // entry is one line of a conversation's file: a message (Role, Content) or an event (Type is "event").
 type entry struct {
-	Type      string    `json:"type,omitempty"`
-	Role      string    `json:"role,omitempty"` // "user" or "assistant"
-	Content   string    `json:"content,omitempty"`
-	Event     string    `json:"event,omitempty"`
-	Turn      int       `json:"turn,omitempty"` // counts on when a conversation is resumed
-	Directory string    `json:"directory,omitempty"`
-	PID       int       `json:"pid,omitempty"`
-	Prompt    string    `json:"-"` // a message has it
-	Question  string    `json:"question,omitempty"`
-	Answer    string    `json:"answer,omitempty"`
-	Error     string    `json:"error,omitempty"`
-	Code      *int      `json:"code,omitempty"`
-	Timestamp time.Time `json:"timestamp"`
+	Type      string     `json:"type,omitempty"`
+	Role      string     `json:"role,omitempty"` // "user" or "assistant"
+	Content   string     `json:"content,omitempty"`
+	Event     string     `json:"event,omitempty"`
+	Turn      int        `json:"turn,omitempty"` // counts on when a conversation is resumed
+	Directory string     `json:"directory,omitempty"`
+	PID       int        `json:"pid,omitempty"`
+	Prompt    string     `json:"-"` // a message has it
+	Question  string     `json:"question,omitempty"`
+	Answer    string     `json:"answer,omitempty"`
+	Error     string     `json:"error,omitempty"`
+	Code      *int       `json:"code,omitempty"`
+	Until     *time.Time `json:"limited_until,omitempty"`
+	Timestamp time.Time  `json:"timestamp"`
 }
 
 // conversation is an append-only file of entries. Each entry is one write, so that a crash tears at most the last line.

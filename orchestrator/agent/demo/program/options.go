@@ -29,6 +29,7 @@ A prompt with lines "do: STEP" does those steps instead:
   sleep SECONDS      fractions allowed
   say TEXT           part of the answer
   fail MESSAGE       end the turn as an API error does
+  limit SECONDS      end it as a usage limit does, which is lifted after that time
   exit CODE          end the program in the middle of the turn
   hang               until interrupted
 `

@@ -23,17 +23,18 @@ const hookTimeout = time.Minute
 
 // report is what a hook reads; the fields of other events are left out.
 type report struct {
-	SessionID      string `json:"session_id"`
-	TurnID         string `json:"turn_id,omitempty"`
-	TranscriptPath string `json:"transcript_path"`
-	Directory      string `json:"cwd"`
-	Event          string `json:"hook_event_name"`
-	Source         string `json:"source,omitempty"` // of start: "startup", "resume" or "fork"
-	Prompt         string `json:"prompt,omitempty"`
-	Question       string `json:"question,omitempty"`
-	Answer         string `json:"answer,omitempty"`
-	Error          string `json:"error,omitempty"`
-	Code           *int   `json:"code,omitempty"`
+	SessionID      string     `json:"session_id"`
+	TurnID         string     `json:"turn_id,omitempty"`
+	TranscriptPath string     `json:"transcript_path"`
+	Directory      string     `json:"cwd"`
+	Event          string     `json:"hook_event_name"`
+	Source         string     `json:"source,omitempty"` // of start: "startup", "resume" or "fork"
+	Prompt         string     `json:"prompt,omitempty"`
+	Question       string     `json:"question,omitempty"`
+	Answer         string     `json:"answer,omitempty"`
+	Error          string     `json:"error,omitempty"`
+	Code           *int       `json:"code,omitempty"`
+	Until          *time.Time `json:"limited_until,omitempty"`
 }
 
 // reporter is the function that calls the hook program of env, nil where there is none.
@@ -48,7 +49,7 @@ func (a *agent) reporter(env []string) func(entry) {
 func (a *agent) describe(e entry) report {
 	r := report{
 		SessionID: a.conversation.id, TranscriptPath: a.conversation.path, Directory: a.dir, Event: e.Event,
-		Prompt: e.Prompt, Question: e.Question, Answer: e.Answer, Error: e.Error, Code: e.Code,
+		Prompt: e.Prompt, Question: e.Question, Answer: e.Answer, Error: e.Error, Code: e.Code, Until: e.Until,
 	}
 	switch e.Event {
 	case started:

@@ -11,7 +11,7 @@ import (
 var grammar = steps.Grammar{
 	"write": steps.PathAndText, "append": steps.PathAndText, "remove": steps.Path,
 	"run": steps.Text("command"), "commit": steps.Text("message"), "ask": steps.Text("question"),
-	"outcome": steps.Word, "sleep": steps.Seconds, "exit": exiting,
+	"outcome": steps.Word, "sleep": steps.Seconds, "limit": steps.Seconds, "exit": exiting,
 	"say": steps.Anything, "fail": steps.Anything, "hang": steps.Anything,
 }
 

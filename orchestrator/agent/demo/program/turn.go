@@ -40,6 +40,13 @@ func (e signalError) Error() string { return e.String() }
 
 func (e signalError) code() int { return 128 + int(e.Signal) }
 
+// limitReached is the end of a turn by a usage limit.
+type limitReached struct{ until time.Time }
+
+func (e limitReached) Error() string {
+	return "usage limit reached, resets at " + e.until.Format("15:04")
+}
+
 var errRefused = errors.New("refused")
 
 // begin starts a turn.
@@ -78,7 +85,11 @@ func (t *turn) run(ctx context.Context) error {
 	case errors.Is(err, signalError{syscall.SIGINT}):
 		t.emit(entry{Event: interrupted})
 	case !errors.As(err, new(exitRequest)) && !errors.As(err, new(signalError)):
-		t.emit(entry{Event: failed, Error: err.Error()})
+		e := entry{Event: failed, Error: err.Error()}
+		if limit := (limitReached{}); errors.As(err, &limit) {
+			e.Until = &limit.until
+		}
+		t.emit(e)
 	}
 	return err
 }
@@ -155,6 +166,8 @@ func (t *turn) do(ctx context.Context, s steps.Step) error {
 		t.say(ctx, s.Text)
 	case "fail":
 		return errors.New(s.Text)
+	case "limit":
+		return limitReached{time.Now().Add(s.Duration)}
 	case "exit":
 		return exitRequest{s.Number}
 	}

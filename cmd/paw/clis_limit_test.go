@@ -1,0 +1,82 @@
+//go:build clis
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestCLIsLimit has the CLIs that tell of a usage limit reach one that is lifted in two hours: paw says so, until when, and
+// takes the next prompt when it is over.
+func TestCLIsLimit(t *testing.T) {
+	for cli, want := range map[string]string{"claude": "error", "codex": "error", "opencode": "running"} {
+		t.Run(cli, func(t *testing.T) {
+			w := newCLIWorld(t, cli)
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Log(w.describe())
+				}
+			})
+			if cli == "claude" {
+				w.subscribe()
+			}
+			w.ok(w.paw("start", "--cli", cli, "--detach"))
+			// codex takes a prompt while it still starts, and begins the turn when it has: on a busy machine that takes longer than
+			// paw waits.
+			if out := w.pawInput("do: say Hello.", "send", cli); out.code != 0 && (cli != "codex" || out.code != 6) {
+				t.Fatal(out.stderr)
+			}
+			w.finished(0)
+			lifted := time.Now().Add(2 * time.Hour)
+			w.send("do: limit 7200")
+			var limited agentJSON
+			w.await("the limit is told", func() bool {
+				limited = w.agent(cli)
+				return limited.Limit != nil
+			})
+			t.Logf("%s, %s, %s", limited.State, text(limited.Reason), limited.Limit.Until)
+			if limited.State != want || limited.Limit.Until == nil || limited.Limit.Until.Sub(lifted).Abs() > time.Minute {
+				t.Errorf("%s until %v, not %s until about %s", limited.State, limited.Limit.Until, want, lifted)
+			}
+			screen := w.visible()
+			t.Log(screen)
+			if want == "error" {
+				if last := w.last(); last.Reason == nil || *last.Reason != "error" || last.Limit == nil && cli != "codex" {
+					t.Errorf("its turn is %+v", last)
+				}
+			}
+			line := w.ok(w.paw("next", "--dry-run")).stdout
+			if !strings.Contains(line, cli) {
+				t.Errorf("paw next: %s", line)
+			}
+			border := regexp.MustCompile(cli + `: limited until \d\d:\d\d|` + cli + `: limited until \d+ \w+ \d\d:\d\d`)
+			if cli != "codex" { // no hook tells, and nobody looks at the session
+				w.await("its border says so", func() bool {
+					return border.MatchString(w.tmux("list-panes", "-a", "-F", "#{@paw_label}").stdout)
+				})
+			}
+		})
+	}
+}
+
+// subscribe makes claude one that somebody has logged in to, with a token of the scripted server's: only such a claude
+// knows of limits that are lifted at a time.
+func (w *cliWorld) subscribe() {
+	w.t.Helper()
+	credentials, err := json.Marshal(map[string]any{"claudeAiOauth": map[string]any{
+		"accessToken": "sk-ant-oat01-scripted", "refreshToken": "sk-ant-ort01-scripted", "expiresAt": time.Now().Add(24 * time.Hour).UnixMilli(),
+		"scopes": []string{"user:inference", "user:profile"}, "subscriptionType": "max", "rateLimitTier": "default_claude_max_5x",
+	}})
+	if err != nil {
+		w.t.Fatal(fmt.Errorf("credentials: %w", err))
+	}
+	w.write(filepath.Join(w.root, "home/.claude"), ".credentials.json", string(credentials))
+	w.env = slices.DeleteFunc(w.env, func(kv string) bool { return strings.HasPrefix(kv, "ANTHROPIC_API_KEY=") })
+}

@@ -1,0 +1,76 @@
+package fakemodel
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// limits are what the vendors' servers answer, with status 429, once a subscription or a key has taken what it may until a
+// time: headers are set, the body is returned. As far as users of the CLIs have shown them; by protocol.
+var limits = map[string]func(h http.Header, until time.Time) any{
+	"messages": messagesLimit, "responses": responsesLimit, "chat": chatLimit, "gemini": geminiLimit,
+}
+
+// seconds from now on, and since 1970.
+func seconds(until time.Time) (left int, at string) {
+	return int(time.Until(until).Round(time.Second).Seconds()), strconv.FormatInt(until.Unix(), 10)
+}
+
+func messagesLimit(h http.Header, until time.Time) any {
+	left, at := seconds(until)
+	h.Set("retry-after", strconv.Itoa(left))
+	h.Set("anthropic-ratelimit-unified-status", "rejected")
+	h.Set("anthropic-ratelimit-unified-reset", at)
+	h.Set("anthropic-ratelimit-unified-representative-claim", "five_hour")
+	h.Set("anthropic-ratelimit-unified-5h-status", "rejected")
+	h.Set("anthropic-ratelimit-unified-5h-reset", at)
+	h.Set("anthropic-ratelimit-unified-5h-utilization", "1.0")
+	h.Set("anthropic-ratelimit-unified-overage-status", "rejected")
+	h.Set("anthropic-ratelimit-unified-overage-disabled-reason", "org_level_disabled")
+	return messages{}.failure(http.StatusTooManyRequests, "This request would exceed your account's rate limit. Please try again later.")
+}
+
+func responsesLimit(h http.Header, until time.Time) any {
+	left, _ := seconds(until)
+	h.Set("x-codex-plan-type", "plus")
+	h.Set("x-codex-primary-used-percent", "100")
+	h.Set("x-codex-primary-window-minutes", "300")
+	h.Set("x-codex-primary-reset-after-seconds", strconv.Itoa(left))
+	h.Set("x-codex-primary-reset-at", strconv.FormatInt(until.Unix(), 10))
+	h.Set("x-codex-secondary-used-percent", "80")
+	h.Set("x-codex-secondary-window-minutes", "10080")
+	h.Set("x-codex-secondary-reset-after-seconds", strconv.Itoa(left+302_400))
+	h.Set("x-codex-secondary-reset-at", strconv.FormatInt(until.Unix()+302_400, 10))
+	return object{"error": object{
+		"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus",
+		"resets_at": until.Unix(), "resets_in_seconds": left,
+	}}
+}
+
+func chatLimit(h http.Header, until time.Time) any {
+	left, _ := seconds(until)
+	h.Set("retry-after", strconv.Itoa(left))
+	return object{"error": object{
+		"type": "insufficient_quota", "code": "insufficient_quota", "param": nil,
+		"message": "You exceeded your current quota, please check your plan and billing details.",
+	}}
+}
+
+// geminiLimit is that of a day's requests of an API key. gemini asks what to do about it, after some tries.
+func geminiLimit(_ http.Header, until time.Time) any {
+	left, _ := seconds(until)
+	const about = "type.googleapis.com/google.rpc."
+	return object{"error": object{
+		"code": http.StatusTooManyRequests, "status": "RESOURCE_EXHAUSTED",
+		"message": "You exceeded your current quota, please check your plan and billing details.",
+		"details": list{
+			object{"@type": about + "QuotaFailure", "violations": list{object{
+				"quotaMetric": "generativelanguage.googleapis.com/generate_content_free_tier_requests",
+				"quotaId":     "GenerateRequestsPerDayPerProjectPerModel-FreeTier", "quotaValue": "50",
+				"quotaDimensions": object{"location": "global", "model": Model},
+			}}},
+			object{"@type": about + "RetryInfo", "retryDelay": strconv.Itoa(left) + "s"},
+		},
+	}}
+}
