@@ -60,7 +60,9 @@ func (a *app) printRemoved(r *ending.Removed) {
 	switch {
 	case r.Place == ending.Stays:
 		fmt.Fprintf(out, "%s removed; its worktree %s and branch %s stay\n", r.Name, r.Worktree, r.Branch)
-		fmt.Fprintf(out, "paw add --cli %s --branches %s --session %s takes it back\n", r.CLI, r.Branch, r.Session)
+		if r.Back {
+			fmt.Fprintf(out, "paw add --cli %s --branches %s --session %s takes it back\n", r.CLI, r.Branch, r.Session)
+		}
 	case r.Landed:
 		fmt.Fprintf(out, "%s removed, and its branch %s, which has landed\n", r.Name, r.Branch)
 	default:

@@ -92,7 +92,7 @@ func planRemoval(f AgentFacts, intent session.Phase) Agent {
 	}
 	force := intent == session.PhaseDiscarding
 	switch {
-	case intent == session.PhaseLeaving:
+	case intent == session.PhaseLeaving && !f.missing:
 		p.Place, p.seen = Stays, worktree.Seen{}
 	case !f.there || f.missing:
 		p.Place = Gone
@@ -160,6 +160,7 @@ type Removed struct {
 	Rescue    string // refs that hold what only its git directory led to
 	Trash     string // folder that was kept: with --force, or because of Aside
 	Landed    bool   // its branch went with it: all of that has landed
+	Back      bool   // an agent on its branch can have its worktree back, which stays
 }
 
 // Kept says where what is not deleted with an agent is, with the lines that bring it back or drop it for good.

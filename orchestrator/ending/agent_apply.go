@@ -57,6 +57,7 @@ func (p Agent) apply(ctx context.Context, h *home.Home, m worktree.Manager, rec 
 		if err := m.Release(ctx, p.worktree); err != nil {
 			return removed, err
 		}
+		removed.Back = worktree.Verify(p.Worktree, m.Repository.CommonDir, p.Branch) == nil
 	} else if err := p.clear(ctx, h, m, removed); err != nil {
 		return removed, errors.Join(notRemoved(p.Session, p.Name, p.Worktree, err), p.giveUp(ctx, h))
 	}

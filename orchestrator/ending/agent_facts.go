@@ -43,8 +43,9 @@ func lookAtAgents(ctx context.Context, m worktree.Manager, f fleet.Facts, names 
 		all.Go(func() {
 			free <- struct{}{}
 			defer func() { <-free }()
-			found[i] = agentOf(f, name)
-			if !stay {
+			if found[i] = agentOf(f, name); stay {
+				found[i].missing = !exists(found[i].plan.Path)
+			} else {
 				found[i].look(ctx, m, f.Session)
 			}
 		})
@@ -76,8 +77,7 @@ func (f *AgentFacts) look(ctx context.Context, m worktree.Manager, s *session.Se
 // place looks what is where the worktree of an agent should be.
 func (f *AgentFacts) place(ctx context.Context, m worktree.Manager, s *session.Session) {
 	w := &f.agent.Record
-	_, err := os.Lstat(w.WorktreePath)
-	f.missing = err != nil
+	f.missing = !exists(w.WorktreePath)
 	f.halfMade = m.HalfMade(w.WorktreePath)
 	if !f.missing && !f.halfMade {
 		if err := worktree.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
@@ -85,9 +85,16 @@ func (f *AgentFacts) place(ctx context.Context, m worktree.Manager, s *session.S
 			return
 		}
 	}
+	var err error
 	if f.there, err = m.Removable(ctx, f.plan); err != nil {
 		f.wrong = notRemoved(s.Name, w.Agent, w.WorktreePath, err)
 	}
+}
+
+// exists reports whether anything is at path.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // notRemoved is a refusal of the worktree package with a way out.

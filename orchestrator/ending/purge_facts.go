@@ -40,7 +40,7 @@ func PlanPurge(ctx context.Context, h *home.Home, s *session.Session, o Options)
 func directoriesOf(s *session.Session) []string {
 	var there []string
 	for _, w := range s.Worktrees {
-		if _, err := os.Lstat(w.WorktreePath); err == nil {
+		if exists(w.WorktreePath) {
 			there = append(there, w.WorktreePath)
 		}
 	}
