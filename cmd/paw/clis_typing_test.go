@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,6 +47,28 @@ func TestCLIsTakeAPromptAfterAnEarlyEsc(t *testing.T) {
 			one := w.work("do: say Only looked.")
 			if strings.TrimSpace(one.Prompt) != "do: say Only looked." {
 				t.Errorf("the prompt of turn %d: %q", one.Number, one.Prompt)
+			}
+		})
+	}
+}
+
+// TestCLIsTakeAPromptAtTheEndOfATurn: the hook of a turn's end returns before the CLI has drawn its box again. A prompt that is
+// sent at that instant is the next turn, whole.
+func TestCLIsTakeAPromptAtTheEndOfATurn(t *testing.T) {
+	for _, cli := range []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot"} {
+		t.Run(cli, func(t *testing.T) {
+			w := typingWorld(t, cli)
+			for n := 1; n <= 6; n++ {
+				prompt := fmt.Sprintf("do: say Turn %d.", n)
+				w.send(prompt)
+				tag := filepath.Join(w.repo, ".git/refs/tags", fmt.Sprintf("afk-shop_%s-%d", cli, n))
+				waitFor(t, tag, func() bool { _, err := os.Stat(tag); return err == nil })
+				if one := w.turn(n); strings.TrimSpace(one.Prompt) != prompt {
+					t.Errorf("the prompt of turn %d: %q", n, one.Prompt)
+				}
+			}
+			if last := w.finished(5); last.Number != 6 {
+				t.Errorf("%d turns", last.Number)
 			}
 		})
 	}
