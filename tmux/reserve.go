@@ -198,21 +198,13 @@ func parsePlaces(out, mark string) ([]place, error) {
 
 // script writes commands in tmux's own language. Arguments are formats and words of paw.
 func script(commands []command) string {
-	var b strings.Builder
-	for i, c := range commands {
-		if i > 0 {
-			b.WriteString(" ; ")
-		}
-		b.WriteString(unaliased(c[0]))
-		for _, arg := range c[1:] {
-			b.WriteString(` "` + arg + `"`)
-		}
-	}
-	return b.String()
+	return inTmux(commands, func(arg string) string { return `"` + arg + `"` })
 }
 
 // quotedScript is script for arguments of any text, none of which means anything to tmux.
-func quotedScript(commands []command) string {
+func quotedScript(commands []command) string { return inTmux(commands, quoted) }
+
+func inTmux(commands []command, quote func(string) string) string {
 	var b strings.Builder
 	for i, c := range commands {
 		if i > 0 {
@@ -220,7 +212,7 @@ func quotedScript(commands []command) string {
 		}
 		b.WriteString(unaliased(c[0]))
 		for _, arg := range c[1:] {
-			b.WriteString(" " + quoted(arg))
+			b.WriteString(" " + quote(arg))
 		}
 	}
 	return b.String()

@@ -47,24 +47,14 @@ func cameAlong(path, admin string) bool {
 // Follow makes the registration of the worktree of p that of the directory at
 // path, where Moved found it. Repair links the directory back.
 func (m Manager) Follow(ctx context.Context, p Plan, path string) error {
-	x, err := m.exclude(ctx)
-	if err != nil {
-		return err
-	}
-	defer x.release()
-	entries, err := m.List(ctx)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries[1:] {
+	return m.eachLinked(ctx, func(e Entry) error {
 		if !ownedBy(e, p) || samePath(e.Path, path) {
-			continue
+			return nil
 		}
 		temporary := filepath.Join(e.AdminDir, "paw-gitdir")
 		if err := os.WriteFile(temporary, []byte(filepath.Join(path, ".git")+"\n"), 0o666); err != nil {
 			return err
 		}
 		return os.Rename(temporary, filepath.Join(e.AdminDir, "gitdir"))
-	}
-	return nil
+	})
 }

@@ -63,6 +63,16 @@ func lockFor(e Entry, p Plan) error {
 
 // eachAt calls do for the registrations at the path of p, under the repository lock.
 func (m Manager) eachAt(ctx context.Context, p Plan, do func(Entry) error) error {
+	return m.eachLinked(ctx, func(e Entry) error {
+		if e.Path == "" || !samePath(e.Path, p.Path) {
+			return nil
+		}
+		return do(e)
+	})
+}
+
+// eachLinked calls do for the registrations of all linked worktrees, under the repository lock.
+func (m Manager) eachLinked(ctx context.Context, do func(Entry) error) error {
 	x, err := m.exclude(ctx)
 	if err != nil {
 		return err
@@ -73,9 +83,7 @@ func (m Manager) eachAt(ctx context.Context, p Plan, do func(Entry) error) error
 		return err
 	}
 	for _, e := range entries[1:] {
-		if e.Path != "" && samePath(e.Path, p.Path) {
-			err = errors.Join(err, do(e))
-		}
+		err = errors.Join(err, do(e))
 	}
 	return err
 }

@@ -49,7 +49,7 @@ func Agents(items, branches []string, set clis.Set, taken map[string]string) ([]
 			continue
 		}
 		if used[a.name] {
-			return nil, fault.New(fault.Usage, "agent %s: the name is taken%s; %s is free", a.name, taken[a.name], firstFree(a.name, used))
+			return nil, fault.New(fault.Usage, "%w", &nameTakenError{name: a.name, by: taken[a.name], free: firstFree(a.name, used)})
 		}
 		used[a.name] = true
 	}
@@ -67,6 +67,13 @@ func Agents(items, branches []string, set clis.Set, taken map[string]string) ([]
 		used[agents[i].name] = true
 	}
 	return agents, nil
+}
+
+// nameTakenError means that an agent cannot have the name that the user has given it.
+type nameTakenError struct{ name, by, free string }
+
+func (e *nameTakenError) Error() string {
+	return fmt.Sprintf("agent %s: the name is taken%s; %s is free", e.name, e.by, e.free)
 }
 
 // ownPart is what of the name of a branch tells it from others: paw's own are all called paw/SESSION/AGENT.
