@@ -3,43 +3,31 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"runtime"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"paw/orchestrator/agent"
+	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/orchestrator/talk"
 	"paw/session"
 	"paw/session/turn"
 )
 
-// Spent is what models took: tokens as the CLI's own record counts them, and dollars where it says them.
-type Spent struct {
-	Input      int64   `json:"input_tokens"`
-	CacheRead  int64   `json:"cache_read_tokens"`
-	CacheWrite int64   `json:"cache_write_tokens"`
-	Output     int64   `json:"output_tokens"`
-	Answers    int     `json:"answers"`
-	Cost       float64 `json:"-"`
-	Priced     bool    `json:"-"` // Cost is known of at least one answer
-}
-
-func (s *Spent) add(u agent.Use) {
-	s.Input, s.CacheRead, s.CacheWrite, s.Output = s.Input+u.Input, s.CacheRead+u.CacheRead, s.CacheWrite+u.CacheWrite, s.Output+u.Output
-	s.Cost, s.Priced, s.Answers = s.Cost+u.Cost, s.Priced || u.Priced, s.Answers+1
-}
-
 // TurnUsage is what one turn took.
 type TurnUsage struct {
 	Number int
-	Spent
+	agent.Spent
 }
 
 // AgentUsage is what an agent took, in all of its conversations.
 type AgentUsage struct {
 	Agent, CLI string
 	Turns      []TurnUsage // those that took anything
-	Outside    Spent       // between turns, such as for a compaction
-	Total      Spent
+	Outside    agent.Spent // between turns, such as for a compaction
+	Total      agent.Spent
 	Unknown    string // why nothing is known, "" where all of the record was read
 }
 
@@ -57,6 +45,33 @@ func Usage(ctx context.Context, h *home.Home, s *session.Session, agents []strin
 		all = append(all, usageOfAgent(ctx, h, s, w))
 	}
 	return all, nil
+}
+
+// CountUsage counts what each agent took. It reads the records of their CLIs, as many at once as there are processors; opencode
+// is started for its own.
+func CountUsage(ctx context.Context, h *home.Home, statuses []fleet.SessionStatus) {
+	var group errgroup.Group
+	group.SetLimit(runtime.NumCPU())
+	for i := range statuses {
+		s := statuses[i].Session
+		for k := range statuses[i].Agents {
+			a := &statuses[i].Agents[k]
+			group.Go(func() error {
+				used := UsageOf(ctx, h, s, &a.Record).Total
+				a.Used = &used
+				return nil
+			})
+		}
+	}
+	_ = group.Wait()
+}
+
+// UsageOf is what one agent of a session took.
+func UsageOf(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) AgentUsage {
+	if configured, err := h.ConfiguredFor(s); err == nil {
+		h = configured
+	}
+	return usageOfAgent(ctx, h, s, w)
 }
 
 func usageOfAgent(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) AgentUsage {
@@ -98,12 +113,12 @@ const usageGrace = 2 * time.Second
 // of.
 func usageOf(turns []turn.Record, uses []agent.Use, since time.Time) AgentUsage {
 	var all AgentUsage
-	spent := make([]Spent, len(turns))
+	spent := make([]agent.Spent, len(turns))
 	for _, u := range uses {
 		if u.At.Before(since.Truncate(time.Second)) {
 			continue
 		}
-		all.Total.add(u)
+		all.Total.Add(u)
 		at := -1
 		for i, t := range turns {
 			// Records have milliseconds, or less.
@@ -112,9 +127,9 @@ func usageOf(turns []turn.Record, uses []agent.Use, since time.Time) AgentUsage 
 			}
 		}
 		if at < 0 {
-			all.Outside.add(u)
+			all.Outside.Add(u)
 		} else {
-			spent[at].add(u)
+			spent[at].Add(u)
 		}
 	}
 	for i, t := range turns {

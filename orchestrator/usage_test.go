@@ -28,8 +28,8 @@ func TestUsageOfTurns(t *testing.T) {
 		use(-100, 1000), // of the conversation that this one is a copy of
 		use(15, 1), use(20.2, 2), use(20.6, 4), use(45, 8), use(60, 16), priced,
 	}, at(0))
-	spent := func(input int64, answers int) Spent {
-		return Spent{Input: input, Output: int64(answers), Answers: answers}
+	spent := func(input int64, answers int) agent.Spent {
+		return agent.Spent{Input: input, Output: int64(answers), Answers: answers}
 	}
 	last, total := spent(48, 2), spent(63, 6)
 	last.Cost, last.Priced, total.Cost, total.Priced = 0.5, true, 0.5, true

@@ -87,6 +87,10 @@ func (a *app) agentLines(st fleet.SessionStatus, now time.Time, width int) []str
 	if forecast {
 		table[0] = append(table[0], "COLLIDES WITH")
 	}
+	used := slices.ContainsFunc(agents, func(ag relative) bool { return ag.Used != nil })
+	if used {
+		table[0] = append(table[0], "USAGE")
+	}
 	for _, ag := range agents {
 		row := []string{ag.label(), ag.Record.CLI, orchestrator.StateWord(ag.AgentStatus.AgentStatus), since(ag, now), turnNumber(*ag.AgentStatus)}
 		if unseen {
@@ -98,16 +102,19 @@ func (a *app) agentLines(st fleet.SessionStatus, now time.Time, width int) []str
 		if forecast {
 			row = append(row, cutTo(collidesWith(*ag.AgentStatus), mostCollisions))
 		}
+		if used {
+			row = append(row, inShort(ag.Used))
+		}
 		table = append(table, row)
 	}
 	widths := fitted(table, width-2)
-	used := 2
+	taken := 2
 	for _, w := range widths {
 		if w > 0 {
-			used += w + 2
+			taken += w + 2
 		}
 	}
-	beside := width-used >= leastWork
+	beside := width-taken >= leastWork
 	var lines []string
 	for i, row := range table {
 		var line strings.Builder
@@ -127,7 +134,7 @@ func (a *app) agentLines(st fleet.SessionStatus, now time.Time, width int) []str
 			work = onOneLine(agents[i-1].Prompt)
 		}
 		if beside {
-			line.WriteString(cutTo(work, width-used))
+			line.WriteString(cutTo(work, width-taken))
 		}
 		text := strings.TrimRight(line.String(), " ")
 		if i == 0 {
@@ -174,7 +181,7 @@ func (a *app) belowAgent(st fleet.SessionStatus, ag relative, width int) []strin
 }
 
 // fitted are the widths of the columns. Where there is no room for all, the column of the CLIs goes first (width 0), then
-// the names of agents are cut, then the columns of the times and of the changes go.
+// the names of agents are cut, then the columns of the times, of the changes and of the usage go.
 func fitted(table [][]string, room int) []int {
 	widths := make([]int, len(table[0]))
 	total := 0
@@ -193,7 +200,7 @@ func fitted(table [][]string, room int) []int {
 		drop(slices.Index(table[0], "CLI"))
 	}
 	least := min(widths[0], leastName)
-	for _, head := range []string{"SINCE", "CHANGES", "NEW", "COLLIDES WITH"} {
+	for _, head := range []string{"SINCE", "CHANGES", "NEW", "COLLIDES WITH", "USAGE"} {
 		if k := slices.Index(table[0], head); k >= 0 && total-(widths[0]-least) > room {
 			drop(k)
 		}

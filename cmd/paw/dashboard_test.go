@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"paw/orchestrator/agent"
 	"paw/orchestrator/fleet"
 	"paw/session"
 	"paw/worktree"
@@ -176,5 +178,39 @@ func TestStateCounts(t *testing.T) {
 	w, c := session.AgentStatus{State: session.StateWaitingInput}, session.AgentStatus{State: session.StateWaitingChildren}
 	if got := stateCounts([]fleet.AgentStatus{{AgentStatus: c}, {AgentStatus: w}, {AgentStatus: c}, {AgentStatus: w}}); got != "2 wait for you, 2 wait for their children" {
 		t.Error(got)
+	}
+}
+
+// What the models took is a column where somebody asked for it and the width allows, and a part of --json.
+func TestStatusWithUsage(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	st := someSession(now)
+	for i := range st.Agents {
+		st.Agents[i].Used = &agent.Spent{}
+	}
+	st.Agents[1].Used = &agent.Spent{Input: 900, CacheRead: 11_000, CacheWrite: 400, Output: 1050, Answers: 3, Cost: 0.126, Priced: true}
+	for width, want := range map[int]string{
+		100: "  AGENT    CLI     STATE          SINCE  TURN  USAGE                      WORK\n" +
+			"  web      codex   running        2m     1…    12.3k in, 1.1k out, $0.13  add a search box\n",
+		60: "  AGENT    STATE          TURN  USAGE\n" +
+			"  web      running        1…    12.3k in, 1.1k out, $0.13\n",
+		50: "  AGENT    STATE          TURN\n" +
+			"  web      running        1…\n",
+	} {
+		got := strings.Join(plainApp().statusLines(st, now, width), "\n") + "\n"
+		for line := range strings.Lines(want) {
+			if !strings.Contains(got, line) {
+				t.Errorf("%d columns: no line %q in\n%s", width, line, got)
+			}
+		}
+	}
+	for i, want := range []string{`"usage":null`, `"usage":{"input_tokens":900,"cache_read_tokens":11000,"cache_write_tokens":400,"output_tokens":1050,"answers":3,"cost_usd":0.126}`} {
+		if got, err := json.Marshal(agentView(st.Agents[i])); err != nil || !strings.Contains(string(got), want) {
+			t.Errorf("%s, %v, without %s", got, err, want)
+		}
+	}
+	st.Agents[0].Used = nil
+	if got, err := json.Marshal(agentView(st.Agents[0])); err != nil || strings.Contains(string(got), `"usage"`) {
+		t.Errorf("nobody asked: %s, %v", got, err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"paw/cmd/paw/ui"
 	"paw/orchestrator"
+	"paw/orchestrator/agent"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/orchestrator/review"
@@ -32,6 +33,13 @@ type desk struct {
 	all      bool
 	watch    *orchestrator.Watch
 	sessions map[string]*session.Session // as the last look found them
+	used     map[string]usedUp           // by key of the agent
+}
+
+// usedUp is what an agent's models took by the end of a turn.
+type usedUp struct {
+	ended string
+	by    agent.Spent
 }
 
 func newDesk(a *app, h *home.Home, all bool) *desk {
@@ -148,7 +156,34 @@ func (d *desk) Lines(ctx context.Context, a ui.Agent) (ui.Lines, error) {
 		return ui.Lines{}, err
 	}
 	lines, err := orchestrator.CountLines(ctx, s, a.Name)
-	return ui.Lines(lines), err
+	took := d.usage(ctx, s, a)
+	found := ui.Lines{Added: lines.Added, Deleted: lines.Deleted, Usage: inShort(&took)}
+	if took.Answers > 0 {
+		found.Tokens = count(took.Input + took.CacheRead + took.CacheWrite + took.Output)
+	}
+	return found, err
+}
+
+// usage is what an agent's models took. It is read once for each turn: it may cost a process of the CLI.
+func (d *desk) usage(ctx context.Context, s *session.Session, a ui.Agent) agent.Spent {
+	d.mu.Lock()
+	known := d.used[a.Key()]
+	d.mu.Unlock()
+	if known.ended == a.Ended {
+		return known.by
+	}
+	w, err := home.AgentNamed(s, a.Name)
+	if err != nil {
+		return agent.Spent{}
+	}
+	known = usedUp{a.Ended, orchestrator.UsageOf(ctx, d.home, s, w).Total}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.used == nil {
+		d.used = map[string]usedUp{}
+	}
+	d.used[a.Key()] = known
+	return known.by
 }
 
 // mostForecast is for how many agents of a session the desk forecasts by itself: each pair of them is merged.

@@ -174,6 +174,9 @@ func (a *app) printStatus(st fleet.SessionStatus, now time.Time) {
 		if with := collidesWith(*ag.AgentStatus); with != "" {
 			note = strings.TrimPrefix(note+", collides with "+with, ", ")
 		}
+		if took := inShort(ag.Used); took != "" {
+			note = strings.TrimPrefix(note+", "+took, ", ")
+		}
 		gone := ag.State == session.StateSuspended || ag.State == session.StateError || ag.State == session.StateWaitingChildren
 		// Of those that were stopped one by one the user knows.
 		resumable = resumable || ag.PID == 0 && gone && (st.Status == session.StatusStopped || ag.Reason != session.ReasonStopped)

@@ -20,7 +20,7 @@ const watchInterval = time.Second
 
 func newStatus(a *app) *cobra.Command {
 	var o orchestrator.StatusOptions
-	var dirty, forecast, watch bool
+	var dirty, forecast, usage, watch bool
 	cmd := &cobra.Command{
 		Use:   "status [NAME] [AGENT...]",
 		Short: "Show who is running and who waits for you",
@@ -63,6 +63,9 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
 			if dirty {
 				orchestrator.CountDirty(cmd.Context(), h, statuses)
 			}
+			if usage {
+				orchestrator.CountUsage(cmd.Context(), h, statuses)
+			}
 			return a.showStatus(h, statuses, problems)
 		},
 	}
@@ -70,6 +73,7 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
 	f.BoolVarP(&o.All, "all", "a", false, "every session, of all repositories")
 	f.BoolVar(&dirty, "dirty", false, "also count changed lines and uncommitted files (runs git in each worktree)")
 	f.BoolVar(&forecast, "forecast", false, "also show whose work would conflict when it lands, as paw forecast does (runs git)")
+	f.BoolVar(&usage, "usage", false, "also show what the agents' models took, as paw usage does (reads the CLIs' records)")
 	f.BoolVarP(&watch, "watch", "w", false, "keep showing it, until Ctrl-C")
 	a.addJSON(cmd)
 	return cmd

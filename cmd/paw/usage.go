@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/agent"
 )
 
 func newUsage(a *app) *cobra.Command {
@@ -44,7 +45,7 @@ it. Sub-agents that a CLI keeps apart are not counted.`, exitUsage, exitNotFound
 
 // printUsage prints a line for each agent, with byTurn for each of its turns, too.
 func (a *app) printUsage(all []orchestrator.AgentUsage, byTurn bool) {
-	row := func(name, what string, s orchestrator.Spent) []cell {
+	row := func(name, what string, s agent.Spent) []cell {
 		cost := ""
 		if s.Priced {
 			cost = fmt.Sprintf("$%.4f", s.Cost)
@@ -71,6 +72,19 @@ func (a *app) printUsage(all []orchestrator.AgentUsage, byTurn bool) {
 		}
 	}
 	a.printTable(a.stdout, "", rows)
+}
+
+// inShort is what models took, in one line: what they read, from a cache or not, what they wrote, and what it cost where that is
+// known; "" for nothing.
+func inShort(s *agent.Spent) string {
+	if s == nil || s.Answers == 0 {
+		return ""
+	}
+	text := count(s.Input+s.CacheRead+s.CacheWrite) + " in, " + count(s.Output) + " out"
+	if s.Priced {
+		text += fmt.Sprintf(", $%.2f", s.Cost)
+	}
+	return text
 }
 
 // count is a number of tokens as people read it: 950, 12.3k, 4.5M.
@@ -105,11 +119,11 @@ type turnUsageJSON struct {
 }
 
 type spentJSON struct {
-	orchestrator.Spent
+	agent.Spent
 	Cost *float64 `json:"cost_usd"`
 }
 
-func spentView(s orchestrator.Spent) *spentJSON {
+func spentView(s agent.Spent) *spentJSON {
 	if s.Answers == 0 {
 		return nil
 	}

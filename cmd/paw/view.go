@@ -93,6 +93,7 @@ type agentJSON struct {
 	Limit          *limitJSON `json:"limit"`
 
 	Forecast *agentForecastJSON `json:"forecast,omitempty"`
+	Usage    any                `json:"usage,omitempty"` // a *spentJSON, which is null where nothing was taken
 }
 
 // limitJSON is a usage limit that is reached.
@@ -152,6 +153,9 @@ func agentView(ag fleet.AgentStatus) agentJSON {
 	}
 	if o := ag.Outlook; o != nil {
 		v.Forecast = &agentForecastJSON{o.Target, o.Changes, append([]string{}, o.Files...), append([]string{}, o.Others...)}
+	}
+	if ag.Used != nil {
+		v.Usage = spentView(*ag.Used)
 	}
 	if ag.PID != 0 {
 		v.PID = &ag.PID

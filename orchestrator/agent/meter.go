@@ -16,6 +16,23 @@ type Use struct {
 	Priced     bool // the CLI says what it cost, in US dollars
 }
 
+// Spent is what models took: tokens as the CLI's own record counts them, and dollars where it says them.
+type Spent struct {
+	Input      int64   `json:"input_tokens"`
+	CacheRead  int64   `json:"cache_read_tokens"`
+	CacheWrite int64   `json:"cache_write_tokens"`
+	Output     int64   `json:"output_tokens"`
+	Answers    int     `json:"answers"`
+	Cost       float64 `json:"-"`
+	Priced     bool    `json:"-"` // Cost is known of at least one answer
+}
+
+// Add adds one answer.
+func (s *Spent) Add(u Use) {
+	s.Input, s.CacheRead, s.CacheWrite, s.Output = s.Input+u.Input, s.CacheRead+u.CacheRead, s.CacheWrite+u.CacheWrite, s.Output+u.Output
+	s.Cost, s.Priced, s.Answers = s.Cost+u.Cost, s.Priced || u.Priced, s.Answers+1
+}
+
 // Meter is a driver whose program writes down what its model took.
 type Meter interface {
 	// Uses are those of the conversation Spec.ConversationID, in the order of the record. A conversation that is not there

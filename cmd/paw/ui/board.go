@@ -48,8 +48,11 @@ type Board struct {
 	Problems []string
 }
 
-// Lines are how many lines an agent has added and deleted.
-type Lines struct{ Added, Deleted int }
+// Lines are how many lines an agent has added and deleted, and what that took.
+type Lines struct {
+	Added, Deleted int
+	Tokens, Usage  string // that its models took: all in one number, and in words; "" where nothing says
+}
 
 // Outlook is whom the work of an agent would collide with if it landed now.
 type Outlook struct {
@@ -87,7 +90,7 @@ type Paw interface {
 	ShowAll(all bool)
 	// Screen is what the pane of an agent shows, with its colours.
 	Screen(ctx context.Context, a Agent) (string, error)
-	// Lines counts what an agent has changed since its base.
+	// Lines counts what an agent has changed since its base, and what its models took.
 	Lines(ctx context.Context, a Agent) (Lines, error)
 	// Outlook forecasts for all agents of a session, by name.
 	Outlook(ctx context.Context, session string) (map[string]Outlook, error)

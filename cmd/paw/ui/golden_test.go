@@ -118,8 +118,8 @@ func opened(paw Paw, b Board, o Options, width, height int) Model {
 	m := New(context.Background(), paw, o)
 	m = after(m, tea.WindowSizeMsg{Width: width, Height: height})
 	m = after(m, boardMsg{board: b, now: noon})
-	m = after(m, linesMsg{"shop/tests", Lines{120, 7}})
-	m = after(m, linesMsg{"shop/web", Lines{3, 0}})
+	m = after(m, linesMsg{"shop/tests", Lines{Added: 120, Deleted: 7}})
+	m = after(m, linesMsg{"shop/web", Lines{Added: 3}})
 	m = after(m, outlookMsg{"shop", map[string]Outlook{"web": {Target: "main", Others: []string{"tests"}}, "tests": {Target: "main", Others: []string{"web"}}}})
 	return after(m, screenMsg{key: m.selected, text: paneText})
 }
@@ -253,4 +253,18 @@ func TestScreens(t *testing.T) {
 		sameAsGolden(t, name, screenOf(typed(desk(), keys...)))
 	}
 	sameAsGolden(t, "empty", screenOf(opened(paw, Board{Place: "~/src", Problems: []string{"shop: the record cannot be read"}}, Options{}, 80, 24)))
+}
+
+// What the models of the selected agent took stands beside its branch, and in the rows where the list has so much room that
+// what the agents are about has its place, too.
+func TestUsageIsShown(t *testing.T) {
+	for size, want := range map[[2]int][2]bool{{60, 24}: {}, {80, 24}: {true, true}, {120, 35}: {false, false}, {200, 50}: {true, true}, {300, 80}: {true, true}} {
+		m := opened(&played{}, fiveAgents(), Options{}, size[0], size[1])
+		m = after(m, linesMsg{"shop/web", Lines{Added: 3, Tokens: "13.4k", Usage: "12.3k in, 1.1k out"}})
+		m = after(m, linesMsg{m.selected, Lines{Tokens: "9.9k", Usage: "9.8k in, 99 out"}})
+		got := [2]bool{strings.Contains(screenOf(m), "9.8k in, 99 out"), strings.Contains(screenOf(m), " 13.4k ")}
+		if got != want || strings.Contains(screenOf(m), "12.3k in") {
+			t.Errorf("%v: in the head and in the list %v, not %v\n%s", size, got, want, screenOf(m))
+		}
+	}
 }

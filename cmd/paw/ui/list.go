@@ -21,6 +21,7 @@ const (
 	colAge
 	colTurn
 	colLines
+	colTokens
 	colFlag
 	columnsOfRow
 )
@@ -33,7 +34,7 @@ const (
 )
 
 // dropped are the columns that go first where there is no room for all.
-var dropped = []int{colCLI, colLines, colNumber, colTurn}
+var dropped = []int{colTokens, colCLI, colLines, colNumber, colTurn}
 
 // cells are the texts of an agent's row but for what it is about.
 func (m Model) cells(i int, a Agent, several bool) [columnsOfRow]string {
@@ -52,7 +53,8 @@ func (m Model) cells(i int, a Agent, several bool) [columnsOfRow]string {
 	if !a.Since.IsZero() {
 		c[colAge] = Age(m.now.Sub(a.Since))
 	}
-	if l := m.lines[a.Key()]; l != (Lines{}) {
+	l := m.lines[a.Key()]
+	if c[colTokens] = l.Tokens; l.Added+l.Deleted > 0 {
 		c[colLines] = fmt.Sprintf("+%d -%d", l.Added, l.Deleted)
 	}
 	if o := m.outlooks[a.Key()]; len(o.Files)+len(o.Others) > 0 {
@@ -77,6 +79,10 @@ func (m Model) columnWidths(rows [][columnsOfRow]string, width int) (widths [col
 			}
 		}
 		return sum
+	}
+	tokens := widths[colTokens]
+	if widths[colTokens] = 0; tokens > 0 && width-total()-len(gap) < leastAbout || width-total()-tokens-2*len(gap) >= leastAbout {
+		widths[colTokens] = tokens // it takes no room from what an agent is about
 	}
 	for _, k := range dropped {
 		if total() > width {
@@ -169,13 +175,13 @@ func (m Model) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int
 			continue
 		}
 		switch k {
-		case colAge, colTurn, colLines:
+		case colAge, colTurn, colLines, colTokens:
 			text = m.right(text, w)
 		default:
 			text = m.fill(text, w)
 		}
 		switch k {
-		case colNumber, colCLI, colAge:
+		case colNumber, colCLI, colAge, colTokens:
 			text = paint(text, dim)
 		case colName:
 			if a.Group == NeedsYou {
