@@ -130,13 +130,14 @@ func (m Manager) alike(ctx context.Context, changes []change, to string) ([]Obst
 // obstacles is Obstacles for what was looked at.
 func (l *look) obstacles(changes []change) ([]Obstacle, error) {
 	own := map[string]string{}
-	for what, names := range map[string][]string{"staged": l.indexed, "untracked": l.untracked} {
-		for _, name := range names {
-			own[name] = what
+	// Of a file that is two of these, the last counts: one whose deletion is staged is untracked.
+	for _, these := range []struct {
+		what  string
+		names []string
+	}{{"staged", l.indexed}, {"untracked", l.untracked}, {"changed", l.changed}} {
+		for _, name := range these.names {
+			own[name] = these.what
 		}
-	}
-	for _, name := range l.changed {
-		own[name] = "changed"
 	}
 	gone := map[string]bool{}
 	for _, c := range changes {
