@@ -97,7 +97,7 @@ func (l Locks) ProbeAgent(session, agent string) (AgentLock, error) {
 		return unknown, err
 	}
 	path := filepath.Join(l.Dir, file)
-	fd, err := openRaw(path, 0)
+	fd, err := disk.OpenRaw(path, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return AgentLock{State: LockFree}, nil
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 
+	"paw/config/disk"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -11,7 +13,7 @@ var errNotRegular = errors.New("not a regular file")
 
 // readRegular reads a file without blocking on a fifo that someone put in its place.
 func readRegular(path string) ([]byte, error) {
-	fd, err := openRaw(path, unix.O_NONBLOCK)
+	fd, err := disk.OpenRaw(path, unix.O_NONBLOCK)
 	if err != nil {
 		return nil, err
 	}
@@ -22,5 +24,5 @@ func readRegular(path string) ([]byte, error) {
 	if info.Mode&unix.S_IFMT != unix.S_IFREG {
 		return nil, errors.Join(errNotRegular, unix.Close(fd))
 	}
-	return readRaw(fd, path, info.Size)
+	return disk.ReadRaw(fd, path, info.Size)
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 
+	"paw/config/disk"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -18,7 +20,7 @@ import (
 func BootID() string { return bootID() }
 
 var bootID = sync.OnceValue(func() string {
-	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	id, err := disk.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return ""
 	}
@@ -36,7 +38,7 @@ func inspectProcess(pid int) (processFacts, error) {
 // readStat reads proc_pid_stat(5).
 func readStat(pid string) (string, error) {
 	path := "/proc/" + pid + "/stat"
-	fd, err := openRaw(path, 0)
+	fd, err := disk.OpenRaw(path, 0)
 	if err != nil {
 		return "", err
 	}
@@ -121,7 +123,7 @@ func openFiles(pid int) []string {
 
 // locksExclusively tells by .../fdinfo/<fd> whether the descriptor .../fd/<fd> carries the lock.
 func locksExclusively(link string) bool {
-	info, err := os.ReadFile(strings.Replace(link, "/fd/", "/fdinfo/", 1))
+	info, err := disk.ReadFile(strings.Replace(link, "/fd/", "/fdinfo/", 1))
 	if err != nil {
 		return false
 	}

@@ -3,9 +3,10 @@ package worktree
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"paw/config/disk"
 )
 
 // core is what finding a repository needs from its own configuration; reading
@@ -23,7 +24,7 @@ func readCore(commonDir string) (core, error) {
 		if name == "config.worktree" && !perWorktree {
 			break
 		}
-		content, err := os.ReadFile(filepath.Join(commonDir, name))
+		content, err := disk.ReadFile(filepath.Join(commonDir, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -2,11 +2,11 @@ package worktree
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 )
 
@@ -58,7 +58,7 @@ func (m Manager) unborn() bool {
 	if gitDir == "" {
 		gitDir = m.Repository.CommonDir
 	}
-	head, err := os.ReadFile(filepath.Join(gitDir, "HEAD"))
+	head, err := disk.ReadFile(filepath.Join(gitDir, "HEAD"))
 	target, named := strings.CutPrefix(string(head), "ref:")
 	return err == nil && named && !exists(filepath.Join(m.Repository.CommonDir, strings.TrimSpace(target)))
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"paw/config/disk"
 )
 
 // keptIndex is what the last snapshot of a worktree has recorded, in the folder for its scratch files.
@@ -59,7 +61,7 @@ func keepCommit(dir, tree, head, commit string) {
 
 // commitKept is the commit that an earlier snapshot made of the same tree with the same parent, "" when there is none.
 func commitKept(dir, tree, head string) string {
-	content, err := os.ReadFile(keptCommit(dir))
+	content, err := disk.ReadFile(keptCommit(dir))
 	commit, same := strings.CutPrefix(string(content), tree+" "+head+" ")
 	if err != nil || !same || tree == "" || !isOID(commit) {
 		return ""

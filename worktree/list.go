@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"paw/config/disk"
 )
 
 // Entry is one registered worktree.
@@ -72,7 +74,7 @@ func (m Manager) adminDirs() ([]string, error) {
 
 func readEntry(admin string, refs *refReader) Entry {
 	e := Entry{AdminDir: admin}
-	if reason, err := os.ReadFile(filepath.Join(admin, "locked")); err == nil {
+	if reason, err := disk.ReadFile(filepath.Join(admin, "locked")); err == nil {
 		e.Locked = true
 		e.LockReason = strings.TrimSpace(string(reason))
 	}

@@ -95,7 +95,7 @@ const refFilePrefix = "ref-"
 
 // inPackedRefs reports whether packed-refs may have a ref, or one that it cannot exist beside.
 func inPackedRefs(common, ref string) bool {
-	packed, err := os.ReadFile(filepath.Join(common, "packed-refs"))
+	packed, err := disk.ReadFile(filepath.Join(common, "packed-refs"))
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
@@ -124,7 +124,7 @@ func ordinaryRef(ref string) bool {
 // plainStore reports whether the repository keeps refs and objects in files of their own, of which nothing is asked but
 // their content: no modes for a group, no logs of every ref, no sync to disk.
 func plainStore(common string) bool {
-	content, err := os.ReadFile(filepath.Join(common, "config"))
+	content, err := disk.ReadFile(filepath.Join(common, "config"))
 	if err != nil {
 		return false
 	}

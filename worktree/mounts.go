@@ -14,10 +14,15 @@ func mountsIn(path string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("what is mounted below %s cannot be read: %w", path, err)
 	}
+	return mountsAmong(all, path), nil
+}
+
+// mountsAmong are those of all mount points that are at path or below it.
+func mountsAmong(all []string, path string) []string {
 	top := resolved(path)
-	below := slices.DeleteFunc(all, func(at string) bool { return at != top && !within(at, top) })
+	below := slices.DeleteFunc(slices.Clone(all), func(at string) bool { return at != top && !within(at, top) })
 	slices.Sort(below)
-	return slices.Compact(below), nil
+	return slices.Compact(below)
 }
 
 // refuseMounts refuses to move a directory with something mounted in it.

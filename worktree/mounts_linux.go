@@ -1,13 +1,14 @@
 package worktree
 
 import (
-	"os"
 	"strings"
+
+	"paw/config/disk"
 )
 
 // mountPoints lists where file systems are mounted, as this process sees them.
 func mountPoints() ([]string, error) {
-	table, err := os.ReadFile("/proc/self/mountinfo")
+	table, err := disk.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return nil, err
 	}

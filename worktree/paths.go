@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"paw/config/disk"
 )
 
 func exists(path string) bool {
@@ -15,7 +17,9 @@ func exists(path string) bool {
 }
 
 // samePath compares two paths after resolving symbolic links.
-func samePath(a, b string) bool { return resolved(a) == resolved(b) }
+func samePath(a, b string) bool {
+	return filepath.Clean(a) == filepath.Clean(b) || resolved(a) == resolved(b)
+}
 
 // resolved is path with the links of its longest existing part resolved, so
 // that it also compares paths that are yet to be made.
@@ -37,7 +41,7 @@ func resolved(path string) string {
 
 // readLine is the content of a one-line file, "" when there is none.
 func readLine(path string) string {
-	content, err := os.ReadFile(path)
+	content, err := disk.ReadFile(path)
 	if err != nil {
 		return ""
 	}

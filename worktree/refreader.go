@@ -2,9 +2,10 @@ package worktree
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"paw/config/disk"
 )
 
 // refReader resolves refs from the files of the ref store, without git.
@@ -34,7 +35,7 @@ func (r *refReader) resolve(ref string) string {
 // packedID looks a ref up in packed-refs, "" when it is not there.
 func (r *refReader) packedID(ref string) string {
 	if r.packed == nil {
-		content, err := os.ReadFile(filepath.Join(r.commonDir, "packed-refs"))
+		content, err := disk.ReadFile(filepath.Join(r.commonDir, "packed-refs"))
 		if err != nil || content == nil {
 			content = []byte{}
 		}

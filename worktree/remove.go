@@ -154,8 +154,9 @@ func (m Manager) removable(ctx context.Context, p Plan) (*Entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	wanted := resolved(p.Path)
 	for i, e := range entries {
-		if e.Path == "" || !samePath(e.Path, p.Path) {
+		if e.Path == "" || e.Path != p.Path && resolved(e.Path) != wanted {
 			continue
 		}
 		if i == 0 {

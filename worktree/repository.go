@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"paw/config/disk"
 )
 
 // Repository is a git repository as seen from one directory. All paths are
@@ -62,7 +64,7 @@ func gitDirOf(top string) (string, bool) {
 
 // readGitFile returns the absolute path that a .git file points to.
 func readGitFile(path string) (string, error) {
-	content, err := os.ReadFile(path)
+	content, err := disk.ReadFile(path)
 	if err != nil {
 		return "", err
 	}
@@ -89,7 +91,7 @@ func isGitDir(dir string) bool {
 }
 
 func commonDirOf(gitDir string) string {
-	content, err := os.ReadFile(filepath.Join(gitDir, "commondir"))
+	content, err := disk.ReadFile(filepath.Join(gitDir, "commondir"))
 	if err != nil || len(content) == 0 {
 		return gitDir
 	}

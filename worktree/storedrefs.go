@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"paw/config/disk"
 )
 
 // storedRefs returns the refs whose full names begin with one of the prefixes, with the ids they have, read from the files
@@ -31,7 +33,7 @@ func storedRefs(commonDir string, prefixes []string) (found map[string]string, o
 		}
 	}
 	found, broken := loose.read()
-	packed, err := os.ReadFile(filepath.Join(commonDir, "packed-refs"))
+	packed, err := disk.ReadFile(filepath.Join(commonDir, "packed-refs"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, false, err
 	}
@@ -92,7 +94,7 @@ func (l *looseRefs) read() (found map[string]string, broken map[string]bool) {
 	refs := &refReader{commonDir: l.commonDir}
 	found, broken = map[string]string{}, map[string]bool{}
 	for _, ref := range l.names {
-		content, err := os.ReadFile(filepath.Join(l.commonDir, filepath.FromSlash(ref)))
+		content, err := disk.ReadFile(filepath.Join(l.commonDir, filepath.FromSlash(ref)))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // it was packed just now
 		}

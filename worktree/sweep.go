@@ -47,12 +47,16 @@ func (m Manager) SweepLater() (later Manager, sweepNow func(context.Context)) {
 // what an earlier sweep that was killed left. It outlives paw.
 func sweep(ctx context.Context, trash ...string) {
 	slices.Sort(trash)
+	mounts, err := mountPoints()
+	if err != nil {
+		return // what cannot be seen might be emptied
+	}
 	var found []string
 	for _, dir := range slices.Compact(trash) {
 		content, _ := os.ReadDir(dir)
 		for _, item := range content {
 			path := filepath.Join(dir, item.Name())
-			if mounted, err := mountsIn(path); strings.HasSuffix(path, doomed) && err == nil && len(mounted) == 0 {
+			if strings.HasSuffix(path, doomed) && len(mountsAmong(mounts, path)) == 0 {
 				found = append(found, path)
 			}
 		}

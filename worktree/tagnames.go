@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"paw/config/disk"
 )
 
 // TagNames returns the names of the tags that begin with prefix and have no slash, sorted, read from the files of the ref
@@ -50,7 +52,7 @@ func refsInFiles(commonDir string) (bool, error) {
 // repositoryExtension is the value of extensions.<name> (in lower case), "" when
 // it is not set.
 func repositoryExtension(commonDir, name string) (string, error) {
-	content, err := os.ReadFile(filepath.Join(commonDir, "config"))
+	content, err := disk.ReadFile(filepath.Join(commonDir, "config"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -79,7 +81,7 @@ func eachStoredRef(commonDir, dir, prefix string, f func(name string)) error {
 			f(item.Name())
 		}
 	}
-	packed, err := os.ReadFile(filepath.Join(commonDir, "packed-refs"))
+	packed, err := disk.ReadFile(filepath.Join(commonDir, "packed-refs"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

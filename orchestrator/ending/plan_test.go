@@ -282,3 +282,26 @@ delete the record of shop`},
 		})
 	}
 }
+
+// What was seen before a stop still counts after it only where nothing was there to be ended.
+func TestEndedNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*fleet.Facts)
+		want   bool
+	}{
+		"all have ended":  {func(*fleet.Facts) {}, true},
+		"no server":       {func(f *fleet.Facts) { f.Tmux = session.TmuxDead }, true},
+		"tmux is silent":  {func(f *fleet.Facts) { f.Tmux = session.TmuxUnknown }, false},
+		"a dead pane":     {func(f *fleet.Facts) { f.Agents[1].Pane = &tmux.Pane{ID: "%7", Dead: true} }, false},
+		"one runs":        {func(f *fleet.Facts) { f.Agents[1].Lock.State = session.LockHeld }, false},
+		"a lock is weird": {func(f *fleet.Facts) { f.Agents[0].Lock.State = session.LockUnknown }, false},
+	} {
+		f := shop("one", "two")
+		off(&f.Agents[0])
+		off(&f.Agents[1])
+		c.change(&f)
+		if got := (Stop{facts: f}).endedNothing(); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}

@@ -23,7 +23,8 @@ func (p Purge) Apply(ctx context.Context, h *home.Home) (*Purged, error) {
 		return purged, err
 	}
 	s := p.Session
-	if _, err := StopNow(ctx, h, s, StopOptions{}); err != nil {
+	stop, err := StopNow(ctx, h, s, StopOptions{})
+	if err != nil {
 		return nil, err
 	}
 	if p.Gone != "" {
@@ -31,7 +32,7 @@ func (p Purge) Apply(ctx context.Context, h *home.Home) (*Purged, error) {
 	}
 	m, sweep := p.m.SweepLater()
 	defer sweep(ctx)
-	failed := p.removeAgents(ctx, h, m, purged)
+	failed := p.removeAgents(ctx, h, m, stop, purged)
 	goes := func(b Branch) bool {
 		return slices.Contains(purged.Removed, b.Agent) || failed == nil && s.Worktree(b.Agent) == nil
 	}
@@ -69,10 +70,13 @@ func (p Purge) agentsWithTurns() []string {
 
 // removeAgents removes the agents of a session that was stopped, and leaves them in its record, until the worktree of one of
 // them has to stay.
-func (p Purge) removeAgents(ctx context.Context, h *home.Home, m worktree.Manager, purged *Purged) error {
-	stopped, err := fleet.ObserveRevived(ctx, h, p.Session)
-	if err != nil {
-		return err
+func (p Purge) removeAgents(ctx context.Context, h *home.Home, m worktree.Manager, stop *Stop, purged *Purged) error {
+	stopped := stop.facts
+	if !stop.endedNothing() {
+		var err error
+		if stopped, err = fleet.ObserveRevived(ctx, h, p.Session); err != nil {
+			return err
+		}
 	}
 	for _, agent := range p.Agents {
 		rec, err := agent.record(ctx, h)

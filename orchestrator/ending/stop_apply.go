@@ -62,6 +62,14 @@ func (p Stop) apply(ctx context.Context, h *home.Home, saved error) error {
 	return nil
 }
 
+// endedNothing reports whether all agents had ended before: then what was seen of them is still so, since nobody opens a pane
+// once it is recorded that they stop.
+func (p Stop) endedNothing() bool {
+	return p.facts.Tmux != session.TmuxUnknown && !slices.ContainsFunc(p.facts.Agents, func(a fleet.Agent) bool {
+		return a.Pane != nil || a.Lock.State != session.LockFree
+	})
+}
+
 // savePhase records how far stopping has come, and returns the record. targets
 // picks the agents, by the record.
 func savePhase(ctx context.Context, h *home.Home, name string, targets func(*session.Session) []string, phase func(agentName string) session.Phase, whole bool) (*session.Session, error) {

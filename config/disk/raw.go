@@ -1,0 +1,56 @@
+package disk
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// ReadFile is os.ReadFile without the poller: os.Open offers each file to the runtime's, which declines those on a disk. That is
+// six of eleven system calls for a small file.
+func ReadFile(path string) ([]byte, error) {
+	fd, err := OpenRaw(path, 0)
+	if err != nil {
+		return nil, err
+	}
+	var info unix.Stat_t
+	_ = unix.Fstat(fd, &info) // only the size, which is a hint
+	return ReadRaw(fd, path, info.Size)
+}
+
+// OpenRaw opens a file for reading, as a bare descriptor that programs do not inherit.
+func OpenRaw(path string, flags int) (int, error) {
+	for {
+		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|flags, 0)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return -1, &os.PathError{Op: "open", Path: path, Err: err}
+		}
+		return fd, nil
+	}
+}
+
+// ReadRaw reads an open file that does not block, of about that size, and closes it.
+func ReadRaw(fd int, path string, size int64) ([]byte, error) {
+	defer func() { _ = unix.Close(fd) }()
+	content := make([]byte, 0, size+512)
+	for {
+		if len(content) == cap(content) {
+			content = append(content, 0)[:len(content)]
+		}
+		n, err := unix.Read(fd, content[len(content):cap(content)])
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return nil, &os.PathError{Op: "read", Path: path, Err: err}
+		}
+		if n == 0 {
+			return content, nil
+		}
+		content = content[:len(content)+n]
+	}
+}
