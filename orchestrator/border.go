@@ -122,6 +122,8 @@ func StateWord(st session.AgentStatus) string {
 		return strings.TrimPrefix(st.Reason, "turn ")
 	case st.Cause == session.CauseStopped:
 		return "stopped"
+	case st.Cause == session.CauseClosed:
+		return "closed"
 	case st.Cause == session.CausePrompted, st.State == session.StateUnknown && st.Reason == session.ReasonStarting:
 		return "starting"
 	}

@@ -21,6 +21,7 @@ type Rewound struct {
 	Session   string
 	Agent     string
 	To        string // what the worktree is like now, in words
+	At        int    // the turn at whose end that is, 0 for before the first one
 	Head      string // commit that it is on
 	Changed   int    // files that were written or removed
 	RescueRef string // the state before, see --undo
@@ -31,7 +32,7 @@ type Rewound struct {
 // The state of now is rescued first, so it can always be undone. force takes the
 // commit of a turn that has no snapshot for its end.
 func Rewind(ctx context.Context, h *home.Home, s *session.Session, agentName string, n int, force bool) (*Rewound, error) {
-	return rewind(ctx, h, s, agentName, endOfTurn(n), func(t *turns.Track) (string, error) {
+	return rewind(ctx, h, s, agentName, func(t *turns.Track) (string, error) {
 		if n == 0 {
 			return t.W.BaseCommit, nil
 		}
@@ -52,11 +53,11 @@ func Rewind(ctx context.Context, h *home.Home, s *session.Session, agentName str
 			return fmt.Sprintf("the conversation of %s still remembers turn %d", agentName, last.Number)
 		}
 		return fmt.Sprintf("the conversation of %s still remembers turns %d to %d", agentName, n+1, last.Number)
-	})
+	}, func(*session.Rewound, int) (int, string) { return n, EndOfTurn(n) })
 }
 
-// endOfTurn says where a worktree is that was put back to the end of turn n.
-func endOfTurn(n int) string {
+// EndOfTurn says where a worktree is that was put back to the end of turn n.
+func EndOfTurn(n int) string {
 	if n == 0 {
 		return "back before turn 1"
 	}
@@ -65,16 +66,32 @@ func endOfTurn(n int) string {
 
 // UndoRewind brings back what the last rewind put aside.
 func UndoRewind(ctx context.Context, h *home.Home, s *session.Session, agentName string) (*Rewound, error) {
-	return rewind(ctx, h, s, agentName, "as before the last rewind", func(t *turns.Track) (string, error) {
+	return rewind(ctx, h, s, agentName, func(t *turns.Track) (string, error) {
 		_, commit, err := t.LastRewind(ctx)
 		if err == nil && commit == "" {
 			err = fault.New(fault.NotFound, "%s: nothing was rewound", agentName).Hint("paw turns %s %s", s.Name, agentName)
 		}
 		return commit, err
-	}, func(*turn.Record) string { return "" })
+	}, func(*turn.Record) string { return "" }, func(before *session.Rewound, last int) (int, string) {
+		if before == nil {
+			return last, "as before the last rewind"
+		}
+		return before.From, "as before the last rewind, " + afterTurn(before.From)
+	})
 }
 
-func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName, to string, target func(*turns.Track) (string, error), remembers func(*turn.Record) string) (*Rewound, error) {
+// afterTurn says where in its turns a worktree is that somebody may have changed since.
+func afterTurn(n int) string {
+	if n == 0 {
+		return "before turn 1"
+	}
+	return fmt.Sprintf("after turn %d", n)
+}
+
+// rewind puts the worktree to what target says. to says, of the last rewind and the last turn, where that is among the turns.
+func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName string, target func(*turns.Track) (string, error),
+	remembers func(*turn.Record) string, to func(before *session.Rewound, last int) (at int, words string),
+) (*Rewound, error) {
 	w, err := home.AgentNamed(s, agentName)
 	if err != nil {
 		return nil, err
@@ -84,7 +101,7 @@ func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName, to
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
-	rewound := &Rewound{Session: s.Name, Agent: agentName, To: to}
+	rewound := &Rewound{Session: s.Name, Agent: agentName}
 	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
 		if _, err := fleet.RefuseNotAtRest(ctx, h, s, agentName); err != nil {
 			return err
@@ -112,12 +129,30 @@ func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName, to
 			return fault.New(fault.Refused, "%s: not rewound: %w", agentName, err)
 		}
 		rewound.Head, rewound.Changed = done.Head, done.Changed
-		return nil
+		return rewound.note(ctx, h, last, to)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return rewound, nil
+}
+
+// note writes into the record where the worktree is now, for those who list its turns.
+func (r *Rewound) note(ctx context.Context, h *home.Home, last *turn.Record, to func(before *session.Rewound, last int) (at int, words string)) error {
+	number := 0
+	if last != nil {
+		number = last.Number
+	}
+	_, err := h.Update(ctx, r.Session, func(rec *session.Session) error {
+		w := rec.Worktree(r.Agent)
+		if w == nil {
+			return nil
+		}
+		r.At, r.To = to(w.Rewound, number)
+		w.Rewound = &session.Rewound{To: r.At, From: w.Rewound.At(number), Last: number}
+		return nil
+	})
+	return h.RecordError(r.Session, err)
 }
 
 // String says what happened and how to take it back.

@@ -31,7 +31,7 @@ func GroupOf(ag fleet.AgentStatus) Group {
 	case session.StateWaitingInput, session.StateError:
 		return NeedsYou
 	case session.StateSuspended:
-		if ag.Cause != session.CauseStopped {
+		if ag.Cause != session.CauseStopped && ag.Cause != session.CauseClosed { // which the user knows
 			return NeedsYou
 		}
 	case session.StateRunning, session.StateWaitingChildren, session.StateUnknown:

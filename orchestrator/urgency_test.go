@@ -64,8 +64,10 @@ func TestGroups(t *testing.T) {
 		}
 	}
 	stopped := urgent("a:s", time.Now()).Agents[0]
-	if stopped.Cause = session.CauseStopped; GroupOf(stopped) != Quiet {
-		t.Error("an agent that the user has stopped needs him")
+	for _, cause := range []session.Cause{session.CauseStopped, session.CauseClosed} {
+		if stopped.Cause = cause; GroupOf(stopped) != Quiet {
+			t.Errorf("an agent that the user has stopped, or closed, needs him: cause %d", cause)
+		}
 	}
 }
 

@@ -60,6 +60,9 @@ type Evidence struct {
 	ExitCode  *int // of a dead pane; nil when tmux does not tell
 	Signal    *int // that killed a dead pane's process; nil when none or tmux does not tell
 	OtherBoot bool // the agent was last launched before the machine's last boot
+	// Closed: the server that the agent was launched on still has the session. A pane that is gone from it was closed by
+	// somebody, since one whose program ends stays.
+	Closed bool
 	// LaunchedAt is when the agent was last launched, zero when that is not known.
 	LaunchedAt time.Time
 	Now        time.Time
@@ -137,6 +140,8 @@ func observeFree(e Evidence, pane PaneState) AgentStatus {
 		return AgentStatus{State: StateSuspended, Source: SourceRecord, Reason: ReasonStopped, Cause: CauseStopped}
 	case e.OtherBoot:
 		return AgentStatus{State: StateSuspended, Source: SourceTmux, Reason: ReasonReboot}
+	case e.Closed:
+		return AgentStatus{State: StateSuspended, Source: SourceTmux, Reason: ReasonClosed, Cause: CauseClosed}
 	}
 	return AgentStatus{State: StateSuspended, Source: SourceTmux, Reason: ReasonCrash}
 }

@@ -20,11 +20,11 @@ func everyEvidence(do func(e Evidence)) {
 					for _, pane := range []PaneState{PaneAlive, PaneDead, PaneGone, PaneUnknown, ""} {
 						for _, code := range []*int{nil, &zero, &seven} {
 							for _, signal := range []*int{nil, &nine} {
-								for _, otherBoot := range []bool{false, true} {
+								for bits := range 4 {
 									for _, age := range []time.Duration{-time.Hour, -time.Second, 0, 9 * time.Second, 10 * time.Second, time.Hour} {
 										do(Evidence{
 											Tmux: tmux, Record: record, Phase: phase, Lock: lock, HolderPID: 42, Pane: pane,
-											ExitCode: code, Signal: signal, OtherBoot: otherBoot, LaunchedAt: now.Add(-age), Now: now,
+											ExitCode: code, Signal: signal, OtherBoot: bits&1 != 0, Closed: bits&2 != 0, LaunchedAt: now.Add(-age), Now: now,
 										})
 									}
 								}
@@ -69,6 +69,7 @@ func wanted(e Evidence) AgentStatus {
 		{e.Phase == PhaseExited, AgentStatus{State: StateCompleted, Source: SourceRecord, Reason: "exited"}},
 		{meant, AgentStatus{State: StateSuspended, Source: SourceRecord, Reason: "stopped", Cause: CauseStopped}},
 		{e.OtherBoot, AgentStatus{State: StateSuspended, Source: SourceTmux, Reason: "reboot"}},
+		{e.Closed, AgentStatus{State: StateSuspended, Source: SourceTmux, Reason: "its pane was closed", Cause: CauseClosed}},
 		{true, AgentStatus{State: StateSuspended, Source: SourceTmux, Reason: "crash"}},
 	}
 	for _, row := range rows {
@@ -103,7 +104,7 @@ func TestObserveEveryCombination(t *testing.T) {
 			t.Errorf("%+v:\n got %s\nwant %s", e, got, want)
 		}
 	})
-	if count != 4*2*6*4*5*3*2*2*6 {
+	if count != 4*2*6*4*5*3*2*4*6 {
 		t.Errorf("only %d combinations", count)
 	}
 }

@@ -72,6 +72,22 @@ type Tmux struct {
 	ServerStarted int64  `json:"server_started"` // Unix seconds, tmux's #{start_time}
 }
 
+// Rewound says, in numbers of turns, at the end of which one a worktree was put, 0 being its base, and at the end of which one it
+// was before. It holds as long as Last is the agent's last turn.
+type Rewound struct {
+	To   int `json:"to"`
+	From int `json:"from"`
+	Last int `json:"last"`
+}
+
+// At is the turn at the end of which a worktree is as far as rewinds tell, where last is the number of its last turn.
+func (r *Rewound) At(last int) int {
+	if r == nil || r.Last != last {
+		return last
+	}
+	return r.To
+}
+
 // Worktree is one agent of a session with all that is needed to bring it back.
 type Worktree struct {
 	Agent           string            `json:"agent"`
@@ -100,6 +116,8 @@ type Worktree struct {
 
 	// Seen are those of the finished turns that the user has looked at. A ref has the state that was looked at.
 	Seen Finished `json:"seen,omitzero"`
+
+	Rewound *Rewound `json:"rewound,omitempty"` // where its worktree is since the last rewind, nil without one
 
 	Wait *Wait `json:"wait,omitempty"` // for its children, nil when it waits for none
 	Done *Done `json:"done,omitempty"` // what it said of its work, nil when it said nothing

@@ -22,6 +22,7 @@ const (
 	CauseLockUnknown       // its lock cannot be read
 	CauseStopped           // its user stopped it
 	CauseTurnCut           // it rests since its turn was cut or interrupted
+	CauseClosed            // somebody closed its pane
 )
 
 // Reasons why the status or state shown is not simply what the record says.
@@ -36,6 +37,7 @@ const (
 	ReasonForeign     = "a foreign process is in paw's pane"
 	ReasonCrash       = "crash"
 	ReasonReboot      = "reboot"
+	ReasonClosed      = "its pane was closed"
 	ReasonStopped     = "stopped"
 	ReasonExited      = "exited with 0"
 	ReasonOver        = "exited" // how is not known any more

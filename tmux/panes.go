@@ -14,6 +14,8 @@ import (
 // Pane is a pane as tmux sees it. Dead says that its process ended and remain-on-exit kept the pane.
 type Pane struct {
 	ID, SessionID, SessionName, WindowID string
+	// WindowIndex and WindowName are those by which its user knows the window.
+	WindowIndex, WindowName string
 	// PawSession is @paw_session of the tmux session the pane is in now, "" in a user's own session.
 	PawSession string
 	// PawID is @paw_id of the pane or, where it has none, of the tmux session that the pane is in now.
@@ -56,7 +58,8 @@ const (
 		"#{q:@paw_session}|#{q:@paw_id}|#{q:@paw_agent}|#{q:session_name}|#{q:pane_start_command}|"
 	labelFormat = "#{q:@paw_label}|#{q:@paw_state}|"
 	noLabel     = "||"
-	paneFields  = 14
+	userWindow  = "#{?@paw_agent,|,#{window_index}|#{q:window_name}}|" // of a user's pane, for people
+	paneFields  = 16
 )
 
 // Panes lists every pane of the server, with one tmux process. ErrNoServer when nobody listens on the socket. A server
@@ -97,9 +100,9 @@ func (c *Client) panesOnce(ctx context.Context) (Server, []Pane, Version, error)
 
 func (c *Client) listPanes(ctx context.Context) (Server, []Pane, Version, error) {
 	record := nonce()
-	format := record + separator + paneFormat + noLabel
+	format := record + separator + paneFormat + noLabel + userWindow
 	if c.WithLabels {
-		format = record + separator + paneFormat + labelFormat
+		format = record + separator + paneFormat + labelFormat + userWindow
 	}
 	head := record + "head "
 	r, err := c.call(ctx,
@@ -165,7 +168,8 @@ func parsePane(text string) (Pane, bool) {
 	p := Pane{
 		ID: f[0], SessionID: f[1], WindowID: f[2], Dead: f[3] == "1",
 		PawSession: f[7], PawID: f[8], SessionName: f[10], Identity: identityOf(f[11], f[9]),
-		Label: Label{Text: strings.ReplaceAll(f[12], "##", "#"), State: f[13]},
+		Label:       Label{Text: strings.ReplaceAll(f[12], "##", "#"), State: f[13]},
+		WindowIndex: f[14], WindowName: f[15],
 	}
 	p.PID, _ = strconv.Atoi(f[6]) // 0 for a pane that never had a process
 	if p.Dead {

@@ -17,8 +17,9 @@ type RefError struct{ Ref string }
 func (e *RefError) Error() string { return fmt.Sprintf("%s: no such commit", e.Ref) }
 
 // ConflictError is something in the way of an agent's worktree or branch. Hint
-// is a way out, "" when there is none to name.
-type ConflictError struct{ Agent, What, Hint string }
+// is a way out, "" when there is none to name. Free is a branch that could be used instead of Branch, both "" where the
+// conflict is another one.
+type ConflictError struct{ Agent, What, Hint, Branch, Free string }
 
 func (e *ConflictError) Error() string {
 	if e.Agent == "" {

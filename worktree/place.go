@@ -35,7 +35,7 @@ func checkPlace(p Plan, mine bool) error {
 	if len(content) == 0 || mine && (hasGitFile(p.Path) || barelyBegun(p.Path)) {
 		return nil
 	}
-	return conflict(p.Agent, "", "worktree path %s: exists and is not empty", p.Path)
+	return conflict(p.Agent, "ls -la "+quote(p.Path), "worktree path %s: exists and is not empty", p.Path)
 }
 
 func hasGitFile(dir string) bool {

@@ -2,6 +2,8 @@ package worktree
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 )
@@ -68,10 +70,29 @@ func (m Manager) check(ctx context.Context, plans []Plan, entries []Entry) (map[
 			return nil, err
 		}
 		if err := m.checkRegistry(p, entries); err != nil {
+			var c *ConflictError
+			if errors.As(err, &c) && c.Branch != "" {
+				c.Free = freeBranch(c.Branch+"-2", branches)
+			}
 			return nil, err
 		}
 	}
 	return branches, nil
+}
+
+// freeBranch is a name, or the name with a number, that no branch has, nor one that it could not exist beside.
+func freeBranch(name string, branches map[string]string) string {
+	free := name
+	for n := 2; ; n++ {
+		taken := false
+		for other := range branches {
+			taken = taken || other == free || inside(free, other, "/") || inside(other, free, "/")
+		}
+		if !taken {
+			return free
+		}
+		free = fmt.Sprintf("%s-%d", name, n)
+	}
 }
 
 // check looks at the plan alone.
@@ -128,7 +149,9 @@ func (m Manager) checkBranch(p Plan, branches map[string]string, fold func(strin
 			return conflict(p.Agent, "", "branch %s: differs from the existing %s only in case", p.Branch, other)
 		}
 		if inside(name, known, "/") || inside(known, name, "/") {
-			return conflict(p.Agent, "", "branch %s: cannot exist beside the branch %s", p.Branch, other)
+			c := conflict("", "", "branch %s: cannot exist beside the branch %s", p.Branch, other)
+			c.Branch, c.Free = p.Branch, freeBranch(strings.ReplaceAll(p.Branch, "/", "-"), branches)
+			return c
 		}
 	}
 	return nil
@@ -159,7 +182,9 @@ func (m Manager) checkRegistry(p Plan, entries []Entry) error {
 		}
 		for _, held := range heldBranches(e.AdminDir) {
 			if held == p.Branch {
-				return conflict(p.Agent, m.dropStale(e), "branch %s: checked out at %s", p.Branch, e.Path)
+				c := conflict("", m.dropStale(e), "branch %s: checked out at %s", p.Branch, e.Path)
+				c.Branch = p.Branch
+				return c
 			}
 		}
 	}

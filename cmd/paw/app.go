@@ -24,6 +24,7 @@ type app struct {
 	noPager        bool
 	notes          []string                          // for --json, see note
 	commands       func(*app, string) *cobra.Command // newRoot, for who runs commands itself
+	typed          []string                          // the words behind paw
 	command        string                            // the last word of the command that runs
 	forgiven       []string                          // mistakes in the configuration that were noted
 }

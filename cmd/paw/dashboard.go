@@ -155,7 +155,7 @@ func (a *app) belowAgent(st fleet.SessionStatus, ag relative, width int) []strin
 	const indent = "    "
 	var lines []string
 	switch reason := onOneLine(ag.Reason); {
-	case reason == "" || ag.Cause == session.CauseStopped:
+	case reason == "" || reason == session.ReasonStopped || reason == session.ReasonClosed: // as the state says
 	case ag.State == session.StateWaitingInput:
 		for i, line := range wrapTo(reason, width-len(indent)-2, questionLines) {
 			mark := "? "
@@ -214,7 +214,7 @@ func urgencyOf(ag fleet.AgentStatus) int {
 	order := []session.State{session.StateWaitingInput, session.StateError, session.StateSuspended, session.StateUnknown, session.StateRunning,
 		session.StateWaitingChildren, session.StateCompleted, session.StateIdle}
 	switch {
-	case ag.Cause == session.CauseStopped:
+	case ag.Cause == session.CauseStopped || ag.Cause == session.CauseClosed:
 		return len(order)
 	case ag.Limit != nil && ag.State != session.StateWaitingInput:
 		return slices.Index(order, session.StateError)

@@ -122,7 +122,7 @@ func deskAgent(st fleet.SessionStatus, ag fleet.AgentStatus) ui.Agent {
 		row.Pane = ag.PaneID
 	}
 	row.About = row.Prompt
-	if reason := onOneLine(ag.Reason); reason != "" && ag.Cause != session.CauseStopped && ag.Cause != session.CauseTurnCut {
+	if reason := onOneLine(ag.Reason); reason != "" && ag.Cause != session.CauseStopped && ag.Cause != session.CauseClosed && ag.Cause != session.CauseTurnCut {
 		row.About = reason
 	}
 	row.Mark = fmt.Sprint(row.Ended, ag.State, ag.ToReview)

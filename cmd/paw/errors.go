@@ -37,6 +37,9 @@ func (a *app) printError(err error) {
 		return
 	}
 	message, hints := strings.TrimSpace(err.Error()), hintsOf(err)
+	if line := a.instead(err); line != "" {
+		hints = append([]string{line}, hints...)
+	}
 	if a.json {
 		view := map[string]any{"version": 1, "error": message, "hints": hints, "exit_code": exitCode(err)}
 		if len(a.notes) > 0 {

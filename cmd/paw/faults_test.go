@@ -262,7 +262,7 @@ func TestUsersOwnPanesAreLeftAlone(t *testing.T) {
 		t.Errorf("a renamed session is not found again: %+v", a)
 	}
 	out := w.ok(w.paw("stop"))
-	if !strings.Contains(out.stdout, "is yours and stays") {
+	if !strings.Contains(out.stdout, "window 1 (mine) of tmux session renamed is yours and stays") {
 		t.Errorf("stop says nothing of the user's window:\n%s", out.stdout)
 	}
 	if windows := w.ok(w.tmux("list-windows", "-a", "-F", "#{window_name}")).stdout; strings.TrimSpace(windows) != "mine" {

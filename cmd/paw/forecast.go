@@ -52,22 +52,13 @@ func (a *app) showForecast(f *landing.Forecast) error {
 	}
 	rows := [][]cell{{{text: "AGENT"}, {text: "FILES"}, {text: "WITH " + f.Target}, {text: "WITH EACH OTHER"}}}
 	for _, o := range f.Agents {
-		var others []string
-		for _, p := range f.Pairs {
-			switch o.Agent {
-			case p.One:
-				others = append(others, p.Other+": "+firstFiles(p.Files))
-			case p.Other:
-				others = append(others, p.One+": "+firstFiles(p.Files))
-			}
-		}
 		with := "fits"
 		if len(o.Conflicts) > 0 {
-			with = firstFiles(o.Conflicts)
+			with = first(o.Conflicts)
 		} else if o.Files == 0 {
 			with = "nothing to land"
 		}
-		rows = append(rows, []cell{{text: o.Agent}, {text: fmt.Sprint(o.Files)}, {text: with}, {text: strings.Join(others, "; ")}})
+		rows = append(rows, []cell{{text: o.Agent}, {text: fmt.Sprint(o.Files)}, {text: with}, {text: collisions(f, o.Agent)}})
 	}
 	a.printTable(a.stdout, "", rows)
 	if len(f.Order) > 0 {
@@ -76,13 +67,37 @@ func (a *app) showForecast(f *landing.Forecast) error {
 	return nil
 }
 
-// firstFiles names the first of many files.
-func firstFiles(files []string) string {
-	const most = 3
-	if more := len(files) - most; more > 0 {
-		return strings.Join(files[:most], ", ") + fmt.Sprintf(" and %d more", more)
+// collisions says with whom an agent's work collides, those together with whom it does in the same files.
+func collisions(f *landing.Forecast, agent string) string {
+	names := map[string][]string{}
+	var kinds []string // of files, in the order of the pairs
+	for _, p := range f.Pairs {
+		other := p.One
+		if p.One == agent {
+			other = p.Other
+		} else if p.Other != agent {
+			continue
+		}
+		files := first(p.Files)
+		if names[files] == nil {
+			kinds = append(kinds, files)
+		}
+		names[files] = append(names[files], other)
 	}
-	return strings.Join(files, ", ")
+	var all []string
+	for _, files := range kinds {
+		all = append(all, first(names[files])+": "+files)
+	}
+	return strings.Join(all, "; ")
+}
+
+// first names the first of many.
+func first(all []string) string {
+	const most = 3
+	if more := len(all) - most; more > 0 {
+		return strings.Join(all[:most], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(all, ", ")
 }
 
 type forecastJSON struct {

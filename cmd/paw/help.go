@@ -58,10 +58,6 @@ func (a *app) showHelp(cmd *cobra.Command) {
 		return
 	}
 	text, codes, _ := strings.Cut(cmd.Long, "\n\nEXIT STATUS\n")
-	if cmd.IsAdditionalHelpTopicCommand() {
-		fmt.Fprintln(a.stdout, cmd.Long)
-		return
-	}
 	fmt.Fprintf(a.stdout, "%s\n  %s\n", head("USAGE"), useLine(cmd))
 	if len(cmd.Aliases) > 0 {
 		fmt.Fprintf(a.stdout, "  also: %s\n", strings.Join(cmd.Aliases, ", "))
@@ -113,6 +109,10 @@ func newHelp(a *app) *cobra.Command {
 
 		ValidArgsFunction: completeTopics,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && args[0] == "agents" { // whom paw agents lists, as paw status does
+				fmt.Fprintln(a.stdout, strings.TrimSpace(agentsPage))
+				return nil
+			}
 			of, rest, err := cmd.Root().Find(args)
 			if err != nil || of == cmd.Root() && len(args) > 0 || len(rest) > 0 {
 				return a.unknownCommand(cmd.Root(), args)

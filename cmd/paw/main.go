@@ -36,7 +36,7 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, env: env}
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, env: env, typed: argv[1:]}
 	interrupted := handleSignals(command, cancel, a)
 	switch command { // that somebody waits for, once for each agent or turn: these need no tree of commands
 	case "__agent":

@@ -179,7 +179,7 @@ func (a *app) printStatus(st fleet.SessionStatus, now time.Time) {
 		}
 		gone := ag.State == session.StateSuspended || ag.State == session.StateError || ag.State == session.StateWaitingChildren
 		// Of those that were stopped one by one the user knows.
-		resumable = resumable || ag.PID == 0 && gone && (st.Status == session.StatusStopped || ag.Reason != session.ReasonStopped)
+		resumable = resumable || ag.PID == 0 && gone && (st.Status == session.StatusStopped || ag.Cause != session.CauseStopped)
 		rows = append(rows, []cell{{text: ag.label()}, {text: ag.Record.CLI}, {string(ag.State), string(ag.State)},
 			{text: since}, {text: turnsOf(*ag.AgentStatus)}, {text: ag.Record.Branch}, {text: note}})
 	}

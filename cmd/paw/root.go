@@ -72,7 +72,7 @@ var allCommands = []command{
 	{"spawn", newSpawn}, {"wait", newWait}, {"done", newDone}, {"ui", newUI}, {"clis", newCLIs}, {"config", newConfig},
 	{"doctor", newDoctor}, {"path", newPath}, {"sh", newSh}, {"tmux", newTmux}, {"completion", newCompletion}, {"version", newVersion},
 	{"__agent", newAgent}, {"hook", newHook}, {"__deliver", newDeliver}, {"__follow", newFollow}, {"__look", newLook}, {"__borders", newBorders},
-	{"__notify", newNotify}, {"__restore", newRestore}, {"demo-agent", newDemoAgent}, {"agents", newAgents},
+	{"__notify", newNotify}, {"__restore", newRestore}, {"demo-agent", newDemoAgent},
 }
 
 // commandsFor are the commands that newRoot makes for the first word of a command line.

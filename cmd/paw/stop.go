@@ -80,7 +80,7 @@ func (a *app) stop(ctx context.Context, h *home.Home, s *session.Session, o endi
 		return nil // paw's tmux session goes on, with what else is in it
 	}
 	for _, window := range stopped.Others {
-		fmt.Fprintf(a.stdout, "window %s of tmux session %s is yours and stays\n", window, s.Tmux.Session)
+		fmt.Fprintln(a.stdout, onOneLine(window)+" is yours and stays")
 	}
 	return nil
 }

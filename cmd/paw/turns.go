@@ -9,6 +9,7 @@ import (
 
 	"paw/orchestrator"
 	"paw/orchestrator/fault"
+	"paw/orchestrator/live"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/history"
@@ -44,7 +45,7 @@ afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound
 			a.printProblems(problems)
 			return a.paged(cmd.Context(), h, func() error {
 				for _, one := range list {
-					a.printTurns(one, len(list) > 1)
+					a.printTurns(s.Name, one, len(list) > 1)
 				}
 				return nil
 			})
@@ -56,7 +57,7 @@ afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound
 }
 
 // printTurns prints the turns of one agent for people.
-func (a *app) printTurns(list turns.Sequence, named bool) {
+func (a *app) printTurns(sessionName string, list turns.Sequence, named bool) {
 	indent := ""
 	if named {
 		fmt.Fprintln(a.stdout, list.Agent)
@@ -79,15 +80,18 @@ func (a *app) printTurns(list turns.Sequence, named bool) {
 		if len(commit) > 10 {
 			commit = commit[:10]
 		}
-		prompt := shorten(t.Prompt, 60)
+		prompt := shorten(live.WithoutID(t.Prompt), 60)
 		if t.State == turn.Aborted && t.ErrorMessage != "" {
 			prompt += " (" + shorten(t.ErrorMessage, 60) + ")"
 		}
 		outcome, colour := turnOutcome(t)
 		rows = append(rows, []cell{{text: fmt.Sprint(t.Number)}, {outcome, colour}, {text: commit}, {text: files},
-			{text: duration(t)}, {text: prompt}})
+			{text: duration(t, time.Now())}, {text: prompt}})
 	}
 	a.printTable(a.stdout, indent, rows)
+	if to := list.RewoundTo; to != nil {
+		fmt.Fprintf(a.stdout, "%sits worktree is %s (paw rewind %s/%s --undo)\n", indent, orchestrator.EndOfTurn(*to), sessionName, list.Agent)
+	}
 }
 
 // turnOutcome is the word for how a turn ended, and the state that colours it.
@@ -105,11 +109,12 @@ func turnOutcome(t turns.Listed) (word, state string) {
 	return t.Outcome, "waiting_children"
 }
 
-func duration(t turns.Listed) string {
-	if t.EndedAt == nil {
-		return ""
+// duration is how long a turn took, or has taken by now.
+func duration(t turns.Listed, now time.Time) string {
+	if t.EndedAt != nil {
+		now = *t.EndedAt
 	}
-	d := t.EndedAt.Sub(t.StartedAt)
+	d := max(now.Sub(t.StartedAt), 0)
 	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%ds", int(d.Seconds()))
@@ -141,8 +146,9 @@ type turnsJSON struct {
 }
 
 type agentTurnsJSON struct {
-	Name  string     `json:"name"`
-	Turns []turnJSON `json:"turns"`
+	Name      string     `json:"name"`
+	RewoundTo *int       `json:"rewound_to"`
+	Turns     []turnJSON `json:"turns"`
 }
 
 type turnJSON struct {
@@ -169,7 +175,7 @@ type turnJSON struct {
 func turnsView(sessionName string, list []turns.Sequence, problems []error) turnsJSON {
 	view := turnsJSON{Version: 1, Session: sessionName, Agents: []agentTurnsJSON{}, Problems: problemsView(problems)}
 	for _, agent := range list {
-		av := agentTurnsJSON{Name: agent.Agent, Turns: []turnJSON{}}
+		av := agentTurnsJSON{Name: agent.Agent, RewoundTo: agent.RewoundTo, Turns: []turnJSON{}}
 		for _, t := range agent.Turns {
 			av.Turns = append(av.Turns, turnView(t))
 		}

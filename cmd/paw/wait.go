@@ -10,6 +10,7 @@ import (
 	"paw/orchestrator/family"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
+	"paw/orchestrator/live"
 )
 
 func newWait(a *app) *cobra.Command {
@@ -132,7 +133,7 @@ func (a *app) printWaited(w *family.Waited, enough bool) error {
 		if one.Files != nil {
 			files = fault.Counted(*one.Files, "file")
 		}
-		rows = append(rows, []cell{{text: one.Agent}, {one.Outcome, colour}, {text: turn}, {text: files}, {text: shorten(fault.FirstLine(one.Message), 60)}})
+		rows = append(rows, []cell{{text: one.Agent}, {one.Outcome, colour}, {text: turn}, {text: files}, {text: shorten(fault.FirstLine(live.WithoutID(one.Message)), 60)}})
 	}
 	a.printTable(a.stdout, "", rows)
 	return nil

@@ -90,6 +90,11 @@ func (q question) agents(name string, words []string) (*session.Session, []strin
 			return s, []string{s.Worktrees[0].Agent}, nil
 		}
 	}
+	if len(words) > 1 && len(having(here, words[:1])) == 0 {
+		if s, err := q.Store.Load(words[0]); err == nil && s != nil { // SESSION AGENT..., as where SESSION alone has a meaning
+			return s, words[1:], nil
+		}
+	}
 	if len(here) == 0 {
 		return nil, nil, q.NoneHere()
 	}

@@ -15,7 +15,7 @@ import (
 // aliases are the words for commands that users of gh, git, tmux and the like type.
 var aliases = map[string][]string{
 	"attach": {"open", "switch"}, "ui": {"dashboard", "tui"}, "land": {"merge"}, "log": {"logs", "history"}, "recover": {"resume", "restore"}, "remove": {"rm"},
-	"status": {"ls", "list", "ps"}, "stop": {"kill"},
+	"status": {"agents", "ls", "list", "ps"}, "stop": {"kill"},
 }
 
 // otherWords are words that are no commands, with the command that does what they ask for. AGENT stands for the word that was

@@ -49,7 +49,10 @@ func Agents(items, branches []string, set clis.Set, taken map[string]string) ([]
 			continue
 		}
 		if used[a.name] {
-			return nil, fault.New(fault.Usage, "%w", &nameTakenError{name: a.name, by: taken[a.name], free: firstFree(a.name, used)})
+			free := firstFree(a.name, used)
+			e := fault.New(fault.Usage, "agent %s: the name is taken%s; %s is free", a.name, taken[a.name], free)
+			e.Instead = fault.Instead{Of: a.name, By: free}
+			return nil, e
 		}
 		used[a.name] = true
 	}
@@ -67,13 +70,6 @@ func Agents(items, branches []string, set clis.Set, taken map[string]string) ([]
 		used[agents[i].name] = true
 	}
 	return agents, nil
-}
-
-// nameTakenError means that an agent cannot have the name that the user has given it.
-type nameTakenError struct{ name, by, free string }
-
-func (e *nameTakenError) Error() string {
-	return fmt.Sprintf("agent %s: the name is taken%s; %s is free", e.name, e.by, e.free)
 }
 
 // ownPart is what of the name of a branch tells it from others: paw's own are all called paw/SESSION/AGENT.

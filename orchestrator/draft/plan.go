@@ -3,9 +3,7 @@ package draft
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
@@ -55,7 +53,7 @@ func NewAddition(ctx context.Context, h *home.Home, s *session.Session, o Option
 	}
 	agents, err := Agents(o.CLIs, o.Branches, h.CLIs, taken)
 	if err != nil {
-		return nil, withFreeName(err, s, o)
+		return nil, err
 	}
 	if err := check(agents); err != nil {
 		return nil, err
@@ -87,16 +85,6 @@ func NewAddition(ctx context.Context, h *home.Home, s *session.Session, o Option
 	}
 	a.Plans = home.PlansOf(s, a.Draft.Worktrees)
 	return a, home.Conflict(a.Manager.Check(ctx, a.Plans))
-}
-
-// withFreeName adds the command that adds an agent under a name that is free, where nothing but its name was asked for.
-func withFreeName(err error, s *session.Session, o Options) error {
-	var taken *nameTakenError
-	if !errors.As(err, &taken) || len(o.CLIs) != 1 || len(o.Branches) > 0 || o.Base+o.From+o.Prompt != "" {
-		return err
-	}
-	_, cli, _ := strings.Cut(o.CLIs[0], "=")
-	return fault.WithHints(err, fmt.Sprintf("paw add --cli %s=%s --session %s", taken.free, cli, s.Name))
 }
 
 // takeBack lets new agents work in the worktrees of their branches that agents

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -89,6 +90,17 @@ func addAgents(ctx context.Context, h *home.Home, s *session.Session, m worktree
 	return nil
 }
 
+// withoutCommit is the refusal of a repository without a commit. What lies in it is most likely meant to be in the first one,
+// but not where that is the home directory of the user.
+func withoutCommit(r worktree.Repository) error {
+	e := fault.New(fault.Failed, "%s: the repository has no commit yet", r.Path)
+	files, err := os.ReadDir(r.Path)
+	if home, homeErr := os.UserHomeDir(); homeErr == nil && home == r.Path || err == nil && len(files) <= 1 { // .git alone
+		return e.Hint("git commit --allow-empty -m 'first commit'")
+	}
+	return e.Hint("git add . && git commit -m 'first commit'")
+}
+
 // baseCommit resolves the commit that new branches start from.
 func baseCommit(ctx context.Context, m worktree.Manager, ref string) (string, error) {
 	if ref == "" {
@@ -97,9 +109,9 @@ func baseCommit(ctx context.Context, m worktree.Manager, ref string) (string, er
 	base, err := m.Head(ctx, ref)
 	switch {
 	case errors.Is(err, worktree.ErrNoCommits):
-		return "", fault.New(fault.Failed, "%s: the repository has no commit yet", m.Repository.Path).Hint("git commit --allow-empty -m 'first commit'")
+		return "", withoutCommit(m.Repository)
 	case err != nil && ref != "HEAD":
-		return "", fault.New(fault.Usage, "--base %w", err)
+		return "", fault.New(fault.Usage, "--base %w", err).Hint("git branch --all")
 	}
 	return base, err
 }

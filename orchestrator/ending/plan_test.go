@@ -78,8 +78,10 @@ func TestPlanStop(t *testing.T) {
 			want: "one: close pane %1 and end pid 100\ntwo: close pane %2 and end pid 101"},
 		"only the parent": {o: StopOptions{Agents: []string{"one"}, Only: true}, change: func(f *fleet.Facts) { f.Session.Worktrees[1].Parent = "one" },
 			want: "one: close pane %1 and end pid 100\ntwo: runs on"},
-		"the user's window": {o: StopOptions{Agents: []string{"one"}}, change: func(f *fleet.Facts) { f.Others = []tmux.Pane{{WindowID: "@7"}} },
-			want: "one: close pane %1 and end pid 100\nwindow @7 of tmux session paw-shop is yours and stays"},
+		"the user's window": {o: StopOptions{Agents: []string{"one"}}, change: func(f *fleet.Facts) {
+			f.Others = []tmux.Pane{{WindowIndex: "2", WindowName: "notes", SessionName: "renamed"}, {WindowIndex: "2", WindowName: "notes", SessionName: "renamed"}}
+		},
+			want: "one: close pane %1 and end pid 100\nwindow 2 (notes) of tmux session renamed is yours and stays"},
 		"silence": {change: func(f *fleet.Facts) { f.Tmux, f.TmuxErr = session.TmuxUnknown, tmux.ErrTimeout },
 			want: "refused: shop: tmux did not answer in time; its panes may still run"},
 		"stopped before": {change: func(f *fleet.Facts) {

@@ -1,7 +1,6 @@
 package ending
 
 import (
-	"fmt"
 	"strings"
 
 	"paw/orchestrator/fleet"
@@ -97,7 +96,7 @@ func (p Purge) String() string {
 		lines = append(lines, "delete the logs of its turns")
 	}
 	for _, window := range p.Others {
-		lines = append(lines, fmt.Sprintf("window %s of tmux session %s is yours and stays", window, p.Session.Tmux.Session))
+		lines = append(lines, window+" is yours and stays")
 	}
 	return strings.Join(lines, "\n")
 }

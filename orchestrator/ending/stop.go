@@ -60,7 +60,10 @@ func planStop(f fleet.Facts, o StopOptions) (Stop, error) {
 		return p, fault.New(fault.Failed, "%s: %s; its panes may still run", s.Name, fleet.Silence(f.TmuxErr)).Hint("paw stop %s", s.Name)
 	}
 	for _, pane := range f.Others {
-		p.Others = append(p.Others, pane.WindowID)
+		window := fmt.Sprintf("window %s (%s) of tmux session %s", pane.WindowIndex, pane.WindowName, pane.SessionName)
+		if !slices.Contains(p.Others, window) {
+			p.Others = append(p.Others, window)
+		}
 	}
 	for _, name := range targets {
 		if a := f.Agent(name); a != nil {
@@ -146,7 +149,7 @@ func (p Stop) String() string {
 		lines = append(lines, name+": runs on")
 	}
 	for _, window := range p.Others {
-		lines = append(lines, fmt.Sprintf("window %s of tmux session %s is yours and stays", window, p.Session.Tmux.Session))
+		lines = append(lines, window+" is yours and stays")
 	}
 	return strings.Join(lines, "\n")
 }

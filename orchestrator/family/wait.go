@@ -200,7 +200,8 @@ func (w *Waited) verdict(o WaitOptions) error {
 	}
 	switch {
 	case !w.enough(o.Any) && needs != nil:
-		return fault.New(fault.Waiting, "%s: %s", needs.Agent, fleet.WaitsFor(needs.Status)).Hint("paw attach %s %s", w.Session, needs.Agent)
+		return fault.New(fault.Waiting, "%s: %s", needs.Agent, fleet.WaitsFor(needs.Status)).
+			Hint("paw answer %s/%s", w.Session, needs.Agent).Hint("paw attach %s %s", w.Session, needs.Agent)
 	case !w.enough(o.Any):
 		return fault.New(fault.Timeout, "%s: not finished after %s", strings.Join(left, ", "), o.Timeout).Hint("paw status %s", w.Session)
 	case len(failed) > 0:

@@ -32,8 +32,12 @@ type Error struct {
 	Kind    Kind
 	Message string   // "<object>: <what>", lower case, no full stop
 	Hints   []string // each one a command, or a command with a few words before it
-	Err     error    // the cause; its text is already part of Message
+	Instead Instead
+	Err     error // the cause; its text is already part of Message
 }
+
+// Instead is a name that was asked for and cannot be, and one that could: whoever knows the command line has the command.
+type Instead struct{ Of, By string }
 
 func (e *Error) Error() string { return e.Message }
 

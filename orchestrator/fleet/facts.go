@@ -77,6 +77,7 @@ func (f Facts) Evidence(a Agent) session.Evidence {
 		Tmux: f.Tmux, Record: f.Session.Status, Phase: a.Record.Phase, Lock: a.Lock.State, HolderPID: a.Lock.PID(),
 		Pane: session.PaneGone, OtherBoot: a.Lock.Holder.BootID != "" && a.Lock.Holder.BootID != session.BootID(),
 		LaunchedAt: a.LaunchedAt, Now: f.Now,
+		Closed: f.onItsServer() && a.Record.Phase == session.PhaseLive && a.Record.PaneID != "",
 	}
 	switch {
 	case f.Tmux == session.TmuxUnknown:
@@ -88,6 +89,13 @@ func (f Facts) Evidence(a Agent) session.Evidence {
 		e.Pane = session.PaneAlive
 	}
 	return e
+}
+
+// onItsServer reports whether the session lives on the tmux server that its record names. Only panes of that server have
+// their ids in the record.
+func (f Facts) onItsServer() bool {
+	t := f.Session.Tmux
+	return f.Tmux == session.TmuxAlive && t.ServerPID != 0 && f.Server.PID == t.ServerPID && f.Server.Started == t.ServerStarted
 }
 
 // Agent finds the facts of one agent.

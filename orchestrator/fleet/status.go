@@ -2,10 +2,12 @@ package fleet
 
 import (
 	"errors"
+	"fmt"
 	"sort"
 
 	"paw/orchestrator/agent"
 	"paw/orchestrator/home"
+	"paw/orchestrator/live"
 	"paw/session"
 	"paw/session/turn"
 	"paw/tmux"
@@ -77,7 +79,10 @@ func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 			as.CurrentTurn = last.Number
 		}
 		if a.Turns.Last != nil {
-			as.Prompt, as.LastTurn = a.Turns.Last.Prompt, a.Turns.Last.Number
+			as.Prompt, as.LastTurn = live.WithoutID(a.Turns.Last.Prompt), a.Turns.Last.Number
+		}
+		if failed := failedSince(a, as.AgentStatus); failed != "" {
+			as.Reason += "; " + failed
 		}
 		sort.Strings(as.Children)
 		if a.Lock.State == session.LockHeld {
@@ -96,6 +101,15 @@ func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 		st.Agents = append(st.Agents, as)
 	}
 	return st
+}
+
+// failedSince says of an agent that was stopped that its last turn has failed, such as one of paw run, "" where it has not.
+func failedSince(a Agent, st session.AgentStatus) string {
+	last := a.Turns.Last
+	if st.Cause != session.CauseStopped || last == nil || last.State != turn.Aborted || last.Reason != turn.ReasonError {
+		return ""
+	}
+	return fmt.Sprintf("turn %d failed: %s", last.Number, last.ErrorMessage)
 }
 
 // Silence says why nothing is known of tmux.

@@ -56,6 +56,7 @@ func Conflict(err error) error {
 		return err
 	}
 	e := fault.New(fault.Failed, "%w", err)
+	e.Instead = fault.Instead{Of: c.Branch, By: c.Free}
 	if c.Hint != "" {
 		return e.Hint("%s", c.Hint)
 	}

@@ -119,6 +119,9 @@ func placePanes(ctx context.Context, h *home.Home, s *session.Session, f fleet.F
 		return home.TmuxError(err)
 	}
 	s.Tmux.Socket, s.Tmux.ServerPID, s.Tmux.ServerStarted = created.Server.Socket, created.Server.PID, created.Server.Started
+	for i := range s.Worktrees {
+		s.Worktrees[i].PaneID = "" // it was in a tmux session that is gone, and the next one counts anew
+	}
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/session"
 	"paw/worktree"
@@ -32,7 +33,7 @@ func setUpWorktrees(ctx context.Context, h *home.Home, m worktree.Manager, s *se
 		}
 		work = work || len(c.Copy) > 0 || len(c.Link) > 0 || c.Setup != ""
 		group.Go(func() error {
-			setUpWorktree(ctx, h, m, path, j, out)
+			setUpWorktree(ctx, h, m, s.Name, path, j, out)
 			if ctx.Err() != nil {
 				return nil //nolint:nilerr // cut short: whoever goes on with it begins again
 			}
@@ -48,7 +49,7 @@ func setUpWorktrees(ctx context.Context, h *home.Home, m worktree.Manager, s *se
 	}
 }
 
-func setUpWorktree(ctx context.Context, h *home.Home, m worktree.Manager, path string, j *Job, out io.Writer) {
+func setUpWorktree(ctx context.Context, h *home.Home, m worktree.Manager, session, path string, j *Job, out io.Writer) {
 	c := h.Config.Worktree
 	if len(c.Copy) == 0 && len(c.Link) == 0 && c.Setup == "" {
 		return
@@ -58,7 +59,11 @@ func setUpWorktree(ctx context.Context, h *home.Home, m worktree.Manager, path s
 	}
 	lines := &prefixWriter{prefix: j.Agent + " | ", to: out}
 	for _, problem := range m.SetUp(ctx, path, c.Copy, c.Link, c.Setup, lines, agent.Scrub(h.Env)) {
-		j.Notes = append(j.Notes, problem.String())
+		note := problem.String()
+		if problem.Path == "" {
+			note += fmt.Sprintf(" (paw sh %s/%s sh -c %s runs it again)", session, j.Agent, fault.Quote(c.Setup))
+		}
+		j.Notes = append(j.Notes, note)
 	}
 	lines.flush()
 }

@@ -39,6 +39,15 @@ func Prompt(w session.Wait, results []Result, left []string) string {
 	return strings.TrimSpace(b.String())
 }
 
+// WithoutID is a prompt without the id of a wait that it begins with: what people read of one that tells of children.
+func WithoutID(prompt string) string {
+	rest, tells := strings.CutPrefix(prompt, "[paw wait ")
+	if id, text, ok := strings.Cut(rest, "] "); tells && ok && !strings.ContainsAny(id, " \n") {
+		return text
+	}
+	return prompt
+}
+
 func headline(results []Result, left []string) string {
 	ended, all := len(results), len(results)+len(left)
 	switch {

@@ -16,6 +16,9 @@ import (
 type Sequence struct {
 	Agent string
 	Turns []Listed
+	// RewoundTo is the turn to whose end the worktree was put back since the last one, 0 for before the first; nil where it
+	// was not, or that was taken back.
+	RewoundTo *int
 }
 
 // Listed is one turn with what git adds to its log.
@@ -65,6 +68,11 @@ func List(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Sess
 			pairs = append(pairs, [2]string{one.Before, one.After})
 		}
 		list.Turns = append(list.Turns, one)
+	}
+	if n := len(records); n > 0 {
+		if at := w.Rewound.At(records[n-1].Number); at != records[n-1].Number {
+			list.RewoundTo = &at
+		}
 	}
 	counts, err := m.CountChanges(ctx, pairs)
 	if err != nil {

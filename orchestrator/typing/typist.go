@@ -112,14 +112,14 @@ func (t *typist) look(ctx context.Context) (agent.Screen, error) {
 	}
 	t.pane, t.young = a.Pane.ID, f.Now.Sub(a.Lock.Holder.At) < youngPatience
 	if state := fleet.WithTurnState(session.Observe(f.Evidence(*a)), a.Turns); state.State == session.StateWaitingInput {
-		return agent.Screen{}, t.refusal("%s, a prompt would be taken for it", fleet.WaitsFor(state))
+		return agent.Screen{}, t.asks(state)
 	}
 	box, err := t.screen(ctx)
 	switch {
 	case err != nil:
 		return box, home.TmuxError(err)
 	case box.Dialog != "":
-		return box, t.refusal("%s, a prompt would be taken for it", fleet.WaitsFor(session.AgentStatus{Reason: box.Dialog}))
+		return box, t.asks(session.AgentStatus{Reason: box.Dialog})
 	case t.ready.Event && a.Turns.HooksSeen.IsZero():
 		return agent.Screen{}, nil // the box is drawn before it takes anything
 	case !t.ready.Box: // nothing tells
@@ -284,6 +284,13 @@ func (t *typist) isEmpty(ctx context.Context) bool {
 // refusal is an error of a typist who has typed nothing.
 func (t *typist) refusal(format string, args ...any) *fault.Error {
 	return fault.New(fault.Refused, "%s: %s", t.w.Agent, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.s.Name, t.w.Agent)
+}
+
+// asks is the refusal of a prompt to an agent that waits for an answer.
+func (t *typist) asks(state session.AgentStatus) *fault.Error {
+	e := t.refusal("%s, a prompt would be taken for it", fleet.WaitsFor(state))
+	e.Hints = append([]string{fmt.Sprintf("paw answer %s/%s", t.s.Name, t.w.Agent)}, e.Hints...)
+	return e
 }
 
 // unconfirmed is an error of one who has typed, or who cannot say.

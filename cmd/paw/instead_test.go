@@ -1,0 +1,34 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"paw/orchestrator/fault"
+	"paw/session"
+)
+
+func TestLineWithANameThatCouldBe(t *testing.T) {
+	for typed, want := range map[string]string{
+		"add --cli a-b=demo":                         "paw add --cli a_b=demo",
+		"add --cli=x=demo,a-b=demo --prompt a-b":     "paw add --cli=x=demo,a_b=demo --prompt a-b",
+		"start --cli demo --name a-b -d":             "paw start --cli demo --name a_b -d",
+		"start --cli demo --branches a-b,c":          "paw start --cli demo --branches a_b,c",
+		"start --cli demo --branches a-b/c":          "",
+		"send a-b hello":                             "",
+		"start --prompt a-b --cli demo --name=other": "",
+	} {
+		a := &app{typed: strings.Fields(typed)}
+		if got := a.instead(session.ValidateName("agent", "a-b")); got != want {
+			t.Errorf("%s: %q, want %q", typed, got, want)
+		}
+		taken := fault.New(fault.Usage, "agent a-b: taken")
+		taken.Instead = fault.Instead{Of: "a-b", By: "a_b"}
+		if got := a.instead(taken); got != want {
+			t.Errorf("%s: %q, want %q", typed, got, want)
+		}
+	}
+	if got := (&app{typed: []string{"add", "--cli", "---=demo"}}).instead(session.ValidateName("agent", "---")); got != "" {
+		t.Errorf("a name made of nothing: %q", got)
+	}
+}
