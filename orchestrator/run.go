@@ -34,7 +34,7 @@ func Run(ctx context.Context, h *home.Home, s *session.Session, o RunOptions) (*
 		return nil, fault.New(fault.Usage, "--type: %w", err)
 	}
 	if strings.TrimSpace(o.Prompt) == "" {
-		return nil, fault.New(fault.Usage, "the prompt is empty")
+		return nil, fault.New(fault.Usage, "the prompt is empty").Hint("paw run --help")
 	}
 	h, err := h.ConfiguredFor(s)
 	if err != nil {

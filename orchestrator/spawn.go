@@ -39,7 +39,7 @@ func Spawn(ctx context.Context, h *home.Home, o SpawnOptions) (*Spawned, error) 
 		return nil, err
 	}
 	if strings.TrimSpace(o.Prompt) == "" {
-		return nil, fault.New(fault.Usage, "the prompt is empty")
+		return nil, fault.New(fault.Usage, "the prompt is empty").Hint("paw spawn --help")
 	}
 	if h, err = asParent(h, s, w); err != nil {
 		return nil, err

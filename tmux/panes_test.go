@@ -139,14 +139,14 @@ func TestIdentityOf(t *testing.T) {
 
 func TestDeadPanesExitOnOldTmux(t *testing.T) {
 	line := func(status, signal string) string {
-		return "P|%1|$1|@1|1|" + status + "|" + signal + "|77|s|id|s/a|paw-s|paw\\ __agent\\ s\\ a\\ 1|label|idle|\n"
+		return "P|%1|$1|@1|1|" + status + "|" + signal + "|77|s|id|s/a|paw-s|paw\\ __agent\\ s\\ a\\ 1|label|idle|2|notes|\n"
 	}
 	for text, want := range map[string]string{
 		line("0", ""): "exit 0", line("255", ""): "exit 255", line("", "9"): "signal 9", line("", "KILL"): "signal 9",
 		line("", "SIGSEGV"): "signal 11", line("", ""): "unknown", line("", "nonsense"): "unknown",
 	} {
 		all, sessions := parsePanes(text, "P|")
-		if len(all) != 1 || ended1(all[0]) != want || sessions["$1"] != "s" || all[0].Label != (Label{"label", "idle"}) {
+		if len(all) != 1 || ended1(all[0]) != want || sessions["$1"] != "s" || all[0].Label != (Label{"label", "idle"}) || all[0].WindowIndex+all[0].WindowName != "2notes" {
 			t.Errorf("%q: %+v, sessions %v, want %s", text, all, sessions, want)
 		}
 	}
@@ -232,7 +232,7 @@ func TestStoppedServerTimesOut(t *testing.T) {
 }
 
 func FuzzParsePanes(f *testing.F) {
-	f.Add("P|%1|$1|@1|1|0||77|s|id|s/a|paw-s|paw\\ __agent\\ s\\ a\\ 1|label|idle|\nP|%2|")
+	f.Add("P|%1|$1|@1|1|0||77|s|id|s/a|paw-s|paw\\ __agent\\ s\\ a\\ 1|label|idle|2|notes|\nP|%2|")
 	f.Add("P|%1|\\")
 	f.Fuzz(func(t *testing.T, out string) {
 		all, sessions := parsePanes(out, "P|")

@@ -16,6 +16,7 @@ import (
 type usageError struct {
 	message string
 	hint    string
+	more    []string // hints
 }
 
 func (e *usageError) Error() string { return e.message }
@@ -68,7 +69,7 @@ func hintsOf(err error) []string {
 	}
 	var usage *usageError
 	if errors.As(err, &usage) && usage.hint != "" {
-		return []string{usage.hint}
+		return append([]string{usage.hint}, usage.more...)
 	}
 	var c *config.Error
 	if errors.As(err, &c) && c.Hint() != "" {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -51,7 +52,7 @@ func newRoot(a *app, only string) *cobra.Command {
 	for _, cmd := range root.Commands() {
 		cmd.Aliases = aliases[cmd.Name()]
 		if cmd.Args != nil {
-			cmd.Args = asUsage(cmd.Args)
+			cmd.Args = a.asUsage(cmd.Args)
 		}
 	}
 	return root
@@ -85,13 +86,16 @@ func commandsFor(word string) []command {
 	return allCommands
 }
 
-// asUsage turns cobra's errors about words into usage errors.
-func asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
+// asUsage turns cobra's errors about words into usage errors. Where the agent is missing, and there are some, it names them.
+func (a *app) asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		err := check(cmd, args)
 		var own *usageError
 		if err == nil || errors.As(err, &own) {
 			return err
+		}
+		if s := a.sessionHere(); len(args) == 0 && strings.Contains(cmd.Use, " AGENT") && s != nil && len(s.Worktrees) > 0 {
+			return whichAgent(cmd, s)
 		}
 		return wordsError(cmd, check, args)
 	}

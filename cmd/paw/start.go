@@ -128,7 +128,11 @@ func (a *app) resumeHere(cmd *cobra.Command, h *home.Home, o startOptions) (bool
 		return true, err
 	}
 	if o.DryRun {
-		return true, a.showPlan([]string{fmt.Sprintf("%s exists and is %s; start would bring it back and attach", st.Session.Name, st.Status)})
+		would := "attach to it"
+		if st.Status == session.StatusStopped {
+			would = "bring it back and attach"
+		}
+		return true, a.showPlan([]string{fmt.Sprintf("%s exists and is %s; start would %s", st.Session.Name, st.Status, would)})
 	}
 	if st.Status == session.StatusActive {
 		if a.json || o.detach {

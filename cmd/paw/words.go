@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,51 +55,81 @@ func (a *app) unknownCommand(root *cobra.Command, args []string) error {
 		if note := wordNotes[strings.ToLower(word)]; note != "" {
 			e.message += "; " + note
 		}
-		e.hint = a.filledIn(meant, behind)
+		a.fillIn(e, meant, behind)
 	case len(near) > 0:
 		e.message += fmt.Sprintf(" (did you mean %s?)", strings.Join(near, " or "))
 	}
 	return e
 }
 
-// filledIn is a line of otherWords or otherFlags with the words that were typed. Where no agent was named it is the
-// session's only one, or none where the command does without. AGENTS are all of the session.
-func (a *app) filledIn(line string, behind []string) string {
+// mostAgents is how many lines are named that differ in the agent alone.
+const mostAgents = 4
+
+// fillIn gives an error the line of otherWords or otherFlags that is meant, with the words that were typed behind. Where no
+// agent was named it is the session's only one, or there is a line for each; where no agent is known the error has the line,
+// and the hint is its help. AGENTS are all of the session.
+func (a *app) fillIn(e *usageError, line string, behind []string) {
 	agents := a.agentsHere()
-	switch names := agentsOf(agents); {
-	case strings.HasSuffix(line, "AGENTS"):
-		line = strings.TrimSuffix(line, "S")
-		behind = append([]string{cmp.Or(strings.Join(names, ","), "AGENT")}, behind...)
-	case len(behind) == 0 && line == "paw attach AGENT":
-		return "paw attach"
-	case len(behind) == 0 && len(names) == 1:
-		behind = names
+	names := agentsOf(agents)
+	if len(behind) == 0 && line == "paw attach AGENT" {
+		line = "paw attach"
 	}
-	if len(behind) == 0 {
-		return line
+	if strings.HasSuffix(line, "AGENTS") && len(names) > 0 {
+		line, behind = strings.TrimSuffix(line, "S"), append([]string{strings.Join(names, ",")}, behind...)
 	}
+	switch {
+	case !strings.Contains(line, "AGENT"):
+		e.hint = line
+		return
+	case len(behind) > 0:
+		names = behind[:1]
+		behind = behind[1:]
+	case len(names) == 0:
+		e.message += "; it is " + line
+		e.hint = strings.Join(strings.Fields(line)[:2], " ") + " --help"
+		return
+	}
+	e.hint = filledIn(line, names[0], behind, agents)
+	for _, name := range names[1:min(len(names), mostAgents)] {
+		e.more = append(e.more, filledIn(line, name, behind, agents))
+	}
+}
+
+// filledIn is a line with an agent and its CLI; words behind follow one that ends with the agent.
+func filledIn(line, agent string, behind []string, agents []session.Worktree) string {
+	if line == "paw rewind AGENT" && len(behind) == 0 {
+		line = "paw turns AGENT" // which has the number that is missing
+	}
+	filled := []string{strings.Replace(line, "AGENT", fault.Quote(agent), 1)}
 	for _, w := range agents {
-		if w.Agent == behind[0] {
-			line = strings.Replace(line, "CLI", w.CLI, 1)
+		if w.Agent == agent {
+			filled[0] = strings.Replace(filled[0], "CLI", w.CLI, 1)
 		}
 	}
-	filled := []string{strings.Replace(line, "AGENT", fault.Quote(behind[0]), 1)}
 	if strings.HasSuffix(line, "AGENT") {
-		for _, word := range behind[1:] {
+		for _, word := range behind {
 			filled = append(filled, fault.Quote(word))
 		}
 	}
 	return strings.Join(filled, " ")
 }
 
-// agentsHere are the agents of the session of this place, none where that cannot be told.
-func (a *app) agentsHere() []session.Worktree {
+// sessionHere is the session of this place, nil where there is none or that cannot be told.
+func (a *app) sessionHere() *session.Session {
 	h, err := a.paw()
 	if err != nil {
 		return nil
 	}
 	here, err := h.SessionsHere()
-	if s := session.Among(here); err == nil && s != nil {
+	if err != nil {
+		return nil
+	}
+	return session.Among(here)
+}
+
+// agentsHere are the agents of the session of this place, none where that cannot be told.
+func (a *app) agentsHere() []session.Worktree {
+	if s := a.sessionHere(); s != nil {
 		return s.Worktrees
 	}
 	return nil

@@ -61,7 +61,7 @@ func Name(ctx context.Context, h *home.Home, repository worktree.Repository, ask
 	case name != "":
 		return name, nil
 	}
-	return "", fault.New(fault.Usage, "session %s: so are %d more names made from it taken", stem, mostNames).Hint("paw start --cli %s --name NAME", itemsOf(agents))
+	return "", fault.New(fault.Usage, "session %s: so are %d more names made from it taken", stem, mostNames).Hint("paw status --all")
 }
 
 // freeName is the first free one of stem, stem_2, stem_3, ... from a number on; "" when none is.

@@ -119,7 +119,7 @@ func RefuseRunning(h *home.Home, s *session.Session, f Facts, a Agent) error {
 		return fault.New(fault.Locked, "%s: its CLI runs (pid %d), and has no pane", name, holderPID(a.Lock)).Hint("paw stop %s %s", s.Name, name)
 	case InPane, RunningUnseen:
 		return fault.New(fault.Locked, "%s: its CLI runs (pid %d)", name, holderPID(a.Lock)).
-			Hint("paw send %s/%s TEXT", s.Name, name).Hint("paw stop %s %s", s.Name, name)
+			Hint("paw send %s/%s", s.Name, name).Hint("paw stop %s %s", s.Name, name)
 	case Starting, Foreign:
 		return fault.New(fault.Locked, "%s: its pane runs pid %d", name, a.Pane.PID).Hint("paw attach %s %s", s.Name, name)
 	case Unseen:

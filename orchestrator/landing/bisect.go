@@ -48,7 +48,7 @@ func Bisect(ctx context.Context, h *home.Home, s *session.Session, agentName str
 		return nil, err
 	}
 	if len(c.commands) == 0 {
-		return nil, fault.New(fault.Usage, "there are no checks").Hint("paw bisect %s/%s COMMAND", s.Name, agentName).Hint("paw config")
+		return nil, fault.New(fault.Usage, "%s: no command is given, and the configuration has no checks", agentName).Hint("paw bisect --help").Hint("paw config")
 	}
 	list, _, err := turns.List(ctx, h, c.m, s, *w)
 	if err != nil {

@@ -189,7 +189,7 @@ func Check(ctx context.Context, h *home.Home, s *session.Session, agentName stri
 		return nil, err
 	}
 	if len(c.commands) == 0 {
-		return nil, fault.New(fault.Usage, "there are no checks").Hint("paw check %s/%s COMMAND", s.Name, agentName).Hint("paw config")
+		return nil, fault.New(fault.Usage, "%s: no command is given, and the configuration has no checks", agentName).Hint("paw check %s/%s --shell", s.Name, agentName).Hint("paw config")
 	}
 	err = c.run(ctx, src.state)
 	var failed *CheckError

@@ -113,7 +113,7 @@ func placePanes(ctx context.Context, h *home.Home, s *session.Session, f fleet.F
 	})
 	if errors.Is(err, tmux.ErrDuplicate) {
 		return fault.New(fault.Failed, "tmux session %s is not of this session", s.Tmux.Session).
-			Hint("tmux -S %s rename-session -t =%s OTHER", fault.Quote(s.Tmux.Socket), s.Tmux.Session)
+			Hint("tmux -S %s rename-session -t =%s %s_before", fault.Quote(s.Tmux.Socket), s.Tmux.Session, s.Tmux.Session)
 	}
 	if err != nil {
 		return home.TmuxError(err)

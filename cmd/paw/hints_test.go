@@ -1,0 +1,131 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// placeholder is a word that stands for one that the reader has to find out.
+var placeholder = regexp.MustCompile(`(^|[ /=<])[A-Z]{3,}($|[ /=>])`)
+
+// misunderstood is what paw says of a line that has words which it does not know.
+var misunderstood = regexp.MustCompile(`no such (command|flag|session|agent)|word too many|word is missing|needs a value|unknown CLI|takes no value`)
+
+// What is answered with an error is typed as somebody would who knows other programs, or has not read on. Each hint is pasted
+// into a shell: it may be refused by what it finds, but never be misunderstood. No text speaks of the libraries below.
+func TestHintsWorkWhenPasted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.terminal("true") // which puts paw into a folder for PATH
+	w.ok(w.paw("start", "--cli", "api=demo,web=demo", "--detach"))
+	w.ready("api", "web")
+	w.git(w.repo, "branch", "feat")
+	w.git(w.repo, "checkout", "-q", "-b", "side")
+	w.ok(w.paw("send", "api", "do: ask May I?"))
+	for _, line := range strings.Split(strings.TrimSpace(triedLines), "\n") {
+		out := w.typedLine(line + " </dev/null")
+		if out.code == 0 {
+			t.Errorf("%s: worked\n%s", line, out.stdout)
+		}
+		for _, word := range []string{"cobra", "strconv", "pflag", "goroutine", "arg(s)", "invalid syntax", "shorthand", "EOF", "runtime", "nil"} {
+			if strings.Contains(out.stderr, word) {
+				t.Errorf("%s: says %s\n%s", line, word, out.stderr)
+			}
+		}
+		hinted := false
+		for said := range strings.Lines(out.stderr) {
+			hint, is := strings.CutPrefix(strings.TrimSpace(said), "paw: hint: ")
+			if !is {
+				continue
+			}
+			hinted = true
+			if placeholder.MatchString(hint) {
+				t.Errorf("%s: the hint has a word to be replaced: %s", line, hint)
+			}
+			w.pasteHint(line, hint)
+		}
+		if !hinted {
+			t.Errorf("%s: no hint\n%s", line, out.stderr)
+		}
+	}
+}
+
+// typedLine runs a line as a shell in the repository does.
+func (w *world) typedLine(line string) output {
+	w.t.Helper()
+	return w.run(w.repo, []string{"PATH=" + w.root + "/bin:" + os.Getenv("PATH")}, "sh", "-c", line)
+}
+
+// pasteHint runs the hint of a line, with a prompt for those that read one, as far as that ends nothing.
+func (w *world) pasteHint(line, hint string) {
+	w.t.Helper()
+	words := strings.Fields(hint)
+	switch {
+	case words[0] == "npm" || strings.HasPrefix(hint, "paw stop") || strings.HasPrefix(hint, "paw purge") || strings.HasPrefix(hint, "paw remove"): // what they end is needed
+		return
+	case words[0] != "paw":
+		if _, err := exec.LookPath(words[0]); err != nil && !strings.Contains(words[0], "=") {
+			w.t.Errorf("%s: the hint is no command: %s", line, hint)
+		}
+	}
+	out := w.typedLine("echo hello | " + hint)
+	if misunderstood.MatchString(out.stderr) {
+		w.t.Errorf("%s: its hint %s ends with %d\n%s", line, hint, out.code, out.stderr)
+	}
+}
+
+const triedLines = `
+paw cd
+paw exec
+paw approve
+paw undo
+paw rollback api
+paw fork api
+paw broadcast hi
+paw prompt
+paw web
+paw strat
+paw attach -r
+paw send -m hi
+paw send --all hi
+paw log -n 1 api
+paw diff
+paw sh
+paw check
+paw seen
+paw remove
+paw rewind
+paw rewind api
+paw rewind api 99
+paw diff api 99
+paw log api 99
+paw turns nosuch
+paw status nosuch
+paw send api hello
+paw wait --timeout 1ms
+paw wait --timeout 5
+paw status --json=x
+paw add --cli api=demo
+paw add --cli my-agent=demo
+paw add --cli demo --branches feat/a
+paw add --cli demo --branches side
+paw add --cli demo --base nosuch
+paw add --cli nosuch
+paw add demo
+paw start --cli demo
+paw start --cli demo --name my-session
+paw start demo
+paw bisect web
+paw check web
+paw answer web yes
+paw config edit
+paw completion tcsh
+paw land
+paw update
+paw attach
+paw ui
+paw run web --prompt hello
+`
