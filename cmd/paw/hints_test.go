@@ -25,6 +25,7 @@ func TestHintsWorkWhenPasted(t *testing.T) {
 	w.git(w.repo, "branch", "feat")
 	w.git(w.repo, "checkout", "-q", "-b", "side")
 	w.ok(w.paw("send", "api", "do: ask May I?"))
+	waitFor(t, "api asks", func() bool { return w.agent("api").State == "waiting_input" })
 	for _, line := range strings.Split(strings.TrimSpace(triedLines), "\n") {
 		out := w.typedLine(line + " </dev/null")
 		if out.code == 0 {
@@ -78,6 +79,8 @@ func (w *world) pasteHint(line, hint string) {
 }
 
 const triedLines = `
+paw send api hello
+paw wait --timeout 1ms
 paw cd
 paw exec
 paw approve
@@ -104,8 +107,6 @@ paw diff api 99
 paw log api 99
 paw turns nosuch
 paw status nosuch
-paw send api hello
-paw wait --timeout 1ms
 paw wait --timeout 5
 paw status --json=x
 paw add --cli api=demo
