@@ -147,8 +147,8 @@ type turnsJSON struct {
 
 type agentTurnsJSON struct {
 	Name      string     `json:"name"`
-	RewoundTo *int       `json:"rewound_to"`
 	Turns     []turnJSON `json:"turns"`
+	RewoundTo *int       `json:"rewound_to"`
 }
 
 type turnJSON struct {
