@@ -229,7 +229,7 @@ func TestRestoreRefusesForeignDirectory(t *testing.T) {
 	p := w.made("agent")
 	lose(t, p)
 	writeFile(t, filepath.Join(p.Path, "foreign"), "x\n")
-	w.notRestored(p, "not empty", "ls -la "+p.Path)
+	w.notRestored(p, "not empty", "ls -la '"+p.Path+"'")
 	if got := readFile(t, filepath.Join(p.Path, "foreign")); got != "x\n" {
 		t.Errorf("got %q", got)
 	}
