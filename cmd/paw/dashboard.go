@@ -156,6 +156,7 @@ func (a *app) belowAgent(st fleet.SessionStatus, ag relative, width int) []strin
 	var lines []string
 	switch reason := onOneLine(ag.Reason); {
 	case reason == "" || reason == session.ReasonStopped || reason == session.ReasonClosed: // as the state says
+	case reason == session.ReasonCrash && st.Reason == session.ReasonTmuxGone: // as the line of the session says
 	case ag.State == session.StateWaitingInput:
 		for i, line := range wrapTo(reason, width-len(indent)-2, questionLines) {
 			mark := "? "
