@@ -67,7 +67,7 @@ func (m Model) wanted() wanted {
 	var w wanted
 	current, there := m.current()
 	if there && m.tab == tabPane && l.detail.height > 0 && !m.help && m.run == nil {
-		w.screen = current
+		w.screen = m.rows[m.index(m.rows)]
 	}
 	agents := m.rows
 	if l.list.height == 0 {

@@ -16,7 +16,7 @@ const (
 	restingCost = 500 // a desk at rest looks for one part in so many of the time
 	busyCost    = 8   // one that something happens to
 	fastScreen  = 300 * time.Millisecond
-	slowScreen  = 2 * time.Second
+	slowScreen  = 4 * time.Second // of an agent of which nothing is heard: what its turns report wakes the watcher
 )
 
 // watcher looks at what the desk shows, and tells the desk what is new.
@@ -40,7 +40,8 @@ type wanted struct {
 // want tells the watcher what is shown.
 func (w *watcher) want(now wanted) {
 	w.mu.Lock()
-	changed := w.wanted.screen.Key() != now.screen.Key() || w.wanted.screen.Pane != now.screen.Pane
+	was := w.wanted.screen
+	changed := was.Key() != now.screen.Key() || was.Pane != now.screen.Pane || was.Mark != now.screen.Mark
 	w.wanted = now
 	w.mu.Unlock()
 	if changed {

@@ -68,6 +68,7 @@ func (b *bench) runGroups(ctx context.Context, only string) error {
 			return b.measureLife(ctx, w, agents)
 		}})
 	}
+	groups = append(groups, group{"desk", smallFiles, func(ctx context.Context, w *world) error { return b.measureDesk(ctx, w, 200) }})
 	groups = append(groups, group{"remove", largeFiles, b.measureRemove})
 	groups = append(groups, group{"forecast", largeFiles, func(ctx context.Context, w *world) error { return b.measureForecast(ctx, w, 10) }})
 	for _, files := range []int{smallFiles, middleFiles, largeFiles} {

@@ -17,9 +17,10 @@ type job struct {
 
 // budget is what a job may cost: a multiple of git --version or of another job, and processes.
 type budget struct {
-	multiple float64 // 0 for none
-	of       *job    // what multiple is of, nil for git --version
-	counts   *counts // nil for none
+	multiple float64       // 0 for none
+	of       *job          // what multiple is of, nil for git --version
+	most     time.Duration // 0 for none
+	counts   *counts       // nil for none
 }
 
 type counts struct{ git, tmux int }
@@ -43,7 +44,7 @@ func (j *job) timeOver() bool {
 	if j.budget.of != nil {
 		cost = j.milliseconds() / max(j.budget.of.milliseconds(), 1e-6)
 	}
-	return j.budget.multiple > 0 && cost > j.budget.multiple
+	return j.budget.multiple > 0 && cost > j.budget.multiple || j.budget.most > 0 && median(j.took) > j.budget.most
 }
 
 // countsOver is the only thing that fails a run: processes are exact, times are not.
@@ -59,6 +60,9 @@ func (b budget) String() string {
 		parts = append(parts, fmt.Sprintf("%gx %s", b.multiple, strings.TrimSpace(b.of.name)))
 	case b.multiple > 0:
 		parts = append(parts, fmt.Sprintf("%gx", b.multiple))
+	}
+	if b.most > 0 {
+		parts = append(parts, b.most.String())
 	}
 	if b.counts != nil {
 		parts = append(parts, fmt.Sprintf("%d git, %d tmux", b.counts.git, b.counts.tmux))

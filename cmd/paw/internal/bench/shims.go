@@ -55,10 +55,18 @@ func (c calls) of(program string) int {
 // count runs a command once with the shims and adds its calls to the job. Its
 // time is not that of paw and is dropped.
 func (w *world) count(ctx context.Context, j *job, argv ...string) error {
+	return w.counted(j, func() error {
+		_, err := w.spawn(ctx, true, argv...)
+		return err
+	})
+}
+
+// counted adds to the job the calls of what runs with the shims meanwhile.
+func (w *world) counted(j *job, run func() error) error {
 	if err := os.WriteFile(w.shims.log, nil, 0o644); err != nil {
 		return err
 	}
-	if _, err := w.spawn(ctx, true, argv...); err != nil {
+	if err := run(); err != nil {
 		return err
 	}
 	data, err := os.ReadFile(w.shims.log)
