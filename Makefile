@@ -64,7 +64,7 @@ dist:
 test-dist:
 	go vet -tags man ./cmd/paw
 	go vet -tags dist ./cmd/paw
-	go test -tags dist -count=1 -timeout 10m -run '^TestDist$$' ./cmd/paw
+	go test -tags dist -count=1 -timeout 10m -run '^(TestDist|TestRenameModule)$$' ./cmd/paw
 
 # Man pages and completions.
 $(BIN)/share: $(BIN)/paw .ci/share

@@ -277,3 +277,38 @@ func testManPages(t *testing.T) {
 		}
 	}
 }
+
+// TestRenameModule gives a copy of the project another path: it builds, its tests find what they name, and nothing speaks of
+// the old path.
+func TestRenameModule(t *testing.T) {
+	clone := filepath.Join(t.TempDir(), "clone")
+	inClone := func(name string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		cmd.Dir = clone
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	if out, err := exec.Command("git", "clone", "-q", "--no-hardlinks", "../..", clone).CombinedOutput(); err != nil {
+		t.Fatalf("git clone: %v\n%s", err, out)
+	}
+	inClone("sh", ".ci/rename-module", "example.org/some/paw")
+	if got := inClone("go", "list", "-m"); got != "example.org/some/paw" {
+		t.Errorf("the module is called %s", got)
+	}
+	if left := inClone("sh", "-c", `git grep -nE '^\s*([a-z]+ )?"paw/(cmd|orchestrator|session|tmux|worktree|config)[/"]' -- '*.go' || true`); left != "" {
+		t.Errorf("imports of the old path:\n%s", left)
+	}
+	if out := inClone("go", "run", "./cmd/paw", "version"); !strings.HasPrefix(out, "paw ") {
+		t.Errorf("paw version: %q", out)
+	}
+	inClone("go", "test", "./session", "./session/turn", "./config")
+	cmd := exec.Command("sh", ".ci/rename-module", "example.org/again")
+	cmd.Dir = clone
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "changes that are not committed") {
+		t.Errorf("renamed over changes: %v\n%s", err, out)
+	}
+}
