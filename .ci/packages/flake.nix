@@ -17,7 +17,7 @@
           subPackages = [ "cmd/paw" ];
           env.CGO_ENABLED = 0;
           ldflags = [ "-s" "-w" "-X main.version=@VERSION@" ];
-          nativeBuildInputs = [ pkgs.installShellFiles pkgs.makeWrapper ];
+          nativeBuildInputs = [ pkgs.installShellFiles ]; # git and tmux are those on the PATH
           doCheck = false; # the tests need git and tmux servers of their own
           postInstall = ''
             sh .ci/share $TMPDIR/share "-X main.version=@VERSION@"
