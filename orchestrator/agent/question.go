@@ -57,7 +57,7 @@ var (
 	saysText   = lazyregexp.New(`(?i)^(type (something|your own)|enter a custom|other \(type)`)
 	saysNo     = lazyregexp.New(`(?i)^(no|reject|deny)(,|\s*\(|$)`)
 	saysAlways = lazyregexp.New(`(?i)\balways\b|don.t ask again|\b(for|during) th(is|e) session\b|auto[- ]?(accept|approve)|allow all\b|\baccept edits\b`)
-	saysYes    = lazyregexp.New(`(?i)^(yes|allow once|y)(,|\s*\(|$)`)
+	saysYes    = lazyregexp.New(`(?i)^(yes|allow once|y|confirm)(,|\s*\(|$)`)
 )
 
 // Means is what the words of an option say. What is not clear is MeansOther.

@@ -83,10 +83,28 @@ func TestMeaningsOfOptions(t *testing.T) {
 		"Yes, and don’t ask again for npm test commands in /r": "always",
 		"No": "no", "n": "no", "Reject": "no", "No, and tell Codex what to do differently (esc)": "no", "No, suggest changes (esc)": "no",
 		"Postgres": "", "No-SQL": "", "No caching": "", "Yes-man": "", "Now or never": "", "Yesterday": "", "Always use tabs": "", "Chat about this": "",
+		"Confirm": "yes", "Cancel": "", "Confirmation": "",
 		"Type something.": "text", "Type your own answer": "text", "Enter a custom value": "text", "Other (type your answer)": "text",
 	} {
 		if got := (agent.Option{Label: label}).Means(); got != want {
 			t.Errorf("%q means %q, want %q", label, got, want)
 		}
+	}
+}
+
+// What opencode would allow always is named as a whole, before it is confirmed.
+func TestAllThatOpencodeWouldAllow(t *testing.T) {
+	_, shot := readScreen(t, "testdata/screens/opencode/1.18.33-always.txt")
+	var text strings.Builder
+	for line := range strings.Lines(shot.Text) {
+		text.WriteString(line)
+		if strings.Contains(line, "- env *") {
+			text.WriteString(strings.Replace(line, "- env *", "- git *", 1))
+		}
+	}
+	shot.Text = text.String()
+	asked, ok := get(t, "opencode").Question(shot)
+	if !ok || asked.Text != "asks whether to allow always: env *, git *" || asked.Options[0].About != "allow always: env *, git *" {
+		t.Errorf("%v %+v", ok, asked)
 	}
 }

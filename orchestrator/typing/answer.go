@@ -88,7 +88,7 @@ func Answer(ctx context.Context, h *home.Home, s *session.Session, agentName, an
 	if err := t.take(ctx, asked, took); err != nil {
 		return nil, err
 	}
-	return &Answered{Asked: *asked, Took: asked.Options[took]}, t.taken(ctx, asked)
+	return &Answered{Asked: *asked, Took: asked.Options[took]}, t.taken(ctx, asked, asked.Options[took])
 }
 
 // pick is the index of the option that an answer means, if it is the only one.
@@ -214,7 +214,7 @@ func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
 		now, err := t.asked(ctx)
 		switch {
 		case err != nil && typed:
-			return t.unconfirmed("its question went away while it was being answered: nothing was taken")
+			return t.unconfirmed("its question went away before the answer was taken; paw has only moved the selection, and did not press Enter")
 		case err != nil:
 			return err
 		case now.ID != asked.ID:
@@ -241,7 +241,7 @@ func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
 			return nil
 		}
 		if typed = true; !t.moved(ctx, asked, at) {
-			return t.unconfirmed("its selection does not move: nothing was taken")
+			return t.unconfirmed("its selection does not move, and paw did not press Enter")
 		}
 	}
 }
@@ -259,8 +259,9 @@ func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {
 	return false
 }
 
-// taken waits until the CLI's hooks or its own record say that it does not wait with this question any more.
-func (t answerer) taken(ctx context.Context, asked *Asked) error {
+// taken waits until the CLI's hooks or its own record say that it does not wait with this question any more. What is to be
+// allowed always may have to be confirmed: that is another question, which the user has to see.
+func (t answerer) taken(ctx context.Context, asked *Asked, took agent.Option) error {
 	ctx = context.WithoutCancel(ctx)
 	for end := t.home.Now().Add(answerPatience); t.home.Now().Before(end); home.Sleep(ctx, 20*time.Millisecond) {
 		f, err := fleet.Observe(ctx, t.home, t.s)
@@ -277,6 +278,11 @@ func (t answerer) taken(ctx context.Context, asked *Asked) error {
 			return nil
 		case last.Waiting && !last.WaitingSince.Equal(asked.Since) && (last.Question == asked.Hook || !t.shows(ctx, asked)):
 			return nil // with the next question; the same one is only asked again after an answer
+		case took.Means() == agent.MeansAlways:
+			if next, err := t.asked(ctx); err == nil && next.Turn == asked.Turn && next.Since.Equal(asked.Since) && next.Text != asked.Text {
+				return fault.New(fault.Unconfirmed, "%s: took %q, and %s; nothing is allowed before that is answered", t.w.Agent, took.Label, next.Text).
+					Hint("paw answer %s/%s", t.s.Name, t.w.Agent)
+			}
 		}
 	}
 	if t.shows(ctx, asked) {

@@ -18,8 +18,11 @@ func (driver) Screen(s agent.Screenshot) agent.Screen {
 		box.Works = works.MatchString(text)
 		return box
 	}
-	return agent.Screen{Dialog: screens.NamedIn(text, dialogs)}
+	return agent.Screen{Dialog: listed(screens.NamedIn(text, dialogs))}
 }
+
+// listed puts the items of a list of opencode's in one line.
+func listed(words string) string { return strings.ReplaceAll(words, " ┃ - ", ", ") }
 
 var (
 	// placeholder is what stands in the empty box before the first prompt.
@@ -96,49 +99,62 @@ func edge(r screens.Row, side int) int {
 // dialogs are told by their titles, at the right of which stands the key that closes them.
 var dialogs = []screens.Dialog{
 	screens.AsksInTurn(`^ *┃ +△ Permission required(?s:.*?)^ *┃ +\$ ([^\n]+)`, "asks for permission: $1"),
+	screens.AsksInTurn(`^ *┃ +△ Always allow\n(?s:.*?)^ *┃ +- ((?:[^\n]+\n *┃ +- )*[^\n]+)`, alwaysAllow+"$1"),
 	screens.AsksInTurn(`^ *┃  ([^\n┃]+\?)\n *┃ *\n *┃  1\. `, "$1"),
 	screens.Asks(`^ +Select model +esc( |$)`, "asks to choose a model"),
 	screens.Asks(`^ +Sessions +esc( |$)`, "asks which conversation to resume"),
 	screens.Asks(`^ +\S[^\n]* {3,}esc(/enter)?( |$)`, "a menu is open"),
 }
 
-// permission are the answers to one, side by side, and what they are about to be confirmed with.
-var permission = lazyregexp.New(`^ *┃ +(Allow once) +(Allow always) +(Reject)\b`)
+// alwaysAllow begins what paw says of the question that follows "Allow always".
+const alwaysAllow = "asks whether to allow always: "
+
+// permission are the answers to one, side by side, and confirmation those to the question whether what begins alike is to be
+// allowed always.
+var (
+	permission   = lazyregexp.New(`^ *┃ +(Allow once) +(Allow always) +(Reject)\b`)
+	confirmation = lazyregexp.New(`^ *┃ +(Confirm) +(Cancel)\b`)
+)
 
 // Question: an option is selected by the arrow keys, and taken by Enter.
 func (d driver) Question(s agent.Screenshot) (agent.Question, bool) {
 	rows := screens.RowsOf(s)
-	asked := screens.AskedIn(screens.TextOf(rows), dialogs)
+	asked := listed(screens.AskedIn(screens.TextOf(rows), dialogs))
 	if asked == "" || d.Screen(s).Dialog != asked {
 		return agent.Question{}, false
 	}
 	for _, r := range slices.Backward(rows) {
-		if options := sideBySide(r); options != nil {
+		answers := permission
+		if strings.HasPrefix(asked, alwaysAllow) {
+			answers = confirmation
+		}
+		if options := sideBySide(r, answers); options != nil {
+			if always, confirms := strings.CutPrefix(asked, alwaysAllow); confirms {
+				options[0].About = "allow always: " + always
+			}
 			return agent.Question{Text: asked, Options: options, Onward: "Right", Back: "Left"}, true
 		}
 	}
 	return agent.Question{}, false
 }
 
-// sideBySide are the answers to a permission in a row, nil where it has none: the selected one has another ground.
-func sideBySide(r screens.Row) []agent.Option {
+// sideBySide are the answers in a row, nil where it has none: the selected one has another ground than the row.
+func sideBySide(r screens.Row, answers *lazyregexp.Regexp) []agent.Option {
 	text := r.String()
-	found := permission.FindStringSubmatchIndex(text)
+	found := answers.FindStringSubmatchIndex(text)
 	if found == nil {
 		return nil
 	}
-	grounds := map[string]int{}
+	plain := r[strings.IndexRune(text, '┃')+1].Ground // only spaces stand before it
 	var options []agent.Option
-	var of []string
+	selected := 0
 	for i := 2; i < len(found); i += 2 {
-		ground := r[utf8.RuneCountInString(text[:found[i]])].Ground
-		grounds[ground]++
-		of, options = append(of, ground), append(options, agent.Option{Label: text[found[i]:found[i+1]]})
+		o := agent.Option{Label: text[found[i]:found[i+1]], Selected: r[utf8.RuneCountInString(text[:found[i]])].Ground != plain}
+		if options = append(options, o); o.Selected {
+			selected++
+		}
 	}
-	for i := range options {
-		options[i].Selected = grounds[of[i]] == 1
-	}
-	if len(grounds) != 2 {
+	if selected != 1 {
 		return nil
 	}
 	return options

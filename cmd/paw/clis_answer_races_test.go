@@ -1,0 +1,77 @@
+//go:build clis
+
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"paw/orchestrator/agent/fakemodel"
+)
+
+// TestCLIsAnswerRaces has something happen to a question of a real CLI while paw is about to answer it: the user answers it in
+// the pane, another one takes its place, the CLI dies. Nothing wrong is typed, and the user is told.
+func TestCLIsAnswerRaces(t *testing.T) {
+	for _, cli := range []string{"claude", "codex", "opencode"} {
+		t.Run(cli, func(t *testing.T) {
+			w := newCLIWorld(t, cli)
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Log(w.describe())
+				}
+			})
+			w.ok(w.paw("start", "--cli", cli, "--detach"))
+			w.awaitState("idle")
+			tmux := fmt.Sprintf("tmux -S %s", w.socket)
+			allow := fmt.Sprintf("sleep 1.5; %s send-keys -t %s %s", tmux, *w.agent(cli).PaneID, strings.Join(fakemodel.MannersOf[cli].Allow, " "))
+			meanwhile := func(step, script string, args ...string) output {
+				t.Helper()
+				out := w.pawWith([]string{"PAW_TEST_AT=" + step, "PAW_TEST_DO=" + script}, append([]string{"answer", cli}, args...)...)
+				t.Logf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+				return out
+			}
+
+			w.during(t, "the user answers", func(t *testing.T) {
+				before := w.last().Number
+				w.send("do: ask touch one.txt")
+				w.question(cli)
+				out := meanwhile("answer.begun", fmt.Sprintf("%s; until test -e %s/one.txt; do sleep 0.1; done; sleep 2", allow, w.worktree(cli)), "no")
+				if out.code != 3 || !strings.Contains(out.stderr, "asks nothing that its hooks tell of") {
+					t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+				}
+				w.finished(before)
+				if one := w.work("do: say the box was empty"); one.Prompt != "do: say the box was empty" {
+					t.Errorf("the next prompt is %q", one.Prompt)
+				}
+			})
+
+			w.during(t, "another question", func(t *testing.T) {
+				before := w.last().Number
+				w.send("do: ask touch two.txt\ndo: ask touch three.txt")
+				w.question(cli)
+				out := meanwhile("answer.begun", fmt.Sprintf("%s; until %s capture-pane -p -J -t %s | tail -30 | grep -q 'sh -c .touch three.txt'; do sleep 0.1; done; sleep 1", allow, tmux, *w.agent(cli).PaneID), "no")
+				if out.code != 3 || !strings.Contains(out.stderr, "asks something else by now: ") {
+					t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+				}
+				w.await("the other question can be answered", func() bool { return w.paw("answer", cli, "yes").code == 0 })
+				w.finished(before)
+				if !w.has("two.txt") || !w.has("three.txt") {
+					t.Error("a command was refused")
+				}
+			})
+
+			w.during(t, "it dies", func(t *testing.T) {
+				w.send("do: ask touch four.txt")
+				w.question(cli)
+				out := meanwhile("answer.begun", fmt.Sprintf("kill -9 %d; while kill -0 %d 2>/dev/null; do sleep 0.1; done; sleep 1", *w.agent(cli).PID, *w.agent(cli).PID), "yes")
+				if out.code != 1 && out.code != 3 && out.code != 6 || !strings.Contains(out.stderr, "paw: hint: ") {
+					t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+				}
+				if w.has("four.txt") {
+					t.Error("the command has run")
+				}
+			})
+		})
+	}
+}
