@@ -226,8 +226,14 @@ func writeHolder(f *os.File, h Holder) error {
 func readHolder(fd int) Holder {
 	var content [maxHolder]byte
 	n, _ := rawFile(fd).ReadAt(content[:], 0)
+	text := bytes.Clone(content[:n]) // so that the buffer need not outlive this
+	line, _, _ := bytes.Cut(text, []byte("\n"))
 	var h Holder
-	if err := json.NewDecoder(bytes.NewReader(content[:n])).Decode(&h); err != nil {
+	if json.Unmarshal(line, &h) == nil { // as writeHolder has left it
+		return h
+	}
+	h = Holder{}
+	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&h); err != nil {
 		return Holder{}
 	}
 	return h

@@ -100,7 +100,7 @@ func readsTerminal(pid int) bool {
 
 // sessionOf reads fields 3 (state) and 6 (session) of proc_pid_stat(5).
 func sessionOf(stat string) (leader int, alive bool) {
-	fields := statFields(stat)
+	fields := statFields(stat, 4)
 	if len(fields) < 4 || ended(fields) {
 		return 0, false
 	}

@@ -26,7 +26,7 @@ func (h Holder) Nested(program string, pid int) bool {
 		if err != nil {
 			return false
 		}
-		fields := statFields(string(stat))
+		fields := statFields(string(stat), 2)
 		if len(fields) < 2 {
 			return false
 		}

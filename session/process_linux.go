@@ -54,7 +54,7 @@ func readStat(pid string) (string, error) {
 // parseStat reads fields 3 (state), 20 (threads) and 22 (start time) of proc_pid_stat(5). The state is that of the first thread: it is a
 // zombie's while the others run on, or are still giving back what the process holds.
 func parseStat(stat string) (processFacts, error) {
-	fields := statFields(stat)
+	fields := statFields(stat, 20)
 	if len(fields) < 20 {
 		return processFacts{}, errors.New("unexpected process status")
 	}
@@ -65,10 +65,16 @@ func parseStat(stat string) (processFacts, error) {
 	return processFacts{started: started, dead: ended(fields) && (fields[17] == "1" || fields[17] == "0")}, nil
 }
 
-// statFields are the fields of proc_pid_stat(5) from the third on. The second, the program's name, may hold spaces and
-// parentheses.
-func statFields(stat string) []string {
-	return strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+// statFields are the first fields of proc_pid_stat(5) from the third on, that many at most: there are fifty of them, and hundreds
+// of processes. The second, the program's name, may hold spaces and parentheses.
+func statFields(stat string, most int) []string {
+	fields := make([]string, 0, most)
+	for field := range strings.FieldsSeq(stat[strings.LastIndexByte(stat, ')')+1:]) {
+		if fields = append(fields, field); len(fields) == most {
+			break
+		}
+	}
+	return fields
 }
 
 // ended reports whether the first thread of a process has ended, by the fields of its status.

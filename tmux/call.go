@@ -51,6 +51,7 @@ func (c *Client) callWith(ctx context.Context, stdin io.Reader, env []string, co
 	// A Ctrl-C on paw must not cut a client off that has just started a server.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var stdout, stderr bytes.Buffer
+	stdout.Grow(64 << 10) // a list of 200 panes has half of that; what is not used is never touched
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, &stderr
 	runErr := cmd.Run()
 

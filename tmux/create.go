@@ -51,7 +51,7 @@ func (s *NewSession) check() error {
 	if !sessionName.MatchString(s.Name) {
 		return fmt.Errorf("tmux session %q: not a valid name", s.Name)
 	}
-	if !word.MatchString(s.PawSession) {
+	if !isWord(s.PawSession) {
 		return fmt.Errorf("session %q: not a valid name", s.PawSession)
 	}
 	if s.PawID != "" && !pawID.MatchString(s.PawID) {

@@ -3,8 +3,6 @@ package tmux
 import (
 	"strconv"
 	"strings"
-
-	"paw/config/lazyregexp"
 )
 
 // Identity says which agent a pane belongs to.
@@ -18,7 +16,10 @@ type Identity struct {
 // option is the value of @paw_agent.
 func (id Identity) option() string { return id.Session + "/" + id.Agent }
 
-var word = lazyregexp.New(`^[A-Za-z0-9_]+$`)
+// isWord reports whether text can be the name of a session or an agent.
+func isWord(text string) bool {
+	return text != "" && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
+}
 
 // identityOf prefers the command the pane was started with, which is there from the pane's first instant, to the option.
 // It is nil for a user's pane.
@@ -27,7 +28,7 @@ func identityOf(startCommand, option string) *Identity {
 		return id
 	}
 	session, agent, ok := strings.Cut(option, "/")
-	if !ok || !word.MatchString(session) || !word.MatchString(agent) {
+	if !ok || !isWord(session) || !isWord(agent) {
 		return nil
 	}
 	return &Identity{Session: session, Agent: agent}
@@ -42,7 +43,7 @@ func identityFromCommand(text string) *Identity {
 			continue
 		}
 		generation, err := strconv.Atoi(words[i+3])
-		if err != nil || generation < 0 || !word.MatchString(words[i+1]) || !word.MatchString(words[i+2]) {
+		if err != nil || generation < 0 || !isWord(words[i+1]) || !isWord(words[i+2]) {
 			return nil
 		}
 		return &Identity{Session: words[i+1], Agent: words[i+2], Generation: generation}

@@ -32,7 +32,7 @@ type AgentPane struct {
 const maxLog = 64 << 20
 
 func (a AgentPane) check() error {
-	if !word.MatchString(a.Identity.Session) || !word.MatchString(a.Identity.Agent) {
+	if !isWord(a.Identity.Session) || !isWord(a.Identity.Agent) {
 		return fmt.Errorf("agent %q: not a valid identity", a.Identity.option())
 	}
 	if a.PawID != "" && !pawID.MatchString(a.PawID) {

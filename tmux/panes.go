@@ -182,23 +182,37 @@ func parsePane(text string) (Pane, bool) {
 // is not a field.
 func fields(text string) []string {
 	all := make([]string, 0, paneFields)
-	var current strings.Builder
+	begin, escaped := 0, false
 	for i := 0; i < len(text); i++ {
 		switch b := text[i]; {
 		case b == '\\' && i+1 < len(text):
 			i++
-			current.WriteByte(text[i])
+			escaped = true
 		case b == separator[0]:
-			all = append(all, current.String())
-			current.Reset()
+			field := text[begin:i]
+			if escaped {
+				field = unescaped(field)
+			}
+			all = append(all, field)
 			if len(all) == paneFields {
 				return all
 			}
-		default:
-			current.WriteByte(b)
+			begin, escaped = i+1, false
 		}
 	}
 	return all
+}
+
+// unescaped is a field without the escapes of q:.
+func unescaped(field string) string {
+	var text strings.Builder
+	for i := 0; i < len(field); i++ {
+		if field[i] == '\\' && i+1 < len(field) {
+			i++
+		}
+		text.WriteByte(field[i])
+	}
+	return text.String()
 }
 
 func exitCode(text string) *int {

@@ -81,20 +81,18 @@ func (a *app) printTable(w io.Writer, indent string, rows [][]cell) {
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i].text))
 		}
 	}
-	var out strings.Builder // written at once: a table of 200 rows is one write
+	var out []byte // written at once: a table of 200 rows is one write
 	for _, row := range rows {
-		var line strings.Builder
-		line.WriteString(indent)
+		out = append(out, indent...)
 		for i, c := range row {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c.text)+2)
-			if i == len(row)-1 {
-				pad = ""
+			out = append(out, a.colour(c.text, c.state)...)
+			for n := utf8.RuneCountInString(c.text) - 2; n < widths[i] && i < len(row)-1; n++ {
+				out = append(out, ' ')
 			}
-			line.WriteString(a.colour(c.text, c.state) + pad)
 		}
-		out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+		out = append(bytes.TrimRight(out, " "), '\n')
 	}
-	_, _ = io.WriteString(w, out.String())
+	_, _ = w.Write(out)
 }
 
 // onOneLine is text that agents and CLIs may have written, as it can be printed

@@ -13,9 +13,22 @@ var escapeSequence = lazyregexp.New("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[\\]PX^_][^\x0
 
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
+// plain reports whether text is ASCII that can be printed as it is, as most of it is.
+func plain(text string) bool {
+	for i := range len(text) {
+		if b := text[i]; (b < ' ' || b > '~') && b != '\n' && b != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
 // Printable is text as it can be printed on a terminal: without escape sequences, control characters other than line ends
 // and tabs, and the characters that show a text in another order than it is written in.
 func Printable(text string) string {
+	if plain(text) {
+		return text
+	}
 	text = escapeSequence.ReplaceAllString(strings.ToValidUTF8(text, "?"), "")
 	return strings.Map(func(r rune) rune {
 		switch {
