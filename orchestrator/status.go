@@ -38,8 +38,8 @@ func Status(ctx context.Context, h *home.Home, o StatusOptions) (statuses []flee
 	return w.Look(ctx)
 }
 
-// gather looks at the selected sessions once.
-func gather(ctx context.Context, h *home.Home, o StatusOptions) (all []*fleet.Facts, problems []error, err error) {
+// gather looks at the selected sessions once. meanwhile is done for each while tmux answers.
+func gather(ctx context.Context, h *home.Home, o StatusOptions, meanwhile func(*session.Session)) (all []*fleet.Facts, problems []error, err error) {
 	answers := map[string]chan fleet.Panes{} // one client per socket, all at work meanwhile
 	ask := func(socket string) {
 		if answers[socket] != nil {
@@ -62,6 +62,7 @@ func gather(ctx context.Context, h *home.Home, o StatusOptions) (all []*fleet.Fa
 	all = make([]*fleet.Facts, len(sessions))
 	for i, s := range sessions {
 		agents := fleet.LookAtAgents(h, s, processes)
+		meanwhile(s)
 		on, ok := heard[s.Tmux.Socket]
 		if !ok {
 			on = <-answers[s.Tmux.Socket]

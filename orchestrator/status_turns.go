@@ -6,6 +6,7 @@ import (
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/orchestrator/turns"
+	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
 )
@@ -14,12 +15,25 @@ import (
 type tagReader struct {
 	home *home.Home
 	tags map[string]*worktree.Tags   // by common directory, nil where git has to list them
+	seen map[[2]string]bool          // which tags are there, by common directory and name
 	read map[string]map[string][]int // all numbers, by common directory, then turn session
 }
 
 func newTagReader(h *home.Home) tagReader {
-	return tagReader{home: h, tags: map[string]*worktree.Tags{}, read: map[string]map[string][]int{}}
+	return tagReader{home: h, tags: map[string]*worktree.Tags{}, seen: map[[2]string]bool{}, read: map[string]map[string][]int{}}
 }
+
+// look looks for the tags that add will ask for.
+func (r tagReader) look(s *session.Session) {
+	for i := range s.Worktrees {
+		if w := &s.Worktrees[i]; countsTurns(w) {
+			r.has(s.GitCommonDir, turn.TagName(w.TurnSession, w.Finished.Last))
+		}
+	}
+}
+
+// countsTurns reports whether the record of an agent says how many turns it has finished: that of an older paw does not.
+func countsTurns(w *session.Worktree) bool { return w.Finished.Last > 0 || !w.CreatedAt.IsZero() }
 
 // add fills in what is known of the finished turns of each agent.
 func (r tagReader) add(ctx context.Context, st *fleet.SessionStatus) {
@@ -33,7 +47,7 @@ func (r tagReader) add(ctx context.Context, st *fleet.SessionStatus) {
 // the record counts them, for agents of an older paw the tags do.
 func (r tagReader) addTo(ctx context.Context, st *fleet.SessionStatus, a *fleet.AgentStatus) {
 	finished := a.Record.Finished
-	counted := finished.Last > 0 || !a.Record.CreatedAt.IsZero()
+	counted := countsTurns(&a.Record)
 	if counted {
 		a.TurnsCompleted = finished.Turns
 		name := turn.TagName(a.Record.TurnSession, finished.Last)
@@ -65,7 +79,15 @@ func (r tagReader) has(commonDir, name string) (there, known bool) {
 		}
 		r.tags[commonDir] = tags
 	}
-	return tags != nil && tags.Has(name), tags != nil
+	if tags == nil {
+		return false, false
+	}
+	there, looked := r.seen[[2]string{commonDir, name}]
+	if !looked {
+		there = tags.Has(name)
+		r.seen[[2]string{commonDir, name}] = there
+	}
+	return there, true
 }
 
 // all reads the tags of a repository once.

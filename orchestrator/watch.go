@@ -34,7 +34,8 @@ func NewWatch(h *home.Home, o StatusOptions) *Watch {
 // Look tells how sessions and agents are now, see Status.
 func (w *Watch) Look(ctx context.Context) (statuses []fleet.SessionStatus, problems []error, err error) {
 	before := w.before()
-	all, problems, err := gather(ctx, w.home, w.options)
+	tags := newTagReader(w.home)
+	all, problems, err := gather(ctx, w.home, w.options, tags.look)
 	if err != nil {
 		return nil, problems, err
 	}
@@ -49,7 +50,6 @@ func (w *Watch) Look(ctx context.Context) (statuses []fleet.SessionStatus, probl
 			delete(w.shown, name)
 		}
 	}
-	tags := newTagReader(w.home)
 	for _, f := range all {
 		one := w.shown[f.Session.Name]
 		if one == nil {
