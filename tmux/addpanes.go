@@ -25,10 +25,11 @@ func (c *Client) AddPanes(ctx context.Context, sessionID, layout string, agents 
 	}
 	var places []place
 	var arranged []command
+	making := context.WithoutCancel(ctx) // what is made has to be known to be undone
 	if layout == LayoutTiled {
-		places, arranged, err = c.reserveTiled(ctx, sessionID, look, len(agents))
+		places, arranged, err = c.reserveTiled(making, sessionID, look, len(agents))
 	} else {
-		places, err = c.reserveWindows(ctx, sessionID, agents)
+		places, err = c.reserveWindows(making, sessionID, agents)
 	}
 	if err == nil {
 		_, err = c.callPieces(ctx, append(fill(places, agents), arranged...))

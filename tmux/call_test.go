@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -58,6 +59,50 @@ func TestNumberOfTmuxProcesses(t *testing.T) {
 	}
 	if n := runs(); n != 1 {
 		t.Errorf("kill: %d processes, want 1", n)
+	}
+}
+
+// TestInterruptedWhilePanesAreMade: a call that makes something is not cut off before it has said what that is.
+func TestInterruptedWhilePanesAreMade(t *testing.T) {
+	// The first call of tmux with that command has done its work, and is interrupted before it ends.
+	interrupted := func(t *testing.T, making string, do func(context.Context) error) {
+		t.Helper()
+		log := shim(t, `case "$*" in *`+unaliased(making)+`*) if [ ! -e "$log" ]; then out=$("$tmux" "$@"); : >"$log"; until [ -e "$log.go" ]; do sleep 0.01; done; echo "$out"; exit; fi ;; esac`)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			for _, err := os.Stat(log); err != nil; _, err = os.Stat(log) {
+				time.Sleep(5 * time.Millisecond)
+			}
+			cancel()
+			_ = os.WriteFile(log+".go", nil, 0o600)
+		}()
+		if err := do(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("interrupted: %v", err)
+		}
+	}
+	t.Run("session", func(t *testing.T) {
+		c := privateClient(t)
+		create(t, c, newSession1(t, "other", 1)) // so that the server stays
+		interrupted(t, "new-session", func(ctx context.Context) error {
+			_, err := c.Create(ctx, newSession1(t, "s", 2))
+			return err
+		})
+		if n := len(panes(t, c)); n != 1 {
+			t.Errorf("%d panes, want 1", n)
+		}
+	})
+	for layout, making := range map[string]string{LayoutTiled: "split-window", LayoutWindows: "new-window"} {
+		t.Run("panes "+layout, func(t *testing.T) {
+			c := privateClient(t)
+			made := create(t, c, newSession1(t, "s", 1))
+			interrupted(t, making, func(ctx context.Context) error {
+				_, err := c.AddPanes(ctx, made.SessionID, layout, newSession1(t, "s", 3).Agents[1:])
+				return err
+			})
+			if n := len(panes(t, c)); n != 1 {
+				t.Errorf("%d panes, want 1", n)
+			}
+		})
 	}
 }
 

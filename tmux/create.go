@@ -91,15 +91,17 @@ func (c *Client) Create(ctx context.Context, s NewSession) (Created, error) {
 	var first place
 	// new-session starts a server where there is none, so "no server" can only be one that is on its way out.
 	leaving := func(err error) bool { return serverExited(err) || errors.Is(err, ErrNoServer) }
-	err := again(ctx, leaving, func() error {
-		var err error
-		first, err = c.reserveSession(ctx, s)
+	making := context.WithoutCancel(ctx) // what is made has to be known to be undone
+	err := again(ctx, leaving, func() (err error) {
+		if err = ctx.Err(); err == nil {
+			first, err = c.reserveSession(making, s)
+		}
 		return err
 	})
 	places := []place{first}
 	if err == nil && len(s.Agents) > 1 {
 		var more []place
-		more, err = c.reserveMore(ctx, first, s)
+		more, err = c.reserveMore(making, first, s)
 		places = append(places, more...)
 	}
 	var r reply
