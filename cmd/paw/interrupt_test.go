@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -23,9 +22,6 @@ func (w *world) interrupted(setup string, sig syscall.Signal) (int, string) {
 // interruptedIn is interrupted for any command that sets worktrees up.
 func (w *world) interruptedIn(env []string, setup string, sig syscall.Signal, args ...string) (int, string) {
 	w.t.Helper()
-	if signal.Ignored(sig) {
-		w.t.Skipf("%s is ignored here, as under nohup, and so it is by paw", sig)
-	}
 	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[worktree]\nsetup = \""+setup+"; touch "+w.root+"/started; sleep 1000\"\n")
 	self, err := os.Executable()
 	if err != nil {

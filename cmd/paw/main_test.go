@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,7 +23,21 @@ func TestMain(m *testing.M) {
 	if os.Getenv("PAW_TEST_MAIN") != "" || len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		mainForTests() // tmux and CLIs call the paw that started them; as a test it would run all tests again
 	}
-	testscript.Main(m, map[string]func(){"paw": mainForTests, "git-paw": mainForTests})
+	testscript.Main(tests{m}, map[string]func(){"paw": mainForTests, "git-paw": mainForTests})
+}
+
+// tests are those of this binary.
+type tests struct{ *testing.M }
+
+// Run runs them. What they start may be interrupted also where the tests themselves are not, as under nohup(1) and behind
+// an & of a script: a signal that is ignored stays so over execve(2), one that is caught does not.
+func (m tests) Run() int {
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
+	return m.M.Run()
 }
 
 // mainForTests is paw with fail points: PAW_TEST_KILL=STEP[:N] kills it with
