@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -123,21 +124,29 @@ func examineSession(ctx context.Context, h *home.Home, s *session.Session, add f
 	}
 	st := fleet.StatusOf(h, f)
 	bad := false
+	var reasons []string // of agents that are down, each once
+	down := map[string][]string{}
 	for _, a := range st.Agents {
 		suspended := a.State == session.StateSuspended || a.State == session.StateWaitingChildren && a.PID == 0
 		switch {
 		case a.Orphan:
 			bad = true
 			add(fault.New(fault.Failed, "%s/%s: pid %d runs outside of tmux", s.Name, a.Record.Agent, a.PID).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Agent, s.Name), "")
-		case s.Status == session.StatusActive && suspended && a.Record.Phase != session.PhaseStopped:
+		case s.Status == session.StatusActive && suspended && a.Record.Phase != session.PhaseStopped && a.Cause != session.CauseClosed:
 			bad = true
-			add(fault.New(fault.Failed, "%s/%s: suspended (%s)", s.Name, a.Record.Agent, a.Reason).Hint("paw recover %s", s.Name), "")
+			if down[a.Reason] == nil {
+				reasons = append(reasons, a.Reason)
+			}
+			down[a.Reason] = append(down[a.Reason], a.Record.Agent)
 		}
 		if text := fleet.Undelivered(h, s, a.Record.Agent); text != "" && a.LockFree() {
 			bad = true
 			add(fault.New(fault.Failed, "%s/%s: %s", s.Name, a.Record.Agent, text), "")
 		}
 		examineRecords(ctx, h, s, &a.Record, add)
+	}
+	for _, reason := range reasons {
+		add(fault.New(fault.Failed, "session %s: suspended (%s): %s", s.Name, reason, strings.Join(down[reason], ", ")).Hint("paw recover %s", s.Name), "")
 	}
 	for _, l := range s.Landings {
 		if landing.Unfinished(l) {

@@ -54,6 +54,9 @@ func newRoot(a *app, only string) *cobra.Command {
 		if cmd.Args != nil {
 			cmd.Args = a.asUsage(cmd.Args)
 		}
+		if cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 {
+			cmd.ValidArgsFunction = cobra.NoFileCompletions
+		}
 	}
 	return root
 }

@@ -11,17 +11,27 @@ import (
 var version = ""
 
 func newVersion(a *app) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Show the version of paw",
 		Long:    exits(`Show the version of paw, or the commit it was built from.`),
 		Example: "  paw version",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if a.json {
+				return a.printJSON(versionJSON{Version: 1, Paw: ownVersion()})
+			}
 			a.printVersion()
 			return nil
 		},
 	}
+	a.addJSON(cmd)
+	return cmd
+}
+
+type versionJSON struct {
+	Version int    `json:"version"` // of this object
+	Paw     string `json:"paw"`
 }
 
 func (a *app) printVersion() { fmt.Fprintf(a.stdout, "paw %s\n", ownVersion()) }
