@@ -18,7 +18,8 @@ func newAdd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add --cli LIST [--from AGENT[@N]]",
 		Short: "Add agents to a running session",
-		Long: exits(`Add agents to a running session, each with a branch from HEAD of the main checkout,
+		Long: exits(`Add agents to a running session, each with a branch from HEAD of the worktree
+of yours that you stand in, else of the main checkout,
 a worktree and a pane.
 
 With --from they start where turn N of another agent ended, by default its last

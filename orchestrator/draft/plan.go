@@ -3,6 +3,7 @@ package draft
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 
 	"paw/orchestrator/fault"
@@ -10,6 +11,7 @@ import (
 	"paw/orchestrator/launch"
 	"paw/orchestrator/turns"
 	"paw/session"
+	"paw/worktree"
 )
 
 // AmongOthers records agents while other paw processes may add some as well: a
@@ -59,6 +61,9 @@ func NewAddition(ctx context.Context, h *home.Home, s *session.Session, o Option
 		return nil, err
 	}
 	a := &Addition{Repository: repository, Draft: *s, Notes: map[string][]string{}, prompts: map[string]string{}}
+	if at := standing(h, s, repository); at != "" {
+		a.Repository.Worktree = at
+	}
 	a.Manager, a.Draft.Worktrees = h.Manager(a.Repository), nil
 	from := o.Origin
 	if o.From != "" {
@@ -85,6 +90,21 @@ func NewAddition(ctx context.Context, h *home.Home, s *session.Session, o Option
 	}
 	a.Plans = home.PlansOf(s, a.Draft.Worktrees)
 	return a, home.Conflict(a.Manager.Check(ctx, a.Plans))
+}
+
+// standing is the worktree of the user's own, of that repository, that one stands in, "" elsewhere: new branches start from its
+// HEAD, as those of paw start do. In an agent's worktree one looks at its work, and asks for others beside it.
+func standing(h *home.Home, s *session.Session, repository worktree.Repository) string {
+	here, err := worktree.Discover(h.Dir)
+	ofAgent := func(w session.Worktree) bool {
+		one, oneErr := os.Stat(w.WorktreePath)
+		other, otherErr := os.Stat(here.Worktree)
+		return oneErr == nil && otherErr == nil && os.SameFile(one, other)
+	}
+	if err != nil || here.CommonDir != repository.CommonDir || slices.ContainsFunc(s.Worktrees, ofAgent) {
+		return ""
+	}
+	return here.Worktree
 }
 
 // takeBack lets new agents work in the worktrees of their branches that agents
