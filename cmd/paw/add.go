@@ -18,9 +18,9 @@ func newAdd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add --cli LIST [--from AGENT[@N]]",
 		Short: "Add agents to a running session",
-		Long: exits(`Add agents to a running session, each with a branch from HEAD of the worktree
-of yours that you stand in, else of the main checkout,
-a worktree and a pane.
+		Long: exits(`Add agents to a running session, each with a branch, a worktree and a pane. The
+branches start from HEAD of the worktree of yours that you stand in, elsewhere from
+HEAD of the main checkout.
 
 With --from they start where turn N of another agent ended, by default its last
 finished one: on the commit of its tag, with the files that were not committed then.
