@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -26,6 +27,7 @@ const (
 	moveSettle     = 400 * time.Millisecond
 	answerSteady   = 100 * time.Millisecond
 	hookLag        = 2 * time.Second
+	drawLag        = 2 * time.Second // how long after its hook a question may come to the screen
 )
 
 // Asked is a question that an agent waits with.
@@ -56,7 +58,7 @@ func LookAtQuestion(ctx context.Context, h *home.Home, s *session.Session, agent
 	if err != nil {
 		return nil, err
 	}
-	return t.asked(ctx)
+	return t.drawn(ctx)
 }
 
 // Answer answers the question of an agent: "yes", "no", "always", the number of an option, or its words. With an id it
@@ -72,7 +74,7 @@ func Answer(ctx context.Context, h *home.Home, s *session.Session, agentName, an
 		return nil, err
 	}
 	defer unlock()
-	asked, err := t.asked(ctx)
+	asked, err := t.drawn(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -151,6 +153,26 @@ func answererFor(h *home.Home, s *session.Session, agentName string) (answerer, 
 	return answerer{&typist{home: h, s: s, w: w, cli: cli, ready: cli.Ready(), client: h.TmuxFor(s)}}, err
 }
 
+// undrawnError is a refusal because a question is not on the screen that was asked at that time.
+type undrawnError struct {
+	error
+	since time.Time
+}
+
+func (e *undrawnError) Unwrap() error { return e.error }
+
+// drawn is asked, where the question may be on its way to the screen: some CLIs draw it when their hooks have ended.
+func (t answerer) drawn(ctx context.Context) (*Asked, error) {
+	for {
+		asked, err := t.asked(ctx)
+		var undrawn *undrawnError
+		if !errors.As(err, &undrawn) || t.home.Now().Sub(undrawn.since) > drawLag || ctx.Err() != nil {
+			return asked, err
+		}
+		home.Sleep(ctx, 50*time.Millisecond)
+	}
+}
+
 // asked is the question of now: what the CLI's hooks have told of, as it is on the screen.
 func (t answerer) asked(ctx context.Context) (*Asked, error) {
 	last, err := t.waiting(ctx)
@@ -170,7 +192,8 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 	}
 	question, ok := t.cli.Question(agent.Screenshot(shot))
 	if !ok {
-		return nil, t.refusal("%s, and its screen shows no question that paw can answer", fleet.WaitsFor(session.AgentStatus{Reason: last.Question}))
+		refused := t.refusal("%s, and its screen shows no question that paw can answer", fleet.WaitsFor(session.AgentStatus{Reason: last.Question}))
+		return nil, &undrawnError{refused, *last.WaitingSince}
 	}
 	asked := &Asked{Question: question, Agent: t.w.Agent, Hook: last.Question, Turn: last.Number, Since: *last.WaitingSince}
 	sum := sha256.New()
