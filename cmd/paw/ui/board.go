@@ -23,6 +23,7 @@ var groupNames = [...]string{NeedsYou: "NEEDS YOU", ToReview: "TO REVIEW", Worki
 // Agent is one row of the desk. All texts are one line that can be printed as it is.
 type Agent struct {
 	Session, Name string
+	Parent        string // the agent of the session that started it, "" for the user
 	CLI, Branch   string
 	Group         Group
 	Urgency       int    // within the group; the lowest comes first
@@ -36,6 +37,8 @@ type Agent struct {
 	Pane          string // id of its pane in tmux, "" when there is none
 	Mark          string // another one when its work may have changed
 	Ended         string // another one when a turn has ended
+
+	depth int // of a child below its parents in the list
 }
 
 // Key names the agent on this machine, as commands take it.

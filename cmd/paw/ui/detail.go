@@ -65,7 +65,11 @@ func (m Model) detailHead(a Agent, width int, l layout) string {
 	if !l.beside && l.list.height == 0 { // the list does not say it
 		left = m.paint(a.Key(), bold) + "  " + m.paint(a.State, a.Colour)
 	}
-	left += "  " + m.paint(strings.TrimRight(a.CLI+"  "+a.Branch+"  "+m.lines[a.Key()].Usage, " "), dim)
+	cli := a.CLI
+	if a.Parent != "" {
+		cli += " of " + a.Parent
+	}
+	left += "  " + m.paint(strings.TrimRight(cli+"  "+a.Branch+"  "+m.lines[a.Key()].Usage, " "), dim)
 	room := width - m.measure.width(right) - 2
 	if room < leastName {
 		return m.cut(left, width)

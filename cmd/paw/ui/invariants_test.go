@@ -189,8 +189,8 @@ func TestWalkThroughADiff(t *testing.T) {
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "d")
 	at := func() string { return plain(m.page.lines[m.page.cursor]) }
 	for _, c := range []struct{ keys, want string }{
-		{"n", "@@ -1,3 +1,4 @@ func parse"}, {"n", "diff --git a/main.go b/main.go"}, {"N", "@@ -1,3 +1,4 @@ func parse"}, {"}", "diff --git a/main.go b/main.go"},
-		{"{", "diff --git a/parse.go b/parse.go"}, {"/ t w o enter", "-two"}, {"n", "+two and a half"}, {"n", "+two and a half"}, {"esc G", "+new"}, {"g", "diff --git a/parse.go b/parse.go"},
+		{"n", "diff --git a/parse.go b/parse.go"}, {"n", "@@ -1,3 +1,4 @@ func parse"}, {"n", "diff --git a/main.go b/main.go"}, {"N", "@@ -1,3 +1,4 @@ func parse"}, {"}", "diff --git a/main.go b/main.go"},
+		{"{", "diff --git a/parse.go b/parse.go"}, {"/ t w o enter", "-two"}, {"n", "+two and a half"}, {"n", "+two and a half"}, {"esc G", "+new"}, {"g", "2 files, +3 -2"},
 	} {
 		if m = typed(m, strings.Fields(c.keys)...); at() != c.want {
 			t.Errorf("%s: %q, want %q", c.keys, at(), c.want)
@@ -235,12 +235,12 @@ func TestCommandUnderWay(t *testing.T) {
 // Comments on lines are kept, also on a range, and sent together.
 func TestComments(t *testing.T) {
 	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}}
-	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields("3 d n j c o n e enter v j j c t w o alt+enter t h r e e enter C")...)
-	want := []string{"shop/tests 4-4 one", "shop/tests 4-6 two\nthree"}
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields("3 d n n j c o n e enter v j j c t w o alt+enter t h r e e enter C")...)
+	want := []string{"shop/tests 8-8 one", "shop/tests 8-10 two\nthree"}
 	if !slices.Equal(paw.comments, want) {
 		t.Errorf("%q, want %q", paw.comments, want)
 	}
-	if got := screenOf(m); !strings.Contains(got, "send 2 comments to tests as one prompt?") || !strings.Contains(got, "  shop/tests 4-4 one\n") {
+	if got := screenOf(m); !strings.Contains(got, "send 2 comments to tests as one prompt?") || !strings.Contains(got, "  shop/tests 8-8 one\n") {
 		t.Error(got)
 	}
 	if typed(m, "y"); !slices.Contains(paw.ran, "review shop/tests --send") {
@@ -383,5 +383,54 @@ func TestLongOutput(t *testing.T) {
 	}
 	if len(m.run.lines) != 2000 || shared < 1900 {
 		t.Errorf("%d lines, which were copied %d times", len(m.run.lines), 2000-shared)
+	}
+}
+
+// A patch of several files begins with a list of them, from which Enter goes to one; a comment there is about all of it.
+func TestFilesOfADiff(t *testing.T) {
+	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}}
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "d")
+	for i, want := range []string{"2 files, +3 -2", "  parse.go  +2 -1", "  main.go   +1 -1", "", "diff --git a/parse.go b/parse.go"} {
+		if got := plain(m.page.lines[i]); got != want {
+			t.Errorf("line %d: %q, want %q", i, got, want)
+		}
+	}
+	for keys, want := range map[string]string{"j enter": "diff --git a/parse.go b/parse.go", "j j enter": "diff --git a/main.go b/main.go"} {
+		if there := typed(m, strings.Fields(keys)...); plain(there.page.lines[there.page.cursor]) != want {
+			t.Errorf("%s: at %q, want %q", keys, plain(there.page.lines[there.page.cursor]), want)
+		}
+	}
+	if got := withoutIndex("\x1b[1mdiff --git a/a b/a\x1b[m\n\x1b[1mindex 1..2 100644\x1b[m\n index 1\n+index 2\n"); got != "\x1b[1mdiff --git a/a b/a\x1b[m\n index 1\n+index 2\n" {
+		t.Errorf("%q", got)
+	}
+	const odd = "diff --git a/a b/b.txt b/a b/b.txt\n--- a/a b/b.txt\t\n+++ b/a b/b.txt\t\n@@ -1,2 +1,2 @@\n--- gone\n+++ here\n x\n" +
+		"diff --git a/old b/new\nsimilarity index 100%\nrename from old\nrename to new\ndiff --git a/pic b/pic\nnew file mode 100644\nGIT binary patch\n+++ no hunk\n"
+	want := []changedFile{{"a b/b.txt", 1, 1}, {"new", 0, 0}, {"pic", 0, 0}}
+	if got := changedFiles(odd); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// Children stand below their parents in a group, whatever waits longer; a child elsewhere stands on its own.
+func TestChildrenBelowTheirParents(t *testing.T) {
+	child := func(name, parent string, g Group) Agent {
+		a := agent(name, "demo", g, "idle", "", "1", "")
+		a.Parent = parent
+		return a
+	}
+	board := Board{Agents: []Agent{
+		child("grandchild", "child", Quiet), child("child", "parent", Quiet), child("alone", "", Quiet), child("parent", "", Quiet),
+		child("asks", "parent", NeedsYou), child("loop", "loop", Quiet), child("lost", "gone", Quiet),
+	}}
+	m := opened(&played{}, board, Options{}, 120, 35)
+	var got []string
+	for _, a := range m.rows {
+		got = append(got, strings.Repeat(">", a.depth)+a.Name)
+	}
+	if got, want := strings.Join(got, " "), "asks alone parent >child >>grandchild loop lost"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := screenOf(m); !strings.Contains(got, "└ child") || !strings.Contains(got, "  └ grandchild") || !strings.Contains(got, "demo of parent") {
+		t.Error(got)
 	}
 }

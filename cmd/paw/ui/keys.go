@@ -397,6 +397,10 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 	case "[", "]", "u", "b":
 		m.changeScope(word, a)
 	case "enter", "a", "s", "m", "l", "L", "x", "C":
+		if to := m.page.fileUnderCursor(); word == "enter" && m.tab == tabDiff && to >= 0 {
+			m.page.jump(to, height)
+			return m, nil
+		}
 		return m.act(word, a)
 	default:
 		m.page.walk(scrollKey(word, max(height/2, 1)), height)

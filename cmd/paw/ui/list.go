@@ -46,6 +46,9 @@ func (m Model) cells(i int, a Agent, several bool) [columnsOfRow]string {
 	if several {
 		c[colName] = a.Key()
 	}
+	if a.depth > 0 {
+		c[colName] = strings.Repeat("  ", a.depth-1) + "└ " + c[colName]
+	}
 	c[colCLI], c[colState] = a.CLI, a.State
 	if c[colTurn] = a.Turn; a.Turn != "" && !strings.HasSuffix(a.Turn, ellipsis) {
 		c[colTurn] += " " // so that digits stand below each other

@@ -225,6 +225,7 @@ func (m *Model) arrange(neighbour string) {
 		}
 		return a.Since.Compare(b.Since) // whoever waits longest comes first
 	})
+	m.rows = nested(m.rows)
 	if m.index(m.rows) < 0 {
 		m.selected = neighbour
 	}
@@ -234,6 +235,39 @@ func (m *Model) arrange(neighbour string) {
 			m.selected = m.rows[0].Key()
 		}
 	}
+}
+
+// nested puts children behind their parents where both are in one group, and says how deep.
+func nested(rows []Agent) []Agent {
+	type family struct {
+		group           Group
+		session, parent string
+	}
+	there := map[family]bool{}
+	for _, a := range rows {
+		there[family{a.Group, a.Session, a.Name}] = true
+	}
+	children := map[family][]Agent{}
+	for _, a := range rows {
+		of := family{a.Group, a.Session, a.Parent}
+		if a.Parent == "" || a.Parent == a.Name || !there[of] {
+			of.session, of.parent = "", ""
+		}
+		children[of] = append(children[of], a)
+	}
+	in := make([]Agent, 0, len(rows))
+	var add func(of family, depth int)
+	add = func(of family, depth int) {
+		for _, a := range children[of] {
+			a.depth = depth
+			in = append(in, a)
+			add(family{a.Group, a.Session, a.Name}, depth+1)
+		}
+	}
+	for g := range groupNames {
+		add(family{group: Group(g)}, 0)
+	}
+	return in
 }
 
 // narrow shows only the agents that a filter leaves. The one that is selected stays so if it is one of them.

@@ -114,6 +114,9 @@ func (p *page) take(m Model, msg pageMsg) {
 	}
 	atEnd := m.tab == tabLog && p.top+p.height >= len(p.lines)
 	p.asked = false
+	if m.tab == tabDiff {
+		msg.text = m.withFiles(withoutIndex(msg.text))
+	}
 	p.raw, p.state = ansi.Strip(msg.text), msg.state
 	p.lines, p.marks = cleaner{m.measure, m.colour}.lines(msg.text), false
 	if atEnd {
@@ -155,13 +158,18 @@ func (p *page) scroll(by, height int) {
 func (p *page) seek(step, height int, wanted func(line string) bool) bool {
 	for i := p.cursor + step; i >= 0 && i < len(p.lines); i += step {
 		if wanted(plain(p.lines[i])) {
-			p.cursor = i
-			p.top = max(min(i-height/4, len(p.lines)-height), 0)
-			p.move(0, height)
+			p.jump(i, height)
 			return true
 		}
 	}
 	return false
+}
+
+// jump goes to a line, and shows some of what is above it.
+func (p *page) jump(to, height int) {
+	p.cursor = to
+	p.top = max(min(to-height/4, len(p.lines)-height), 0)
+	p.move(0, height)
 }
 
 // view is the part of the page that is seen.

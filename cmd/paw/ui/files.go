@@ -1,0 +1,96 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// changedFile is one file of a patch.
+type changedFile struct {
+	name           string
+	added, deleted int
+}
+
+// changedFiles are the files of a patch without styles, in its order.
+func changedFiles(patch string) []changedFile {
+	var files []changedFile
+	inHunk := false
+	for line := range strings.Lines(patch) {
+		line = strings.TrimRight(line, "\r\n")
+		if beginsFile(line) {
+			_, name, _ := strings.Cut(line, " b/")
+			files, inHunk = append(files, changedFile{name: name}), false
+			continue
+		}
+		if len(files) == 0 {
+			continue
+		}
+		one := &files[len(files)-1]
+		switch {
+		case strings.HasPrefix(line, "@@ "):
+			inHunk = true
+		case inHunk && strings.HasPrefix(line, "+"):
+			one.added++
+		case inHunk && strings.HasPrefix(line, "-"):
+			one.deleted++
+		case !inHunk && strings.HasPrefix(line, "+++ b/"): // exact, where the first line of a file is ambiguous
+			one.name = strings.TrimSuffix(line[len("+++ b/"):], "\t")
+		case !inHunk && strings.HasPrefix(line, "rename to "):
+			one.name = line[len("rename to "):]
+		}
+	}
+	return files
+}
+
+// withoutIndex is a patch without the lines that only git apply reads.
+func withoutIndex(patch string) string {
+	var out strings.Builder
+	for line := range strings.Lines(patch) {
+		if !strings.HasPrefix(plain(line), "index ") {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
+
+// longestFileName is how much of the names stands in the list of files.
+const longestFileName = 60
+
+// withFiles puts the list of its files before a patch of several. A line of it is no line of a file, so that a comment on it is
+// about all of the patch.
+func (m Model) withFiles(patch string) string {
+	files := changedFiles(ansi.Strip(patch))
+	if len(files) < 2 {
+		return patch
+	}
+	var list strings.Builder
+	width, added, deleted := 0, 0, 0
+	for _, f := range files {
+		width = min(max(width, m.measure.width(f.name)), longestFileName)
+		added, deleted = added+f.added, deleted+f.deleted
+	}
+	fmt.Fprintf(&list, "%s\n", m.paint(fmt.Sprintf("%d files, +%d -%d", len(files), added, deleted), bold))
+	for _, f := range files {
+		fmt.Fprintf(&list, "  %s  %s %s\n", m.fill(f.name, width), m.paint(fmt.Sprintf("+%d", f.added), green), m.paint(fmt.Sprintf("-%d", f.deleted), red))
+	}
+	return list.String() + "\n" + patch
+}
+
+// fileUnderCursor is the place of the file whose name in the list has the cursor, -1 for none.
+func (p page) fileUnderCursor() int {
+	want := p.cursor - 1 // below the line with their number
+	for i, line := range p.lines {
+		if !beginsFile(plain(line)) {
+			continue
+		}
+		if i <= p.cursor { // the cursor is in the patch
+			return -1
+		}
+		if want--; want < 0 && p.cursor > 0 {
+			return i
+		}
+	}
+	return -1
+}
