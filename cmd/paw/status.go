@@ -212,5 +212,5 @@ func (a *app) showStartHints(h *home.Home) {
 		return
 	}
 	fmt.Fprintf(a.stdout, "  %s   installs one of the AI CLIs\n", hints[0])
-	fmt.Fprintf(a.stdout, "  %s   tries paw without one\n", hints[1])
+	fmt.Fprintf(a.stdout, "  %-*s   tries paw without one\n", len(hints[0]), hints[1])
 }
