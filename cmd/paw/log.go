@@ -30,7 +30,7 @@ func newLog(a *app) *cobra.Command {
 and the tools the CLI used with their results. It works while the agent runs, after a
 stop and after a crash, and changes nothing.
 
-N, or --turn N, shows that turn alone, in whichever conversation it was. AGENT may be left out
+N, or --turn N, shows that turn alone, also when it was in an earlier conversation. AGENT may be left out
 where there is one agent only. --pane shows what the CLI wrote to its pane instead, where
 tmux.log in the configuration has it kept.`, exitUsage, exitNotFound, "12   opencode is not installed: its conversations cannot be read without it"),
 		Example: `  paw log claude

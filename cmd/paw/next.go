@@ -13,9 +13,9 @@ func newNext(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "next",
 		Short: "Go to the agent that needs you most",
-		Long: exits(`Show the pane of the agent, of any session, that needs you most: first those that wait for an
-answer, the longest wait first, then those that have failed, then those with turns that you
-have not seen. Inside tmux the client is switched; again it goes on to the next one.`, exitNotFound, exitMissing),
+		Long: exits(`Show the pane of the agent, of any session, that needs you most: first agents that wait for
+an answer, the longest wait first, then failed ones, then ones with turns that you have
+not seen. Inside tmux the client is switched; again it goes on to the next one.`, exitNotFound, exitMissing),
 		Example: `  paw next
   paw next --dry-run`,
 		Args: cobra.NoArgs,

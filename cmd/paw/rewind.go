@@ -16,8 +16,8 @@ func newRewind(a *app) *cobra.Command {
 		Use:   "rewind AGENT N | AGENT@N | AGENT --undo",
 		Short: "Put a worktree back to the end of a turn",
 		Long: exits(`Put an agent's worktree back to the end of turn N (0 is its base): every tracked and
-untracked file as it was then, ignored files untouched. What is there now is saved
-first, so --undo brings it back. The branch goes along; the conversation does not.
+untracked file as it was then, ignored files untouched. The present state is
+saved first, so --undo brings it back. The branch goes along; the conversation does not.
 It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage, exitRefused, exitNotFound, exitMissing),
 		Example: `  paw rewind claude 2
   paw rewind claude --undo`,

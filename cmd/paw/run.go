@@ -38,7 +38,7 @@ that fails or is interrupted is recorded as such and gets no tag. With --cli a n
 agent is made first: a branch, a worktree and no pane.
 
 Without --prompt and --prompt-file the prompt is read from standard input. A one-shot
-CLI cannot ask for permissions: give it those that it needs in its own configuration.`,
+CLI cannot ask for permissions: grant the ones it needs in its own configuration.`,
 			exitUsage, exitRefused, "5    the turn failed", exitNotFound, "11   the agent's CLI runs, or another paw holds a lock", exitMissing, exitBroken),
 		Example: `  paw run claude --prompt "fix the failing test"
   paw run codex --type review < prompt.md

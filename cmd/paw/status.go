@@ -27,7 +27,7 @@ func newStatus(a *app) *cobra.Command {
 		Long: exits(`Show the sessions and agents as they are now: the record, tmux, the agents' locks
 and their turns together. It changes nothing and runs no git (--dirty and --forecast do).
 
-On a terminal those that need you come first. TURN is the number of the last turn
+On a terminal the most urgent agents come first. TURN is the number of the last turn
 (5… while it is under way); WORK is its prompt. Without a terminal
 there is a line for each agent, with its state as in --json: idle, running,
 waiting_input (a question is on its screen), waiting_children (for agents that it
