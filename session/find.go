@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // List returns the readable sessions, sorted by name, and one error for each file that cannot be read. The last error
@@ -118,27 +121,58 @@ func (st Store) mentioning(dirs []string) []*Session {
 			names = append(names, name)
 		}
 	}
-	var sessions []*Session
-	for _, entry := range entries {
-		name, isRecord := strings.CutSuffix(entry.Name(), ".json")
-		if !isRecord || !entry.Type().IsRegular() && entry.Type() != os.ModeSymlink || strings.HasPrefix(name, ".") {
-			continue
-		}
-		path, err := st.path(name)
-		if err != nil {
-			continue
-		}
-		content, err := readRegular(path)
-		if err != nil || !slices.ContainsFunc(names, func(name []byte) bool { return bytes.Contains(content, name) }) {
-			continue
-		}
-		st.early(content)
-		if s, err := decode(name, path, content); err == nil {
-			sessions = append(sessions, s)
+	found := make([]*Session, len(entries))
+	var readers sync.WaitGroup
+	var next atomic.Int64
+	var telling sync.Mutex
+	early := st.Early
+	if early != nil {
+		st.Early = func(socket string) {
+			telling.Lock()
+			defer telling.Unlock()
+			early(socket)
 		}
 	}
+	for range min(runtime.NumCPU(), 1+len(entries)/recordsForOne) {
+		readers.Go(func() {
+			var buffer []byte
+			for i := next.Add(1) - 1; i < int64(len(entries)); i = next.Add(1) - 1 {
+				found[i], buffer = st.mentions(entries[i], names, buffer)
+			}
+		})
+	}
+	readers.Wait()
+	sessions := slices.DeleteFunc(found, func(s *Session) bool { return s == nil })
 	slices.SortFunc(sessions, func(a, b *Session) int { return strings.Compare(a.Name, b.Name) })
 	return sessions
+}
+
+// recordsForOne is how many records one reader takes in the time that it takes to begin another.
+const recordsForOne = 20
+
+// mentions is the session of a file of the folder if it names one of these directories, nil if not. The buffer is for the next file.
+func (st Store) mentions(entry os.DirEntry, names [][]byte, buffer []byte) (*Session, []byte) {
+	name, isRecord := strings.CutSuffix(entry.Name(), ".json")
+	if !isRecord || !entry.Type().IsRegular() && entry.Type() != os.ModeSymlink || strings.HasPrefix(name, ".") {
+		return nil, buffer
+	}
+	path, err := st.path(name)
+	if err != nil {
+		return nil, buffer
+	}
+	content, err := readRegularInto(path, buffer)
+	if err != nil {
+		return nil, buffer
+	}
+	if !slices.ContainsFunc(names, func(name []byte) bool { return bytes.Contains(content, name) }) {
+		return nil, content
+	}
+	st.early(content)
+	s, err := decode(name, path, content)
+	if err != nil {
+		return nil, content
+	}
+	return s, content
 }
 
 // Among returns the session that is meant where any of several could be: the only one or, of more, the only one that is

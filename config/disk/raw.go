@@ -16,7 +16,7 @@ func ReadFile(path string) ([]byte, error) {
 	}
 	var info unix.Stat_t
 	_ = unix.Fstat(fd, &info) // only the size, which is a hint
-	return ReadRaw(fd, path, info.Size)
+	return ReadRaw(fd, path, make([]byte, 0, info.Size+512))
 }
 
 // OpenRaw opens a file for reading, as a bare descriptor that programs do not inherit.
@@ -33,10 +33,10 @@ func OpenRaw(path string, flags int) (int, error) {
 	}
 }
 
-// ReadRaw reads an open file that does not block, of about that size, and closes it.
-func ReadRaw(fd int, path string, size int64) ([]byte, error) {
+// ReadRaw reads an open file that does not block, and closes it. The content takes the place of what buffer has, where it fits.
+func ReadRaw(fd int, path string, buffer []byte) ([]byte, error) {
 	defer func() { _ = unix.Close(fd) }()
-	content := make([]byte, 0, size+512)
+	content := buffer[:0]
 	for {
 		if len(content) == cap(content) {
 			content = append(content, 0)[:len(content)]
