@@ -101,6 +101,10 @@ func awaitDeath(ctx context.Context, h *home.Home, s *session.Session, agents []
 	told := map[int]bool{}
 	var left []remains
 	home.Poll(ctx, home.Tick, grace, func() bool {
+		if tell == nil && anyHeld(h, s, agents) { // a look at all processes would tell no more than that
+			left = unlooked(agents)
+			return false
+		}
 		left = remaining(h, s, agents, tell != nil)
 		for _, r := range left {
 			for _, pid := range r.pids {
@@ -112,6 +116,23 @@ func awaitDeath(ctx context.Context, h *home.Home, s *session.Session, agents []
 		}
 		return len(left) == 0
 	})
+	return left
+}
+
+// anyHeld reports whether one of the launches still has its lock.
+func anyHeld(h *home.Home, s *session.Session, agents []fleet.Agent) bool {
+	return slices.ContainsFunc(agents, func(a fleet.Agent) bool {
+		lock, err := h.Locks.ProbeAgent(s.Name, a.Record.Agent)
+		return err == nil && lock.State == session.LockHeld && lock.Holder.Generation == a.Lock.Holder.Generation
+	})
+}
+
+// unlooked are agents of which something may be left.
+func unlooked(agents []fleet.Agent) []remains {
+	left := make([]remains, len(agents))
+	for i, a := range agents {
+		left[i].agent = a
+	}
 	return left
 }
 
