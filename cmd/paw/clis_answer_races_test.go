@@ -75,3 +75,42 @@ func TestCLIsAnswerRaces(t *testing.T) {
 		})
 	}
 }
+
+// TestCLIsAnswerAlways allows opencode something always: it says what that would be, and only the second answer does it.
+func TestCLIsAnswerAlways(t *testing.T) {
+	w := newCLIWorld(t, "opencode")
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(w.describe())
+		}
+	})
+	w.ok(w.paw("start", "--cli", "opencode", "--detach"))
+	w.awaitState("idle")
+	w.send("do: ask touch one.txt\ndo: ask touch two.txt")
+	w.question("opencode")
+	out := w.paw("answer", "opencode", "always")
+	t.Logf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	if out.code != 6 || !strings.Contains(out.stderr, `took "Allow always", and asks whether to allow always: env *; nothing is allowed before that is answered`) ||
+		!strings.Contains(out.stderr, "paw: hint: paw answer shop/opencode") || w.has("one.txt") {
+		t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	out = w.ok(w.paw("answer", "opencode"))
+	t.Log(out.stdout)
+	if !strings.Contains(out.stdout, "1  Confirm  allow always: env *") || !strings.Contains(out.stdout, "2  Cancel") {
+		t.Error(out.stdout)
+	}
+	if out := w.paw("answer", "opencode", "cancel"); out.code != 6 && out.code != 0 {
+		t.Errorf("back: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	} else {
+		t.Logf("back: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	w.await("it asks the first question again", func() bool { return strings.Contains(w.paw("answer", "opencode").stdout, "touch one.txt") })
+	if out := w.paw("answer", "opencode", "always"); out.code != 6 {
+		t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	w.ok(w.paw("answer", "opencode", "always"))
+	w.finished(0)
+	if !w.has("one.txt") || !w.has("two.txt") {
+		t.Error("it was not allowed always")
+	}
+}

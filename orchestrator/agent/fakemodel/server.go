@@ -163,6 +163,7 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request, p protocol, body 
 		entry.Status = a.status
 	case faultLimit:
 		entry.Status = http.StatusTooManyRequests
+	case faultDrop, faultHang:
 	}
 	s.log(r, entry)
 	e := &events{w: w, r: r}
