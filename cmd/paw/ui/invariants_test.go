@@ -122,6 +122,7 @@ func TestKeysAreCommands(t *testing.T) {
 		"x y":                   "stop --session shop api",
 		"x x":                   "",
 		"R y":                   "recover shop --detach",
+		"o R y":                 "log shop/api; recover shop --detach; log shop/api",
 		"r 1 enter":             "turns shop/api; rewind shop/api 1; turns shop/api",
 		"r u n d o enter":       "turns shop/api; rewind shop/api --undo; turns shop/api",
 		"s h i enter":           "send shop/api -- hi",

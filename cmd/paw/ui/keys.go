@@ -182,7 +182,7 @@ func sure(question string, do func(m Model, _ string) (tea.Model, tea.Cmd)) *ask
 }
 
 // sendKeys are what the keys do while a prompt is written.
-const sendKeys = "enter sends, alt+enter goes to a new line, ctrl+g opens your editor, esc keeps it for later"
+const sendKeys = "enter sends, alt+enter makes a new line, ctrl+g opens your editor, esc keeps it"
 
 // askPrompt asks for a prompt for the agent, and sends it.
 func (m Model) askPrompt(a Agent) (tea.Model, tea.Cmd) {
@@ -396,7 +396,7 @@ func (m Model) inPage(word string) (tea.Model, tea.Cmd) {
 		m.page.seek(map[string]int{"}": 1, "{": -1}[word], height, beginsFile)
 	case "[", "]", "u", "b":
 		m.changeScope(word, a)
-	case "enter", "a", "s", "m", "l", "L", "x", "C":
+	case "enter", "a", "s", "m", "l", "L", "U", "x", "r", "R", "F", "C":
 		if to := m.page.fileUnderCursor(); word == "enter" && m.tab == tabDiff && to >= 0 {
 			m.page.jump(to, height)
 			return m, nil
