@@ -129,4 +129,5 @@ paw update
 paw attach
 paw ui
 paw run web --prompt hello
+paw pr web
 `

@@ -115,8 +115,7 @@ func (p *puller) lookAtRemote(ctx context.Context) (err error) {
 		return err
 	}
 	if p.push.Name == "" {
-		e := fault.New(fault.Usage, "%s: there is no remote to push to, or several and none is the one", p.agent.Agent)
-		return e.Hint("git remote -v").Hint("git config remote.pushDefault NAME")
+		return fault.New(fault.Usage, "%s: there is no remote to push to, or several and remote.pushDefault names none", p.agent.Agent).Hint("git remote -v")
 	}
 	p.done.Remote = p.push.Name
 	branches := []string{p.done.Branch}
