@@ -16,14 +16,13 @@ import (
 
 // CLIInfo is what paw knows of one CLI on this machine.
 type CLIInfo struct {
-	Name      string
-	Path      string // "" when it is not installed
-	Version   string
-	Err       error // why the version is not known
-	Standing  agent.Standing
-	Looked    agent.LookedAt // at which versions the standing is measured
-	Facts     agent.Facts
-	IsDefault bool
+	Name     string
+	Path     string // "" when it is not installed
+	Version  string
+	Err      error // why the version is not known
+	Standing agent.Standing
+	Looked   agent.LookedAt // at which versions the standing is measured
+	Facts    agent.Facts
 }
 
 // ListCLIs tells which CLIs paw knows, which are installed, and what paw can do
@@ -36,7 +35,7 @@ func ListCLIs(ctx context.Context, h *home.Home, withVersions bool) []CLIInfo {
 	group.SetLimit(4)
 	for i, name := range names {
 		cli, _ := h.CLIs.Get(name)
-		infos[i] = CLIInfo{Name: name, Facts: cli.Facts(), IsDefault: name == h.Config.DefaultCLI}
+		infos[i] = CLIInfo{Name: name, Facts: cli.Facts()}
 		_, infos[i].Looked = agent.StandingOf(name, "")
 		executable, err := h.Program(cli)
 		if err != nil {

@@ -42,6 +42,9 @@ func Doctor(ctx context.Context, h *home.Home, fix bool) []Finding {
 	found = append(found, examineNames(h)...)
 	found = append(found, examineRealCLIs(h)...)
 	found = append(found, examineCLIs(ctx, h)...)
+	if problem := h.Config.TrustProblem; problem != nil {
+		add(fault.New(fault.Failed, "nothing of this repository counts as trusted: %w", problem), "")
+	}
 	for _, c := range h.Config.Untrusted {
 		add(fault.New(fault.Failed, "%s of this repository is not trusted: %s", c.Key, c.Text).Hint("paw config trust"), "")
 	}

@@ -59,6 +59,9 @@ func cliNotes(h *home.Home, s *session.Session) []string {
 	if note := codexNote(h, s); note != "" {
 		notes = append(notes, note)
 	}
+	if problem := h.Config.TrustProblem; problem != nil {
+		notes = append(notes, fmt.Sprintf("nothing of the repository counts as trusted: %v", problem))
+	}
 	for _, c := range h.Config.Untrusted {
 		notes = append(notes, fmt.Sprintf("%s of the repository is not trusted and was left out: %s (paw config trust)", c.Key, c.Text))
 	}

@@ -20,12 +20,13 @@ import (
 type Rewound struct {
 	Session   string
 	Agent     string
-	To        string // what the worktree is like now, in words
-	At        int    // the turn at whose end that is, 0 for before the first one
-	Head      string // commit that it is on
-	Changed   int    // files that were written or removed
-	RescueRef string // the state before, see --undo
-	Remembers string // what the CLI's conversation still has, "" when nothing
+	To        string   // what the worktree is like now, in words
+	At        int      // the turn at whose end that is, 0 for before the first one
+	Head      string   // commit that it is on
+	Changed   int      // files that were written or removed
+	Untouched []string // repositories of their own in the worktree
+	RescueRef string   // the state before, see --undo
+	Remembers string   // what the CLI's conversation still has, "" when nothing
 }
 
 // Rewind puts an agent's worktree back to the end of turn n, 0 being its base.
@@ -128,7 +129,7 @@ func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName str
 		if err != nil {
 			return fault.New(fault.Refused, "%s: not rewound: %w", agentName, err)
 		}
-		rewound.Head, rewound.Changed = done.Head, done.Changed
+		rewound.Head, rewound.Changed, rewound.Untouched = done.Head, done.Changed, done.NotSaved
 		return rewound.note(ctx, h, last, to)
 	})
 	if err != nil {
@@ -159,6 +160,9 @@ func (r *Rewound) note(ctx context.Context, h *home.Home, last *turn.Record, to 
 func (r *Rewound) String() string {
 	lines := []string{fmt.Sprintf("%s: %s (%.10s, %s changed); paw rewind %s/%s --undo takes it back",
 		r.Agent, r.To, r.Head, fault.Counted(r.Changed, "file"), r.Session, r.Agent)}
+	if len(r.Untouched) > 0 {
+		lines = append(lines, "repositories of their own stay as they are: "+strings.Join(r.Untouched, ", "))
+	}
 	if r.Remembers != "" {
 		lines = append(lines, r.Remembers)
 	}

@@ -215,13 +215,13 @@ func TestErrorText(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	for text, want := range map[string]Version{
-		"tmux 3.3a\n":      {3, 3, "a", "3.3a"},
-		"tmux 3.2":         {3, 2, "", "3.2"},
-		"tmux 3.6-rc2":     {3, 6, "-rc2", "3.6-rc2"},
-		"tmux next-3.6":    {3, 6, "next", "next-3.6"},
-		"tmux master":      {newest, 0, "master", "master"},
-		"tmux openbsd-7.5": {newest, 0, "openbsd-7.5", "openbsd-7.5"},
-		"tmux 10.12b":      {10, 12, "b", "10.12b"},
+		"tmux 3.3a\n":      {3, 3, "3.3a"},
+		"tmux 3.2":         {3, 2, "3.2"},
+		"tmux 3.6-rc2":     {3, 6, "3.6-rc2"},
+		"tmux next-3.6":    {3, 6, "next-3.6"},
+		"tmux master":      {newest, 0, "master"},
+		"tmux openbsd-7.5": {newest, 0, "openbsd-7.5"},
+		"tmux 10.12b":      {10, 12, "10.12b"},
 	} {
 		got, err := parseVersion(text)
 		if err != nil || got != want {

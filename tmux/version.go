@@ -10,16 +10,16 @@ import (
 	"paw/config/lazyregexp"
 )
 
-// Version is a tmux version: 3.3a is {3, 3, "a", ...}. Raw is what tmux printed, without the program's name.
+// Version is a tmux version. Raw is what tmux printed, without the program's name.
 type Version struct {
 	Major, Minor int
-	Suffix, Raw  string
+	Raw          string
 }
 
 // newest stands for versions that have no number of tmux's own, such as "master" and OpenBSD's.
 const newest = 1 << 20
 
-var versionPattern = lazyregexp.New(`^(next-)?(\d+)\.(\d+)(.*)$`)
+var versionPattern = lazyregexp.New(`^(?:next-)?(\d+)\.(\d+)`)
 
 // Version asks the tmux program for its version. It reaches no server. ErrNotInstalled when there is none.
 func (c *Client) Version(ctx context.Context) (Version, error) {
@@ -49,23 +49,19 @@ func (v Version) AtLeast(major, minor int) bool {
 func parseVersion(text string) (Version, error) {
 	raw := strings.TrimPrefix(strings.TrimSpace(text), "tmux ")
 	if raw == "master" || strings.HasPrefix(raw, "openbsd-") {
-		return Version{Major: newest, Suffix: raw, Raw: raw}, nil
+		return Version{Major: newest, Raw: raw}, nil
 	}
 	m := versionPattern.FindStringSubmatch(raw)
 	if m == nil {
 		return Version{}, fmt.Errorf("tmux: version %q is not understood", raw)
 	}
-	major, err := strconv.Atoi(m[2])
+	major, err := strconv.Atoi(m[1])
 	if err != nil {
 		return Version{}, fmt.Errorf("tmux: version %q: %w", raw, err)
 	}
-	minor, err := strconv.Atoi(m[3])
+	minor, err := strconv.Atoi(m[2])
 	if err != nil {
 		return Version{}, fmt.Errorf("tmux: version %q: %w", raw, err)
 	}
-	suffix := m[4]
-	if m[1] != "" {
-		suffix = "next" + suffix
-	}
-	return Version{Major: major, Minor: minor, Suffix: suffix, Raw: raw}, nil
+	return Version{Major: major, Minor: minor, Raw: raw}, nil
 }

@@ -19,7 +19,6 @@ type Entry struct {
 	Head     string // commit id; "" for an unborn or unreadable one
 	AdminDir string // its own git directory
 	Bare     bool
-	Detached bool
 	Locked   bool
 	Prunable bool // the directory is gone or no longer points back here
 
@@ -98,7 +97,6 @@ func (e *Entry) readHead(refs *refReader) {
 		e.Head = refs.resolve(target)
 		return
 	}
-	e.Detached = true
 	if isOID(head) {
 		e.Head = head
 	}

@@ -80,7 +80,7 @@ func (m Manager) rewindTo(ctx context.Context, path string, to goal, rescueRef s
 	if err != nil {
 		return Rescued{}, err
 	}
-	r := &rewind{m: m, look: l, admin: admin, dir: dir, to: to}
+	r := &rewind{m: m, look: l, admin: admin, to: to}
 	return r.run(ctx, rescueRef)
 }
 
@@ -127,10 +127,10 @@ func (m Manager) goals(ctx context.Context, targets ...string) ([]goal, error) {
 
 type rewind struct {
 	*look
-	m          Manager
-	admin, dir string
-	to         goal
-	now        string // tree of the files as they are
+	m     Manager
+	admin string
+	to    goal
+	now   string // tree of the files as they are
 }
 
 func (r *rewind) run(ctx context.Context, rescueRef string) (Rescued, error) {

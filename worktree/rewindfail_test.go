@@ -97,7 +97,7 @@ func TestRewindSeesWhatChangedSinceTheRescue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &rewind{m: w.m, look: l, admin: admin, dir: realTemp(t), to: one}
+		r := &rewind{m: w.m, look: l, admin: admin, to: one}
 		if _, err := r.rescue(ctx); err != nil {
 			t.Fatal(err)
 		}

@@ -65,14 +65,13 @@ func (m Manager) bring(ctx context.Context, path string, copyGlobs, link []strin
 		return []Problem{{Path: ".", What: err.Error()}}
 	}
 	defer root.Close()
-	b := bringer{m: m, from: m.Repository.Path, to: path, root: root}
+	b := bringer{from: m.Repository.Path, to: path, root: root}
 	b.copyAll(ctx, copyGlobs)
 	b.linkAll(ctx, link)
 	return b.problems
 }
 
 type bringer struct {
-	m        Manager
 	from, to string // main checkout, worktree
 	root     *os.Root
 	problems []Problem

@@ -113,7 +113,7 @@ func TestListNamesEveryKindOfWorktree(t *testing.T) {
 	want := []Entry{
 		{Path: w.Dir, Branch: "main", Head: w.base, AdminDir: w.m.Repository.CommonDir},
 		{Path: p.Path, Branch: "agent", Head: w.base, AdminDir: filepath.Join(admin, "agent"), Locked: true, LockReason: "paw s/agent"},
-		{Path: detached, Head: w.base, AdminDir: filepath.Join(admin, "detached"), Detached: true},
+		{Path: detached, Head: w.base, AdminDir: filepath.Join(admin, "detached")},
 		{Path: gone, Branch: "gone", Head: w.base, AdminDir: filepath.Join(admin, "gone"), Prunable: true},
 	}
 	if !slices.Equal(got, want) {

@@ -123,8 +123,6 @@ type Marked interface {
 type Facts struct {
 	ChoosesID bool   // paw chooses the conversation id
 	Resume    string // how exactly a conversation comes back
-	Fork      string // whether one conversation can branch into two
-	Headless  string // the one-shot mode
 	Turns     string // what shows the end of a turn
 	Unseen    bool   // nothing does: its only turns are those that paw makes itself
 	OwnHooks  bool   // its hooks come with options of the command that paw makes: one that the agent itself runs has none

@@ -21,7 +21,6 @@ type SessionStatus struct {
 	Reason    string // why the effective status differs from the record
 	TmuxAlive *bool  // nil when tmux did not answer
 	Agents    []AgentStatus
-	Others    []tmux.Pane // the user's own panes in paw's tmux session
 }
 
 // AgentStatus is the effective state of one agent.
@@ -56,7 +55,7 @@ func StatusOf(h *home.Home, f Facts) SessionStatus { return StatusWith(f, States
 // StatusWith is StatusOf where the states of the agents are known already.
 func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 	s := f.Session
-	st := SessionStatus{Session: s, Others: f.Others}
+	st := SessionStatus{Session: s}
 	st.Status, st.Reason = session.Effective(s.Status, f.Tmux)
 	if f.Tmux != session.TmuxUnknown {
 		alive := f.Tmux == session.TmuxAlive

@@ -1,7 +1,6 @@
 package landing
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -45,7 +44,6 @@ type CheckError struct {
 	Code    int // -1 for a signal
 	Log     string
 	Place   string // where it ran
-	Tail    string // the end of its output
 }
 
 func (e *CheckError) Error() string {
@@ -138,30 +136,16 @@ func (c *checker) one(ctx context.Context, place, tree, command string) error {
 	}
 	defer file.Close()
 	c.home.Sayf("check: %s", oneLine(command))
-	began, tail := time.Now(), &tail{}
-	code, err := c.m.RunCheck(ctx, place, command, io.MultiWriter(file, tail, progress{c.home}), agent.Scrub(c.home.Env))
+	began := time.Now()
+	code, err := c.m.RunCheck(ctx, place, command, io.MultiWriter(file, progress{c.home}), agent.Scrub(c.home.Env))
 	if err != nil {
 		return err
 	}
 	if code != 0 {
-		return &CheckError{Command: command, Code: code, Log: log, Place: place, Tail: tail.String()}
+		return &CheckError{Command: command, Code: code, Log: log, Place: place}
 	}
 	c.home.Sayf("check: %s: passed in %s", oneLine(command), time.Since(began).Round(time.Second/10))
 	return os.WriteFile(passed, []byte(command+"\n"), 0o600)
-}
-
-// tailBytes is how much of the end of a check's output is kept for a message.
-const tailBytes = 2048
-
-// tail keeps the end of what is written to it.
-type tail struct{ bytes.Buffer }
-
-func (t *tail) Write(text []byte) (int, error) {
-	t.Buffer.Write(text)
-	if more := t.Len() - tailBytes; more > 0 {
-		t.Next(more)
-	}
-	return len(text), nil
 }
 
 // CheckOptions is what the user asked of paw check.

@@ -18,9 +18,8 @@ type Collision struct {
 
 // CollisionError is work that does not go together with a target. Nothing has moved.
 type CollisionError struct {
-	Agent, Target string
-	Files         []Collision
-	fault         *fault.Error
+	Files []Collision
+	fault *fault.Error
 }
 
 func (e *CollisionError) Error() string { return e.fault.Error() }
@@ -48,7 +47,7 @@ func (c *composer) collided(ctx context.Context, t target, paths []string) error
 		return err
 	}
 	name := c.session.Name + "/" + c.agent.Agent
-	e := &CollisionError{Agent: name, Target: t.branch}
+	e := &CollisionError{}
 	var named []string
 	for i, path := range paths {
 		one := Collision{Path: path}

@@ -87,5 +87,5 @@ func (a driver) Learn(ctx context.Context, s agent.Spec) ([]string, error) {
 func (driver) Environment() []string { return []string{"AIDER_CHAT_HISTORY_FILE"} }
 
 func (driver) Facts() agent.Facts {
-	return agent.Facts{Resume: "the history of the worktree", Fork: "no", Headless: "no", Turns: agent.UnseenTurns, Unseen: true}
+	return agent.Facts{Resume: "the history of the worktree", Turns: agent.UnseenTurns, Unseen: true}
 }

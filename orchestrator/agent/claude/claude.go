@@ -81,7 +81,7 @@ func argument(prompt string) string {
 func (driver) Environment() []string { return []string{"CLAUDE_CONFIG_DIR"} }
 
 func (driver) Facts() agent.Facts {
-	return agent.Facts{ChoosesID: true, Resume: "exact, by id", Fork: "yes", Headless: "claude -p", Turns: "exact, from hooks; interrupts from its registry and transcript"}
+	return agent.Facts{ChoosesID: true, Resume: "exact, by id", Turns: "exact, from hooks; interrupts from its registry and transcript"}
 }
 
 // Ready: SessionStart comes after the question whether the folder is trusted.

@@ -116,7 +116,7 @@ func (c custom) Conversation(ctx context.Context, s agent.Spec) (agent.Conversat
 func (c custom) Environment() []string { return nil }
 
 func (c custom) Facts() agent.Facts {
-	facts := agent.Facts{ChoosesID: c.choosesID(), Resume: "no", Fork: "no", Headless: "no", Turns: agent.UnseenTurns, Unseen: true}
+	facts := agent.Facts{ChoosesID: c.choosesID(), Resume: "no", Turns: agent.UnseenTurns, Unseen: true}
 	switch {
 	case hasPlace(c.Custom.Resume):
 		facts.Resume = "as configured, by id"

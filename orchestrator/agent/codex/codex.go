@@ -92,8 +92,8 @@ func (driver) Environment() []string { return []string{"CODEX_HOME", "CODEX_SQLI
 
 func (driver) Facts() agent.Facts {
 	return agent.Facts{
-		Resume: "exact, by id", Fork: "yes", Headless: "codex exec",
-		Turns: "exact, from hooks; API errors from the rollout file", LateHooks: true,
+		Resume: "exact, by id",
+		Turns:  "exact, from hooks; API errors from the rollout file", LateHooks: true,
 	}
 }
 

@@ -110,5 +110,5 @@ func (driver) Ready() agent.Ready {
 func (driver) Environment() []string { return []string{"COPILOT_HOME"} }
 
 func (driver) Facts() agent.Facts {
-	return agent.Facts{ChoosesID: true, Resume: "exact, by id", Fork: "no", Headless: "copilot -p", Turns: "from hooks", OwnHooks: true, LateHooks: true}
+	return agent.Facts{ChoosesID: true, Resume: "exact, by id", Turns: "from hooks", OwnHooks: true, LateHooks: true}
 }

@@ -117,7 +117,7 @@ func (driver) file(s agent.Spec) string {
 func (driver) Environment() []string { return []string{"XDG_STATE_HOME"} }
 
 func (driver) Facts() agent.Facts {
-	return agent.Facts{ChoosesID: true, Resume: "exact, by id", Fork: "yes", Headless: "paw demo-agent -p", Turns: "exact, from hooks"}
+	return agent.Facts{ChoosesID: true, Resume: "exact, by id", Turns: "exact, from hooks"}
 }
 
 // Headless runs the demo CLI with -p, whose standard output is the answer.

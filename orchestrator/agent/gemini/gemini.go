@@ -131,7 +131,7 @@ func (driver) Environment() []string { return []string{"GEMINI_CLI_HOME"} }
 func (driver) Facts() agent.Facts {
 	return agent.Facts{
 		ChoosesID: true, Resume: "by id; a gemini started by hand in the worktree can delete the conversation",
-		Fork: "no", Headless: "gemini -p", Turns: "from hooks, where gemini takes paw's settings (new versions take them from root only)",
+		Turns: "from hooks, where gemini takes paw's settings (new versions take them from root only)",
 	}
 }
 

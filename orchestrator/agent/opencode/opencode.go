@@ -168,7 +168,7 @@ func (driver) Environment() []string {
 
 // Facts: no Fork, since opencode works on in the directory of the conversation that it copies, wherever it is started.
 func (driver) Facts() agent.Facts {
-	return agent.Facts{Resume: "exact, by id", Fork: "only within its worktree", Headless: "opencode run", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash"}
+	return agent.Facts{Resume: "exact, by id", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash"}
 }
 
 // Marks has what a launch sets.

@@ -107,7 +107,7 @@ func (driver) Ready() agent.Ready {
 func (driver) Environment() []string { return []string{"QWEN_RUNTIME_DIR", "QWEN_HOME"} }
 
 func (driver) Facts() agent.Facts {
-	return agent.Facts{ChoosesID: true, Resume: "exact, by id", Fork: "no", Headless: "qwen -p", Turns: "from hooks"}
+	return agent.Facts{ChoosesID: true, Resume: "exact, by id", Turns: "from hooks"}
 }
 
 // Marks has what a launch sets, too.
