@@ -48,13 +48,14 @@ bench: tools build
 picture:
 	go test -count=1 -run '^TestPicture' ./cmd/paw -draw
 
+FUZZTIME ?= 20s
+FUZZ = config/FuzzLoad config/FuzzScan session/FuzzLoad session/FuzzNameFrom session/turn/FuzzRead session/turn/FuzzText \
+	session/turn/FuzzParseTag tmux/FuzzParsePanes orchestrator/agent/FuzzClaudePastes orchestrator/agent/demo/program/FuzzDecoder \
+	orchestrator/family/FuzzOrders
+
 fuzz:
-	go test ./config -run '^$$' -fuzz FuzzLoad -fuzztime 20s -fuzzminimizetime 10x
-	go test ./config -run '^$$' -fuzz FuzzScan -fuzztime 20s -fuzzminimizetime 10x
-	go test ./session -run '^$$' -fuzz FuzzLoad -fuzztime 20s -fuzzminimizetime 10x
-	go test ./session/turn -run '^$$' -fuzz FuzzRead -fuzztime 20s -fuzzminimizetime 10x
-	go test ./session/turn -run '^$$' -fuzz FuzzParseTag -fuzztime 20s -fuzzminimizetime 10x
-	go test ./orchestrator/family -run '^$$' -fuzz FuzzOrders -fuzztime 20s -fuzzminimizetime 10x
+	@for f in $(FUZZ); do \
+		echo $$f; go test ./$${f%/*} -run '^$$' -fuzz "^$${f##*/}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x || exit; done
 
 test-clis: tools build
 	@sh .ci/test-clis

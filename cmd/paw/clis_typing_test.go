@@ -55,14 +55,21 @@ func TestCLIsTakeAPromptAfterAnEarlyEsc(t *testing.T) {
 // TestCLIsTakeAPromptAtTheEndOfATurn: the hook of a turn's end returns before the CLI has drawn its box again. A prompt that is
 // sent at that instant is the next turn, whole.
 func TestCLIsTakeAPromptAtTheEndOfATurn(t *testing.T) {
-	for _, cli := range []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot"} {
+	for _, cli := range []string{"claude", "codex", "qwen", "copilot"} {
 		t.Run(cli, func(t *testing.T) {
 			w := typingWorld(t, cli)
 			for n := 1; n <= 6; n++ {
 				prompt := fmt.Sprintf("do: say Turn %d.", n)
 				w.send(prompt)
 				tag := filepath.Join(w.repo, ".git/refs/tags", fmt.Sprintf("afk-shop_%s-%d", cli, n))
-				waitFor(t, tag, func() bool { _, err := os.Stat(tag); return err == nil })
+				for end := time.Now().Add(cliPatience); ; time.Sleep(5 * time.Millisecond) {
+					if _, err := os.Stat(tag); err == nil {
+						break
+					}
+					if time.Now().After(end) {
+						t.Fatalf("turn %d has no tag", n)
+					}
+				}
 				if one := w.turn(n); strings.TrimSpace(one.Prompt) != prompt {
 					t.Errorf("the prompt of turn %d: %q", n, one.Prompt)
 				}
