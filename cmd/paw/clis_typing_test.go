@@ -55,7 +55,7 @@ func TestCLIsTakeAPromptAfterAnEarlyEsc(t *testing.T) {
 // TestCLIsTakeAPromptAtTheEndOfATurn: the hook of a turn's end returns before the CLI has drawn its box again. A prompt that is
 // sent at that instant is the next turn, whole.
 func TestCLIsTakeAPromptAtTheEndOfATurn(t *testing.T) {
-	for _, cli := range []string{"claude", "codex", "qwen", "copilot"} {
+	for _, cli := range []string{"claude", "codex", "opencode", "qwen", "copilot"} {
 		t.Run(cli, func(t *testing.T) {
 			w := typingWorld(t, cli)
 			for n := 1; n <= 6; n++ {
