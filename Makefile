@@ -21,7 +21,7 @@ build: $(BIN)/paw
 $(BIN)/paw: $(GOFILES) go.mod go.sum
 	@command -v go >/dev/null || { echo 'make: error: go is not on your PATH; paw needs Go 1.26 to be built: https://go.dev/dl' >&2; exit 1; }
 	@mkdir -p $(BIN)
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $@ ./cmd/paw
+	CGO_ENABLED=0 go build -trimpath -tags nethttpomithttp2 -ldflags '-s -w -X main.version=$(VERSION)' -o $@ ./cmd/paw
 
 demo: tools build
 	@PAW=$(BIN)/paw sh .ci/demo

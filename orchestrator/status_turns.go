@@ -27,13 +27,13 @@ func newTagReader(h *home.Home) tagReader {
 func (r tagReader) look(s *session.Session) {
 	for i := range s.Worktrees {
 		if w := &s.Worktrees[i]; countsTurns(w) {
-			r.has(s.GitCommonDir, turn.TagName(w.TurnSession, w.Finished.Last))
+			r.has(s.GitCommonDir, turn.TagName(w.TurnSession, w.Last))
 		}
 	}
 }
 
 // countsTurns reports whether the record of an agent says how many turns it has finished: that of an older paw does not.
-func countsTurns(w *session.Worktree) bool { return w.Finished.Last > 0 || !w.CreatedAt.IsZero() }
+func countsTurns(w *session.Worktree) bool { return w.Last > 0 || !w.CreatedAt.IsZero() }
 
 // add fills in what is known of the finished turns of each agent.
 func (r tagReader) add(ctx context.Context, st *fleet.SessionStatus) {

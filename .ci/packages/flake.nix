@@ -16,6 +16,7 @@
           vendorHash = pkgs.lib.fakeHash;
           subPackages = [ "cmd/paw" ];
           env.CGO_ENABLED = 0;
+          tags = [ "nethttpomithttp2" ];
           ldflags = [ "-s" "-w" "-X main.version=@VERSION@" ];
           nativeBuildInputs = [ pkgs.installShellFiles ]; # git and tmux are those on the PATH
           doCheck = false; # the tests need git and tmux servers of their own
