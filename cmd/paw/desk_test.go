@@ -261,3 +261,90 @@ func TestADayWithTheDesk(t *testing.T) {
 	terminal.press("q")
 	terminal.awaits("left with 0", "as before")
 }
+
+// In a popup of tmux, Enter shows the agent and ends the desk; a popup that is closed ends it, too. Nothing of it is left.
+func TestDeskInAPopup(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ok(w.paw("start", "--cli", "one=demo,two=demo", "--detach"))
+	w.ready("one", "two")
+	terminal := w.sized(120, 35, "paw attach one; exec sleep 600")
+	terminal.awaits("[paw-shop]")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := strings.TrimSpace(w.ok(w.tmux("list-clients", "-F", "#{client_name}")).stdout)
+	popup := func() (closed chan output) {
+		closed = make(chan output, 1)
+		go func() {
+			closed <- w.tmux("display-popup", "-c", client, "-d", w.repo, "-w", "90%", "-h", "85%", "-E", "PAW_TEST_MAIN=1 exec "+self+" ui")
+		}()
+		terminal.awaits("QUIET 2", "? help")
+		return closed
+	}
+	gone := func(closed chan output) {
+		t.Helper()
+		<-closed
+		waitFor(t, "no desk is left", func() bool { return len(w.desks()) == 0 })
+	}
+	closed := popup()
+	terminal.press("2", "Enter")
+	gone(closed)
+	if at := w.ok(w.tmux("display-message", "-p", "-t", "=paw-shop:", "#{@paw_agent}")).stdout; !strings.Contains(at, "two") {
+		t.Errorf("at %s", at)
+	}
+	closed = popup()
+	waitFor(t, "somebody stands by", func() bool { return len(w.desks()) == 2 })
+	w.ok(w.tmux("display-popup", "-C", "-c", client))
+	gone(closed)
+	terminal.awaits("[paw-shop]")
+	w.ok(w.paw("send", "one", "add a search box"))
+	w.ok(w.paw("wait", "one"))
+}
+
+// Who leaves while a check runs is asked, and leaves nothing of it behind, also where it wants to go on.
+func TestLeavingADeskEndsItsCommands(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[land]\nchecks = [\"trap '' INT TERM; echo the check has begun; exec sleep 98765\"]\n")
+	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
+	w.ready("one")
+	w.ok(w.paw("send", "one", "add a search box"))
+	w.ok(w.paw("wait", "one"))
+	terminal := w.sized(120, 35, deskScript)
+	terminal.awaits("TO REVIEW 1")
+	terminal.press("L")
+	terminal.awaits("land this work of one?")
+	terminal.press("y")
+	terminal.awaits("the check has begun")
+	checks := func() (pids []string) {
+		all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+		for _, file := range all {
+			line, _ := os.ReadFile(file)
+			env, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "environ"))
+			if strings.HasPrefix(string(line), "sleep\x0098765") && strings.Contains(string(env), w.root) {
+				pids = append(pids, file)
+			}
+		}
+		return pids
+	}
+	if got := checks(); len(got) != 1 {
+		t.Fatalf("checks: %v", got)
+	}
+	terminal.press("Escape")
+	terminal.awaits("? help")
+	terminal.press("q")
+	terminal.awaits("a command still runs: leave, and interrupt it?")
+	terminal.press("y")
+	terminal.awaits("left with 0", "as before")
+	if got := checks(); len(got) > 0 {
+		t.Errorf("left behind: %v", got)
+	}
+	if left := w.desks(); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if out := w.run(w.repo, nil, "git", "cat-file", "-e", "main:NOTES.md"); out.code == 0 {
+		t.Error("it has landed")
+	}
+}

@@ -435,3 +435,33 @@ func TestChildrenBelowTheirParents(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Two hundred agents are walked through to the end, on any terminal, with the selected one in view.
+func TestTwoHundredAgents(t *testing.T) {
+	var board Board
+	for i := range 200 {
+		a := agent(fmt.Sprintf("a%03d", i), "demo", Group(i%4), "idle", "32", "1", "")
+		if i%3 == 0 {
+			a.About = "what it is about"
+		}
+		board.Agents = append(board.Agents, a)
+	}
+	for _, size := range [][2]int{{80, 24}, {120, 35}, {200, 50}} {
+		m := opened(&played{}, board, Options{}, size[0], size[1])
+		for i := range 200 {
+			_, name, _ := strings.Cut(m.selected, "/")
+			if m.rows[i].Name != name || !slices.ContainsFunc(m.draw(), func(line string) bool {
+				return strings.HasPrefix(line, "\x1b[7m") && strings.Contains(line, name)
+			}) {
+				t.Fatalf("%v: agent %d, %s, is not seen:\n%s", size, i, name, screenOf(m))
+			}
+			if wrong := m.wrong(); wrong != "" {
+				t.Fatalf("%v: agent %d: %s", size, i, wrong)
+			}
+			m = typed(m, "j")
+		}
+		if m = typed(m, "g"); m.top != 0 {
+			t.Errorf("%v: the list begins with line %d", size, m.top)
+		}
+	}
+}

@@ -13,7 +13,14 @@ const ellipsis = "…"
 // measure is how a terminal counts columns, as it has told the terminal library.
 type measure ansi.Method
 
-func (m measure) width(text string) int { return ansi.Method(m).StringWidth(text) }
+func (m measure) width(text string) int {
+	for i := range len(text) {
+		if text[i] < 0x20 || text[i] > 0x7e {
+			return ansi.Method(m).StringWidth(text)
+		}
+	}
+	return len(text)
+}
 
 // cut is text in at most width columns, with an ellipsis where some of it is left out.
 func (m measure) cut(text string, width int) string {
