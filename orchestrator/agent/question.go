@@ -13,6 +13,8 @@ type Question struct {
 	Options []Option // all that can be seen, in their order
 	// Deaf is for how long after it was asked the CLI takes no keys.
 	Deaf time.Duration
+	// Confirms says that it is asked about an answer that was just given, which counts only after this one.
+	Confirms bool
 	// Onward and Back are the keys that select the next option and the one before; Enter takes the selected one. "" where
 	// each option has a key.
 	Onward, Back string

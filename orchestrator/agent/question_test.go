@@ -104,7 +104,7 @@ func TestAllThatOpencodeWouldAllow(t *testing.T) {
 	}
 	shot.Text = text.String()
 	asked, ok := get(t, "opencode").Question(shot)
-	if !ok || asked.Text != "asks whether to allow always: env *, git *" || asked.Options[0].About != "allow always: env *, git *" {
+	if !ok || !asked.Confirms || asked.Text != "asks whether to allow always: env *, git *" || asked.Options[0].About != "allow always: env *, git *" {
 		t.Errorf("%v %+v", ok, asked)
 	}
 }

@@ -301,10 +301,14 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took agent.Option) er
 			return nil
 		case last.Waiting && !last.WaitingSince.Equal(asked.Since) && (last.Question == asked.Hook || !t.shows(ctx, asked)):
 			return nil // with the next question; the same one is only asked again after an answer
-		case took.Means() == agent.MeansAlways:
-			if next, err := t.asked(ctx); err == nil && next.Turn == asked.Turn && next.Since.Equal(asked.Since) && next.Text != asked.Text {
+		case !asked.Confirms && took.Means() == agent.MeansAlways:
+			if next := t.other(ctx, asked); next != nil && next.Confirms {
 				return fault.New(fault.Unconfirmed, "%s: took %q, and %s; nothing is allowed before that is answered", t.w.Agent, took.Label, next.Text).
 					Hint("paw answer %s/%s", t.s.Name, t.w.Agent)
+			}
+		case asked.Confirms && took.Means() != agent.MeansAlways:
+			if next := t.other(ctx, asked); next != nil && !next.Confirms {
+				return nil // it is back at the question before, of which nothing but the screen tells
 			}
 		}
 	}
@@ -312,6 +316,15 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took agent.Option) er
 		return t.unconfirmed("the answer was typed, and its question is still there")
 	}
 	return t.unconfirmed("the answer was typed and its question is gone, and its own record does not say yet that it took it")
+}
+
+// other is the question that the CLI waits with in the place of one, without having gone on in between; nil for none.
+func (t answerer) other(ctx context.Context, than *Asked) *Asked {
+	now, err := t.asked(ctx)
+	if err != nil || now.Turn != than.Turn || !now.Since.Equal(than.Since) || now.Text == than.Text {
+		return nil
+	}
+	return now
 }
 
 // shows reports whether a question is still on the screen; a screen that cannot be had counts as one that shows it.

@@ -129,10 +129,11 @@ func (d driver) Question(s agent.Screenshot) (agent.Question, bool) {
 			answers = confirmation
 		}
 		if options := sideBySide(r, answers); options != nil {
-			if always, confirms := strings.CutPrefix(asked, alwaysAllow); confirms {
+			always, confirms := strings.CutPrefix(asked, alwaysAllow)
+			if confirms {
 				options[0].About = "allow always: " + always
 			}
-			return agent.Question{Text: asked, Options: options, Onward: "Right", Back: "Left"}, true
+			return agent.Question{Text: asked, Options: options, Confirms: confirms, Onward: "Right", Back: "Left"}, true
 		}
 	}
 	return agent.Question{}, false
