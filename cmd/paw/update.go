@@ -43,7 +43,7 @@ changes nothing. The agent is not told.`, exitUsage, exitRefused, "8    conflict
 // update is paw update.
 func (a *app) update(cmd *cobra.Command, o updateOptions, args []string) error {
 	if o.all == (len(args) > 0) {
-		return usagef(cmd, "give agents, or --all")
+		return &usageError{message: "give agents, or --all", hint: "paw update --all"}
 	}
 	h, s, agents, err := a.agents(cmd, o.session, args, false)
 	if err != nil {
