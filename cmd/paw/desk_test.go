@@ -348,3 +348,16 @@ func TestLeavingADeskEndsItsCommands(t *testing.T) {
 		t.Error("it has landed")
 	}
 }
+
+// A desk ends with its terminal, also where nobody passes on that it has gone, as under su and sudo.
+func TestDeskEndsWithItsTerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
+	w.ready("one")
+	terminal := w.sized(100, 30, "trap '' HUP; "+deskScript)
+	terminal.awaits("QUIET 1", "demo agent in")
+	waitFor(t, "somebody stands by", func() bool { return len(w.desks()) == 2 })
+	killServer(terminal.socket)
+	waitFor(t, "no desk is left", func() bool { return len(w.desks()) == 0 })
+}

@@ -34,6 +34,11 @@ func Open(ctx context.Context, paw Paw, o Options, stdin io.Reader, stdout io.Wr
 		go w.count(ctx)
 		w.lookOn(ctx, cost)
 	}()
+	go func() {
+		if hungUp(ctx, stdin) {
+			cancel()
+		}
+	}()
 	_, err := program.Run()
 	if why := failed.Load(); why != nil {
 		return *why
