@@ -135,6 +135,11 @@ func TestClaudeRegistry(t *testing.T) {
 	l := newLab(t)
 	started, later := "01:00:00", at(t, "01:00:10")
 	asked := waiting(t, claudeEnds, "p", started, "01:00:05")
+	held := func(at time.Time) *turn.Record {
+		r := open(t, claudeEnds, "p", started)
+		r.Held = &turn.Held{Message: "done", At: at}
+		return r
+	}
 	for _, c := range []struct {
 		name, status string
 		at           time.Time
@@ -149,6 +154,10 @@ func TestClaudeRegistry(t *testing.T) {
 		{"idle", "idle", later, nil, "01:00:10.000 record idle"},
 		{"shell in the background", "shell", later, nil, "01:00:10.000 record idle"},
 		{"esc before a word", "idle", later, open(t, claudeEnds, "p", started), "01:00:10.000 record interrupt in=051c turn=p message=claude is idle without an answer"},
+		{"held, and idle since", "idle", later, held(later.Add(-time.Second)), "01:00:10.000 record end in=051c turn=p message=done"},
+		{"held, and idle in the same millisecond", "idle", later, held(later.Add(time.Millisecond - 1)), "01:00:10.000 record end in=051c turn=p message=done"},
+		{"idle before it was held", "idle", later, held(later.Add(time.Millisecond)), "01:00:10.000 record interrupt in=051c turn=p message=claude is idle without an answer"},
+		{"began in the same millisecond", "idle", later, open(t, claudeEnds, "p", "01:00:10.0004"), "01:00:10.000 record interrupt in=051c turn=p message=claude is idle without an answer"},
 		{"not yet busy", "idle", at(t, "00:59:00"), open(t, claudeEnds, "p", started), "unknown"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -125,9 +125,11 @@ func openTurnState(f Turns) session.AgentStatus {
 }
 
 // endIsOnItsWay reports whether the hook of an end that the CLI has recorded is about to report it, or is at that: it knows
-// more than the record, and until it has written that down nobody may take the turn for over.
+// more than the record, and until it has written that down nobody may take the turn for over. An end that the hook held has
+// been reported already.
 func (f Turns) endIsOnItsWay() bool {
-	return f.writing || !f.HooksSeen.IsZero() && f.now.Sub(f.observed.At).Abs() < unseenGrace
+	due := !f.HooksSeen.IsZero() && f.Last.Held == nil && f.now.Sub(f.observed.At).Abs() < unseenGrace
+	return f.writing || due
 }
 
 // observedState is what the CLI's own record says it does.

@@ -83,6 +83,11 @@ func TestWithTurnState(t *testing.T) {
 		{name: "ended, its hook writes it down", base: runs, facts: Turns{Last: open(), HooksSeen: after(1), writing: true, observed: ended(turn.KindEnd, "")}, state: session.StateRunning, source: session.SourceHook, since: ptr(after(10))},
 		{name: "ended, no hook reports", base: runs, facts: Turns{Last: open(), observed: endedAt(turn.KindEnd, 55)}, state: session.StateIdle, source: session.SourceTranscript},
 		{name: "ended, its hook is lost", base: runs, facts: Turns{Last: open(), HooksSeen: after(1), observed: endedAt(turn.KindEnd, 50)}, state: session.StateIdle, source: session.SourceTranscript},
+		{name: "ended, as its hook said it might", base: runs, facts: Turns{Last: func() *turn.Record {
+			r := open()
+			r.Held = &turn.Held{At: after(54)}
+			return r
+		}(), HooksSeen: after(1), observed: endedAt(turn.KindEnd, 55)}, state: session.StateIdle, source: session.SourceTranscript},
 		{name: "API error, its hook is on its way", base: runs, facts: Turns{Last: open(), HooksSeen: after(1), writing: true, observed: endedAt(turn.KindError, 55)}, state: session.StateError, source: session.SourceTranscript},
 		{name: "interrupted, its hook is on its way", base: runs, facts: Turns{Last: open(), HooksSeen: after(1), writing: true, observed: endedAt(turn.KindInterrupt, 55)}, state: session.StateIdle, source: session.SourceTranscript},
 		{name: "turn finished", base: runs, facts: Turns{Last: closed(turn.Finished, "")}, state: session.StateIdle, source: session.SourceHook, since: ptr(after(20))},

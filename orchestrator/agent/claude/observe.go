@@ -66,7 +66,7 @@ func (c driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (a
 		return seen, nil
 	case !records.IsOpen(last):
 		return seen, nil
-	case ok && entry.since().Before(last.StartedAt):
+	case ok && entry.before(last.StartedAt):
 		return agent.Observed{}, nil // a registry that is older than the turn says nothing about it
 	case told.ended != nil:
 		seen.Known, seen.At, seen.Source = true, told.ended.At, session.SourceTranscript
@@ -77,7 +77,7 @@ func (c driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (a
 	seen.Ended = &turn.Event{
 		Kind: turn.KindInterrupt, Conversation: s.ConversationID, TurnID: last.TurnID, Message: "claude is idle without an answer",
 	}
-	if last.Held != nil && entry.since().After(last.Held.At) {
+	if last.Held != nil && !entry.before(last.Held.At) {
 		seen.Ended.Kind, seen.Ended.Message = turn.KindEnd, last.Held.Message
 	}
 	return seen, nil
@@ -114,6 +114,11 @@ func (e registryEntry) since() time.Time {
 		return time.Time{}
 	}
 	return time.UnixMilli(e.StatusUpdatedAt)
+}
+
+// before reports whether the status is older than a moment that paw has written down: claude cuts its times to milliseconds.
+func (e registryEntry) before(moment time.Time) bool {
+	return e.since().Before(moment.Truncate(time.Millisecond))
 }
 
 // process finds the entry of the living process that has the conversation open, the newest of several.
