@@ -153,6 +153,13 @@ func TestCommentOnLinesOfAPatch(t *testing.T) {
 			t.Errorf("%d to %d (-want +got)\n%s", c.first, c.last, diff)
 		}
 	}
+	const listed = "2 files, +1 -1\n  a.go  +1 -1\n  --- b  +0 -0\n\n" // as the desk shows a patch
+	if diff := cmp.Diff(Comment{Path: "a.go", First: 9, Last: 9, Excerpt: "new"}, On(listed+patch, 15, 15, "")); diff != "" {
+		t.Errorf("below a list of files (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff(Comment{}, On(listed+patch, 1, 2, "")); diff != "" {
+		t.Errorf("on a list of files (-want +got)\n%s", diff)
+	}
 	if got := On("", 0, 0, "all of it"); got.Path != "" || got.Text != "all of it" {
 		t.Errorf("of nothing: %+v", got)
 	}

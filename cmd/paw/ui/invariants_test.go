@@ -465,3 +465,40 @@ func TestTwoHundredAgents(t *testing.T) {
 		}
 	}
 }
+
+// A click shows the tab under the mouse, walks to the line of a page, and selects the agent of a row.
+func TestClicks(t *testing.T) {
+	paw := &played{pages: map[string]string{"diff shop/tests --state ": somePatch}}
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3")
+	click := func(text string) {
+		t.Helper()
+		for y, line := range m.draw() {
+			if x := strings.Index(plain(line), text); x >= 0 {
+				m = after(m, tea.MouseClickMsg{X: m.measure.width(plain(line)[:x]), Y: y, Button: tea.MouseLeft})
+				return
+			}
+		}
+		t.Fatalf("no %q in\n%s", text, screenOf(m))
+	}
+	if click("diff log"); m.tab != tabDiff || m.focus {
+		t.Fatalf("tab %d", m.tab)
+	}
+	if click("+two and a half"); !m.focus || plain(m.page.lines[m.page.cursor]) != "+two and a half" {
+		t.Errorf("line %d", m.page.cursor)
+	}
+	if click("+new"); plain(m.page.lines[m.page.cursor]) != "+new" {
+		t.Errorf("line %d where the page has the screen", m.page.cursor)
+	}
+	if click("pane turns"); m.tab != tabPane || m.focus {
+		t.Errorf("tab %d", m.tab)
+	}
+	if click("docs"); m.selected != "shop/docs" {
+		t.Errorf("%s is selected", m.selected)
+	}
+	m = typed(m, "x")
+	if before := m.selected; len(m.rows) > 0 {
+		if click("web"); m.selected != before {
+			t.Errorf("%s is selected while something else is asked", m.selected)
+		}
+	}
+}

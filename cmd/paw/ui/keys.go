@@ -443,10 +443,17 @@ func (m *Model) changeScope(word string, a Agent) {
 	}
 }
 
-// clicked selects the row under the mouse.
+// clicked selects the row, the tab or the line of a page under the mouse.
 func (m Model) clicked(click tea.MouseClickMsg) (tea.Model, tea.Cmd) {
 	l := m.layout()
-	if click.Button != tea.MouseLeft || m.ask != nil || !l.list.has(click.X, click.Y) {
+	if click.Button != tea.MouseLeft || m.ask != nil {
+		return m, nil
+	}
+	if l.detail.has(click.X, click.Y) && !m.help && m.run == nil {
+		m.clickedDetail(l.detail, click.X, click.Y)
+		return m, m.freshen()
+	}
+	if !l.list.has(click.X, click.Y) {
 		return m, nil
 	}
 	lines := m.listLines(l.list.width, l.list.height)
@@ -456,6 +463,26 @@ func (m Model) clicked(click tea.MouseClickMsg) (tea.Model, tea.Cmd) {
 		m.top = m.topNow()
 	}
 	return m, m.freshen()
+}
+
+// clickedDetail shows the tab whose name is there, or walks to the line of the page that is there.
+func (m *Model) clickedDetail(at area, x, y int) {
+	if y == at.y {
+		left := at.x + at.width
+		for t := len(tabNames) - 1; t >= 0; t-- {
+			left -= len(tabNames[t])
+			if x >= left && x < left+len(tabNames[t]) {
+				m.tab = tab(t)
+				m.focus = m.focus && m.tab != tabPane
+			}
+			left-- // the space between them
+		}
+		return
+	}
+	height := m.pageHeight()
+	if line := y - (at.y + at.height - height); m.tab != tabPane && line >= 0 && m.page.top+line < len(m.page.lines) {
+		m.page.cursor, m.focus = m.page.top+line, true
+	}
 }
 
 // wheelLines is how far one turn of the mouse's wheel goes.
