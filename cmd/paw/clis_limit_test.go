@@ -30,9 +30,13 @@ func TestCLIsLimit(t *testing.T) {
 			w.ok(w.paw("start", "--cli", cli, "--detach"))
 			// codex takes a prompt while it still starts, and begins the turn when it has: on a busy machine that takes longer than
 			// paw waits.
-			if out := w.pawInput("do: say Hello.", "send", cli); out.code != 0 && (cli != "codex" || out.code != 6) {
-				t.Fatal(out.stderr)
-			}
+			w.await("the first prompt is typed", func() bool {
+				out := w.pawInput("do: say Hello.", "send", cli)
+				if out.code == 6 && cli != "codex" {
+					t.Fatal(out.stderr)
+				}
+				return out.code == 0 || out.code == 6 // all others have typed nothing
+			})
 			w.finished(0)
 			lifted := time.Now().Add(2 * time.Hour)
 			w.send("do: limit 7200")
