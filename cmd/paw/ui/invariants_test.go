@@ -170,6 +170,9 @@ func TestWhatCommandsSay(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
+	if strings.Contains(got, "paw seen shop/api@0 …") {
+		t.Errorf("it seems to run still:\n%s", got)
+	}
 }
 
 // A prompt that was not sent is there again, also behind that of another agent.

@@ -156,7 +156,7 @@ func (m Model) ran(msg doneMsg) (tea.Model, tea.Cmd) {
 // show shows what a command has printed: at once, or behind what the user reads.
 func (m *Model) show(r *run) {
 	if m.run == nil {
-		m.run = r
+		m.run, m.note = r, note{} // that it runs is over
 		return
 	}
 	m.later = append(m.later[:len(m.later):len(m.later)], r)
