@@ -32,9 +32,10 @@ func (a *app) enterScreen() (leave func()) {
 
 // drawScreen writes lines over what is on the screen, in one write so that it does not flicker. Where there are more
 // lines than rows, the last row says how many are left out.
-func (a *app) drawScreen(lines []string, height int) {
+func (a *app) drawScreen(lines []string, height int) error {
 	if over := len(lines) - height; over > 0 {
 		lines = append(lines[:height-1:height-1], fmt.Sprintf("%s %d more lines", ellipsis, over+1))
 	}
-	_, _ = io.WriteString(a.stdout, "\x1b[H"+strings.Join(lines, "\x1b[K\r\n")+"\x1b[K\x1b[J")
+	_, err := io.WriteString(a.stdout, "\x1b[H"+strings.Join(lines, "\x1b[K\r\n")+"\x1b[K\x1b[J")
+	return err
 }

@@ -177,7 +177,9 @@ func (a *app) watchStatus(ctx context.Context, h *home.Home, o orchestrator.Stat
 		case err != nil:
 			return err
 		case inPlace:
-			a.drawStatus(h, statuses, problems)
+			if a.drawStatus(h, statuses, problems) != nil {
+				return nil // the terminal has gone, and whoever looked at it
+			}
 		default:
 			if err := a.showStatus(h, statuses, problems); err != nil {
 				return err
@@ -192,7 +194,7 @@ func (a *app) watchStatus(ctx context.Context, h *home.Home, o orchestrator.Stat
 }
 
 // drawStatus draws the status over what was on the screen before, below a line with the time.
-func (a *app) drawStatus(h *home.Home, statuses []fleet.SessionStatus, problems []error) {
+func (a *app) drawStatus(h *home.Home, statuses []fleet.SessionStatus, problems []error) error {
 	width, height := a.terminalSize()
 	lines := []string{a.paint(h.Now().Local().Format("15:04:05")+"  Ctrl-C ends this", styleDim), ""}
 	for _, problem := range problems {
@@ -201,7 +203,7 @@ func (a *app) drawStatus(h *home.Home, statuses []fleet.SessionStatus, problems 
 	if len(statuses)+len(problems) == 0 {
 		lines = append(lines, "no session here")
 	}
-	a.drawScreen(append(lines, a.allLines(h, statuses, width)...), height)
+	return a.drawScreen(append(lines, a.allLines(h, statuses, width)...), height)
 }
 
 // showStartHints says how to begin here, with a CLI that is installed.

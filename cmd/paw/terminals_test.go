@@ -141,6 +141,17 @@ func TestWatchLeavesTheScreenAsItWas(t *testing.T) {
 	}
 }
 
+// paw status --watch ends with its terminal, also where nobody passes on that it has gone.
+func TestWatchEndsWithItsTerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
+	terminal := w.terminal("trap '' HUP; paw status --watch; echo > " + w.root + "/ended")
+	waitFor(t, "the status is shown", func() bool { return strings.Contains(terminal.screen(), "AGENT  CLI") })
+	killServer(terminal.socket)
+	waitFor(t, "it has ended", func() bool { _, err := os.Stat(w.root + "/ended"); return err == nil })
+}
+
 // Long output goes through the pager that git would take, on terminals; what is piped does not.
 func TestPager(t *testing.T) {
 	t.Parallel()
