@@ -329,9 +329,7 @@ func TestLeavingADeskEndsItsCommands(t *testing.T) {
 		}
 		return pids
 	}
-	if got := checks(); len(got) != 1 {
-		t.Fatalf("checks: %v", got)
-	}
+	waitFor(t, "it waits", func() bool { return len(checks()) == 1 })
 	terminal.press("Escape")
 	terminal.awaits("? help")
 	terminal.press("q")
