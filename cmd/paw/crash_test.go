@@ -132,12 +132,7 @@ func uninterrupted(t *testing.T, c crashCase) (steps []string, state []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, step := range strings.Fields(string(data)) {
-		if !strings.HasPrefix(step, "launch.") { // those of the launchers in the panes
-			steps = append(steps, step)
-		}
-	}
-	return steps, c.state(w)
+	return strings.Fields(string(data)), c.state(w)
 }
 
 // environment is that of the command, with one variable for the test.

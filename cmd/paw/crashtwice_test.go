@@ -12,7 +12,7 @@ import (
 )
 
 // stepsOf runs a command that is not killed and returns its steps as
-// PAW_TEST_KILL takes them, those of the launchers in the panes left out.
+// PAW_TEST_KILL takes them.
 func (w *world) stepsOf(command ...string) []string {
 	w.t.Helper()
 	list := filepath.Join(w.root, "steps")
@@ -24,9 +24,8 @@ func (w *world) stepsOf(command ...string) []string {
 	var steps []string
 	seen := map[string]int{}
 	for _, step := range strings.Fields(string(data)) {
-		if seen[step]++; !strings.HasPrefix(step, "launch.") {
-			steps = append(steps, fmt.Sprintf("%s:%d", step, seen[step]))
-		}
+		seen[step]++
+		steps = append(steps, fmt.Sprintf("%s:%d", step, seen[step]))
 	}
 	return steps
 }

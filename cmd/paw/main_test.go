@@ -57,9 +57,11 @@ func mainForTests() {
 	if patience, err := time.ParseDuration(os.Getenv("PAW_TEST_PATIENCE")); err == nil {
 		trialPatience = patience
 	}
+	file := os.Getenv("PAW_TEST_STEPS")
+	os.Unsetenv("PAW_TEST_STEPS") // the steps are those of this process, not of what it starts in panes
 	seen := map[string]int{}
 	stepHook = func(name string) {
-		if file := os.Getenv("PAW_TEST_STEPS"); file != "" {
+		if file != "" {
 			f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 			if err == nil {
 				fmt.Fprintln(f, name)
