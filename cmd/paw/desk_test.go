@@ -359,16 +359,3 @@ func TestDeskEndsWithItsTerminal(t *testing.T) {
 	killServer(terminal.socket)
 	waitFor(t, "no desk is left", func() bool { return len(w.desks()) == 0 })
 }
-
-// A desk whose terminal is gone ends, also where the shell that began it does not.
-func TestDeskWithoutItsTerminal(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
-	w.ready("one")
-	terminal := w.sized(100, 30, "trap : HUP; paw")
-	terminal.awaits("QUIET 1")
-	waitFor(t, "somebody stands by", func() bool { return len(w.desks()) == 2 })
-	w.ok(w.run(w.root, nil, "tmux", "-S", terminal.socket, "kill-server")) // the shell, whom the hangup is told, stays
-	waitFor(t, "no desk is left", func() bool { return len(w.desks()) == 0 })
-}
