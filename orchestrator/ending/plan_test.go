@@ -259,6 +259,9 @@ delete tag afk-shop_two-0
 delete the record of shop
 delete the logs of its turns`},
 		"one is dirty": {change: func(f *purgeFacts) { f.agents[1].seen.Uncommitted = []string{"a.go"} }, want: "refused: two has 1 uncommitted file (a.go)"},
+		"both are dirty": {change: func(f *purgeFacts) {
+			f.agents[0].seen.Untracked, f.agents[1].seen.Uncommitted = []string{"b.go"}, []string{"a.go"}
+		}, want: "refused: one has 1 untracked file (b.go); two has 1 uncommitted file (a.go)"},
 		"silence": {change: func(f *purgeFacts) { f.fleet.Tmux, f.fleet.TmuxErr = session.TmuxUnknown, tmux.ErrTimeout },
 			want: "refused: shop: tmux did not answer in time; its panes may still run"},
 		"a landing was cut short": {change: func(f *purgeFacts) {

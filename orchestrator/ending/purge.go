@@ -1,8 +1,10 @@
 package ending
 
 import (
+	"errors"
 	"strings"
 
+	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/session"
 	"paw/worktree"
@@ -51,17 +53,39 @@ func planPurge(f purgeFacts, o Options) (Purge, error) {
 		p.Gone, p.Stay = s.RepoPath, f.there
 		return p, nil
 	}
+	var refusals []error
 	for _, found := range f.agents {
 		agent, err := planAgent(found, o)
 		if err != nil {
-			return p, err
+			refusals = append(refusals, err)
 		}
 		agent.Children = nil // they go, too
 		p.Agents = append(p.Agents, agent)
 	}
+	if len(refusals) > 0 {
+		return p, refusedPurge(s.Name, refusals, o)
+	}
 	p.Landings, p.Branches, p.Checks = f.landings, planBranches(f.branches), f.checks
 	p.Turns = planTurns(s.Name, f.turns, f.refs, o.Force)
 	return p, nil
+}
+
+// refusedPurge is one refusal for all agents that cannot be removed. Their state is looked at one by one, and saved at once.
+func refusedPurge(name string, refusals []error, o Options) error {
+	if len(refusals) == 1 {
+		return refusals[0]
+	}
+	e := fault.New(fault.Refused, "%w", errors.Join(refusals...))
+	e.Message = strings.ReplaceAll(e.Message, "\n", "; ")
+	for _, one := range refusals {
+		if hints := fault.HintsOf(one); len(hints) > 0 {
+			e.Hints = append(e.Hints, hints[0])
+		}
+	}
+	if !o.Force {
+		e.Hint("paw purge %s --force", name)
+	}
+	return e
 }
 
 // String says what is to be done, line by line.
