@@ -83,7 +83,7 @@ func refusedPurge(name string, refusals []error, o Options) error {
 		}
 	}
 	if !o.Force {
-		e.Hint("paw purge %s --force", name)
+		e = e.Hint("paw purge %s --force", name)
 	}
 	return e
 }
