@@ -34,20 +34,7 @@ func (d *deskWorld) keep(what string) {
 // shows waits until the desk shows all these texts.
 func (d *deskWorld) shows(texts ...string) {
 	d.t.Helper()
-	for end := time.Now().Add(cliPatience); ; time.Sleep(50 * time.Millisecond) {
-		screen, missing := d.terminal.screen(), ""
-		for _, text := range texts {
-			if !strings.Contains(screen, text) {
-				missing = text
-			}
-		}
-		if missing == "" {
-			return
-		}
-		if time.Now().After(end) {
-			d.t.Fatalf("never shown: %q\n%s", missing, screen)
-		}
-	}
+	d.terminal.awaitsFor(cliPatience, texts...)
 }
 
 // list goes back to the list, from whatever is open.
@@ -145,13 +132,10 @@ func TestCLIsDesk(t *testing.T) {
 		d.terminal.press("d")
 		d.shows("since you looked", "+one")
 		d.keep("diff")
-		for i := 0; !strings.Contains(d.terminal.screen(), "comment on this line of claude"); i++ {
-			if i == 40 {
-				d.t.Fatalf("no line can be commented\n%s", d.terminal.screen())
-			}
-			d.terminal.press("j", "c")
-			time.Sleep(300 * time.Millisecond)
-		}
+		d.terminal.press("/")
+		d.shows("search")
+		d.terminal.press("+one", "Enter", "c")
+		d.shows("comment on this line of claude")
 		d.terminal.press("do: write parser.txt two", "Enter")
 		d.shows("kept")
 		d.keep("commented")

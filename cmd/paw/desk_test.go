@@ -21,6 +21,12 @@ func (o outerTerminal) press(keys ...string) {
 // awaits waits until the terminal shows all these texts.
 func (o outerTerminal) awaits(texts ...string) {
 	o.w.t.Helper()
+	o.awaitsFor(patience, texts...)
+}
+
+// awaitsFor is awaits with the patience of the caller.
+func (o outerTerminal) awaitsFor(patience time.Duration, texts ...string) {
+	o.w.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		screen, missing := o.screen(), ""
 		for _, text := range texts {
