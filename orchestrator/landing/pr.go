@@ -91,7 +91,11 @@ func PullRequest(ctx context.Context, h *home.Home, s *session.Session, agentNam
 		p.version = cliVersion(ctx, h, w)
 	}
 	p.done = &Pulled{Session: s.Name, Agent: agentName, Branch: w.Branch, Base: base}
-	for _, step := range []func(context.Context) error{p.lookAtAgent, p.lookAtRemote, p.lookAtWork, p.words, p.commit, p.plan, p.deliver, p.ask} {
+	steps := []func(context.Context) error{p.lookAtAgent, p.lookAtRemote, p.lookAtWork, p.words, p.commit, p.plan}
+	if !o.DryRun {
+		steps = append(steps, p.deliver, p.ask)
+	}
+	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			keepWords(h, s.Name, agentName, "pr", p.edited)
 			return nil, err
@@ -280,7 +284,7 @@ func (p *puller) moved() error {
 
 // deliver pushes. The record says before that the commit there will be paw's own, and a ref keeps it.
 func (p *puller) deliver(ctx context.Context) error {
-	if p.options.DryRun || p.there == p.done.Commit {
+	if p.there == p.done.Commit {
 		return nil
 	}
 	if !slices.Contains(p.agent.Pushed, p.done.Commit) {
@@ -325,9 +329,6 @@ func (p *puller) remember(ctx context.Context) error {
 
 // ask asks for the pull request, unless there is one, or says where that can be done.
 func (p *puller) ask(ctx context.Context) error {
-	if p.options.DryRun {
-		return nil
-	}
 	byHand := p.request.From.Address(p.done.Branch, p.request.Into, p.done.Base)
 	if p.program == nil {
 		p.done.ByHand, p.done.Address = true, byHand
