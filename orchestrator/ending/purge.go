@@ -1,7 +1,6 @@
 package ending
 
 import (
-	"errors"
 	"strings"
 
 	"paw/orchestrator/fault"
@@ -75,17 +74,17 @@ func refusedPurge(name string, refusals []error, o Options) error {
 	if len(refusals) == 1 {
 		return refusals[0]
 	}
-	e := fault.New(fault.Refused, "%w", errors.Join(refusals...))
-	e.Message = strings.ReplaceAll(e.Message, "\n", "; ")
+	var said, hints []string
 	for _, one := range refusals {
-		if hints := fault.HintsOf(one); len(hints) > 0 {
-			e.Hints = append(e.Hints, hints[0])
+		said = append(said, one.Error())
+		if first := fault.HintsOf(one); len(first) > 0 {
+			hints = append(hints, first[0])
 		}
 	}
 	if !o.Force {
-		e = e.Hint("paw purge %s --force", name)
+		hints = append(hints, "paw purge "+name+" --force")
 	}
-	return e
+	return fault.WithHints(fault.New(fault.Refused, "%s", strings.Join(said, "; ")), hints...)
 }
 
 // String says what is to be done, line by line.
