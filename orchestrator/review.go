@@ -190,7 +190,7 @@ func EditReview(ctx context.Context, h *home.Home, c *Compared, patch string, st
 	}
 	found, err := review.Comments(text, edited)
 	if err != nil {
-		kept, keepErr := keepText(h.StateDir(c.s.Name, c.w.Agent), "review-*.diff", edited)
+		kept, keepErr := h.KeepText(c.s.Name, c.w.Agent, "review-*.diff", edited)
 		if keepErr != nil {
 			return nil, errors.Join(err, keepErr)
 		}
@@ -200,14 +200,4 @@ func EditReview(ctx context.Context, h *home.Home, c *Compared, patch string, st
 		found[i].Commit = c.To
 	}
 	return found, nil
-}
-
-// keepText writes a text into a new file, and returns its name.
-func keepText(dir, pattern, text string) (string, error) {
-	f, err := os.CreateTemp(dir, pattern)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.WriteString(text)
-	return f.Name(), errors.Join(err, f.Close())
 }

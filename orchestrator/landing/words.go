@@ -1,9 +1,6 @@
 package landing
 
 import (
-	"path/filepath"
-
-	"paw/config/disk"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 )
@@ -14,8 +11,8 @@ func keepWords(h *home.Home, session, agent, verb, words string) {
 	if words == "" {
 		return
 	}
-	file := filepath.Join(h.StateDir(session, agent), "message.txt")
-	if err := disk.Replace(file, []byte(words+"\n")); err != nil {
+	file, err := h.KeepText(session, agent, "message-*.txt", words+"\n")
+	if err != nil {
 		h.Notef("your message could not be kept: %v\n%s", err, words)
 		return
 	}
