@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -439,7 +440,8 @@ func TestChildrenBelowTheirParents(t *testing.T) {
 	}
 }
 
-// Two hundred agents are walked through to the end, on any terminal, with the selected one in view.
+// Two hundred agents are walked through to the end, on any terminal, with the selected one in view, and each is either seen or
+// counted in the last line of the list.
 func TestTwoHundredAgents(t *testing.T) {
 	var board Board
 	for i := range 200 {
@@ -458,6 +460,9 @@ func TestTwoHundredAgents(t *testing.T) {
 			}) {
 				t.Fatalf("%v: agent %d, %s, is not seen:\n%s", size, i, name, screenOf(m))
 			}
+			if more, last := countedBelow(m); last+more != 199 {
+				t.Fatalf("%v: with agent %d selected the last that is seen is %d, and %d are counted below it:\n%s", size, i, last, more, screenOf(m))
+			}
 			if wrong := m.wrong(); wrong != "" {
 				t.Fatalf("%v: agent %d: %s", size, i, wrong)
 			}
@@ -467,6 +472,22 @@ func TestTwoHundredAgents(t *testing.T) {
 			t.Errorf("%v: the list begins with line %d", size, m.top)
 		}
 	}
+}
+
+// countedBelow is how many agents the last line of the list counts, and the last one that has a row above it.
+func countedBelow(m Model) (more, last int) {
+	for _, line := range m.listView(m.layout().list) {
+		words := strings.Fields(plain(line))
+		for i, a := range m.rows {
+			if slices.Contains(words, a.Name) {
+				last = i
+			}
+		}
+		if n := len(words); n > 1 && words[n-1] == "more" {
+			more, _ = strconv.Atoi(words[n-2])
+		}
+	}
+	return more, last
 }
 
 // A click shows the tab under the mouse, walks to the line of a page, and selects the agent of a row.

@@ -249,13 +249,26 @@ func (m Model) listView(at area) []string {
 		}
 		return view
 	}
-	top := m.topFor(lines, at.height)
-	for y := range view {
-		if top+y < len(lines) {
-			view[y] = lines[top+y].text
-		}
+	seen := lines[m.topFor(lines, at.height):]
+	for y := range min(len(seen), at.height) {
+		view[y] = seen[y].text
+	}
+	if more := begunFrom(seen, at.height); more > 0 && at.height > 0 {
+		sign := fmt.Sprintf("  %d more", more)
+		view[at.height-1] = m.cut(m.fill(view[at.height-1], at.width-len(sign))+m.paint(sign, dim), at.width)
 	}
 	return view
+}
+
+// begunFrom is how many agents have their first line from a line of the list on.
+func begunFrom(lines []listLine, first int) int {
+	agents := 0
+	for y := max(first, 1); y < len(lines); y++ {
+		if lines[y].agent >= 0 && lines[y].agent != lines[y-1].agent {
+			agents++
+		}
+	}
+	return agents
 }
 
 // emptyList says why there is nothing.
