@@ -79,9 +79,7 @@ func (d *disk) source() Source {
 			return all, d.fail
 		},
 		History: func(_ context.Context, of Branch) (Conversation, error) {
-			h := history.New()
-			h.AddMessage(history.Message{Role: history.RoleUser, Content: "of " + of.Name})
-			return Conversation{History: h}, nil
+			return Conversation{Messages: []history.Message{{Role: history.RoleUser, Content: "of " + of.Name}}}, nil
 		},
 	}
 }
@@ -349,14 +347,14 @@ func TestHistoryIsReadWhenAskedForAndAnewAfterALook(t *testing.T) {
 	d.set("a", "", session.StateIdle)
 	a := load(t, r, "a")
 	first, err := a.History(t.Context())
-	if err != nil || len(first.Messages()) != 1 || first.Messages()[0].Content != "of a" {
+	if err != nil || len(first.Messages) != 1 || first.Messages[0].Content != "of a" {
 		t.Fatalf("%v %v", first, err)
 	}
-	if again, _ := a.History(t.Context()); again.History != first.History {
+	if again, _ := a.History(t.Context()); &again.Messages[0] != &first.Messages[0] {
 		t.Error("read twice")
 	}
 	refresh(t, r)
-	if later, _ := a.History(t.Context()); later.History == first.History {
+	if later, _ := a.History(t.Context()); &later.Messages[0] == &first.Messages[0] {
 		t.Error("a look left the old conversation")
 	}
 }
