@@ -77,7 +77,7 @@ func UsageOf(ctx context.Context, h *home.Home, s *session.Session, w *session.W
 func usageOfAgent(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) AgentUsage {
 	none := AgentUsage{Agent: w.Agent, CLI: w.CLI}
 	cli, known := h.CLIs.Get(w.CLI)
-	if !known || !cli.Metered() {
+	if !known || !cli.Facts().Metered {
 		none.Unknown = "its CLI's record says nothing of it"
 		return none
 	}

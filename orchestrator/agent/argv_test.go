@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"paw/config"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/agent/clis"
 )
@@ -26,7 +27,7 @@ func with(change func(*agent.Spec)) agent.Spec {
 func prompt(text string) agent.Spec { return with(func(s *agent.Spec) { s.Prompt = text }) }
 
 func TestArgv(t *testing.T) {
-	set := clis.New(map[string]clis.Custom{
+	set := clis.New(map[string]config.CLI{
 		"mine":   {Command: []string{"mine", "--flag"}, Resume: []string{"--resume", "{id}"}, Args: []string{"-v"}},
 		"chosen": {Command: []string{"chosen", "--id={id}"}, Resume: []string{"--open={id}"}},
 	})

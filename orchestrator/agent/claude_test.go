@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"paw/config"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/agent/clis"
 )
@@ -92,7 +93,7 @@ func TestClaudeConfigDir(t *testing.T) {
 	if c := conversation(t, "claude", l.with(claudeID, env)); !c.Resumable {
 		t.Error("not found in CLAUDE_CONFIG_DIR")
 	}
-	set := clis.New(map[string]clis.Custom{"claude": {Env: map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(l.home, "other")}}})
+	set := clis.New(map[string]config.CLI{"claude": {Env: map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(l.home, "other")}}})
 	cli, _ := set.Get("claude")
 	if c, err := cli.Conversation(t.Context(), l.with(claudeID)); err != nil || !c.Resumable {
 		t.Error("not found in the configured CLAUDE_CONFIG_DIR:", err)

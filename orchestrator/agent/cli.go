@@ -4,15 +4,19 @@
 package agent
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"paw/session/turn"
 )
 
-// CLI is one AI coding program as the user has configured it. What its driver does not say is as with a program that
-// reports no turns, takes every text for a prompt and has no mode but its dialogue.
+// CLI is one AI coding program as the user has configured it.
 type CLI struct {
 	Driver
 	command []string // replaces the program, nil for none
@@ -34,143 +38,76 @@ func (c CLI) Program() string {
 	return c.Driver.Program()
 }
 
-// Version asks the program for its version: "2.1.197", or its first line where that has no number.
-func (c CLI) Version(ctx context.Context, executable string, env []string) (string, error) {
-	if d, ok := c.Driver.(Versioned); ok {
-		return d.Version(ctx, executable, env)
-	}
-	return askVersion(ctx, executable, env)
-}
-
 // Launch is that of the driver, as configured.
 func (c CLI) Launch(s Spec) (Command, error) {
-	command, err := c.Driver.Launch(c.extend(s))
-	return c.wrap(command), err
+	return c.start(s, c.checkNew(s), c.Driver.Launch)
 }
 
 // Resume is that of the driver, as configured.
 func (c CLI) Resume(s Spec) (Command, error) {
-	command, err := c.Driver.Resume(c.extend(s))
-	return c.wrap(command), err
+	return c.start(s, c.CheckID(s.ConversationID), c.Driver.Resume)
+}
+
+// Fork is that of the driver, as configured.
+func (c CLI) Fork(s Spec, from string) (Command, error) {
+	return c.start(s, cmp.Or(c.CheckID(from), c.checkNew(s)), func(s Spec) (Command, error) { return c.Driver.Fork(s, from) })
+}
+
+// Headless is that of the driver, as configured.
+func (c CLI) Headless(s Spec) (Command, error) {
+	return c.start(s, c.checkNew(s), c.Driver.Headless)
 }
 
 // Conversation is that of the driver, in the configured environment.
 func (c CLI) Conversation(ctx context.Context, s Spec) (Conversation, error) {
+	if err := c.CheckID(s.ConversationID); err != nil {
+		return Conversation{}, err
+	}
 	return c.Driver.Conversation(ctx, c.extend(s))
 }
 
-// Learn is that of a Learner; the others have no conversations that paw does not know.
+// Learn is that of the driver, in the configured environment. What can be no id is left out.
 func (c CLI) Learn(ctx context.Context, s Spec) ([]string, error) {
-	if d, ok := c.Driver.(Learner); ok {
-		return d.Learn(ctx, c.extend(s))
-	}
-	return nil, nil
+	ids, err := c.Driver.Learn(ctx, c.extend(s))
+	return slices.DeleteFunc(ids, func(id string) bool { return c.CheckID(id) != nil }), err
 }
 
-// Events are those of a Reporter; the others report none.
-func (c CLI) Events(name string, payload []byte) ([]turn.Event, error) {
-	if d, ok := c.Driver.(Reporter); ok {
-		return d.Events(name, payload)
-	}
-	return nil, nil
-}
-
-// AwaitsEnd is that of a driver that is Awaiting; the others call no hook that another process could go on with.
-func (c CLI) AwaitsEnd(name string) bool {
-	d, ok := c.Driver.(Awaiting)
-	return ok && d.AwaitsEnd(name)
-}
-
-// Observe is that of an Observer; of the others nothing is known.
-func (c CLI) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, error) {
-	if d, ok := c.Driver.(Observer); ok {
-		return d.Observe(ctx, c.extend(s), last)
-	}
-	return Observed{}, nil
-}
-
-// History is that of a Historian, ErrNoTranscript for the others.
+// History is that of the driver, in the configured environment.
 func (c CLI) History(ctx context.Context, s Spec) (Transcript, error) {
-	if d, ok := c.Driver.(Historian); ok {
-		return d.History(ctx, c.extend(s))
-	}
-	return Transcript{}, ErrNoTranscript
+	return c.Driver.History(ctx, c.extend(s))
 }
 
-// Headless is that of a driver that is Headless, as configured, ErrNoHeadless for the others.
-func (c CLI) Headless(s Spec) (Command, error) {
-	d, ok := c.Driver.(Headless)
-	if !ok {
-		return Command{}, ErrNoHeadless
-	}
-	command, err := d.Headless(c.extend(s))
-	return c.wrap(command), err
+// Uses are those of the driver, in the configured environment.
+func (c CLI) Uses(ctx context.Context, s Spec) ([]Use, error) {
+	return c.Driver.Uses(ctx, c.extend(s))
 }
 
-// HeadlessLine is what to show of a line of such a turn, the line itself where nothing is known of it.
-func (c CLI) HeadlessLine(line []byte) string {
-	if d, ok := c.Driver.(Headless); ok {
-		return d.HeadlessLine(line)
+// Observe is that of the driver, in the configured environment, of the conversation of the open turn, else of the newest.
+// Of a conversation without a file nothing is known.
+func (c CLI) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, error) {
+	if last != nil && last.State == turn.InProgress && last.Conversation != "" {
+		s.ConversationID = last.Conversation
 	}
-	return string(line) + "\n"
+	if s.ConversationID == "" {
+		return Observed{}, nil
+	}
+	if err := c.CheckID(s.ConversationID); err != nil {
+		return Observed{}, err
+	}
+	seen, err := c.Driver.Observe(ctx, c.extend(s), last)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Observed{}, nil
+	}
+	return seen, err
 }
 
-// HeadlessResult is the answer of such a turn, ErrNoHeadless where there is none.
-func (c CLI) HeadlessResult(stdout []byte, exitCode int) (string, error) {
-	if d, ok := c.Driver.(Headless); ok {
-		return d.HeadlessResult(stdout, exitCode)
+// checkNew refuses a conversation that is to begin, or to go on if it exists, under an id that it cannot have. It may have
+// none where the CLI picks its own.
+func (c CLI) checkNew(s Spec) error {
+	if s.ConversationID == "" && !c.Facts().ChoosesID {
+		return nil
 	}
-	return "", ErrNoHeadless
-}
-
-// Fork is that of a Forker, as configured, ErrCannotFork for the others.
-func (c CLI) Fork(s Spec, from string) (Command, error) {
-	d, ok := c.Driver.(Forker)
-	if !ok {
-		return Command{}, ErrCannotFork
-	}
-	command, err := d.Fork(c.extend(s), from)
-	return c.wrap(command), err
-}
-
-// Ready is that of a driver that is Typed; of the others nothing tells.
-func (c CLI) Ready() Ready {
-	if d, ok := c.Driver.(Typed); ok {
-		return d.Ready()
-	}
-	return Ready{}
-}
-
-// Literal is that of a driver that is Typed, the prompt itself for the others.
-func (c CLI) Literal(prompt string) (string, error) {
-	if d, ok := c.Driver.(Typed); ok {
-		return d.Literal(prompt)
-	}
-	return prompt, nil
-}
-
-// Pastes are those of a Paster, the text in one for the others.
-func (c CLI) Pastes(text string, rows int) []string {
-	if d, ok := c.Driver.(Paster); ok {
-		return d.Pastes(text, rows)
-	}
-	return []string{text}
-}
-
-// Canonical is that of a Paster; every CLI cuts off the blanks around a prompt.
-func (c CLI) Canonical(prompt string) string {
-	if d, ok := c.Driver.(Paster); ok {
-		return d.Canonical(prompt)
-	}
-	return Trimmed(prompt)
-}
-
-// Screen is that of a Screener; of the others nothing is recognized.
-func (c CLI) Screen(shot Screenshot) Screen {
-	if d, ok := c.Driver.(Screener); ok {
-		return d.Screen(shot)
-	}
-	return Screen{}
+	return c.CheckID(s.ConversationID)
 }
 
 // extend puts the configured arguments before those of the launch, and the configured environment, which may say where
@@ -183,15 +120,33 @@ func (c CLI) extend(s Spec) Spec {
 	return s
 }
 
-func (c CLI) wrap(command Command) Command {
-	if len(command.Argv) == 0 {
-		return command
+// start is a command of the driver with the configured program around it, unless the ids of its spec are refused. A hook or
+// a file without a certain place is an error.
+func (c CLI) start(s Spec, refused error, of func(Spec) (Command, error)) (Command, error) {
+	if refused != nil {
+		return Command{}, refused
+	}
+	command, err := of(c.extend(s))
+	if err != nil {
+		return Command{}, err
+	}
+	places := []string{}
+	if s.Hook != "" {
+		places = append(places, s.Hook)
+	}
+	for _, file := range command.Files {
+		places = append(places, file.Path)
+	}
+	for _, place := range places {
+		if !filepath.IsAbs(place) {
+			return Command{}, fmt.Errorf("%s: hooks: %q is not an absolute path", c.Name(), place)
+		}
 	}
 	if len(c.command) > 1 {
 		command.Argv = slices.Insert(slices.Clone(command.Argv), 1, c.command[1:]...)
 	}
 	command.Env = slices.Concat(c.entries(), command.Env)
-	return command
+	return command, nil
 }
 
 func (c CLI) entries() []string {

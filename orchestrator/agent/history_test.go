@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"paw/config"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/agent/clis"
 	"paw/session/history"
@@ -216,7 +217,7 @@ func TestHistoryMissing(t *testing.T) {
 	if _, err := get(t, "opencode").History(context.Background(), s); !errors.Is(err, agent.ErrNotInstalled) {
 		t.Errorf("opencode that is not installed: %v", err)
 	}
-	amp, _ := clis.New(map[string]clis.Custom{"amp": {Command: []string{"amp"}}}).Get("amp")
+	amp, _ := clis.New(map[string]config.CLI{"amp": {Command: []string{"amp"}}}).Get("amp")
 	for _, cli := range []agent.CLI{get(t, "aider"), amp} {
 		if _, err := cli.History(context.Background(), s); !errors.Is(err, agent.ErrNoTranscript) {
 			t.Errorf("%s: %v", cli.Name(), err)

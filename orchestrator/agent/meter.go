@@ -1,9 +1,6 @@
 package agent
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 // Use is what one answer of a model took, as the CLI's own record says it.
 type Use struct {
@@ -31,25 +28,4 @@ type Spent struct {
 func (s *Spent) Add(u Use) {
 	s.Input, s.CacheRead, s.CacheWrite, s.Output = s.Input+u.Input, s.CacheRead+u.CacheRead, s.CacheWrite+u.CacheWrite, s.Output+u.Output
 	s.Cost, s.Priced, s.Answers = s.Cost+u.Cost, s.Priced || u.Priced, s.Answers+1
-}
-
-// Meter is a driver whose program writes down what its model took.
-type Meter interface {
-	// Uses are those of the conversation Spec.ConversationID, in the order of the record. A conversation that is not there
-	// is a *ConversationError.
-	Uses(context.Context, Spec) ([]Use, error)
-}
-
-// Metered reports whether the CLI is a Meter.
-func (c CLI) Metered() bool {
-	_, ok := c.Driver.(Meter)
-	return ok
-}
-
-// Uses are those of a Meter, ErrNoTranscript for the others.
-func (c CLI) Uses(ctx context.Context, s Spec) ([]Use, error) {
-	if d, ok := c.Driver.(Meter); ok {
-		return d.Uses(ctx, c.extend(s))
-	}
-	return nil, ErrNoTranscript
 }

@@ -28,21 +28,6 @@ type Option struct {
 	Selected bool
 }
 
-// Asker is a driver that reads the questions of its program, and knows which keys answer them.
-type Asker interface {
-	// Question is what the screen asks in a turn. It is false for everything else, above all for menus, for dialogs of a
-	// start, and where the options cannot be read.
-	Question(Screenshot) (Question, bool)
-}
-
-// Question is that of an Asker; of the others no question is recognized.
-func (c CLI) Question(shot Screenshot) (Question, bool) {
-	if d, ok := c.Driver.(Asker); ok {
-		return d.Question(shot)
-	}
-	return Question{}, false
-}
-
 // Meaning is what an option says, in one word for all CLIs.
 type Meaning string
 

@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"paw/config"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/agent/clis"
 	"paw/orchestrator/agent/internal/prompts"
 )
 
 func TestPromptsThatCannotBeArguments(t *testing.T) {
-	set := clis.New(map[string]clis.Custom{"typed": {Command: []string{"typed"}, Prompt: "send"}})
+	set := clis.New(map[string]config.CLI{"typed": {Command: []string{"typed"}, Prompt: "send"}})
 	long := strings.Repeat("x", prompts.MaxArgument()+1)
 	for _, c := range []struct {
 		cli, prompt string
@@ -103,7 +104,7 @@ func TestPromptsThatCannotBeTyped(t *testing.T) {
 }
 
 func TestIDsThatCannotBeIDs(t *testing.T) {
-	set := clis.New(map[string]clis.Custom{"mine": {Command: []string{"mine"}, Resume: []string{"--resume", "{id}"}}})
+	set := clis.New(map[string]config.CLI{"mine": {Command: []string{"mine"}, Resume: []string{"--resume", "{id}"}}})
 	for _, name := range set.Names() {
 		cli, _ := set.Get(name)
 		for _, id := range []string{"", "--last", "../../etc/passwd", "a*", "a b", "a\nb", strings.Repeat("a", 200)} {

@@ -9,13 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/mod/semver"
 
+	"paw/config"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/agent/clis"
 	"paw/orchestrator/agent/fakemodel"
 )
 
 func TestSet(t *testing.T) {
-	set := clis.New(map[string]clis.Custom{
+	set := clis.New(map[string]config.CLI{
 		"zed": {Command: []string{"zed"}}, "amp": {Command: []string{"amp"}}, "empty": {}, "codex": {Args: []string{"-m", "x"}},
 	})
 	want := []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "aider", "demo", "amp", "zed"}
@@ -40,7 +41,7 @@ func TestSet(t *testing.T) {
 }
 
 func TestConfiguredCLI(t *testing.T) {
-	set := clis.New(map[string]clis.Custom{
+	set := clis.New(map[string]config.CLI{
 		"claude": {Command: []string{"box", "run", "claude"}, Args: []string{"--model", "m"}, Env: map[string]string{"B": "2", "A": "1"}},
 		"codex":  {Command: []string{"mycodex"}, Resume: []string{"--again", "{id}"}},
 		"mine":   {Command: []string{"mine"}, Env: map[string]string{"K": "v"}},

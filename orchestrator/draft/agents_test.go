@@ -6,11 +6,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"paw/config"
 	"paw/orchestrator/agent/clis"
 )
 
 func TestPlanAgents(t *testing.T) {
-	set := clis.New(map[string]clis.Custom{"mycli": {Command: []string{"mycli"}}})
+	set := clis.New(map[string]config.CLI{"mycli": {Command: []string{"mycli"}}})
 	for _, c := range []struct {
 		name     string
 		items    []string

@@ -77,11 +77,7 @@ func (h *Home) Configure(root string) error {
 	if err != nil && (!errors.As(err, &mistake) || !mistake.Unknown) {
 		h.Config = config.Loaded{Config: config.Default()}
 	}
-	custom := map[string]clis.Custom{}
-	for name, c := range h.Config.CLIs {
-		custom[name] = clis.Custom{Name: name, Command: c.Command, Resume: c.Resume, Args: c.Args, Prompt: c.Prompt, Env: c.Env}
-	}
-	h.CLIs = clis.New(custom)
+	h.CLIs = clis.New(h.Config.CLIs)
 	return err
 }
 

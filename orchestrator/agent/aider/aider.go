@@ -15,16 +15,13 @@ import (
 )
 
 // Driver is that of aider.
-var Driver agent.Driver = driver{}
+var Driver agent.Driver = driver{"aider"}
 
 // aider has no conversation ids: it appends to one history file in its directory, and can read that again.
-type driver struct{}
+type driver struct{ agent.Plain }
 
 // history stands for the one conversation of a worktree.
 const history = "history"
-
-func (driver) Name() string    { return "aider" }
-func (driver) Program() string { return "aider" }
 
 // NewConversation returns "": there is one conversation per directory.
 func (driver) NewConversation() string { return "" }
@@ -38,9 +35,6 @@ func (a driver) Launch(s agent.Spec) (agent.Command, error) {
 }
 
 func (a driver) Resume(s agent.Spec) (agent.Command, error) {
-	if err := agent.CheckID(a.Name(), s.ConversationID); err != nil {
-		return agent.Command{}, err
-	}
 	return agent.Command{Argv: append([]string{s.Executable, "--restore-chat-history"}, s.Args...)}, nil
 }
 

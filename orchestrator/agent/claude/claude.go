@@ -13,36 +13,22 @@ import (
 )
 
 // Driver is that of claude.
-var Driver agent.Driver = driver{}
+var Driver agent.Driver = driver{"claude"}
 
-type driver struct{}
-
-func (driver) Name() string    { return "claude" }
-func (driver) Program() string { return "claude" }
+type driver struct{ agent.Plain }
 
 func (driver) NewConversation() string { return uuid.NewString() }
 
 func (c driver) Launch(s agent.Spec) (agent.Command, error) {
-	if err := agent.CheckID(c.Name(), s.ConversationID); err != nil {
-		return agent.Command{}, err
-	}
 	return c.command(s, s.Prompt, "--session-id", s.ConversationID)
 }
 
 func (c driver) Resume(s agent.Spec) (agent.Command, error) {
-	if err := agent.CheckID(c.Name(), s.ConversationID); err != nil {
-		return agent.Command{}, err
-	}
 	return c.command(s, "", "--resume", s.ConversationID)
 }
 
 // Fork opens from under a new id. Like Resume it works in all worktrees of the repository that from began in.
 func (c driver) Fork(s agent.Spec, from string) (agent.Command, error) {
-	for _, id := range []string{from, s.ConversationID} {
-		if err := agent.CheckID(c.Name(), id); err != nil {
-			return agent.Command{}, err
-		}
-	}
 	return c.command(s, s.Prompt, "--resume", from, "--fork-session", "--session-id", s.ConversationID)
 }
 
@@ -81,7 +67,7 @@ func argument(prompt string) string {
 func (driver) Environment() []string { return []string{"CLAUDE_CONFIG_DIR"} }
 
 func (driver) Facts() agent.Facts {
-	return agent.Facts{ChoosesID: true, Resume: "exact, by id", Turns: "exact, from hooks; interrupts from its registry and transcript"}
+	return agent.Facts{ChoosesID: true, Metered: true, Resume: "exact, by id", Turns: "exact, from hooks; interrupts from its registry and transcript"}
 }
 
 // Ready: SessionStart comes after the question whether the folder is trusted.

@@ -39,9 +39,6 @@ func (c driver) withHooks(s agent.Spec, args []string, fork bool) ([]string, []a
 	if s.Hook == "" {
 		return args, nil, nil
 	}
-	if err := hooks.Check(c.Name(), s); err != nil {
-		return nil, nil, err
-	}
 	given, args := takeOption(args, "--settings")
 	settings, err := givenSettings(s, given)
 	if err != nil {

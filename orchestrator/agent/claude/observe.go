@@ -40,10 +40,6 @@ func waits(waitingFor string) string {
 // transcript for how a turn ended and what began behind it. An Esc before the first word of the answer leaves nothing in
 // the transcript: then being idle is the sign.
 func (c driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (agent.Observed, error) {
-	s = records.ObservedSpec(s, last)
-	if s.ConversationID == "" {
-		return agent.Observed{}, nil
-	}
 	entry, ok := process(s)
 	settled := time.Since(entry.since()) >= settledAfter
 	told, err := c.told(ctx, s, last, ok && !settled)

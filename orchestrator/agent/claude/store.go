@@ -23,9 +23,6 @@ import (
 // An unused conversation that ended cleanly leaves a file without a message: it can neither be resumed ("No
 // conversation found") nor started again ("already in use").
 func (c driver) Conversation(ctx context.Context, s agent.Spec) (agent.Conversation, error) {
-	if err := agent.CheckID(c.Name(), s.ConversationID); err != nil {
-		return agent.Conversation{}, err
-	}
 	files, err := filepath.Glob(filepath.Join(agent.GlobQuote(projects(s)), "*", s.ConversationID+".jsonl"))
 	if err != nil {
 		return agent.Conversation{}, err
@@ -69,7 +66,7 @@ func (c driver) Learn(ctx context.Context, s agent.Spec) ([]string, error) {
 		}
 		id := strings.TrimSuffix(filepath.Base(file), ".jsonl")
 		message, err := firstMessage(file)
-		if err != nil || message == nil || message.Entrypoint != "cli" || !records.BeganHere(s, message.Timestamp) || agent.CheckID(c.Name(), id) != nil {
+		if err != nil || message == nil || message.Entrypoint != "cli" || !records.BeganHere(s, message.Timestamp) {
 			continue
 		}
 		uses.Add(id, file)

@@ -7,38 +7,25 @@ import (
 
 	"github.com/google/uuid"
 
+	"paw/config"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/agent/internal/prompts"
 )
 
-// Custom is what the configuration says about one CLI, under `[clis.NAME]`.
-//
-// For a name paw does not know, Command is the program with its options. "{id}" in it is an id that paw chooses.
-// Resume is put behind the command to resume, with "{id}" replaced; behind the program alone where the command has an
-// "{id}" of its own. For a CLI that paw knows, Command (a wrapper) replaces the program and keeps the rest, unless
-// Resume is given too. Args and Env are added to every launch.
-type Custom struct {
-	Name    string
-	Command []string
-	Resume  []string
-	Args    []string
-	Prompt  string // "arg" or "": the first prompt is the last argument; "send": it is typed later
-	Env     map[string]string
-}
-
 const idPlace = "{id}"
 
-// custom is a CLI that only the configuration describes.
-type custom struct{ Custom }
-
-func (c custom) Name() string { return c.Custom.Name }
-
-func (c custom) Program() string {
-	if len(c.Command) == 0 {
-		return ""
-	}
-	return c.Command[0]
+// custom is a CLI that only the configuration describes: its command is the program with its options, where "{id}" is an id
+// that paw chooses. What it has to resume is put behind the command, with "{id}" replaced; behind the program alone where
+// the command has an "{id}" of its own.
+type custom struct {
+	agent.Plain
+	config.CLI
 }
+
+func (c custom) Program() string { return c.Command[0] }
+
+// CheckID leaves it to each command: not all of them have a place for an id.
+func (custom) CheckID(string) error { return nil }
 
 func (c custom) NewConversation() string {
 	if c.choosesID() {
@@ -60,7 +47,7 @@ func (c custom) Launch(s agent.Spec) (agent.Command, error) {
 	}
 	argv := slices.Concat([]string{s.Executable}, words, s.Args)
 	if s.Prompt != "" {
-		if c.Prompt == "send" {
+		if c.Prompt == config.PromptSend {
 			return agent.Command{}, &agent.PromptError{CLI: c.Name(), Send: true, Reason: "takes no prompt as an argument (prompt = \"send\")"}
 		}
 		if err := prompts.CheckArgument(c.Name(), s.Prompt, s.Prompt); err != nil {
@@ -72,14 +59,14 @@ func (c custom) Launch(s agent.Spec) (agent.Command, error) {
 }
 
 func (c custom) Resume(s agent.Spec) (agent.Command, error) {
-	if len(c.Custom.Resume) == 0 {
+	if len(c.CLI.Resume) == 0 {
 		return agent.Command{}, &agent.ConversationError{CLI: c.Name(), ID: s.ConversationID, Reason: "clis." + c.Name() + ".resume is not set"}
 	}
 	command := c.Command[1:]
 	if c.choosesID() {
 		command = nil
 	}
-	words, err := c.fill(slices.Concat(command, c.Custom.Resume), s.ConversationID)
+	words, err := c.fill(slices.Concat(command, c.CLI.Resume), s.ConversationID)
 	if err != nil {
 		return agent.Command{}, err
 	}
@@ -90,7 +77,7 @@ func (c custom) fill(words []string, id string) ([]string, error) {
 	if !hasPlace(words) {
 		return words, nil
 	}
-	if err := agent.CheckID(c.Name(), id); err != nil {
+	if err := c.Plain.CheckID(id); err != nil {
 		return nil, err
 	}
 	filled := make([]string, len(words))
@@ -102,25 +89,21 @@ func (c custom) fill(words []string, id string) ([]string, error) {
 
 // Conversation knows no files; it believes the configuration.
 func (c custom) Conversation(ctx context.Context, s agent.Spec) (agent.Conversation, error) {
-	if len(c.Custom.Resume) == 0 {
+	if len(c.CLI.Resume) == 0 {
 		return agent.Conversation{Reason: "clis." + c.Name() + ".resume is not set", NewID: c.choosesID()}, nil
 	}
-	if hasPlace(c.Custom.Resume) {
-		if agent.CheckID(c.Name(), s.ConversationID) != nil {
-			return agent.Conversation{Reason: "no conversation id is known"}, nil //nolint:nilerr // a missing id is an answer, not a failure
-		}
+	if hasPlace(c.CLI.Resume) && c.Plain.CheckID(s.ConversationID) != nil {
+		return agent.Conversation{Reason: "no conversation id is known"}, nil
 	}
 	return agent.Conversation{Found: true, Resumable: true}, nil
 }
 
-func (c custom) Environment() []string { return nil }
-
 func (c custom) Facts() agent.Facts {
 	facts := agent.Facts{ChoosesID: c.choosesID(), Resume: "no", Turns: agent.UnseenTurns, Unseen: true}
 	switch {
-	case hasPlace(c.Custom.Resume):
+	case hasPlace(c.CLI.Resume):
 		facts.Resume = "as configured, by id"
-	case len(c.Custom.Resume) > 0:
+	case len(c.CLI.Resume) > 0:
 		facts.Resume = "as configured"
 	}
 	return facts

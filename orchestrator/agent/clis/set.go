@@ -27,24 +27,22 @@ type Set struct {
 // drivers are the CLIs that paw knows, in the order in which they are shown.
 var drivers = []agent.Driver{claude.Driver, codex.Driver, opencode.Driver, gemini.Driver, qwen.Driver, copilot.Driver, aider.Driver, demo.Driver}
 
-// New makes a set of the CLIs paw knows and those of cfg, by name. What cfg says about a known CLI is added to it.
-func New(cfg map[string]Custom) Set {
+// New makes a set of the CLIs paw knows and those of cfg, by name. What cfg says about a known CLI is added to it: a command is
+// a wrapper that replaces the program and keeps the rest, unless cfg also says how to resume.
+func New(cfg map[string]config.CLI) Set {
 	set := Set{clis: map[string]agent.CLI{}}
 	for _, d := range drivers {
 		set.names = append(set.names, d.Name())
-		set.clis[d.Name()] = agent.Configure(d, nil, nil, nil)
+		set.clis[d.Name()] = agent.CLI{Driver: d}
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg)) {
 		c := cfg[name]
-		c.Name = name
 		known, ok := set.clis[name]
 		switch {
-		case ok && len(c.Resume) == 0:
-			set.clis[name] = agent.Configure(known.Driver, c.Command, c.Args, c.Env)
-		case len(c.Command) > 0:
-			set.clis[name] = agent.Configure(custom{c}, nil, c.Args, c.Env)
+		case len(c.Command) > 0 && (!ok || len(c.Resume) > 0):
+			set.clis[name] = agent.Configure(custom{agent.Plain(name), c}, nil, c.Args, c.Env)
 		case ok:
-			set.clis[name] = agent.Configure(known.Driver, nil, c.Args, c.Env)
+			set.clis[name] = agent.Configure(known.Driver, c.Command, c.Args, c.Env)
 		default:
 			continue
 		}
@@ -72,9 +70,7 @@ func (s Set) Nearest(name string) string { return config.Nearest(name, s.names) 
 func Inherited(env []string) []string {
 	var marks []string
 	for _, d := range drivers {
-		if d, ok := d.(agent.Marked); ok {
-			marks = append(marks, d.Marks()...)
-		}
+		marks = append(marks, d.Marks()...)
 	}
 	return agent.Without(env, marks)
 }

@@ -10,12 +10,9 @@ import (
 )
 
 // Driver is that of codex.
-var Driver agent.Driver = driver{}
+var Driver agent.Driver = driver{"codex"}
 
-type driver struct{}
-
-func (driver) Name() string    { return "codex" }
-func (driver) Program() string { return "codex" }
+type driver struct{ agent.Plain }
 
 // NewConversation returns "": codex names a conversation at its first prompt.
 func (driver) NewConversation() string { return "" }
@@ -31,17 +28,11 @@ func (c driver) Launch(s agent.Spec) (agent.Command, error) {
 }
 
 func (c driver) Resume(s agent.Spec) (agent.Command, error) {
-	if err := agent.CheckID(c.Name(), s.ConversationID); err != nil {
-		return agent.Command{}, err
-	}
 	return c.command(s, "", s.ConversationID, "resume")
 }
 
 // Fork lets codex choose the id of the copy.
 func (c driver) Fork(s agent.Spec, from string) (agent.Command, error) {
-	if err := agent.CheckID(c.Name(), from); err != nil {
-		return agent.Command{}, err
-	}
 	return c.command(s, s.Prompt, from, "fork")
 }
 
@@ -92,8 +83,8 @@ func (driver) Environment() []string { return []string{"CODEX_HOME", "CODEX_SQLI
 
 func (driver) Facts() agent.Facts {
 	return agent.Facts{
-		Resume: "exact, by id",
-		Turns:  "exact, from hooks; API errors from the rollout file", LateHooks: true,
+		Metered: true, Resume: "exact, by id",
+		Turns: "exact, from hooks; API errors from the rollout file", LateHooks: true,
 	}
 }
 

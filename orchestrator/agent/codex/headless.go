@@ -13,9 +13,6 @@ import (
 func (c driver) Headless(s agent.Spec) (agent.Command, error) {
 	argv := append([]string{s.Executable, "exec", "--json", "-C", s.Worktree}, c.options(s, nil)...)
 	if s.ConversationID != "" {
-		if err := agent.CheckID(c.Name(), s.ConversationID); err != nil {
-			return agent.Command{}, err
-		}
 		argv = append(argv, "resume", "--", s.ConversationID, s.Prompt)
 	} else {
 		argv = append(argv, "--", s.Prompt)

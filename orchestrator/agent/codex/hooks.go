@@ -37,9 +37,6 @@ func (c driver) hooks(s agent.Spec) ([]string, error) {
 	if s.Hook == "" {
 		return nil, nil
 	}
-	if err := hooks.Check(c.Name(), s); err != nil {
-		return nil, err
-	}
 	if !utf8.ValidString(s.Hook) {
 		return nil, fmt.Errorf("codex: hooks: %q is not UTF-8, as its configuration must be", s.Hook)
 	}

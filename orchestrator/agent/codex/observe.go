@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"maps"
 	"slices"
 	"time"
@@ -19,18 +17,11 @@ import (
 // Observe reads the end of the rollout file, the one sign of an error of the API. A turn without an end in it goes on,
 // or died with its process.
 func (c driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (agent.Observed, error) {
-	s = records.ObservedSpec(s, last)
-	if s.ConversationID == "" {
-		return agent.Observed{}, nil
-	}
 	found, err := c.Conversation(ctx, s)
 	if err != nil || found.Transcript == "" {
 		return agent.Observed{}, err
 	}
 	tail, err := readTail(found.Transcript, last)
-	if errors.Is(err, fs.ErrNotExist) {
-		return agent.Observed{}, nil
-	}
 	if err != nil || tail.at.IsZero() {
 		return agent.Observed{}, err
 	}

@@ -45,7 +45,7 @@ func TestCodexOpensGitOnlyWhereItMay(t *testing.T) {
 				}
 			}
 			s.Env = []string{"CODEX_HOME=" + home}
-			command, err := driver{}.Launch(s)
+			command, err := Driver.Launch(s)
 			if err != nil {
 				t.Fatal(err)
 			}

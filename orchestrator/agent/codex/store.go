@@ -16,9 +16,6 @@ import (
 // none. An archived one comes back after a question. A prompt that is sent while a tool runs is in the rollout file, and
 // is reported by the hook, only when the tool has ended.
 func (c driver) Conversation(ctx context.Context, s agent.Spec) (agent.Conversation, error) {
-	if err := agent.CheckID(c.Name(), s.ConversationID); err != nil {
-		return agent.Conversation{}, err
-	}
 	folder := agent.Folder(s.Env, "CODEX_HOME", ".codex")
 	home := agent.GlobQuote(folder)
 	name := "rollout-*-" + s.ConversationID + ".jsonl"
@@ -67,7 +64,7 @@ func (c driver) Learn(ctx context.Context, s agent.Spec) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if meta.interactive() && records.BeganHere(s, meta.Timestamp) && agent.CheckID(c.Name(), meta.ID) == nil && agent.Resolved(meta.Cwd) == worktree {
+		if meta.interactive() && records.BeganHere(s, meta.Timestamp) && agent.Resolved(meta.Cwd) == worktree {
 			uses.Add(meta.ID, file)
 		}
 	}

@@ -19,19 +19,13 @@ import (
 )
 
 // Driver is that of copilot.
-var Driver agent.Driver = driver{}
+var Driver agent.Driver = driver{"copilot"}
 
-type driver struct{}
-
-func (driver) Name() string    { return "copilot" }
-func (driver) Program() string { return "copilot" }
+type driver struct{ agent.Plain }
 
 func (driver) NewConversation() string { return uuid.NewString() }
 
 func (c driver) Launch(s agent.Spec) (agent.Command, error) {
-	if err := agent.CheckID(c.Name(), s.ConversationID); err != nil {
-		return agent.Command{}, err
-	}
 	command, err := c.hooks(s)
 	if err != nil {
 		return agent.Command{}, err
@@ -52,9 +46,6 @@ func (c driver) Launch(s agent.Spec) (agent.Command, error) {
 }
 
 func (c driver) Resume(s agent.Spec) (agent.Command, error) {
-	if err := agent.CheckID(c.Name(), s.ConversationID); err != nil {
-		return agent.Command{}, err
-	}
 	command, err := c.hooks(s)
 	if err != nil {
 		return agent.Command{}, err
@@ -65,9 +56,6 @@ func (c driver) Resume(s agent.Spec) (agent.Command, error) {
 
 // Conversation finds the folder of an id. Without a message copilot cannot resume it, but starts it again.
 func (c driver) Conversation(ctx context.Context, s agent.Spec) (agent.Conversation, error) {
-	if err := agent.CheckID(c.Name(), s.ConversationID); err != nil {
-		return agent.Conversation{}, err
-	}
 	file := c.file(s)
 	if _, err := os.Stat(filepath.Dir(file)); errors.Is(err, fs.ErrNotExist) {
 		return agent.Conversation{Reason: "copilot has no conversation of this id"}, nil
@@ -110,5 +98,5 @@ func (driver) Ready() agent.Ready {
 func (driver) Environment() []string { return []string{"COPILOT_HOME"} }
 
 func (driver) Facts() agent.Facts {
-	return agent.Facts{ChoosesID: true, Resume: "exact, by id", Turns: "from hooks", OwnHooks: true, LateHooks: true}
+	return agent.Facts{ChoosesID: true, Metered: true, Resume: "exact, by id", Turns: "from hooks", OwnHooks: true, LateHooks: true}
 }

@@ -27,9 +27,6 @@ func (c driver) hooks(s agent.Spec) (agent.Command, error) {
 	if s.Hook == "" {
 		return agent.Command{}, nil
 	}
-	if err := hooks.Check(c.Name(), s); err != nil {
-		return agent.Command{}, err
-	}
 	type hook struct {
 		Type       string `json:"type"`
 		Bash       string `json:"bash"`
@@ -141,12 +138,8 @@ func lastAnswer(path string, at time.Time) (answer string, written bool, err err
 
 // Observe reads the end of the record of events: an Esc and an error of the API are in there only.
 func (c driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (agent.Observed, error) {
-	s = records.ObservedSpec(s, last)
-	if !records.IsOpen(last) || s.ConversationID == "" {
+	if !records.IsOpen(last) {
 		return agent.Observed{}, nil
-	}
-	if err := agent.CheckID(c.Name(), s.ConversationID); err != nil {
-		return agent.Observed{}, err
 	}
 	file := c.file(s)
 	var seen agent.Observed
@@ -177,9 +170,6 @@ func (c driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (a
 		seen.Busy, seen.Ended, seen.At = false, &e, line.Timestamp
 		return false
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return agent.Observed{}, nil
-	}
 	if seen.Busy && last.Waiting && !granted {
 		seen.Busy, seen.Waiting, seen.Question = false, true, last.Question
 	}

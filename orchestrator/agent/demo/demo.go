@@ -4,7 +4,6 @@ package demo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,11 +18,9 @@ import (
 )
 
 // Driver is that of demo.
-var Driver agent.Driver = driver{}
+var Driver agent.Driver = driver{"demo"}
 
-type driver struct{}
-
-func (driver) Name() string { return "demo" }
+type driver struct{ agent.Plain }
 
 // Program is the running paw: it is always installed.
 func (driver) Program() string {
@@ -40,9 +37,6 @@ func (driver) Version(ctx context.Context, executable string, env []string) (str
 func (driver) NewConversation() string { return uuid.NewString() }
 
 func (d driver) Launch(s agent.Spec) (agent.Command, error) {
-	if err := agent.CheckID(d.Name(), s.ConversationID); err != nil {
-		return agent.Command{}, err
-	}
 	argv := append([]string{s.Executable, "demo-agent", "--session-id", s.ConversationID}, s.Args...)
 	if s.Prompt != "" {
 		if err := prompts.CheckArgument(d.Name(), s.Prompt, s.Prompt); err != nil {
@@ -54,19 +48,11 @@ func (d driver) Launch(s agent.Spec) (agent.Command, error) {
 }
 
 func (d driver) Resume(s agent.Spec) (agent.Command, error) {
-	if err := agent.CheckID(d.Name(), s.ConversationID); err != nil {
-		return agent.Command{}, err
-	}
 	return d.command(s, append([]string{s.Executable, "demo-agent", "--resume", s.ConversationID}, s.Args...))
 }
 
 // Fork copies the conversation from, under Spec.ConversationID.
 func (d driver) Fork(s agent.Spec, from string) (agent.Command, error) {
-	for _, id := range []string{from, s.ConversationID} {
-		if err := agent.CheckID(d.Name(), id); err != nil {
-			return agent.Command{}, err
-		}
-	}
 	s.Args = slices.Concat([]string{"--fork", from}, s.Args)
 	return d.Launch(s)
 }
@@ -78,17 +64,11 @@ func (d driver) command(s agent.Spec, argv []string) (agent.Command, error) {
 	if s.Hook == "" {
 		return agent.Command{Argv: argv, Unset: []string{hook}}, nil
 	}
-	if !filepath.IsAbs(s.Hook) {
-		return agent.Command{}, fmt.Errorf("demo: hooks: %q is not an absolute path", s.Hook)
-	}
 	return agent.Command{Argv: argv, Env: []string{hook + "=" + s.Hook}}, nil
 }
 
 // Conversation finds the file of an id; it can be resumed once the user said something.
 func (d driver) Conversation(ctx context.Context, s agent.Spec) (agent.Conversation, error) {
-	if err := agent.CheckID(d.Name(), s.ConversationID); err != nil {
-		return agent.Conversation{}, err
-	}
 	file := d.file(s)
 	used, err := records.Holds(file, func(line struct {
 		Role string `json:"role"`

@@ -3,9 +3,7 @@ package demo
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"paw/orchestrator/agent"
@@ -61,13 +59,6 @@ func (d driver) Events(name string, payload []byte) ([]turn.Event, error) {
 
 // Observe reads the end of the conversation's file, which has every event that the hooks report.
 func (d driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (agent.Observed, error) {
-	s = records.ObservedSpec(s, last)
-	if s.ConversationID == "" {
-		return agent.Observed{}, nil
-	}
-	if err := agent.CheckID(d.Name(), s.ConversationID); err != nil {
-		return agent.Observed{}, err
-	}
 	var seen sight
 	left := false // the program began or ended since
 	file := d.file(s)
@@ -104,9 +95,6 @@ func (d driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (a
 		}
 		return false
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return agent.Observed{}, nil
-	}
 	return seen.Observed, err
 }
 

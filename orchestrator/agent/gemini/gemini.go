@@ -21,12 +21,9 @@ import (
 )
 
 // Driver is that of gemini.
-var Driver agent.Driver = driver{}
+var Driver agent.Driver = driver{"gemini"}
 
-type driver struct{}
-
-func (driver) Name() string    { return "gemini" }
-func (driver) Program() string { return "gemini" }
+type driver struct{ agent.Plain }
 
 func (driver) NewConversation() string { return uuid.NewString() }
 
@@ -39,11 +36,7 @@ func (g driver) Launch(s agent.Spec) (agent.Command, error) {
 }
 
 func (g driver) Resume(s agent.Spec) (agent.Command, error) {
-	argv, err := prompts.GoOn(g.Name(), s)
-	if err != nil {
-		return agent.Command{}, err
-	}
-	return g.command(s, argv)
+	return g.command(s, prompts.GoOn(s))
 }
 
 var settingsFile = hooks.SystemSettings{
@@ -79,9 +72,6 @@ func keepConversations(settings map[string]json.RawMessage) error {
 // Conversation finds session-*-<first 8 characters of the id>.jsonl of the worktree's project. Every resume leaves one
 // more file of that name, with little in it; any one of them that has a prompt makes the conversation resumable.
 func (g driver) Conversation(ctx context.Context, s agent.Spec) (agent.Conversation, error) {
-	if err := agent.CheckID(g.Name(), s.ConversationID); err != nil {
-		return agent.Conversation{}, err
-	}
 	short := s.ConversationID[:min(8, len(s.ConversationID))]
 	tmp := filepath.Join(agent.Folder(s.Env, "GEMINI_CLI_HOME"), ".gemini", "tmp")
 	files, err := filepath.Glob(filepath.Join(agent.GlobQuote(tmp), "*", "chats", "session-*-"+short+".jsonl"))
@@ -130,7 +120,7 @@ func (driver) Environment() []string { return []string{"GEMINI_CLI_HOME"} }
 
 func (driver) Facts() agent.Facts {
 	return agent.Facts{
-		ChoosesID: true, Resume: "by id; a gemini started by hand in the worktree can delete the conversation",
+		ChoosesID: true, Metered: true, Resume: "by id; a gemini started by hand in the worktree can delete the conversation",
 		Turns: "from hooks, where gemini takes paw's settings (new versions take them from root only)",
 	}
 }

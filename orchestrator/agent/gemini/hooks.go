@@ -3,9 +3,7 @@ package gemini
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"time"
 
@@ -113,8 +111,7 @@ const lag = 2 * time.Second
 // Observe reads the end of the chat file, where an Esc leaves a notice. A permission that was granted shows as soon as
 // its tool has a result.
 func (g driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (agent.Observed, error) {
-	s = records.ObservedSpec(s, last)
-	if !records.IsOpen(last) || s.ConversationID == "" {
+	if !records.IsOpen(last) {
 		return agent.Observed{}, nil
 	}
 	found, err := g.Conversation(ctx, s)
@@ -122,10 +119,7 @@ func (g driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (a
 		return agent.Observed{}, err
 	}
 	ended, at, err := end(found.Transcript, last.StartedAt)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && at.IsZero() {
-		return agent.Observed{}, nil
-	}
-	if err != nil {
+	if err != nil || at.IsZero() {
 		return agent.Observed{}, err
 	}
 	seen := agent.Observed{Known: true, At: at, Source: session.SourceTranscript}

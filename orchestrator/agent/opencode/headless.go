@@ -13,9 +13,6 @@ import (
 func (o driver) Headless(s agent.Spec) (agent.Command, error) {
 	argv := []string{s.Executable, "run", "--format", "json"}
 	if s.ConversationID != "" {
-		if err := agent.CheckID(o.Name(), s.ConversationID); err != nil {
-			return agent.Command{}, err
-		}
 		argv = append(argv, "--session", s.ConversationID)
 	}
 	argv = append(append(argv, s.Args...), "--", s.Prompt)

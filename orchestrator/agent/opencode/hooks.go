@@ -29,9 +29,6 @@ func (o driver) hooks(s agent.Spec) (agent.Command, error) {
 	if s.Hook == "" {
 		return agent.Command{}, nil
 	}
-	if err := hooks.Check(o.Name(), s); err != nil {
-		return agent.Command{}, err
-	}
 	hook, err := hooks.JSON(s.Hook)
 	if err != nil {
 		return agent.Command{}, fmt.Errorf("opencode: hooks: %w", err)

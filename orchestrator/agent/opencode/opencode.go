@@ -17,12 +17,9 @@ import (
 )
 
 // Driver is that of opencode.
-var Driver agent.Driver = driver{}
+var Driver agent.Driver = driver{"opencode"}
 
-type driver struct{}
-
-func (driver) Name() string    { return "opencode" }
-func (driver) Program() string { return "opencode" }
+type driver struct{ agent.Plain }
 
 // NewConversation returns "": opencode names a conversation at its first prompt.
 func (driver) NewConversation() string { return "" }
@@ -61,9 +58,6 @@ func literalPrompt(prompt string) string {
 
 // Resume must run in the directory the conversation belongs to: elsewhere opencode hangs.
 func (o driver) Resume(s agent.Spec) (agent.Command, error) {
-	if err := agent.CheckID(o.Name(), s.ConversationID); err != nil {
-		return agent.Command{}, err
-	}
 	command, err := o.hooks(s)
 	if err != nil {
 		return agent.Command{}, err
@@ -73,9 +67,6 @@ func (o driver) Resume(s agent.Spec) (agent.Command, error) {
 }
 
 func (o driver) Conversation(ctx context.Context, s agent.Spec) (agent.Conversation, error) {
-	if err := agent.CheckID(o.Name(), s.ConversationID); err != nil {
-		return agent.Conversation{}, err
-	}
 	sessions, err := listSessions(ctx, s)
 	if err != nil {
 		return agent.Conversation{}, err
@@ -101,8 +92,7 @@ func (o driver) Learn(ctx context.Context, s agent.Spec) ([]string, error) {
 	sort.SliceStable(sessions, func(i, j int) bool { return sessions[i].Updated < sessions[j].Updated })
 	var ids []string
 	for _, session := range sessions {
-		began := records.BeganHere(s, time.UnixMilli(session.Created))
-		if began && agent.Resolved(session.Directory) == agent.Resolved(s.Worktree) && agent.CheckID(o.Name(), session.ID) == nil {
+		if records.BeganHere(s, time.UnixMilli(session.Created)) && agent.Resolved(session.Directory) == agent.Resolved(s.Worktree) {
 			ids = append(ids, session.ID)
 		}
 	}
@@ -168,7 +158,7 @@ func (driver) Environment() []string {
 
 // Facts: no Fork, since opencode works on in the directory of the conversation that it copies, wherever it is started.
 func (driver) Facts() agent.Facts {
-	return agent.Facts{Resume: "exact, by id", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash"}
+	return agent.Facts{Metered: true, Resume: "exact, by id", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash"}
 }
 
 // Marks has what a launch sets.

@@ -3,9 +3,7 @@ package qwen
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"time"
 
@@ -74,12 +72,8 @@ func typedPrompt(prompt string) (typed string, joined bool) {
 
 // Observe reads the end of the chat file, where a request that an Esc cut off is noted as an error.
 func (q driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (agent.Observed, error) {
-	s = records.ObservedSpec(s, last)
-	if !records.IsOpen(last) || s.ConversationID == "" {
+	if !records.IsOpen(last) {
 		return agent.Observed{}, nil
-	}
-	if err := agent.CheckID(q.Name(), s.ConversationID); err != nil {
-		return agent.Observed{}, err
 	}
 	file := q.file(s)
 	var seen agent.Observed
@@ -110,8 +104,5 @@ func (q driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (a
 		}
 		return false
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return agent.Observed{}, nil
-	}
 	return seen, err
 }

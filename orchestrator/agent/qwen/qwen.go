@@ -19,12 +19,9 @@ import (
 )
 
 // Driver is that of qwen.
-var Driver agent.Driver = driver{}
+var Driver agent.Driver = driver{"qwen"}
 
-type driver struct{}
-
-func (driver) Name() string    { return "qwen" }
-func (driver) Program() string { return "qwen" }
+type driver struct{ agent.Plain }
 
 func (driver) NewConversation() string { return uuid.NewString() }
 
@@ -37,11 +34,7 @@ func (q driver) Launch(s agent.Spec) (agent.Command, error) {
 }
 
 func (q driver) Resume(s agent.Spec) (agent.Command, error) {
-	argv, err := prompts.GoOn(q.Name(), s)
-	if err != nil {
-		return agent.Command{}, err
-	}
-	return q.command(s, argv)
+	return q.command(s, prompts.GoOn(s))
 }
 
 var settingsFile = hooks.SystemSettings{
@@ -74,9 +67,6 @@ func (driver) file(s agent.Spec) string {
 
 // Conversation finds ID.jsonl in the folder of the worktree; qwen resumes it nowhere else.
 func (q driver) Conversation(ctx context.Context, s agent.Spec) (agent.Conversation, error) {
-	if err := agent.CheckID(q.Name(), s.ConversationID); err != nil {
-		return agent.Conversation{}, err
-	}
 	file := q.file(s)
 	used, err := records.Holds(file, func(line struct {
 		Type string `json:"type"`
@@ -107,7 +97,7 @@ func (driver) Ready() agent.Ready {
 func (driver) Environment() []string { return []string{"QWEN_RUNTIME_DIR", "QWEN_HOME"} }
 
 func (driver) Facts() agent.Facts {
-	return agent.Facts{ChoosesID: true, Resume: "exact, by id", Turns: "from hooks"}
+	return agent.Facts{ChoosesID: true, Metered: true, Resume: "exact, by id", Turns: "from hooks"}
 }
 
 // Marks has what a launch sets, too.

@@ -32,17 +32,6 @@ func WhenQueued(s agent.Spec, command string) string {
 	return "test ! -e " + fault.Quote(filepath.Join(s.StateDir, agent.QueuedMark)) + " || " + command
 }
 
-// Check refuses a launch whose hooks or whose files for them have no certain place.
-func Check(cli string, s agent.Spec) error {
-	switch {
-	case !filepath.IsAbs(s.Hook):
-		return fmt.Errorf("%s: hooks: %q is not an absolute path", cli, s.Hook)
-	case !filepath.IsAbs(s.StateDir):
-		return fmt.Errorf("%s: hooks: no folder for their files: %q", cli, s.StateDir)
-	}
-	return nil
-}
-
 // Command is the command line of one hook, for the shell that the CLI runs it with.
 func Command(s agent.Spec, cli, event string) string {
 	return fault.Quote(s.Hook) + " hook " + cli + " " + event

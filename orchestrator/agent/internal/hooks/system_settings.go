@@ -62,9 +62,6 @@ func (f SystemSettings) read(s agent.Spec) (map[string]json.RawMessage, error) {
 
 // Launch is argv with a copy of the settings that change has changed and that has hooks for the events.
 func (f SystemSettings) Launch(s agent.Spec, argv, events []string, change func(map[string]json.RawMessage) error) (agent.Command, error) {
-	if !filepath.IsAbs(s.StateDir) {
-		return agent.Command{}, fmt.Errorf("%s: settings: no folder for them: %q", f.CLI, s.StateDir)
-	}
 	settings, err := f.read(s)
 	if err == nil && change != nil {
 		err = change(settings)
@@ -91,9 +88,6 @@ func (f SystemSettings) Launch(s agent.Spec, argv, events []string, change func(
 // Add adds a hook for each event. The agent's own programs inherit the settings; the guard keeps a CLI that the
 // agent runs from reporting turns of its own.
 func (f SystemSettings) addHooks(s agent.Spec, settings map[string]json.RawMessage, events []string) error {
-	if !filepath.IsAbs(s.Hook) {
-		return fmt.Errorf("hooks: %q is not an absolute path", s.Hook)
-	}
 	hooks := map[string]Group{}
 	for _, event := range events {
 		name, matcher, _ := strings.Cut(event, ":")

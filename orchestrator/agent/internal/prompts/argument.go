@@ -33,9 +33,6 @@ func MaxArgument() int {
 // Begin is the command line with which gemini and qwen begin a conversation of a given id. exits are first prompts at which
 // the CLI would end.
 func Begin(cli string, s agent.Spec, exits ...string) ([]string, error) {
-	if err := agent.CheckID(cli, s.ConversationID); err != nil {
-		return nil, err
-	}
 	argv := append([]string{s.Executable, "--session-id", s.ConversationID}, s.Args...)
 	if s.Prompt == "" {
 		return argv, nil
@@ -45,8 +42,8 @@ func Begin(cli string, s agent.Spec, exits ...string) ([]string, error) {
 }
 
 // GoOn is the command line with which they go on with one.
-func GoOn(cli string, s agent.Spec) ([]string, error) {
-	return append([]string{s.Executable, "--resume", s.ConversationID}, s.Args...), agent.CheckID(cli, s.ConversationID)
+func GoOn(s agent.Spec) []string {
+	return append([]string{s.Executable, "--resume", s.ConversationID}, s.Args...)
 }
 
 // OwnWords is a prompt without the files that it names with @, whose contents gemini and qwen put behind it.
