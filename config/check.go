@@ -41,9 +41,13 @@ var builtinCLIs = []string{"claude", "codex", "opencode", "gemini", "qwen", "cop
 // nanoseconds or bytes.
 const largest = 1_000_000
 
-func checkNumber(n int64) *problem {
-	if n < 1 || n > largest {
-		return problemf("%d is not a number from 1 to %d", n, largest)
+func (s setting) checkNumber(n int64) *problem {
+	least := int64(1)
+	if s.zero {
+		least = 0
+	}
+	if n < least || n > largest {
+		return problemf("%d is not a number from %d to %d", n, least, largest)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ type Notify struct {
 	OSC string `toml:"osc" json:"osc"`
 	// Webhook is a URL that names and state are posted to, "" for none.
 	Webhook string `toml:"webhook" json:"webhook"`
-	// Dwell is for how long something has to be so, in seconds.
+	// Dwell is for how long something has to be so, in seconds; at 0 it is told at once.
 	Dwell int `toml:"dwell" json:"dwell"`
 }
 

@@ -40,7 +40,7 @@ func applyEnvironment(c *Config, getenv func(string) string) ([]Source, error) {
 			if err != nil {
 				return nil, problemf("%q is not a whole number", text).of(v.name)
 			}
-			if p := checkNumber(number); p != nil {
+			if p := s.checkNumber(number); p != nil {
 				return nil, p.of(v.name)
 			}
 			a.value = int(number)

@@ -116,6 +116,7 @@ func TestWrongValuesAreFoundWhereTheyStand(t *testing.T) {
 		{"fraction", "turns.snapshot_mib = «3.0\n", "turns.snapshot_mib", "", "must be a whole number"},
 		{"date", "turns.snapshot_mib = «1979-05-27 07:32:00 # x\n", "turns.snapshot_mib", "", "must be a whole number"},
 		{"zero", "[turns]\nsnapshot_seconds = «0\n", "turns.snapshot_seconds", "", "0 is not a number from 1 to 1000000"},
+		{"negative dwell", "notify.dwell = «-1\n", "notify.dwell", "", "-1 is not a number from 0 to 1000000"},
 		{"negative", "agents.max_depth = «-1\n", "agents.max_depth", "", "-1 is not a number from 1"},
 		{"huge", "agents.max_children = «0x7fffffffffffffff\n", "agents.max_children", "", "is not a number from 1"},
 		{"string for a switch", "clis.codex.git_writable = «'yes'\n", "clis.codex.git_writable", "", "must be true or false"},

@@ -130,7 +130,7 @@ command = "tell"
 desktop = true
 osc = "777"
 webhook = "https://example.org/paw"
-dwell = 9
+dwell = 0
 
 [clis.codex]
 git_writable = true
@@ -158,7 +158,7 @@ var everythingSet = Config{
 	Turns:  Turns{SnapshotSeconds: 5, SnapshotMiB: 64},
 	Agents: Agents{MaxDepth: 2, MaxChildren: 4, BriefKiB: 16},
 	Land:   Land{Checks: []string{"make test", "make lint"}},
-	Notify: Notify{Events: []string{"waiting", "error"}, Command: "tell", Desktop: true, OSC: "777", Webhook: "https://example.org/paw", Dwell: 9},
+	Notify: Notify{Events: []string{"waiting", "error"}, Command: "tell", Desktop: true, OSC: "777", Webhook: "https://example.org/paw", Dwell: 0},
 	CLIs: map[string]CLI{
 		"codex": {GitWritable: true},
 		"mycli": {

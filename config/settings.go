@@ -15,6 +15,8 @@ type setting struct {
 	text func(string) *problem
 	// filled refuses an empty list.
 	filled bool
+	// zero lets a number be 0.
+	zero bool
 	// runs tells which values can run something, or change what runs, and so
 	// need trust when they come with a repository. Nil means none.
 	runs func(value any) bool
@@ -66,7 +68,7 @@ var settings = []setting{
 	{key: "notify.desktop", target: func(e *entry) any { return &e.config.Notify.Desktop }},
 	{key: "notify.osc", text: oneOf("", "9", "777", "99"), target: func(e *entry) any { return &e.config.Notify.OSC }},
 	{key: "notify.webhook", text: checkWebhook, runs: func(v any) bool { return v != "" }, target: func(e *entry) any { return &e.config.Notify.Webhook }},
-	{key: "notify.dwell", target: func(e *entry) any { return &e.config.Notify.Dwell }},
+	{key: "notify.dwell", zero: true, target: func(e *entry) any { return &e.config.Notify.Dwell }},
 
 	{key: "clis.*.command", text: checkText, filled: true, runs: always, target: func(e *entry) any { return &e.cli.Command }},
 	{key: "clis.*.resume", text: checkText, runs: always, target: func(e *entry) any { return &e.cli.Resume }},

@@ -99,7 +99,7 @@ func (d *document) convert(s *setting, path []string) (any, error) {
 	case *string:
 		return as(d, key, at, value, "a string", s.text)
 	case *int:
-		number, err := as(d, key, at, value, "a whole number", checkNumber)
+		number, err := as(d, key, at, value, "a whole number", s.checkNumber)
 		return int(number), err
 	case *bool:
 		return as(d, key, at, value, "true or false", func(bool) *problem { return nil })

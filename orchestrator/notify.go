@@ -75,6 +75,10 @@ func notifyOf(h *home.Home, sessionName, agentName string, since time.Time) {
 	}
 }
 
+// hooksEnd is how long after an event a CLI may take to be in the state of which its hook has told: its own record says that
+// it works as long as its hooks do.
+const hooksEnd = 10 * time.Second
+
 // Notify tells the user of something that has happened, once, after the dwell: unless it is over by then, or he has the pane
 // in view. What goes wrong is written where doctor reads it.
 func Notify(ctx context.Context, h *home.Home, sessionName, agentName string, words []string) error {
@@ -85,8 +89,14 @@ func Notify(ctx context.Context, h *home.Home, sessionName, agentName string, wo
 	if err != nil {
 		return home.UnlessGone(err)
 	}
-	home.Sleep(ctx, time.Duration(h.Config.Notify.Dwell)*time.Second)
-	one, viewers, err := stillSo(ctx, h, sessionName, agentName, words)
+	dwell := time.Duration(h.Config.Notify.Dwell) * time.Second
+	home.Sleep(ctx, dwell)
+	var one *notice.Notice
+	var viewers []string
+	home.Poll(ctx, 250*time.Millisecond, hooksEnd-dwell, func() (settled bool) {
+		one, viewers, settled, err = stillSo(ctx, h, sessionName, agentName, words)
+		return settled || err != nil
+	})
 	if err != nil || one == nil {
 		return home.UnlessGone(err)
 	}
@@ -124,47 +134,49 @@ func claimNotice(h *home.Home, sessionName, agentName, what string) bool {
 	return true
 }
 
-// stillSo is what to tell and the terminals that may show it; nil when it is over, or the user sees it himself.
-func stillSo(ctx context.Context, h *home.Home, sessionName, agentName string, words []string) (*notice.Notice, []string, error) {
+// stillSo is what to tell and the terminals that may show it; nil when it is over, or the user sees it himself. It is not
+// settled as long as the turn log has it so and the state of the agent is another one.
+func stillSo(ctx context.Context, h *home.Home, sessionName, agentName string, words []string) (*notice.Notice, []string, bool, error) {
 	s, err := h.Load(sessionName)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	f, err := fleet.Observe(ctx, h, s)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	a := f.Agent(agentName)
 	if a == nil {
-		return nil, nil, nil
+		return nil, nil, true, nil
 	}
 	now := happeningOf(a.Turns.Last, time.Time{})
+	if now == nil || !slices.Equal(now.words(), words) {
+		return nil, nil, true, nil
+	}
 	state := fleet.WithTurnState(session.Observe(f.Evidence(*a)), a.Turns)
-	waits := state.State == session.StateWaitingInput
-	limited := now != nil && now.event == config.NotifyLimit
-	over := waits != (now != nil && now.event == config.NotifyWaiting) || limited != (state.Limit != nil) || state.State == session.StateRunning && !limited
-	if now == nil || over || !slices.Equal(now.words(), words) {
-		return nil, nil, nil
+	waits, limited := now.event == config.NotifyWaiting, now.event == config.NotifyLimit
+	if waits != (state.State == session.StateWaitingInput) || limited != (state.Limit != nil) || state.State == session.StateRunning && !limited {
+		return nil, nil, false, nil
 	}
 	one := &notice.Notice{
 		Version: 1, Event: now.event, Session: s.Name, Agent: agentName, CLI: a.Record.CLI, Turn: now.turn, State: string(state.State),
 		At: now.at.UTC(), Text: now.text, Repo: s.RepoPath, Words: noticeWords(now, state),
 	}
 	if a.Pane == nil {
-		return one, nil, nil
+		return one, nil, true, nil
 	}
 	view, err := h.TmuxFor(s).View(ctx, a.Pane.ID)
 	if err != nil {
-		return one, nil, nil //nolint:nilerr // nobody can look at it there, and he can be told in other ways
+		return one, nil, true, nil //nolint:nilerr // nobody can look at it there, and he can be told in other ways
 	}
 	if view.InView {
-		return nil, nil, nil
+		return nil, nil, true, nil
 	}
 	var ttys []string
 	for _, v := range view.Viewers {
 		ttys = append(ttys, v.TTY)
 	}
-	return one, ttys, nil
+	return one, ttys, true, nil
 }
 
 // noticeWords are what people read of it.

@@ -22,16 +22,9 @@ func TestNoNoticeOfAPaneInView(t *testing.T) {
 	raw := filepath.Join(w.root, "raw")
 	w.ok(w.run(w.root, nil, "tmux", "-S", terminal.socket, "pipe-pane", "-O", "cat > "+raw))
 
-	looked := func() []string {
-		notices, _ := filepath.Glob(filepath.Join(w.root, "home/.local/state/paw/agents/*/*/notice-*"))
-		if notices == nil {
-			notices, _ = filepath.Glob(filepath.Join(w.root, "home/.local/state/paw/*/*/*/notice-*"))
-		}
-		return notices
-	}
 	w.ok(w.paw("send", "one", "do: ask in view?"))
-	waitFor(t, "a process has taken the event", func() bool { return len(looked()) == 1 })
-	taken, err := os.Stat(looked()[0])
+	waitFor(t, "a process has taken the event", func() bool { return len(w.noticesTaken()) == 1 })
+	taken, err := os.Stat(w.noticesTaken()[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,6 +82,37 @@ func TestNoticeOfAHeldEnd(t *testing.T) {
 	if text := string(said); err != nil || strings.Count(text, "\n") != 1 || !strings.Contains(text, `"event":"finished","session":"shop","agent":"claude","cli":"claude","turn":1,`) {
 		t.Errorf("told:\n%s", text)
 	}
+}
+
+// With a dwell of 0 the user is told as soon as claude itself is at rest: it is at work in its own record until its hook has ended.
+func TestNoticeAtOnce(t *testing.T) {
+	t.Parallel()
+	w, a := claudeWorld(t)
+	told := filepath.Join(w.root, "told")
+	claude := w.readFile("../home/.config/paw/config.toml")
+	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[notify]\ncommand = \"cat >> "+told+"\"\ndwell = 0\n"+claude)
+	registered := func(status string) {
+		w.write(filepath.Join(w.root, "home/.claude/sessions"), "1.json",
+			fmt.Sprintf(`{"pid":%d,"sessionId":%q,"status":%q,"statusUpdatedAt":%d}`, *a.PID, *a.ConversationID, status, time.Now().UnixMilli()))
+	}
+	registered("busy")
+	w.ok(w.claudeHook(a, nil, "UserPromptSubmit", "prompt", "first", "prompt_id", "p1"))
+	w.ok(w.claudeHook(a, nil, "Stop", "last_assistant_message", "all done", "prompt_id", "p1"))
+	waitFor(t, "a process has taken the event", func() bool { return w.notifiers() == 1 && len(w.noticesTaken()) == 1 })
+	if text, err := os.ReadFile(told); err == nil {
+		t.Errorf("told while claude is at work: %s", text)
+	}
+	registered("idle")
+	waitFor(t, "the end is told", func() bool { text, _ := os.ReadFile(told); return strings.Contains(string(text), "all done") })
+}
+
+// noticesTaken are the files of the notices that some process has taken upon itself.
+func (w *world) noticesTaken() []string {
+	taken, err := filepath.Glob(filepath.Join(w.root, "home/.local/state/paw/agents/*/*/notice-*"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return taken
 }
 
 // notifiers counts the processes of this world that are about to tell the user of something.
