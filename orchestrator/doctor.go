@@ -73,6 +73,9 @@ func Doctor(ctx context.Context, h *home.Home, fix bool) []Finding {
 		examineSession(ctx, h, s, add)
 		if !repositories[s.GitCommonDir] {
 			repositories[s.GitCommonDir] = true
+			if _, err := h.ConfiguredFor(s); err != nil { // what h forgives is known to whoever made h
+				add(err, "")
+			}
 			examineRepository(ctx, h, s, add)
 		}
 	}

@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -69,6 +70,9 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 	}
 	if !cli.Facts().ChoosesID && lock.Holder.Nested(filepath.Base(cli.Program()), r.Caller) {
 		return nil // the agent runs its own CLI once more, with paw's environment
+	}
+	if h.Mistake != nil { // the user learns from doctor why he was not told of a turn
+		h.LogHook(r.CLI, r.Event, fmt.Errorf("taken with a mistake in the configuration: %w", h.Mistake))
 	}
 	fleet.MarkHooks(h, s, w, generation)
 	reported := h.Now()

@@ -26,7 +26,7 @@ type app struct {
 	commands       func(*app, string) *cobra.Command // newRoot, for who runs commands itself
 	typed          []string                          // the words behind paw
 	command        string                            // the last word of the command that runs
-	forgiven       []string                          // mistakes in the configuration that were noted
+	forgiven       []string                          // mistakes in the configuration that stop nothing
 }
 
 // paw puts the orchestrator together for the directory the user stands in.

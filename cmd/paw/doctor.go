@@ -38,6 +38,9 @@ and nothing is sent to a vendor.`, exitUsage, exitMissing, exitBroken),
 				return a.try(cmd, h, cli)
 			}
 			findings := append([]orchestrator.Finding{{OK: true, Text: "paw " + ownVersion(), Hints: []string{}}}, orchestrator.Doctor(cmd.Context(), h, fix)...)
+			for _, mistake := range a.forgiven {
+				findings = append(findings, orchestrator.Finding{Text: mistake, Hints: []string{}})
+			}
 			bad := false
 			for _, f := range findings {
 				bad = bad || !f.OK

@@ -13,7 +13,7 @@ import (
 // has asked for. What only looks, or ends agents and deletes nothing, needs none of it.
 var (
 	starting = []string{"start", "add", "recover", "spawn", "run"}
-	looking  = []string{"paw", "status", "attach", "turns", "log", "diff", "path", "sh", "clis", "wait", "done", "stop"}
+	looking  = []string{"paw", "status", "attach", "turns", "log", "diff", "path", "sh", "clis", "wait", "done", "stop", "doctor"}
 )
 
 // forgives reports whether a mistake in the configuration does not stop the command that runs, and notes it once.
@@ -36,7 +36,9 @@ func (a *app) forgives(err error) bool {
 	}
 	if !slices.Contains(a.forgiven, text) {
 		a.forgiven = append(a.forgiven, text)
-		fmt.Fprintf(a.stderr, "paw: note: %s\n", history.Printable(text)) // beside JSON, too
+		if a.command != "doctor" { // which has it among its findings
+			fmt.Fprintf(a.stderr, "paw: note: %s\n", history.Printable(text)) // beside JSON, too
+		}
 	}
 	return true
 }

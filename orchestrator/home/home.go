@@ -22,6 +22,7 @@ var LockWait = 30 * time.Second // tests do not wait that long
 // Home is one running paw: its configuration, its files and the user's environment.
 type Home struct {
 	Config     config.Loaded
+	Mistake    error // in the configuration, which is why Config has the defaults, or all but a key that is not known
 	Paths      config.Paths
 	Store      session.Store
 	Locks      session.Locks
@@ -73,6 +74,7 @@ func (h *Home) Configure(root string) error {
 	var err error
 	h.configured = root
 	h.Config, err = config.Load(h.Paths, root, h.Getenv)
+	h.Mistake = err
 	var mistake *config.Error
 	if err != nil && (!errors.As(err, &mistake) || !mistake.Unknown) {
 		h.Config = config.Loaded{Config: config.Default()}
