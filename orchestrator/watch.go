@@ -79,20 +79,7 @@ func (w *Watch) Close() {
 func newShown() *shownSession {
 	one := &shownSession{detach: map[live.Branch]func(){}}
 	one.agents = live.NewRegistry(live.Source{
-		Read: func(context.Context, []live.Branch) (map[live.Branch]live.Facts, error) {
-			found := make(map[live.Branch]live.Facts, len(one.gathered))
-			for _, f := range one.gathered {
-				found[f.Branch] = f
-			}
-			return found, nil
-		},
-		Branches: func(context.Context) ([]live.Branch, error) {
-			branches := make([]live.Branch, len(one.gathered))
-			for i, f := range one.gathered {
-				branches[i] = f.Branch
-			}
-			return branches, nil
-		},
+		Look: func(context.Context) ([]live.Facts, error) { return one.gathered, nil },
 	})
 	return one
 }

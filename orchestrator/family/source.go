@@ -2,7 +2,6 @@ package family
 
 import (
 	"context"
-	"slices"
 
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -16,7 +15,7 @@ import (
 // nothing else tells.
 func liveSource(h *home.Home, name string, ask fleet.AskPanes, look fleet.Closeness) live.Source {
 	return live.Source{
-		Read: func(ctx context.Context, of []live.Branch) (map[live.Branch]live.Facts, error) {
+		Look: func(ctx context.Context) ([]live.Facts, error) {
 			s, err := h.Load(name)
 			if err != nil {
 				return nil, err
@@ -25,24 +24,7 @@ func liveSource(h *home.Home, name string, ask fleet.AskPanes, look fleet.Closen
 			if err != nil {
 				return nil, err
 			}
-			found := map[live.Branch]live.Facts{}
-			for _, one := range fleet.LiveFacts(h, f) {
-				if slices.Contains(of, one.Branch) {
-					found[one.Branch] = one
-				}
-			}
-			return found, nil
-		},
-		Branches: func(context.Context) ([]live.Branch, error) {
-			s, err := h.Load(name)
-			if err != nil {
-				return nil, err
-			}
-			branches := make([]live.Branch, len(s.Worktrees))
-			for i, w := range s.Worktrees {
-				branches[i] = live.Branch{Repository: s.GitCommonDir, Name: w.Branch}
-			}
-			return branches, nil
+			return fleet.LiveFacts(h, f), nil
 		},
 		History: conversations(h, name),
 	}
@@ -52,8 +34,8 @@ func liveSource(h *home.Home, name string, ask fleet.AskPanes, look fleet.Closen
 func Session(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) (*live.Session, error) {
 	branch := live.Branch{Repository: s.GitCommonDir, Name: w.Branch}
 	registry := live.NewRegistry(live.Source{
-		Read: func(context.Context, []live.Branch) (map[live.Branch]live.Facts, error) {
-			return map[live.Branch]live.Facts{branch: {Branch: branch, Record: *w, Status: session.AgentStatus{State: session.StateUnknown}}}, nil
+		Look: func(context.Context) ([]live.Facts, error) {
+			return []live.Facts{{Branch: branch, Record: *w, Status: session.AgentStatus{State: session.StateUnknown}}}, nil
 		},
 		History: conversations(h, s.Name),
 	})

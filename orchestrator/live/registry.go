@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 
@@ -15,10 +16,8 @@ var ErrNoAgent = errors.New("no agent has this branch")
 
 // Source is where facts come from. Its functions write nothing, and may be called by several goroutines at once.
 type Source struct {
-	// Read looks once, at one moment, at the agents of these branches. A branch that is not in the answer has no agent.
-	Read func(ctx context.Context, of []Branch) (map[Branch]Facts, error)
-	// Branches are the branches of all agents.
-	Branches func(ctx context.Context) ([]Branch, error)
+	// Look looks once, at one moment, at all agents.
+	Look func(ctx context.Context) ([]Facts, error)
 	// History reads the newest conversation of an agent.
 	History func(ctx context.Context, of Branch) (Conversation, error)
 }
@@ -47,11 +46,8 @@ func NewRegistry(source Source) *Registry {
 
 // Gathered is a registry of agents that somebody has looked at already: all are loaded.
 func Gathered(all []Facts) *Registry {
-	r, found := NewRegistry(Source{}), make(map[Branch]Facts, len(all))
-	for _, one := range all {
-		found[one.Branch] = one
-	}
-	r.put(found)
+	r := NewRegistry(Source{})
+	r.put(withChildren(all, func(*Facts) bool { return true }))
 	return r
 }
 
@@ -65,23 +61,26 @@ func (r *Registry) Load(ctx context.Context, branch Branch) (*Session, error) {
 	return sessions[0], nil
 }
 
-// LoadAll is Load of several branches with one look at all that are not loaded yet. The error is ErrNoAgent when one of
+// LoadAll is Load of several branches with one look, where one of them is not loaded yet. The error is ErrNoAgent when one of
 // them has no agent.
 func (r *Registry) LoadAll(ctx context.Context, branches []Branch) ([]*Session, error) {
 	r.look.Lock()
 	defer r.look.Unlock()
-	missing := slices.DeleteFunc(slices.Clone(branches), func(b Branch) bool { return r.Get(b) != nil })
-	found, err := r.withChildren(ctx, map[Branch]Facts{}, missing)
-	if err != nil {
-		return nil, err
+	var all []Facts
+	if slices.ContainsFunc(branches, func(b Branch) bool { return r.Get(b) == nil }) {
+		var err error
+		if all, err = r.source.Look(ctx); err != nil {
+			return nil, err
+		}
+	}
+	asked := make(map[Branch]bool, len(branches))
+	for _, branch := range branches {
+		asked[branch] = true
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for branch := range found {
-		if r.sessions[branch] != nil {
-			delete(found, branch) // a child of one of them, as it was known before
-		}
-	}
+	found := withChildren(all, func(f *Facts) bool { return asked[f.Branch] })
+	maps.DeleteFunc(found, func(branch Branch, _ *Facts) bool { return r.sessions[branch] != nil }) // known as it was before
 	r.put(found)
 	sessions := make([]*Session, len(branches))
 	for i, branch := range branches {
@@ -119,34 +118,29 @@ func (r *Registry) Unload(branch Branch) bool {
 }
 
 // Branches are the branches of all agents, loaded or not.
-func (r *Registry) Branches(ctx context.Context) ([]Branch, error) { return r.source.Branches(ctx) }
+func (r *Registry) Branches(ctx context.Context) ([]Branch, error) {
+	all, err := r.source.Look(ctx)
+	branches := make([]Branch, len(all))
+	for i, facts := range all {
+		branches[i] = facts.Branch
+	}
+	return branches, err
+}
 
 // LoadActive loads the agents that are at work, that wait or that were told and may not have heard, and the children of
 // those that wait. It starts nothing and prompts nobody.
 func (r *Registry) LoadActive(ctx context.Context) error {
 	r.look.Lock()
 	defer r.look.Unlock()
-	branches, err := r.source.Branches(ctx)
+	all, err := r.source.Look(ctx)
 	if err != nil {
-		return err
-	}
-	all, err := r.source.Read(ctx, branches)
-	if err != nil {
-		return err
-	}
-	found := map[Branch]Facts{}
-	for branch, facts := range all {
-		atWork := facts.Status.State == session.StateRunning || facts.Status.State == session.StateWaitingInput
-		if atWork || facts.Record.Wait != nil {
-			found[branch] = facts
-		}
-	}
-	if found, err = r.withChildren(ctx, found, nil); err != nil {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.put(found)
+	r.put(withChildren(all, func(f *Facts) bool {
+		return f.Status.State == session.StateRunning || f.Status.State == session.StateWaitingInput || f.Record.Wait != nil
+	}))
 	return nil
 }
 
@@ -155,79 +149,59 @@ func (r *Registry) LoadActive(ctx context.Context) error {
 func (r *Registry) Refresh(ctx context.Context) error {
 	r.look.Lock()
 	defer r.look.Unlock()
-	loaded := r.loaded()
-	if len(loaded) == 0 {
-		return nil
-	}
-	found, err := r.withChildren(ctx, map[Branch]Facts{}, loaded)
+	all, err := r.source.Look(ctx)
 	if err != nil {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	found := withChildren(all, func(f *Facts) bool { return r.sessions[f.Branch] != nil })
 	for branch, s := range r.sessions {
-		if _, there := found[branch]; !there {
+		if found[branch] == nil {
 			s.facts, s.gone, s.history = Facts{Branch: branch}, true, nil
 			delete(r.sessions, branch)
-		}
-	}
-	for branch := range found { // one that was unloaded meanwhile stays so, unless somebody waits for it
-		if r.sessions[branch] == nil && slices.Contains(loaded, branch) && !found[found[branch].Parent].Waits() {
-			delete(found, branch)
 		}
 	}
 	r.put(found)
 	return nil
 }
 
-// withChildren adds the facts of these branches to those found, and of all that the waiting ones among them wait for.
-func (r *Registry) withChildren(ctx context.Context, found map[Branch]Facts, branches []Branch) (map[Branch]Facts, error) {
-	asked := map[Branch]bool{}
-	for {
-		for _, facts := range found {
-			for _, child := range facts.Children {
-				if _, there := found[child]; !there && !asked[child] && facts.Waits() {
-					branches = append(branches, child)
-				}
-			}
-		}
-		if len(branches) == 0 {
-			return found, nil
-		}
-		more, err := r.source.Read(ctx, branches)
-		if err != nil {
-			return nil, err
-		}
-		for _, branch := range branches {
-			asked[branch] = true
-			if facts, there := more[branch]; there {
-				found[branch] = facts
-			}
-		}
-		branches = nil
+// withChildren are the agents that are wanted, and all that the waiting ones among them wait for.
+func withChildren(all []Facts, wanted func(*Facts) bool) map[Branch]*Facts {
+	there, found := make(map[Branch]*Facts, len(all)), make(map[Branch]*Facts, len(all))
+	for i := range all {
+		there[all[i].Branch] = &all[i]
 	}
+	var take func(*Facts)
+	take = func(f *Facts) {
+		if f == nil || found[f.Branch] != nil {
+			return
+		}
+		found[f.Branch] = f
+		if f.Waits() {
+			for _, child := range f.Children {
+				take(there[child])
+			}
+		}
+	}
+	for i := range all {
+		if wanted(&all[i]) {
+			take(&all[i])
+		}
+	}
+	return found
 }
 
 // put takes facts in; r.mu is held.
-func (r *Registry) put(found map[Branch]Facts) {
+func (r *Registry) put(found map[Branch]*Facts) {
 	for branch, facts := range found {
 		s := r.sessions[branch]
 		if s == nil {
 			s = &Session{branch: branch, registry: r}
 			r.sessions[branch] = s
 		}
-		s.facts, s.history = facts, nil
+		s.facts, s.history = *facts, nil
 	}
-}
-
-// loaded are the branches in the index.
-func (r *Registry) loaded() []Branch {
-	defer r.reading()()
-	branches := make([]Branch, 0, len(r.sessions))
-	for branch := range r.sessions {
-		branches = append(branches, branch)
-	}
-	return branches
 }
 
 // family is a session with its children; r.mu is held.

@@ -47,34 +47,18 @@ func (d *disk) remove(name string) {
 
 func (d *disk) source() Source {
 	return Source{
-		Read: func(_ context.Context, of []Branch) (map[Branch]Facts, error) {
+		Look: func(context.Context) ([]Facts, error) {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			d.reads++
-			if d.fail != nil {
-				return nil, d.fail
-			}
-			found := map[Branch]Facts{}
-			for _, b := range of {
-				f, there := d.agents[b.Name]
-				if !there {
-					continue
-				}
+			var all []Facts
+			for _, f := range d.agents {
 				for _, other := range d.agents {
-					if other.Record.Parent == b.Name {
+					if other.Record.Parent == f.Record.Agent {
 						f.Children = append(f.Children, other.Branch)
 					}
 				}
-				found[b] = f
-			}
-			return found, nil
-		},
-		Branches: func(context.Context) ([]Branch, error) {
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			var all []Branch
-			for name := range d.agents {
-				all = append(all, branchOf(name))
+				all = append(all, f)
 			}
 			return all, d.fail
 		},
@@ -110,8 +94,10 @@ func refresh(t *testing.T, r *Registry) {
 
 // loadedNames are the agents in the registry.
 func loadedNames(r *Registry) []string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
 	var names []string
-	for _, b := range r.loaded() {
+	for b := range r.sessions {
 		names = append(names, b.Name)
 	}
 	slices.Sort(names)
