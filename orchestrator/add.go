@@ -56,5 +56,5 @@ func Add(ctx context.Context, h *home.Home, s *session.Session, o draft.Options)
 		return nil, launch.UndoAdd(h, saved, a.Plans, err)
 	}
 	family.ClaimAll(h, s.Name)
-	return &Started{Session: saved, Results: results, Notes: notes(ctx, h, a.Repository, &a.Draft)()}, nil
+	return &Started{Session: saved, Results: results, Notes: notes(ctx, h, a.Manager, &a.Draft)()}, nil
 }

@@ -45,11 +45,11 @@ func Compare(ctx context.Context, h *home.Home, s *session.Session, agentName st
 	if err != nil {
 		return nil, err
 	}
-	repository, err := h.RepositoryOf(ctx, s)
+	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	c := &Compared{home: h, m: h.Manager(repository), s: s, w: w, upto: o.Upto}
+	c := &Compared{home: h, m: m, s: s, w: w, upto: o.Upto}
 	if o.Unseen {
 		return c, c.sinceLook(ctx, o)
 	}

@@ -172,12 +172,11 @@ func examineSession(ctx context.Context, h *home.Home, s *session.Session, add f
 
 // examineRepository looks at the worktree registrations and the trash.
 func examineRepository(ctx context.Context, h *home.Home, s *session.Session, add func(error, string)) {
-	repository, err := h.RepositoryOf(ctx, s)
+	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		add(err, "")
 		return
 	}
-	m := h.Manager(repository)
 	entries, err := m.List(ctx)
 	if err != nil {
 		add(err, "")

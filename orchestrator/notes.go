@@ -14,19 +14,19 @@ import (
 
 // notes are the things a user would otherwise find out too late. Whoever waits for
 // them can do something else meanwhile: git looks at every file for the first one.
-func notes(ctx context.Context, h *home.Home, repository worktree.Repository, s *session.Session) (wait func() []string) {
-	rest := append(branchNotes(ctx, h.Manager(repository), s), cliNotes(h, s)...)
-	if note := decorationNote(ctx, h.Manager(repository)); note != "" {
+func notes(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session) (wait func() []string) {
+	rest := append(branchNotes(ctx, m, s), cliNotes(h, s)...)
+	if note := decorationNote(ctx, m); note != "" {
 		rest = append(rest, note)
 	}
-	from := cmp.Or(repository.Worktree, repository.Path) // whose HEAD new branches start from
+	from := cmp.Or(m.Repository.Worktree, m.Repository.Path) // whose HEAD new branches start from
 	if from == "" {
 		return func() []string { return rest }
 	}
 	uncommitted := make(chan []string, 1)
 	go func() {
 		var notes []string
-		if n, err := h.Manager(repository).Changed(ctx, from); err == nil && n > 0 {
+		if n, err := m.Changed(ctx, from); err == nil && n > 0 {
 			notes = append(notes, uncommittedIn(from, n))
 		}
 		uncommitted <- notes

@@ -43,8 +43,8 @@ func Recover(ctx context.Context, h *home.Home, o RecoverOptions) (all []Recover
 	if err != nil {
 		return nil, problems, err
 	}
-	for _, name := range o.Agents {
-		if _, err := home.AgentNamed(sessions[0], name); err != nil {
+	if len(o.Agents) > 0 {
+		if err := home.RequireAgents(sessions[0], o.Agents...); err != nil {
 			return nil, problems, err
 		}
 	}
@@ -143,7 +143,7 @@ func recoverSession(ctx context.Context, h *home.Home, s *session.Session, o Rec
 	if err != nil {
 		return Recovered{}, err
 	}
-	if _, err := h.RepositoryOf(ctx, s); err != nil {
+	if _, err := h.ManagerOf(ctx, s); err != nil {
 		return Recovered{}, err
 	}
 	if h, err = h.ConfiguredFor(s); err != nil {
@@ -175,7 +175,7 @@ func recoverSession(ctx context.Context, h *home.Home, s *session.Session, o Rec
 
 // planSession is what recoverSession would do now. It changes nothing.
 func planSession(ctx context.Context, h *home.Home, s *session.Session, o RecoverOptions) (Recovered, error) {
-	if _, err := h.RepositoryOf(ctx, s); err != nil {
+	if _, err := h.ManagerOf(ctx, s); err != nil {
 		return Recovered{}, err
 	}
 	h, err := h.ConfiguredFor(s)

@@ -14,10 +14,8 @@ import (
 // as long as anything would be lost (docs/never-lose-work.md), of several agents all or none. gone is told of each that has
 // gone.
 func Remove(ctx context.Context, h *home.Home, s *session.Session, names []string, o ending.Options, gone func(*ending.Removed)) (ending.Removal, error) {
-	for _, name := range names {
-		if _, err := home.AgentNamed(s, name); err != nil {
-			return ending.Removal{}, err
-		}
+	if err := home.RequireAgents(s, names...); err != nil {
+		return ending.Removal{}, err
 	}
 	if err := h.RequireGit(ctx); err != nil {
 		return ending.Removal{}, err

@@ -12,11 +12,10 @@ import (
 // in the repository of a session: a half-made one stops git for everybody. Those of
 // the session that the user has unlocked are locked again.
 func repair(ctx context.Context, h *home.Home, s *session.Session) error {
-	repository, err := h.RepositoryOf(ctx, s)
+	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return err
 	}
-	m := h.Manager(repository)
 	report, err := m.Repair(ctx, func(reason string) bool {
 		return strings.HasPrefix(reason, home.OwnerPrefix)
 	})

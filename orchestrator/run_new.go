@@ -49,6 +49,6 @@ func addHeadless(ctx context.Context, h *home.Home, s *session.Session, o RunOpt
 	if err != nil {
 		return nil, "", nil, launch.UndoAdd(h, rec, a.Plans, err)
 	}
-	notes := append(jobs[0].Notes, notes(ctx, h, a.Repository, &a.Draft)()...)
+	notes := append(jobs[0].Notes, notes(ctx, h, a.Manager, &a.Draft)()...)
 	return saved, name, notes, nil
 }

@@ -71,7 +71,7 @@ func startOnce(ctx context.Context, h *home.Home, o StartOptions) (*Started, err
 		return nil, err
 	}
 	started := &Started{Session: s}
-	told := notes(ctx, h, repository, s)
+	told := notes(ctx, h, h.Manager(repository), s)
 	defer func() { started.Notes = told() }()
 	if o.DryRun {
 		started.Plan = draft.Describe(s, plans)

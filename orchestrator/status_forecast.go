@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"slices"
 
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -35,29 +34,9 @@ func Outlooks(ctx context.Context, h *home.Home, s *session.Session) (map[string
 	if err != nil {
 		return nil, err
 	}
-	outlooks := map[string]*fleet.Outlook{}
-	for _, w := range s.Worktrees {
-		if o := outlookIn(f, w.Agent); o != nil {
-			outlooks[w.Agent] = o
-		}
+	outlooks := make(map[string]*fleet.Outlook, len(f.Agents))
+	for i := range f.Agents {
+		outlooks[f.Agents[i].Agent] = &f.Agents[i]
 	}
 	return outlooks, nil
-}
-
-// outlookIn is what a forecast says of one agent, nil for nothing.
-func outlookIn(f *landing.Forecast, agent string) *fleet.Outlook {
-	at := slices.IndexFunc(f.Agents, func(o landing.Outlook) bool { return o.Agent == agent })
-	if at < 0 {
-		return nil
-	}
-	found := &fleet.Outlook{Target: f.Target, Changes: f.Agents[at].Files, Files: f.Agents[at].Conflicts}
-	for _, p := range f.Pairs {
-		switch agent {
-		case p.One:
-			found.Others = append(found.Others, p.Other)
-		case p.Other:
-			found.Others = append(found.Others, p.One)
-		}
-	}
-	return found
 }

@@ -15,10 +15,8 @@ import (
 // have started. Branches, worktrees, tags and the record stay. Stopping twice is
 // stopping once.
 func Stop(ctx context.Context, h *home.Home, s *session.Session, o ending.StopOptions) (*ending.Stop, error) {
-	for _, name := range o.Agents {
-		if _, err := home.AgentNamed(s, name); err != nil {
-			return nil, err
-		}
+	if err := home.RequireAgents(s, o.Agents...); err != nil {
+		return nil, err
 	}
 	if o.DryRun || len(o.Agents) == 0 && s.Status == session.StatusStopped {
 		f, err := fleet.Observe(ctx, h, s)

@@ -12,16 +12,13 @@ import (
 // Turns lists the turns of these agents, in the order of the record, or of all when none is named. Logs that cannot be
 // read come back as problems.
 func Turns(ctx context.Context, h *home.Home, s *session.Session, agents ...string) (list []turns.Sequence, problems []error, err error) {
-	for _, name := range agents {
-		if _, err := home.AgentNamed(s, name); err != nil {
-			return nil, nil, err
-		}
+	if err := home.RequireAgents(s, agents...); err != nil {
+		return nil, nil, err
 	}
-	repository, err := h.RepositoryOf(ctx, s)
+	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return nil, nil, err
 	}
-	m := h.Manager(repository)
 	for _, w := range s.Worktrees {
 		if len(agents) > 0 && !slices.Contains(agents, w.Agent) {
 			continue

@@ -203,7 +203,7 @@ func (d *desk) Outlook(ctx context.Context, name string) (map[string]ui.Outlook,
 	outlooks, err := orchestrator.Outlooks(ctx, d.home, s)
 	found := map[string]ui.Outlook{}
 	for name, o := range outlooks {
-		found[name] = ui.Outlook{Target: o.Target, Files: o.Files, Others: o.Others}
+		found[name] = ui.Outlook{Target: o.Target, Files: o.Conflicts, Others: o.Others}
 	}
 	return found, err
 }

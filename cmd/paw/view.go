@@ -152,7 +152,7 @@ func agentView(ag fleet.AgentStatus) agentJSON {
 		v.Children = []string{}
 	}
 	if o := ag.Outlook; o != nil {
-		v.Forecast = &agentForecastJSON{o.Target, o.Changes, append([]string{}, o.Files...), append([]string{}, o.Others...)}
+		v.Forecast = &agentForecastJSON{o.Target, o.Files, append([]string{}, o.Conflicts...), append([]string{}, o.Others...)}
 	}
 	if ag.Used != nil {
 		v.Usage = spentView(*ag.Used)

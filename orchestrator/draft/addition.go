@@ -21,13 +21,12 @@ type Options struct {
 
 // Addition is agents that are about to be added to a session.
 type Addition struct {
-	Repository worktree.Repository
-	Manager    worktree.Manager
-	Draft      session.Session // the session with the new agents alone
-	Plans      []worktree.Plan
-	Notes      map[string][]string // by agent
-	prompts    map[string]string   // first prompts by agent, of those that do not get the user's alone
-	Steps      []string            // what else a user wants to know beforehand
+	Manager worktree.Manager
+	Draft   session.Session // the session with the new agents alone
+	Plans   []worktree.Plan
+	Notes   map[string][]string // by agent
+	prompts map[string]string   // first prompts by agent, of those that do not get the user's alone
+	Steps   []string            // what else a user wants to know beforehand
 }
 
 // PromptFor is the first prompt of an agent, prompt being that of the user.

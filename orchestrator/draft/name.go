@@ -26,7 +26,7 @@ func Name(ctx context.Context, h *home.Home, repository worktree.Repository, ask
 	if err != nil {
 		return "", err
 	}
-	space, err := turns.SpaceOf(ctx, h, repository)
+	space, err := turns.SpaceOf(ctx, h, h.Manager(repository))
 	if err != nil {
 		return "", err
 	}

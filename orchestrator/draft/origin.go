@@ -164,11 +164,10 @@ func (o *Origin) makes() string {
 // OriginNow is what an agent's worktree is like now, as the origin of a child.
 // The snapshot has no ref yet: a refused spawn leaves nothing.
 func OriginNow(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) (*Origin, error) {
-	repository, err := h.RepositoryOf(ctx, s)
+	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	m := h.Manager(repository)
 	from := &Origin{Origin: session.Origin{Agent: w.Agent}, source: w, current: true}
 	if last, err := h.TurnDir(s.Name, w.Agent).Last(); err == nil && last != nil {
 		from.Turn = last.Number

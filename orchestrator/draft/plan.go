@@ -38,11 +38,11 @@ func AmongOthers(ctx context.Context, h *home.Home, s *session.Session, try func
 // NewAddition decides on names, branches and places of new agents and refuses
 // what cannot work; check refuses what the caller cannot use. Nothing is written.
 func NewAddition(ctx context.Context, h *home.Home, s *session.Session, o Options, check func([]Agent) error) (*Addition, error) {
-	repository, err := h.RepositoryOf(ctx, s)
+	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	space, err := turns.SpaceOf(ctx, h, repository)
+	space, err := turns.SpaceOf(ctx, h, m)
 	if err != nil {
 		return nil, err
 	}
@@ -60,25 +60,25 @@ func NewAddition(ctx context.Context, h *home.Home, s *session.Session, o Option
 	if err := check(agents); err != nil {
 		return nil, err
 	}
-	a := &Addition{Repository: repository, Draft: *s, Notes: map[string][]string{}, prompts: map[string]string{}}
-	if at := standing(h, s, repository); at != "" {
-		a.Repository.Worktree = at
+	if at := standing(h, s, m.Repository); at != "" {
+		m.Repository.Worktree = at
 	}
-	a.Manager, a.Draft.Worktrees = h.Manager(a.Repository), nil
+	a := &Addition{Manager: m, Draft: *s, Notes: map[string][]string{}, prompts: map[string]string{}}
+	a.Draft.Worktrees = nil
 	from := o.Origin
 	if o.From != "" {
-		if from, err = originOf(ctx, h, a.Manager, s, o); err != nil {
+		if from, err = originOf(ctx, h, m, s, o); err != nil {
 			return nil, err
 		}
 	}
 	if from != nil {
 		o.Base = from.commit
 	}
-	base, err := baseCommit(ctx, a.Manager, o.Base)
+	base, err := baseCommit(ctx, m, o.Base)
 	if err != nil {
 		return nil, err
 	}
-	if err := addAgents(ctx, h, &a.Draft, a.Manager, agents, base); err != nil {
+	if err := addAgents(ctx, h, &a.Draft, m, agents, base); err != nil {
 		return nil, err
 	}
 	if from != nil {
@@ -89,7 +89,7 @@ func NewAddition(ctx context.Context, h *home.Home, s *session.Session, o Option
 		return nil, err
 	}
 	a.Plans = home.PlansOf(s, a.Draft.Worktrees)
-	return a, home.Conflict(a.Manager.Check(ctx, a.Plans))
+	return a, home.Conflict(m.Check(ctx, a.Plans))
 }
 
 // standing is the worktree of the user's own, of that repository, that one stands in, "" elsewhere: new branches start from its

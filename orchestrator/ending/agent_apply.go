@@ -136,11 +136,10 @@ func dropAgents(ctx context.Context, h *home.Home, sessionName string, names ...
 // Resume goes on with the removal of an agent that was cut short, as the record says.
 func Resume(ctx context.Context, h *home.Home, s *session.Session, name string) (*Removed, error) {
 	f := agentOf(fleet.Facts{Session: s}, name)
-	repository, err := h.RepositoryOf(ctx, s)
+	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return &Removed{}, err
 	}
-	m := h.Manager(repository)
 	intent := f.agent.Record.Phase
 	if intent != session.PhaseLeaving {
 		f.plan.Saved = landing.Safe(ctx, m, s, &f.agent.Record)

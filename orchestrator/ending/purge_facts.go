@@ -17,7 +17,7 @@ import (
 
 // PlanPurge looks at a session and decides what ending it for good comes to.
 func PlanPurge(ctx context.Context, h *home.Home, s *session.Session, o Options) (Purge, error) {
-	repository, err := h.RepositoryOf(ctx, s)
+	m, err := h.ManagerOf(ctx, s)
 	if err != nil && !errors.Is(err, home.ErrGone) {
 		return Purge{}, err
 	}
@@ -25,7 +25,6 @@ func PlanPurge(ctx context.Context, h *home.Home, s *session.Session, o Options)
 	if f.fleet, err = atRest(ctx, h, s, home.AgentNames(s), o.Force); err != nil {
 		return Purge{}, err
 	}
-	m := h.Manager(repository)
 	if f.gone {
 		f.there = directoriesOf(s)
 	} else if err := f.look(ctx, h, m, s); err != nil {
@@ -91,7 +90,8 @@ func PlanPurgeTurns(ctx context.Context, h *home.Home, name string, force bool) 
 	if err != nil {
 		return p, err
 	}
-	space, err := turns.SpaceOf(ctx, h, repository)
+	p.m = h.Manager(repository)
+	space, err := turns.SpaceOf(ctx, h, p.m)
 	if err != nil {
 		return p, err
 	}
@@ -103,7 +103,6 @@ func PlanPurgeTurns(ctx context.Context, h *home.Home, name string, force bool) 
 	if len(agents) == 0 {
 		return p, notPurged(name, earlier)
 	}
-	p.m = h.Manager(repository)
 	refs, err := turnRefs(ctx, p.m, name, agents)
 	p.Turns = planTurns(name, agents, refs, force)
 	return p, err

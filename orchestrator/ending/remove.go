@@ -20,18 +20,18 @@ type Removal struct {
 
 // PlanRemoval looks at agents and decides what removing them comes to. Of several all can be removed or none is.
 func PlanRemoval(ctx context.Context, h *home.Home, s *session.Session, names []string, o Options) (Removal, error) {
-	repository, err := h.RepositoryOf(ctx, s)
+	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return Removal{}, err
 	}
-	r := Removal{m: h.Manager(repository)}
+	r := Removal{m: m}
 	f, err := atRest(ctx, h, s, names, o.Force)
 	if err != nil {
 		return r, err
 	}
 	var leaving []worktree.Plan
 	var agents []session.Worktree
-	for _, found := range lookAtAgents(ctx, r.m, f, names, o.KeepWorktree) {
+	for _, found := range lookAtAgents(ctx, m, f, names, o.KeepWorktree) {
 		p, err := planAgent(found, o)
 		if err != nil {
 			return r, err
@@ -39,7 +39,7 @@ func PlanRemoval(ctx context.Context, h *home.Home, s *session.Session, names []
 		r.Agents = append(r.Agents, p)
 		leaving, agents = append(leaving, p.worktree), append(agents, found.agent.Record)
 	}
-	r.Branches = planLanded(lookAtLandings(ctx, r.m, s.Name, agents, leaving))
+	r.Branches = planLanded(lookAtLandings(ctx, m, s.Name, agents, leaving))
 	return r, nil
 }
 

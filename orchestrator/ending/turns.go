@@ -128,7 +128,7 @@ func turnRefs(ctx context.Context, m worktree.Manager, sessionName string, agent
 // agentsWithTurns are the agents of a session with a record whose turns go with it: its own, and those that were removed
 // before and have turns in the repository, but none that another user's session of the name has made there.
 func agentsWithTurns(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session) ([]string, error) {
-	space, err := turns.SpaceOf(ctx, h, m.Repository)
+	space, err := turns.SpaceOf(ctx, h, m)
 	if err != nil {
 		return nil, err
 	}

@@ -1,26 +1,35 @@
 package fleet
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// Outlook is how the work of an agent would land.
+// Outlook is how the work of one agent would land.
 type Outlook struct {
-	Target  string   // branch that it lands on
-	Changes int      // files that would change there
-	Files   []string // that collide with it
-	Others  []string // agents whose work collides with this one's
+	Agent     string
+	Target    string   // branch that it lands on
+	Commit    string   // its state
+	Turn      int      // that is the end of this turn, 0 for its branch
+	Files     int      // that would change in the target
+	Conflicts []string // with the target
+	Others    []string // agents whose work collides with this one's
 }
+
+// Lands reports whether there is anything to land.
+func (o *Outlook) Lands() bool { return o.Files > 0 || len(o.Conflicts) > 0 }
 
 // CollidesWith names the branch and the agents that the work collides with: "nothing" where it would land, "" where there is nothing
 // to land.
 func (o *Outlook) CollidesWith() string {
 	with := o.Others
-	if len(o.Files) > 0 {
-		with = append([]string{o.Target}, with...)
+	if len(o.Conflicts) > 0 {
+		with = slices.Concat([]string{o.Target}, with)
 	}
 	switch {
 	case len(with) > 0:
 		return strings.Join(with, ", ")
-	case o.Changes == 0:
+	case !o.Lands():
 		return ""
 	}
 	return "nothing"

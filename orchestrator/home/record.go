@@ -61,6 +61,16 @@ func AgentNamed(s *session.Session, name string) (*session.Worktree, error) {
 		Hint("paw status %s", s.Name)
 }
 
+// RequireAgents refuses names that no agent of a session has.
+func RequireAgents(s *session.Session, names ...string) error {
+	for _, name := range names {
+		if _, err := AgentNamed(s, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Update changes a record under the session lock, waiting at most LockWait.
 func (h *Home) Update(ctx context.Context, name string, change func(*session.Session) error) (*session.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, LockWait)

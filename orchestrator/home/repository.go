@@ -15,17 +15,17 @@ import (
 // ErrGone is the cause of an error about a session whose repository is nowhere.
 var ErrGone = errors.New("is gone")
 
-// RepositoryOf is the repository of a session. Without it there is an error that
-// says how to go on.
-func (h *Home) RepositoryOf(ctx context.Context, s *session.Session) (worktree.Repository, error) {
+// ManagerOf works on the repository of a session. Where that is gone the error says how to go on.
+func (h *Home) ManagerOf(ctx context.Context, s *session.Session) (worktree.Manager, error) {
 	repository, err := Discover(s)
+	m := h.Manager(repository)
 	if err == nil || !Gone(s) {
-		return repository, err
+		return m, err
 	}
 	if here, places := h.MovedHere(ctx, s); len(places) > 0 {
-		return repository, fault.New(fault.Failed, "%s: its repository was moved from %s to %s", s.Name, s.RepoPath, RootIn(here)).Hint("paw recover %s", s.Name)
+		return m, fault.New(fault.Failed, "%s: its repository was moved from %s to %s", s.Name, s.RepoPath, RootIn(here)).Hint("paw recover %s", s.Name)
 	}
-	return repository, fault.New(fault.Failed, "%s: its repository %s %w (if it was moved, run paw recover %s in it)", s.Name, s.RepoPath, ErrGone, s.Name).
+	return m, fault.New(fault.Failed, "%s: its repository %s %w (if it was moved, run paw recover %s in it)", s.Name, s.RepoPath, ErrGone, s.Name).
 		Hint("paw purge %s", s.Name)
 }
 
@@ -99,7 +99,7 @@ func (h *Home) movedSession(ctx context.Context) (*session.Session, error) {
 	return nil, h.RecordError("", &session.AmbiguousError{Path: h.Dir, Sessions: found})
 }
 
-// Manager works on the repository of a session.
+// Manager works on a repository.
 func (h *Home) Manager(repository worktree.Repository) worktree.Manager {
 	return worktree.Manager{
 		Repository: repository,

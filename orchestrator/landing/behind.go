@@ -10,11 +10,10 @@ import (
 
 // Behind are the agents of a session whose branches do not have the tip of the branch that their work lands on.
 func Behind(ctx context.Context, h *home.Home, s *session.Session) ([]string, error) {
-	repository, err := h.RepositoryOf(ctx, s)
+	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	m := h.Manager(repository)
 	tip, err := m.BranchTip(ctx, s.Target)
 	if err != nil || tip == "" {
 		return nil, err

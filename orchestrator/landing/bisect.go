@@ -32,29 +32,19 @@ type end struct {
 // Bisect finds the turn of an agent that broke the project's checks, or commands instead of them, by running them on the
 // ends of turns. What has passed before is not run again.
 func Bisect(ctx context.Context, h *home.Home, s *session.Session, agentName string, commands []string) (*Broken, error) {
-	w, err := home.AgentNamed(s, agentName)
+	w, err := workOf(ctx, h, s, agentName)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.RequireGit(ctx); err != nil {
+	c := &checker{work: w}
+	if c.commands, err = someChecksFor(h, agentName, commands, "paw bisect --help"); err != nil {
 		return nil, err
 	}
-	repository, err := h.RepositoryOf(ctx, s)
+	list, _, err := turns.List(ctx, h, w.m, s, *w.agent)
 	if err != nil {
 		return nil, err
 	}
-	c := &checker{home: h, m: h.Manager(repository), session: s}
-	if c.commands, err = checksFor(h, commands, false); err != nil {
-		return nil, err
-	}
-	if len(c.commands) == 0 {
-		return nil, fault.New(fault.Usage, "%s: no command is given, and the configuration has no checks", agentName).Hint("paw bisect --help").Hint("paw config")
-	}
-	list, _, err := turns.List(ctx, h, c.m, s, *w)
-	if err != nil {
-		return nil, err
-	}
-	ends := endsOf(w.BaseCommit, list.Turns)
+	ends := endsOf(w.agent.BaseCommit, list.Turns)
 	if len(ends) < 2 {
 		return nil, fault.New(fault.NotFound, "%s: no turn has ended whose end is known", agentName).Hint("paw turns %s %s", s.Name, agentName)
 	}
@@ -75,7 +65,7 @@ func Bisect(ctx context.Context, h *home.Home, s *session.Session, agentName str
 	}
 	if bad, err := fails(0); err != nil || bad {
 		if err == nil {
-			err = fault.New(fault.CheckFailed, "%s/%s: fails at its base already, no turn broke it", s.Name, agentName)
+			err = fault.New(fault.CheckFailed, "%s: fails at its base already, no turn broke it", w.name())
 		}
 		return nil, err
 	}

@@ -27,7 +27,8 @@ func checkPlan(h *home.Home, s *session.Session, commit string) (worktree.Plan, 
 
 // openCheckPlace brings the place where checks run to a state, and makes it when it is not there: set up like an agent's. The
 // caller has it alone until it calls unlock.
-func openCheckPlace(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, commit string) (path string, unlock func(), err error) {
+func (c *checker) openCheckPlace(ctx context.Context, commit string) (path string, unlock func(), err error) {
+	h, s := c.home, c.session
 	if s.Worktree(checkName) != nil {
 		return "", nil, fault.New(fault.Failed, "an agent is called %s, as the place where checks run", checkName)
 	}
@@ -43,10 +44,10 @@ func openCheckPlace(ctx context.Context, h *home.Home, m worktree.Manager, s *se
 	if err != nil {
 		return "", nil, fault.New(fault.Usage, "%w", err)
 	}
-	if path, err = m.CheckPlace(ctx, p); err != nil {
+	if path, err = c.m.CheckPlace(ctx, p); err != nil {
 		return "", nil, home.Conflict(err)
 	}
-	kept, err := m.ShowState(ctx, path, commit, turn.RescueRef(s.Name+"_"+checkName, h.Now()))
+	kept, err := c.m.ShowState(ctx, path, commit, turn.RescueRef(s.Name+"_"+checkName, h.Now()))
 	var odd *worktree.ConflictError
 	if errors.As(err, &odd) {
 		return "", nil, fault.New(fault.Failed, "the place where checks run cannot be used: %w", err).Hint("git -C %s status --ignored", fault.Quote(path))
@@ -57,7 +58,7 @@ func openCheckPlace(ctx context.Context, h *home.Home, m worktree.Manager, s *se
 	if kept != "" {
 		h.Sayf("what was left in %s is kept in %s", path, kept)
 	}
-	return path, unlock, setUpCheckPlace(ctx, h, m, path)
+	return path, unlock, setUpCheckPlace(ctx, h, c.m, path)
 }
 
 // lockChecks waits until no other paw runs checks of the session, and says for whom.

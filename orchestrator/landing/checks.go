@@ -16,7 +16,6 @@ import (
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/session"
-	"paw/worktree"
 )
 
 // checksFor are the commands that work has to pass: those that were typed, else those of the configuration. Commands of the
@@ -36,6 +35,15 @@ func checksFor(h *home.Home, typed []string, none bool) ([]string, error) {
 		}
 	}
 	return h.Config.Land.Checks, nil
+}
+
+// someChecksFor is checksFor where there have to be some; instead is a command to go on with.
+func someChecksFor(h *home.Home, agentName string, typed []string, instead string) ([]string, error) {
+	commands, err := checksFor(h, typed, false)
+	if err == nil && len(commands) == 0 {
+		err = fault.New(fault.Usage, "%s: no command is given, and the configuration has no checks", agentName).Hint("%s", instead).Hint("paw config")
+	}
+	return commands, err
 }
 
 // CheckError is a check that failed.
@@ -61,9 +69,7 @@ func (e *CheckError) failed(who string) error {
 
 // checker runs the checks of a session.
 type checker struct {
-	home     *home.Home
-	m        worktree.Manager
-	session  *session.Session
+	work
 	commands []string
 	fresh    bool
 	passed   map[string]bool // trees that have passed while this paw runs
@@ -100,7 +106,7 @@ func (c *checker) run(ctx context.Context, commit string) error {
 	if err != nil {
 		return err
 	}
-	place, unlock, err := openCheckPlace(ctx, c.home, c.m, c.session, commit)
+	place, unlock, err := c.openCheckPlace(ctx, commit)
 	if err != nil {
 		return err
 	}
@@ -169,16 +175,13 @@ func Check(ctx context.Context, h *home.Home, s *session.Session, agentName stri
 	if err != nil {
 		return nil, err
 	}
-	if c.commands, err = checksFor(h, o.Commands, false); err != nil {
+	if c.commands, err = someChecksFor(h, agentName, o.Commands, fmt.Sprintf("paw check %s --shell", c.name())); err != nil {
 		return nil, err
-	}
-	if len(c.commands) == 0 {
-		return nil, fault.New(fault.Usage, "%s: no command is given, and the configuration has no checks", agentName).Hint("paw check %s/%s --shell", s.Name, agentName).Hint("paw config")
 	}
 	err = c.run(ctx, src.state)
 	var failed *CheckError
 	if errors.As(err, &failed) {
-		return nil, failed.failed(s.Name + "/" + agentName)
+		return nil, failed.failed(c.name())
 	}
 	if err != nil {
 		return nil, err
@@ -192,7 +195,7 @@ func Show(ctx context.Context, h *home.Home, s *session.Session, agentName strin
 	if err != nil {
 		return nil, err
 	}
-	place, unlock, err := openCheckPlace(ctx, h, c.m, s, src.state)
+	place, unlock, err := c.openCheckPlace(ctx, src.state)
 	if err != nil {
 		return nil, err
 	}
@@ -201,20 +204,12 @@ func Show(ctx context.Context, h *home.Home, s *session.Session, agentName strin
 }
 
 func checkerFor(ctx context.Context, h *home.Home, s *session.Session, agentName string, o CheckOptions) (*checker, *source, error) {
-	w, err := home.AgentNamed(s, agentName)
+	w, err := workOf(ctx, h, s, agentName)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := h.RequireGit(ctx); err != nil {
-		return nil, nil, err
-	}
-	repository, err := h.RepositoryOf(ctx, s)
-	if err != nil {
-		return nil, nil, err
-	}
-	m := h.Manager(repository)
-	src, err := lookAtSource(ctx, h, m, s, w, o.Turn, "check")
-	return &checker{home: h, m: m, session: s, fresh: o.Fresh}, src, err
+	src, err := w.lookAtSource(ctx, o.Turn, "check")
+	return &checker{work: w, fresh: o.Fresh}, src, err
 }
 
 // String says that all went well.

@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"paw/orchestrator/agent"
-	"paw/orchestrator/home"
 	"paw/orchestrator/turns"
-	"paw/session"
 )
 
 // versionPatience is how long a landing waits for a CLI that is asked for its version.
@@ -18,12 +16,12 @@ const versionPatience = 3 * time.Second
 
 // cliVersion asks the program of an agent's CLI for its version, beside what goes on meanwhile. It returns what waits for the
 // answer: the version with which turns were made, "" where that is not certain, such as after an update of the program.
-func cliVersion(ctx context.Context, h *home.Home, w *session.Worktree) func(made []turns.Listed) string {
+func (w work) cliVersion(ctx context.Context) func(made []turns.Listed) string {
 	unknown := func([]turns.Listed) string { return "" }
-	if !slices.ContainsFunc(agent.LookedAts(), func(l agent.LookedAt) bool { return l.CLI == w.CLI }) {
+	if !slices.ContainsFunc(agent.LookedAts(), func(l agent.LookedAt) bool { return l.CLI == w.agent.CLI }) {
 		return unknown // another program may not know the question
 	}
-	cli, executable, err := h.CLIOf(w)
+	cli, executable, err := w.home.CLIOf(w.agent)
 	if err != nil {
 		return unknown
 	}
@@ -31,7 +29,7 @@ func cliVersion(ctx context.Context, h *home.Home, w *session.Worktree) func(mad
 	go func() {
 		ctx, cancel := context.WithTimeout(ctx, versionPatience)
 		defer cancel()
-		version, err := cli.Version(ctx, executable, h.Env)
+		version, err := cli.Version(ctx, executable, w.home.Env)
 		if err != nil {
 			version = ""
 		}

@@ -18,13 +18,11 @@ type Collision struct {
 
 // CollisionError is work that does not go together with a target. Nothing has moved.
 type CollisionError struct {
+	error
 	Files []Collision
-	fault *fault.Error
 }
 
-func (e *CollisionError) Error() string { return e.fault.Error() }
-
-func (e *CollisionError) Unwrap() error { return e.fault }
+func (e *CollisionError) Unwrap() error { return e.error }
 
 // CollisionsOf are the files of a CollisionError, nil for another error.
 func CollisionsOf(err error) []Collision {
@@ -46,7 +44,6 @@ func (c *composer) collided(ctx context.Context, t target, paths []string) error
 	if err != nil {
 		return err
 	}
-	name := c.session.Name + "/" + c.agent.Agent
 	e := &CollisionError{}
 	var named []string
 	for i, path := range paths {
@@ -65,17 +62,12 @@ func (c *composer) collided(ctx context.Context, t target, paths []string) error
 	if more := len(paths) - namedPaths; more > 0 {
 		named = append(named, fault.Counted(more, "other file"))
 	}
-	e.fault = fault.New(fault.Conflict, "%s: conflicts with %s, nothing has moved: %s", name, t.branch, strings.Join(named, ", ")).
-		Hint("paw send %s --conflict", name)
+	byHand := fmt.Sprintf("git switch %s && git merge %s", fault.Quote(t.branch), c.source.state)
 	if t.checkout != nil {
-		return e.withHand(fmt.Sprintf("git -C %s merge %s", fault.Quote(t.checkout.Path), c.source.state))
+		byHand = fmt.Sprintf("git -C %s merge %s", fault.Quote(t.checkout.Path), c.source.state)
 	}
-	return e.withHand(fmt.Sprintf("git switch %s && git merge %s", fault.Quote(t.branch), c.source.state))
-}
-
-// withHand adds the way by hand.
-func (e *CollisionError) withHand(line string) error {
-	_ = e.fault.Hint("%s", line)
+	e.error = fault.New(fault.Conflict, "%s: conflicts with %s, nothing has moved: %s", c.name(), t.branch, strings.Join(named, ", ")).
+		Hint("paw send %s --conflict", c.name()).Hint("%s", byHand)
 	return e
 }
 

@@ -40,9 +40,7 @@ type composed struct {
 
 // composer makes the commits of one landing.
 type composer struct {
-	m       worktree.Manager
-	session *session.Session
-	agent   *session.Worktree
+	work
 	source  *source
 	as      As
 	asked   string // message that the user gave, "" for none
@@ -86,18 +84,18 @@ func withStates(ctx context.Context, m worktree.Manager, tip, other string) (str
 	return m.Commit(ctx, worktree.NewCommit{Tree: tip + "^{tree}", Parents: parents, Message: "paw: with what has landed\n", Own: true})
 }
 
-// joined is the state of the agent as a commit that comes after all that has landed of it: so what landed is the common
+// joined is a state of the agent as a commit that comes after all that has landed of it: so what landed is the common
 // ancestor of what comes next, however it landed. Where the target was merged since, that is.
-func (c *composer) joined(ctx context.Context) (string, error) {
-	last := c.session.LastLanding(c.agent.TurnSession)
+func (w work) joined(ctx context.Context, state string) (string, error) {
+	last := w.session.LastLanding(w.agent.TurnSession)
 	if last == nil {
-		return c.source.state, nil
+		return state, nil
 	}
-	if merged, err := c.m.Contains(ctx, c.source.state, last.After); merged || err != nil {
-		return c.source.state, err
+	if merged, err := w.m.Contains(ctx, state, last.After); merged || err != nil {
+		return state, err
 	}
-	return c.m.Commit(ctx, worktree.NewCommit{
-		Tree: c.source.state + "^{tree}", Parents: []string{c.source.state, last.State}, Message: fmt.Sprintf("paw: %s after landing %d", c.agent.Agent, last.ID), Own: true,
+	return w.m.Commit(ctx, worktree.NewCommit{
+		Tree: state + "^{tree}", Parents: []string{state, last.State}, Message: fmt.Sprintf("paw: %s after landing %d", w.agent.Agent, last.ID), Own: true,
 	})
 }
 
@@ -119,7 +117,7 @@ func (c *composer) landedIn(ctx context.Context, t target) (*session.Landing, er
 func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 	var err error
 	if c.theirs == "" {
-		if c.theirs, err = c.joined(ctx); err != nil {
+		if c.theirs, err = c.joined(ctx, c.source.state); err != nil {
 			return nil, err
 		}
 	}
@@ -141,21 +139,15 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 	if err := c.commit(ctx, t, one); err != nil {
 		return nil, err
 	}
-	pair := [2]string{t.tip, one.commit}
-	counts, err := c.m.CountChanges(ctx, [][2]string{pair})
-	one.files = counts[pair]
+	one.files, err = c.changed(ctx, t.tip, one.commit)
 	return one, err
 }
 
 // commit makes the commits of a tree, in the form that was asked for.
 func (c *composer) commit(ctx context.Context, t target, one *composed) error {
-	own, err := c.lookAtWork(ctx, t, one)
+	facts, own, err := c.lookAtWork(ctx, t, one)
 	if err != nil {
 		return err
-	}
-	facts := factsFor(c.session, c.agent, one.brought, titles(own), c.asked)
-	if c.version != nil {
-		facts.CLI = strings.TrimSpace(facts.CLI + " " + c.version(one.brought))
 	}
 	one.title, one.commits = facts.title(), 1
 	parents := []string{t.tip}
@@ -172,7 +164,7 @@ func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 			return err
 		}
 		one.commits, parents = last+1, tips[last:]
-		facts.Commit = fmt.Sprintf("Uncommitted work of %s/%s", facts.Session, facts.Agent)
+		facts.Commit = facts.uncommitted()
 	case Merge:
 		side, err := c.side(ctx, facts)
 		if err != nil {
@@ -190,17 +182,18 @@ func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 }
 
 // lookAtWork finds the turns and the commits that a landing brings: those since the last one into the same target.
-func (c *composer) lookAtWork(ctx context.Context, t target, one *composed) ([]worktree.CommitInfo, error) {
+func (c *composer) lookAtWork(ctx context.Context, t target, one *composed) (messageFacts, []worktree.CommitInfo, error) {
 	before, err := c.landedIn(ctx, t)
 	if err != nil {
-		return nil, err
+		return messageFacts{}, nil, err
 	}
 	known, after := []string{t.tip}, 0
 	if before != nil {
 		known, after = append(known, before.State), before.LastTurn
 	}
 	one.brought = c.source.since(after)
-	return c.m.CommitsSince(ctx, c.source.head, known...)
+	own, err := c.m.CommitsSince(ctx, c.source.head, known...)
+	return c.factsFor(one.brought, own), own, err
 }
 
 // replay makes the commits of an agent anew on a target, each with what it changed against its own parent. tips begins
@@ -214,9 +207,9 @@ func (c *composer) replay(ctx context.Context, t target, own []worktree.CommitIn
 			return nil, err
 		}
 		if len(picked.Conflicts) > 0 {
-			return nil, fault.New(fault.Conflict, "%s/%s: its commit %s (%s) alone conflicts with %s: %s",
-				c.session.Name, c.agent.Agent, one.ID[:12], fault.FirstLine(one.Message), t.branch, strings.Join(picked.Conflicts, ", ")).
-				Hint("paw land %s/%s --as squash", c.session.Name, c.agent.Agent)
+			return nil, fault.New(fault.Conflict, "%s: its commit %s (%s) alone conflicts with %s: %s",
+				c.name(), one.ID[:12], fault.FirstLine(one.Message), t.branch, strings.Join(picked.Conflicts, ", ")).
+				Hint("paw land %s --as squash", c.name())
 		}
 		if tree, err := c.m.TreeOf(ctx, tip); err != nil || tree == picked.Tree {
 			if err != nil {
@@ -244,15 +237,6 @@ func (c *composer) side(ctx context.Context, facts messageFacts) (string, error)
 	if err != nil {
 		return "", err
 	}
-	facts.Said, facts.Asked = "", ""
-	facts.Commit = fmt.Sprintf("Uncommitted work of %s/%s", facts.Session, facts.Agent)
+	facts.Said, facts.Asked, facts.Commit = "", "", facts.uncommitted()
 	return c.m.Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{c.source.head}, Message: facts.message(), Sign: c.sign})
-}
-
-func titles(commits []worktree.CommitInfo) []string {
-	all := make([]string, 0, len(commits))
-	for _, one := range commits {
-		all = append(all, fault.FirstLine(one.Message))
-	}
-	return all
 }

@@ -3,6 +3,7 @@ package landing
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"paw/orchestrator/home"
 	"paw/session"
@@ -16,11 +17,10 @@ func Finish(ctx context.Context, h *home.Home, s *session.Session) ([]string, er
 	if err != nil || len(sessions) == 0 {
 		return nil, err
 	}
-	repository, err := h.RepositoryOf(ctx, s)
+	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	m := h.Manager(repository)
 	moving, err := m.HoldMoves(ctx)
 	if err != nil {
 		return nil, err
@@ -29,13 +29,21 @@ func Finish(ctx context.Context, h *home.Home, s *session.Session) ([]string, er
 	return finishAll(ctx, h, m, moving)
 }
 
-// finishHeld is Finish for who has the right to move branches, with notes of what it found.
-func finishHeld(ctx context.Context, h *home.Home, m worktree.Manager, g *worktree.Moving) error {
-	found, err := finishAll(ctx, h, m, g)
+// holdMoves is the right to move branches, with landings that were cut short finished and notes of what became of them.
+func holdMoves(ctx context.Context, h *home.Home, m worktree.Manager) (*worktree.Moving, error) {
+	moving, err := m.HoldMoves(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := finishAll(ctx, h, m, moving)
 	for _, line := range found {
 		h.Notef("%s", line)
 	}
-	return err
+	if err != nil {
+		moving.Release()
+		return nil, err
+	}
+	return moving, nil
 }
 
 func finishAll(ctx context.Context, h *home.Home, m worktree.Manager, g *worktree.Moving) (found []string, err error) {
@@ -81,11 +89,8 @@ func unfinishedIn(h *home.Home, commonDir string) ([]*session.Session, error) {
 	}
 	var some []*session.Session
 	for _, s := range all {
-		for _, l := range s.Landings {
-			if s.GitCommonDir == commonDir && Unfinished(l) {
-				some = append(some, s)
-				break
-			}
+		if s.GitCommonDir == commonDir && slices.ContainsFunc(s.Landings, Unfinished) {
+			some = append(some, s)
 		}
 	}
 	return some, nil

@@ -1,12 +1,14 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
 	"strings"
 
 	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/session"
 	"paw/session/turn"
@@ -16,22 +18,10 @@ import (
 // Forecast says how the work of agents goes together with a branch, and with each other's. Nothing is changed for it.
 type Forecast struct {
 	Session, Target string
-	Agents          []Outlook
+	Agents          []fleet.Outlook
 	Pairs           []Pair   // of agents whose work collides
 	Order           []string // in which to land: next the one that collides with the fewest of the rest
 }
-
-// Outlook is how the work of one agent would land.
-type Outlook struct {
-	Agent     string
-	Commit    string   // its state
-	Turn      int      // that is the end of this turn, 0 for its branch
-	Files     int      // that would change in the target
-	Conflicts []string // with the target
-}
-
-// lands reports whether there is anything to land.
-func (o Outlook) lands() bool { return o.Files > 0 || len(o.Conflicts) > 0 }
 
 // Pair are two agents whose work collides in these files.
 type Pair struct {
@@ -41,7 +31,7 @@ type Pair struct {
 
 // Collides reports whether anything does.
 func (f *Forecast) Collides() bool {
-	return len(f.Pairs) > 0 || slices.ContainsFunc(f.Agents, func(o Outlook) bool { return len(o.Conflicts) > 0 })
+	return len(f.Pairs) > 0 || slices.ContainsFunc(f.Agents, func(o fleet.Outlook) bool { return len(o.Conflicts) > 0 })
 }
 
 // Look forecasts for the agents named, or for all of a session, as of the ends of their last turns and what they have
@@ -50,30 +40,28 @@ func Look(ctx context.Context, h *home.Home, s *session.Session, names []string,
 	if err := h.RequireGit(ctx); err != nil {
 		return nil, err
 	}
-	repository, err := h.RepositoryOf(ctx, s)
+	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	m, drop, err := h.Manager(repository).WithScratch()
+	m, drop, err := m.WithScratch()
 	if err != nil {
 		return nil, err
 	}
 	defer drop()
-	var agents []*session.Worktree
+	if err := home.RequireAgents(s, names...); err != nil {
+		return nil, err
+	}
+	var agents []work
 	for i := range s.Worktrees {
 		if len(names) == 0 || slices.Contains(names, s.Worktrees[i].Agent) {
-			agents = append(agents, &s.Worktrees[i])
-		}
-	}
-	for _, name := range names {
-		if _, err := home.AgentNamed(s, name); err != nil {
-			return nil, err
+			agents = append(agents, work{h, m, s, &s.Worktrees[i]})
 		}
 	}
 	if len(agents) == 0 {
 		return nil, fault.New(fault.NotFound, "%s: has no agents", s.Name)
 	}
-	branch, err := branchFor(s, agents[0], into)
+	branch, err := agents[0].branchFor(into)
 	if err != nil {
 		return nil, err
 	}
@@ -87,34 +75,31 @@ func Look(ctx context.Context, h *home.Home, s *session.Session, names []string,
 	return look(ctx, m, s, agents, t)
 }
 
-func look(ctx context.Context, m worktree.Manager, s *session.Session, agents []*session.Worktree, t target) (*Forecast, error) {
+func look(ctx context.Context, m worktree.Manager, s *session.Session, agents []work, t target) (*Forecast, error) {
 	f := &Forecast{Session: s.Name, Target: t.branch}
 	landed, err := m.MergedRefs(ctx, t.tip, "", turn.LandedPattern)
 	if err != nil {
 		return nil, err
 	}
-	states, err := newestStates(ctx, m, agents)
-	if err != nil {
+	if f.Agents, err = newestStates(ctx, m, agents, t.branch); err != nil {
 		return nil, err
 	}
 	var ours, theirs []string
 	for i, w := range agents {
-		commit := states[i].Commit
-		if states[i].Turn == 0 { // what has landed without being committed is not on the branch
-			if with, err := withLanded(ctx, m, s, w, commit, t.tip); err == nil {
+		commit, tip := f.Agents[i].Commit, t.tip
+		if len(landed) > 0 {
+			if tip, err = withStates(ctx, m, tip, commit); err != nil {
+				return nil, err
+			}
+		}
+		if f.Agents[i].Turn == 0 { // what has landed without being committed is not on the branch
+			if with, err := w.withLanded(ctx, commit, t.tip); err == nil {
 				commit = with
 			}
 		}
-		c := &composer{m: m, session: s, agent: w, source: &source{state: commit}}
-		joined, err := c.joined(ctx)
+		joined, err := w.joined(ctx, commit)
 		if err != nil {
 			return nil, err
-		}
-		tip := t.tip
-		if len(landed) > 0 {
-			if tip, err = withStates(ctx, m, t.tip, states[i].Commit); err != nil {
-				return nil, err
-			}
 		}
 		ours, theirs = append(ours, tip), append(theirs, joined)
 	}
@@ -140,28 +125,29 @@ func look(ctx context.Context, m worktree.Manager, s *session.Session, agents []
 		return nil, err
 	}
 	for i := range theirs {
-		states[i].Files, states[i].Conflicts = counts[changed[i]], merged[i].Conflicts
-		f.Agents = append(f.Agents, states[i])
+		f.Agents[i].Files, f.Agents[i].Conflicts = counts[changed[i]], merged[i].Conflicts
 	}
 	next := len(theirs)
 	for i := range theirs {
 		for k := i + 1; k < len(theirs); k++ {
-			if files := merged[next].Conflicts; len(files) > 0 && f.Agents[i].lands() && f.Agents[k].lands() {
-				f.Pairs = append(f.Pairs, Pair{One: agents[i].Agent, Other: agents[k].Agent, Files: files})
+			one, other := &f.Agents[i], &f.Agents[k]
+			if files := merged[next].Conflicts; len(files) > 0 && one.Lands() && other.Lands() {
+				f.Pairs = append(f.Pairs, Pair{One: one.Agent, Other: other.Agent, Files: files})
+				one.Others, other.Others = append(one.Others, other.Agent), append(other.Others, one.Agent)
 			}
 			next++
 		}
 	}
-	f.Order = order(f.Agents, f.Pairs)
+	f.Order = order(f.Agents)
 	return f, nil
 }
 
 // newestStates are the states that are known of agents without looking at their worktrees: the snapshot at the end of the
 // last turn or, when the branch has gone on since, the branch.
-func newestStates(ctx context.Context, m worktree.Manager, agents []*session.Worktree) ([]Outlook, error) {
+func newestStates(ctx context.Context, m worktree.Manager, agents []work, target string) ([]fleet.Outlook, error) {
 	var prefixes, branches []string
 	for _, w := range agents {
-		prefixes, branches = append(prefixes, turn.RefPrefix(w.TurnSession)+"turn/"), append(branches, w.Branch)
+		prefixes, branches = append(prefixes, turn.RefPrefix(w.agent.TurnSession)+"turn/"), append(branches, w.agent.Branch)
 	}
 	refs, err := m.Refs(ctx, prefixes...)
 	if err != nil {
@@ -171,10 +157,10 @@ func newestStates(ctx context.Context, m worktree.Manager, agents []*session.Wor
 	if err != nil {
 		return nil, err
 	}
-	var all []Outlook
+	var all []fleet.Outlook
 	var snapshots []string
 	for i, w := range agents {
-		o := Outlook{Agent: w.Agent, Commit: tips[w.Branch]}
+		o := fleet.Outlook{Agent: w.agent.Agent, Target: target, Commit: tips[w.agent.Branch]}
 		for ref := range refs {
 			number, mine := strings.CutPrefix(ref, prefixes[i])
 			if n, err := strconv.Atoi(number); mine && err == nil {
@@ -182,7 +168,7 @@ func newestStates(ctx context.Context, m worktree.Manager, agents []*session.Wor
 			}
 		}
 		if o.Turn > 0 {
-			snapshots = append(snapshots, refs[turn.TurnRef(w.TurnSession, o.Turn)])
+			snapshots = append(snapshots, refs[turn.TurnRef(w.agent.TurnSession, o.Turn)])
 		}
 		all = append(all, o)
 	}
@@ -193,7 +179,7 @@ func newestStates(ctx context.Context, m worktree.Manager, agents []*session.Wor
 	for i, w := range agents {
 		o := &all[i]
 		if o.Turn > 0 {
-			snapshot := refs[turn.TurnRef(w.TurnSession, o.Turn)]
+			snapshot := refs[turn.TurnRef(w.agent.TurnSession, o.Turn)]
 			if o.Commit == "" || heads[snapshot] == o.Commit {
 				o.Commit = snapshot
 			} else {
@@ -201,7 +187,7 @@ func newestStates(ctx context.Context, m worktree.Manager, agents []*session.Wor
 			}
 		}
 		if o.Commit == "" {
-			return nil, fault.New(fault.Failed, "%s: its branch %s is gone", w.Agent, w.Branch).Hint("git branch %s %s", fault.Quote(w.Branch), w.BaseCommit)
+			return nil, fault.New(fault.Failed, "%s: its branch %s is gone", w.agent.Agent, w.agent.Branch).Hint("git branch %s %s", fault.Quote(w.agent.Branch), w.agent.BaseCommit)
 		}
 	}
 	return all, nil
@@ -210,46 +196,23 @@ func newestStates(ctx context.Context, m worktree.Manager, agents []*session.Wor
 // order is the order in which work collides least: next comes the agent whose work collides with that of the fewest of the
 // rest, of several the one with fewer files, then the older one. What collides with the target comes last, and what has
 // nothing to land not at all.
-func order(agents []Outlook, pairs []Pair) []string {
-	var rest []Outlook
-	for _, o := range agents {
-		if o.lands() {
-			rest = append(rest, o)
-		}
-	}
+func order(agents []fleet.Outlook) []string {
+	rest := slices.DeleteFunc(slices.Clone(agents), func(o fleet.Outlook) bool { return !o.Lands() })
 	var names []string
 	for len(rest) > 0 {
-		best := slices.MinFunc(rest, func(a, b Outlook) int {
-			for _, by := range []func(Outlook) int{
-				func(o Outlook) int { return min(len(o.Conflicts), 1) },
-				func(o Outlook) int { return collisions(o, rest, pairs) },
-				func(o Outlook) int { return o.Files },
-			} {
-				if d := by(a) - by(b); d != 0 {
-					return d
+		collisions := func(o fleet.Outlook) (n int) {
+			for _, other := range rest {
+				if slices.Contains(o.Others, other.Agent) {
+					n++
 				}
 			}
-			return 0
+			return n
+		}
+		best := slices.MinFunc(rest, func(a, b fleet.Outlook) int {
+			return cmp.Or(min(len(a.Conflicts), 1)-min(len(b.Conflicts), 1), collisions(a)-collisions(b), a.Files-b.Files)
 		})
 		names = append(names, best.Agent)
-		rest = slices.DeleteFunc(rest, func(o Outlook) bool { return o.Agent == best.Agent })
+		rest = slices.DeleteFunc(rest, func(o fleet.Outlook) bool { return o.Agent == best.Agent })
 	}
 	return names
-}
-
-// collisions counts the agents of rest whose work collides with that of o.
-func collisions(o Outlook, rest []Outlook, pairs []Pair) int {
-	n := 0
-	for _, p := range pairs {
-		other := p.Other
-		if other == o.Agent {
-			other = p.One
-		} else if p.One != o.Agent {
-			continue
-		}
-		if slices.ContainsFunc(rest, func(r Outlook) bool { return r.Agent == other }) {
-			n++
-		}
-	}
-	return n
 }

@@ -3,31 +3,32 @@ package landing
 import (
 	"slices"
 	"testing"
+
+	"paw/orchestrator/fleet"
 )
 
 func TestOrder(t *testing.T) {
-	agents := func(list ...Outlook) []Outlook { return list }
+	type agents = []fleet.Outlook
 	for _, c := range []struct {
 		name   string
-		agents []Outlook
-		pairs  []Pair
+		agents agents
 		want   []string
 	}{
-		{"nothing", nil, nil, nil},
-		{"age, where nothing else differs", agents(Outlook{Agent: "a", Files: 1}, Outlook{Agent: "b", Files: 1}), nil, []string{"a", "b"}},
-		{"fewer files", agents(Outlook{Agent: "a", Files: 9}, Outlook{Agent: "b", Files: 1}), nil, []string{"b", "a"}},
-		{"nothing to land", agents(Outlook{Agent: "a"}, Outlook{Agent: "b", Files: 1}), nil, []string{"b"}},
-		{"with the target", agents(Outlook{Agent: "a", Files: 1, Conflicts: []string{"x"}}, Outlook{Agent: "b", Files: 9}), nil, []string{"b", "a"}},
+		{"nothing", nil, nil},
+		{"age, where nothing else differs", agents{{Agent: "a", Files: 1}, {Agent: "b", Files: 1}}, []string{"a", "b"}},
+		{"fewer files", agents{{Agent: "a", Files: 9}, {Agent: "b", Files: 1}}, []string{"b", "a"}},
+		{"nothing to land", agents{{Agent: "a"}, {Agent: "b", Files: 1}}, []string{"b"}},
+		{"with the target", agents{{Agent: "a", Files: 1, Conflicts: []string{"x"}}, {Agent: "b", Files: 9}}, []string{"b", "a"}},
 		{
-			"fewest of the rest", agents(Outlook{Agent: "hub", Files: 1}, Outlook{Agent: "a", Files: 2}, Outlook{Agent: "b", Files: 3}),
-			[]Pair{{One: "hub", Other: "a"}, {One: "hub", Other: "b"}}, []string{"a", "hub", "b"},
+			"fewest of the rest", agents{{Agent: "hub", Files: 1, Others: []string{"a", "b"}}, {Agent: "a", Files: 2, Others: []string{"hub"}},
+				{Agent: "b", Files: 3, Others: []string{"hub"}}}, []string{"a", "hub", "b"},
 		},
 		{
-			"two that collide", agents(Outlook{Agent: "a", Files: 5}, Outlook{Agent: "b", Files: 2}, Outlook{Agent: "c", Files: 8}),
-			[]Pair{{One: "a", Other: "b"}}, []string{"c", "b", "a"},
+			"two that collide", agents{{Agent: "a", Files: 5, Others: []string{"b"}}, {Agent: "b", Files: 2, Others: []string{"a"}}, {Agent: "c", Files: 8}},
+			[]string{"c", "b", "a"},
 		},
 	} {
-		if got := order(c.agents, c.pairs); !slices.Equal(got, c.want) {
+		if got := order(c.agents); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

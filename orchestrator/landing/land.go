@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,53 +46,35 @@ const tries = 3
 // Land brings the state of an agent into a branch. Everything that can be refused is refused before anything moves; with an
 // error the branch and its checkout are as they were.
 func Land(ctx context.Context, h *home.Home, s *session.Session, agentName string, o Options) (*Landed, error) {
-	w, err := home.AgentNamed(s, agentName)
+	w, err := workOf(ctx, h, s, agentName)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.RequireGit(ctx); err != nil {
-		return nil, err
-	}
-	if o.As = firstAs(o.As); !slices.Contains(Forms, o.As) {
+	if o.As = cmp.Or(o.As, Squash); !slices.Contains(Forms, o.As) {
 		return nil, fault.New(fault.Usage, "--as %s: it takes squash, commits or merge", o.As)
 	}
-	branch, err := branchFor(s, w, o.Into)
-	if err != nil {
-		return nil, err
-	}
-	repository, err := h.RepositoryOf(ctx, s)
+	branch, err := w.branchFor(o.Into)
 	if err != nil {
 		return nil, err
 	}
 	commands, err := checksFor(h, o.Checks, o.NoCheck)
 	if err != nil {
-		return nil, fault.WithHints(err, fmt.Sprintf("paw land %s/%s --no-check", s.Name, w.Agent))
+		return nil, fault.WithHints(err, "paw land "+w.name()+" --no-check")
 	}
-	l := &landing{home: h, m: h.Manager(repository), session: s, agent: w, options: o, branch: branch}
+	l := &landing{work: w, options: o, branch: branch, checker: &checker{work: w, commands: commands, fresh: o.Fresh}}
 	if !o.DryRun {
-		l.version = cliVersion(ctx, h, w)
+		l.version = w.cliVersion(ctx)
 	}
-	l.checker = &checker{home: h, m: l.m, session: s, commands: commands, fresh: o.Fresh}
 	landed, err := l.run(ctx)
 	if err != nil {
-		keepWords(h, s.Name, w.Agent, "land", strings.TrimSpace(l.edited))
+		w.keepWords("land", l.edited)
 	}
 	return landed, err
 }
 
-func firstAs(as As) As {
-	if as == "" {
-		return Squash
-	}
-	return as
-}
-
 // landing is one on its way.
 type landing struct {
-	home    *home.Home
-	m       worktree.Manager
-	session *session.Session
-	agent   *session.Worktree
+	work
 	options Options
 	branch  string
 
@@ -124,7 +107,7 @@ func (l *landing) run(ctx context.Context) (*Landed, error) {
 			return landed, err
 		}
 	}
-	return nil, fault.New(fault.Locked, "branch %s: has moved %d times meanwhile, not landed", l.branch, tries).Hint("paw land %s/%s", l.session.Name, l.agent.Agent)
+	return nil, fault.New(fault.Locked, "branch %s: has moved %d times meanwhile, not landed", l.branch, tries).Hint("paw land %s", l.name())
 }
 
 // errUnchecked means that checks have to run on what would land.
@@ -135,21 +118,18 @@ func (l *landing) check(ctx context.Context, landed *Landed) error {
 	err := l.checker.run(ctx, landed.After)
 	var failed *CheckError
 	if errors.As(err, &failed) {
-		return failed.failed(l.session.Name + "/" + l.agent.Agent + ": not landed in " + l.branch)
+		return failed.failed(l.name() + ": not landed in " + l.branch)
 	}
 	return err
 }
 
 // once lands while nobody else does, or with errUnchecked what is to be checked first.
 func (l *landing) once(ctx context.Context) (*Landed, error) {
-	moving, err := l.m.HoldMoves(ctx)
+	moving, err := holdMoves(ctx, l.home, l.m)
 	if err != nil {
 		return nil, err
 	}
 	defer moving.Release()
-	if err := finishHeld(ctx, l.home, l.m, moving); err != nil {
-		return nil, err
-	}
 	if l.session, err = l.home.Load(l.session.Name); err != nil { // with what landed meanwhile
 		return nil, err
 	}
@@ -188,7 +168,7 @@ func (l *landing) see(ctx context.Context) {
 // prepare looks, decides and composes: all that comes before anything moves.
 func (l *landing) prepare(ctx context.Context) (*composed, *Landed, error) {
 	if l.composer == nil {
-		source, err := lookAtSource(ctx, l.home, l.m, l.session, l.agent, l.options.Turn, "land")
+		source, err := l.lookAtSource(ctx, l.options.Turn, "land")
 		if err != nil {
 			return nil, nil, &notTakenError{err}
 		}
@@ -199,12 +179,11 @@ func (l *landing) prepare(ctx context.Context) (*composed, *Landed, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		l.composer = &composer{m: l.m, source: source, as: l.options.As, asked: l.options.Message, sign: sign}
+		l.composer = &composer{source: source, as: l.options.As, asked: l.options.Message, version: l.version, sign: sign}
 		l.composer.message = func(draft string) (string, error) { return l.message(ctx, draft) }
-		l.composer.version = l.version
 	}
-	l.composer.session, l.composer.agent, l.composer.theirs = l.session, l.agent, ""
-	t, err := lookAtTarget(ctx, l.home, l.m, l.session, l.branch)
+	l.composer.work, l.composer.theirs = l.work, ""
+	t, err := l.lookAtTarget(ctx, l.branch)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -223,12 +202,8 @@ func (l *landing) prepare(ctx context.Context) (*composed, *Landed, error) {
 	landed.Commits, landed.Turns, landed.Checks = one.commits, ranges(one.brought), l.checker.commands
 	if t.checkout != nil {
 		landed.Checkout = t.checkout.Path
-		obstacles, err := l.m.Obstacles(ctx, *t.checkout, t.tip, one.commit)
-		if err == nil && len(obstacles) > 0 {
-			err = &worktree.ObstacleError{Path: t.checkout.Path, Obstacles: obstacles}
-		}
-		if err != nil {
-			return nil, nil, refusedBy(err)
+		if err := unobstructed(ctx, l.m, t.checkout, t.tip, one.commit); err != nil {
+			return nil, nil, err
 		}
 	}
 	landed.Plan = plan(landed)
@@ -248,7 +223,7 @@ func (l *landing) asShown(ctx context.Context, now *source) error {
 		return err
 	}
 	return fault.New(fault.Refused, "%s: has changed since it was shown, nothing has landed", l.agent.Agent).
-		Hint("paw land %s/%s --dry-run", l.session.Name, l.agent.Agent)
+		Hint("paw land %s --dry-run", l.name())
 }
 
 // message is the draft as the user wants it, asked for once.
@@ -257,16 +232,12 @@ func (l *landing) message(ctx context.Context, draft string) (string, error) {
 		return draft, nil
 	}
 	if l.edited == "" {
-		text, err := l.options.Edit(ctx, draft)
-		if err != nil {
-			return "", fault.New(fault.Failed, "%w; nothing has landed", err)
+		var err error
+		if l.edited, err = edited(ctx, l.options.Edit, draft, "has landed"); err != nil {
+			return "", err
 		}
-		if l.edited = strings.TrimSpace(text); l.edited == "" {
-			return "", fault.New(fault.Failed, "the message is empty, nothing has landed")
-		}
-		l.edited += "\n"
 	}
-	return l.edited, nil
+	return l.edited + "\n", nil
 }
 
 // plan says what a landing does, line by line.

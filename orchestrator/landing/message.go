@@ -7,9 +7,9 @@ import (
 
 	"paw/orchestrator/fault"
 	"paw/orchestrator/turns"
-	"paw/session"
 	"paw/session/history"
 	"paw/session/turn"
+	"paw/worktree"
 )
 
 // titleWidth is how many characters a title that comes from a prompt has at most.
@@ -24,16 +24,24 @@ type messageFacts struct {
 	Asked               string // what the user gave as the message, "" for nothing
 }
 
-// factsFor are those of the work of an agent; commits are its own.
-func factsFor(s *session.Session, w *session.Worktree, brought []turns.Listed, commits []string, asked string) messageFacts {
-	f := messageFacts{Session: s.Name, Agent: w.Agent, CLI: w.CLI, Turns: brought, Asked: asked}
-	if w.Done != nil && len(brought) > 0 && w.Done.Turn == brought[len(brought)-1].Number {
-		f.Said = w.Done.Message
+// factsFor are those of the work that the agent has done in these turns and commits.
+func (c *composer) factsFor(brought []turns.Listed, own []worktree.CommitInfo) messageFacts {
+	f := messageFacts{Session: c.session.Name, Agent: c.agent.Agent, CLI: c.agent.CLI, Turns: brought, Asked: c.asked}
+	if done := c.agent.Done; done != nil && len(brought) > 0 && done.Turn == brought[len(brought)-1].Number {
+		f.Said = done.Message
 	}
-	if len(commits) > 0 {
-		f.Commit = commits[len(commits)-1]
+	if len(own) > 0 {
+		f.Commit = fault.FirstLine(own[len(own)-1].Message)
+	}
+	if c.version != nil {
+		f.CLI = strings.TrimSpace(f.CLI + " " + c.version(brought))
 	}
 	return f
+}
+
+// uncommitted is the title of a commit of what the agent has not committed.
+func (f messageFacts) uncommitted() string {
+	return fmt.Sprintf("Uncommitted work of %s/%s", f.Session, f.Agent)
 }
 
 // title is the first line of a message: what the agent said, else its last commit, else the first prompt.
@@ -54,10 +62,7 @@ func (f messageFacts) message() string {
 	return words + "\n\n" + trailers
 }
 
-// request is the text of a pull request: the title, and a list of the turns.
-func (f messageFacts) request() string { return f.words("- ") }
-
-// words are what the user gave, else the title and a line for each turn, which bullet begins.
+// words are what the user gave, else the title and a line for each turn, which bullet begins: a pull request has a list.
 func (f messageFacts) words(bullet string) string {
 	if asked := strings.TrimSpace(f.Asked); asked != "" {
 		return asked

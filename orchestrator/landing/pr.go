@@ -47,10 +47,7 @@ type Pulled struct {
 
 // puller is a pull request on its way.
 type puller struct {
-	home    *home.Home
-	m       worktree.Manager
-	session *session.Session
-	agent   *session.Worktree
+	work
 	options PullOptions
 	source  *source
 	version func(made []turns.Listed) string // of the CLI
@@ -71,33 +68,25 @@ type puller struct {
 // Its worktree, index and branch are not touched, and nothing else is pushed. A branch of the remote that somebody else has
 // pushed to is refused.
 func PullRequest(ctx context.Context, h *home.Home, s *session.Session, agentName string, o PullOptions) (*Pulled, error) {
-	w, err := home.AgentNamed(s, agentName)
+	w, err := workOf(ctx, h, s, agentName)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.RequireGit(ctx); err != nil {
-		return nil, err
-	}
-	base, err := branchFor(s, w, o.Base)
+	base, err := w.branchFor(o.Base)
 	if err != nil {
 		return nil, err
 	}
-	repository, err := h.RepositoryOf(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	p := &puller{home: h, m: h.Manager(repository), session: s, agent: w, options: o}
+	p := &puller{work: w, options: o, done: &Pulled{Session: s.Name, Agent: agentName, Branch: w.agent.Branch, Base: base}}
 	if !o.DryRun {
-		p.version = cliVersion(ctx, h, w)
+		p.version = w.cliVersion(ctx)
 	}
-	p.done = &Pulled{Session: s.Name, Agent: agentName, Branch: w.Branch, Base: base}
 	steps := []func(context.Context) error{p.lookAtAgent, p.lookAtRemote, p.lookAtWork, p.words, p.commit, p.plan}
 	if !o.DryRun {
 		steps = append(steps, p.deliver, p.ask)
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
-			keepWords(h, s.Name, agentName, "pr", p.edited)
+			p.keepWords("pr", p.edited)
 			return nil, err
 		}
 		if p.done.Nothing {
@@ -109,7 +98,7 @@ func PullRequest(ctx context.Context, h *home.Home, s *session.Session, agentNam
 
 // lookAtAgent takes the state of the agent.
 func (p *puller) lookAtAgent(ctx context.Context) (err error) {
-	p.source, err = lookAtSource(ctx, p.home, p.m, p.session, p.agent, p.options.Turn, "pr")
+	p.source, err = p.lookAtSource(ctx, p.options.Turn, "pr")
 	return err
 }
 
@@ -134,7 +123,7 @@ func (p *puller) lookAtRemote(ctx context.Context) (err error) {
 	if p.push == p.base && p.baseThere == "" {
 		e := fault.New(fault.Usage, "branch %s: %s has none of that name to ask for a pull request into", p.done.Base, p.push.Name)
 		if head != "" {
-			return e.Hint("paw pr %s/%s --base %s", p.session.Name, p.agent.Agent, fault.Quote(head))
+			return e.Hint("paw pr %s --base %s", p.name(), fault.Quote(head))
 		}
 		return e.Hint("git push %s %s", fault.Quote(p.push.Name), fault.Quote(p.done.Base))
 	}
@@ -158,24 +147,17 @@ func (p *puller) lookAtWork(ctx context.Context) error {
 	if err != nil || tip == "" {
 		tip = p.agent.BaseCommit
 	}
-	c := &composer{m: p.m, session: p.session, agent: p.agent, source: p.source, asked: p.options.Message}
-	one := &composed{}
-	own, err := c.lookAtWork(ctx, target{branch: p.done.Base, tip: tip}, one)
+	c := &composer{work: p.work, source: p.source, asked: p.options.Message, version: p.version}
+	facts, own, err := c.lookAtWork(ctx, target{branch: p.done.Base, tip: tip}, &composed{})
 	if err != nil {
 		return err
 	}
-	pair := [2]string{p.source.head, p.source.state}
-	counts, err := p.m.CountChanges(ctx, [][2]string{pair})
-	if err != nil {
+	if p.done.Uncommitted, err = p.changed(ctx, p.source.head, p.source.state); err != nil {
 		return err
 	}
-	p.own, p.done.Uncommitted, p.done.Commits = len(own) > 0, counts[pair], len(own)
+	p.facts, p.own, p.done.Commits = facts, len(own) > 0, len(own)
 	if p.done.Nothing = p.done.Uncommitted+len(own) == 0; p.done.Nothing {
 		return nil
-	}
-	p.facts = factsFor(p.session, p.agent, one.brought, titles(own), p.options.Message)
-	if p.version != nil {
-		p.facts.CLI = strings.TrimSpace(p.facts.CLI + " " + p.version(one.brought))
 	}
 	if p.there == "" || slices.Contains(p.agent.Pushed, p.there) {
 		return nil
@@ -188,14 +170,12 @@ func (p *puller) lookAtWork(ctx context.Context) error {
 
 // words are the title and the text of the request.
 func (p *puller) words(ctx context.Context) (err error) {
-	text := p.facts.request()
+	text := p.facts.words("- ")
 	if p.options.Edit != nil && !p.options.DryRun {
-		if text, err = p.options.Edit(ctx, text); err != nil {
-			return fault.New(fault.Failed, "%w; nothing is pushed", err)
+		if text, err = edited(ctx, p.options.Edit, text, "is pushed"); err != nil {
+			return err
 		}
-		if p.edited = strings.TrimSpace(text); p.edited == "" {
-			return fault.New(fault.Failed, "the message is empty, nothing is pushed")
-		}
+		p.edited = text
 		p.facts.Asked = p.edited
 	}
 	title, body, _ := strings.Cut(strings.TrimSpace(text), "\n")
@@ -223,7 +203,7 @@ func (p *puller) commit(ctx context.Context) (err error) {
 	}
 	facts := p.facts
 	if p.own { // the words of all of it are those of the request
-		facts.Said, facts.Asked, facts.Commit = "", "", fmt.Sprintf("Uncommitted work of %s/%s", facts.Session, facts.Agent)
+		facts.Said, facts.Asked, facts.Commit = "", "", facts.uncommitted()
 	}
 	sign, err := p.m.SignsCommits(ctx)
 	if err != nil {
@@ -242,7 +222,7 @@ func (p *puller) plan(ctx context.Context) error {
 				last.Target, p.agent.Agent, p.session.Name)
 		}
 	}
-	what := fmt.Sprintf("push %s of %s/%s to %s, as its branch %s", fault.Counted(p.done.Commits, "commit"), p.session.Name, p.agent.Agent, p.push.Name, p.done.Branch)
+	what := fmt.Sprintf("push %s of %s to %s, as its branch %s", fault.Counted(p.done.Commits, "commit"), p.name(), p.push.Name, p.done.Branch)
 	what += p.done.uncommitted()
 	how := "say where to ask for a pull request into " + p.done.Base
 	if p.program != nil {
@@ -278,7 +258,7 @@ func (d *Pulled) uncommitted() string {
 
 // moved refuses to push over commits of somebody else.
 func (p *puller) moved() error {
-	return fault.New(fault.Refused, "%s/%s: not pushed, %s has commits of somebody else on %s", p.session.Name, p.agent.Agent, p.push.Name, p.done.Branch).
+	return fault.New(fault.Refused, "%s: not pushed, %s has commits of somebody else on %s", p.name(), p.push.Name, p.done.Branch).
 		Hint("git fetch %s %s", fault.Quote(p.push.Name), fault.Quote(p.done.Branch)).Hint("git log %s..FETCH_HEAD", cmp.Or(p.done.Commit, p.source.head)[:12])
 }
 
@@ -298,7 +278,7 @@ func (p *puller) deliver(ctx context.Context) error {
 		return p.moved()
 	}
 	if err != nil {
-		return fault.New(fault.Failed, "%s/%s: not pushed to %s: %w", p.session.Name, p.agent.Agent, p.push.Name, err)
+		return fault.New(fault.Failed, "%s: not pushed to %s: %w", p.name(), p.push.Name, err)
 	}
 	p.done.Pushed = true
 	p.home.Step("pr.pushed")
@@ -343,7 +323,7 @@ func (p *puller) ask(ctx context.Context) error {
 		p.done.Address, err = p.program.Ask(ctx, p.request)
 	}
 	if err != nil {
-		return fault.New(fault.Failed, "%s/%s: %s has %s, but there is no pull request: %w", p.session.Name, p.agent.Agent, p.push.Name, p.done.Branch, err).
+		return fault.New(fault.Failed, "%s: %s has %s, but there is no pull request: %w", p.name(), p.push.Name, p.done.Branch, err).
 			Hint("%s", byHand)
 	}
 	p.done.Asked = true

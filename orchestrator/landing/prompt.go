@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -17,11 +18,7 @@ func ConflictPrompt(ctx context.Context, h *home.Home, s *session.Session, agent
 	files := CollisionsOf(err)
 	switch {
 	case len(files) > 0:
-		branch := into
-		if branch == "" {
-			branch = s.Target
-		}
-		return conflictPrompt(branch, files), nil
+		return conflictPrompt(cmp.Or(into, s.Target), files), nil
 	case err != nil:
 		return "", err
 	case landed.Nothing:

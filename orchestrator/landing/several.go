@@ -3,6 +3,7 @@ package landing
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"paw/orchestrator/fault"
@@ -25,10 +26,8 @@ func LandSeveral(ctx context.Context, h *home.Home, s *session.Session, numbers 
 			names = append(names, w.Agent)
 		}
 	}
-	for name := range numbers {
-		if _, err := home.AgentNamed(s, name); err != nil {
-			return err
-		}
+	if err := home.RequireAgents(s, slices.Collect(maps.Keys(numbers))...); err != nil {
+		return err
 	}
 	var inOrder []string
 	if len(names) > 1 {

@@ -1,16 +1,16 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -30,76 +30,75 @@ type source struct {
 
 // lookAtSource takes the state of an agent: that of now, for which it must be at rest, or that of the end of a turn,
 // whatever the agent does meanwhile. What cannot be taken exactly is refused, with a hint at a turn that command could take.
-func lookAtSource(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree, number, command string) (*source, error) {
-	if err := fleet.RefuseUnfinished(s, w); err != nil {
+func (w work) lookAtSource(ctx context.Context, number, command string) (*source, error) {
+	if err := fleet.RefuseUnfinished(w.session, w.agent); err != nil {
 		return nil, err
 	}
-	list, _, err := turns.List(ctx, h, m, s, *w)
+	list, _, err := turns.List(ctx, w.home, w.m, w.session, *w.agent)
 	if err != nil {
 		return nil, err
 	}
-	src := &source{turns: list.Turns, finished: w.Finished, command: command}
+	src := &source{turns: list.Turns, finished: w.agent.Finished, command: command}
 	if number == "" {
-		err = src.takeNow(ctx, h, m, s, w)
+		err = src.takeNow(ctx, w)
 	} else {
-		err = src.takeTurn(ctx, h, m, s, w, list, number)
+		err = src.takeTurn(ctx, w, list, number)
 	}
 	if err != nil {
 		return nil, err
 	}
-	src.head, err = m.SnapshotHead(ctx, src.state)
+	src.head, err = w.m.SnapshotHead(ctx, src.state)
 	return src, err
 }
 
 // takeNow takes the state of the moment.
-func (src *source) takeNow(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree) error {
+func (src *source) takeNow(ctx context.Context, w work) error {
+	path, name := w.agent.WorktreePath, w.agent.Agent
 	refuse := fleet.RefuseBusy
 	if src.command == "" { // it writes into the worktree
 		refuse = fleet.RefuseNotAtRest
 	}
-	if _, err := refuse(ctx, h, s, w.Agent); err != nil {
-		return src.withTurnHint(err, s, w, src.turns)
+	if _, err := refuse(ctx, w.home, w.session, name); err != nil {
+		return src.withTurnHint(err, w)
 	}
 	var other *worktree.MismatchError
-	err := worktree.Verify(w.WorktreePath, s.GitCommonDir, w.Branch)
+	err := worktree.Verify(path, w.session.GitCommonDir, w.agent.Branch)
 	if errors.As(err, &other) && other.What == "branch" {
-		return fault.New(fault.Refused, "%s: its worktree is on %s, and not on its branch %s", w.Agent, orDetached(other.Got), w.Branch).
-			Hint("git -C %s switch %s", fault.Quote(w.WorktreePath), fault.Quote(w.Branch))
+		return fault.New(fault.Refused, "%s: its worktree is on %s, and not on its branch %s", name, cmp.Or(other.Got, "no branch"), w.agent.Branch).
+			Hint("git -C %s switch %s", fault.Quote(path), fault.Quote(w.agent.Branch))
 	}
 	if err != nil {
-		return fault.New(fault.Refused, "%s: %w", w.Agent, err).Hint("paw recover %s", s.Name)
+		return fault.New(fault.Refused, "%s: %w", name, err).Hint("paw recover %s", w.session.Name)
 	}
-	name, err := m.Unfinished(w.WorktreePath)
+	begun, err := w.m.Unfinished(path)
 	if err != nil {
 		return err
 	}
-	look := "git -C " + fault.Quote(w.WorktreePath) + " status"
-	if name != "" {
-		return fault.New(fault.Refused, "%s: a %s is not finished in its worktree", w.Agent, name).Hint("%s", look)
+	look := "git -C " + fault.Quote(path) + " status"
+	if begun != "" {
+		return fault.New(fault.Refused, "%s: a %s is not finished in its worktree", name, begun).Hint("%s", look)
 	}
-	scratch := filepath.Join(h.StateDir(s.Name, w.Agent), "snapshot")
-	shot, err := m.SnapshotWithin(ctx, w.WorktreePath, "", "paw: "+w.Agent+" now", scratch, worktree.Budget{})
+	shot, err := turns.Now(ctx, w.home, w.m, w.session, w.agent)
 	switch {
 	case err != nil:
 		return err
 	case shot.Unmerged:
-		return fault.New(fault.Refused, "%s: a conflict is not resolved in its worktree", w.Agent).Hint("%s", look)
+		return fault.New(fault.Refused, "%s: a conflict is not resolved in its worktree", name).Hint("%s", look)
 	case len(shot.NotSaved) > 0:
-		return fault.New(fault.Refused, "%s: cannot be taken as it is: %s", w.Agent, strings.Join(shot.NotSaved, ", ")).Hint("%s", look)
+		return fault.New(fault.Refused, "%s: cannot be taken as it is: %s", name, strings.Join(shot.NotSaved, ", ")).Hint("%s", look)
 	}
 	src.state = shot.Commit
 	return nil
 }
 
 // takeTurn takes the state at the end of a turn.
-func (src *source) takeTurn(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree, list turns.Sequence, number string) error {
-	one, err := turns.Numbered(s, list, number)
+func (src *source) takeTurn(ctx context.Context, w work, list turns.Sequence, number string) error {
+	one, err := turns.Numbered(w.session, list, number)
 	if err != nil {
 		return err
 	}
 	if one.State == turn.InProgress {
-		err := fault.New(fault.Refused, "%s: turn %d is in progress", w.Agent, one.Number)
-		return src.withTurnHint(err, s, w, list.Turns)
+		return src.withTurnHint(fault.New(fault.Refused, "%s: turn %d is in progress", w.agent.Agent, one.Number), w)
 	}
 	src.turn = one.Number
 	for i, t := range list.Turns {
@@ -107,29 +106,22 @@ func (src *source) takeTurn(ctx context.Context, h *home.Home, m worktree.Manage
 			src.turns = list.Turns[:i+1]
 		}
 	}
-	src.state, err = turns.End(ctx, h, m, s, w, one, turns.Forced{Command: fmt.Sprintf("paw %s %s/%s", src.command, s.Name, w.Agent)})
+	src.state, err = turns.End(ctx, w.home, w.m, w.session, w.agent, one, turns.Forced{Command: fmt.Sprintf("paw %s %s", src.command, w.name())})
 	return err
 }
 
 // withTurnHint replaces the hints of a refusal by the last turn that can land, where there is one.
-func (src *source) withTurnHint(err error, s *session.Session, w *session.Worktree, list []turns.Listed) error {
+func (src *source) withTurnHint(err error, w work) error {
 	var e *fault.Error
 	if !errors.As(err, &e) || e.Kind != fault.Refused || src.command == "" {
 		return err
 	}
-	for i := len(list) - 1; i >= 0; i-- {
-		if t := list[i]; t.State != turn.InProgress && t.After != "" {
-			return fault.New(fault.Refused, "%w", err).Hint("paw %s %s/%s@%d", src.command, s.Name, w.Agent, t.Number)
+	for _, t := range slices.Backward(src.turns) {
+		if t.State != turn.InProgress && t.After != "" {
+			return fault.New(fault.Refused, "%w", err).Hint("paw %s %s@%d", src.command, w.name(), t.Number)
 		}
 	}
 	return err
-}
-
-func orDetached(branch string) string {
-	if branch == "" {
-		return "no branch"
-	}
-	return branch
 }
 
 // lastTurn is the number of the last turn that has begun, 0 for none.
@@ -142,12 +134,11 @@ func (src *source) lastTurn() int {
 
 // since are the turns after one.
 func (src *source) since(number int) []turns.Listed {
-	for i, t := range src.turns {
-		if t.Number > number {
-			return src.turns[i:]
-		}
+	first := slices.IndexFunc(src.turns, func(t turns.Listed) bool { return t.Number > number })
+	if first < 0 {
+		return nil
 	}
-	return nil
+	return src.turns[first:]
 }
 
 // ranges are the numbers of turns in few words: "1-4", "2", "1-2,5".

@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -26,34 +27,31 @@ func (t target) place(m worktree.Manager) string {
 	return home.RootIn(m.Repository)
 }
 
-// branchFor is the branch that the work of an agent lands on.
-func branchFor(s *session.Session, w *session.Worktree, into string) (string, error) {
-	if into != "" {
-		return into, nil
+// branchFor is the branch that the work of the agent lands on.
+func (w work) branchFor(into string) (string, error) {
+	if branch := cmp.Or(into, w.session.Target); branch != "" {
+		return branch, nil
 	}
-	if s.Target != "" {
-		return s.Target, nil
-	}
-	e := fault.New(fault.Usage, "%s: into which branch? it is not known which was checked out where session %s was started", w.Agent, s.Name)
-	if repository, err := worktree.Discover(s.RepoPath); err == nil {
+	e := fault.New(fault.Usage, "%s: into which branch? it is not known which was checked out where session %s was started", w.agent.Agent, w.session.Name)
+	if repository, err := worktree.Discover(w.session.RepoPath); err == nil {
 		if branch := (worktree.Manager{Repository: repository}).CurrentBranch(); branch != "" {
-			return "", e.Hint("paw land %s/%s --into %s", s.Name, w.Agent, fault.Quote(branch))
+			return "", e.Hint("paw land %s --into %s", w.name(), fault.Quote(branch))
 		}
 	}
 	return "", e.Hint("git branch")
 }
 
 // lookAtTarget looks where a branch is. A branch that an agent works on, and a checkout that is not at rest, are refused.
-func lookAtTarget(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, branch string) (target, error) {
+func (w work) lookAtTarget(ctx context.Context, branch string) (target, error) {
 	t := target{branch: branch}
 	var err error
-	if t.tip, err = tipOf(ctx, m, branch); err != nil {
+	if t.tip, err = tipOf(ctx, w.m, branch); err != nil {
 		return t, err
 	}
-	if owner := agentOn(h, s, branch); owner != "" {
+	if owner := w.agentOn(branch); owner != "" {
 		return t, fault.New(fault.Refused, "branch %s: %s works on it", branch, owner).Hint("git branch")
 	}
-	if t.checkout, err = m.CheckoutOf(ctx, branch); err != nil {
+	if t.checkout, err = w.m.CheckoutOf(ctx, branch); err != nil {
 		return t, refusedBy(err)
 	}
 	if t.checkout != nil && strings.HasPrefix(t.checkout.Owner, home.OwnerPrefix) {
@@ -76,19 +74,28 @@ func tipOf(ctx context.Context, m worktree.Manager, branch string) (string, erro
 }
 
 // agentOn is the agent that a branch was made or taken for, in any session of the repository; "" for none.
-func agentOn(h *home.Home, s *session.Session, branch string) string {
-	sessions, _, err := h.Store.List()
+func (w work) agentOn(branch string) string {
+	sessions, _, err := w.home.Store.List()
 	if err != nil {
-		sessions = []*session.Session{s}
+		sessions = []*session.Session{w.session}
 	}
-	for _, other := range sessions {
-		for _, w := range other.Worktrees {
-			if other.GitCommonDir == s.GitCommonDir && w.Branch == branch {
-				return other.Name + "/" + w.Agent
+	for _, s := range sessions {
+		for _, one := range s.Worktrees {
+			if s.GitCommonDir == w.session.GitCommonDir && one.Branch == branch {
+				return s.Name + "/" + one.Agent
 			}
 		}
 	}
 	return ""
+}
+
+// unobstructed refuses to bring a checkout from one commit to another where that would write over anything.
+func unobstructed(ctx context.Context, m worktree.Manager, at *worktree.Checkout, from, to string) error {
+	obstacles, err := m.Obstacles(ctx, *at, from, to)
+	if err == nil && len(obstacles) > 0 {
+		err = &worktree.ObstacleError{Path: at.Path, Obstacles: obstacles}
+	}
+	return refusedBy(err)
 }
 
 // refusedBy puts a refusal of the worktree package into the user's words.

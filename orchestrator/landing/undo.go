@@ -18,23 +18,19 @@ func Undo(ctx context.Context, h *home.Home, s *session.Session, id int, dryRun 
 	if err := h.RequireGit(ctx); err != nil {
 		return nil, err
 	}
-	repository, err := h.RepositoryOf(ctx, s)
+	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	m := h.Manager(repository)
 	if dryRun {
 		l, _, err := undoable(ctx, m, s, id)
 		return l, err
 	}
-	moving, err := m.HoldMoves(ctx)
+	moving, err := holdMoves(ctx, h, m)
 	if err != nil {
 		return nil, err
 	}
 	defer moving.Release()
-	if err := finishHeld(ctx, h, m, moving); err != nil {
-		return nil, err
-	}
 	if s, err = h.Load(s.Name); err != nil {
 		return nil, err
 	}
@@ -99,11 +95,7 @@ func undoable(ctx context.Context, m worktree.Manager, s *session.Session, id in
 	if err != nil || at == nil {
 		return l, "", refusedBy(err)
 	}
-	obstacles, err := m.Obstacles(ctx, *at, l.After, l.Before)
-	if err == nil && len(obstacles) > 0 {
-		err = &worktree.ObstacleError{Path: at.Path, Obstacles: obstacles}
-	}
-	return l, at.Path, refusedBy(err)
+	return l, at.Path, unobstructed(ctx, m, at, l.After, l.Before)
 }
 
 // movedOn refuses to undo a landing that something has come after, with the way that is left.

@@ -29,29 +29,21 @@ type Updated struct {
 // the other way round. What the agent has not committed stays uncommitted. A conflict leaves everything as it was; paw
 // rewind --undo takes an update back.
 func Update(ctx context.Context, h *home.Home, s *session.Session, agentName, from string, dryRun bool) (*Updated, error) {
-	w, err := home.AgentNamed(s, agentName)
+	w, err := workOf(ctx, h, s, agentName)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.RequireGit(ctx); err != nil {
-		return nil, err
-	}
-	branch, err := branchFor(s, w, from)
+	branch, err := w.branchFor(from)
 	if err != nil {
 		return nil, err
 	}
-	repository, err := h.RepositoryOf(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	m := h.Manager(repository)
-	done := &Updated{Session: s.Name, Agent: agentName, Branch: w.Branch, From: branch, DryRun: dryRun}
+	done := &Updated{Session: s.Name, Agent: agentName, Branch: w.agent.Branch, From: branch, DryRun: dryRun}
 	if dryRun {
-		_, _, err := prepareUpdate(ctx, h, m, s, w, done)
+		_, _, err := w.prepareUpdate(ctx, done)
 		return done, err
 	}
-	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
-		goal, was, err := prepareUpdate(ctx, h, m, s, w, done)
+	err = turns.Change(ctx, h, s, w.agent, func(t *turns.Track) error {
+		goal, was, err := w.prepareUpdate(ctx, done)
 		if err != nil || done.Nothing {
 			return err
 		}
@@ -59,9 +51,9 @@ func Update(ctx context.Context, h *home.Home, s *session.Session, agentName, fr
 		if err != nil {
 			return err
 		}
-		done.Rescue = turn.RewindRef(w.TurnSession, h.Now(), newest)
+		done.Rescue = turn.RewindRef(w.agent.TurnSession, h.Now(), newest)
 		h.Step("update.prepared")
-		_, err = m.RewindFrom(ctx, w.WorktreePath, goal, was, done.Rescue)
+		_, err = w.m.RewindFrom(ctx, w.agent.WorktreePath, goal, was, done.Rescue)
 		var half *worktree.HalfRewoundError
 		if errors.As(err, &half) {
 			return fault.New(fault.Failed, "%s: %w", agentName, err).Hint("paw rewind %s --undo --session %s", agentName, s.Name)
@@ -80,55 +72,52 @@ func Update(ctx context.Context, h *home.Home, s *session.Session, agentName, fr
 
 // prepareUpdate merges, and makes the commit that the worktree is to become: a snapshot, on top of the commit that the branch is to
 // be at; was is the state of which it was made.
-func prepareUpdate(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree, done *Updated) (goal, was string, err error) {
-	src, err := lookAtSource(ctx, h, m, s, w, "", "")
+func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was string, err error) {
+	src, err := w.lookAtSource(ctx, "", "")
 	if err != nil {
 		return "", "", err
 	}
-	tip, err := tipOf(ctx, m, done.From)
+	tip, err := tipOf(ctx, w.m, done.From)
 	if err != nil {
 		return "", "", err
 	}
-	if done.Nothing, err = m.Contains(ctx, src.head, tip); done.Nothing || err != nil {
+	if done.Nothing, err = w.m.Contains(ctx, src.head, tip); done.Nothing || err != nil {
 		return "", "", err
 	}
-	theirs, err := withStates(ctx, m, tip, src.head)
+	theirs, err := withStates(ctx, w.m, tip, src.head)
 	if err != nil {
 		return "", "", err
 	}
-	files, err := bringIn(ctx, m, s, w, src.state, theirs, done.From)
+	files, err := w.bringIn(ctx, src.state, theirs, done.From)
 	if err != nil {
 		return "", "", err
 	}
 	tree := files
-	if tipTree, err := m.TreeOf(ctx, tip); err != nil {
+	if tipTree, err := w.m.TreeOf(ctx, tip); err != nil {
 		return "", "", err
 	} else if src.state != src.head && files != tipTree { // what it has beyond that is not committed, and stays so
-		committed, err := withLanded(ctx, m, s, w, src.head, tip)
+		committed, err := w.withLanded(ctx, src.head, tip)
 		if err != nil {
 			return "", "", err
 		}
-		if tree, err = bringIn(ctx, m, s, w, committed, theirs, done.From); err != nil {
+		if tree, err = w.bringIn(ctx, committed, theirs, done.From); err != nil {
 			return "", "", err
 		}
 	}
-	if done.Head, err = updatedHead(ctx, m, w, src.head, tip, tree, done.From); err != nil {
+	if done.Head, err = w.updatedHead(ctx, src.head, tip, tree, done.From); err != nil {
 		return "", "", err
 	}
-	pair := [2]string{src.state, files}
-	counts, err := m.CountChanges(ctx, [][2]string{pair})
-	if err != nil {
+	if done.Files, err = w.changed(ctx, src.state, files); err != nil {
 		return "", "", err
 	}
-	done.Files = counts[pair]
-	goal, err = m.Commit(ctx, worktree.NewCommit{Tree: files, Parents: []string{done.Head}, Message: "paw: " + w.Agent + " updated\n", Own: true})
+	goal, err = w.m.Commit(ctx, worktree.NewCommit{Tree: files, Parents: []string{done.Head}, Message: "paw: " + w.agent.Agent + " updated\n", Own: true})
 	return goal, src.state, err
 }
 
 // withLanded is a commit of an agent with what it has landed in a branch without committing it: else the merge would take that for
 // something that the agent has taken out since.
-func withLanded(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, head, tip string) (string, error) {
-	last := s.LastLanding(w.TurnSession)
+func (w work) withLanded(ctx context.Context, head, tip string) (string, error) {
+	last := w.session.LastLanding(w.agent.TurnSession)
 	if last == nil {
 		return head, nil
 	}
@@ -136,50 +125,49 @@ func withLanded(ctx context.Context, m worktree.Manager, s *session.Session, w *
 		in   string
 		want bool
 	}{{tip, true}, {head, false}} { // it is there, and has not come back by an update
-		if has, err := m.Contains(ctx, c.in, last.After); err != nil || has != c.want {
+		if has, err := w.m.Contains(ctx, c.in, last.After); err != nil || has != c.want {
 			return head, err
 		}
 	}
-	merged, err := m.MergeTree(ctx, w.WorktreePath, head, last.State)
+	merged, err := w.m.MergeTree(ctx, w.agent.WorktreePath, head, last.State)
 	if err != nil {
 		return "", err
 	}
 	if len(merged.Conflicts) > 0 {
-		return "", fault.New(fault.Refused, "%s/%s: not updated: what it has not committed cannot be told from what has landed: %s",
-			s.Name, w.Agent, strings.Join(merged.Conflicts, ", ")).Hint("git -C %s status", fault.Quote(w.WorktreePath))
+		return "", fault.New(fault.Refused, "%s: not updated: what it has not committed cannot be told from what has landed: %s",
+			w.name(), strings.Join(merged.Conflicts, ", ")).Hint("git -C %s status", fault.Quote(w.agent.WorktreePath))
 	}
-	return m.Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Parents: []string{head, last.State}, Message: "paw: " + w.Agent + " with what has landed\n", Own: true})
+	return w.m.Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Parents: []string{head, last.State}, Message: "paw: " + w.agent.Agent + " with what has landed\n", Own: true})
 }
 
 // bringIn is the tree of a commit of an agent merged with what has landed.
-func bringIn(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, commit, theirs, from string) (string, error) {
-	c := &composer{m: m, session: s, agent: w, source: &source{state: commit}}
-	ours, err := c.joined(ctx)
+func (w work) bringIn(ctx context.Context, commit, theirs, from string) (string, error) {
+	ours, err := w.joined(ctx, commit)
 	if err != nil {
 		return "", err
 	}
-	merged, err := m.MergeTree(ctx, w.WorktreePath, ours, theirs)
+	merged, err := w.m.MergeTree(ctx, w.agent.WorktreePath, ours, theirs)
 	if err != nil {
 		return "", err
 	}
 	if len(merged.Conflicts) > 0 {
-		return "", fault.New(fault.Conflict, "%s/%s: conflicts with %s, nothing is changed: %s", s.Name, w.Agent, from, strings.Join(merged.Conflicts, ", ")).
-			Hint("paw send %s/%s --conflict", s.Name, w.Agent)
+		return "", fault.New(fault.Conflict, "%s: conflicts with %s, nothing is changed: %s", w.name(), from, strings.Join(merged.Conflicts, ", ")).
+			Hint("paw send %s --conflict", w.name())
 	}
 	return merged.Tree, nil
 }
 
 // updatedHead is the commit that the branch of an agent is to be at: the tip of the other branch where that is all, else a
 // merge.
-func updatedHead(ctx context.Context, m worktree.Manager, w *session.Worktree, head, tip, tree, from string) (string, error) {
-	tipTree, err := m.TreeOf(ctx, tip)
+func (w work) updatedHead(ctx context.Context, head, tip, tree, from string) (string, error) {
+	tipTree, err := w.m.TreeOf(ctx, tip)
 	if err != nil {
 		return "", err
 	}
-	if forward, err := m.Contains(ctx, tip, head); err != nil || forward && tree == tipTree {
+	if forward, err := w.m.Contains(ctx, tip, head); err != nil || forward && tree == tipTree {
 		return tip, err
 	}
-	return m.Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{head, tip}, Message: fmt.Sprintf("Merge branch '%s' into %s\n", from, w.Branch)})
+	return w.m.Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{head, tip}, Message: fmt.Sprintf("Merge branch '%s' into %s\n", from, w.agent.Branch)})
 }
 
 // String says what happened and how to take it back.

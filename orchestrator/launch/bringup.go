@@ -11,11 +11,10 @@ import (
 // BringUp makes the worktrees of the jobs and starts their agents. It may be
 // repeated: whatever is there already is left as it is.
 func BringUp(ctx context.Context, h *home.Home, s *session.Session, jobs []Job) (*session.Session, []Result, error) {
-	repository, err := h.RepositoryOf(ctx, s)
+	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return s, nil, err
 	}
-	m := h.Manager(repository)
 	if err := TagStarts(ctx, h, m, s, jobs); err != nil {
 		return s, nil, err
 	}

@@ -16,11 +16,10 @@ import (
 // PlanRecover gathers what is left to know of git, files and CLIs, and decides.
 func PlanRecover(ctx context.Context, h *home.Home, f fleet.Facts, named bool) ([]Job, error) {
 	s := f.Session
-	repository, err := h.RepositoryOf(ctx, s)
+	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	m := h.Manager(repository)
 	names := make([]string, len(s.Worktrees))
 	for i, w := range s.Worktrees {
 		names[i] = w.Branch

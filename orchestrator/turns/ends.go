@@ -3,7 +3,6 @@ package turns
 import (
 	"cmp"
 	"context"
-	"path/filepath"
 	"strconv"
 
 	"paw/orchestrator/fault"
@@ -58,10 +57,14 @@ func Numbered(s *session.Session, list Sequence, text string) (*Listed, error) {
 	return nil, fault.New(fault.NotFound, "%s: has no turn %d", list.Agent, n).Hint("paw turns %s %s", s.Name, list.Agent)
 }
 
-// StateNow is a commit of the worktree as it is, kept by no ref.
+// Now is a snapshot of the worktree as it is, kept by no ref.
+func Now(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree) (worktree.Snapshot, error) {
+	return m.SnapshotWithin(ctx, w.WorktreePath, "", "paw: "+w.Agent+" now", scratch(h, s, w), worktree.Budget{})
+}
+
+// StateNow is the commit of Now.
 func StateNow(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree) (string, error) {
-	scratch := filepath.Join(h.StateDir(s.Name, w.Agent), "snapshot")
-	snapshot, err := m.SnapshotWithin(ctx, w.WorktreePath, "", "paw: "+w.Agent+" now", scratch, worktree.Budget{})
+	snapshot, err := Now(ctx, h, m, s, w)
 	return snapshot.Commit, err
 }
 

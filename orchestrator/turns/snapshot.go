@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"paw/orchestrator/home"
+	"paw/session"
 	"paw/session/turn"
 )
 
@@ -36,7 +38,7 @@ func (t *Track) snapshotAfter(ctx context.Context, n int, how string) (commit, n
 // snapshot saves the worktree within the budget. Beyond it, or when it fails, there
 // is none, and the note says why: HEAD in its place would look like all there was.
 func (t *Track) snapshot(ctx context.Context, ref, message string) (commit, note string) {
-	s, err := t.M.SnapshotWithin(ctx, t.W.WorktreePath, ref, message, t.scratch(), t.budget)
+	s, err := t.M.SnapshotWithin(ctx, t.W.WorktreePath, ref, message, scratch(t.home, t.S, t.W), t.budget)
 	if err == nil {
 		if len(s.NotSaved) > 0 {
 			note = "not in the snapshot: " + strings.Join(s.NotSaved, ", ")
@@ -46,9 +48,9 @@ func (t *Track) snapshot(ctx context.Context, ref, message string) (commit, note
 	return "", fmt.Sprintf("no snapshot: %v", err)
 }
 
-// scratch is where the scratch index of the agent's snapshots is kept.
-func (t *Track) scratch() string {
-	return filepath.Join(t.home.StateDir(t.S.Name, t.W.Agent), "snapshot")
+// scratch is where the scratch index of an agent's snapshots is kept.
+func scratch(h *home.Home, s *session.Session, w *session.Worktree) string {
+	return filepath.Join(h.StateDir(s.Name, w.Agent), "snapshot")
 }
 
 func (t *Track) head(ctx context.Context) (string, error) {

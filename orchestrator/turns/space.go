@@ -53,15 +53,14 @@ func loggedSessions(h *home.Home) map[string][]string {
 const branchesOfPaw = "refs/heads/" + home.BranchPrefix
 
 // SpaceOf looks at tags, hidden refs and worktrees of a repository and at records and logs of this home.
-func SpaceOf(ctx context.Context, h *home.Home, repository worktree.Repository) (Space, error) {
+func SpaceOf(ctx context.Context, h *home.Home, m worktree.Manager) (Space, error) {
 	space := Space{hidden: map[string]bool{}, owner: map[string]string{}, logged: loggedSessions(h)}
 	var err error
-	if space.Tagged, err = taken(ctx, h.Manager(repository)); err != nil {
+	if space.Tagged, err = taken(ctx, m); err != nil {
 		return space, err
 	}
 	// An empty directory becomes a repository only when nothing is refused any more.
-	if _, err := os.Lstat(repository.CommonDir); err == nil {
-		m := h.Manager(repository)
+	if _, err := os.Lstat(m.Repository.CommonDir); err == nil {
 		if err := space.addRefs(ctx, m); err != nil {
 			return space, err
 		}

@@ -29,7 +29,7 @@ type Track struct {
 
 // Change runs change with the turn lock of an agent.
 func Change(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, change func(*Track) error) error {
-	repository, err := h.RepositoryOf(ctx, s)
+	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func Change(ctx context.Context, h *home.Home, s *session.Session, w *session.Wo
 	}
 	defer unlock()
 	return change(&Track{
-		home: h, S: s, W: w, M: h.Manager(repository), Dir: h.TurnDir(s.Name, w.Agent),
+		home: h, S: s, W: w, M: m, Dir: h.TurnDir(s.Name, w.Agent),
 		budget: worktree.Budget{
 			Time:  time.Duration(h.Config.Turns.SnapshotSeconds) * time.Second,
 			Bytes: int64(h.Config.Turns.SnapshotMiB) << 20,

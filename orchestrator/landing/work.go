@@ -1,0 +1,69 @@
+package landing
+
+import (
+	"context"
+	"strings"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/worktree"
+)
+
+// work is what an agent has done, with the repository that it is in.
+type work struct {
+	home    *home.Home
+	m       worktree.Manager
+	session *session.Session
+	agent   *session.Worktree
+}
+
+// workOf finds an agent, and the repository of its session.
+func workOf(ctx context.Context, h *home.Home, s *session.Session, agentName string) (work, error) {
+	w := work{home: h, session: s}
+	var err error
+	if w.agent, err = home.AgentNamed(s, agentName); err != nil {
+		return w, err
+	}
+	if err := h.RequireGit(ctx); err != nil {
+		return w, err
+	}
+	w.m, err = h.ManagerOf(ctx, s)
+	return w, err
+}
+
+// name is what the user calls the agent.
+func (w work) name() string { return w.session.Name + "/" + w.agent.Agent }
+
+// changed counts the files in which two states differ.
+func (w work) changed(ctx context.Context, from, to string) (int, error) {
+	pair := [2]string{from, to}
+	counts, err := w.m.CountChanges(ctx, [][2]string{pair})
+	return counts[pair], err
+}
+
+// edited is a draft as the user has left it in an editor, without what surrounds it; what has not happened goes into errors.
+func edited(ctx context.Context, edit func(context.Context, string) (string, error), draft, not string) (string, error) {
+	text, err := edit(ctx, draft)
+	if err != nil {
+		return "", fault.New(fault.Failed, "%w; nothing %s", err, not)
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return "", fault.New(fault.Failed, "the message is empty, nothing %s", not)
+	}
+	return text, nil
+}
+
+// keepWords keeps a message that the user wrote in an editor for a command that then failed, and says how it is used. The file
+// goes with the agent.
+func (w work) keepWords(verb, words string) {
+	if words == "" {
+		return
+	}
+	file, err := w.home.KeepText(w.session.Name, w.agent.Agent, "message-*.txt", words+"\n")
+	if err != nil {
+		w.home.Notef("your message could not be kept: %v\n%s", err, words)
+		return
+	}
+	w.home.Notef(`your message is kept; paw %s %s --message "$(cat %s)"`, verb, w.name(), fault.Quote(file))
+}
