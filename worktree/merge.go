@@ -2,8 +2,8 @@ package worktree
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"strings"
 
 	"paw/worktree/git"
 )
@@ -17,23 +17,51 @@ type Merged struct {
 // MergeTree merges two commits in the object store: no ref, index or file changes. Git runs in the directory dir, whose
 // attributes decide how files are merged.
 func (m Manager) MergeTree(ctx context.Context, dir, ours, theirs string) (Merged, error) {
-	for _, oid := range []string{ours, theirs} {
-		if !isOID(oid) { // for an unknown revision git ends with the same code as for a conflict
-			return Merged{}, &RefError{Ref: oid}
-		}
-	}
-	out, err := m.objects(in(dir)).Output(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
-	if git.ExitCode(err) == refusedOption {
-		return m.mergeApart(ctx, ours, theirs)
-	}
-	if err != nil && git.ExitCode(err) != 1 {
+	all, err := m.MergePairs(ctx, dir, [][2]string{{ours, theirs}})
+	if err != nil {
 		return Merged{}, err
 	}
-	names := nulSeparated(out)
-	if len(names) == 0 || !isOID(names[0]) || err == nil && len(names) > 1 || err != nil && len(names) == 1 {
-		return Merged{}, errors.Join(fmt.Errorf("git merge-tree says %q, which is not understood", out), err)
+	return all[0], nil
+}
+
+// MergePairs merges many pairs of commits as MergeTree does, with one git process.
+func (m Manager) MergePairs(ctx context.Context, dir string, pairs [][2]string) ([]Merged, error) {
+	var input strings.Builder
+	for _, pair := range pairs {
+		for _, oid := range pair {
+			if !isOID(oid) {
+				return nil, &RefError{Ref: oid}
+			}
+		}
+		input.WriteString(pair[0] + " " + pair[1] + "\n")
 	}
-	return Merged{Tree: names[0], Conflicts: sorted(names[1:])}, nil
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	out, err := m.objects(in(dir)).Input(ctx, []byte(input.String()), "merge-tree", "--write-tree", "--stdin", "-z", "--name-only", "--no-messages")
+	if git.ExitCode(err) == refusedOption {
+		return m.mergeApart(ctx, pairs)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []Merged
+	for fields := strings.Split(out, "\x00"); len(fields) > 2; { // status, tree, paths, and an empty field behind them
+		one := Merged{Tree: fields[1]}
+		rest := fields[2:]
+		for len(rest) > 0 && rest[0] != "" {
+			one.Conflicts, rest = append(one.Conflicts, rest[0]), rest[1:]
+		}
+		if !isOID(one.Tree) || len(rest) == 0 || (fields[0] == "0") != (len(one.Conflicts) > 0) {
+			return nil, fmt.Errorf("git merge-tree says %q, which is not understood", out)
+		}
+		one.Conflicts = sorted(one.Conflicts)
+		all, fields = append(all, one), rest[1:]
+	}
+	if len(all) != len(pairs) {
+		return nil, fmt.Errorf("git merge-tree tells of %d merges, not of %d", len(all), len(pairs))
+	}
+	return all, nil
 }
 
 // PickTree applies to a commit what another one changed against its first parent, as MergeTree does.

@@ -13,10 +13,22 @@ import (
 // refusedOption is the exit code of a git that does not know an option.
 const refusedOption = 129
 
-// mergeApart is MergeTree for a git older than 2.38: git merge, in a worktree of a moment that no other git knows of. It
-// has HEAD and index of its own, and no files but attributes and what the merge writes; objects and settings are those of
-// the repository.
-func (m Manager) mergeApart(ctx context.Context, ours, theirs string) (Merged, error) {
+// mergeApart is MergePairs for a git older than 2.39.
+func (m Manager) mergeApart(ctx context.Context, pairs [][2]string) ([]Merged, error) {
+	var all []Merged
+	for _, pair := range pairs {
+		one, err := m.mergeOne(ctx, pair[0], pair[1])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// mergeOne merges by git merge, in a worktree of a moment that no other git knows of. It has HEAD and index of its own, and
+// no files but attributes and what the merge writes; objects and settings are those of the repository.
+func (m Manager) mergeOne(ctx context.Context, ours, theirs string) (Merged, error) {
 	dir, err := os.MkdirTemp("", "paw")
 	if err != nil {
 		return Merged{}, err

@@ -190,7 +190,7 @@ func TestTargetThatMovesMeanwhile(t *testing.T) {
 }
 
 // TestLandsAsAThreeWayMerge: whatever the form, the tree is the one of git's own three-way merge, the agents' worktrees are
-// byte for byte as before, and hooks and line ends of the user have no say in that. A git older than 2.38 comes to the same.
+// byte for byte as before, and hooks and line ends of the user have no say in that. A git older than 2.39 comes to the same.
 func TestLandsAsAThreeWayMerge(t *testing.T) {
 	for _, how := range []string{"squash", "commits", "merge", "squash, older git", "commits, older git", "squash, all"} {
 		t.Run(how, func(t *testing.T) {

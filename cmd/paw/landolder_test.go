@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// olderGit is the environment of a paw whose git does not know git merge-tree --write-tree, as before 2.38.
+// olderGit is the environment of a paw whose git does not know git merge-tree --stdin, as before 2.39.
 func (w *world) olderGit() []string {
 	w.t.Helper()
 	git, err := exec.LookPath("git")
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.write(w.root, "old/git", "#!/bin/sh\ncase \"$*\" in *merge-tree*--write-tree*) echo 'usage: git merge-tree <base-tree> <branch1> <branch2>' >&2; exit 129;; esac\nexec "+git+" \"$@\"\n")
+	w.write(w.root, "old/git", "#!/bin/sh\ncase \"$*\" in *merge-tree*--stdin*) echo 'usage: git merge-tree <base-tree> <branch1> <branch2>' >&2; exit 129;; esac\nexec "+git+" \"$@\"\n")
 	os.Chmod(filepath.Join(w.root, "old/git"), 0o755)
 	return []string{"PATH=" + filepath.Join(w.root, "old") + ":" + os.Getenv("PATH")}
 }
