@@ -62,7 +62,7 @@ func TestGitProcessesAreCounted(t *testing.T) {
 	do("snapshot, clean", 1, func() error { _, err := w.m.Snapshot(ctx, plans[0].Path, "refs/paw/s_a0/turn/1", "m"); return err })
 	writeFile(t, filepath.Join(plans[0].Path, "new"), "x\n")
 	do("snapshot, dirty", 3, func() error { _, err := w.m.Snapshot(ctx, plans[0].Path, "refs/paw/s_a0/turn/2", "m"); return err })
-	do("inspect", 1, func() error { _, err := w.m.Inspect(ctx, plans[0].Path); return err })
-	do("remove", 1, func() error { _, err := w.m.Remove(ctx, plans[1], false); return err })
+	do("inspect", 1, func() error { _, _, err := w.m.inspect(ctx, plans[0].Path); return err })
+	do("remove", 1, func() error { _, err := w.m.Remove(ctx, plans[1], Seen{}); return err })
 	do("roll back 1", 3, func() error { return w.m.Rollback(ctx, plans[2:3], made[2:3]) })
 }

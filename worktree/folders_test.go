@@ -26,7 +26,7 @@ func TestRemoveLeavesTheUsersLinksAndFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []Plan{one, alone} {
-		if _, err := w.m.Remove(t.Context(), p, false); err != nil {
+		if _, err := w.m.Remove(t.Context(), p, Seen{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -48,7 +48,7 @@ func TestRemoveLeavesALinkInPlaceOfPawsFolder(t *testing.T) {
 	if err := errors.Join(os.Rename(folder, big), os.Symlink(big, folder)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.m.Remove(t.Context(), one, false); err != nil {
+	if _, err := w.m.Remove(t.Context(), one, Seen{}); err != nil {
 		t.Fatal(err)
 	}
 	w.whole(two)

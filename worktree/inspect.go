@@ -61,15 +61,7 @@ func (d Dirt) Summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// Inspect looks for everything that would be lost with the worktree at path. The
-// user's settings that make git list less are overruled. What cannot be
-// determined is an error.
-func (m Manager) Inspect(ctx context.Context, path string) (Dirt, error) {
-	dirt, _, err := m.inspect(ctx, path)
-	return dirt, err
-}
-
-// inspect is Inspect, and reports whether something outside of the worktree was compared with what is in it.
+// inspect is See but for p.Saved, and reports whether something outside of the worktree was compared with what is in it.
 func (m Manager) inspect(ctx context.Context, path string) (dirt Dirt, compared bool, err error) {
 	admin, err := verified(path, m.Repository.CommonDir, "")
 	if err != nil {

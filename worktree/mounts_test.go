@@ -48,7 +48,7 @@ func TestSweepLeavesMountedFileSystems(t *testing.T) {
 	file := mounted(t, filepath.Join(old, "inner"))
 	gone := filepath.Join(w.m.trashDir(), "gone"+doomed)
 	writeFile(t, filepath.Join(gone, "x"), "x")
-	if _, err := w.m.Remove(t.Context(), p, false); err != nil {
+	if _, err := w.m.Remove(t.Context(), p, Seen{}); err != nil {
 		t.Fatal(err)
 	}
 	waitFor(t, "the sweep", func() bool { return !exists(gone) })
@@ -72,7 +72,7 @@ func TestSweepLeavesTheModesOfFilesOutside(t *testing.T) {
 	if err := os.Chmod(filepath.Join(doomedDir, "mod"), 0o555); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.m.Remove(t.Context(), p, false); err != nil {
+	if _, err := w.m.Remove(t.Context(), p, Seen{}); err != nil {
 		t.Fatal(err)
 	}
 	waitFor(t, "the sweep", func() bool { return !exists(doomedDir) })

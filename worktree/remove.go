@@ -14,36 +14,45 @@ type Removal struct {
 	Rescue string   // refs that keep what only the git directory led to, "" for none
 }
 
-// Remove takes the worktree of p away: its directory and then its git
-// directory are renamed into the trash folder.
+// Remove takes a clean worktree, that of p, away: its directory and then its git directory are renamed into the trash
+// folder. What See has seen before counts as long as nothing has changed since; without that it is looked at now.
 //
 // It is refused with *ConflictError for the main worktree, for a path that is
 // not a registered worktree of this repository, for one that was not made for p,
-// and for one with a file system mounted in it. With keep the trash stays for good, and
-// commits that only this worktree knows are kept under refs/paw/…/rescue. Without
-// keep the worktree must be clean by Inspect; otherwise this is refused with
-// *ConflictError, too. The trash is deleted in the background when it holds nothing
+// for one with a file system mounted in it, and for one that is not clean by See. The
+// trash is deleted in the background when it holds nothing
 // that git does not have and nothing in it has changed since it was looked at. The
 // trash of a worktree that is half made always stays.
 //
 // One that is neither there nor registered is no error, nor is one of another
 // session, which stays.
-func (m Manager) Remove(ctx context.Context, p Plan, keep bool) (Removal, error) {
-	if e, err := m.removable(ctx, p); e == nil {
-		return Removal{}, err
+func (m Manager) Remove(ctx context.Context, p Plan, seen Seen) (Removal, error) {
+	if !seen.lasts {
+		if e, err := m.removable(ctx, p); e == nil {
+			return Removal{}, err
+		}
 	}
-	if keep || !exists(p.Path) || m.HalfMade(p.Path) {
-		return m.removeKept(ctx, p)
+	if !exists(p.Path) || m.HalfMade(p.Path) {
+		return m.RemoveKept(ctx, p)
 	}
-	return m.removeClean(ctx, p, Seen{})
-}
-
-// RemoveSeen is Remove, without keep, of a worktree that See has looked at. What has changed since is looked at again.
-func (m Manager) RemoveSeen(ctx context.Context, p Plan, seen Seen) (Removal, error) {
-	if !seen.lasts || !exists(p.Path) || m.HalfMade(p.Path) {
-		return m.Remove(ctx, p, false)
+	earlier := m.sameGitDir(p.Path, seen)
+	if !earlier {
+		var err error
+		if seen, err = m.See(ctx, p); err != nil {
+			return Removal{}, err
+		}
 	}
-	return m.removeClean(ctx, p, seen)
+	if !seen.Clean() {
+		return Removal{}, conflict("", "", "%s: not removed: %s", p.Path, seen.Summary())
+	}
+	done, changed, err := m.removeAsSeen(ctx, p, seen)
+	switch {
+	case err == nil && changed && earlier:
+		return m.Remove(ctx, p, Seen{})
+	case err == nil && changed:
+		return Removal{}, conflict("", "", "%s: not removed: something in it has just changed", p.Path)
+	}
+	return done, err
 }
 
 // Removable fails as Remove would, whatever the worktree of p holds, with
@@ -56,8 +65,9 @@ func (m Manager) Removable(ctx context.Context, p Plan) (there bool, err error) 
 	return true, refuseMounts(p.Path)
 }
 
-// removeKept moves a worktree into the trash as it is, for good.
-func (m Manager) removeKept(ctx context.Context, p Plan) (Removal, error) {
+// RemoveKept moves a worktree, whatever it holds, into the trash as it is, for good. Commits that only this worktree knows
+// are kept under refs/paw/…/rescue. It is refused as Remove is.
+func (m Manager) RemoveKept(ctx context.Context, p Plan) (Removal, error) {
 	x, err := m.exclude(ctx)
 	if err != nil {
 		return Removal{}, err
@@ -81,30 +91,6 @@ func (m Manager) removeKept(ctx context.Context, p Plan) (Removal, error) {
 		return Removal{Rescue: refs}, nil
 	}
 	return Removal{Trash: cmp.Or(directory, registration), Rescue: refs}, nil
-}
-
-// removeClean moves a worktree into the trash in which everything is git's, and
-// has it deleted when that is still so. What was seen before counts as long as
-// nothing has changed since.
-func (m Manager) removeClean(ctx context.Context, p Plan, seen Seen) (Removal, error) {
-	earlier := m.sameGitDir(p.Path, seen)
-	if !earlier {
-		var err error
-		if seen, err = m.See(ctx, p); err != nil {
-			return Removal{}, err
-		}
-	}
-	if !seen.Clean() {
-		return Removal{}, conflict("", "", "%s: not removed: %s", p.Path, seen.Summary())
-	}
-	done, changed, err := m.removeAsSeen(ctx, p, seen)
-	switch {
-	case err == nil && changed && earlier:
-		return m.removeClean(ctx, p, Seen{})
-	case err == nil && changed:
-		return Removal{}, conflict("", "", "%s: not removed: something in it has just changed", p.Path)
-	}
-	return done, err
 }
 
 // removeAsSeen moves a clean worktree into the trash, unless its files have

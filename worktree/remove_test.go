@@ -19,7 +19,11 @@ func (w *world) notRemoved(p Plan, text string, keep bool) {
 	w.t.Helper()
 	path := p.Path
 	before, registry := tree(w.t, path), tree(w.t, filepath.Join(w.m.Repository.CommonDir, "worktrees"))
-	_, err := w.m.Remove(w.t.Context(), p, keep)
+	remove := w.m.RemoveKept
+	if !keep {
+		remove = func(ctx context.Context, p Plan) (Removal, error) { return w.m.Remove(ctx, p, Seen{}) }
+	}
+	_, err := remove(w.t.Context(), p)
 	if err == nil || !strings.Contains(err.Error(), text) {
 		w.t.Errorf("got %v, want %q", err, text)
 	}
@@ -31,7 +35,7 @@ func (w *world) notRemoved(p Plan, text string, keep bool) {
 func TestRemoveCleanWorktree(t *testing.T) {
 	w := newWorld(t)
 	p := w.made("agent")
-	removed, err := w.m.Remove(t.Context(), p, false)
+	removed, err := w.m.Remove(t.Context(), p, Seen{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +47,7 @@ func TestRemoveCleanWorktree(t *testing.T) {
 	if diff := cmp.Diff(Removal{}, removed); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := w.m.Remove(t.Context(), p, false); err != nil {
+	if _, err := w.m.Remove(t.Context(), p, Seen{}); err != nil {
 		t.Errorf("again: %v", err)
 	}
 }
@@ -53,7 +57,7 @@ func TestRemoveKeepsTrashOnRequest(t *testing.T) {
 	writeFile(t, filepath.Join(p.Path, ".env"), "own\n")
 	writeFile(t, filepath.Join(p.Path, "new"), "work\n")
 	before := tree(t, p.Path)
-	removed, err := w.m.Remove(t.Context(), p, true)
+	removed, err := w.m.RemoveKept(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +125,7 @@ func TestRemoveRefusesWhatIsNotPaws(t *testing.T) {
 	w.notRemoved(p.at(filepath.Join(w.Dir, "dir")), "not a worktree of this repository", true)
 	other := p
 	other.Owner = "paw s/agent of another session"
-	if removed, err := w.m.Remove(t.Context(), other, true); err != nil || removed.Trash != "" {
+	if removed, err := w.m.RemoveKept(t.Context(), other); err != nil || removed.Trash != "" {
 		t.Errorf("got %+v, %v", removed, err)
 	}
 	w.whole(p)
@@ -146,7 +150,7 @@ func TestRemoveAfterTheUserUnlockedIt(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 			w.git("worktree", "unlock", p.Path)
-			if _, err := w.m.Remove(t.Context(), p, false); err != nil {
+			if _, err := w.m.Remove(t.Context(), p, Seen{}); err != nil {
 				t.Error(err)
 			}
 			w.healthy(1)
@@ -178,7 +182,7 @@ func TestRemoveRefusesDirectoryThatIsNoLongerTheWorktree(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(p.Path, "precious"), "x\n")
 	var mismatch *MismatchError
-	if _, err := w.m.Remove(t.Context(), p, true); !errors.As(err, &mismatch) {
+	if _, err := w.m.RemoveKept(t.Context(), p); !errors.As(err, &mismatch) {
 		t.Errorf("got %v", err)
 	}
 	w.notRemoved(p, "not the expected", true)
@@ -199,7 +203,7 @@ func TestRemoveKeepsDetachedCommitsAndTheIndex(t *testing.T) {
 	writeFile(t, filepath.Join(p.Path, "staged"), "precious\n")
 	gitIn(t, p.Path, "add", "staged")
 	os.Remove(filepath.Join(p.Path, "staged"))
-	if _, err := w.m.Remove(t.Context(), p, true); err != nil {
+	if _, err := w.m.RemoveKept(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	w.git("gc", "--quiet", "--prune=now")
@@ -218,7 +222,7 @@ func TestRemoveFinishesWhatWasInterrupted(t *testing.T) {
 	if _, err := w.m.toTrash(p.Path, "agent"); err != nil { // killed after this
 		t.Fatal(err)
 	}
-	if _, err := w.m.Remove(t.Context(), p, false); err != nil {
+	if _, err := w.m.Remove(t.Context(), p, Seen{}); err != nil {
 		t.Fatal(err)
 	}
 	w.noLeftover("agent", "main")
@@ -232,7 +236,7 @@ func TestRemoveSweepsWhatAnEarlierSweepLeft(t *testing.T) {
 	os.Chmod(left, 0o555)
 	kept := filepath.Join(w.m.trashDir(), "kept")
 	writeFile(t, filepath.Join(kept, "x"), "x")
-	if _, err := w.m.Remove(t.Context(), p, false); err != nil {
+	if _, err := w.m.Remove(t.Context(), p, Seen{}); err != nil {
 		t.Fatal(err)
 	}
 	waitFor(t, "the old trash to go", func() bool {
@@ -265,7 +269,7 @@ func TestRemoveKeepsWhatIsIgnored(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(p.Path, "build/deep/model.bin"), "precious\n")
 	writeFile(t, filepath.Join(p.Path, "dir/modules/x"), "x\n")
-	removed, err := w.m.Remove(t.Context(), p, false)
+	removed, err := w.m.Remove(t.Context(), p, Seen{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +289,7 @@ func TestRemoveSweepsCopiesOfTheMainCheckout(t *testing.T) {
 	if problems := w.setUp(p, []string{"modules"}, nil); len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	removed, err := w.m.Remove(t.Context(), p, false)
+	removed, err := w.m.Remove(t.Context(), p, Seen{})
 	if diff := cmp.Diff(Removal{}, removed); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
@@ -303,7 +307,7 @@ func TestRemoveRefusesWhatChangesWhileItWaits(t *testing.T) {
 			change()
 			return locked(ctx)
 		}
-		if _, err := w.m.Remove(t.Context(), p, false); err == nil || !strings.Contains(err.Error(), "has just changed") {
+		if _, err := w.m.Remove(t.Context(), p, Seen{}); err == nil || !strings.Contains(err.Error(), "has just changed") {
 			t.Errorf("%s: got %v", name, err)
 		}
 		if Verify(p.Path, w.m.Repository.CommonDir, "") != nil {
@@ -373,7 +377,7 @@ func TestRemoveRescuesRefsOfTheWorktreeAlone(t *testing.T) {
 	blob := gitIn(t, p.Path, "hash-object", "-w", filepath.Join(w.Side, "note"))
 	gitIn(t, p.Path, "update-ref", "refs/worktree/note", blob)
 	os.Remove(filepath.Join(w.Side, "note"))
-	removed, err := w.m.Remove(t.Context(), p, true)
+	removed, err := w.m.RemoveKept(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,7 +402,7 @@ func TestRemoveKeepsAnIndexThatGitCannotWrite(t *testing.T) {
 	path := os.Getenv("PATH")
 	full := shim(t, `case "$*" in *write-tree*) echo "fatal: unable to write: No space left on device" >&2; exit 128;; esac`)
 	os.Setenv("PATH", strings.TrimPrefix(full[0], "PATH="))
-	removed, err := w.m.Remove(t.Context(), p, false)
+	removed, err := w.m.Remove(t.Context(), p, Seen{})
 	os.Setenv("PATH", path)
 	if err != nil {
 		t.Fatal(err)
@@ -417,7 +421,7 @@ func TestRemoveSaysWhereTheIndexOfALostWorktreeIs(t *testing.T) {
 	if err := os.RemoveAll(p.Path); err != nil {
 		t.Fatal(err)
 	}
-	removed, err := w.m.Remove(t.Context(), p, false)
+	removed, err := w.m.Remove(t.Context(), p, Seen{})
 	if err != nil || removed.Trash != "" || w.git("show", removed.Rescue+":staged") != "precious" {
 		t.Errorf("got %+v, %v", removed, err)
 	}

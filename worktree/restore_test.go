@@ -331,7 +331,7 @@ func TestDeleteBranchOnlyWhenMergedAndFree(t *testing.T) {
 	}
 	gitIn(t, p.Path, "commit", "-q", "--allow-empty", "-m", "work")
 	head := gitIn(t, p.Path, "rev-parse", "HEAD")
-	if _, err := w.m.Remove(ctx, p, false); err != nil {
+	if _, err := w.m.Remove(ctx, p, Seen{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := deleted(head); !errors.Is(err, ErrNotMerged) {

@@ -17,8 +17,8 @@ type Seen struct {
 	head   string
 }
 
-// See is Inspect for the worktree of p that is about to be removed, see RemoveSeen. Files that are in the commit p.Saved as they
-// are would not be lost.
+// See looks for everything that would be lost with the worktree of p. Files that are in the commit p.Saved as they are would
+// not be. The user's settings that make git list less are overruled. What cannot be determined is an error.
 func (m Manager) See(ctx context.Context, p Plan) (Seen, error) {
 	path := p.Path
 	admin, err := verified(path, m.Repository.CommonDir, "")

@@ -64,7 +64,7 @@ func TestRemoveSeenLooksAgainOnlyWhereSomethingChanged(t *testing.T) {
 				c.after(w, p)
 			}
 			count := counting(t)
-			_, err = w.m.RemoveSeen(t.Context(), p, seen)
+			_, err = w.m.Remove(t.Context(), p, seen)
 			if calls := count(); len(calls) > 0 != c.again {
 				t.Errorf("git ran %d times: %q", len(calls), calls)
 			}
@@ -94,7 +94,7 @@ func TestBranchesAreDeletedTogether(t *testing.T) {
 		if name == "held" {
 			continue
 		}
-		if _, err := w.m.Remove(t.Context(), p, false); err != nil {
+		if _, err := w.m.Remove(t.Context(), p, Seen{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -162,7 +162,7 @@ func TestSweepLaterLeavesWhatIsDoomed(t *testing.T) {
 	plans := []Plan{w.made("one"), w.made("two")}
 	m, sweepNow := w.m.SweepLater()
 	for _, p := range plans {
-		if _, err := m.Remove(t.Context(), p, false); err != nil {
+		if _, err := m.Remove(t.Context(), p, Seen{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -72,7 +72,7 @@ func TestRemoveKeepsStoresOfSubmodules(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, p, sub := withSubmodule(t)
 			object := spoil(t, sub)
-			removed, err := w.m.Remove(t.Context(), p, false)
+			removed, err := w.m.Remove(t.Context(), p, Seen{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +93,7 @@ func TestRemoveKeepsStoresOfSubmodules(t *testing.T) {
 
 func TestRemoveSweepsSubmodulesThatAreWholeElsewhere(t *testing.T) {
 	w, p, _ := withSubmodule(t)
-	removed, err := w.m.Remove(t.Context(), p, false)
+	removed, err := w.m.Remove(t.Context(), p, Seen{})
 	if err != nil || removed.Trash != "" {
 		t.Errorf("got %+v, %v", removed, err)
 	}

@@ -88,7 +88,7 @@ func (p Agent) clear(ctx context.Context, h *home.Home, m worktree.Manager, remo
 	var done worktree.Removal
 	defer func() { removed.Trash, removed.Aside, removed.Rescue = done.Trash, done.Aside, done.Rescue }()
 	if p.clean || p.phase != session.PhaseDiscarding {
-		done, err = m.RemoveSeen(ctx, p.worktree, p.seen)
+		done, err = m.Remove(ctx, p.worktree, p.seen)
 		var changed *worktree.ConflictError
 		if !p.clean || !errors.As(err, &changed) {
 			return err
@@ -106,7 +106,7 @@ func (p Agent) clear(ctx context.Context, h *home.Home, m worktree.Manager, remo
 		removed.RescueRef = snapshot.Ref
 		h.Step("remove.rescued")
 	}
-	done, err = m.Remove(ctx, p.worktree, true)
+	done, err = m.RemoveKept(ctx, p.worktree)
 	return err
 }
 

@@ -123,10 +123,10 @@ func RemoveCheckPlace(ctx context.Context, h *home.Home, m worktree.Manager, s *
 		return worktree.Removal{}, err
 	}
 	defer unlock()
-	done, err := m.Remove(ctx, p, false)
+	done, err := m.Remove(ctx, p, worktree.Seen{})
 	var dirty *worktree.ConflictError
 	if errors.As(err, &dirty) {
-		done, err = m.Remove(ctx, p, true)
+		done, err = m.RemoveKept(ctx, p)
 	}
 	h.Step("purge.checks")
 	return done, err
