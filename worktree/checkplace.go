@@ -7,9 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
-
-	"paw/worktree/git"
 )
 
 // CheckPlace makes the worktree of p, without a branch, for states to be looked at in; the branch of p is only used on the
@@ -83,25 +80,10 @@ func (m Manager) RunCheck(ctx context.Context, path, command string, out io.Writ
 	if err := Verify(path, m.Repository.CommonDir, ""); err != nil {
 		return 0, err
 	}
-	cmd := exec.CommandContext(ctx, "sh", "-c", command)
-	cmd.Dir, cmd.Env = path, append(git.Scrub(env), "PWD="+path)
-	cmd.Stdout, cmd.Stderr = out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = setUpPatience
-	err = cmd.Run()
-	if ctx.Err() != nil {
-		if cmd.Process != nil {
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		}
-		return 0, ctx.Err()
-	}
+	err = runCommand(ctx, path, command, out, env)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		return exit.ExitCode(), nil
-	}
-	if errors.Is(err, exec.ErrWaitDelay) { // it left something behind that has its output
-		return 0, nil
 	}
 	return 0, err
 }

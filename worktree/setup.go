@@ -2,13 +2,16 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -46,7 +49,7 @@ func (m Manager) SetUp(ctx context.Context, path string, copyGlobs, link []strin
 	if command == "" {
 		return problems
 	}
-	if err := runSetUp(ctx, path, command, out, env); err != nil {
+	if err := runCommand(ctx, path, command, out, env); err != nil {
 		problems = append(problems, Problem{What: err.Error()})
 	}
 	return problems
@@ -148,7 +151,7 @@ func (b *bringer) linkAll(ctx context.Context, patterns []string) {
 			b.problem(name, "not linked: git would not ignore the link; a pattern without a slash at its end in .gitignore or .git/info/exclude would")
 			continue
 		}
-		if err := b.parents(name); err != nil {
+		if err := b.copyParents(name); err != nil {
 			b.problem(name, "not linked: %v", err)
 			continue
 		}
@@ -169,13 +172,6 @@ func (b *bringer) absent(names []string) []string {
 	return missing
 }
 
-func (b *bringer) parents(name string) error {
-	if dir := path.Dir(name); dir != "." {
-		return b.root.MkdirAll(dir, 0o777)
-	}
-	return nil
-}
-
 // ignoredIn asks git which of names it ignores in the worktree. One question it
 // cannot answer, such as a path below a link, spoils only itself.
 func (b *bringer) ignoredIn(ctx context.Context, names []string) map[string]bool {
@@ -183,13 +179,10 @@ func (b *bringer) ignoredIn(ctx context.Context, names []string) map[string]bool
 	if len(names) == 0 {
 		return ignored
 	}
-	out, err := in(b.to).Input(ctx, []byte(strings.Join(names, "\x00")+"\x00"), "check-ignore", "-z", "--stdin")
+	out, err := in(b.to).Input(ctx, nulTerminated(names), "check-ignore", "-z", "--stdin")
 	if err != nil && git.ExitCode(err) != 1 && len(names) > 1 {
-		half := len(names) / 2
-		for _, part := range [][]string{names[:half], names[half:]} {
-			for name := range b.ignoredIn(ctx, part) {
-				ignored[name] = true
-			}
+		for half := range slices.Chunk(names, (len(names)+1)/2) {
+			maps.Copy(ignored, b.ignoredIn(ctx, half))
 		}
 		return ignored
 	}
@@ -209,23 +202,26 @@ func nulSeparated(out string) []string {
 	return strings.Split(out, "\x00")
 }
 
-// setUpPatience is how long a cancelled set-up command may take to end.
-const setUpPatience = 5 * time.Second
+// commandPatience is how long a cancelled command may take to end.
+const commandPatience = 5 * time.Second
 
-func runSetUp(ctx context.Context, dir, command string, out io.Writer, env []string) error {
-	if env == nil {
-		env = os.Environ()
-	}
+// runCommand runs a command of the project through sh. When ctx ends it leaves no process of its group behind.
+func runCommand(ctx context.Context, dir, command string, out io.Writer, env []string) error {
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
-	cmd.Dir = dir
-	cmd.Env = append(git.Scrub(env), "PWD="+dir)
+	cmd.Dir, cmd.Env = dir, append(git.Scrub(env), "PWD="+dir)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = setUpPatience
+	cmd.WaitDelay = commandPatience
 	err := cmd.Run()
 	if ctx.Err() != nil {
+		if cmd.Process != nil {
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		}
 		return ctx.Err()
+	}
+	if errors.Is(err, exec.ErrWaitDelay) { // it left something behind that has its output
+		return nil
 	}
 	return err
 }

@@ -164,7 +164,7 @@ func TestSetUpRunsCommandInWorktree(t *testing.T) {
 func TestSetUpReportsFailedCommand(t *testing.T) {
 	w, p := prepared(t, "")
 	var out bytes.Buffer
-	problems := w.m.SetUp(t.Context(), p.Path, nil, nil, "echo no; exit 7", &out, nil)
+	problems := w.m.SetUp(t.Context(), p.Path, nil, nil, "echo no; exit 7", &out, os.Environ())
 	wantProblems(t, problems, "set-up command: exit status 7")
 	if out.String() != "no\n" {
 		t.Errorf("got %q", out.String())
@@ -184,7 +184,7 @@ func TestSetUpStreamsOutputWhileTheCommandRuns(t *testing.T) {
 	}
 	out := make(streamed, 1)
 	done := make(chan []Problem)
-	go func() { done <- w.m.SetUp(t.Context(), p.Path, nil, nil, "echo first; cat "+fifo, out, nil) }()
+	go func() { done <- w.m.SetUp(t.Context(), p.Path, nil, nil, "echo first; cat "+fifo, out, os.Environ()) }()
 	select {
 	case got := <-out:
 		if got != "first\n" {

@@ -69,7 +69,7 @@ func sweep(ctx context.Context, trash ...string) {
 	cmd.Dir = "/"
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/bin:/bin"} // some systems have no find there
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	cmd.WaitDelay = setUpPatience
+	cmd.WaitDelay = commandPatience
 	if cmd.Start() == nil {
 		go cmd.Wait() // where paw lives on, it leaves no zombie
 	}
