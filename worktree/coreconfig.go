@@ -24,14 +24,7 @@ func readCore(commonDir string) (core, error) {
 		if name == "config.worktree" && !perWorktree {
 			break
 		}
-		content, err := disk.ReadFile(filepath.Join(commonDir, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return core{}, err
-		}
-		eachSetting(string(content), func(key, value string) {
+		err := eachSettingIn(filepath.Join(commonDir, name), func(key, value string) {
 			switch key {
 			case "core.bare":
 				c.bare = value
@@ -43,6 +36,9 @@ func readCore(commonDir string) (core, error) {
 				perWorktree = isTrue(value)
 			}
 		})
+		if err != nil {
+			return core{}, err
+		}
 	}
 	if c.worktree != "" {
 		c.worktree = resolved(c.worktree)
@@ -64,6 +60,16 @@ func isTrue(value string) bool {
 		return true
 	}
 	return false
+}
+
+// eachSettingIn is eachSetting of a file; one that is missing has none.
+func eachSettingIn(path string, f func(key, value string)) error {
+	content, err := disk.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	eachSetting(string(content), f)
+	return err
 }
 
 // eachSetting calls f for every "section.key" without a subsection, in lower

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -225,7 +226,7 @@ func (m Manager) add(ctx context.Context, x exclusive, c *creation) error {
 		if err == nil {
 			break
 		}
-		if clearErr := m.clear(ctx, c.plan); clearErr != nil {
+		if clearErr := m.clear(ctx, c.plan.Path, c.plan); clearErr != nil {
 			return errors.Join(err, clearErr)
 		}
 		if attempt == addRetries || !passing(err) {
@@ -250,18 +251,17 @@ func (m Manager) add(ctx context.Context, x exclusive, c *creation) error {
 	return err
 }
 
-// clear moves aside what a failed add left. Git removes it itself unless it was
-// killed.
-func (m Manager) clear(ctx context.Context, p Plan) error {
+// clear moves aside what a failed add, or one that was killed, left at path for any of these plans.
+func (m Manager) clear(ctx context.Context, path string, plans ...Plan) error {
 	entries, err := m.List(context.WithoutCancel(ctx))
 	if err != nil {
 		return err
 	}
 	for _, e := range entries[1:] {
-		if !ownedBy(e, p) {
+		if !slices.ContainsFunc(plans, func(p Plan) bool { return ownedBy(e, p) }) {
 			continue
 		}
-		if err := m.setAside(e, p.Path); err != nil {
+		if err := m.setAside(e, path); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -66,20 +67,12 @@ func (m Manager) unborn() bool {
 // Branches returns those of names that exist, with the id of their commit. It
 // starts one git process.
 func (m Manager) Branches(ctx context.Context, names []string) (map[string]string, error) {
-	found := map[string]string{}
 	if len(names) == 0 {
-		return found, nil
+		return nil, nil
 	}
-	listed, err := m.branchesAt(ctx, names)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		if oid, ok := listed[name]; ok {
-			found[name] = oid
-		}
-	}
-	return found, nil
+	found, err := m.branchesAt(ctx, names)
+	maps.DeleteFunc(found, func(name, _ string) bool { return !slices.Contains(names, name) })
+	return found, err
 }
 
 // branchesAt lists the branches with these names or below them ("a" also finds
@@ -89,25 +82,25 @@ func (m Manager) branchesAt(ctx context.Context, names []string) (map[string]str
 	if err != nil {
 		return nil, err
 	}
-	if !cfg.ignoreCase {
-		return m.branchesOf(ctx, names)
+	refs := make([]string, len(names))
+	for i, name := range names {
+		refs[i] = "refs/heads/" + name
 	}
-	args := []string{"for-each-ref", "--format=%(objectname) %(refname)", "--ignore-case"}
-	for _, name := range names {
-		args = append(args, "refs/heads/"+name)
-	}
-	out, err := m.home().Output(ctx, args...)
-	if err != nil {
-		return nil, err
+	var listed map[string]string
+	if cfg.ignoreCase {
+		listed, err = m.listRefs(ctx, append([]string{"--ignore-case"}, refs...)...)
+	} else {
+		listed, err = m.Refs(ctx, refs...)
 	}
 	found := map[string]string{}
-	for line := range strings.Lines(out) {
-		oid, ref, ok := strings.Cut(strings.TrimRight(line, "\n"), " ")
-		if ok {
-			found[strings.TrimPrefix(ref, "refs/heads/")] = oid
+	for ref, oid := range listed {
+		branch := strings.TrimPrefix(ref, "refs/heads/")
+		near := func(name string) bool { return branch == name || inside(branch, name, "/") }
+		if cfg.ignoreCase || slices.ContainsFunc(names, near) {
+			found[branch] = oid
 		}
 	}
-	return found, nil
+	return found, err
 }
 
 // BranchTip is the commit of a branch, "" when there is none of exactly this name. It is *ConflictError for a name that no
@@ -132,25 +125,4 @@ func (m Manager) BranchTip(ctx context.Context, name string) (string, error) {
 		return oid, nil
 	}
 	return "", nil
-}
-
-// branchesOf is branchesAt for names in the case that they have.
-func (m Manager) branchesOf(ctx context.Context, names []string) (map[string]string, error) {
-	prefixes := make([]string, len(names))
-	for i, name := range names {
-		prefixes[i] = "refs/heads/" + name
-	}
-	refs, err := m.Refs(ctx, prefixes...)
-	if err != nil {
-		return nil, err
-	}
-	found := map[string]string{}
-	for ref, oid := range refs {
-		if branch := strings.TrimPrefix(ref, "refs/heads/"); slices.ContainsFunc(names, func(name string) bool {
-			return branch == name || inside(branch, name, "/")
-		}) {
-			found[branch] = oid
-		}
-	}
-	return found, nil
 }

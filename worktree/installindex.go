@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 )
 
 // installIndex makes the scratch index the real one under git's own lock. It is
@@ -43,21 +42,17 @@ func (r *rewind) installIndex(ctx context.Context) error {
 }
 
 func takeIndexLock(ctx context.Context, path string, mode fs.FileMode) (*os.File, error) {
-	deadline := time.NewTimer(refLockPatience)
-	defer deadline.Stop()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-		if err == nil || !os.IsExist(err) {
-			return file, err
-		}
-		select {
-		case <-tick.C:
-		case <-deadline.C:
-			return nil, fmt.Errorf("%s: the index is locked", path)
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+	var file *os.File
+	var err error
+	taken := func() bool {
+		file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		return !os.IsExist(err)
 	}
+	switch {
+	case soon(ctx, refLockPatience, taken):
+		return file, err
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	return nil, fmt.Errorf("%s: the index is locked", path)
 }

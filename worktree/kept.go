@@ -72,17 +72,17 @@ func commitKept(dir, tree, head string) string {
 // scratchAge is when the scratch files of a paw that was killed are litter.
 const scratchAge = time.Hour
 
-func sweepScratch(dir string) { sweepOld(dir, scratchIndexPrefix) }
+func sweepScratch(dir string) { sweepOld(dir, scratchIndexPrefix, scratchAge) }
 
-// sweepOld removes the files whose names begin with a prefix once they are litter.
-func sweepOld(dir, prefix string) {
+// sweepOld removes what has a name that begins with a prefix and is older than that.
+func sweepOld(dir, prefix string, age time.Duration) {
 	content, _ := os.ReadDir(dir)
 	for _, item := range content {
 		if !strings.HasPrefix(item.Name(), prefix) {
 			continue
 		}
-		if info, err := item.Info(); err == nil && time.Since(info.ModTime()) > scratchAge {
-			os.Remove(filepath.Join(dir, item.Name()))
+		if info, err := item.Info(); err == nil && time.Since(info.ModTime()) > age {
+			_ = os.RemoveAll(filepath.Join(dir, item.Name()))
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"paw/config/disk"
@@ -67,7 +66,6 @@ func (m Manager) adminDirs() ([]string, error) {
 			dirs = append(dirs, filepath.Join(root, item.Name()))
 		}
 	}
-	slices.Sort(dirs)
 	return dirs, nil
 }
 

@@ -11,10 +11,12 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"paw/config/disk"
 )
+
+// momentForRef is how long is waited for what takes another process less than a millisecond.
+const momentForRef = refLockPatience / 4
 
 // createLoose makes a ref that does not exist yet in the files of the ref store, as git would leave it but without starting
 // git: a hook makes several while a CLI waits. It reports whether it has made the ref. Where anything is not quite ordinary
@@ -34,7 +36,7 @@ func (m Manager) createLoose(ctx context.Context, ref, oid string) (made bool) {
 		return false
 	}
 	defer alone.Close()
-	if !soon(ctx, func() bool { return disk.TryLock(alone) }) {
+	if !soon(ctx, momentForRef, func() bool { return disk.TryLock(alone) }) {
 		return false
 	}
 	finished, err := newRefFile(filepath.Join(common, "paw"), oid)
@@ -46,7 +48,7 @@ func (m Manager) createLoose(ctx context.Context, ref, oid string) (made bool) {
 	if !unlocked() || exists(file) || os.MkdirAll(filepath.Dir(file), 0o777) != nil || inPackedRefs(common, ref) {
 		return false
 	}
-	return os.Link(finished, file) == nil && soon(ctx, unlocked) && stays(common, ref, finished)
+	return os.Link(finished, file) == nil && soon(ctx, momentForRef, unlocked) && stays(common, ref, finished)
 }
 
 // stays reports whether a ref is still the one that was linked there, which may have been packed since.
@@ -63,22 +65,12 @@ func stays(common, ref, finished string) bool {
 	return thereErr == nil && os.SameFile(ours, there) && (packed == "" || packed == readLine(finished))
 }
 
-// soon waits for what takes another process less than a millisecond, and gives up when it takes much longer.
-func soon(ctx context.Context, holds func() bool) bool {
-	for end := time.Now().Add(refLockPatience / 4); !holds(); time.Sleep(time.Millisecond) {
-		if ctx.Err() != nil || time.Now().After(end) {
-			return false
-		}
-	}
-	return true
-}
-
 // newRefFile makes a file with the content of a ref, and removes those that a paw which was killed has left.
 func newRefFile(dir, oid string) (string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err
 	}
-	sweepOld(dir, refFilePrefix)
+	sweepOld(dir, refFilePrefix, scratchAge)
 	name := filepath.Join(dir, fmt.Sprintf("%s%d-%x", refFilePrefix, os.Getpid(), rand.Uint64()))
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
@@ -124,12 +116,8 @@ func ordinaryRef(ref string) bool {
 // plainStore reports whether the repository keeps refs and objects in files of their own, of which nothing is asked but
 // their content: no modes for a group, no logs of every ref, no sync to disk.
 func plainStore(common string) bool {
-	content, err := disk.ReadFile(filepath.Join(common, "config"))
-	if err != nil {
-		return false
-	}
 	plain := true
-	eachSetting(string(content), func(key, value string) {
+	err := eachSettingIn(filepath.Join(common, "config"), func(key, value string) {
 		section, name, _ := strings.Cut(key, ".")
 		switch {
 		case key == "extensions.refstorage":
@@ -140,5 +128,5 @@ func plainStore(common string) bool {
 			plain = false
 		}
 	})
-	return plain
+	return plain && err == nil
 }

@@ -121,24 +121,26 @@ func lockFile(ctx context.Context, path string) (*os.File, error) {
 
 // waitForLock locks an open file, or closes it.
 func waitForLock(ctx context.Context, file *os.File) error {
-	deadline := time.NewTimer(lockWait)
-	defer deadline.Stop()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if disk.TryLock(file) {
-			return nil
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			file.Close()
-			return fmt.Errorf("%w: %w", errBusy, ctx.Err())
-		case <-deadline.C:
-			file.Close()
-			return errBusy
-		}
+	if soon(ctx, lockWait, func() bool { return disk.TryLock(file) }) {
+		return nil
 	}
+	file.Close()
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: %w", errBusy, err)
+	}
+	return errBusy
+}
+
+// soon waits until something holds that another process does, and reports false when that takes too long.
+func soon(ctx context.Context, patience time.Duration, holds func() bool) bool {
+	pause := time.Millisecond
+	for end := time.Now().Add(patience); !holds(); time.Sleep(pause) {
+		if ctx.Err() != nil || time.Now().After(end) {
+			return false
+		}
+		pause = min(2*pause, 10*time.Millisecond)
+	}
+	return true
 }
 
 func openLock(path string) (*os.File, error) {

@@ -6,18 +6,9 @@ import (
 	"strings"
 )
 
-// mountsIn lists the file systems that are mounted at path or anywhere below it.
+// mountsAmong are those of all mount points that are at path or below it.
 // What lies there is not the worktree's: a rename would take it along, and a
 // deletion would empty it.
-func mountsIn(path string) ([]string, error) {
-	all, err := mountPoints()
-	if err != nil {
-		return nil, fmt.Errorf("what is mounted below %s cannot be read: %w", path, err)
-	}
-	return mountsAmong(all, path), nil
-}
-
-// mountsAmong are those of all mount points that are at path or below it.
 func mountsAmong(all []string, path string) []string {
 	top := resolved(path)
 	below := slices.DeleteFunc(slices.Clone(all), func(at string) bool { return at != top && !within(at, top) })
@@ -27,9 +18,13 @@ func mountsAmong(all []string, path string) []string {
 
 // refuseMounts refuses to move a directory with something mounted in it.
 func refuseMounts(path string) error {
-	mounted, err := mountsIn(path)
-	if err != nil || len(mounted) == 0 {
-		return err
+	all, err := mountPoints()
+	if err != nil {
+		return fmt.Errorf("what is mounted below %s cannot be read: %w", path, err)
+	}
+	mounted := mountsAmong(all, path)
+	if len(mounted) == 0 {
+		return nil
 	}
 	return conflict("", "umount "+quote(mounted[0]), "%s: a file system is mounted at %s", path, mounted[0])
 }

@@ -247,19 +247,13 @@ func withBranch(e Entry) string {
 // withParents are the planned branch names and every folder above them.
 func withParents(plans []Plan) []string {
 	var names []string
-	seen := map[string]bool{}
 	for _, p := range plans {
-		for name := p.Branch; ; {
-			if !seen[name] {
-				seen[name] = true
-				names = append(names, name)
+		names = append(names, p.Branch)
+		for i, c := range p.Branch {
+			if c == '/' {
+				names = append(names, p.Branch[:i])
 			}
-			slash := strings.LastIndexByte(name, '/')
-			if slash < 0 {
-				break
-			}
-			name = name[:slash]
 		}
 	}
-	return names
+	return sorted(names)
 }

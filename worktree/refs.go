@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -88,7 +89,7 @@ func (m Manager) Refs(ctx context.Context, prefixes ...string) (map[string]strin
 	if found, ok, err := storedRefs(m.Repository.CommonDir, prefixes); ok || err != nil {
 		return found, err
 	}
-	args := []string{"for-each-ref", "--format=%(objectname) %(refname)"}
+	var args []string
 	for _, prefix := range prefixes {
 		switch {
 		case prefix == "":
@@ -98,16 +99,23 @@ func (m Manager) Refs(ctx context.Context, prefixes ...string) (map[string]strin
 			args = append(args, prefix+"*", prefix+"*/**")
 		}
 	}
-	out, err := m.home().Output(ctx, args...)
+	found, err := m.listRefs(ctx, args...)
+	maps.DeleteFunc(found, func(ref, _ string) bool {
+		return !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(ref, prefix) })
+	})
+	return found, err
+}
+
+// listRefs are the refs that git for-each-ref finds for these arguments, with the ids they have.
+func (m Manager) listRefs(ctx context.Context, args ...string) (map[string]string, error) {
+	out, err := m.home().Output(ctx, append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, args...)...)
 	if err != nil {
 		return nil, err
 	}
 	found := map[string]string{}
 	for line := range strings.Lines(out) {
-		oid, ref, ok := strings.Cut(strings.TrimRight(line, "\n"), " ")
-		if ok && slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(ref, prefix) }) {
-			found[ref] = oid
-		}
+		oid, ref, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
+		found[ref] = oid
 	}
 	return found, nil
 }

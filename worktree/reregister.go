@@ -28,7 +28,7 @@ func (m Manager) registerAgain(ctx context.Context, p Plan) error {
 		return err
 	}
 	defer x.release()
-	if err := m.clearAttempts(ctx, p, beside); err != nil {
+	if err := m.clear(ctx, beside.Path, p, beside); err != nil {
 		return err
 	}
 	entries, err := m.List(ctx)
@@ -52,23 +52,6 @@ func (m Manager) registerAgain(ctx context.Context, p Plan) error {
 	}
 	if err != nil {
 		return errors.Join(err, m.undoLocked(ctx, x, []*creation{c}))
-	}
-	return nil
-}
-
-// clearAttempts moves aside what an interrupted registerAgain left.
-func (m Manager) clearAttempts(ctx context.Context, p, beside Plan) error {
-	entries, err := m.List(ctx)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries[1:] {
-		if !ownedBy(e, beside) && !ownedBy(e, p) {
-			continue
-		}
-		if err := m.setAside(e, beside.Path); err != nil {
-			return err
-		}
 	}
 	return nil
 }

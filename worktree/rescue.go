@@ -144,28 +144,19 @@ func settledTree(ctx context.Context, repo git.Repo) (string, error) {
 // ourSide turns the output of `ls-files --unmerged -z` into the input of
 // `update-index -z --index-info` that settles each conflict.
 func ourSide(unmerged string) string {
-	type side struct{ mode, oid, stage string }
-	chosen := map[string]side{}
-	var names []string
-	for _, line := range nulSeparated(unmerged) {
+	var input strings.Builder
+	settled := ""                                 // name of which our side was seen
+	for _, line := range nulSeparated(unmerged) { // by name, then by stage: the base, ours, theirs; the last one counts
 		info, name, _ := strings.Cut(line, "\t")
-		fields := strings.Fields(info)
-		if len(fields) != 3 {
+		fields := strings.Fields(info) // mode, id, stage
+		if len(fields) != 3 || name == settled {
 			continue
 		}
-		old, known := chosen[name]
-		if !known {
-			names = append(names, name)
+		if fields[2] == "2" {
+			settled = name
 		}
-		if !known || fields[2] == "2" || old.stage == "1" {
-			chosen[name] = side{fields[0], fields[1], fields[2]}
-		}
-	}
-	var input strings.Builder
-	for _, name := range names {
-		c := chosen[name]
-		fmt.Fprintf(&input, "0 %s\t%s\x00", strings.Repeat("0", len(c.oid)), name)
-		fmt.Fprintf(&input, "%s %s 0\t%s\x00", c.mode, c.oid, name)
+		fmt.Fprintf(&input, "0 %s\t%s\x00", strings.Repeat("0", len(fields[1])), name)
+		fmt.Fprintf(&input, "%s %s 0\t%s\x00", fields[0], fields[1], name)
 	}
 	return input.String()
 }

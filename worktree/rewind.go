@@ -2,7 +2,6 @@ package worktree
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,7 +70,7 @@ func (m Manager) rewindTo(ctx context.Context, path string, to goal, rescueRef s
 	if lock := filepath.Join(admin, "index.lock"); exists(lock) {
 		return Rescued{}, conflict("", "", "%s: the index is locked by %s", path, lock)
 	}
-	dir, err := os.MkdirTemp(admin, "paw-rewind-")
+	dir, err := newScratch(admin)
 	if err != nil {
 		return Rescued{}, err
 	}
@@ -159,14 +158,7 @@ func (r *rewind) run(ctx context.Context, rescueRef string) (Rescued, error) {
 	if r.to.head != "" {
 		done.Head = r.to.head
 	}
-	if err := r.apply(ctx, done.Head); err != nil {
-		var half *HalfRewoundError
-		if errors.As(err, &half) {
-			half.Ref = rescueRef
-		}
-		return done, err
-	}
-	return done, nil
+	return done, r.apply(ctx, done)
 }
 
 // refuse says why these files cannot be saved or brought back.
@@ -224,7 +216,7 @@ func (r *rewind) stagedCommit(ctx context.Context) (string, error) {
 // apply moves the files, then the index, then HEAD. One that was cut short looks like work that is not committed, and what
 // HEAD has already never looks as if the agent had taken it out. Git looks at all files before it writes the first one: what has
 // changed since the rescue is in its way.
-func (r *rewind) apply(ctx context.Context, head string) error {
+func (r *rewind) apply(ctx context.Context, to Rescued) error {
 	back := r.began.Add(-clockMargin) // git shall look into files, not at their times
 	if err := os.Chtimes(r.scratch, back, back); err != nil {
 		return err
@@ -242,16 +234,16 @@ func (r *rewind) apply(ctx context.Context, head string) error {
 	}
 	err := r.repo.Run(ctx, files...)
 	if err == nil {
-		err = r.repo.Run(ctx, quietly("read-tree", "--no-sparse-checkout", "-m", head)...)
+		err = r.repo.Run(ctx, quietly("read-tree", "--no-sparse-checkout", "-m", to.Head)...)
 	}
 	if err == nil {
 		err = r.installIndex(ctx)
 	}
 	if err == nil {
-		err = r.moveHead(ctx, head, r.head)
+		err = r.moveHead(ctx, to.Head, r.head)
 	}
 	if err != nil {
-		return &HalfRewoundError{Path: r.top, Err: err}
+		return &HalfRewoundError{Path: r.top, Ref: to.Ref, Err: err}
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func TestRewindSeesWhatChangedSinceTheRescue(t *testing.T) {
 			t.Fatal(err)
 		}
 		writeFile(t, w.path(name), "new\n")
-		if err := r.apply(ctx, one.head); err == nil || readFile(t, w.path(name)) != "new\n" {
+		if err := r.apply(ctx, Rescued{Head: one.head}); err == nil || readFile(t, w.path(name)) != "new\n" {
 			t.Errorf("%s is %q, %v", name, readFile(t, w.path(name)), err)
 		}
 		os.Remove(w.path(name))

@@ -2,8 +2,6 @@ package worktree
 
 import (
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -15,11 +13,6 @@ const abandonedAge = 24 * time.Hour
 // newScratch makes a folder for indexes that nobody else sees, in the git directory of a worktree, and deletes those that
 // a paw which was killed has left there. The caller deletes it.
 func newScratch(admin string) (dir string, err error) {
-	entries, _ := os.ReadDir(admin)
-	for _, e := range entries {
-		if info, err := e.Info(); strings.HasPrefix(e.Name(), scratchPrefix) && err == nil && time.Since(info.ModTime()) > abandonedAge {
-			_ = os.RemoveAll(filepath.Join(admin, e.Name()))
-		}
-	}
+	sweepOld(admin, scratchPrefix, abandonedAge)
 	return os.MkdirTemp(admin, scratchPrefix)
 }

@@ -135,8 +135,8 @@ func (s *settling) staged(ctx context.Context) (bool, error) {
 	}
 	before, after := true, true
 	for _, c := range s.changes {
-		before = before && have[c.name] == entryOf(c.oldMode, c.oldID)
-		after = after && have[c.name] == entryOf(c.mode, c.id)
+		before = before && have[c.name] == c.oldEntry()
+		after = after && have[c.name] == c.entry()
 	}
 	if !before && !after {
 		return false, errUsedSince
@@ -144,7 +144,10 @@ func (s *settling) staged(ctx context.Context) (bool, error) {
 	return after, nil
 }
 
-// entryOf is how ls-files shows a path, "" for one that is not there.
+// entry is how git lists the path in the index once it has changed, and oldEntry before: "" where it is not there.
+func (c change) entry() string    { return entryOf(c.mode, c.id) }
+func (c change) oldEntry() string { return entryOf(c.oldMode, c.oldID) }
+
 func entryOf(mode, id string) string {
 	if strings.Trim(mode, "0") == "" {
 		return ""
@@ -160,7 +163,7 @@ func (s *settling) put(ctx context.Context, write, remove []string) error {
 		}
 		s.dropFolders(name)
 	}
-	if err := s.stage(ctx, s.repo, func(c change) string { return entryOf(c.mode, c.id) }); err != nil {
+	if err := s.stage(ctx, s.repo, change.entry); err != nil {
 		return err
 	}
 	if len(write) > 0 {
@@ -183,33 +186,29 @@ func (s *settling) dropFolders(name string) {
 // rewritten are the paths whose files a move has written, in whole or in part, or not yet: those that the goal has are to
 // be written, the others to be removed. What is somebody's own is in neither.
 func (s *settling) rewritten(ctx context.Context) (write, remove []string, err error) {
-	asGoal, err := s.asIn(ctx, s.goal, func(c change) string { return entryOf(c.mode, c.id) })
+	asGoal, err := s.asIn(ctx, s.goal, change.entry)
 	if err != nil {
 		return nil, nil, err
 	}
-	asOther, err := s.asIn(ctx, s.from, func(c change) string { return entryOf(c.oldMode, c.oldID) })
+	asOther, err := s.asIn(ctx, s.from, change.oldEntry)
 	if err != nil {
 		return nil, nil, err
 	}
 	gone := map[string]bool{}
-	for _, c := range s.changes { // what goes makes room for what comes
-		if !c.gone || asGoal[c.name] {
-			continue
-		}
-		if mine, err := s.mine(ctx, c, asOther, nil); err != nil {
-			return nil, nil, err
-		} else if mine {
-			remove, gone[c.name] = append(remove, c.name), true
-		}
-	}
-	for _, c := range s.changes {
-		if c.gone || asGoal[c.name] {
-			continue
-		}
-		if mine, err := s.mine(ctx, c, asOther, gone); err != nil {
-			return nil, nil, err
-		} else if mine {
-			write = append(write, c.name)
+	for _, goes := range []bool{true, false} { // what goes makes room for what comes
+		for _, c := range s.changes {
+			if c.gone != goes || asGoal[c.name] {
+				continue
+			}
+			mine, err := s.mine(ctx, c, asOther, gone)
+			switch {
+			case err != nil:
+				return nil, nil, err
+			case mine && goes:
+				remove, gone[c.name] = append(remove, c.name), true
+			case mine:
+				write = append(write, c.name)
+			}
 		}
 	}
 	return write, remove, nil
@@ -258,9 +257,7 @@ func (s *settling) stage(ctx context.Context, repo git.Repo, entry func(change) 
 			case what == "" && !pass:
 				input.WriteString("0 " + strings.Repeat("0", len(c.id)) + "\t" + c.name + "\x00")
 			case what != "" && pass:
-				mode, rest, _ := strings.Cut(what, " ")
-				id, _, _ := strings.Cut(rest, " ")
-				input.WriteString(mode + " " + id + " 0\t" + c.name + "\x00")
+				input.WriteString(what + "\t" + c.name + "\x00")
 			}
 		}
 	}

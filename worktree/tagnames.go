@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"paw/config/disk"
@@ -23,8 +22,7 @@ func TagNames(commonDir, prefix string) (names []string, ok bool, err error) {
 	if err := eachStoredRef(commonDir, "refs/tags/", prefix, func(name string) { names = append(names, name) }); err != nil {
 		return nil, false, err
 	}
-	slices.Sort(names)
-	return slices.Compact(names), true, nil
+	return sorted(names), true, nil
 }
 
 // Tags looks for single tags of a repository in the files of its ref store, without listing the others.
@@ -52,44 +50,36 @@ func refsInFiles(commonDir string) (bool, error) {
 // repositoryExtension is the value of extensions.<name> (in lower case), "" when
 // it is not set.
 func repositoryExtension(commonDir, name string) (string, error) {
-	content, err := disk.ReadFile(filepath.Join(commonDir, "config"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
 	found := ""
-	eachSetting(string(content), func(key, value string) {
+	err := eachSettingIn(filepath.Join(commonDir, "config"), func(key, value string) {
 		if key == "extensions."+name {
 			found = strings.ToLower(value)
 		}
 	})
-	return found, nil
+	return found, err
 }
 
 // eachStoredRef calls f with the name below dir ("refs/tags/") of each ref there
 // that begins with prefix, maybe twice. Loose refs come before packed-refs is
 // read: a ref that is being packed is in at least one of them then.
 func eachStoredRef(commonDir, dir, prefix string, f func(name string)) error {
-	loose, err := os.ReadDir(filepath.Join(commonDir, filepath.FromSlash(dir)))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	loose := looseRefs{commonDir: commonDir, prefixes: []string{dir + prefix}}
+	if err := loose.list(strings.TrimSuffix(dir, "/")); err != nil {
 		return err
-	}
-	for _, item := range loose {
-		if !item.IsDir() && strings.HasPrefix(item.Name(), prefix) && !strings.HasSuffix(item.Name(), ".lock") {
-			f(item.Name())
-		}
 	}
 	packed, err := disk.ReadFile(filepath.Join(commonDir, "packed-refs"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	eachPackedRef(packed, dir+prefix, func(ref string) {
+	tell := func(ref string) {
 		if name := ref[len(dir):]; !strings.Contains(name, "/") {
 			f(name)
 		}
-	})
+	}
+	for _, ref := range loose.names {
+		tell(ref)
+	}
+	eachPackedRef(packed, dir+prefix, tell)
 	return nil
 }
 
