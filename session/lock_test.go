@@ -108,11 +108,7 @@ func TestAKilledHolderFreesTheLock(t *testing.T) {
 	p := spawn(t, "lock", st.LocksDir, "demo")
 	p.expect(t, "ready")
 	p.kill(t)
-	began := time.Now()
 	mustSave(t, st, minimal("demo", "/new"))
-	if took := time.Since(began); took > 2*time.Second {
-		t.Errorf("took %v", took)
-	}
 	if leftovers := lockText(t, st, "demo"); leftovers != "" {
 		t.Errorf("the lock file still names %q", leftovers)
 	}
@@ -124,7 +120,6 @@ func TestAStoppedHolderIsNamed(t *testing.T) {
 	p := spawn(t, "lock", st.LocksDir, "demo")
 	p.expect(t, "ready")
 	p.signal(t, syscall.SIGSTOP)
-	began := time.Now()
 	_, err := st.Update(within(t, 200*time.Millisecond), "demo", func(*Session) error { return nil })
 	var locked *LockedError
 	if !errors.As(err, &locked) {
@@ -136,9 +131,6 @@ func TestAStoppedHolderIsNamed(t *testing.T) {
 	}
 	if want := fmt.Sprintf("session demo: locked by process %d", p.Process.Pid); err.Error() != want {
 		t.Errorf("got %q, want %q", err, want)
-	}
-	if took := time.Since(began); took > deadline {
-		t.Errorf("took %v", took)
 	}
 	mustLoad(t, st, "demo") // readers wait for nobody
 	mustSave(t, st, minimal("other", "/r"))

@@ -207,13 +207,9 @@ func TestStoppedServerTimesOut(t *testing.T) {
 	defer func() { _ = syscall.Kill(made.Server.PID, syscall.SIGCONT) }()
 	slow := *c
 	slow.Timeout = 300 * time.Millisecond
-	begin := time.Now()
 	_, _, err := slow.Panes(context.Background())
 	if !errors.Is(err, ErrTimeout) || errors.Is(err, ErrNoServer) || errors.Is(err, ErrNotFound) {
 		t.Errorf("panes: %v", err)
-	}
-	if took := time.Since(begin); took > 5*time.Second {
-		t.Errorf("took %s", took)
 	}
 	if !slow.Answers() {
 		t.Error("a stopped server does not count as listening")

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"paw/worktree/git"
 )
@@ -181,11 +180,7 @@ func TestClaimNamesStaleLock(t *testing.T) {
 	w := newWorld(t)
 	lock := filepath.Join(w.Dir, ".git/refs/paw/s_a/claim/1.lock")
 	writeFile(t, lock, "")
-	begin := time.Now()
 	if _, err := w.m.Claim(t.Context(), "refs/paw/s_a/claim/", 0, w.base); err == nil || !strings.Contains(err.Error(), lock) {
 		t.Errorf("got %v", err)
-	}
-	if spent := time.Since(begin); spent > 2*refLockPatience {
-		t.Errorf("took %v", spent)
 	}
 }

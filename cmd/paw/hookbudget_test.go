@@ -15,88 +15,52 @@ import (
 	"time"
 )
 
-const (
-	// hookTolerance is for what a hook does beside the files' content: it looks at each of them, makes three refs and
-	// ends the git that is over the budget.
-	hookTolerance = 1500 * time.Millisecond
-	manyFiles     = 20_000
-	manyBytes     = 200_000_000
-)
-
-// TestHookKeepsItsBudget has an agent whose first turn makes more than can be saved while the CLI waits, within the
-// three seconds that are the default or, on a machine that is fast enough for that, within one.
+// TestHookKeepsItsBudget has an agent in whose first turn there is a file that cannot be saved while the CLI waits: a filter
+// hangs. The turn ends without a snapshot and says so, and a later one saves everything.
 func TestHookKeepsItsBudget(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes 200 MB")
-	}
-	for _, seconds := range []int{3, 1} {
-		w := newWorld(t)
-		w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", fmt.Sprintf("[turns]\nsnapshot_seconds = %d\n", seconds))
-		if w.exceedBudget(time.Duration(seconds) * time.Second) {
-			return
-		}
-	}
-	t.Skip("this machine saves 200 MB within a second")
-}
-
-// exceedBudget tells whether the first turn was over the budget.
-func (w *world) exceedBudget(budget time.Duration) bool {
-	w.t.Helper()
+	t.Parallel()
+	w := newWorld(t)
+	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[turns]\nsnapshot_seconds = 1\n")
+	letGo := filepath.Join(w.root, "let-go")
+	w.write(w.repo, ".gitattributes", "*.slow filter=slow\n")
+	w.git(w.repo, "add", ".gitattributes")
+	w.git(w.repo, "commit", "-q", "-m", "a filter")
+	w.git(w.repo, "config", "filter.slow.clean", "trap '' TERM; while [ ! -e "+letGo+" ]; do sleep 1; done; cat")
 	w.ok(w.paw("start", "--cli", "demo", "--detach"))
 	w.ready("demo")
 	a := w.agent("demo")
-	w.ok(w.paw("send", "demo", "--no-wait", fmt.Sprintf(
-		"do: run mkdir big && cd big && head -c %d /dev/urandom | split -b %d -a 4 - f", manyBytes, manyBytes/manyFiles)))
-	first := w.awaitTurn(a, 1, budget)
-	if first.State != "finished" || first.Tag == nil || *first.Tag != "afk-shop_demo-1" || first.Number != 1 {
-		w.t.Errorf("the turn over the budget is %+v", first)
-	}
-	if n := w.agent("demo").TurnsCompleted; n != 1 {
-		w.t.Errorf("%d turns are counted, want 1", n)
-	}
-	w.checkTurns("demo")
-	w.checkSaved(a, first)
-	if len(first.Notes) == 0 {
-		return false
+	first := w.goesOn(a, 1, "do: write x.slow x\ndo: write y y")
+	w.write(w.root, "let-go", "")
+	if first.State != "finished" || first.Tag == nil || *first.Tag != "afk-shop_demo-1" || first.Snapshot != nil {
+		t.Errorf("the turn over the budget is %+v", first)
 	}
 	if note := strings.Join(first.Notes, "\n"); !strings.Contains(note, "no snapshot: ") || !strings.Contains(note, "over the budget") {
-		w.t.Errorf("the note does not say what is missing: %q", note)
+		t.Errorf("the note does not say what is missing: %q", note)
 	}
+	if n := w.agent("demo").TurnsCompleted; n != 1 {
+		t.Errorf("%d turns are counted, want 1", n)
+	}
+	w.checkTurns("demo")
 	later := first
-	for n := 2; len(later.Notes) > 0; n++ {
-		if n > 15 {
-			w.t.Fatalf("turn %d is still not saved: %q", later.Number, later.Notes)
-		}
-		w.ok(w.paw("send", "demo", "--no-wait", "do: say again"))
-		later = w.awaitTurn(a, n, budget)
+	for n := 2; later.Snapshot == nil; n++ { // on a slow machine even this takes longer than a second
+		later = w.goesOn(a, n, "do: say again")
+	}
+	if len(later.Notes) > 0 {
+		t.Errorf("the turn that is saved has the notes %q", later.Notes)
 	}
 	w.checkSaved(a, later)
 	w.checkTurns("demo")
-	return true
 }
 
-// awaitTurn waits until the CLI goes on after turn n and checks how long it had to wait for both hooks of the turn, and
-// that they left no process.
-func (w *world) awaitTurn(a agentJSON, n int, budget time.Duration) turnJSON {
+// goesOn has the demo agent take a prompt and waits until it goes on after that, which is turn n; no git is left then.
+func (w *world) goesOn(a agentJSON, n int, prompt string) turnJSON {
 	w.t.Helper()
-	var begun, worked, ended time.Time
-	waitFor(w.t, fmt.Sprintf("turn %d came to its end", n), func() bool {
-		begun, worked, ended = w.demoTimes(a, n)
-		return !ended.IsZero()
-	})
+	w.ok(w.paw("send", "demo", "--no-wait", prompt))
+	waitFor(w.t, fmt.Sprintf("turn %d came to its end", n), func() bool { _, _, ended := w.demoTimes(a, n); return !ended.IsZero() })
 	waitFor(w.t, fmt.Sprintf("the CLI goes on after turn %d", n), func() bool {
 		return strings.HasSuffix(strings.TrimSpace(w.tmux("capture-pane", "-p", "-t", "=paw-shop:").stdout), ">")
 	})
-	atStart, atEnd := worked.Sub(begun), time.Since(ended)
-	if left := gitsBelow(w.root); len(left) > 0 {
-		w.t.Errorf("turn %d left %q", n, left)
-	}
-	w.t.Logf("turn %d: the CLI waited %v at its begin and %v at its end", n, atStart.Round(time.Millisecond), atEnd.Round(time.Millisecond))
-	for when, waited := range map[string]time.Duration{"begin": atStart, "end": atEnd} {
-		if waited > budget+hookTolerance {
-			w.t.Errorf("the CLI waited %v at the %s of turn %d", waited, when, n)
-		}
-	}
+	waitFor(w.t, fmt.Sprintf("no git is left of turn %d", n), func() bool { return len(gitsBelow(w.root)) == 0 })
 	list := w.turnsOf("demo")
 	if len(list) != n {
 		w.t.Fatalf("%d turns, want %d", len(list), n)
@@ -137,23 +101,17 @@ func (w *world) transcript(a agentJSON) string {
 	return filepath.Join(w.root, "home/.local/state/paw/demo", *a.ConversationID+".jsonl")
 }
 
-// checkSaved compares a turn's snapshot with the files: they are the same, or there is none and a note says so.
+// checkSaved compares a turn's snapshot with the files: they are the same.
 func (w *world) checkSaved(a agentJSON, one turnJSON) {
 	w.t.Helper()
-	if (one.Snapshot == nil) != (len(one.Notes) > 0) {
-		w.t.Fatalf("turn %d has a snapshot: %v; its notes: %q", one.Number, one.Snapshot != nil, one.Notes)
-	}
-	if one.Snapshot == nil {
-		return
-	}
 	index := []string{"GIT_INDEX_FILE=" + filepath.Join(w.root, "compare")}
 	git := func(args ...string) string { return w.ok(w.run(a.WorktreePath, index, "git", args...)).stdout }
 	git("read-tree", *one.Snapshot)
-	if n := strings.Count(git("ls-files"), "\n"); n != manyFiles+2 {
-		w.t.Errorf("the snapshot of turn %d has %d files, want %d", one.Number, n, manyFiles+2)
-	}
 	if differs := git("diff", "--name-only") + git("ls-files", "--others"); differs != "" {
 		w.t.Errorf("the snapshot of turn %d differs from the files in %.300s", one.Number, differs)
+	}
+	if files := git("ls-files"); !strings.Contains(files, "x.slow\n") {
+		w.t.Errorf("the snapshot of turn %d has only\n%s", one.Number, files)
 	}
 }
 
