@@ -186,14 +186,15 @@ func TestNothingIsTypedIntoAMenu(t *testing.T) {
 		t.Run(cli, func(t *testing.T) {
 			w := typingWorld(t, cli)
 			w.work("do: say Ready.")
+			models := func() int { return strings.Count(strings.ToLower(w.screen(cli)), "model") }
+			none := models()
 			w.ok(w.tmux("send-keys", "-t", *w.agent(cli).PaneID, "-l", "/model"))
-			time.Sleep(time.Second) // until its list of commands is there, which nothing else tells
+			w.await("the command is typed and listed", func() bool { return models() >= none+2 })
 			w.press("Enter")
 			w.await("the menu is open", func() bool { // of which a low pane shows the end
 				screen := strings.ToLower(w.screen(cli))
 				return strings.Contains(screen, "select model") || strings.Contains(screen, "unavailable models")
 			})
-			time.Sleep(time.Second)
 			before := w.last().Number
 			if out := w.pawInput("do: say hello there", "send", cli); out.code != 3 {
 				t.Errorf("send: exit code %d\n%s%s\n%s", out.code, out.stdout, out.stderr, w.visible())
