@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"paw/orchestrator/agent"
@@ -34,47 +33,27 @@ type execLine struct {
 	} `json:"item"`
 }
 
-func (driver) HeadlessLine(raw []byte) string {
-	var line execLine
-	if json.Unmarshal(raw, &line) != nil {
-		return ""
-	}
-	switch {
-	case line.Type == "error":
-		return line.Message + "\n"
-	case line.Type != "item.completed":
-		return ""
-	case line.Item.Type == "agent_message":
-		return line.Item.Text + "\n"
-	case line.Item.Type == "command_execution":
-		return streams.ToolLine("shell", json.RawMessage(`{"command":`+string(line.Item.Command)+`}`))
-	case line.Item.Type == "error":
-		return line.Item.Message + "\n"
-	}
-	return ""
-}
+func (driver) HeadlessLine(line []byte) string { return streams.Show(line, execLine.tell) }
 
 // HeadlessResult is the last message of a turn that has an end.
 func (c driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
-	message, failure, completed := "", "", false
-	for raw := range bytes.Lines(stdout) {
-		var line execLine
-		if json.Unmarshal(raw, &line) != nil {
-			continue
-		}
-		switch {
-		case line.Type == "item.completed" && line.Item.Type == "agent_message":
-			message = line.Item.Text
-		case line.Type == "turn.completed":
-			completed = true
-		case line.Type == "turn.failed":
-			failure = line.Error.Message
-		case line.Type == "error":
-			failure = line.Message
-		}
+	return streams.Result(c.Name(), streams.Turn{}, stdout, exitCode, execLine.tell)
+}
+
+func (l execLine) tell(t *streams.Turn) {
+	switch {
+	case l.Type == "turn.completed":
+		t.Ended = true
+	case l.Type == "turn.failed":
+		t.Failed.Message = l.Error.Message
+	case l.Type == "error":
+		t.Failed.Message, t.Shown = l.Message, l.Message+"\n"
+	case l.Type != "item.completed":
+	case l.Item.Type == "agent_message":
+		t.Answer, t.Shown = l.Item.Text, l.Item.Text+"\n"
+	case l.Item.Type == "command_execution":
+		t.Shown = streams.ToolLine("shell", json.RawMessage(`{"command":`+string(l.Item.Command)+`}`))
+	case l.Item.Type == "error":
+		t.Shown = l.Item.Message + "\n"
 	}
-	if exitCode != 0 || !completed {
-		return "", &agent.TurnError{CLI: c.Name(), Message: failure, ExitCode: exitCode}
-	}
-	return message, nil
 }

@@ -1,7 +1,6 @@
 package copilot
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"paw/orchestrator/agent"
@@ -11,7 +10,7 @@ import (
 
 // Headless runs copilot with -p, in which every permission that it would have to ask for is refused.
 func (c driver) Headless(s agent.Spec) (agent.Command, error) {
-	argv, err := prompts.OneShot(c, s, []string{"--output-format", "json"}, "--session-id", "--resume", "--prompt")
+	argv, err := prompts.OneShot(c, s, "json")
 	return agent.Command{Argv: argv}, err
 }
 
@@ -29,45 +28,25 @@ type streamLine struct {
 	ExitCode int `json:"exitCode"`
 }
 
-func (driver) HeadlessLine(raw []byte) string {
-	var line streamLine
-	if json.Unmarshal(raw, &line) != nil {
-		return ""
-	}
-	text := ""
-	switch line.Type {
-	case "assistant.message":
-		if line.Data.Content != "" {
-			text = line.Data.Content + "\n"
-		}
-		for _, tool := range line.Data.Tools {
-			text += streams.ToolLine(tool.Name, tool.Arguments)
-		}
-	case "session.error":
-		text = line.Data.Message + "\n"
-	}
-	return text
-}
+func (driver) HeadlessLine(line []byte) string { return streams.Show(line, streamLine.tell) }
 
 func (c driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
-	message, ended := "", false
-	failed := &agent.TurnError{CLI: c.Name(), ExitCode: exitCode}
-	for raw := range bytes.Lines(stdout) {
-		var line streamLine
-		if json.Unmarshal(raw, &line) != nil {
-			continue
+	return streams.Result(c.Name(), streams.Turn{}, stdout, exitCode, streamLine.tell)
+}
+
+func (l streamLine) tell(t *streams.Turn) {
+	switch l.Type {
+	case "assistant.message":
+		t.Answer = l.Data.Content
+		if t.Answer != "" {
+			t.Shown = t.Answer + "\n"
 		}
-		switch line.Type {
-		case "assistant.message":
-			message = line.Data.Content
-		case "session.error":
-			failed.Type, failed.Message = line.Data.ErrorType, line.Data.Message
-		case "result":
-			ended = line.ExitCode == 0
+		for _, tool := range l.Data.Tools {
+			t.Shown += streams.ToolLine(tool.Name, tool.Arguments)
 		}
+	case "session.error":
+		t.Failed.Type, t.Failed.Message, t.Shown = l.Data.ErrorType, l.Data.Message, l.Data.Message+"\n"
+	case "result":
+		t.Ended = l.ExitCode == 0
 	}
-	if exitCode != 0 || !ended {
-		return "", failed
-	}
-	return message, nil
 }

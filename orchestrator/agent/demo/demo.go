@@ -102,16 +102,9 @@ func (driver) Facts() agent.Facts {
 
 // Headless runs the demo CLI with -p, whose standard output is the answer.
 func (d driver) Headless(s agent.Spec) (agent.Command, error) {
-	found, err := d.Conversation(context.Background(), s)
+	option, err := prompts.Session(d, s)
 	if err != nil {
 		return agent.Command{}, err
-	}
-	option := "--session-id"
-	switch {
-	case found.Resumable:
-		option = "--resume"
-	case found.NewID:
-		return agent.Command{}, &agent.ConversationError{CLI: d.Name(), ID: s.ConversationID, Reason: found.Reason}
 	}
 	argv := append([]string{s.Executable, "demo-agent", option, s.ConversationID}, s.Args...)
 	return agent.Command{Argv: append(argv, "-p", s.Prompt), Unset: []string{hook}}, prompts.CheckArgument(d.Name(), s.Prompt, s.Prompt)

@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"paw/orchestrator/agent"
@@ -11,7 +10,7 @@ import (
 
 // Headless runs gemini with -p. In a folder that is not trusted it ends with an error.
 func (g driver) Headless(s agent.Spec) (agent.Command, error) {
-	argv, err := prompts.OneShot(g, s, []string{"--output-format", "stream-json"}, "--session-id", "--resume", "--prompt")
+	argv, err := prompts.OneShot(g, s, "stream-json")
 	if err != nil {
 		return agent.Command{}, err
 	}
@@ -33,44 +32,22 @@ type streamLine struct {
 	} `json:"error"`
 }
 
-func (driver) HeadlessLine(raw []byte) string {
-	var line streamLine
-	if json.Unmarshal(raw, &line) != nil {
-		return ""
-	}
-	switch {
-	case line.Type == "message" && line.Role == "assistant":
-		return line.Content
-	case line.Type == "tool_use":
-		return streams.ToolLine(line.Tool, line.Parameters)
-	case line.Type == "error":
-		return line.Message + "\n"
-	case line.Type == "result":
-		return "\n"
-	}
-	return ""
-}
+func (driver) HeadlessLine(line []byte) string { return streams.Show(line, streamLine.tell) }
 
 func (g driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
-	message, ended := "", false
-	failed := &agent.TurnError{CLI: g.Name(), ExitCode: exitCode}
-	for raw := range bytes.Lines(stdout) {
-		var line streamLine
-		if json.Unmarshal(raw, &line) != nil {
-			continue
-		}
-		switch {
-		case line.Type == "message" && line.Role == "assistant":
-			message += line.Content
-		case line.Type == "tool_use":
-			message = ""
-		case line.Type == "result":
-			ended = line.Status == "success"
-			failed.Type, failed.Message = line.Error.Type, line.Error.Message
-		}
+	return streams.Result(g.Name(), streams.Turn{}, stdout, exitCode, streamLine.tell)
+}
+
+func (l streamLine) tell(t *streams.Turn) {
+	switch {
+	case l.Type == "message" && l.Role == "assistant":
+		t.Answer, t.Shown = t.Answer+l.Content, l.Content
+	case l.Type == "tool_use":
+		t.Answer, t.Shown = "", streams.ToolLine(l.Tool, l.Parameters)
+	case l.Type == "error":
+		t.Shown = l.Message + "\n"
+	case l.Type == "result":
+		t.Ended, t.Shown = l.Status == "success", "\n"
+		t.Failed.Type, t.Failed.Message = l.Error.Type, l.Error.Message
 	}
-	if exitCode != 0 || !ended {
-		return "", failed
-	}
-	return message, nil
 }

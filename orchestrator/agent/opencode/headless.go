@@ -1,7 +1,6 @@
 package opencode
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"paw/orchestrator/agent"
@@ -36,39 +35,21 @@ type runLine struct {
 	} `json:"error"`
 }
 
-func (driver) HeadlessLine(raw []byte) string {
-	var line runLine
-	if json.Unmarshal(raw, &line) != nil {
-		return ""
-	}
-	switch line.Type {
-	case "text":
-		return line.Part.Text + "\n"
-	case "tool_use":
-		return streams.ToolLine(line.Part.Tool, line.Part.State.Input)
-	case "error":
-		return line.Error.Data.Message + "\n"
-	}
-	return ""
+func (driver) HeadlessLine(line []byte) string { return streams.Show(line, runLine.tell) }
+
+// HeadlessResult takes a turn without an error for one that has ended: no line says so.
+func (o driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
+	return streams.Result(o.Name(), streams.Turn{Ended: true}, stdout, exitCode, runLine.tell)
 }
 
-func (o driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
-	message := ""
-	failed := &agent.TurnError{CLI: o.Name(), ExitCode: exitCode}
-	for raw := range bytes.Lines(stdout) {
-		var line runLine
-		if json.Unmarshal(raw, &line) != nil {
-			continue
-		}
-		switch line.Type {
-		case "text":
-			message = line.Part.Text
-		case "error":
-			failed.Type, failed.Message = line.Error.Name, line.Error.Data.Message
-		}
+func (l runLine) tell(t *streams.Turn) {
+	switch l.Type {
+	case "text":
+		t.Answer, t.Shown = l.Part.Text, l.Part.Text+"\n"
+	case "tool_use":
+		t.Shown = streams.ToolLine(l.Part.Tool, l.Part.State.Input)
+	case "error":
+		t.Ended, t.Shown = false, l.Error.Data.Message+"\n"
+		t.Failed.Type, t.Failed.Message = l.Error.Name, l.Error.Data.Message
 	}
-	if exitCode != 0 || failed.Type != "" {
-		return "", failed
-	}
-	return message, nil
 }

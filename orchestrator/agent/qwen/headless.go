@@ -10,15 +10,15 @@ import (
 
 // Headless gives qwen's stream of JSON, because its exit code is 0 after an error of the API.
 func (q driver) Headless(s agent.Spec) (agent.Command, error) {
-	argv, err := prompts.OneShot(q, s, []string{"--output-format", "stream-json"}, "--session-id", "--resume", "--prompt")
+	argv, err := prompts.OneShot(q, s, "stream-json")
 	return agent.Command{Argv: argv}, err
 }
 
-func (driver) HeadlessLine(line []byte) string { return streams.Text(line) }
+func (driver) HeadlessLine(line []byte) string { return streams.Show(line, streams.Message.Tell) }
 
 // HeadlessResult knows an error of the API by its text: qwen calls that a success.
 func (q driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
-	message, err := streams.Result(q.Name(), stdout, exitCode)
+	message, err := streams.Result(q.Name(), streams.Turn{}, stdout, exitCode, streams.Message.Tell)
 	if text, failed := strings.CutPrefix(message, "[API Error: "); failed && err == nil {
 		return "", &agent.TurnError{CLI: q.Name(), Message: strings.TrimSuffix(text, "]"), ExitCode: exitCode}
 	}

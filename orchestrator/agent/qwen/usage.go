@@ -10,25 +10,20 @@ import (
 
 // Uses reads the chat file: all of it, also what was taken back.
 func (q driver) Uses(ctx context.Context, s agent.Spec) ([]agent.Use, error) {
-	path, err := records.TranscriptFile(ctx, q, s)
-	if err != nil {
-		return nil, err
-	}
 	type line struct {
 		Type      string    `json:"type"`
 		Timestamp time.Time `json:"timestamp"`
-		Usage     *struct {
+		Usage     struct {
 			Input  int64 `json:"promptTokenCount"` // with what came from a cache
 			Cached int64 `json:"cachedContentTokenCount"`
 			Total  int64 `json:"totalTokenCount"`
 		} `json:"usageMetadata"`
 	}
-	var all []agent.Use
-	err = records.EachLine(path, func(l line) bool {
-		if u := l.Usage; l.Type == "assistant" && u != nil && u.Total > 0 {
-			all = append(all, agent.Use{At: l.Timestamp, Input: max(u.Input-u.Cached, 0), CacheRead: u.Cached, Output: max(u.Total-u.Input, 0)})
+	return records.Uses(ctx, q, s, func(l line) (id string, u agent.Use) {
+		if l.Type != "assistant" {
+			return "", agent.Use{}
 		}
-		return true
+		t := l.Usage
+		return "", agent.Use{At: l.Timestamp, Input: max(t.Input-t.Cached, 0), CacheRead: t.Cached, Output: max(t.Total-t.Input, 0)}
 	})
-	return all, err
 }

@@ -6,21 +6,28 @@ import (
 	"paw/orchestrator/agent"
 )
 
-// OneShot is the argv of gemini, qwen and copilot for one turn in a conversation whose id paw chose.
-func OneShot(cli agent.Driver, s agent.Spec, format []string, fresh, resume, prompt string) ([]string, error) {
+// Session is the option with which a CLI has a turn in the conversation Spec.ConversationID, whose id paw chose: it begins
+// that, or goes on with it.
+func Session(cli agent.Driver, s agent.Spec) (option string, err error) {
 	found, err := cli.Conversation(context.Background(), s)
+	switch {
+	case err != nil:
+		return "", err
+	case found.Resumable:
+		return "--resume", nil
+	case found.NewID:
+		return "", &agent.ConversationError{CLI: cli.Name(), ID: s.ConversationID, Reason: found.Reason}
+	}
+	return "--session-id", nil
+}
+
+// OneShot is the argv of gemini, qwen and copilot for one turn, whose output has that format.
+func OneShot(cli agent.Driver, s agent.Spec, format string) ([]string, error) {
+	option, err := Session(cli, s)
 	if err != nil {
 		return nil, err
 	}
-	option := fresh
-	switch {
-	case found.Resumable:
-		option = resume
-	case found.NewID:
-		return nil, &agent.ConversationError{CLI: cli.Name(), ID: s.ConversationID, Reason: found.Reason}
-	}
-	argv := append([]string{s.Executable}, format...)
-	argv = append(append(argv, option+"="+s.ConversationID), s.Args...)
-	argument := prompt + "=" + s.Prompt
+	argv := append([]string{s.Executable, "--output-format", format, option + "=" + s.ConversationID}, s.Args...)
+	argument := "--prompt=" + s.Prompt
 	return append(argv, argument), CheckArgument(cli.Name(), s.Prompt, argument)
 }

@@ -1,0 +1,35 @@
+package records
+
+import (
+	"context"
+
+	"paw/orchestrator/agent"
+)
+
+// Uses reads what the answers of the conversation Spec.ConversationID took from its file. use is that of a line, with the
+// id of the answer where it can be on several lines, of which the newest counts; one that took nothing is none.
+func Uses[T any](ctx context.Context, cli agent.Driver, s agent.Spec, use func(T) (id string, u agent.Use)) ([]agent.Use, error) {
+	path, err := TranscriptFile(ctx, cli, s)
+	if err != nil {
+		return nil, err
+	}
+	var all []agent.Use
+	at := map[string]int{} // index of an answer by its id
+	err = EachLine(path, func(line T) bool {
+		id, u := use(line)
+		if u.Input+u.CacheRead+u.CacheWrite+u.Output == 0 {
+			return true
+		}
+		if i, again := at[id]; again {
+			u.At = all[i].At
+			all[i] = u
+			return true
+		}
+		if id != "" {
+			at[id] = len(all)
+		}
+		all = append(all, u)
+		return true
+	})
+	return all, err
+}

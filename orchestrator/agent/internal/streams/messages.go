@@ -1,0 +1,50 @@
+package streams
+
+import (
+	"cmp"
+	"encoding/json"
+)
+
+// Message is a line of the JSON that claude and qwen stream.
+type Message struct {
+	Type    string `json:"type"`
+	Message struct {
+		Content json.RawMessage `json:"content"`
+	} `json:"message"`
+	Subtype string          `json:"subtype"`
+	IsError bool            `json:"is_error"`
+	Result  string          `json:"result"`
+	Error   json.RawMessage `json:"error"` // qwen: an object with a message
+}
+
+// Tell shows what the model says, and a line for each tool it uses. The last line has the result.
+func (m Message) Tell(t *Turn) {
+	switch m.Type {
+	case "assistant":
+		var blocks []struct {
+			Type  string          `json:"type"`
+			Text  string          `json:"text"`
+			Name  string          `json:"name"`
+			Input json.RawMessage `json:"input"`
+		}
+		_ = json.Unmarshal(m.Message.Content, &blocks)
+		for _, block := range blocks {
+			switch block.Type {
+			case "text":
+				t.Shown += block.Text + "\n"
+			case "tool_use":
+				t.Shown += ToolLine(block.Name, block.Input)
+			}
+		}
+	case "result":
+		t.Answer, t.Ended = m.Result, !m.IsError
+		if m.Subtype != "success" {
+			t.Failed.Type = m.Subtype
+		}
+		var detail struct {
+			Message string `json:"message"`
+		}
+		_ = json.Unmarshal(m.Error, &detail)
+		t.Failed.Message = cmp.Or(m.Result, detail.Message, t.Failed.Type)
+	}
+}
