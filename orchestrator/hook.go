@@ -64,7 +64,7 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 	if lock.Holder.Generation != generation {
 		return nil // of a launch that is over
 	}
-	events, err := cli.Events(r.Event, r.Payload)
+	e, err := cli.Event(r.Event, r.Payload)
 	if err != nil {
 		return err
 	}
@@ -98,18 +98,13 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 				turns.SomethingQueued(h, sessionName, agentName)
 			}
 		}()
-		for _, e := range events {
-			if e.Child || turns.ForeignConversation(cli.Facts(), t.W.Conversation(), e) {
-				continue
-			}
-			if turns.Exits(e) {
-				leaving = agentName
-			}
-			if err := t.Take(ctx, e); err != nil {
-				return err
-			}
+		if e.Kind == "" || e.Child || turns.ForeignConversation(cli.Facts(), t.W.Conversation(), e) {
+			return nil
 		}
-		return nil
+		if turns.Exits(e) {
+			leaving = agentName
+		}
+		return t.Take(ctx, e)
 	})
 	if _, err := os.Lstat(turns.QueuedMark(h, sessionName, agentName)); unsure || ended && err == nil {
 		follow(h, sessionName, agentName)

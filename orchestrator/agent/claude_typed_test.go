@@ -72,12 +72,9 @@ func TestClaudePastedMarks(t *testing.T) {
 		{"of another id", "\n\n<pasted_content id=\"2092\">\na\n</pasted_content id=\"2093\">\n", "\n\n<pasted_content id=\"2092\">\na\n</pasted_content id=\"2093\">\n"},
 	} {
 		payload := `{"session_id":"s","prompt_id":"p","prompt":` + quotedJSON(t, c.arrived) + `}`
-		events, err := get(t, "claude").Events("UserPromptSubmit", []byte(payload))
-		if err != nil || len(events) != 1 {
-			t.Fatal(events, err)
-		}
-		if events[0].Prompt != c.want {
-			t.Errorf("%s: %q, want %q", c.name, events[0].Prompt, c.want)
+		e, err := get(t, "claude").Event("UserPromptSubmit", []byte(payload))
+		if err != nil || e.Prompt != c.want {
+			t.Errorf("%s: %q, %v, want %q", c.name, e.Prompt, err, c.want)
 		}
 	}
 }

@@ -82,6 +82,15 @@ func (c CLI) Uses(ctx context.Context, s Spec) ([]Use, error) {
 	return c.Driver.Uses(ctx, c.extend(s))
 }
 
+// Event is that of the driver. The error of a payload that cannot be read names the hook.
+func (c CLI) Event(name string, payload []byte) (turn.Event, error) {
+	e, err := c.Driver.Event(name, payload)
+	if err != nil {
+		return turn.Event{}, fmt.Errorf("%s: hook %s: %w", c.Name(), name, err)
+	}
+	return e, nil
+}
+
 // Observe is that of the driver, in the configured environment, of the conversation of the open turn, else of the newest.
 // Of a conversation without a file nothing is known.
 func (c CLI) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, error) {

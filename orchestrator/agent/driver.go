@@ -47,9 +47,9 @@ type Driver interface {
 	// Uses are what the answers of that conversation took, in the order of the record.
 	Uses(context.Context, Spec) ([]Use, error)
 
-	// Events says what one call of a hook means: name and payload are what `paw hook CLI NAME` got as its argument and
-	// on its standard input. A call that means nothing gives none.
-	Events(name string, payload []byte) ([]turn.Event, error)
+	// Event says what one call of a hook means: name and payload are what `paw hook CLI NAME` got as its argument and
+	// on its standard input. That of a call that means nothing has no kind.
+	Event(name string, payload []byte) (turn.Event, error)
 	// AwaitsEnd reports whether the CLI keeps its user waiting until the hook of that name has ended, one of those of an
 	// end. It needs nothing of paw's answer, and no work of the agent begins before it calls another hook.
 	AwaitsEnd(name string) bool

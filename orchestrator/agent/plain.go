@@ -47,8 +47,8 @@ func (Plain) History(context.Context, Spec) (Transcript, error) {
 // Uses is ErrNoTranscript.
 func (Plain) Uses(context.Context, Spec) ([]Use, error) { return nil, ErrNoTranscript }
 
-// Events knows none.
-func (Plain) Events(string, []byte) ([]turn.Event, error) { return nil, nil }
+// Event knows none.
+func (Plain) Event(string, []byte) (turn.Event, error) { return turn.Event{}, nil }
 
 // AwaitsEnd is false: there is no hook that another process could go on with.
 func (Plain) AwaitsEnd(string) bool { return false }

@@ -89,13 +89,8 @@ func checkIdle(t *testing.T, path string, wantKind turn.Kind, wantMessage string
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, err := get(t, "qwen").Events("Notification", payload)
-	var kind turn.Kind
-	message := ""
-	if len(events) == 1 {
-		kind, message = events[0].Kind, events[0].Message
-	}
-	if err != nil || kind != wantKind || message != wantMessage {
-		t.Errorf("%q %q, %v", kind, message, err)
+	e, err := get(t, "qwen").Event("Notification", payload)
+	if err != nil || e.Kind != wantKind || e.Message != wantMessage {
+		t.Errorf("%q %q, %v", e.Kind, e.Message, err)
 	}
 }

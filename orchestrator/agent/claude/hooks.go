@@ -14,7 +14,6 @@ import (
 
 	"paw/orchestrator/agent"
 	"paw/orchestrator/agent/internal/hooks"
-	"paw/orchestrator/agent/internal/questions"
 	"paw/orchestrator/agent/internal/records"
 	"paw/session/turn"
 )
@@ -113,28 +112,21 @@ func takeOption(args []string, name string) (value string, rest []string) {
 	return value, rest
 }
 
-func (c driver) Events(name string, payload []byte) ([]turn.Event, error) {
+func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	var p hooks.Payload
 	if err := json.Unmarshal(payload, &p); err != nil {
-		return nil, fmt.Errorf("claude: hook %s: %w", name, err)
+		return turn.Event{}, err
 	}
-	var e turn.Event
+	e := p.Named(name)
 	switch name {
-	case "SessionStart":
-		e = p.Event(turn.KindSessionStart)
-		e.Source = p.Source
 	case forkStart:
-		e = p.Event(turn.KindSessionStart)
-		e.Source = p.Source
+		e = p.Named("SessionStart")
 		if p.Source == turn.SourceResume {
 			e.Source, e.Conversation, e.Transcript = turn.SourceFork, "", ""
 		}
 	case "UserPromptSubmit":
-		e = p.Event(turn.KindPrompt)
 		e.Prompt, e.Type = pasted(p.Prompt), promptType(p.Prompt)
 	case "PermissionRequest":
-		e = p.Event(turn.KindInput)
-		e.Message = questions.OfTool(p.ToolName, p.ToolInput)
 		e.Child = false // the user has to answer a subagent's question, too
 	case "PostToolUse":
 		e = p.Event(turn.KindAnswered)
@@ -144,9 +136,7 @@ func (c driver) Events(name string, payload []byte) ([]turn.Event, error) {
 		e = p.Event(turn.KindTool)
 	case "Stop":
 		await(p.TranscriptPath, p.PromptID)
-		e = p.Event(turn.KindEnd)
 		e.Again, e.Held = p.StopHookActive, p.StopHookActive || mayGoOn(p.TranscriptPath)
-		e.Message = p.LastAssistantMessage
 		for _, task := range p.BackgroundTasks {
 			if task.Status == "running" {
 				e.Background++
@@ -154,18 +144,11 @@ func (c driver) Events(name string, payload []byte) ([]turn.Event, error) {
 		}
 	case "StopFailure":
 		await(p.TranscriptPath, p.PromptID)
-		e = p.Event(turn.KindError)
-		e.ErrorType, e.Message = p.Error, p.LastAssistantMessage
 		if p.Error == "rate_limit" {
 			e.Limit = limitIn(p.TranscriptPath, p.LastAssistantMessage)
 		}
-	case "SessionEnd":
-		e = p.Event(turn.KindSessionEnd)
-		e.Source = p.Reason
-	default:
-		return nil, nil
 	}
-	return []turn.Event{e}, nil
+	return e, nil
 }
 
 // flush is how long after a hook the transcript may not have the prompt that the hook is about.
@@ -194,9 +177,8 @@ func await(path, id string) {
 func limitIn(path, words string) *turn.Limit {
 	for deadline := time.Now().Add(flush); ; time.Sleep(10 * time.Millisecond) {
 		var found turnLine
-		_ = records.LinesBack(path, func(raw []byte) bool {
-			var line turnLine
-			if json.Unmarshal(raw, &line) == nil && !line.IsSidechain && (line.IsAPIErrorMessage || line.PromptSource != "") {
+		_ = records.EachBack(path, func(line turnLine) bool {
+			if !line.IsSidechain && (line.IsAPIErrorMessage || line.PromptSource != "") {
 				found = line
 			}
 			return found.Type == ""
@@ -214,9 +196,8 @@ func limitIn(path, words string) *turn.Limit {
 // writes down how many there were after they have run; before the first of them, and without the file, nobody knows.
 func mayGoOn(path string) bool {
 	others := path != ""
-	_ = records.LinesBack(path, func(raw []byte) bool {
-		var line turnLine
-		counted := json.Unmarshal(raw, &line) == nil && line.Subtype == "stop_hook_summary"
+	_ = records.EachBack(path, func(line turnLine) bool {
+		counted := line.Subtype == "stop_hook_summary"
 		others = !counted || line.HookCount > 1
 		return !counted
 	})

@@ -71,9 +71,8 @@ func turns(path string, last *turn.Record, waiting bool) (*toldTurns, error) {
 	}
 	ids := append(slices.Clone(last.OlderIDs), last.TurnID)
 	var lines []turnLine
-	err := records.LinesBack(path, func(raw []byte) bool {
-		var line turnLine
-		if json.Unmarshal(raw, &line) != nil || line.Timestamp.IsZero() || line.IsSidechain {
+	err := records.EachBack(path, func(line turnLine) bool {
+		if line.Timestamp.IsZero() || line.IsSidechain {
 			return true
 		}
 		mine := records.IsOpen(last) && line.PromptID != "" && slices.Contains(ids, line.PromptID)

@@ -11,7 +11,6 @@ import (
 
 	"paw/orchestrator/agent"
 	"paw/orchestrator/agent/internal/hooks"
-	"paw/orchestrator/agent/internal/questions"
 	"paw/session/turn"
 )
 
@@ -100,43 +99,15 @@ func tomlString(text string) string {
 	return out.String()
 }
 
-// hookPayload is what codex gives to its hooks, of all events together.
-type hookPayload struct {
-	SessionID            string          `json:"session_id"`
-	TurnID               string          `json:"turn_id"`
-	TranscriptPath       string          `json:"transcript_path"`
-	Source               string          `json:"source"`
-	Reason               string          `json:"reason"`
-	Prompt               string          `json:"prompt"`
-	ToolName             string          `json:"tool_name"`
-	ToolInput            json.RawMessage `json:"tool_input"`
-	LastAssistantMessage string          `json:"last_assistant_message"`
-	Error                string          `json:"error"`
-}
-
-func (c driver) Events(name string, payload []byte) ([]turn.Event, error) {
-	var p hookPayload
+// Event takes what codex's own agents do for its own, too.
+func (driver) Event(name string, payload []byte) (turn.Event, error) {
+	var p hooks.Payload
 	if err := json.Unmarshal(payload, &p); err != nil {
-		return nil, fmt.Errorf("codex: hook %s: %w", name, err)
+		return turn.Event{}, err
 	}
-	e := turn.Event{Conversation: p.SessionID, TurnID: p.TurnID, Transcript: p.TranscriptPath}
-	switch name {
-	case "SessionStart":
-		e.Kind, e.Source = turn.KindSessionStart, p.Source
-	case "UserPromptSubmit":
-		e.Kind, e.Prompt = turn.KindPrompt, p.Prompt
-	case "PermissionRequest":
-		e.Kind, e.Message = turn.KindInput, questions.OfTool(p.ToolName, p.ToolInput)
-	case "Stop":
-		e.Kind, e.Message = turn.KindEnd, p.LastAssistantMessage
-	case "StopFailure":
-		e.Kind, e.ErrorType, e.Message = turn.KindError, p.Error, p.LastAssistantMessage
-	case "Interrupt":
-		e.Kind = turn.KindInterrupt
-	case "SessionEnd":
-		e.Kind, e.Source = turn.KindSessionEnd, p.Reason
-	default:
-		return nil, nil
+	p.AgentID = ""
+	if name == "Interrupt" {
+		return p.Event(turn.KindInterrupt), nil
 	}
-	return []turn.Event{e}, nil
+	return p.Named(name), nil
 }

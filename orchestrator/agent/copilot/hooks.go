@@ -59,10 +59,10 @@ type hookPayload struct {
 	AgentID          string `json:"agentId"`   // of a subagent, whose prompt and end have a session of their own
 }
 
-func (c driver) Events(name string, payload []byte) ([]turn.Event, error) {
+func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	var p hookPayload
 	if err := json.Unmarshal(payload, &p); err != nil {
-		return nil, fmt.Errorf("copilot: hook %s: %w", name, err)
+		return turn.Event{}, err
 	}
 	e := turn.Event{Conversation: p.SessionID, Transcript: p.TranscriptPath}
 	switch {
@@ -84,10 +84,8 @@ func (c driver) Events(name string, payload []byte) ([]turn.Event, error) {
 		e.Kind, e.Message = turn.KindEnd, p.answer()
 	case name == "sessionEnd":
 		e.Kind, e.Source = turn.KindSessionEnd, p.Reason
-	default:
-		return nil, nil
 	}
-	return []turn.Event{e}, nil
+	return e, nil
 }
 
 type eventLine struct {
@@ -119,11 +117,7 @@ func (p hookPayload) answer() string {
 // lastAnswer is what copilot said last before it called the hook agentStop, at that time. written tells whether the
 // record has that call yet; without it the newest words would be those of an earlier turn.
 func lastAnswer(path string, at time.Time) (answer string, written bool, err error) {
-	err = records.LinesBack(path, func(raw []byte) bool {
-		var line eventLine
-		if json.Unmarshal(raw, &line) != nil {
-			return true
-		}
+	err = records.EachBack(path, func(line eventLine) bool {
 		if !written {
 			written = line.Type == "hook.start" && line.Data.HookType == "agentStop" && !line.Timestamp.Before(at)
 			return written || !line.Timestamp.Before(at)
@@ -144,9 +138,8 @@ func (c driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (a
 	file := c.file(s)
 	var seen agent.Observed
 	granted := false
-	err := records.LinesBack(file, func(raw []byte) bool {
-		var line eventLine
-		if json.Unmarshal(raw, &line) != nil || line.Timestamp.IsZero() {
+	err := records.EachBack(file, func(line eventLine) bool {
+		if line.Timestamp.IsZero() {
 			return true
 		}
 		if line.Timestamp.Before(last.StartedAt) {

@@ -3,58 +3,47 @@ package demo
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/demo/program"
 	"paw/orchestrator/agent/internal/records"
 	"paw/session"
 	"paw/session/turn"
 )
 
-// hookPayload is what the demo CLI gives to its hooks, of all events together.
-type hookPayload struct {
-	SessionID      string     `json:"session_id"`
-	TurnID         string     `json:"turn_id"`
-	TranscriptPath string     `json:"transcript_path"`
-	Source         string     `json:"source"`
-	Prompt         string     `json:"prompt"`
-	Question       string     `json:"question"`
-	Answer         string     `json:"answer"`
-	Error          string     `json:"error"`
-	Until          *time.Time `json:"limited_until"`
+func (driver) Event(name string, payload []byte) (turn.Event, error) {
+	var r program.Report
+	err := json.Unmarshal(payload, &r)
+	r.Event = name
+	return eventOf(r), err
 }
 
-func (d driver) Events(name string, payload []byte) ([]turn.Event, error) {
-	var p hookPayload
-	if err := json.Unmarshal(payload, &p); err != nil {
-		return nil, fmt.Errorf("demo: hook %s: %w", name, err)
-	}
-	e := turn.Event{Conversation: p.SessionID, TurnID: p.TurnID, Transcript: p.TranscriptPath}
-	switch name {
+// eventOf is what a report means.
+func eventOf(r program.Report) turn.Event {
+	e := turn.Event{Conversation: r.SessionID, TurnID: r.TurnID, Transcript: r.TranscriptPath}
+	switch r.Event {
 	case "start":
-		e.Kind, e.Source = turn.KindSessionStart, p.Source
+		e.Kind, e.Source = turn.KindSessionStart, r.Source
 	case "turn_start":
-		e.Kind, e.Prompt = turn.KindPrompt, p.Prompt
+		e.Kind, e.Prompt = turn.KindPrompt, r.Prompt
 	case "waiting":
-		e.Kind, e.Message = turn.KindInput, p.Question
+		e.Kind, e.Message = turn.KindInput, r.Question
 	case "answered":
-		e.Kind, e.Message = turn.KindAnswered, p.Answer
+		e.Kind, e.Message = turn.KindAnswered, r.Answer
 	case "turn_end":
-		e.Kind, e.Message = turn.KindEnd, p.Answer
+		e.Kind, e.Message = turn.KindEnd, r.Answer
 	case "interrupted":
 		e.Kind = turn.KindInterrupt
 	case "error":
-		e.Kind, e.ErrorType, e.Message = turn.KindError, "error", p.Error
-		if p.Until != nil {
-			e.Limit = &turn.Limit{Until: *p.Until}
+		e.Kind, e.ErrorType, e.Message = turn.KindError, "error", r.Error
+		if r.Until != nil {
+			e.Limit = &turn.Limit{Until: *r.Until}
 		}
 	case "exit":
 		e.Kind, e.Source = turn.KindSessionEnd, "exit"
-	default:
-		return nil, nil
 	}
-	return []turn.Event{e}, nil
+	return e
 }
 
 // Observe reads the end of the conversation's file, which has every event that the hooks report.
@@ -62,20 +51,11 @@ func (d driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (a
 	var seen sight
 	left := false // the program began or ended since
 	file := d.file(s)
-	err := records.LinesBack(file, func(raw []byte) bool {
-		var line struct {
-			Event     string     `json:"event"`
-			Turn      int        `json:"turn"`
-			Question  string     `json:"question"`
-			Answer    string     `json:"answer"`
-			Error     string     `json:"error"`
-			Until     *time.Time `json:"limited_until"`
-			Timestamp time.Time  `json:"timestamp"`
-		}
-		if json.Unmarshal(raw, &line) != nil || line.Event == "" {
+	err := records.EachBack(file, func(line program.Entry) bool {
+		if line.Event == "" {
 			return true
 		}
-		id := turnID(s.ConversationID, line.Turn)
+		id := program.TurnID(s.ConversationID, line.Turn)
 		if records.IsOpen(last) && last.TurnID != "" && last.TurnID != id {
 			return true
 		}
@@ -83,15 +63,9 @@ func (d driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (a
 			seen.Observed, left = agent.Observed{Known: true, At: line.Timestamp, Source: session.SourceTranscript}, true
 			return records.IsOpen(last) // look for the turn that it cut off
 		}
-		payload, err := json.Marshal(hookPayload{
-			SessionID: s.ConversationID, TurnID: id, TranscriptPath: file, Question: line.Question, Answer: line.Answer, Error: line.Error, Until: line.Until,
-		})
-		if err != nil {
-			return false
-		}
-		events, _ := d.Events(line.Event, payload)
-		if len(events) == 1 {
-			seen.take(events[0], line.Timestamp, records.IsOpen(last), left)
+		e := eventOf(program.Report{Entry: line, SessionID: s.ConversationID, TurnID: id, TranscriptPath: file})
+		if e.Kind != "" {
+			seen.take(e, line.Timestamp, records.IsOpen(last), left)
 		}
 		return false
 	})
@@ -119,9 +93,4 @@ func (o *sight) take(e turn.Event, at time.Time, open, left bool) {
 	default:
 		o.Busy = true
 	}
-}
-
-// turnID is the id that the demo CLI gives to a turn: its conversation and a number that counts on when resumed.
-func turnID(conversation string, number int) string {
-	return fmt.Sprintf("%s/%d", conversation, number)
 }

@@ -3,7 +3,6 @@ package gemini
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -41,10 +40,10 @@ type hookPayload struct {
 	Timestamp time.Time `json:"timestamp"`
 }
 
-func (g driver) Events(name string, payload []byte) ([]turn.Event, error) {
+func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	var p hookPayload
 	if err := json.Unmarshal(payload, &p); err != nil {
-		return nil, fmt.Errorf("gemini: hook %s: %w", name, err)
+		return turn.Event{}, err
 	}
 	e := turn.Event{Conversation: p.SessionID, Transcript: p.TranscriptPath}
 	switch {
@@ -55,13 +54,11 @@ func (g driver) Events(name string, payload []byte) ([]turn.Event, error) {
 	case name == "Notification" && p.NotificationType == "ToolPermission":
 		e.Kind, e.Message = turn.KindInput, p.question()
 	case name == "AfterAgent":
-		return p.ended(e), nil
+		p.end(&e)
 	case name == "SessionEnd":
 		e.Kind, e.Source = turn.KindSessionEnd, p.Reason
-	default:
-		return nil, nil
 	}
-	return []turn.Event{e}, nil
+	return e, nil
 }
 
 // question is what gemini asks about a tool, in one line. The title names the file of an edit, but no command.
@@ -77,14 +74,18 @@ func (p hookPayload) question() string {
 	return questions.OneLine(p.Message)
 }
 
-// ended is what an end means. After an Esc and an error of the API the hook is the same as after an answer, with what
+// end says what an end means. After an Esc and an error of the API the hook is the same as after an answer, with what
 // there was of it; the chat file, written before, tells. It has the answer, too, which the hook may say twice.
-func (p hookPayload) ended(e turn.Event) []turn.Event {
+func (p hookPayload) end(e *turn.Event) {
+	var cut *turn.Event
+	var answer string
+	var err error
 	if p.PromptResponse == nothing {
-		return p.nothing(e)
+		cut, _, err = end(p.TranscriptPath, p.Timestamp.Add(-lag)) // if it does not tell yet, Observe learns it later
+	} else {
+		cut, answer, err = newestTurn(p.TranscriptPath)
+		e.Kind, e.Message = turn.KindEnd, p.PromptResponse
 	}
-	e.Kind, e.Message = turn.KindEnd, p.PromptResponse
-	cut, answer, err := newestTurn(p.TranscriptPath)
 	switch {
 	case err != nil:
 	case cut != nil:
@@ -92,17 +93,6 @@ func (p hookPayload) ended(e turn.Event) []turn.Event {
 	case answer != "":
 		e.Message = answer
 	}
-	return []turn.Event{e}
-}
-
-// nothing is an end without an answer. The transcript tells why; if it does not yet, Observe learns it later.
-func (p hookPayload) nothing(e turn.Event) []turn.Event {
-	cut, _, err := end(p.TranscriptPath, p.Timestamp.Add(-lag))
-	if err != nil || cut == nil {
-		return nil
-	}
-	e.Kind, e.Message = cut.Kind, cut.Message
-	return []turn.Event{e}
 }
 
 // lag is how long before the hook the notice of an Esc may have been written.
@@ -155,11 +145,7 @@ func (l chatLine) cut() *turn.Event {
 
 // newestTurn reads the newest turn of a chat file, back to its prompt: what ended it without an answer, and the answer.
 func newestTurn(path string) (cut *turn.Event, answer string, err error) {
-	err = records.LinesBack(path, func(raw []byte) bool {
-		var line chatLine
-		if json.Unmarshal(raw, &line) != nil {
-			return true
-		}
+	err = records.EachBack(path, func(line chatLine) bool {
 		if text, _ := line.Content.(string); line.Type == "gemini" && answer == "" {
 			answer = text
 		}
@@ -172,9 +158,8 @@ func newestTurn(path string) (cut *turn.Event, answer string, err error) {
 // end looks in the end of a chat file, from since on, for what ended a turn without an answer. at is the time of
 // that, else of the newest line.
 func end(path string, since time.Time) (cut *turn.Event, at time.Time, err error) {
-	err = records.LinesBack(path, func(raw []byte) bool {
-		var line chatLine
-		if json.Unmarshal(raw, &line) != nil || line.Timestamp.IsZero() {
+	err = records.EachBack(path, func(line chatLine) bool {
+		if line.Timestamp.IsZero() {
 			return true
 		}
 		if line.Timestamp.Before(since) {

@@ -91,10 +91,10 @@ type hookPayload struct {
 	} `json:"error"`
 }
 
-func (o driver) Events(name string, payload []byte) ([]turn.Event, error) {
+func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	var p hookPayload
 	if err := json.Unmarshal(payload, &p); err != nil {
-		return nil, fmt.Errorf("opencode: hook %s: %w", name, err)
+		return turn.Event{}, err
 	}
 	e := turn.Event{Conversation: p.Session, TurnID: p.Turn}
 	switch name {
@@ -112,10 +112,8 @@ func (o driver) Events(name string, payload []byte) ([]turn.Event, error) {
 		p.end(&e)
 	case "dispose":
 		e.Kind, e.Source = turn.KindSessionEnd, "exit"
-	default:
-		return nil, nil
 	}
-	return []turn.Event{e}, nil
+	return e, nil
 }
 
 // end tells how a turn ended. An Esc while opencode tries again after an error of the API, and a rejected permission,

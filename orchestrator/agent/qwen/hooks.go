@@ -1,16 +1,14 @@
 package qwen
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
-	"time"
 
 	"paw/orchestrator/agent"
 	"paw/orchestrator/agent/internal/hooks"
 	"paw/orchestrator/agent/internal/prompts"
-	"paw/orchestrator/agent/internal/questions"
 	"paw/orchestrator/agent/internal/records"
 	"paw/session"
 	"paw/session/turn"
@@ -22,40 +20,21 @@ var hookEvents = []string{
 	"SessionStart", "UserPromptSubmit", "PermissionRequest", "Notification:idle_prompt", "Stop", "StopFailure", "SessionEnd",
 }
 
-func (q driver) Events(name string, payload []byte) ([]turn.Event, error) {
+func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	var p hooks.Payload
 	if err := json.Unmarshal(payload, &p); err != nil {
-		return nil, fmt.Errorf("qwen: hook %s: %w", name, err)
+		return turn.Event{}, err
 	}
-	var e turn.Event
+	e := p.Named(name)
 	switch {
-	case name == "SessionStart":
-		e = p.Event(turn.KindSessionStart)
-		e.Source = p.Source
 	case name == "UserPromptSubmit": // with an empty prompt after each result of a tool
-		e = p.Event(turn.KindPrompt)
 		e.Prompt, e.Queued = typedPrompt(prompts.OwnWords(p.Prompt))
-	case name == "PermissionRequest":
-		e = p.Event(turn.KindInput)
-		e.Message = questions.OfTool(p.ToolName, p.ToolInput)
 	case name == "Notification" && p.NotificationType == "idle_prompt":
 		return idle(p), nil
-	case name == "Stop":
-		e = p.Event(turn.KindEnd)
-		e.Message = p.LastAssistantMessage
 	case name == "StopFailure":
-		e = p.Event(turn.KindError)
-		e.ErrorType, e.Message = p.Error, p.LastAssistantMessage
-		if p.ErrorDetails != "" {
-			e.Message = p.ErrorDetails
-		}
-	case name == "SessionEnd":
-		e = p.Event(turn.KindSessionEnd)
-		e.Source = p.Reason
-	default:
-		return nil, nil
+		e.Message = cmp.Or(p.ErrorDetails, e.Message)
 	}
-	return []turn.Event{e}, nil
+	return e, nil
 }
 
 // joinedMark stands before a prompt that was typed while a tool ran, and goes to the model with the tool's result.
@@ -77,25 +56,15 @@ func (q driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (a
 	}
 	file := q.file(s)
 	var seen agent.Observed
-	err := records.LinesBack(file, func(raw []byte) bool {
-		var line struct {
-			Type      string    `json:"type"`
-			Timestamp time.Time `json:"timestamp"`
-			Payload   struct {
-				Event struct {
-					Name  string `json:"event.name"`
-					Error string `json:"error_message"`
-				} `json:"uiEvent"`
-			} `json:"systemPayload"`
-		}
-		if json.Unmarshal(raw, &line) != nil || line.Timestamp.IsZero() {
+	err := records.EachBack(file, func(line chatLine) bool {
+		if line.Timestamp.IsZero() {
 			return true
 		}
 		if line.Timestamp.Before(last.StartedAt) {
 			return false
 		}
 		seen = agent.Observed{Known: true, Busy: true, At: line.Timestamp, Source: session.SourceTranscript}
-		if strings.HasSuffix(line.Payload.Event.Name, ".api_error") && strings.Contains(line.Payload.Event.Error, "aborted") {
+		if line.aborted() {
 			seen.Busy = false
 			seen.Ended = &turn.Event{Kind: turn.KindInterrupt, Conversation: s.ConversationID, Transcript: file}
 		}

@@ -1,7 +1,6 @@
 package qwen
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -13,16 +12,16 @@ import (
 // idle is what the notice says that qwen waits for a prompt. It comes after an Esc, which has no hook of its own, and
 // also after an answer and an error, whose hooks run at the same time and may be later: the record of the conversation
 // tells which of them it was. An answer is left to its own hook. The notice is about the turn of the moment when it came.
-func idle(p hooks.Payload) []turn.Event {
+func idle(p hooks.Payload) turn.Event {
 	e := p.Event(turn.KindInterrupt)
 	e.At = time.Now()
 	switch how, message := written(p.TranscriptPath); how {
 	case endAnswered:
-		return nil
+		return turn.Event{}
 	case endFailed:
 		e.Kind, e.Message = turn.KindError, message
 	}
-	return []turn.Event{e}
+	return e
 }
 
 // How long after the notice the record may not have the end that the notice is about. Of words that an Esc cut off only
@@ -53,8 +52,9 @@ const (
 )
 
 type chatLine struct {
-	Type    string `json:"type"`
-	Message struct {
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	Message   struct {
 		Parts []struct {
 			FunctionCall *struct{} `json:"functionCall"`
 		} `json:"parts"`
@@ -72,18 +72,13 @@ type chatLine struct {
 // cuts off is recorded as well.
 func ending(path string) (how int, message string) {
 	said := false
-	_ = records.LinesBack(path, func(raw []byte) bool {
-		var line chatLine
-		if json.Unmarshal(raw, &line) != nil {
-			return true
-		}
-		event := line.Payload.Event
-		switch failed := strings.HasSuffix(event.Name, ".api_error"); {
-		case failed && strings.Contains(event.Error, "aborted"):
+	_ = records.EachBack(path, func(line chatLine) bool {
+		switch event := line.Payload.Event; {
+		case line.aborted():
 			how = endAborted
 			return false
 		case how != endOpen:
-		case failed:
+		case line.failed():
 			how, message = endFailed, event.Error
 		case line.Type == "assistant" && !line.calls():
 			said = true
@@ -96,6 +91,13 @@ func ending(path string) (how int, message string) {
 		how = endWords
 	}
 	return how, message
+}
+
+// failed reports whether a request failed, aborted whether that was because the user stopped it.
+func (l chatLine) failed() bool { return strings.HasSuffix(l.Payload.Event.Name, ".api_error") }
+
+func (l chatLine) aborted() bool {
+	return l.failed() && strings.Contains(l.Payload.Event.Error, "aborted")
 }
 
 // calls reports whether the model wants the result of a tool.

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"paw/session/history"
 )
 
 // Events of a conversation. A turn is closed by turnEnded, interrupted or failed; one with none of them was cut off by the
@@ -24,28 +26,31 @@ const (
 	exited      = "exit"        // Code
 )
 
-// entry is one line of a conversation's file: a message (Role, Content) or an event (Type is "event").
-type entry struct {
-	Type      string     `json:"type,omitempty"`
-	Role      string     `json:"role,omitempty"` // "user" or "assistant"
-	Content   string     `json:"content,omitempty"`
-	Event     string     `json:"event,omitempty"`
-	Turn      int        `json:"turn,omitempty"` // counts on when a conversation is resumed
-	Directory string     `json:"directory,omitempty"`
-	PID       int        `json:"pid,omitempty"`
-	Prompt    string     `json:"-"` // a message has it
-	Question  string     `json:"question,omitempty"`
-	Answer    string     `json:"answer,omitempty"`
-	Error     string     `json:"error,omitempty"`
-	Code      *int       `json:"code,omitempty"`
-	Until     *time.Time `json:"limited_until,omitempty"`
-	Timestamp time.Time  `json:"timestamp"`
+// Entry is one line of a conversation's file: a message (Role, Content) or an event (Type is "event").
+type Entry struct {
+	Type      string       `json:"type,omitempty"`
+	Role      history.Role `json:"role,omitempty"`
+	Content   string       `json:"content,omitempty"`
+	Event     string       `json:"event,omitempty"`
+	Turn      int          `json:"turn,omitempty"` // counts on when a conversation is resumed
+	Directory string       `json:"directory,omitempty"`
+	PID       int          `json:"pid,omitempty"`
+	Prompt    string       `json:"prompt,omitempty"` // of a report alone: in the file a message has it
+	Question  string       `json:"question,omitempty"`
+	Answer    string       `json:"answer,omitempty"`
+	Error     string       `json:"error,omitempty"`
+	Code      *int         `json:"code,omitempty"`
+	Until     *time.Time   `json:"limited_until,omitempty"`
+	Timestamp time.Time    `json:"timestamp"`
 }
+
+// TurnID is the id of a turn: that of its conversation, and the number.
+func TurnID(conversation string, turn int) string { return fmt.Sprintf("%s/%d", conversation, turn) }
 
 // conversation is an append-only file of entries. Each entry is one write, so that a crash tears at most the last line.
 type conversation struct {
 	id, path string
-	resumed  []entry // what was in it before this run
+	resumed  []Entry // what was in it before this run
 	forked   bool    // and that is a copy
 	turn     int     // number of the newest turn
 	file     *os.File
@@ -135,10 +140,10 @@ func (c *conversation) take(content []byte) {
 
 // parseEntries leaves out what is no entry: a run that was killed while writing leaves half a line, which stays in the
 // file when the conversation goes on.
-func parseEntries(content []byte) []entry {
-	var entries []entry
+func parseEntries(content []byte) []Entry {
+	var entries []Entry
 	for line := range bytes.Lines(content) {
-		var e entry
+		var e Entry
 		if json.Unmarshal(line, &e) == nil {
 			entries = append(entries, e)
 		}
@@ -147,7 +152,7 @@ func parseEntries(content []byte) []entry {
 }
 
 // append keeps its error in c.err, so that the turn can say that it is not recorded.
-func (c *conversation) append(e entry) {
+func (c *conversation) append(e Entry) {
 	line, err := json.Marshal(e)
 	if err == nil {
 		line = append(line, '\n')
@@ -165,14 +170,16 @@ func (c *conversation) append(e entry) {
 func (c *conversation) close() { _ = c.file.Close() }
 
 // message records what was said.
-func (a *agent) message(role, content string) {
-	a.conversation.append(entry{Role: role, Content: content, Timestamp: time.Now().UTC()})
+func (a *agent) message(role history.Role, content string) {
+	a.conversation.append(Entry{Role: role, Content: content, Timestamp: time.Now().UTC()})
 }
 
 // emit records and reports an event.
-func (a *agent) emit(e entry) {
+func (a *agent) emit(e Entry) {
 	e.Type, e.Turn, e.Timestamp = "event", a.conversation.turn, time.Now().UTC()
-	a.conversation.append(e)
+	line := e
+	line.Prompt = ""
+	a.conversation.append(line)
 	if a.report != nil {
 		a.report(e)
 	}

@@ -32,7 +32,7 @@ type agent struct {
 
 	// report hears every event once it is in the conversation, in the order in which things happen and never from two
 	// goroutines at once; nil when nobody listens. This is the place to call hooks from; it may block.
-	report func(entry)
+	report func(Entry)
 }
 
 // Main runs the demo CLI in the current directory and returns its exit code. args are the words after the program's
@@ -99,7 +99,7 @@ func (a *agent) run(o options, in io.Reader, out, errw io.Writer) int {
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGHUP, syscall.SIGTERM)
 	defer signal.Stop(signals)
 
-	begin := entry{Event: started, Directory: a.dir, PID: os.Getpid()}
+	begin := Entry{Event: started, Directory: a.dir, PID: os.Getpid()}
 	var code int
 	if o.headless {
 		a.emit(begin)
@@ -107,7 +107,7 @@ func (a *agent) run(o options, in io.Reader, out, errw io.Writer) int {
 	} else {
 		code = a.interactive(begin, o, signals, in, out)
 	}
-	a.emit(entry{Event: exited, Code: &code})
+	a.emit(Entry{Event: exited, Code: &code})
 	return code
 }
 

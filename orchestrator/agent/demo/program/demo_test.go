@@ -77,7 +77,7 @@ func (p *place) transcript(id string) string {
 	return filepath.Join(p.root, "state", "paw", "demo", id+".jsonl")
 }
 
-func (p *place) entries(id string) []entry {
+func (p *place) entries(id string) []Entry {
 	content, _ := os.ReadFile(p.transcript(id))
 	return parseEntries(content)
 }

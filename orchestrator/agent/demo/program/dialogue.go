@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"time"
 	"unicode/utf8"
+
+	"paw/session/history"
 )
 
 // escapeDelay tells the Escape key from the beginning of a sequence that a terminal sends for another key.
@@ -31,7 +33,7 @@ type dialogue struct {
 }
 
 // interactive talks with the user until told to leave, and returns the exit code.
-func (a *agent) interactive(begin entry, o options, signals <-chan os.Signal, in io.Reader, out io.Writer) int {
+func (a *agent) interactive(begin Entry, o options, signals <-chan os.Signal, in io.Reader, out io.Writer) int {
 	t := openTerminal(in, out)
 	defer t.close()
 	stop := make(chan struct{})
@@ -101,9 +103,9 @@ func (d *dialogue) deaf(chunks <-chan []byte) {
 func (d *dialogue) replay() {
 	for _, e := range d.conversation.resumed {
 		switch {
-		case e.Role == "user":
+		case e.Role == history.RoleUser:
 			d.print(spoken("you", e.Content))
-		case e.Role == "assistant":
+		case e.Role == history.RoleAssistant:
 			d.print(spoken("demo", e.Content))
 		case e.Event == interrupted:
 			d.print(spoken("demo", "interrupted"))

@@ -3,7 +3,6 @@ package program
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,55 +20,43 @@ const hookVariable = "PAW_HOOK"
 // are known before anything else happens.
 const hookTimeout = time.Minute
 
-// report is what a hook reads; the fields of other events are left out.
-type report struct {
-	SessionID      string     `json:"session_id"`
-	TurnID         string     `json:"turn_id,omitempty"`
-	TranscriptPath string     `json:"transcript_path"`
-	Directory      string     `json:"cwd"`
-	Event          string     `json:"hook_event_name"`
-	Source         string     `json:"source,omitempty"` // of start: "startup", "resume" or "fork"
-	Prompt         string     `json:"prompt,omitempty"`
-	Question       string     `json:"question,omitempty"`
-	Answer         string     `json:"answer,omitempty"`
-	Error          string     `json:"error,omitempty"`
-	Code           *int       `json:"code,omitempty"`
-	Until          *time.Time `json:"limited_until,omitempty"`
+// Report is what a hook reads: an event, and where it belongs.
+type Report struct {
+	Entry
+	SessionID      string `json:"session_id"`
+	TurnID         string `json:"turn_id,omitempty"`
+	TranscriptPath string `json:"transcript_path"`
+	Source         string `json:"source,omitempty"` // of start: "startup", "resume" or "fork"
 }
 
 // reporter is the function that calls the hook program of env, nil where there is none.
-func (a *agent) reporter(env []string) func(entry) {
+func (a *agent) reporter(env []string) func(Entry) {
 	program := lookup(env, hookVariable)
 	if !filepath.IsAbs(program) {
 		return nil
 	}
-	return func(e entry) { a.callHook(program, a.describe(e)) }
+	return func(e Entry) { a.callHook(program, a.describe(e)) }
 }
 
-func (a *agent) describe(e entry) report {
-	r := report{
-		SessionID: a.conversation.id, TranscriptPath: a.conversation.path, Directory: a.dir, Event: e.Event,
-		Prompt: e.Prompt, Question: e.Question, Answer: e.Answer, Error: e.Error, Code: e.Code, Until: e.Until,
-	}
-	switch e.Event {
-	case started:
-		r.Source = "startup"
-		switch {
-		case a.conversation.forked:
-			r.Source = "fork"
-		case len(a.conversation.resumed) > 0:
-			r.Source = "resume"
-		}
-	case exited:
+func (a *agent) describe(e Entry) Report {
+	r := Report{Entry: e, SessionID: a.conversation.id, TranscriptPath: a.conversation.path}
+	switch {
+	case e.Event == exited:
+	case e.Event != started:
+		r.TurnID = TurnID(a.conversation.id, e.Turn)
+	case a.conversation.forked:
+		r.Source = "fork"
+	case len(a.conversation.resumed) > 0:
+		r.Source = "resume"
 	default:
-		r.TurnID = fmt.Sprintf("%s/%d", a.conversation.id, e.Turn)
+		r.Source = "startup"
 	}
 	return r
 }
 
 // callHook waits for the hook and does not care how it ends. It has a process group of its own: the signal that ends the
 // agent must not end the report of it.
-func (a *agent) callHook(program string, r report) {
+func (a *agent) callHook(program string, r Report) {
 	payload, err := json.Marshal(r)
 	if err != nil {
 		return

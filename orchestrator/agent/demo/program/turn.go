@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"paw/orchestrator/agent/internal/steps"
+	"paw/session/history"
 )
 
 // turn is one prompt at work, in a goroutine of its own. Whoever began it reads said and asked until done tells the
@@ -64,11 +65,11 @@ func (a *agent) begin(prompt string) *turn {
 // run does what the prompt says and records it.
 func (t *turn) run(ctx context.Context) error {
 	t.conversation.turn++
-	t.emit(entry{Event: turnStarted, Prompt: t.prompt})
-	t.message("user", t.prompt)
+	t.emit(Entry{Event: turnStarted, Prompt: t.prompt})
+	t.message(history.RoleUser, t.prompt)
 	err := t.work(ctx)
 	if answer := t.text(); answer != "" {
-		t.message("assistant", answer)
+		t.message(history.RoleAssistant, answer)
 	}
 	if errors.Is(err, errRefused) {
 		err = nil // the agent's answer is that it was not allowed to
@@ -81,11 +82,11 @@ func (t *turn) run(ctx context.Context) error {
 	}
 	switch {
 	case err == nil:
-		t.emit(entry{Event: turnEnded, Answer: t.text()})
+		t.emit(Entry{Event: turnEnded, Answer: t.text()})
 	case errors.Is(err, signalError{syscall.SIGINT}):
-		t.emit(entry{Event: interrupted})
+		t.emit(Entry{Event: interrupted})
 	case !errors.As(err, new(exitRequest)) && !errors.As(err, new(signalError)):
-		e := entry{Event: failed, Error: err.Error()}
+		e := Entry{Event: failed, Error: err.Error()}
 		if limit := (limitReached{}); errors.As(err, &limit) {
 			e.Until = &limit.until
 		}
@@ -198,10 +199,10 @@ func (t *turn) ask(ctx context.Context, question string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	t.emit(entry{Event: waiting, Question: question})
+	t.emit(Entry{Event: waiting, Question: question})
 	select {
 	case granted := <-t.answers:
-		t.emit(entry{Event: answered, Question: question, Answer: letter(granted)})
+		t.emit(Entry{Event: answered, Question: question, Answer: letter(granted)})
 		if granted {
 			return nil
 		}

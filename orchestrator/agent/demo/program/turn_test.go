@@ -201,7 +201,7 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	var heard []string
-	a.report = func(e entry) {
+	a.report = func(e Entry) {
 		if got := p.entries("a"); got[len(got)-1].Event != e.Event {
 			t.Errorf("%s is reported before it is recorded", e.Event)
 		}

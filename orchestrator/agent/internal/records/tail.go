@@ -2,6 +2,7 @@ package records
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -9,6 +10,15 @@ import (
 
 // tailLimit bounds how much of a transcript's end is read, in bytes. What ends a turn is its last line or nearly so.
 const tailLimit = 8 << 20
+
+// EachBack decodes the JSON objects of a file from the last line to the first, like LinesBack. Lines that are torn or are no
+// such object are skipped.
+func EachBack[T any](path string, visit func(T) bool) error {
+	return LinesBack(path, func(line []byte) bool {
+		var value T
+		return json.Unmarshal(line, &value) != nil || visit(value)
+	})
+}
 
 // LinesBack gives the lines of a file from the last to the first, without their ends, until visit returns false or
 // tailLimit bytes were read. A torn last line comes too.
