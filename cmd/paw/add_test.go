@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"slices"
 	"testing"
 )
@@ -10,24 +9,8 @@ import (
 func TestAutomaticNamesAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	w.ok(w.paw("start", "--cli", "demo", "--detach"))
-	const callers = 4
-	outs := make(chan output, callers)
-	begin := make(chan struct{})
-	for range callers {
-		go func() {
-			<-begin
-			outs <- w.run(w.repo, []string{"PAW_TEST_MAIN=1"}, self, "add", "--cli", "demo")
-		}()
-	}
-	close(begin)
-	for range callers {
-		w.ok(<-outs)
-	}
+	w.okAll(w.atOnce(4, func(int) []string { return []string{"add", "--cli", "demo"} }))
 	var names []string
 	for _, a := range w.view().Sessions[0].Agents {
 		names = append(names, a.Name)

@@ -31,12 +31,12 @@ func TestQuestionsEnd(t *testing.T) {
 		t.Run(c.command+" "+c.key, func(t *testing.T) {
 			terminal := w.terminal("trap : INT; echo; paw " + c.command + "; echo ended $?")
 			defer killServer(terminal.socket)
-			waitFor(t, "it asks", func() bool { return strings.Contains(terminal.screen(), c.question) })
+			terminal.awaits(c.question)
 			keys := []string{c.key}
 			if !strings.HasPrefix(c.key, "C-") {
 				keys = append(keys, "Enter")
 			}
-			w.ok(w.run(w.root, nil, "tmux", append([]string{"-S", terminal.socket, "send-keys"}, keys...)...))
+			terminal.press(keys...)
 			waitFor(t, "it ends", func() bool { return terminal.ended() })
 			if got := strings.Join(strings.Fields(terminal.screen()), " "); !strings.Contains(got, c.want) {
 				t.Errorf("%s\nwant %s", got, c.want)
@@ -48,15 +48,11 @@ func TestQuestionsEnd(t *testing.T) {
 // A wait says on the terminal for whom it waits, and takes that back.
 func TestWaitSaysForWhom(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.ok(w.paw("start", "--cli", "one=demo,two=demo", "--detach"))
-	w.ready("one", "two")
+	w := started(t, "one", "two")
 	terminal := w.terminal("echo; paw wait; echo ended $?")
-	waitFor(t, "it says for whom", func() bool {
-		return strings.Contains(terminal.screen(), "waiting for one, two (0 of 2 finished, ") && strings.Contains(terminal.screen(), "two: has had no turn yet")
-	})
+	terminal.awaits("waiting for one, two (0 of 2 finished, ", "two: has had no turn yet")
 	w.ok(w.paw("send", "two", "do: say hello"))
-	waitFor(t, "one of them has finished", func() bool { return strings.Contains(terminal.screen(), "waiting for one (1 of 2 finished, ") })
+	terminal.awaits("waiting for one (1 of 2 finished, ")
 	w.ok(w.paw("send", "one", "do: say hello"))
 	waitFor(t, "it ends", func() bool { return terminal.ended() })
 	if got := terminal.screen(); strings.Contains(got, "waiting for") || !strings.Contains(got, "ended 0") {

@@ -60,14 +60,11 @@ func TestPawInTheUsersServer(t *testing.T) {
 		return all
 	}
 	before := everything()
-	w.ok(w.paw("start", "--cli", "one=demo,two=demo,three=demo", "--detach"))
-	w.ready("one", "two", "three")
+	w.start("one", "two", "three")
 	w.ok(w.paw("send", "one", "do: ask really"))
 	w.ok(w.paw("send", "two", "do: say hello"))
 	terminal := w.terminal("paw attach")
-	waitFor(t, "the session is shown, with what its agents do", func() bool {
-		return strings.Contains(terminal.screen(), " one: waits for you ") && strings.Contains(terminal.screen(), " 1 wait ")
-	})
+	terminal.awaits(" one: waits for you ", " 1 wait ")
 	if during := everything(); during != before {
 		t.Errorf("while it runs:\n%s\nbefore:\n%s", during, before)
 	}
@@ -97,7 +94,7 @@ func TestEightAgentsOnASmallTerminal(t *testing.T) {
 	w.ok(w.paw("start", "--cli", strings.Join(items, ","), "--detach"))
 	w.ready("n1", "n8")
 	terminal := w.sized(80, 24, "paw attach n5")
-	waitFor(t, "the agent is shown", func() bool { return strings.Contains(terminal.screen(), " n5: idle ") })
+	terminal.awaits(" n5: idle ")
 	for line := range strings.Lines(w.ok(w.tmux("list-panes", "-s", "-t", "=paw-shop:", "-F", "#{pane_width} #{pane_height}")).stdout) {
 		var width, height int
 		if _, err := fmt.Sscan(line, &width, &height); err != nil || width < 45 || height < 10 {

@@ -11,11 +11,11 @@ func TestWhatTakesLongSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	held := filepath.Join(w.root, "go_on")
-	w.write(filepath.Join(w.root, "home", ".config", "paw"), "config.toml", "[worktree]\nsetup = \"until test -e "+held+"; do sleep 0.1; done\"\n")
+	w.configure("[worktree]\nsetup = \"until test -e " + held + "; do sleep 0.1; done\"\n")
 	terminal := w.terminal("paw start --cli one=demo,two=demo --detach; echo ended with $?; paw start --name other --cli demo -d 2>/dev/null; sleep 1000")
-	waitFor(t, "it is said", func() bool { return strings.Contains(terminal.screen(), "starting, 2 worktrees checked out (2s)") })
+	terminal.awaits("starting, 2 worktrees checked out (2s)")
 	w.write(w.root, "go_on", "")
-	waitFor(t, "it is over", func() bool { return strings.Contains(terminal.screen(), "other  ") })
+	terminal.awaits("other  ")
 	if screen := terminal.screen(); strings.Contains(screen, "starting,") || !strings.Contains(screen, "ended with 0") {
 		t.Errorf("in the end the terminal shows\n%s", screen)
 	}

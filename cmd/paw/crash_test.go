@@ -100,14 +100,14 @@ func TestKilledAfterEveryStep(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			steps, want := uninterrupted(t, c)
+			whole := newWorld(t)
+			whole.given(c)
+			steps := whole.stepsOf(c)
+			want := c.state(whole)
 			if len(steps) == 0 {
 				t.Fatal("the command has no steps")
 			}
-			seen := map[string]int{}
-			for _, step := range steps {
-				seen[step]++
-				at := fmt.Sprintf("%s:%d", step, seen[step])
+			for _, at := range steps {
 				t.Run(at, func(t *testing.T) {
 					got := killedAndRecovered(t, c, at)
 					if diff := cmp.Diff(want, got); diff != "" {
@@ -117,22 +117,6 @@ func TestKilledAfterEveryStep(t *testing.T) {
 			}
 		})
 	}
-}
-
-// uninterrupted runs the command to its end and returns its steps and the world.
-func uninterrupted(t *testing.T, c crashCase) (steps []string, state []string) {
-	t.Helper()
-	w := newWorld(t)
-	if c.prepare != nil {
-		c.prepare(w)
-	}
-	list := filepath.Join(w.root, "steps")
-	w.ok(w.pawWith(c.environment("PAW_TEST_STEPS="+list), c.command...))
-	data, err := os.ReadFile(list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Fields(string(data)), c.state(w)
 }
 
 // environment is that of the command, with one variable for the test.
@@ -168,9 +152,7 @@ func childSettled(w *world) {
 func killedAndRecovered(t *testing.T, c crashCase, at string) []string {
 	t.Helper()
 	w := newWorld(t)
-	if c.prepare != nil {
-		c.prepare(w)
-	}
+	w.given(c)
 	if out := w.pawWith(c.environment("PAW_TEST_KILL="+at), c.command...); out.code != 137 {
 		t.Fatalf("not killed at %s: exit code %d\n%s%s", at, out.code, out.stdout, out.stderr)
 	}
@@ -256,12 +238,8 @@ func (w *world) files(dir string) string {
 
 // agents are the states as paw status tells them.
 func (w *world) agents() string {
-	var view statusJSON
-	if err := json.Unmarshal([]byte(w.ok(w.paw("status", "--all", "--json")).stdout), &view); err != nil {
-		w.t.Fatal(err)
-	}
 	var b strings.Builder
-	for _, s := range view.Sessions {
+	for _, s := range w.view().Sessions {
 		for _, a := range s.Agents {
 			fmt.Fprintf(&b, "%s %s/%s %s pane=%v running=%v\n", s.Status, s.Name, a.Name, a.State, *a.PaneAlive, a.PID != nil)
 		}

@@ -11,12 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// stepsOf runs a command that is not killed and returns its steps as
+// stepsOf runs the command of a case, which is not killed, and returns its steps as
 // PAW_TEST_KILL takes them.
-func (w *world) stepsOf(command ...string) []string {
+func (w *world) stepsOf(c crashCase) []string {
 	w.t.Helper()
 	list := filepath.Join(w.root, "steps")
-	w.ok(w.pawWith([]string{"PAW_TEST_STEPS=" + list}, command...))
+	w.ok(w.pawWith(c.environment("PAW_TEST_STEPS="+list), c.command...))
 	data, err := os.ReadFile(list)
 	if err != nil {
 		w.t.Fatal(err)
@@ -62,12 +62,12 @@ func TestKilledTwice(t *testing.T) {
 			t.Parallel()
 			whole := newWorld(t)
 			whole.given(c)
-			steps := whole.stepsOf(c.command...)
+			steps := whole.stepsOf(c)
 			want := whole.state()
 			w := newWorld(t)
 			w.given(c)
 			w.kill(steps[0], c.command...)
-			again := w.stepsOf(recover...)
+			again := w.stepsOf(crashCase{command: recover})
 			for i, first := range steps {
 				second := again[i%len(again)]
 				t.Run(first+" "+second, func(t *testing.T) {
@@ -126,7 +126,7 @@ func (w *world) nothing() {
 func TestKilledStartIsStoppedOrPurged(t *testing.T) {
 	start := []string{"start", "--cli", "one=demo,two=demo", "--detach"}
 	whole := newWorld(t)
-	steps := whole.stepsOf(start...)
+	steps := whole.stepsOf(crashCase{command: start})
 	want := whole.state()
 	for _, at := range steps {
 		t.Run(at, func(t *testing.T) {
@@ -159,7 +159,7 @@ func TestKilledPurge(t *testing.T) {
 		return w
 	}
 	whole := prepare(t)
-	steps := whole.stepsOf(purge...)
+	steps := whole.stepsOf(crashCase{command: purge})
 	whole.nothing()
 	for _, at := range steps {
 		t.Run(at, func(t *testing.T) {

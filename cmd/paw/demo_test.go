@@ -14,10 +14,6 @@ import (
 func TestDemoEndsWithLinesThatWork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	script, err := filepath.Abs("../../.ci/demo")
 	if err != nil {
 		t.Fatal(err)
@@ -38,9 +34,7 @@ func TestDemoEndsWithLinesThatWork(t *testing.T) {
 		}
 		if command == "paw attach" {
 			terminal := w.terminal("PAW_TEST_MAIN=1 " + here + "/paw attach")
-			waitFor(t, "the agents are shown", func() bool {
-				return strings.Contains(terminal.screen(), "left: ") && strings.Contains(terminal.screen(), "right: ")
-			})
+			terminal.awaits("left: ", "right: ")
 			killServer(terminal.socket)
 			attached = true
 			continue

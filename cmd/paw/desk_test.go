@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,7 +14,7 @@ import (
 // press types keys on a terminal, which are named as tmux names them.
 func (o outerTerminal) press(keys ...string) {
 	o.w.t.Helper()
-	o.w.ok(o.w.run(o.w.root, nil, "tmux", append([]string{"-S", o.socket, "send-keys", "--"}, keys...)...))
+	o.w.ok(o.tmux(append([]string{"send-keys", "--"}, keys...)...))
 }
 
 // awaits waits until the terminal shows all these texts.
@@ -48,14 +47,9 @@ const deskScript = `echo before; stty -g > set.before; paw; code=$?; sleep 1; ec
 
 // desks are the pids of the desks of this world.
 func (w *world) desks() (pids []int) {
-	processes, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, file := range processes {
-		env, _ := os.ReadFile(file)
-		line, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
-		words := strings.Split(strings.TrimRight(string(line), "\x00"), "\x00")
-		ours := strings.Contains(string(env), "\x00HOME="+filepath.Join(w.root, "home")+"\x00") && strings.Contains(string(env), "PAW_TEST_MAIN=1")
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && ours && (len(words) == 1 || words[1] == "ui" || words[1] == "__restore") {
-			pids = append(pids, pid)
+	for _, p := range processes("HOME="+filepath.Join(w.root, "home"), "PAW_TEST_MAIN=1") {
+		if len(p.words) == 1 || p.words[1] == "ui" || p.words[1] == "__restore" {
+			pids = append(pids, p.pid)
 		}
 	}
 	return pids
@@ -64,9 +58,7 @@ func (w *world) desks() (pids []int) {
 // The desk says who needs the user, follows what agents do, and leaves the terminal as it was.
 func TestDesk(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.ok(w.paw("start", "--cli", "api=demo,web=demo,tests=demo", "--detach"))
-	w.ready("api", "web", "tests")
+	w := started(t, "api", "web", "tests")
 	w.ok(w.paw("send", "web", "add a search box"))
 	w.ok(w.paw("wait", "web"))
 	w.ok(w.paw("send", "tests", "do: say I read the tests first.\ndo: hang"))
@@ -113,9 +105,7 @@ func TestDesk(t *testing.T) {
 // A desk that is killed leaves nothing behind, and what it showed goes on.
 func TestDeskIsKilled(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
-	w.ready("one")
+	w := started(t, "one")
 	terminal := w.sized(100, 30, "trap : INT; "+deskScript)
 	terminal.awaits("QUIET 1", "demo agent in")
 	waitFor(t, "somebody stands by", func() bool { return len(w.desks()) == 2 })
@@ -136,13 +126,11 @@ func TestDeskIsKilled(t *testing.T) {
 // Two desks show the same, however often their terminals change their size.
 func TestTwoDesksInAStorm(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.ok(w.paw("start", "--cli", "one=demo,two=demo", "--detach"))
-	w.ready("one", "two")
+	w := started(t, "one", "two")
 	terminal := w.sized(120, 35, "paw; echo left with $?; exec sleep 600")
 	outer := func(args ...string) {
 		t.Helper()
-		w.ok(w.run(w.root, nil, "tmux", append([]string{"-S", terminal.socket}, args...)...))
+		w.ok(terminal.tmux(args...))
 	}
 	outer("new-window", "-d", "-n", "second", "PATH="+filepath.Join(w.root, "bin")+":$PATH; paw ui --all; exec sleep 600")
 	terminal.awaits("QUIET 2")
@@ -179,13 +167,8 @@ func TestNoDeskInAPipe(t *testing.T) {
 // stopped; tmux dies, and all is recovered.
 func TestADayWithTheDesk(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.ok(w.paw("start", "--cli", "api=demo", "--detach"))
-	w.ready("api")
-	w.write(w.root, "editor", "#!/bin/sh\nprintf 'do: write a.txt from the editor\\ndo: commit more words\\n' > \"$1\"\n")
-	if err := os.Chmod(filepath.Join(w.root, "editor"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	w := started(t, "api")
+	w.script(w.root, "editor", "#!/bin/sh\nprintf 'do: write a.txt from the editor\\ndo: commit more words\\n' > \"$1\"\n")
 	w.git(w.repo, "config", "core.editor", filepath.Join(w.root, "editor"))
 	terminal := w.sized(120, 35, deskScript)
 	terminal.awaits("QUIET 1")
@@ -271,15 +254,9 @@ func TestADayWithTheDesk(t *testing.T) {
 // In a popup of tmux, Enter shows the agent and ends the desk; a popup that is closed ends it, too. Nothing of it is left.
 func TestDeskInAPopup(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.ok(w.paw("start", "--cli", "one=demo,two=demo", "--detach"))
-	w.ready("one", "two")
+	w := started(t, "one", "two")
 	terminal := w.sized(120, 35, "paw attach one; exec sleep 600")
 	terminal.awaits("[paw-shop]")
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	client := strings.TrimSpace(w.ok(w.tmux("list-clients", "-F", "#{client_name}")).stdout)
 	popup := func() (closed chan output) {
 		closed = make(chan output, 1)
@@ -313,9 +290,8 @@ func TestDeskInAPopup(t *testing.T) {
 func TestLeavingADeskEndsItsCommands(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[land]\nchecks = [\"trap '' INT TERM; echo the check has begun; exec sleep 98765\"]\n")
-	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
-	w.ready("one")
+	w.configure("[land]\nchecks = [\"trap '' INT TERM; echo the check has begun; exec sleep 98765\"]\n")
+	w.start("one")
 	w.ok(w.paw("send", "one", "add a search box"))
 	w.ok(w.paw("wait", "one"))
 	terminal := w.sized(120, 35, deskScript)
@@ -324,26 +300,16 @@ func TestLeavingADeskEndsItsCommands(t *testing.T) {
 	terminal.awaits("land this work of one?")
 	terminal.press("y")
 	terminal.awaits("the check has begun")
-	checks := func() (pids []string) {
-		all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-		for _, file := range all {
-			line, _ := os.ReadFile(file)
-			env, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "environ"))
-			if strings.HasPrefix(string(line), "sleep\x0098765") && strings.Contains(string(env), w.root) {
-				pids = append(pids, file)
-			}
-		}
-		return pids
-	}
-	waitFor(t, "it waits", func() bool { return len(checks()) == 1 })
+	checks := func() int { return w.inside("98765") }
+	waitFor(t, "it waits", func() bool { return checks() == 1 })
 	terminal.press("Escape")
 	terminal.awaits("? help")
 	terminal.press("q")
 	terminal.awaits("a command still runs: leave, and interrupt it?")
 	terminal.press("y")
 	terminal.awaits("left with 0", "as before")
-	if got := checks(); len(got) > 0 {
-		t.Errorf("left behind: %v", got)
+	if checks() > 0 {
+		t.Error("left a check behind")
 	}
 	if left := w.desks(); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
@@ -356,9 +322,7 @@ func TestLeavingADeskEndsItsCommands(t *testing.T) {
 // A desk ends with its terminal, also where nobody passes on that it has gone, as under su and sudo.
 func TestDeskEndsWithItsTerminal(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
-	w.ready("one")
+	w := started(t, "one")
 	terminal := w.sized(100, 30, "trap '' HUP; "+deskScript)
 	terminal.awaits("QUIET 1", "demo agent in")
 	waitFor(t, "somebody stands by", func() bool { return len(w.desks()) == 2 })

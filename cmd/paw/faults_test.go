@@ -46,6 +46,27 @@ func (w *world) ready(names ...string) {
 	}
 }
 
+// started is a world with agents of the built-in CLI that take prompts.
+func started(t *testing.T, names ...string) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.start(names...)
+	return w
+}
+
+// start starts agents of the built-in CLI, and waits until they take prompts.
+func (w *world) start(names ...string) {
+	w.t.Helper()
+	w.startWith(nil, names...)
+}
+
+// startWith is start with further variables.
+func (w *world) startWith(extra []string, names ...string) {
+	w.t.Helper()
+	w.ok(w.pawWith(extra, "start", "--cli", strings.Join(names, "=demo,")+"=demo", "--detach"))
+	w.ready(names...)
+}
+
 // serverPID is the tmux server of the world.
 func (w *world) serverPID() int {
 	w.t.Helper()
@@ -59,16 +80,20 @@ func (w *world) serverPID() int {
 // atOnce runs paw n times at the same time.
 func (w *world) atOnce(n int, args func(i int) []string) []output {
 	w.t.Helper()
+	return w.atOnceWith(nil, n, args)
+}
+
+// atOnceWith is atOnce with further variables.
+func (w *world) atOnceWith(extra []string, n int, args func(i int) []string) []output {
+	w.t.Helper()
 	outs := make([]output, n)
 	barrier := make(chan struct{})
 	var group sync.WaitGroup
 	for i := range n {
-		group.Add(1)
-		go func() {
-			defer group.Done()
+		group.Go(func() {
 			<-barrier
-			outs[i] = w.paw(args(i)...)
-		}()
+			outs[i] = w.pawWith(extra, args(i)...)
+		})
 	}
 	close(barrier)
 	group.Wait()
@@ -79,8 +104,7 @@ func TestEightRecoversAtOnceStartEachAgentOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	starts := filepath.Join(w.root, "starts")
-	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml",
-		fmt.Sprintf("[clis.counting]\ncommand = [\"sh\", \"-c\", \"echo started >> %s; exec sleep 1000\"]\n", starts))
+	w.configure(fmt.Sprintf("[clis.counting]\ncommand = [\"sh\", \"-c\", \"echo started >> %s; exec sleep 1000\"]\n", starts))
 	started := func(n int) bool {
 		data, _ := os.ReadFile(starts)
 		return strings.Count(string(data), "started") >= n
@@ -89,11 +113,7 @@ func TestEightRecoversAtOnceStartEachAgentOnce(t *testing.T) {
 	waitFor(t, "both CLIs wrote that they started", func() bool { return started(2) })
 	killServer(w.socket)
 	w.awaitDead("one", "two")
-	for i, out := range w.atOnce(8, func(int) []string { return []string{"recover", "--detach"} }) {
-		if out.code != 0 {
-			t.Errorf("recover %d: exit code %d\n%s%s", i, out.code, out.stdout, out.stderr)
-		}
-	}
+	w.okAll(w.atOnce(8, func(int) []string { return []string{"recover", "--detach"} }))
 	panes := strings.Fields(w.ok(w.tmux("list-panes", "-a", "-F", "#{pane_dead}#{@paw_agent}")).stdout)
 	if len(panes) != 2 || panes[0] == panes[1] || panes[0][0] != '0' || panes[1][0] != '0' {
 		t.Errorf("panes %v, want one alive for each agent", panes)
@@ -174,8 +194,7 @@ func TestEightStartsOfOneNameOrBranch(t *testing.T) {
 func TestAgentThatIgnoresSIGHUPIsReportedAndNotStartedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.ok(w.pawWith([]string{"DEMO_IGNORE_HUP=1"}, "start", "--cli", "demo", "--detach"))
-	w.ready("demo")
+	w.startWith([]string{"DEMO_IGNORE_HUP=1"}, "demo")
 	pid := *w.agent("demo").PID
 	killServer(w.socket)
 	a := w.agent("demo")
@@ -202,8 +221,7 @@ func TestAgentThatIgnoresSIGHUPIsReportedAndNotStartedAgain(t *testing.T) {
 func TestStopEndsAnOrphan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.ok(w.pawWith([]string{"DEMO_IGNORE_HUP=1"}, "start", "--cli", "demo", "--detach"))
-	w.ready("demo")
+	w.startWith([]string{"DEMO_IGNORE_HUP=1"}, "demo")
 	pid := *w.agent("demo").PID
 	killServer(w.socket)
 	w.ok(w.paw("stop"))

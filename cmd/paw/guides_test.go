@@ -13,10 +13,9 @@ import (
 var guides = map[string]func(w *world){
 	"first-day": nil, "answer": nil, "troubleshooting": nil, "coming-from": nil, "demo": nil,
 	"after-a-crash": func(w *world) {
-		w.ok(w.paw("start", "--cli", "demo", "--detach"))
-		w.ready("demo")
+		w.start("demo")
 		w.ok(w.paw("send", "demo", "do: write new.txt hello\ndo: hang"))
-		waitFor(w.t, "the file is written", func() bool { _, err := os.Stat(w.root + "/shop.paw/shop/demo/new.txt"); return err == nil })
+		w.awaitFile(w.root + "/shop.paw/shop/demo/new.txt")
 		killServer(w.socket)
 	},
 }
@@ -73,7 +72,7 @@ func (w *world) follow(line string) {
 	w.t.Helper()
 	if session, found := strings.CutPrefix(line, "paw attach "); found {
 		terminal := w.terminal("paw attach " + session)
-		waitFor(w.t, line, func() bool { return strings.Contains(terminal.screen(), "[paw-") })
+		terminal.awaits("[paw-")
 		killServer(terminal.socket)
 		return
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -13,10 +12,8 @@ func claudeWorld(t *testing.T) (w *world, a agentJSON) {
 	t.Helper()
 	w = newWorld(t)
 	claude := filepath.Join(w.root, "claude")
-	if err := os.WriteFile(claude, []byte("#!/bin/sh\n[ \"$1\" = --version ] && echo 2.1.330 || exec cat\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[clis.claude]\ncommand = [\""+claude+"\"]\n")
+	w.script(w.root, "claude", "#!/bin/sh\n[ \"$1\" = --version ] && echo 2.1.330 || exec cat\n")
+	w.configure("[clis.claude]\ncommand = [\"" + claude + "\"]\n")
 	w.ok(w.paw("start", "--cli", "claude", "--detach"))
 	waitFor(t, "claude runs", func() bool { a = w.agent("claude"); return a.PID != nil })
 	w.ok(w.claudeHook(a, nil, "SessionStart", "source", "startup"))
@@ -47,7 +44,7 @@ func TestClaudeGoesOnWhileItsTurnIsSaved(t *testing.T) {
 	if said := w.ok(w.claudeHook(a, stuck, "Stop", "last_assistant_message", "done", "prompt_id", "p1")); said.stdout+said.stderr != "" {
 		t.Errorf("the hook printed %q", said.stdout+said.stderr)
 	}
-	waitFor(t, "the snapshot is made", func() bool { _, err := os.Stat(reached); return err == nil })
+	w.awaitFile(reached)
 	if state := w.agent("claude").State; state != "running" {
 		t.Errorf("claude is %s while its end is written down", state)
 	}
@@ -70,9 +67,7 @@ func TestClaudeGoesOnWhileItsTurnIsSaved(t *testing.T) {
 // TestStateWhileATurnIsWrittenDown: what the CLI's own record tells of an end counts once its hook is through.
 func TestStateWhileATurnIsWrittenDown(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.ok(w.paw("start", "--cli", "demo", "--detach"))
-	w.ready("demo")
+	w := started(t, "demo")
 	a, gate := w.agent("demo"), filepath.Join(w.root, "gate")
 	w.ok(w.paw("send", "demo", "--no-wait", "do: run while [ ! -e "+gate+" ]; do sleep 0.01; done"))
 	waitFor(t, "the turn runs", func() bool { _, worked, _ := w.demoTimes(a, 1); return !worked.IsZero() })

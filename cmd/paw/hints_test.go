@@ -20,8 +20,7 @@ func TestHintsWorkWhenPasted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.terminal("true") // which puts paw into a folder for PATH
-	w.ok(w.paw("start", "--cli", "api=demo,web=demo", "--detach"))
-	w.ready("api", "web")
+	w.start("api", "web")
 	w.git(w.repo, "branch", "feat")
 	w.git(w.repo, "checkout", "-q", "-b", "side")
 	w.ok(w.paw("send", "api", "do: ask May I?"))

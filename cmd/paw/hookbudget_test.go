@@ -1,13 +1,11 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,14 +18,13 @@ import (
 func TestHookKeepsItsBudget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[turns]\nsnapshot_seconds = 1\n")
+	w.configure("[turns]\nsnapshot_seconds = 1\n")
 	letGo := filepath.Join(w.root, "let-go")
 	w.write(w.repo, ".gitattributes", "*.slow filter=slow\n")
 	w.git(w.repo, "add", ".gitattributes")
 	w.git(w.repo, "commit", "-q", "-m", "a filter")
 	w.git(w.repo, "config", "filter.slow.clean", "trap '' TERM; while [ ! -e "+letGo+" ]; do sleep 1; done; cat")
-	w.ok(w.paw("start", "--cli", "demo", "--detach"))
-	w.ready("demo")
+	w.start("demo")
 	a := w.agent("demo")
 	first := w.goesOn(a, 1, "do: write x.slow x\ndo: write y y")
 	w.write(w.root, "let-go", "")
@@ -118,13 +115,10 @@ func (w *world) checkSaved(a agentJSON, one turnJSON) {
 // gitsBelow are the git processes that stand below dir.
 func gitsBelow(dir string) []string {
 	var found []string
-	all, _ := filepath.Glob("/proc/[0-9]*/cwd")
-	for _, link := range all {
-		cwd, err := os.Readlink(link)
-		name, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "comm"))
-		if err == nil && strings.HasPrefix(cwd, dir+"/") && strings.HasPrefix(string(name), "git") {
-			command, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline"))
-			found = append(found, strings.ReplaceAll(string(command), "\x00", " "))
+	for _, p := range processes() {
+		cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", p.pid))
+		if err == nil && strings.HasPrefix(cwd, dir+"/") && strings.HasPrefix(filepath.Base(p.words[0]), "git") {
+			found = append(found, strings.Join(p.words, " "))
 		}
 	}
 	return found
@@ -144,8 +138,7 @@ func TestHooksChangeNothing(t *testing.T) {
 	w.write(w.repo, "both.txt", "theirs\n")
 	w.git(w.repo, "commit", "-q", "-am", "theirs")
 	w.git(w.repo, "checkout", "-q", "main")
-	w.ok(w.paw("start", "--cli", "demo", "--detach"))
-	w.ready("demo")
+	w.start("demo")
 	a := w.agent("demo")
 	w.ok(w.hook(a, "turn_start", 1, "prompt"))
 
@@ -240,22 +233,8 @@ func (w *world) hookOf(cli string, a agentJSON, env []string, payload map[string
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, self, "hook", cli, payload["hook_event_name"].(string))
-	cmd.Dir, cmd.WaitDelay = a.WorktreePath, time.Second
-	cmd.Env = append(slices.Clone(w.env), "PAW_SESSION=shop", "PAW_AGENT="+a.Name, "PAW_LAUNCH=shop/"+a.Name+"/1", "PWD="+a.WorktreePath)
-	cmd.Env = append(cmd.Env, env...)
-	var stdout, stderr strings.Builder
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(string(report)), &stdout, &stderr
-	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
-		w.t.Fatal(err)
-	}
-	return output{stdout: stdout.String(), stderr: stderr.String(), code: cmd.ProcessState.ExitCode()}
+	env = append([]string{"PAW_SESSION=shop", "PAW_AGENT=" + a.Name, "PAW_LAUNCH=shop/" + a.Name + "/1", "PWD=" + a.WorktreePath}, env...)
+	return w.runReading(string(report), a.WorktreePath, env, self, "hook", cli, payload["hook_event_name"].(string))
 }
 
 // look is everything that a hook must leave as it is: what git says, and content, kind and time of each file of the

@@ -35,8 +35,7 @@ func TestKilledHooks(t *testing.T) {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.ok(w.pawWith([]string{"PAW_TEST_KILL=" + step}, "start", "--cli", "demo", "--detach"))
-			w.ready("demo")
+			w.startWith([]string{"PAW_TEST_KILL=" + step}, "demo")
 			for i, prompt := range []string{"first", "second", "do: write draft.txt x\ndo: fail broken", "third"} {
 				w.ok(w.paw("send", "demo", "--no-wait", prompt))
 				want := []string{"first", "second", "broken", "third"}[i]

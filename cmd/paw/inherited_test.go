@@ -15,12 +15,7 @@ import (
 func TestNothingThatPawStartsKeepsWhatPawInherited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml",
-		"[worktree]\nsetup = \"setsid sleep 1000 >/dev/null 2>&1 & echo $! > "+w.root+"/daemon\"\n")
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.configure("[worktree]\nsetup = \"setsid sleep 1000 >/dev/null 2>&1 & echo $! > " + w.root + "/daemon\"\n")
 	path := filepath.Join(w.root, "lock")
 	lock, err := os.Create(path)
 	if err != nil {

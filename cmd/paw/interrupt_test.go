@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -14,35 +12,19 @@ import (
 
 // interrupted starts two agents whose set-up command never ends, sends paw a
 // signal in the middle of it, and returns how paw ended.
-func (w *world) interrupted(setup string, sig syscall.Signal) (int, string) {
+func (w *world) interrupted(setup string, sig syscall.Signal) output {
 	w.t.Helper()
 	return w.interruptedIn(nil, setup, sig, "start", "--cli", "one=demo,two=demo", "--detach")
 }
 
 // interruptedIn is interrupted for any command that sets worktrees up.
-func (w *world) interruptedIn(env []string, setup string, sig syscall.Signal, args ...string) (int, string) {
+func (w *world) interruptedIn(env []string, setup string, sig syscall.Signal, args ...string) output {
 	w.t.Helper()
-	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[worktree]\nsetup = \""+setup+"; touch "+w.root+"/started; sleep 1000\"\n")
-	self, err := os.Executable()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	cmd := exec.Command(self, args...)
-	cmd.Dir, cmd.Env = w.repo, append(append(append([]string{}, w.env...), "PAW_TEST_MAIN=1"), env...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		w.t.Fatal(err)
-	}
-	waitFor(w.t, "the set-up command runs", func() bool {
-		_, err := os.Stat(filepath.Join(w.root, "started"))
-		return err == nil
-	})
-	if err := cmd.Process.Signal(sig); err != nil {
-		w.t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	return cmd.ProcessState.ExitCode(), stderr.String()
+	w.configure("[worktree]\nsetup = \"" + setup + "; touch " + w.root + "/started; sleep 1000\"\n")
+	run := w.beginWith(env, args...)
+	w.awaitFile(filepath.Join(w.root, "started"))
+	run.signal(sig)
+	return run.end()
 }
 
 func TestInterruptedStartLeavesNothing(t *testing.T) {
@@ -50,22 +32,10 @@ func TestInterruptedStartLeavesNothing(t *testing.T) {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			code, said := w.interrupted("true", sig)
-			if code != 130 {
-				t.Errorf("exit code %d, want 130\n%s", code, said)
+			if out := w.interrupted("true", sig); out.code != 130 {
+				t.Errorf("exit code %d, want 130\n%s", out.code, out.stderr)
 			}
-			if branches := w.git(w.repo, "branch", "--list", "paw/*"); branches != "" {
-				t.Errorf("left branches behind: %s", branches)
-			}
-			if n := strings.Count(w.git(w.repo, "worktree", "list"), "\n"); n != 1 {
-				t.Error("left worktrees behind")
-			}
-			if len(w.view().Sessions) != 0 {
-				t.Error("left a record behind")
-			}
-			if w.tmux("list-sessions").code == 0 {
-				t.Error("left a tmux server behind")
-			}
+			w.nothing()
 		})
 	}
 }
@@ -73,11 +43,11 @@ func TestInterruptedStartLeavesNothing(t *testing.T) {
 func TestInterruptedStartKeepsWhatTheSetUpMade(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	code, said := w.interrupted("echo work > made-by-set-up", syscall.SIGINT)
-	if code != 130 || !strings.Contains(said, "paw: hint: paw recover shop\n") {
-		t.Errorf("exit code %d, said %s", code, said)
+	out := w.interrupted("echo work > made-by-set-up", syscall.SIGINT)
+	if out.code != 130 || !strings.Contains(out.stderr, "paw: hint: paw recover shop\n") {
+		t.Errorf("exit code %d, said %s", out.code, out.stderr)
 	}
-	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "")
+	w.configure("")
 	w.ok(w.paw("recover", "--detach"))
 	data, err := os.ReadFile(filepath.Join(w.worktree("one"), "made-by-set-up"))
 	if err != nil || string(data) != "work\n" {
@@ -94,7 +64,7 @@ func TestInterruptedStartKeepsWhatTheSetUpMade(t *testing.T) {
 func TestStartInterruptedAfterEveryStep(t *testing.T) {
 	start := []string{"start", "--cli", "one=demo,two=demo", "--detach"}
 	whole := newWorld(t)
-	steps := whole.stepsOf(start...)
+	steps := whole.stepsOf(crashCase{command: start})
 	want := whole.state()
 	for _, step := range steps {
 		step, second, _ := strings.Cut(step, ":")

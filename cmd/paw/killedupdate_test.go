@@ -20,14 +20,13 @@ func (w *world) killedAfter(n int) []string {
 		w.t.Fatal(err)
 	}
 	dir := filepath.Join(w.root, "killer")
-	w.write(dir, "git", fmt.Sprintf(`#!/bin/sh
+	w.script(dir, "git", fmt.Sprintf(`#!/bin/sh
 echo "$*" >> '%[1]s/count'
 %[2]s "$@"
 code=$?
 if test "$(wc -l < '%[1]s/count')" -eq "$KILL_AFTER"; then kill -9 $PPID; fi
 exit $code
 `, dir, git))
-	os.Chmod(filepath.Join(dir, "git"), 0o755)
 	os.Remove(filepath.Join(dir, "count"))
 	return []string{"PATH=" + dir + ":" + os.Getenv("PATH"), fmt.Sprintf("KILL_AFTER=%d", n)}
 }

@@ -24,8 +24,7 @@ func landWorld(t *testing.T) *world {
 	}
 	w.git(w.repo, "add", "-A")
 	w.git(w.repo, "commit", "-q", "-m", "second")
-	w.ok(w.paw("start", "--cli", "one=demo,two=demo", "--detach"))
-	w.ready("one", "two")
+	w.start("one", "two")
 	w.mixed("one")
 	return w
 }
@@ -103,7 +102,7 @@ func TestKilledLanding(t *testing.T) {
 			w := landWorld(t)
 			c.prepare(w)
 			before := w.landed()
-			steps := w.stepsOf(c.command...)
+			steps := w.stepsOf(crashCase{command: c.command})
 			after := w.landed()
 			if len(steps) < 4 || cmp.Equal(before, after) {
 				t.Fatalf("it did nothing: %q", steps)
@@ -155,17 +154,11 @@ func TestEightLandingsAtOnce(t *testing.T) {
 		w.ready(fmt.Sprintf("a%d", i))
 		w.write(w.worktree(fmt.Sprintf("a%d", i)), fmt.Sprintf("file%d.txt", i), "by an agent\n")
 	}
-	for i, out := range w.atOnce(8, func(i int) []string { return []string{"land", fmt.Sprintf("a%d", i)} }) {
-		if out.code != 0 {
-			t.Errorf("landing %d: exit code %d\n%s%s", i, out.code, out.stdout, out.stderr)
-		}
-	}
+	w.okAll(w.atOnce(8, func(i int) []string { return []string{"land", fmt.Sprintf("a%d", i)} }))
 	if n := strings.Count(w.git(w.repo, "log", "--format=%s", "main"), "\n"); n != 9 {
 		t.Errorf("main has %d commits, want 9", n)
 	}
-	if got := w.git(w.repo, "status", "--porcelain"); got != "" {
-		t.Errorf("git status says\n%s", got)
-	}
+	w.hasStatus(w.repo, "")
 	if n := strings.Count(w.git(w.repo, "ls-files", "file*"), "\n"); n != 8 {
 		t.Errorf("%d files landed, want 8", n)
 	}
@@ -181,9 +174,7 @@ func TestTargetThatMovesMeanwhile(t *testing.T) {
 	if got := w.git(w.repo, "log", "--format=%s", "main"); !strings.HasSuffix(got, "theirs\nsecond\nfirst\n") || strings.Count(got, "\n") != 4 {
 		t.Errorf("main is\n%s", got)
 	}
-	if got := w.git(w.repo, "status", "--porcelain"); got != "" {
-		t.Errorf("git status says\n%s", got)
-	}
+	w.hasStatus(w.repo, "")
 	if left := strings.Count(w.git(w.repo, "for-each-ref", "refs/paw/shop_one/landed"), "\n"); left != 3 {
 		t.Errorf("%d refs of landings, want those of one", left)
 	}
@@ -207,8 +198,7 @@ func TestLandsAsAThreeWayMerge(t *testing.T) {
 			w.git(w.repo, "commit", "-q", "-m", "third")
 			w.git(w.repo, "config", "core.autocrlf", "true")
 			for _, hook := range []string{"pre-commit", "commit-msg", "post-commit", "post-checkout", "post-merge", "pre-merge-commit"} {
-				w.write(w.repo, ".git/hooks/"+hook, "#!/bin/sh\necho ran >> "+w.root+"/hooks\nexit 1\n")
-				os.Chmod(filepath.Join(w.repo, ".git/hooks", hook), 0o755)
+				w.script(w.repo, ".git/hooks/"+hook, "#!/bin/sh\necho ran >> "+w.root+"/hooks\nexit 1\n")
 			}
 			want := w.mergedTree("one", "two")
 			before := w.files(w.worktree("one")) + w.files(w.worktree("two")) + w.gitDirs()
@@ -222,9 +212,7 @@ func TestLandsAsAThreeWayMerge(t *testing.T) {
 			if got := strings.TrimSpace(w.git(w.repo, "rev-parse", "main^{tree}")); got != want {
 				t.Errorf("main has the tree %s, want %s", got, want)
 			}
-			if got := w.git(w.repo, "status", "--porcelain"); got != "" {
-				t.Errorf("git status says\n%s", got)
-			}
+			w.hasStatus(w.repo, "")
 			if diff := cmp.Diff(before, w.files(w.worktree("one"))+w.files(w.worktree("two"))+w.gitDirs()); diff != "" {
 				t.Errorf("the worktrees of the agents have changed:\n%s", diff)
 			}
@@ -287,8 +275,7 @@ func TestLandingIsSigned(t *testing.T) {
 	t.Parallel()
 	w := landWorld(t)
 	signer := filepath.Join(w.root, "signer")
-	w.write(w.root, "signer", "#!/bin/sh\nexit 1\n")
-	os.Chmod(signer, 0o755)
+	w.script(w.root, "signer", "#!/bin/sh\nexit 1\n")
 	w.git(w.repo, "config", "commit.gpgSign", "true")
 	w.git(w.repo, "config", "gpg.program", signer)
 	head := w.git(w.repo, "rev-parse", "main")
@@ -298,7 +285,7 @@ func TestLandingIsSigned(t *testing.T) {
 	if got := w.git(w.repo, "rev-parse", "main"); got != head {
 		t.Error("main has moved")
 	}
-	w.write(w.root, "signer", "#!/bin/sh\ncat >/dev/null; echo '[GNUPG:] SIG_CREATED ' >&2; echo '-----BEGIN PGP SIGNATURE-----\n\nx\n-----END PGP SIGNATURE-----'\n")
+	w.script(w.root, "signer", "#!/bin/sh\ncat >/dev/null; echo '[GNUPG:] SIG_CREATED ' >&2; echo '-----BEGIN PGP SIGNATURE-----\n\nx\n-----END PGP SIGNATURE-----'\n")
 	w.ok(w.paw("land", "one"))
 	if got := w.git(w.repo, "cat-file", "commit", "main"); !strings.Contains(got, "gpgsig") {
 		t.Errorf("not signed:\n%s", got)
@@ -310,11 +297,9 @@ func TestLandingIsSigned(t *testing.T) {
 func TestOddSettings(t *testing.T) {
 	t.Parallel()
 	w := landWorld(t)
-	w.write(w.root, "signer", "#!/bin/sh\ncat >/dev/null; echo '[GNUPG:] SIG_CREATED ' >&2; echo '-----BEGIN PGP SIGNATURE-----\n\nx\n-----END PGP SIGNATURE-----'\n")
-	os.Chmod(filepath.Join(w.root, "signer"), 0o755)
+	w.script(w.root, "signer", "#!/bin/sh\ncat >/dev/null; echo '[GNUPG:] SIG_CREATED ' >&2; echo '-----BEGIN PGP SIGNATURE-----\n\nx\n-----END PGP SIGNATURE-----'\n")
 	for _, hook := range []string{"pre-commit", "commit-msg", "prepare-commit-msg", "post-commit", "post-checkout", "post-merge", "pre-merge-commit", "post-rewrite", "post-index-change"} {
-		w.write(w.root, "hooks/"+hook, "#!/bin/sh\necho "+hook+" >> "+w.root+"/ran\nexit 1\n")
-		os.Chmod(filepath.Join(w.root, "hooks", hook), 0o755)
+		w.script(w.root, "hooks/"+hook, "#!/bin/sh\necho "+hook+" >> "+w.root+"/ran\nexit 1\n")
 	}
 	w.write(w.root, "settings", `
 [core]
@@ -454,9 +439,7 @@ func TestHostileNames(t *testing.T) {
 			t.Errorf("%q: %q, %v", name, data, err)
 		}
 	}
-	if got := w.git(w.repo, "status", "--porcelain"); got != "" {
-		t.Errorf("git status says\n%s", got)
-	}
+	w.hasStatus(w.repo, "")
 	w.write(w.repo, "new\nline", "the user's\n")
 	w.git(w.repo, "commit", "-qam", "\x1b[31mtitle")
 	w.write(w.worktree("one"), "new\nline", "the agent's\n")

@@ -17,16 +17,13 @@ func TestLandInASparseCheckout(t *testing.T) {
 	w.write(w.repo, "far/away.txt", "far\n")
 	w.git(w.repo, "add", "-A")
 	w.git(w.repo, "commit", "-q", "-m", "second")
-	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
-	w.ready("one")
+	w.start("one")
 	w.git(w.repo, "sparse-checkout", "set", "--cone", "sub")
 	w.write(w.worktree("one"), "far/away.txt", "changed\n")
 	w.write(w.worktree("one"), "far/new.txt", "new\n")
 	w.write(w.worktree("one"), "sub/a.txt", "changed\n")
 	w.ok(w.paw("land", "one"))
-	if got := w.git(w.repo, "status", "--porcelain"); got != "" {
-		t.Errorf("git status says\n%s", got)
-	}
+	w.hasStatus(w.repo, "")
 	if _, err := os.Lstat(filepath.Join(w.repo, "far")); err == nil {
 		t.Error("files outside of the sparse checkout were written")
 	}
@@ -41,17 +38,13 @@ func TestLandInASparseCheckout(t *testing.T) {
 	os.RemoveAll(filepath.Join(w.repo, "far"))
 	w.ok(w.paw("land", "one"))
 	w.ok(w.paw("land", "--undo"))
-	if got := w.git(w.repo, "status", "--porcelain"); got != "" {
-		t.Errorf("undone, git status says\n%s", got)
-	}
+	w.hasStatus(w.repo, "")
 }
 
 // TestLandASubmodule: its pointer lands exactly where nobody has the branch checked out, and is refused elsewhere.
 func TestLandASubmodule(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
-	w.ready("one")
+	w := started(t, "one")
 	head := strings.TrimSpace(w.git(w.repo, "rev-parse", "HEAD"))
 	w.git(w.worktree("one"), "update-index", "--add", "--cacheinfo", "160000,"+head+",lib")
 	w.git(w.worktree("one"), "commit", "-q", "-m", "add lib")
@@ -81,9 +74,8 @@ func TestLandOnAFullDisk(t *testing.T) {
 	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
 	w.git(w.root, "clone", "-q", w.repo, filepath.Join(disk, "shop"))
 	w.repo = filepath.Join(disk, "shop")
-	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "worktree.path = '"+w.root+"/shop.paw/{session}/{agent}'\n")
-	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
-	w.ready("one")
+	w.configure("worktree.path = '" + w.root + "/shop.paw/{session}/{agent}'\n")
+	w.start("one")
 	for _, name := range []string{"1", "2", "3"} {
 		w.run(w.worktree("one"), nil, "sh", "-c", "head -c 1000000 /dev/urandom > big"+name)
 	}
@@ -98,9 +90,7 @@ func TestLandOnAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.ok(w.paw("recover", "--detach"))
-	if got := w.git(w.repo, "status", "--porcelain"); got != "?? mine.txt\n" {
-		t.Errorf("git status says\n%s", got)
-	}
+	w.hasStatus(w.repo, "?? mine.txt\n")
 	if w.git(w.repo, "log", "--format=%s") == "first\n" {
 		w.ok(w.paw("land", "one"))
 	}

@@ -15,8 +15,7 @@ func (w *world) olderGit() []string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.write(w.root, "old/git", "#!/bin/sh\ncase \"$*\" in *merge-tree*--stdin*) echo 'usage: git merge-tree <base-tree> <branch1> <branch2>' >&2; exit 129;; esac\nexec "+git+" \"$@\"\n")
-	os.Chmod(filepath.Join(w.root, "old/git"), 0o755)
+	w.script(w.root, "old/git", "#!/bin/sh\ncase \"$*\" in *merge-tree*--stdin*) echo 'usage: git merge-tree <base-tree> <branch1> <branch2>' >&2; exit 129;; esac\nexec "+git+" \"$@\"\n")
 	return []string{"PATH=" + filepath.Join(w.root, "old") + ":" + os.Getenv("PATH")}
 }
 
@@ -42,9 +41,7 @@ func TestForecastAndUpdateWithAnOlderGit(t *testing.T) {
 	w.git(w.worktree("two"), "reset", "-q", "--hard", "HEAD^")
 	w.write(w.worktree("two"), "draft.txt", "not committed\n")
 	w.ok(w.pawWith(old, "update", "two"))
-	if got := w.git(w.worktree("two"), "status", "--porcelain"); got != "?? draft.txt\n" {
-		t.Errorf("git status says\n%s", got)
-	}
+	w.hasStatus(w.worktree("two"), "?? draft.txt\n")
 	if got := w.git(w.worktree("two"), "show", "HEAD:README.md"); got != "by one\n" {
 		t.Errorf("it has %q", got)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -9,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -54,10 +54,6 @@ func markAll() {
 // command of the demo CLI.
 func launchers(t *testing.T) map[string][]string {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	kinds := map[string][]string{
 		"exec that drops the lock":    {self, "__launcher", "exec-drop", self},
 		"shell that waits":            {"sh", "-c", `"$0" "$@"; exit $?`, self},
@@ -103,23 +99,17 @@ func (w *world) launchBy(command []string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[clis.demo]\ncommand = "+string(words)+"\n")
+	w.configure("[clis.demo]\ncommand = " + string(words) + "\n")
 }
 
 // launched are the living processes that carry the mark of a launch in this world.
 func (w *world) launched() []int {
 	w.t.Helper()
-	environs, err := filepath.Glob("/proc/[0-9]*/environ")
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	var pids []int
-	for _, path := range environs {
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		environ, _ := os.ReadFile(path)
-		ours := bytes.Contains(environ, []byte("PAW_LAUNCH=shop/demo/")) && bytes.Contains(environ, []byte("PAW_TMUX_SOCKET="+w.socket+"\x00"))
-		if err == nil && ours && !ended(pid) {
-			pids = append(pids, pid)
+	for _, p := range processes("PAW_TMUX_SOCKET=" + w.socket) {
+		marked := slices.ContainsFunc(p.environment, func(kv string) bool { return strings.HasPrefix(kv, "PAW_LAUNCH=shop/demo/") })
+		if marked && !ended(p.pid) {
+			pids = append(pids, p.pid)
 		}
 	}
 	return pids
@@ -128,10 +118,6 @@ func (w *world) launched() []int {
 // paste runs a hint in a shell, where paw is this test.
 func (w *world) paste(hint string) output {
 	w.t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	return w.run(w.repo, []string{"PAW_TEST_MAIN=1"}, "sh", "-c", `paw() { "`+self+`" "$@"; }; `+hint)
 }
 
@@ -147,8 +133,7 @@ func TestEveryLauncher(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			w := launchedBy(t, command)
-			w.ok(w.paw("start", "--cli", "demo", "--detach"))
-			w.ready("demo")
+			w.start("demo")
 			pid := *w.agent("demo").PID
 			if out := w.ok(w.paw("send", "demo", "first note")); out.stdout != "demo: turn 1 started\n" {
 				t.Errorf("send: %s", out.stdout)
@@ -225,8 +210,7 @@ func TestAProgramWhoseLauncherWasKilled(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			w := launchedBy(t, all[kind])
-			w.ok(w.pawWith([]string{"DEMO_IGNORE_HUP=1"}, "start", "--cli", "demo", "--detach"))
-			w.ready("demo")
+			w.startWith([]string{"DEMO_IGNORE_HUP=1"}, "demo")
 			launcher := *w.agent("demo").PID
 			if err := syscall.Kill(launcher, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
@@ -265,10 +249,6 @@ func TestALauncherThatGoesIntoTheBackground(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells what a launcher has started")
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	w := launchedBy(t, []string{self, "__launcher", "exec-drop", "sh", "-c", `cd ../../..; trap '' HUP; sleep 1000 </dev/null & echo $! >left
 setsid sleep 1000 </dev/null & echo $! >daemon; test -s left -a -s daemon`})
 	w.paw("start", "--cli", "demo", "--detach")
@@ -285,8 +265,7 @@ setsid sleep 1000 </dev/null & echo $! >daemon; test -s left -a -s daemon`})
 func TestStopEndsWhatIgnoresSIGTERM(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml",
-		"[clis.demo]\ncommand = [\"sh\", \"-c\", \"trap '' HUP TERM; echo $$ >"+w.root+"/cli; sh -c 'echo $$ >"+w.root+"/child; read x <>"+w.root+"/never'; true\"]\n")
+	w.configure("[clis.demo]\ncommand = [\"sh\", \"-c\", \"trap '' HUP TERM; echo $$ >" + w.root + "/cli; sh -c 'echo $$ >" + w.root + "/child; read x <>" + w.root + "/never'; true\"]\n")
 	if err := syscall.Mkfifo(filepath.Join(w.root, "never"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// self is the test binary.
+var self = func() string {
+	path, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return path
+}()
+
 // TestMain lets the test binary be paw: as a command of the scripts, in the
 // worlds of the crash tests, and in the panes that either of them opens.
 func TestMain(m *testing.M) {

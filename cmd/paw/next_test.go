@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,13 +11,8 @@ import (
 func TestNextFromInsideTmux(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	w.ok(w.tmux("new-session", "-d", "-s", "mine", "-x", "90", "-y", "30", "exec sleep 1000"))
-	w.ok(w.paw("start", "--cli", "one=demo,two=demo,three=demo", "--detach"))
-	w.ready("one", "two", "three")
+	w.start("one", "two", "three")
 	w.ok(w.paw("send", "two", "do: ask first?"))
 	waitFor(t, "two waits", func() bool { return strings.Contains(w.paw("status").stdout, "first?") })
 	w.ok(w.paw("send", "three", "do: ask second?"))
@@ -30,7 +24,7 @@ func TestNextFromInsideTmux(t *testing.T) {
 	waitFor(t, "the user's session is shown", func() bool { return shown() == "mine" })
 	next := "TMUX_PANE=#{pane_id} PAW_TEST_MAIN=1 HOME=" + filepath.Join(w.root, "home") + " PAW_TMUX_SOCKET=" + w.socket + " " + self + " next"
 	press := func() {
-		w.ok(w.run(w.root, nil, "tmux", "-S", terminal.socket, "send-keys", "C-b", "N"))
+		terminal.press("C-b", "N")
 	}
 	w.ok(w.tmux("bind-key", "N", "run-shell", next))
 	press()
@@ -54,6 +48,6 @@ func TestNextFromInsideTmux(t *testing.T) {
 	w.ok(w.paw("seen", "three"))
 	again := w.terminal("tmux -S " + w.socket + " attach -t =mine")
 	waitFor(t, "the user's session is shown", func() bool { return shown() == "mine" })
-	w.ok(w.run(w.root, nil, "tmux", "-S", again.socket, "send-keys", "C-b", "N"))
-	waitFor(t, "it is said that nobody needs the user", func() bool { return strings.Contains(again.screen(), "paw: nobody needs you") })
+	again.press("C-b", "N")
+	again.awaits("paw: nobody needs you")
 }

@@ -14,13 +14,12 @@ func TestNoNoticeOfAPaneInView(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	told := filepath.Join(w.root, "told")
-	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[notify]\ncommand = \"cat >> "+told+"\"\nosc = \"9\"\ndwell = 1\n")
-	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
-	w.ready("one")
+	w.configure("[notify]\ncommand = \"cat >> " + told + "\"\nosc = \"9\"\ndwell = 1\n")
+	w.start("one")
 	terminal := w.terminal("paw attach one")
-	waitFor(t, "the agent is in view", func() bool { return strings.Contains(terminal.screen(), " one: idle ") })
+	terminal.awaits(" one: idle ")
 	raw := filepath.Join(w.root, "raw")
-	w.ok(w.run(w.root, nil, "tmux", "-S", terminal.socket, "pipe-pane", "-O", "cat > "+raw))
+	w.ok(terminal.tmux("pipe-pane", "-O", "cat > "+raw))
 
 	w.ok(w.paw("send", "one", "do: ask in view?"))
 	waitFor(t, "a process has taken the event", func() bool { return len(w.noticesTaken()) == 1 })
@@ -29,7 +28,7 @@ func TestNoNoticeOfAPaneInView(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Its end is what shows that it has told nobody: it looks when the dwell is over.
-	waitFor(t, "the process that would tell has ended", func() bool { return time.Since(taken.ModTime()) > time.Second && w.notifiers() == 0 })
+	waitFor(t, "the process that would tell has ended", func() bool { return time.Since(taken.ModTime()) > time.Second && w.inside("__notify") == 0 })
 	if text, err := os.ReadFile(told); err == nil {
 		t.Errorf("told of a pane in view: %s", text)
 	}
@@ -77,7 +76,7 @@ func TestNoticeOfAHeldEnd(t *testing.T) {
 		fmt.Sprintf(`{"pid":%d,"sessionId":%q,"status":"idle","statusUpdatedAt":%d}`, *a.PID, *a.ConversationID, time.Now().UnixMilli()))
 	waitFor(t, "the end is told", func() bool { text, _ := os.ReadFile(told); return strings.Contains(string(text), "all done") })
 	w.ok(w.claudeHook(a, nil, "UserPromptSubmit", "prompt", "second", "prompt_id", "p2"))
-	waitFor(t, "nobody is about to tell", func() bool { return w.notifiers() == 0 })
+	waitFor(t, "nobody is about to tell", func() bool { return w.inside("__notify") == 0 })
 	said, err := os.ReadFile(told)
 	if text := string(said); err != nil || strings.Count(text, "\n") != 1 || !strings.Contains(text, `"event":"finished","session":"shop","agent":"claude","cli":"claude","turn":1,`) {
 		t.Errorf("told:\n%s", text)
@@ -90,7 +89,7 @@ func TestNoticeAtOnce(t *testing.T) {
 	w, a := claudeWorld(t)
 	told := filepath.Join(w.root, "told")
 	claude := w.readFile("../home/.config/paw/config.toml")
-	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[notify]\ncommand = \"cat >> "+told+"\"\ndwell = 0\n"+claude)
+	w.configure("[notify]\ncommand = \"cat >> " + told + "\"\ndwell = 0\n" + claude)
 	registered := func(status string) {
 		w.write(filepath.Join(w.root, "home/.claude/sessions"), "1.json",
 			fmt.Sprintf(`{"pid":%d,"sessionId":%q,"status":%q,"statusUpdatedAt":%d}`, *a.PID, *a.ConversationID, status, time.Now().UnixMilli()))
@@ -98,7 +97,7 @@ func TestNoticeAtOnce(t *testing.T) {
 	registered("busy")
 	w.ok(w.claudeHook(a, nil, "UserPromptSubmit", "prompt", "first", "prompt_id", "p1"))
 	w.ok(w.claudeHook(a, nil, "Stop", "last_assistant_message", "all done", "prompt_id", "p1"))
-	waitFor(t, "a process has taken the event", func() bool { return w.notifiers() == 1 && len(w.noticesTaken()) == 1 })
+	waitFor(t, "a process has taken the event", func() bool { return w.inside("__notify") == 1 && len(w.noticesTaken()) == 1 })
 	if text, err := os.ReadFile(told); err == nil {
 		t.Errorf("told while claude is at work: %s", text)
 	}
@@ -113,18 +112,4 @@ func (w *world) noticesTaken() []string {
 		w.t.Fatal(err)
 	}
 	return taken
-}
-
-// notifiers counts the processes of this world that are about to tell the user of something.
-func (w *world) notifiers() int {
-	n := 0
-	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, path := range all {
-		command, _ := os.ReadFile(path)
-		environment, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "environ"))
-		if strings.Contains(string(command), "\x00__notify\x00") && strings.Contains(string(environment), "PAW_TMUX_SOCKET="+w.socket+"\x00") {
-			n++
-		}
-	}
-	return n
 }

@@ -33,19 +33,13 @@ func (w *world) deliveries(agent string) []turnJSON {
 	return told
 }
 
-// deliverers counts the processes of this world that are about to prompt a parent.
-func (w *world) deliverers() int {
+// awaitDelivery waits until a turn of an agent that tells how its children ended is over.
+func (w *world) awaitDelivery(agent string) {
 	w.t.Helper()
-	n := 0
-	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, path := range all {
-		command, _ := os.ReadFile(path)
-		environment, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "environ"))
-		if strings.Contains(string(command), "\x00__deliver\x00") && strings.Contains(string(environment), "PAW_TMUX_SOCKET="+w.socket+"\x00") {
-			n++
-		}
-	}
-	return n
+	waitFor(w.t, agent+" was told", func() bool {
+		told := w.deliveries(agent)
+		return len(told) > 0 && told[0].EndedAt != nil
+	})
 }
 
 // waits tells whether the record has a wait of the agent.
@@ -81,8 +75,7 @@ func TestKilledDeliveries(t *testing.T) {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.ok(w.pawWith([]string{"PAW_TEST_KILL=" + step}, "start", "--cli", "p=demo", "--detach"))
-			w.ready("p")
+			w.startWith([]string{"PAW_TEST_KILL=" + step}, "p")
 			w.spawn("p", "--cli", "c=demo", "--prompt", w.held("c"))
 			waitFor(t, "the child works", func() bool { return w.agent("c").State == "running" })
 			w.ok(w.paw("send", "p", "do: run paw wait --notify || true"))
@@ -94,10 +87,7 @@ func TestKilledDeliveries(t *testing.T) {
 				w.checkUnconfirmed("p", "c")
 				return
 			}
-			waitFor(t, "the parent was told", func() bool {
-				told := w.deliveries("p")
-				return len(told) > 0 && told[0].EndedAt != nil
-			})
+			w.awaitDelivery("p")
 			waitFor(t, "nothing is owed any more", func() bool { return w.agent("p").State == "idle" })
 			w.ok(w.paw("send", "p", "do: say after all"))
 			waitFor(t, "another turn", func() bool {
@@ -118,9 +108,7 @@ func TestAKilledChildReachesItsParent(t *testing.T) {
 	for name, recovered := range map[string]bool{"at once": false, "after a recover": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.ok(w.paw("start", "--cli", "p=demo", "--detach"))
-			w.ready("p")
+			w := started(t, "p")
 			w.spawn("p", "--cli", "c=demo", "--prompt", "do: hang")
 			waitFor(t, "the child works", func() bool { return w.agent("c").State == "running" })
 			w.ok(w.paw("send", "p", "do: run paw wait --notify"))
@@ -132,17 +120,14 @@ func TestAKilledChildReachesItsParent(t *testing.T) {
 				w.ok(w.paw("send", "c", "do: hang"))
 				waitFor(t, "the child works again", func() bool { return w.agent("c").State == "running" })
 			}
-			waitFor(t, "nobody is about to look because of what was before", func() bool { return w.deliverers() == 0 })
+			waitFor(t, "nobody is about to look because of what was before", func() bool { return w.inside("__deliver") == 0 })
 			if a := w.agent("p"); a.State != "waiting_children" || !strings.HasSuffix(*a.Reason, "(0 of 1 done)") {
 				t.Fatalf("the parent %s: %v", a.State, a.Reason)
 			}
 			if err := syscall.Kill(*w.agent("c").PID, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
-			waitFor(t, "the parent was told", func() bool {
-				told := w.deliveries("p")
-				return len(told) > 0 && told[0].EndedAt != nil
-			})
+			w.awaitDelivery("p")
 			if told := w.deliveries("p"); len(told) != 1 || !strings.Contains(told[0].Prompt, "c (demo): killed by signal 9") {
 				t.Errorf("the parent was told by %+v", told)
 			}
@@ -178,9 +163,7 @@ func (w *world) checkUnconfirmed(parent, child string) {
 // However many children end at once, their parent is prompted once.
 func TestEightChildrenEndAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.ok(w.paw("start", "--cli", "p=demo", "--detach"))
-	w.ready("p")
+	w := started(t, "p")
 	const children = 8
 	for i := range children {
 		w.spawn("p", "--cli", fmt.Sprintf("c%d=demo", i), "--prompt", w.held("c"))
@@ -200,12 +183,9 @@ func TestEightChildrenEndAtOnce(t *testing.T) {
 		return reason != nil && strings.HasSuffix(*reason, "(0 of 8 done)")
 	})
 	w.release("c")
-	waitFor(t, "the parent was told", func() bool {
-		told := w.deliveries("p")
-		return len(told) > 0 && told[0].EndedAt != nil
-	})
+	w.awaitDelivery("p")
 	waitFor(t, "nothing is owed any more", func() bool { return !w.waits("p") && w.agent("p").State == "idle" })
-	waitFor(t, "no delivery is under way", func() bool { return w.deliverers() == 0 })
+	waitFor(t, "no delivery is under way", func() bool { return w.inside("__deliver") == 0 })
 	told := w.deliveries("p")
 	if len(told) != 1 || !strings.Contains(told[0].Prompt, "All 8 agents you waited for have ended.") {
 		t.Errorf("told by %+v", told)
@@ -221,9 +201,7 @@ func TestEightChildrenEndAtOnce(t *testing.T) {
 // from the hook that started it.
 func TestADeliveryWaitsForADialogAndHoldsNoLock(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.ok(w.paw("start", "--cli", "p=demo", "--detach"))
-	w.ready("p")
+	w := started(t, "p")
 	w.spawn("p", "--cli", "c=demo", "--prompt", w.held("c"))
 	waitFor(t, "the child works", func() bool { return w.agent("c").State == "running" })
 	w.ok(w.paw("send", "p", "do: run paw wait --notify\ndo: ask really"))
@@ -233,7 +211,7 @@ func TestADeliveryWaitsForADialogAndHoldsNoLock(t *testing.T) {
 	})
 	child := *w.agent("c").PID
 	w.release("c")
-	waitFor(t, "a delivery waits", func() bool { return w.deliverers() == 1 && w.agent("c").State == "idle" })
+	waitFor(t, "a delivery waits", func() bool { return w.inside("__deliver") == 1 && w.agent("c").State == "idle" })
 	if err := syscall.Kill(child, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +219,7 @@ func TestADeliveryWaitsForADialogAndHoldsNoLock(t *testing.T) {
 		a := w.agent("c")
 		return a.State == "error" && a.PID == nil
 	})
-	if w.deliverers() == 0 { // the death of the child may have started another one
+	if w.inside("__deliver") == 0 { // the death of the child may have started another one
 		t.Fatal("the delivery ended before the dialog")
 	}
 	if a := w.agent("p"); *a.Reason != "waits for the results of c (1 of 1 done); and for you: really" {
@@ -249,7 +227,7 @@ func TestADeliveryWaitsForADialogAndHoldsNoLock(t *testing.T) {
 	}
 	w.ok(w.tmux("send-keys", "-t", *w.agent("p").PaneID, "y"))
 	waitFor(t, "the parent was told", func() bool { return len(w.deliveries("p")) == 1 })
-	waitFor(t, "nothing is owed any more", func() bool { return !w.waits("p") && w.deliverers() == 0 })
+	waitFor(t, "nothing is owed any more", func() bool { return !w.waits("p") && w.inside("__deliver") == 0 })
 	if list := w.turnsOf("p"); len(list) != 2 || list[0].State != "finished" {
 		t.Errorf("turns of the parent: %+v", list)
 	}

@@ -19,8 +19,7 @@ var drawPicture = flag.Bool("draw", false, "draw the pictures of docs anew")
 func TestPicture(t *testing.T) {
 	t.Parallel()
 	w := newWorldIn(t, folderOf12(t))
-	w.ok(w.paw("start", "--cli", "api=demo,web=demo,tests=demo", "--detach"))
-	w.ready("api", "web", "tests")
+	w.start("api", "web", "tests")
 	w.ok(w.paw("send", "web", "add a search box"))
 	w.ok(w.paw("wait", "web"))
 	w.ok(w.paw("send", "tests", "do: say I read the tests first.\ndo: hang"))
@@ -29,13 +28,13 @@ func TestPicture(t *testing.T) {
 	terminal := w.terminal("paw attach shop")
 	var attached, status string
 	waitFor(t, "the agents are shown", func() bool {
-		attached = w.colours(terminal)
+		attached = terminal.colours()
 		return shows(attached, "Run npm test? [y/n]", "I read the tests first.", "add a search box", "api: waits for you", "web: idle", "tests: running")
 	})
 	killServer(terminal.socket)
 	terminal = w.terminal("echo '$ paw status'; paw status; exec sleep 600")
 	waitFor(t, "the status is shown", func() bool {
-		status = w.colours(terminal)
+		status = terminal.colours()
 		return shows(status, "AGENT", "? Run npm test?", "paw answer")
 	})
 	drawn := picture.Draw(100, w.asAtHome(attached), w.asAtHome(status))
@@ -46,8 +45,7 @@ func TestPicture(t *testing.T) {
 func TestPictureOfTheDesk(t *testing.T) {
 	t.Parallel()
 	w := newWorldIn(t, folderOf12(t))
-	w.ok(w.paw("start", "--cli", "api=demo,web=demo,tests=demo,docs=demo,infra=demo", "--detach"))
-	w.ready("api", "web", "tests", "docs", "infra")
+	w.start("api", "web", "tests", "docs", "infra")
 	w.ok(w.paw("send", "infra", "say what you would change"))
 	w.ok(w.paw("wait", "infra"))
 	w.ok(w.paw("seen", "infra"))
@@ -62,12 +60,12 @@ func TestPictureOfTheDesk(t *testing.T) {
 	waitFor(t, "lines are counted and conflicts forecast", func() bool { return strings.Count(terminal.screen(), "+1 -0  !") == 2 })
 	terminal.press("1", "a")
 	terminal.awaits("api asks: Run npm test?", "1 y  ")
-	asks := w.colours(terminal)
+	asks := terminal.colours()
 	terminal.press("Escape")
 	terminal.awaits("? help")
 	terminal.press("3", "d")
 	terminal.awaits("+add a search box", "since you looked")
-	sameAsPicture(t, "../../docs/desk.svg", picture.Draw(110, w.asAtHome(asks), w.asAtHome(w.colours(terminal))))
+	sameAsPicture(t, "../../docs/desk.svg", picture.Draw(110, w.asAtHome(asks), w.asAtHome(terminal.colours())))
 }
 
 // sameAsPicture compares what was drawn with a picture or, with -draw, writes it.
@@ -104,9 +102,9 @@ func folderOf12(t *testing.T) string {
 }
 
 // colours is the screen of a terminal with its styles.
-func (w *world) colours(o outerTerminal) string {
-	w.t.Helper()
-	return w.run(w.root, nil, "tmux", "-S", o.socket, "capture-pane", "-e", "-p").stdout
+func (o outerTerminal) colours() string {
+	o.w.t.Helper()
+	return o.tmux("capture-pane", "-e", "-p").stdout
 }
 
 func shows(screen string, texts ...string) bool {

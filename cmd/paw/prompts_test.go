@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,15 +31,7 @@ func (w *world) awaitPrompt(agent, prompt string) {
 // sendBytes pipes a prompt into paw send.
 func (w *world) sendBytes(agent, prompt string) {
 	w.t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	cmd := exec.Command(self, "send", agent)
-	cmd.Dir, cmd.Env, cmd.Stdin = w.repo, append(append([]string{}, w.env...), "PAW_TEST_MAIN=1"), strings.NewReader(prompt)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		w.t.Fatalf("send: %v\n%s", err, out)
-	}
+	w.ok(w.runReading(prompt, w.repo, nil, self, "send", agent))
 }
 
 func TestHostilePromptArrivesByteForByte(t *testing.T) {
@@ -65,11 +56,7 @@ func TestPromptsSentAtOnceDoNotMix(t *testing.T) {
 	for i := range want {
 		want[i] = fmt.Sprintf("do: say prompt %d\ndo: say and its second line", i)
 	}
-	for i, out := range w.atOnce(len(want), func(i int) []string { return []string{"send", "demo", want[i]} }) {
-		if out.code != 0 {
-			t.Errorf("send %d: exit code %d\n%s%s", i, out.code, out.stdout, out.stderr)
-		}
-	}
+	w.okAll(w.atOnce(len(want), func(i int) []string { return []string{"send", "demo", want[i]} }))
 	waitFor(t, "as many turns as prompts", func() bool { return len(w.turnsOf("demo")) >= len(want) })
 	var got []string
 	for _, one := range w.turnsOf("demo") {

@@ -27,19 +27,21 @@ type running struct {
 // begin starts paw and does not wait for it.
 func (w *world) begin(args ...string) *running {
 	w.t.Helper()
-	return w.beginBy(nil, args...)
+	return w.beginWith(nil, args...)
 }
 
-// beginBy is begin by means of another program, such as nohup.
-func (w *world) beginBy(before []string, args ...string) *running {
+// beginWith is begin with further variables.
+func (w *world) beginWith(extra []string, args ...string) *running {
 	w.t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	return w.beginBy(nil, extra, args...)
+}
+
+// beginBy is beginWith by means of another program, such as nohup.
+func (w *world) beginBy(before, extra []string, args ...string) *running {
+	w.t.Helper()
 	argv := slices.Concat(before, []string{self}, args)
 	r := &running{w: w, cmd: exec.CommandContext(w.t.Context(), argv[0], argv[1:]...), ended: make(chan struct{})}
-	r.cmd.Dir, r.cmd.Env = w.repo, append(append([]string{}, w.env...), "PAW_TEST_MAIN=1")
+	r.cmd.Dir, r.cmd.Env = w.repo, slices.Concat(w.env, []string{"PAW_TEST_MAIN=1"}, extra)
 	r.cmd.Stdout, r.cmd.Stderr, r.cmd.WaitDelay = &r.stdout, &r.stderr, 5*time.Second
 	if err := r.cmd.Start(); err != nil {
 		w.t.Fatal(err)
@@ -178,7 +180,7 @@ func TestRunHoldsTheAgent(t *testing.T) {
 func TestTwiceInterruptedRunEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := stoppedOne(t)
-	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[clis.demo]\ncommand = [\"sh\", \"-c\", \"trap : INT; echo $$ > "+w.root+"/cli; while :; do sleep 1000 & echo $! > "+w.root+"/child; wait; done\"]\n")
+	w.configure("[clis.demo]\ncommand = [\"sh\", \"-c\", \"trap : INT; echo $$ > " + w.root + "/cli; while :; do sleep 1000 & echo $! > " + w.root + "/child; wait; done\"]\n")
 	run := w.begin("run", "one", "--prompt", "x")
 	pids := w.pids("cli", "child")
 	run.signal(syscall.SIGINT)
@@ -230,7 +232,7 @@ func TestRunSignalledManyTimesClosesItsTurn(t *testing.T) {
 				}
 				before = []string{path, "1000"}
 			}
-			run := w.beginBy(before, "run", "one", "--prompt", w.busy())
+			run := w.beginBy(before, nil, "run", "one", "--prompt", w.busy())
 			pids := w.pids("cli", "child")
 			storm(t, run)
 			if out := run.end(); out.code != 130 {
@@ -252,7 +254,7 @@ func TestRunSignalledManyTimesClosesItsTurn(t *testing.T) {
 func TestRunStartedByNohupOutlivesItsTerminal(t *testing.T) {
 	t.Parallel()
 	w := stoppedOne(t)
-	run := w.beginBy([]string{"sh", "-c", `trap '' HUP; exec "$@"`, "sh"}, "run", "one", "--prompt", "do: run echo $PPID > "+w.root+"/cli; while ! test -e "+w.root+"/go; do sleep 0.05; done\ndo: say done")
+	run := w.beginBy([]string{"sh", "-c", `trap '' HUP; exec "$@"`, "sh"}, nil, "run", "one", "--prompt", "do: run echo $PPID > "+w.root+"/cli; while ! test -e "+w.root+"/go; do sleep 0.05; done\ndo: say done")
 	w.pids("cli")
 	run.signal(syscall.SIGHUP)
 	w.write(w.root, "go", "")

@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,10 +14,6 @@ import (
 // readOnly runs paw as an agent where some folders are read-only, as they are in the sandboxes of CLIs.
 func (w *world) readOnly(dirs []string, args ...string) output {
 	w.t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	const script = `while [ "$1" != -- ]; do mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" || exit 99; shift; done; shift; exec "$@"`
 	argv := append(append([]string{"--mount", "sh", "-c", script, "sh"}, dirs...), append([]string{"--", self}, args...)...)
 	out := w.run(w.repo, asAgent("one", "PAW_TEST_MAIN=1"), "unshare", argv...)
@@ -31,9 +26,7 @@ func (w *world) readOnly(dirs []string, args ...string) output {
 // What an agent starts in a sandbox says which folders paw needs, all at once, and changes nothing.
 func TestASandboxIsNamed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
-	w.ready("one")
+	w := started(t, "one")
 	data, state, git, trees := filepath.Join(w.root, "home/.local/share/paw"), filepath.Join(w.root, "home/.local/state/paw"), filepath.Join(w.repo, ".git"), filepath.Dir(w.worktree("one"))
 	before := w.state()
 	for _, c := range []struct {

@@ -268,6 +268,27 @@ func (w *world) write(dir, name, content string) {
 	}
 }
 
+// script writes a program.
+func (w *world) script(dir, name, content string) {
+	w.t.Helper()
+	w.write(dir, name, content)
+	if err := os.Chmod(filepath.Join(dir, name), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// configure writes the configuration of the user.
+func (w *world) configure(settings string) {
+	w.t.Helper()
+	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", settings)
+}
+
+// awaitFile waits until a file is there.
+func (w *world) awaitFile(path string) {
+	w.t.Helper()
+	waitFor(w.t, path+" is there", func() bool { _, err := os.Stat(path); return err == nil })
+}
+
 // output is what a command printed and how it ended.
 type output struct {
 	stdout, stderr string
@@ -277,12 +298,18 @@ type output struct {
 // run runs a program in dir with further variables; 137 is death by SIGKILL.
 func (w *world) run(dir string, extra []string, name string, args ...string) output {
 	w.t.Helper()
+	return w.runReading("", dir, extra, name, args...)
+}
+
+// runReading is run of a program that reads something.
+func (w *world) runReading(stdin, dir string, extra []string, name string, args ...string) output {
+	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(append([]string{}, w.env...), extra...), 5*time.Second
 	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
 	err := cmd.Run()
 	out := output{stdout: stdout.String(), stderr: stderr.String(), code: cmd.ProcessState.ExitCode()}
 	if out.code == -1 {
@@ -302,10 +329,6 @@ func (w *world) paw(args ...string) output {
 
 func (w *world) pawWith(extra []string, args ...string) output {
 	w.t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	return w.run(w.repo, append([]string{"PAW_TEST_MAIN=1"}, extra...), self, args...)
 }
 
@@ -318,14 +341,28 @@ func (w *world) ok(out output) output {
 	return out
 }
 
+// okAll fails the test unless all commands ended well.
+func (w *world) okAll(outs []output) {
+	w.t.Helper()
+	for _, out := range outs {
+		w.ok(out)
+	}
+}
+
 func (w *world) git(dir string, args ...string) string {
 	w.t.Helper()
 	return w.ok(w.run(dir, nil, "git", args...)).stdout
+}
+
+// hasStatus fails the test unless git status says just that.
+func (w *world) hasStatus(dir, want string) {
+	w.t.Helper()
+	if got := w.git(dir, "status", "--porcelain"); got != want {
+		w.t.Errorf("git status says\n%s\nwant %s", got, want)
+	}
 }
 
 func (w *world) tmux(args ...string) output {
 	w.t.Helper()
 	return w.run(w.root, nil, "tmux", append([]string{"-S", w.socket}, args...)...)
 }
-
-func (w *world) String() string { return fmt.Sprintf("world in %s", w.root) }

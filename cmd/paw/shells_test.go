@@ -11,9 +11,7 @@ import (
 // Each shell shows agents with their states when Tab is pressed, as a person presses it.
 func TestShellsComplete(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.ok(w.paw("start", "--cli", "api=demo,web=demo", "--detach"))
-	w.ready("api", "web")
+	w := started(t, "api", "web")
 	w.ok(w.paw("send", "api", "do: ask May I?"))
 	waitFor(t, "api asks", func() bool { return w.agent("api").State == "waiting_input" })
 	bashCompletion := "/usr/share/bash-completion/bash_completion"
@@ -44,12 +42,12 @@ func TestShellsComplete(t *testing.T) {
 			defer killServer(shown.socket)
 			press := func(keys ...string) {
 				t.Helper()
-				w.ok(w.run(w.root, nil, "tmux", append([]string{"-S", shown.socket, "send-keys"}, keys...)...))
+				w.ok(shown.tmux(append([]string{"send-keys"}, keys...)...))
 			}
 			for _, line := range shell.lines {
 				waitFor(t, "the shell is ready", func() bool { return strings.HasSuffix(strings.TrimRight(shown.screen(), "\n "), "ready$") })
 				press("-l", line)
-				waitFor(t, "the line is typed", func() bool { return strings.Contains(shown.screen(), "ready$ "+strings.TrimSpace(line)) })
+				shown.awaits("ready$ " + strings.TrimSpace(line))
 				waitFor(t, "the states are shown", func() bool {
 					press("Tab")
 					screen := shown.screen()

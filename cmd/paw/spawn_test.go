@@ -61,8 +61,7 @@ func TestSpawnTakesTheWorkAlong(t *testing.T) {
 	w.write(w.repo, "quiet.txt", "quiet\n")
 	w.git(w.repo, "add", "-A")
 	w.git(w.repo, "commit", "-q", "-m", "more")
-	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
-	w.ready("one")
+	w.start("one")
 
 	dir := w.worktree("one")
 	w.write(dir, "committed.txt", "by one\n")
@@ -140,26 +139,11 @@ func TestSpawnTakesTheWorkAlong(t *testing.T) {
 func TestSpawnsAtOnceKeepTheLimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[agents]\nmax_children = 3\n")
-	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
-	w.ready("one")
-	const callers = 6
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	outs := make(chan output, callers)
-	begin := make(chan struct{})
-	for i := range callers {
-		go func() {
-			<-begin
-			outs <- w.run(w.repo, asAgent("one", "PAW_TEST_MAIN=1"), self, "spawn", "--prompt", fmt.Sprintf("do: say I am %d", i))
-		}()
-	}
-	close(begin)
+	w.configure("[agents]\nmax_children = 3\n")
+	w.start("one")
 	made, refused := 0, 0
-	for range callers {
-		switch out := <-outs; out.code {
+	for _, out := range w.atOnceWith(asAgent("one"), 6, func(i int) []string { return []string{"spawn", "--prompt", fmt.Sprintf("do: say I am %d", i)} }) {
+		switch out.code {
 		case 0:
 			made++
 		case 3:
@@ -199,22 +183,17 @@ func TestSpawnsAtOnceKeepTheLimit(t *testing.T) {
 // log of its parent's turn.
 func TestInterruptedSpawnLeavesNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
-	w.ready("one")
+	w := started(t, "one")
 	w.ok(w.paw("send", "one", "do: write draft.txt not committed\ndo: hang"))
-	waitFor(t, "the draft is written", func() bool {
-		_, err := os.Stat(filepath.Join(w.worktree("one"), "draft.txt"))
-		return err == nil
-	})
+	w.awaitFile(filepath.Join(w.worktree("one"), "draft.txt"))
 	facts := func() string {
 		return w.git(w.repo, "for-each-ref") + w.git(w.repo, "worktree", "list", "--porcelain") + w.agents() + w.record() +
 			w.tmux("list-panes", "-a").stdout + w.files(filepath.Join(w.root, "shop.paw"))
 	}
 	before := facts()
-	code, said := w.interruptedIn(asAgent("one"), "true", syscall.SIGTERM, "spawn", "--cli", "two=demo", "--prompt", "do: say hello")
-	if code != 130 || !strings.HasPrefix(said, "two: true;") {
-		t.Errorf("exit code %d, said %s", code, said)
+	out := w.interruptedIn(asAgent("one"), "true", syscall.SIGTERM, "spawn", "--cli", "two=demo", "--prompt", "do: say hello")
+	if out.code != 130 || !strings.HasPrefix(out.stderr, "two: true;") {
+		t.Errorf("exit code %d, said %s", out.code, out.stderr)
 	}
 	if diff := cmp.Diff(before, facts()); diff != "" {
 		t.Errorf("left behind:\n%s", diff)
@@ -223,7 +202,7 @@ func TestInterruptedSpawnLeavesNothing(t *testing.T) {
 	if err != nil || !strings.Contains(string(log), `"children":["two"]`) || !strings.Contains(string(log), "two was not started: ") {
 		t.Errorf("the log of the parent's turn: %s %v", log, err)
 	}
-	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "")
+	w.configure("")
 	if two := w.spawn("one", "--cli", "two=demo", "--prompt", "do: say hello"); two.Snapshot == nil || two.Result != "fresh" {
 		t.Errorf("the next try: %+v", two)
 	}

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 )
 
@@ -27,10 +26,6 @@ func (w *world) user(name string) []string {
 // asked for: each gets a worktree of his own or is refused, and takes nothing from
 // the other one when he goes.
 func TestTwoUsersStartAtTheSameTime(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, named := range []string{"", " --name same"} {
 		for _, step := range []string{"start.recorded", "start.tagged", "worktree.filled"} {
 			t.Run(step+named, func(t *testing.T) {
@@ -114,18 +109,12 @@ func TestStartsRaceForAnEmptyDirectory(t *testing.T) {
 				t.Fatal(err)
 			}
 			refused := []string{"start", "--cli", "demo", "--detach", "--name", "er0", "--base", "nowhere"}
-			codes := make([]output, 4)
-			var group sync.WaitGroup
-			for i := range codes {
-				group.Go(func() {
-					args := refused
-					if i > 0 {
-						args = []string{"start", "--cli", "demo", "--detach", "--name", fmt.Sprintf("er%d", i)}
-					}
-					codes[i] = w.paw(args...)
-				})
-			}
-			group.Wait()
+			codes := w.atOnce(4, func(i int) []string {
+				if i == 0 {
+					return refused
+				}
+				return []string{"start", "--cli", "demo", "--detach", "--name", fmt.Sprintf("er%d", i)}
+			})
 			for i, out := range codes {
 				if (i == 0) != (out.code == 2) || out.code != 0 && i > 0 {
 					t.Errorf("er%d: exit code %d\n%s%s", i, out.code, out.stdout, out.stderr)

@@ -14,9 +14,7 @@ import (
 // state changes.
 func TestTerminalsComeAndGo(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.ok(w.paw("start", "--cli", "p=demo,asks=demo,idle=demo,busy=demo,failed=demo,works=demo", "--detach"))
-	w.ready("p", "asks", "idle", "busy", "failed", "works")
+	w := started(t, "p", "asks", "idle", "busy", "failed", "works")
 	w.spawn("p", "--cli", "c=demo", "--prompt", w.held("c"))
 	for agent, prompt := range map[string]string{
 		"asks": "do: ask really", "busy": "do: hang", "failed": "do: fail overloaded", "p": "do: run paw wait --notify",
@@ -36,7 +34,7 @@ func TestTerminalsComeAndGo(t *testing.T) {
 	terminal := w.terminal(`i=0; while test $i -lt 100; do paw attach shop; i=$((i+1)); echo $i > ` + w.root + `/times; done`)
 	for i := range 100 {
 		// By then tmux has the terminal's answers to its questions; a later one would be taken for keys.
-		waitFor(t, fmt.Sprintf("the terminal shows the session for the time %d", i+1), func() bool { return strings.Contains(terminal.screen(), "[paw-shop] 0:") })
+		terminal.awaits("[paw-shop] 0:")
 		if i%10 == 0 {
 			if diff := cmp.Diff(before, w.statesAsShown(true)); diff != "" {
 				t.Fatalf("attached for the time %d: states (-before +now)\n%s", i+1, diff)
@@ -93,32 +91,31 @@ func (w *world) terminal(script string) outerTerminal {
 // sized is terminal of so many columns and lines.
 func (w *world) sized(width, height int, script string) outerTerminal {
 	w.t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	bin := filepath.Join(w.root, "bin")
-	w.write(bin, "paw", fmt.Sprintf("#!/bin/sh\nexec env -u TMUX -u TMUX_PANE PAW_TEST_MAIN=1 %s \"$@\"\n", self))
-	if err := os.Chmod(filepath.Join(bin, "paw"), 0o755); err != nil {
-		w.t.Fatal(err)
-	}
+	w.script(bin, "paw", fmt.Sprintf("#!/bin/sh\nexec env -u TMUX -u TMUX_PANE PAW_TEST_MAIN=1 %s \"$@\"\n", self))
 	o := outerTerminal{w: w, socket: filepath.Join(w.root, "o")}
 	w.t.Cleanup(func() { killServer(o.socket) })
-	w.ok(w.run(w.repo, nil, "tmux", "-S", o.socket, "-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), "-c", w.repo,
+	w.ok(o.tmux("-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), "-c", w.repo,
 		"PATH="+bin+":$PATH; "+script, ";", "set-option", "-w", "remain-on-exit", "on"))
 	return o
+}
+
+// tmux is a client of the terminal's own server.
+func (o outerTerminal) tmux(args ...string) output {
+	o.w.t.Helper()
+	return o.w.run(o.w.root, nil, "tmux", append([]string{"-S", o.socket}, args...)...)
 }
 
 // screen is what the terminal shows.
 func (o outerTerminal) screen() string {
 	o.w.t.Helper()
-	return o.w.run(o.w.root, nil, "tmux", "-S", o.socket, "capture-pane", "-p").stdout
+	return o.tmux("capture-pane", "-p").stdout
 }
 
 // ended tells whether the script has ended.
 func (o outerTerminal) ended() bool {
 	o.w.t.Helper()
-	return strings.TrimSpace(o.w.run(o.w.root, nil, "tmux", "-S", o.socket, "display-message", "-p", "#{pane_dead}").stdout) == "1"
+	return strings.TrimSpace(o.tmux("display-message", "-p", "#{pane_dead}").stdout) == "1"
 }
 
 // What was on the terminal before paw status --watch is there again after it.
@@ -127,13 +124,11 @@ func TestWatchLeavesTheScreenAsItWas(t *testing.T) {
 	w := newWorld(t)
 	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
 	terminal := w.terminal("trap : INT; echo; echo before; paw status --watch; echo after")
-	waitFor(t, "the status is shown", func() bool {
-		return strings.Contains(terminal.screen(), "Ctrl-C ends this") && strings.Contains(terminal.screen(), "AGENT  CLI")
-	})
+	terminal.awaits("Ctrl-C ends this", "AGENT  CLI")
 	if strings.Contains(terminal.screen(), "before") {
 		t.Errorf("it is not on the other screen:\n%s", terminal.screen())
 	}
-	w.ok(w.run(w.root, nil, "tmux", "-S", terminal.socket, "send-keys", "C-c"))
+	terminal.press("C-c")
 	waitFor(t, "the terminal has ended", func() bool { return terminal.ended() })
 	// The message about the dead pane has scrolled the first line away.
 	if got := strings.Fields(terminal.screen()); len(got) < 2 || got[0] != "before" || got[1] != "after" {
@@ -147,17 +142,15 @@ func TestWatchEndsWithItsTerminal(t *testing.T) {
 	w := newWorld(t)
 	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
 	terminal := w.terminal("trap '' HUP; paw status --watch; echo > " + w.root + "/ended")
-	waitFor(t, "the status is shown", func() bool { return strings.Contains(terminal.screen(), "AGENT  CLI") })
+	terminal.awaits("AGENT  CLI")
 	killServer(terminal.socket)
-	waitFor(t, "it has ended", func() bool { _, err := os.Stat(w.root + "/ended"); return err == nil })
+	w.awaitFile(w.root + "/ended")
 }
 
 // Long output goes through the pager that git would take, on terminals; what is piped does not.
 func TestPager(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
-	w.ready("one")
+	w := started(t, "one")
 	w.git(w.repo, "config", "core.pager", "sed 's/^/paged: /'; echo left")
 	terminal := w.terminal("echo; paw turns; paw turns | cat; paw --no-pager turns; GIT_PAGER=true paw turns; echo $?")
 	waitFor(t, "the terminal has ended", func() bool { return terminal.ended() })

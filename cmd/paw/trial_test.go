@@ -1,11 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -57,16 +56,11 @@ func (w *world) untouched(names ...string) {
 
 // inTrial are the command lines of processes that belong to a trial of this world.
 func (w *world) inTrial() []string {
-	files, err := filepath.Glob("/proc/[0-9]*/environ")
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	home := "HOME=" + filepath.Join(w.root, "home/.cache/paw-doctor-")
 	var lines []string
-	for _, file := range files {
-		environ, err := os.ReadFile(file)
-		if err == nil && bytes.Contains(environ, []byte("HOME="+filepath.Join(w.root, "home/.cache/paw-doctor-"))) {
-			line, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
-			lines = append(lines, strings.ReplaceAll(string(line), "\x00", " "))
+	for _, p := range processes() {
+		if slices.ContainsFunc(p.environment, func(kv string) bool { return strings.HasPrefix(kv, home) }) {
+			lines = append(lines, strings.Join(p.words, " "))
 		}
 	}
 	return lines
@@ -122,16 +116,9 @@ func TestTrialOfABrokenCLI(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			self, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
 			wrapper := filepath.Join(w.root, "wrapper")
-			w.write(w.root, "wrapper", "#!/bin/sh\nPAW="+self+"\n"+broken.script+"\n")
-			if err := os.Chmod(wrapper, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[clis.demo]\ncommand = [\""+wrapper+"\"]\n")
+			w.script(w.root, "wrapper", "#!/bin/sh\nPAW="+self+"\n"+broken.script+"\n")
+			w.configure("[clis.demo]\ncommand = [\"" + wrapper + "\"]\n")
 			view, lines, out := w.tried("PAW_TEST_PATIENCE=4s")
 			if out.code != 1 {
 				t.Errorf("exit code %d", out.code)
@@ -157,26 +144,15 @@ func TestInterruptedTrialLeavesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			self, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
-			cmd := exec.Command(self, "doctor", "--cli", "demo")
-			cmd.Dir, cmd.Env = w.repo, append(append([]string{}, w.env...), "PAW_TEST_MAIN=1", "TMPDIR="+w.root)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			run := w.beginWith([]string{"TMPDIR=" + w.root}, "doctor", "--cli", "demo")
 			waitFor(t, "the CLI runs", func() bool {
 				return strings.Contains(strings.Join(w.inTrial(), "\n"), "demo-agent")
 			})
 			for _, signal := range signals {
-				if err := cmd.Process.Signal(signal); err != nil {
-					t.Fatal(err)
-				}
+				run.signal(signal)
 			}
-			_ = cmd.Wait()
-			if code := cmd.ProcessState.ExitCode(); code != 130 {
-				t.Errorf("exit code %d, want 130", code)
+			if out := run.end(); out.code != 130 {
+				t.Errorf("exit code %d, want 130\n%s", out.code, out.stderr)
 			}
 			w.untouched()
 		})
