@@ -13,7 +13,7 @@ import (
 
 func newAdd(a *app) *cobra.Command {
 	var o startOptions
-	var name, from string
+	var from string
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "add --cli LIST [--from AGENT[@N]]",
@@ -32,7 +32,7 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
   paw add --cli codex --from claude --prompt "review what it did"`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, s, from, err := a.originSession(cmd, name, from)
+			h, s, from, err := a.originSession(cmd, from)
 			if err != nil {
 				return err
 			}
@@ -70,18 +70,18 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 	completeFlag(cmd, "branches", a.completeBranches)
 	completeFlag(cmd, "base", a.completeBranches)
 	completeFlag(cmd, "from", a.completeAgents)
-	a.addSession(cmd, &name)
+	a.addSession(cmd)
 	return cmd
 }
 
 // originSession is the session that agents are added to, and the AGENT[@N] that they start from.
-func (a *app) originSession(cmd *cobra.Command, name, from string) (*home.Home, *session.Session, string, error) {
+func (a *app) originSession(cmd *cobra.Command, from string) (*home.Home, *session.Session, string, error) {
 	if from == "" {
-		h, s, err := a.session(cmd, name)
+		h, s, err := a.session(cmd)
 		return h, s, "", err
 	}
 	word, number, numbered := strings.Cut(from, "@")
-	h, s, agent, err := a.agent(cmd, name, word, false)
+	h, s, agent, err := a.agent(cmd, word)
 	if numbered {
 		agent += "@" + number
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func newAnswer(a *app) *cobra.Command {
-	var name, id string
+	var id string
 	cmd := &cobra.Command{
 		Use:   "answer AGENT [yes|no|always|N|TEXT]",
 		Short: "Answer the question of an agent, and confirm that it was taken",
@@ -29,7 +29,7 @@ answer in the pane: paw attach AGENT.`, exitUsage, exitRefused, "6    the answer
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.completeAnswer,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agent, err := a.agent(cmd, name, args[0], false)
+			h, s, agent, err := a.agent(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -56,7 +56,7 @@ answer in the pane: paw attach AGENT.`, exitUsage, exitRefused, "6    the answer
 	}
 	cmd.Flags().StringVar(&id, "question", "", "answer only the question that has this id in --json")
 	a.addJSON(cmd)
-	a.addSession(cmd, &name)
+	a.addSession(cmd)
 	return cmd
 }
 
@@ -124,7 +124,7 @@ func (a *app) completeAnswer(cmd *cobra.Command, args []string, _ string) ([]str
 	if len(args) == 0 {
 		return names(a.agentWords(cmd, nil))
 	}
-	h, s, agent, err := a.agent(cmd, "", args[0], false)
+	h, s, agent, err := a.agent(cmd, args[0])
 	if err != nil || len(args) > 1 {
 		return names(nil)
 	}

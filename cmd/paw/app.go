@@ -48,6 +48,17 @@ func (a *app) paw() (*home.Home, error) {
 	return h, nil
 }
 
+// withHome is the work of a command that does something with the home of this place.
+func (a *app) withHome(do func(cmd *cobra.Command, h *home.Home, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		h, err := a.paw()
+		if err != nil {
+			return err
+		}
+		return do(cmd, h, args)
+	}
+}
+
 // hookPaw is paw for a hook: neither a mistake in the configuration nor a folder
 // that is gone must cost turns. What it has to know is in PAW_LAUNCH.
 func (a *app) hookPaw() (*home.Home, error) {

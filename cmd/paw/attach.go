@@ -7,7 +7,6 @@ import (
 )
 
 func newAttach(a *app) *cobra.Command {
-	var name string
 	cmd := &cobra.Command{
 		Use:   "attach [NAME] [AGENT]",
 		Short: "Show a session in this terminal",
@@ -20,7 +19,7 @@ switched instead.`, exitUsage, exitNotFound, exitMissing),
 		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agent, err := a.sessionAndAgent(cmd, name, args)
+			h, s, agent, err := a.sessionAndAgent(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -30,6 +29,6 @@ switched instead.`, exitUsage, exitNotFound, exitMissing),
 			return orchestrator.Attach(cmd.Context(), h, s, agent)
 		},
 	}
-	a.addSession(cmd, &name)
+	a.addSession(cmd)
 	return cmd
 }

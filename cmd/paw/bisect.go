@@ -9,7 +9,6 @@ import (
 )
 
 func newBisect(a *app) *cobra.Command {
-	var name string
 	cmd := &cobra.Command{
 		Use:   "bisect AGENT [COMMAND]",
 		Short: "Find the turn that broke the project's checks",
@@ -21,7 +20,7 @@ of what is left at a time.`, exitUsage, exitRefused, "9    they fail at the agen
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agent, err := a.agent(cmd, name, args[0], false)
+			h, s, agent, err := a.agent(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -40,7 +39,7 @@ of what is left at a time.`, exitUsage, exitRefused, "9    they fail at the agen
 		},
 	}
 	a.addJSON(cmd)
-	a.addSession(cmd, &name)
+	a.addSession(cmd)
 	return cmd
 }
 

@@ -13,8 +13,7 @@ import (
 // checkOptions is what was typed behind paw check.
 type checkOptions struct {
 	landing.CheckOptions
-	session string
-	shell   bool
+	shell bool
 }
 
 func newCheck(a *app) *cobra.Command {
@@ -37,7 +36,7 @@ shell there instead.`, exitUsage, exitRefused, exitChecks, exitNotFound, exitLoc
 	f.BoolVar(&o.shell, "shell", false, "open your shell there, and run nothing")
 	f.BoolVar(&o.Fresh, "fresh", false, "run checks also on what has passed them before")
 	a.addJSON(cmd)
-	a.addSession(cmd, &o.session)
+	a.addSession(cmd)
 	return cmd
 }
 
@@ -46,7 +45,7 @@ func (a *app) check(cmd *cobra.Command, o checkOptions, args []string) error {
 	if o.shell && (len(args) > 1 || a.json) {
 		return usagef(cmd, "--shell goes with no command, and not with --json")
 	}
-	h, s, agent, number, err := a.agentAndTurn(cmd, o.session, args[:1])
+	h, s, agent, number, err := a.agentAndTurn(cmd, args[:1])
 	if err != nil {
 		return err
 	}

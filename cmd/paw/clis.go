@@ -8,6 +8,7 @@ import (
 	"paw/orchestrator"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
 )
 
 func newCLIs(a *app) *cobra.Command {
@@ -18,11 +19,7 @@ func newCLIs(a *app) *cobra.Command {
 		Example: `  paw clis
   paw clis --json | jq -r '.clis[] | select(.installed).name'`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := a.paw()
-			if err != nil {
-				return err
-			}
+		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, _ []string) error {
 			infos := orchestrator.ListCLIs(cmd.Context(), h, true)
 			if a.json {
 				return a.printJSON(clisView(infos))
@@ -46,7 +43,7 @@ func newCLIs(a *app) *cobra.Command {
 				}
 			}
 			return nil
-		},
+		}),
 	}
 	a.addJSON(cmd)
 	return cmd

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -128,7 +129,7 @@ func (a *app) completeSessionsAndAgents(cmd *cobra.Command, args []string, _ str
 	if len(args) == 0 {
 		return names(append(a.agentWords(cmd, nil), sessionWords(h)...))
 	}
-	s, given, err := question{Home: h, cmd: cmd, words: args}.sessionAndAgents("")
+	s, given, err := newQuestion(cmd, h, args).sessionAndAgents()
 	if err != nil || s == nil {
 		return names(nil)
 	}
@@ -142,11 +143,7 @@ func (a *app) agentWords(cmd *cobra.Command, given []string) []string {
 	if err != nil {
 		return nil
 	}
-	o := orchestrator.StatusOptions{}
-	if flag := cmd.Flags().Lookup("session"); flag != nil {
-		o.Name = flag.Value.String()
-	}
-	statuses, _, _ := orchestrator.Status(cmd.Context(), h, o)
+	statuses, _, _ := orchestrator.Status(cmd.Context(), h, orchestrator.StatusOptions{Name: newQuestion(cmd, h, nil).name})
 	return describedAgents(statuses, given)
 }
 
@@ -173,7 +170,7 @@ func describedAgents(statuses []fleet.SessionStatus, given []string) []string {
 
 // turnWords are the numbers of an agent's finished turns with what was asked in them, 0 for the base.
 func (a *app) turnWords(cmd *cobra.Command, agent string) []string {
-	h, s, agent, err := a.agent(cmd, "", agent, false)
+	h, s, agent, err := a.agent(cmd, agent)
 	if err != nil {
 		return nil
 	}
@@ -238,13 +235,5 @@ func (a *app) completePresets(*cobra.Command, []string, string) ([]string, cobra
 	if err != nil {
 		return names(nil)
 	}
-	return names(presetNames(h))
-}
-
-func presetNames(h *home.Home) []string {
-	var words []string
-	for name := range h.Config.Presets {
-		words = append(words, name)
-	}
-	return words
+	return names(slices.Collect(maps.Keys(h.Config.Presets)))
 }

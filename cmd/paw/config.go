@@ -10,6 +10,7 @@ import (
 	"paw/config"
 	"paw/orchestrator"
 	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
 )
 
 func newConfig(a *app) *cobra.Command {
@@ -21,11 +22,7 @@ file, .paw.toml of the repository, and PAW_* variables, the later over the earli
 		Example: `  paw config
   PAW_TMUX_LAYOUT=windows paw config --json`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			h, err := a.paw()
-			if err != nil {
-				return err
-			}
+		RunE: a.withHome(func(_ *cobra.Command, h *home.Home, _ []string) error {
 			if a.json {
 				return a.printJSON(map[string]any{"version": 1, "config": h.Config.Config, "sources": h.Config.Sources, "untrusted": h.Config.Untrusted})
 			}
@@ -36,7 +33,7 @@ file, .paw.toml of the repository, and PAW_* variables, the later over the earli
 				fmt.Fprintf(a.stdout, "# left out, not trusted: %s = %s\n", c.Key, strings.ReplaceAll(c.Text, "\n", "\n#   | "))
 			}
 			return toml.NewEncoder(a.stdout).Encode(h.Config.Config)
-		},
+		}),
 	}
 	a.addJSON(cmd)
 	cmd.AddCommand(newConfigTrust(a))
@@ -53,11 +50,7 @@ now: a changed text has to be trusted again.`, exitUsage),
 		Example: `  paw config trust
   paw config trust --yes`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := a.paw()
-			if err != nil {
-				return err
-			}
+		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, _ []string) error {
 			if len(h.Config.Untrusted) == 0 {
 				fmt.Fprintln(a.stdout, "nothing to trust")
 				return nil
@@ -70,7 +63,7 @@ now: a changed text has to be trusted again.`, exitUsage),
 				}
 			}
 			return orchestrator.Trust(h, h.Config.Untrusted)
-		},
+		}),
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd

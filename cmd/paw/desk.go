@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
 	"paw/cmd/paw/ui"
 	"paw/orchestrator"
 	"paw/orchestrator/agent"
@@ -349,6 +347,5 @@ func (a *app) openDesk(ctx context.Context, h *home.Home, all bool) error {
 
 // canShowDesk reports whether the terminal can show the desk.
 func (a *app) canShowDesk() bool {
-	in, ok := a.stdin.(*os.File)
-	return ok && term.IsTerminal(int(in.Fd())) && isTerminal(a.stdout) && lookUp(a.env, "TERM") != "dumb"
+	return isTerminal(a.stdin) && isTerminal(a.stdout) && lookUp(a.env, "TERM") != "dumb"
 }

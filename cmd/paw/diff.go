@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,7 +11,6 @@ import (
 
 func newDiff(a *app) *cobra.Command {
 	var o orchestrator.DiffOptions
-	var name string
 	var mark bool
 	cmd := &cobra.Command{
 		Use:   "diff [AGENT[@N]] [N | N..M | AGENT] [-- PATH...]",
@@ -39,7 +37,7 @@ landing, or --mark. Showing something does not mark it.`, exitUsage, exitRefused
 			if len(args) > 2 {
 				return usagef(cmd, "%s: is one too many; paths come behind --", args[2])
 			}
-			h, s, agent, number, err := a.agentAndTurn(cmd, name, args)
+			h, s, agent, number, err := a.agentAndTurn(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -55,8 +53,8 @@ landing, or --mark. Showing something does not mark it.`, exitUsage, exitRefused
 			if isTurns(number) {
 				o.Range = number
 			} else if o.Than = strings.TrimPrefix(number, s.Name+"/"); s.Worktree(o.Than) == nil {
-				return &usageError{message: number + ": neither the number of a turn nor an agent of " + s.Name,
-					hint: fmt.Sprintf("paw diff %s/%s -- %s", s.Name, agent, fault.Quote(number))}
+				return fault.New(fault.Usage, "%s: neither the number of a turn nor an agent of %s", number, s.Name).
+					Hint("paw diff %s/%s -- %s", s.Name, agent, fault.Quote(number))
 			}
 			o.Color = a.coloured()
 			compared, err := orchestrator.Compare(cmd.Context(), h, s, agent, o)
@@ -76,7 +74,7 @@ landing, or --mark. Showing something does not mark it.`, exitUsage, exitRefused
 	f.BoolVar(&o.Stat, "stat", false, "only the names and sizes of the changes")
 	f.BoolVarP(&o.Force, "force", "f", false, "also of a turn without a snapshot: by its commit alone")
 	a.addState(cmd, &o.State)
-	a.addSession(cmd, &name)
+	a.addSession(cmd)
 	return cmd
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"paw/orchestrator"
 	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
 	"paw/orchestrator/trial"
 )
 
@@ -29,11 +30,7 @@ and nothing is sent to a vendor.`, exitUsage, exitMissing, exitBroken),
   paw doctor --cli claude
   paw doctor --json | jq -r '.findings[] | select(.ok | not).text'`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := a.paw()
-			if err != nil {
-				return err
-			}
+		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, _ []string) error {
 			if cli != "" {
 				return a.try(cmd, h, cli)
 			}
@@ -56,7 +53,7 @@ and nothing is sent to a vendor.`, exitUsage, exitMissing, exitBroken),
 				return exitStatus(fault.Failed)
 			}
 			return nil
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "keep turn tags out of git log in this repository (log.excludeDecoration)")
 	cmd.Flags().StringVar(&cli, "cli", "", "try the installed CLI `NAME`")

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/home"
 )
 
 func newDone(a *app) *cobra.Command {
@@ -24,18 +25,14 @@ Without --outcome it is that of the last commit made in the turn (a footer
   paw done --outcome failure --message "the parser needs a decision first"`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := a.paw()
-			if err != nil {
-				return err
-			}
+		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, _ []string) error {
 			done, err := orchestrator.Done(cmd.Context(), h, o)
 			if err != nil {
 				return err
 			}
 			fmt.Fprintln(a.stdout, done)
 			return nil
-		},
+		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Outcome, "outcome", "", "how the work went, in a word: success, failure, error or any other")

@@ -12,17 +12,9 @@ import (
 	"paw/session/history"
 )
 
-// usageError is a command line that cannot be: exit code 2.
-type usageError struct {
-	message string
-	hint    string
-	more    []string // hints
-}
-
-func (e *usageError) Error() string { return e.message }
-
-func usagef(cmd *cobra.Command, format string, args ...any) error {
-	return &usageError{message: fmt.Sprintf(format, args...), hint: cmd.CommandPath() + " --help"}
+// usagef is a command line that cannot be, with the help of its command as the hint.
+func usagef(cmd *cobra.Command, format string, args ...any) *fault.Error {
+	return fault.New(fault.Usage, format, args...).Hint("%s --help", cmd.CommandPath())
 }
 
 // exitStatus ends paw with a code when everything has been said already.
@@ -67,10 +59,6 @@ func hintsOf(err error) []string {
 	if errors.As(err, &e) {
 		return append([]string{}, e.Hints...)
 	}
-	var usage *usageError
-	if errors.As(err, &usage) && usage.hint != "" {
-		return append([]string{usage.hint}, usage.more...)
-	}
 	var c *config.Error
 	if errors.As(err, &c) && c.Hint() != "" {
 		return []string{c.Hint()}
@@ -87,10 +75,6 @@ func exitCode(err error) int {
 	var e *fault.Error
 	if errors.As(err, &e) {
 		return int(e.Kind)
-	}
-	var usage *usageError
-	if errors.As(err, &usage) {
-		return int(fault.Usage)
 	}
 	return int(fault.Failed)
 }

@@ -47,17 +47,17 @@ func (a *app) noSuchFlag(cmd *cobra.Command, absent *pflag.NotExistError) error 
 	if absent.GetSpecifiedShortnames() != "" {
 		dashes = "-"
 	}
-	e := &usageError{message: fmt.Sprintf("%s%s: %s has no such flag", dashes, name, cmd.CommandPath()), hint: cmd.CommandPath() + " --help"}
+	e := usagef(cmd, "%s%s: %s has no such flag", dashes, name, cmd.CommandPath())
 	near := nearFlag(cmd, name)
 	switch line := flagLines[cmd.Name()+" "+name]; {
 	case line != "":
 		a.fillIn(e, line, cmd.Flags().Args())
 	case name == "C":
-		e.message += "; it is about the place that you stand in"
+		e.Message += "; it is about the place that you stand in"
 	case name == "no-color" || name == "no-colour":
-		e.message += " (did you mean --color never?)"
+		e.Message += " (did you mean --color never?)"
 	case near != "":
-		e.message += fmt.Sprintf(" (did you mean --%s?)", near)
+		e.Message += fmt.Sprintf(" (did you mean --%s?)", near)
 	}
 	return e
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func newForecast(a *app) *cobra.Command {
-	var name, into string
+	var into string
 	cmd := &cobra.Command{
 		Use:   "forecast [AGENT...]",
 		Short: "Show whose work would conflict when it lands, and in which order to land",
@@ -22,7 +22,7 @@ committed since. Nothing is changed, no agent is disturbed.`, exitUsage, "8    s
   paw forecast claude codex --into develop`,
 		ValidArgsFunction: a.completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agents, err := a.agents(cmd, name, args, false)
+			h, s, agents, err := a.agents(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -41,7 +41,7 @@ committed since. Nothing is changed, no agent is disturbed.`, exitUsage, "8    s
 	}
 	cmd.Flags().StringVar(&into, "into", "", "branch to land in (default: the one the session was started from)")
 	a.addJSON(cmd)
-	a.addSession(cmd, &name)
+	a.addSession(cmd)
 	return cmd
 }
 

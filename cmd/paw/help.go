@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"strings"
 
@@ -99,6 +100,11 @@ func reflowed(text string, width int) string {
 	}
 	return strings.Join(paragraphs, "\n\n")
 }
+
+// agentsPage is what paw help agents prints, for an AI agent to read; docs/agents.md has it, too.
+//
+//go:embed agents.txt
+var agentsPage string
 
 // newHelp is paw help COMMAND.
 func newHelp(a *app) *cobra.Command {

@@ -6,19 +6,12 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/spf13/cobra"
-
 	"paw/orchestrator"
 	"paw/orchestrator/home"
 )
 
 // maxPayload bounds what a hook reads: prompts and answers come in it.
 const maxPayload = 64 << 20
-
-// newHook only lists the entry of the CLIs' hooks; run in main.go starts it.
-func newHook(*app) *cobra.Command {
-	return &cobra.Command{Use: "hook CLI EVENT", Hidden: true, Run: func(*cobra.Command, []string) {}}
-}
 
 // hook is the entry of the CLIs' hooks. It prints nothing and always ends with 0:
 // some CLIs give its output to the model, and some stop the turn otherwise. A CLI

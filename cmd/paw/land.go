@@ -19,7 +19,6 @@ import (
 // landOptions is what was typed behind paw land.
 type landOptions struct {
 	landing.Options
-	session    string
 	as         string
 	edit, list bool
 	undo, all  bool
@@ -64,7 +63,7 @@ Several agents land in the order of paw forecast, up to the first conflict or fa
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
 	a.addState(cmd, &o.State)
 	a.addJSON(cmd)
-	a.addSession(cmd, &o.session)
+	a.addSession(cmd)
 	return cmd
 }
 
@@ -153,7 +152,7 @@ func (a *app) removeLanded(ctx context.Context, h *home.Home, l *landing.Landed)
 func (a *app) landed(cmd *cobra.Command, o landOptions, args []string) (*home.Home, *session.Session, map[string]string, error) {
 	numbers := map[string]string{}
 	if o.all {
-		h, s, err := a.session(cmd, o.session)
+		h, s, err := a.session(cmd)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -163,7 +162,7 @@ func (a *app) landed(cmd *cobra.Command, o landOptions, args []string) (*home.Ho
 		return h, s, numbers, nil
 	}
 	if len(args) < 2 {
-		h, s, agent, number, err := a.agentAndTurn(cmd, o.session, args)
+		h, s, agent, number, err := a.agentAndTurn(cmd, args)
 		numbers[agent] = number
 		return h, s, numbers, err
 	}
@@ -175,7 +174,7 @@ func (a *app) landed(cmd *cobra.Command, o landOptions, args []string) (*home.Ho
 		}
 		words, turns = append(words, word), append(turns, number)
 	}
-	h, s, agents, err := a.agents(cmd, o.session, words, false)
+	h, s, agents, err := a.agents(cmd, words)
 	for i, agent := range agents {
 		if _, twice := numbers[agent]; twice {
 			return nil, nil, nil, usagef(cmd, "%s: is there twice", agent)

@@ -12,7 +12,7 @@ import (
 
 // listLandings is paw land --list.
 func (a *app) listLandings(cmd *cobra.Command, o landOptions) error {
-	_, s, err := a.session(cmd, o.session)
+	_, s, err := a.session(cmd)
 	if err != nil {
 		return err
 	}
@@ -44,12 +44,7 @@ func (a *app) undoLanding(cmd *cobra.Command, o landOptions, args []string) erro
 	if err != nil {
 		return err
 	}
-	h, err := a.paw()
-	if err != nil {
-		return err
-	}
-	q := question{Home: h, cmd: cmd}
-	s, _, err := q.agents(o.session, nil)
+	h, s, err := a.session(cmd)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,6 @@ import (
 )
 
 func newLog(a *app) *cobra.Command {
-	var name string
 	var turn int
 	var full, pane bool
 	cmd := &cobra.Command{
@@ -58,7 +57,7 @@ tmux.log in the configuration has it kept.`, exitUsage, exitNotFound, "12   open
 					number, args[last] = &turn, agent
 				}
 			}
-			h, s, agent, err := a.oneAgent(cmd, name, args)
+			h, s, agent, err := a.oneAgent(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -85,7 +84,7 @@ tmux.log in the configuration has it kept.`, exitUsage, exitNotFound, "12   open
 	f.IntVar(&turn, "turn", 0, "only the messages of turn `N`")
 	f.BoolVar(&full, "full", false, "results and arguments of tools in full")
 	f.BoolVar(&pane, "pane", false, "what the CLI wrote to its pane, where tmux.log keeps it")
-	a.addSession(cmd, &name)
+	a.addSession(cmd)
 	a.addJSON(cmd)
 	return cmd
 }

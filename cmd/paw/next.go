@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/home"
 )
 
 func newNext(a *app) *cobra.Command {
@@ -19,11 +20,7 @@ not seen. Inside tmux the client is switched; again it goes on to the next one.`
 		Example: `  paw next
   paw next --dry-run`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := a.paw()
-			if err != nil {
-				return err
-			}
+		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, _ []string) error {
 			next, problems, err := orchestrator.Next(cmd.Context(), h)
 			if err != nil {
 				return err
@@ -46,7 +43,7 @@ not seen. Inside tmux the client is switched; again it goes on to the next one.`
 				return nil
 			}
 			return orchestrator.Attach(cmd.Context(), h, next.Session, next.Agent.Record.Agent)
-		},
+		}),
 	}
 	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "only say which one it is")
 	return cmd

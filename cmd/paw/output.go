@@ -24,7 +24,7 @@ import (
 	"paw/session/history"
 )
 
-// isTerminal tells whether w is a terminal, or the pager on one.
+// isTerminal reports whether a file is a terminal, or the pager on one.
 func isTerminal(w any) bool {
 	if _, ok := w.(*pager); ok {
 		return true

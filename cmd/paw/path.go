@@ -14,7 +14,6 @@ import (
 )
 
 func newPath(a *app) *cobra.Command {
-	var name string
 	cmd := &cobra.Command{
 		Use:   "path [NAME] [AGENT]",
 		Short: "Print where an agent's worktree is",
@@ -26,7 +25,7 @@ only.`, exitUsage, exitNotFound),
 		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, s, agent, err := a.oneAgent(cmd, name, args)
+			_, s, agent, err := a.oneAgent(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -38,12 +37,11 @@ only.`, exitUsage, exitNotFound),
 			return nil
 		},
 	}
-	a.addSession(cmd, &name)
+	a.addSession(cmd)
 	return cmd
 }
 
 func newSh(a *app) *cobra.Command {
-	var name string
 	cmd := &cobra.Command{
 		Use:   "sh AGENT [COMMAND...]",
 		Short: "Open a shell, or run a command, in an agent's worktree",
@@ -56,7 +54,7 @@ paw come before AGENT, everything behind it is the command.`, exitUsage, exitNot
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agent, err := a.agent(cmd, name, args[0], false)
+			h, s, agent, err := a.agent(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -72,7 +70,7 @@ paw come before AGENT, everything behind it is the command.`, exitUsage, exitNot
 		},
 	}
 	cmd.Flags().SetInterspersed(false)
-	a.addSession(cmd, &name)
+	a.addSession(cmd)
 	return cmd
 }
 

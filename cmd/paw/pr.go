@@ -12,8 +12,7 @@ import (
 // pullOptions is what was typed behind paw pr.
 type pullOptions struct {
 	landing.PullOptions
-	session string
-	edit    bool
+	edit bool
 }
 
 func newPR(a *app) *cobra.Command {
@@ -43,7 +42,7 @@ This is the only command of paw that pushes.`, exitUsage, exitRefused, exitNotFo
 	f.BoolVar(&o.edit, "edit", false, "change title and text in your editor")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "look at the remote, say what would be done and do nothing")
 	a.addJSON(cmd)
-	a.addSession(cmd, &o.session)
+	a.addSession(cmd)
 	return cmd
 }
 
@@ -55,7 +54,7 @@ func (a *app) pullRequest(cmd *cobra.Command, o pullOptions, args []string) erro
 	case o.Draft && o.Web:
 		return usagef(cmd, "--draft and --web exclude each other: the form in the browser asks")
 	}
-	h, s, agent, number, err := a.agentAndTurn(cmd, o.session, args)
+	h, s, agent, number, err := a.agentAndTurn(cmd, args)
 	if err != nil {
 		return err
 	}

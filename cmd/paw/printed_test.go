@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"paw/config"
+	"paw/orchestrator/fault"
 )
 
 // What some terminals obey as control characters, U+0080 to U+009F, comes escaped: the value stays the same.
@@ -14,7 +15,7 @@ func TestJSONHasNoControlCharacters(t *testing.T) {
 	text := "a\u009b31mb\u0080\u009f\u00a0ä€\u061b\x7f"
 	for name, print := range map[string]func(a *app){
 		"output": func(a *app) { _ = a.printJSON(map[string]string{"prompt": text}) },
-		"error":  func(a *app) { a.printError(&usageError{message: text}) },
+		"error":  func(a *app) { a.printError(fault.New(fault.Usage, "%s", text)) },
 	} {
 		var out bytes.Buffer
 		print(&app{stdout: &out, stderr: &out, json: true})

@@ -3,7 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,7 +43,7 @@ go too, except for rescued work; that goes only with --tags --force.`, exitUsage
 			if err != nil {
 				return err
 			}
-			s, _, err := question{Home: h, cmd: cmd, strict: true}.agents(name, nil)
+			s, _, err := question{Home: h, cmd: cmd, name: name, strict: true}.agents(nil)
 			if err != nil && name == "" && exitCode(err) == int(fault.NotFound) {
 				fmt.Fprintln(a.stdout, "no session here; nothing to purge")
 				return nil
@@ -138,12 +139,7 @@ func (a *app) printPurged(purged *ending.Purged) {
 	for _, branch := range purged.Deleted {
 		fmt.Fprintf(out, "branch %s deleted\n", branch)
 	}
-	kept := make([]string, 0, len(purged.Kept))
-	for branch := range purged.Kept {
-		kept = append(kept, branch)
-	}
-	sort.Strings(kept)
-	for _, branch := range kept {
+	for _, branch := range slices.Sorted(maps.Keys(purged.Kept)) {
 		fmt.Fprintf(out, "branch %s stays: %s\n", branch, purged.Kept[branch])
 	}
 }
@@ -151,7 +147,7 @@ func (a *app) printPurged(purged *ending.Purged) {
 // confirm asks on a terminal; without one it says which flag to pass.
 func (a *app) confirm(ctx context.Context, question, command string) error {
 	if !a.interactive() {
-		return &usageError{message: question + " not asked, there is no terminal", hint: command}
+		return fault.New(fault.Usage, "%s not asked, there is no terminal", question).Hint("%s", command)
 	}
 	answer, err := a.ask(ctx, question+" [y/N]")
 	if err != nil {

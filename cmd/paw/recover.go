@@ -29,20 +29,16 @@ given; with AGENT, that agent alone.`, exitUsage, exitNotFound, exitLocked, exit
   paw recover shop --dry-run`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeSessionsAndAgents,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			h, err := a.paw()
-			if err != nil {
-				return err
-			}
+		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, args []string) error {
 			if len(args) > 0 {
-				s, agents, err := question{Home: h, cmd: cmd, words: args}.sessionAndAgents("")
+				s, agents, err := newQuestion(cmd, h, args).sessionAndAgents()
 				if err != nil {
 					return err
 				}
 				o.Name, o.Agents = s.Name, agents
 			}
 			return runRecover(cmd, a, h, o, detach || o.All)
-		},
+		}),
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&o.All, "all", "a", false, "every session that was active, of all repositories")

@@ -8,11 +8,11 @@ import (
 
 	"paw/orchestrator"
 	"paw/orchestrator/ending"
+	"paw/orchestrator/home"
 )
 
 func newRemove(a *app) *cobra.Command {
 	var o ending.Options
-	var name string
 	cmd := &cobra.Command{
 		Use:   "remove AGENT...",
 		Short: "End an agent and remove its worktree; its branch stays",
@@ -27,8 +27,10 @@ unless they are copies of the main checkout's. Agents that it has started stay.`
   paw remove codex --force`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeAgents,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agents, err := a.agents(cmd, name, args, true)
+		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, args []string) error {
+			q := newQuestion(cmd, h, args)
+			q.strict = true
+			s, agents, err := q.agents(args)
 			if err != nil {
 				return err
 			}
@@ -45,13 +47,13 @@ unless they are copies of the main checkout's. Agents that it has started stay.`
 				fmt.Fprintf(forReading(a.stdout), "%s can be removed\n%s\n", strings.Join(agents, ", "), plan)
 			}
 			return nil
-		},
+		}),
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.KeepWorktree, "keep-worktree", false, "leave the worktree where it is, no longer paw's")
 	f.BoolVarP(&o.Force, "force", "f", false, "save what is not committed, then remove")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
-	a.addSession(cmd, &name)
+	a.addSession(cmd)
 	return cmd
 }
 

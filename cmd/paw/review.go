@@ -16,7 +16,7 @@ import (
 )
 
 func newReview(a *app) *cobra.Command {
-	var name, on string
+	var on string
 	var base, list, drop, send bool
 	cmd := &cobra.Command{
 		Use:   "review AGENT[@N] [N | N..M] [--on PATH[:LINE[-LINE]] TEXT...]",
@@ -42,7 +42,7 @@ on lines that have changed since are sent with what the lines were.`, exitUsage,
 			if len(words) > 2 {
 				return usagef(cmd, "%s: is one too many; a comment goes with --on", words[2])
 			}
-			h, s, agent, number, err := a.agentAndTurn(cmd, name, words)
+			h, s, agent, number, err := a.agentAndTurn(cmd, words)
 			if err != nil {
 				return err
 			}
@@ -69,7 +69,7 @@ on lines that have changed since are sent with what the lines were.`, exitUsage,
 	f.BoolVar(&send, "send", false, "send them")
 	cmd.MarkFlagsMutuallyExclusive("on", "list", "drop", "send", "base")
 	a.addJSON(cmd)
-	a.addSession(cmd, &name)
+	a.addSession(cmd)
 	return cmd
 }
 
@@ -111,15 +111,15 @@ func (a *app) review(cmd *cobra.Command, h *home.Home, s *session.Session, agent
 // addComment keeps a comment on a place.
 func (a *app) addComment(cmd *cobra.Command, h *home.Home, s *session.Session, agent, on, text string) error {
 	c := review.Comment{Path: on, Text: text}
-	if path, lines, found := cutLast(on, ":"); found {
-		first, last, ranged := strings.Cut(lines, "-")
+	if i := strings.LastIndexByte(on, ':'); i >= 0 {
+		first, last, ranged := strings.Cut(on[i+1:], "-")
 		from, err := strconv.Atoi(first)
 		to := from
 		if ranged && err == nil {
 			to, err = strconv.Atoi(last)
 		}
 		if err == nil {
-			c.Path, c.First, c.Last = path, from, to
+			c.Path, c.First, c.Last = on[:i], from, to
 		}
 	}
 	if text == "" {
@@ -134,14 +134,6 @@ func (a *app) addComment(cmd *cobra.Command, h *home.Home, s *session.Session, a
 	}
 	fmt.Fprintf(a.stdout, "%s: kept; paw review %s --send sends it\n", agent, agent)
 	return nil
-}
-
-// cutLast cuts a text around the last separator.
-func cutLast(text, separator string) (before, after string, found bool) {
-	if i := strings.LastIndex(text, separator); i >= 0 {
-		return text[:i], text[i+len(separator):], true
-	}
-	return text, "", false
 }
 
 func (a *app) sendComments(cmd *cobra.Command, h *home.Home, s *session.Session, agent string) error {

@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/fault"
 )
 
 func newRewind(a *app) *cobra.Command {
-	var name string
 	var undo, force bool
 	cmd := &cobra.Command{
 		Use:   "rewind AGENT N | AGENT@N | AGENT --undo",
@@ -24,7 +24,7 @@ It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.completeAgentAndTurn,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agent, number, err := a.agentAndTurn(cmd, name, args)
+			h, s, agent, number, err := a.agentAndTurn(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -39,7 +39,7 @@ It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage
 				}
 				rewound, err = orchestrator.Rewind(cmd.Context(), h, s, agent, n, force)
 			default:
-				return &usageError{message: agent + ": which turn? give its number, or --undo", hint: "paw turns " + s.Name + " " + agent}
+				return fault.New(fault.Usage, "%s: which turn? give its number, or --undo", agent).Hint("paw turns %s %s", s.Name, agent)
 			}
 			if err != nil {
 				return err
@@ -51,6 +51,6 @@ It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage
 	f := cmd.Flags()
 	f.BoolVar(&undo, "undo", false, "take the last rewind back")
 	f.BoolVarP(&force, "force", "f", false, "also to a turn without a snapshot: to its commit alone")
-	a.addSession(cmd, &name)
+	a.addSession(cmd)
 	return cmd
 }

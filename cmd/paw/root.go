@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/fault"
 )
 
 // newRoot is the tree of commands: all of them or, where only is the name of one or another word for it, that one, since what
@@ -75,8 +76,8 @@ var allCommands = []command{
 	{"seen", newSeen}, {"review", newReview}, {"rewind", newRewind}, {"send", newSend}, {"answer", newAnswer}, {"run", newRun},
 	{"spawn", newSpawn}, {"wait", newWait}, {"done", newDone}, {"ui", newUI}, {"clis", newCLIs}, {"config", newConfig},
 	{"doctor", newDoctor}, {"path", newPath}, {"sh", newSh}, {"tmux", newTmux}, {"completion", newCompletion}, {"version", newVersion},
-	{"__agent", newAgent}, {"hook", newHook}, {"__deliver", newDeliver}, {"__follow", newFollow}, {"__look", newLook}, {"__borders", newBorders},
-	{"__notify", newNotify}, {"__restore", newRestore}, {"demo-agent", newDemoAgent},
+	{"__agent", listed("__agent SESSION AGENT GENERATION FILE")}, {"hook", listed("hook CLI EVENT")}, {"__deliver", newDeliver}, {"__follow", newFollow}, {"__look", newLook}, {"__borders", newBorders},
+	{"__notify", newNotify}, {"__restore", newRestore}, {"demo-agent", listed("demo-agent")},
 }
 
 // commandsFor are the commands that newRoot makes for the first word of a command line.
@@ -93,7 +94,7 @@ func commandsFor(word string) []command {
 func (a *app) asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		err := check(cmd, args)
-		var own *usageError
+		var own *fault.Error
 		if err == nil || errors.As(err, &own) {
 			return err
 		}

@@ -2,14 +2,12 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"paw/orchestrator"
 	"paw/orchestrator/draft"
@@ -22,9 +20,8 @@ import (
 // runOptions are the flags of paw run.
 type runOptions struct {
 	startOptions
-	session string
-	typ     string
-	branch  string
+	typ    string
+	branch string
 }
 
 func newRun(a *app) *cobra.Command {
@@ -54,7 +51,7 @@ CLI cannot ask for permissions: grant the ones it needs in its own configuration
 	f.StringVarP(&o.Prompt, "prompt", "p", "", "what the CLI is asked")
 	f.StringVar(&o.promptFile, "prompt-file", "", "file with the prompt, - for standard input")
 	f.StringVar(&o.typ, "type", string(turn.TypePrompt), "kind of the turn, a word for your own use")
-	a.addSession(cmd, &o.session)
+	a.addSession(cmd)
 	a.addJSON(cmd)
 	completeFlag(cmd, "cli", a.completeCLIs)
 	return cmd
@@ -103,9 +100,9 @@ func (a *app) runTurn(cmd *cobra.Command, args []string, o runOptions) error {
 // runSession is the session that the turn is in, and the agent that has it, "" for a new one.
 func (a *app) runSession(cmd *cobra.Command, args []string, o runOptions) (*home.Home, *session.Session, string, error) {
 	if len(args) > 0 {
-		return a.agent(cmd, o.session, args[0], false)
+		return a.agent(cmd, args[0])
 	}
-	h, s, err := a.session(cmd, o.session)
+	h, s, err := a.session(cmd)
 	return h, s, "", err
 }
 
@@ -116,13 +113,10 @@ func (a *app) readRunPrompt(cmd *cobra.Command, o *runOptions) error {
 		return nil
 	}
 	if o.promptFile == "" {
-		in, ok := a.stdin.(*os.File)
-		if ok && term.IsTerminal(int(in.Fd())) {
+		if isTerminal(a.stdin) {
 			return usagef(cmd, "no prompt: pass --prompt or --prompt-file")
 		}
-		data, err := io.ReadAll(a.stdin)
-		o.Prompt = strings.TrimSuffix(string(data), "\n")
-		return err
+		o.promptFile = "-"
 	}
 	return o.readPrompt(a.stdin)
 }

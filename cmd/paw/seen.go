@@ -9,7 +9,7 @@ import (
 )
 
 func newSeen(a *app) *cobra.Command {
-	var name, state string
+	var state string
 	cmd := &cobra.Command{
 		Use:   "seen AGENT[@N]",
 		Short: "Mark what an agent has done as seen",
@@ -22,7 +22,7 @@ counts the finished turns that are left to review.`, exitUsage, exitRefused, exi
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeAgent,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agent, number, err := a.agentAndTurn(cmd, name, args)
+			h, s, agent, number, err := a.agentAndTurn(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -38,6 +38,6 @@ counts the finished turns that are left to review.`, exitUsage, exitRefused, exi
 		},
 	}
 	a.addState(cmd, &state)
-	a.addSession(cmd, &name)
+	a.addSession(cmd)
 	return cmd
 }

@@ -11,7 +11,6 @@ import (
 )
 
 func newSend(a *app) *cobra.Command {
-	var name string
 	var noWait, conflict bool
 	var into string
 	cmd := &cobra.Command{
@@ -28,7 +27,7 @@ beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeAgent,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agents, err := a.agents(cmd, name, strings.Split(args[0], ","), false)
+			h, s, agents, err := a.agents(cmd, strings.Split(args[0], ","))
 			if err != nil {
 				return err
 			}
@@ -60,6 +59,6 @@ beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but
 	f.BoolVar(&noWait, "no-wait", false, "do not wait for the confirmation")
 	f.BoolVar(&conflict, "conflict", false, "ask it to bring in the branch that its work conflicts with, and to resolve that")
 	f.StringVar(&into, "into", "", "with --conflict: that branch (default: the one the session was started from)")
-	a.addSession(cmd, &name)
+	a.addSession(cmd)
 	return cmd
 }

@@ -7,6 +7,7 @@ import (
 
 	"paw/orchestrator"
 	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
 	"paw/orchestrator/launch"
 )
 
@@ -28,11 +29,7 @@ and how deep families go (agents.max_depth).`, exitUsage, exitRefused, exitNotFo
   paw spawn --cli docs=claude --prompt "describe the flags in README.md" --json`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := a.paw()
-			if err != nil {
-				return err
-			}
+		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, _ []string) error {
 			if err := o.readPrompt(a.stdin); err != nil {
 				return err
 			}
@@ -44,7 +41,7 @@ and how deep families go (agents.max_depth).`, exitUsage, exitRefused, exitNotFo
 				return err
 			}
 			return a.showSpawned(spawned)
-		},
+		}),
 	}
 	f := cmd.Flags()
 	f.StringVar(&cli, "cli", "", "CLI of the new agent, [AGENT=]CLI (default: that of the caller)")

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"paw/orchestrator"
 	"paw/orchestrator/fault"
@@ -40,8 +39,8 @@ of this repository is attached, or recovered when it is stopped.`, exitUsage, ex
   paw start --cli api=claude,web=claude --name shop --prompt "fix the tests"`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{message: strings.Join(args, " ") + ": paw start takes CLIs with --cli",
-					hint: "paw start --cli " + fault.Quote(strings.Join(args, ","))}
+				return fault.New(fault.Usage, "%s: paw start takes CLIs with --cli", strings.Join(args, " ")).
+					Hint("paw start --cli %s", fault.Quote(strings.Join(args, ",")))
 			}
 			return nil
 		},
@@ -102,7 +101,7 @@ func (o *startOptions) readPrompt(stdin io.Reader) error {
 		return nil
 	}
 	if o.Prompt != "" {
-		return &usageError{message: "--prompt and --prompt-file: give one of them"}
+		return fault.New(fault.Usage, "--prompt and --prompt-file: give one of them")
 	}
 	var data []byte
 	var err error
@@ -183,7 +182,7 @@ func (a *app) chooseCLIs(cmd *cobra.Command, h *home.Home) ([]string, error) {
 		}
 	}
 	if !a.interactive() {
-		return nil, &usageError{message: "which CLIs? installed: " + strings.Join(installed, ", "), hint: "paw start --cli " + installed[0]}
+		return nil, fault.New(fault.Usage, "which CLIs? installed: %s", strings.Join(installed, ", ")).Hint("paw start --cli %s", installed[0])
 	}
 	preferred := installed[0]
 	fmt.Fprintln(a.stderr, "Installed CLIs:")
@@ -209,7 +208,7 @@ func pick(line string, installed []string) ([]string, error) {
 	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' }) {
 		if n, err := strconv.Atoi(word); err == nil {
 			if n < 1 || n > len(installed) {
-				return nil, &usageError{message: fmt.Sprintf("%d: there is no such number, they go from 1 to %d", n, len(installed)), hint: "paw start"}
+				return nil, fault.New(fault.Usage, "%d: there is no such number, they go from 1 to %d", n, len(installed)).Hint("paw start")
 			}
 			word = installed[n-1]
 		}
@@ -220,8 +219,7 @@ func pick(line string, installed []string) ([]string, error) {
 
 // interactive tells whether there is a person at both ends.
 func (a *app) interactive() bool {
-	in, ok := a.stdin.(*os.File)
-	return ok && term.IsTerminal(int(in.Fd())) && isTerminal(a.stderr)
+	return isTerminal(a.stdin) && isTerminal(a.stderr)
 }
 
 // showStarted tells what was started, and attaches.

@@ -39,15 +39,12 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
   paw status --json | jq -r '.sessions[].agents[].name'`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeSessionsAndAgents,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			h, err := a.paw()
+		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, args []string) error {
+			name, agents, err := a.sessionToShow(cmd, h, args)
 			if err != nil {
 				return err
 			}
-			var agents []string
-			if o.Name, agents, err = a.sessionToShow(cmd, h, args); err != nil {
-				return err
-			}
+			o.Name = name
 			if watch {
 				o.Closely = true // it looks once a second: a screen more costs little
 				return a.watchStatus(cmd.Context(), h, o, agents)
@@ -67,7 +64,7 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
 				orchestrator.CountUsage(cmd.Context(), h, statuses)
 			}
 			return a.showStatus(h, statuses, problems)
-		},
+		}),
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&o.All, "all", "a", false, "every session, of all repositories")
@@ -87,7 +84,7 @@ func (a *app) sessionToShow(cmd *cobra.Command, h *home.Home, words []string) (n
 	if s, _ := h.Store.Load(words[0]); s != nil && len(words) == 1 {
 		return s.Name, nil, nil
 	}
-	s, agents, err := question{Home: h, cmd: cmd, words: words}.sessionAndAgents("")
+	s, agents, err := newQuestion(cmd, h, words).sessionAndAgents()
 	if err != nil {
 		return "", nil, err
 	}

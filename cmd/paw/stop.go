@@ -14,7 +14,6 @@ import (
 )
 
 func newStop(a *app) *cobra.Command {
-	var name string
 	var only, all, dryRun bool
 	cmd := &cobra.Command{
 		Use:   "stop [NAME] [AGENT...]",
@@ -30,18 +29,14 @@ meant. --all stops every session that is active, of all repositories.`, exitUsag
   paw stop --all`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeSessionsAndAgents,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			h, err := a.paw()
-			if err != nil {
-				return err
-			}
+		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, args []string) error {
 			if all {
-				if len(args) > 0 || only || name != "" {
+				if len(args) > 0 || only || cmd.Flags().Changed("session") {
 					return usagef(cmd, "--all is about every session")
 				}
 				return a.stopAll(cmd.Context(), h, dryRun)
 			}
-			s, agents, err := question{Home: h, cmd: cmd, words: args}.sessionAndAgents(name)
+			s, agents, err := newQuestion(cmd, h, args).sessionAndAgents()
 			if err != nil {
 				return err
 			}
@@ -53,9 +48,9 @@ meant. --all stops every session that is active, of all repositories.`, exitUsag
 				return usagef(cmd, "--only is about named agents")
 			}
 			return a.stop(cmd.Context(), h, s, ending.StopOptions{Agents: agents, Only: only, DryRun: dryRun})
-		},
+		}),
 	}
-	a.addSession(cmd, &name)
+	a.addSession(cmd)
 	cmd.Flags().BoolVarP(&all, "all", "a", false, "every session that is active, of all repositories")
 	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "say what would end and do nothing")
 	cmd.Flags().BoolVar(&only, "only", false, "leave those running that the named agents have started")

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/home"
 )
 
 // newTmux prints what a user may put into his tmux.conf.
@@ -19,13 +20,9 @@ needs you most. paw itself binds no key and changes no option of yours.`, exitUs
 		Example: `  paw tmux
   paw tmux >> ~/.tmux.conf`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := a.paw()
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprint(a.stdout, orchestrator.TmuxBindings(h, os.Args[0]))
+		RunE: a.withHome(func(_ *cobra.Command, h *home.Home, _ []string) error {
+			_, err := fmt.Fprint(a.stdout, orchestrator.TmuxBindings(h, os.Args[0]))
 			return err
-		},
+		}),
 	}
 }

@@ -17,7 +17,6 @@ import (
 )
 
 func newTurns(a *app) *cobra.Command {
-	var name string
 	cmd := &cobra.Command{
 		Use:   "turns [NAME] [AGENT...]",
 		Short: "List the turns of the agents",
@@ -31,7 +30,7 @@ afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agents, err := a.sessionAndSome(cmd, name, args)
+			h, s, agents, err := a.sessionAndSome(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -51,7 +50,7 @@ afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound
 			})
 		},
 	}
-	a.addSession(cmd, &name)
+	a.addSession(cmd)
 	a.addJSON(cmd)
 	return cmd
 }

@@ -12,8 +12,8 @@ import (
 
 // updateOptions is what was typed behind paw update.
 type updateOptions struct {
-	session, from string
-	all, dryRun   bool
+	from        string
+	all, dryRun bool
 }
 
 func newUpdate(a *app) *cobra.Command {
@@ -36,16 +36,16 @@ changes nothing. The agent is not told.`, exitUsage, exitRefused, "8    conflict
 	f.BoolVarP(&o.all, "all", "a", false, "all agents that are at rest")
 	f.BoolVarP(&o.dryRun, "dry-run", "n", false, "say what would be done and do nothing")
 	a.addJSON(cmd)
-	a.addSession(cmd, &o.session)
+	a.addSession(cmd)
 	return cmd
 }
 
 // update is paw update.
 func (a *app) update(cmd *cobra.Command, o updateOptions, args []string) error {
 	if o.all == (len(args) > 0) {
-		return &usageError{message: "give agents, or --all", hint: "paw update --all"}
+		return fault.New(fault.Usage, "give agents, or --all").Hint("paw update --all")
 	}
-	h, s, agents, err := a.agents(cmd, o.session, args, false)
+	h, s, agents, err := a.agents(cmd, args)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 )
 
 func newUsage(a *app) *cobra.Command {
-	var name string
 	cmd := &cobra.Command{
 		Use:   "usage [NAME] [AGENT...]",
 		Short: "Show what the agents' models took: tokens, and what they cost",
@@ -23,7 +22,7 @@ it. Sub-agents that a CLI keeps apart are not counted.`, exitUsage, exitNotFound
   paw usage --json`,
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agents, err := a.sessionAndSome(cmd, name, args)
+			h, s, agents, err := a.sessionAndSome(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -39,7 +38,7 @@ it. Sub-agents that a CLI keeps apart are not counted.`, exitUsage, exitNotFound
 		},
 	}
 	a.addJSON(cmd)
-	a.addSession(cmd, &name)
+	a.addSession(cmd)
 	return cmd
 }
 

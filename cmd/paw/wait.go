@@ -56,7 +56,7 @@ into the agent's pane.`, exitUsage,
 			if notify {
 				return a.notify(cmd.Context(), h, o)
 			}
-			s, agents, err := question{Home: h, cmd: cmd, words: args}.agents(name, args)
+			s, agents, err := newQuestion(cmd, h, args).agents(args)
 			if err != nil {
 				return err
 			}

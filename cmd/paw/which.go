@@ -16,8 +16,8 @@ import (
 )
 
 // addSession gives a command the flag that names a session without any doubt.
-func (a *app) addSession(cmd *cobra.Command, name *string) {
-	cmd.Flags().StringVar(name, "session", "", "session that is meant (default: that of this place)")
+func (a *app) addSession(cmd *cobra.Command) {
+	cmd.Flags().String("session", "", "session that is meant (default: that of this place)")
 	completeFlag(cmd, "session", a.completeSessions)
 }
 
@@ -25,25 +25,28 @@ func (a *app) addSession(cmd *cobra.Command, name *string) {
 type question struct {
 	*home.Home
 	cmd    *cobra.Command
+	name   string   // of the session, as --session says it, "" where it says nothing
 	words  []string // as they were typed
 	strict bool     // what the command does cannot be undone: an active session is not preferred
 }
 
-// session finds the session called name or, without a name, that of this place.
-func (a *app) session(cmd *cobra.Command, name string) (*home.Home, *session.Session, error) {
-	h, err := a.paw()
-	if err != nil {
-		return nil, nil, err
+func newQuestion(cmd *cobra.Command, h *home.Home, words []string) question {
+	q := question{Home: h, cmd: cmd, words: words}
+	if flag := cmd.Flags().Lookup("session"); flag != nil {
+		q.name = flag.Value.String()
 	}
-	q := question{Home: h, cmd: cmd, words: cmd.Flags().Args()}
-	s, _, err := q.agents(name, nil)
+	return q
+}
+
+// session finds the session that --session names or that of this place.
+func (a *app) session(cmd *cobra.Command) (*home.Home, *session.Session, error) {
+	h, s, _, err := a.agents(cmd, nil)
 	return h, s, err
 }
 
-// agent finds the agent that a word names, as AGENT, SESSION/AGENT, or SESSION where that has one agent only. strict is
-// for commands whose work cannot be undone.
-func (a *app) agent(cmd *cobra.Command, name, word string, strict bool) (*home.Home, *session.Session, string, error) {
-	h, s, agents, err := a.agents(cmd, name, []string{word}, strict)
+// agent finds the agent that a word names, as AGENT, SESSION/AGENT, or SESSION where that has one agent only.
+func (a *app) agent(cmd *cobra.Command, word string) (*home.Home, *session.Session, string, error) {
+	h, s, agents, err := a.agents(cmd, []string{word})
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -51,13 +54,12 @@ func (a *app) agent(cmd *cobra.Command, name, word string, strict bool) (*home.H
 }
 
 // agents is agent for several words, all of one session.
-func (a *app) agents(cmd *cobra.Command, name string, words []string, strict bool) (*home.Home, *session.Session, []string, error) {
+func (a *app) agents(cmd *cobra.Command, words []string) (*home.Home, *session.Session, []string, error) {
 	h, err := a.paw()
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	q := question{Home: h, cmd: cmd, words: cmd.Flags().Args(), strict: strict}
-	s, agents, err := q.agents(name, words)
+	s, agents, err := newQuestion(cmd, h, cmd.Flags().Args()).agents(words)
 	return h, s, agents, err
 }
 
@@ -72,8 +74,8 @@ func splitTurn(cmd *cobra.Command, word string) (agent, number string, err error
 
 // agents reads words that name agents of one session, which may be none. The session exists; whether it has the agents
 // is for the command to say.
-func (q question) agents(name string, words []string) (*session.Session, []string, error) {
-	name, words, err := q.split(name, words)
+func (q question) agents(words []string) (*session.Session, []string, error) {
+	name, words, err := q.split(words)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -104,8 +106,8 @@ func (q question) agents(name string, words []string) (*session.Session, []strin
 
 // sessionAndAgents reads [NAME] [AGENT...]: the words are agents of the session of this place, or the first one is a
 // session. Words that can be read both ways are an error. The session is nil when nothing is named and nothing is here.
-func (q question) sessionAndAgents(name string) (*session.Session, []string, error) {
-	name, words, err := q.split(name, q.words)
+func (q question) sessionAndAgents() (*session.Session, []string, error) {
+	name, words, err := q.split(q.words)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -139,8 +141,9 @@ func (q question) sessionAndAgents(name string) (*session.Session, []string, err
 	return nil, nil, q.bothWays(owners, named, words)
 }
 
-// split takes the session out of words SESSION/AGENT; name is what --session says.
-func (q question) split(name string, words []string) (string, []string, error) {
+// split takes the session out of words SESSION/AGENT; it is the one of --session where they have none.
+func (q question) split(words []string) (string, []string, error) {
+	name := q.name
 	if flag := q.cmd.Flags().Lookup("session"); name == "" && flag != nil && flag.Changed {
 		return "", nil, usagef(q.cmd, "--session: is empty")
 	}
@@ -254,22 +257,19 @@ func sessionNames(sessions []*session.Session) []string {
 }
 
 // sessionAndAgent reads [NAME] [AGENT] of a session that must exist; the agent is "" when none is given.
-func (a *app) sessionAndAgent(cmd *cobra.Command, name string, args []string) (*home.Home, *session.Session, string, error) {
+func (a *app) sessionAndAgent(cmd *cobra.Command, args []string) (*home.Home, *session.Session, string, error) {
 	h, err := a.paw()
 	if err != nil {
 		return nil, nil, "", err
 	}
-	q := question{Home: h, cmd: cmd, words: args}
-	if name == "" && len(args) == 2 && !strings.Contains(args[1], "/") {
-		name, q.words = args[0], args[1:]
+	q := newQuestion(cmd, h, args)
+	if q.name == "" && len(args) == 2 && !strings.Contains(args[1], "/") {
+		q.name, q.words = args[0], args[1:]
 	}
-	if name == "" && len(args) == 1 {
-		here, err := h.SessionsHere()
-		if s := session.Among(here); err == nil && s != nil && s.Name == args[0] {
-			name, q.words = args[0], nil // which shows an agent of that name, too
-		}
+	if s := q.namedHere(); s != nil {
+		q.name, q.words = s.Name, nil // which shows an agent of that name, too
 	}
-	s, agents, err := q.sessionAndAgents(name)
+	s, agents, err := q.sessionAndAgents()
 	switch {
 	case err != nil:
 		return nil, nil, "", err
@@ -284,27 +284,37 @@ func (a *app) sessionAndAgent(cmd *cobra.Command, name string, args []string) (*
 }
 
 // sessionAndSome reads [NAME] [AGENT...] of a command that only looks: the name of the session one stands in means all of it.
-func (a *app) sessionAndSome(cmd *cobra.Command, name string, args []string) (*home.Home, *session.Session, []string, error) {
+func (a *app) sessionAndSome(cmd *cobra.Command, args []string) (*home.Home, *session.Session, []string, error) {
 	h, err := a.paw()
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if name == "" && len(args) == 1 {
-		here, err := h.SessionsHere()
-		if s := session.Among(here); err == nil && s != nil && s.Name == args[0] {
-			return h, s, nil, nil
-		}
+	q := newQuestion(cmd, h, args)
+	if s := q.namedHere(); s != nil {
+		return h, s, nil, nil
 	}
-	s, agents, err := question{Home: h, cmd: cmd, words: args}.sessionAndAgents(name)
+	s, agents, err := q.sessionAndAgents()
 	if err == nil && s == nil {
 		err = h.NoneHere()
 	}
 	return h, s, agents, err
 }
 
+// namedHere is the session of this place where a single word names it, else nil.
+func (q question) namedHere() *session.Session {
+	if q.name != "" || len(q.words) != 1 {
+		return nil
+	}
+	here, err := q.SessionsHere()
+	if s := session.Among(here); err == nil && s != nil && s.Name == q.words[0] {
+		return s
+	}
+	return nil
+}
+
 // oneAgent reads [NAME] [AGENT] of an agent that must be known: the session's only one when none is named.
-func (a *app) oneAgent(cmd *cobra.Command, name string, args []string) (*home.Home, *session.Session, string, error) {
-	h, s, agent, err := a.sessionAndAgent(cmd, name, args)
+func (a *app) oneAgent(cmd *cobra.Command, args []string) (*home.Home, *session.Session, string, error) {
+	h, s, agent, err := a.sessionAndAgent(cmd, args)
 	if err != nil || agent != "" {
 		return h, s, agent, err
 	}
@@ -327,9 +337,9 @@ func whichAgent(cmd *cobra.Command, s *session.Session) error {
 }
 
 // agentAndTurn reads [AGENT[@N]] [N]: the agent is the session's only one where none is named, the turn "" for none.
-func (a *app) agentAndTurn(cmd *cobra.Command, name string, args []string) (h *home.Home, s *session.Session, agent, number string, err error) {
+func (a *app) agentAndTurn(cmd *cobra.Command, args []string) (h *home.Home, s *session.Session, agent, number string, err error) {
 	if len(args) == 0 {
-		h, s, agent, err = a.oneAgent(cmd, name, nil)
+		h, s, agent, err = a.oneAgent(cmd, nil)
 		return h, s, agent, "", err
 	}
 	word, number, err := splitTurn(cmd, args[0])
@@ -342,6 +352,6 @@ func (a *app) agentAndTurn(cmd *cobra.Command, name string, args []string) (h *h
 	if len(args) > 1 {
 		number = args[1]
 	}
-	h, s, agent, err = a.agent(cmd, name, word, false)
+	h, s, agent, err = a.agent(cmd, word)
 	return h, s, agent, number, err
 }

@@ -45,19 +45,19 @@ var wordNotes = map[string]string{
 // unknownCommand is the error of a word that is no command, with the one that is meant where that is certain.
 func (a *app) unknownCommand(root *cobra.Command, args []string) error {
 	word, behind := args[0], args[1:]
-	e := &usageError{message: word + ": no such command", hint: root.CommandPath() + " --help"}
+	e := usagef(root, "%s: no such command", word)
 	meant, known := otherWords[strings.ToLower(word)]
 	switch near := nearCommands(root, word); {
 	case a.isAgent(word):
-		e.message += "; it is an agent"
-		e.hint = "paw attach " + word
+		e.Message += "; it is an agent"
+		e.Hints = []string{"paw attach " + word}
 	case known:
 		if note := wordNotes[strings.ToLower(word)]; note != "" {
-			e.message += "; " + note
+			e.Message += "; " + note
 		}
 		a.fillIn(e, meant, behind)
 	case len(near) > 0:
-		e.message += fmt.Sprintf(" (did you mean %s?)", strings.Join(near, " or "))
+		e.Message += fmt.Sprintf(" (did you mean %s?)", strings.Join(near, " or "))
 	}
 	return e
 }
@@ -68,7 +68,7 @@ const mostAgents = 4
 // fillIn gives an error the line of otherWords or otherFlags that is meant, with the words that were typed behind. Where no
 // agent was named it is the session's only one, or there is a line for each; where no agent is known the error has the line,
 // and the hint is its help. AGENTS are all of the session.
-func (a *app) fillIn(e *usageError, line string, behind []string) {
+func (a *app) fillIn(e *fault.Error, line string, behind []string) {
 	agents := a.agentsHere()
 	names := agentsOf(agents)
 	if len(behind) == 0 && line == "paw attach AGENT" {
@@ -79,19 +79,19 @@ func (a *app) fillIn(e *usageError, line string, behind []string) {
 	}
 	switch {
 	case !strings.Contains(line, "AGENT"):
-		e.hint = line
+		e.Hints = []string{line}
 		return
 	case len(behind) > 0:
 		names = behind[:1]
 		behind = behind[1:]
 	case len(names) == 0:
-		e.message += "; it is " + line
-		e.hint = strings.Join(strings.Fields(line)[:2], " ") + " --help"
+		e.Message += "; it is " + line
+		e.Hints = []string{strings.Join(strings.Fields(line)[:2], " ") + " --help"}
 		return
 	}
-	e.hint = filledIn(line, names[0], behind, agents)
-	for _, name := range names[1:min(len(names), mostAgents)] {
-		e.more = append(e.more, filledIn(line, name, behind, agents))
+	e.Hints = nil
+	for _, name := range names[:min(len(names), mostAgents)] {
+		e.Hints = append(e.Hints, filledIn(line, name, behind, agents))
 	}
 }
 
