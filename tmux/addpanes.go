@@ -44,22 +44,21 @@ func (c *Client) AddPanes(ctx context.Context, sessionID, layout string, agents 
 func (c *Client) reserveTiled(ctx context.Context, sessionID string, look sessionLook, n int) (places []place, arranged []command, err error) {
 	last, beside, width := look.roomiest()
 	if beside = min(beside, n); beside > 0 {
-		places, err = c.reserveBeside(ctx, last, beside)
+		places, err = c.reserveBeside(ctx, last.id, beside)
 		if err != nil && !errors.Is(err, errNoSpace) {
 			return places, nil, err
 		}
-		arranged = tile(last, look.counts()[look.windowOf(last)]+len(places), width)
+		arranged = tile(last.id, look.counts()[last.window]+len(places), width)
 	}
 	if len(places) == n {
 		return places, arranged, nil
 	}
-	width, height := look.width, look.height
-	more, err := c.reserveMany(ctx, sessionID, n-len(places), width, height)
-	return append(places, more...), append(arranged, tiled(more, width)...), err
+	more, err := c.reserveMany(ctx, sessionID, n-len(places), look.width, look.height)
+	return append(places, more...), append(arranged, tiled(more, look.width)...), err
 }
 
 // roomiest is the last pane of the arranged window that has room for most more panes, how many these are, and its width.
-func (s sessionLook) roomiest() (last string, room, width int) {
+func (s sessionLook) roomiest() (last tiledPane, room, width int) {
 	counts := s.counts()
 	for i, p := range s.panes {
 		if i+1 < len(s.panes) && s.panes[i+1].window == p.window {
@@ -70,7 +69,7 @@ func (s sessionLook) roomiest() (last string, room, width int) {
 			continue
 		}
 		if more := capacity(w, h) - counts[p.window]; more > room {
-			last, room, width = p.id, more, w
+			last, room, width = p, more, w
 		}
 	}
 	return last, room, width

@@ -174,15 +174,6 @@ func (s sessionLook) counts() map[string]int {
 	return counts
 }
 
-func (s sessionLook) windowOf(pane string) string {
-	for _, p := range s.panes {
-		if p.id == pane {
-			return p.window
-		}
-	}
-	return ""
-}
-
 // settled reports whether the panes stand in the windows where they belong for that size.
 func (s sessionLook) settled(width, height int) bool {
 	var now []int

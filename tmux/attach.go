@@ -68,8 +68,7 @@ func (c *Client) Attach(ctx context.Context, sessionID, paneID string, in *os.Fi
 
 // Tell shows a line for a moment in the tmux client that the call comes from.
 func (c *Client) Tell(ctx context.Context, text string) error {
-	env := []string{"TMUX=" + os.Getenv("TMUX"), "TMUX_PANE=" + os.Getenv("TMUX_PANE")}
-	_, err := c.callAs(ctx, env, command{"display-message", strings.ReplaceAll(text, "#", "##")})
+	_, err := c.callHere(ctx, command{"display-message", strings.ReplaceAll(text, "#", "##")})
 	return err
 }
 
@@ -83,15 +82,13 @@ func (c *Client) switchClient(ctx context.Context, own, sessionID string, comman
 	if !sameFile(own, path) {
 		return &AttachError{ErrNestedServer}
 	}
-	// tmux finds the client by the pane that the call comes from.
-	env := []string{"TMUX=" + os.Getenv("TMUX"), "TMUX_PANE=" + os.Getenv("TMUX_PANE")}
-	if r, err := c.callAs(ctx, env, command{"display-message", "-p", "#{client_width} #{client_height}"}); err == nil {
+	if r, err := c.callHere(ctx, command{"display-message", "-p", "#{client_width} #{client_height}"}); err == nil {
 		var width, height int
 		if _, err := fmt.Sscan(r.out, &width, &height); err == nil {
 			_ = c.Arrange(ctx, sessionID, width, height)
 		}
 	}
-	if _, err := c.callAs(ctx, env, commands...); err != nil {
+	if _, err := c.callHere(ctx, commands...); err != nil {
 		return &AttachError{named(err, "switch-client")}
 	}
 	return nil

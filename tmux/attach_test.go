@@ -38,12 +38,8 @@ func terminal(t *testing.T, env []string, argv ...string) *Client {
 
 func attached(t *testing.T, c *Client, session, pane string, options ...string) (outer *Client, report string) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	report = filepath.Join(shortDir(t), "report")
-	return terminal(t, nil, append([]string{self, "__pane", "attach", c.Socket, session, pane, report}, options...)...), report
+	return terminal(t, nil, append([]string{self(t), "__pane", "attach", c.Socket, session, pane, report}, options...)...), report
 }
 
 func screen(t *testing.T, outer *Client) string {
@@ -114,12 +110,8 @@ func TestAttachInsideTheSameServer(t *testing.T) {
 	attached(t, c, one.SessionID, "", "outside")
 	shows := func() string { return raw(t, c, "list-clients", "-F", "#{session_id} #{pane_id}") }
 	waitFor(t, "the attached client", func() bool { return shows() == one.SessionID+" "+one.Panes["a1"] })
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	report := filepath.Join(shortDir(t), "report")
-	raw(t, c, "split-window", "-t", one.Panes["a1"], self, "__pane", "attach", c.Socket, two.SessionID, two.Panes["a2"], report)
+	raw(t, c, "split-window", "-t", one.Panes["a1"], self(t), "__pane", "attach", c.Socket, two.SessionID, two.Panes["a2"], report)
 	if got := readReport(t, report); got != "<nil>|false|false|false" {
 		t.Errorf("attach ended with %s", got)
 	}
@@ -137,12 +129,8 @@ func TestEndOfASessionThatAClientWasSwitchedTo(t *testing.T) {
 	_, outside := attached(t, c, one.SessionID, "", "outside")
 	shows := func() string { return raw(t, c, "list-clients", "-F", "#{session_id}") }
 	waitFor(t, "the attached client", func() bool { return shows() == one.SessionID })
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	report := filepath.Join(shortDir(t), "report")
-	raw(t, c, "split-window", "-t", one.Panes["a1"], self, "__pane", "attach", c.Socket, two.SessionID, "", report)
+	raw(t, c, "split-window", "-t", one.Panes["a1"], self(t), "__pane", "attach", c.Socket, two.SessionID, "", report)
 	readReport(t, report)
 	waitFor(t, "the switched client", func() bool { return shows() == two.SessionID })
 	if err := c.KillPanes(context.Background(), []string{two.Panes["a1"], two.Panes["a2"]}); err != nil {
@@ -198,13 +186,9 @@ func TestAttachNeedsATerminal(t *testing.T) {
 func TestAttachKeepsTmuxsWordsAboutTheTerminal(t *testing.T) {
 	c := privateClient(t)
 	made := create(t, c, newSession1(t, "s", 1))
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for term, words := range map[string]string{"dumb": "terminal does not support", "nosuch": "missing or unsuitable terminal"} {
 		report := filepath.Join(shortDir(t), "report")
-		terminal(t, nil, "env", "TERM="+term, self, "__pane", "attach", c.Socket, made.SessionID, "", report, "outside")
+		terminal(t, nil, "env", "TERM="+term, self(t), "__pane", "attach", c.Socket, made.SessionID, "", report, "outside")
 		if got := readReport(t, report); !strings.Contains(got, words) || !strings.HasSuffix(got, "|true|false|false") {
 			t.Errorf("TERM=%s: %s", term, got)
 		}

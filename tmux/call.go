@@ -27,12 +27,12 @@ type reply struct {
 // client's exit status also reports the failures of hooks, and says nothing when a server dies in the middle. On an
 // error reply holds what was printed until then.
 func (c *Client) call(ctx context.Context, commands ...command) (reply, error) {
-	return c.callAs(ctx, nil, commands...)
+	return c.callWith(ctx, nil, nil, commands...)
 }
 
-// callAs is call with more environment for the tmux client.
-func (c *Client) callAs(ctx context.Context, env []string, commands ...command) (reply, error) {
-	return c.callWith(ctx, nil, env, commands...)
+// callHere is call for the tmux client that paw was called in: tmux finds it by the pane that the call comes from.
+func (c *Client) callHere(ctx context.Context, commands ...command) (reply, error) {
+	return c.callWith(ctx, nil, []string{"TMUX=" + os.Getenv("TMUX"), "TMUX_PANE=" + os.Getenv("TMUX_PANE")}, commands...)
 }
 
 // callWith is call with a standard input and more environment for the tmux client.
@@ -64,6 +64,21 @@ func (c *Client) callWith(ctx context.Context, stdin io.Reader, env []string, co
 		}
 	}
 	return r, c.failure(ctx, subject(commands), cmd, r.errors, runErr)
+}
+
+// onPane runs one command for a pane and returns what it printed.
+func (c *Client) onPane(ctx context.Context, paneID, name string, arguments ...string) (string, error) {
+	if err := checkID('%', paneID); err != nil {
+		return "", err
+	}
+	r, err := c.call(ctx, append(command{name, "-t", paneID}, arguments...))
+	return r.out, err
+}
+
+// fact is what a format of one line says of a pane.
+func (c *Client) fact(ctx context.Context, paneID, format string) (string, error) {
+	out, err := c.onPane(ctx, paneID, "display-message", "-p", format)
+	return strings.TrimSpace(out), err
 }
 
 // subject is the command that an error names: the first, or the one after a condition.
@@ -129,19 +144,14 @@ const serverFormat = "#{pid} #{start_time} #{socket_path}"
 // parseServer reads a server's fields, the socket up to the end of the line.
 func parseServer(text string) (Server, error) {
 	line, _, _ := strings.Cut(text, "\n")
-	fields := strings.SplitN(line, " ", 3)
-	if len(fields) != 3 {
-		return Server{}, fmt.Errorf("tmux: server described as %q", line)
+	if fields := strings.SplitN(line, " ", 3); len(fields) == 3 {
+		pid, pidErr := strconv.Atoi(fields[0])
+		started, err := strconv.ParseInt(fields[1], 10, 64)
+		if pidErr == nil && err == nil {
+			return Server{PID: pid, Started: started, Socket: fields[2]}, nil
+		}
 	}
-	pid, err := strconv.Atoi(fields[0])
-	if err != nil {
-		return Server{}, fmt.Errorf("tmux: server pid: %w", err)
-	}
-	started, err := strconv.ParseInt(fields[1], 10, 64)
-	if err != nil {
-		return Server{}, fmt.Errorf("tmux: server start: %w", err)
-	}
-	return Server{PID: pid, Started: started, Socket: fields[2]}, nil
+	return Server{}, fmt.Errorf("tmux: server described as %q", line)
 }
 
 // nonce is a word that nobody else prints.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,11 +51,7 @@ func TestNumberOfTmuxProcesses(t *testing.T) {
 	if n := runs(); n != 1 {
 		t.Errorf("panes: %d processes, want 1", n)
 	}
-	var ids []string
-	for _, id := range made.Panes {
-		ids = append(ids, id)
-	}
-	if err := c.KillPanes(ctx, ids); err != nil {
+	if err := c.KillPanes(ctx, slices.Collect(maps.Values(made.Panes))); err != nil {
 		t.Fatal(err)
 	}
 	if n := runs(); n != 1 {

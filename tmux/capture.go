@@ -10,22 +10,14 @@ import (
 
 // Capture returns the text a pane shows, without colours and without its history.
 func (c *Client) Capture(ctx context.Context, paneID string) (string, error) {
-	if err := checkID('%', paneID); err != nil {
-		return "", err
-	}
-	r, err := c.call(ctx, command{"capture-pane", "-p", "-t", paneID})
-	return r.out, err
+	return c.onPane(ctx, paneID, "capture-pane", "-p")
 }
 
 // CaptureTail returns what a pane shows with up to history lines from before. A
 // pane that ended shows its last line only there: tmux scrolls by one to say that
 // the pane is dead.
 func (c *Client) CaptureTail(ctx context.Context, paneID string, history int) (string, error) {
-	if err := checkID('%', paneID); err != nil {
-		return "", err
-	}
-	r, err := c.call(ctx, command{"capture-pane", "-p", "-S", strconv.Itoa(-history), "-t", paneID})
-	return r.out, err
+	return c.onPane(ctx, paneID, "capture-pane", "-p", "-S", strconv.Itoa(-history))
 }
 
 // Screenshot is what a pane shows at one moment.

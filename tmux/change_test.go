@@ -15,17 +15,13 @@ import (
 func TestArgumentsArriveByteForByte(t *testing.T) {
 	ctx := context.Background()
 	c := privateClient(t)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := shortDir(t)
 	args := []string{
 		"", ";", ";;", "trail;", `trail\;`, `\;`, `\`, `'`, `"`, "two\nlines", "☃ é", "#{pid}", "##", "#(id)", "$HOME", "%%", "%H",
 		"--flag", "-", "~", "{", "}", "a b", "tab\t", "*", "`id`", "&&", "|", "=name:",
 	}
 	agent := func(name, out string) AgentPane {
-		return AgentPane{Identity: Identity{"s", name, 1}, Argv: append([]string{self, "__pane", "argv", filepath.Join(dir, out)}, args...)}
+		return AgentPane{Identity: Identity{"s", name, 1}, Argv: append([]string{self(t), "__pane", "argv", filepath.Join(dir, out)}, args...)}
 	}
 	check := func(out string) {
 		t.Helper()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -228,61 +227,6 @@ func TestNoExitStatusIsForgotten(t *testing.T) {
 		waitFor(t, "the exit status", func() bool { return ended1(agentsOf(t, c, "s")["a2"]) == "exit 7" })
 		if err := c.Respawn(context.Background(), made.Panes["a2"], s.Agents[1]); err != nil {
 			t.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkPanes200(b *testing.B) {
-	c := &Client{Socket: b.TempDir() + "/s", ConfigFile: "/dev/null", Timeout: defaultTimeout * 10}
-	s := NewSession{Name: "paw-s", PawSession: "s", Dir: "/", Width: 400, Height: 200}
-	for i := range 200 {
-		name := fmt.Sprintf("a%d", i)
-		s.Agents = append(s.Agents, AgentPane{Identity: Identity{"s", name, 1},
-			Argv: []string{"sh", "-c", "exec sleep 1000", "__agent", "s", name, "1", "/home/user/.local/state/paw/launch/x"}})
-	}
-	made, err := c.Create(context.Background(), s)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _, _ = c.call(context.Background(), command{"kill-session", "-t", made.SessionID}) })
-	for b.Loop() {
-		if _, all, err := c.Panes(context.Background()); err != nil || len(all) != 200 {
-			b.Fatal(len(all), err)
-		}
-	}
-}
-
-func BenchmarkCreate8(b *testing.B) {
-	c := &Client{Socket: b.TempDir() + "/s", ConfigFile: "/dev/null"}
-	keep := NewSession{Name: "keep", PawSession: "keep", Dir: "/"}
-	s := NewSession{Name: "paw-s", PawSession: "s", Dir: "/"}
-	for i := range 8 {
-		name := fmt.Sprintf("a%d", i)
-		s.Agents = append(s.Agents, AgentPane{Identity: Identity{"s", name, 1}, Argv: []string{"sleep", "1000"}})
-	}
-	keep.Agents = s.Agents[:1]
-	kept, err := c.Create(context.Background(), keep)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _, _ = c.call(context.Background(), command{"kill-session", "-t", kept.SessionID}) })
-	for b.Loop() {
-		made, err := c.Create(context.Background(), s)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.StopTimer()
-		if _, err := c.call(context.Background(), command{"kill-session", "-t", made.SessionID}); err != nil {
-			b.Fatal(err)
-		}
-		b.StartTimer()
-	}
-}
-
-func BenchmarkGitVersion(b *testing.B) {
-	for b.Loop() {
-		if err := exec.Command("git", "--version").Run(); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

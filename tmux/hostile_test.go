@@ -2,9 +2,8 @@ package tmux
 
 import (
 	"context"
-	"os"
-	"path/filepath"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -59,10 +58,7 @@ func TestHostileConfigurations(t *testing.T) {
 func hostile(t *testing.T, conf, layout string) {
 	ctx := context.Background()
 	c := privateClient(t)
-	c.ConfigFile = filepath.Join(shortDir(t), "tmux.conf")
-	if err := os.WriteFile(c.ConfigFile, []byte(conf), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	c.ConfigFile = confFile(t, conf)
 	s := newSession1(t, "s", 3)
 	s.Layout = layout
 	s.Agents[2] = agentPane(t, "s", "a3", "exit 7")
@@ -103,11 +99,8 @@ func hostile(t *testing.T, conf, layout string) {
 	if agents = agentsOf(t, c, "s"); len(agents) != 4 || agents["a4"].ID != added["a4"] || agents["a3"].Dead {
 		t.Errorf("after add and respawn: %+v", agents)
 	}
-	ids := []string{added["a4"]}
-	for _, id := range made.Panes {
-		ids = append(ids, id)
-	}
-	sort.Strings(ids)
+	ids := slices.Sorted(maps.Values(made.Panes))
+	ids = append(ids, added["a4"])
 	if err := c.KillPanes(ctx, ids); err != nil {
 		t.Errorf("kill: %v", err)
 	}
@@ -135,18 +128,7 @@ func TestNothingOfTheUserIsTouched(t *testing.T) {
 	raw(t, c, "set-hook", "-g", "after-new-session", "run-shell 'sleep 0.2'")
 	raw(t, c, "set-option", "-g", "destroy-unattached", "off")
 	userID := raw(t, c, "display-message", "-p", "-t", "=user:", "#{session_id}")
-	world := func() string {
-		all := ""
-		for _, args := range [][]string{
-			{"show-options", "-s"}, {"show-options", "-g"}, {"show-options", "-g", "-w"}, {"show-hooks", "-g"},
-			{"show-environment", "-g"}, {"list-keys"}, {"list-buffers"},
-			{"show-options", "-t", "=user:"}, {"show-options", "-w", "-t", "=user:"}, {"show-options", "-p", "-t", "=user:"},
-			{"list-panes", "-s", "-t", "=user:", "-F", "#{session_id} #{window_id} #{pane_id} #{pane_pid} #{pane_width}x#{pane_height}"},
-		} {
-			all += strings.Join(args, " ") + "\n" + raw(t, c, args...) + "\n"
-		}
-		return all
-	}
+	world := func() string { return serverOf(t, c, "=user:") }
 	before := world()
 	s := newSession1(t, "s", 3)
 	s.Agents[0].Argv[0] = "/no such/program"

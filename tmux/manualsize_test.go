@@ -1,20 +1,13 @@
 package tmux
 
-import (
-	"os"
-	"path/filepath"
-	"testing"
-)
+import "testing"
 
 // Configurations that say `set -g window-size manual` end tmux 3.3a with the first window that it makes.
 func TestWindowSizeManual(t *testing.T) {
 	for _, layout := range []string{LayoutTiled, LayoutWindows} {
 		t.Run(layout, func(t *testing.T) {
 			c := privateClient(t)
-			c.ConfigFile = filepath.Join(shortDir(t), "tmux.conf")
-			if err := os.WriteFile(c.ConfigFile, []byte("set -g window-size manual\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			c.ConfigFile = confFile(t, "set -g window-size manual\n")
 			made, err := c.Create(t.Context(), NewSession{Name: "paw-s", PawSession: "s", Dir: "/", Layout: layout, Agents: agentPanes(t, "s", 3)})
 			if err != nil {
 				t.Fatal(err)

@@ -22,18 +22,11 @@ func (c *Client) Paste(ctx context.Context, paneID, text string) error {
 
 // Press sends keys by their tmux names, such as Enter or C-c.
 func (c *Client) Press(ctx context.Context, paneID string, keys ...string) error {
-	if err := checkID('%', paneID); err != nil {
-		return err
-	}
-	_, err := c.call(ctx, append(command{"send-keys", "-t", paneID}, keys...))
+	_, err := c.onPane(ctx, paneID, "send-keys", keys...)
 	return err
 }
 
 // InMode is the mode of a pane in which tmux takes the keys that are typed into it, such as "copy-mode"; "" for none.
 func (c *Client) InMode(ctx context.Context, paneID string) (string, error) {
-	if err := checkID('%', paneID); err != nil {
-		return "", err
-	}
-	r, err := c.call(ctx, command{"display-message", "-p", "-t", paneID, "#{pane_mode}"})
-	return strings.TrimSpace(r.out), err
+	return c.fact(ctx, paneID, "#{pane_mode}")
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"paw/config/lazyregexp"
@@ -42,10 +41,8 @@ func (c *Client) reserveSession(ctx context.Context, s NewSession) (place, error
 
 // firstOptions are those of a new session; pane is a format that finds its pane.
 func firstOptions(s NewSession, pane string) []command {
-	return append(sessionOptions(pane, s.PawSession, s.PawID),
-		// tmux 3.2 ignores -x and -y of a detached session; resize-window leaves window-size at manual.
-		command{"resize-window", "-t", pane, "-x", strconv.Itoa(s.Width), "-y", strconv.Itoa(s.Height)},
-		command{"set-option", "-w", "-u", "-t", pane, "window-size"})
+	// tmux 3.2 ignores -x and -y of a detached session.
+	return append(sessionOptions(pane, s.PawSession, s.PawID), sized(pane, s.Width, s.Height)...)
 }
 
 // reserveMore makes the places of a new session behind its first one: in as few windows as have room for them, or each in
@@ -54,14 +51,11 @@ func (c *Client) reserveMore(ctx context.Context, first place, s NewSession) ([]
 	if s.Layout == LayoutWindows {
 		return c.reserveWindows(ctx, first.session, s.Agents[1:])
 	}
-	windows := shares(len(s.Agents), capacity(s.Width, s.Height))
-	places, err := c.reserveBeside(ctx, first.pane, windows[0]-1)
-	for _, n := range windows[1:] {
-		if err != nil {
-			break
-		}
+	beside := shares(len(s.Agents), capacity(s.Width, s.Height))[0] - 1
+	places, err := c.reserveBeside(ctx, first.pane, beside)
+	if err == nil {
 		var more []place
-		more, err = c.reserveTogether(ctx, first.session, n, s.Width, s.Height)
+		more, err = c.reserveMany(ctx, first.session, len(s.Agents)-1-beside, s.Width, s.Height)
 		places = append(places, more...)
 	}
 	if errors.Is(err, errNoSpace) {

@@ -54,6 +54,16 @@ func privateClient(t *testing.T) *Client {
 	return c
 }
 
+// confFile is a configuration of tmux.
+func confFile(t *testing.T, conf string) string {
+	t.Helper()
+	file := filepath.Join(shortDir(t), "tmux.conf")
+	if err := os.WriteFile(file, []byte(conf), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 func endServer(t *testing.T, c *Client) {
 	t.Helper()
 	pid := 0
@@ -79,6 +89,24 @@ func raw(t *testing.T, c *Client, args ...string) string {
 	return strings.TrimRight(string(out), "\n")
 }
 
+// serverOf is all that can be told of a server and of one session of it that is the user's.
+func serverOf(t *testing.T, c *Client, session string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, what := range []string{
+		"show-options -s", "show-options -g", "show-options -g -w", "show-hooks -g", "show-environment -g", "list-keys", "list-buffers",
+		"show-options -t S", "show-hooks -t S", "show-environment -t S", "show-options -w -t S", "show-options -p -t S",
+		"list-panes -s -t S -F #{session_id}|#{window_id}|#{window_name}|#{window_layout}|#{window_flags}|#{pane_id}|#{pane_pid}|#{pane_title}",
+	} {
+		args := strings.Fields(strings.ReplaceAll(what, " S", " "+session))
+		all.WriteString(what + "\n" + raw(t, c, args...) + "\n")
+	}
+	for window := range strings.Lines(raw(t, c, "list-windows", "-t", session, "-F", "#{window_id}")) {
+		all.WriteString(raw(t, c, "show-options", "-w", "-t", strings.TrimSpace(window)) + "\n")
+	}
+	return all.String()
+}
+
 func waitFor(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -93,17 +121,23 @@ func waitFor(t *testing.T, what string, condition func() bool) {
 	}
 }
 
-// agentPane runs a shell script the way a launcher is run: PROGRAM __agent SESSION AGENT GENERATION.
-func agentPane(t *testing.T, session, agent, script string) AgentPane {
+// self is the test binary.
+func self(t *testing.T) string {
 	t.Helper()
-	self, err := os.Executable()
+	path, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return path
+}
+
+// agentPane runs a shell script the way a launcher is run: PROGRAM __agent SESSION AGENT GENERATION.
+func agentPane(t *testing.T, session, agent, script string) AgentPane {
+	t.Helper()
 	launcher := filepath.Join(shortDir(t), "the paw")
 	text := fmt.Sprintf("#!/bin/sh\n%s\n", script)
 	if script == "" {
-		text = fmt.Sprintf("#!/bin/sh\nexec '%s' __pane read\n", self)
+		text = fmt.Sprintf("#!/bin/sh\nexec '%s' __pane read\n", self(t))
 	}
 	if err := os.WriteFile(launcher, []byte(text), 0o755); err != nil {
 		t.Fatal(err)

@@ -182,10 +182,7 @@ func TestSplitsOpenInTheWorktree(t *testing.T) {
 // Whoever has a default-command keeps it.
 func TestSplitsRunTheUsersCommand(t *testing.T) {
 	c := privateClient(t)
-	c.ConfigFile = filepath.Join(shortDir(t), "tmux.conf")
-	if err := os.WriteFile(c.ConfigFile, []byte("set -g default-command 'exec sleep 999'\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	c.ConfigFile = confFile(t, "set -g default-command 'exec sleep 999'\n")
 	made := create(t, c, newSession1(t, "s", 1))
 	pane := raw(t, c, "split-window", "-P", "-F", "#{pane_id}", "-t", made.Panes["a1"])
 	waitFor(t, "the user's command", func() bool {
@@ -208,18 +205,7 @@ func TestTheUsersServerStaysAsItWas(t *testing.T) {
 	raw(t, c, "set-option", "-g", "pane-border-format", "mine #P")
 	raw(t, c, "set-option", "-w", "-t", "=mine:0", "pane-border-status", "bottom")
 	raw(t, c, "set-hook", "-g", "client-attached", "display-message mine")
-	everything := func() string {
-		all := ""
-		for _, what := range [][]string{
-			{"show-options", "-s"}, {"show-options", "-g"}, {"show-options", "-g", "-w"}, {"show-hooks", "-g"}, {"list-keys"}, {"show-environment", "-g"},
-			{"show-options", "-t", "=mine:"}, {"show-options", "-w", "-t", "=mine:0"}, {"show-options", "-w", "-t", "=mine:1"}, {"show-options", "-p", "-t", "=mine:0.0"},
-			{"show-environment", "-t", "=mine:"}, {"show-hooks", "-t", "=mine:"},
-			{"list-panes", "-s", "-t", "=mine:", "-F", "#{window_id} #{window_name} #{window_layout} #{window_flags} #{pane_id} #{pane_pid} #{pane_title}"},
-		} {
-			all += fmt.Sprintln(what) + raw(t, c, what...) + "\n"
-		}
-		return all
-	}
+	everything := func() string { return serverOf(t, c, "=mine:") }
 	before := everything()
 	s := newSession1(t, "s", 8)
 	s.Counts, s.Bell, s.Mouse = true, true, true

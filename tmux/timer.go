@@ -66,9 +66,5 @@ func (c *Client) SetTimer(ctx context.Context, sessionID string, t Timer) error 
 
 // TimerMark is the mark of the last timer of a pane, "" without one.
 func (c *Client) TimerMark(ctx context.Context, pane string) (string, error) {
-	if err := checkID('%', pane); err != nil {
-		return "", err
-	}
-	r, err := c.call(ctx, command{"display-message", "-p", "-t", pane, "#{" + timerMark + "}"})
-	return strings.TrimSpace(r.out), err
+	return c.fact(ctx, pane, "#{"+timerMark+"}")
 }

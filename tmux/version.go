@@ -19,7 +19,7 @@ type Version struct {
 // newest stands for versions that have no number of tmux's own, such as "master" and OpenBSD's.
 const newest = 1 << 20
 
-var versionPattern = lazyregexp.New(`^(?:next-)?(\d+)\.(\d+)`)
+var versionPattern = lazyregexp.New(`^(?:next-)?(\d{1,6})\.(\d{1,6})`)
 
 // Version asks the tmux program for its version. It reaches no server. ErrNotInstalled when there is none.
 func (c *Client) Version(ctx context.Context) (Version, error) {
@@ -55,13 +55,7 @@ func parseVersion(text string) (Version, error) {
 	if m == nil {
 		return Version{}, fmt.Errorf("tmux: version %q is not understood", raw)
 	}
-	major, err := strconv.Atoi(m[1])
-	if err != nil {
-		return Version{}, fmt.Errorf("tmux: version %q: %w", raw, err)
-	}
-	minor, err := strconv.Atoi(m[2])
-	if err != nil {
-		return Version{}, fmt.Errorf("tmux: version %q: %w", raw, err)
-	}
+	major, _ := strconv.Atoi(m[1])
+	minor, _ := strconv.Atoi(m[2])
 	return Version{Major: major, Minor: minor, Raw: raw}, nil
 }
