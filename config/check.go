@@ -52,12 +52,10 @@ func (s setting) checkNumber(n int64) *problem {
 	return nil
 }
 
-func contains(list []string, s string) bool { return slices.Contains(list, s) }
-
 // oneOf accepts exactly the given words.
 func oneOf(words ...string) func(string) *problem {
 	return func(s string) *problem {
-		if contains(words, s) {
+		if slices.Contains(words, s) {
 			return nil
 		}
 		return &problem{what: fmt.Sprintf("%q is not %s", s, strings.Join(words, " or ")), nearest: Nearest(s, words)}

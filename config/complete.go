@@ -33,7 +33,7 @@ func (d *document) complete(assignments []assignment, below Config) error {
 }
 
 func (d *document) hasCommand(name string, assignments []assignment, below Config) bool {
-	if contains(builtinCLIs, name) || len(below.CLIs[name].Command) > 0 {
+	if slices.Contains(builtinCLIs, name) || len(below.CLIs[name].Command) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(assignments, func(a assignment) bool {

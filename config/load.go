@@ -82,7 +82,7 @@ func (l *Loaded) addRepository(paths Paths, repo string) error {
 	if len(asked) > 0 {
 		trusted, problem := paths.trusted(repo)
 		l.TrustProblem = problem
-		l.Untrusted = slices.DeleteFunc(asked, func(c Command) bool { return contains(trusted[c.Key], c.Text) })
+		l.Untrusted = slices.DeleteFunc(asked, func(c Command) bool { return slices.Contains(trusted[c.Key], c.Text) })
 	}
 	l.add(file, withoutUntrusted(assignments, l.Untrusted))
 	return err

@@ -2,6 +2,7 @@ package config
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -50,7 +51,7 @@ func checkTemplate(template string) *problem {
 			return problemf("%q has a brace without its partner", template)
 		}
 		name := rest[open : open+length]
-		if !contains(placeholders, name) {
+		if !slices.Contains(placeholders, name) {
 			p := problemf("unknown placeholder %s (known: %s)", name, strings.Join(placeholders, " "))
 			p.nearest = Nearest(name, placeholders)
 			return p
@@ -70,5 +71,5 @@ func besideRepository(template string) bool {
 	if !strings.HasPrefix(template, "{parent}/{repo}") {
 		return false
 	}
-	return !contains(strings.Split(template, "/"), "..")
+	return !slices.Contains(strings.Split(template, "/"), "..")
 }

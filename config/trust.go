@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"paw/config/disk"
@@ -25,8 +26,11 @@ type trustRecord struct {
 	Repositories map[string]map[string][]string `json:"repositories"` // repository, key, texts
 }
 
-// errTrustVersion says that a newer paw wrote the file.
-var errTrustVersion = errors.New("written by a newer version of paw")
+var (
+	// errTrustVersion says that a newer paw wrote the file, errCorruptTrust that it is there and makes no sense.
+	errTrustVersion = errors.New("written by a newer version of paw")
+	errCorruptTrust = errors.New("not readable")
+)
 
 // Trust remembers exactly these texts for a repository, given as it is given to
 // [Load]. A text that changes afterwards is asked for again. A record that
@@ -49,8 +53,7 @@ func (p Paths) Trust(repo string, c []Command) error {
 	defer unlock()
 
 	record, err := p.readTrust()
-	var corrupt *corruptTrustError
-	if errors.As(err, &corrupt) {
+	if errors.Is(err, errCorruptTrust) {
 		if err := setAside(p.TrustFile()); err != nil {
 			return fmt.Errorf("save trust: %w", err)
 		}
@@ -60,7 +63,10 @@ func (p Paths) Trust(repo string, c []Command) error {
 		return err
 	}
 	record.add(trustKey(repo), c)
-	return record.save(p.TrustFile())
+	if err := disk.Replace(p.TrustFile(), readableJSON(record, "  ")); err != nil {
+		return fmt.Errorf("save trust: %w", err)
+	}
+	return nil
 }
 
 func newTrustRecord() *trustRecord {
@@ -74,18 +80,10 @@ func (r *trustRecord) add(repo string, c []Command) {
 		r.Repositories[repo] = keys
 	}
 	for _, command := range c {
-		if !contains(keys[command.Key], command.Text) {
+		if !slices.Contains(keys[command.Key], command.Text) {
 			keys[command.Key] = append(keys[command.Key], command.Text)
 		}
 	}
-}
-
-// save replaces the file at once and completely.
-func (r *trustRecord) save(file string) error {
-	if err := disk.Replace(file, readableJSON(r, "  ")); err != nil {
-		return fmt.Errorf("save trust: %w", err)
-	}
-	return nil
 }
 
 // trusted returns the texts that the user agreed to, by key.
@@ -96,15 +94,6 @@ func (p Paths) trusted(repo string) (map[string][]string, error) {
 	}
 	return record.Repositories[trustKey(repo)], nil
 }
-
-// corruptTrustError is a trust file that is there and makes no sense.
-type corruptTrustError struct {
-	file string
-	err  error
-}
-
-func (e *corruptTrustError) Error() string { return fmt.Sprintf("%s: not readable: %v", e.file, e.err) }
-func (e *corruptTrustError) Unwrap() error { return e.err }
 
 func (p Paths) readTrust() (*trustRecord, error) {
 	content, err := os.ReadFile(p.TrustFile())
@@ -119,17 +108,17 @@ func (p Paths) readTrust() (*trustRecord, error) {
 		Version int `json:"version"`
 	}
 	if err := json.Unmarshal(content, &head); err != nil {
-		return nil, &corruptTrustError{p.TrustFile(), err}
+		return nil, fmt.Errorf("%s: %w: %w", p.TrustFile(), errCorruptTrust, err)
 	}
 	if head.Version > trustVersion {
 		return nil, fmt.Errorf("%s: %w", p.TrustFile(), errTrustVersion)
 	}
 	var record trustRecord
 	if err := json.Unmarshal(content, &record); err != nil {
-		return nil, &corruptTrustError{p.TrustFile(), err}
+		return nil, fmt.Errorf("%s: %w: %w", p.TrustFile(), errCorruptTrust, err)
 	}
 	if record.Version < 1 || record.Repositories == nil {
-		return nil, &corruptTrustError{p.TrustFile(), errors.New("no version or no repositories")}
+		return nil, fmt.Errorf("%s: %w: no version or no repositories", p.TrustFile(), errCorruptTrust)
 	}
 	return &record, nil
 }
