@@ -197,15 +197,13 @@ func (l Locks) tryAgent(file string) (*os.File, error) {
 	return f, nil
 }
 
-// agentLockFile names the lock file; "-" cannot be part of either name, so no two agents share one.
+// agentLockFile names the lock file of a launch.
 func agentLockFile(session, agent string) (string, error) {
-	if err := ValidateName("session", session); err != nil {
-		return "", err
+	err := ValidateName("session", session)
+	if err == nil {
+		err = ValidateName("agent", agent)
 	}
-	if err := ValidateName("agent", agent); err != nil {
-		return "", err
-	}
-	return "agent-" + session + "-" + agent + ".lock", nil
+	return lockFile("agent", session, agent), err
 }
 
 // writeHolder replaces the content of a lock file. It is cut after the write, so that a reader in between finds the
@@ -222,18 +220,13 @@ func writeHolder(f *os.File, h Holder) error {
 	return f.Truncate(int64(len(text)))
 }
 
-// readHolder reads the first JSON value of a lock file; anything else there is an unknown holder.
+// readHolder reads the first line of a lock file; anything else there is an unknown holder.
 func readHolder(fd int) Holder {
 	var content [maxHolder]byte
 	n, _ := rawFile(fd).ReadAt(content[:], 0)
-	text := bytes.Clone(content[:n]) // so that the buffer need not outlive this
-	line, _, _ := bytes.Cut(text, []byte("\n"))
+	line, _, _ := bytes.Cut(bytes.Clone(content[:n]), []byte("\n")) // a copy, so that the buffer need not outlive this
 	var h Holder
-	if json.Unmarshal(line, &h) == nil { // as writeHolder has left it
-		return h
-	}
-	h = Holder{}
-	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&h); err != nil {
+	if json.Unmarshal(line, &h) != nil {
 		return Holder{}
 	}
 	return h

@@ -21,6 +21,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// hold takes the lock of an agent for this process: LOCKS SESSION AGENT.
+func hold(args []string) (*os.File, error) {
+	h, err := ThisProcess()
+	if err != nil {
+		return nil, err
+	}
+	h.Generation = 5
+	return Locks{Dir: args[0]}.HoldAgent(args[1], args[2], h)
+}
+
+// myself is the process of the test.
+func myself(t *testing.T) Holder {
+	t.Helper()
+	h, err := ThisProcess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
 // childHold tries to hold an agent's lock once told so, says how it went, and stays until its input ends: LOCKS SESSION
 // AGENT.
 func childHold(args []string) error {
@@ -29,11 +49,7 @@ func childHold(args []string) error {
 	if _, err := in.ReadString('\n'); err != nil {
 		return err
 	}
-	h, err := ThisProcess()
-	if err != nil {
-		return err
-	}
-	f, err := Locks{Dir: args[0]}.HoldAgent(args[1], args[2], h)
+	f, err := hold(args)
 	var locked *LockedError
 	switch {
 	case errors.As(err, &locked):
@@ -50,12 +66,7 @@ func childHold(args []string) error {
 
 // childHoldExec holds an agent's lock and becomes another program: LOCKS SESSION AGENT PROGRAM ARGUMENT...
 func childHoldExec(args []string) error {
-	h, err := ThisProcess()
-	if err != nil {
-		return err
-	}
-	h.Generation = 5
-	f, err := Locks{Dir: args[0]}.HoldAgent(args[1], args[2], h)
+	f, err := hold(args)
 	if err != nil {
 		return err
 	}
@@ -65,11 +76,7 @@ func childHoldExec(args []string) error {
 
 // childHoldDrop is childHoldExec with a lock that does not survive the exec, as node's process.execve has it.
 func childHoldDrop(args []string) error {
-	h, err := ThisProcess()
-	if err != nil {
-		return err
-	}
-	f, err := Locks{Dir: args[0]}.HoldAgent(args[1], args[2], h)
+	f, err := hold(args)
 	if err != nil {
 		return err
 	}
@@ -104,10 +111,7 @@ func TestAgentLockInOneProcess(t *testing.T) {
 	if _, err := os.Stat(locks.Dir); err == nil {
 		t.Error("a probe made the folder")
 	}
-	h, err := ThisProcess()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := myself(t)
 	h.Generation = 3
 	f, err := locks.HoldAgent("demo", "claude", h)
 	if err != nil {
@@ -161,10 +165,7 @@ func TestAProgramWithoutItsLockIsStillTheHolder(t *testing.T) {
 	if got.State != LockHeld || !got.HolderAlive || got.PID() != p.Process.Pid {
 		t.Errorf("got %+v, want process %d", got, p.Process.Pid)
 	}
-	h, err := ThisProcess()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := myself(t)
 	_, err = locks.HoldAgent("demo", "claude", h)
 	var locked *LockedError
 	if !errors.As(err, &locked) || locked.PID != p.Process.Pid {
@@ -198,11 +199,8 @@ func TestAgentLockSurvivesExecAndDiesWithTheProgram(t *testing.T) {
 	if got.State != LockHeld || !got.HolderAlive || got.PID() != p.Process.Pid || got.Holder.Generation != 5 {
 		t.Errorf("got %+v, want process %d", got, p.Process.Pid)
 	}
-	h, err := ThisProcess()
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = locks.HoldAgent("demo", "claude", h)
+	h := myself(t)
+	_, err := locks.HoldAgent("demo", "claude", h)
 	var locked *LockedError
 	if !errors.As(err, &locked) || locked.PID != p.Process.Pid {
 		t.Errorf("got %v", err)
@@ -392,7 +390,7 @@ func TestAgentLockWithoutAnAnswerIsUnknown(t *testing.T) {
 // TestHolderIsReadBeforeARestOfAnother reads a lock file whose last holder was longer and is not cut off yet.
 func TestHolderIsReadBeforeARestOfAnother(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	if err := os.WriteFile(path, []byte(`{"pid":7,"session":"s"}ession":"longer"}`+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(`{"pid":7,"session":"s"}`+"\n"+`on":"longer"}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f, err := os.Open(path)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-	"unicode/utf8"
 )
 
 // LandingPhase is how far a landing is; it is saved before the deed.
@@ -82,10 +81,5 @@ func landingFault(l *Landing) string {
 	if !slices.Contains([]LandingPhase{LandingBegun, LandingDone, LandingUndoes, LandingUndone}, l.Phase) {
 		return fmt.Sprintf("unknown phase %q", l.Phase)
 	}
-	for _, text := range []string{l.Target, l.Title} {
-		if !utf8.ValidString(text) {
-			return fmt.Sprintf("%q: not UTF-8", text)
-		}
-	}
-	return ""
+	return textFault(l.Target, l.Title)
 }

@@ -24,12 +24,13 @@ const lockPoll = 10 * time.Millisecond
 
 // Locks is the folder of lock files. A lock is an flock on a file of its own, never on data that a save would replace.
 // The kernel frees it when the holder dies; the files are never deleted, since a deleted one could be locked twice.
+// Where ctx ends before a lock is had, the error is a *LockedError that names the holder.
 type Locks struct {
 	Dir string
 }
 
 // Repository waits for the lock of the repository with that common git directory, which guards its list of worktrees.
-// It is meant to be held for milliseconds. When ctx ends first, the error is a *LockedError that names the holder.
+// It is meant to be held for milliseconds.
 func (l Locks) Repository(ctx context.Context, gitCommonDir string) (unlock func(), err error) {
 	dir, err := filepath.Abs(gitCommonDir)
 	if err != nil {
@@ -43,7 +44,7 @@ func (l Locks) Repository(ctx context.Context, gitCommonDir string) (unlock func
 }
 
 // Session waits for the lock of the record of that name. It is not reentrant: Store's methods that change a record
-// take it themselves. When ctx ends first, the error is a *LockedError that names the holder.
+// take it themselves.
 func (l Locks) Session(ctx context.Context, name string) (unlock func(), err error) {
 	if err := ValidateName("session", name); err != nil {
 		return nil, err
@@ -51,27 +52,7 @@ func (l Locks) Session(ctx context.Context, name string) (unlock func(), err err
 	return l.wait(ctx, "session "+name, "session-"+name+".lock")
 }
 
-// Turn waits for the lock under which the turns of one agent change: hooks of one
-// CLI may run at the same time. It is held for the time of a snapshot at most.
-func (l Locks) Turn(ctx context.Context, session, agent string) (unlock func(), err error) {
-	if err := ValidTurnSession(session, agent); err != nil {
-		return nil, err
-	}
-	return l.wait(ctx, "turns of "+session+"/"+agent, turnFile(session, agent))
-}
-
-// Prompt waits for the lock under which one prompt is typed into the pane of an agent: the text and the Enter of two
-// senders must not mix. It is held until the prompt has arrived, a minute at most. When ctx ends first, the error is a
-// *LockedError that names the holder.
-func (l Locks) Prompt(ctx context.Context, session, agent string) (unlock func(), err error) {
-	if err := ValidTurnSession(session, agent); err != nil {
-		return nil, err
-	}
-	return l.wait(ctx, "sending to "+session+"/"+agent, "prompt-"+session+"-"+agent+".lock")
-}
-
-// Check waits for the lock of the worktree in which the checks of a session run. It is held as long as they take. When ctx
-// ends first, the error is a *LockedError that names the holder.
+// Check waits for the lock of the worktree in which the checks of a session run. It is held as long as they take.
 func (l Locks) Check(ctx context.Context, session string) (unlock func(), err error) {
 	if err := ValidateName("session", session); err != nil {
 		return nil, err
@@ -79,24 +60,52 @@ func (l Locks) Check(ctx context.Context, session string) (unlock func(), err er
 	return l.wait(ctx, "checks of "+session, "check-"+session+".lock")
 }
 
+// The locks of one agent, by the words that their files begin with.
+const (
+	turnLock     = "turn"
+	promptLock   = "prompt"
+	deliveryLock = "delivery"
+)
+
+// Turn waits for the lock under which the turns of one agent change: hooks of one
+// CLI may run at the same time. It is held for the time of a snapshot at most.
+func (l Locks) Turn(ctx context.Context, session, agent string) (unlock func(), err error) {
+	return l.ofAgent(ctx, "turns of ", turnLock, session, agent)
+}
+
+// Prompt waits for the lock under which one prompt is typed into the pane of an agent: the text and the Enter of two
+// senders must not mix. It is held until the prompt has arrived, a minute at most.
+func (l Locks) Prompt(ctx context.Context, session, agent string) (unlock func(), err error) {
+	return l.ofAgent(ctx, "sending to ", promptLock, session, agent)
+}
+
 // Delivery waits for the lock under which somebody tells an agent how its children ended. It is taken before Prompt, and
-// held until it is known whether that has arrived. When ctx ends first, the error is a *LockedError that names the holder.
+// held until it is known whether that has arrived.
 func (l Locks) Delivery(ctx context.Context, session, agent string) (unlock func(), err error) {
+	return l.ofAgent(ctx, "delivery to ", deliveryLock, session, agent)
+}
+
+func (l Locks) ofAgent(ctx context.Context, what, kind, session, agent string) (unlock func(), err error) {
 	if err := ValidTurnSession(session, agent); err != nil {
 		return nil, err
 	}
-	return l.wait(ctx, "delivery to "+session+"/"+agent, deliveryFile(session, agent))
+	return l.wait(ctx, what+session+"/"+agent, lockFile(kind, session, agent))
 }
 
-func turnFile(session, agent string) string { return "turn-" + session + "-" + agent + ".lock" }
-
-func deliveryFile(session, agent string) string { return "delivery-" + session + "-" + agent + ".lock" }
+// lockFile names a lock of an agent; "-" cannot be part of either name, so no two agents share one.
+func lockFile(kind, session, agent string) string {
+	return kind + "-" + session + "-" + agent + ".lock"
+}
 
 // DeliveryHeld tells whether somebody holds the Delivery lock of an agent, without ever waiting for it.
-func (l Locks) DeliveryHeld(session, agent string) bool { return l.held(deliveryFile(session, agent)) }
+func (l Locks) DeliveryHeld(session, agent string) bool {
+	return l.held(lockFile(deliveryLock, session, agent))
+}
 
 // TurnHeld tells whether somebody holds the Turn lock of an agent, without ever waiting for it.
-func (l Locks) TurnHeld(session, agent string) bool { return l.held(turnFile(session, agent)) }
+func (l Locks) TurnHeld(session, agent string) bool {
+	return l.held(lockFile(turnLock, session, agent))
+}
 
 func (l Locks) held(file string) bool {
 	f, err := os.Open(filepath.Join(l.Dir, file))

@@ -22,11 +22,11 @@ func (h Holder) Nested(program string, pid int) bool {
 		if pid == h.PID {
 			return seen > 1
 		}
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		stat, err := readStat(strconv.Itoa(pid))
 		if err != nil {
 			return false
 		}
-		fields := statFields(string(stat), 2)
+		fields := statFields(stat, 2)
 		if len(fields) < 2 {
 			return false
 		}

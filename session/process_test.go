@@ -11,10 +11,7 @@ import (
 )
 
 func TestThisProcessIsAlive(t *testing.T) {
-	h, err := ThisProcess()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := myself(t)
 	if h.PID != os.Getpid() || h.StartTime == 0 || h.BootID == "" || h.BootID != BootID() || h.At.IsZero() || !h.Alive() {
 		t.Errorf("got %+v", h)
 	}
@@ -34,10 +31,7 @@ func TestThisProcessIsAlive(t *testing.T) {
 
 // After a reboot, or after a while, the same pid belongs to somebody else.
 func TestAReusedPIDIsNotAlive(t *testing.T) {
-	h, err := ThisProcess()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := myself(t)
 	for what, change := range map[string]func(*Holder){
 		"other boot":   func(h *Holder) { h.BootID = "00000000-0000-0000-0000-000000000000" },
 		"no boot":      func(h *Holder) { h.BootID = "" },

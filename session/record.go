@@ -200,14 +200,21 @@ func worktreeFault(w *Worktree) string {
 		return fmt.Sprintf("unknown phase %q", w.Phase)
 	}
 	// JSON would silently replace bytes that are not UTF-8, and a resumed CLI would get another text.
-	for _, text := range slices.Concat([]string{w.Branch}, w.Command, w.ConversationIDs) {
-		if !utf8.ValidString(text) {
-			return fmt.Sprintf("%q: not UTF-8", text)
-		}
+	if reason := textFault(slices.Concat([]string{w.Branch}, w.Command, w.ConversationIDs)...); reason != "" {
+		return reason
 	}
 	for key, text := range w.Environment {
 		if !utf8.ValidString(key) || !utf8.ValidString(text) {
 			return fmt.Sprintf("environment %q: not UTF-8", key)
+		}
+	}
+	return ""
+}
+
+func textFault(texts ...string) string {
+	for _, text := range texts {
+		if !utf8.ValidString(text) {
+			return fmt.Sprintf("%q: not UTF-8", text)
 		}
 	}
 	return ""

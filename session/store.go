@@ -187,9 +187,6 @@ func (st Store) path(name string) (string, error) {
 
 // write saves the record; the caller holds its lock.
 func write(path string, s *Session, replace func(string, []byte) error) error {
-	if s.Version > Version {
-		return &VersionError{Name: s.Name, Path: path, Version: s.Version}
-	}
 	s.Version = Version
 	s.CreatedAt = s.CreatedAt.UTC().Round(0) // without the monotonic reading, which no file can keep
 	data, err := encode(s)

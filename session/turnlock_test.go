@@ -29,11 +29,7 @@ func sleeper(t *testing.T, script string, files ...*os.File) *exec.Cmd {
 
 func TestTurnLockIsFreeAtOnceAlthoughAChildHasIt(t *testing.T) {
 	l := Locks{Dir: t.TempDir()}
-	me, err := ThisProcess()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, giveBack, err := l.HoldForTurn("shop", "one", me)
+	f, giveBack, err := l.HoldForTurn("shop", "one", myself(t))
 	if err != nil {
 		t.Fatal(err)
 	}

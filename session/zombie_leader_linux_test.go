@@ -25,11 +25,7 @@ func init() {
 // childHoldLeaderless holds an agent's lock in a process whose first thread ends while others run on until the input
 // ends: LOCKS SESSION AGENT.
 func childHoldLeaderless(args []string) error {
-	h, err := ThisProcess()
-	if err != nil {
-		return err
-	}
-	f, err := Locks{Dir: args[0]}.HoldAgent(args[1], args[2], h)
+	f, err := hold(args)
 	if err != nil {
 		return err
 	}

@@ -7,15 +7,6 @@ type Limit struct {
 	Until time.Time // when it is lifted, zero where the CLI does not say
 }
 
-// cloneLimit makes a copy.
-func cloneLimit(l *Limit) *Limit {
-	if l == nil {
-		return nil
-	}
-	c := *l
-	return &c
-}
-
 // write puts the limit into an event.
 func (l *Limit) write(e *line) {
 	if l == nil {

@@ -93,20 +93,15 @@ func (r Record) clone() Record {
 	r.Children = slices.Clone(r.Children)
 	r.Notes = slices.Clone(r.Notes)
 	r.OlderIDs = slices.Clone(r.OlderIDs)
-	r.EndedAt = cloneTime(r.EndedAt)
-	r.WaitingSince = cloneTime(r.WaitingSince)
-	r.Limit, r.LimitedSince = cloneLimit(r.Limit), cloneTime(r.LimitedSince)
-	if r.Held != nil {
-		held := *r.Held
-		r.Held = &held
-	}
+	r.EndedAt, r.WaitingSince, r.LimitedSince = clone(r.EndedAt), clone(r.WaitingSince), clone(r.LimitedSince)
+	r.Limit, r.Held = clone(r.Limit), clone(r.Held)
 	return r
 }
 
-func cloneTime(t *time.Time) *time.Time {
-	if t == nil {
+// clone copies what is pointed to.
+func clone[T any](p *T) *T {
+	if p == nil {
 		return nil
 	}
-	c := *t
-	return &c
+	return new(*p)
 }
