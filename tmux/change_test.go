@@ -152,7 +152,7 @@ func TestAddPanes(t *testing.T) {
 	}
 	found := agentsOf(t, c, "s")
 	for _, agent := range []string{"a3", "a4"} {
-		if found[agent].ID != added[agent] || found[agent].WindowID != found["a1"].WindowID || found[agent].PawSession != "s" {
+		if found[agent].ID != added[agent] || windowOf(t, c, found[agent]) != windowOf(t, c, found["a1"]) || found[agent].PawSession != "s" {
 			t.Errorf("%s: %+v, added %v", agent, found[agent], added)
 		}
 	}
@@ -176,7 +176,8 @@ func TestAddPanes(t *testing.T) {
 		t.Fatal(err)
 	}
 	found = agentsOf(t, c, "s") // in a window of their own, beside the user's
-	if len(found) != 3 || found["a2"].WindowID != found["a1"].WindowID || found["a3"].WindowID != found["a1"].WindowID || len(panes(t, c)) != 4 {
+	window := windowOf(t, c, found["a1"])
+	if len(found) != 3 || windowOf(t, c, found["a2"]) != window || windowOf(t, c, found["a3"]) != window || len(panes(t, c)) != 4 {
 		t.Errorf("after all were gone: %+v", found)
 	}
 	if _, err := c.AddPanes(ctx, "$999", LayoutTiled, more); !errors.Is(err, ErrNotFound) {

@@ -37,10 +37,10 @@ func TestCreate(t *testing.T) {
 				if p.Identity == nil || *p.Identity != (Identity{"s", agent, 1}) {
 					t.Errorf("pane %d is of %+v, want %s", i, p.Identity, agent)
 				}
-				if p.ID != made.Panes[agent] || p.Dead || p.PID == 0 || p.PawSession != "s" || p.SessionName != "paw-s" {
+				if p.ID != made.Panes[agent] || p.Dead || p.PID == 0 || p.PawSession != "s" || sessionOf(t, c, p) != "paw-s" {
 					t.Errorf("pane of %s: %+v", agent, p)
 				}
-				windows[p.WindowID] = true
+				windows[windowOf(t, c, p)] = true
 			}
 			if want := map[string]int{LayoutTiled: 1, LayoutWindows: 3}[layout]; len(windows) != want {
 				t.Errorf("%d windows, want %d", len(windows), want)
@@ -76,7 +76,7 @@ func TestCreateFallsBackToWindows(t *testing.T) {
 	made := create(t, c, s)
 	windows := map[string]int{}
 	for agent, p := range agentsOf(t, c, "s") {
-		windows[p.WindowID]++
+		windows[windowOf(t, c, p)]++
 		if p.ID != made.Panes[agent] || p.Dead {
 			t.Errorf("%s: %+v, created as %s", agent, p, made.Panes[agent])
 		}

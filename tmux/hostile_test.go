@@ -68,7 +68,7 @@ func hostile(t *testing.T, conf, layout string) {
 	waitFor(t, "the end of a3", func() bool { agents = agentsOf(t, c, "s"); return agents["a3"].ExitCode != nil })
 	windows := map[string]bool{}
 	for agent, p := range agents {
-		windows[p.WindowID] = true
+		windows[windowOf(t, c, p)] = true
 		if p.ID != made.Panes[agent] || p.SessionID != made.SessionID || p.PawSession != "s" {
 			t.Errorf("%s: %+v, made as %s in %s", agent, p, made.Panes[agent], made.SessionID)
 		}

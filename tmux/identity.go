@@ -8,30 +8,46 @@ import (
 // Identity says which agent a pane belongs to.
 type Identity struct {
 	Session, Agent string
-	// Generation is the launch that made the pane; 0 when only the pane's option @paw_agent is left, as after a user's
-	// own respawn-pane.
+	// Generation is the last launch of paw in the pane; 0 when only the pane's option @paw_agent is left.
 	Generation int
 }
 
 // option is the value of @paw_agent.
 func (id Identity) option() string { return id.Session + "/" + id.Agent }
 
+// launchOption has all of the identity of a pane, as PAW_LAUNCH has it in the environment of its program.
+const launchOption = "@paw_launch"
+
+// launch is the value of launchOption.
+func (id Identity) launch() string { return id.option() + "/" + strconv.Itoa(id.Generation) }
+
 // isWord reports whether text can be the name of a session or an agent.
 func isWord(text string) bool {
 	return text != "" && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
-// identityOf prefers the command the pane was started with, which is there from the pane's first instant, to the option.
-// It is nil for a user's pane.
-func identityOf(startCommand, option string) *Identity {
+// identityOf reads the options of a pane and the command that it was started with, which is there from the pane's first
+// instant and not asked for where launchOption is set. It is nil for a user's pane.
+func identityOf(launch, option, startCommand string) *Identity {
+	if words := strings.Split(launch, "/"); len(words) == 3 {
+		return identityIn(words)
+	}
 	if id := identityFromCommand(startCommand); id != nil {
 		return id
 	}
-	session, agent, ok := strings.Cut(option, "/")
-	if !ok || !isWord(session) || !isWord(agent) {
+	return identityIn(append(strings.Split(option, "/"), "0"))
+}
+
+// identityIn reads a session, an agent and a generation, nil where they are none.
+func identityIn(words []string) *Identity {
+	if len(words) != 3 || !isWord(words[0]) || !isWord(words[1]) {
 		return nil
 	}
-	return &Identity{Session: session, Agent: agent}
+	generation, err := strconv.Atoi(words[2])
+	if err != nil || generation < 0 {
+		return nil
+	}
+	return &Identity{Session: words[0], Agent: words[1], Generation: generation}
 }
 
 // identityFromCommand reads `PROGRAM... __agent SESSION AGENT GENERATION ...`. The words are taken apart as tmux put
@@ -39,14 +55,9 @@ func identityOf(startCommand, option string) *Identity {
 func identityFromCommand(text string) *Identity {
 	words := splitCommand(text)
 	for i := 1; i+3 < len(words); i++ {
-		if words[i] != "__agent" {
-			continue
+		if words[i] == "__agent" {
+			return identityIn(words[i+1 : i+4])
 		}
-		generation, err := strconv.Atoi(words[i+3])
-		if err != nil || generation < 0 || !isWord(words[i+1]) || !isWord(words[i+2]) {
-			return nil
-		}
-		return &Identity{Session: words[i+1], Agent: words[i+2], Generation: generation}
 	}
 	return nil
 }

@@ -90,6 +90,7 @@ func paneOptions(pane string, a AgentPane) []command {
 		{"set-option", "-p", "-t", pane, "remain-on-exit", "on"},
 		{"set-option", "-p", "-q", "-t", pane, "remain-on-exit-format", exitFormat(a.Identity.Session)}, // -q: unknown before 3.3
 		{"set-option", "-p", "-t", pane, "@paw_agent", a.Identity.option()},
+		{"set-option", "-p", "-t", pane, launchOption, a.Identity.launch()},
 	}
 	if a.Worktree != "" {
 		commands = append(commands, command{"set-option", "-p", "-t", pane, worktreeOption, a.Worktree})

@@ -13,9 +13,9 @@ import (
 
 // Pane is a pane as tmux sees it. Dead says that its process ended and remain-on-exit kept the pane.
 type Pane struct {
-	ID, SessionID, SessionName, WindowID string
-	// WindowIndex and WindowName are those by which its user knows the window.
-	WindowIndex, WindowName string
+	ID, SessionID string
+	// SessionName, WindowIndex and WindowName are those by which the user knows the place of a pane of his own.
+	SessionName, WindowIndex, WindowName string
 	// PawSession is @paw_session of the tmux session the pane is in now, "" in a user's own session.
 	PawSession string
 	// PawID is @paw_id of the pane or, where it has none, of the tmux session that the pane is in now.
@@ -51,15 +51,17 @@ type Server struct {
 // separator stands between the fields of a pane. Values are escaped by tmux (q:), so it cannot occur in one.
 const separator = "|"
 
-// paneFormat is asked of every pane, the free text last: paneFields fields. Each one costs the server a microsecond and a half
-// for each pane, so how a process ended is asked of dead ones only, and labels where somebody wants them.
+// paneFormat is asked of every pane: paneFields fields. Each one costs the server a microsecond and a half for each pane,
+// and the command that a pane was started with, which tmux has to quote, costs it seven. So how a process ended is asked of
+// dead panes only, labels where somebody wants them, and what else tells of whom a pane is where its launch is not noted.
 const (
-	paneFormat = "#{pane_id}|#{session_id}|#{window_id}|#{?pane_dead,1|#{pane_dead_status}|#{pane_dead_signal},0||}|#{pane_pid}|" +
-		"#{q:@paw_session}|#{q:@paw_id}|#{q:@paw_agent}|#{q:session_name}|#{q:pane_start_command}|"
+	paneFormat = "#{pane_id}|#{session_id}|#{?pane_dead,1|#{pane_dead_status}|#{pane_dead_signal},0||}|#{pane_pid}|" +
+		"#{q:@paw_session}|#{q:@paw_id}|"
 	labelFormat = "#{q:@paw_label}|#{q:@paw_state}|"
 	noLabel     = "||"
-	userWindow  = "#{?@paw_agent,|,#{window_index}|#{q:window_name}}|" // of a user's pane, for people
-	paneFields  = 16
+	whoseFormat = "#{?" + launchOption + ",#{q:" + launchOption + "}|||||," +
+		"|#{q:@paw_agent}|#{q:pane_start_command}|#{q:session_name}|#{window_index}|#{q:window_name}}|"
+	paneFields = 16
 )
 
 // Panes lists every pane of the server, with one tmux process. ErrNoServer when nobody listens on the socket. A server
@@ -71,6 +73,17 @@ func (c *Client) Panes(ctx context.Context) (Server, []Pane, error) {
 		server, panes, _, err = c.panesOnce(ctx)
 	}
 	return server, panes, err
+}
+
+// SessionNames lists the names of all sessions of the server. ErrNoServer when nobody listens on the socket.
+func (c *Client) SessionNames(ctx context.Context) ([]string, error) {
+	var names []string
+	err := again(ctx, serverExited, func() error {
+		r, err := c.call(ctx, command{"list-sessions", "-F", "#{session_name}"})
+		names = slices.Collect(strings.SplitSeq(strings.TrimSuffix(r.out, "\n"), "\n"))
+		return named(err, "list-sessions")
+	})
+	return names, err
 }
 
 // unreaped is an agent's pane of which tmux knows that it ended but not how.
@@ -100,9 +113,9 @@ func (c *Client) panesOnce(ctx context.Context) (Server, []Pane, Version, error)
 
 func (c *Client) listPanes(ctx context.Context) (Server, []Pane, Version, error) {
 	record := nonce()
-	format := record + separator + paneFormat + noLabel + userWindow
+	format := record + separator + paneFormat + noLabel + whoseFormat
 	if c.WithLabels {
-		format = record + separator + paneFormat + labelFormat + userWindow
+		format = record + separator + paneFormat + labelFormat + whoseFormat
 	}
 	head := record + "head "
 	r, err := c.call(ctx,
@@ -166,14 +179,14 @@ func parsePane(text string) (Pane, bool) {
 		return Pane{}, false
 	}
 	p := Pane{
-		ID: f[0], SessionID: f[1], WindowID: f[2], Dead: f[3] == "1",
-		PawSession: f[7], PawID: f[8], SessionName: f[10], Identity: identityOf(f[11], f[9]),
-		Label:       Label{Text: strings.ReplaceAll(f[12], "##", "#"), State: f[13]},
-		WindowIndex: f[14], WindowName: f[15],
+		ID: f[0], SessionID: f[1], Dead: f[2] == "1", PawSession: f[6], PawID: f[7],
+		Label:       Label{Text: strings.ReplaceAll(f[8], "##", "#"), State: f[9]},
+		Identity:    identityOf(f[10], f[11], f[12]),
+		SessionName: f[13], WindowIndex: f[14], WindowName: f[15],
 	}
-	p.PID, _ = strconv.Atoi(f[6]) // 0 for a pane that never had a process
+	p.PID, _ = strconv.Atoi(f[5]) // 0 for a pane that never had a process
 	if p.Dead {
-		p.ExitCode, p.Signal = exitCode(f[4]), signal(f[5])
+		p.ExitCode, p.Signal = exitCode(f[3]), signal(f[4])
 	}
 	return p, true
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -105,41 +106,46 @@ func TestIdentityFromThePanesFirstInstant(t *testing.T) {
 func TestIdentityOf(t *testing.T) {
 	ours := &Identity{"s", "a", 3}
 	cases := []struct {
-		command, option string
-		want            *Identity
+		launch, option, command string
+		want                    *Identity
 	}{
-		{`/bin/paw __agent s a 3 /launch`, "", ours},
-		{`"/my bin/paw" __agent s a 3 "/l f"`, "x/y", ours},
-		{`'/my"bin/paw' __agent s a 3`, "", ours},
-		{`"/a\"b c\$d/paw" __agent s a 3 x`, "", ours},
-		{`paw -x __agent s a 3`, "", ours},
-		{`bash`, "s/a", &Identity{"s", "a", 0}},
-		{``, "s/a", &Identity{"s", "a", 0}},
-		{`bash`, "", nil},
-		{`bash`, "s", nil},
-		{`bash`, "s/a/b", nil},
-		{`bash`, "s/", nil},
-		{`bash`, "s p/a", nil},
-		{`"paw __agent s a 3"`, "", nil},
-		{`sh -c "x __agent s a 3"`, "", nil},
-		{`__agent s a 3`, "", nil},
-		{`paw __agent s a`, "", nil},
-		{`paw __agent s a x`, "", nil},
-		{`paw __agent s a -1`, "", nil},
-		{`paw __agent s-x a 3`, "", nil},
-		{`paw __agents s a 3`, "", nil},
-		{`paw '' '__agent' s a 3`, "", ours},
+		{"s/a/3", "x/y", "bash", ours},
+		{"s/a/0", "", "", &Identity{"s", "a", 0}},
+		{"s/a/-1", "", "", nil},
+		{"s/a/x", "", "", nil},
+		{"s /a/3", "", "", nil},
+		{"", "", `/bin/paw __agent s a 3 /launch`, ours},
+		{"", "x/y", `"/my bin/paw" __agent s a 3 "/l f"`, ours},
+		{"", "", `'/my"bin/paw' __agent s a 3`, ours},
+		{"", "", `"/a\"b c\$d/paw" __agent s a 3 x`, ours},
+		{"", "", `paw -x __agent s a 3`, ours},
+		{"", "s/a", `bash`, &Identity{"s", "a", 0}},
+		{"", "s/a", ``, &Identity{"s", "a", 0}},
+		{"", "", `bash`, nil},
+		{"", "s", `bash`, nil},
+		{"", "s/a/b", `bash`, nil},
+		{"", "s/", `bash`, nil},
+		{"", "s p/a", `bash`, nil},
+		{"", "", `"paw __agent s a 3"`, nil},
+		{"", "", `sh -c "x __agent s a 3"`, nil},
+		{"", "", `__agent s a 3`, nil},
+		{"", "", `paw __agent s a`, nil},
+		{"", "", `paw __agent s a x`, nil},
+		{"", "", `paw __agent s a -1`, nil},
+		{"", "", `paw __agent s-x a 3`, nil},
+		{"", "", `paw __agents s a 3`, nil},
+		{"", "", `paw '' '__agent' s a 3`, ours},
 	}
 	for _, c := range cases {
-		if diff := cmp.Diff(c.want, identityOf(c.command, c.option)); diff != "" {
-			t.Errorf("%s, option %q:\n%s", c.command, c.option, diff)
+		if diff := cmp.Diff(c.want, identityOf(c.launch, c.option, c.command)); diff != "" {
+			t.Errorf("%s, options %q and %q:\n%s", c.command, c.launch, c.option, diff)
 		}
 	}
 }
 
 func TestDeadPanesExitOnOldTmux(t *testing.T) {
 	line := func(status, signal string) string {
-		return "P|%1|$1|@1|1|" + status + "|" + signal + "|77|s|id|s/a|paw-s|paw\\ __agent\\ s\\ a\\ 1|label|idle|2|notes|\n"
+		return "P|%1|$1|1|" + status + "|" + signal + "|77|s|id|label|idle||s/a|paw\\ __agent\\ s\\ a\\ 1|paw-s|2|notes|\n"
 	}
 	for text, want := range map[string]string{
 		line("0", ""): "exit 0", line("255", ""): "exit 255", line("", "9"): "signal 9", line("", "KILL"): "signal 9",
@@ -181,7 +187,7 @@ func TestPanesAreFoundWhereverTheUserPutsThem(t *testing.T) {
 			t.Errorf("%s: %+v, want %s", agent, found[agent], id)
 		}
 	}
-	if found["a1"].SessionName != "mine" || found["a1"].PawSession != "foo" || found["a3"].PawSession != "" {
+	if sessionOf(t, c, found["a1"]) != "mine" || found["a1"].PawSession != "foo" || found["a3"].PawSession != "" {
 		t.Errorf("found %+v", found)
 	}
 	if other := agentsOf(t, c, "foobar"); len(other) != 1 || other["a1"].ID == found["a1"].ID {
@@ -189,12 +195,41 @@ func TestPanesAreFoundWhereverTheUserPutsThem(t *testing.T) {
 	}
 }
 
-func TestPaneThatTheUserRespawned(t *testing.T) {
+// What tells of whom a pane is: the option @paw_launch; before that is set the command that runs there; then @paw_agent.
+func TestWhosePane(t *testing.T) {
 	c := privateClient(t)
 	made := create(t, c, newSession1(t, "s", 1))
-	raw(t, c, "respawn-pane", "-k", "-t", made.Panes["a1"], "sleep", "1000")
-	if p := agentsOf(t, c, "s")["a1"]; p.ID != made.Panes["a1"] || p.Identity.Generation != 0 {
-		t.Errorf("pane %+v", p)
+	pane := made.Panes["a1"]
+	expect := func(when string, generation int) {
+		t.Helper()
+		if p := agentsOf(t, c, "s")["a1"]; p.ID != pane || p.Identity.Generation != generation || p.SessionName != "" {
+			t.Errorf("%s: %+v", when, p)
+		}
+	}
+	expect("at first", 1)
+	raw(t, c, "set-option", "-p", "-t", pane, "@paw_launch", "s/a1/7")
+	expect("with another launch", 7)
+	raw(t, c, "set-option", "-p", "-u", "-t", pane, "@paw_launch")
+	raw(t, c, "set-option", "-p", "-u", "-t", pane, "@paw_agent")
+	if p := paneByID(t, c, pane); p.Identity == nil || *p.Identity != (Identity{"s", "a1", 1}) || p.SessionName != "paw-s" {
+		t.Errorf("by its command: %+v", p)
+	}
+	raw(t, c, "set-option", "-p", "-t", pane, "@paw_agent", "s/a1")
+	raw(t, c, "respawn-pane", "-k", "-t", pane, "sleep", "1000")
+	if p := paneByID(t, c, pane); p.Identity == nil || *p.Identity != (Identity{"s", "a1", 0}) {
+		t.Errorf("after a respawn by the user: %+v", p)
+	}
+}
+
+func TestSessionNames(t *testing.T) {
+	c := privateClient(t)
+	if names, err := c.SessionNames(context.Background()); !errors.Is(err, ErrNoServer) {
+		t.Errorf("without a server: %q, %v", names, err)
+	}
+	create(t, c, newSession1(t, "s", 1))
+	raw(t, c, "new-session", "-d", "-s", "my own", "sleep", "1000")
+	if names, err := c.SessionNames(context.Background()); err != nil || !slices.Equal(names, []string{"my own", "paw-s"}) {
+		t.Errorf("names %q, error %v", names, err)
 	}
 }
 
@@ -228,7 +263,7 @@ func TestStoppedServerTimesOut(t *testing.T) {
 }
 
 func FuzzParsePanes(f *testing.F) {
-	f.Add("P|%1|$1|@1|1|0||77|s|id|s/a|paw-s|paw\\ __agent\\ s\\ a\\ 1|label|idle|2|notes|\nP|%2|")
+	f.Add("P|%1|$1|1|0||77|s|id|label|idle||s/a|paw\\ __agent\\ s\\ a\\ 1|paw-s|2|notes|\nP|%2|")
 	f.Add("P|%1|\\")
 	f.Fuzz(func(t *testing.T, out string) {
 		all, sessions := parsePanes(out, "P|")

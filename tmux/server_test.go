@@ -190,6 +190,17 @@ func agentsOf(t *testing.T, c *Client, session string) map[string]Pane {
 	return found
 }
 
+// windowOf is the id of the window that a pane is in, sessionOf the name of its session.
+func windowOf(t *testing.T, c *Client, p Pane) string {
+	t.Helper()
+	return raw(t, c, unaliased("display-message"), "-p", "-t", p.ID, "#{window_id}")
+}
+
+func sessionOf(t *testing.T, c *Client, p Pane) string {
+	t.Helper()
+	return raw(t, c, unaliased("display-message"), "-p", "-t", p.ID, "#{session_name}")
+}
+
 func paneByID(t *testing.T, c *Client, id string) *Pane {
 	t.Helper()
 	for _, p := range panes(t, c) {

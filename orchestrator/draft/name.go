@@ -195,15 +195,15 @@ func nameTaken(h *home.Home, name string, asked bool, repository worktree.Reposi
 // sessions go to.
 func foreignTmuxSessions(ctx context.Context, h *home.Home) (map[string]bool, error) {
 	names := map[string]bool{}
-	_, panes, err := h.TmuxFor(nil).Panes(ctx)
+	sessions, err := h.TmuxFor(nil).SessionNames(ctx)
 	if errors.Is(err, tmux.ErrNoServer) {
 		return names, nil
 	}
 	if err != nil {
 		return nil, home.TmuxError(err)
 	}
-	for _, pane := range panes {
-		names[pane.SessionName] = true
+	for _, name := range sessions {
+		names[name] = true
 	}
 	return names, nil
 }
