@@ -38,7 +38,7 @@ type AgentLock struct {
 	State LockState
 	// Holder is who took the lock last. When State is LockFree it is history, good for telling a reboot from a crash.
 	Holder Holder
-	// HolderAlive tells whether Holder still runs. When it does not and State is LockHeld, the launch runs as the
+	// HolderAlive tells whether Holder still runs, unless it was only peeked at. When it does not and State is LockHeld, the launch runs as the
 	// processes in Holders.
 	HolderAlive bool
 	// Holders are the processes that the launch runs as, looked up only when Holder is dead, and only on Linux.
@@ -91,6 +91,16 @@ func (l Locks) HoldAgent(session, agent string, h Holder) (*os.File, error) {
 
 // ProbeAgent looks whether an agent's lock is held, without ever waiting for it. No lock file means free.
 func (l Locks) ProbeAgent(session, agent string) (AgentLock, error) {
+	return l.probe(session, agent, false)
+}
+
+// PeekAgent is ProbeAgent for somebody who is about to hear from tmux which processes live in the panes: of a launch that
+// holds the lock in its pane it does not say whether the process that took it lives, which is half of the work.
+func (l Locks) PeekAgent(session, agent string) (AgentLock, error) {
+	return l.probe(session, agent, true)
+}
+
+func (l Locks) probe(session, agent string, peek bool) (AgentLock, error) {
 	unknown := AgentLock{State: LockUnknown}
 	file, err := agentLockFile(session, agent)
 	if err != nil {
@@ -110,6 +120,9 @@ func (l Locks) ProbeAgent(session, agent string) (AgentLock, error) {
 		return unknown, fmt.Errorf("agent %s/%s: %w", session, agent, err)
 	}
 	holder := readHolder(fd)
+	if peek && state == LockHeld && !holder.Headless {
+		return AgentLock{State: state, Holder: holder}, nil
+	}
 	found := AgentLock{State: state, Holder: holder, HolderAlive: holder.Alive()}
 	if found.letGo() {
 		found.State, found.Holders = LockHeld, holder.besides()

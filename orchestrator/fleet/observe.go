@@ -44,13 +44,12 @@ func ObserveWith(ctx context.Context, h *home.Home, s *session.Session, ask AskP
 	answer := make(chan Panes, 1)
 	go func() { answer <- ask(ctx, s) }()
 	agents := LookAtAgents(h, s, LookAtProcesses())
-	on := <-answer
-	for _, a := range agents {
+	f := Join(h, s, <-answer, agents)
+	for _, a := range f.Agents {
 		if a.lockErr != nil { // nobody who acts may take it for free
 			return Facts{}, a.lockErr
 		}
 	}
-	f := Join(h, s, on, agents)
 	LookAtScreens(ctx, h, []*Facts{&f}, look)
 	return f, nil
 }
@@ -76,12 +75,31 @@ func LookAtAgents(h *home.Home, s *session.Session, processes ProcessLook) []Age
 
 // lookAt is LookAtAgents for one agent.
 func lookAt(h *home.Home, s *session.Session, w session.Worktree, open map[int]time.Time, processes ProcessLook) Agent {
-	lock, err := Probe(h, s.Name, w, processes)
-	a := Agent{Record: w, Lock: lock, lockErr: err, open: open, Turns: ObserveTurns(h, s, &w, lock)}
+	lock, err := h.Locks.PeekAgent(s.Name, w.Agent)
+	if err == nil {
+		lock = withSurvivors(h, lock, w, processes)
+	}
+	return withLock(h, s, Agent{Record: w, open: open}, lock, err)
+}
+
+// withLock adds the facts that follow from the agent's lock.
+func withLock(h *home.Home, s *session.Session, a Agent, lock session.AgentLock, err error) Agent {
+	a.Lock, a.lockErr, a.Turns = lock, err, ObserveTurns(h, s, &a.Record, lock)
 	if lock.State == session.LockFree {
-		a.failure = LaunchFailure(h, s.Name, w.Agent)
+		a.failure = LaunchFailure(h, s.Name, a.Record.Agent)
 	}
 	return a
+}
+
+// named says as which process the launch of an agent runs, whose lock is held: as the one in its pane or, where that is another
+// one, as a look at the processes says.
+func named(h *home.Home, s *session.Session, a Agent) Agent {
+	if a.Pane != nil && !a.Pane.Dead && a.Pane.PID == a.Lock.Holder.PID {
+		a.Lock.HolderAlive = true
+		return a
+	}
+	lock, err := Probe(h, s.Name, a.Record, LookAtProcesses())
+	return withLock(h, s, a, lock, err)
 }
 
 // Join puts an answer of tmux and a look at the agents together.
@@ -112,6 +130,9 @@ func Join(h *home.Home, s *session.Session, on Panes, agents []Agent) Facts {
 		a := &f.Agents[i]
 		if a.Pane = byAgent[a.Record.Agent]; a.Pane != nil {
 			a.LaunchedAt = a.open[a.Pane.Identity.Generation]
+		}
+		if a.Lock.State == session.LockHeld && a.Lock.PID() == 0 {
+			*a = named(h, s, *a)
 		}
 	}
 	return f

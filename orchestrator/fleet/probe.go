@@ -25,11 +25,16 @@ func Probe(h *home.Home, sessionName string, w session.Worktree, processes Proce
 	if err != nil {
 		return lock, err
 	}
+	return withSurvivors(h, lock, w, processes), nil
+}
+
+// withSurvivors adds to a lock what runs on of the agent's CLI without it.
+func withSurvivors(h *home.Home, lock session.AgentLock, w session.Worktree, processes ProcessLook) session.AgentLock {
 	program := ""
 	if cli, known := h.CLIs.Get(w.CLI); known {
 		program = filepath.Base(cli.Program())
 	}
-	return lock.WithSurvivors(program, processes), nil
+	return lock.WithSurvivors(program, processes)
 }
 
 // Outlives waits until an agent does not run any more, and reports whether it
