@@ -49,7 +49,11 @@ func Doctor(ctx context.Context, h *home.Home, fix bool) []Finding {
 		add(fault.New(fault.Failed, "%s of this repository is not trusted: %s", c.Key, c.Text).Hint("paw config trust"), "")
 	}
 	if n, last := h.HookFailures(); n > 0 {
-		add(fault.New(fault.Failed, "%d reports of hooks failed, last %s of %s at %s: %s", n, last.Event, last.Launch, last.At.Format(time.RFC3339), last.Error).
+		what := last.Event
+		if last.Launch != "" { // else a command of the user noted it
+			what += " of " + last.Launch
+		}
+		add(fault.New(fault.Failed, "%d reports of hooks failed, last %s at %s: %s", n, what, last.At.Format(time.RFC3339), last.Error).
 			Hint("cat %s", fault.Quote(h.HookLog())).Hint("rm -f %s %s", fault.Quote(h.HookLog()), fault.Quote(h.HookLog()+".old")), "")
 	}
 	sessions, problems, err := h.Store.List()

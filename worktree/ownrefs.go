@@ -78,7 +78,10 @@ func (m Manager) unkeptCommits(ctx context.Context, path, admin string) (string,
 		if err != nil {
 			return "", err
 		}
-		if n := strings.Count(out, "\n"); n > 0 {
+		switch n := strings.Count(out, "\n"); {
+		case n == 1:
+			return fmt.Sprintf("1 commit of %s that is on no branch", ref.name), nil
+		case n > 1:
 			return fmt.Sprintf("%d commits of %s that are on no branch", n, ref.name), nil
 		}
 	}

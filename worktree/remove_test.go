@@ -80,16 +80,16 @@ func TestRemoveRefusesEveryKindOfDirt(t *testing.T) {
 			writeFile(w.t, filepath.Join(p.Path, "a.txt"), "x\n")
 		},
 		"1 repository of its own (inner)": func(w *world, p Plan) { gitIn(w.t, p.Path, "init", "-q", "inner") },
-		"1 commits of the detached HEAD": func(w *world, p Plan) {
+		"1 commit of the detached HEAD": func(w *world, p Plan) {
 			gitIn(w.t, p.Path, "checkout", "-q", "--detach")
 			gitIn(w.t, p.Path, "commit", "-q", "--allow-empty", "-m", "loose")
 		},
 		"1 repository of its own (deps/a/lib)": func(w *world, p Plan) { gitIn(w.t, p.Path, "init", "-q", "deps/a/lib") },
 		"1 repository of its own (deps/a.git)": func(w *world, p Plan) { gitIn(w.t, p.Path, "init", "-q", "--bare", "deps/a.git") },
-		"1 commits of refs/worktree/keep that are on no branch": func(w *world, p Plan) {
+		"1 commit of refs/worktree/keep that is on no branch": func(w *world, p Plan) {
 			gitIn(w.t, p.Path, "update-ref", "refs/worktree/keep", gitIn(w.t, p.Path, "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "mine"))
 		},
-		"1 commits of refs/bisect/bad": func(w *world, p Plan) {
+		"1 commit of refs/bisect/bad": func(w *world, p Plan) {
 			gitIn(w.t, p.Path, "update-ref", "refs/bisect/bad", gitIn(w.t, p.Path, "commit-tree", "HEAD^{tree}", "-m", "mine"))
 		},
 		"a blob that only refs/worktree/note holds": func(w *world, p Plan) {

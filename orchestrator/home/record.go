@@ -1,6 +1,7 @@
 package home
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -57,7 +58,7 @@ func AgentNamed(s *session.Session, name string) (*session.Worktree, error) {
 	if w := s.Worktree(name); w != nil {
 		return w, nil
 	}
-	return nil, fault.New(fault.NotFound, "%s: no such agent in %s (it has %s)", name, s.Name, strings.Join(AgentNames(s), ", ")).
+	return nil, fault.New(fault.NotFound, "%s: no such agent in %s (it has %s)", name, s.Name, cmp.Or(strings.Join(AgentNames(s), ", "), "none")).
 		Hint("paw status %s", s.Name)
 }
 
