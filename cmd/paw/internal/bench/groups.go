@@ -11,22 +11,16 @@ import (
 // bench is one run: the paw it measures, the folder it works in and what it has
 // measured so far.
 type bench struct {
+	ctx   context.Context
 	paw   string
 	dir   string // short, because sockets lie in it
 	shims shims
 	jobs  []*job
 }
 
-func newBench(paw string) (*bench, error) {
-	dir, err := os.MkdirTemp("", "pawb")
-	if err != nil {
-		return nil, err
-	}
-	b := &bench{paw: paw, dir: dir}
-	if b.shims, err = newShims(dir); err != nil {
-		return nil, err
-	}
-	return b, nil
+func newBench(ctx context.Context, paw string) *bench {
+	dir := must(os.MkdirTemp("", "pawb"))
+	return &bench{ctx: ctx, paw: paw, dir: dir, shims: newShims(dir)}
 }
 
 // close removes the folder. Something that still writes into it (a deletion in
@@ -50,53 +44,42 @@ func (b *bench) job(name string, budget budget) *job {
 
 // runGroups runs the groups one after the other, each with a world of its own
 // that is gone when the next begins.
-func (b *bench) runGroups(ctx context.Context, only string) error {
+func (b *bench) runGroups(only string) error {
 	type group struct {
 		name  string
 		files int // in the repository
-		run   func(ctx context.Context, w *world) error
+		run   func(w *world)
 	}
 	var groups []group
 	for _, agents := range []int{1, 10, 50, 200} {
-		groups = append(groups, group{fmt.Sprintf("status of %d", agents), smallFiles, func(ctx context.Context, w *world) error {
-			return b.measureStatus(ctx, w, agents)
-		}})
+		groups = append(groups, group{fmt.Sprintf("status of %d", agents), smallFiles, func(w *world) { b.measureStatus(w, agents) }})
 	}
 	groups = append(groups, group{fmt.Sprintf("status beside %d sessions", otherSessions), smallFiles, b.measureStatusByPlace})
 	for _, agents := range []int{2, 8} {
-		groups = append(groups, group{fmt.Sprintf("start of %d", agents), smallFiles, func(ctx context.Context, w *world) error {
-			return b.measureLife(ctx, w, agents)
-		}})
+		groups = append(groups, group{fmt.Sprintf("start of %d", agents), smallFiles, func(w *world) { b.measureLife(w, agents) }})
 	}
-	groups = append(groups, group{"desk", smallFiles, func(ctx context.Context, w *world) error { return b.measureDesk(ctx, w, 200) }})
+	groups = append(groups, group{"desk", smallFiles, func(w *world) { b.measureDesk(w, 200) }})
 	groups = append(groups, group{"remove", largeFiles, b.measureRemove})
-	groups = append(groups, group{"forecast", largeFiles, func(ctx context.Context, w *world) error { return b.measureForecast(ctx, w, 10) }})
+	groups = append(groups, group{"forecast", largeFiles, func(w *world) { b.measureForecast(w, 10) }})
 	for _, files := range []int{smallFiles, middleFiles, largeFiles} {
 		limit := budget{} // of the end of a turn that changed a file
 		if files == smallFiles {
 			limit.multiple = 15
 		}
-		groups = append(groups, group{fmt.Sprintf("hook in %d files", files), files, func(ctx context.Context, w *world) error {
-			return b.measureHooks(ctx, w, files, limit)
-		}})
+		groups = append(groups, group{fmt.Sprintf("hook in %d files", files), files, func(w *world) { b.measureHooks(w, files, limit) }})
 	}
 	for i, g := range groups {
 		if !strings.Contains(g.name, only) {
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "bench: %s ...\n", g.name)
-		if err := b.runGroup(ctx, fmt.Sprint(i), g.files, g.run); err != nil {
+		if err := attempt(func() {
+			w := b.newWorld(fmt.Sprint(i), g.files)
+			defer w.end()
+			g.run(w)
+		}); err != nil {
 			return fmt.Errorf("%s: %w", g.name, err)
 		}
 	}
 	return nil
-}
-
-func (b *bench) runGroup(ctx context.Context, name string, files int, run func(context.Context, *world) error) error {
-	w, err := b.newWorld(ctx, name, files)
-	if err != nil {
-		return err
-	}
-	defer w.end(context.WithoutCancel(ctx))
-	return run(ctx, w)
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"os"
 )
@@ -15,7 +13,7 @@ var shellStart string
 const lives = 5
 
 // step times a command, or counts its calls.
-type step func(ctx context.Context, j *job, argv ...string) error
+type step func(j *job, argv ...string)
 
 // life is what is measured of a session's life; a job that is nil is done and not measured.
 type life struct {
@@ -25,10 +23,9 @@ type life struct {
 }
 
 // measureLife times start, and for eight agents also what comes after it.
-func (b *bench) measureLife(ctx context.Context, w *world, n int) error {
-	l := life{agents: n}
+func (b *bench) measureLife(w *world, n int) {
+	l := life{agents: n, start: b.job(fmt.Sprintf("start, %s", plural(n)), budget{})}
 	if n == 8 {
-		l.start = b.job(fmt.Sprintf("start, %s", plural(n)), budget{})
 		l.shell = b.job("  the same in shell", budget{})
 		// For each agent it registers a worktree and checks it out, then it makes tags and branches.
 		l.start.budget = budget{multiple: 1, of: l.shell, counts: &counts{git: 2*n + 6, tmux: 7}}
@@ -36,72 +33,46 @@ func (b *bench) measureLife(ctx context.Context, w *world, n int) error {
 		l.stop = b.job(fmt.Sprintf("stop, %s", plural(n)), budget{multiple: 20})
 		// It looks at each worktree once, then deletes all branches, and then the turns.
 		l.purge = b.job(fmt.Sprintf("purge, %s", plural(n)), budget{multiple: 60, counts: &counts{git: n + 8, tmux: 3}})
-	} else {
-		l.start = b.job(fmt.Sprintf("start, %s", plural(n)), budget{})
 	}
 	for range lives {
-		if err := w.live(ctx, l, w.time); err != nil {
-			return err
-		}
+		w.live(l, w.time)
 	}
-	return w.live(ctx, l, w.count)
+	w.live(l, w.count)
 }
 
 // live is one life of a session, with a crash when recover is measured.
-func (w *world) live(ctx context.Context, l life, measured step) error {
-	do := func(j *job, argv ...string) error {
+func (w *world) live(l life, measured step) {
+	do := func(j *job, argv ...string) {
 		if j == nil {
-			return w.run(ctx, nil, argv...)
+			w.run(argv...)
+			return
 		}
-		return measured(ctx, j, argv...)
+		measured(j, argv...)
 	}
 	if l.shell != nil {
-		if err := w.startInShell(ctx, l.shell, l.agents, measured); err != nil {
-			return err
-		}
+		w.startInShell(l.shell, l.agents, measured)
 	}
-	if err := do(l.start, w.startArgs(l.agents)...); err != nil {
-		return err
-	}
-	if err := w.expectAlive(ctx, l.agents); err != nil {
-		return err
-	}
+	do(l.start, w.startArgs(l.agents)...)
+	w.expectAlive(l.agents)
 	if l.recover != nil {
-		if err := w.crash(ctx); err != nil {
-			return err
-		}
-		if err := do(l.recover, w.paw, "recover", sessionName, "--detach"); err != nil {
-			return err
-		}
-		if err := w.expectAlive(ctx, l.agents); err != nil {
-			return err
-		}
+		w.crash()
+		do(l.recover, w.paw, "recover", sessionName, "--detach")
+		w.expectAlive(l.agents)
 	}
-	if err := do(l.stop, w.paw, "stop", sessionName); err != nil {
-		return err
-	}
-	if err := do(l.purge, w.paw, "purge", sessionName, "--yes", "--tags"); err != nil {
-		return err
-	}
-	return w.settle(ctx)
+	do(l.stop, w.paw, "stop", sessionName)
+	do(l.purge, w.paw, "purge", sessionName, "--yes", "--tags")
+	w.settle()
 }
 
 // startInShell starts agents as a script does, and ends them again.
-func (w *world) startInShell(ctx context.Context, j *job, n int, measured step) error {
-	err := measured(ctx, j, "sh", "-c", shellStart, "start.sh", w.repo, w.socket, fmt.Sprint(n))
-	if err := errors.Join(err, w.run(context.WithoutCancel(ctx), nil, "tmux", "-S", w.socket+".shell", "kill-server")); err != nil {
-		return err
-	}
-	if err := os.RemoveAll(w.repo + ".shell"); err != nil {
-		return err
-	}
-	if err := w.run(ctx, nil, "git", "worktree", "prune"); err != nil {
-		return err
-	}
+func (w *world) startInShell(j *job, n int, measured step) {
+	func() {
+		defer w.killServer(w.socket + ".shell")
+		measured(j, "sh", "-c", shellStart, "start.sh", w.repo, w.socket, fmt.Sprint(n))
+	}()
+	check(os.RemoveAll(w.repo + ".shell"))
+	w.run("git", "worktree", "prune")
 	for i := range n {
-		if err := w.run(ctx, nil, "git", "branch", "-q", "-D", fmt.Sprintf("shell/a%d", i+1)); err != nil {
-			return err
-		}
+		w.run("git", "branch", "-q", "-D", fmt.Sprintf("shell/a%d", i+1))
 	}
-	return nil
 }

@@ -40,19 +40,17 @@ func run(ctx context.Context, paw, only string, calls bool) (over bool, err erro
 	if paw == "" {
 		return false, errors.New("PAW: not set to the paw to measure (make bench does that)")
 	}
-	if paw, err = filepath.Abs(paw); err != nil {
-		return false, err
-	}
-	size, err := os.Stat(paw)
-	if err != nil {
-		return false, err
-	}
-	b, err := newBench(paw)
-	if err != nil {
+	var size os.FileInfo
+	var b *bench
+	if err := attempt(func() {
+		paw = must(filepath.Abs(paw))
+		size = must(os.Stat(paw))
+		b = newBench(ctx, paw)
+	}); err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
-	err = b.runGroups(ctx, only)
+	err = b.runGroups(only)
 	if len(b.jobs) == 0 {
 		return false, err
 	}

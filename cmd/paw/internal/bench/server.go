@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -11,30 +10,24 @@ import (
 
 // crash ends the world's tmux server with SIGKILL and waits until it and all its
 // panes' processes are gone: what paw recover finds after a crash.
-func (w *world) crash(ctx context.Context) error {
-	out, err := w.output(ctx, nil, "tmux", "-S", w.socket, "list-panes", "-a", "-F", "#{pid} #{pane_pid}")
-	if err != nil {
-		return err
-	}
-	pids := strings.Fields(out)
+func (w *world) crash() {
+	pids := strings.Fields(w.output("tmux", "-S", w.socket, "list-panes", "-a", "-F", "#{pid} #{pane_pid}"))
 	if len(pids) == 0 {
-		return fmt.Errorf("%s: no panes", w.socket)
+		fail("%s: no panes", w.socket)
 	}
 	server, err := strconv.Atoi(pids[0])
 	if err != nil || server <= 1 {
-		return fmt.Errorf("%s: the pid of its server is %q", w.socket, pids[0])
+		fail("%s: the pid of its server is %q", w.socket, pids[0])
 	}
-	if err := syscall.Kill(server, syscall.SIGKILL); err != nil {
-		return fmt.Errorf("tmux server %d: %w", server, err)
-	}
-	return await(ctx, "the tmux server and its panes to end", func() (bool, error) { return w.ended(ctx, pids), nil })
+	check(syscall.Kill(server, syscall.SIGKILL))
+	w.await("the tmux server and its panes to end", func() bool { return w.ended(pids) })
 }
 
-// ended tells whether none of the processes runs; a zombie that nobody reaps has
+// ended reports whether none of the processes runs; a zombie that nobody reaps has
 // ended, too.
-func (w *world) ended(ctx context.Context, pids []string) bool {
-	out, _ := w.output(ctx, nil, "ps", "-o", "stat=", "-p", strings.Join(pids, ",")) // exits with 1 when there is none
-	for _, state := range strings.Fields(out) {
+func (w *world) ended(pids []string) bool {
+	out, _ := w.command(w.ctx, false, "ps", "-o", "stat=", "-p", strings.Join(pids, ",")).Output() // exits with 1 when there is none
+	for _, state := range strings.Fields(string(out)) {
 		if !strings.HasPrefix(state, "Z") {
 			return false
 		}
@@ -42,11 +35,13 @@ func (w *world) ended(ctx context.Context, pids []string) bool {
 	return true
 }
 
+// killServer ends a tmux server, also after an interrupt. Where none runs, that is what it is for.
+func (w *world) killServer(socket string) {
+	_ = w.command(context.WithoutCancel(w.ctx), false, "tmux", "-S", socket, "kill-server").Run()
+}
+
 // end ends the world: its server, with all agents, and its files.
-func (w *world) end(ctx context.Context) {
-	if _, err := os.Stat(w.socket); err == nil {
-		// No server is what it is for.
-		_ = w.run(ctx, nil, "tmux", "-S", w.socket, "kill-server")
-	}
+func (w *world) end() {
+	w.killServer(w.socket)
 	_ = os.RemoveAll(w.dir) // what is left goes with the whole folder, where errors are reported
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,26 +15,16 @@ type shims struct {
 	log string
 }
 
-func newShims(parent string) (shims, error) {
+func newShims(parent string) shims {
 	s := shims{dir: filepath.Join(parent, "shims"), log: filepath.Join(parent, "calls")}
-	if err := os.Mkdir(s.dir, 0o755); err != nil {
-		return s, err
-	}
+	check(os.Mkdir(s.dir, 0o755))
 	for _, name := range []string{"git", "tmux"} {
-		real, err := exec.LookPath(name)
-		if err != nil {
-			return s, err
-		}
-		if real, err = filepath.Abs(real); err != nil {
-			return s, err
-		}
+		real := must(filepath.Abs(must(exec.LookPath(name))))
 		// One short write for each call, so that calls at the same time do not mix.
 		script := fmt.Sprintf("#!/bin/sh\nprintf '%s %%.500s\\0' \"$*\" >>'%s'\nexec '%s' \"$@\"\n", name, s.log, real)
-		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(script), 0o755); err != nil {
-			return s, err
-		}
+		check(os.WriteFile(filepath.Join(s.dir, name), []byte(script), 0o755))
 	}
-	return s, nil
+	return s
 }
 
 // calls are the git and tmux processes of one job, each "git ARGS..." or "tmux ARGS...".
@@ -54,30 +43,18 @@ func (c calls) of(program string) int {
 
 // count runs a command once with the shims and adds its calls to the job. Its
 // time is not that of paw and is dropped.
-func (w *world) count(ctx context.Context, j *job, argv ...string) error {
-	return w.counted(j, func() error {
-		_, err := w.spawn(ctx, true, argv...)
-		return err
-	})
+func (w *world) count(j *job, argv ...string) {
+	w.counted(j, func() { w.spawn(true, argv...) })
 }
 
 // counted adds to the job the calls of what runs with the shims meanwhile.
-func (w *world) counted(j *job, run func() error) error {
-	if err := os.WriteFile(w.shims.log, nil, 0o644); err != nil {
-		return err
-	}
-	if err := run(); err != nil {
-		return err
-	}
-	data, err := os.ReadFile(w.shims.log)
-	if err != nil {
-		return err
-	}
+func (w *world) counted(j *job, run func()) {
+	check(os.WriteFile(w.shims.log, nil, 0o644))
+	run()
 	j.calls = calls{}
-	for _, call := range strings.Split(string(data), "\x00") {
+	for call := range strings.SplitSeq(string(must(os.ReadFile(w.shims.log))), "\x00") {
 		if call != "" {
 			j.calls = append(j.calls, call)
 		}
 	}
-	return nil
 }

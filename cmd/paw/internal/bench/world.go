@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,6 +29,7 @@ const (
 
 // world is a home, a repository and a tmux server that nothing else uses.
 type world struct {
+	ctx    context.Context // over when the run is interrupted
 	paw    string
 	shims  shims
 	dir    string
@@ -43,32 +43,23 @@ type world struct {
 }
 
 // newWorld makes a world with a repository of so many small files.
-func (b *bench) newWorld(ctx context.Context, name string, files int) (*world, error) {
+func (b *bench) newWorld(name string, files int) *world {
 	dir := filepath.Join(b.dir, name)
-	w := &world{paw: b.paw, shims: b.shims, dir: dir, repo: filepath.Join(dir, "repo"), socket: filepath.Join(dir, "s")}
+	w := &world{ctx: b.ctx, paw: b.paw, shims: b.shims, dir: dir, repo: filepath.Join(dir, "repo"), socket: filepath.Join(dir, "s")}
 	w.folder = w.repo
 	config := filepath.Join(dir, "config", "paw")
 	for _, d := range []string{w.repo, config, filepath.Join(dir, "home")} {
-		if err := os.MkdirAll(d, 0o755); err != nil {
-			return nil, err
-		}
+		check(os.MkdirAll(d, 0o755))
 	}
 	cli := fmt.Sprintf("[clis.%s]\ncommand = [\"sleep\", \"100000\"]\n", cliName)
-	if err := os.WriteFile(filepath.Join(config, "config.toml"), []byte(cli), 0o644); err != nil {
-		return nil, err
-	}
-	if err := w.run(ctx, nil, "git", "init", "-q", "-b", "main", "."); err != nil {
-		return nil, err
-	}
-	if err := w.run(ctx, strings.NewReader(importStream(files)), "git", "-c", "core.fsync=none", "fast-import", "--quiet"); err != nil {
-		return nil, err
-	}
-	if err := w.run(ctx, nil, "git", "reset", "-q", "--hard"); err != nil {
-		return w, err
-	}
+	check(os.WriteFile(filepath.Join(config, "config.toml"), []byte(cli), 0o644))
+	w.run("git", "init", "-q", "-b", "main", ".")
+	w.feed(importStream(files), "git", "-c", "core.fsync=none", "fast-import", "--quiet")
+	w.run("git", "reset", "-q", "--hard")
 	// Settings that have just changed may change what a snapshot holds, which lasts two seconds only.
 	old := time.Now().Add(-time.Hour)
-	return w, os.Chtimes(filepath.Join(w.repo, ".git", "config"), old, old)
+	check(os.Chtimes(filepath.Join(w.repo, ".git", "config"), old, old))
+	return w
 }
 
 // changedFile is one of every repository.
@@ -109,22 +100,22 @@ func (w *world) command(ctx context.Context, counting bool, argv ...string) *exe
 }
 
 // run runs a command that is not measured.
-func (w *world) run(ctx context.Context, stdin io.Reader, argv ...string) error {
-	_, err := w.output(ctx, stdin, argv...)
-	return err
-}
+func (w *world) run(argv ...string) { w.output(argv...) }
 
 // output is what a command that is not measured printed.
-func (w *world) output(ctx context.Context, stdin io.Reader, argv ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, childTimeout)
+func (w *world) output(argv ...string) string { return w.feed("", argv...) }
+
+// feed is output of a command that reads something.
+func (w *world) feed(stdin string, argv ...string) string {
+	ctx, cancel := context.WithTimeout(w.ctx, childTimeout)
 	defer cancel()
 	cmd := w.command(ctx, false, argv...)
 	var stdout, stderr bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, &stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		return "", childError(argv, err, stderr.Bytes())
+		check(childError(argv, err, stderr.Bytes()))
 	}
-	return stdout.String(), nil
+	return stdout.String()
 }
 
 // childError names the command and the last thing it said.
@@ -157,28 +148,30 @@ func (w *world) startArgs(n int) []string {
 
 // settle waits until paw has deleted in the background what it threw away, so
 // that this is not part of what is measured next.
-func (w *world) settle(ctx context.Context) error {
-	return await(ctx, "paw's trash folder to become empty", func() (bool, error) {
+func (w *world) settle() {
+	w.await("paw's trash folder to become empty", func() bool {
 		entries, err := os.ReadDir(filepath.Join(w.repo, ".git", "paw", "trash"))
-		if errors.Is(err, os.ErrNotExist) {
-			return true, nil
+		if !errors.Is(err, os.ErrNotExist) {
+			check(err)
 		}
-		return len(entries) == 0, err
+		return len(entries) == 0
 	})
 }
 
 // await polls until a condition holds.
-func await(ctx context.Context, what string, holds func() (bool, error)) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	for {
-		if ok, err := holds(); ok || err != nil {
-			return err
+func (w *world) await(what string, holds func() bool) {
+	for end := time.Now().Add(30 * time.Second); !holds(); sleep(w.ctx, pollEvery) {
+		check(w.ctx.Err())
+		if time.Now().After(end) {
+			fail("waiting for %s: it never happened", what)
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for %s: %w", what, ctx.Err())
-		case <-time.After(pollEvery):
-		}
+	}
+}
+
+// sleep waits, unless the run is interrupted.
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
 	}
 }
