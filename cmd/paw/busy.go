@@ -18,16 +18,15 @@ const busyTick = 250 * time.Millisecond
 
 // busyLine is a line on a terminal that says what paw does, and for how long. It goes before anything else is said.
 type busyLine struct {
-	a     *app
 	began time.Time
 	quit  chan struct{}
 	gone  sync.WaitGroup
 
 	mu     sync.Mutex
+	line   lineBelow
 	doing  string
 	part   string
 	filled int
-	shown  bool
 }
 
 // busy shows on a terminal that a command is at something which takes its time. Whoever is done calls what it returns,
@@ -36,7 +35,7 @@ func (a *app) busy(h *home.Home, doing string) (done func()) {
 	if a.json || !isTerminal(a.stderr) {
 		return func() {}
 	}
-	l := &busyLine{a: a, began: time.Now(), quit: make(chan struct{}), doing: doing}
+	l := &busyLine{line: lineBelow{a: a}, began: time.Now(), quit: make(chan struct{}), doing: doing}
 	step, note, progress := h.Step, h.Note, h.Progress
 	h.Step = func(name string) {
 		l.step(name)
@@ -89,20 +88,14 @@ func (l *busyLine) draw(worked time.Duration) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	width, _ := l.a.terminalSize()
-	text := fmt.Sprintf("%s%s (%s)", l.doing, l.part, worked.Truncate(time.Second))
-	fmt.Fprint(l.a.stderr, "\r"+cutTo(text, width-1)+"\x1b[K")
-	l.shown = true
+	l.line.show(fmt.Sprintf("%s%s (%s)", l.doing, l.part, worked.Truncate(time.Second)))
 }
 
 // clear takes the line away.
 func (l *busyLine) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.shown {
-		fmt.Fprint(l.a.stderr, "\r\x1b[K")
-	}
-	l.shown = false
+	l.line.clear()
 }
 
 // clearing writes where the line stands.

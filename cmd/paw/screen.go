@@ -24,6 +24,30 @@ func (a *app) terminalSize() (width, height int) {
 	return max(width, narrowest), height
 }
 
+// lineBelow is one line on the terminal of standard error that stands below all else that is said, and goes before anything
+// else is.
+type lineBelow struct {
+	a     *app
+	shown string
+}
+
+// show draws the line, cut to the terminal.
+func (l *lineBelow) show(text string) {
+	width, _ := l.a.terminalSize()
+	if text = cutTo(text, width-1); text != l.shown {
+		fmt.Fprint(l.a.stderr, "\r"+text+"\x1b[K")
+	}
+	l.shown = text
+}
+
+// clear takes the line away.
+func (l *lineBelow) clear() {
+	if l.shown != "" {
+		fmt.Fprint(l.a.stderr, "\r\x1b[K")
+	}
+	l.shown = ""
+}
+
 // enterScreen turns to the terminal's other screen, without a cursor; what it returns turns back, once.
 func (a *app) enterScreen() (leave func()) {
 	_, _ = io.WriteString(a.stdout, "\x1b[?1049h\x1b[?25l")

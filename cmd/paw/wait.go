@@ -62,7 +62,7 @@ into the agent's pane.`, exitUsage,
 			}
 			o.Agents = agents
 			line := a.newWaitingLine(h.Now())
-			o.Look = func(w *family.Waited) { line.show(w, h.Now()) }
+			o.Look = func(w *family.Waited) { line.look(w, h.Now()) }
 			waited, err := family.Wait(cmd.Context(), h, s, o)
 			line.clear()
 			if waited == nil {
@@ -165,15 +165,12 @@ func waitedView(w *family.Waited, enough bool) waitJSON {
 	view := waitJSON{Version: 1, Session: w.Session, Finished: enough, Agents: []awaitedJSON{}}
 	for _, one := range w.Agents {
 		v := awaitedJSON{
-			Name: one.Agent, CLI: nonEmpty(one.CLI), Branch: nonEmpty(one.Branch), Finished: one.Finished,
-			State: nonEmpty(string(one.Status.State)), StateSince: one.Status.Since, Reason: nonEmpty(one.Status.Reason),
-			Outcome: nonEmpty(one.Outcome), Files: one.Files, Message: nonEmpty(one.Message),
+			Name: one.Agent, CLI: orNull(one.CLI), Branch: orNull(one.Branch), Finished: one.Finished,
+			State: orNull(string(one.Status.State)), StateSince: one.Status.Since, Reason: orNull(one.Status.Reason),
+			Outcome: orNull(one.Outcome), Turn: orNull(one.Turn), Files: one.Files, Message: orNull(one.Message),
 		}
 		if one.Finished {
 			v.Failed = &one.Failed
-		}
-		if one.Turn > 0 {
-			v.Turn = &one.Turn
 		}
 		view.Agents = append(view.Agents, v)
 	}

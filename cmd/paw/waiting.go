@@ -14,16 +14,17 @@ const waitingDelay = time.Second
 
 // waitingLine is the line on a terminal that says for whom paw wait waits. Elsewhere it says nothing.
 type waitingLine struct {
-	a     *app
+	lineBelow
 	began time.Time
-	shown string
 	noted bool
 }
 
-func (a *app) newWaitingLine(now time.Time) *waitingLine { return &waitingLine{a: a, began: now} }
+func (a *app) newWaitingLine(now time.Time) *waitingLine {
+	return &waitingLine{lineBelow: lineBelow{a: a}, began: now}
+}
 
-// show says for whom the wait is, after a second; and once, for whom it may be long.
-func (l *waitingLine) show(w *family.Waited, now time.Time) {
+// look says for whom the wait is, after a second; and once, for whom it may be long.
+func (l *waitingLine) look(w *family.Waited, now time.Time) {
 	waited := now.Sub(l.began)
 	if waited < waitingDelay {
 		return
@@ -34,20 +35,8 @@ func (l *waitingLine) show(w *family.Waited, now time.Time) {
 			l.a.note(note)
 		}
 	}
-	if l.a.json || !isTerminal(l.a.stderr) {
-		return
-	}
-	if text := waitingText(w, waited); text != l.shown {
-		width, _ := l.a.terminalSize()
-		l.shown = text
-		fmt.Fprint(l.a.stderr, "\r"+cutTo(text, width-1)+"\x1b[K")
-	}
-}
-
-// clear takes the line away.
-func (l *waitingLine) clear() {
-	if l.shown != "" {
-		fmt.Fprint(l.a.stderr, "\r\x1b[K")
+	if !l.a.json && isTerminal(l.a.stderr) {
+		l.show(waitingText(w, waited))
 	}
 }
 
