@@ -112,9 +112,9 @@ type optionJSON struct {
 
 func questionView(sessionName string, asked *typing.Asked) questionJSON {
 	view := questionJSON{Version: 1, Session: sessionName, Agent: asked.Agent, ID: asked.ID, Turn: asked.Turn,
-		Since: asked.Since.UTC(), Question: asked.Text, Reason: nonEmpty(asked.Hook)}
+		Since: asked.Since.UTC(), Question: asked.Text, Reason: orNull(asked.Hook)}
 	for i, o := range asked.Options {
-		view.Options = append(view.Options, optionJSON{Number: i + 1, Label: o.Label, About: nonEmpty(o.About), Means: nonEmpty(string(o.Means()))})
+		view.Options = append(view.Options, optionJSON{Number: i + 1, Label: o.Label, About: orNull(o.About), Means: orNull(string(o.Means()))})
 	}
 	return view
 }

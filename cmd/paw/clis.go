@@ -24,7 +24,7 @@ func newCLIs(a *app) *cobra.Command {
 			if a.json {
 				return a.printJSON(clisView(infos))
 			}
-			rows := [][]cell{{{text: "CLI"}, {text: "VERSION"}, {text: "PATH"}, {text: "TURNS"}}}
+			rows := [][]cell{texts("CLI", "VERSION", "PATH", "TURNS")}
 			for _, info := range infos {
 				version, place := info.Version, shortened(info.Path)
 				switch {
@@ -33,7 +33,7 @@ func newCLIs(a *app) *cobra.Command {
 				case info.Err != nil:
 					version = "does not say"
 				}
-				rows = append(rows, []cell{{text: info.Name}, {text: fault.FirstLine(version)}, {text: place}, {text: info.Facts.Turns}})
+				rows = append(rows, texts(info.Name, fault.FirstLine(version), place, info.Facts.Turns))
 			}
 			a.printTable(a.stdout, "", rows)
 			for _, info := range infos {
@@ -72,7 +72,7 @@ func lookedAtView(info orchestrator.CLIInfo) *lookedAtJSON {
 	if info.Looked.CLI == "" {
 		return nil
 	}
-	return &lookedAtJSON{Oldest: info.Looked.Oldest, Newest: info.Looked.Newest, Standing: nonEmpty(string(info.Standing))}
+	return &lookedAtJSON{Oldest: info.Looked.Oldest, Newest: info.Looked.Newest, Standing: orNull(string(info.Standing))}
 }
 
 func clisView(infos []orchestrator.CLIInfo) any {
@@ -81,9 +81,9 @@ func clisView(infos []orchestrator.CLIInfo) any {
 		CLIs    []cliJSON `json:"clis"`
 	}{Version: 1, CLIs: []cliJSON{}}
 	for _, info := range infos {
-		v := cliJSON{Name: info.Name, Installed: info.Path != "", Path: nonEmpty(info.Path), Version: nonEmpty(info.Version), Resume: info.Facts.Resume, Turns: info.Facts.Turns, LookedAt: lookedAtView(info)}
+		v := cliJSON{Name: info.Name, Installed: info.Path != "", Path: orNull(info.Path), Version: orNull(info.Version), Resume: info.Facts.Resume, Turns: info.Facts.Turns, LookedAt: lookedAtView(info)}
 		if info.Err != nil {
-			v.Error = nonEmpty(info.Err.Error())
+			v.Error = orNull(info.Err.Error())
 		}
 		view.CLIs = append(view.CLIs, v)
 	}

@@ -71,41 +71,35 @@ func (a *app) sessionLines(st fleet.SessionStatus, width int) []string {
 	return lines
 }
 
+// furtherColumns are those that are there where one of the agents wants them.
+var furtherColumns = []struct {
+	head   string
+	text   func(ag *fleet.AgentStatus) string
+	wanted func(ag *fleet.AgentStatus) bool
+}{
+	{"NEW", toReview, func(ag *fleet.AgentStatus) bool { return ag.ToReview > 0 }},
+	{"CHANGES", changes, func(ag *fleet.AgentStatus) bool { return ag.Dirty != nil }},
+	{"DIRTY", uncommitted, func(ag *fleet.AgentStatus) bool { return ag.Dirty != nil }},
+	{"COLLIDES WITH", func(ag *fleet.AgentStatus) string { return cutTo(collidesWith(ag), mostCollisions) },
+		func(ag *fleet.AgentStatus) bool { return ag.Outlook != nil }},
+	{"USAGE", func(ag *fleet.AgentStatus) string { return inShort(ag.Used) }, func(ag *fleet.AgentStatus) bool { return ag.Used != nil }},
+}
+
 // agentLines are a table of the agents, with what belongs to one of them below its row.
 func (a *app) agentLines(st fleet.SessionStatus, now time.Time, width int) []string {
 	agents := mostUrgent(st.Agents)
 	table := [][]string{{"AGENT", "CLI", "STATE", "SINCE", "TURN"}}
-	unseen := slices.ContainsFunc(agents, func(ag relative) bool { return ag.ToReview > 0 })
-	dirty := slices.ContainsFunc(agents, func(ag relative) bool { return ag.Dirty != nil })
-	if unseen {
-		table[0] = append(table[0], "NEW")
-	}
-	if dirty {
-		table[0] = append(table[0], "CHANGES", "DIRTY")
-	}
-	forecast := slices.ContainsFunc(agents, func(ag relative) bool { return ag.Outlook != nil })
-	if forecast {
-		table[0] = append(table[0], "COLLIDES WITH")
-	}
-	used := slices.ContainsFunc(agents, func(ag relative) bool { return ag.Used != nil })
-	if used {
-		table[0] = append(table[0], "USAGE")
-	}
 	for _, ag := range agents {
-		row := []string{ag.label(), ag.Record.CLI, orchestrator.StateWord(ag.AgentStatus.AgentStatus), since(ag, now), turnNumber(*ag.AgentStatus)}
-		if unseen {
-			row = append(row, toReview(*ag.AgentStatus))
+		table = append(table, []string{ag.label(), ag.Record.CLI, orchestrator.StateWord(ag.AgentStatus.AgentStatus), since(ag.AgentStatus, now), turnNumber(ag.AgentStatus)})
+	}
+	for _, column := range furtherColumns {
+		if !slices.ContainsFunc(agents, func(ag relative) bool { return column.wanted(ag.AgentStatus) }) {
+			continue
 		}
-		if dirty {
-			row = append(row, changes(*ag.AgentStatus), uncommitted(ag.Dirty))
+		table[0] = append(table[0], column.head)
+		for i, ag := range agents {
+			table[i+1] = append(table[i+1], column.text(ag.AgentStatus))
 		}
-		if forecast {
-			row = append(row, cutTo(collidesWith(*ag.AgentStatus), mostCollisions))
-		}
-		if used {
-			row = append(row, inShort(ag.Used))
-		}
-		table = append(table, row)
 	}
 	widths := fitted(table, width-2)
 	taken := 2
@@ -291,8 +285,7 @@ func nextSteps(st fleet.SessionStatus) []string {
 		if r.State == session.StateWaitingInput && len(steps) == 0 {
 			steps = append(steps, fmt.Sprintf("paw answer %s/%s: shows its answers, and takes one", st.Session.Name, r.Record.Agent))
 		}
-		gone := r.State == session.StateSuspended || r.State == session.StateError || r.State == session.StateWaitingChildren
-		back = back || r.PID == 0 && gone && r.Cause != session.CauseStopped
+		back = back || canComeBack(r.AgentStatus) && r.Cause != session.CauseStopped
 	}
 	if back {
 		steps = append(steps, fmt.Sprintf("paw recover %s: same panes, same conversations", st.Session.Name))
@@ -301,28 +294,38 @@ func nextSteps(st fleet.SessionStatus) []string {
 }
 
 // since is how long an agent has been in its state.
-func since(ag relative, now time.Time) string {
+func since(ag *fleet.AgentStatus, now time.Time) string {
 	if ag.Since == nil {
 		return ""
 	}
 	return ui.Age(now.Sub(*ag.Since))
 }
 
+// inTurn reports whether an agent is at its last turn: an end that its CLI's own record tells of is one, also before paw has
+// written it down.
+func inTurn(ag *fleet.AgentStatus) bool {
+	return ag.CurrentTurn > 0 && ag.State != session.StateIdle && ag.State != session.StateError
+}
+
+// canComeBack reports whether an agent does not run, and did not end by itself.
+func canComeBack(ag *fleet.AgentStatus) bool {
+	return ag.PID == 0 && (ag.State == session.StateSuspended || ag.State == session.StateError || ag.State == session.StateWaitingChildren)
+}
+
 // turnNumber is the number of the last turn, with an ellipsis while it is under way.
-func turnNumber(ag fleet.AgentStatus) string {
-	ended := ag.State == session.StateIdle || ag.State == session.StateError
+func turnNumber(ag *fleet.AgentStatus) string {
 	last := max(ag.LastTurn, ag.CurrentTurn, ag.TurnsCompleted) // a log that is gone knows less than the record
 	switch {
 	case last == 0:
 		return ""
-	case ag.CurrentTurn > 0 && !ended:
+	case inTurn(ag):
 		return fmt.Sprintf("%d%s", last, ellipsis)
 	}
 	return fmt.Sprint(last)
 }
 
 // toReview is how many finished turns the user has not seen, "" for none.
-func toReview(ag fleet.AgentStatus) string {
+func toReview(ag *fleet.AgentStatus) string {
 	if ag.ToReview == 0 {
 		return ""
 	}
@@ -330,7 +333,7 @@ func toReview(ag fleet.AgentStatus) string {
 }
 
 // changes are the lines that an agent has added and deleted since its base, "" where nobody counted.
-func changes(ag fleet.AgentStatus) string {
+func changes(ag *fleet.AgentStatus) string {
 	if ag.Lines == nil || ag.Lines.Added+ag.Lines.Deleted == 0 {
 		return ""
 	}
@@ -338,7 +341,7 @@ func changes(ag fleet.AgentStatus) string {
 }
 
 // collidesWith is what a forecast says of an agent.
-func collidesWith(ag fleet.AgentStatus) string {
+func collidesWith(ag *fleet.AgentStatus) string {
 	if ag.Outlook == nil {
 		return ""
 	}
@@ -349,9 +352,9 @@ func collidesWith(ag fleet.AgentStatus) string {
 const mostCollisions = 24
 
 // uncommitted is how many files are not committed, "" where nobody counted.
-func uncommitted(files *int) string {
-	if files == nil {
+func uncommitted(ag *fleet.AgentStatus) string {
+	if ag.Dirty == nil {
 		return ""
 	}
-	return fault.Counted(*files, "file")
+	return fault.Counted(*ag.Dirty, "file")
 }

@@ -106,7 +106,7 @@ func deskAgent(st fleet.SessionStatus, ag fleet.AgentStatus) ui.Agent {
 	w := ag.Record
 	row := ui.Agent{
 		Session: st.Session.Name, Name: w.Agent, Parent: w.Parent, CLI: w.CLI, Branch: onOneLine(w.Branch), Group: ui.Group(orchestrator.GroupOf(ag)),
-		State: orchestrator.StateWord(ag.AgentStatus), Colour: stateColours[colourOf(ag.AgentStatus)], Turn: turnNumber(ag),
+		State: orchestrator.StateWord(ag.AgentStatus), Colour: stateColours[colourOf(ag.AgentStatus)], Turn: turnNumber(&ag),
 		Prompt: onOneLine(ag.Prompt), Asks: ag.State == session.StateWaitingInput,
 		Ended: fmt.Sprint(ag.LastTag, ag.LastTurn, ag.CurrentTurn == 0, len(st.Session.Landings)),
 	}

@@ -41,6 +41,11 @@ func (a *app) printError(err error) {
 		_ = writeJSON(a.stderr, view)
 		return
 	}
+	a.sayError(message, hints)
+}
+
+// sayError shows an error to people.
+func (a *app) sayError(message string, hints []string) {
 	fmt.Fprintf(a.stderr, "paw: error: %s\n", history.Printable(message))
 	for _, hint := range hints {
 		fmt.Fprintf(a.stderr, "paw: hint: %s\n", hint)

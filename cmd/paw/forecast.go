@@ -50,7 +50,7 @@ func (a *app) showForecast(f *landing.Forecast) error {
 	if a.json {
 		return a.printJSON(forecastView(f))
 	}
-	rows := [][]cell{{{text: "AGENT"}, {text: "FILES"}, {text: "WITH " + f.Target}, {text: "WITH EACH OTHER"}}}
+	rows := [][]cell{texts("AGENT", "FILES", "WITH "+f.Target, "WITH EACH OTHER")}
 	for _, o := range f.Agents {
 		with := "fits"
 		if len(o.Conflicts) > 0 {
@@ -58,7 +58,7 @@ func (a *app) showForecast(f *landing.Forecast) error {
 		} else if o.Files == 0 {
 			with = "nothing to land"
 		}
-		rows = append(rows, []cell{{text: o.Agent}, {text: fmt.Sprint(o.Files)}, {text: with}, {text: collisions(f, o.Agent)}})
+		rows = append(rows, texts(o.Agent, fmt.Sprint(o.Files), with, collisions(f, o.Agent)))
 	}
 	a.printTable(a.stdout, "", rows)
 	if len(f.Order) > 0 {
@@ -125,11 +125,9 @@ type pairJSON struct {
 func forecastView(f *landing.Forecast) forecastJSON {
 	view := forecastJSON{Version: 1, Session: f.Session, Target: f.Target, Agents: []outlookJSON{}, Pairs: []pairJSON{}, Order: append([]string{}, f.Order...)}
 	for _, o := range f.Agents {
-		one := outlookJSON{Name: o.Agent, Commit: o.Commit, FilesChanged: o.Files, Conflicts: append([]string{}, o.Conflicts...)}
-		if o.Turn > 0 {
-			one.Turn = &o.Turn
-		}
-		view.Agents = append(view.Agents, one)
+		view.Agents = append(view.Agents, outlookJSON{
+			Name: o.Agent, Commit: o.Commit, Turn: orNull(o.Turn), FilesChanged: o.Files, Conflicts: append([]string{}, o.Conflicts...),
+		})
 	}
 	for _, p := range f.Pairs {
 		view.Pairs = append(view.Pairs, pairJSON{Agents: []string{p.One, p.Other}, Conflicts: append([]string{}, p.Files...)})

@@ -199,7 +199,7 @@ func (a *app) showLanded(l *landing.Landed, dryRun bool) {
 func (a *app) showCollisions(files []landing.Collision) {
 	rows := [][]cell{}
 	for _, f := range files {
-		rows = append(rows, []cell{{text: f.Path}, {text: f.With}})
+		rows = append(rows, texts(f.Path, f.With))
 	}
 	a.printTable(a.stdout, "  ", rows)
 }

@@ -17,7 +17,7 @@ func (a *app) listLandings(cmd *cobra.Command, o landOptions) error {
 		return err
 	}
 	if a.json {
-		view := landJSON{Version: 1, Landings: []landingJSON{}, Conflicts: []collisionJSON{}, Behind: []string{}, Notes: a.noted()}
+		view := a.newLandView()
 		for _, l := range s.Landings {
 			view.Landings = append(view.Landings, landingView(s.Name, l))
 		}
@@ -29,10 +29,7 @@ func (a *app) listLandings(cmd *cobra.Command, o landOptions) error {
 	}
 	rows := [][]cell{}
 	for _, l := range s.Landings {
-		rows = append(rows, []cell{
-			{text: fmt.Sprint(l.ID)}, {text: string(l.Phase)}, {text: l.Agent}, {text: l.Turns}, {text: l.Target},
-			{text: l.After[:12]}, {text: l.At.Local().Format("2006-01-02 15:04")}, {text: l.Title},
-		})
+		rows = append(rows, texts(fmt.Sprint(l.ID), string(l.Phase), l.Agent, l.Turns, l.Target, l.After[:12], l.At.Local().Format("2006-01-02 15:04"), l.Title))
 	}
 	a.printTable(a.stdout, "", rows)
 	return nil
@@ -72,7 +69,8 @@ func (a *app) showUndone(s *session.Session, l *session.Landing, dryRun bool) er
 	if dryRun {
 		text = fmt.Sprintf("undo landing %d of %s/%s: bring %s back to %s", l.ID, s.Name, l.Agent, l.Target, l.Before[:12])
 	}
-	view := landJSON{Version: 1, Landings: []landingJSON{landingView(s.Name, *l)}, Conflicts: []collisionJSON{}, Behind: []string{}, Notes: a.noted()}
+	view := a.newLandView()
+	view.Landings = append(view.Landings, landingView(s.Name, *l))
 	switch {
 	case a.json && dryRun:
 		return a.printJSON(landPlanJSON{Plan: []string{text}, landJSON: view})

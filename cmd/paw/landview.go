@@ -22,6 +22,11 @@ type landPlanJSON struct {
 	landJSON
 }
 
+// newLandView is what has landed before anything has.
+func (a *app) newLandView() landJSON {
+	return landJSON{Version: 1, Landings: []landingJSON{}, Conflicts: []collisionJSON{}, Behind: []string{}, Notes: a.noted()}
+}
+
 type landingJSON struct {
 	ID           *int       `json:"id"` // null before it has landed
 	Session      string     `json:"session"`
@@ -41,18 +46,12 @@ type landingJSON struct {
 func landingView(sessionName string, l session.Landing) landingJSON {
 	view := landingJSON{
 		Session: sessionName, Agent: l.Agent, Target: l.Target, State: string(l.Phase), As: l.As,
-		Before: l.Before, After: l.After, FilesChanged: l.Files, Title: l.Title,
+		Turn: orNull(l.Turn), Turns: orNull(l.Turns), Before: l.Before, After: l.After, FilesChanged: l.Files, Title: l.Title,
 	}
 	if l.ID == 0 {
 		view.State = "planned"
 	} else {
 		view.ID, view.LandedAt = &l.ID, &l.At
-	}
-	if l.Turn > 0 {
-		view.Turn = &l.Turn
-	}
-	if l.Turns != "" {
-		view.Turns = &l.Turns
 	}
 	return view
 }
@@ -64,7 +63,8 @@ type collisionJSON struct {
 
 // landView is what a landing, or several, came to: what has landed, and what the last one collided with.
 func (a *app) landView(done []*landing.Landed, collisions []landing.Collision, behind []string, dryRun bool) any {
-	view := landJSON{Version: 1, Landings: []landingJSON{}, Conflicts: []collisionJSON{}, Behind: append([]string{}, behind...), Notes: a.noted()}
+	view := a.newLandView()
+	view.Behind = append(view.Behind, behind...)
 	plan := []string{}
 	for _, l := range done {
 		if plan = append(plan, l.Plan...); !l.Nothing {

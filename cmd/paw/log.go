@@ -115,7 +115,7 @@ type logJSON struct {
 
 func logView(sessionName string, l *orchestrator.Logged) logJSON {
 	return logJSON{
-		Version: 1, Session: sessionName, Agent: l.Agent, ID: nonEmpty(l.ID),
+		Version: 1, Session: sessionName, Agent: l.Agent, ID: orNull(l.ID),
 		Messages: append([]history.Message{}, l.Messages...), Skipped: l.Skipped,
 	}
 }

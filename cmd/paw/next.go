@@ -37,7 +37,7 @@ not seen. Inside tmux the client is switched; again it goes on to the next one.`
 			case dryRun:
 				state := orchestrator.StateWord(next.Agent.AgentStatus)
 				if next.Group == orchestrator.ToReview {
-					state = toReview(next.Agent) + " to review"
+					state = toReview(&next.Agent) + " to review"
 				}
 				fmt.Fprintf(a.stdout, "%s/%s: %s\n", next.Session.Name, next.Agent.Record.Agent, state)
 				return nil

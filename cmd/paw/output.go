@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -13,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"paw/cmd/paw/ui"
 	"paw/config/lazyregexp"
 	"paw/orchestrator"
 	"paw/orchestrator/fault"
@@ -71,6 +71,15 @@ func colourOf(st session.AgentStatus) string {
 
 // cell is one field of a table, with the state that colours it.
 type cell struct{ text, state string }
+
+// texts is a row without colours.
+func texts(fields ...string) []cell {
+	row := make([]cell, len(fields))
+	for i, text := range fields {
+		row[i].text = text
+	}
+	return row
+}
 
 // printTable prints rows with aligned columns, two spaces apart, indented.
 func (a *app) printTable(w io.Writer, indent string, rows [][]cell) {
@@ -161,25 +170,18 @@ func (a *app) printStatus(st fleet.SessionStatus, now time.Time) {
 	rows := make([][]cell, 0, len(st.Agents))
 	resumable := false
 	for _, ag := range families(st.Agents) {
-		since := ""
-		if ag.Since != nil {
-			since = ui.Age(now.Sub(*ag.Since))
+		notes := []string{ag.Reason, inShort(ag.Used)}
+		if with := collidesWith(ag.AgentStatus); with != "" {
+			notes = slices.Insert(notes, 1, "collides with "+with)
 		}
-		note := ag.Reason
 		if ag.Dirty != nil && *ag.Dirty > 0 {
-			note = strings.TrimPrefix(note+fmt.Sprintf(", %d uncommitted", *ag.Dirty), ", ")
+			notes = slices.Insert(notes, 1, fmt.Sprintf("%d uncommitted", *ag.Dirty))
 		}
-		if with := collidesWith(*ag.AgentStatus); with != "" {
-			note = strings.TrimPrefix(note+", collides with "+with, ", ")
-		}
-		if took := inShort(ag.Used); took != "" {
-			note = strings.TrimPrefix(note+", "+took, ", ")
-		}
-		gone := ag.State == session.StateSuspended || ag.State == session.StateError || ag.State == session.StateWaitingChildren
+		notes = slices.DeleteFunc(notes, func(note string) bool { return note == "" })
 		// Of those that were stopped one by one the user knows.
-		resumable = resumable || ag.PID == 0 && gone && (st.Status == session.StatusStopped || ag.Cause != session.CauseStopped)
+		resumable = resumable || canComeBack(ag.AgentStatus) && (st.Status == session.StatusStopped || ag.Cause != session.CauseStopped)
 		rows = append(rows, []cell{{text: ag.label()}, {text: ag.Record.CLI}, {string(ag.State), string(ag.State)},
-			{text: since}, {text: turnsOf(*ag.AgentStatus)}, {text: ag.Record.Branch}, {text: note}})
+			{text: since(ag.AgentStatus, now)}, {text: turnsOf(ag.AgentStatus)}, {text: ag.Record.Branch}, {text: strings.Join(notes, ", ")}})
 	}
 	a.printTable(a.stdout, "  ", rows)
 	if len(st.Agents) == 0 {
@@ -192,10 +194,9 @@ func (a *app) printStatus(st fleet.SessionStatus, now time.Time) {
 
 // turnsOf is how many turns an agent has finished, behind the number of the one
 // under way, with dots. Numbers count all turns, also those that were cut.
-func turnsOf(ag fleet.AgentStatus) string {
-	ended := ag.State == session.StateIdle || ag.State == session.StateError // as the CLI's own record tells
+func turnsOf(ag *fleet.AgentStatus) string {
 	var words []string
-	if ag.CurrentTurn > 0 && !ended {
+	if inTurn(ag) {
 		words = append(words, fmt.Sprintf("turn %d…", ag.CurrentTurn))
 	}
 	if ag.TurnsCompleted > 0 {
@@ -210,10 +211,8 @@ var wouldBe = map[launch.ResultKind]string{
 	launch.ResultFresh:   "would start fresh",
 }
 
-// printResults prints what became of agents or, with dryRun, what would; true when
-// one was refused.
-func (a *app) printResults(s *session.Session, results []launch.Result, dryRun bool) bool {
-	refused := false
+// printResults prints what became of agents or, with dryRun, what would.
+func (a *app) printResults(s *session.Session, results []launch.Result, dryRun bool) {
 	fmt.Fprintf(a.stdout, "%s  %s\n", s.Name, shortened(s.RepoPath))
 	rows := make([][]cell, 0, len(results))
 	for _, r := range results {
@@ -225,18 +224,13 @@ func (a *app) printResults(s *session.Session, results []launch.Result, dryRun b
 	}
 	a.printTable(a.stdout, "  ", rows)
 	for _, r := range results {
-		refused = refused || r.Kind == launch.ResultRefused
 		for _, note := range r.Notes {
 			a.note(r.Agent + ": " + note)
 		}
 		if r.Kind == launch.ResultRefused {
-			fmt.Fprintf(a.stderr, "paw: error: %s: %s\n", r.Agent, history.Printable(r.Reason))
-			for _, hint := range r.Hints {
-				fmt.Fprintf(a.stderr, "paw: hint: %s\n", hint)
-			}
+			a.sayError(r.Agent+": "+r.Reason, r.Hints)
 		}
 	}
-	return refused
 }
 
 // showResults ends start and add: as JSON, or with the list and attached.
@@ -244,8 +238,8 @@ func (a *app) showResults(cmd *cobra.Command, h *home.Home, s *session.Session, 
 	if a.json {
 		return a.showSession(cmd, h, s.Name, results)
 	}
-	refused := a.printResults(s, results, false)
-	if refused {
+	a.printResults(s, results, false)
+	if anyRefused(results) {
 		return exitStatus(fault.Failed)
 	}
 	if detach || !isTerminal(a.stdout) {
@@ -311,12 +305,7 @@ func (p printable) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// anyRefused tells whether an agent could not be brought back.
+// anyRefused reports whether an agent could not be brought back.
 func anyRefused(results []launch.Result) bool {
-	for _, r := range results {
-		if r.Kind == launch.ResultRefused {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(results, func(r launch.Result) bool { return r.Kind == launch.ResultRefused })
 }

@@ -117,9 +117,6 @@ func pulledView(d *landing.Pulled, dryRun bool, notes []string) pullJSON {
 	case d.ByHand:
 		view.Result = "by_hand"
 	}
-	view.Commit = &d.Commit
-	if d.Address != "" {
-		view.URL = &d.Address
-	}
+	view.Commit, view.URL = &d.Commit, orNull(d.Address)
 	return view
 }

@@ -80,7 +80,7 @@ func (a *app) showSpawned(s *orchestrator.Spawned) error {
 	if a.json {
 		err := a.printJSON(spawnJSON{
 			Version: 1, Session: s.Session.Name, Name: w.Agent, CLI: w.CLI, Parent: w.Parent, Branch: w.Branch, WorktreePath: w.WorktreePath,
-			BaseCommit: w.BaseCommit, Snapshot: nonEmpty(snapshot), Result: string(s.Result.Kind), Reason: nonEmpty(s.Result.Reason), Notes: notes,
+			BaseCommit: w.BaseCommit, Snapshot: orNull(snapshot), Result: string(s.Result.Kind), Reason: orNull(s.Result.Reason), Notes: notes,
 		})
 		if err == nil && failed {
 			err = exitStatus(fault.Failed)
@@ -97,9 +97,7 @@ func (a *app) showSpawned(s *orchestrator.Spawned) error {
 	}
 	fmt.Fprintf(a.stdout, "%s  %s  started by %s\n", w.Agent, w.CLI, w.Parent)
 	a.printTable(a.stdout, "  ", [][]cell{
-		{{text: "branch"}, {text: w.Branch}},
-		{{text: "from"}, {text: start}},
-		{{text: "worktree"}, {text: w.WorktreePath}},
+		texts("branch", w.Branch), texts("from", start), texts("worktree", w.WorktreePath),
 	})
 	fmt.Fprintf(a.stdout, "paw wait --notify %s, then the end of your turn: its result comes as a prompt\n", w.Agent)
 	for _, note := range notes {

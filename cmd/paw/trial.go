@@ -87,7 +87,7 @@ type trialJSON struct {
 
 func trialView(info orchestrator.CLIInfo, lines []trial.Line, took time.Duration) trialJSON {
 	return trialJSON{
-		Version: 1, CLI: info.Name, Path: info.Path, CLIVersion: nonEmpty(info.Version), LookedAt: lookedAtView(info),
+		Version: 1, CLI: info.Name, Path: info.Path, CLIVersion: orNull(info.Version), LookedAt: lookedAtView(info),
 		Seconds: took.Round(100 * time.Millisecond).Seconds(), Plays: lines,
 	}
 }

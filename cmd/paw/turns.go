@@ -66,7 +66,7 @@ func (a *app) printTurns(sessionName string, list turns.Sequence, named bool) {
 		fmt.Fprintf(a.stdout, "%sno turns yet\n", indent)
 		return
 	}
-	rows := [][]cell{{{text: "N"}, {text: "OUTCOME"}, {text: "COMMIT"}, {text: "FILES"}, {text: "TIME"}, {text: "PROMPT"}}}
+	rows := [][]cell{texts("N", "OUTCOME", "COMMIT", "FILES", "TIME", "PROMPT")}
 	for _, t := range list.Turns {
 		files := ""
 		switch {
@@ -189,10 +189,10 @@ func turnView(t turns.Listed) turnJSON {
 		message = t.ErrorMessage
 	}
 	return turnJSON{
-		Number: t.Number, Type: string(t.Type), State: string(t.State), Outcome: nonEmpty(t.Outcome),
-		Reason: nonEmpty(string(t.Reason)), CommitHash: nonEmpty(t.CommitHash), Snapshot: nonEmpty(t.After), Tag: nonEmpty(t.Tag),
-		StartedAt: t.StartedAt, EndedAt: t.EndedAt, FilesChanged: t.Files, Prompt: t.Prompt, Message: nonEmpty(message),
-		ErrorType: nonEmpty(t.ErrorType), Limit: limitView((*session.Limit)(t.Limit)), Trace: nonEmpty(t.ErrorTrace), Children: append([]string{}, t.Children...),
+		Number: t.Number, Type: string(t.Type), State: string(t.State), Outcome: orNull(t.Outcome),
+		Reason: orNull(string(t.Reason)), CommitHash: orNull(t.CommitHash), Snapshot: orNull(t.After), Tag: orNull(t.Tag),
+		StartedAt: t.StartedAt, EndedAt: t.EndedAt, FilesChanged: t.Files, Prompt: t.Prompt, Message: orNull(message),
+		ErrorType: orNull(t.ErrorType), Limit: limitView((*session.Limit)(t.Limit)), Trace: orNull(t.ErrorTrace), Children: append([]string{}, t.Children...),
 		Notes: append([]string{}, t.Notes...),
 	}
 }

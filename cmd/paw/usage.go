@@ -49,12 +49,12 @@ func (a *app) printUsage(all []orchestrator.AgentUsage, byTurn bool) {
 		if s.Priced {
 			cost = fmt.Sprintf("$%.4f", s.Cost)
 		}
-		return []cell{{text: name}, {text: what}, {text: count(s.Input)}, {text: count(s.CacheRead)}, {text: count(s.CacheWrite)}, {text: count(s.Output)}, {text: cost}}
+		return texts(name, what, count(s.Input), count(s.CacheRead), count(s.CacheWrite), count(s.Output), cost)
 	}
-	rows := [][]cell{{{text: "AGENT"}, {text: "TURN"}, {text: "INPUT"}, {text: "FROM CACHE"}, {text: "TO CACHE"}, {text: "OUTPUT"}, {text: "COST"}}}
+	rows := [][]cell{texts("AGENT", "TURN", "INPUT", "FROM CACHE", "TO CACHE", "OUTPUT", "COST")}
 	for _, u := range all {
 		if u.Unknown != "" && u.Total.Answers == 0 {
-			rows = append(rows, []cell{{text: u.Agent}, {text: "unknown: " + u.Unknown}})
+			rows = append(rows, texts(u.Agent, "unknown: "+u.Unknown))
 			continue
 		}
 		if byTurn {
@@ -136,7 +136,7 @@ func spentView(s agent.Spent) *spentJSON {
 func usageView(sessionName string, all []orchestrator.AgentUsage) usageJSON {
 	view := usageJSON{Version: 1, Session: sessionName, Agents: []agentUsageJSON{}}
 	for _, u := range all {
-		one := agentUsageJSON{Name: u.Agent, CLI: u.CLI, Total: spentView(u.Total), Turns: []turnUsageJSON{}, Between: spentView(u.Outside), Unknown: nonEmpty(u.Unknown)}
+		one := agentUsageJSON{Name: u.Agent, CLI: u.CLI, Total: spentView(u.Total), Turns: []turnUsageJSON{}, Between: spentView(u.Outside), Unknown: orNull(u.Unknown)}
 		for _, t := range u.Turns {
 			one.Turns = append(one.Turns, turnUsageJSON{Number: t.Number, spentJSON: *spentView(t.Spent)})
 		}

@@ -102,14 +102,10 @@ type limitJSON struct {
 }
 
 func limitView(l *session.Limit) *limitJSON {
-	switch {
-	case l == nil:
+	if l == nil {
 		return nil
-	case l.Until.IsZero():
-		return &limitJSON{}
 	}
-	until := l.Until.UTC()
-	return &limitJSON{Until: &until}
+	return &limitJSON{orNull(l.Until.UTC())}
 }
 
 // agentForecastJSON is how the work of an agent would land.
@@ -126,7 +122,7 @@ func statusView(statuses []fleet.SessionStatus, problems []error) statusJSON {
 		s := st.Session
 		sv := sessionJSON{
 			Name: s.Name, RepoPath: s.RepoPath, ProjectName: s.ProjectName, CreatedAt: s.CreatedAt,
-			Status: string(st.Status), RecordStatus: string(s.Status), Reason: nonEmpty(st.Reason),
+			Status: string(st.Status), RecordStatus: string(s.Status), Reason: orNull(st.Reason),
 			Tmux:   tmuxJSON{Session: s.Tmux.Session, Socket: s.Tmux.Socket, Alive: st.TmuxAlive},
 			Agents: []agentJSON{},
 		}
@@ -141,15 +137,12 @@ func statusView(statuses []fleet.SessionStatus, problems []error) statusJSON {
 func agentView(ag fleet.AgentStatus) agentJSON {
 	w := ag.Record
 	v := agentJSON{
-		Name: w.Agent, CLI: w.CLI, Branch: w.Branch, WorktreePath: w.WorktreePath, PaneID: nonEmpty(ag.PaneID),
+		Name: w.Agent, CLI: w.CLI, Branch: w.Branch, WorktreePath: w.WorktreePath, PaneID: orNull(ag.PaneID),
 		PaneAlive: ag.PaneAlive, State: string(ag.State), StateSince: ag.Since, StateSource: string(ag.Source),
-		Reason: nonEmpty(ag.Reason), Parent: nonEmpty(w.Parent), Children: ag.Children,
-		ConversationID: nonEmpty(w.Conversation()), ExitCode: ag.ExitCode, Dirty: ag.Dirty,
-		TurnsCompleted: ag.TurnsCompleted, ToReview: ag.ToReview, LastTag: nonEmpty(ag.LastTag), Hooks: ag.Hooks,
+		Reason: orNull(ag.Reason), Parent: orNull(w.Parent), Children: append([]string{}, ag.Children...), PID: orNull(ag.PID),
+		ConversationID: orNull(w.Conversation()), ExitCode: ag.ExitCode, Dirty: ag.Dirty,
+		TurnsCompleted: ag.TurnsCompleted, CurrentTurn: orNull(ag.CurrentTurn), ToReview: ag.ToReview, LastTag: orNull(ag.LastTag), Hooks: ag.Hooks,
 		Limit: limitView(ag.Limit),
-	}
-	if v.Children == nil {
-		v.Children = []string{}
 	}
 	if o := ag.Outlook; o != nil {
 		v.Forecast = &agentForecastJSON{o.Target, o.Files, append([]string{}, o.Conflicts...), append([]string{}, o.Others...)}
@@ -157,21 +150,16 @@ func agentView(ag fleet.AgentStatus) agentJSON {
 	if ag.Used != nil {
 		v.Usage = spentView(*ag.Used)
 	}
-	if ag.PID != 0 {
-		v.PID = &ag.PID
-	}
-	if ag.CurrentTurn != 0 {
-		v.CurrentTurn = &ag.CurrentTurn
-	}
 	return v
 }
 
-// nonEmpty is nil for "": null in JSON.
-func nonEmpty(text string) *string {
-	if text == "" {
+// orNull is nil for nothing: null in JSON.
+func orNull[T comparable](value T) *T {
+	var nothing T
+	if value == nothing {
 		return nil
 	}
-	return &text
+	return &value
 }
 
 type recoverJSON struct {
@@ -201,9 +189,9 @@ type resultJSON struct {
 func recoveredView(all []orchestrator.Recovered, problems []error, notes []string) recoverJSON {
 	view := recoverJSON{Version: 1, Sessions: []recoverSessionJSON{}, Problems: problemsView(problems), Notes: notes}
 	for _, r := range all {
-		sv := recoverSessionJSON{Name: r.Session.Name, Left: nonEmpty(r.Left), Agents: resultsView(r.Results), Hints: []string{}}
+		sv := recoverSessionJSON{Name: r.Session.Name, Left: orNull(r.Left), Agents: resultsView(r.Results), Hints: []string{}}
 		if r.Err != nil {
-			sv.Error, sv.Hints = nonEmpty(r.Err.Error()), hintsOf(r.Err)
+			sv.Error, sv.Hints = orNull(r.Err.Error()), hintsOf(r.Err)
 		}
 		view.Sessions = append(view.Sessions, sv)
 	}
@@ -214,7 +202,7 @@ func resultsView(results []launch.Result) []resultJSON {
 	view := []resultJSON{}
 	for _, one := range results {
 		view = append(view, resultJSON{
-			Name: one.Agent, CLI: one.CLI, Result: string(one.Kind), Reason: nonEmpty(one.Reason),
+			Name: one.Agent, CLI: one.CLI, Result: string(one.Kind), Reason: orNull(one.Reason),
 			Hints: append([]string{}, one.Hints...), Notes: append([]string{}, one.Notes...),
 		})
 	}
