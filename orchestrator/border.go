@@ -7,9 +7,7 @@ import (
 
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
-	"paw/orchestrator/live"
 	"paw/session"
-	"paw/session/turn"
 	"paw/tmux"
 )
 
@@ -25,7 +23,7 @@ func showOnBorder(ctx context.Context, h *home.Home, w *session.Worktree, sessio
 	if !inside || pane == "" || err != nil {
 		return func() {}
 	}
-	label := labelOf(w.Agent, borderState(last, h.Getenv("PAW_LAUNCH"), live.Owed(*w)))
+	label := labelOf(w.Agent, fleet.StateInHook(w, last, h.Getenv("PAW_LAUNCH"), h.Now()))
 	return func() {
 		ctx, cancel := context.WithTimeout(ctx, borderPatience)
 		defer cancel()
@@ -36,25 +34,6 @@ func showOnBorder(ctx context.Context, h *home.Home, w *session.Worktree, sessio
 // labelOf is what the border of an agent's pane says.
 func labelOf(agentName string, st session.AgentStatus) tmux.Label {
 	return tmux.Label{Text: agentName + ": " + StateWord(st), State: string(st.State)}
-}
-
-// borderState is the state of an agent of that launch after an event of its last turn; waits says that it waits for its
-// children.
-func borderState(last *turn.Record, launch string, waits bool) session.AgentStatus {
-	here := last != nil && last.Launch == launch
-	switch {
-	case here && last.State == turn.InProgress && last.Waiting:
-		return session.AgentStatus{State: session.StateWaitingInput}
-	case here && last.State == turn.InProgress && last.Limit != nil:
-		return session.AgentStatus{State: session.StateRunning, Since: last.LimitedSince, Limit: (*session.Limit)(last.Limit)}
-	case here && last.State == turn.InProgress:
-		return session.AgentStatus{State: session.StateRunning}
-	case waits:
-		return session.AgentStatus{State: session.StateWaitingChildren}
-	case here:
-		return fleet.ClosedTurnState(*last)
-	}
-	return session.AgentStatus{State: session.StateIdle}
 }
 
 // stateWords are the states as borders and window lists have them.

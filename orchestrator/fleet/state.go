@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/live"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -70,6 +71,16 @@ func RunningState(f Turns) session.AgentStatus {
 		st.Since, st.Reason = at(f.launched), session.ReasonStarting
 	}
 	return st
+}
+
+// StateInHook is the state of an agent after an event of its last turn, as the hook of that launch can tell it without a look
+// at anything but the record and the turn log.
+func StateInHook(w *session.Worktree, last *turn.Record, launch string, now time.Time) session.AgentStatus {
+	if live.Owed(*w) {
+		return session.AgentStatus{State: session.StateWaitingChildren}
+	}
+	f := Turns{Last: last, launch: launch, HooksSeen: now, now: now, done: w.Done}
+	return withDone(RunningState(f), f)
 }
 
 // headlessState is the state while paw run holds the agent's lock.

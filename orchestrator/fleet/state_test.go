@@ -201,3 +201,42 @@ func TestLimitedStates(t *testing.T) {
 		})
 	}
 }
+
+// TestStateInHook: a hook shows the state that a look at everything shows a moment later.
+func TestStateInHook(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	const launch = "s/a/2"
+	record := func(state turn.State, change func(*turn.Record)) *turn.Record {
+		r := &turn.Record{Number: 4, State: state, Launch: launch, StartedAt: now, LastEventAt: now}
+		if state != turn.InProgress {
+			r.EndedAt = &now
+		}
+		if change != nil {
+			change(r)
+		}
+		return r
+	}
+	waits := session.Worktree{Wait: &session.Wait{Children: []string{"c"}}}
+	for _, c := range []struct {
+		name string
+		w    session.Worktree
+		last *turn.Record
+		want session.State
+	}{
+		{"no turn yet", session.Worktree{}, nil, session.StateIdle},
+		{"a turn runs", session.Worktree{}, record(turn.InProgress, nil), session.StateRunning},
+		{"a question", session.Worktree{}, record(turn.InProgress, func(r *turn.Record) { r.Waiting, r.WaitingSince = true, &now }), session.StateWaitingInput},
+		{"a limit", session.Worktree{}, record(turn.InProgress, func(r *turn.Record) { r.Limit, r.LimitedSince = &turn.Limit{}, &now }), session.StateRunning},
+		{"finished", session.Worktree{}, record(turn.Finished, nil), session.StateIdle},
+		{"failed", session.Worktree{}, record(turn.Aborted, func(r *turn.Record) { r.Reason = turn.ReasonError }), session.StateError},
+		{"a turn of an earlier launch", session.Worktree{}, record(turn.InProgress, func(r *turn.Record) { r.Launch = "s/a/1" }), session.StateIdle},
+		{"said to be done", session.Worktree{Done: &session.Done{Turn: 4}}, record(turn.Finished, nil), session.StateCompleted},
+		{"said to be done in the turn", session.Worktree{Done: &session.Done{Turn: 4}}, record(turn.InProgress, nil), session.StateRunning},
+		{"waits for children", waits, record(turn.Finished, nil), session.StateWaitingChildren},
+		{"waits for children in its turn", waits, record(turn.InProgress, nil), session.StateWaitingChildren},
+	} {
+		if got := StateInHook(&c.w, c.last, launch, now); got.State != c.want {
+			t.Errorf("%s: %+v, want %s", c.name, got, c.want)
+		}
+	}
+}
