@@ -84,7 +84,7 @@ func playFamily(t *testing.T, parent, child, paw string, prepare func(*cliWorld)
 		t.Errorf("the child's turn: %+v", one)
 	}
 	asked := map[string]bool{}
-	for _, e := range w.requests.Last(1000) {
+	for _, e := range w.model.Last(1000) {
 		if strings.Contains(e.Prompt, "[paw wait ") && len(e.Tools) > 0 {
 			asked[e.Prompt] = true
 		}

@@ -172,7 +172,7 @@ func (w *cliWorld) heard(t *testing.T, how string, one turnJSON, want string) {
 	if text(one.Message) != "Heard." {
 		t.Errorf("%s: the answer is %q", how, text(one.Message))
 	}
-	for _, e := range w.requests.Last(100) {
+	for _, e := range w.model.Last(100) {
 		if strings.HasPrefix(strings.TrimSpace(e.Prompt), want[:150]) {
 			return
 		}

@@ -173,7 +173,7 @@ func (w *cliWorld) hang(n int, file string) {
 	w.t.Helper()
 	prompt := fmt.Sprintf("do: write %s unfinished\ndo: hang", file)
 	w.send(prompt)
-	w.await("the model hangs", func() bool { _, asked := w.requests.Asked(prompt, 1); return asked })
+	w.await("the model hangs", func() bool { _, asked := w.model.Asked(prompt, 1); return asked })
 	if a := w.agent(w.cli); a.State != "running" || a.CurrentTurn == nil || *a.CurrentTurn != n {
 		w.t.Errorf("%s in turn %v, want running in %d", a.State, a.CurrentTurn, n)
 	}

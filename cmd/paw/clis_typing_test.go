@@ -102,7 +102,7 @@ func TestClaudeGetsPromptsAsTheUsersWord(t *testing.T) {
 				t.Errorf("%s rows: paw turns has %q, want %q", rows, one.Prompt, prompt)
 			}
 			asked := false
-			for _, e := range w.requests.Last(5) {
+			for _, e := range w.model.Last(5) {
 				asked = asked || strings.HasPrefix(e.Prompt, prompt[:12])
 				if rows != "8" && strings.Contains(e.Prompt, "pasted_content") {
 					t.Errorf("%s rows: the model got %q", rows, e.Prompt)

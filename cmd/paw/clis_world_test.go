@@ -27,9 +27,9 @@ const cliPatience = 90 * time.Second
 // cliWorld is a world in which real CLIs talk to a scripted model on loopback.
 type cliWorld struct {
 	*world
-	cli      string // the agent that sends and questions are about, named as its CLI
-	requests *fakemodel.Requests
-	bodies   *keptBodies
+	cli    string // the agent that sends and questions are about, named as its CLI
+	model  *fakemodel.Server
+	bodies *keptBodies
 }
 
 // newCLIWorld prepares a HOME for the CLIs, which share it, and a repository.
@@ -54,12 +54,12 @@ func newCLIWorld(t *testing.T, clis ...string) *cliWorld {
 	}
 	home := filepath.Join(root, "home")
 	w := &cliWorld{
-		world:    &world{t: t, root: root, repo: filepath.Join(root, "shop"), socket: filepath.Join(root, "s")},
-		cli:      clis[0],
-		requests: &fakemodel.Requests{},
-		bodies:   &keptBodies{},
+		world:  &world{t: t, root: root, repo: filepath.Join(root, "shop"), socket: filepath.Join(root, "s")},
+		cli:    clis[0],
+		model:  &fakemodel.Server{},
+		bodies: &keptBodies{},
 	}
-	server := httptest.NewServer(w.bodies.keeping(&fakemodel.Server{Log: w.requests}))
+	server := httptest.NewServer(w.bodies.keeping(w.model))
 	t.Cleanup(func() {
 		w.end()
 		server.CloseClientConnections()
@@ -111,7 +111,7 @@ func (w *cliWorld) during(t *testing.T, name string, do func(*testing.T)) bool {
 func (w *cliWorld) describe() string {
 	hooks, _ := os.ReadFile(filepath.Join(w.root, "home/.local/state/paw/hooks.log"))
 	var requests strings.Builder
-	for _, e := range w.requests.Last(20) {
+	for _, e := range w.model.Last(20) {
 		fmt.Fprintf(&requests, "%s %s %q result %d: %q, %s %d\n", e.Time.Format(time.TimeOnly), e.Path, e.Prompt, e.Results, e.Text, e.Tool, e.Status)
 	}
 	return fmt.Sprintf("status:\n%s\nturns:\n%s\nscreen of %s:\n%s\nhooks.log:\n%s\nrequests:\n%s",

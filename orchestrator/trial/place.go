@@ -19,18 +19,18 @@ import (
 
 // place is where a trial happens: a folder with a repository and a HOME, a tmux socket, and the scripted model.
 type place struct {
-	root     string // holds everything but the socket
-	repo     string
-	socket   string
-	requests *fakemodel.Requests
-	server   *http.Server
-	paw      *home.Home
-	once     sync.Once
+	root   string // holds everything but the socket
+	repo   string
+	socket string
+	model  fakemodel.Server
+	server *http.Server
+	paw    *home.Home
+	once   sync.Once
 }
 
 // newPlace makes the place, and this process live in it.
 func newPlace(ctx context.Context, o Options) (*place, error) {
-	p := &place{requests: &fakemodel.Requests{}}
+	p := &place{}
 	if err := p.make(ctx, o); err != nil {
 		p.remove()
 		return nil, err
@@ -102,7 +102,7 @@ func (p *place) serve(ctx context.Context) (url string, err error) {
 	if err != nil {
 		return "", err
 	}
-	p.server = &http.Server{Handler: &fakemodel.Server{Log: p.requests}, ReadHeaderTimeout: time.Minute}
+	p.server = &http.Server{Handler: &p.model, ReadHeaderTimeout: time.Minute}
 	go func() { _ = p.server.Serve(listener) }() // ends with Close
 	return "http://" + listener.Addr().String(), nil
 }

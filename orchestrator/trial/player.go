@@ -177,7 +177,7 @@ func (p *player) work(ctx context.Context, prompt string) (turns.Listed, error) 
 
 // asked reports whether the model was asked with exactly that prompt.
 func (p *player) asked(prompt string) bool {
-	_, ok := p.requests.Asked(prompt, 0)
+	_, ok := p.model.Asked(prompt, 0)
 	return ok
 }
 
@@ -188,7 +188,7 @@ func (p *player) hang(ctx context.Context, file string) error {
 		return err
 	}
 	return p.await(ctx, "a turn that runs", func() bool {
-		_, hangs := p.requests.Asked(prompt, 1)
+		_, hangs := p.model.Asked(prompt, 1)
 		return p.has(file) && (hangs || !p.scripted()) && p.agent(ctx).State == session.StateRunning
 	})
 }

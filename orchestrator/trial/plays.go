@@ -271,7 +271,7 @@ func (p *player) crash(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	request, _ := p.requests.Asked(prompt, 0)
+	request, _ := p.model.Asked(prompt, 0)
 	now := p.agent(ctx).Record.Conversation()
 	switch {
 	case one.State != turn.Aborted:

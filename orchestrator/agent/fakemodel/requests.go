@@ -1,43 +1,48 @@
 package fakemodel
 
 import (
-	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
-	"sync"
+	"time"
 )
 
-// Requests keeps what the model was asked: a Server.Log. The zero value is empty.
-type Requests struct {
-	mu      sync.Mutex
-	entries []Entry
+// Entry is one request, as it was understood before it was answered.
+type Entry struct {
+	Time     time.Time
+	Path     string
+	Protocol string   // "messages", "responses", "chat" or "gemini"; "" for all else
+	Tools    []string // that the CLI offers, by name; none for its own requests
+	Prompt   string   // the newest one, cut to 200 characters
+	Prompts  int      // of the conversation, with the newest one
+	Results  int      // of tools, since the prompt
+	Result   string   // the newest of them, cut likewise
+	Text     string   // of the answer, cut likewise
+	Tool     string   // which the answer calls
+	Status   int      // of the answer; 200 also where its stream is going to break
 }
 
-// Write takes a line of the log.
-func (r *Requests) Write(line []byte) (int, error) {
-	var e Entry
-	if err := json.Unmarshal(line, &e); err != nil {
-		return 0, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.entries = append(r.entries, e)
-	return len(line), nil
+// keep takes a request.
+func (s *Server) keep(r *http.Request, e Entry) {
+	e.Time, e.Path = time.Now(), r.URL.Path
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.entries = append(s.entries, e)
 }
 
 // Last are the n newest requests, the newest at the end.
-func (r *Requests) Last(n int) []Entry {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.entries[max(0, len(r.entries)-n):])
+func (s *Server) Last(n int) []Entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.entries[max(0, len(s.entries)-n):])
 }
 
-// Asked returns the first request with a prompt, which a log cuts to 200 characters, after so many tools of that turn had
+// Asked returns the first request with a prompt, which an entry cuts to 200 characters, after so many tools of that turn had
 // given their results. The requests that a CLI makes for itself do not count.
-func (r *Requests) Asked(prompt string, results int) (Entry, bool) {
-	r.mu.Lock()
-	all := r.entries
-	r.mu.Unlock()
+func (s *Server) Asked(prompt string, results int) (Entry, bool) {
+	s.mu.Lock()
+	all := s.entries
+	s.mu.Unlock()
 	i := slices.IndexFunc(all, func(e Entry) bool {
 		return len(e.Tools) > 0 && e.Results == results && strings.TrimSpace(e.Prompt) == prompt
 	})

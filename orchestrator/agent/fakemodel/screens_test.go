@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -68,7 +69,7 @@ type stage struct {
 func demoPlace(t *testing.T) *place {
 	dir := t.TempDir()
 	p := &place{
-		t: t, cli: "demo", executable: filepath.Join(dir, "paw"), repo: filepath.Join(dir, "repo"), log: &record{},
+		t: t, cli: "demo", executable: filepath.Join(dir, "paw"), repo: filepath.Join(dir, "repo"),
 		env: append(os.Environ(), "TERM=xterm-256color", "XDG_STATE_HOME="+filepath.Join(dir, "state")),
 	}
 	if err := os.Mkdir(p.repo, 0o700); err != nil {
@@ -179,14 +180,36 @@ func (s *stage) open(size string) {
 	s.t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	width, height, _ := strings.Cut(size, "x")
 	s.socket = filepath.Join(dir, "tmux")
-	p := &pane{place: s.place, socket: s.socket}
-	p.tmux(append([]string{
+	s.tmux(append([]string{
 		"-f", "/dev/null", "start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";",
 		"new-session", "-d", "-s", "cli", "-x", width, "-y", height, "-c", s.repo,
 	}, s.argv...)...)
-	s.t.Cleanup(p.end)
+	s.t.Cleanup(s.end)
 	s.client = tmux.New(s.socket)
-	s.pane = strings.TrimSpace(p.tmux("display-message", "-p", "-t", "cli", "#{pane_id}"))
+	s.pane = strings.TrimSpace(s.tmux("display-message", "-p", "-t", "cli", "#{pane_id}"))
+}
+
+// end ends the server and the CLI, which may need a moment for it.
+func (s *stage) end() {
+	leader, err := strconv.Atoi(strings.TrimSpace(s.tmux("display-message", "-p", "-t", "cli", "#{pane_pid}")))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.tmux("kill-server")
+	for end := time.Now().Add(10 * time.Second); syscall.Kill(-leader, 0) == nil; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			_ = syscall.Kill(-leader, syscall.SIGKILL)
+			return
+		}
+	}
+}
+
+func (s *stage) tmux(args ...string) string {
+	s.t.Helper()
+	if err := s.command("tmux", append([]string{"-S", s.socket}, args...)...); err != nil {
+		s.t.Fatalf("tmux %s: %v\n%s", strings.Join(args, " "), err, s.output)
+	}
+	return s.output
 }
 
 // act does a line with the CLI that runs.
@@ -211,7 +234,7 @@ func (s *stage) act(verb, rest string) {
 			time.Sleep(150 * time.Millisecond)
 		}
 	case "type":
-		must(s.command("tmux", "-S", s.socket, "send-keys", "-t", s.pane, "-l", "--", rest))
+		s.tmux("send-keys", "-t", s.pane, "-l", "--", rest)
 		time.Sleep(300 * time.Millisecond)
 	case "paste":
 		text, err := strconv.Unquote(rest)
@@ -220,11 +243,11 @@ func (s *stage) act(verb, rest string) {
 		time.Sleep(600 * time.Millisecond)
 	case "size":
 		width, height, _ := strings.Cut(rest, "x")
-		must(s.command("tmux", "-S", s.socket, "resize-window", "-t", "cli", "-x", width, "-y", height))
+		s.tmux("resize-window", "-t", "cli", "-x", width, "-y", height)
 		time.Sleep(600 * time.Millisecond)
 	case "focus", "unfocus": // what a terminal tells when another pane is looked at
 		last := map[string]string{"focus": "49", "unfocus": "4f"}[verb]
-		must(s.command("tmux", "-S", s.socket, "send-keys", "-t", s.pane, "-H", "1b", "5b", last))
+		s.tmux("send-keys", "-t", s.pane, "-H", "1b", "5b", last)
 		time.Sleep(600 * time.Millisecond)
 	case "pause": // for what no screen shows
 		d, err := time.ParseDuration(rest)

@@ -19,14 +19,13 @@
 //	drop               the connection breaks within the answer
 //	hang               half an answer, then nothing until the CLI gives up
 //
-// The server keeps no state. Which step is next follows from the tool results that come after the newest prompt of a
+// The answers need no state. Which step is next follows from the tool results that come after the newest prompt of a
 // request, so resumed, forked and parallel conversations just work. What a tool gave back does not matter: after a
 // command that failed or was refused, the next step follows.
 package fakemodel
 
 import (
 	"compress/gzip"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -43,31 +42,11 @@ const Model = "scripted-model"
 // maxBody is how much of a request is read, in bytes.
 const maxBody = 64 << 20
 
-// Server speaks Anthropic Messages, OpenAI Responses and chat completions, and the Gemini API. The zero value works.
+// Server speaks Anthropic Messages, OpenAI Responses and chat completions, and the Gemini API, and keeps what it was asked.
+// The zero value works.
 type Server struct {
-	// Log gets one line of JSON (see Entry) for each request, once it is understood and before it is answered.
-	Log io.Writer
-
-	mu sync.Mutex // of Log
-}
-
-// Entry is a line of the log.
-type Entry struct {
-	Time      time.Time `json:"time"`
-	Method    string    `json:"method"`
-	Path      string    `json:"path"`
-	UserAgent string    `json:"user_agent,omitempty"`
-	Protocol  string    `json:"protocol,omitempty"` // "messages", "responses", "chat" or "gemini"; "" for all else
-	Model     string    `json:"model,omitempty"`
-	Stream    bool      `json:"stream,omitempty"`
-	Tools     []string  `json:"tools,omitempty"`   // that the CLI offers, by name; none for its own requests
-	Prompt    string    `json:"prompt,omitempty"`  // the newest one, cut to 200 characters
-	Prompts   int       `json:"prompts,omitempty"` // of the conversation, with the newest one
-	Results   int       `json:"results,omitempty"` // of tools, since the prompt
-	Result    string    `json:"result,omitempty"`  // the newest of them, cut likewise
-	Text      string    `json:"text,omitempty"`    // of the answer, cut likewise
-	Tool      string    `json:"tool,omitempty"`    // which the answer calls
-	Status    int       `json:"status"`            // of the answer; 200 also where its stream is going to break
+	mu      sync.Mutex
+	entries []Entry
 }
 
 // protocol is one way to ask a model.
@@ -155,7 +134,7 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request, p protocol, body 
 	}
 	a, c := q.answer()
 	entry := Entry{
-		Protocol: q.protocol, Model: q.model, Stream: q.stream, Tools: slices.Sorted(maps.Keys(q.tools)),
+		Protocol: q.protocol, Tools: slices.Sorted(maps.Keys(q.tools)),
 		Prompt: clip(q.prompt, 200), Prompts: q.prompts, Results: q.results, Result: clip(q.newest, 200), Text: clip(a.text, 200), Tool: c.tool, Status: http.StatusOK,
 	}
 	switch a.fault {
@@ -165,7 +144,7 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request, p protocol, body 
 		entry.Status = http.StatusTooManyRequests
 	case faultDrop, faultHang:
 	}
-	s.log(r, entry)
+	s.keep(r, entry)
 	e := &events{w: w, r: r}
 	if !e.wait(a.delay) {
 		return
@@ -188,20 +167,6 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request, p protocol, body 
 
 // reply answers whatever is not for the model.
 func (s *Server) reply(w http.ResponseWriter, r *http.Request, status int, value any) {
-	s.log(r, Entry{Status: status})
+	s.keep(r, Entry{Status: status})
 	writeJSON(w, status, value)
-}
-
-func (s *Server) log(r *http.Request, entry Entry) {
-	if s.Log == nil {
-		return
-	}
-	entry.Time, entry.Method, entry.Path, entry.UserAgent = time.Now().UTC(), r.Method, r.URL.Path, r.UserAgent()
-	line, err := json.Marshal(entry)
-	if err != nil {
-		return // an Entry has nothing that JSON cannot hold
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, _ = s.Log.Write(append(line, '\n')) // whoever reads the log misses the line
 }

@@ -12,42 +12,17 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
-// lines keeps a log.
-type lines struct {
-	mu  sync.Mutex
-	all []string
-}
-
-func (l *lines) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.all = append(l.all, string(line))
-	return len(line), nil
-}
-
-func (l *lines) entries(t *testing.T) []Entry {
-	t.Helper()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	entries := make([]Entry, len(l.all))
-	for i, line := range l.all {
-		if err := json.Unmarshal([]byte(line), &entries[i]); err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
-	}
-	return entries
-}
-
-func newServer(t *testing.T) (string, *lines) {
-	log := &lines{}
-	server := httptest.NewServer(&Server{Log: log})
+func newServer(t *testing.T) (string, *Server) {
+	model := &Server{}
+	server := httptest.NewServer(model)
 	t.Cleanup(server.Close)
-	return server.URL, log
+	return server.URL, model
 }
 
 func post(ctx context.Context, t *testing.T, url, body string) *http.Response {
@@ -247,7 +222,7 @@ func TestHang(t *testing.T) {
 }
 
 func TestSleepEndsWhenTheClientLeaves(t *testing.T) {
-	base, log := newServer(t)
+	base, model := newServer(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
 	s := languages["chat"]
@@ -259,33 +234,32 @@ func TestSleepEndsWhenTheClientLeaves(t *testing.T) {
 		_ = response.Body.Close()
 		t.Errorf("%v", err)
 	}
-	if entries := log.entries(t); len(entries) != 1 || entries[0].Prompt != "do: sleep 600" {
-		t.Errorf("log: %+v", entries)
+	if entries := model.Last(5); len(entries) != 1 || entries[0].Prompt != "do: sleep 600" {
+		t.Errorf("%+v", entries)
 	}
 }
 
-func TestLog(t *testing.T) {
-	base, log := newServer(t)
+func TestRequests(t *testing.T) {
+	base, model := newServer(t)
 	body := `{"model":"m","stream":false,"tools":[{"name":"Write"},{"name":"Bash"}],"messages":[
 		{"role":"user","content":"do: run a\ndo: say now\ndo: run b"},
 		{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"Bash","input":{}}]},
 		{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[{"type":"text","text":"done a"}]}]}]}`
 	post(t.Context(), t, base+"/v1/messages?beta=true", body)
 	post(t.Context(), t, base+"/elsewhere", "")
-	entries := log.entries(t)
-	if len(entries) != 2 {
-		t.Fatalf("%+v", entries)
+	want := []Entry{
+		{
+			Path: "/v1/messages", Protocol: "messages", Tools: []string{"Bash", "Write"}, Prompt: "do: run a\ndo: say now\ndo: run b",
+			Prompts: 1, Results: 1, Result: "done a", Text: "now", Tool: "Bash", Status: 200,
+		},
+		{Path: "/elsewhere", Status: 404},
 	}
-	if entries[0].Time.IsZero() || entries[1].Time.IsZero() {
-		t.Error("no time")
+	got := model.Last(5)
+	for i := range got {
+		got[i].Time = time.Time{}
 	}
-	entries[0].Time, entries[1].Time = time.Time{}, time.Time{}
-	want := `[{"time":"0001-01-01T00:00:00Z","method":"POST","path":"/v1/messages","user_agent":"Go-http-client/1.1",` +
-		`"protocol":"messages","model":"m","tools":["Bash","Write"],"prompt":"do: run a\ndo: say now\ndo: run b","prompts":1,` +
-		`"results":1,"result":"done a","text":"now","tool":"Bash","status":200},` +
-		`{"time":"0001-01-01T00:00:00Z","method":"POST","path":"/elsewhere","user_agent":"Go-http-client/1.1","status":404}]`
-	if got := encode(entries); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

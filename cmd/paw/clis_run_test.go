@@ -1,0 +1,72 @@
+//go:build clis
+
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"paw/orchestrator/agent/fakemodel"
+)
+
+const errand = `Please do this.
+do: write greeting.txt hello from here
+do: append notes/log.txt it's done
+do: run wc -l greeting.txt > count.txt
+do: commit Add a greeting
+do: run echo "$((20+3))"
+do: say The "greeting" is there.`
+
+// TestCLIsRun has each real CLI do turns without a terminal, one after the other in the same conversation.
+func TestCLIsRun(t *testing.T) {
+	for _, cli := range fakemodel.CLIs {
+		t.Run(cli, func(t *testing.T) {
+			w := newCLIWorld(t, cli)
+			t.Cleanup(func() {
+				if t.Failed() {
+					t.Log(w.describe())
+				}
+			})
+			if cli == "qwen" { // without a terminal it offers no tool that could need permission
+				w.write(w.root, "home/.config/paw/config.toml", "[clis.qwen]\nargs = [\"--yolo\"]\n")
+			}
+			run := func(code int, prompt string, args ...string) output {
+				t.Helper()
+				out := w.pawInput(prompt, append([]string{"run"}, args...)...)
+				if out.code != code {
+					t.Fatalf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+				}
+				return out
+			}
+			show := func(want string, args ...string) {
+				t.Helper()
+				if got := strings.TrimSpace(w.git(w.worktree(cli), args...)); got != want {
+					t.Errorf("git %s: %q, want %q", strings.Join(args, " "), got, want)
+				}
+			}
+			w.ok(w.paw("start", "--cli", "demo", "--detach"))
+			if out := run(0, errand, "--cli", cli); !strings.Contains(out.stdout, `The "greeting" is there.`) {
+				t.Errorf("the answer is not shown:\n%s%s", out.stdout, out.stderr)
+			}
+			show("Add a greeting", "log", "-1", "--format=%s")
+			show("hello from here", "show", "HEAD:greeting.txt")
+			show("it's done", "show", "HEAD:notes/log.txt")
+			show("1 greeting.txt", "show", "HEAD:count.txt")
+			show("", "status", "--porcelain")
+
+			run(0, "Make it faster", cli)
+			if asked, _ := w.model.Asked("Make it faster", 0); asked.Prompts != 2 {
+				t.Errorf("the second prompt is the %d. of its conversation", asked.Prompts)
+			}
+			run(0, "do: write NOTES.md other notes\ndo: commit Rewrite the notes", cli) // a file that exists is written too
+			show("Rewrite the notes\nMake it faster\nAdd a greeting\nfirst", "log", "--format=%s")
+			show("Make it faster", "show", "HEAD~:NOTES.md")
+			show("other notes", "show", "HEAD:NOTES.md")
+			show("success", "log", "-1", "--format=%(trailers:key=outcome,valueonly)", "HEAD~")
+
+			if out := run(5, "do: fail 400 scripted overload", cli); !strings.Contains(out.stderr, "scripted overload") {
+				t.Errorf("the error is not told:\n%s", out.stderr)
+			}
+		})
+	}
+}
