@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -27,8 +28,9 @@ func TestCLIsRun(t *testing.T) {
 					t.Log(w.describe())
 				}
 			})
-			if cli == "qwen" { // without a terminal it offers no tool that could need permission
-				w.write(w.root, "home/.config/paw/config.toml", "[clis.qwen]\nargs = [\"--yolo\"]\n")
+			// Without a terminal nobody can be asked for a permission.
+			if all := map[string]string{"qwen": "--yolo", "copilot": "--allow-all-tools"}[cli]; all != "" {
+				w.write(w.root, "home/.config/paw/config.toml", fmt.Sprintf("[clis.%s]\nargs = [%q]\n", cli, all))
 			}
 			run := func(code int, prompt string, args ...string) output {
 				t.Helper()

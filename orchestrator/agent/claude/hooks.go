@@ -23,9 +23,9 @@ import (
 // None of paw's processes runs at ordinary tool calls, unless a prompt waits (see QueuedMark): each would cost time. So
 // that a permission was granted is not reported; until the turn goes on to its end, the registry says whether claude still
 // waits (see Observe). Tools that always ask the user are rare, and their end is the answer.
-var hookEvents = map[string]string{
-	"SessionStart": "", "UserPromptSubmit": "", "PreToolUse": "", "PermissionRequest": "", "PostToolUse": "AskUserQuestion|ExitPlanMode",
-	"Stop": "", "StopFailure": "", "SessionEnd": "",
+var hookEvents = []string{
+	"SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse:AskUserQuestion|ExitPlanMode",
+	"Stop", "StopFailure", "SessionEnd",
 }
 
 // forkStart is the SessionStart of a fork. It has the id of the conversation that is copied; that of the copy comes
@@ -40,30 +40,23 @@ func (c driver) withHooks(s agent.Spec, args []string, fork bool) ([]string, []a
 	}
 	given, args := takeOption(args, "--settings")
 	settings, err := givenSettings(s, given)
+	if err == nil {
+		err = hooks.Add(settings, hooks.Groups(hookEvents, func(event string) hooks.Entry {
+			name := event
+			if fork && event == "SessionStart" {
+				name = forkStart
+			}
+			command := hooks.Command(s, c.Name(), name)
+			if event == "PreToolUse" {
+				command = hooks.WhenQueued(s, command)
+			}
+			return hooks.Entry{Type: "command", Command: command, Timeout: hooks.PatienceFor(event, "UserPromptSubmit", "PreToolUse", "Stop", "StopFailure")}
+		}))
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("claude: --settings: %w", err)
 	}
-	byEvent := map[string]hooks.Group{}
-	for event, matcher := range hookEvents {
-		name := event
-		if fork && event == "SessionStart" {
-			name = forkStart
-		}
-		command := hooks.Command(s, c.Name(), name)
-		if event == "PreToolUse" {
-			command = hooks.WhenQueued(s, command)
-		}
-		entry := hooks.Entry{Type: "command", Command: command, Timeout: hooks.PatienceFor(event, "UserPromptSubmit", "PreToolUse", "Stop", "StopFailure")}
-		byEvent[event] = hooks.Group{Matcher: matcher, Hooks: []hooks.Entry{entry}}
-	}
-	if err := hooks.Add(settings, byEvent); err != nil {
-		return nil, nil, fmt.Errorf("claude: --settings: %w", err)
-	}
-	content, err := hooks.JSON(settings)
-	if err != nil {
-		return nil, nil, fmt.Errorf("claude: --settings: %w", err)
-	}
-	file := agent.File{Path: filepath.Join(s.StateDir, "claude-settings.json"), Content: append(content, '\n')}
+	file := agent.File{Path: filepath.Join(s.StateDir, "claude-settings.json"), Content: append(hooks.JSON(settings), '\n')}
 	return append([]string{"--settings", file.Path}, args...), []agent.File{file}, nil
 }
 

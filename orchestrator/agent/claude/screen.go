@@ -65,17 +65,10 @@ func boxIn(s agent.Screenshot, rows []screens.Row) (agent.Screen, bool) {
 	if len(text) == 1 && empty(first.From(2), s.CursorX) {
 		return agent.Screen{Box: agent.BoxEmpty}, true
 	}
-	filled := agent.Screen{Box: agent.BoxFilled}
-	var lines []string
-	for _, r := range text {
-		line := r.From(2)
-		if cut || places.MatchString(line.String()) || line.Some(func(c screens.Cell) bool { return c.Dim }) {
-			return filled, true
-		}
-		lines = append(lines, line.String())
+	if cut {
+		return agent.Screen{Box: agent.BoxFilled}, true
 	}
-	filled.Draft = screens.Draft(lines, s.Width-6)
-	return filled, true
+	return screens.Filled(text, 2, s.Width-6, places), true
 }
 
 var (
@@ -94,7 +87,7 @@ func border(rows []screens.Row, y, width int) bool {
 // empty reports whether what stands behind the prompt mark is nothing, or a suggestion: claude draws those dim but
 // for the letter under the cursor.
 func empty(text screens.Row, cursorX int) bool {
-	return cursorX == 2 && (len(text) == 0 || (len(text) > 1 && text[0].Reverse && text[1:].All(func(c screens.Cell) bool { return c.Dim })))
+	return cursorX == 2 && (len(text) == 0 || (len(text) > 1 && text[0].Reverse && text[1:].All(screens.Dim)))
 }
 
 // keys end every dialog of claude and no other screen of it: they say how to leave it.

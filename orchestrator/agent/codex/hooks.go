@@ -42,30 +42,23 @@ func (c driver) hooks(s agent.Spec) ([]string, error) {
 	var options, trusted []string
 	for _, event := range hookEvents {
 		command, timeout := hooks.Command(s, c.Name(), event), timeoutOf(event)
-		hash, err := trustedHash(event, command, timeout)
-		if err != nil {
-			return nil, fmt.Errorf("codex: hooks: %w", err)
-		}
 		options = append(options, "-c", fmt.Sprintf(`hooks.%s=[{hooks=[{type="command",command=%s,timeout=%d}]}]`,
 			event, tomlString(command), timeout))
-		trusted = append(trusted, fmt.Sprintf(`"/<session-flags>/config.toml:%s:0:0"={trusted_hash="%s"}`, snake(event), hash))
+		trusted = append(trusted, fmt.Sprintf(`"/<session-flags>/config.toml:%s:0:0"={trusted_hash="%s"}`, snake(event), trustedHash(event, command, timeout)))
 	}
 	return append(options, "-c", "hooks.state={"+strings.Join(trusted, ",")+"}"), nil
 }
 
 // trustedHash is the hash of a hook: of its JSON with sorted keys and no spaces.
-func trustedHash(event, command string, timeout int) (string, error) {
-	content, err := hooks.JSON(map[string]any{
+func trustedHash(event, command string, timeout int) string {
+	content := hooks.JSON(map[string]any{
 		"event_name": snake(event),
 		"hooks":      []any{map[string]any{"async": false, "command": command, "timeout": timeout, "type": "command"}},
 	})
-	if err != nil {
-		return "", err
-	}
 	// encoding/json writes these two as escapes even without the HTML ones; codex writes them as they are.
 	text := strings.NewReplacer(`\u2028`, "\u2028", `\u2029`, "\u2029").Replace(string(content))
 	sum := sha256.Sum256([]byte(text))
-	return "sha256:" + hex.EncodeToString(sum[:]), nil
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // snake makes session_start of SessionStart.

@@ -57,23 +57,13 @@ func boxIn(s agent.Screenshot, rows []screens.Row) (agent.Screen, bool) {
 	}
 	text := rows[first:max(end, first+1)]
 	if placeholder := text[0].From(2); len(text) == 1 && s.CursorX == 2 &&
-		(len(placeholder) == 0 || placeholder.All(func(c screens.Cell) bool { return c.Dim })) {
+		(len(placeholder) == 0 || placeholder.All(screens.Dim)) {
 		return agent.Screen{Box: agent.BoxEmpty}, true
 	}
-	filled := agent.Screen{Box: agent.BoxFilled}
 	if mark[len(mark)-1].Char == '↑' || end+1 > len(below) || !footer.MatchString(screens.TextOf(below[end+1:])) {
-		return filled, true // it is longer, or an empty line of it looks like the one above the footer
+		return agent.Screen{Box: agent.BoxFilled}, true // it is longer, or an empty line of it looks like the one above the footer
 	}
-	var lines []string
-	for _, r := range text {
-		line := r.From(2)
-		if places.MatchString(line.String()) || line.Some(func(c screens.Cell) bool { return c.Dim }) {
-			return filled, true
-		}
-		lines = append(lines, line.String())
-	}
-	filled.Draft = screens.Draft(lines, s.Width-4)
-	return filled, true
+	return screens.Filled(text, 2, s.Width-4, places), true
 }
 
 // keys end the dialogs of codex: they say how to leave them.

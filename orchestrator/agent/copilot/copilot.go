@@ -26,10 +26,7 @@ type driver struct{ agent.Plain }
 func (driver) NewConversation() string { return uuid.NewString() }
 
 func (c driver) Launch(s agent.Spec) (agent.Command, error) {
-	command, err := c.hooks(s)
-	if err != nil {
-		return agent.Command{}, err
-	}
+	command := c.hooks(s)
 	argv := slices.Concat([]string{s.Executable, "--session-id=" + s.ConversationID}, command.Argv, s.Args)
 	if s.Prompt != "" {
 		if err := prompts.CheckWord(c.Name(), s.Prompt, words...); err != nil {
@@ -46,10 +43,7 @@ func (c driver) Launch(s agent.Spec) (agent.Command, error) {
 }
 
 func (c driver) Resume(s agent.Spec) (agent.Command, error) {
-	command, err := c.hooks(s)
-	if err != nil {
-		return agent.Command{}, err
-	}
+	command := c.hooks(s)
 	command.Argv = slices.Concat([]string{s.Executable, "--resume=" + s.ConversationID}, command.Argv, s.Args)
 	return command, nil
 }

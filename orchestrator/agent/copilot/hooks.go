@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -23,9 +22,9 @@ import (
 var hookEvents = []string{"sessionStart", "userPromptSubmitted", "notification", "agentStop", "sessionEnd"}
 
 // hooks are a plugin, a folder outside of the worktree, and the option that names it.
-func (c driver) hooks(s agent.Spec) (agent.Command, error) {
+func (c driver) hooks(s agent.Spec) agent.Command {
 	if s.Hook == "" {
-		return agent.Command{}, nil
+		return agent.Command{}
 	}
 	type hook struct {
 		Type       string `json:"type"`
@@ -36,15 +35,12 @@ func (c driver) hooks(s agent.Spec) (agent.Command, error) {
 	for _, event := range hookEvents {
 		byEvent[event] = []hook{{Type: "command", Bash: hooks.Command(s, c.Name(), event), TimeoutSec: hooks.PatienceFor(event, "userPromptSubmitted", "agentStop")}}
 	}
-	content, err := hooks.JSON(map[string]any{"version": 1, "hooks": byEvent})
-	if err != nil {
-		return agent.Command{}, fmt.Errorf("copilot: hooks: %w", err)
-	}
+	content := hooks.JSON(map[string]any{"version": 1, "hooks": byEvent})
 	dir := filepath.Join(s.StateDir, "copilot-plugin")
 	return agent.Command{Argv: []string{"--plugin-dir", dir}, Files: []agent.File{
 		{Path: filepath.Join(dir, "plugin.json"), Content: []byte(`{"name":"paw","hooks":"hooks.json"}` + "\n")},
 		{Path: filepath.Join(dir, "hooks.json"), Content: append(content, '\n')},
-	}}, nil
+	}}
 }
 
 type hookPayload struct {

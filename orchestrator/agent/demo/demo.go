@@ -3,8 +3,6 @@ package demo
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,8 +11,10 @@ import (
 	"github.com/google/uuid"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/demo/program"
 	"paw/orchestrator/agent/internal/prompts"
 	"paw/orchestrator/agent/internal/records"
+	"paw/session/history"
 )
 
 // Driver is that of demo.
@@ -69,21 +69,7 @@ func (d driver) command(s agent.Spec, argv []string) (agent.Command, error) {
 
 // Conversation finds the file of an id; it can be resumed once the user said something.
 func (d driver) Conversation(ctx context.Context, s agent.Spec) (agent.Conversation, error) {
-	file := d.file(s)
-	used, err := records.Holds(file, func(line struct {
-		Role string `json:"role"`
-	}) bool {
-		return line.Role == "user"
-	})
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return agent.Conversation{Reason: "demo has no conversation of this id"}, nil
-	case err != nil:
-		return agent.Conversation{}, err
-	case !used:
-		return agent.Conversation{Found: true, Transcript: file, NewID: true, Reason: "the conversation has no message yet"}, nil
-	}
-	return agent.Conversation{Found: true, Resumable: true, Transcript: file}, nil
+	return records.Lookup(d.file(s), "demo has no conversation of this id", func(e program.Entry) bool { return e.Role == history.RoleUser })
 }
 
 func (driver) file(s agent.Spec) string {

@@ -64,9 +64,8 @@ func keepConversations(settings map[string]json.RawMessage) error {
 		return errors.New("general: null is no object")
 	}
 	general["sessionRetention"] = json.RawMessage(`{"enabled":false}`)
-	var err error
-	settings["general"], err = hooks.JSON(general)
-	return err
+	settings["general"] = hooks.JSON(general)
+	return nil
 }
 
 // Conversation finds session-*-<first 8 characters of the id>.jsonl of the worktree's project. Every resume leaves one

@@ -29,12 +29,8 @@ func (o driver) hooks(s agent.Spec) (agent.Command, error) {
 	if s.Hook == "" {
 		return agent.Command{}, nil
 	}
-	hook, err := hooks.JSON(s.Hook)
-	if err != nil {
-		return agent.Command{}, fmt.Errorf("opencode: hooks: %w", err)
-	}
 	plugin := strings.NewReplacer(
-		"@HOOK@", string(hook), "@LONG@", strconv.Itoa(hooks.Patience), "@SHORT@", strconv.Itoa(hooks.Moment),
+		"@HOOK@", string(hooks.JSON(s.Hook)), "@LONG@", strconv.Itoa(hooks.Patience), "@SHORT@", strconv.Itoa(hooks.Moment),
 	).Replace(pluginSource)
 	file := agent.File{Path: filepath.Join(s.StateDir, "paw-opencode.js"), Content: []byte(plugin)}
 	config, err := content(agent.Getenv(s.Env, configVariable), file.Path)
@@ -62,15 +58,9 @@ func content(given, plugin string) (string, error) {
 			return "", fmt.Errorf("plugin: %w", err)
 		}
 	}
-	own, err := hooks.JSON((&url.URL{Scheme: "file", Path: plugin}).String())
-	if err != nil {
-		return "", err
-	}
-	if config["plugin"], err = hooks.JSON(append(plugins, own)); err != nil {
-		return "", err
-	}
-	text, err := hooks.JSON(config)
-	return string(text), err
+	own := url.URL{Scheme: "file", Path: plugin}
+	config["plugin"] = hooks.JSON(append(plugins, hooks.JSON(own.String())))
+	return string(hooks.JSON(config)), nil
 }
 
 // hookPayload is what the plugin sends, of all its events together.

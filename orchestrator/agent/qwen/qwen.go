@@ -4,8 +4,6 @@ package qwen
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
@@ -67,21 +65,11 @@ func (driver) file(s agent.Spec) string {
 
 // Conversation finds ID.jsonl in the folder of the worktree; qwen resumes it nowhere else.
 func (q driver) Conversation(ctx context.Context, s agent.Spec) (agent.Conversation, error) {
-	file := q.file(s)
-	used, err := records.Holds(file, func(line struct {
+	return records.Lookup(q.file(s), "qwen has no conversation of this id here", func(line struct {
 		Type string `json:"type"`
 	}) bool {
 		return line.Type == "user"
 	})
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return agent.Conversation{Reason: "qwen has no conversation of this id here"}, nil
-	case err != nil:
-		return agent.Conversation{}, err
-	case !used:
-		return agent.Conversation{Found: true, Transcript: file, NewID: true, Reason: "the conversation has no message yet"}, nil
-	}
-	return agent.Conversation{Found: true, Resumable: true, Transcript: file}, nil
 }
 
 func (q driver) Literal(prompt string) (string, error) {

@@ -50,6 +50,16 @@ type Entry struct {
 	Timeout int    `json:"timeout"` // seconds in claude, milliseconds in gemini and qwen
 }
 
+// Groups are what runs at events, each of them the name of one or `NAME:MATCHER`.
+func Groups(events []string, entry func(event string) Entry) map[string]Group {
+	groups := map[string]Group{}
+	for _, event := range events {
+		name, matcher, _ := strings.Cut(event, ":")
+		groups[name] = Group{Matcher: matcher, Hooks: []Entry{entry(name)}}
+	}
+	return groups
+}
+
 // Add adds hooks to those that a settings object has already.
 func Add(settings map[string]json.RawMessage, add map[string]Group) error {
 	hooks := map[string]json.RawMessage{}
@@ -68,26 +78,20 @@ func Add(settings map[string]json.RawMessage, add map[string]Group) error {
 				return fmt.Errorf("hooks: %s: %w", event, err)
 			}
 		}
-		own, err := JSON(group)
-		if err != nil {
-			return err
-		}
-		if hooks[event], err = JSON(append(groups, own)); err != nil {
-			return err
-		}
+		hooks[event] = JSON(append(groups, JSON(group)))
 	}
-	var err error
-	settings["hooks"], err = JSON(hooks)
-	return err
+	settings["hooks"] = JSON(hooks)
+	return nil
 }
 
-// JSON leaves <, > and & as they are and ends without a newline.
-func JSON(value any) (json.RawMessage, error) {
+// JSON leaves <, > and & as they are and ends without a newline. It is for values that have a form in JSON, such as texts
+// and what was JSON before.
+func JSON(value any) json.RawMessage {
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
-		return nil, err
+		panic(fmt.Sprintf("hooks: %v", err))
 	}
-	return json.RawMessage(strings.TrimSuffix(text.String(), "\n")), nil
+	return json.RawMessage(strings.TrimSuffix(text.String(), "\n"))
 }

@@ -69,14 +69,10 @@ func (f SystemSettings) Launch(s agent.Spec, argv, events []string, change func(
 	if err == nil && s.Hook != "" {
 		err = f.addHooks(s, settings, events)
 	}
-	var content json.RawMessage
-	if err == nil {
-		content, err = JSON(settings)
-	}
 	if err != nil {
 		return agent.Command{}, fmt.Errorf("%s: system settings %s: %w", f.CLI, f.path(s), err)
 	}
-	file := agent.File{Path: filepath.Join(s.StateDir, f.CLI+"-system-settings.json"), Content: append(content, '\n')}
+	file := agent.File{Path: filepath.Join(s.StateDir, f.CLI+"-system-settings.json"), Content: append(JSON(settings), '\n')}
 	env := []string{f.Variable + "=" + file.Path}
 	// The defaults are sought beside the settings, so they get the place that they would have had.
 	if defaults := f.defaults(); agent.Getenv(s.Env, defaults) == "" {
@@ -88,14 +84,11 @@ func (f SystemSettings) Launch(s agent.Spec, argv, events []string, change func(
 // Add adds a hook for each event. The agent's own programs inherit the settings; the guard keeps a CLI that the
 // agent runs from reporting turns of its own.
 func (f SystemSettings) addHooks(s agent.Spec, settings map[string]json.RawMessage, events []string) error {
-	hooks := map[string]Group{}
-	for _, event := range events {
-		name, matcher, _ := strings.Cut(event, ":")
-		hooks[name] = Group{Matcher: matcher, Hooks: []Entry{{
+	return Add(settings, Groups(events, func(name string) Entry {
+		return Entry{
 			Type: "command", Command: `[ -n "$` + f.Guard + `" ] || ` + Command(s, f.CLI, name), Timeout: 1000 * PatienceFor(name, f.Long...),
-		}}}
-	}
-	return Add(settings, hooks)
+		}
+	}))
 }
 
 // WithoutComments blanks the // and /* */ comments that gemini allows in its settings.

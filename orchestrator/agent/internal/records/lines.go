@@ -7,7 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
+
+	"paw/orchestrator/agent"
 )
 
 // EachLine decodes the JSON objects of a file, one per line, until visit returns false. Lines that are torn or are no
@@ -44,7 +47,22 @@ func CountLines[T any](path string, visit func(T) bool) (skipped int, err error)
 	}
 }
 
-// Holds tells whether some line of a file satisfies match.
+// Lookup looks up a conversation that is one file, and whose id is burnt until the user has said something. missing is why there
+// is none without the file.
+func Lookup[T any](file, missing string, said func(T) bool) (agent.Conversation, error) {
+	used, err := Holds(file, said)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return agent.Conversation{Reason: missing}, nil
+	case err != nil:
+		return agent.Conversation{}, err
+	case !used:
+		return agent.Conversation{Found: true, Transcript: file, NewID: true, Reason: "the conversation has no message yet"}, nil
+	}
+	return agent.Conversation{Found: true, Resumable: true, Transcript: file}, nil
+}
+
+// Holds reports whether some line of a file satisfies match.
 func Holds[T any](path string, match func(T) bool) (bool, error) {
 	found := false
 	err := EachLine(path, func(value T) bool {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"paw/config/lazyregexp"
 	"paw/orchestrator/agent"
 )
 
@@ -151,6 +152,26 @@ func (r Row) Begins(char rune) bool { return len(r) > 0 && r[0].Char == char }
 
 // From is a row without its first n cells.
 func (r Row) From(n int) Row { return r[min(n, len(r)):] }
+
+// Dim reports whether a character is drawn weaker than text.
+func Dim(c Cell) bool { return c.Dim }
+
+// Filled is a box with these rows of a text that somebody typed, which begins at a column. The text cannot be read whole where
+// a part of it is a suggestion, or a place that stands for something long, or broken at width (see Draft).
+func Filled(rows []Row, column, width int, places *lazyregexp.Regexp) agent.Screen {
+	filled := agent.Screen{Box: agent.BoxFilled}
+	var lines []string
+	for _, r := range rows {
+		typed := r.From(column)
+		line := strings.TrimSuffix(typed.String(), " \u200b") // the cursor that some draw behind the text
+		if places.MatchString(line) || typed.Some(Dim) {
+			return filled
+		}
+		lines = append(lines, line)
+	}
+	filled.Draft = Draft(lines, width)
+	return filled
+}
 
 // Draft joins the rows of a box to the text that was typed. Where a CLI broke a line that was too long for width, nothing
 // shows whether a space stood there: then the text cannot be read whole and is "".

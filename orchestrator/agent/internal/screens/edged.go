@@ -85,17 +85,7 @@ func (b EdgedBox) read(text []Row, width int, weak string) agent.Screen {
 	case b.empty(text, weak):
 		return agent.Screen{Box: agent.BoxEmpty}
 	}
-	filled := agent.Screen{Box: agent.BoxFilled}
-	var lines []string
-	for _, r := range text {
-		line := strings.TrimSuffix(r.From(b.Mark+2).String(), " \u200b")              // the cursor behind the text
-		if b.Places.MatchString(line) || r.Some(func(c Cell) bool { return c.Dim }) { // or a suggestion
-			return filled
-		}
-		lines = append(lines, line)
-	}
-	filled.Draft = Draft(lines, width-20)
-	return filled
+	return Filled(text, b.Mark+2, width-20, b.Places)
 }
 
 // markOf is what the first row of a box begins with, 0 for nothing.
