@@ -107,6 +107,16 @@ setsid sleep 1000 & echo $!; wait`, native, terminal(t))
 	if got := free.WithSurvivors("nativecli", ListProcesses); got.State != LockHeld || got.PID() != want[0] {
 		t.Errorf("got %+v", got)
 	}
+	alone := func() Processes {
+		all := ListProcesses()
+		for leader, pids := range all {
+			all[leader] = slices.DeleteFunc(pids, func(pid int) bool { return pid == reader })
+		}
+		return all
+	}
+	if got := free.WithSurvivors("nativecli", alone); got.State != LockHeld || got.PID() != program {
+		t.Errorf("of a program alone: %+v", got)
+	}
 	headless := free
 	headless.Holder.Headless = true
 	if got := headless.WithSurvivors("nativecli", ListProcesses); got.State != LockFree {

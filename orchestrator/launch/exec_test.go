@@ -1,8 +1,10 @@
 package launch
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"paw/config"
@@ -11,35 +13,40 @@ import (
 	"paw/session"
 )
 
-// A launch holds API keys: whatever becomes of it, its launcher deletes it.
+// A launch holds API keys: whatever becomes of it, its launcher deletes it. One that is started all the same takes the place
+// of the test and fails.
 func TestALaunchThatIsOverIsDeleted(t *testing.T) {
 	h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}, Locks: session.Locks{Dir: t.TempDir()}}
-	for name, spoil := range map[string]func(t *testing.T, path string) error{
-		"the agent runs": func(t *testing.T, _ string) error {
+	for name, c := range map[string]struct {
+		code  int
+		spoil func(t *testing.T, path string) error
+	}{
+		"the agent runs": {exitLaunchOver, func(t *testing.T, _ string) error {
 			held, err := h.Locks.HoldAgent("shop", "one", session.Holder{PID: os.Getpid()})
 			if err == nil {
 				t.Cleanup(func() { held.Close() })
 			}
 			return err
-		},
-		"cut short": func(_ *testing.T, path string) error {
+		}},
+		"cut short": {exitLaunchOver, func(_ *testing.T, path string) error {
 			return os.WriteFile(path, []byte(`{"env":["KEY=secret"`), 0o600)
-		},
-		"not its worktree": func(*testing.T, string) error { return nil },
+		}},
+		"not its worktree":    {exitLaunchRefused, func(*testing.T, string) error { return nil }},
+		"withdrawn meanwhile": {exitLaunchOver, withdrawWhileRead},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, err := writeLaunch(h, launchFile{
 				Session: "shop", Agent: "one", Generation: 1, Worktree: t.TempDir(), LocksDir: h.Locks.Dir,
-				Argv: []string{"/bin/true"}, Env: []string{"KEY=secret"},
+				Argv: []string{"/bin/false"}, Env: []string{"KEY=secret"},
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := spoil(t, path); err != nil {
+			if err := c.spoil(t, path); err != nil {
 				t.Fatal(err)
 			}
-			if code, err := RunAgent("shop", "one", 1, path, nil); code == 0 || err == nil {
-				t.Fatalf("launched: code %d, %v", code, err)
+			if code, err := RunAgent("shop", "one", 1, path, nil); code != c.code || err == nil {
+				t.Fatalf("code %d, %v", code, err)
 			}
 			left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.json"))
 			if err != nil || len(left) > 0 {
@@ -47,6 +54,29 @@ func TestALaunchThatIsOverIsDeleted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withdrawWhileRead makes the file of a launch a pipe: it is gone before its reader has come to its end.
+func withdrawWhileRead(t *testing.T, path string) error {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {
+		return err
+	}
+	go func() {
+		pipe, err := os.OpenFile(path, os.O_WRONLY, 0) // waits for the reader
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, err = pipe.Write(content)
+		if err = errors.Join(err, os.Remove(path), pipe.Close()); err != nil {
+			t.Error(err)
+		}
+	}()
+	return nil
 }
 
 // The folder may have any name: what is open is found and withdrawn all the same.
