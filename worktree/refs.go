@@ -121,14 +121,15 @@ func (m Manager) listRefs(ctx context.Context, args ...string) (map[string]strin
 }
 
 // changeRefs repeats change while a lock file of another git is in its way, and
-// names the file when it does not go away.
+// names the file when it does not go away. It also does while a git that packs refs takes away the folders that
+// change makes, since they are empty.
 func (m Manager) changeRefs(ctx context.Context, what string, change func() error) error {
 	deadline := time.NewTimer(refLockPatience)
 	defer deadline.Stop()
 	for {
 		err := change()
 		file := lockInTheWay(err)
-		if file == "" {
+		if file == "" && !folderGone(err) {
 			return err
 		}
 		select {
@@ -139,6 +140,12 @@ func (m Manager) changeRefs(ctx context.Context, what string, change func() erro
 		default: // git itself has waited already
 		}
 	}
+}
+
+// folderGone reports whether git could not make the folder of a ref.
+func folderGone(err error) bool {
+	var failed *git.Error
+	return errors.As(err, &failed) && failed.Said("unable to create directory for")
 }
 
 // lockInTheWay is the lock file that git's message names, "" for another error.
