@@ -193,14 +193,7 @@ func TestGitProcessesOfOneTurn(t *testing.T) {
 		return err
 	}
 	w.ageSettings()
-	count := counting(t)
-	do := func(what string, most int, f func() error) {
-		t.Helper()
-		if err := f(); err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
-		wantCount(t, what, count(), most)
-	}
+	do := counted(t)
 	do("claim", 0, func() error { _, err := w.m.Claim(ctx, "refs/paw/s_agent/claim/", 1, w.base); return err })
 	do("turn tags", 0, func() error { _, _, err := TagNames(w.m.Repository.CommonDir, "afk-"); return err })
 	do("snapshot and tag, clean", 1, func() error { return end(1) })

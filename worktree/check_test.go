@@ -158,9 +158,7 @@ func TestCheckRefusesPathOfMissingForeignWorktree(t *testing.T) {
 	w := newWorld(t)
 	p := w.plan("agent")
 	w.git("worktree", "add", "-q", "-b", "foreign", p.Path)
-	if err := os.RemoveAll(p.Path); err != nil {
-		t.Fatal(err)
-	}
+	lose(t, p)
 	w.refused("already a worktree of branch foreign", p)
 }
 

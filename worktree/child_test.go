@@ -64,9 +64,16 @@ func (w *world) paw(dieAt string, env []string, plans ...Plan) *paw {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	p := &paw{cmd: exec.CommandContext(w.t.Context(), os.Args[0]), out: &strings.Builder{}}
-	p.cmd.Env = append(append(os.Environ(), "PAW_TEST_CHILD="+string(order)), env...)
+	return w.process(append([]string{"PAW_TEST_CHILD=" + string(order)}, env...))
+}
+
+// process is this binary once more, with more environment.
+func (w *world) process(env []string, args ...string) *paw {
+	w.t.Helper()
+	p := &paw{cmd: exec.CommandContext(w.t.Context(), os.Args[0], args...), out: &strings.Builder{}}
+	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
+	var err error
 	if p.start, err = p.cmd.StdinPipe(); err != nil {
 		w.t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -41,17 +40,7 @@ func (w *world) claims(processes, times int) []int {
 	w.t.Helper()
 	var all []*paw
 	for range processes {
-		p := &paw{cmd: exec.CommandContext(w.t.Context(), os.Args[0], "-test.run=^TestClaimingProcess$"), out: &strings.Builder{}}
-		p.cmd.Env = append(os.Environ(), fmt.Sprintf("PAW_TEST_CLAIM=%s s_a %s %d", w.Dir, w.base, times))
-		p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
-		var err error
-		if p.start, err = p.cmd.StdinPipe(); err != nil {
-			w.t.Fatal(err)
-		}
-		if err := p.cmd.Start(); err != nil {
-			w.t.Fatal(err)
-		}
-		all = append(all, p)
+		all = append(all, w.process([]string{fmt.Sprintf("PAW_TEST_CLAIM=%s s_a %s %d", w.Dir, w.base, times)}, "-test.run=^TestClaimingProcess$"))
 	}
 	if codes := race(w.t, all); !slices.Equal(codes, make([]int, processes)) {
 		w.t.Errorf("exit codes are %v", codes)
@@ -104,13 +93,6 @@ func packing(t *testing.T, w *world) (stop func()) {
 		if rounds := <-done; rounds < 3 {
 			t.Errorf("refs were packed %d times only", rounds)
 		}
-	}
-}
-
-func TestEightProcessesClaimTenNumbersEach(t *testing.T) {
-	w := newWorld(t)
-	if got := w.claims(8, 10); !slices.Equal(got, oneTo(80)) {
-		t.Errorf("got %v", got)
 	}
 }
 

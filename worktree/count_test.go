@@ -14,8 +14,7 @@ func counting(t *testing.T) func() []string {
 	t.Helper()
 	log := filepath.Join(realTemp(t), "log")
 	writeFile(t, log, "")
-	env := shim(t, `echo "$*" >>"`+log+`"`)
-	t.Setenv("PATH", strings.TrimPrefix(env[0], "PATH="))
+	shimmed(t, `echo "$*" >>"`+log+`"`)
 	return func() []string {
 		lines := strings.Split(strings.TrimSpace(readFile(t, log)), "\n")
 		if err := os.Truncate(log, 0); err != nil {
@@ -36,21 +35,26 @@ func wantCount(t *testing.T, what string, got []string, most int) {
 	t.Logf("%s: %d git processes", what, len(got))
 }
 
-func TestGitProcessesAreCounted(t *testing.T) {
-	w := newWorld(t)
-	var plans []Plan
-	for i := range 8 {
-		plans = append(plans, w.plan(fmt.Sprintf("a%d", i)))
-	}
+// counted returns what does a step and wants no more git processes than that.
+func counted(t *testing.T) func(what string, most int, f func() error) {
 	count := counting(t)
-	ctx := t.Context()
-	do := func(what string, most int, f func() error) {
+	return func(what string, most int, f func() error) {
 		t.Helper()
 		if err := f(); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 		wantCount(t, what, count(), most)
 	}
+}
+
+func TestGitProcessesAreCounted(t *testing.T) {
+	w := newWorld(t)
+	var plans []Plan
+	for i := range 8 {
+		plans = append(plans, w.plan(fmt.Sprintf("a%d", i)))
+	}
+	ctx := t.Context()
+	do := counted(t)
 	do("discover", 0, func() error { _, err := Discover(w.Dir); return err })
 	do("head", 1, func() error { _, err := w.m.Head(ctx, ""); return err })
 	do("check 8", 1, func() error { return w.m.Check(ctx, plans) })

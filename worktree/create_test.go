@@ -167,35 +167,26 @@ func TestCreateAppliesFilters(t *testing.T) {
 	w.whole(p)
 }
 
+// TestCreateTakesFailedCheckoutBack: all but a branch that was there before.
 func TestCreateTakesFailedCheckoutBack(t *testing.T) {
-	w := newWorld(t)
-	w.write(".gitattributes", "*.bad filter=bad\n")
-	w.write("z.bad", "x\n")
-	w.commit("filtered")
-	w.git("config", "filter.bad.smudge", "exit 3")
-	w.git("config", "filter.bad.required", "true")
-	p := w.plan("agent")
-	made, err := w.m.Create(t.Context(), []Plan{p}, nil)
-	if err == nil || len(made) != 0 || !strings.Contains(err.Error(), "smudge filter bad failed") {
-		t.Fatalf("got %+v, %v", made, err)
+	for _, own := range []bool{true, false} {
+		w := newWorld(t)
+		w.write(".gitattributes", "*.bad filter=bad\n")
+		w.write("z.bad", "x\n")
+		w.commit("filtered")
+		w.git("config", "filter.bad.smudge", "exit 3")
+		w.git("config", "filter.bad.required", "true")
+		p, left := w.plan("agent"), []string{"main"}
+		if p.CreateBranch = own; !own {
+			w.git("branch", "agent")
+			left = []string{"agent", "main"}
+		}
+		made, err := w.m.Create(t.Context(), []Plan{p}, nil)
+		if err == nil || len(made) != 0 || !strings.Contains(err.Error(), "smudge filter bad failed") {
+			t.Fatalf("got %+v, %v", made, err)
+		}
+		w.noLeftover(left...)
 	}
-	w.noLeftover("main")
-}
-
-func TestCreateKeepsForeignBranchWhenCheckoutFails(t *testing.T) {
-	w := newWorld(t)
-	w.write(".gitattributes", "*.bad filter=bad\n")
-	w.write("z.bad", "x\n")
-	w.commit("filtered")
-	w.git("config", "filter.bad.smudge", "exit 3")
-	w.git("config", "filter.bad.required", "true")
-	w.git("branch", "agent")
-	p := w.plan("agent")
-	p.CreateBranch = false
-	if _, err := w.m.Create(t.Context(), []Plan{p}, nil); err == nil {
-		t.Fatal("it succeeded")
-	}
-	w.noLeftover("agent", "main")
 }
 
 func TestCreateNeverOverwritesFileThatAppears(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -76,7 +75,7 @@ func TestRollbackLeavesTheUsersLinks(t *testing.T) {
 
 func TestCreateThatFailsLeavesNoFolder(t *testing.T) {
 	w := newWorld(t)
-	t.Setenv("PATH", strings.TrimPrefix(shim(t, `case "$*" in *"worktree add"*) exit 1;; esac`)[0], "PATH="))
+	shimmed(t, `case "$*" in *"worktree add"*) exit 1;; esac`)
 	p := w.plan("one")
 	p.Path = filepath.Join(realTemp(t), "made", "by", "paw")
 	if _, err := w.m.Create(t.Context(), []Plan{p}, nil); err == nil {

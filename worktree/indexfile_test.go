@@ -80,20 +80,3 @@ func TestIndexThatIsNotAllThereIsNotUnderstood(t *testing.T) {
 		t.Errorf("split: %v", err)
 	}
 }
-
-func TestSnapshotWithSplitIndex(t *testing.T) {
-	w := newWorld(t)
-	p := w.made("agent")
-	gitIn(t, p.Path, "update-index", "--split-index")
-	writeFile(t, filepath.Join(p.Path, "staged"), "x\n")
-	gitIn(t, p.Path, "add", "staged")
-	writeFile(t, filepath.Join(p.Path, "new"), "y\n")
-	s, err := w.m.Snapshot(t.Context(), p.Path, shotRef, "m") // git itself renews the time of the shared part
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := w.files(s.Commit)
-	if got["staged"] != "x\n" || got["new"] != "y\n" || got["a.txt"] != "one\n" {
-		t.Errorf("got %q", got)
-	}
-}

@@ -102,12 +102,8 @@ func TestInspectFindsDirtySubmodule(t *testing.T) {
 }
 
 func TestInspectFindsUnpushedCommitsOfSubmodule(t *testing.T) {
-	w, sub := newWorld(t), newWorld(t)
-	w.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", sub.Dir, "sub")
-	w.commit("submodule")
-	p := w.made("agent")
-	gitIn(t, p.Path, "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
-	gitIn(t, filepath.Join(p.Path, "sub"), "commit", "-q", "--allow-empty", "-m", "only here")
+	w, p, sub := withSubmodule(t)
+	gitIn(t, sub, "commit", "-q", "--allow-empty", "-m", "only here")
 	gitIn(t, p.Path, "commit", "-qam", "point to it")
 	wantDirt(t, w.dirt(p), Dirt{Submodules: []string{"sub"}})
 }

@@ -34,6 +34,14 @@ func shim(t *testing.T, script string) []string {
 	return []string{"PATH=" + dir + ":" + os.Getenv("PATH")}
 }
 
+// shimmed has this process start such a git, until restore is called or the test ends.
+func shimmed(t *testing.T, script string) (restore func()) {
+	t.Helper()
+	path := os.Getenv("PATH")
+	t.Setenv("PATH", strings.TrimPrefix(shim(t, script)[0], "PATH="))
+	return func() { os.Setenv("PATH", path) }
+}
+
 func TestCreateContinuesAfterDeathAtEachStep(t *testing.T) {
 	for _, step := range []string{StepBranches, StepAdded, StepFilled} {
 		t.Run(step, func(t *testing.T) {
@@ -118,8 +126,7 @@ func needStrace(t *testing.T) string {
 func TestCreateAfterGitAloneWasKilled(t *testing.T) {
 	strace := needStrace(t)
 	w := newWorld(t)
-	env := shim(t, `case "$*" in *"worktree add"*) exec `+strace+` -qqq -o /dev/null -e trace=write -e inject=write:signal=KILL:when=5 "$real" "$@";; esac`)
-	t.Setenv("PATH", strings.TrimPrefix(env[0], "PATH="))
+	shimmed(t, `case "$*" in *"worktree add"*) exec `+strace+` -qqq -o /dev/null -e trace=write -e inject=write:signal=KILL:when=5 "$real" "$@";; esac`)
 	if _, err := w.m.Create(t.Context(), []Plan{w.plan("agent")}, nil); err == nil {
 		t.Fatal("it succeeded")
 	}

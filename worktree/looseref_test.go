@@ -131,18 +131,7 @@ func TestGitAndPawMakeOneRef(t *testing.T) {
 // TestRefsAreMadeWhileGitPacksThem makes each ref twice and packs all the while.
 func TestRefsAreMadeWhileGitPacksThem(t *testing.T) {
 	w := newWorld(t)
-	stop := make(chan struct{})
-	var packing sync.WaitGroup
-	packing.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-				_ = w.m.home().Run(t.Context(), "pack-refs", "--all", "--prune")
-			}
-		}
-	})
+	stop := packing(t, w)
 	const count = 150
 	for n := range count {
 		ref := fmt.Sprintf("refs/paw/s_a/claim/%d", n)
@@ -156,8 +145,7 @@ func TestRefsAreMadeWhileGitPacksThem(t *testing.T) {
 			}
 		}
 	}
-	close(stop)
-	packing.Wait()
+	stop()
 	if got := strings.Count(w.git("for-each-ref", "--format=%(refname)", "refs/paw")+"\n", "\n"); got != count {
 		t.Errorf("%d refs, want %d", got, count)
 	}

@@ -177,9 +177,7 @@ func TestLockAgain(t *testing.T) {
 func TestRemoveRefusesDirectoryThatIsNoLongerTheWorktree(t *testing.T) {
 	w := newWorld(t)
 	p := w.made("agent")
-	if err := os.RemoveAll(p.Path); err != nil {
-		t.Fatal(err)
-	}
+	lose(t, p)
 	writeFile(t, filepath.Join(p.Path, "precious"), "x\n")
 	var mismatch *MismatchError
 	if _, err := w.m.RemoveKept(t.Context(), p); !errors.As(err, &mismatch) {
@@ -396,14 +394,10 @@ func TestRemoveKeepsAnIndexThatGitCannotWrite(t *testing.T) {
 	p := w.made("agent")
 	writeFile(t, filepath.Join(p.Path, "staged"), "precious\n")
 	gitIn(t, p.Path, "add", "staged")
-	if err := os.RemoveAll(p.Path); err != nil {
-		t.Fatal(err)
-	}
-	path := os.Getenv("PATH")
-	full := shim(t, `case "$*" in *write-tree*) echo "fatal: unable to write: No space left on device" >&2; exit 128;; esac`)
-	os.Setenv("PATH", strings.TrimPrefix(full[0], "PATH="))
+	lose(t, p)
+	restore := shimmed(t, `case "$*" in *write-tree*) echo "fatal: unable to write: No space left on device" >&2; exit 128;; esac`)
 	removed, err := w.m.Remove(t.Context(), p, Seen{})
-	os.Setenv("PATH", path)
+	restore()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -418,9 +412,7 @@ func TestRemoveSaysWhereTheIndexOfALostWorktreeIs(t *testing.T) {
 	p := w.made("agent")
 	writeFile(t, filepath.Join(p.Path, "staged"), "precious\n")
 	gitIn(t, p.Path, "add", "staged")
-	if err := os.RemoveAll(p.Path); err != nil {
-		t.Fatal(err)
-	}
+	lose(t, p)
 	removed, err := w.m.Remove(t.Context(), p, Seen{})
 	if err != nil || removed.Trash != "" || w.git("show", removed.Rescue+":staged") != "precious" {
 		t.Errorf("got %+v, %v", removed, err)

@@ -100,9 +100,7 @@ func TestRepairLeavesAnotherFolderAtThePathAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			p := w.made("agent")
-			if err := os.RemoveAll(p.Path); err != nil {
-				t.Fatal(err)
-			}
+			lose(t, p)
 			put(w, p)
 			if unlinked, err := w.m.Unlinked(t.Context(), p); unlinked || err != nil {
 				t.Errorf("got %v, %v", unlinked, err)

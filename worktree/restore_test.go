@@ -396,7 +396,7 @@ func TestInitWithoutAKeyToSignWith(t *testing.T) {
 
 func TestInitThatFailsLeavesNothing(t *testing.T) {
 	dir := realTemp(t)
-	t.Setenv("PATH", strings.TrimPrefix(shim(t, `case "$*" in *commit*) exit 1;; esac`)[0], "PATH="))
+	shimmed(t, `case "$*" in *commit*) exit 1;; esac`)
 	if err := Init(t.Context(), dir, "first"); err == nil || exists(filepath.Join(dir, ".git")) {
 		t.Errorf("got %v", err)
 	}

@@ -228,10 +228,9 @@ func TestRewindWithDetachedHead(t *testing.T) {
 func TestRewindIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		what, says string
-		ignore     string
 		prepare    func(w *turns)
 	}{
-		{"merge", "merge is not finished", "", func(w *turns) {
+		{"merge", "merge is not finished", func(w *turns) {
 			w.in("checkout", "-q", "-b", "side", w.base)
 			w.put("a.txt", "side\n", 0o644)
 			w.in("commit", "-qam", "side")
@@ -242,7 +241,7 @@ func TestRewindIsRefused(t *testing.T) {
 				w.t.Fatal("no conflict")
 			}
 		}},
-		{"conflict of a stash", "conflict is not resolved", "", func(w *turns) {
+		{"conflict of a stash", "conflict is not resolved", func(w *turns) {
 			w.put("a.txt", "stashed\n", 0o644)
 			w.in("stash", "-q")
 			w.put("a.txt", "agent\n", 0o644)
@@ -251,44 +250,44 @@ func TestRewindIsRefused(t *testing.T) {
 				w.t.Fatal("no conflict")
 			}
 		}},
-		{"locked index", "locked by", "", func(w *turns) {
+		{"locked index", "locked by", func(w *turns) {
 			writeFile(w.t, filepath.Join(w.in("rev-parse", "--absolute-git-dir"), "index.lock"), "")
 		}},
-		{"ignored file", "keep is ignored", "", func(w *turns) {
+		{"ignored file", "keep is ignored", func(w *turns) {
 			w.put(".gitignore", "keep\n", 0o644)
 			w.put("keep", "precious\n", 0o644)
 		}},
-		{"ignored folder", "is ignored", "", func(w *turns) {
+		{"ignored folder", "is ignored", func(w *turns) {
 			os.Remove(w.path("keep"))
 			w.put(".gitignore", "precious\n", 0o644)
 			w.put("keep/precious", "x\n", 0o644)
 		}},
-		{"ignored file for a folder", "below is ignored", "", func(w *turns) {
+		{"ignored file for a folder", "below is ignored", func(w *turns) {
 			os.RemoveAll(w.path("below"))
 			w.put(".gitignore", "below\n", 0o644)
 			w.put("below", "precious\n", 0o644)
 		}},
-		{"ignored link for a folder", "below is ignored", "", func(w *turns) {
+		{"ignored link for a folder", "below is ignored", func(w *turns) {
 			os.RemoveAll(w.path("below"))
 			w.put(".gitignore", "below\n", 0o644)
 			w.link("below", w.scratch)
 		}},
-		{"embedded repository", "below is ignored", "", func(w *turns) {
+		{"embedded repository", "below is ignored", func(w *turns) {
 			os.RemoveAll(w.path("below"))
 			w.in("init", "-q", "below")
 			writeFile(w.t, w.path("below/other"), "x\n")
 		}},
-		{"filter", "x.bad cannot be saved", "", func(w *turns) {
+		{"filter", "x.bad cannot be saved", func(w *turns) {
 			w.git("config", "filter.bad.clean", "exit 1")
 			w.git("config", "filter.bad.required", "true")
 			w.put(".gitattributes", "*.bad filter=bad\n", 0o644)
 			w.put("x.bad", "x\n", 0o644)
 		}},
-		{"submodule", "submodule sub is at another commit", "", func(w *turns) {
+		{"submodule", "submodule sub is at another commit", func(w *turns) {
 			sub := newWorld(w.t)
 			w.in("-c", "protocol.file.allow=always", "submodule", "add", "-q", sub.Dir, "sub")
 		}},
-		{"submodule with changes", "submodule sub has changes", "", func(w *turns) {
+		{"submodule with changes", "submodule sub has changes", func(w *turns) {
 			sub := newWorld(w.t)
 			w.in("-c", "protocol.file.allow=always", "submodule", "add", "-q", sub.Dir, "sub")
 			w.in("commit", "-qm", "sub")
@@ -296,7 +295,7 @@ func TestRewindIsRefused(t *testing.T) {
 		}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			w := newTurns(t, c.ignore)
+			w := newTurns(t, "")
 			w.put("keep", "at the turn\n", 0o644)
 			w.put("below/file", "at the turn\n", 0o644)
 			one := w.take()

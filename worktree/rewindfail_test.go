@@ -22,11 +22,9 @@ func failing(t *testing.T, n int, after bool) (restore func() bool) {
 	if after {
 		what = `"$real" "$@"; exit 1`
 	}
-	env := shim(t, fmt.Sprintf(`echo >>'%s'; if [ $(wc -l <'%s') -eq %d ]; then %s; fi`, count, count, n, what))
-	path := os.Getenv("PATH")
-	os.Setenv("PATH", strings.TrimPrefix(env[0], "PATH="))
+	usual := shimmed(t, fmt.Sprintf(`echo >>'%s'; if [ $(wc -l <'%s') -eq %d ]; then %s; fi`, count, count, n, what))
 	return func() bool {
-		os.Setenv("PATH", path)
+		usual()
 		return strings.Count(readFile(t, count), "\n") >= n
 	}
 }
@@ -65,7 +63,7 @@ func TestRewindThatFailsAnywhereLosesNothing(t *testing.T) {
 			if diff := cmp.Diff(second, w.hashes()); diff != "" && rescued == "" {
 				t.Errorf("%s: no rescue, and files have changed:\n%s", what, diff)
 			}
-			if left, _ := filepath.Glob(filepath.Join(w.in("rev-parse", "--absolute-git-dir"), "*paw-rewind*")); len(left) > 0 {
+			if left, _ := filepath.Glob(filepath.Join(w.in("rev-parse", "--absolute-git-dir"), scratchPrefix+"*")); len(left) > 0 {
 				t.Errorf("%s: left %q", what, left)
 			}
 			w.rewind(one.Commit, "refs/paw/s_agent/rescue/2")
@@ -117,11 +115,9 @@ func TestRewindSaysThatItIsHalfDone(t *testing.T) {
 	first := w.take()
 	w.put("a.txt", "2\n", 0o644)
 	second := w.hashes()
-	path := os.Getenv("PATH")
-	full := shim(t, `case "$*" in *--dry-run*) ;; *read-tree*-u*) "$real" "$@"; echo "fatal: No space left on device" >&2; exit 128;; esac`)
-	os.Setenv("PATH", strings.TrimPrefix(full[0], "PATH="))
+	restore := shimmed(t, `case "$*" in *--dry-run*) ;; *read-tree*-u*) "$real" "$@"; echo "fatal: No space left on device" >&2; exit 128;; esac`)
 	_, err := w.m.Rewind(t.Context(), w.p.Path, first.Commit, "refs/paw/s_agent/rescue/1")
-	os.Setenv("PATH", path)
+	restore()
 	var half *HalfRewoundError
 	if !errors.As(err, &half) || half.Ref != "refs/paw/s_agent/rescue/1" || !strings.Contains(err.Error(), "half rewound") {
 		t.Errorf("got %v", err)

@@ -482,6 +482,9 @@ func TestWithinDoesNotReplaceRefAndMakesNoneWithout(t *testing.T) {
 	if _, err := w.m.SnapshotWithin(t.Context(), w.p.Path, "refs/paw/s_agent/turn/1", "m", w.scratch, Budget{}); !errors.Is(err, ErrRefTaken) {
 		t.Errorf("got %v", err)
 	}
+	if got := w.git("rev-parse", "refs/paw/s_agent/turn/1"); got != w.base {
+		t.Errorf("it moved to %s", got)
+	}
 	refs := w.git("for-each-ref")
 	s, err := w.m.SnapshotWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{})
 	if err != nil || s.Ref != "" || w.files(s.Commit)["new"] != "x\n" {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -44,6 +43,15 @@ func TestWithinSha256(t *testing.T) {
 	w.wantTree("again", w.take())
 }
 
+// prunings are the moments of a snapshot at which somebody prunes all that no ref keeps yet. Where refs are to be synced to
+// disk git itself makes the commit and the ref.
+var prunings = []struct{ name, at, prune, fsync string }{
+	{"before the tree", "write-tree", `"$real" gc --quiet --prune=now`, ""},
+	{"after the tree", "write-tree", `"$real" "$@"; "$real" gc --quiet --prune=now; exit 0`, ""},
+	{"before git makes the commit", "commit-tree", `"$real" gc --quiet --prune=now`, "reference"},
+	{"before git makes the ref", "update-ref", `"$real" gc --quiet --prune=now`, "reference"},
+}
+
 func TestWithinIsTakenAgainAfterPrune(t *testing.T) {
 	w := newTurns(t, "")
 	writeFile(t, w.path("new"), "precious\n")
@@ -53,12 +61,10 @@ func TestWithinIsTakenAgainAfterPrune(t *testing.T) {
 		if c.fsync != "" {
 			w.git("config", "core.fsync", c.fsync)
 		}
-		env := shim(t, fmt.Sprintf(`case "$*" in *%s*) if mkdir "%s" 2>/dev/null; then %s; fi;; esac`, c.at, once, c.prune))
-		path := os.Getenv("PATH")
-		os.Setenv("PATH", strings.TrimPrefix(env[0], "PATH="))
+		restore := shimmed(t, fmt.Sprintf(`case "$*" in *%s*) if mkdir "%s" 2>/dev/null; then %s; fi;; esac`, c.at, once, c.prune))
 		ref := "refs/paw/s_agent/turn/" + c.at
 		s, err := w.m.SnapshotWithin(t.Context(), w.p.Path, ref, "m "+c.name, w.scratch, Budget{})
-		os.Setenv("PATH", path)
+		restore()
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
