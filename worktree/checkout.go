@@ -52,16 +52,11 @@ func (m Manager) CheckoutOf(ctx context.Context, branch string) (*Checkout, erro
 
 // CheckoutAt is the worktree with that directory, whatever it has checked out; nil when it is not registered any more.
 func (m Manager) CheckoutAt(ctx context.Context, path string) (*Checkout, error) {
-	entries, err := m.List(ctx)
-	if err != nil {
+	e, err := m.find(ctx, func(e Entry) bool { return !e.Bare && e.Path != "" && samePath(e.Path, path) })
+	if e == nil {
 		return nil, err
 	}
-	for _, e := range entries {
-		if !e.Bare && e.Path != "" && samePath(e.Path, path) {
-			return &Checkout{Path: e.Path, AdminDir: e.AdminDir, Owner: e.LockReason}, nil
-		}
-	}
-	return nil, nil
+	return &Checkout{Path: e.Path, AdminDir: e.AdminDir, Owner: e.LockReason}, nil
 }
 
 // Obstacle is a path of a checkout that a move would touch, and that is not as its branch has it.

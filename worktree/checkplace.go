@@ -4,22 +4,18 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 )
 
 // CheckPlace makes the worktree of p, without a branch, for states to be looked at in; the branch of p is only used on the
 // way. One that is there already is taken, where it is now. The path is "" with an error.
 func (m Manager) CheckPlace(ctx context.Context, p Plan) (path string, err error) {
-	entries, err := m.List(ctx)
+	e, err := m.find(ctx, madeBy(p.Owner))
 	if err != nil {
 		return "", err
 	}
-	for _, e := range entries[1:] {
-		if e.Locked && e.LockReason == p.Owner && e.Path != "" {
-			p.Path = e.Path
-		}
+	if e != nil {
+		p.Path = e.Path
 	}
 	if !m.madeWhole(p.Path) {
 		if err := m.dropBranch(ctx, p.Branch, p.Base); err != nil {
@@ -90,16 +86,14 @@ func (m Manager) RunCheck(ctx context.Context, path, command string, out io.Writ
 
 // CheckPlaceOf is the worktree that CheckPlace made for an owner, "" for none.
 func (m Manager) CheckPlaceOf(ctx context.Context, owner string) (string, error) {
-	entries, err := m.List(ctx)
-	if err != nil {
+	e, err := m.find(ctx, madeBy(owner))
+	if e == nil || !hasGitFile(e.Path) {
 		return "", err
 	}
-	for _, e := range entries[1:] {
-		if e.Locked && e.LockReason == owner && e.Path != "" {
-			if _, err := os.Lstat(filepath.Join(e.Path, ".git")); err == nil {
-				return e.Path, nil
-			}
-		}
-	}
-	return "", nil
+	return e.Path, nil
+}
+
+// madeBy is what is true of the worktree that was made for an owner.
+func madeBy(owner string) func(Entry) bool {
+	return func(e Entry) bool { return e.Locked && e.LockReason == owner && e.Path != "" }
 }

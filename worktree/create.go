@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"runtime"
 	"slices"
@@ -300,8 +299,5 @@ func (m Manager) Prepared(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(unpreparedMark(admin)); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return removeFile(unpreparedMark(admin))
 }

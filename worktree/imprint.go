@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"paw/config/disk"
 )
 
 // imprint stands for everything that lies below a directory at one moment, its own
@@ -44,7 +46,7 @@ type imprinting struct{ others chan struct{} }
 // and for a directory what it stands for itself.
 func (w imprinting) walk(fd int, path string) (of [sha256.Size]byte, err error) {
 	defer func() { _ = unix.Close(fd) }()
-	names, err := namesIn(fd)
+	names, err := disk.Names(fd)
 	if err != nil {
 		return of, &os.PathError{Op: "read", Path: path, Err: err}
 	}
@@ -101,21 +103,6 @@ func facts(to []byte, name string, known ...int64) []byte {
 		to = binary.LittleEndian.AppendUint64(to, uint64(fact))
 	}
 	return to
-}
-
-// namesIn lists an open directory.
-func namesIn(fd int) (names []string, err error) {
-	entries := make([]byte, 8<<10)
-	for {
-		n, err := unix.ReadDirent(fd, entries)
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil || n == 0:
-			return names, err
-		default:
-			_, _, names = unix.ParseDirent(entries[:n], -1, names)
-		}
-	}
 }
 
 func openDir(at int, name string) (int, error) {

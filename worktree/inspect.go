@@ -176,7 +176,6 @@ func (i inspection) readStatus(ctx context.Context) error {
 	}
 	for _, line := range nulSeparated(out) {
 		kind, rest, _ := strings.Cut(line, " ")
-		understood := true
 		switch kind {
 		case "?":
 			addUntracked(rest, i.dirt)
@@ -184,13 +183,10 @@ func (i inspection) readStatus(ctx context.Context) error {
 			if err := i.addIgnored(rest); err != nil {
 				return err
 			}
-		case "1", "u":
-			understood = addChanged(kind, rest, i.dirt)
 		default:
-			understood = false
-		}
-		if !understood {
-			return fmt.Errorf("%s: git status says %q, which is not understood", i.path, line)
+			if !addChanged(kind, rest, i.dirt) {
+				return fmt.Errorf("%s: git status says %q, which is not understood", i.path, line)
+			}
 		}
 	}
 	return nil
@@ -218,12 +214,9 @@ func (i inspection) addIgnored(name string) error {
 // addChanged reads "XY sub mH mI mW hH hI path" (8 fields) or, for a conflict,
 // "XY sub m1 m2 m3 mW h1 h2 h3 path".
 func addChanged(kind, rest string, d *Dirt) bool {
-	count := 8
-	if kind == "u" {
-		count = 10
-	}
+	count := map[string]int{"1": 8, "u": 10}[kind]
 	fields := strings.SplitN(rest, " ", count)
-	if len(fields) != count {
+	if count == 0 || len(fields) != count {
 		return false
 	}
 	d.Uncommitted = append(d.Uncommitted, fields[count-1])

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"paw/config/disk"
@@ -48,6 +49,15 @@ func (m Manager) List(ctx context.Context) ([]Entry, error) {
 		entries = append(entries, readEntry(admin, refs))
 	}
 	return entries, nil
+}
+
+// find returns the first worktree of which is holds, nil for none.
+func (m Manager) find(ctx context.Context, is func(Entry) bool) (*Entry, error) {
+	entries, err := m.List(ctx)
+	if at := slices.IndexFunc(entries, is); err == nil && at >= 0 {
+		return &entries[at], nil
+	}
+	return nil, err
 }
 
 // adminDirs lists the git directories of the linked worktrees.

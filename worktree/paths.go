@@ -16,6 +16,14 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
+// removeFile removes a file; one that is not there is no error.
+func removeFile(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // samePath compares two paths after resolving symbolic links.
 func samePath(a, b string) bool {
 	return filepath.Clean(a) == filepath.Clean(b) || resolved(a) == resolved(b)

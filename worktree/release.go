@@ -3,7 +3,6 @@ package worktree
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -28,11 +27,7 @@ func (m Manager) Release(ctx context.Context, p Plan) error {
 			return err
 		}
 		// What `git worktree unlock` does, which wants to find the way back from the directory.
-		err := os.Remove(filepath.Join(e.AdminDir, "locked"))
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
+		return removeFile(filepath.Join(e.AdminDir, "locked"))
 	})
 }
 
@@ -55,10 +50,7 @@ func lockFor(e Entry, p Plan) error {
 	if err := os.WriteFile(filepath.Join(e.AdminDir, "locked"), []byte(p.Owner+"\n"), 0o666); err != nil {
 		return err
 	}
-	if err := os.Remove(releasedMark(e.AdminDir)); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return removeFile(releasedMark(e.AdminDir))
 }
 
 // eachAt calls do for the registrations at the path of p, under the repository lock.

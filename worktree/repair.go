@@ -63,16 +63,8 @@ func halfMade(admin string) bool {
 // Unlinked reports whether the directory of p is its worktree and has only lost the
 // way to the repository, so that Repair puts it right.
 func (m Manager) Unlinked(ctx context.Context, p Plan) (bool, error) {
-	entries, err := m.List(ctx)
-	if err != nil {
-		return false, err
-	}
-	for _, e := range entries[1:] {
-		if ownedBy(e, p) && !halfMade(e.AdminDir) && m.lostLink(e) {
-			return true, nil
-		}
-	}
-	return false, nil
+	e, err := m.find(ctx, func(e Entry) bool { return ownedBy(e, p) && !halfMade(e.AdminDir) && m.lostLink(e) })
+	return e != nil, err
 }
 
 // lostLink reports whether a worktree directory is there and its .git file is

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -51,13 +52,7 @@ func (m Manager) clearLost(ctx context.Context, p Plan) (string, error) {
 	if lost == nil {
 		return "", nil
 	}
-	others := append([]Entry{}, entries...)
-	for i := range others {
-		if others[i].AdminDir == lost.AdminDir {
-			others = append(others[:i], others[i+1:]...)
-			break
-		}
-	}
+	others := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return e.AdminDir == lost.AdminDir })
 	if err := m.branchThere(ctx, p, lost.AdminDir); err != nil {
 		return "", err
 	}

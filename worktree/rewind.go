@@ -228,8 +228,7 @@ func (r *rewind) apply(ctx context.Context, to Rescued) error {
 	if err := r.repo.Run(ctx, append(files[:len(files):len(files)], "--dry-run")...); err != nil {
 		return err
 	}
-	now := Entry{AdminDir: r.admin}
-	if now.readHead(&refReader{commonDir: r.m.Repository.CommonDir}); now.Head != "" && now.Head != r.head {
+	if now := r.m.headOf(r.admin); now != "" && now != r.head {
 		return conflict("", "", "%s: HEAD has moved meanwhile", r.top)
 	}
 	err := r.repo.Run(ctx, files...)

@@ -3,7 +3,6 @@ package worktree
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -158,7 +157,7 @@ func entryOf(mode, id string) string {
 // put writes and removes files, and makes the index that of the goal.
 func (s *settling) put(ctx context.Context, write, remove []string) error {
 	for _, name := range remove {
-		if err := os.Remove(filepath.Join(s.checkout.Path, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := removeFile(filepath.Join(s.checkout.Path, name)); err != nil {
 			return err
 		}
 		s.dropFolders(name)

@@ -12,10 +12,8 @@ func (m Manager) WorktreeHead(ctx context.Context, path string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	e := Entry{AdminDir: admin}
-	e.readHead(&refReader{commonDir: m.Repository.CommonDir})
-	if e.Head != "" {
-		return e.Head, nil
+	if head := m.headOf(admin); head != "" {
+		return head, nil
 	}
 	return in(path).Line(ctx, "rev-parse", "--verify", "HEAD^{commit}")
 }
