@@ -54,3 +54,18 @@ func ReadRaw(fd int, path string, buffer []byte) ([]byte, error) {
 		content = content[:len(content)+n]
 	}
 }
+
+// Names lists an open directory, in no order.
+func Names(fd int) (names []string, err error) {
+	var entries [8 << 10]byte
+	for {
+		n, err := unix.ReadDirent(fd, entries[:])
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil || n == 0:
+			return names, err
+		default:
+			_, _, names = unix.ParseDirent(entries[:n], -1, names)
+		}
+	}
+}

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"paw/config/disk"
 )
 
 // Dir is the folder with the turn logs of one agent. It need not exist.
@@ -59,31 +61,20 @@ func (d Dir) files() ([]file, error) {
 
 // names are those of everything in the folder; none when it is missing. os.Open would offer the folder to the runtime's
 // poller, which declines: that is half of what a look at an agent without turns takes.
-func (d Dir) names() (names []string, err error) {
-	fd, err := unix.Open(d.Path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_DIRECTORY, 0)
-	for errors.Is(err, unix.EINTR) {
-		fd, err = unix.Open(d.Path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_DIRECTORY, 0)
-	}
-	if errors.Is(err, unix.ENOENT) {
+func (d Dir) names() ([]string, error) {
+	fd, err := disk.OpenRaw(d.Path, unix.O_DIRECTORY)
+	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, &os.PathError{Op: "open", Path: d.Path, Err: err}
+		return nil, err
 	}
 	defer func() { _ = unix.Close(fd) }()
-	var entries [4096]byte
-	for {
-		n, err := unix.ReadDirent(fd, entries[:])
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil:
-			return nil, &os.PathError{Op: "read", Path: d.Path, Err: err}
-		case n == 0:
-			return names, nil
-		default:
-			_, _, names = unix.ParseDirent(entries[:n], -1, names)
-		}
+	names, err := disk.Names(fd)
+	if err != nil {
+		return nil, &os.PathError{Op: "read", Path: d.Path, Err: err}
 	}
+	return names, nil
 }
 
 func (d Dir) record(f file) (Record, error) {
