@@ -1,23 +1,10 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 
 	tea "charm.land/bubbletea/v2"
-)
-
-type (
-	// commentedMsg says that a comment was kept, or why not.
-	commentedMsg struct {
-		place string
-		err   error
-	}
-	// commentsMsg are the comments on an agent's work that were not sent yet.
-	commentsMsg struct {
-		agent    Agent
-		comments []string
-		err      error
-	}
 )
 
 // askComment asks what there is to say about the marked lines of the diff.
@@ -32,44 +19,29 @@ func (m Model) askComment(a Agent) (tea.Model, tea.Cmd) {
 		draft: draft, text: textOf(m.drafts[draft]),
 		done: func(m Model, said string) (tea.Model, tea.Cmd) {
 			m.page.marks = false
-			paw, ctx := m.paw, m.ctx
-			return m, func() tea.Msg {
-				place, err := paw.Comment(ctx, a, raw, first, last, said)
-				return commentedMsg{place, err}
-			}
+			return m, later(m, func(ctx context.Context, paw Paw) (string, error) { return paw.Comment(ctx, a, raw, first, last, said) }, Model.commented)
 		}}
 	return m, nil
 }
 
-// commented tells what has become of a comment.
-func (m Model) commented(msg commentedMsg) (tea.Model, tea.Cmd) {
-	switch {
-	case msg.err != nil:
-		m.say(true, "%s", firstLine(msg.err.Error()))
-	case msg.place == "":
-		m.say(false, "comment kept; C sends all")
-	default:
-		m.say(false, "comment on %s kept; C sends all", msg.place)
+// commented tells of a comment that was kept.
+func (m Model) commented(place string) (tea.Model, tea.Cmd) {
+	if place != "" {
+		place = "on " + place + " "
 	}
+	m.say(false, "comment %skept; C sends all", place)
 	return m, nil
 }
 
 // commentsCmd reads the comments that wait to be sent.
 func (m Model) commentsCmd(a Agent) tea.Cmd {
-	paw, ctx := m.paw, m.ctx
-	return func() tea.Msg {
-		comments, err := paw.Comments(ctx, a)
-		return commentsMsg{a, comments, err}
-	}
+	return later(m, func(ctx context.Context, paw Paw) ([]string, error) { return paw.Comments(ctx, a) },
+		func(m Model, comments []string) (tea.Model, tea.Cmd) { return m.commentsRead(a, comments) })
 }
 
 // commentsRead asks whether the comments are to be sent.
-func (m Model) commentsRead(msg commentsMsg) (tea.Model, tea.Cmd) {
-	a := msg.agent
-	switch n := len(msg.comments); {
-	case msg.err != nil:
-		m.say(true, "%s", firstLine(msg.err.Error()))
-		return m, nil
+func (m Model) commentsRead(a Agent, comments []string) (tea.Model, tea.Cmd) {
+	switch n := len(comments); {
 	case m.ask != nil:
 		return m, nil
 	case n == 0:
@@ -80,7 +52,7 @@ func (m Model) commentsRead(msg commentsMsg) (tea.Model, tea.Cmd) {
 	default:
 		m.ask = sure(fmt.Sprintf("send %d comments to %s as one prompt?", n, a.Name), nil)
 	}
-	for _, c := range msg.comments {
+	for _, c := range comments {
 		m.ask.lines = append(m.ask.lines, "  "+c)
 	}
 	m.ask.keys = "y sends, D forgets them, any other key keeps them"

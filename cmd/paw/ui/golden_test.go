@@ -138,7 +138,7 @@ func after(m Model, msg tea.Msg) Model {
 				m = after(m, one())
 			}
 		}
-	case pageMsg, outputMsg, doneMsg, leftMsg, editedMsg, questionMsg, commentedMsg, commentsMsg, stateMsg:
+	case pageMsg, outputMsg, doneMsg, laterMsg:
 		m = after(m, said)
 	}
 	return m

@@ -293,12 +293,12 @@ func TestAttachingInAPopupInterruptsNothing(t *testing.T) {
 	m := opened(&played{over: true}, fiveAgents(), Options{}, 120, 35)
 	next, cmd := m.Update(press("l"))
 	m = typed(next.(Model), "esc")
-	next, quit := m.Update(leftMsg{over: true})
+	next, quit := m.left(true, nil)
 	if m = next.(Model); quit != nil || m.ask == nil {
 		t.Fatal("it interrupts the forecast")
 	}
 	m = after(typed(m, "x"), cmd()) // which ends it
-	if _, quit = m.Update(leftMsg{over: true}); quit == nil {
+	if _, quit = m.left(true, nil); quit == nil {
 		t.Error("it does not end")
 	}
 }

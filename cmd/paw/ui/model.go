@@ -113,6 +113,24 @@ type (
 	clockMsg time.Time
 )
 
+// laterMsg goes on with what was found meanwhile.
+type laterMsg func(m Model) (tea.Model, tea.Cmd)
+
+// later looks something up beside the screen, and goes on with what it finds; that it cannot be had is said.
+func later[T any](m Model, look func(ctx context.Context, paw Paw) (T, error), next func(m Model, found T) (tea.Model, tea.Cmd)) tea.Cmd {
+	paw, ctx := m.paw, m.ctx
+	return func() tea.Msg {
+		found, err := look(ctx, paw)
+		return laterMsg(func(m Model) (tea.Model, tea.Cmd) {
+			if err != nil {
+				m.say(true, "%s", firstLine(err.Error()))
+				return m, nil
+			}
+			return next(m, found)
+		})
+	}
+}
+
 // Init does nothing: the watcher has looked before the first frame.
 func (m Model) Init() tea.Cmd { return nil }
 
@@ -142,20 +160,10 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		var wait tea.Cmd
 		m.run, wait = m.run.take(m, msg)
 		return m, wait
-	case questionMsg:
-		return m.asked(msg)
-	case commentedMsg:
-		return m.commented(msg)
-	case commentsMsg:
-		return m.commentsRead(msg)
 	case doneMsg:
 		return m.ran(msg)
-	case leftMsg:
-		return m.left(msg)
-	case editedMsg:
-		return m.edited(msg)
-	case stateMsg:
-		return m.stated(msg)
+	case laterMsg:
+		return msg(m)
 	case tea.PasteMsg:
 		if m.ask != nil {
 			m.ask = m.ask.with(m.ask.text.insert(msg.Content))

@@ -6,19 +6,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// questionMsg is what an agent asks, or why that cannot be answered from here.
-type questionMsg struct {
-	agent Agent
-	Question
-	err error
-}
-
 // questionCmd looks at the agent's question.
 func (m Model) questionCmd(a Agent) tea.Cmd {
 	paw, ctx := m.paw, m.ctx
 	return func() tea.Msg {
 		q, err := paw.Question(ctx, a)
-		return questionMsg{a, q, err}
+		return laterMsg(func(m Model) (tea.Model, tea.Cmd) { return m.asked(a, q, err) })
 	}
 }
 
@@ -26,17 +19,17 @@ func (m Model) questionCmd(a Agent) tea.Cmd {
 var keysOfAnswers = map[string]string{"yes": "y", "no": "n", "always": "A"}
 
 // asked shows a question with its answers: one key answers exactly this one.
-func (m Model) asked(msg questionMsg) (tea.Model, tea.Cmd) {
-	if msg.err != nil {
-		m.show(m.failure(msg.err, "answer", msg.agent.Key()))
+func (m Model) asked(a Agent, q Question, err error) (tea.Model, tea.Cmd) {
+	if err != nil {
+		m.show(m.failure(err, "answer", a.Key()))
 		return m, nil
 	}
-	if m.ask != nil || m.selected != msg.agent.Key() { // the user has gone on meanwhile
+	if m.ask != nil || m.selected != a.Key() { // the user has gone on meanwhile
 		return m, nil
 	}
 	choose := map[string]string{}
 	var lines []string
-	for i, o := range msg.Options {
+	for i, o := range q.Options {
 		number, key := fmt.Sprint(i+1), keysOfAnswers[o.Means]
 		if _, taken := choose[key]; key == "" || taken {
 			key = " "
@@ -46,11 +39,10 @@ func (m Model) asked(msg questionMsg) (tea.Model, tea.Cmd) {
 		choose[number] = number
 		lines = append(lines, "  "+m.paint(number, bold)+" "+m.paint(key, bold)+"  "+o.Label)
 	}
-	a, id := msg.agent, msg.ID
-	m.ask = &ask{title: a.Name + " asks: " + msg.Text, lines: lines, choose: choose, strict: true, about: a.Key(),
+	m.ask = &ask{title: a.Name + " asks: " + q.Text, lines: lines, choose: choose, strict: true, about: a.Key(),
 		keys: "its number or letter answers, esc leaves it open",
 		done: func(m Model, answer string) (tea.Model, tea.Cmd) {
-			return m.quietly("answer", a.Key(), answer, "--question", id)
+			return m.quietly("answer", a.Key(), answer, "--question", q.ID)
 		}}
 	return m, nil
 }

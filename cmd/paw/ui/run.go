@@ -40,16 +40,6 @@ type (
 		text   string
 		took   time.Duration
 	}
-	// leftMsg says that the terminal is the desk's again.
-	leftMsg struct {
-		over bool
-		err  error
-	}
-	// editedMsg is the text that the user's editor has left.
-	editedMsg struct {
-		text string
-		err  error
-	}
 )
 
 // printed passes on what a command prints, for as long as there is a desk that shows it.
@@ -259,16 +249,18 @@ func (m Model) attachCmd(a Agent) tea.Cmd {
 		over, err = m.paw.Attach(m.ctx, a)
 		return err
 	}
-	return tea.Exec(&onTerminal{do: show}, func(err error) tea.Msg { return leftMsg{over, err} })
+	return tea.Exec(&onTerminal{do: show}, func(err error) tea.Msg {
+		return laterMsg(func(m Model) (tea.Model, tea.Cmd) { return m.left(over, err) })
+	})
 }
 
 // left is the model when the terminal is the desk's again.
-func (m Model) left(msg leftMsg) (tea.Model, tea.Cmd) {
-	if msg.err != nil {
-		m.show(m.failure(msg.err, "attach", m.selected))
+func (m Model) left(over bool, err error) (tea.Model, tea.Cmd) {
+	if err != nil {
+		m.show(m.failure(err, "attach", m.selected))
 		return m, nil
 	}
-	if msg.over {
+	if over {
 		return m.leave()
 	}
 	return m, nil
@@ -281,16 +273,18 @@ func (m Model) editCmd(draft string) tea.Cmd {
 		result, err = m.paw.Edit(m.ctx, draft, stdin, stdout, stderr)
 		return err
 	}
-	return tea.Exec(&onTerminal{do: edit}, func(err error) tea.Msg { return editedMsg{result, err} })
+	return tea.Exec(&onTerminal{do: edit}, func(err error) tea.Msg {
+		return laterMsg(func(m Model) (tea.Model, tea.Cmd) { return m.edited(result, err) })
+	})
 }
 
 // edited takes in what the user's editor has left.
-func (m Model) edited(msg editedMsg) (tea.Model, tea.Cmd) {
+func (m Model) edited(text string, err error) (tea.Model, tea.Cmd) {
 	switch {
-	case msg.err != nil:
-		m.say(true, "%s", firstLine(msg.err.Error()))
+	case err != nil:
+		m.say(true, "%s", firstLine(err.Error()))
 	case m.ask != nil:
-		m.ask = m.ask.with(textOf(strings.TrimRight(msg.text, "\n")))
+		m.ask = m.ask.with(textOf(strings.TrimRight(text, "\n")))
 	}
 	return m, nil
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,13 +11,6 @@ import (
 
 // stateFlag tells a command which state of an agent it is about: what was shown, and not what is there by the time.
 const stateFlag = "--state"
-
-// stateMsg is what an agent has done by now, and what is to be done with that.
-type stateMsg struct {
-	State
-	err error
-	do  func(m Model, s State) (tea.Model, tea.Cmd)
-}
 
 // withState does something with what the agent has done: what the diff shows, where that is shown, else what is there now.
 func (m Model) withState(a Agent, do func(m Model, s State) (tea.Model, tea.Cmd)) (tea.Model, tea.Cmd) {
@@ -29,20 +23,7 @@ func (m Model) withState(a Agent, do func(m Model, s State) (tea.Model, tea.Cmd)
 			return m, nil
 		}
 	}
-	paw, ctx := m.paw, m.ctx
-	return m, func() tea.Msg {
-		state, err := paw.State(ctx, a)
-		return stateMsg{state, err, do}
-	}
-}
-
-// stated does what was to be done.
-func (m Model) stated(msg stateMsg) (tea.Model, tea.Cmd) {
-	if msg.err != nil {
-		m.say(true, "%s", firstLine(msg.err.Error()))
-		return m, nil
-	}
-	return msg.do(m, msg.State)
+	return m, later(m, func(ctx context.Context, paw Paw) (State, error) { return paw.State(ctx, a) }, do)
 }
 
 // markSeen marks as seen what is shown: the turn of the diff, the state of the diff, or what the row says.
