@@ -43,14 +43,14 @@ func (m Manager) Remove(ctx context.Context, p Plan, seen Seen) (Removal, error)
 		}
 	}
 	if !seen.Clean() {
-		return Removal{}, conflict("", "", "%s: not removed: %s", p.Path, seen.Summary())
+		return Removal{}, conflict("", "", "%s has %s", p.Path, seen.Summary())
 	}
 	done, changed, err := m.removeAsSeen(ctx, p, seen)
 	switch {
 	case err == nil && changed && earlier:
 		return m.Remove(ctx, p, Seen{})
 	case err == nil && changed:
-		return Removal{}, conflict("", "", "%s: not removed: something in it has just changed", p.Path)
+		return Removal{}, conflict("", "", "%s: something in it has just changed", p.Path)
 	}
 	return done, err
 }
@@ -183,7 +183,7 @@ func (m Manager) madeFor(e Entry, p Plan) error {
 	case !e.Locked:
 		return conflict("", "", "%s: not a worktree that paw made", p.Path)
 	}
-	return conflict("", "git -C "+quote(m.home().Dir)+" worktree unlock "+quote(p.Path), "%s: not removed, it is locked: %s",
+	return conflict("", "git -C "+quote(m.home().Dir)+" worktree unlock "+quote(p.Path), "%s is locked: %s",
 		p.Path, cmp.Or(e.LockReason, "no reason given"))
 }
 

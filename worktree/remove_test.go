@@ -120,7 +120,7 @@ func TestRemoveRefusesWhatIsNotPaws(t *testing.T) {
 	w.git("worktree", "add", "-q", "-b", "foreign", foreign)
 	w.notRemoved(p.at(foreign), "not a worktree that paw made", true)
 	w.git("worktree", "lock", "--reason", "mine", foreign)
-	w.notRemoved(p.at(foreign), "it is locked: mine", true)
+	w.notRemoved(p.at(foreign), "is locked: mine", true)
 	w.notRemoved(p.at(w.Dir), "main worktree", true)
 	w.notRemoved(p.at(filepath.Join(w.Dir, "dir")), "not a worktree of this repository", true)
 	other := p
@@ -143,7 +143,7 @@ func TestRemoveAfterTheUserUnlockedIt(t *testing.T) {
 			spoil(w, p)
 			w.git("worktree", "unlock", p.Path)
 			w.git("worktree", "lock", "--reason", "on a disk of mine", p.Path)
-			w.notRemoved(p, "it is locked: on a disk of mine", false)
+			w.notRemoved(p, "is locked: on a disk of mine", false)
 			_, err := w.m.Removable(t.Context(), p)
 			var refused *ConflictError
 			if !errors.As(err, &refused) || !strings.Contains(refused.Hint, "worktree unlock") {

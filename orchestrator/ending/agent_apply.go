@@ -16,17 +16,20 @@ import (
 	"paw/worktree"
 )
 
-// record writes down that the agent goes, and how, and returns the record.
-func (p Agent) record(ctx context.Context, h *home.Home) (*session.Session, error) {
-	rec, err := h.Update(ctx, p.Session, func(rec *session.Session) error {
-		w, err := home.AgentNamed(rec, p.Name)
-		if err == nil {
+// record writes down that agents of a session go, and how, and returns the record.
+func record(ctx context.Context, h *home.Home, sessionName string, agents ...Agent) (*session.Session, error) {
+	rec, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
+		for _, p := range agents {
+			w, err := home.AgentNamed(rec, p.Name)
+			if err != nil {
+				return err
+			}
 			w.Phase = p.phase
 		}
-		return err
+		return nil
 	})
 	if err != nil {
-		return nil, h.RecordError(p.Session, err)
+		return nil, h.RecordError(sessionName, err)
 	}
 	return rec, nil
 }
@@ -59,7 +62,7 @@ func (p Agent) apply(ctx context.Context, h *home.Home, m worktree.Manager, rec 
 		}
 		removed.Back = worktree.Verify(p.Worktree, m.Repository.CommonDir, p.Branch) == nil
 	} else if err := p.clear(ctx, h, m, removed); err != nil {
-		return removed, errors.Join(notRemoved(p.Session, p.Name, p.Worktree, err), p.giveUp(ctx, h))
+		return removed, errors.Join(notRemoved(p.Session, p.Name, p.Worktree, err), giveUp(ctx, h, p.Session, p))
 	}
 	h.Step("remove.worktree-gone")
 	return removed, nil
@@ -110,11 +113,13 @@ func (p Agent) clear(ctx context.Context, h *home.Home, m worktree.Manager, remo
 	return err
 }
 
-// giveUp records that an agent stays, stopped, after all.
-func (p Agent) giveUp(ctx context.Context, h *home.Home) error {
-	_, err := h.Update(ctx, p.Session, func(rec *session.Session) error {
-		if w := rec.Worktree(p.Name); w != nil {
-			w.Phase = session.PhaseStopped
+// giveUp records that agents of a session stay, stopped, after all.
+func giveUp(ctx context.Context, h *home.Home, sessionName string, agents ...Agent) error {
+	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
+		for _, p := range agents {
+			if w := rec.Worktree(p.Name); w != nil {
+				w.Phase = session.PhaseStopped
+			}
 		}
 		return nil
 	})

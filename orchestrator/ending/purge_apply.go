@@ -69,7 +69,7 @@ func (p Purge) agentsWithTurns() []string {
 }
 
 // removeAgents removes the agents of a session that was stopped, and leaves them in its record, until the worktree of one of
-// them has to stay.
+// them has to stay: the others stay then, too.
 func (p Purge) removeAgents(ctx context.Context, h *home.Home, m worktree.Manager, stop *Stop, purged *Purged) error {
 	stopped := stop.facts
 	if !stop.endedNothing() {
@@ -78,17 +78,18 @@ func (p Purge) removeAgents(ctx context.Context, h *home.Home, m worktree.Manage
 			return err
 		}
 	}
-	for _, agent := range p.Agents {
-		rec, err := agent.record(ctx, h)
-		if err != nil {
-			return err
-		}
+	rec, err := record(ctx, h, p.Name, p.Agents...)
+	if err != nil {
+		return err
+	}
+	h.Step("purge.recorded")
+	for i, agent := range p.Agents {
 		removed, err := agent.apply(ctx, h, m, rec, stopped)
 		if len(removed.Kept()) > 0 {
 			purged.Aside = append(purged.Aside, *removed)
 		}
 		if err != nil {
-			return err
+			return errors.Join(err, giveUp(context.WithoutCancel(ctx), h, p.Name, p.Agents[i+1:]...))
 		}
 		purged.Removed = append(purged.Removed, agent.Name)
 		h.Step("purge.removed")

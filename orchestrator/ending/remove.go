@@ -55,7 +55,7 @@ func (r Removal) String() string {
 // Apply removes one of the agents.
 func (r Removal) Apply(ctx context.Context, h *home.Home, i int) (*Removed, error) {
 	p := r.Agents[i]
-	rec, err := p.record(ctx, h)
+	rec, err := record(ctx, h, p.Session, p)
 	if err != nil {
 		return nil, err
 	}
