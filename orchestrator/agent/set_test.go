@@ -40,6 +40,19 @@ func TestSet(t *testing.T) {
 	}
 }
 
+// TestEveryKnownCLICanBeConfigured: package config knows the names of the CLIs as well.
+func TestEveryKnownCLICanBeConfigured(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.toml")
+	for _, name := range clis.New(nil).Names() {
+		if err := os.WriteFile(file, []byte("default_cli = \""+name+"\"\n[clis."+name+"]\nargs = [\"--more\"]\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := config.Load(config.Paths{ConfigFile: file}, "", func(string) string { return "" }); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestConfiguredCLI(t *testing.T) {
 	set := clis.New(map[string]config.CLI{
 		"claude": {Command: []string{"box", "run", "claude"}, Args: []string{"--model", "m"}, Env: map[string]string{"B": "2", "A": "1"}},
