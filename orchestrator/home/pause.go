@@ -19,7 +19,7 @@ func Sleep(ctx context.Context, d time.Duration) {
 // Poll asks again and again, once at least, and reports whether the answer came to be yes before the patience was over
 // or ctx was done. The first pauses are shorter: most of what is waited for takes a millisecond or two.
 func Poll(ctx context.Context, every, patience time.Duration, yes func() bool) bool {
-	pause := max(every/16, 1)
+	pause := max(every/64, 1)
 	for end := time.Now().Add(patience); ; Sleep(ctx, pause) {
 		pause = min(2*pause, every)
 		if yes() {
