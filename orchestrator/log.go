@@ -65,5 +65,12 @@ func logAll(ctx context.Context, h *home.Home, s *session.Session, w *session.Wo
 	if err != nil {
 		return nil, err
 	}
-	return &Logged{Agent: w.Agent, Elsewhere: talk.TurnsElsewhere(records, said.ID), Transcript: agent.Transcript(said)}, nil
+	id := ""
+	if said.Begun {
+		id = said.ID()
+	}
+	return &Logged{
+		Agent: w.Agent, Elsewhere: talk.TurnsElsewhere(records, id),
+		Transcript: agent.Transcript{ID: id, Messages: said.Messages(), Skipped: said.Skipped, Unknown: said.Unknown},
+	}, nil
 }

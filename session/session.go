@@ -24,6 +24,9 @@ const (
 	StatusStopped Status = "stopped"
 )
 
+// String returns the word used in records and output.
+func (s Status) String() string { return string(s) }
+
 // Phase is what paw last intended for one agent; it is saved before the deed.
 type Phase string
 
@@ -39,6 +42,9 @@ const (
 	PhaseDiscarding Phase = "discarding" // the same by force: rescued first, and its directory kept
 	PhaseLeaving    Phase = "leaving"    // it is about to leave the record, its worktree stays
 )
+
+// String returns the word used in records.
+func (p Phase) String() string { return string(p) }
 
 // Session is the record of one `paw start`: a name, a repository and a set of agents.
 type Session struct {

@@ -159,7 +159,7 @@ func (a *app) printLog(sessionName string, l *orchestrator.Logged, full bool) {
 
 // printMessage prints one message: a line that says who and when, then what, indented.
 func (a *app) printMessage(out *strings.Builder, m history.Message, tool string, full bool) {
-	head := a.paint(history.Printable(string(m.Role)), roleColours[m.Role])
+	head := a.paint(history.Printable(m.Role.String()), roleColours[m.Role])
 	if !m.Timestamp.IsZero() {
 		head += "  " + m.Timestamp.Local().Format("2006-01-02 15:04:05")
 	}

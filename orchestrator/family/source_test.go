@@ -53,7 +53,7 @@ func TestLiveSessionsComeFromDisk(t *testing.T) {
 		t.Helper()
 		h, err := child.History(t.Context())
 		f.must(err)
-		return h.Messages
+		return h.Messages()
 	}
 	say(`{"type":"message","role":"user","content":"hello"}`)
 	if got := messages(); len(got) != 1 || got[0].Content != "hello" || got[0].Role != history.RoleUser {

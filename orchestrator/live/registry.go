@@ -22,12 +22,12 @@ type Source struct {
 	History func(ctx context.Context, of Branch) (Conversation, error)
 }
 
-// Conversation is what was said, as far as it was understood. Whoever is given one reads it only: a live session keeps it.
+// Conversation is what was said, as far as it was understood.
 type Conversation struct {
-	ID       string // the CLI's, "" where it has not begun
-	Messages []history.Message
-	Skipped  int            // lines and records that were not understood, and may have been messages
-	Unknown  map[string]int // types of records that paw has never seen and that hold no message, with how many of each
+	history.History
+	Begun   bool           // the CLI has it, and its id is the CLI's
+	Skipped int            // lines and records that were not understood, and may have been messages
+	Unknown map[string]int // types of records that paw has never seen and that hold no message, with how many of each
 }
 
 // Registry is an index of live sessions by branch. Whoever is loaded and waits for children has them loaded, too.

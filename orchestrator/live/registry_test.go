@@ -63,7 +63,9 @@ func (d *disk) source() Source {
 			return all, d.fail
 		},
 		History: func(_ context.Context, of Branch) (Conversation, error) {
-			return Conversation{Messages: []history.Message{{Role: history.RoleUser, Content: "of " + of.Name}}}, nil
+			h := history.New()
+			h.AddMessage(history.Message{Role: history.RoleUser, Content: "of " + of.Name})
+			return Conversation{History: h}, nil
 		},
 	}
 }
@@ -333,14 +335,14 @@ func TestHistoryIsReadWhenAskedForAndAnewAfterALook(t *testing.T) {
 	d.set("a", "", session.StateIdle)
 	a := load(t, r, "a")
 	first, err := a.History(t.Context())
-	if err != nil || len(first.Messages) != 1 || first.Messages[0].Content != "of a" {
+	if err != nil || len(first.Messages()) != 1 || first.Messages()[0].Content != "of a" {
 		t.Fatalf("%v %v", first, err)
 	}
-	if again, _ := a.History(t.Context()); &again.Messages[0] != &first.Messages[0] {
+	if again, _ := a.History(t.Context()); again.History != first.History {
 		t.Error("read twice")
 	}
 	refresh(t, r)
-	if later, _ := a.History(t.Context()); &later.Messages[0] == &first.Messages[0] {
+	if later, _ := a.History(t.Context()); later.History == first.History {
 		t.Error("a look left the old conversation")
 	}
 }

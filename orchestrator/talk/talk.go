@@ -10,6 +10,7 @@ import (
 	"paw/orchestrator/home"
 	"paw/orchestrator/live"
 	"paw/session"
+	"paw/session/history"
 	"paw/session/turn"
 )
 
@@ -29,7 +30,17 @@ func Unreadable(w *session.Worktree, err error) string {
 func History(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) (live.Conversation, error) {
 	records, _ := h.TurnDir(s.Name, w.Agent).Records()
 	found, err := Conversation(ctx, h, s, w, "", records)
-	return live.Conversation(found), err
+	if err != nil {
+		return live.Conversation{}, err
+	}
+	said := live.Conversation{History: history.New(), Begun: found.ID != "", Skipped: found.Skipped, Unknown: found.Unknown}
+	if said.Begun {
+		said.History = history.Restored(found.ID)
+	}
+	for _, message := range found.Messages {
+		said.AddMessage(message)
+	}
+	return said, nil
 }
 
 // TurnsIn are the turns of a conversation, those of which it is not known

@@ -1,4 +1,7 @@
-// Package history has the messages of a conversation in one form, whatever CLI it comes from. It knows no CLI and no file.
+// Package history holds the conversation of one agent as uniform messages, whatever CLI it comes from.
+//
+// It knows no CLI and no file. Its one invariant: what was added is what is given back, in that order, whatever callers do
+// to the values they put in or got out.
 package history
 
 import "time"
@@ -14,6 +17,9 @@ const (
 	RoleTool      Role = "tool"
 )
 
+// String returns the word used in records and output.
+func (r Role) String() string { return string(r) }
+
 // Message is one message of a conversation.
 type Message struct {
 	Role       Role
@@ -28,4 +34,16 @@ type ToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"` // JSON, or the raw text of a tool that takes text
+}
+
+// History is a conversation that grows. It may be used by several goroutines at once.
+type History interface {
+	// ID names the conversation. It never changes.
+	ID() string
+	// AddMessage puts a copy of a message at the end.
+	AddMessage(Message)
+	// Messages returns a copy of all messages in the order they were added.
+	Messages() []Message
+	// Clear forgets the messages. The id stays.
+	Clear()
 }

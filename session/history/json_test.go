@@ -11,8 +11,6 @@ import (
 	"paw/session/history"
 )
 
-var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-
 // TestJSON: the contract of paw log --json, there and back.
 func TestJSON(t *testing.T) {
 	east := time.FixedZone("east", 2*60*60)
