@@ -19,6 +19,32 @@ func TestLoadReturnsWhatWasSaved(t *testing.T) {
 	}
 }
 
+// After tmux died the record is all there is to go by.
+func TestLoadedRecordHasAllThatRecoveryNeeds(t *testing.T) {
+	st := newStore(t)
+	mustSave(t, st, full())
+	s := mustLoad(t, st, "demo")
+	if s.Name == "" || s.RepoPath == "" || s.ProjectName == "" || s.GitCommonDir == "" || len(s.Worktrees) != 3 {
+		t.Errorf("got %+v", s)
+	}
+	for _, w := range s.Worktrees {
+		if w.Agent == "" || w.CLI == "" || w.Branch == "" || w.WorktreePath == "" || w.TurnSession == "" || w.Phase == "" {
+			t.Errorf("got %+v", w)
+		}
+	}
+}
+
+func TestSavingAgainReplaces(t *testing.T) {
+	st := newStore(t)
+	mustSave(t, st, full())
+	s := minimal("demo", "/elsewhere")
+	s.Status = StatusStopped
+	mustSave(t, st, s)
+	if diff := cmp.Diff(s, mustLoad(t, st, "demo")); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestSaveFillsInVersionAndUTC(t *testing.T) {
 	st := newStore(t)
 	s := minimal("demo", "/r")
