@@ -35,7 +35,7 @@ func adopt(ctx context.Context, h *home.Home, s *session.Session) (*session.Sess
 		return nil
 	})
 	if err != nil {
-		return nil, h.RecordError(s.Name, err)
+		return nil, err
 	}
 	h.Step("adopt.recorded")
 	h.Notef("%s: its repository is at %s now", s.Name, home.RootIn(here))

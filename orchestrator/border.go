@@ -46,10 +46,7 @@ var stateWords = map[session.State]string{
 // ShowStates writes the state of each agent of a session on the border of its pane where another one stands there: what
 // an agent does changes also without a hook. tmux itself calls it, as long as somebody looks at the session.
 func ShowStates(ctx context.Context, h *home.Home, sessionName string) error {
-	s, err := h.Load(sessionName)
-	if err == nil {
-		h, err = h.ConfiguredFor(s)
-	}
+	s, h, err := h.LoadConfigured(sessionName)
 	if err != nil {
 		return home.UnlessGone(err)
 	}

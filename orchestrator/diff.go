@@ -57,8 +57,7 @@ func Compare(ctx context.Context, h *home.Home, s *session.Session, agentName st
 		c.From = w.BaseCommit
 		return c, c.now(ctx, o)
 	}
-	c.From, c.To, err = diffEnds(ctx, h, c.m, s, w, o)
-	return c, err
+	return c, c.ends(ctx, o)
 }
 
 // sinceLook compares what the user saw last with the agent as it is, or was at the end of a turn.
@@ -75,7 +74,7 @@ func (c *Compared) sinceLook(ctx context.Context, o DiffOptions) (err error) {
 	}
 	if c.To = o.State; c.To == "" {
 		byForce := turns.Forced{Yes: o.Force, Command: "paw seen " + c.w.Agent}
-		if c.To, err = endOf(ctx, c.home, c.m, c.s, c.w, list, o.Upto, byForce); err != nil {
+		if c.To, err = turns.EndOf(ctx, c.home, c.m, c.s, c.w, list, o.Upto, byForce); err != nil {
 			return err
 		}
 	}
@@ -102,53 +101,41 @@ func (c *Compared) Patch(ctx context.Context, o DiffOptions, out io.Writer) erro
 	return c.m.Diff(ctx, c.w.WorktreePath, c.From, c.To, o.Stat, o.Color, out, o.Paths...)
 }
 
-// diffEnds are the two commits that a range or another agent means.
-func diffEnds(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree, o DiffOptions) (from, to string, err error) {
+// ends are the two commits that a range or another agent means.
+func (c *Compared) ends(ctx context.Context, o DiffOptions) error {
 	if o.Than != "" {
-		other, err := home.AgentNamed(s, o.Than)
+		other, err := home.AgentNamed(c.s, o.Than)
 		if err != nil {
-			return "", "", err
+			return err
 		}
-		if from, err = turns.StateNow(ctx, h, m, s, w); err != nil {
-			return "", "", err
+		if c.From, err = turns.StateNow(ctx, c.home, c.m, c.s, c.w); err != nil {
+			return err
 		}
-		to, err = turns.StateNow(ctx, h, m, s, other)
-		return from, to, err
+		c.To, err = turns.StateNow(ctx, c.home, c.m, c.s, other)
+		return err
 	}
-	list, _, err := turns.List(ctx, h, m, s, *w)
+	list, _, err := turns.List(ctx, c.home, c.m, c.s, *c.w)
 	if err != nil {
-		return "", "", err
+		return err
 	}
 	first, last, ranged := strings.Cut(o.Range, "..")
-	byForce := turns.Forced{Yes: o.Force, Command: "paw diff " + w.Agent + " " + o.Range + " --force"}
-	if !ranged {
-		one, err := turns.Numbered(s, list, first)
-		if err != nil {
-			return "", "", err
+	byForce := turns.Forced{Yes: o.Force, Command: "paw diff " + c.w.Agent + " " + o.Range + " --force"}
+	if ranged {
+		if c.From, err = turns.EndOf(ctx, c.home, c.m, c.s, c.w, list, first, byForce); err != nil {
+			return err
 		}
-		if from = one.Before; from == "" {
-			if from, err = turns.CommitAlone(h, w.Agent, one.Number, "begin", one.StartCommit, byForce); err != nil {
-				return "", "", err
-			}
-		}
-		to, err = turns.End(ctx, h, m, s, w, one, byForce)
-		return from, to, err
+		c.To, err = turns.EndOf(ctx, c.home, c.m, c.s, c.w, list, last, byForce)
+		return err
 	}
-	if from, err = endOf(ctx, h, m, s, w, list, first, byForce); err != nil {
-		return "", "", err
-	}
-	to, err = endOf(ctx, h, m, s, w, list, last, byForce)
-	return from, to, err
-}
-
-// endOf is the state at the end of a turn; 0 is the base.
-func endOf(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree, list turns.Sequence, number string, byForce turns.Forced) (string, error) {
-	if number == "0" {
-		return w.BaseCommit, nil
-	}
-	one, err := turns.Numbered(s, list, number)
+	one, err := turns.Numbered(c.s, list, first)
 	if err != nil {
-		return "", err
+		return err
 	}
-	return turns.End(ctx, h, m, s, w, one, byForce)
+	if c.From = one.Before; c.From == "" {
+		if c.From, err = turns.CommitAlone(c.home, c.w.Agent, one.Number, "begin", one.StartCommit, byForce); err != nil {
+			return err
+		}
+	}
+	c.To, err = turns.End(ctx, c.home, c.m, c.s, c.w, one, byForce)
+	return err
 }

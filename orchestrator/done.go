@@ -61,7 +61,7 @@ func Done(ctx context.Context, h *home.Home, o DoneOptions) (*Said, error) {
 		return err
 	})
 	if err != nil {
-		return nil, h.RecordError(s.Name, err)
+		return nil, err
 	}
 	h.Step("done.recorded")
 	if cli, known := h.CLIs.Get(w.CLI); said.Open && known && cli.Facts().Unseen {

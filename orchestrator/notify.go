@@ -85,7 +85,7 @@ func Notify(ctx context.Context, h *home.Home, sessionName, agentName string, wo
 	if !claimNotice(h, sessionName, agentName, strings.Join(words, "-")) {
 		return nil
 	}
-	h, err := configuredFor(h, sessionName)
+	_, h, err := h.LoadConfigured(sessionName)
 	if err != nil {
 		return home.UnlessGone(err)
 	}
@@ -104,14 +104,6 @@ func Notify(ctx context.Context, h *home.Home, sessionName, agentName string, wo
 		h.LogHook("paw", "notify", fmt.Errorf("notify of %s/%s: %w", one.Session, one.Agent, err))
 	}
 	return nil
-}
-
-func configuredFor(h *home.Home, sessionName string) (*home.Home, error) {
-	s, err := h.Load(sessionName)
-	if err != nil {
-		return nil, err
-	}
-	return h.ConfiguredFor(s)
 }
 
 // noticePrefix begins the names of the files by which one process of several takes what it is to tell.
@@ -153,7 +145,7 @@ func stillSo(ctx context.Context, h *home.Home, sessionName, agentName string, w
 	if now == nil || !slices.Equal(now.words(), words) {
 		return nil, nil, true, nil
 	}
-	state := fleet.WithTurnState(session.Observe(f.Evidence(*a)), a.Turns)
+	state := f.State(*a)
 	waits, limited := now.event == config.NotifyWaiting, now.event == config.NotifyLimit
 	if waits != (state.State == session.StateWaitingInput) || limited != (state.Limit != nil) || state.State == session.StateRunning && !limited {
 		return nil, nil, false, nil

@@ -215,7 +215,7 @@ func bringBack(ctx context.Context, h *home.Home, name string, jobs []launch.Job
 		return nil
 	})
 	if err != nil {
-		return Recovered{}, h.RecordError(name, err)
+		return Recovered{}, err
 	}
 	h.Step("recover.recorded")
 	s, results, err := launch.BringUp(ctx, h, rec, jobs)
@@ -227,7 +227,7 @@ func bringBack(ctx context.Context, h *home.Home, name string, jobs []launch.Job
 	}
 	waits, err := family.ResumeWaits(ctx, h, s, fleet.AskTmux(h))
 	if err != nil {
-		return Recovered{}, h.RecordError(name, err)
+		return Recovered{}, err
 	}
 	return Recovered{Session: s, Results: family.WithWaits(results, waits)}, nil
 }

@@ -41,11 +41,8 @@ func Rewind(ctx context.Context, h *home.Home, s *session.Session, agentName str
 		if err != nil {
 			return "", err
 		}
-		one, err := turns.Numbered(s, list, fmt.Sprint(n))
-		if err != nil {
-			return "", err
-		}
-		return turns.End(ctx, h, t.M, s, t.W, one, turns.Forced{Yes: force, Command: fmt.Sprintf("paw rewind %s %d --force", agentName, n)})
+		byForce := turns.Forced{Yes: force, Command: fmt.Sprintf("paw rewind %s %d --force", agentName, n)}
+		return turns.EndOf(ctx, h, t.M, s, t.W, list, fmt.Sprint(n), byForce)
 	}, func(last *turn.Record) string {
 		if last == nil || last.Number <= n {
 			return ""
@@ -144,16 +141,10 @@ func (r *Rewound) note(ctx context.Context, h *home.Home, last *turn.Record, to 
 	if last != nil {
 		number = last.Number
 	}
-	_, err := h.Update(ctx, r.Session, func(rec *session.Session) error {
-		w := rec.Worktree(r.Agent)
-		if w == nil {
-			return nil
-		}
+	return h.UpdateAgent(ctx, r.Session, r.Agent, func(w *session.Worktree) {
 		r.At, r.To = to(w.Rewound, number)
 		w.Rewound = &session.Rewound{To: r.At, From: w.Rewound.At(number), Last: number}
-		return nil
 	})
-	return h.RecordError(r.Session, err)
 }
 
 // String says what happened and how to take it back.

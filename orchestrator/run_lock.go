@@ -63,7 +63,7 @@ func holdAgent(ctx context.Context, h *home.Home, s *session.Session, name strin
 		if errors.As(err, &locked) {
 			return nil, fault.New(fault.Locked, "%w", err).Hint("paw status %s", s.Name)
 		}
-		return nil, h.RecordError(s.Name, err)
+		return nil, err
 	}
 	held.s, held.w = saved, saved.Worktree(name)
 	h.Step("run.locked")

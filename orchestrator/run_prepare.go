@@ -110,11 +110,5 @@ func (r *headlessTurn) remember(ctx context.Context, id string) error {
 		return nil
 	}
 	r.w.AddConversation(id)
-	_, err := r.home.Update(ctx, r.s.Name, func(rec *session.Session) error {
-		if w := rec.Worktree(r.w.Agent); w != nil {
-			w.AddConversation(id)
-		}
-		return nil
-	})
-	return err
+	return r.home.UpdateAgent(ctx, r.s.Name, r.w.Agent, func(w *session.Worktree) { w.AddConversation(id) })
 }

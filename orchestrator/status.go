@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"strings"
 
@@ -98,15 +97,8 @@ func selectSessions(h *home.Home, o StatusOptions) (sessions []*session.Session,
 		}
 		return []*session.Session{s}, nil, nil
 	}
-	s, err := h.Here()
-	var ambiguous *session.AmbiguousError
-	if errors.As(err, &ambiguous) {
-		return ambiguous.Sessions, nil, nil
-	}
-	if err != nil || s == nil {
-		return nil, nil, err
-	}
-	return []*session.Session{s}, nil, nil
+	sessions, err = h.SessionsHere()
+	return sessions, nil, err
 }
 
 // CountLines counts the lines that an agent has changed since its base, with one git process.

@@ -42,7 +42,7 @@ func Usage(ctx context.Context, h *home.Home, s *session.Session, agents []strin
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, usageOfAgent(ctx, h, s, w))
+		all = append(all, UsageOf(ctx, h, s, w))
 	}
 	return all, nil
 }
@@ -71,10 +71,6 @@ func UsageOf(ctx context.Context, h *home.Home, s *session.Session, w *session.W
 	if configured, err := h.ConfiguredFor(s); err == nil {
 		h = configured
 	}
-	return usageOfAgent(ctx, h, s, w)
-}
-
-func usageOfAgent(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) AgentUsage {
 	none := AgentUsage{Agent: w.Agent, CLI: w.CLI}
 	cli, known := h.CLIs.Get(w.CLI)
 	if !known || !cli.Facts().Metered {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"paw/orchestrator"
 	"paw/orchestrator/home"
 	"paw/orchestrator/typing"
 	"paw/session"
@@ -36,7 +35,7 @@ answer in the pane: paw attach AGENT.`, exitUsage, exitRefused, "6    the answer
 			if len(args) == 2 {
 				return a.answerWith(cmd, h, s, agent, args[1], id)
 			}
-			asked, err := orchestrator.Question(cmd.Context(), h, s, agent)
+			asked, err := typing.LookAtQuestion(cmd.Context(), h, s, agent)
 			if err != nil {
 				return err
 			}
@@ -64,7 +63,7 @@ func (a *app) answerWith(cmd *cobra.Command, h *home.Home, s *session.Session, a
 	if strings.TrimSpace(answer) == "" {
 		return usagef(cmd, "the answer is empty")
 	}
-	answered, err := orchestrator.Answer(cmd.Context(), h, s, agent, answer, id)
+	answered, err := typing.Answer(cmd.Context(), h, s, agent, answer, id)
 	if err != nil {
 		return err
 	}
@@ -128,7 +127,7 @@ func (a *app) completeAnswer(cmd *cobra.Command, args []string, _ string) ([]str
 	if err != nil || len(args) > 1 {
 		return names(nil)
 	}
-	asked, err := orchestrator.Question(cmd.Context(), h, s, agent)
+	asked, err := typing.LookAtQuestion(cmd.Context(), h, s, agent)
 	if err != nil {
 		return names(nil)
 	}

@@ -17,6 +17,7 @@ import (
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/orchestrator/review"
+	"paw/orchestrator/typing"
 	"paw/session"
 )
 
@@ -225,7 +226,7 @@ func (d *desk) Question(ctx context.Context, a ui.Agent) (ui.Question, error) {
 	if err != nil {
 		return ui.Question{}, d.told(err)
 	}
-	asked, err := orchestrator.Question(ctx, d.home, s, a.Name)
+	asked, err := typing.LookAtQuestion(ctx, d.home, s, a.Name)
 	if err != nil {
 		return ui.Question{}, d.told(err)
 	}

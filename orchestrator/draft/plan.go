@@ -148,7 +148,7 @@ func Record(ctx context.Context, h *home.Home, s *session.Session, a *Addition, 
 		return nil
 	})
 	if err != nil {
-		return nil, h.RecordError(s.Name, err)
+		return nil, err
 	}
 	h.Step("add.recorded")
 	return rec, nil

@@ -18,7 +18,7 @@ import (
 
 // record writes down that agents of a session go, and how, and returns the record.
 func record(ctx context.Context, h *home.Home, sessionName string, agents ...Agent) (*session.Session, error) {
-	rec, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
+	return h.Update(ctx, sessionName, func(rec *session.Session) error {
 		for _, p := range agents {
 			w, err := home.AgentNamed(rec, p.Name)
 			if err != nil {
@@ -28,10 +28,6 @@ func record(ctx context.Context, h *home.Home, sessionName string, agents ...Age
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, h.RecordError(sessionName, err)
-	}
-	return rec, nil
 }
 
 // carryOut removes an agent whose intent is in the record: its worktree, its branch if that is planned to go, and last what

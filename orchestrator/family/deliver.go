@@ -39,10 +39,7 @@ type deliverer struct {
 func Deliver(ctx context.Context, h *home.Home, sessionName, parent string, c live.Claim) error {
 	began, launch := h.Now(), runningLaunch(h, sessionName, parent)
 	home.AwaitHook(ctx, c.Hook)
-	s, err := h.Load(sessionName)
-	if err == nil {
-		h, err = h.ConfiguredFor(s)
-	}
+	_, h, err := h.LoadConfigured(sessionName)
 	if err == nil {
 		d := &deliverer{Home: h, session: sessionName, parent: parent, began: began, launch: launch, keyboard: typing.NewKeyboard(h)}
 		err = d.run(ctx, c)
@@ -197,13 +194,11 @@ func (d *deliverer) record(ctx context.Context, f live.Family) (*session.Session
 
 // takeBack makes the wait owed again: for certain nothing was typed.
 func (d *deliverer) takeBack(ctx context.Context, id string) error {
-	_, err := d.Update(ctx, d.session, func(rec *session.Session) error {
-		if w := rec.Worktree(d.parent); w != nil && w.Wait != nil && w.Wait.ID == id {
+	return d.UpdateAgent(ctx, d.session, d.parent, func(w *session.Worktree) {
+		if w.Wait != nil && w.Wait.ID == id {
 			w.Wait.TypedAt, w.Wait.Telling = nil, nil
 		}
-		return nil
 	})
-	return err
 }
 
 // begunSince reports whether the parent has begun a turn since it was looked at.

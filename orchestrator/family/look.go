@@ -84,10 +84,7 @@ func Look(ctx context.Context, h *home.Home, sessionName, parent string, args []
 		return fault.New(fault.Usage, "look: %s: not a watch", strconv.Quote(strings.Join(args, " ")))
 	}
 	began, launch := h.Now(), runningLaunch(h, sessionName, parent)
-	s, err := h.Load(sessionName)
-	if err == nil {
-		h, err = h.ConfiguredFor(s)
-	}
+	s, h, err := h.LoadConfigured(sessionName)
 	if err != nil {
 		return home.UnlessGone(err)
 	}

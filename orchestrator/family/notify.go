@@ -50,7 +50,7 @@ func notify(ctx context.Context, h *home.Home, s *session.Session, w *session.Wo
 	}
 	if w.Wait != nil && w.Wait.TypedAt != nil { // or its children would be told of twice
 		if err := turns.SettleWait(ctx, h, s.Name, w.Agent, w.Wait.ID); err != nil {
-			return nil, h.RecordError(s.Name, err)
+			return nil, err
 		}
 	}
 	family, err := familyOf(ctx, h, s, w, ask)
@@ -70,7 +70,7 @@ func notify(ctx context.Context, h *home.Home, s *session.Session, w *session.Wo
 		return notifyAgain(ctx, h, s, w, o, ask)
 	}
 	if err != nil {
-		return nil, h.RecordError(s.Name, err)
+		return nil, err
 	}
 	watchWaits(ctx, h, s, []string{w.Agent})
 	// Looked at after that was recorded: the hook of an end before it found nothing.

@@ -11,8 +11,8 @@ import (
 	"paw/session/turn"
 )
 
-// agentStatus is what the CLI of an agent does, whatever the agent waits for.
-func (f Facts) agentStatus(a Agent) session.AgentStatus {
+// State is what the CLI of an agent does, whatever the agent waits for.
+func (f Facts) State(a Agent) session.AgentStatus {
 	st := WithTurnState(session.Observe(f.Evidence(a)), a.Turns)
 	if a.failure != "" && a.Pane != nil && a.Pane.Dead {
 		st.Reason = a.failure
@@ -57,7 +57,7 @@ func liveFactsOf(h *home.Home, f Facts, a Agent, settled *session.Session) live.
 		}
 		return live.Branch{Repository: settled.GitCommonDir, Name: w.Branch}
 	}
-	status, own := f.agentStatus(a), settled.Worktree(a.Record.Agent)
+	status, own := f.State(a), settled.Worktree(a.Record.Agent)
 	one := live.Facts{
 		Branch: live.Branch{Repository: settled.GitCommonDir, Name: own.Branch}, Parent: branch(a.Record.Parent), Record: *own,
 		Status: status, Last: LastTurn(status, a.Turns, unseenGrace),

@@ -74,7 +74,7 @@ func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 		as := AgentStatus{
 			Record: a.Record, AgentStatus: states[i], Children: children[a.Record.Agent], Hooks: hooksOf(a),
 		}
-		if last := a.Turns.Last; last != nil && last.State == turn.InProgress && f.agentStatus(a).State != session.StateSuspended {
+		if last := a.Turns.Last; last != nil && last.State == turn.InProgress && f.State(a).State != session.StateSuspended {
 			as.CurrentTurn = last.Number
 		}
 		if a.Turns.Last != nil {

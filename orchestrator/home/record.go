@@ -35,12 +35,14 @@ func (h *Home) Load(name string) (*session.Session, error) {
 	return s, nil
 }
 
-// RecordError puts an error of the store into the user's words.
+// RecordError puts an error of the store into the user's words, unless it is in these already.
 func (h *Home) RecordError(name string, err error) error {
+	var said *fault.Error
 	var ambiguous *session.AmbiguousError
 	var locked *session.LockedError
 	var corrupt *session.CorruptError
 	switch {
+	case errors.As(err, &said):
 	case errors.As(err, &corrupt):
 		return fault.New(fault.Failed, "%w", err).Hint("mv %s %s", fault.Quote(corrupt.Path), fault.Quote(corrupt.Path+".aside"))
 	case errors.As(err, &ambiguous):
@@ -62,6 +64,16 @@ func AgentNamed(s *session.Session, name string) (*session.Worktree, error) {
 		Hint("paw status %s", s.Name)
 }
 
+// LoadConfigured is Load, and h with the configuration of the session's repository.
+func (h *Home) LoadConfigured(name string) (*session.Session, *Home, error) {
+	s, err := h.Load(name)
+	if err != nil {
+		return nil, h, err
+	}
+	h, err = h.ConfiguredFor(s)
+	return s, h, err
+}
+
 // RequireAgents refuses names that no agent of a session has.
 func RequireAgents(s *session.Session, names ...string) error {
 	for _, name := range names {
@@ -76,14 +88,27 @@ func RequireAgents(s *session.Session, names ...string) error {
 func (h *Home) Update(ctx context.Context, name string, change func(*session.Session) error) (*session.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, LockWait)
 	defer cancel()
-	return h.Store.Update(ctx, name, change)
+	s, err := h.Store.Update(ctx, name, change)
+	return s, h.RecordError(name, err)
 }
 
 // UpdateSoon is Update for what can be found out again, while somebody waits.
 func (h *Home) UpdateSoon(ctx context.Context, name string, change func(*session.Session) error) (*session.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, LockWait)
 	defer cancel()
-	return h.Store.UpdateSoon(ctx, name, change)
+	s, err := h.Store.UpdateSoon(ctx, name, change)
+	return s, h.RecordError(name, err)
+}
+
+// UpdateAgent is Update of what the record says of one agent, unless that has left the session.
+func (h *Home) UpdateAgent(ctx context.Context, sessionName, agentName string, change func(*session.Worktree)) error {
+	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
+		if w := rec.Worktree(agentName); w != nil {
+			change(w)
+		}
+		return nil
+	})
+	return err
 }
 
 // AgentNames are the names of the agents of a session, in the order of the record.

@@ -26,7 +26,7 @@ func advance(ctx context.Context, h *home.Home, m worktree.Manager, g *worktree.
 		return nil
 	})
 	if err != nil {
-		return h.RecordError(sessionName, err)
+		return err
 	}
 	h.Step("land.recorded")
 	err = m.CreateRefs(ctx, map[string]string{
@@ -98,7 +98,7 @@ func settled(ctx context.Context, h *home.Home, sessionName string, l *session.L
 	l.Phase = phase
 	h.Step("land." + string(phase))
 	if err != nil {
-		return fault.WithHints(h.RecordError(sessionName, err), "paw recover "+sessionName)
+		return fault.WithHints(err, "paw recover "+sessionName)
 	}
 	return nil
 }

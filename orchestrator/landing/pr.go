@@ -295,16 +295,7 @@ func (p *puller) remember(ctx context.Context) error {
 	if err := p.m.CreateRefs(ctx, map[string]string{turn.PushedRef(p.agent.TurnSession, nextBelow(refs, prefix)): p.done.Commit}); err != nil {
 		return err
 	}
-	_, err = p.home.Update(ctx, p.session.Name, func(rec *session.Session) error {
-		if w := rec.Worktree(p.agent.Agent); w != nil {
-			w.Pushed = append(w.Pushed, p.done.Commit)
-		}
-		return nil
-	})
-	if err != nil {
-		return p.home.RecordError(p.session.Name, err)
-	}
-	return nil
+	return p.home.UpdateAgent(ctx, p.session.Name, p.agent.Agent, func(w *session.Worktree) { w.Pushed = append(w.Pushed, p.done.Commit) })
 }
 
 // ask asks for the pull request, unless there is one, or says where that can be done.

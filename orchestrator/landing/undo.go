@@ -49,7 +49,7 @@ func undo(ctx context.Context, h *home.Home, m worktree.Manager, g *worktree.Mov
 		}
 		return nil
 	}); err != nil {
-		return h.RecordError(sessionName, err)
+		return err
 	}
 	h.Step("land.recorded")
 	l.Checkout = at

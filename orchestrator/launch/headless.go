@@ -27,7 +27,7 @@ func SettleHeadless(ctx context.Context, h *home.Home, s *session.Session, jobs 
 		return nil
 	})
 	if err != nil {
-		return s, h.RecordError(s.Name, err)
+		return s, err
 	}
 	h.Step("run.agent-made")
 	return saved, nil

@@ -73,7 +73,7 @@ func openPanes(ctx context.Context, h *home.Home, s *session.Session, jobs []Job
 		return recordPanes(ctx, h, rec, jobs)
 	})
 	if err != nil {
-		return s, nil, h.RecordError(s.Name, err)
+		return s, nil, err
 	}
 	return saved, launched, nil
 }

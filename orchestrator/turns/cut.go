@@ -101,13 +101,6 @@ func (t *Track) TakeMissed(ctx context.Context) error {
 	if last.State == turn.InProgress && seen.Ended != nil {
 		missed = append([]turn.Event{*seen.Ended}, missed...)
 	}
-	for _, one := range missed {
-		if err := t.apply(ctx, last, one); err != nil {
-			return err
-		}
-		if last, err = t.Dir.Last(); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err = t.applyAll(ctx, last, missed)
+	return err
 }

@@ -43,6 +43,18 @@ func End(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Sessi
 	return one.After, nil
 }
 
+// EndOf is the state at the end of the turn of a number; 0 is the base.
+func EndOf(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree, list Sequence, number string, byForce Forced) (string, error) {
+	if number == "0" {
+		return w.BaseCommit, nil
+	}
+	one, err := Numbered(s, list, number)
+	if err != nil {
+		return "", err
+	}
+	return End(ctx, h, m, s, w, one, byForce)
+}
+
 // Numbered finds a turn by what the user typed.
 func Numbered(s *session.Session, list Sequence, text string) (*Listed, error) {
 	n, err := strconv.Atoi(text)

@@ -149,26 +149,14 @@ func (t *Track) KeepConversation(ctx context.Context, id string) error {
 	if id == "" || t.W.Conversation() == id {
 		return nil
 	}
-	_, err := t.home.Update(ctx, t.S.Name, func(rec *session.Session) error {
-		if w := rec.Worktree(t.W.Agent); w != nil {
-			w.AddConversation(id)
-		}
-		return nil
-	})
 	t.W.AddConversation(id)
-	return err
+	return t.home.UpdateAgent(ctx, t.S.Name, t.W.Agent, func(w *session.Worktree) { w.AddConversation(id) })
 }
 
 // KeepTranscript remembers in which file the CLI keeps the agent's conversation.
 func (t *Track) KeepTranscript(ctx context.Context, path string) error {
-	_, err := t.home.Update(ctx, t.S.Name, func(rec *session.Session) error {
-		if w := rec.Worktree(t.W.Agent); w != nil {
-			w.TranscriptPath = path
-		}
-		return nil
-	})
 	t.W.TranscriptPath = path
-	return err
+	return t.home.UpdateAgent(ctx, t.S.Name, t.W.Agent, func(w *session.Worktree) { w.TranscriptPath = path })
 }
 
 // catchUp applies what the hooks missed and the CLI's own record has: how the open turn ended, and the turns that began
@@ -176,14 +164,20 @@ func (t *Track) KeepTranscript(ctx context.Context, path string) error {
 // returns e as it is to be applied then, and the last turn as it is by now.
 func (t *Track) catchUp(ctx context.Context, last *turn.Record, e turn.Event) (*turn.Record, turn.Event, error) {
 	missed, e := t.missed(ctx, last, e)
-	for _, one := range missed {
-		if err := t.apply(ctx, last, one); err != nil {
-			return last, e, err
+	last, err := t.applyAll(ctx, last, missed)
+	return last, e, err
+}
+
+// applyAll applies events one after the other, and returns the last turn as it is then.
+func (t *Track) applyAll(ctx context.Context, last *turn.Record, events []turn.Event) (*turn.Record, error) {
+	for _, one := range events {
+		err := t.apply(ctx, last, one)
+		if err == nil {
+			last, err = t.Dir.Last()
 		}
-		var err error
-		if last, err = t.Dir.Last(); err != nil {
-			return last, e, err
+		if err != nil {
+			return last, err
 		}
 	}
-	return last, e, nil
+	return last, nil
 }

@@ -57,11 +57,5 @@ func MarkSeen(ctx context.Context, h *home.Home, m worktree.Manager, sessionName
 		return err
 	}
 	h.Step("seen.ref")
-	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
-		if there := rec.Worktree(w.Agent); there != nil {
-			there.Seen = look.Finished
-		}
-		return nil
-	})
-	return h.RecordError(sessionName, err)
+	return h.UpdateAgent(ctx, sessionName, w.Agent, func(w *session.Worktree) { w.Seen = look.Finished })
 }

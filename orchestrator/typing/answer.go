@@ -210,17 +210,14 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 // hooks.
 func (t answerer) waiting(ctx context.Context) (*turn.Record, error) {
 	for end := t.home.Now().Add(hookLag); ; home.Sleep(ctx, 20*time.Millisecond) {
-		f, err := fleet.Observe(ctx, t.home, t.s)
-		if err != nil {
+		a, state, err := t.agent(ctx)
+		switch {
+		case err != nil:
 			return nil, err
+		case a == nil:
+			return nil, t.notRunning()
 		}
-		a := f.Agent(t.w.Agent)
-		if a == nil || f.Running(*a) != fleet.InPane {
-			return nil, fault.New(fault.Failed, "%s: does not run", t.w.Agent).Hint("paw recover %s", t.s.Name)
-		}
-		t.pane = a.Pane.ID
-		state, last := fleet.WithTurnState(session.Observe(f.Evidence(*a)), a.Turns), a.Turns.Last
-		waits := state.State == session.StateWaitingInput
+		waits, last := state.State == session.StateWaitingInput, a.Turns.Last
 		if waits && last != nil && last.Waiting && last.WaitingSince != nil {
 			return last, nil
 		}
@@ -287,15 +284,14 @@ func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {
 func (t answerer) taken(ctx context.Context, asked *Asked, took agent.Option) error {
 	ctx = context.WithoutCancel(ctx)
 	for end := t.home.Now().Add(answerPatience); t.home.Now().Before(end); home.Sleep(ctx, 20*time.Millisecond) {
-		f, err := fleet.Observe(ctx, t.home, t.s)
-		if err != nil {
+		a, state, err := t.agent(ctx)
+		switch {
+		case err != nil:
 			return err
-		}
-		a := f.Agent(t.w.Agent)
-		if a == nil || f.Running(*a) != fleet.InPane {
+		case a == nil:
 			return fault.New(fault.Unconfirmed, "%s: its CLI has ended since the answer was typed", t.w.Agent).Hint("paw recover %s", t.s.Name)
 		}
-		state, last := fleet.WithTurnState(session.Observe(f.Evidence(*a)), a.Turns), a.Turns.Last
+		last := a.Turns.Last
 		switch {
 		case last == nil || last.Number != asked.Turn, state.State != session.StateWaitingInput && state.State != session.StateUnknown:
 			return nil

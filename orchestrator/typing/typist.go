@@ -102,18 +102,16 @@ func (t *typist) await(ctx context.Context) error {
 // look says whether the CLI takes a prompt now: then the box is empty, also that of a CLI whose box nobody knows. It takes
 // out of the box what the CLI put back there itself.
 func (t *typist) look(ctx context.Context) (agent.Screen, error) {
-	f, err := fleet.Observe(ctx, t.home, t.s)
-	if err != nil {
+	a, state, err := t.agent(ctx)
+	switch {
+	case err != nil:
 		return agent.Screen{}, err
-	}
-	a := f.Agent(t.w.Agent)
-	if a == nil || f.Running(*a) != fleet.InPane {
-		return agent.Screen{}, fault.New(fault.Failed, "%s: does not run", t.w.Agent).Hint("paw recover %s", t.s.Name)
-	}
-	t.pane, t.young = a.Pane.ID, f.Now.Sub(a.Lock.Holder.At) < youngPatience
-	if state := fleet.WithTurnState(session.Observe(f.Evidence(*a)), a.Turns); state.State == session.StateWaitingInput {
+	case a == nil:
+		return agent.Screen{}, t.notRunning()
+	case state.State == session.StateWaitingInput:
 		return agent.Screen{}, t.asks(state)
 	}
+	t.young = t.home.Now().Sub(a.Lock.Holder.At) < youngPatience
 	box, err := t.screen(ctx)
 	switch {
 	case err != nil:
@@ -128,6 +126,20 @@ func (t *typist) look(ctx context.Context) (agent.Screen, error) {
 		return t.clear(ctx)
 	}
 	return box, nil
+}
+
+// agent is the agent as it is now, with its state, nil where its CLI does not run in a pane.
+func (t *typist) agent(ctx context.Context) (*fleet.Agent, session.AgentStatus, error) {
+	f, err := fleet.Observe(ctx, t.home, t.s)
+	if err != nil {
+		return nil, session.AgentStatus{}, err
+	}
+	a := f.Agent(t.w.Agent)
+	if a == nil || f.Running(*a) != fleet.InPane {
+		return nil, session.AgentStatus{}, nil
+	}
+	t.pane = a.Pane.ID
+	return a, f.State(*a), nil
 }
 
 // screen is what the CLI shows, as far as it is known.
@@ -237,28 +249,23 @@ func (t *typist) takeOut(ctx context.Context) error {
 // enter presses Enter, unless the CLI has begun to ask something, or something else than the prompt stands in its box.
 func (t *typist) enter(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
-	f, err := fleet.Observe(ctx, t.home, t.s)
+	_, state, err := t.agent(ctx)
 	if err != nil {
 		return err
 	}
-	a := f.Agent(t.w.Agent)
 	box, err := t.screen(ctx)
 	if err != nil {
 		return home.TmuxError(err)
 	}
-	asks := a != nil && fleet.WithTurnState(session.Observe(f.Evidence(*a)), a.Turns).State == session.StateWaitingInput
 	switch {
-	case asks || box.Dialog != "":
+	case state.State == session.StateWaitingInput || box.Dialog != "":
 		return t.unconfirmed("asks you something since the prompt was typed, which was not sent")
 	case box.Box == agent.BoxEmpty && t.ready.Box:
 		return t.unconfirmed("the prompt was typed, and its input box stays empty")
 	case t.notAlone(box.Draft):
 		return t.unconfirmed("the prompt was typed, and not sent: there is other text in its input box%s", quoted(box.Draft))
 	}
-	if err := t.client.Press(ctx, t.pane, "Enter"); err != nil {
-		return home.TmuxError(err)
-	}
-	return nil
+	return home.TmuxError(t.client.Press(ctx, t.pane, "Enter"))
 }
 
 // notAlone reports whether a text that stands in the box is more than the prompt. A text that does not hold the prompt is
@@ -284,6 +291,11 @@ func (t *typist) isEmpty(ctx context.Context) bool {
 // refusal is an error of a typist who has typed nothing.
 func (t *typist) refusal(format string, args ...any) *fault.Error {
 	return fault.New(fault.Refused, "%s: %s", t.w.Agent, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.s.Name, t.w.Agent)
+}
+
+// notRunning is the error of a typist who finds nobody to type to.
+func (t *typist) notRunning() *fault.Error {
+	return fault.New(fault.Failed, "%s: does not run", t.w.Agent).Hint("paw recover %s", t.s.Name)
 }
 
 // asks is the refusal of a prompt to an agent that waits for an answer.
