@@ -36,14 +36,7 @@ func Add(ctx context.Context, h *home.Home, s *session.Session, o draft.Options)
 		}
 		return &Started{Session: s, Plan: append(draft.Describe(&a.Draft, a.Plans)[1:], a.Steps...)}, nil
 	}
-	rec, a, err := draft.AmongOthers(ctx, h, s, func(s *session.Session) (*session.Session, *draft.Addition, error) {
-		a, err := draft.NewAddition(ctx, h, s, o, check)
-		if err != nil {
-			return nil, nil, err
-		}
-		rec, err := draft.Record(ctx, h, s, a, o.Prompt, nil)
-		return rec, a, err
-	})
+	rec, a, err := draft.Add(ctx, h, s, o, check, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,9 @@ import (
 // set-up and tag 0, as add does, and no pane. It returns the record, the agent's
 // name and what the user would otherwise miss.
 func addHeadless(ctx context.Context, h *home.Home, s *session.Session, o RunOptions) (*session.Session, string, []string, error) {
-	a, err := draft.NewAddition(ctx, h, s, *o.New, func(agents []draft.Agent) error {
+	add := *o.New
+	add.Headless = true
+	rec, a, err := draft.Add(ctx, h, s, add, func(agents []draft.Agent) error {
 		if len(agents) != 1 {
 			return fault.New(fault.Usage, "--cli: one CLI at a time can run a turn").Hint("paw clis")
 		}
@@ -24,12 +26,7 @@ func addHeadless(ctx context.Context, h *home.Home, s *session.Session, o RunOpt
 			return err
 		}
 		return requireHeadless(h, cli, executable, o.Prompt)
-	})
-	if err != nil {
-		return nil, "", nil, err
-	}
-	a.Draft.Worktrees[0].Headless = true
-	rec, err := draft.Record(ctx, h, s, a, "", nil)
+	}, nil)
 	if err != nil {
 		return nil, "", nil, err
 	}

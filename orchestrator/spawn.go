@@ -119,20 +119,9 @@ func recordChild(ctx context.Context, h *home.Home, sessionName, parent string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	return draft.AmongOthers(ctx, h, s, func(s *session.Session) (*session.Session, *draft.Addition, error) {
-		return tryRecordChild(ctx, h, s, parent, from, o)
-	})
-}
-
-func tryRecordChild(ctx context.Context, h *home.Home, s *session.Session, parent string, from *draft.Origin, o SpawnOptions) (*session.Session, *draft.Addition, error) {
-	add := draft.Options{CLIs: []string{o.CLI}, Prompt: o.Prompt, Origin: from}
-	a, err := draft.NewAddition(ctx, h, s, add, func(agents []draft.Agent) error { return draft.RequireCLIs(h, agents, o.Prompt) })
-	if err != nil {
-		return nil, nil, err
-	}
-	a.Draft.Worktrees[0].Parent = parent
-	rec, err := draft.Record(ctx, h, s, a, o.Prompt, func(rec *session.Session) error { return maySpawn(h, rec, parent) })
-	return rec, a, err
+	add := draft.Options{CLIs: []string{o.CLI}, Prompt: o.Prompt, Origin: from, Parent: parent}
+	return draft.Add(ctx, h, s, add, func(agents []draft.Agent) error { return draft.RequireCLIs(h, agents, o.Prompt) },
+		func(rec *session.Session) error { return maySpawn(h, rec, parent) })
 }
 
 // openTurnOf is the open turn of an agent, nil when there is none.

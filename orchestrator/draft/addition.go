@@ -17,6 +17,8 @@ type Options struct {
 	Force    bool // also from the commit alone of a turn that has no snapshot
 	DryRun   bool
 	Origin   *Origin // what a child starts from, nil for an agent that nobody spawned
+	Parent   string  // that spawns it, "" for none
+	Headless bool    // it gets no pane
 }
 
 // Addition is agents that are about to be added to a session.

@@ -14,12 +14,16 @@ import (
 	"paw/worktree"
 )
 
-// AmongOthers records agents while other paw processes may add some as well: a
-// plan that failed because they took its names is made again, from the record as
-// it is then.
-func AmongOthers(ctx context.Context, h *home.Home, s *session.Session, try func(*session.Session) (*session.Session, *Addition, error)) (*session.Session, *Addition, error) {
+// Add drafts new agents and records them, while other paw processes may add some as well: a draft that failed because they
+// took its names is made again, from the record as it is then. check is that of NewAddition; last, which may be nil, looks at
+// the record and has the last word.
+func Add(ctx context.Context, h *home.Home, s *session.Session, o Options, check func([]Agent) error, last func(*session.Session) error) (*session.Session, *Addition, error) {
 	for {
-		rec, a, err := try(s)
+		var rec *session.Session
+		a, err := NewAddition(ctx, h, s, o, check)
+		if err == nil {
+			rec, err = Record(ctx, h, s, a, o.Prompt, last)
+		}
 		if err == nil {
 			return rec, a, nil
 		}
@@ -81,6 +85,9 @@ func NewAddition(ctx context.Context, h *home.Home, s *session.Session, o Option
 	if err := addAgents(ctx, h, &a.Draft, m, agents, base); err != nil {
 		return nil, err
 	}
+	for i := range a.Draft.Worktrees {
+		a.Draft.Worktrees[i].Parent, a.Draft.Worktrees[i].Headless = o.Parent, o.Headless
+	}
 	if from != nil {
 		if err := startFrom(ctx, h, s, a, from, o.Prompt); err != nil {
 			return nil, err
@@ -124,18 +131,16 @@ func (a *Addition) takeBack(ctx context.Context) error {
 	return nil
 }
 
-// Record writes the intent: the agents that are about to be made, and
-// their first prompt. check, which may be nil, looks at the record and has the
-// last word before them.
-func Record(ctx context.Context, h *home.Home, s *session.Session, a *Addition, prompt string, check func(*session.Session) error) (*session.Session, error) {
+// Record writes the intent: the agents that are about to be made, and their first prompt.
+func Record(ctx context.Context, h *home.Home, s *session.Session, a *Addition, prompt string, last func(*session.Session) error) (*session.Session, error) {
 	rec, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
 		for _, w := range a.Draft.Worktrees {
 			if rec.Worktree(w.Agent) != nil {
 				return fault.New(fault.Usage, "agent %s: the name is taken", w.Agent)
 			}
 		}
-		if check != nil {
-			if err := check(rec); err != nil {
+		if last != nil {
+			if err := last(rec); err != nil {
 				return err
 			}
 		}

@@ -17,26 +17,23 @@ const launchPatience = 5 * time.Second
 // awaitLaunches waits until each launched agent holds its lock or gave up, so
 // that start and recover tell the truth about what they started. Those that
 // ended by the time the last one runs are found, too.
-func awaitLaunches(ctx context.Context, h *home.Home, s *session.Session, jobs []Job, launched map[string]int) {
+func awaitLaunches(ctx context.Context, h *home.Home, s *session.Session, jobs []*Job) {
 	deadline := time.Now().Add(launchPatience)
-	for i := range jobs {
-		j := &jobs[i]
-		generation, ok := launched[j.Agent]
-		if !ok || !j.starts() {
+	for _, j := range jobs {
+		if !j.launched() {
 			continue
 		}
-		arrived := func() bool { return !waitsForLauncher(h, s, j.Agent, generation) }
+		arrived := func() bool { return !waitsForLauncher(h, s, j) }
 		if !home.Poll(ctx, home.Tick/2, time.Until(deadline), arrived) && ctx.Err() == nil {
 			j.Notes = append(j.Notes, "its pane has not started yet")
 		}
 	}
 	var seen *fleet.Facts // looked at once, for all that ended
-	for i := range jobs {
-		generation, ok := launched[jobs[i].Agent]
-		if !ok || !jobs[i].starts() || fleet.LaunchOpen(h, s.Name, jobs[i].Agent, generation) {
+	for _, j := range jobs {
+		if !j.launched() || fleet.LaunchOpen(h, s.Name, j.Agent, j.generation) {
 			continue
 		}
-		if lock, err := h.Locks.ProbeAgent(s.Name, jobs[i].Agent); err == nil && lock.State == session.LockFree {
+		if lock, err := h.Locks.ProbeAgent(s.Name, j.Agent); err == nil && lock.State == session.LockFree {
 			if seen == nil {
 				f, err := fleet.Observe(ctx, h, s)
 				if err != nil {
@@ -44,15 +41,15 @@ func awaitLaunches(ctx context.Context, h *home.Home, s *session.Session, jobs [
 				}
 				seen = &f
 			}
-			gaveUp(h, s, &jobs[i], *seen)
+			gaveUp(h, s, j, *seen)
 		}
 	}
 }
 
 // waitsForLauncher reports whether a launch is still on its way to its pane.
-func waitsForLauncher(h *home.Home, s *session.Session, name string, generation int) bool {
-	lock, err := h.Locks.ProbeAgent(s.Name, name)
-	return err != nil || (lock.State != session.LockHeld && fleet.LaunchOpen(h, s.Name, name, generation))
+func waitsForLauncher(h *home.Home, s *session.Session, j *Job) bool {
+	lock, err := h.Locks.ProbeAgent(s.Name, j.Agent)
+	return err != nil || (lock.State != session.LockHeld && fleet.LaunchOpen(h, s.Name, j.Agent, j.generation))
 }
 
 // gaveUp explains an agent that ended at once.

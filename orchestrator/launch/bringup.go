@@ -24,16 +24,19 @@ func BringUp(ctx context.Context, h *home.Home, s *session.Session, jobs []Job) 
 	if s, err = SettleHeadless(ctx, h, s, jobs); err != nil {
 		return s, nil, err
 	}
-	s, launched, err := openPanes(ctx, h, s, jobs)
-	if err != nil {
+	starting := make([]*Job, len(jobs))
+	for i := range jobs {
+		starting[i] = &jobs[i]
+	}
+	if s, err = openPanes(ctx, h, s, starting); err != nil {
 		return s, nil, err
 	}
 	h.Step("panes.recorded")
-	awaitLaunches(ctx, h, s, jobs, launched)
-	if s, err = startRefused(ctx, h, s, jobs, launched); err != nil {
+	awaitLaunches(ctx, h, s, starting)
+	if s, err = startRefused(ctx, h, s, starting); err != nil {
 		return s, nil, err
 	}
-	sendFirstPrompts(ctx, h, s, jobs, launched)
+	sendFirstPrompts(ctx, h, s, starting)
 	return s, ResultsOf(s, jobs), nil
 }
 

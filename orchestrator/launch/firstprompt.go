@@ -46,10 +46,9 @@ func KeepPrompt(h *home.Home, s *session.Session, w session.Worktree, prompt str
 
 // sendFirstPrompts types the first prompts that could not be arguments. A prompt
 // stays in its file until the CLI has it.
-func sendFirstPrompts(ctx context.Context, h *home.Home, s *session.Session, jobs []Job, launched map[string]int) {
-	for i := range jobs {
-		j := &jobs[i]
-		if _, ok := launched[j.Agent]; !ok || !j.sendIt || !j.starts() {
+func sendFirstPrompts(ctx context.Context, h *home.Home, s *session.Session, jobs []*Job) {
+	for _, j := range jobs {
+		if !j.launched() || !j.sendIt {
 			continue
 		}
 		h.Sayf("%s: sending the first prompt once it is ready", j.Agent)

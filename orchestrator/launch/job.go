@@ -33,7 +33,9 @@ type Job struct {
 	Notes    []string
 	Parent   string // of a child that is just being spawned
 	Prompt   string // first prompt, only ever set by start, add and spawn
-	sendIt   bool   // the CLI cannot take the prompt as an argument: it is typed once it is ready
+	// generation of its launch, 0 as long as it was not launched.
+	generation int
+	sendIt     bool // the CLI cannot take the prompt as an argument: it is typed once it is ready
 	// found is a conversation to resume that is not the recorded one; planned is the newest
 	// one the plan was made from, chosen the id of a fresh one. Another paw may
 	// have chosen in between: then its choice stays.
@@ -65,6 +67,9 @@ const (
 
 // starts reports whether the job has a CLI to start.
 func (j *Job) starts() bool { return j.Result == ResultResumed || j.Result == ResultFresh }
+
+// launched reports whether the CLI of the job was started, and nobody has found since that it did not start.
+func (j *Job) launched() bool { return j.generation != 0 && j.starts() }
 
 // refuse turns a job into a refusal.
 func (j *Job) refuse(err error, hints ...string) {

@@ -18,8 +18,7 @@ import (
 // panes and locks, opens a pane for each agent that has none, and records it.
 // Of any number of paws that do this at once, one opens the panes and the
 // others find them.
-func openPanes(ctx context.Context, h *home.Home, s *session.Session, jobs []Job) (*session.Session, map[string]int, error) {
-	launched := map[string]int{}
+func openPanes(ctx context.Context, h *home.Home, s *session.Session, jobs []*Job) (*session.Session, error) {
 	saved, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
 		f, err := fleet.Observe(ctx, h, rec)
 		if err != nil {
@@ -31,8 +30,7 @@ func openPanes(ctx context.Context, h *home.Home, s *session.Session, jobs []Job
 		generation := NextGeneration(rec, f)
 		var add []tmux.AgentPane
 		respawn := map[string]tmux.AgentPane{}
-		for i := range jobs {
-			j := &jobs[i]
+		for _, j := range jobs {
 			a := f.Agent(j.Agent)
 			if !j.starts() || a == nil {
 				continue
@@ -50,21 +48,21 @@ func openPanes(ctx context.Context, h *home.Home, s *session.Session, jobs []Job
 				j.refuse(err)
 				continue
 			}
-			launched[j.Agent] = generation
+			j.generation = generation
 			if a.Pane != nil && a.Pane.Dead && a.Pane.SessionID == f.TmuxID {
 				respawn[a.Pane.ID] = pane
 			} else {
 				add = append(add, pane)
 			}
 		}
-		if len(launched) > 0 {
+		if len(add)+len(respawn) > 0 {
 			rec.Generation = generation
 		}
 		h.Step("panes.prepared")
 		if err := placePanes(ctx, h, rec, f, add, respawn); err != nil {
-			for name := range launched { // nobody may read them any more, and they hold keys
-				if left := WithdrawLaunches(h, rec.Name, name); left != nil {
-					err = errors.Join(err, left)
+			for _, j := range jobs {
+				if j.generation == generation { // nobody may read it any more, and it holds keys
+					err = errors.Join(err, WithdrawLaunches(h, rec.Name, j.Agent))
 				}
 			}
 			return err
@@ -73,9 +71,9 @@ func openPanes(ctx context.Context, h *home.Home, s *session.Session, jobs []Job
 		return recordPanes(ctx, h, rec, jobs)
 	})
 	if err != nil {
-		return s, nil, err
+		return s, err
 	}
-	return saved, launched, nil
+	return saved, nil
 }
 
 // NextGeneration is above every launch that record or tmux know of.
@@ -126,7 +124,7 @@ func placePanes(ctx context.Context, h *home.Home, s *session.Session, f fleet.F
 }
 
 // recordPanes reads the panes back from tmux and writes them into the record.
-func recordPanes(ctx context.Context, h *home.Home, s *session.Session, jobs []Job) error {
+func recordPanes(ctx context.Context, h *home.Home, s *session.Session, jobs []*Job) error {
 	f, err := fleet.Observe(ctx, h, s)
 	if err != nil {
 		return err
@@ -135,9 +133,9 @@ func recordPanes(ctx context.Context, h *home.Home, s *session.Session, jobs []J
 		return nil
 	}
 	s.Tmux.ServerPID, s.Tmux.ServerStarted = f.Server.PID, f.Server.Started
-	for i := range jobs {
-		a, w := f.Agent(jobs[i].Agent), s.Worktree(jobs[i].Agent)
-		if a == nil || a.Pane == nil || jobs[i].Result == ResultRefused {
+	for _, j := range jobs {
+		a, w := f.Agent(j.Agent), s.Worktree(j.Agent)
+		if a == nil || a.Pane == nil || j.Result == ResultRefused {
 			continue
 		}
 		w.PaneID, w.Phase = a.Pane.ID, session.PhaseLive

@@ -18,11 +18,10 @@ const resumeGrace = 3 * time.Second
 
 // startRefused starts those agents fresh whose CLI refused its conversation. The
 // refused id stays in the record, and the CLI's own words become the reason.
-func startRefused(ctx context.Context, h *home.Home, s *session.Session, jobs []Job, launched map[string]int) (*session.Session, error) {
-	var again []int
-	for i := range jobs {
-		j := &jobs[i]
-		if _, ok := launched[j.Agent]; !ok || j.Result != ResultResumed || !j.unverified {
+func startRefused(ctx context.Context, h *home.Home, s *session.Session, jobs []*Job) (*session.Session, error) {
+	var again []*Job
+	for _, j := range jobs {
+		if !j.launched() || j.Result != ResultResumed || !j.unverified {
 			continue
 		}
 		if reason, refused := refusedResume(ctx, h, s, j.Agent); refused {
@@ -30,33 +29,25 @@ func startRefused(ctx context.Context, h *home.Home, s *session.Session, jobs []
 			if cli, _, err := h.CLIOf(s.Worktree(j.Agent)); err == nil {
 				j.planned, j.chosen = s.Worktree(j.Agent).Conversation(), cli.NewConversation()
 			}
-			again = append(again, i)
+			again = append(again, j)
 		}
 	}
 	if len(again) == 0 {
 		return s, nil
 	}
-	retry := make([]Job, len(again))
-	for k, i := range again {
-		retry[k] = jobs[i]
-	}
 	if _, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
-		for _, j := range retry {
-			Intend(rec.Worktree(j.Agent), j)
+		for _, j := range again {
+			Intend(rec.Worktree(j.Agent), *j)
 		}
 		return nil
 	}); err != nil {
 		return s, err
 	}
-	s, launched, err := openPanes(ctx, h, s, retry)
-	if err != nil {
-		return s, err
+	s, err := openPanes(ctx, h, s, again)
+	if err == nil {
+		awaitLaunches(ctx, h, s, again)
 	}
-	awaitLaunches(ctx, h, s, retry, launched)
-	for k, i := range again {
-		jobs[i] = retry[k]
-	}
-	return s, nil
+	return s, err
 }
 
 // refusedResume watches an agent that was just resumed; true with the reason
