@@ -66,13 +66,11 @@ func Recover(ctx context.Context, h *home.Home, o RecoverOptions) (all []Recover
 
 // finishStop ends what a stop that was cut short left running.
 func finishStop(ctx context.Context, h *home.Home, s *session.Session) error {
-	for _, w := range s.Worktrees {
-		if w.Phase == session.PhaseStopping {
-			_, err := Stop(ctx, h, s, ending.StopOptions{})
-			return err
-		}
+	if !slices.ContainsFunc(s.Worktrees, func(w session.Worktree) bool { return w.Phase == session.PhaseStopping }) {
+		return nil
 	}
-	return nil
+	_, err := Stop(ctx, h, s, ending.StopOptions{})
+	return err
 }
 
 // finishCutShort carries out what an interrupted stop or remove of single

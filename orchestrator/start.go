@@ -1,11 +1,14 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"paw/config"
@@ -211,11 +214,8 @@ func applyPreset(o StartOptions, presets map[string]config.Preset) (StartOptions
 	}
 	preset, ok := presets[o.Preset]
 	if !ok {
-		names := make([]string, 0, len(presets))
-		for name := range presets {
-			names = append(names, name)
-		}
-		return o, fault.New(fault.Usage, "preset %s: not in the configuration (%s)", o.Preset, listOr(names, "there is none")).Hint("paw config")
+		names := strings.Join(slices.Sorted(maps.Keys(presets)), ", ")
+		return o, fault.New(fault.Usage, "preset %s: not in the configuration (%s)", o.Preset, cmp.Or(names, "there is none")).Hint("paw config")
 	}
 	if len(o.CLIs) == 0 {
 		o.CLIs = preset.CLI
@@ -223,16 +223,6 @@ func applyPreset(o StartOptions, presets map[string]config.Preset) (StartOptions
 	if len(o.Branches) == 0 {
 		o.Branches = preset.Branches
 	}
-	if o.Base == "" {
-		o.Base = preset.Base
-	}
+	o.Base = cmp.Or(o.Base, preset.Base)
 	return o, nil
-}
-
-// listOr joins names, or says what is there instead.
-func listOr(names []string, none string) string {
-	if len(names) == 0 {
-		return none
-	}
-	return strings.Join(names, ", ")
 }

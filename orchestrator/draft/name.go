@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"paw/orchestrator/fault"
@@ -30,11 +31,15 @@ func Name(ctx context.Context, h *home.Home, repository worktree.Repository, ask
 	if err != nil {
 		return "", err
 	}
-	used := func(name string) bool { return space.Of(name).Any() || anyIn(space.Tagged, name, agents) }
+	used := func(name string) bool {
+		return space.Of(name).Any() || slices.ContainsFunc(agents, func(a Agent) bool { return space.Tagged[name+"_"+a.name] })
+	}
 	// An automatic name is one without a past: it goes on with no branch that an earlier session left.
 	free := func(name string) bool {
 		taken, _ := nameTaken(h, name, false, repository, foreign, agents)
-		return taken == nil && !used(name) && !anyBranch(space.Branches, name, agents)
+		return taken == nil && !used(name) && !slices.ContainsFunc(agents, func(a Agent) bool {
+			return a.branch == "" && space.Branches["refs/heads/"+home.AutomaticBranch(name, a.name)] != ""
+		})
 	}
 	if asked != "" {
 		taken, _ := nameTaken(h, asked, true, repository, foreign, agents)
@@ -86,16 +91,6 @@ func orName(taken *fault.Error, name string, agents []Agent) *fault.Error {
 	return taken.Hint("paw start --cli %s --name %s", itemsOf(agents), name)
 }
 
-// anyBranch reports whether the automatic branch of one of the agents exists.
-func anyBranch(refs map[string]string, name string, agents []Agent) bool {
-	for _, a := range agents {
-		if a.branch == "" && refs["refs/heads/"+home.AutomaticBranch(name, a.name)] != "" {
-			return true
-		}
-	}
-	return false
-}
-
 // keptTurns is the refusal of a name under which there are turns.
 func keptTurns(space turns.Space, name string, agents []Agent) *fault.Error {
 	earlier := space.Of(name)
@@ -134,16 +129,6 @@ func itemsOf(agents []Agent) string {
 		}
 	}
 	return strings.Join(items, ",")
-}
-
-// anyIn reports whether one of the agents would get a turn session that is taken.
-func anyIn(taken map[string]bool, name string, agents []Agent) bool {
-	for _, a := range agents {
-		if taken[name+"_"+a.name] {
-			return true
-		}
-	}
-	return false
 }
 
 // stemFor is the repository's directory name, cut.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"strconv"
 	"strings"
 
@@ -35,7 +36,7 @@ func originOf(ctx context.Context, h *home.Home, m worktree.Manager, s *session.
 		if from.Turn, err = strconv.Atoi(number); err != nil || from.Turn < 0 {
 			return nil, fault.New(fault.Usage, "--from %s: %q is not the number of a turn", text, number).Hint("paw turns %s %s", s.Name, name)
 		}
-	} else if from.Turn = lastFinished(list); from.Turn == 0 {
+	} else if from.Turn = turns.FinishedUpTo(list.Turns, math.MaxInt).Last; from.Turn == 0 {
 		from.notes = append(from.notes, name+" has finished no turn yet: it begins where "+name+" began")
 	}
 	if from.Turn == 0 {
@@ -44,17 +45,6 @@ func originOf(ctx context.Context, h *home.Home, m worktree.Manager, s *session.
 	}
 	command := fmt.Sprintf("paw add --cli %s --from %s --force", strings.Join(o.CLIs, ","), text)
 	return from, fillOrigin(ctx, h, m, s, from, list, turns.Forced{Yes: o.Force, Command: command})
-}
-
-// lastFinished is the number of the last turn that finished, 0 when none has.
-func lastFinished(list turns.Sequence) int {
-	last := 0
-	for _, one := range list.Turns {
-		if one.State == turn.Finished {
-			last = one.Number
-		}
-	}
-	return last
 }
 
 // fillOrigin finds commit, uncommitted work and conversation of a turn from 1 on.

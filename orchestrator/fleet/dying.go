@@ -21,7 +21,7 @@ const (
 // AwaitDying gives agents that have lost their pane time to end. Those that stay
 // are orphans.
 func AwaitDying(ctx context.Context, h *home.Home, f Facts) (Facts, error) {
-	dying := dying(f)
+	dying := slices.DeleteFunc(slices.Clone(f.Agents), func(a Agent) bool { return f.Running(a) != Paneless })
 	if len(dying) == 0 {
 		return f, nil
 	}
@@ -46,17 +46,6 @@ func awaitEnd(ctx context.Context, h *home.Home, s *session.Session, dying []Age
 		return len(dying) == 0
 	})
 	return dying
-}
-
-// dying are the agents that run on without a pane.
-func dying(f Facts) []Agent {
-	var found []Agent
-	for _, a := range f.Agents {
-		if f.Running(a) == Paneless {
-			found = append(found, a)
-		}
-	}
-	return found
 }
 
 // processNamed names the process that an agent runs on as, 0 for one that is not known.

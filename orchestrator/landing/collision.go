@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"paw/orchestrator/fault"
 	"paw/worktree"
@@ -45,7 +44,6 @@ func (c *composer) collided(ctx context.Context, t target, paths []string) error
 		return err
 	}
 	e := &CollisionError{}
-	var named []string
 	for i, path := range paths {
 		one := Collision{Path: path}
 		if base != "" && i < askedPaths {
@@ -55,18 +53,13 @@ func (c *composer) collided(ctx context.Context, t target, paths []string) error
 			}
 			one.With = whose(touched)
 		}
-		if e.Files = append(e.Files, one); i < namedPaths {
-			named = append(named, one.String())
-		}
-	}
-	if more := len(paths) - namedPaths; more > 0 {
-		named = append(named, fault.Counted(more, "other file"))
+		e.Files = append(e.Files, one)
 	}
 	byHand := fmt.Sprintf("git switch %s && git merge %s", fault.Quote(t.branch), c.source.state)
 	if t.checkout != nil {
 		byHand = fmt.Sprintf("git -C %s merge %s", fault.Quote(t.checkout.Path), c.source.state)
 	}
-	e.error = fault.New(fault.Conflict, "%s: conflicts with %s, nothing has moved: %s", c.name(), t.branch, strings.Join(named, ", ")).
+	e.error = fault.New(fault.Conflict, "%s: conflicts with %s, nothing has moved: %s", c.name(), t.branch, few(e.Files, namedPaths)).
 		Hint("paw send %s --conflict", c.name()).Hint("%s", byHand)
 	return e
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"paw/orchestrator/fault"
@@ -98,13 +99,16 @@ func unobstructed(ctx context.Context, m worktree.Manager, at *worktree.Checkout
 	return refusedBy(err)
 }
 
+// namedObstacles is how many files that are in the way are named.
+const namedObstacles = 10
+
 // refusedBy puts a refusal of the worktree package into the user's words.
 func refusedBy(err error) error {
 	var c *worktree.ConflictError
 	var obstacles *worktree.ObstacleError
 	switch {
 	case errors.As(err, &obstacles):
-		return fault.New(fault.Refused, "%s: not touched, the landing would write over %s", obstacles.Path, few(obstacles.Obstacles)).
+		return fault.New(fault.Refused, "%s: not touched, the landing would write over %s", obstacles.Path, few(obstacles.Obstacles, namedObstacles)).
 			Hint("git -C %s status --ignored", fault.Quote(obstacles.Path))
 	case errors.As(err, &c):
 		e := fault.New(fault.Refused, "%w", err)
@@ -116,14 +120,13 @@ func refusedBy(err error) error {
 	return err
 }
 
-// few names the first of many obstacles.
-func few(all []worktree.Obstacle) string {
-	const most = 10
-	names := make([]string, 0, len(all))
-	for _, o := range all[:min(len(all), most)] {
-		names = append(names, o.String())
+// few names the first of many files.
+func few[F fmt.Stringer](files []F, most int) string {
+	var names []string
+	for _, one := range files[:min(len(files), most)] {
+		names = append(names, one.String())
 	}
-	if more := len(all) - most; more > 0 {
+	if more := len(files) - most; more > 0 {
 		names = append(names, fault.Counted(more, "other file"))
 	}
 	return strings.Join(names, ", ")

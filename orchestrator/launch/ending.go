@@ -29,7 +29,7 @@ const (
 // It returns the agents that had a pane or ran.
 func EndAgents(ctx context.Context, h *home.Home, s *session.Session, f fleet.Facts, target func(string) bool) (ended []string, err error) {
 	var panes []string
-	var ending []fleet.Agent
+	var left []remains
 	for _, a := range f.Agents {
 		if !target(a.Record.Agent) {
 			continue
@@ -43,21 +43,21 @@ func EndAgents(ctx context.Context, h *home.Home, s *session.Session, f fleet.Fa
 		if a.Pane != nil || a.Lock.State == session.LockHeld {
 			ended = append(ended, a.Record.Agent)
 		}
-		ending = append(ending, a) // also one whose CLI is dead: what it has started may still write files
+		left = append(left, remains{agent: a}) // also one whose CLI is dead: what it has started may still write files
 	}
 	if err := h.TmuxFor(s).KillPanes(ctx, panes); err != nil && !errors.Is(err, tmux.ErrNoServer) {
 		return ended, home.TmuxError(err)
 	}
 	h.Step("stop.panes-killed")
-	for _, a := range ending {
-		if fleet.RunsHeadless(a.Lock) {
-			_ = syscall.Kill(a.Lock.Holder.PID, syscall.SIGTERM) // no pane whose end it would notice
+	for _, r := range left {
+		if fleet.RunsHeadless(r.agent.Lock) {
+			_ = syscall.Kill(r.agent.Lock.Holder.PID, syscall.SIGTERM) // no pane whose end it would notice
 		}
 	}
-	left := awaitDeath(ctx, h, s, ending, hangUpGrace, nil)
-	left = awaitDeath(ctx, h, s, agentsOf(left), terminateGrace, signalOnce(syscall.SIGTERM))
+	left = awaitDeath(ctx, h, s, left, hangUpGrace, nil)
+	left = awaitDeath(ctx, h, s, left, terminateGrace, signalOnce(syscall.SIGTERM))
 	if ctx.Err() == nil {
-		left = awaitDeath(ctx, h, s, agentsOf(left), killGrace, signalOnce(syscall.SIGKILL))
+		left = awaitDeath(ctx, h, s, left, killGrace, signalOnce(syscall.SIGKILL))
 	}
 	switch {
 	case len(left) == 0:
@@ -75,15 +75,7 @@ func signalOnce(sig syscall.Signal) func(pid int) {
 // remains are what still runs of an agent's launch.
 type remains struct {
 	agent fleet.Agent
-	pids  []int // none where something runs that cannot be found
-}
-
-func agentsOf(left []remains) []fleet.Agent {
-	agents := make([]fleet.Agent, len(left))
-	for i, r := range left {
-		agents[i] = r.agent
-	}
-	return agents
+	pids  []int // none where something runs that cannot be found, or nobody has looked yet
 }
 
 // stubborn is the error of a launch that cannot be ended.
@@ -97,15 +89,13 @@ func (r remains) stubborn(s *session.Session) error {
 
 // awaitDeath polls until nothing of the agents' launches runs any more or grace
 // is over, and returns what does. Each process that is found is told once.
-func awaitDeath(ctx context.Context, h *home.Home, s *session.Session, agents []fleet.Agent, grace time.Duration, tell func(pid int)) []remains {
-	told := map[int]bool{}
-	var left []remains
+func awaitDeath(ctx context.Context, h *home.Home, s *session.Session, of []remains, grace time.Duration, tell func(pid int)) []remains {
+	told, left := map[int]bool{}, of
 	home.Poll(ctx, home.Tick, grace, func() bool {
-		if tell == nil && anyHeld(h, s, agents) { // a look at all processes would tell no more than that
-			left = unlooked(agents)
+		if tell == nil && anyHeld(h, s, of) { // a look at all processes would tell no more than that
 			return false
 		}
-		left = remaining(h, s, agents, tell != nil)
+		left = remaining(h, s, of, tell != nil)
 		for _, r := range left {
 			for _, pid := range r.pids {
 				if tell != nil && !told[pid] {
@@ -120,34 +110,25 @@ func awaitDeath(ctx context.Context, h *home.Home, s *session.Session, agents []
 }
 
 // anyHeld reports whether one of the launches still has its lock.
-func anyHeld(h *home.Home, s *session.Session, agents []fleet.Agent) bool {
-	return slices.ContainsFunc(agents, func(a fleet.Agent) bool {
-		lock, err := h.Locks.ProbeAgent(s.Name, a.Record.Agent)
-		return err == nil && lock.State == session.LockHeld && lock.Holder.Generation == a.Lock.Holder.Generation
+func anyHeld(h *home.Home, s *session.Session, of []remains) bool {
+	return slices.ContainsFunc(of, func(r remains) bool {
+		lock, err := h.Locks.ProbeAgent(s.Name, r.agent.Record.Agent)
+		return err == nil && lock.State == session.LockHeld && lock.Holder.Generation == r.agent.Lock.Holder.Generation
 	})
-}
-
-// unlooked are agents of which something may be left.
-func unlooked(agents []fleet.Agent) []remains {
-	left := make([]remains, len(agents))
-	for i, a := range agents {
-		left[i].agent = a
-	}
-	return left
 }
 
 // remaining looks what is left of launches: the process that an agent runs as,
 // and what is in its terminal session. Daemons that left that session are the
 // user's. While a CLI runs, what is beside it is listed only when asked for.
-func remaining(h *home.Home, s *session.Session, agents []fleet.Agent, all bool) []remains {
+func remaining(h *home.Home, s *session.Session, of []remains, all bool) []remains {
 	var left []remains
 	processes := fleet.LookAtProcesses()
-	for _, a := range agents {
-		lock, err := fleet.Probe(h, s.Name, a.Record, processes)
-		if err != nil || lock.Holder.Generation != a.Lock.Holder.Generation {
+	for _, r := range of {
+		lock, err := fleet.Probe(h, s.Name, r.agent.Record, processes)
+		if err != nil || lock.Holder.Generation != r.agent.Lock.Holder.Generation {
 			continue
 		}
-		r := remains{agent: a}
+		r.pids = nil
 		runs := lock.State == session.LockHeld
 		if runs && lock.HolderAlive {
 			r.pids = []int{lock.Holder.PID}

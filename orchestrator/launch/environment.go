@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"maps"
 	"os"
 	"sort"
 	"strings"
@@ -10,6 +11,17 @@ import (
 	"paw/orchestrator/home"
 	"paw/session"
 )
+
+// variables are those of an environment, by name.
+func variables(env []string) map[string]string {
+	set := map[string]string{}
+	for _, kv := range env {
+		if name, value, ok := strings.Cut(kv, "="); ok {
+			set[name] = value
+		}
+	}
+	return set
+}
 
 // sortedEnv lists variables as KEY=value, in a stable order.
 func sortedEnv(set map[string]string) []string {
@@ -25,22 +37,13 @@ func sortedEnv(set map[string]string) []string {
 // in, without git's variables and the CLIs' own marks of nesting, with what was
 // recorded at the first launch and what the CLI's adapter asks for.
 func Environment(h *home.Home, s *session.Session, w *session.Worktree, generation int, c agent.Command) []string {
-	set := map[string]string{}
-	for _, kv := range agent.Scrub(h.Env) {
-		if name, value, ok := strings.Cut(kv, "="); ok {
-			set[name] = value
-		}
-	}
+	set := variables(agent.Scrub(h.Env))
 	for name, value := range w.Environment {
 		if set[name] = value; value == "" {
 			delete(set, name)
 		}
 	}
-	for _, kv := range c.Env {
-		if name, value, ok := strings.Cut(kv, "="); ok {
-			set[name] = value
-		}
-	}
+	maps.Copy(set, variables(c.Env))
 	for _, name := range c.Unset {
 		delete(set, name)
 	}
@@ -55,12 +58,7 @@ var terminalVariables = []string{"TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION",
 
 // paneEnvironment replaces the terminal variables of the user's shell with those of this pane.
 func paneEnvironment(env []string) []string {
-	set := map[string]string{}
-	for _, kv := range env {
-		if name, value, ok := strings.Cut(kv, "="); ok {
-			set[name] = value
-		}
-	}
+	set := variables(env)
 	for _, name := range terminalVariables {
 		if value, ok := os.LookupEnv(name); ok {
 			set[name] = value

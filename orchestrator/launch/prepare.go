@@ -38,10 +38,14 @@ func prepareLaunch(ctx context.Context, h *home.Home, s *session.Session, j *Job
 			return tmux.AgentPane{}, err
 		}
 	}
+	promptFile := "" // the saved first prompt that this launch delivers
+	if spec.Prompt != "" {
+		promptFile = fleet.PromptPath(h, s.Name, w.Agent)
+	}
 	path, err := writeLaunch(h, launchFile{
 		Session: s.Name, Agent: w.Agent, Generation: generation, Worktree: w.WorktreePath,
 		GitCommonDir: s.GitCommonDir, LocksDir: h.Paths.LocksDir(), Argv: command.Argv, Env: Environment(h, s, w, generation, command),
-		PromptFile: promptFileFor(h, s, w, spec.Prompt), Prompted: j.Result == ResultFresh && j.Prompt != "",
+		PromptFile: promptFile, Prompted: j.Result == ResultFresh && j.Prompt != "",
 	})
 	if err != nil {
 		return tmux.AgentPane{}, err
@@ -62,14 +66,6 @@ func prepareLaunch(ctx context.Context, h *home.Home, s *session.Session, j *Job
 		Refresh:  refreshCommand(h, s.Name),
 		Log:      log,
 	}, nil
-}
-
-// promptFileFor is the saved first prompt that this launch delivers, if any.
-func promptFileFor(h *home.Home, s *session.Session, w *session.Worktree, prompt string) string {
-	if prompt == "" {
-		return ""
-	}
-	return fleet.PromptPath(h, s.Name, w.Agent)
 }
 
 // RecordedCommand is the argv without the user's first prompt, which is no

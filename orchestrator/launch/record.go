@@ -2,6 +2,7 @@ package launch
 
 import (
 	"cmp"
+	"slices"
 
 	"paw/session"
 )
@@ -29,13 +30,7 @@ func Intend(w *session.Worktree, j Job) {
 
 // DropAgent takes an agent out of a record.
 func DropAgent(s *session.Session, name string) {
-	kept := s.Worktrees[:0]
-	for _, w := range s.Worktrees {
-		if w.Agent != name {
-			kept = append(kept, w)
-		}
-	}
-	s.Worktrees = kept
+	s.Worktrees = slices.DeleteFunc(s.Worktrees, func(w session.Worktree) bool { return w.Agent == name })
 	for i := range s.Worktrees {
 		// A later agent of that name has not started them.
 		if s.Worktrees[i].Parent == name {

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -37,7 +38,7 @@ func PlanRecover(ctx context.Context, h *home.Home, f fleet.Facts, named bool) (
 		rf := factsFor(ctx, h, f, a)
 		rf.named = named
 		_, rf.branchExists = branches[a.Record.Branch]
-		rf.branchAt, rf.onBranch = checkedOutAt(entries, a.Record), onBranch(entries, a.Record)
+		rf.lookAtBranch(entries)
 		rf.unregistered = rf.worktreeWrong != "" && m.Unregistered(home.PlanOf(s, a.Record))
 		if rf.worktreeWrong != "" && m.HalfMade(a.Record.WorktreePath) {
 			rf.worktreeMissing, rf.worktreeWrong = true, ""
@@ -53,14 +54,17 @@ func PlanRecover(ctx context.Context, h *home.Home, f fleet.Facts, named bool) (
 	return jobs, nil
 }
 
-// checkedOutAt is the worktree, other than the agent's own, that has its branch.
-func checkedOutAt(entries []worktree.Entry, w session.Worktree) string {
+// lookAtBranch looks which worktrees have the agent's branch.
+func (f *RecoverFacts) lookAtBranch(entries []worktree.Entry) {
 	for _, e := range entries {
-		if e.Branch == w.Branch && e.Path != w.WorktreePath {
-			return e.Path
+		switch {
+		case e.Branch != f.record.Branch:
+		case e.Path == f.record.WorktreePath:
+			f.onBranch = true
+		default:
+			f.branchAt = cmp.Or(f.branchAt, e.Path)
 		}
 	}
-	return ""
 }
 
 // factsFor gathers what planAgent needs of one agent.

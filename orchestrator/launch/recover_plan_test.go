@@ -3,7 +3,6 @@ package launch
 import (
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	"paw/orchestrator/fleet"
@@ -109,6 +108,14 @@ func TestPlanAgent(t *testing.T) {
 		{name: "not its worktree", change: func(f *RecoverFacts) { f.worktreeWrong, f.wayBack = "/w: no .git file", "a way back" }, want: "claude: refused: /w: no .git file; a way back"},
 		{name: "unlinked, seen by a dry run", change: func(f *RecoverFacts) { f.worktreeWrong, f.unlinked = "/w: no .git file", true }, want: "claude: resumed; its worktree would be linked to the repository again"},
 		{name: "no conversation", change: func(f *RecoverFacts) { f.Resumable, f.FreshReason = false, "it had no conversation yet" }, want: "claude: fresh as new: it had no conversation yet"},
+		{name: "headless turn, named", change: func(f *RecoverFacts) {
+			f.tmux, f.running, f.pid, f.named = session.TmuxAlive, fleet.Headless, 42, true
+		}, want: "claude: refused: a headless turn runs (pid 42); paw stop shop claude --only && paw recover shop"},
+		{name: "half made for headless turns", change: func(f *RecoverFacts) { f.record.Phase, f.record.Headless = session.PhaseCreating, true },
+			want: "claude: create its worktree, stopped: paw run claude uses it without a pane"},
+		{name: "half made for headless turns, named", change: func(f *RecoverFacts) {
+			f.record.Phase, f.record.Headless, f.named, f.launched, f.Resumable, f.KeepID = session.PhaseCreating, true, true, false, false, true
+		}, want: "claude: create its worktree, fresh"},
 		{name: "unused conversation", change: func(f *RecoverFacts) { f.Resumable, f.KeepID = false, true }, want: "claude: fresh"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -152,23 +159,5 @@ func TestPlanAgentNeverStartsTwiceOrElsewhere(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestPlanAgentAndHeadlessTurns(t *testing.T) {
-	base := RecoverFacts{sessionName: "shop", tmux: session.TmuxAlive, record: session.Worktree{Agent: "one", Headless: true}}
-	held := base
-	held.running, held.pid, held.named = fleet.Headless, 42, true
-	if j := planAgent(held); j.Result != ResultRefused || !strings.Contains(j.Reason, "a headless turn runs (pid 42)") {
-		t.Errorf("while a turn runs: %+v", j)
-	}
-	making := base
-	making.record.Phase = session.PhaseCreating
-	if j := planAgent(making); j.Result != ResultStopped || j.Worktree != WorktreeCreate {
-		t.Errorf("half made: %+v", j)
-	}
-	making.named = true
-	if j := planAgent(making); j.Result != ResultFresh || j.Worktree != WorktreeCreate {
-		t.Errorf("half made and named: %+v", j)
 	}
 }

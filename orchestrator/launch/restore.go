@@ -68,16 +68,6 @@ func lastCommitOf(h *home.Home, entries []worktree.Entry, s *session.Session, w 
 	return w.BaseCommit
 }
 
-// onBranch reports whether HEAD of an agent's worktree names its branch.
-func onBranch(entries []worktree.Entry, w session.Worktree) bool {
-	for _, e := range entries {
-		if e.Path == w.WorktreePath {
-			return e.Branch == w.Branch
-		}
-	}
-	return false
-}
-
 // WayBack is what a user can do when something else is where the worktree of an
 // agent was.
 func WayBack(s *session.Session, w *session.Worktree) string {

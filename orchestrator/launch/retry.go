@@ -3,6 +3,7 @@ package launch
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,15 +79,9 @@ func lastWords(ctx context.Context, h *home.Home, s *session.Session, paneID str
 	if err != nil {
 		return ""
 	}
-	return lastLineOf(screen)
-}
-
-// lastLineOf is the last line on a screen that is not tmux's own about the dead pane.
-func lastLineOf(screen string) string {
-	lines := strings.Split(strings.TrimSpace(screen), "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		line := strings.TrimSpace(lines[i])
-		if line != "" && !strings.HasPrefix(line, "Pane is dead") && !strings.Contains(line, "paw recover") {
+	for _, line := range slices.Backward(strings.Split(screen, "\n")) {
+		// tmux has lines of its own about a dead pane.
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "Pane is dead") && !strings.Contains(line, "paw recover") {
 			return line
 		}
 	}

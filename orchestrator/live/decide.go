@@ -177,8 +177,3 @@ func (f Facts) told() bool {
 	}
 	return f.Record.Told >= f.Last.Number
 }
-
-// MayResume reports whether there is something for the parent to go on with, should the user turn to it.
-func MayResume(f Family) bool {
-	return f.Parent.Waits() && len(f.Ended()) > 0
-}

@@ -194,28 +194,6 @@ func TestAwaitable(t *testing.T) {
 	}
 }
 
-func TestMayResume(t *testing.T) {
-	idle := session.AgentStatus{State: session.StateIdle}
-	for name, c := range map[string]struct {
-		f    Family
-		want bool
-	}{
-		"waits, one of two ended": {familyOf(idle, []Facts{ended("a"), busy("b")}), true},
-		"waits, none ended":       {familyOf(idle, []Facts{busy("a")}), false},
-		"suspended":               {familyOf(session.AgentStatus{State: session.StateSuspended}, []Facts{ended("a")}), true},
-		"waits for nobody":        {Family{Parent: Facts{Status: idle}}, false},
-	} {
-		if got := MayResume(c.f); got != c.want {
-			t.Errorf("%s: %t, want %t", name, got, c.want)
-		}
-	}
-	typed := familyOf(idle, []Facts{ended("a")})
-	typed.Parent.Record.Wait.TypedAt = &since
-	if MayResume(typed) {
-		t.Error("its results were typed: there is nothing more to go on with")
-	}
-}
-
 func TestState(t *testing.T) {
 	status := func(state session.State, reason string) session.AgentStatus {
 		return session.AgentStatus{State: state, Source: session.SourceHook, Reason: reason}
@@ -286,20 +264,6 @@ func TestRecall(t *testing.T) {
 	} {
 		if got := Recall(c.f); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
-	}
-}
-
-// Of all that a parent can be, only what cannot be known hides that it waits.
-func TestPrecedenceOfStates(t *testing.T) {
-	for _, state := range allStates {
-		got := State(familyOf(session.AgentStatus{State: state}, []Facts{busy("a")})).State
-		want := session.StateWaitingChildren
-		if state == session.StateUnknown {
-			want = state
-		}
-		if got != want {
-			t.Errorf("%s: %s, want %s", state, got, want)
 		}
 	}
 }

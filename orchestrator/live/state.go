@@ -79,7 +79,7 @@ func Recall(f Family) string {
 		return "the results of " + strings.Join(toldOf(w), ", ") + " were typed and not confirmed; paw wait " + strings.Join(toldOf(w), " ") + " shows them"
 	}
 	text := fmt.Sprintf("waits for %s: %d of %d ended", strings.Join(w.Children, ", "), len(f.Ended()), len(w.Children))
-	if MayResume(f) {
+	if len(f.Ended()) > 0 {
 		text += "; it goes on when you prompt it"
 	}
 	return text

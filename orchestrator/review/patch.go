@@ -2,6 +2,7 @@ package review
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,13 +76,7 @@ func Comments(text, edited string) ([]Comment, error) {
 	for i := range found {
 		found[i].Text = strings.TrimSpace(found[i].Text)
 	}
-	kept := found[:0]
-	for _, c := range found {
-		if c.Text != "" {
-			kept = append(kept, c)
-		}
-	}
-	return kept, nil
+	return slices.DeleteFunc(found, func(c Comment) bool { return c.Text == "" }), nil
 }
 
 // place is a line of a patch, and where it stands.

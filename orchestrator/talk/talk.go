@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"paw/orchestrator/agent"
 	"paw/orchestrator/fault"
@@ -108,10 +109,5 @@ func Read(ctx context.Context, h *home.Home, s *session.Session, w *session.Work
 
 // anyTurnIn reports whether a turn was in a conversation, as far as known.
 func anyTurnIn(records []turn.Record, conversation string) bool {
-	for _, r := range records {
-		if r.Conversation == conversation || r.Conversation == "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(records, func(r turn.Record) bool { return r.Conversation == conversation || r.Conversation == "" })
 }
