@@ -29,24 +29,23 @@ func decorationNote(ctx context.Context, m worktree.Manager) string {
 }
 
 // examineDecoration says of the repository one stands in whether its turn tags show in git log, and with fix changes that.
-func examineDecoration(ctx context.Context, h *home.Home, fix bool) (finding Finding, found bool) {
+func (f *findings) examineDecoration(ctx context.Context, h *home.Home, fix bool) {
 	repository, err := worktree.Discover(h.Dir)
 	if err != nil {
-		return Finding{}, false
+		return
 	}
 	m := h.Manager(repository)
 	if tags, err := turns.AllTags(ctx, m); err != nil || len(tags) == 0 {
-		return Finding{}, false
+		return
 	}
-	hidden, err := m.Undecorated(ctx, turnTags)
-	switch {
-	case err != nil || hidden:
-		return Finding{}, false
-	case !fix:
-		return Finding{OK: true, Text: "turn tags show in git log", Hints: []string{"paw doctor --fix"}}, true
+	if hidden, err := m.Undecorated(ctx, turnTags); err != nil || hidden {
+		return
 	}
-	if err := m.Undecorate(ctx, turnTags); err != nil {
-		return Finding{Text: err.Error(), Hints: []string{hideTags}}, true
+	if !fix {
+		f.fine("turn tags show in git log", "paw doctor --fix")
+	} else if err := m.Undecorate(ctx, turnTags); err != nil {
+		f.wrong(fault.WithHints(err, hideTags))
+	} else {
+		f.fine("git log no longer names turn tags: " + hideTags)
 	}
-	return Finding{OK: true, Text: "git log no longer names turn tags: " + hideTags, Hints: []string{}}, true
 }

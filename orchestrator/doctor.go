@@ -27,60 +27,70 @@ type Finding struct {
 	Hints []string `json:"hints"`
 }
 
+// findings are what doctor has found so far.
+type findings []Finding
+
+// fine adds what is as it should be, or need not change; hints are what can be done about it all the same.
+func (f *findings) fine(text string, hints ...string) {
+	*f = append(*f, Finding{OK: true, Text: text, Hints: append([]string{}, hints...)})
+}
+
+// wrong adds what has to change.
+func (f *findings) wrong(err error) {
+	*f = append(*f, Finding{Text: err.Error(), Hints: append([]string{}, fault.HintsOf(err)...)})
+}
+
 // Doctor looks at everything paw depends on. It changes nothing but, with fix, what a finding says that it can.
 func Doctor(ctx context.Context, h *home.Home, fix bool) []Finding {
-	var found []Finding
-	add := func(err error, fine string) {
-		if err == nil {
-			found = append(found, Finding{OK: true, Text: fine, Hints: []string{}})
-			return
-		}
-		found = append(found, Finding{Text: err.Error(), Hints: append([]string{}, fault.HintsOf(err)...)})
+	var found findings
+	found.examineTools(ctx, h)
+	if err := writable(h); err != nil {
+		found.wrong(err)
+	} else {
+		found.fine("state and data folders can be written; " + diskUsed(h))
 	}
-	examineTools(ctx, h, add)
-	add(writable(h), "state and data folders can be written; "+diskUsed(h))
-	found = append(found, examineNames(h)...)
-	found = append(found, examineRealCLIs(h)...)
-	found = append(found, examineCLIs(ctx, h)...)
+	found.examineNames(h)
+	if hints := h.StartHints(); len(hints) > 1 {
+		found.fine("no AI coding CLI is installed but the built-in demo", hints...)
+	}
+	found.examineCLIs(ctx, h)
 	if problem := h.Config.TrustProblem; problem != nil {
-		add(fault.New(fault.Failed, "nothing of this repository counts as trusted: %w", problem), "")
+		found.wrong(fault.New(fault.Failed, "nothing of this repository counts as trusted: %w", problem))
 	}
 	for _, c := range h.Config.Untrusted {
-		add(fault.New(fault.Failed, "%s of this repository is not trusted: %s", c.Key, c.Text).Hint("paw config trust"), "")
+		found.wrong(fault.New(fault.Failed, "%s of this repository is not trusted: %s", c.Key, c.Text).Hint("paw config trust"))
 	}
 	if n, last := h.HookFailures(); n > 0 {
 		what := last.Event
 		if last.Launch != "" { // else a command of the user noted it
 			what += " of " + last.Launch
 		}
-		add(fault.New(fault.Failed, "%d reports of hooks failed, last %s at %s: %s", n, what, last.At.Format(time.RFC3339), last.Error).
-			Hint("cat %s", fault.Quote(h.HookLog())).Hint("rm -f %s %s", fault.Quote(h.HookLog()), fault.Quote(h.HookLog()+".old")), "")
+		found.wrong(fault.New(fault.Failed, "%d reports of hooks failed, last %s at %s: %s", n, what, last.At.Format(time.RFC3339), last.Error).
+			Hint("cat %s", fault.Quote(h.HookLog())).Hint("rm -f %s %s", fault.Quote(h.HookLog()), fault.Quote(h.HookLog()+".old")))
 	}
 	sessions, problems, err := h.Store.List()
 	if err != nil {
-		add(err, "")
+		found.wrong(err)
 	}
 	for _, problem := range problems {
-		add(h.RecordError("", problem), "")
+		found.wrong(h.RecordError("", problem))
 	}
 	for _, s := range sessions {
 		if note := codexNote(h, s); note != "" { // said at the start too, where the session covers it at once
-			found = append(found, Finding{OK: true, Text: note, Hints: []string{"paw config"}})
+			found.fine(note, "paw config")
 			break
 		}
 	}
-	if finding, there := examineDecoration(ctx, h, fix); there {
-		found = append(found, finding)
-	}
+	found.examineDecoration(ctx, h, fix)
 	repositories := map[string]bool{}
 	for _, s := range sessions {
-		examineSession(ctx, h, s, add)
+		found.examineSession(ctx, h, s)
 		if !repositories[s.GitCommonDir] {
 			repositories[s.GitCommonDir] = true
 			if _, err := h.ConfiguredFor(s); err != nil { // what h forgives is known to whoever made h
-				add(err, "")
+				found.wrong(err)
 			}
-			examineRepository(ctx, h, s, add)
+			found.examineRepository(ctx, h, s)
 		}
 	}
 	return found
@@ -88,22 +98,20 @@ func Doctor(ctx context.Context, h *home.Home, fix bool) []Finding {
 
 // examineCLIs looks at the versions of the installed CLIs. One that was never looked at need not be broken: the finding
 // says how to find out.
-func examineCLIs(ctx context.Context, h *home.Home) []Finding {
-	var found []Finding
+func (f *findings) examineCLIs(ctx context.Context, h *home.Home) {
 	for _, info := range ListCLIs(ctx, h, true) {
 		switch note := info.VersionNote(); {
 		case info.Path == "":
 		case info.Err != nil:
-			found = append(found, Finding{Text: fmt.Sprintf("%s: does not say its version: %v", info.Name, info.Err), Hints: []string{fault.Quote(info.Path) + " --version"}})
+			f.wrong(fault.New(fault.Failed, "%s: does not say its version: %w", info.Name, info.Err).Hint("%s --version", fault.Quote(info.Path)))
 		case note != "":
-			found = append(found, Finding{OK: true, Text: note, Hints: []string{"paw doctor --cli " + info.Name}})
+			f.fine(note, "paw doctor --cli "+info.Name)
 		case info.Standing == agent.StandingSame:
-			found = append(found, Finding{OK: true, Text: fmt.Sprintf("%s %s was looked at", info.Name, info.Version), Hints: []string{}})
+			f.fine(fmt.Sprintf("%s %s was looked at", info.Name, info.Version))
 		case info.Looked.CLI == "" && info.Name != "demo":
-			found = append(found, Finding{OK: true, Text: fmt.Sprintf("%s %s is installed", info.Name, info.Version), Hints: []string{}})
+			f.fine(fmt.Sprintf("%s %s is installed", info.Name, info.Version))
 		}
 	}
-	return found
 }
 
 // writable looks whether the folders that every change needs can be written or
@@ -126,13 +134,13 @@ func writable(h *home.Home) error {
 }
 
 // examineSession looks at the agents of one session.
-func examineSession(ctx context.Context, h *home.Home, s *session.Session, add func(error, string)) {
-	f, err := fleet.Observe(ctx, h, s)
+func (f *findings) examineSession(ctx context.Context, h *home.Home, s *session.Session) {
+	seen, err := fleet.Observe(ctx, h, s)
 	if err != nil {
-		add(err, "")
+		f.wrong(err)
 		return
 	}
-	st := fleet.StatusOf(h, f)
+	st := fleet.StatusOf(h, seen)
 	bad := false
 	var reasons []string // of agents that are down, each once
 	down := map[string][]string{}
@@ -141,7 +149,7 @@ func examineSession(ctx context.Context, h *home.Home, s *session.Session, add f
 		switch {
 		case a.Orphan:
 			bad = true
-			add(fault.New(fault.Failed, "%s/%s: pid %d runs outside of tmux", s.Name, a.Record.Agent, a.PID).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Agent, s.Name), "")
+			f.wrong(fault.New(fault.Failed, "%s/%s: pid %d runs outside of tmux", s.Name, a.Record.Agent, a.PID).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Agent, s.Name))
 		case s.Status == session.StatusActive && suspended && a.Record.Phase != session.PhaseStopped && a.Cause != session.CauseClosed:
 			bad = true
 			if down[a.Reason] == nil {
@@ -151,50 +159,50 @@ func examineSession(ctx context.Context, h *home.Home, s *session.Session, add f
 		}
 		if text := fleet.Undelivered(h, s, a.Record.Agent); text != "" && a.LockFree() {
 			bad = true
-			add(fault.New(fault.Failed, "%s/%s: %s", s.Name, a.Record.Agent, text), "")
+			f.wrong(fault.New(fault.Failed, "%s/%s: %s", s.Name, a.Record.Agent, text))
 		}
-		examineRecords(ctx, h, s, &a.Record, add)
+		f.examineRecords(ctx, h, s, &a.Record)
 	}
 	for _, reason := range reasons {
-		add(fault.New(fault.Failed, "session %s: suspended (%s): %s", s.Name, reason, strings.Join(down[reason], ", ")).Hint("paw recover %s", s.Name), "")
+		f.wrong(fault.New(fault.Failed, "session %s: suspended (%s): %s", s.Name, reason, strings.Join(down[reason], ", ")).Hint("paw recover %s", s.Name))
 	}
 	for _, l := range s.Landings {
 		if landing.Unfinished(l) {
 			bad = true
-			add(fault.New(fault.Failed, "%s/%s: landing %d in %s is half done (%s)", s.Name, l.Agent, l.ID, l.Target, l.Phase).Hint("paw recover %s", s.Name), "")
+			f.wrong(fault.New(fault.Failed, "%s/%s: landing %d in %s is half done (%s)", s.Name, l.Agent, l.ID, l.Target, l.Phase).Hint("paw recover %s", s.Name))
 		}
 	}
 	_, problems, _ := Turns(ctx, h, s) // examineRepository says where that is gone
 	for _, problem := range problems {
 		bad = true
-		add(&fault.Error{Kind: fault.Failed, Message: s.Name + "/" + problem.Error(), Hints: fault.HintsOf(problem)}, "")
+		f.wrong(&fault.Error{Kind: fault.Failed, Message: s.Name + "/" + problem.Error(), Hints: fault.HintsOf(problem)})
 	}
 	if !bad {
-		add(nil, fmt.Sprintf("session %s is %s%s", s.Name, st.Status, hooksSeen(st)))
+		f.fine(fmt.Sprintf("session %s is %s%s", s.Name, st.Status, hooksSeen(st)))
 	}
 }
 
 // examineRepository looks at the worktree registrations and the trash.
-func examineRepository(ctx context.Context, h *home.Home, s *session.Session, add func(error, string)) {
+func (f *findings) examineRepository(ctx context.Context, h *home.Home, s *session.Session) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
-		add(err, "")
+		f.wrong(err)
 		return
 	}
 	entries, err := m.List(ctx)
 	if err != nil {
-		add(err, "")
+		f.wrong(err)
 		return
 	}
 	for _, e := range entries {
 		if e.Head == "" && !e.Bare {
-			add(fault.New(fault.Failed, "%s: a half-made worktree registration, %s", s.RepoPath, e.AdminDir).Hint("paw recover %s", s.Name), "")
+			f.wrong(fault.New(fault.Failed, "%s: a half-made worktree registration, %s", s.RepoPath, e.AdminDir).Hint("paw recover %s", s.Name))
 		}
 	}
 	for _, dir := range m.Undeleted(sweepPatience) {
-		add(fault.New(fault.Failed, "%s: a removed directory that could not be deleted; nothing in it is lost", dir).Hint("rm -rf %s", fault.Quote(dir)), "")
+		f.wrong(fault.New(fault.Failed, "%s: a removed directory that could not be deleted; nothing in it is lost", dir).Hint("rm -rf %s", fault.Quote(dir)))
 	}
 	if kept := keptTrash(m); kept != "" {
-		add(nil, kept)
+		f.fine(kept)
 	}
 }

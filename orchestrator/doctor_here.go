@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"paw/orchestrator/agent"
 	"paw/orchestrator/fault"
@@ -14,26 +15,20 @@ import (
 )
 
 // examineNames looks which programs the shell calls for `paw` and for `git paw`: another program of that name may be first.
-func examineNames(h *home.Home) []Finding {
-	var found []Finding
-	for name, typed := range map[string]string{"paw": "paw", "git-paw": "git paw"} {
+func (f *findings) examineNames(h *home.Home) {
+	for _, name := range []string{"git-paw", "paw"} {
+		typed := strings.ReplaceAll(name, "-", " ")
 		path, err := agent.LookPath(name, h.Env)
 		switch {
 		case err != nil && name == "paw":
-			found = append(found, Finding{OK: true, Text: "paw is not on your PATH: agents cannot run paw spawn, wait and done",
-				Hints: []string{fmt.Sprintf("export PATH=%s:$PATH", fault.Quote(filepath.Dir(h.Executable)))}})
+			f.fine("paw is not on your PATH: agents cannot run paw spawn, wait and done", fmt.Sprintf("export PATH=%s:$PATH", fault.Quote(filepath.Dir(h.Executable))))
 		case err != nil: // git paw is for those who like it
 		case sameFile(path, h.Executable):
-			found = append(found, Finding{OK: true, Text: fmt.Sprintf("%s is %s", typed, path), Hints: []string{}})
+			f.fine(fmt.Sprintf("%s is %s", typed, path))
 		default:
-			found = append(found, Finding{OK: true, Text: fmt.Sprintf("%s is %s, which is another program than this paw (%s)", typed, path, h.Executable),
-				Hints: []string{fault.Quote(path) + " --version"}})
+			f.fine(fmt.Sprintf("%s is %s, which is another program than this paw (%s)", typed, path, h.Executable), fault.Quote(path)+" --version")
 		}
 	}
-	if len(found) == 2 && found[0].Text > found[1].Text {
-		found[0], found[1] = found[1], found[0]
-	}
-	return found
 }
 
 // sameFile reports whether two paths lead to one file.
@@ -44,20 +39,12 @@ func sameFile(a, b string) bool {
 }
 
 // examineTools says which git and tmux there are, or what is wrong with them.
-func examineTools(ctx context.Context, h *home.Home, add func(error, string)) {
+func (f *findings) examineTools(ctx context.Context, h *home.Home) {
 	if err := h.RequireTools(ctx); err != nil {
-		add(err, "")
+		f.wrong(err)
 		return
 	}
-	add(nil, h.ToolVersions(ctx))
-}
-
-// examineRealCLIs says what to do where no CLI is installed but the built-in one.
-func examineRealCLIs(h *home.Home) []Finding {
-	if hints := h.StartHints(); len(hints) > 1 {
-		return []Finding{{OK: true, Text: "no AI coding CLI is installed but the built-in demo", Hints: hints}}
-	}
-	return nil
+	f.fine(h.ToolVersions(ctx))
 }
 
 // hooksSeen says of how many running agents the CLI's hooks have reported, "" where none has any.

@@ -14,7 +14,7 @@ import (
 
 // examineRecords names the types of records that an agent's CLI writes and that paw has never seen: nothing that was
 // said is missing, but the CLI may be newer than what paw knows of it. A conversation that is not there has none.
-func examineRecords(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, add func(error, string)) {
+func (f *findings) examineRecords(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) {
 	cli, known := h.CLIs.Get(w.CLI)
 	if !known || w.TranscriptPath == "" {
 		return // without a file, such as opencode's, it would have to be started
@@ -33,6 +33,6 @@ func examineRecords(ctx context.Context, h *home.Home, s *session.Session, w *se
 			program += " " + version
 		}
 	}
-	add(nil, fmt.Sprintf("%s/%s: %s writes records of types that paw does not know: %s; no message is missing",
+	f.fine(fmt.Sprintf("%s/%s: %s writes records of types that paw does not know: %s; no message is missing",
 		s.Name, w.Agent, program, strings.Join(counts, ", ")))
 }

@@ -122,9 +122,7 @@ func (d *deliverer) once(ctx context.Context, occasion live.Occasion) (live.Verd
 
 // lock keeps others from delivering, and then from typing anything else.
 func (d *deliverer) lock(ctx context.Context, s *session.Session, w *session.Worktree) (unlock func(), err error) {
-	waiting, cancel := context.WithTimeout(ctx, home.LockWait)
-	defer cancel()
-	deliverable, err := d.Locks.Delivery(waiting, s.Name, w.Agent)
+	deliverable, err := d.Hold(ctx, d.Locks.Delivery, s.Name, w.Agent)
 	if err != nil {
 		return nil, err
 	}

@@ -111,6 +111,14 @@ func (h *Home) UpdateAgent(ctx context.Context, sessionName, agentName string, c
 	return err
 }
 
+// Hold waits for a lock of an agent, at most LockWait.
+func (h *Home) Hold(ctx context.Context, lock func(ctx context.Context, session, agent string) (func(), error), session, agent string) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, LockWait)
+	defer cancel()
+	unlock, err = lock(ctx, session, agent)
+	return unlock, h.RecordError(session, err)
+}
+
 // AgentNames are the names of the agents of a session, in the order of the record.
 func AgentNames(s *session.Session) []string {
 	names := make([]string, len(s.Worktrees))

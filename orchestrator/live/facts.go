@@ -61,19 +61,7 @@ func (f Facts) Ended() bool {
 	if f.Exited {
 		return true // what it waited for, nobody can tell it any more
 	}
-	if f.Waits() {
-		return false
-	}
-	switch f.Status.State {
-	case session.StateRunning, session.StateWaitingInput, session.StateWaitingChildren:
-		return false
-	case session.StateUnknown:
-		if !f.Silent { // else it was brought back, and nobody has asked anything of it since
-			return false
-		}
-	case session.StateSuspended, session.StateIdle, session.StateCompleted, session.StateError:
-	}
-	return f.closed() && (f.lastNumber() > f.Record.Told || f.saidDone())
+	return !f.Waits() && f.rests() && f.closed() && (f.lastNumber() > f.Record.Told || f.saidDone())
 }
 
 // AtWork reports whether an end of the agent is still to come without anybody asking for more.
@@ -88,17 +76,13 @@ func (f Facts) AtWork() bool {
 		return true // also cut by a crash: it ends when it is recovered
 	}
 	switch f.Status.State {
-	case session.StateRunning, session.StateWaitingInput, session.StateWaitingChildren:
-		return true
-	case session.StateUnknown:
-		return !f.Silent || f.Last == nil
-	case session.StateIdle:
-		return f.Last == nil // its first prompt is on the way
+	case session.StateIdle, session.StateUnknown:
+		return !f.rests() || f.Last == nil // its first prompt is on the way
 	case session.StateSuspended:
 		return f.beingMade()
-	case session.StateCompleted, session.StateError:
+	default:
+		return !f.rests()
 	}
-	return false
 }
 
 // beingRemoved reports whether the agent is about to leave its session, or to stay after all.
@@ -123,15 +107,17 @@ func (f Facts) Finished() bool {
 	if f.Exited || f.Status.State == session.StateSuspended {
 		return !f.beingMade()
 	}
-	if f.Waits() {
-		return false
-	}
+	return !f.Waits() && f.rests() && f.closed()
+}
+
+// rests reports whether the CLI is known to do nothing, whatever the agent waits for.
+func (f Facts) rests() bool {
 	switch f.Status.State {
 	case session.StateRunning, session.StateWaitingInput, session.StateWaitingChildren:
 		return false
 	case session.StateUnknown:
-		return f.closed() && f.Silent
+		return f.Silent // it was brought back, and nobody has asked anything of it since
 	case session.StateSuspended, session.StateIdle, session.StateCompleted, session.StateError:
 	}
-	return f.closed()
+	return true
 }

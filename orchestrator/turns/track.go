@@ -33,11 +33,9 @@ func Change(ctx context.Context, h *home.Home, s *session.Session, w *session.Wo
 	if err != nil {
 		return err
 	}
-	waiting, cancel := context.WithTimeout(ctx, home.LockWait)
-	defer cancel()
-	unlock, err := h.Locks.Turn(waiting, s.Name, w.Agent)
+	unlock, err := h.Hold(ctx, h.Locks.Turn, s.Name, w.Agent)
 	if err != nil {
-		return h.RecordError(s.Name, err)
+		return err
 	}
 	defer unlock()
 	return change(&Track{

@@ -80,13 +80,7 @@ func Send(ctx context.Context, h *home.Home, s *session.Session, agentName, prom
 
 // Lock waits until no other paw types a prompt into the pane of the agent.
 func Lock(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) (unlock func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, home.LockWait)
-	defer cancel()
-	unlock, err = h.Locks.Prompt(ctx, s.Name, w.Agent)
-	if err != nil {
-		return nil, h.RecordError(s.Name, err)
-	}
-	return unlock, nil
+	return h.Hold(ctx, h.Locks.Prompt, s.Name, w.Agent)
 }
 
 // confirm waits for the start event or, while a turn runs, for another sign that the CLI took the prompt; when nothing
