@@ -22,9 +22,9 @@ func MessageEditor(h *home.Home, stdin io.Reader, stdout, stderr io.Writer) func
 
 // EditPrompt lets the user change a prompt in git's editor, on these streams.
 func EditPrompt(ctx context.Context, h *home.Home, draft string, stdin io.Reader, stdout, stderr io.Writer) (string, error) {
-	text, err := worktree.Edit(ctx, h.Dir, worktree.MessageFile, draft, h.Env, stdin, stdout, stderr)
+	text, err := MessageEditor(h, stdin, stdout, stderr)(ctx, draft)
 	if err != nil {
-		return "", fault.New(fault.Failed, "the editor: %w; the prompt is as it was", err)
+		return "", fault.New(fault.Failed, "%w; the prompt is as it was", err)
 	}
 	return text, nil
 }

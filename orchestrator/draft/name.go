@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,104 +21,110 @@ import (
 // mostNames is how many names paw tries of its own accord. The number has to fit into cut.
 const mostNames = 999
 
+// naming is the search for the name of a session of these agents.
+type naming struct {
+	home       *home.Home
+	repository worktree.Repository
+	agents     []Agent
+	foreign    map[string]bool // names of tmux sessions
+	space      turns.Space
+}
+
 // Name is the name asked for, or the first free one made from the
 // repository's directory name.
 func Name(ctx context.Context, h *home.Home, repository worktree.Repository, asked string, agents []Agent) (string, error) {
-	foreign, err := foreignTmuxSessions(ctx, h)
-	if err != nil {
+	n := naming{home: h, repository: repository, agents: agents}
+	var err error
+	if n.foreign, err = foreignTmuxSessions(ctx, h); err != nil {
 		return "", err
 	}
-	space, err := turns.SpaceOf(ctx, h, h.Manager(repository))
-	if err != nil {
+	if n.space, err = turns.SpaceOf(ctx, h, h.Manager(repository)); err != nil {
 		return "", err
-	}
-	used := func(name string) bool {
-		return space.Of(name).Any() || slices.ContainsFunc(agents, func(a Agent) bool { return space.Tagged[name+"_"+a.name] })
-	}
-	// An automatic name is one without a past: it goes on with no branch that an earlier session left.
-	free := func(name string) bool {
-		taken, _ := nameTaken(h, name, false, repository, foreign, agents)
-		return taken == nil && !used(name) && !slices.ContainsFunc(agents, func(a Agent) bool {
-			return a.branch == "" && space.Branches["refs/heads/"+home.AutomaticBranch(name, a.name)] != ""
-		})
 	}
 	if asked != "" {
-		taken, _ := nameTaken(h, asked, true, repository, foreign, agents)
-		if taken == nil && used(asked) {
-			taken = keptTurns(space, asked, agents)
+		taken, _ := n.taken(asked, true)
+		if taken == nil && n.used(asked) {
+			taken = n.keptTurns(asked)
 		}
 		if taken != nil {
-			return "", orName(taken, freeName(cut(asked, agents), 2, free), agents)
+			return "", n.withFree(taken, n.cut(asked))
 		}
 		return asked, nil
 	}
-	stem := stemFor(repository, agents)
+	dir := repository.Path
+	if dir == "" {
+		dir = strings.TrimSuffix(strings.TrimSuffix(repository.CommonDir, "/.git"), ".git")
+	}
+	stem := n.cut(cmp.Or(session.NameFrom(filepath.Base(dir)), "session"))
 	var own *fault.Error // of a session of this repository that has the name already
-	name := freeName(stem, 1, func(name string) bool {
-		taken, same := nameTaken(h, name, false, repository, foreign, agents)
+	name := firstName(stem, 1, func(name string) bool {
+		taken, same := n.taken(name, false)
 		if own == nil && same {
 			own = taken
 		}
-		return own != nil || free(name)
+		return own != nil || n.free(name)
 	})
 	switch {
 	case own != nil:
-		return "", orName(own, freeName(stem, 2, free), agents)
+		return "", n.withFree(own, stem)
 	case name != "":
 		return name, nil
 	}
 	return "", fault.New(fault.Usage, "session %s: so are %d more names made from it taken", stem, mostNames).Hint("paw status --all")
 }
 
-// freeName is the first free one of stem, stem_2, stem_3, ... from a number on; "" when none is.
-func freeName(stem string, from int, free func(name string) bool) string {
+// firstName is the first of stem, stem_2, stem_3, ... from a number on that fits; "" when none does.
+func firstName(stem string, from int, fits func(name string) bool) string {
 	for n := from; n <= mostNames; n++ {
 		name := stem
 		if n > 1 {
 			name = fmt.Sprintf("%s_%d", stem, n)
 		}
-		if free(name) {
+		if fits(name) {
 			return name
 		}
 	}
 	return ""
 }
 
-// orName adds the hint of a name that would do, "" for none, to why another one does not.
-func orName(taken *fault.Error, name string, agents []Agent) *fault.Error {
+// used reports whether there are turns under a name, or would be those of these agents.
+func (n naming) used(name string) bool {
+	return n.space.Of(name).Any() || slices.ContainsFunc(n.agents, func(a Agent) bool { return n.space.Tagged[name+"_"+a.name] })
+}
+
+// free reports whether paw may take a name of its own accord. Such a name is one without a past: it goes on with no branch
+// that an earlier session left.
+func (n naming) free(name string) bool {
+	taken, _ := n.taken(name, false)
+	return taken == nil && !n.used(name) && !slices.ContainsFunc(n.agents, func(a Agent) bool {
+		return a.branch == "" && n.space.Branches["refs/heads/"+home.AutomaticBranch(name, a.name)] != ""
+	})
+}
+
+// withFree adds the hint of a name that would do, if there is one, to why another one does not.
+func (n naming) withFree(taken *fault.Error, stem string) *fault.Error {
+	name := firstName(stem, 2, n.free)
 	if name == "" {
 		return taken
 	}
-	return taken.Hint("paw start --cli %s --name %s", itemsOf(agents), name)
+	return taken.Hint("paw start --cli %s --name %s", itemsOf(n.agents), name)
 }
 
 // keptTurns is the refusal of a name under which there are turns.
-func keptTurns(space turns.Space, name string, agents []Agent) *fault.Error {
-	earlier := space.Of(name)
+func (n naming) keptTurns(name string) *fault.Error {
+	earlier := n.space.Of(name)
 	names := earlier.InRepository()
-	for _, a := range agents {
+	for _, a := range n.agents {
 		names = append(names, a.name)
 	}
 	e := fault.New(fault.Usage, "session %s: turns of an earlier session are kept under this name", name)
-	for _, agent := range names {
-		if space.Tagged[name+"_"+agent] {
-			e = fault.New(fault.Usage, "session %s: tags %s of an earlier session exist", name, turn.TagName(name+"_"+agent, 0))
-			break
-		}
+	if i := slices.IndexFunc(names, func(agent string) bool { return n.space.Tagged[name+"_"+agent] }); i >= 0 {
+		e = fault.New(fault.Usage, "session %s: tags %s of an earlier session exist", name, turn.TagName(name+"_"+names[i], 0))
 	}
 	if len(earlier.Here)+len(earlier.Fetched) > 0 {
 		return e.Hint("paw purge %s --tags", name)
 	}
 	return e
-}
-
-// clisOf is what --cli takes to start the same CLIs under names of their own.
-func clisOf(agents []Agent) string {
-	clis := make([]string, len(agents))
-	for i, a := range agents {
-		clis[i] = a.CLI
-	}
-	return strings.Join(clis, ",")
 }
 
 // itemsOf is what --cli takes to name these agents.
@@ -131,20 +138,11 @@ func itemsOf(agents []Agent) string {
 	return strings.Join(items, ",")
 }
 
-// stemFor is the repository's directory name, cut.
-func stemFor(repository worktree.Repository, agents []Agent) string {
-	dir := repository.Path
-	if dir == "" {
-		dir = strings.TrimSuffix(strings.TrimSuffix(repository.CommonDir, "/.git"), ".git")
-	}
-	return cut(defaultName(dir), agents)
-}
-
 // cut shortens the name of a session, so that a number and the longest agent
 // name still fit behind it.
-func cut(stem string, agents []Agent) string {
+func (n naming) cut(stem string) string {
 	longest := 0
-	for _, a := range agents {
+	for _, a := range n.agents {
 		longest = max(longest, len(a.name))
 	}
 	if room := session.MaxName - len("_999_") - longest; len(stem) > room && room > 0 {
@@ -153,11 +151,10 @@ func cut(stem string, agents []Agent) string {
 	return stem
 }
 
-// nameTaken says why a session name cannot be used, nil when it is free, and
-// whether it is this repository that has it. A corrupt record holds no name that
-// the user asked for: begin moves it aside.
-func nameTaken(h *home.Home, name string, asked bool, repository worktree.Repository, foreign map[string]bool, agents []Agent) (taken *fault.Error, same bool) {
-	s, err := h.Store.Load(name)
+// taken says why a session name cannot be used, nil when it is free, and whether it is this repository that has it. A corrupt
+// record holds no name that the user asked for: begin moves it aside.
+func (n naming) taken(name string, asked bool) (taken *fault.Error, same bool) {
+	s, err := n.home.Store.Load(name)
 	var corrupt *session.CorruptError
 	if asked && errors.As(err, &corrupt) {
 		err = nil
@@ -165,12 +162,16 @@ func nameTaken(h *home.Home, name string, asked bool, repository worktree.Reposi
 	switch {
 	case err != nil:
 		return fault.New(fault.Failed, "session %s: taken by a record that cannot be read: %w", name, err).Hint("paw doctor"), false
-	case s != nil && s.GitCommonDir == repository.CommonDir:
+	case s != nil && s.GitCommonDir == n.repository.CommonDir:
+		var clis []string // under names of their own
+		for _, a := range n.agents {
+			clis = append(clis, a.CLI)
+		}
 		return fault.New(fault.Usage, "session %s: already exists for %s", name, s.RepoPath).
-			Hint("paw attach %s", name).Hint("paw recover %s", name).Hint("paw add --cli %s --session %s", clisOf(agents), name), true
+			Hint("paw attach %s", name).Hint("paw recover %s", name).Hint("paw add --cli %s --session %s", strings.Join(clis, ","), name), true
 	case s != nil:
 		return fault.New(fault.Usage, "session %s: already exists for %s", name, s.RepoPath), false
-	case foreign["paw-"+name]:
+	case n.foreign["paw-"+name]:
 		return fault.New(fault.Usage, "session %s: tmux has a session paw-%s that is not in paw's records", name, name), false
 	}
 	return nil, false
@@ -191,12 +192,4 @@ func foreignTmuxSessions(ctx context.Context, h *home.Home) (map[string]bool, er
 		names[name] = true
 	}
 	return names, nil
-}
-
-// defaultName makes a session name out of a directory.
-func defaultName(dir string) string {
-	if name := session.NameFrom(filepath.Base(dir)); name != "" {
-		return name
-	}
-	return "session"
 }

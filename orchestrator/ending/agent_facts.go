@@ -5,7 +5,8 @@ import (
 	"errors"
 	"os"
 	"runtime"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
@@ -37,20 +38,19 @@ func (f AgentFacts) looked() bool { return f.there && !f.missing && !f.halfMade 
 // lookAtAgents looks at agents, and unless their worktrees stay into these: at as many at once as there are processors.
 func lookAtAgents(ctx context.Context, m worktree.Manager, f fleet.Facts, names []string, stay bool) []AgentFacts {
 	found := make([]AgentFacts, len(names))
-	var all sync.WaitGroup
-	free := make(chan struct{}, runtime.NumCPU())
+	var all errgroup.Group
+	all.SetLimit(runtime.NumCPU())
 	for i, name := range names {
-		all.Go(func() {
-			free <- struct{}{}
-			defer func() { <-free }()
+		all.Go(func() error {
 			if found[i] = agentOf(f, name); stay {
 				found[i].missing = !exists(found[i].plan.Path)
 			} else {
 				found[i].look(ctx, m, f.Session)
 			}
+			return nil
 		})
 	}
-	all.Wait()
+	_ = all.Wait()
 	return found
 }
 

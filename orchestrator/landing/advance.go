@@ -13,74 +13,81 @@ import (
 	"paw/worktree"
 )
 
+// mover brings the landings of one session into branches and takes them back, while nobody else moves any.
+type mover struct {
+	home    *home.Home
+	m       worktree.Manager
+	right   *worktree.Moving
+	session string
+}
+
 // advance carries a landing out: intent in the record, refs, branch and checkout, fact in the record. Nobody else moves
 // anything meanwhile.
-func advance(ctx context.Context, h *home.Home, m worktree.Manager, g *worktree.Moving, sessionName string, l *session.Landing) error {
-	refs, err := m.Refs(ctx, turn.LandedPrefix(l.TurnSession))
+func (v mover) advance(ctx context.Context, l *session.Landing) error {
+	refs, err := v.m.Refs(ctx, turn.LandedPrefix(l.TurnSession))
 	if err != nil {
 		return err
 	}
-	_, err = h.Update(ctx, sessionName, func(rec *session.Session) error {
-		l.ID, l.At, l.Phase = max(rec.NextLanding(), nextBelow(refs, turn.LandedPrefix(l.TurnSession))), h.Now().UTC(), session.LandingBegun
+	_, err = v.home.Update(ctx, v.session, func(rec *session.Session) error {
+		l.ID, l.At, l.Phase = max(rec.NextLanding(), nextBelow(refs, turn.LandedPrefix(l.TurnSession))), v.home.Now().UTC(), session.LandingBegun
 		rec.Landings = append(rec.Landings, *l)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	h.Step("land.recorded")
-	err = m.CreateRefs(ctx, map[string]string{
+	v.home.Step("land.recorded")
+	err = v.m.CreateRefs(ctx, map[string]string{
 		turn.LandedRef(l.TurnSession, l.ID, "before"): l.Before,
 		turn.LandedRef(l.TurnSession, l.ID, "after"):  l.After,
 		turn.LandedRef(l.TurnSession, l.ID, "state"):  l.State,
 	})
 	if err == nil {
-		h.Step("land.refs")
-		err = move(ctx, h, m, g, l, l.Before, l.After, strings.TrimSpace("paw land "+l.Agent+" "+l.Turns))
+		v.home.Step("land.refs")
+		err = v.move(ctx, l, l.Before, l.After, strings.TrimSpace("paw land "+l.Agent+" "+l.Turns))
 	}
 	if err != nil {
-		return withdraw(ctx, h, m, sessionName, l, err)
+		return v.withdraw(ctx, l, err)
 	}
-	return settled(ctx, h, sessionName, l, session.LandingDone)
+	return v.settled(ctx, l, session.LandingDone)
 }
 
 // move moves branch and checkout of a landing, forward or back.
-func move(ctx context.Context, h *home.Home, m worktree.Manager, g *worktree.Moving, l *session.Landing, from, to, log string) error {
-	at, err := m.CheckoutOf(ctx, l.Target)
+func (v mover) move(ctx context.Context, l *session.Landing, from, to, log string) error {
+	at, err := v.m.CheckoutOf(ctx, l.Target)
 	if err != nil {
 		return err
 	}
 	if at == nil && l.Checkout != "" || at != nil && at.Path != l.Checkout { // the record names another one
 		return worktree.ErrBranchMoved
 	}
-	v := worktree.Move{Branch: l.Target, From: from, To: to, Checkout: at, Log: log}
-	return m.Advance(ctx, g, v, func(name string) { h.Step("land." + name) })
+	return v.m.Advance(ctx, v.right, worktree.Move{Branch: l.Target, From: from, To: to, Checkout: at, Log: log}, func(name string) { v.home.Step("land." + name) })
 }
 
 // withdraw takes back the intent of a landing that did not take place. Where nobody can say whether it did, it stays, for
 // recover to look.
-func withdraw(ctx context.Context, h *home.Home, m worktree.Manager, sessionName string, l *session.Landing, cause error) error {
+func (v mover) withdraw(ctx context.Context, l *session.Landing, cause error) error {
 	ctx = context.WithoutCancel(ctx)
 	var half *worktree.HalfMovedError
 	if errors.As(cause, &half) {
-		return fault.New(fault.Failed, "%s/%s: landing %d is %w", sessionName, l.Agent, l.ID, cause).Hint("paw recover %s", sessionName)
+		return fault.New(fault.Failed, "%s/%s: landing %d is %w", v.session, l.Agent, l.ID, cause).Hint("paw recover %s", v.session)
 	}
-	if err := forget(ctx, h, m, sessionName, l); err != nil {
+	if err := v.forget(ctx, l); err != nil {
 		return errors.Join(refusedBy(cause), err)
 	}
 	return refusedBy(cause)
 }
 
 // forget drops a landing that did not take place, with its refs.
-func forget(ctx context.Context, h *home.Home, m worktree.Manager, sessionName string, l *session.Landing) error {
-	refs, err := m.Refs(ctx, turn.LandedPrefix(l.TurnSession)+strconv.Itoa(l.ID)+"/")
+func (v mover) forget(ctx context.Context, l *session.Landing) error {
+	refs, err := v.m.Refs(ctx, turn.LandedPrefix(l.TurnSession)+strconv.Itoa(l.ID)+"/")
 	if err != nil {
 		return err
 	}
-	if err := m.DeleteRefs(ctx, refs); err != nil {
+	if err := v.m.DeleteRefs(ctx, refs); err != nil {
 		return err
 	}
-	_, err = h.Update(ctx, sessionName, func(rec *session.Session) error {
+	_, err = v.home.Update(ctx, v.session, func(rec *session.Session) error {
 		rec.DropLanding(l.ID)
 		return nil
 	})
@@ -88,17 +95,17 @@ func forget(ctx context.Context, h *home.Home, m worktree.Manager, sessionName s
 }
 
 // settled records how a landing stands.
-func settled(ctx context.Context, h *home.Home, sessionName string, l *session.Landing, phase session.LandingPhase) error {
-	_, err := h.Update(context.WithoutCancel(ctx), sessionName, func(rec *session.Session) error {
+func (v mover) settled(ctx context.Context, l *session.Landing, phase session.LandingPhase) error {
+	_, err := v.home.Update(context.WithoutCancel(ctx), v.session, func(rec *session.Session) error {
 		if there := rec.Landing(l.ID); there != nil {
 			there.Phase = phase
 		}
 		return nil
 	})
 	l.Phase = phase
-	h.Step("land." + string(phase))
+	v.home.Step("land." + string(phase))
 	if err != nil {
-		return fault.WithHints(err, "paw recover "+sessionName)
+		return fault.WithHints(err, "paw recover "+v.session)
 	}
 	return nil
 }

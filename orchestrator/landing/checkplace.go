@@ -17,12 +17,8 @@ import (
 const checkName = "_check"
 
 // checkPlan is the worktree of a session in which checks run.
-func checkPlan(h *home.Home, s *session.Session, commit string) (worktree.Plan, error) {
-	path, err := h.Config.WorktreePath(s.RepoPath, s.Name, checkName)
-	return worktree.Plan{
-		Agent: checkName, Branch: home.AutomaticBranch(s.Name, checkName), Path: path, Base: commit, CreateBranch: true,
-		Owner: home.OwnerOf(s, checkName),
-	}, err
+func checkPlan(s *session.Session, path string) worktree.Plan {
+	return worktree.Plan{Agent: checkName, Branch: home.AutomaticBranch(s.Name, checkName), Path: path, Owner: home.OwnerOf(s, checkName)}
 }
 
 // openCheckPlace brings the place where checks run to a state, and makes it when it is not there: set up like an agent's. The
@@ -40,10 +36,11 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 			unlock()
 		}
 	}()
-	p, err := checkPlan(h, s, commit)
-	if err != nil {
+	if path, err = h.Config.WorktreePath(s.RepoPath, s.Name, checkName); err != nil {
 		return "", nil, fault.New(fault.Usage, "%w", err)
 	}
+	p := checkPlan(s, path)
+	p.Base, p.CreateBranch = commit, true
 	if path, err = c.m.CheckPlace(ctx, p); err != nil {
 		return "", nil, home.Conflict(err)
 	}
@@ -113,11 +110,11 @@ func CheckPlaceOf(ctx context.Context, m worktree.Manager, s *session.Session) (
 // RemoveCheckPlace takes the place where checks ran away, under the rules for worktrees of agents; what a check has left
 // there that is not ignored is kept in the trash.
 func RemoveCheckPlace(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session) (worktree.Removal, error) {
-	p := worktree.Plan{Agent: checkName, Branch: home.AutomaticBranch(s.Name, checkName), Owner: home.OwnerOf(s, checkName)}
-	var err error
-	if p.Path, err = CheckPlaceOf(ctx, m, s); p.Path == "" {
+	path, err := CheckPlaceOf(ctx, m, s)
+	if path == "" {
 		return worktree.Removal{}, err
 	}
+	p := checkPlan(s, path)
 	unlock, err := lockChecks(ctx, h, s.Name)
 	if err != nil {
 		return worktree.Removal{}, err

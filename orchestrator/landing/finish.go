@@ -29,21 +29,21 @@ func Finish(ctx context.Context, h *home.Home, s *session.Session) ([]string, er
 	return finishAll(ctx, h, m, moving)
 }
 
-// holdMoves is the right to move branches, with landings that were cut short finished and notes of what became of them.
-func holdMoves(ctx context.Context, h *home.Home, m worktree.Manager) (*worktree.Moving, error) {
-	moving, err := m.HoldMoves(ctx)
+// holdMoves waits until nobody else moves branches, and finishes the landings that were cut short, with notes of what became
+// of them.
+func holdMoves(ctx context.Context, h *home.Home, m worktree.Manager, sessionName string) (mover, error) {
+	right, err := m.HoldMoves(ctx)
 	if err != nil {
-		return nil, err
+		return mover{}, err
 	}
-	found, err := finishAll(ctx, h, m, moving)
+	found, err := finishAll(ctx, h, m, right)
 	for _, line := range found {
 		h.Notef("%s", line)
 	}
 	if err != nil {
-		moving.Release()
-		return nil, err
+		right.Release()
 	}
-	return moving, nil
+	return mover{h, m, right, sessionName}, err
 }
 
 func finishAll(ctx context.Context, h *home.Home, m worktree.Manager, g *worktree.Moving) (found []string, err error) {
@@ -54,7 +54,7 @@ func finishAll(ctx context.Context, h *home.Home, m worktree.Manager, g *worktre
 	for _, s := range sessions {
 		for i := range s.Landings {
 			if l := &s.Landings[i]; Unfinished(*l) {
-				said, err := finish(ctx, h, m, g, s.Name, l)
+				said, err := mover{h, m, g, s.Name}.finish(ctx, l)
 				if err != nil {
 					return found, err
 				}
@@ -97,36 +97,36 @@ func unfinishedIn(h *home.Home, commonDir string) ([]*session.Session, error) {
 }
 
 // finish ends one landing that was cut short, or the undoing of one.
-func finish(ctx context.Context, h *home.Home, m worktree.Manager, g *worktree.Moving, sessionName string, l *session.Landing) (string, error) {
+func (v mover) finish(ctx context.Context, l *session.Landing) (string, error) {
 	from, to := l.Before, l.After
 	if l.Phase == session.LandingUndoes {
 		from, to = to, from
 	}
-	v := worktree.Move{Branch: l.Target, From: from, To: to, Log: "paw recover"}
+	half := worktree.Move{Branch: l.Target, From: from, To: to, Log: "paw recover"}
 	if l.Checkout != "" {
-		at, err := m.CheckoutAt(ctx, l.Checkout)
+		at, err := v.m.CheckoutAt(ctx, l.Checkout)
 		if err != nil {
 			return "", err
 		}
-		v.Checkout = at
+		half.Checkout = at
 	}
-	ended, err := m.FinishMove(ctx, g, v)
+	ended, err := v.m.FinishMove(ctx, v.right, half)
 	if err != nil {
 		return "", err
 	}
-	h.Step("land.finished")
-	said := fmt.Sprintf("landing %d of %s/%s was cut short: ", l.ID, sessionName, l.Agent)
+	v.home.Step("land.finished")
+	said := fmt.Sprintf("landing %d of %s/%s was cut short: ", l.ID, v.session, l.Agent)
 	landed := ended.Moved != (l.Phase == session.LandingUndoes)
 	switch {
 	case landed:
 		said += "it has landed in " + l.Target
-		err = settled(ctx, h, sessionName, l, session.LandingDone)
+		err = v.settled(ctx, l, session.LandingDone)
 	case l.Phase == session.LandingUndoes:
 		said += "it is undone"
-		err = settled(ctx, h, sessionName, l, session.LandingUndone)
+		err = v.settled(ctx, l, session.LandingUndone)
 	default:
 		said += l.Target + " is as it was"
-		err = forget(ctx, h, m, sessionName, l)
+		err = v.forget(ctx, l)
 	}
 	if ended.Note != "" {
 		said += "; " + ended.Note

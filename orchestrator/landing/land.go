@@ -125,11 +125,11 @@ func (l *landing) check(ctx context.Context, landed *Landed) error {
 
 // once lands while nobody else does, or with errUnchecked what is to be checked first.
 func (l *landing) once(ctx context.Context) (*Landed, error) {
-	moving, err := holdMoves(ctx, l.home, l.m)
+	v, err := holdMoves(ctx, l.home, l.m, l.session.Name)
 	if err != nil {
 		return nil, err
 	}
-	defer moving.Release()
+	defer v.right.Release()
 	if l.session, err = l.home.Load(l.session.Name); err != nil { // with what landed meanwhile
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 	if !l.checker.has(one.tree) {
 		return landed, errUnchecked
 	}
-	if err := advance(ctx, l.home, l.m, moving, l.session.Name, &landed.Landing); err != nil {
+	if err := v.advance(ctx, &landed.Landing); err != nil {
 		return nil, err
 	}
 	l.see(ctx)

@@ -26,11 +26,11 @@ func Undo(ctx context.Context, h *home.Home, s *session.Session, id int, dryRun 
 		l, _, err := undoable(ctx, m, s, id)
 		return l, err
 	}
-	moving, err := holdMoves(ctx, h, m)
+	v, err := holdMoves(ctx, h, m, s.Name)
 	if err != nil {
 		return nil, err
 	}
-	defer moving.Release()
+	defer v.right.Release()
 	if s, err = h.Load(s.Name); err != nil {
 		return nil, err
 	}
@@ -38,12 +38,12 @@ func Undo(ctx context.Context, h *home.Home, s *session.Session, id int, dryRun 
 	if err != nil {
 		return nil, err
 	}
-	return l, undo(ctx, h, m, moving, s.Name, l, at)
+	return l, v.undo(ctx, l, at)
 }
 
 // undo takes a landing back that can be.
-func undo(ctx context.Context, h *home.Home, m worktree.Manager, g *worktree.Moving, sessionName string, l *session.Landing, at string) error {
-	if _, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
+func (v mover) undo(ctx context.Context, l *session.Landing, at string) error {
+	if _, err := v.home.Update(ctx, v.session, func(rec *session.Session) error {
 		if there := rec.Landing(l.ID); there != nil {
 			there.Phase, there.Checkout = session.LandingUndoes, at
 		}
@@ -51,19 +51,19 @@ func undo(ctx context.Context, h *home.Home, m worktree.Manager, g *worktree.Mov
 	}); err != nil {
 		return err
 	}
-	h.Step("land.recorded")
+	v.home.Step("land.recorded")
 	l.Checkout = at
-	err := move(ctx, h, m, g, l, l.After, l.Before, fmt.Sprintf("paw land --undo %d", l.ID))
+	err := v.move(ctx, l, l.After, l.Before, fmt.Sprintf("paw land --undo %d", l.ID))
 	var half *worktree.HalfMovedError
 	switch {
 	case err == nil:
-		return settled(ctx, h, sessionName, l, session.LandingUndone)
+		return v.settled(ctx, l, session.LandingUndone)
 	case errors.As(err, &half):
-		return fault.New(fault.Failed, "%s/%s: the undoing of landing %d is %w", sessionName, l.Agent, l.ID, err).Hint("paw recover %s", sessionName)
+		return fault.New(fault.Failed, "%s/%s: the undoing of landing %d is %w", v.session, l.Agent, l.ID, err).Hint("paw recover %s", v.session)
 	case errors.Is(err, worktree.ErrBranchMoved):
-		err = fault.New(fault.Locked, "branch %s: has just moved, nothing is undone", l.Target).Hint("paw land --list --session %s", sessionName)
+		err = fault.New(fault.Locked, "branch %s: has just moved, nothing is undone", l.Target).Hint("paw land --list --session %s", v.session)
 	}
-	return errors.Join(refusedBy(err), settled(ctx, h, sessionName, l, session.LandingDone))
+	return errors.Join(refusedBy(err), v.settled(ctx, l, session.LandingDone))
 }
 
 // undoable finds a landing that can be taken back, and where its target is checked out.
