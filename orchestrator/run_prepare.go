@@ -76,18 +76,17 @@ func (r *headlessTurn) choose(ctx context.Context, executable string) error {
 	h := r.home
 	r.spec = h.Spec(r.s, r.w, executable)
 	r.spec.Hook, r.spec.Prompt = "", r.o.Prompt // paw itself knows the begin and the end
-	facts := launch.RecoverFacts{}
-	launch.ConversationFacts(ctx, h, r.s, r.cli, r.spec, &facts)
+	how := launch.HowToGoOn(ctx, h, r.s, r.cli, r.spec)
 	switch {
-	case facts.Resumable:
-		r.spec.ConversationID = cmp.Or(facts.Found, r.spec.ConversationID)
+	case how.Resumable:
+		r.spec.ConversationID = cmp.Or(how.Found, r.spec.ConversationID)
 	case !r.cli.Facts().ChoosesID:
 		r.spec.ConversationID = ""
-	case !facts.KeepID:
-		r.spec.ConversationID = facts.NewID
+	case !how.KeepID:
+		r.spec.ConversationID = how.NewID
 	}
-	if !facts.Resumable && r.w.TurnHighWater > 0 {
-		r.notes = append(r.notes, "a fresh conversation: "+facts.FreshReason)
+	if !how.Resumable && r.w.TurnHighWater > 0 {
+		r.notes = append(r.notes, "a fresh conversation: "+how.FreshReason)
 	}
 	if err := r.remember(ctx, r.spec.ConversationID); err != nil {
 		return err

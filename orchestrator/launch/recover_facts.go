@@ -91,59 +91,60 @@ func factsFor(ctx context.Context, h *home.Home, f fleet.Facts, a fleet.Agent) R
 		rf.cliError = err
 		return rf
 	}
-	ConversationFacts(ctx, h, s, cli, h.Spec(s, &w, executable), &rf)
+	rf.GoOn = HowToGoOn(ctx, h, s, cli, h.Spec(s, &w, executable))
 	return rf
 }
 
-// ConversationFacts finds out which conversation of the agent its CLI still has. The recorded one, which paw chose or a
+// GoOn is how an agent goes on: with a conversation that its CLI still has, or with a fresh one.
+type GoOn struct {
+	Resumable   bool
+	unverified  bool   // resumable as far as paw can tell, which is not far
+	FreshReason string // why there is nothing to resume
+	KeepID      bool   // a fresh start may use the id again
+	Found       string // the conversation to resume where that is not the recorded one
+	NewID       string // id for a fresh start, "" where the CLI chooses
+}
+
+// HowToGoOn finds out which conversation of the agent its CLI still has. The recorded one, which paw chose or a
 // hook of the agent named last, comes first; of the others on disk some may be those of a CLI that the user runs beside.
-func ConversationFacts(ctx context.Context, h *home.Home, s *session.Session, cli agent.CLI, spec agent.Spec, rf *RecoverFacts) {
-	rf.NewID = cli.NewConversation()
-	rf.FreshReason = "it had no conversation yet"
+func HowToGoOn(ctx context.Context, h *home.Home, s *session.Session, cli agent.CLI, spec agent.Spec) GoOn {
+	how := GoOn{NewID: cli.NewConversation(), FreshReason: "it had no conversation yet"}
+	w := s.Worktree(spec.Agent)
+	hooked := fleet.HooksEverSeen(h, s.Name, w)
 	if spec.ConversationID != "" {
 		conversation, err := cli.Conversation(ctx, spec)
-		rf.KeepID, rf.FreshReason = !conversation.NewID, conversation.Reason
+		how.KeepID, how.FreshReason = !conversation.NewID, conversation.Reason
 		var impossible *agent.ConversationError
 		switch {
 		case errors.As(err, &impossible):
-			rf.FreshReason = err.Error()
+			how.FreshReason = err.Error()
 		case err != nil: // opencode on a busy machine does not answer in time: only a CLI that says no has none
-			rf.Resumable, rf.unverified = true, true
-			return
+			how.Resumable, how.unverified = true, true
+			return how
 		case conversation.Resumable:
-			rf.Resumable, rf.unverified = true, conversation.Transcript == ""
-			return
+			how.Resumable, how.unverified = true, conversation.Transcript == ""
+			return how
 		}
-		records, problems := h.TurnDir(s.Name, rf.record.Agent).Records()
-		if len(problems) == 0 && fleet.HooksEverSeen(h, s.Name, &rf.record) && cleared(rf.record.ConversationIDs, records) {
-			rf.FreshReason = "its conversation was cleared, and nothing was said since"
-			return
+		records, problems := h.TurnDir(s.Name, w.Agent).Records()
+		if len(problems) == 0 && hooked && cleared(w.ConversationIDs, records) {
+			how.FreshReason = "its conversation was cleared, and nothing was said since"
+			return how
 		}
 	}
-	others, err := otherConversations(ctx, h, s, cli, spec)
+	others, err := cli.Learn(ctx, spec)
 	if err != nil && spec.ConversationID == "" {
-		rf.FreshReason = err.Error()
+		how.FreshReason = err.Error()
 	}
-	for _, id := range others {
+	for _, id := range slices.Backward(others) { // the one used last first
+		// Hooks name each conversation of an agent: where they ever reported, one that they did not name is somebody else's.
+		if id == w.Conversation() || hooked && !slices.Contains(w.ConversationIDs, id) {
+			continue
+		}
 		spec.ConversationID = id
 		if conversation, err := cli.Conversation(ctx, spec); err == nil && conversation.Resumable {
-			rf.Resumable, rf.Found, rf.unverified = true, id, conversation.Transcript == ""
-			return
+			how.Resumable, how.Found, how.unverified = true, id, conversation.Transcript == ""
+			break
 		}
 	}
-}
-
-// otherConversations are those in the CLI's own files that can be the agent's, the one used last first. Hooks name each
-// conversation of an agent: where they ever reported, one that they did not name is somebody else's.
-func otherConversations(ctx context.Context, h *home.Home, s *session.Session, cli agent.CLI, spec agent.Spec) ([]string, error) {
-	ids, err := cli.Learn(ctx, spec)
-	if err != nil {
-		return nil, err
-	}
-	slices.Reverse(ids)
-	w := s.Worktree(spec.Agent)
-	hooked := fleet.HooksEverSeen(h, s.Name, w)
-	return slices.DeleteFunc(ids, func(id string) bool {
-		return id == w.Conversation() || hooked && !slices.Contains(w.ConversationIDs, id)
-	}), nil
+	return how
 }

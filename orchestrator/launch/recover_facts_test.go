@@ -3,13 +3,17 @@ package launch
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	"paw/config"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/agent/clis"
+	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/session"
+	"paw/session/turn"
 )
 
 // lookup is a CLI whose conversations are looked up with that answer.
@@ -47,21 +51,49 @@ func TestAConversationThatCannotBeLookedUpIsResumed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.cli.Driver = demo.Driver
-			rf := RecoverFacts{record: s.Worktrees[0]}
-			ConversationFacts(t.Context(), h, s, agent.CLI{Driver: c.cli}, agent.Spec{Agent: "one", ConversationID: "mine"}, &rf)
-			got := "fresh: " + rf.FreshReason
+			how := HowToGoOn(t.Context(), h, s, agent.CLI{Driver: c.cli}, agent.Spec{Agent: "one", ConversationID: "mine"})
+			got := "fresh: " + how.FreshReason
 			switch {
-			case rf.Resumable && rf.unverified:
+			case how.Resumable && how.unverified:
 				got = "resumed unless refused"
-			case rf.Resumable:
+			case how.Resumable:
 				got = "resumed"
 			}
-			if c.cli.err != nil && !rf.Resumable && c.want == "fresh: " {
+			if c.cli.err != nil && !how.Resumable && c.want == "fresh: " {
 				c.want += c.cli.err.Error()
 			}
 			if got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})
+	}
+}
+
+// earlier is a CLI that has an earlier conversation of an agent, and not its newest.
+type earlier struct{ agent.Driver }
+
+func (earlier) Conversation(_ context.Context, spec agent.Spec) (agent.Conversation, error) {
+	return agent.Conversation{Resumable: spec.ConversationID == "old", Transcript: "/x", Reason: "gone"}, nil
+}
+
+func (earlier) Learn(context.Context, agent.Spec) ([]string, error) { return []string{"old"}, nil }
+
+// A conversation that the user has cleared stays so, for a headless turn as for a pane.
+func TestAClearedConversationDoesNotComeBack(t *testing.T) {
+	demo, _ := clis.New(nil).Get("demo")
+	h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
+	s := &session.Session{Name: "shop", Worktrees: []session.Worktree{{Agent: "one", ConversationIDs: []string{"old", "mine"}}}}
+	look := func() GoOn {
+		return HowToGoOn(t.Context(), h, s, agent.CLI{Driver: earlier{demo.Driver}}, agent.Spec{Agent: "one", ConversationID: "mine"})
+	}
+	if how := look(); how.Found != "old" {
+		t.Errorf("nothing says that it was cleared: %+v", how)
+	}
+	fleet.MarkHooks(h, s, &s.Worktrees[0], 1)
+	if err := turn.New(h.TurnDir("shop", "one"), 1, h.Now).Start(turn.Start{Type: turn.TypePrompt, Prompt: "x", Conversation: "old"}); err != nil {
+		t.Fatal(err)
+	}
+	if how := look(); how.Resumable || !strings.Contains(how.FreshReason, "was cleared") {
+		t.Errorf("it was cleared: %+v", how)
 	}
 }

@@ -33,13 +33,8 @@ type RecoverFacts struct {
 	branchAt        string // where else the branch is checked out, "" when nowhere
 	lastCommit      string // the newest commit known of the agent
 
-	cliError     error // the CLI is unknown or not installed
-	unverified   bool  // resumable as far as paw can tell, which is not far
-	Resumable    bool
-	FreshReason  string // why there is nothing to resume
-	KeepID       bool   // a fresh start may use the id again
-	Found        string // the conversation to resume where that is not the recorded one
-	NewID        string // id for a fresh start, "" where the CLI chooses
+	cliError error // the CLI is unknown or not installed
+	GoOn
 	promptUnsent string
 }
 

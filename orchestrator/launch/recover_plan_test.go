@@ -15,7 +15,7 @@ func healthy() RecoverFacts {
 		sessionName: "shop", repoPath: "/r",
 		record: session.Worktree{Agent: "claude", Branch: "paw/shop/claude", WorktreePath: "/w", Phase: session.PhaseLive, ConversationIDs: []string{"old"}},
 		tmux:   session.TmuxDead, running: fleet.NotRunning,
-		launched: true, branchExists: true, Resumable: true, NewID: "new",
+		launched: true, branchExists: true, GoOn: GoOn{Resumable: true, NewID: "new"},
 	}
 }
 
