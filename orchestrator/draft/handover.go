@@ -26,7 +26,7 @@ func handOver(ctx context.Context, h *home.Home, s *session.Session, a *Addition
 		a.Notes[w.Agent] = append(a.Notes[w.Agent], "it begins a fresh conversation: "+err.Error())
 		return
 	}
-	said := from.turnsOf(from.talk)
+	said, _ := talk.TurnsIn(from.turns, from.talk, from.Turn) // those of which it is not known where they were included
 	text, told := brief.Build(brief.Brief{
 		Agent: from.Agent, CLI: from.source.CLI, Branch: from.source.Branch, Turn: from.Turn,
 		Messages: messages, Ends: badEnds(messages, said), Elsewhere: talk.TurnsElsewhere(from.turns, from.talk),
@@ -64,12 +64,6 @@ func messagesUntil(ctx context.Context, h *home.Home, s *session.Session, from *
 		}
 	}
 	return from.messages, nil
-}
-
-// turnsOf are the turns until the origin's that were in a conversation, those of which it is not known included.
-func (o *Origin) turnsOf(conversation string) []turn.Record {
-	said, _ := talk.TurnsIn(o.turns, conversation, o.Turn)
-	return said
 }
 
 // badEnds says of turns that did not end well how they ended, by the index of the last message of each. A turn that no

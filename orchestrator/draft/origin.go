@@ -101,10 +101,14 @@ func fillOrigin(ctx context.Context, h *home.Home, m worktree.Manager, s *sessio
 
 // startFrom writes into the drafts of new agents where they start from.
 func startFrom(ctx context.Context, h *home.Home, s *session.Session, a *Addition, from *Origin, prompt string) error {
+	makes := "--from"
+	if from.current {
+		makes = "paw spawn"
+	}
 	for i := range a.Draft.Worktrees {
 		w := &a.Draft.Worktrees[i]
 		if !w.BranchCreated {
-			return fault.New(fault.Usage, "branch %s: exists already, and %s makes a new one", w.Branch, from.makes())
+			return fault.New(fault.Usage, "branch %s: exists already, and %s makes a new one", w.Branch, makes)
 		}
 		own := from.Origin
 		a.Notes[w.Agent] = append(a.Notes[w.Agent], from.notes...)
@@ -141,14 +145,6 @@ func canFork(ctx context.Context, h *home.Home, s *session.Session, w *session.W
 	}
 	_, err = cli.Fork(h.DraftSpec(cli, executable, prompt), from.Conversation)
 	return err == nil || launch.CanOnlyBeSent(err)
-}
-
-// makes is what asked for agents that start from this origin.
-func (o *Origin) makes() string {
-	if o.current {
-		return "paw spawn"
-	}
-	return "--from"
 }
 
 // OriginNow is what an agent's worktree is like now, as the origin of a child.

@@ -47,13 +47,13 @@ func ClaimAll(h *home.Home, sessionName string) {
 // claim starts the process that makes one attempt, since a CLI waits for its hooks
 // and a user for a command. Should it never start, the results are still owed.
 func claim(h *home.Home, sessionName, parent string, c live.Claim) {
-	start := h.Deliverer
-	if start == nil {
-		start = func(sessionName, parent string, c live.Claim) error {
-			return h.StartDetached(c.Arguments(sessionName, parent))
-		}
+	var err error
+	if h.Deliverer != nil {
+		err = h.Deliverer(sessionName, parent, c)
+	} else {
+		err = h.StartDetached(c.Arguments(sessionName, parent))
 	}
-	if err := start(sessionName, parent, c); err != nil {
+	if err != nil {
 		h.LogHook("paw", "deliver", err)
 	}
 }

@@ -95,20 +95,14 @@ func installTmux() string {
 	return "https://github.com/tmux/tmux/wiki/Installing"
 }
 
-// otherProgram is the program of a CLI that is called otherwise, with a space behind it, else "".
-func otherProgram(cli agent.CLI) string {
-	if cli.Program() == cli.Name() {
-		return ""
-	}
-	return cli.Program() + " "
-}
-
 // Program finds the program of a CLI on the user's PATH.
 func (h *Home) Program(cli agent.CLI) (string, error) {
 	path, err := agent.LookPath(cli.Program(), h.Env)
 	if err != nil {
-		missing := fault.New(fault.Missing, "%s: %sis not installed", cli.Name(), otherProgram(cli))
-		if install := agent.Install(cli.Name()); install != "" && cli.Program() == cli.Name() {
+		missing := fault.New(fault.Missing, "%s: is not installed", cli.Name())
+		if cli.Program() != cli.Name() {
+			missing = fault.New(fault.Missing, "%s: %s is not installed", cli.Name(), cli.Program())
+		} else if install := agent.Install(cli.Name()); install != "" {
 			missing = missing.Hint("%s", install)
 		}
 		return "", missing.Hint("paw clis")
