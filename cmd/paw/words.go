@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,7 +47,7 @@ func (a *app) unknownCommand(root *cobra.Command, args []string) error {
 	e := usagef(root, "%s: no such command", word)
 	meant, known := otherWords[strings.ToLower(word)]
 	switch near := nearCommands(root, word); {
-	case a.isAgent(word):
+	case a.sessionHere().Worktree(word) != nil:
 		e.Message += "; it is an agent"
 		e.Hints = []string{"paw attach " + word}
 	case known:
@@ -69,8 +68,8 @@ const mostAgents = 4
 // agent was named it is the session's only one, or there is a line for each; where no agent is known the error has the line,
 // and the hint is its help. AGENTS are all of the session.
 func (a *app) fillIn(e *fault.Error, line string, behind []string) {
-	agents := a.agentsHere()
-	names := agentsOf(agents)
+	s := a.sessionHere()
+	names := agentNames(s)
 	if len(behind) == 0 && line == "paw attach AGENT" {
 		line = "paw attach"
 	}
@@ -91,20 +90,18 @@ func (a *app) fillIn(e *fault.Error, line string, behind []string) {
 	}
 	e.Hints = nil
 	for _, name := range names[:min(len(names), mostAgents)] {
-		e.Hints = append(e.Hints, filledIn(line, name, behind, agents))
+		e.Hints = append(e.Hints, filledIn(line, name, behind, s))
 	}
 }
 
 // filledIn is a line with an agent and its CLI; words behind follow one that ends with the agent.
-func filledIn(line, agent string, behind []string, agents []session.Worktree) string {
+func filledIn(line, agent string, behind []string, s *session.Session) string {
 	if line == "paw rewind AGENT" && len(behind) == 0 {
 		line = "paw turns AGENT" // which has the number that is missing
 	}
 	filled := []string{strings.Replace(line, "AGENT", fault.Quote(agent), 1)}
-	for _, w := range agents {
-		if w.Agent == agent {
-			filled[0] = strings.Replace(filled[0], "CLI", w.CLI, 1)
-		}
+	if w := s.Worktree(agent); w != nil {
+		filled[0] = strings.Replace(filled[0], "CLI", w.CLI, 1)
 	}
 	if strings.HasSuffix(line, "AGENT") {
 		for _, word := range behind {
@@ -114,32 +111,18 @@ func filledIn(line, agent string, behind []string, agents []session.Worktree) st
 	return strings.Join(filled, " ")
 }
 
-// sessionHere is the session of this place, nil where there is none or that cannot be told.
+// sessionHere is the session of this place, one without a name or agents where there is none or that cannot be told.
 func (a *app) sessionHere() *session.Session {
+	none := &session.Session{}
 	h, err := a.paw()
 	if err != nil {
-		return nil
+		return none
 	}
 	here, err := h.SessionsHere()
-	if err != nil {
-		return nil
+	if s := session.Among(here); err == nil && s != nil {
+		return s
 	}
-	return session.Among(here)
-}
-
-// agentsHere are the agents of the session of this place, none where that cannot be told.
-func (a *app) agentsHere() []session.Worktree {
-	if s := a.sessionHere(); s != nil {
-		return s.Worktrees
-	}
-	return nil
-}
-
-// isAgent reports whether a word names an agent of the session of this place.
-func (a *app) isAgent(word string) bool { return slices.Contains(agentsOf(a.agentsHere()), word) }
-
-func agentsOf(worktrees []session.Worktree) []string {
-	return agentNames(&session.Session{Worktrees: worktrees})
+	return none
 }
 
 // nearCommands are the commands that a mistyped word can only mean: it is the begin of one, or one keystroke away.
