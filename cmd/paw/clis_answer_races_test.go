@@ -13,78 +13,65 @@ import (
 // TestCLIsAnswerRaces has something happen to a question of a real CLI while paw is about to answer it: the user answers it in
 // the pane, another one takes its place, the CLI dies. Nothing wrong is typed, and the user is told.
 func TestCLIsAnswerRaces(t *testing.T) {
-	for _, cli := range []string{"claude", "codex", "opencode"} {
-		t.Run(cli, func(t *testing.T) {
-			w := newCLIWorld(t, cli)
-			t.Cleanup(func() {
-				if t.Failed() {
-					t.Log(w.describe())
-				}
-			})
-			w.ok(w.paw("start", "--cli", cli, "--detach"))
-			w.awaitState("idle")
-			tmux := fmt.Sprintf("tmux -S %s", w.socket)
-			allow := fmt.Sprintf("sleep 1.5; %s send-keys -t %s %s", tmux, *w.agent(cli).PaneID, strings.Join(fakemodel.MannersOf[cli].Allow, " "))
-			meanwhile := func(step, script string, args ...string) output {
-				t.Helper()
-				out := w.pawWith([]string{"PAW_TEST_AT=" + step, "PAW_TEST_DO=" + script}, append([]string{"answer", cli}, args...)...)
-				t.Logf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
-				return out
+	startEach(t, []string{"claude", "codex", "opencode"}, func(t *testing.T, w *cliWorld) {
+		cli := w.cli
+		w.awaitState("idle")
+		tmux := fmt.Sprintf("tmux -S %s", w.socket)
+		allow := fmt.Sprintf("sleep 1.5; %s send-keys -t %s %s", tmux, *w.agent(cli).PaneID, strings.Join(fakemodel.MannersOf[cli].Allow, " "))
+		meanwhile := func(step, script string, args ...string) output {
+			t.Helper()
+			out := w.pawWith([]string{"PAW_TEST_AT=" + step, "PAW_TEST_DO=" + script}, append([]string{"answer", cli}, args...)...)
+			t.Logf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+			return out
+		}
+
+		w.during(t, "the user answers", func(t *testing.T) {
+			before := w.last().Number
+			w.send("do: ask touch one.txt")
+			w.question(cli)
+			out := meanwhile("answer.begun", fmt.Sprintf("%s; until test -e %s/one.txt; do sleep 0.1; done; sleep 2", allow, w.worktree(cli)), "no")
+			if out.code != 3 || !strings.Contains(out.stderr, "asks nothing that its hooks tell of") {
+				t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 			}
-
-			w.during(t, "the user answers", func(t *testing.T) {
-				before := w.last().Number
-				w.send("do: ask touch one.txt")
-				w.question(cli)
-				out := meanwhile("answer.begun", fmt.Sprintf("%s; until test -e %s/one.txt; do sleep 0.1; done; sleep 2", allow, w.worktree(cli)), "no")
-				if out.code != 3 || !strings.Contains(out.stderr, "asks nothing that its hooks tell of") {
-					t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
-				}
-				w.finished(before)
-				if one := w.work("do: say the box was empty"); one.Prompt != "do: say the box was empty" {
-					t.Errorf("the next prompt is %q", one.Prompt)
-				}
-			})
-
-			w.during(t, "another question", func(t *testing.T) {
-				before := w.last().Number
-				w.send("do: ask touch two.txt\ndo: ask touch three.txt")
-				w.question(cli)
-				out := meanwhile("answer.begun", fmt.Sprintf("%s; until %s capture-pane -p -J -t %s | tail -30 | grep -q 'sh -c .touch three.txt'; do sleep 0.1; done; sleep 1", allow, tmux, *w.agent(cli).PaneID), "no")
-				if out.code != 3 || !strings.Contains(out.stderr, "asks something else by now: ") {
-					t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
-				}
-				w.await("the other question can be answered", func() bool { return w.paw("answer", cli, "yes").code == 0 })
-				w.finished(before)
-				if !w.has("two.txt") || !w.has("three.txt") {
-					t.Error("a command was refused")
-				}
-			})
-
-			w.during(t, "it dies", func(t *testing.T) {
-				w.send("do: ask touch four.txt")
-				w.question(cli)
-				// A process that has died may be there for long, until its threads have ended; tmux says when it has.
-				out := meanwhile("answer.begun", fmt.Sprintf("kill -9 %d; until test \"$(%s display-message -p -t %s '#{pane_dead}')\" = 1; do sleep 0.1; done", *w.agent(cli).PID, tmux, *w.agent(cli).PaneID), "yes")
-				if out.code != 1 || !strings.Contains(out.stderr, cli+": does not run\npaw: hint: paw recover shop") {
-					t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
-				}
-				if w.has("four.txt") {
-					t.Error("the command has run")
-				}
-			})
+			w.finished(before)
+			if one := w.work("do: say the box was empty"); one.Prompt != "do: say the box was empty" {
+				t.Errorf("the next prompt is %q", one.Prompt)
+			}
 		})
-	}
+
+		w.during(t, "another question", func(t *testing.T) {
+			before := w.last().Number
+			w.send("do: ask touch two.txt\ndo: ask touch three.txt")
+			w.question(cli)
+			out := meanwhile("answer.begun", fmt.Sprintf("%s; until %s capture-pane -p -J -t %s | tail -30 | grep -q 'sh -c .touch three.txt'; do sleep 0.1; done; sleep 1", allow, tmux, *w.agent(cli).PaneID), "no")
+			if out.code != 3 || !strings.Contains(out.stderr, "asks something else by now: ") {
+				t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+			}
+			w.await("the other question can be answered", func() bool { return w.paw("answer", cli, "yes").code == 0 })
+			w.finished(before)
+			if !w.has("two.txt") || !w.has("three.txt") {
+				t.Error("a command was refused")
+			}
+		})
+
+		w.during(t, "it dies", func(t *testing.T) {
+			w.send("do: ask touch four.txt")
+			w.question(cli)
+			// A process that has died may be there for long, until its threads have ended; tmux says when it has.
+			out := meanwhile("answer.begun", fmt.Sprintf("kill -9 %d; until test \"$(%s display-message -p -t %s '#{pane_dead}')\" = 1; do sleep 0.1; done", *w.agent(cli).PID, tmux, *w.agent(cli).PaneID), "yes")
+			if out.code != 1 || !strings.Contains(out.stderr, cli+": does not run\npaw: hint: paw recover shop") {
+				t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+			}
+			if w.has("four.txt") {
+				t.Error("the command has run")
+			}
+		})
+	})
 }
 
 // TestCLIsAnswerAlways allows opencode something always: it says what that would be, and only the second answer does it.
 func TestCLIsAnswerAlways(t *testing.T) {
 	w := newCLIWorld(t, "opencode")
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Log(w.describe())
-		}
-	})
 	w.ok(w.paw("start", "--cli", "opencode", "--detach"))
 	w.awaitState("idle")
 	w.send("do: ask touch one.txt\ndo: ask touch two.txt")

@@ -11,11 +11,6 @@ import (
 func TestCLIsRecoverAfterClear(t *testing.T) {
 	w := newCLIWorld(t, "claude")
 	w.ok(w.paw("start", "--cli", "claude", "--detach"))
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Log(w.describe())
-		}
-	})
 	w.work("do: say The parrot is called Kiki.")
 	w.press("/clear", "Enter")
 	before := w.agent("claude").ConversationID

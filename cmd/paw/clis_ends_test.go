@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"paw/orchestrator/agent/fakemodel"
 )
 
 // farewell is how the user leaves a CLI and begins another conversation in it.
@@ -29,7 +31,7 @@ var farewells = map[string]farewell{
 
 // TestCLIsEnd ends each real CLI in the ways that users and machines have, and brings it back.
 func TestCLIsEnd(t *testing.T) {
-	for _, cli := range []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot"} {
+	for _, cli := range fakemodel.CLIs {
 		t.Run(cli, func(t *testing.T) {
 			if cli == "gemini" && os.Geteuid() != 0 {
 				t.Skip("gemini takes hooks from root's files only")

@@ -36,11 +36,6 @@ func TestCLIsFamily(t *testing.T) {
 func playFamily(t *testing.T, parent, child, paw string, prepare func(*cliWorld)) {
 	w := newCLIWorld(t, parent, child)
 	prepare(w)
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Log(w.describe())
-		}
-	})
 	w.ok(w.paw("start", "--cli", parent, "--detach"))
 	// The child asks first, so that it works as long as the test wants.
 	w.write(w.root, "task.md", "do: ask touch granted.txt\ndo: write child.txt by the child\ndo: commit Work of the child")
@@ -117,11 +112,6 @@ func playFamily(t *testing.T, parent, child, paw string, prepare func(*cliWorld)
 func inSandbox(t *testing.T, paw string) {
 	w := newCLIWorld(t, "codex")
 	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "") // codex as it comes: nor may it write git's directories
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Log(w.describe())
-		}
-	})
 	w.ok(w.paw("start", "--cli", "codex", "--detach"))
 	before := w.git(w.repo, "for-each-ref", "--format=%(refname)", "refs/heads", "refs/tags")
 	w.work("do: run " + paw + " spawn --prompt 'do: say hello'\ndo: run " + paw + " wait --notify\ndo: run " + paw + " done\ndo: say Nothing worked.")
@@ -158,7 +148,7 @@ func inWiderSandbox(t *testing.T, paw string) {
 		filepath.Join(home, ".local/share/paw"), filepath.Join(home, ".local/state/paw"), filepath.Join(w.repo, ".git"), w.repo+".paw"))
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Log(w.describe(), w.commandOutput())
+			t.Log(w.commandOutput())
 		}
 	})
 	w.ok(w.paw("start", "--cli", "codex", "--detach"))

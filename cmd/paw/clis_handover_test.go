@@ -14,11 +14,6 @@ import (
 func TestCLIsHandOver(t *testing.T) {
 	w := newCLIWorld(t, "claude", "codex")
 	w.ok(w.paw("start", "--cli", "claude", "--detach"))
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Log(w.describe())
-		}
-	})
 	w.work("do: say The first parrot is called Kiki.")
 	w.press("/clear", "Enter")
 	w.await("the conversation is cleared", func() bool { return !strings.Contains(w.visible(), "Kiki") })

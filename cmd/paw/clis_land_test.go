@@ -17,7 +17,7 @@ func TestCLIsLand(t *testing.T) {
 	w := newCLIWorld(t, "claude", "codex")
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Log(w.describe() + "\nscreen of codex:\n" + w.screen("codex"))
+			t.Log("screen of codex:\n" + w.screen("codex"))
 		}
 	})
 	resolve := filepath.Join(w.root, "resolve.sh")
@@ -28,12 +28,7 @@ func TestCLIsLand(t *testing.T) {
 		"do: run git commit -q -a --no-edit", "do: say Resolved.",
 	}, "\n")}
 	w.ok(w.paw("start", "--cli", "claude,codex", "--detach"))
-	as := func(cli string) *cliWorld {
-		one := *w
-		one.cli = cli
-		return &one
-	}
-	claude, codex := as("claude"), as("codex")
+	claude, codex := w.as("claude"), w.as("codex")
 	claude.work("do: write README.md by claude\ndo: write c.txt not committed")
 	// codex takes a prompt while it still starts, and begins the turn when it has: on a busy machine that takes longer than paw waits.
 	if out := w.pawInput("do: run echo by codex > README.md\ndo: write x.txt committed\ndo: commit Work of codex\ndo: write y.txt not committed", "send", "codex"); out.code != 0 && out.code != 6 {

@@ -19,11 +19,6 @@ func TestCLIsLimit(t *testing.T) {
 	for cli, want := range map[string]string{"claude": "error", "codex": "error", "opencode": "running"} {
 		t.Run(cli, func(t *testing.T) {
 			w := newCLIWorld(t, cli)
-			t.Cleanup(func() {
-				if t.Failed() {
-					t.Log(w.describe())
-				}
-			})
 			if cli == "claude" {
 				w.subscribe()
 			}

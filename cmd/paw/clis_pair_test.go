@@ -18,17 +18,7 @@ func TestCLIsSideBySide(t *testing.T) { t.Run("claude and codex", sideBySide) }
 func sideBySide(t *testing.T) {
 	w := newCLIWorld(t, "claude", "codex")
 	w.ok(w.paw("start", "--cli", "claude,codex", "--detach"))
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Log(w.describe())
-		}
-	})
-	as := func(cli string) *cliWorld {
-		one := *w
-		one.cli = cli
-		return &one
-	}
-	claude, codex := as("claude"), as("codex")
+	claude, codex := w.as("claude"), w.as("codex")
 	base := w.oid("main")
 
 	// First turns, at the same time: each runs until its gate opens.
@@ -124,14 +114,9 @@ var commands = map[string]string{"claude": "/", "gemini": "/", "qwen": "/", "cop
 // TestCLIsGetHostilePrompts sends one prompt as the first and more of them later: they arrive byte for byte, or are
 // refused.
 func TestCLIsGetHostilePrompts(t *testing.T) {
-	for _, cli := range []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot"} {
+	for _, cli := range fakemodel.CLIs {
 		t.Run(cli, func(t *testing.T) {
 			w := newCLIWorld(t, cli)
-			t.Cleanup(func() {
-				if t.Failed() {
-					t.Log(w.describe())
-				}
-			})
 			w.ok(w.paw("start", "--cli", cli, "--prompt", tricky, "--detach"))
 			w.heard(t, "--prompt", w.finished(0), tricky)
 			turns := 1
@@ -186,14 +171,9 @@ var longestPaste = map[string]int{"qwen": 50_000}
 // TestCLIsGetAMegabyte sends a prompt that is longer than any argument may be. codex takes 1,048,576 characters at
 // most and leaves a longer one in its input box. copilot's model gets the name of a file.
 func TestCLIsGetAMegabyte(t *testing.T) {
-	for _, cli := range []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot"} {
+	for _, cli := range fakemodel.CLIs {
 		t.Run(cli, func(t *testing.T) {
 			w := newCLIWorld(t, cli)
-			t.Cleanup(func() {
-				if t.Failed() {
-					t.Log(w.describe())
-				}
-			})
 			size := 1_000_000
 			if longest := longestPaste[cli]; longest > 0 {
 				size = longest

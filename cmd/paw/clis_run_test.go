@@ -23,11 +23,6 @@ func TestCLIsRun(t *testing.T) {
 	for _, cli := range fakemodel.CLIs {
 		t.Run(cli, func(t *testing.T) {
 			w := newCLIWorld(t, cli)
-			t.Cleanup(func() {
-				if t.Failed() {
-					t.Log(w.describe())
-				}
-			})
 			// Without a terminal nobody can be asked for a permission.
 			if all := map[string]string{"qwen": "--yolo", "copilot": "--allow-all-tools"}[cli]; all != "" {
 				w.write(w.root, "home/.config/paw/config.toml", fmt.Sprintf("[clis.%s]\nargs = [%q]\n", cli, all))

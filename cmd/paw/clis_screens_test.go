@@ -29,27 +29,22 @@ func atDialogs(t *testing.T, layout string, size [2]string) {
 	for _, window := range strings.Fields(w.ok(w.tmux("list-windows", "-a", "-F", "#{window_id}")).stdout) {
 		w.ok(w.tmux("resize-window", "-t", window, "-x", size[0], "-y", size[1]))
 	}
-	as := func(cli string) *cliWorld {
-		one := *w
-		one.cli = cli
-		return &one
-	}
 	is := func(cli, state, source, says string) {
 		t.Helper()
 		w.await(cli+" is "+state+" by "+source+": "+says, func() bool {
 			a := w.agent(cli)
-			return a.State == state && (source == "" || a.StateSource == source) && strings.Contains(value(a.Reason), says)
+			return a.State == state && (source == "" || a.StateSource == source) && strings.Contains(text(a.Reason), says)
 		})
 	}
 	is("gemini", "waiting_input", "tmux", "asks whether to trust the folder")
 	is("codex", "idle", "tmux", "")
 	is("copilot", "idle", "tmux", "")
-	as("claude").send("do: ask touch granted.txt")
-	as("codex").send("do: sleep 300")
-	as("qwen").send("do: hang")
+	w.as("claude").send("do: ask touch granted.txt")
+	w.as("codex").send("do: sleep 300")
+	w.as("qwen").send("do: hang")
 	is("claude", "waiting_input", "", "granted.txt")
 	is("codex", "running", "", "")
-	as("qwen").press("Escape")
+	w.as("qwen").press("Escape")
 	is("qwen", "idle", "", "interrupted")
 	out := w.paw("wait", "gemini")
 	if want := "gemini: waits for your answer (asks whether to trust the folder)"; out.code != 4 || !strings.Contains(out.stderr, want) {
@@ -59,14 +54,6 @@ func atDialogs(t *testing.T, layout string, size [2]string) {
 		t.Errorf("paw send gemini: exit code %d, %s", out.code, out.stderr)
 	}
 	for _, cli := range fakemodel.CLIs {
-		t.Logf("%s:\n%s", cli, as(cli).visible())
+		t.Logf("%s:\n%s", cli, w.as(cli).visible())
 	}
-}
-
-// value is a text of JSON that may be null.
-func value(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
 }

@@ -9,82 +9,78 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"paw/orchestrator/agent/fakemodel"
 )
 
 // TestCLIsKeepWhatIsHalfTyped: what the user has begun to type is not sent with a prompt of paw, and stays.
 func TestCLIsKeepWhatIsHalfTyped(t *testing.T) {
-	for _, cli := range []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot"} {
-		t.Run(cli, func(t *testing.T) {
-			w := typingWorld(t, cli)
-			w.work("do: say Ready.")
-			w.ok(w.tmux("send-keys", "-t", *w.agent(cli).PaneID, "-l", "rm everything"))
-			w.await("the words are on the screen", func() bool { return strings.Contains(w.visible(), "rm everything") })
-			before := w.last().Number
-			if out := w.pawInput("do: say Only look.", "send", cli); out.code != 3 || !strings.Contains(out.stderr, "text that is not paw's") {
-				t.Errorf("send: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
-			}
-			if screen := w.visible(); !strings.Contains(screen, "rm everything") || strings.Contains(screen, "Only look") {
-				t.Errorf("the screen:\n%s", screen)
-			}
-			if w.last().Number != before {
-				t.Errorf("turn %d began", w.last().Number)
-			}
-		})
-	}
+	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
+		cli := w.cli
+		w.work("do: say Ready.")
+		w.ok(w.tmux("send-keys", "-t", *w.agent(cli).PaneID, "-l", "rm everything"))
+		w.await("the words are on the screen", func() bool { return strings.Contains(w.visible(), "rm everything") })
+		before := w.last().Number
+		if out := w.pawInput("do: say Only look.", "send", cli); out.code != 3 || !strings.Contains(out.stderr, "text that is not paw's") {
+			t.Errorf("send: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+		}
+		if screen := w.visible(); !strings.Contains(screen, "rm everything") || strings.Contains(screen, "Only look") {
+			t.Errorf("the screen:\n%s", screen)
+		}
+		if w.last().Number != before {
+			t.Errorf("turn %d began", w.last().Number)
+		}
+	})
 }
 
 // TestCLIsTakeAPromptAfterAnEarlyEsc: some CLIs put a prompt that is stopped before the first word back into their box;
 // the next one does not run together with it.
 func TestCLIsTakeAPromptAfterAnEarlyEsc(t *testing.T) {
-	for _, cli := range []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot"} {
-		t.Run(cli, func(t *testing.T) {
-			w := typingWorld(t, cli)
-			w.work("do: say Ready.")
-			w.send("do: sleep 60\ndo: say Deleted.")
-			w.awaitState("running")
-			w.escape()
-			w.awaitState("idle")
-			one := w.work("do: say Only looked.")
-			if strings.TrimSpace(one.Prompt) != "do: say Only looked." {
-				t.Errorf("the prompt of turn %d: %q", one.Number, one.Prompt)
-			}
-		})
-	}
+	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
+		w.work("do: say Ready.")
+		w.send("do: sleep 60\ndo: say Deleted.")
+		w.awaitState("running")
+		w.escape()
+		w.awaitState("idle")
+		one := w.work("do: say Only looked.")
+		if strings.TrimSpace(one.Prompt) != "do: say Only looked." {
+			t.Errorf("the prompt of turn %d: %q", one.Number, one.Prompt)
+		}
+	})
 }
 
 // TestCLIsTakeAPromptAtTheEndOfATurn: the hook of a turn's end returns before the CLI has drawn its box again. A prompt that is
 // sent at that instant is the next turn, whole.
 func TestCLIsTakeAPromptAtTheEndOfATurn(t *testing.T) {
-	for _, cli := range []string{"claude", "codex", "opencode", "qwen", "copilot"} {
-		t.Run(cli, func(t *testing.T) {
-			w := typingWorld(t, cli)
-			for n := 1; n <= 6; n++ {
-				prompt := fmt.Sprintf("do: say Turn %d.", n)
-				w.send(prompt)
-				tag := filepath.Join(w.repo, ".git/refs/tags", fmt.Sprintf("afk-shop_%s-%d", cli, n))
-				for end := time.Now().Add(cliPatience); ; time.Sleep(5 * time.Millisecond) {
-					if _, err := os.Stat(tag); err == nil {
-						break
-					}
-					if time.Now().After(end) {
-						t.Fatalf("turn %d has no tag", n)
-					}
+	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
+		cli := w.cli
+		for n := 1; n <= 6; n++ {
+			prompt := fmt.Sprintf("do: say Turn %d.", n)
+			w.send(prompt)
+			tag := filepath.Join(w.repo, ".git/refs/tags", fmt.Sprintf("afk-shop_%s-%d", cli, n))
+			for end := time.Now().Add(cliPatience); ; time.Sleep(5 * time.Millisecond) {
+				if _, err := os.Stat(tag); err == nil {
+					break
 				}
-				if one := w.turn(n); strings.TrimSpace(one.Prompt) != prompt {
-					t.Errorf("the prompt of turn %d: %q", n, one.Prompt)
+				if time.Now().After(end) {
+					t.Fatalf("turn %d has no tag", n)
 				}
 			}
-			if last := w.finished(5); last.Number != 6 {
-				t.Errorf("%d turns", last.Number)
+			if one := w.turn(n); strings.TrimSpace(one.Prompt) != prompt {
+				t.Errorf("the prompt of turn %d: %q", n, one.Prompt)
 			}
-		})
-	}
+		}
+		if last := w.finished(5); last.Number != 6 {
+			t.Errorf("%d turns", last.Number)
+		}
+	})
 }
 
 // TestClaudeGetsPromptsAsTheUsersWord: whatever the length, claude does not mark a prompt as pasted from somewhere else. In
 // a pane that is too low for that the prompt is the same all the same.
 func TestClaudeGetsPromptsAsTheUsersWord(t *testing.T) {
-	w := typingWorld(t, "claude")
+	w := newCLIWorld(t, "claude")
+	w.ok(w.paw("start", "--cli", "claude", "--detach"))
 	image := filepath.Join(w.root, "a.png")
 	w.write(w.root, "a.png", "\x89PNG\r\n\x1a\n")
 	for _, rows := range []string{"30", "14", "8"} {
@@ -122,7 +118,8 @@ func TestCLIsRefuseCommands(t *testing.T) {
 		"copilot": {"!ls", "exit", "help"}, "opencode": {"exit", "quit", ":q"},
 	} {
 		t.Run(cli, func(t *testing.T) {
-			w := typingWorld(t, cli)
+			w := newCLIWorld(t, cli)
+			w.ok(w.paw("start", "--cli", cli, "--detach"))
 			for _, prompt := range prompts {
 				if out := w.pawInput(prompt, "send", cli); out.code != 2 {
 					t.Errorf("send %q: exit code %d\n%s%s", prompt, out.code, out.stdout, out.stderr)
@@ -140,7 +137,8 @@ func TestOneWordIsText(t *testing.T) {
 		"gemini": {"exit", "help", "#note", "?"}, "qwen": {"help", "#note", "?"}, "copilot": {"clear", "#note", "?"},
 	} {
 		t.Run(cli, func(t *testing.T) {
-			w := typingWorld(t, cli)
+			w := newCLIWorld(t, cli)
+			w.ok(w.paw("start", "--cli", cli, "--detach"))
 			for _, word := range words {
 				if one := w.work(word); one.Prompt != word {
 					t.Errorf("%q arrived as %q", word, one.Prompt)
@@ -182,39 +180,24 @@ func TestCodexIsNotAnsweredForTheUser(t *testing.T) {
 
 // TestNothingIsTypedIntoAMenu: /model is a list of choices of which Enter takes one.
 func TestNothingIsTypedIntoAMenu(t *testing.T) {
-	for _, cli := range []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot"} {
-		t.Run(cli, func(t *testing.T) {
-			w := typingWorld(t, cli)
-			w.work("do: say Ready.")
-			models := func() int { return strings.Count(strings.ToLower(w.screen(cli)), "model") }
-			none := models()
-			w.ok(w.tmux("send-keys", "-t", *w.agent(cli).PaneID, "-l", "/model"))
-			w.await("the command is typed and listed", func() bool { return models() >= none+2 })
-			w.press("Enter")
-			w.await("the menu is open", func() bool { // of which a low pane shows the end
-				screen := strings.ToLower(w.screen(cli))
-				return strings.Contains(screen, "select model") || strings.Contains(screen, "unavailable models")
-			})
-			before := w.last().Number
-			if out := w.pawInput("do: say hello there", "send", cli); out.code != 3 {
-				t.Errorf("send: exit code %d\n%s%s\n%s", out.code, out.stdout, out.stderr, w.visible())
-			}
-			if strings.Contains(w.visible(), "hello there") || w.last().Number != before {
-				t.Errorf("it was typed:\n%s", w.visible())
-			}
+	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
+		cli := w.cli
+		w.work("do: say Ready.")
+		models := func() int { return strings.Count(strings.ToLower(w.screen(cli)), "model") }
+		none := models()
+		w.ok(w.tmux("send-keys", "-t", *w.agent(cli).PaneID, "-l", "/model"))
+		w.await("the command is typed and listed", func() bool { return models() >= none+2 })
+		w.press("Enter")
+		w.await("the menu is open", func() bool { // of which a low pane shows the end
+			screen := strings.ToLower(w.screen(cli))
+			return strings.Contains(screen, "select model") || strings.Contains(screen, "unavailable models")
 		})
-	}
-}
-
-// typingWorld is one in which a CLI runs.
-func typingWorld(t *testing.T, cli string) *cliWorld {
-	t.Helper()
-	w := newCLIWorld(t, cli)
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Log(w.describe())
+		before := w.last().Number
+		if out := w.pawInput("do: say hello there", "send", cli); out.code != 3 {
+			t.Errorf("send: exit code %d\n%s%s\n%s", out.code, out.stdout, out.stderr, w.visible())
+		}
+		if strings.Contains(w.visible(), "hello there") || w.last().Number != before {
+			t.Errorf("it was typed:\n%s", w.visible())
 		}
 	})
-	w.ok(w.paw("start", "--cli", cli, "--detach"))
-	return w
 }

@@ -89,7 +89,30 @@ args = ["--allow-all-paths", "--allow-tool=write", "--allow-tool=shell(git:*)", 
 	w.git(root, "init", "-q", "-b", "main", w.repo)
 	w.git(w.repo, "add", "-A")
 	w.git(w.repo, "commit", "-q", "-m", "first")
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(w.describe())
+		}
+	})
 	return w
+}
+
+// startEach starts each CLI in a world of its own, and plays there.
+func startEach(t *testing.T, clis []string, play func(*testing.T, *cliWorld)) {
+	for _, cli := range clis {
+		t.Run(cli, func(t *testing.T) {
+			w := newCLIWorld(t, cli)
+			w.ok(w.paw("start", "--cli", cli, "--detach"))
+			play(t, w)
+		})
+	}
+}
+
+// as is the same world, in which sends and questions are about another agent.
+func (w *cliWorld) as(cli string) *cliWorld {
+	one := *w
+	one.cli = cli
+	return &one
 }
 
 // during runs a subtest in the same world.
