@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -89,7 +90,7 @@ func (s set) print(w io.Writer) bool {
 	}
 	_ = columns.Flush() // whoever reads the table sees that it is cut
 	for _, t := range s.table.others {
-		fmt.Fprintf(w, "FAIL %s %s\n", t.pkg, t.name)
+		fmt.Fprintf(w, "FAIL %s\n", t.title())
 	}
 	for _, t := range s.table.failed {
 		fmt.Fprintf(w, "\nFAIL %s %s (%.0f s)\n", s.name, t.title(), t.elapsed)
@@ -103,12 +104,7 @@ func (s set) print(w io.Writer) bool {
 	return len(s.table.failed) > 0 || s.table.ran == 0
 }
 
-func (t *test) title() string {
-	if t.name == "" {
-		return t.pkg
-	}
-	return t.name
-}
+func (t *test) title() string { return cmp.Or(t.name, "all") }
 
 // excerpt is the first lines of a test's output that say something, cut to a terminal.
 func excerpt(output []string) []string {

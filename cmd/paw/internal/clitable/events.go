@@ -14,15 +14,13 @@ import (
 // event is a line of `go test -json`.
 type event struct {
 	Action  string
-	Package string
-	Test    string
+	Test    string // "" for all of them
 	Output  string
 	Elapsed float64 // seconds
 }
 
-// test is what became of one test.
+// test is what became of one test. That of all has no name: they may not have been built, or have died.
 type test struct {
-	pkg     string
 	name    string
 	result  result
 	output  []string // lines
@@ -87,24 +85,23 @@ func watch(stdin io.Reader, stdout io.Writer, name string) error {
 	return err
 }
 
-// readTests reads events: the tests in the order in which they began. Packages that did not build or run are tests
-// without a name.
+// readTests reads events: the tests in the order in which they began.
 func readTests(r io.Reader) ([]*test, error) {
 	var tests []*test
-	find := func(pkg, name string) *test {
-		i := slices.IndexFunc(tests, func(t *test) bool { return t.pkg == pkg && t.name == name })
+	find := func(name string) *test {
+		i := slices.IndexFunc(tests, func(t *test) bool { return t.name == name })
 		if i < 0 {
 			i = len(tests)
-			tests = append(tests, &test{pkg: pkg, name: name, result: resultFail})
+			tests = append(tests, &test{name: name, result: resultFail})
 		}
 		return tests[i]
 	}
 	err := lines(r, func(line string) error {
 		e, ok := parse(line)
-		if !ok || e.Package == "" {
+		if !ok || e.Action == "build-output" || e.Action == "build-fail" {
 			return nil
 		}
-		t := find(e.Package, e.Test)
+		t := find(e.Test)
 		if e.Output != "" {
 			t.output = append(t.output, e.Output)
 		}

@@ -11,21 +11,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// events are those of go test -json, written as PACKAGE ACTION TEST [OUTPUT].
+// events are those of go test -json, written as ACTION TEST [OUTPUT].
 func events(t *testing.T, lines ...string) string {
 	t.Helper()
 	var text strings.Builder
 	for _, line := range lines {
-		words := strings.SplitN(line, " ", 4)
+		words := strings.SplitN(line, " ", 3)
 		output := ""
-		if len(words) == 4 {
-			output = fmt.Sprintf(`,"Output":%q`, words[3]+"\n")
+		if len(words) == 3 {
+			output = fmt.Sprintf(`,"Output":%q`, words[2]+"\n")
 		}
 		name := ""
-		if words[2] != "-" {
-			name = fmt.Sprintf(`,"Test":%q`, words[2])
+		if words[1] != "-" {
+			name = fmt.Sprintf(`,"Test":%q`, words[1])
 		}
-		fmt.Fprintf(&text, `{"Package":%q,"Action":%q%s%s,"Elapsed":61.5}`+"\n", words[0], words[1], name, output)
+		fmt.Fprintf(&text, `{"Package":"p","Action":%q%s%s,"Elapsed":61.5}`+"\n", words[0], name, output)
 	}
 	return text.String()
 }
@@ -60,12 +60,10 @@ seconds 733
 `
 
 var green = []string{
-	"p/fakemodel run TestOneShot", "p/fakemodel run TestOneShot/claude", "p/fakemodel pass TestOneShot/claude",
-	"p/fakemodel run TestOneShot/codex", "p/fakemodel pass TestOneShot/codex", "p/fakemodel pass TestOneShot", "p/fakemodel pass -",
-	"p/cmd run TestCLIs", "p/cmd run TestCLIs/claude", "p/cmd run TestCLIs/claude/commit", "p/cmd pass TestCLIs/claude/commit",
-	"p/cmd pass TestCLIs/claude", "p/cmd run TestCLIs/gemini", "p/cmd skip TestCLIs/gemini", "p/cmd pass TestCLIs",
-	"p/cmd run TestCLIsFamily", "p/cmd run TestCLIsFamily/claude_and_its_child_codex",
-	"p/cmd pass TestCLIsFamily/claude_and_its_child_codex", "p/cmd pass TestCLIsFamily", "p/cmd pass -",
+	"run TestCLIs", "run TestCLIs/claude", "run TestCLIs/claude/commit", "pass TestCLIs/claude/commit",
+	"pass TestCLIs/claude", "run TestCLIs/gemini", "skip TestCLIs/gemini", "pass TestCLIs",
+	"run TestCLIsFamily", "run TestCLIsFamily/claude_and_its_child_codex",
+	"pass TestCLIsFamily/claude_and_its_child_codex", "pass TestCLIsFamily", "pass -",
 }
 
 func TestClosingGreen(t *testing.T) {
@@ -84,14 +82,12 @@ scenario                                claude  codex  opencode  gemini  qwen  c
 CLIs: commit                            ok      -      -         -       -     -
 CLIs                                    -       -      -         skip    -     -
 CLIsFamily: claude and its child codex  ok      ok     -         -       -     -
-OneShot                                 ok      ok     -         -       -     -
 
 newest
 scenario                                claude  codex  opencode  gemini  qwen  copilot
 CLIs: commit                            ok      -      -         -       -     -
 CLIs                                    -       -      -         skip    -     -
 CLIsFamily: claude and its child codex  ok      ok     -         -       -     -
-OneShot                                 ok      ok     -         -       -     -
 
 again: same as pinned
 
@@ -114,14 +110,14 @@ duration  12m13s        1m1s            same as pinned
 func TestClosingFailures(t *testing.T) {
 	root := t.TempDir()
 	dir := aSet(t, root, "pinned", facts, events(t,
-		"p/cmd run TestCLIs", "p/cmd run TestCLIs/claude",
-		"p/cmd run TestCLIs/claude/commit", "p/cmd output TestCLIs/claude/commit === RUN x",
-		"p/cmd output TestCLIs/claude/commit clis_test.go:5: not "+strings.Repeat("x", 300), "p/cmd fail TestCLIs/claude/commit",
-		"p/cmd output TestCLIs/claude what comes after was not tried", "p/cmd fail TestCLIs/claude",
-		"p/cmd run TestCLIs/codex", "p/cmd run TestCLIs/codex/commit", "p/cmd pass TestCLIs/codex/commit",
-		"p/cmd run TestCLIs/codex/stop", "p/cmd pass TestCLIs/codex/stop", "p/cmd pass TestCLIs/codex",
-		"p/cmd run TestCLIs/qwen", "p/cmd run TestCLIs/qwen/commit", "p/cmd output TestCLIs/qwen/commit panic: test timed out",
-		"p/cmd fail TestCLIs", "p/cmd run TestOther", "p/cmd fail TestOther", "p/cmd fail -"))
+		"run TestCLIs", "run TestCLIs/claude",
+		"run TestCLIs/claude/commit", "output TestCLIs/claude/commit === RUN x",
+		"output TestCLIs/claude/commit clis_test.go:5: not "+strings.Repeat("x", 300), "fail TestCLIs/claude/commit",
+		"output TestCLIs/claude what comes after was not tried", "fail TestCLIs/claude",
+		"run TestCLIs/codex", "run TestCLIs/codex/commit", "pass TestCLIs/codex/commit",
+		"run TestCLIs/codex/stop", "pass TestCLIs/codex/stop", "pass TestCLIs/codex",
+		"run TestCLIs/qwen", "run TestCLIs/qwen/commit", "output TestCLIs/qwen/commit panic: test timed out",
+		"fail TestCLIs", "run TestOther", "fail TestOther", "fail -"))
 	log := filepath.Join(root, "failures.log")
 	var out strings.Builder
 	if err := run([]string{"close", log, dir}, nil, &out); !errors.Is(err, errFailed) {
@@ -133,7 +129,7 @@ pinned
 scenario      claude   codex  opencode  gemini  qwen     copilot
 CLIs: commit  FAIL     ok     -         -       FAIL     -
 CLIs: stop    not run  ok     -         -       not run  -
-FAIL p/cmd TestOther
+FAIL TestOther
 
 FAIL pinned TestCLIs/claude/commit (62 s)
     clis_test.go:5: not ` + strings.Repeat("x", 139) + `…
@@ -159,8 +155,8 @@ FAIL pinned TestOther (62 s)
 func TestClosingNothing(t *testing.T) {
 	root := t.TempDir()
 	for name, results := range map[string]string{
-		"none":   events(t, "p/cmd pass -"),
-		"build":  events(t, append([]string{"p/fakemodel output - x.go:1: undefined: y", "p/fakemodel fail -"}, green[7:]...)...),
+		"none":   events(t, "pass -"),
+		"build":  events(t, "output - x.go:1: undefined: y", "fail -"),
 		"absent": "",
 	} {
 		var out strings.Builder
@@ -178,8 +174,8 @@ func TestClosingNothing(t *testing.T) {
 
 func TestWatch(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "results.json")
-	first := events(t, "p/cmd run TestA", "p/cmd pass TestA", "p/cmd pass -")
-	second := "# p/cmd\nx.go:1: undefined: y\n" + events(t, "p/cmd run TestB/claude", "p/cmd fail TestB/claude", "p/cmd fail -")
+	first := events(t, "run TestA", "pass TestA", "pass -")
+	second := "# p/cmd\nx.go:1: undefined: y\n" + events(t, "run TestB/claude", "fail TestB/claude", "fail -")
 	var out strings.Builder
 	if err := run([]string{"watch", file}, strings.NewReader(first), &out); err != nil {
 		t.Errorf("%v", err)

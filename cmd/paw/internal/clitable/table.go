@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -10,7 +9,6 @@ import (
 
 // row is one scenario.
 type row struct {
-	pkg   string
 	group string // the test that all CLIs' tests of the scenario are part of, such as "TestCLIs"
 	label string
 	cells map[string]result // by CLI
@@ -31,7 +29,6 @@ func newTable(tests []*test) table {
 	for _, looked := range agent.LookedAts() {
 		t.clis = append(t.clis, looked.CLI)
 	}
-	slices.SortStableFunc(tests, func(a, b *test) int { return cmp.Compare(a.pkg, b.pkg) })
 	for _, one := range tests {
 		if !blamed(one, tests) {
 			continue
@@ -58,7 +55,7 @@ func newTable(tests []*test) table {
 func blamed(one *test, all []*test) bool {
 	parent := false
 	for _, other := range all {
-		inside := other.pkg == one.pkg && other != one && (one.name == "" || strings.HasPrefix(other.name, one.name+"/"))
+		inside := other != one && (one.name == "" || strings.HasPrefix(other.name, one.name+"/"))
 		if inside && other.result == resultFail {
 			return false
 		}
@@ -90,11 +87,11 @@ func place(name string, known []string) (label string, clis []string) {
 func (t *table) row(one *test, label string) *row {
 	group, _, _ := strings.Cut(one.name, "/")
 	for _, r := range t.rows {
-		if r.pkg == one.pkg && r.label == label {
+		if r.label == label {
 			return r
 		}
 	}
-	r := &row{pkg: one.pkg, group: group, label: label, cells: map[string]result{}}
+	r := &row{group: group, label: label, cells: map[string]result{}}
 	for _, cli := range t.clis {
 		r.cells[cli] = resultNone
 	}
@@ -110,7 +107,7 @@ func (t *table) markNotRun(tests []*test) {
 			continue
 		}
 		for _, r := range t.rows {
-			if r.pkg == one.pkg && r.group == group && r.cells[cli] == resultNone {
+			if r.group == group && r.cells[cli] == resultNone {
 				r.cells[cli] = resultNotRun
 			}
 		}
