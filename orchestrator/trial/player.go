@@ -29,14 +29,6 @@ type player struct {
 	session  *session.Session
 }
 
-func newPlayer(at *place, o Options) *player {
-	p := &player{place: at, cli: o.CLI, manners: fakemodel.MannersOf[o.CLI], patience: o.Patience}
-	if p.patience == 0 {
-		p.patience = Patience
-	}
-	return p
-}
-
 // scripted reports whether the CLI talks to the scripted model. demo needs none.
 func (p *player) scripted() bool { return p.cli != "demo" }
 
@@ -102,11 +94,6 @@ func (p *player) agent(ctx context.Context) fleet.AgentStatus {
 	return all[0].Agents[0]
 }
 
-// unknown reports whether paw says itself that it cannot tell the state.
-func (p *player) unknown(ctx context.Context) bool {
-	return p.agent(context.WithoutCancel(ctx)).State == session.StateUnknown
-}
-
 func (p *player) awaitState(ctx context.Context, state session.State) error {
 	return p.await(ctx, "the state "+string(state), func() bool { return p.agent(ctx).State == state })
 }
@@ -162,6 +149,7 @@ func (p *player) work(ctx context.Context, prompt string) (turns.Listed, error) 
 		return turns.Listed{}, err
 	}
 	one, err := p.finished(ctx, before)
+	_, asked := p.model.Asked(prompt, 0)
 	switch {
 	case err != nil:
 		return one, err
@@ -169,16 +157,10 @@ func (p *player) work(ctx context.Context, prompt string) (turns.Listed, error) 
 		return one, failf("it is turn %d and not %d", one.Number, before+1)
 	case strings.TrimSpace(one.Prompt) != prompt:
 		return one, failf("the prompt of turn %d is recorded as %.100q", one.Number, one.Prompt)
-	case p.scripted() && !p.asked(prompt):
+	case p.scripted() && !asked:
 		return one, errors.New("the model got another prompt than the one that was sent")
 	}
 	return one, nil
-}
-
-// asked reports whether the model was asked with exactly that prompt.
-func (p *player) asked(prompt string) bool {
-	_, ok := p.model.Asked(prompt, 0)
-	return ok
 }
 
 // hang begins a turn that makes a file and gets no further: its model is silent in the midst of the answer.

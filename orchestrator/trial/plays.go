@@ -12,7 +12,6 @@ import (
 	"paw/orchestrator"
 	"paw/orchestrator/ending"
 	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
 	"paw/orchestrator/launch"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -67,16 +66,12 @@ func (p *player) beforePrompt(ctx context.Context) (string, error) {
 	switch {
 	case a.State == session.StateIdle:
 		return "idle", nil
-	case a.State == session.StateUnknown && p.agentRuns(a):
+	case a.State == session.StateUnknown && a.PaneAlive != nil && *a.PaneAlive && a.PID > 0:
 		return "", unseenError(a.Reason)
 	case err != nil:
 		return "", err
 	}
 	return "", failf("not idle; %s", p.describe(ctx))
-}
-
-func (p *player) agentRuns(a fleet.AgentStatus) bool {
-	return a.PaneAlive != nil && *a.PaneAlive && a.PID > 0
 }
 
 // quiet reports whether the screen shows something and stays as it is for two seconds.

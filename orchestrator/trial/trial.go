@@ -6,6 +6,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"paw/orchestrator"
 	"paw/orchestrator/agent/fakemodel"
+	"paw/session"
 )
 
 // Limit bounds a trial, without its end, which takes some seconds at most.
@@ -75,7 +77,8 @@ func Run(ctx context.Context, o Options) (lines []Line, err error) {
 	o.Introduce(info)
 	within, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()
-	lines = newPlayer(place, o).playAll(within, o)
+	p := &player{place: place, cli: o.CLI, manners: fakemodel.MannersOf[o.CLI], patience: cmp.Or(o.Patience, Patience)}
+	lines = p.playAll(within, o)
 	return lines, ctx.Err()
 }
 
@@ -111,8 +114,8 @@ func (p *player) play(ctx context.Context, one play) Line {
 	}
 	line.Result, line.Text = Fail, err.Error()
 	var unseen unseenError
-	if errors.As(err, &unseen) || p.hookless() && p.unknown(ctx) {
-		line.Result = Unknown
+	if errors.As(err, &unseen) || p.hookless() && p.agent(context.WithoutCancel(ctx)).State == session.StateUnknown {
+		line.Result = Unknown // paw says so itself
 	}
 	return line
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // chat is OpenAI's chat completions: opencode, qwen, copilot.
-type chat struct{}
+type chat struct{ openai }
 
 func (chat) parse(_ *http.Request, body []byte) (request, error) {
 	var b struct {
@@ -94,5 +94,3 @@ func (chat) calls(c call) list {
 		"function": object{"name": c.tool, "arguments": encode(c.arguments)},
 	}}
 }
-
-func (chat) failure(status int, message string) any { return openaiFailure(status, message) }

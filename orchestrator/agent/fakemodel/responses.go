@@ -7,7 +7,7 @@ import (
 )
 
 // responses is the OpenAI Responses API: codex.
-type responses struct{}
+type responses struct{ openai }
 
 func (responses) parse(_ *http.Request, body []byte) (request, error) {
 	var b struct {
@@ -117,10 +117,10 @@ func (responses) items(a answer, c call) []object {
 	return append(items, item)
 }
 
-func (responses) failure(status int, message string) any { return openaiFailure(status, message) }
+// openai is what both protocols of OpenAI have.
+type openai struct{}
 
-// openaiFailure is the body of an error in both protocols of OpenAI.
-func openaiFailure(status int, message string) any {
+func (openai) failure(status int, message string) any {
 	kind := "invalid_request_error"
 	if status >= 500 {
 		kind = "server_error"
