@@ -93,7 +93,7 @@ func (c custom) Conversation(ctx context.Context, s agent.Spec) (agent.Conversat
 		return agent.Conversation{Reason: "clis." + c.Name() + ".resume is not set", NewID: c.choosesID()}, nil
 	}
 	if hasPlace(c.CLI.Resume) && c.Plain.CheckID(s.ConversationID) != nil {
-		return agent.Conversation{Reason: "no conversation id is known"}, nil
+		return agent.Conversation{Reason: "no conversation id is known"}, nil //nolint:nilerr // a missing id is an answer, not a failure
 	}
 	return agent.Conversation{Found: true, Resumable: true}, nil
 }
