@@ -73,14 +73,14 @@ func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Workt
 
 // Keyboard is how a deliverer reaches the pane of a parent.
 type Keyboard struct {
-	// panes lists the panes of the session's server.
+	// Panes lists the panes of the session's server.
 	Panes fleet.AskPanes
-	// ready returns the pane of an agent, "" when its CLI takes no typed input now.
+	// Ready returns the pane of an agent, "" when its CLI takes no typed input now.
 	Ready func(ctx context.Context, s *session.Session, w *session.Worktree) (pane string)
-	// enter types a prompt and, after last and unless the CLI asks something by then, Enter. The error is ErrNotTyped when nothing has reached the pane.
+	// Enter types a prompt and, after last and unless the CLI asks something by then, Enter. The error is ErrNotTyped when nothing has reached the pane.
 	Enter func(ctx context.Context, s *session.Session, w *session.Worktree, pane, prompt string, last func() error) error
-	// again presses Enter once more, unless the CLI asks something.
+	// Again presses Enter once more, unless the CLI asks something.
 	Again func(ctx context.Context, s *session.Session, w *session.Worktree, pane, prompt string) error
-	// patience is how long a prompt may take to arrive, before and after Enter is pressed again.
+	// Patience is how long a prompt may take to arrive, before and after Enter is pressed again.
 	Patience time.Duration
 }
