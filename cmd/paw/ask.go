@@ -11,6 +11,11 @@ import (
 	"paw/orchestrator/fault"
 )
 
+// interactive reports whether there is a person at both ends.
+func (a *app) interactive() bool {
+	return isTerminal(a.stdin) && isTerminal(a.stderr)
+}
+
 // ask asks on the terminal and returns the line that is typed. Ctrl-C ends paw, Ctrl-D is no answer.
 func (a *app) ask(ctx context.Context, question string) (string, error) {
 	fmt.Fprint(a.stderr, question+" ")

@@ -61,6 +61,12 @@ func completeFlag(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 	}
 }
 
+// addSession gives a command the flag that names a session without any doubt.
+func (a *app) addSession(cmd *cobra.Command) {
+	cmd.Flags().String("session", "", "session that is meant (default: that of this place)")
+	completeFlag(cmd, "session", a.completeSessions)
+}
+
 // names is a completion of words that are no files.
 func names(words []string) ([]string, cobra.ShellCompDirective) {
 	return words, cobra.ShellCompDirectiveNoFileComp

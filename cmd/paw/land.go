@@ -75,9 +75,9 @@ func (a *app) land(cmd *cobra.Command, o landOptions, args []string) error {
 	case o.list && len(args) > 0:
 		return usagef(cmd, "--list takes no agent")
 	case o.list:
-		return a.listLandings(cmd, o)
+		return a.listLandings(cmd)
 	case o.undo:
-		return a.undoLanding(cmd, o, args)
+		return a.undoLanding(cmd, args, o.DryRun)
 	case o.all && len(args) > 0:
 		return usagef(cmd, "--all takes no agent")
 	case o.State != "" && (o.all || len(args) != 1):

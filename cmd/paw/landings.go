@@ -11,7 +11,7 @@ import (
 )
 
 // listLandings is paw land --list.
-func (a *app) listLandings(cmd *cobra.Command, o landOptions) error {
+func (a *app) listLandings(cmd *cobra.Command) error {
 	_, s, err := a.session(cmd)
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func (a *app) listLandings(cmd *cobra.Command, o landOptions) error {
 }
 
 // undoLanding is paw land --undo [ID].
-func (a *app) undoLanding(cmd *cobra.Command, o landOptions, args []string) error {
+func (a *app) undoLanding(cmd *cobra.Command, args []string, dryRun bool) error {
 	id, err := landingID(cmd, args)
 	if err != nil {
 		return err
@@ -45,11 +45,11 @@ func (a *app) undoLanding(cmd *cobra.Command, o landOptions, args []string) erro
 	if err != nil {
 		return err
 	}
-	l, err := landing.Undo(cmd.Context(), h, s, id, o.DryRun)
+	l, err := landing.Undo(cmd.Context(), h, s, id, dryRun)
 	if err != nil {
 		return err
 	}
-	return a.showUndone(s, l, o.DryRun)
+	return a.showUndone(s, l, dryRun)
 }
 
 func landingID(cmd *cobra.Command, args []string) (int, error) {

@@ -6,20 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"paw/config/lazyregexp"
-	"paw/orchestrator"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
-	"paw/orchestrator/launch"
 	"paw/session"
 	"paw/session/history"
 )
@@ -53,6 +45,15 @@ func writeJSON(w io.Writer, v any) error {
 }
 
 var controlCharacter = lazyregexp.New(`[\x{7f}-\x{9f}]`)
+
+// orNull is nil for nothing: null in JSON.
+func orNull[T comparable](value T) *T {
+	var nothing T
+	if value == nothing {
+		return nil
+	}
+	return &value
+}
 
 // stateColours are the ANSI colours of states, on terminals only; the words
 // carry the meaning.
@@ -160,124 +161,6 @@ func lookUp(env []string, name string) string {
 	return value
 }
 
-// printStatus prints one session for people.
-func (a *app) printStatus(st fleet.SessionStatus, now time.Time) {
-	line := fmt.Sprintf("%s  %s  %s", st.Session.Name, a.colour(string(st.Status), string(st.Status)), shortened(st.Session.RepoPath))
-	if st.Reason != "" {
-		line += "  (" + onOneLine(st.Reason) + ")"
-	}
-	fmt.Fprintln(a.stdout, line)
-	rows := make([][]cell, 0, len(st.Agents))
-	resumable := false
-	for _, ag := range families(st.Agents) {
-		notes := []string{ag.Reason, inShort(ag.Used)}
-		if with := collidesWith(ag.AgentStatus); with != "" {
-			notes = slices.Insert(notes, 1, "collides with "+with)
-		}
-		if ag.Dirty != nil && *ag.Dirty > 0 {
-			notes = slices.Insert(notes, 1, fmt.Sprintf("%d uncommitted", *ag.Dirty))
-		}
-		notes = slices.DeleteFunc(notes, func(note string) bool { return note == "" })
-		// Of those that were stopped one by one the user knows.
-		resumable = resumable || canComeBack(ag.AgentStatus) && (st.Status == session.StatusStopped || ag.Cause != session.CauseStopped)
-		rows = append(rows, []cell{{text: ag.label()}, {text: ag.Record.CLI}, {string(ag.State), string(ag.State)},
-			{text: since(ag.AgentStatus, now)}, {text: turnsOf(ag.AgentStatus)}, {text: ag.Record.Branch}, {text: strings.Join(notes, ", ")}})
-	}
-	a.printTable(a.stdout, "  ", rows)
-	if len(st.Agents) == 0 {
-		fmt.Fprintf(a.stdout, "  no agents; paw purge %s deletes its record\n", st.Session.Name)
-	}
-	if resumable {
-		fmt.Fprintf(a.stdout, "  paw recover %s brings them back\n", st.Session.Name)
-	}
-}
-
-// turnsOf is how many turns an agent has finished, behind the number of the one
-// under way, with dots. Numbers count all turns, also those that were cut.
-func turnsOf(ag *fleet.AgentStatus) string {
-	var words []string
-	if inTurn(ag) {
-		words = append(words, fmt.Sprintf("turn %d…", ag.CurrentTurn))
-	}
-	if ag.TurnsCompleted > 0 {
-		words = append(words, fmt.Sprintf("%d finished", ag.TurnsCompleted))
-	}
-	return strings.Join(words, ", ")
-}
-
-// wouldBe are the results of agents that were not carried out.
-var wouldBe = map[launch.ResultKind]string{
-	launch.ResultResumed: "would resume",
-	launch.ResultFresh:   "would start fresh",
-}
-
-// printResults prints what became of agents or, with dryRun, what would.
-func (a *app) printResults(s *session.Session, results []launch.Result, dryRun bool) {
-	fmt.Fprintf(a.stdout, "%s  %s\n", s.Name, shortened(s.RepoPath))
-	rows := make([][]cell, 0, len(results))
-	for _, r := range results {
-		word := string(r.Kind)
-		if would := wouldBe[r.Kind]; dryRun && would != "" {
-			word = would
-		}
-		rows = append(rows, []cell{{text: r.Agent}, {text: r.CLI}, {word, string(r.Kind)}, {text: r.Reason}})
-	}
-	a.printTable(a.stdout, "  ", rows)
-	for _, r := range results {
-		for _, note := range r.Notes {
-			a.note(r.Agent + ": " + note)
-		}
-		if r.Kind == launch.ResultRefused {
-			a.sayError(r.Agent+": "+r.Reason, r.Hints)
-		}
-	}
-}
-
-// showResults ends start and add: as JSON, or with the list and attached.
-func (a *app) showResults(cmd *cobra.Command, h *home.Home, s *session.Session, results []launch.Result, detach bool) error {
-	if a.json {
-		return a.showSession(cmd, h, s.Name, results)
-	}
-	a.printResults(s, results, false)
-	if anyRefused(results) {
-		return exitStatus(fault.Failed)
-	}
-	if detach || !isTerminal(a.stdout) {
-		fmt.Fprintf(a.stdout, "paw attach %s shows it\n", s.Name)
-		return nil
-	}
-	return orchestrator.Attach(cmd.Context(), h, s, "")
-}
-
-// showSession prints the status of one session, with --json also what became of
-// its agents.
-func (a *app) showSession(cmd *cobra.Command, h *home.Home, name string, results []launch.Result) error {
-	statuses, problems, err := orchestrator.Status(cmd.Context(), h, orchestrator.StatusOptions{Name: name})
-	switch {
-	case err != nil:
-		return err
-	case a.json:
-		err = a.printJSON(startedJSON{statusJSON: statusView(statuses, problems), Results: resultsView(results), Notes: a.noted()})
-	default:
-		err = a.showStatus(h, statuses, problems)
-	}
-	if err == nil && anyRefused(results) {
-		return exitStatus(fault.Failed)
-	}
-	return err
-}
-
-// showPlan prints what start or add would do.
-func (a *app) showPlan(steps []string) error {
-	if a.json {
-		return a.printJSON(planJSON{Version: 1, Plan: steps, Notes: a.noted()})
-	}
-	for _, step := range steps {
-		fmt.Fprintln(forReading(a.stdout), step)
-	}
-	return nil
-}
-
 // shortened is a path with ~ for the home directory of the user.
 func shortened(path string) string {
 	dir, err := os.UserHomeDir()
@@ -303,9 +186,4 @@ func (p printable) Write(text []byte) (int, error) {
 		return 0, err
 	}
 	return len(text), nil
-}
-
-// anyRefused reports whether an agent could not be brought back.
-func anyRefused(results []launch.Result) bool {
-	return slices.ContainsFunc(results, func(r launch.Result) bool { return r.Kind == launch.ResultRefused })
 }

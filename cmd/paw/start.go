@@ -217,11 +217,6 @@ func pick(line string, installed []string) ([]string, error) {
 	return chosen, nil
 }
 
-// interactive tells whether there is a person at both ends.
-func (a *app) interactive() bool {
-	return isTerminal(a.stdin) && isTerminal(a.stderr)
-}
-
 // showStarted tells what was started, and attaches.
 func (a *app) showStarted(cmd *cobra.Command, h *home.Home, started *orchestrator.Started, detach bool) error {
 	for _, note := range started.Notes {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"paw/orchestrator"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
+	"paw/session"
 )
 
 // watchInterval is how often --watch looks again.
@@ -212,4 +214,49 @@ func (a *app) showStartHints(h *home.Home) {
 	}
 	fmt.Fprintf(a.stdout, "  %s   installs one of the AI CLIs\n", hints[0])
 	fmt.Fprintf(a.stdout, "  %-*s   tries paw without one\n", len(hints[0]), hints[1])
+}
+
+// printStatus prints one session for people.
+func (a *app) printStatus(st fleet.SessionStatus, now time.Time) {
+	line := fmt.Sprintf("%s  %s  %s", st.Session.Name, a.colour(string(st.Status), string(st.Status)), shortened(st.Session.RepoPath))
+	if st.Reason != "" {
+		line += "  (" + onOneLine(st.Reason) + ")"
+	}
+	fmt.Fprintln(a.stdout, line)
+	rows := make([][]cell, 0, len(st.Agents))
+	resumable := false
+	for _, ag := range families(st.Agents) {
+		notes := []string{ag.Reason, inShort(ag.Used)}
+		if with := collidesWith(ag.AgentStatus); with != "" {
+			notes = slices.Insert(notes, 1, "collides with "+with)
+		}
+		if ag.Dirty != nil && *ag.Dirty > 0 {
+			notes = slices.Insert(notes, 1, fmt.Sprintf("%d uncommitted", *ag.Dirty))
+		}
+		notes = slices.DeleteFunc(notes, func(note string) bool { return note == "" })
+		// Of those that were stopped one by one the user knows.
+		resumable = resumable || canComeBack(ag.AgentStatus) && (st.Status == session.StatusStopped || ag.Cause != session.CauseStopped)
+		rows = append(rows, []cell{{text: ag.label()}, {text: ag.Record.CLI}, {string(ag.State), string(ag.State)},
+			{text: since(ag.AgentStatus, now)}, {text: turnsOf(ag.AgentStatus)}, {text: ag.Record.Branch}, {text: strings.Join(notes, ", ")}})
+	}
+	a.printTable(a.stdout, "  ", rows)
+	if len(st.Agents) == 0 {
+		fmt.Fprintf(a.stdout, "  no agents; paw purge %s deletes its record\n", st.Session.Name)
+	}
+	if resumable {
+		fmt.Fprintf(a.stdout, "  paw recover %s brings them back\n", st.Session.Name)
+	}
+}
+
+// turnsOf is how many turns an agent has finished, behind the number of the one
+// under way, with dots. Numbers count all turns, also those that were cut.
+func turnsOf(ag *fleet.AgentStatus) string {
+	var words []string
+	if inTurn(ag) {
+		words = append(words, fmt.Sprintf("turn %d…", ag.CurrentTurn))
+	}
+	if ag.TurnsCompleted > 0 {
+		words = append(words, fmt.Sprintf("%d finished", ag.TurnsCompleted))
+	}
+	return strings.Join(words, ", ")
 }

@@ -153,15 +153,6 @@ func agentView(ag fleet.AgentStatus) agentJSON {
 	return v
 }
 
-// orNull is nil for nothing: null in JSON.
-func orNull[T comparable](value T) *T {
-	var nothing T
-	if value == nothing {
-		return nil
-	}
-	return &value
-}
-
 type recoverJSON struct {
 	Version  int                  `json:"version"`
 	Sessions []recoverSessionJSON `json:"sessions"`

@@ -15,12 +15,6 @@ import (
 	"paw/session"
 )
 
-// addSession gives a command the flag that names a session without any doubt.
-func (a *app) addSession(cmd *cobra.Command) {
-	cmd.Flags().String("session", "", "session that is meant (default: that of this place)")
-	completeFlag(cmd, "session", a.completeSessions)
-}
-
 // question is what a command line leaves open: which session its words are about.
 type question struct {
 	*home.Home
