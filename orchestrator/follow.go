@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/family"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -49,7 +50,7 @@ func Follow(ctx context.Context, h *home.Home, sessionName, agentName string, ho
 		if done || err != nil {
 			return err
 		}
-		home.Sleep(ctx, pause)
+		poll.Sleep(ctx, pause)
 	}
 	return nil
 }

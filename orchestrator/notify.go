@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"paw/config"
+	"paw/config/poll"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -90,10 +91,10 @@ func Notify(ctx context.Context, h *home.Home, sessionName, agentName string, wo
 		return home.UnlessGone(err)
 	}
 	dwell := time.Duration(h.Config.Notify.Dwell) * time.Second
-	home.Sleep(ctx, dwell)
+	poll.Sleep(ctx, dwell)
 	var one *notice.Notice
 	var viewers []string
-	home.Poll(ctx, 250*time.Millisecond, hooksEnd-dwell, func() (settled bool) {
+	poll.Until(ctx, 250*time.Millisecond, hooksEnd-dwell, func() (settled bool) {
 		one, viewers, settled, err = stillSo(ctx, h, sessionName, agentName, words)
 		return settled || err != nil
 	})

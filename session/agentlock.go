@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"paw/config/disk"
+	"paw/config/poll"
 
 	"golang.org/x/sys/unix"
 )
@@ -184,15 +186,12 @@ func lockState(fd int) (LockState, error) {
 }
 
 // tryFor tries to take the lock of an agent for some time.
-func (l Locks) tryFor(patience time.Duration, file string) (*os.File, error) {
-	tick := time.NewTicker(lockPoll)
-	defer tick.Stop()
-	for end := time.Now().Add(patience); ; <-tick.C {
-		f, err := l.tryAgent(file)
-		if err == nil || !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(end) {
-			return f, err
-		}
-	}
+func (l Locks) tryFor(patience time.Duration, file string) (f *os.File, err error) {
+	poll.Until(context.Background(), poll.Tick, patience, func() bool {
+		f, err = l.tryAgent(file)
+		return !errors.Is(err, unix.EWOULDBLOCK)
+	})
+	return f, err
 }
 
 // tryAgent takes the lock of an agent unless the process that took it last runs on without it.

@@ -15,12 +15,10 @@ import (
 	"time"
 
 	"paw/config/disk"
+	"paw/config/poll"
 
 	"golang.org/x/sys/unix"
 )
-
-// lockPoll is how long a waiting process sleeps between two tries.
-const lockPoll = 10 * time.Millisecond
 
 // Locks is the folder of lock files. A lock is an flock on a file of its own, never on data that a save would replace.
 // The kernel frees it when the holder dies; the files are never deleted, since a deleted one could be locked twice.
@@ -121,7 +119,7 @@ func (l Locks) wait(ctx context.Context, object, file string) (unlock func(), er
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", object, err)
 	}
-	tick := time.NewTicker(lockPoll)
+	tick := time.NewTicker(poll.Tick)
 	defer tick.Stop()
 	for {
 		f, err := l.try(file)

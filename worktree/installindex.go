@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"paw/config/poll"
 )
 
 // installIndex makes the scratch index the real one under git's own lock. It is
@@ -49,7 +51,7 @@ func takeIndexLock(ctx context.Context, path string, mode fs.FileMode) (*os.File
 		return !os.IsExist(err)
 	}
 	switch {
-	case soon(ctx, refLockPatience, taken):
+	case poll.Until(ctx, poll.Tick, refLockPatience, taken):
 		return file, err
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"paw/config/disk"
+	"paw/config/poll"
 )
 
 // momentForRef is how long is waited for what takes another process less than a millisecond.
@@ -36,7 +37,7 @@ func (m Manager) createLoose(ctx context.Context, ref, oid string) (made bool) {
 		return false
 	}
 	defer alone.Close()
-	if !soon(ctx, momentForRef, func() bool { return disk.TryLock(alone) }) {
+	if !poll.Until(ctx, poll.Tick, momentForRef, func() bool { return disk.TryLock(alone) }) {
 		return false
 	}
 	finished, err := newRefFile(filepath.Join(common, "paw"), oid)
@@ -48,7 +49,7 @@ func (m Manager) createLoose(ctx context.Context, ref, oid string) (made bool) {
 	if !unlocked() || exists(file) || os.MkdirAll(filepath.Dir(file), 0o777) != nil || inPackedRefs(common, ref) {
 		return false
 	}
-	return os.Link(finished, file) == nil && soon(ctx, momentForRef, unlocked) && stays(common, ref, finished)
+	return os.Link(finished, file) == nil && poll.Until(ctx, poll.Tick, momentForRef, unlocked) && stays(common, ref, finished)
 }
 
 // stays reports whether a ref is still the one that was linked there, which may have been packed since.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"paw/config/disk"
+	"paw/config/poll"
 	"paw/worktree/git"
 )
 
@@ -121,7 +122,7 @@ func lockFile(ctx context.Context, path string) (*os.File, error) {
 
 // waitForLock locks an open file, or closes it.
 func waitForLock(ctx context.Context, file *os.File) error {
-	if soon(ctx, lockWait, func() bool { return disk.TryLock(file) }) {
+	if poll.Until(ctx, poll.Tick, lockWait, func() bool { return disk.TryLock(file) }) {
 		return nil
 	}
 	file.Close()
@@ -129,18 +130,6 @@ func waitForLock(ctx context.Context, file *os.File) error {
 		return fmt.Errorf("%w: %w", errBusy, err)
 	}
 	return errBusy
-}
-
-// soon waits until something holds that another process does, and reports false when that takes too long.
-func soon(ctx context.Context, patience time.Duration, holds func() bool) bool {
-	pause := time.Millisecond
-	for end := time.Now().Add(patience); !holds(); time.Sleep(pause) {
-		if ctx.Err() != nil || time.Now().After(end) {
-			return false
-		}
-		pause = min(2*pause, 10*time.Millisecond)
-	}
-	return true
 }
 
 func openLock(path string) (*os.File, error) {

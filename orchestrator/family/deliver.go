@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -75,11 +76,11 @@ func (d *deliverer) run(ctx context.Context, c live.Claim) error {
 		if err != nil || ctx.Err() != nil || !busy && !exiting {
 			return err
 		}
-		poll := waitPollLater
+		every := waitPollLater
 		if waited < waitPollSoon {
-			poll = waitPollFirst
+			every = waitPollFirst
 		}
-		home.Sleep(ctx, poll)
+		poll.Sleep(ctx, every)
 	}
 }
 
@@ -212,7 +213,7 @@ func (d *deliverer) begunSince(parent live.Facts) bool {
 // come, Enter may have been lost and is pressed once more.
 func (d *deliverer) confirm(ctx context.Context, s *session.Session, w *session.Worktree, parent live.Facts, pane, prompt string, arrived func() bool) error {
 	for try := range 2 {
-		if home.Poll(ctx, min(d.keyboard.Patience, 20*time.Millisecond), d.keyboard.Patience, arrived) {
+		if poll.Until(ctx, min(d.keyboard.Patience, 20*time.Millisecond), d.keyboard.Patience, arrived) {
 			return nil
 		}
 		if try == 0 && ctx.Err() == nil && !d.begunSince(parent) {

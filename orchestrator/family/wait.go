@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -94,14 +95,14 @@ func Wait(ctx context.Context, h *home.Home, s *session.Session, o WaitOptions) 
 			countFiles(ctx, h, s, waited)
 			return waited, waited.verdict(o)
 		}
-		poll := waitPollLater
+		every := waitPollLater
 		if h.Now().Sub(began) < waitPollSoon {
-			poll = waitPollFirst
+			every = waitPollFirst
 		}
 		if o.Timeout > 0 {
-			poll = min(poll, max(o.Timeout-h.Now().Sub(began), 0))
+			every = min(every, max(o.Timeout-h.Now().Sub(began), 0))
 		}
-		home.Sleep(ctx, poll)
+		poll.Sleep(ctx, every)
 		if err := interruptedOr(ctx, registry.Refresh(ctx)); err != nil {
 			return nil, err
 		}

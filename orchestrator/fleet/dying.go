@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/home"
 	"paw/session"
 )
@@ -36,7 +37,7 @@ func AwaitDying(ctx context.Context, h *home.Home, f Facts) (Facts, error) {
 // awaitEnd polls until nothing of those agents runs on or grace is over, and
 // returns those that do. One that was launched again is not waited for.
 func awaitEnd(ctx context.Context, h *home.Home, s *session.Session, dying []Agent, grace time.Duration) []Agent {
-	home.Poll(ctx, home.Tick, grace, func() bool {
+	poll.Until(ctx, poll.Tick, grace, func() bool {
 		processes := LookAtProcesses()
 		dying = slices.DeleteFunc(dying, func(a Agent) bool {
 			lock, err := Probe(h, s.Name, a.Record, processes)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/home"
 	"paw/session"
 )
@@ -44,7 +45,7 @@ func Outlives(ctx context.Context, h *home.Home, s *session.Session, name string
 	if w == nil {
 		return false
 	}
-	return !home.Poll(ctx, home.Tick, d, func() bool {
+	return !poll.Until(ctx, poll.Tick, d, func() bool {
 		lock, err := Probe(h, s.Name, *w, LookAtProcesses())
 		return err != nil || lock.State != session.LockHeld
 	})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/session"
@@ -20,7 +21,7 @@ var busyStates = []session.State{session.StateRunning, session.StateWaitingInput
 // can say whether they are in one. What does not run is in none, and a CLI that
 // was just started has a moment to report. It returns the facts by which it decides.
 func RefuseBusy(ctx context.Context, h *home.Home, s *session.Session, agents ...string) (Facts, error) {
-	for deadline := time.Now().Add(youngGrace); ; home.Sleep(ctx, youngGrace/50) {
+	for deadline := time.Now().Add(youngGrace); ; poll.Sleep(ctx, youngGrace/50) {
 		f, err := ObserveRevived(ctx, h, s)
 		if err != nil {
 			return f, err

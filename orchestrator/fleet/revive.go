@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/home"
 	"paw/session"
 	"paw/tmux"
@@ -27,7 +28,7 @@ func ObserveRevived(ctx context.Context, h *home.Home, s *session.Session) (Fact
 	if revived != nil && err == nil && f.Tmux == session.TmuxUnknown {
 		return f, fmt.Errorf("tmux server %d: %w", s.Tmux.ServerPID, revived)
 	}
-	home.Poll(ctx, home.Tick, leavingServer, func() bool {
+	poll.Until(ctx, poll.Tick, leavingServer, func() bool {
 		f, err = Observe(ctx, h, s)
 		return err != nil || f.Tmux != session.TmuxUnknown
 	})

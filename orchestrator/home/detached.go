@@ -7,6 +7,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"paw/config/poll"
 )
 
 // StartDetached starts paw with these arguments in a session of its own, so that
@@ -73,5 +75,5 @@ const hookEndPatience = 10 * time.Second
 
 // AwaitHook waits until the hook that started this process has ended.
 func AwaitHook(ctx context.Context, hook int) {
-	Poll(ctx, Tick/2, hookEndPatience, func() bool { return hook == 0 || os.Getppid() != hook })
+	poll.Until(ctx, poll.Tick/2, hookEndPatience, func() bool { return hook == 0 || os.Getppid() != hook })
 }

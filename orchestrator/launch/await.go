@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/session"
@@ -24,7 +25,7 @@ func awaitLaunches(ctx context.Context, h *home.Home, s *session.Session, jobs [
 			continue
 		}
 		arrived := func() bool { return !waitsForLauncher(h, s, j) }
-		if !home.Poll(ctx, home.Tick/2, time.Until(deadline), arrived) && ctx.Err() == nil {
+		if !poll.Until(ctx, poll.Tick/2, time.Until(deadline), arrived) && ctx.Err() == nil {
 			j.Notes = append(j.Notes, "its pane has not started yet")
 		}
 	}

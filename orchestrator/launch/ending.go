@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -91,7 +92,7 @@ func (r remains) stubborn(s *session.Session) error {
 // is over, and returns what does. Each process that is found is told once.
 func awaitDeath(ctx context.Context, h *home.Home, s *session.Session, of []remains, grace time.Duration, tell func(pid int)) []remains {
 	told, left := map[int]bool{}, of
-	home.Poll(ctx, home.Tick, grace, func() bool {
+	poll.Until(ctx, poll.Tick, grace, func() bool {
 		if tell == nil && anyHeld(h, s, of) { // a look at all processes would tell no more than that
 			return false
 		}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/agent/fakemodel"
 	"paw/orchestrator/home"
 )
@@ -135,12 +136,10 @@ func (p *place) remove() {
 		if p.server != nil {
 			_ = p.server.Close() // the process ends soon
 		}
-		for end := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		poll.Until(context.Background(), poll.Tick, 5*time.Second, func() bool {
 			p.killRest()
-			if p.delete() == nil || time.Now().After(end) {
-				return
-			}
-		}
+			return p.delete() == nil
+		})
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
@@ -85,7 +86,7 @@ func Answer(ctx context.Context, h *home.Home, s *session.Session, agentName, an
 	if err != nil {
 		return nil, err
 	}
-	home.Sleep(ctx, max(answerSteady, asked.Deaf-h.Now().Sub(asked.Since)))
+	poll.Sleep(ctx, max(answerSteady, asked.Deaf-h.Now().Sub(asked.Since)))
 	h.Step("answer.begun")
 	if err := t.take(ctx, asked, took); err != nil {
 		return nil, err
@@ -169,7 +170,7 @@ func (t answerer) drawn(ctx context.Context) (*Asked, error) {
 		if !errors.As(err, &undrawn) || t.home.Now().Sub(undrawn.since) > drawLag || ctx.Err() != nil {
 			return asked, err
 		}
-		home.Sleep(ctx, 50*time.Millisecond)
+		poll.Sleep(ctx, 50*time.Millisecond)
 	}
 }
 
@@ -209,7 +210,7 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 // screen shows is not a turn's: a menu that the user has opened, or one of a start. The record may be a moment ahead of the
 // hooks.
 func (t answerer) waiting(ctx context.Context) (*turn.Record, error) {
-	for end := t.home.Now().Add(hookLag); ; home.Sleep(ctx, 20*time.Millisecond) {
+	for end := t.home.Now().Add(hookLag); ; poll.Sleep(ctx, 20*time.Millisecond) {
 		a, state, err := t.agent(ctx)
 		switch {
 		case err != nil:
@@ -271,10 +272,10 @@ func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {
 	for end := t.home.Now().Add(movePatience); t.home.Now().Before(end) && ctx.Err() == nil; {
 		now, err := t.asked(ctx)
 		if err != nil || now.ID != asked.ID || !now.Options[from].Selected {
-			home.Sleep(ctx, moveSettle) // copilot draws the selection before Enter takes it
+			poll.Sleep(ctx, moveSettle) // copilot draws the selection before Enter takes it
 			return true
 		}
-		home.Sleep(ctx, 20*time.Millisecond)
+		poll.Sleep(ctx, 20*time.Millisecond)
 	}
 	return false
 }
@@ -283,7 +284,7 @@ func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {
 // allowed always may have to be confirmed: that is another question, which the user has to see.
 func (t answerer) taken(ctx context.Context, asked *Asked, took agent.Option) error {
 	ctx = context.WithoutCancel(ctx)
-	for end := t.home.Now().Add(answerPatience); t.home.Now().Before(end); home.Sleep(ctx, 20*time.Millisecond) {
+	for end := t.home.Now().Add(answerPatience); t.home.Now().Before(end); poll.Sleep(ctx, 20*time.Millisecond) {
 		a, state, err := t.agent(ctx)
 		switch {
 		case err != nil:

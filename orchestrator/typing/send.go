@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/orchestrator/turns"
@@ -94,7 +95,7 @@ func (t *typist) confirm(ctx context.Context, sent *Sent) error {
 			if one := t.otherTurn(); one != nil && t.holds(one.Prompt) {
 				return t.arrivedAs(one)
 			}
-			home.Sleep(ctx, 20*time.Millisecond)
+			poll.Sleep(ctx, 20*time.Millisecond)
 		}
 		if t.heard {
 			return nil // what its turn is nobody knows

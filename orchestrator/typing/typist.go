@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"paw/config/poll"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
@@ -95,7 +96,7 @@ func (t *typist) await(ctx context.Context) error {
 			}
 			return t.unconfirmed("did not get ready for input")
 		}
-		home.Sleep(ctx, 50*time.Millisecond)
+		poll.Sleep(ctx, 50*time.Millisecond)
 	}
 }
 
@@ -169,7 +170,7 @@ func (t *typist) clear(ctx context.Context) (agent.Screen, error) {
 		if err := t.client.Press(ctx, t.pane, keys...); err != nil {
 			return agent.Screen{}, home.TmuxError(err)
 		}
-		home.Sleep(ctx, 100*time.Millisecond)
+		poll.Sleep(ctx, 100*time.Millisecond)
 	}
 	return t.screen(ctx)
 }
@@ -193,7 +194,7 @@ func (t *typist) paste(ctx context.Context) error {
 		filled = t.awaitFilled(ctx)
 	}
 	t.filled = wasEmpty && filled
-	home.Sleep(ctx, t.ready.Settle)
+	poll.Sleep(ctx, t.ready.Settle)
 	return nil
 }
 
@@ -210,7 +211,7 @@ func (t *typist) awaitFilled(ctx context.Context) bool {
 		case err == nil && box.Box == agent.BoxFilled, box.Dialog != "", now.Sub(boxed) > filledPatience:
 			return true
 		}
-		home.Sleep(ctx, 20*time.Millisecond)
+		poll.Sleep(ctx, 20*time.Millisecond)
 	}
 	return false
 }

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/agent/internal/hooks"
 	"paw/orchestrator/agent/internal/records"
@@ -153,22 +155,20 @@ func await(path, id string) {
 	if id == "" || path == "" {
 		return
 	}
-	for deadline := time.Now().Add(flush); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	poll.Until(context.Background(), poll.Tick, flush, func() bool {
 		there := false
 		err := records.LinesBack(path, func(raw []byte) bool {
 			there = bytes.Contains(raw, []byte(id))
 			return !there
 		})
-		if there || err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return
-		}
-	}
+		return there || err != nil && !errors.Is(err, fs.ErrNotExist)
+	})
 }
 
 // limitIn is the usage limit that the newest error in a transcript is about, which has those words; nil for none. claude may
 // write it down a moment after it has called the hook.
-func limitIn(path, words string) *turn.Limit {
-	for deadline := time.Now().Add(flush); ; time.Sleep(10 * time.Millisecond) {
+func limitIn(path, words string) (limit *turn.Limit) {
+	poll.Until(context.Background(), poll.Tick, flush, func() bool {
 		var found turnLine
 		_ = records.EachBack(path, func(line turnLine) bool {
 			if !line.IsSidechain && (line.IsAPIErrorMessage || line.PromptSource != "") {
@@ -176,13 +176,13 @@ func limitIn(path, words string) *turn.Limit {
 			}
 			return found.Type == ""
 		})
-		if written := found.IsAPIErrorMessage && found.text() == words; written || time.Now().After(deadline) {
-			if !written {
-				return nil
-			}
-			return found.limit()
+		written := found.IsAPIErrorMessage && found.text() == words
+		if written {
+			limit = found.limit()
 		}
-	}
+		return written
+	})
+	return limit
 }
 
 // mayGoOn tells whether claude has other hooks for the end of a turn than paw's, any of which may send it on. It

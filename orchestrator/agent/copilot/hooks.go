@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/agent/internal/hooks"
 	"paw/orchestrator/agent/internal/questions"
@@ -100,14 +101,14 @@ const flush = 500 * time.Millisecond
 
 // answer is what copilot said last before this end of a turn, "" where it cannot be told. The hook does not have it. At
 // the end of the very first turn the record may not exist yet, which is no different from one that is behind.
-func (p hookPayload) answer() string {
-	for deadline := time.Now().Add(flush); ; time.Sleep(10 * time.Millisecond) {
-		answer, written, err := lastAnswer(p.TranscriptPath, time.UnixMilli(p.Timestamp))
-		late := time.Now().After(deadline)
-		if written || late || err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return answer
-		}
-	}
+func (p hookPayload) answer() (answer string) {
+	poll.Until(context.Background(), poll.Tick, flush, func() bool {
+		var written bool
+		var err error
+		answer, written, err = lastAnswer(p.TranscriptPath, time.UnixMilli(p.Timestamp))
+		return written || err != nil && !errors.Is(err, fs.ErrNotExist)
+	})
+	return answer
 }
 
 // lastAnswer is what copilot said last before it called the hook agentStop, at that time. written tells whether the

@@ -1,4 +1,5 @@
-package home
+// Package poll waits for what another process does and tells nobody. It is the one loop of that kind, and imports nothing of paw.
+package poll
 
 import (
 	"context"
@@ -16,9 +17,9 @@ func Sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Poll asks again and again, once at least, and reports whether the answer came to be yes before the patience was over
+// Until asks again and again, once at least, and reports whether the answer came to be yes before the patience was over
 // or ctx was done. The first pauses are shorter: most of what is waited for takes a millisecond or two.
-func Poll(ctx context.Context, every, patience time.Duration, yes func() bool) bool {
+func Until(ctx context.Context, every, patience time.Duration, yes func() bool) bool {
 	pause := max(every/64, 1)
 	for end := time.Now().Add(patience); ; Sleep(ctx, pause) {
 		pause = min(2*pause, every)
