@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -37,7 +38,7 @@ func Status(ctx context.Context, h *home.Home, o StatusOptions) (statuses []flee
 	return w.Look(ctx)
 }
 
-// gather looks at the selected sessions once. meanwhile is done for each while tmux answers.
+// gather looks at the selected sessions once. meanwhile is done for each while tmux answers and the agents are looked at.
 func gather(ctx context.Context, h *home.Home, o StatusOptions, meanwhile func(*session.Session)) (all []*fleet.Facts, problems []error, err error) {
 	answers := map[string]chan fleet.Panes{} // one client per socket, all at work meanwhile
 	ask := func(socket string) {
@@ -60,8 +61,10 @@ func gather(ctx context.Context, h *home.Home, o StatusOptions, meanwhile func(*
 	heard, processes := map[string]fleet.Panes{}, fleet.LookAtProcesses()
 	all = make([]*fleet.Facts, len(sessions))
 	for i, s := range sessions {
+		var other sync.WaitGroup
+		other.Go(func() { meanwhile(s) })
 		agents := fleet.LookAtAgents(h, s, processes)
-		meanwhile(s)
+		other.Wait()
 		on, ok := heard[s.Tmux.Socket]
 		if !ok {
 			on = <-answers[s.Tmux.Socket]

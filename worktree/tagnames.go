@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"paw/config/disk"
 )
@@ -37,8 +38,8 @@ func TagsOf(commonDir string) (tags *Tags, ok bool, err error) {
 // Has reports whether there is a tag of this name.
 func (t *Tags) Has(name string) bool {
 	ref := "refs/tags/" + name
-	_, err := os.Lstat(filepath.Join(t.refs.commonDir, filepath.FromSlash(ref)))
-	return err == nil || t.refs.packedID(ref) != ""
+	var info unix.Stat_t
+	return unix.Lstat(t.refs.commonDir+"/"+ref, &info) == nil || t.refs.packedID(ref) != ""
 }
 
 // refsInFiles reports whether the refs are in the classic files.
