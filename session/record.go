@@ -55,7 +55,7 @@ func decode(name, path string, data []byte) (*Session, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, corrupt("empty")
 	}
-	var s Session
+	s := Session{Worktrees: make([]Worktree, 0, bytes.Count(data, []byte("\"agent\":")))} // or each growth copies all that there is
 	fault := json.Unmarshal(data, &s)
 	version := s.Version
 	if fault != nil { // in a newer record every other field may have another type

@@ -150,12 +150,9 @@ func named(err error, name string) error {
 // is followed by whatever else printed into the same stream.
 func parsePanes(out, prefix string) ([]Pane, map[string]string) {
 	sessions := map[string]string{}
-	var panes []Pane
-	at := map[string]int{}
-	for i, text := range strings.Split(out, prefix) {
-		if i == 0 {
-			continue // before the first pane
-		}
+	texts := strings.Split(out, prefix)[1:] // without what is before the first pane
+	panes, at := make([]Pane, 0, len(texts)), make(map[string]int, len(texts))
+	for _, text := range texts {
 		p, ok := parsePane(text)
 		if !ok {
 			continue

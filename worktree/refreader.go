@@ -35,7 +35,7 @@ func (r *refReader) resolve(ref string) string {
 // packedID looks a ref up in packed-refs, "" when it is not there.
 func (r *refReader) packedID(ref string) string {
 	if r.packed == nil {
-		content, err := disk.ReadFile(filepath.Join(r.commonDir, "packed-refs"))
+		content, err := disk.Map(filepath.Join(r.commonDir, "packed-refs"), r)
 		if err != nil || content == nil {
 			content = []byte{}
 		}

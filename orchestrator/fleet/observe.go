@@ -105,7 +105,7 @@ func named(h *home.Home, s *session.Session, a Agent) Agent {
 // Join puts an answer of tmux and a look at the agents together.
 func Join(h *home.Home, s *session.Session, on Panes, agents []Agent) Facts {
 	f := Facts{Session: s, Server: on.Server, TmuxErr: on.Err, Agents: agents, Now: h.Now()}
-	byAgent := map[string]*tmux.Pane{}
+	byAgent := make(map[string]*tmux.Pane, len(on.Panes))
 	for i := range on.Panes {
 		pane := &on.Panes[i]
 		if s.ID != "" && pane.PawID != "" && pane.PawID != s.ID {
