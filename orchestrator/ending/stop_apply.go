@@ -70,10 +70,16 @@ func (p Stop) endedNothing() bool {
 	})
 }
 
-// savePhase records how far stopping has come, and returns the record. targets
+// errRecorded says that the record has all of it already.
+var errRecorded = errors.New("recorded already")
+
+// savePhase records how far stopping has come, unless that is in the record, and returns the record. targets
 // picks the agents, by the record.
 func savePhase(ctx context.Context, h *home.Home, name string, targets func(*session.Session) []string, phase func(agentName string) session.Phase, whole bool) (*session.Session, error) {
-	return h.Update(ctx, name, func(rec *session.Session) error {
+	var found *session.Session
+	saved, err := h.Update(ctx, name, func(rec *session.Session) error {
+		found = rec
+		changed := whole && rec.Status != session.StatusStopped
 		if whole {
 			rec.Status = session.StatusStopped
 		}
@@ -87,9 +93,19 @@ func savePhase(ctx context.Context, h *home.Home, name string, targets func(*ses
 			case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving: // and to finish this
 			case session.PhaseExited: // it has ended before
 			case "", session.PhaseLive, session.PhaseStopping, session.PhaseStopped:
-				w.Phase = phase(w.Agent)
+				next := phase(w.Agent)
+				if w.Phase != next && (w.Phase != session.PhaseStopped || next != session.PhaseStopping) { // never back from its end
+					w.Phase, changed = next, true
+				}
 			}
+		}
+		if !changed {
+			return errRecorded
 		}
 		return nil
 	})
+	if errors.Is(err, errRecorded) {
+		return found, nil
+	}
+	return saved, err
 }
