@@ -38,6 +38,30 @@ func (c CLI) Program() string {
 	return c.Driver.Program()
 }
 
+// as is the driver as one that can do something that not all can, or else what holds for the others.
+func as[T any](c CLI) T {
+	if d, ok := c.Driver.(T); ok {
+		return d
+	}
+	return any(plain{}).(T)
+}
+
+// Version asks the program.
+func (c CLI) Version(ctx context.Context, executable string, env []string) (string, error) {
+	return as[Versioned](c).Version(ctx, executable, env)
+}
+
+// CheckID is that of the driver; the others have ids of letters, digits, "-" and "_".
+func (c CLI) CheckID(id string) error {
+	if d, ok := c.Driver.(Identifier); ok {
+		return d.CheckID(id)
+	}
+	return CheckID(c.Name(), id)
+}
+
+// Marks are those of the driver, none of the others.
+func (c CLI) Marks() []string { return as[Marked](c).Marks() }
+
 // Launch is that of the driver, as configured.
 func (c CLI) Launch(s Spec) (Command, error) {
 	return c.start(s, c.checkNew(s), c.Driver.Launch)
@@ -48,14 +72,22 @@ func (c CLI) Resume(s Spec) (Command, error) {
 	return c.start(s, c.CheckID(s.ConversationID), c.Driver.Resume)
 }
 
-// Fork is that of the driver, as configured.
+// Fork is that of the driver, as configured, ErrCannotFork for the others.
 func (c CLI) Fork(s Spec, from string) (Command, error) {
-	return c.start(s, cmp.Or(c.CheckID(from), c.checkNew(s)), func(s Spec) (Command, error) { return c.Driver.Fork(s, from) })
+	return c.start(s, cmp.Or(c.CheckID(from), c.checkNew(s)), func(s Spec) (Command, error) { return as[Forker](c).Fork(s, from) })
 }
 
-// Headless is that of the driver, as configured.
+// Headless is that of the driver, as configured, ErrNoHeadless for the others.
 func (c CLI) Headless(s Spec) (Command, error) {
-	return c.start(s, c.checkNew(s), c.Driver.Headless)
+	return c.start(s, c.checkNew(s), as[Headless](c).Headless)
+}
+
+// HeadlessLine is what to show of a line of such a turn, the line itself where nothing is known of it.
+func (c CLI) HeadlessLine(line []byte) string { return as[Headless](c).HeadlessLine(line) }
+
+// HeadlessResult is the answer of such a turn.
+func (c CLI) HeadlessResult(stdout []byte, exitCode int) (string, error) {
+	return as[Headless](c).HeadlessResult(stdout, exitCode)
 }
 
 // Conversation is that of the driver, in the configured environment.
@@ -68,28 +100,31 @@ func (c CLI) Conversation(ctx context.Context, s Spec) (Conversation, error) {
 
 // Learn is that of the driver, in the configured environment. What can be no id is left out.
 func (c CLI) Learn(ctx context.Context, s Spec) ([]string, error) {
-	ids, err := c.Driver.Learn(ctx, c.extend(s))
+	ids, err := as[Learner](c).Learn(ctx, c.extend(s))
 	return slices.DeleteFunc(ids, func(id string) bool { return c.CheckID(id) != nil }), err
 }
 
-// History is that of the driver, in the configured environment.
+// History is that of the driver, in the configured environment, ErrNoTranscript for the others.
 func (c CLI) History(ctx context.Context, s Spec) (Transcript, error) {
-	return c.Driver.History(ctx, c.extend(s))
+	return as[Historian](c).History(ctx, c.extend(s))
 }
 
-// Uses are those of the driver, in the configured environment.
+// Uses are those of the driver, in the configured environment, ErrNoTranscript for the others.
 func (c CLI) Uses(ctx context.Context, s Spec) ([]Use, error) {
-	return c.Driver.Uses(ctx, c.extend(s))
+	return as[Meter](c).Uses(ctx, c.extend(s))
 }
 
 // Event is that of the driver. The error of a payload that cannot be read names the hook.
 func (c CLI) Event(name string, payload []byte) (turn.Event, error) {
-	e, err := c.Driver.Event(name, payload)
+	e, err := as[Reporter](c).Event(name, payload)
 	if err != nil {
 		return turn.Event{}, fmt.Errorf("%s: hook %s: %w", c.Name(), name, err)
 	}
 	return e, nil
 }
+
+// AwaitsEnd is that of the driver; the others call no hook that another process could go on with.
+func (c CLI) AwaitsEnd(name string) bool { return as[Awaiting](c).AwaitsEnd(name) }
 
 // Observe is that of the driver, in the configured environment, of the conversation of the open turn, else of the newest.
 // Of a conversation without a file nothing is known.
@@ -103,12 +138,30 @@ func (c CLI) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, 
 	if err := c.CheckID(s.ConversationID); err != nil {
 		return Observed{}, err
 	}
-	seen, err := c.Driver.Observe(ctx, c.extend(s), last)
+	seen, err := as[Observer](c).Observe(ctx, c.extend(s), last)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Observed{}, nil
 	}
 	return seen, err
 }
+
+// Ready is that of the driver; of the others nothing tells.
+func (c CLI) Ready() Ready { return as[Typed](c).Ready() }
+
+// Literal is that of the driver, the prompt itself for the others.
+func (c CLI) Literal(prompt string) (string, error) { return as[Typed](c).Literal(prompt) }
+
+// Pastes are those of the driver, the text in one for the others.
+func (c CLI) Pastes(text string, rows int) []string { return as[Paster](c).Pastes(text, rows) }
+
+// Canonical is that of the driver; every CLI cuts off the blanks around a prompt.
+func (c CLI) Canonical(prompt string) string { return as[Paster](c).Canonical(prompt) }
+
+// Screen is that of the driver; of the others nothing is recognized.
+func (c CLI) Screen(shot Screenshot) Screen { return as[Screener](c).Screen(shot) }
+
+// Question is that of the driver; the others ask nothing that is known.
+func (c CLI) Question(shot Screenshot) (Question, bool) { return as[Screener](c).Question(shot) }
 
 // checkNew refuses a conversation that is to begin, or to go on if it exists, under an id that it cannot have. It may have
 // none where the CLI picks its own.

@@ -18,7 +18,7 @@ import (
 var Driver agent.Driver = driver{"aider"}
 
 // aider has no conversation ids: it appends to one history file in its directory, and can read that again.
-type driver struct{ agent.Plain }
+type driver struct{ agent.Named }
 
 // history stands for the one conversation of a worktree.
 const history = "history"

@@ -15,7 +15,7 @@ import (
 // Driver is that of claude.
 var Driver agent.Driver = driver{"claude"}
 
-type driver struct{ agent.Plain }
+type driver struct{ agent.Named }
 
 func (driver) NewConversation() string { return uuid.NewString() }
 

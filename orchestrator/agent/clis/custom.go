@@ -18,11 +18,14 @@ const idPlace = "{id}"
 // that paw chooses. What it has to resume is put behind the command, with "{id}" replaced; behind the program alone where
 // the command has an "{id}" of its own.
 type custom struct {
-	agent.Plain
+	agent.Named
 	config.CLI
 }
 
 func (c custom) Program() string { return c.Command[0] }
+
+// Environment has nothing: who writes the command sets what it needs.
+func (custom) Environment() []string { return nil }
 
 // CheckID leaves it to each command: not all of them have a place for an id.
 func (custom) CheckID(string) error { return nil }
@@ -77,7 +80,7 @@ func (c custom) fill(words []string, id string) ([]string, error) {
 	if !hasPlace(words) {
 		return words, nil
 	}
-	if err := c.Plain.CheckID(id); err != nil {
+	if err := agent.CheckID(c.Name(), id); err != nil {
 		return nil, err
 	}
 	filled := make([]string, len(words))
@@ -92,7 +95,7 @@ func (c custom) Conversation(ctx context.Context, s agent.Spec) (agent.Conversat
 	if len(c.CLI.Resume) == 0 {
 		return agent.Conversation{Reason: "clis." + c.Name() + ".resume is not set", NewID: c.choosesID()}, nil
 	}
-	if hasPlace(c.CLI.Resume) && c.Plain.CheckID(s.ConversationID) != nil {
+	if hasPlace(c.CLI.Resume) && agent.CheckID(c.Name(), s.ConversationID) != nil {
 		return agent.Conversation{Reason: "no conversation id is known"}, nil //nolint:nilerr // a missing id is an answer, not a failure
 	}
 	return agent.Conversation{Found: true, Resumable: true}, nil

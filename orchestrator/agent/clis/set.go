@@ -40,7 +40,7 @@ func New(cfg map[string]config.CLI) Set {
 		known, ok := set.clis[name]
 		switch {
 		case len(c.Command) > 0 && (!ok || len(c.Resume) > 0):
-			set.clis[name] = agent.Configure(custom{agent.Plain(name), c}, nil, c.Args, c.Env)
+			set.clis[name] = agent.Configure(custom{agent.Named(name), c}, nil, c.Args, c.Env)
 		case ok:
 			set.clis[name] = agent.Configure(known.Driver, c.Command, c.Args, c.Env)
 		default:
@@ -70,7 +70,7 @@ func (s Set) Nearest(name string) string { return config.Nearest(name, s.names) 
 func Inherited(env []string) []string {
 	var marks []string
 	for _, d := range drivers {
-		marks = append(marks, d.Marks()...)
+		marks = append(marks, agent.CLI{Driver: d}.Marks()...)
 	}
 	return agent.Without(env, marks)
 }

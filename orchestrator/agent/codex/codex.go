@@ -12,7 +12,7 @@ import (
 // Driver is that of codex.
 var Driver agent.Driver = driver{"codex"}
 
-type driver struct{ agent.Plain }
+type driver struct{ agent.Named }
 
 // NewConversation returns "": codex names a conversation at its first prompt.
 func (driver) NewConversation() string { return "" }

@@ -21,7 +21,7 @@ import (
 // Driver is that of copilot.
 var Driver agent.Driver = driver{"copilot"}
 
-type driver struct{ agent.Plain }
+type driver struct{ agent.Named }
 
 func (driver) NewConversation() string { return uuid.NewString() }
 

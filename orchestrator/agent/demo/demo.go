@@ -20,7 +20,7 @@ import (
 // Driver is that of demo.
 var Driver agent.Driver = driver{"demo"}
 
-type driver struct{ agent.Plain }
+type driver struct{ agent.Named }
 
 // Program is the running paw: it is always installed.
 func (driver) Program() string {

@@ -23,7 +23,7 @@ import (
 // Driver is that of gemini.
 var Driver agent.Driver = driver{"gemini"}
 
-type driver struct{ agent.Plain }
+type driver struct{ agent.Named }
 
 func (driver) NewConversation() string { return uuid.NewString() }
 

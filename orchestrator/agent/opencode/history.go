@@ -27,7 +27,7 @@ func (o driver) History(ctx context.Context, s agent.Spec) (agent.Transcript, er
 
 // export is a conversation as opencode prints it.
 func (o driver) export(ctx context.Context, s agent.Spec) (*exportedConversation, error) {
-	if err := o.CheckID(s.ConversationID); err != nil {
+	if err := agent.CheckID(o.Name(), s.ConversationID); err != nil {
 		return nil, err
 	}
 	if !hasStore(s.Env) {

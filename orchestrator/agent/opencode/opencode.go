@@ -19,7 +19,7 @@ import (
 // Driver is that of opencode.
 var Driver agent.Driver = driver{"opencode"}
 
-type driver struct{ agent.Plain }
+type driver struct{ agent.Named }
 
 // NewConversation returns "": opencode names a conversation at its first prompt.
 func (driver) NewConversation() string { return "" }

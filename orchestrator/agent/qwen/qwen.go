@@ -19,7 +19,7 @@ import (
 // Driver is that of qwen.
 var Driver agent.Driver = driver{"qwen"}
 
-type driver struct{ agent.Plain }
+type driver struct{ agent.Named }
 
 func (driver) NewConversation() string { return uuid.NewString() }
 

@@ -32,7 +32,7 @@ const StoppedByUser = "interrupted by the user"
 // TranscriptFile finds the file of the conversation Spec.ConversationID. A conversation that has none is a
 // *ConversationError.
 func TranscriptFile(ctx context.Context, cli agent.Driver, s agent.Spec) (string, error) {
-	if err := cli.CheckID(s.ConversationID); err != nil {
+	if err := agent.CheckID(cli.Name(), s.ConversationID); err != nil {
 		return "", err
 	}
 	found, err := cli.Conversation(ctx, s)
