@@ -26,7 +26,7 @@ const (
 	answerPatience = 5 * time.Second
 	movePatience   = 2 * time.Second
 	moveSettle     = 400 * time.Millisecond
-	answerSteady   = 100 * time.Millisecond
+	answerSteady   = 300 * time.Millisecond
 	hookLag        = 2 * time.Second
 	drawLag        = 2 * time.Second // how long after its hook a question may come to the screen
 )

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"slices"
+	"time"
 
 	"paw/config/lazyregexp"
 	"paw/orchestrator/agent"
@@ -155,8 +156,13 @@ func (driver) Question(s agent.Screenshot) (agent.Question, bool) {
 	if asked == "" || options == nil || ticked.MatchString(text) || typedInto(options) {
 		return agent.Question{}, false
 	}
-	return agent.Question{Text: asked, Options: options}, true
+	return agent.Question{Text: asked, Options: options, Deaf: deaf}, true
 }
+
+// deaf is for how long claude, which draws a dialog when its hook has ended, does not take an answer in it: of five that were
+// typed as soon as the dialog was seen it ignored four, or only moved the selection, and one of fifty that came a tenth of a second
+// later.
+const deaf = 1200 * time.Millisecond
 
 // typedInto reports whether the user has begun to type an answer of his own: it stands in the option before the last one,
 // and digits go there, too.
