@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -138,22 +137,6 @@ func program(ctx context.Context, args []string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// serverFormat is what parseServer reads.
-const serverFormat = "#{pid} #{start_time} #{socket_path}"
-
-// parseServer reads a server's fields, the socket up to the end of the line.
-func parseServer(text string) (Server, error) {
-	line, _, _ := strings.Cut(text, "\n")
-	if fields := strings.SplitN(line, " ", 3); len(fields) == 3 {
-		pid, pidErr := strconv.Atoi(fields[0])
-		started, err := strconv.ParseInt(fields[1], 10, 64)
-		if pidErr == nil && err == nil {
-			return Server{PID: pid, Started: started, Socket: fields[2]}, nil
-		}
-	}
-	return Server{}, fmt.Errorf("tmux: server described as %q", line)
-}
-
 // nonce is a word that nobody else prints.
 func nonce() string {
 	var b [8]byte
@@ -179,3 +162,25 @@ func again(ctx context.Context, transient func(error) bool, f func() error) erro
 }
 
 func serverExited(err error) bool { return errors.Is(err, errServerExited) }
+
+// callPieces runs any number of commands, in as many client calls as they need, and returns everything they printed.
+func (c *Client) callPieces(ctx context.Context, commands []command) (reply, error) {
+	var all reply
+	for _, piece := range pieces(commands) {
+		r, err := c.call(ctx, piece...)
+		all = reply{all.out + r.out, all.errors + r.errors, r.server}
+		if err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// checkID refuses anything but an id that tmux printed: a name in its place would be matched by prefix.
+func checkID(kind byte, id string) error {
+	if len(id) > 1 && id[0] == kind && strings.Trim(id[1:], "0123456789") == "" {
+		return nil
+	}
+	what := map[byte]string{'%': "pane", '$': "session"}[kind]
+	return fmt.Errorf("%s %q: not an id of tmux: %w", what, id, ErrNotFound)
+}

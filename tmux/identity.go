@@ -97,3 +97,10 @@ func splitCommand(text string) []string {
 	}
 	return words
 }
+
+// Label is what the border of an agent's pane says.
+type Label struct {
+	Text string // shown as it is, on one line
+	// State decides on the colour, and on what is counted: a state by the name that --json gives it. Others have none.
+	State string
+}

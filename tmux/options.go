@@ -1,7 +1,6 @@
 package tmux
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -160,26 +159,4 @@ func comforts(session string, s NewSession) []command {
 			unaliased("set-option") + " -t '" + session + "' mouse on"})
 	}
 	return commands
-}
-
-// callPieces runs any number of commands, in as many client calls as they need, and returns everything they printed.
-func (c *Client) callPieces(ctx context.Context, commands []command) (reply, error) {
-	var all reply
-	for _, piece := range pieces(commands) {
-		r, err := c.call(ctx, piece...)
-		all = reply{all.out + r.out, all.errors + r.errors, r.server}
-		if err != nil {
-			return all, err
-		}
-	}
-	return all, nil
-}
-
-// checkID refuses anything but an id that tmux printed: a name in its place would be matched by prefix.
-func checkID(kind byte, id string) error {
-	if len(id) > 1 && id[0] == kind && strings.Trim(id[1:], "0123456789") == "" {
-		return nil
-	}
-	what := map[byte]string{'%': "pane", '$': "session"}[kind]
-	return fmt.Errorf("%s %q: not an id of tmux: %w", what, id, ErrNotFound)
 }

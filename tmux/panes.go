@@ -31,23 +31,6 @@ type Pane struct {
 	Label Label
 }
 
-// Label is what the border of an agent's pane says.
-type Label struct {
-	Text string // shown as it is, on one line
-	// State decides on the colour, and on what is counted: a state by the name that --json gives it. Others have none.
-	State string
-}
-
-// Server is a running tmux server. PID and Started (Unix seconds) together are its identity: pane ids start again from
-// %0 in the next one.
-type Server struct {
-	PID     int
-	Started int64
-	Socket  string // absolute path
-	// Sessions maps the id of every tmux session to its @paw_session, "" for sessions that are not paw's.
-	Sessions map[string]string
-}
-
 // separator stands between the fields of a pane. Values are escaped by tmux (q:), so it cannot occur in one.
 const separator = "|"
 
