@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -40,8 +39,5 @@ func (w *world) killServer(socket string) {
 	_ = w.command(context.WithoutCancel(w.ctx), false, "tmux", "-S", socket, "kill-server").Run()
 }
 
-// end ends the world: its server, with all agents, and its files.
-func (w *world) end() {
-	w.killServer(w.socket)
-	_ = os.RemoveAll(w.dir) // what is left goes with the whole folder, where errors are reported
-}
+// end ends the world's server, with all agents.
+func (w *world) end() { w.killServer(w.socket) }
