@@ -185,7 +185,7 @@ func (a *app) turnWords(cmd *cobra.Command, agent string) []string {
 	for _, sequence := range sequences {
 		for _, one := range sequence.Turns {
 			if one.State != turn.InProgress {
-				words = append(words, described(strconv.Itoa(one.Number), one.Prompt))
+				words = append(words, described(strconv.Itoa(one.Number), one.Prompt.Words()))
 			}
 		}
 	}

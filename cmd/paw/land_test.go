@@ -224,7 +224,7 @@ func TestLandsAsAThreeWayMerge(t *testing.T) {
 			}
 			subjects := map[string]string{
 				"squash":  "Work of shop/two\nmove it\nthird\n",
-				"commits": "Uncommitted work of shop/two\nUncommitted work of shop/one\nmove it\nthird\n",
+				"commits": "Work of shop/two\nWork of shop/one\nmove it\nthird\n",
 				"merge":   "Work of shop/two\nmove it\nthird\n",
 			}
 			if got := w.git(w.repo, "log", "--first-parent", "--format=%s", "main"); !strings.HasPrefix(got, subjects[form]) {

@@ -9,7 +9,6 @@ import (
 
 	"paw/orchestrator"
 	"paw/orchestrator/fault"
-	"paw/orchestrator/live"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/history"
@@ -79,7 +78,7 @@ func (a *app) printTurns(sessionName string, list turns.Sequence, named bool) {
 		if len(commit) > 10 {
 			commit = commit[:10]
 		}
-		prompt := shorten(live.WithoutID(t.Prompt), 60)
+		prompt := shorten(t.Prompt.Words(), 60)
 		if t.State == turn.Aborted && t.ErrorMessage != "" {
 			prompt += " (" + shorten(t.ErrorMessage, 60) + ")"
 		}
@@ -191,7 +190,7 @@ func turnView(t turns.Listed) turnJSON {
 	return turnJSON{
 		Number: t.Number, Type: string(t.Type), State: string(t.State), Outcome: orNull(t.Outcome),
 		Reason: orNull(string(t.Reason)), CommitHash: orNull(t.CommitHash), Snapshot: orNull(t.After), Tag: orNull(t.Tag),
-		StartedAt: t.StartedAt, EndedAt: t.EndedAt, FilesChanged: t.Files, Prompt: t.Prompt, Message: orNull(message),
+		StartedAt: t.StartedAt, EndedAt: t.EndedAt, FilesChanged: t.Files, Prompt: string(t.Prompt), Message: orNull(message),
 		ErrorType: orNull(t.ErrorType), Limit: limitView((*session.Limit)(t.Limit)), Trace: orNull(t.ErrorTrace), Children: append([]string{}, t.Children...),
 		Notes: append([]string{}, t.Notes...),
 	}

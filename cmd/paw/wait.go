@@ -10,7 +10,7 @@ import (
 	"paw/orchestrator/family"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
-	"paw/orchestrator/live"
+	"paw/session/turn"
 )
 
 func newWait(a *app) *cobra.Command {
@@ -126,14 +126,14 @@ func (a *app) printWaited(w *family.Waited, enough bool) error {
 		if one.Failed {
 			colour = "error"
 		}
-		turn, files := "", ""
+		number, files := "", ""
 		if one.Turn > 0 {
-			turn = fmt.Sprintf("turn %d", one.Turn)
+			number = fmt.Sprintf("turn %d", one.Turn)
 		}
 		if one.Files != nil {
 			files = fault.Counted(*one.Files, "file")
 		}
-		rows = append(rows, []cell{{text: one.Agent}, {one.Outcome, colour}, {text: turn}, {text: files}, {text: shorten(fault.FirstLine(live.WithoutID(one.Message)), 60)}})
+		rows = append(rows, []cell{{text: one.Agent}, {one.Outcome, colour}, {text: number}, {text: files}, {text: shorten(fault.FirstLine(turn.Prompt(one.Message).Words()), 60)}})
 	}
 	a.printTable(a.stdout, "", rows)
 	return nil

@@ -5,6 +5,7 @@ import (
 
 	"paw/orchestrator/fault"
 	"paw/session/history"
+	"paw/session/turn"
 )
 
 // Brief is a conversation as another CLI gets it told: the first prompt of an
@@ -23,9 +24,9 @@ type Brief struct {
 
 // head is what comes before the conversation. The paths in that have been counted already.
 func (b Brief) head() string {
-	head := fmt.Sprintf(`You take over the work of another coding agent: %s, agent %s, on branch %s.
+	head := turn.HandOverLine(b.CLI, b.Agent, b.Branch) + fmt.Sprintf(`
 This worktree starts where its turn %d ended: on the same commit, with the files that it had not committed.
-`, b.CLI, b.Agent, b.Branch, b.Turn)
+`, b.Turn)
 	if b.Paths != nil && b.Paths.count > 0 {
 		head += "It worked in a worktree of its own, which is not yours: paths in that are written below as paths in yours, " + b.Paths.to + ".\n"
 	}
@@ -47,5 +48,5 @@ func (b Brief) foot() string {
 	if b.Prompt == "" {
 		return "This is the end of that conversation. Do nothing yet: answer only that you are ready, and wait for the user's next prompt.\n"
 	}
-	return "This is the end of that conversation. Go on with this prompt of the user:\n\n"
+	return turn.HandOverTask()
 }

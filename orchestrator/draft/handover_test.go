@@ -27,7 +27,7 @@ func TestBadEnds(t *testing.T) {
 	var turns []turn.Record
 	ends := func(began, ended int, prompt string, end turn.Record) {
 		at := second(ended)
-		end.Number, end.Prompt, end.StartedAt, end.EndedAt = len(turns)+1, prompt, second(began), &at
+		end.Number, end.Prompt, end.StartedAt, end.EndedAt = len(turns)+1, turn.Prompt(prompt), second(began), &at
 		turns = append(turns, end)
 	}
 	ends(1, 3, "one", turn.Record{State: turn.Aborted, Reason: turn.ReasonInterrupted})

@@ -7,7 +7,6 @@ import (
 
 	"paw/orchestrator/agent"
 	"paw/orchestrator/home"
-	"paw/orchestrator/live"
 	"paw/session"
 	"paw/session/turn"
 	"paw/tmux"
@@ -78,7 +77,7 @@ func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 			as.CurrentTurn = last.Number
 		}
 		if a.Turns.Last != nil {
-			as.Prompt, as.LastTurn = live.WithoutID(a.Turns.Last.Prompt), a.Turns.Last.Number
+			as.Prompt, as.LastTurn = a.Turns.Last.Prompt.Words(), a.Turns.Last.Number
 		}
 		if failed := failedSince(a, as.AgentStatus); failed != "" {
 			as.Reason += "; " + failed

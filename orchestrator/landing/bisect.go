@@ -89,7 +89,7 @@ func endsOf(base string, list []turns.Listed) []end {
 	ends := []end{{commit: base}}
 	for _, t := range list {
 		if t.State != turn.InProgress && t.After != "" {
-			ends = append(ends, end{t.Number, t.After, oneLine(t.Prompt)})
+			ends = append(ends, end{t.Number, t.After, oneLine(t.Prompt.Words())})
 		}
 	}
 	return ends

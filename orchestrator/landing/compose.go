@@ -150,6 +150,7 @@ func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 		return err
 	}
 	one.title, one.commits = facts.title(), 1
+	facts.Listed = c.as == Squash
 	parents := []string{t.tip}
 	switch c.as {
 	case Squash:
@@ -164,7 +165,7 @@ func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 			return err
 		}
 		one.commits, parents = last+1, tips[last:]
-		facts.Commit = facts.uncommitted()
+		facts.Commits = nil
 	case Merge:
 		side, err := c.side(ctx, facts)
 		if err != nil {
@@ -237,6 +238,6 @@ func (c *composer) side(ctx context.Context, facts messageFacts) (string, error)
 	if err != nil {
 		return "", err
 	}
-	facts.Said, facts.Asked, facts.Commit = "", "", facts.uncommitted()
+	facts.Asked, facts.Commits = "", nil
 	return c.m.Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{c.source.head}, Message: facts.message(), Sign: c.sign})
 }

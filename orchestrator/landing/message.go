@@ -17,9 +17,10 @@ const titleWidth = 72
 
 // messageFacts is what a message is made of.
 type messageFacts struct {
-	Session, Agent, CLI string // the CLI with its version, where that is known
-	Said                string // what the agent said of its work, "" for nothing
-	Commit              string // title of its last commit, "" for none
+	Session, Agent, CLI string   // the CLI with its version, where that is known
+	Said                string   // what the agent said of its work, "" for nothing
+	Commits             []string // titles of its commits, oldest first
+	Listed              bool     // the message lists Commits: what lands does not keep them
 	Turns               []turns.Listed
 	Asked               string // what the user gave as the message, "" for nothing
 }
@@ -30,8 +31,8 @@ func (c *composer) factsFor(brought []turns.Listed, own []worktree.CommitInfo) m
 	if done := c.agent.Done; done != nil && len(brought) > 0 && done.Turn == brought[len(brought)-1].Number {
 		f.Said = done.Message
 	}
-	if len(own) > 0 {
-		f.Commit = fault.FirstLine(own[len(own)-1].Message)
+	for _, one := range own { // an agent may name a commit after a prompt of paw's
+		f.Commits = append(f.Commits, oneLine(turn.Prompt(one.Message).Task()))
 	}
 	if c.version != nil {
 		f.CLI = strings.TrimSpace(f.CLI + " " + c.version(brought))
@@ -39,18 +40,17 @@ func (c *composer) factsFor(brought []turns.Listed, own []worktree.CommitInfo) m
 	return f
 }
 
-// uncommitted is the title of a commit of what the agent has not committed.
-func (f messageFacts) uncommitted() string {
-	return fmt.Sprintf("Uncommitted work of %s/%s", f.Session, f.Agent)
-}
-
-// title is the first line of a message: what the agent said, else its last commit, else the first prompt.
+// title is the first line of a message: what the agent said with paw done, else the first prompt that somebody wrote, else
+// the title of the agent's last commit.
 func (f messageFacts) title() string {
-	prompt := ""
-	if len(f.Turns) > 0 {
-		prompt = cut(oneLine(f.Turns[0].Prompt))
+	title := cut(oneLine(f.Said))
+	for _, t := range f.Turns {
+		title = cmp.Or(title, cut(oneLine(t.Task())))
 	}
-	return cmp.Or(cut(oneLine(f.Said)), oneLine(f.Commit), prompt, fmt.Sprintf("Work of %s/%s", f.Session, f.Agent))
+	if n := len(f.Commits); n > 0 {
+		title = cmp.Or(title, f.Commits[n-1])
+	}
+	return cmp.Or(title, fmt.Sprintf("Work of %s/%s", f.Session, f.Agent))
 }
 
 // message is the whole text of a commit: the title, a line for each turn, and trailers.
@@ -62,21 +62,46 @@ func (f messageFacts) message() string {
 	return words + "\n\n" + trailers
 }
 
-// words are what the user gave, else the title and a line for each turn, which bullet begins: a pull request has a list.
+// words are what the user gave, else the title, a line for each turn, which bullet begins, as a pull request has a list, and
+// the titles of the commits.
 func (f messageFacts) words(bullet string) string {
 	if asked := strings.TrimSpace(f.Asked); asked != "" {
 		return asked
 	}
+	shown := map[string]bool{f.title(): true}
 	var lines []string
 	for _, t := range f.Turns {
 		if line := turnLine(t); line != "" {
 			lines = append(lines, bullet+line)
+			shown[cut(oneLine(t.Task()))] = true
 		}
 	}
-	if len(lines) == 0 {
-		return f.title()
+	text := f.title()
+	for _, part := range [][]string{lines, f.commitLines(shown)} {
+		if len(part) > 0 {
+			text += "\n\n" + strings.Join(part, "\n")
+		}
 	}
-	return f.title() + "\n\n" + strings.Join(lines, "\n")
+	return text
+}
+
+// maxCommitLines limits how many commits a message lists.
+const maxCommitLines = 20
+
+// commitLines lists the titles of the commits that what lands does not keep, without those that are shown elsewhere.
+func (f messageFacts) commitLines(shown map[string]bool) (lines []string) {
+	if !f.Listed {
+		return nil
+	}
+	for _, title := range f.Commits {
+		if title != "" && !shown[title] {
+			shown[title], lines = true, append(lines, "- "+title)
+		}
+	}
+	if more := len(lines) - maxCommitLines; more > 0 {
+		lines = append(lines[:maxCommitLines], "- "+fault.Counted(more, "other commit"))
+	}
+	return lines
 }
 
 // trailers say whose work it is.
@@ -88,9 +113,9 @@ func (f messageFacts) trailers() string {
 	return text + "Paw-CLI: " + f.CLI + "\n"
 }
 
-// turnLine is one turn in a message, "" for one that was not prompted by anybody.
+// turnLine returns the line of one turn in a message, "" for a turn whose prompt nobody but paw wrote.
 func turnLine(t turns.Listed) string {
-	prompt := cut(oneLine(t.Prompt))
+	prompt := cut(oneLine(t.Task()))
 	if prompt == "" {
 		return ""
 	}

@@ -203,7 +203,7 @@ func (p *puller) commit(ctx context.Context) (err error) {
 	}
 	facts := p.facts
 	if p.own { // the words of all of it are those of the request
-		facts.Said, facts.Asked, facts.Commit = "", "", facts.uncommitted()
+		facts.Asked, facts.Commits = "", nil
 	}
 	sign, err := p.m.SignsCommits(ctx)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/session"
+	"paw/session/turn"
 )
 
 // ConflictPrompt is what to tell an agent whose work collides with a branch, "" for the target of the session: to bring the
@@ -29,7 +30,7 @@ func ConflictPrompt(ctx context.Context, h *home.Home, s *session.Session, agent
 
 func conflictPrompt(branch string, files []Collision) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Your work conflicts with the branch %s. Bring that branch into yours and resolve the conflicts:\n\n", branch)
+	b.WriteString(turn.ConflictLine(branch) + "\n\n")
 	fmt.Fprintf(&b, "1. Commit what you have not committed yet.\n2. Run: git merge --no-edit %s\n", fault.Quote(branch))
 	b.WriteString("3. Resolve each of these files so that what both sides meant still holds:\n")
 	for _, f := range files {

@@ -8,6 +8,7 @@ import (
 
 	"paw/session"
 	"paw/session/history"
+	"paw/session/turn"
 )
 
 // How much of what an agent wrote comes into a prompt, in bytes.
@@ -20,7 +21,7 @@ const (
 // again. left are those it does not tell of.
 func Prompt(w session.Wait, results []Result, left []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[paw wait %s] %s\n", w.ID, headline(results, left))
+	b.WriteString(turn.ResultsLine(w.ID, headline(results, left)) + "\n")
 	if slices.ContainsFunc(results, func(r Result) bool { return messageOf(r) != "" }) {
 		b.WriteString(theirWords)
 	}
@@ -37,15 +38,6 @@ func Prompt(w session.Wait, results []Result, left []string) string {
 		b.WriteString("To wait for the others: paw wait --notify\n")
 	}
 	return strings.TrimSpace(b.String())
-}
-
-// WithoutID is a prompt without the id of a wait that it begins with: what people read of one that tells of children.
-func WithoutID(prompt string) string {
-	rest, tells := strings.CutPrefix(prompt, "[paw wait ")
-	if id, text, ok := strings.Cut(rest, "] "); tells && ok && !strings.ContainsAny(id, " \n") {
-		return text
-	}
-	return prompt
 }
 
 func headline(results []Result, left []string) string {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"paw/session/turn"
 )
 
 // Comment is what the user says about some lines of what an agent has done.
@@ -86,7 +88,7 @@ func Without(list, sent []Comment) []Comment {
 // Prompt is the prompt of some comments; stale says of each whether its lines have changed since.
 func Prompt(comments []Comment, stale func(Comment) bool) string {
 	var b strings.Builder
-	b.WriteString("I have reviewed your changes. Please go through these comments one by one:\n")
+	b.WriteString(turn.ReviewLine(len(comments)) + "\n")
 	for i, c := range comments {
 		fmt.Fprintf(&b, "\n%d.", i+1)
 		if place := c.Place(); place != "" {

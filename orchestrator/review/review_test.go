@@ -122,7 +122,7 @@ func TestPromptOfComments(t *testing.T) {
 		{Path: "src/c.go", Text: "too long"},
 		{Path: "src/gone.go", Text: "where is it?"},
 	}, func(c Comment) bool { return c.Path == "a.md" || c.Path == "src/gone.go" })
-	want := "I have reviewed your changes. Please go through these comments one by one:\n\n" +
+	want := "I have reviewed your changes and have 5 comments. Please go through them one by one:\n\n" +
 		"1.\nall good, but:\n\n" +
 		"2. a.md:2-3 (these lines have changed since; this is what they were)\n````\n```go\nx\n```\n````\nfences?\n\n" +
 		"3. b:7 (removed)\n```\nold\n```\nwhy?\n\n" +

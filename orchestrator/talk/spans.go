@@ -120,7 +120,7 @@ type matching struct {
 func newMatching(messages []history.Message, turns []turn.Record) *matching {
 	asked, answered := map[string]int{}, map[int]bool{}
 	for _, one := range turns {
-		if text := words(one.Prompt); text != "" && asked[text] == 0 {
+		if text := words(string(one.Prompt)); text != "" && asked[text] == 0 {
 			asked[text] = len(asked) + 1
 		}
 	}
@@ -135,7 +135,7 @@ func newMatching(messages []history.Message, turns []turn.Record) *matching {
 		}
 	}
 	for t, one := range turns {
-		if number := asked[words(one.Prompt)]; answered[number] {
+		if number := asked[words(string(one.Prompt))]; answered[number] {
 			m.turns, m.prompts, m.earliest = append(m.turns, t), append(m.prompts, number), append(m.earliest, one.StartedAt.Add(-mostHookDelay))
 		}
 	}

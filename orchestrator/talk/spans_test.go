@@ -46,7 +46,7 @@ func turnsOf(t *testing.T, lines string) []turn.Record {
 	var turns []turn.Record
 	for line := range strings.Lines(lines) {
 		fields := strings.SplitN(strings.TrimSpace(line), " ", 3)
-		r := turn.Record{Number: len(turns) + 1, StartedAt: second(t, fields[0]), Prompt: fields[2]}
+		r := turn.Record{Number: len(turns) + 1, StartedAt: second(t, fields[0]), Prompt: turn.Prompt(fields[2])}
 		if fields[1] != "-" {
 			end := second(t, fields[1])
 			r.EndedAt = &end

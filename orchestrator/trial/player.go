@@ -155,7 +155,7 @@ func (p *player) work(ctx context.Context, prompt string) (turns.Listed, error) 
 		return one, err
 	case one.Number != before+1:
 		return one, failf("it is turn %d and not %d", one.Number, before+1)
-	case strings.TrimSpace(one.Prompt) != prompt:
+	case strings.TrimSpace(string(one.Prompt)) != prompt:
 		return one, failf("the prompt of turn %d is recorded as %.100q", one.Number, one.Prompt)
 	case p.scripted() && !asked:
 		return one, errors.New("the model got another prompt than the one that was sent")

@@ -63,7 +63,7 @@ func reported(later []turn.Event, e turn.Event) ([]turn.Event, turn.Event) {
 func joining(last *turn.Record, joined string, e turn.Event) turn.Event {
 	switch {
 	case last.State != turn.InProgress || joined == "" || !samePrompt(joined, e.Prompt):
-	case last.Follows && len(last.OlderIDs) == 0 && samePrompt(last.Prompt, e.Prompt):
+	case last.Follows && len(last.OlderIDs) == 0 && samePrompt(string(last.Prompt), e.Prompt):
 		return turn.Event{}
 	default:
 		e.Queued, e.TurnID = true, last.TurnID

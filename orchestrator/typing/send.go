@@ -92,7 +92,7 @@ func (t *typist) confirm(ctx context.Context, sent *Sent) error {
 			if t.arrived(ctx, sent) {
 				return nil
 			}
-			if one := t.otherTurn(); one != nil && t.holds(one.Prompt) {
+			if one := t.otherTurn(); one != nil && t.holds(string(one.Prompt)) {
 				return t.arrivedAs(one)
 			}
 			poll.Sleep(ctx, 20*time.Millisecond)
@@ -117,7 +117,7 @@ func (t *typist) arrived(ctx context.Context, sent *Sent) bool {
 	// The CLI writes a prompt down after its hook has begun the turn: whoever looks for the turn last does not miss it.
 	kept, queued := t.before.taken() || t.taken(ctx), t.before.Queued()
 	for _, one := range t.newTurns() {
-		if t.before.is(one.Prompt) {
+		if t.before.is(string(one.Prompt)) {
 			sent.Turn = one.Number
 			return true
 		}
@@ -146,7 +146,7 @@ func (t *typist) newTurns() []turn.Record {
 // otherTurn is the newest turn that began with another prompt of the user instead, nil for none.
 func (t *typist) otherTurn() *turn.Record {
 	for _, one := range slices.Backward(t.newTurns()) {
-		if one.Type == turn.TypePrompt && !t.before.is(one.Prompt) {
+		if one.Type == turn.TypePrompt && !t.before.is(string(one.Prompt)) {
 			return &one
 		}
 	}
@@ -155,7 +155,7 @@ func (t *typist) otherTurn() *turn.Record {
 
 // arrivedAs is the error for a prompt that became another one.
 func (t *typist) arrivedAs(one *turn.Record) error {
-	return t.unconfirmed("the prompt did not arrive as it was sent: that of turn %d is another one, %s", one.Number, difference(t.cli.Canonical(one.Prompt), t.before.prompt))
+	return t.unconfirmed("the prompt did not arrive as it was sent: that of turn %d is another one, %s", one.Number, difference(t.cli.Canonical(string(one.Prompt)), t.before.prompt))
 }
 
 // String says in one line what happened.

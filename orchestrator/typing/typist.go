@@ -159,7 +159,7 @@ func (t *typist) screen(ctx context.Context) (agent.Screen, error) {
 // before the first word of the answer, and codex one that it got before it had drawn the end of the turn before.
 func (t *typist) putBack(a *fleet.Agent, draft string) bool {
 	last := a.Turns.Last
-	return t.ready.Clear != "" && draft != "" && last != nil && squeezed(draft) == squeezed(t.cli.Canonical(last.Prompt))
+	return t.ready.Clear != "" && draft != "" && last != nil && squeezed(draft) == squeezed(t.cli.Canonical(string(last.Prompt)))
 }
 
 // clear empties the box and says what it is like then. It presses few keys at a time: a CLI takes many that come at once

@@ -128,7 +128,7 @@ func sentOn(last *Record, e Event) []Action {
 	if last == nil || last.State != Finished || !same(last.TurnID, e.TurnID) {
 		return nil
 	}
-	start := &Start{Type: TypeStopHook, Prompt: "goes on after its end", Conversation: e.Conversation, TurnID: e.TurnID, Follows: true}
+	start := &Start{Type: TypeStopHook, Prompt: sentOnPrompt, Conversation: e.Conversation, TurnID: e.TurnID, Follows: true}
 	end := Action{Do: ActFinish, Text: e.Message}
 	if e.Held {
 		end.Do = ActHold

@@ -281,7 +281,7 @@ func TestTextIsKeptByteForByte(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		r, err := d.Last()
-		if err != nil || r.Prompt != prompt || r.TurnID != prompt || r.Message != prompt || r.State != Finished {
+		if err != nil || string(r.Prompt) != prompt || r.TurnID != prompt || r.Message != prompt || r.State != Finished {
 			t.Errorf("%s: not what was written (%d bytes of %d), %v", name, len(r.Prompt), len(prompt), err)
 		}
 		if lines := strings.Count(readFile(t, tr.Path()), "\n"); lines != 3 {

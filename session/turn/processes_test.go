@@ -154,7 +154,7 @@ func TestOneOfManyProcessesStarts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(winners) != 1 || r.Number != number || r.Prompt != args[winners[0]][2] {
+		if len(winners) != 1 || r.Number != number || string(r.Prompt) != args[winners[0]][2] {
 			t.Fatalf("turn %d: %v started it, the log says %q", number, winners, r.Prompt)
 		}
 	}

@@ -11,7 +11,7 @@ type Record struct {
 	Type   Type
 	State  State
 
-	Prompt       string // byte for byte, as all texts here
+	Prompt       Prompt // byte for byte, as all texts here
 	Launch       string // the launch of the CLI it belongs to
 	Conversation string
 	TurnID       string   // the CLI's own id of the turn, "" where it has none

@@ -137,7 +137,7 @@ func (r *replay) start(l line) bool {
 		rec.State, rec.LastEventAt = InProgress, l.At
 	}
 	rec.StartedAt = l.At
-	rec.Prompt, rec.Launch, rec.Conversation = string(l.Prompt), string(l.Launch), string(l.Conversation)
+	rec.Prompt, rec.Launch, rec.Conversation = Prompt(l.Prompt), string(l.Launch), string(l.Conversation)
 	rec.TurnID, rec.StartCommit, rec.Follows = string(l.TurnID), string(l.Commit), l.Follows
 	return true
 }

@@ -87,7 +87,7 @@ func (a *agent) turns() []string {
 	}
 	var out []string
 	for _, r := range records {
-		words := []string{string(r.Type), r.Prompt + ":", string(r.State)}
+		words := []string{string(r.Type), string(r.Prompt) + ":", string(r.State)}
 		for _, w := range []string{string(r.Reason), r.ErrorType, r.Message} {
 			if w != "" {
 				words = append(words, w)

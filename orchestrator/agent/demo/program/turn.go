@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"paw/orchestrator/agent/internal/steps"
 	"paw/session/history"
+	turnlog "paw/session/turn"
 )
 
 // turn is one prompt at work, in a goroutine of its own. Whoever began it reads said and asked until done tells the
@@ -126,7 +128,7 @@ func (t *turn) note(ctx context.Context) error {
 		return err
 	}
 	t.outcome = "success"
-	return t.commit(ctx, subject(t.prompt))
+	return t.commit(ctx, cmp.Or(subject(turnlog.Prompt(t.prompt).Task()), "Take a note"))
 }
 
 // subject is the first line of text, cut to 60 characters.

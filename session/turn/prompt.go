@@ -1,0 +1,106 @@
+package turn
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Prompt is the text that began a turn, byte for byte. Whatever shows it to people shows Words or Task; string(p) is for
+// comparing a prompt with what a CLI has recorded.
+type Prompt string
+
+// Words returns what people read of a prompt: the text that a person or an agent wrote, and for a prompt that paw wrote a
+// few words that say what the prompt is about.
+func (p Prompt) Words() string {
+	task, about := p.read()
+	if task != "" {
+		return task
+	}
+	return about
+}
+
+// Task returns the text that a person or an agent wrote, "" for a prompt that paw wrote.
+func (p Prompt) Task() string {
+	task, _ := p.read()
+	return task
+}
+
+// Task returns what somebody asked for in a turn, "" where nobody did: the CLI or a hook went on by itself, or paw asked.
+func (r Record) Task() string {
+	if r.Type == TypeNotification || r.Type == TypeStopHook {
+		return ""
+	}
+	return r.Prompt.Task()
+}
+
+// The fixed parts of prompts that paw writes: Prompt.Words and Prompt.Task know such a prompt by them.
+const (
+	resultsBegin  = "[paw wait "
+	resultsEnd    = "] "
+	conflictBegin = "Your work conflicts with the branch "
+	conflictEnd   = ". Bring that branch into yours and resolve the conflicts:"
+	reviewBegin   = "I have reviewed your changes and have "
+	reviewEnd     = ". Please go through them one by one:"
+	handOverBegin = "You take over the work of another coding agent: "
+	handOverTask  = "This is the end of that conversation. Go on with this prompt of the user:\n\n"
+	sentOnPrompt  = "goes on after its end" // of a turn that nobody prompted
+)
+
+// ResultsLine returns the first line of a prompt that tells a parent how its children ended. The id of the wait is how
+// paw finds out that the prompt has arrived.
+func ResultsLine(id, headline string) string { return resultsBegin + id + resultsEnd + headline }
+
+// ConflictLine returns the first line of a prompt that asks an agent to resolve conflicts with a branch.
+func ConflictLine(branch string) string { return conflictBegin + branch + conflictEnd }
+
+// ReviewLine returns the first line of a prompt with comments on the work of an agent.
+func ReviewLine(comments int) string { return reviewBegin + countedComments(comments) + reviewEnd }
+
+// HandOverLine returns the first line of a prompt that hands the conversation of another agent over.
+func HandOverLine(cli, agent, branch string) string {
+	return fmt.Sprintf("%s%s, agent %s, on branch %s.", handOverBegin, cli, agent, branch)
+}
+
+// HandOverTask returns the last line of such a prompt, behind which the prompt of the user comes.
+func HandOverTask() string { return handOverTask }
+
+// read tells apart what somebody wrote in a prompt and what paw wrote; about says in a few words what the latter is for.
+func (p Prompt) read() (task, about string) {
+	first, _, _ := strings.Cut(string(p), "\n")
+	if id, ok := between(first, resultsBegin, resultsEnd); ok && !strings.Contains(id, " ") {
+		return "", "results of the agents it waited for"
+	}
+	if branch, ok := between(first, conflictBegin, conflictEnd); ok {
+		return "", "conflicts with " + branch
+	}
+	if comments, ok := between(first, reviewBegin, reviewEnd); ok {
+		return "", "review: " + comments
+	}
+	if from, ok := strings.CutPrefix(first, handOverBegin); ok {
+		if at := strings.LastIndex(string(p), handOverTask); at >= 0 {
+			return string(p[at+len(handOverTask):]), ""
+		}
+		return "", "takes over from " + strings.TrimSuffix(from, ".")
+	}
+	if p == sentOnPrompt {
+		return "", sentOnPrompt
+	}
+	return string(p), ""
+}
+
+// between returns what stands in a line between its begin and the end that follows.
+func between(line, begin, end string) (string, bool) {
+	rest, ok := strings.CutPrefix(line, begin)
+	if !ok {
+		return "", false
+	}
+	text, _, ok := strings.Cut(rest, end)
+	return text, ok
+}
+
+func countedComments(n int) string {
+	if n == 1 {
+		return "1 comment"
+	}
+	return fmt.Sprintf("%d comments", n)
+}

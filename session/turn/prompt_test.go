@@ -1,0 +1,29 @@
+package turn
+
+import "testing"
+
+func TestWordsOfAPrompt(t *testing.T) {
+	const brief = "\nThis worktree starts where its turn 2 ended.\n\n> This is the end of that conversation.\n\n"
+	for name, c := range map[string]struct{ prompt, words, task string }{
+		"of a person":            {"Fix the parser\nand its tests", "Fix the parser\nand its tests", "Fix the parser\nand its tests"},
+		"none":                   {"", "", ""},
+		"results":                {ResultsLine("0199-id", "All 3 agents you waited for have ended.") + "\n\na: success\n", "results of the agents it waited for", ""},
+		"the begin of results":   {"[paw wait 0199-id] The agent you waited fo", "results of the agents it waited for", ""},
+		"a person on waits":      {"[paw wait is the command] use it", "[paw wait is the command] use it", "[paw wait is the command] use it"},
+		"not the whole marker":   {"[paw wait 0199-id", "[paw wait 0199-id", "[paw wait 0199-id"},
+		"a conflict":             {ConflictLine("release/1.2") + "\n\n1. Commit", "conflicts with release/1.2", ""},
+		"a person on a conflict": {"Your work conflicts with the branch main. Why?", "Your work conflicts with the branch main. Why?", "Your work conflicts with the branch main. Why?"},
+		"a comment":              {ReviewLine(1) + "\n\n1. a.go", "review: 1 comment", ""},
+		"comments":               {ReviewLine(12) + "\n\n1. a.go", "review: 12 comments", ""},
+		"a person's review":      {"I have reviewed your changes and have one wish", "I have reviewed your changes and have one wish", "I have reviewed your changes and have one wish"},
+		"a brief with a prompt":  {HandOverLine("claude", "one", "paw/s/one") + brief + HandOverTask() + "Go on\nwith it", "Go on\nwith it", "Go on\nwith it"},
+		"a brief of a brief": {HandOverLine("codex", "two", "paw/s/two") + "\n> " + HandOverTask() + "Go on" + brief + HandOverTask() + "Now the docs",
+			"Now the docs", "Now the docs"},
+		"a brief alone":   {HandOverLine("claude", "one", "paw/s/one") + brief, "takes over from claude, agent one, on branch paw/s/one", ""},
+		"nobody's prompt": {sentOnPrompt, "goes on after its end", ""},
+	} {
+		if words, task := Prompt(c.prompt).Words(), Prompt(c.prompt).Task(); words != c.words || task != c.task {
+			t.Errorf("%s: reads %q, task %q", name, words, task)
+		}
+	}
+}
