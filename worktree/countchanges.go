@@ -19,6 +19,9 @@ func (m Manager) CountChanges(ctx context.Context, pairs [][2]string) (map[[2]st
 	var input strings.Builder
 	byTrees := map[string][][2]string{}
 	for _, pair := range pairs {
+		if _, there := counts[pair]; there {
+			continue
+		}
 		counts[pair] = 0
 		line := trees[pair[0]] + " " + trees[pair[1]]
 		if trees[pair[0]] == trees[pair[1]] {

@@ -112,8 +112,14 @@ func (b Budget) start(ctx context.Context) (context.Context, context.CancelFunc)
 	return context.WithTimeout(ctx, b.Time)
 }
 
+// errPruned means that git has collected a snapshot that no ref kept.
+var errPruned = errors.New("the last snapshot is gone")
+
 // vanished reports whether git missed an object that was there a moment ago.
 func vanished(err error) bool {
+	if errors.Is(err, errPruned) {
+		return true
+	}
 	var failed *git.Error
 	if !errors.As(err, &failed) {
 		return false
@@ -167,12 +173,13 @@ func (s shooting) commit(ctx, within context.Context, l *look) (commit string, n
 	if size := r.size(); s.limit > 0 && size > s.limit {
 		return "", nil, fmt.Errorf("%s: %w: %d MiB to save", s.top, ErrOverBudget, size>>20+1)
 	}
-	if s.ref != "" { // git prunes what no ref keeps: it must be recorded again
-		if commit = commitKept(s.dir, r.base.tree, l.head); commit != "" && r.done() {
-			return commit, r.special, nil
+	if commit = commitKept(s.dir, r.base.tree, l.head); commit != "" && r.done() {
+		if s.ref == "" && !hasObject(l.common, commit) {
+			return "", nil, errPruned
 		}
-		defer l.keepScratch(s.dir)
+		return commit, r.special, nil
 	}
+	defer l.keepScratch(s.dir)
 	if notSaved, err = r.run(within); err != nil {
 		return "", nil, err
 	}
