@@ -7,6 +7,7 @@ import (
 
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
+	"paw/orchestrator/live"
 	"paw/session"
 	"paw/tmux"
 )
@@ -23,7 +24,7 @@ func showOnBorder(ctx context.Context, h *home.Home, w *session.Worktree, sessio
 	if !inside || pane == "" || err != nil {
 		return func() {}
 	}
-	label := labelOf(w.Agent, fleet.StateInHook(w, last, h.Getenv("PAW_LAUNCH"), h.Now()))
+	label := labelOf(w.Agent, live.State(live.SeenByHook(w, last, h.Getenv("PAW_LAUNCH"), h.Now())))
 	return func() {
 		ctx, cancel := context.WithTimeout(ctx, borderPatience)
 		defer cancel()

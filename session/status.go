@@ -27,22 +27,24 @@ const (
 
 // Reasons why the status or state shown is not simply what the record says.
 const (
-	ReasonTmuxGone    = "its tmux session is gone"
-	ReasonTmuxThere   = "its tmux session is still there"
-	ReasonTmuxSilent  = "tmux did not answer"
-	ReasonLockUnknown = "its lock cannot be read"
-	ReasonNoTurns     = "paw does not see its turns"
-	ReasonStarting    = "starting"
-	ReasonPrompted    = "its first prompt is on the way"
-	ReasonForeign     = "a foreign process is in paw's pane"
-	ReasonCrash       = "crash"
-	ReasonReboot      = "reboot"
-	ReasonClosed      = "its pane was closed"
-	ReasonStopped     = "stopped"
-	ReasonExited      = "exited with 0"
-	ReasonOver        = "exited" // how is not known any more
-	ReasonLeft        = "left by Ctrl-C"
-	ReasonNoExit      = "exit status unknown"
+	ReasonTmuxGone     = "its tmux session is gone"
+	ReasonTmuxThere    = "its tmux session is still there"
+	ReasonTmuxSilent   = "tmux did not answer"
+	ReasonLockUnknown  = "its lock cannot be read"
+	ReasonNoTurns      = "paw does not see its turns"
+	ReasonStarting     = "starting"
+	ReasonSilent       = "no hook has reported yet"
+	ReasonPrompted     = "its first prompt is on the way"
+	ReasonForeign      = "a foreign process is in paw's pane"
+	ReasonWorktreeGone = "its worktree is gone"
+	ReasonCrash        = "crash"
+	ReasonReboot       = "reboot"
+	ReasonClosed       = "its pane was closed"
+	ReasonStopped      = "stopped"
+	ReasonExited       = "exited with 0"
+	ReasonOver         = "exited" // how is not known any more
+	ReasonLeft         = "left by Ctrl-C"
+	ReasonNoExit       = "exit status unknown"
 )
 
 // Effective is the status of a session as shown: the record, corrected by what tmux says. An active session whose tmux

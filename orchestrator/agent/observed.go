@@ -29,6 +29,9 @@ type Observed struct {
 	Source session.Source // record (what the CLI keeps of its processes) or transcript
 }
 
+// AtWork reports whether the record says that the CLI works, or that it waits for the user.
+func (o Observed) AtWork() bool { return o.Known && (o.Busy || o.Waiting) }
+
 // Ready says how to know that a CLI takes typed input: each of Event and Box that is set has to hold. Without them
 // nothing tells.
 type Ready struct {

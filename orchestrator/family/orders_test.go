@@ -159,7 +159,7 @@ func (f *family) checkOrder() string {
 		if restarted := f.clis[parentName].launched.After(w.Since); f.clis["c"].reported && !restarted && len(f.killed) == 0 {
 			f.tb.Error("the child has ended, nothing came in between, and the parent was not told")
 		}
-		if got := live.State(f.facts()).State; got != session.StateWaitingChildren {
+		if got := f.facts().State().State; got != session.StateWaitingChildren {
 			f.tb.Errorf("the parent is owed something and shown as %s", got)
 		}
 		f.look()
@@ -206,7 +206,7 @@ func (f *family) checkUnconfirmed() string {
 	if f.prompts != 0 {
 		f.tb.Errorf("unconfirmed, and the parent was told of %v", f.told)
 	}
-	status := live.State(f.facts())
+	status := f.facts().State()
 	if status.State == session.StateWaitingChildren || !strings.Contains(status.Reason, "the results of c were typed and not confirmed") {
 		f.tb.Errorf("the status does not say so: %+v", status)
 	}

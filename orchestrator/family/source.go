@@ -35,7 +35,7 @@ func Session(ctx context.Context, h *home.Home, s *session.Session, w *session.W
 	branch := live.Branch{Repository: s.GitCommonDir, Name: w.Branch}
 	registry := live.NewRegistry(live.Source{
 		Look: func(context.Context) ([]live.Facts, error) {
-			return []live.Facts{{Branch: branch, Record: *w, Status: session.AgentStatus{State: session.StateUnknown}}}, nil
+			return []live.Facts{{Branch: branch, Record: *w, Status: live.State(live.Observation{})}}, nil
 		},
 		History: conversations(h, s.Name),
 	})

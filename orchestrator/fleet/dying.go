@@ -8,6 +8,7 @@ import (
 
 	"paw/config/poll"
 	"paw/orchestrator/home"
+	"paw/orchestrator/live"
 	"paw/session"
 )
 
@@ -22,7 +23,7 @@ const (
 // AwaitDying gives agents that have lost their pane time to end. Those that stay
 // are orphans.
 func AwaitDying(ctx context.Context, h *home.Home, f Facts) (Facts, error) {
-	dying := slices.DeleteFunc(slices.Clone(f.Agents), func(a Agent) bool { return f.Running(a) != Paneless })
+	dying := slices.DeleteFunc(slices.Clone(f.Agents), func(a Agent) bool { return f.Running(a) != live.Paneless })
 	if len(dying) == 0 {
 		return f, nil
 	}

@@ -3,9 +3,8 @@ package fleet
 import (
 	"time"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/live"
 	"paw/session"
-	"paw/session/turn"
 	"paw/tmux"
 )
 
@@ -31,24 +30,7 @@ type Agent struct {
 	LaunchedAt time.Time         // of a launch that no launcher has read yet, else zero
 	failure    string            // why the last launcher gave up
 	open       map[int]time.Time // launches that waited for their launchers, by generation
-	Turns      Turns
-}
-
-// Turns is what is known of an agent's turns, beside whether its CLI runs.
-type Turns struct {
-	Visible   bool           // the CLI has hooks or a record: its turns can be seen
-	Last      *turn.Record   // nil without turns
-	launch    string         // PAW_LAUNCH of the running CLI
-	HooksSeen time.Time      // when its hooks reported first, zero when they have not
-	observed  agent.Observed // what the CLI's own record says
-	writing   bool           // somebody is writing an event of a turn down
-	screen    agent.Screen   // what its screen shows, where somebody looked
-	late      bool           // its hooks report nothing before the first prompt
-	Headless  bool           // a living paw runs a turn without a pane
-	launched  time.Time      // when the running CLI was launched
-	prompted  bool           // with a first prompt
-	now       time.Time
-	done      *session.Done // what the agent said of its work, nil when it said nothing
+	Turns      live.Turns
 }
 
 // EverLaunched reports whether a launcher of this very session ever held the
@@ -71,25 +53,32 @@ func (a Agent) Left() bool {
 	return a.Pane != nil && a.Pane.Dead && session.LeftByInterrupt(a.Pane.ExitCode, a.Pane.Signal)
 }
 
-// Evidence turns the facts of one agent into what the state is decided from.
-func (f Facts) Evidence(a Agent) session.Evidence {
-	e := session.Evidence{
-		Tmux: f.Tmux, Record: f.Session.Status, Phase: a.Record.Phase, Lock: a.Lock.State, HolderPID: a.Lock.PID(),
-		Pane: session.PaneGone, OtherBoot: a.Lock.Holder.BootID != "" && a.Lock.Holder.BootID != session.BootID(),
-		LaunchedAt: a.LaunchedAt, Now: f.Now,
+// Observation turns the facts of one agent into what its state is decided from.
+func (f Facts) Observation(a Agent) live.Observation {
+	o := live.Observation{
+		Now: f.Now, Session: f.Session.Status, Phase: a.Record.Phase, Done: a.Record.Done, Tmux: f.Tmux, Pane: session.PaneGone,
 		Closed: f.onItsServer() && a.Record.Phase == session.PhaseLive && a.Record.PaneID != "",
+		Lock:   a.Lock.State, HolderPID: a.Lock.PID(), Headless: RunsHeadless(a.Lock), LaunchedAt: a.LaunchedAt, Failure: a.failure,
+		OtherBoot: a.Lock.Holder.BootID != "" && a.Lock.Holder.BootID != session.BootID(),
+		Turns:     a.Turns,
+	}
+	if a.lockErr != nil {
+		o.LockError = a.lockErr.Error()
 	}
 	switch {
 	case f.Tmux == session.TmuxUnknown:
-		e.Pane = session.PaneUnknown
+		o.Pane = session.PaneUnknown
 	case a.Pane == nil:
 	case a.Pane.Dead:
-		e.Pane, e.ExitCode, e.Signal = session.PaneDead, a.Pane.ExitCode, a.Pane.Signal
+		o.Pane, o.ExitCode, o.Signal = session.PaneDead, a.Pane.ExitCode, a.Pane.Signal
 	default:
-		e.Pane = session.PaneAlive
+		o.Pane = session.PaneAlive
 	}
-	return e
+	return o
 }
+
+// Running tells whether an agent runs, and where.
+func (f Facts) Running(a Agent) live.Running { return f.Observation(a).Running() }
 
 // onItsServer reports whether the session lives on the tmux server that its record names. Only panes of that server have
 // their ids in the record.
@@ -106,12 +95,4 @@ func (f Facts) Agent(name string) *Agent {
 		}
 	}
 	return nil
-}
-
-// at is nil for the zero time: not known.
-func at(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }

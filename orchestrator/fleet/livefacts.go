@@ -2,22 +2,15 @@ package fleet
 
 import (
 	"slices"
-	"time"
 
-	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/orchestrator/live"
 	"paw/session"
-	"paw/session/turn"
 )
 
 // State is what the CLI of an agent does, whatever the agent waits for.
 func (f Facts) State(a Agent) session.AgentStatus {
-	st := WithTurnState(session.Observe(f.Evidence(a)), a.Turns)
-	if a.failure != "" && a.Pane != nil && a.Pane.Dead {
-		st.Reason = a.failure
-	}
-	return st
+	return live.State(f.Observation(a))
 }
 
 // States are the states of the agents as shown, with what they wait for.
@@ -57,14 +50,15 @@ func liveFactsOf(h *home.Home, f Facts, a Agent, settled *session.Session) live.
 		}
 		return live.Branch{Repository: settled.GitCommonDir, Name: w.Branch}
 	}
-	status, own := f.State(a), settled.Worktree(a.Record.Agent)
+	seen, own := f.Observation(a), settled.Worktree(a.Record.Agent)
 	one := live.Facts{
 		Branch: live.Branch{Repository: settled.GitCommonDir, Name: own.Branch}, Parent: branch(a.Record.Parent), Record: *own,
-		Status: status, Last: LastTurn(status, a.Turns, unseenGrace),
-		Running:     f.Running(a) == InPane && Withdrawn(settled, a.Record.Agent, "") == "",
+		Status: live.State(seen), Last: seen.LastTurn(live.UnseenGrace),
+		Running:     seen.Running() == live.InPane && Withdrawn(settled, a.Record.Agent, "") == "",
 		Exited:      a.Lock.State == session.LockFree && (a.Pane != nil && a.Pane.Dead || a.Pane == nil && a.Record.Phase == session.PhaseExited),
-		TurnsUnseen: !a.Turns.Visible, Silent: status.Cause == session.CauseSilent,
+		TurnsUnseen: !a.Turns.Visible,
 	}
+	one.Silent = one.Status.Cause == session.CauseSilent
 	if a.Lock.State == session.LockHeld {
 		one.Launch = a.Lock.Holder.Generation
 	}
@@ -75,36 +69,6 @@ func liveFactsOf(h *home.Home, f Facts, a Agent, settled *session.Session) live.
 		one.Delivering = h.Locks.DeliveryHeld(settled.Name, a.Record.Agent)
 	}
 	return one
-}
-
-// unseenGrace is how long after an end in the CLI's own record its hook may still
-// be at work, which knows more of it: the commit, the outcome, the files.
-const unseenGrace = 10 * time.Second
-
-// LastTurn is the last turn of an agent, closed where the CLI's own record says for that long that it is over although
-// no hook told.
-func LastTurn(status session.AgentStatus, f Turns, grace time.Duration) *turn.Record {
-	if f.Last == nil || f.Last.State != turn.InProgress || f.Last.Launch != f.launch {
-		return f.Last
-	}
-	resting := status.State == session.StateIdle || status.State == session.StateError || status.State == session.StateCompleted
-	if !resting || status.Source == session.SourceTmux || f.now.Sub(f.observed.At).Abs() < grace {
-		return f.Last
-	}
-	closed := *f.Last
-	closed.State, closed.Reason, closed.EndedAt, closed.Waiting = turn.Aborted, turn.ReasonInterrupted, at(f.observed.At), false
-	if ended := f.observed.Ended; ended != nil {
-		closed.ErrorMessage = ended.Message
-		switch ended.Kind {
-		case turn.KindEnd:
-			closed.State, closed.Reason, closed.ErrorMessage = turn.Finished, "", ""
-			closed.Outcome, closed.Message = "success", fault.FirstLine(ended.Message)
-		case turn.KindError:
-			closed.Reason, closed.ErrorType, closed.Limit = turn.ReasonError, ended.ErrorType, ended.Limit
-		default:
-		}
-	}
-	return &closed
 }
 
 // Arrived reports whether the prompt that tells an agent of its children is in its

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"paw/orchestrator/home"
+	"paw/orchestrator/live"
 	"paw/session"
 	"paw/tmux"
 )
@@ -138,22 +139,29 @@ func Join(h *home.Home, s *session.Session, on Panes, agents []Agent) Facts {
 	return f
 }
 
+// InPane is the observation of an agent whose launch runs, as though in its pane: tmux is not asked.
+func InPane(h *home.Home, s *session.Session, w *session.Worktree, lock session.AgentLock) live.Observation {
+	return live.Observation{
+		Now: h.Now(), Tmux: session.TmuxAlive, Pane: session.PaneAlive, Session: s.Status, Phase: w.Phase, Done: w.Done,
+		Lock: lock.State, HolderPID: lock.PID(), Headless: RunsHeadless(lock), Turns: ObserveTurns(h, s, w, lock),
+	}
+}
+
 // ObserveTurns gathers what is known of an agent's turns; the CLI's own record
 // is only asked about one that runs.
-func ObserveTurns(h *home.Home, s *session.Session, w *session.Worktree, lock session.AgentLock) Turns {
-	f := Turns{launch: LaunchID(s.Name, w.Agent, lock.Holder.Generation), now: h.Now(), done: w.Done}
+func ObserveTurns(h *home.Home, s *session.Session, w *session.Worktree, lock session.AgentLock) live.Turns {
+	f := live.Turns{Launch: LaunchID(s.Name, w.Agent, lock.Holder.Generation)}
 	if last, err := h.TurnDir(s.Name, w.Agent).Last(); err == nil {
 		f.Last = last
 	}
-	f.Headless = RunsHeadless(lock)
 	cli, known := h.CLIs.Get(w.CLI)
 	f.Visible = known && !cli.Facts().Unseen
-	f.late = known && cli.Facts().LateHooks
-	if f.Visible && lock.State == session.LockHeld && !f.Headless {
-		f.launched, f.prompted = lock.Holder.At, lock.Holder.Prompted
+	f.LateHooks = known && cli.Facts().LateHooks
+	if f.Visible && lock.State == session.LockHeld && !RunsHeadless(lock) {
+		f.Launched, f.Prompted = lock.Holder.At, lock.Holder.Prompted
 		f.HooksSeen = hooksSeen(h, s.Name, w.Agent, lock.Holder.Generation)
-		f.observed = AskRecord(context.Background(), h, s, w, f.Last)
-		f.writing = f.observed.Ended != nil && h.Locks.TurnHeld(s.Name, w.Agent)
+		f.Observed = AskRecord(context.Background(), h, s, w, f.Last)
+		f.Writing = f.Observed.Ended != nil && h.Locks.TurnHeld(s.Name, w.Agent)
 	}
 	return f
 }

@@ -10,6 +10,7 @@ import (
 	"paw/config/poll"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
+	"paw/orchestrator/live"
 	"paw/session"
 	"paw/tmux"
 )
@@ -114,22 +115,22 @@ func RefuseUnfinished(s *session.Session, w *session.Worktree) error {
 func RefuseRunning(h *home.Home, s *session.Session, f Facts, a Agent) error {
 	name := a.Record.Agent
 	switch f.Running(a) {
-	case Headless:
+	case live.Headless:
 		return fault.New(fault.Locked, "%s: a headless turn runs (pid %d)", name, holderPID(a.Lock)).Hint("paw turns %s %s", s.Name, name)
-	case Paneless:
+	case live.Paneless:
 		return fault.New(fault.Locked, "%s: its CLI runs (pid %d), and has no pane", name, holderPID(a.Lock)).Hint("paw stop %s %s", s.Name, name)
-	case InPane, RunningUnseen:
+	case live.InPane, live.RunningUnseen:
 		return fault.New(fault.Locked, "%s: its CLI runs (pid %d)", name, holderPID(a.Lock)).
 			Hint("paw send %s/%s", s.Name, name).Hint("paw stop %s %s", s.Name, name)
-	case Starting, Foreign:
+	case live.Starting, live.Foreign:
 		return fault.New(fault.Locked, "%s: its pane runs pid %d", name, a.Pane.PID).Hint("paw attach %s %s", s.Name, name)
-	case Unseen:
+	case live.Unseen:
 		// tmux is not needed here; but one that does not answer may hold a launcher
 		// that is about to take the lock.
 		if !errors.Is(f.TmuxErr, tmux.ErrNotInstalled) && anyLaunchOpen(h, s.Name, name) {
 			return fault.New(fault.Locked, "%s: may be starting; %s", name, Silence(f.TmuxErr)).Hint("paw status %s", s.Name)
 		}
-	case NotRunning, LockUnreadable:
+	case live.NothingRuns, live.LockUnreadable:
 	}
 	return nil
 }

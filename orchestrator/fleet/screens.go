@@ -5,6 +5,7 @@ import (
 
 	"paw/orchestrator/agent"
 	"paw/orchestrator/home"
+	"paw/orchestrator/live"
 	"paw/session"
 )
 
@@ -22,18 +23,18 @@ const (
 
 // wantsLook reports whether the screen of an agent could tell more of its state.
 func (f Facts) wantsLook(a Agent, look Closeness) bool {
-	if look == NotAtScreens || !a.Turns.Visible || a.Turns.Headless || a.Pane == nil || a.Pane.Dead {
+	if look == NotAtScreens || !a.Turns.Visible || RunsHeadless(a.Lock) || a.Pane == nil || a.Pane.Dead {
 		return false
 	}
-	base := session.Observe(f.Evidence(a))
-	if base.Cause != session.CauseRuns {
+	seen := f.Observation(a)
+	if seen.Running() != live.InPane {
 		return false
 	}
-	switch st := WithTurnState(base, a.Turns); st.State {
+	switch live.State(seen).State {
 	case session.StateUnknown:
 		return true
 	case session.StateWaitingInput:
-		return a.Turns.observed.Vague
+		return a.Turns.Observed.Vague
 	case session.StateRunning:
 		return look == WhereRunning
 	default:
@@ -64,7 +65,7 @@ func LookAtScreens(ctx context.Context, h *home.Home, all []*Facts, look Closene
 				}
 				cli, known := h.CLIs.Get(a.Record.CLI)
 				if shot, seen := shots[a.Pane.ID]; seen && known && f.wantsLook(*a, look) {
-					a.Turns.screen = cli.Screen(agent.Screenshot(shot))
+					a.Turns.Screen = cli.Screen(agent.Screenshot(shot))
 				}
 			}
 		}

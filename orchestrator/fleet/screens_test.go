@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/live"
 	"paw/session"
 	"paw/session/turn"
 	"paw/tmux"
@@ -16,30 +17,31 @@ func TestWhoseScreenIsLookedAt(t *testing.T) {
 	const launch = "s/a/1"
 	open := &turn.Record{Number: 1, State: turn.InProgress, Launch: launch}
 	for name, c := range map[string]struct {
-		turns           Turns
+		turns           live.Turns
 		pane            *tmux.Pane
 		lock            session.LockState
+		headless        bool
 		plainly, closer bool
 	}{
 		"nothing known":        {pane: &tmux.Pane{}, plainly: true, closer: true},
-		"a turn runs":          {turns: Turns{Last: open}, pane: &tmux.Pane{}, closer: true},
-		"hooks report":         {turns: Turns{HooksSeen: now}, pane: &tmux.Pane{}},
-		"waits, with words":    {turns: Turns{Last: open, observed: agent.Observed{Known: true, Waiting: true, Question: "Bash: ls"}}, pane: &tmux.Pane{}},
-		"waits, nobody says":   {turns: Turns{Last: open, observed: agent.Observed{Known: true, Waiting: true, Vague: true}}, pane: &tmux.Pane{}, plainly: true, closer: true},
-		"a headless turn":      {turns: Turns{Headless: true}, pane: &tmux.Pane{}},
+		"a turn runs":          {turns: live.Turns{Last: open}, pane: &tmux.Pane{}, closer: true},
+		"hooks report":         {turns: live.Turns{HooksSeen: now}, pane: &tmux.Pane{}},
+		"waits, with words":    {turns: live.Turns{Last: open, Observed: agent.Observed{Known: true, Waiting: true, Question: "Bash: ls"}}, pane: &tmux.Pane{}},
+		"waits, nobody says":   {turns: live.Turns{Last: open, Observed: agent.Observed{Known: true, Waiting: true, Vague: true}}, pane: &tmux.Pane{}, plainly: true, closer: true},
+		"a headless turn":      {headless: true, pane: &tmux.Pane{}},
 		"no pane":              {},
 		"a dead pane":          {pane: &tmux.Pane{Dead: true}},
 		"its CLI does not run": {pane: &tmux.Pane{}, lock: session.LockFree},
-		"paw sees no turns":    {turns: Turns{Visible: false, Last: open}, pane: &tmux.Pane{}},
+		"paw sees no turns":    {turns: live.Turns{Visible: false, Last: open}, pane: &tmux.Pane{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.lock == "" {
 				c.lock = session.LockHeld
 			}
-			c.turns.Visible, c.turns.launch = name != "paw sees no turns", launch
+			c.turns.Visible, c.turns.Launch = name != "paw sees no turns", launch
 			f := Facts{Session: &session.Session{Status: session.StatusActive}, Tmux: session.TmuxAlive, Now: now}
 			a := Agent{Record: session.Worktree{Phase: session.PhaseLive}, Pane: c.pane, Turns: c.turns}
-			a.Lock.State = c.lock
+			a.Lock.State, a.Lock.Holder.Headless, a.Lock.HolderAlive = c.lock, c.headless, true
 			for look, want := range map[Closeness]bool{NotAtScreens: false, WhereUnknown: c.plainly, WhereRunning: c.closer} {
 				if got := f.wantsLook(a, look); got != want {
 					t.Errorf("closeness %d: %v, want %v", look, got, want)

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"errors"
-	"fmt"
 	"sort"
 
 	"paw/orchestrator/agent"
@@ -79,15 +78,9 @@ func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 		if a.Turns.Last != nil {
 			as.Prompt, as.LastTurn = a.Turns.Last.Prompt.Words(), a.Turns.Last.Number
 		}
-		if failed := failedSince(a, as.AgentStatus); failed != "" {
-			as.Reason += "; " + failed
-		}
 		sort.Strings(as.Children)
 		if a.Lock.State == session.LockHeld {
 			as.PID = a.Lock.PID()
-		}
-		if a.lockErr != nil && as.Cause == session.CauseLockUnknown {
-			as.Reason = a.lockErr.Error()
 		}
 		if f.Tmux != session.TmuxUnknown {
 			alive := a.Pane != nil && !a.Pane.Dead
@@ -99,15 +92,6 @@ func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 		st.Agents = append(st.Agents, as)
 	}
 	return st
-}
-
-// failedSince says of an agent that was stopped that its last turn has failed, such as one of paw run, "" where it has not.
-func failedSince(a Agent, st session.AgentStatus) string {
-	last := a.Turns.Last
-	if st.Cause != session.CauseStopped || last == nil || last.State != turn.Aborted || last.Reason != turn.ReasonError {
-		return ""
-	}
-	return fmt.Sprintf("turn %d failed: %s", last.Number, last.ErrorMessage)
 }
 
 // Silence says why nothing is known of tmux.
@@ -135,10 +119,18 @@ const (
 // hooksOf reports whether the hooks of an agent report.
 func hooksOf(a Agent) string {
 	switch {
-	case !a.Turns.Visible || a.Lock.State != session.LockHeld || a.Turns.Headless:
+	case !a.Turns.Visible || a.Lock.State != session.LockHeld || RunsHeadless(a.Lock):
 		return HooksNone
 	case a.Turns.HooksSeen.IsZero():
 		return HooksSilent
 	}
 	return HooksSeen
+}
+
+// WaitsFor says that an agent needs the user, with the question where it is known.
+func WaitsFor(st session.AgentStatus) string {
+	if st.Reason == "" {
+		return "waits for your answer"
+	}
+	return "waits for your answer (" + st.Reason + ")"
 }

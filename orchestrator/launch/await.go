@@ -66,7 +66,7 @@ func gaveUp(h *home.Home, s *session.Session, j *Job, f fleet.Facts) {
 	if a == nil || a.Pane == nil || !a.Pane.Dead {
 		return // a wrapper that has handed over to its program
 	}
-	ended := session.Observe(f.Evidence(*a))
+	ended := f.State(*a)
 	if ended.State == session.StateCompleted {
 		j.Notes = append(j.Notes, s.Worktree(j.Agent).CLI+" ended at once, with success")
 		return

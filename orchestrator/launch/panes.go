@@ -10,6 +10,7 @@ import (
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
+	"paw/orchestrator/live"
 	"paw/session"
 	"paw/tmux"
 )
@@ -39,7 +40,7 @@ func openPanes(ctx context.Context, h *home.Home, s *session.Session, jobs []*Jo
 				j.refuse(errors.New(reason), "paw recover "+rec.Name)
 				continue
 			}
-			if running := f.Running(*a); running.Held() || running == fleet.Starting {
+			if running := f.Running(*a); running.Held() || running == live.Starting {
 				j.Result, j.Reason = ResultAlive, "" // another paw was faster
 				continue
 			}

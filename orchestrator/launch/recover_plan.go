@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
+	"paw/orchestrator/live"
 	"paw/session"
 )
 
@@ -18,7 +18,7 @@ type RecoverFacts struct {
 	record      session.Worktree
 	tmux        session.Liveness
 	tmuxReason  string
-	running     fleet.Running
+	running     live.Running
 	pid         int  // of what holds the lock, 0 for nothing that is known
 	exited      bool // the CLI ended well, of its own accord or left by its user
 	launched    bool // a launcher of this session ever ran
@@ -53,10 +53,10 @@ func planAgent(f RecoverFacts) Job {
 	case f.record.Phase == session.PhaseStopped && !f.named:
 		j.Result, j.Reason = ResultStopped, "paw recover "+f.sessionName+" brings it back"
 		return j
-	case f.running == fleet.InPane:
+	case f.running == live.InPane:
 		j.Result = ResultAlive
 		return j
-	case f.running == fleet.Headless:
+	case f.running == live.Headless:
 		j.refuse(fmt.Errorf("a headless turn runs (pid %d)", f.pid), endsAndReturns(f))
 		return j
 	case f.running.Held() && f.pid == 0:
@@ -65,10 +65,10 @@ func planAgent(f RecoverFacts) Job {
 	case f.running.Held():
 		j.refuse(fmt.Errorf("pid %d still runs outside of tmux", f.pid), endsAndReturns(f))
 		return j
-	case f.running == fleet.LockUnreadable:
+	case f.running == live.LockUnreadable:
 		j.refuse(errors.New("its lock cannot be read"), "paw doctor")
 		return j
-	case f.running == fleet.Starting:
+	case f.running == live.Starting:
 		j.Result, j.Reason = ResultAlive, "starting"
 		return j
 	case f.exited && !f.named:

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"paw/orchestrator/fleet"
+	"paw/orchestrator/live"
 	"paw/session"
 )
 
@@ -14,7 +14,7 @@ func healthy() RecoverFacts {
 	return RecoverFacts{
 		sessionName: "shop", repoPath: "/r",
 		record: session.Worktree{Agent: "claude", Branch: "paw/shop/claude", WorktreePath: "/w", Phase: session.PhaseLive, ConversationIDs: []string{"old"}},
-		tmux:   session.TmuxDead, running: fleet.NotRunning,
+		tmux:   session.TmuxDead, running: live.NothingRuns,
 		launched: true, branchExists: true, GoOn: GoOn{Resumable: true, NewID: "new"},
 	}
 }
@@ -46,27 +46,27 @@ func TestPlanAgent(t *testing.T) {
 	}{
 		{name: "resume", change: func(*RecoverFacts) {}, want: "claude: resumed"},
 		{name: "alive", change: func(f *RecoverFacts) {
-			f.tmux, f.running = session.TmuxAlive, fleet.InPane
+			f.tmux, f.running = session.TmuxAlive, live.InPane
 		}, want: "claude: alive"},
 		{name: "alive although its worktree is gone", change: func(f *RecoverFacts) {
-			f.tmux, f.running, f.worktreeMissing = session.TmuxAlive, fleet.InPane, true
+			f.tmux, f.running, f.worktreeMissing = session.TmuxAlive, live.InPane, true
 		}, want: "claude: alive"},
-		{name: "orphan without pane", change: func(f *RecoverFacts) { f.running, f.pid = fleet.Paneless, 77 }, want: "claude: refused: pid 77 still runs outside of tmux; paw stop shop claude --only && paw recover shop"},
+		{name: "orphan without pane", change: func(f *RecoverFacts) { f.running, f.pid = live.Paneless, 77 }, want: "claude: refused: pid 77 still runs outside of tmux; paw stop shop claude --only && paw recover shop"},
 		{name: "orphan with dead pane", change: func(f *RecoverFacts) {
-			f.tmux, f.running, f.pid = session.TmuxAlive, fleet.Paneless, 77
+			f.tmux, f.running, f.pid = session.TmuxAlive, live.Paneless, 77
 		}, want: "claude: refused: pid 77 still runs outside of tmux; paw stop shop claude --only && paw recover shop"},
-		{name: "orphan that is not known", change: func(f *RecoverFacts) { f.running = fleet.Paneless }, want: "claude: refused: something that it started still runs outside of tmux and holds its lock; paw recover shop"},
+		{name: "orphan that is not known", change: func(f *RecoverFacts) { f.running = live.Paneless }, want: "claude: refused: something that it started still runs outside of tmux and holds its lock; paw recover shop"},
 		{name: "tmux silent", change: func(f *RecoverFacts) {
-			f.tmux, f.running, f.tmuxReason = session.TmuxUnknown, fleet.Unseen, "tmux did not answer"
+			f.tmux, f.running, f.tmuxReason = session.TmuxUnknown, live.Unseen, "tmux did not answer"
 		}, want: "claude: refused: tmux did not answer; paw status shop"},
 		{name: "tmux silent, lock held", change: func(f *RecoverFacts) {
-			f.tmux, f.running, f.tmuxReason = session.TmuxUnknown, fleet.RunningUnseen, "tmux did not answer"
+			f.tmux, f.running, f.tmuxReason = session.TmuxUnknown, live.RunningUnseen, "tmux did not answer"
 		}, want: "claude: refused: tmux did not answer; paw status shop"},
-		{name: "lock unreadable", change: func(f *RecoverFacts) { f.running = fleet.LockUnreadable }, want: "claude: refused: its lock cannot be read; paw doctor"},
+		{name: "lock unreadable", change: func(f *RecoverFacts) { f.running = live.LockUnreadable }, want: "claude: refused: its lock cannot be read; paw doctor"},
 		{name: "starting", change: func(f *RecoverFacts) {
-			f.tmux, f.running = session.TmuxAlive, fleet.Starting
+			f.tmux, f.running = session.TmuxAlive, live.Starting
 		}, want: "claude: alive: starting"},
-		{name: "foreign process in its pane", change: func(f *RecoverFacts) { f.tmux, f.running = session.TmuxAlive, fleet.Foreign }, want: "claude: resumed"},
+		{name: "foreign process in its pane", change: func(f *RecoverFacts) { f.tmux, f.running = session.TmuxAlive, live.Foreign }, want: "claude: resumed"},
 		{name: "dead pane", change: func(f *RecoverFacts) { f.tmux = session.TmuxAlive }, want: "claude: resumed"},
 		{name: "CLI not installed", change: func(f *RecoverFacts) { f.cliError = errors.New("claude: not installed") }, want: "claude: refused: claude: not installed"},
 		{name: "stopped", change: func(f *RecoverFacts) { f.record.Phase = session.PhaseStopped }, want: "claude: stopped: paw recover shop brings it back"},
@@ -75,7 +75,7 @@ func TestPlanAgent(t *testing.T) {
 		{name: "left by the user, named", change: func(f *RecoverFacts) { f.exited, f.named = true, true }, want: "claude: resumed"},
 		{name: "left by the user and its CLI is gone", change: func(f *RecoverFacts) { f.exited, f.cliError = true, errors.New("not installed") }, want: "claude: completed: exited; paw recover shop brings it back"},
 		{name: "stopped but runs, named", change: func(f *RecoverFacts) {
-			f.record.Phase, f.named, f.tmux, f.running = session.PhaseStopped, true, session.TmuxAlive, fleet.InPane
+			f.record.Phase, f.named, f.tmux, f.running = session.PhaseStopped, true, session.TmuxAlive, live.InPane
 		}, want: "claude: alive"},
 		{name: "never made", change: func(f *RecoverFacts) {
 			f.record.Phase, f.launched, f.worktreeMissing, f.branchExists, f.Resumable, f.KeepID = session.PhaseCreating, false, true, false, false, true
@@ -94,7 +94,7 @@ func TestPlanAgent(t *testing.T) {
 		}, want: "claude: refused: its branch paw/shop/claude is gone; git -C /r branch paw/shop/claude abc && paw recover shop"},
 		{name: "branch gone, worktree on another", change: func(f *RecoverFacts) { f.branchExists = false }, want: "claude: resumed"},
 		{name: "alive on a branch that is gone", change: func(f *RecoverFacts) {
-			f.tmux, f.running, f.onBranch, f.branchExists = session.TmuxAlive, fleet.InPane, true, false
+			f.tmux, f.running, f.onBranch, f.branchExists = session.TmuxAlive, live.InPane, true, false
 		}, want: "claude: alive"},
 		{name: "not registered", change: func(f *RecoverFacts) { f.worktreeWrong, f.unregistered = "/w: not the expected registration", true }, want: "claude: register its worktree, resumed"},
 		{name: "not registered, branch gone", change: func(f *RecoverFacts) {
@@ -109,7 +109,7 @@ func TestPlanAgent(t *testing.T) {
 		{name: "unlinked, seen by a dry run", change: func(f *RecoverFacts) { f.worktreeWrong, f.unlinked = "/w: no .git file", true }, want: "claude: resumed; its worktree would be linked to the repository again"},
 		{name: "no conversation", change: func(f *RecoverFacts) { f.Resumable, f.FreshReason = false, "it had no conversation yet" }, want: "claude: fresh as new: it had no conversation yet"},
 		{name: "headless turn, named", change: func(f *RecoverFacts) {
-			f.tmux, f.running, f.pid, f.named = session.TmuxAlive, fleet.Headless, 42, true
+			f.tmux, f.running, f.pid, f.named = session.TmuxAlive, live.Headless, 42, true
 		}, want: "claude: refused: a headless turn runs (pid 42); paw stop shop claude --only && paw recover shop"},
 		{name: "half made for headless turns", change: func(f *RecoverFacts) { f.record.Phase, f.record.Headless = session.PhaseCreating, true },
 			want: "claude: create its worktree, stopped: paw run claude uses it without a pane"},
@@ -140,7 +140,7 @@ func TestPlanAgent(t *testing.T) {
 func TestPlanAgentNeverStartsTwiceOrElsewhere(t *testing.T) {
 	bools := []bool{false, true}
 	for _, tmuxState := range []session.Liveness{session.TmuxAlive, session.TmuxDead, session.TmuxUnknown} {
-		for running := fleet.NotRunning; running <= fleet.LockUnreadable; running++ {
+		for running := live.NothingRuns; running <= live.LockUnreadable; running++ {
 			for _, wrong := range []string{"", "no .git file"} {
 				for _, missing := range bools {
 					for _, launched := range bools {

@@ -194,7 +194,7 @@ func TestAwaitable(t *testing.T) {
 	}
 }
 
-func TestState(t *testing.T) {
+func TestStateOfAParent(t *testing.T) {
 	status := func(state session.State, reason string) session.AgentStatus {
 		return session.AgentStatus{State: state, Source: session.SourceHook, Reason: reason}
 	}
@@ -216,34 +216,34 @@ func TestState(t *testing.T) {
 		"unknown":       {status(session.StateUnknown, "tmux did not answer"), status(session.StateUnknown, "tmux did not answer; waits for a (1 of 2 done)")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, State(familyOf(c.base, two))); diff != "" {
+			if diff := cmp.Diff(c.want, familyOf(c.base, two).State()); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 			f := familyOf(c.base, two)
 			f.Parent.Record.Wait = nil
-			if diff := cmp.Diff(c.base, State(f)); diff != "" {
+			if diff := cmp.Diff(c.base, f.State()); diff != "" {
 				t.Errorf("waits for nobody (-want +got)\n%s", diff)
 			}
 			f = familyOf(c.base, two)
 			f.Parent.Record.Wait.TypedAt, f.Parent.Record.Wait.Telling = &since, map[string]int{"b": 2}
 			unconfirmed := c.base
 			unconfirmed.Reason = both("the results of b were typed and not confirmed", c.base.Reason)
-			if diff := cmp.Diff(unconfirmed, State(f)); diff != "" {
+			if diff := cmp.Diff(unconfirmed, f.State()); diff != "" {
 				t.Errorf("unconfirmed (-want +got)\n%s", diff)
 			}
 			f.Parent.Delivering = true
-			if diff := cmp.Diff(c.want, State(f)); diff != "" {
+			if diff := cmp.Diff(c.want, f.State()); diff != "" {
 				t.Errorf("being typed (-want +got)\n%s", diff)
 			}
 		})
 	}
 	all := familyOf(status(session.StateIdle, ""), []Facts{ended("a"), ended("b")})
-	if got, want := State(all).Reason, "waits for the results of a, b (2 of 2 done)"; got != want {
+	if got, want := all.State().Reason, "waits for the results of a, b (2 of 2 done)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	gone := familyOf(status(session.StateIdle, ""), nil, "x")
 	gone.Parent.Record.Wait.TypedAt = &since
-	if got, want := State(gone).Reason, "the results of x were typed and not confirmed"; got != want {
+	if got, want := gone.State().Reason, "the results of x were typed and not confirmed"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

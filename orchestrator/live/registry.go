@@ -216,7 +216,7 @@ func (r *Registry) family(s *Session) Family {
 }
 
 // status is the state of a session; r.mu is held.
-func (r *Registry) status(s *Session) session.AgentStatus { return State(r.family(s)) }
+func (r *Registry) status(s *Session) session.AgentStatus { return r.family(s).State() }
 
 // reading holds the index for reading until the returned function is called.
 func (r *Registry) reading() (done func()) {

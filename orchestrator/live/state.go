@@ -1,64 +1,347 @@
 package live
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
+	"paw/orchestrator/agent"
+	"paw/orchestrator/fault"
 	"paw/session"
+	"paw/session/turn"
 )
 
-// State is what is shown of a parent: what its CLI does, and what it waits for.
-func State(f Family) session.AgentStatus {
-	status := f.Parent.Status
-	w := f.Parent.Record.Wait
-	switch {
-	case w == nil || len(w.Children) == 0:
-		return status
-	case f.Parent.Unconfirmed():
-		status.Reason = both("the results of "+strings.Join(toldOf(w), ", ")+" were typed and not confirmed", status.Reason)
-		return status
-	case status.State == session.StateUnknown:
-		status.Reason = both(status.Reason, f.waitsFor())
-		return status
+// State decides what an agent does from one observation, and from nothing else. Every state that paw shows or acts on comes
+// from here. The lock and the pane say whether the CLI runs; its turns, its own record and its screen say what it does; the
+// agent's own word says whether that was the end of its work; what it waits for comes last. What no fact tells is unknown.
+func State(o Observation) session.AgentStatus { return withWait(o.doing(), o.Wait) }
+
+// doing is the state of the agent's CLI, whatever the agent waits for.
+func (o Observation) doing() session.AgentStatus {
+	st := o.atPlace()
+	if st.Limit != nil && !st.Limit.Until.IsZero() && !o.Now.Before(st.Limit.Until) {
+		st.Limit = nil // it is lifted
 	}
-	since := w.Since
-	waiting := session.AgentStatus{
-		State: session.StateWaitingChildren, Since: &since, Source: session.SourceRecord, Reason: f.waitsFor(), Orphan: status.Orphan,
-	}
-	switch status.State {
-	case session.StateSuspended:
-		waiting.Reason = both(waiting.Reason, string(status.State)+": "+status.Reason)
-	case session.StateWaitingInput:
-		waiting.Reason = both(waiting.Reason, "and for you: "+status.Reason)
-	case session.StateError, session.StateCompleted:
-		waiting.Reason = both(waiting.Reason, status.Reason)
-	case session.StateIdle, session.StateRunning, session.StateWaitingChildren, session.StateUnknown:
-	}
-	return waiting
+	return o.withWorktree(st)
 }
 
-// waitsFor says whom the parent waits for, and how many have ended.
-func (f Family) waitsFor() string {
-	w := f.Parent.Record.Wait
-	names, what := f.Left(), "waits for "
+// atPlace is the state by what lock and pane say: whether the CLI runs, and where.
+func (o Observation) atPlace() session.AgentStatus {
+	switch o.Running() {
+	case Headless:
+		return o.headless()
+	case InPane:
+		return o.inPane()
+	case Paneless:
+		return o.orphan()
+	case Starting, Foreign:
+		if o.young() {
+			return session.AgentStatus{State: session.StateUnknown, Since: at(o.LaunchedAt), Source: session.SourceTmux, Reason: session.ReasonStarting}
+		}
+		return session.AgentStatus{State: session.StateUnknown, Source: session.SourceTmux, Reason: session.ReasonForeign}
+	case NothingRuns:
+		return o.ended()
+	case LockUnreadable:
+		reason := cmp.Or(o.LockError, session.ReasonLockUnknown)
+		return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: reason, Cause: session.CauseLockUnknown}
+	case RunningUnseen, Unseen:
+	}
+	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: session.ReasonTmuxSilent}
+}
+
+// headless is the state while paw run holds the agent's lock.
+func (o Observation) headless() session.AgentStatus {
+	st := session.AgentStatus{State: session.StateRunning, Source: session.SourceLock, Reason: "a headless turn"}
+	if o.Last != nil && o.Last.Launch == o.Launch {
+		st.Since = at(o.Last.StartedAt)
+	}
+	return st
+}
+
+// orphan is the state of an agent whose CLI runs on although its pane does not show it.
+func (o Observation) orphan() session.AgentStatus {
+	reason := "a process runs on without its pane"
+	if o.HolderPID > 0 {
+		reason = fmt.Sprintf("process %d runs on without its pane", o.HolderPID)
+	}
+	if o.Respawned && o.pane() == session.PaneAlive {
+		reason = both(reason, session.ReasonForeign)
+	}
+	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceLock, Reason: reason, Orphan: true}
+}
+
+// ended is the state of an agent whose CLI does not run. The pane says how it ended, and only the record whether that was
+// meant: to the CLI itself a user's kill, a server's kill and a crash look the same.
+func (o Observation) ended() session.AgentStatus {
+	if o.pane() == session.PaneDead {
+		st := o.exit()
+		if st.State == session.StateCompleted && o.saidDone() && failing(o.outcome()) {
+			st = o.done() // a CLI that was told to end well does not hide that the agent has failed
+		}
+		st.Reason = cmp.Or(o.Failure, st.Reason)
+		return st
+	}
+	st := session.AgentStatus{State: session.StateSuspended, Source: session.SourceTmux, Reason: session.ReasonCrash}
+	switch {
+	case o.Phase == session.PhaseExited:
+		st = session.AgentStatus{State: session.StateCompleted, Source: session.SourceRecord, Reason: session.ReasonOver}
+		if o.saidDone() && failing(o.outcome()) {
+			st = o.done()
+		}
+		return st
+	case o.Session == session.StatusStopped || o.Phase == session.PhaseStopping || o.Phase == session.PhaseStopped:
+		st.Source, st.Reason, st.Cause = session.SourceRecord, session.ReasonStopped, session.CauseStopped
+		if last := o.Last; last != nil && last.State == turn.Aborted && last.Reason == turn.ReasonError {
+			st.Reason = both(st.Reason, fmt.Sprintf("turn %d failed: %s", last.Number, last.ErrorMessage))
+		}
+	case o.OtherBoot:
+		st.Reason = session.ReasonReboot
+	case o.Closed:
+		st.Reason, st.Cause = session.ReasonClosed, session.CauseClosed
+	}
+	if o.inTurn() {
+		st.Reason = fmt.Sprintf("%s, in turn %d", st.Reason, o.Last.Number)
+	}
+	return st
+}
+
+// exit is the state that a dead pane shows. Before 3.3 tmux tells neither code nor signal of a killed process, so nothing
+// told is never success.
+func (o Observation) exit() session.AgentStatus {
+	st := session.AgentStatus{State: session.StateError, Source: session.SourceTmux}
+	switch {
+	case session.LeftByInterrupt(o.ExitCode, o.Signal):
+		st.State, st.Reason = session.StateCompleted, session.ReasonLeft
+	case o.Signal != nil:
+		st.Reason = "killed by " + session.SignalName(*o.Signal)
+	case o.ExitCode == nil:
+		st.Reason = session.ReasonNoExit
+	case *o.ExitCode == 0:
+		st.State, st.Reason = session.StateCompleted, session.ReasonExited
+	default:
+		st.Reason = fmt.Sprintf("exit code %d", *o.ExitCode)
+	}
+	return st
+}
+
+// inPane is the state of an agent whose CLI runs in its pane.
+func (o Observation) inPane() session.AgentStatus {
+	if !o.Visible {
+		return o.withDone(session.AgentStatus{State: session.StateUnknown, Source: session.SourceLock, Reason: session.ReasonNoTurns, Cause: session.CauseRuns})
+	}
+	return o.withDone(o.withScreen(o.byTurns()))
+}
+
+// promptPatience is how long after its launch a CLI may take to report its first prompt. One that has not by then took it for
+// something else than a prompt.
+const promptPatience = time.Minute
+
+// hookPatience is how long after its launch a CLI is starting as long as no hook has reported.
+const hookPatience = 10 * time.Second
+
+// byTurns is the state that the turn log tells, corrected by the CLI's own record where no hook reports.
+func (o Observation) byTurns() session.AgentStatus {
+	if o.Observed.At.Before(o.Launched) {
+		o.Observed = agent.Observed{} // of an earlier launch: it says nothing of this one
+	}
+	if o.open() {
+		return o.openTurn()
+	}
+	seen, own := o.Observed, o.Last != nil && o.Last.Launch == o.Launch && o.Last.EndedAt != nil
+	closedSince := o.Last != nil && o.Last.EndedAt != nil && o.Last.EndedAt.After(seen.At)
+	switch {
+	case seen.AtWork() && (seen.Live || !closedSince):
+		return o.byRecord()
+	case own:
+		return o.closedTurn()
+	case o.Prompted && o.Now.Sub(o.Launched).Abs() < promptPatience:
+		// It has a prompt or is about to get one: it is not waiting for another.
+		return session.AgentStatus{State: session.StateUnknown, Since: at(o.Launched), Source: session.SourceLock, Reason: session.ReasonPrompted, Cause: session.CausePrompted}
+	case seen.Known:
+		return session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source}
+	case !o.HooksSeen.IsZero():
+		return session.AgentStatus{State: session.StateIdle, Since: at(o.HooksSeen), Source: session.SourceHook}
+	case o.Now.Sub(o.Launched).Abs() < hookPatience:
+		return session.AgentStatus{State: session.StateUnknown, Since: at(o.Launched), Source: session.SourceNone, Reason: session.ReasonStarting, Cause: session.CauseSilent}
+	}
+	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: session.ReasonSilent, Cause: session.CauseSilent}
+}
+
+// openTurn is the state while a turn is open in the log.
+func (o Observation) openTurn() session.AgentStatus {
+	last, seen := *o.Last, o.Observed
+	byRecord := session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source}
+	byHook := session.AgentStatus{State: session.StateRunning, Since: at(last.StartedAt), Source: session.SourceHook}
+	cut := byRecord
+	cut.Reason, cut.Cause = "turn interrupted", session.CauseTurnCut
+	switch {
+	case seen.Live && seen.AtWork():
+		return o.byRecord() // also behind an end of that turn: with what waited, or sent on by a hook
+	case seen.Ended != nil && seen.Ended.Kind == turn.KindError:
+		byRecord.State, byRecord.Reason, byRecord.Limit = session.StateError, seen.Ended.Message, (*session.Limit)(seen.Ended.Limit)
+		return byRecord
+	case seen.Ended != nil && seen.Ended.Kind == turn.KindInterrupt:
+		return cut
+	case seen.Ended != nil && o.endIsOnItsWay():
+		return byHook
+	case seen.Ended != nil:
+		return byRecord
+	case seen.AtWork():
+		return o.byRecord()
+	case seen.Known && seen.At.After(last.LastEventAt):
+		return cut // the CLI is idle since after the last hook: the user interrupted it unseen
+	case last.Limit != nil:
+		byHook.Since, byHook.Reason, byHook.Limit = last.LimitedSince, last.ErrorMessage, (*session.Limit)(last.Limit)
+	case last.Waiting:
+		byHook.State, byHook.Since, byHook.Reason = session.StateWaitingInput, last.WaitingSince, last.Question
+	}
+	return byHook
+}
+
+// endIsOnItsWay reports whether the hook of an end that the CLI has recorded is about to report it, or is at that: it knows
+// more than the record, and until it has written that down nobody may take the turn for over. An end that the hook held has
+// been reported already.
+func (o Observation) endIsOnItsWay() bool {
+	due := !o.HooksSeen.IsZero() && o.Last.Held == nil && o.Now.Sub(o.Observed.At).Abs() < UnseenGrace
+	return o.Writing || due
+}
+
+// byRecord is the state of a CLI whose own record says that it works or waits.
+func (o Observation) byRecord() session.AgentStatus {
+	st := session.AgentStatus{State: session.StateRunning, Since: at(o.Observed.At), Source: o.Observed.Source}
+	switch {
+	case o.Observed.Waiting:
+		st.State, st.Reason = session.StateWaitingInput, o.Observed.Question
+		if st.Reason == "" && o.Last != nil {
+			st.Reason = o.Last.Question
+		}
+	case o.inTurn():
+		st.Since = at(o.Last.StartedAt)
+	}
+	return st
+}
+
+// closedTurn is the state after the last turn of this launch.
+func (o Observation) closedTurn() session.AgentStatus {
+	st, last := session.AgentStatus{State: session.StateIdle, Since: o.Last.EndedAt, Source: session.SourceHook}, o.Last
+	switch {
+	case last.State == turn.Aborted && last.Reason == turn.ReasonError:
+		st.State, st.Reason, st.Limit = session.StateError, last.ErrorMessage, (*session.Limit)(last.Limit)
+	case last.State == turn.Aborted:
+		st.Reason, st.Cause = "turn "+string(last.Reason), session.CauseTurnCut
+	}
+	return st
+}
+
+// withScreen refines a state by what the screen shows. It is the last source: it tells what nothing else does, and of a turn
+// only that a dialog covers it.
+func (o Observation) withScreen(st session.AgentStatus) session.AgentStatus {
+	seen, unknown := o.Screen, st.State == session.StateUnknown
+	switch {
+	case seen.Dialog != "" && st.State == session.StateWaitingInput:
+		if o.Observed.Vague {
+			st.Reason = seen.Dialog
+		}
+	case seen.Dialog != "" && (unknown || st.State == session.StateRunning):
+		st = session.AgentStatus{State: session.StateWaitingInput, Source: session.SourceTmux, Reason: seen.Dialog}
+		if seen.Limited {
+			st.Limit = &session.Limit{}
+		}
+	case unknown && seen.Works:
+		return session.AgentStatus{State: session.StateRunning, Source: session.SourceTmux}
+	case unknown && seen.Box != agent.BoxUnseen && o.LateHooks && st.Cause != session.CausePrompted:
+		// Where hooks should have reported by now, they may not work at all: then an input box says nothing of a turn.
+		return session.AgentStatus{State: session.StateIdle, Source: session.SourceTmux}
+	}
+	return st
+}
+
+// saidDone reports whether what the agent said of its work still counts: no later turn has begun.
+func (o Observation) saidDone() bool {
+	return o.Done != nil && (o.Last == nil || o.Last.Number <= o.Done.Turn)
+}
+
+// outcome is the word for how the work went that the agent says is finished: its own, else that of its turn.
+func (o Observation) outcome() string {
+	if o.Done.Outcome == "" && o.Last != nil && o.Last.State == turn.Finished {
+		return o.Last.Outcome
+	}
+	return o.Done.Outcome
+}
+
+// failing reports whether an outcome is that of work that was given up.
+func failing(outcome string) bool { return outcome == "failure" || outcome == "error" }
+
+// withDone is the state of an agent that has said that its work is finished, once nothing of that turn is under way.
+func (o Observation) withDone(st session.AgentStatus) session.AgentStatus {
+	underWay := st.State == session.StateRunning || st.State == session.StateWaitingInput || st.State == session.StateUnknown && o.inTurn()
+	if !o.saidDone() || underWay {
+		return st
+	}
+	return o.done()
+}
+
+// done is the state that the agent's own word makes.
+func (o Observation) done() session.AgentStatus {
+	since := o.Done.At
+	if o.Last != nil && o.Last.EndedAt != nil && o.Last.EndedAt.After(since) {
+		since = *o.Last.EndedAt
+	}
+	st := session.AgentStatus{State: session.StateCompleted, Since: at(since), Source: session.SourceRecord, Reason: fault.FirstLine(o.Done.Message)}
+	if outcome := o.outcome(); failing(outcome) {
+		st.State, st.Reason = session.StateError, cmp.Or(st.Reason, outcome)
+	}
+	return st
+}
+
+// withWorktree says that the agent's worktree is gone. A CLI that rests without one can do nothing that counts.
+func (o Observation) withWorktree(st session.AgentStatus) session.AgentStatus {
+	if !o.WorktreeGone {
+		return st
+	}
+	resting := st.State == session.StateIdle || st.State == session.StateCompleted || st.State == session.StateError
+	if resting && o.Running() == InPane {
+		st.State, st.Source = session.StateError, session.SourceNone
+	}
+	st.Reason = both(session.ReasonWorktreeGone, st.Reason)
+	return st
+}
+
+// withWait adds what the agent waits for that has started others.
+func withWait(st session.AgentStatus, w *Waiting) session.AgentStatus {
+	switch {
+	case w == nil || len(w.Children) == 0:
+		return st
+	case len(w.Unconfirmed) > 0:
+		st.Reason = both("the results of "+strings.Join(w.Unconfirmed, ", ")+" were typed and not confirmed", st.Reason)
+		return st
+	case st.State == session.StateUnknown:
+		st.Reason = both(st.Reason, w.String())
+		return st
+	}
+	reason := st.Reason
+	switch st.State {
+	case session.StateSuspended:
+		reason = string(st.State) + ": " + st.Reason
+	case session.StateWaitingInput:
+		reason = "and for you: " + st.Reason
+	case session.StateIdle:
+		reason = ""
+	case session.StateRunning, session.StateError, session.StateCompleted, session.StateWaitingChildren, session.StateUnknown:
+	}
+	return session.AgentStatus{
+		State: session.StateWaitingChildren, Since: at(w.Since), Source: session.SourceRecord, Reason: both(w.String(), reason), Orphan: st.Orphan,
+	}
+}
+
+// String says whom the agent waits for, and how many have ended.
+func (w Waiting) String() string {
+	names, what := w.Left, "waits for "
 	if len(names) == 0 {
 		names, what = w.Children, "waits for the results of "
 	}
-	return fmt.Sprintf("%s%s (%d of %d done)", what, strings.Join(names, ", "), len(f.Ended()), len(w.Children))
-}
-
-// toldOf are the children that the typed prompt tells of, in the order in which they are awaited.
-func toldOf(w *session.Wait) []string {
-	var names []string
-	for _, name := range w.Children {
-		if _, told := w.Telling[name]; told {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return w.Children // it told of agents that left the session
-	}
-	return names
+	return fmt.Sprintf("%s%s (%d of %d done)", what, strings.Join(names, ", "), len(w.Children)-len(w.Left), len(w.Children))
 }
 
 // both joins two reasons, either of which may be empty.
@@ -69,18 +352,10 @@ func both(first, second string) string {
 	return first + "; " + second
 }
 
-// Recall says, after a restart, what a parent is still owed; "" when that is nothing. Nobody prompts it by itself then.
-func Recall(f Family) string {
-	w := f.Parent.Record.Wait
-	switch {
-	case w == nil || len(w.Children) == 0:
-		return ""
-	case f.Parent.Unconfirmed():
-		return "the results of " + strings.Join(toldOf(w), ", ") + " were typed and not confirmed; paw wait " + strings.Join(toldOf(w), " ") + " shows them"
+// at is nil for the zero time: not known.
+func at(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
 	}
-	text := fmt.Sprintf("waits for %s: %d of %d ended", strings.Join(w.Children, ", "), len(f.Ended()), len(w.Children))
-	if len(f.Ended()) > 0 {
-		text += "; it goes on when you prompt it"
-	}
-	return text
+	return &t
 }

@@ -7,6 +7,7 @@ import (
 
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
+	"paw/orchestrator/live"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -96,12 +97,12 @@ func asStatusHasIt(h *home.Home, s *session.Session, w session.Worktree, last tu
 	if err != nil || lock.State != session.LockHeld {
 		return last
 	}
-	f := fleet.ObserveTurns(h, s, &w, lock)
-	if f.Last == nil || f.Last.Number != last.Number || !f.Visible || f.Headless {
+	seen := fleet.InPane(h, s, &w, lock)
+	if seen.Last == nil || seen.Last.Number != last.Number || !seen.Visible || seen.Headless {
 		return last
 	}
-	status := fleet.RunningState(f)
-	shown := *fleet.LastTurn(status, f, listGrace)
+	status := live.State(seen)
+	shown := *seen.LastTurn(listGrace)
 	if shown.State == turn.InProgress && (status.State == session.StateRunning || status.State == session.StateWaitingInput) {
 		shown.Waiting, shown.Question = status.State == session.StateWaitingInput, status.Reason
 	}

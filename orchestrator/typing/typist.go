@@ -14,6 +14,7 @@ import (
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
+	"paw/orchestrator/live"
 	"paw/session"
 	"paw/tmux"
 )
@@ -136,7 +137,7 @@ func (t *typist) agent(ctx context.Context) (*fleet.Agent, session.AgentStatus, 
 		return nil, session.AgentStatus{}, err
 	}
 	a := f.Agent(t.w.Agent)
-	if a == nil || f.Running(*a) != fleet.InPane {
+	if a == nil || f.Running(*a) != live.InPane {
 		return nil, session.AgentStatus{}, nil
 	}
 	t.pane = a.Pane.ID

@@ -1,0 +1,83 @@
+package session
+
+import (
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// State is what an agent is doing.
+type State string
+
+// The states of an agent.
+const (
+	StateSuspended       State = "suspended" // on disk only
+	StateIdle            State = "idle"
+	StateRunning         State = "running"
+	StateWaitingInput    State = "waiting_input"
+	StateWaitingChildren State = "waiting_children"
+	StateCompleted       State = "completed" // done, or the CLI exited with 0
+	StateError           State = "error"     // the CLI exited otherwise, or its last turn failed
+	StateUnknown         State = "unknown"   // cannot be known; never a guess
+)
+
+// Source is where a state comes from.
+type Source string
+
+// The sources of a state, the most exact first.
+const (
+	SourceHook       Source = "hook"
+	SourceRecord     Source = "record"
+	SourceTranscript Source = "transcript"
+	SourceTmux       Source = "tmux"
+	SourceLock       Source = "lock"
+	SourceNone       Source = "none"
+)
+
+// PaneState is what tmux says about an agent's pane.
+type PaneState string
+
+// What a pane may be.
+const (
+	PaneAlive   PaneState = "alive"
+	PaneDead    PaneState = "dead" // its process ended and the pane remains
+	PaneGone    PaneState = "gone"
+	PaneUnknown PaneState = "unknown"
+)
+
+// Limit is a usage limit that is reached.
+type Limit struct {
+	Until time.Time // when it is lifted, zero where nobody says
+}
+
+// AgentStatus is the state of an agent as shown.
+type AgentStatus struct {
+	State  State
+	Since  *time.Time // nil when not known
+	Source Source
+	Reason string // "" when the state says it all
+	Cause  Cause
+	// Limit is the usage limit that the agent waits for, in whatever state that is; nil for none.
+	Limit *Limit
+	// Orphan: the CLI runs on without its pane. It is never started a second time.
+	Orphan bool
+}
+
+// LeftByInterrupt reports whether a process ended by Ctrl-C, which its user pressed to leave it: it died of SIGINT, or
+// ended with 128 + SIGINT as programs and shells do that have caught it. Of a CLI that takes its time to end, the second
+// Ctrl-C may come when it does not catch the signal any more.
+func LeftByInterrupt(exitCode, signal *int) bool {
+	if signal != nil {
+		return *signal == int(unix.SIGINT)
+	}
+	return exitCode != nil && *exitCode == 128+int(unix.SIGINT)
+}
+
+// SignalName names a signal by its number, and by its name where it has one.
+func SignalName(number int) string {
+	if name := unix.SignalName(unix.Signal(number)); name != "" {
+		return fmt.Sprintf("signal %d (%s)", number, name)
+	}
+	return fmt.Sprintf("signal %d", number)
+}
