@@ -92,6 +92,9 @@ func Doctor(ctx context.Context, h *home.Home, fix bool) []Finding {
 			}
 			found.examineRepository(ctx, h, s)
 		}
+		if m, err := h.ManagerOf(ctx, s); err == nil { // else examineRepository has said it
+			found.examineLinks(ctx, m, s)
+		}
 	}
 	return found
 }

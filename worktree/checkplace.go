@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 )
 
@@ -27,6 +28,9 @@ func (m Manager) CheckPlace(ctx context.Context, p Plan) (path string, err error
 	}
 	admin, err := verified(p.Path, m.Repository.CommonDir, "")
 	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(checkMark(admin), nil, 0o666); err != nil {
 		return "", err
 	}
 	head := Entry{AdminDir: admin}

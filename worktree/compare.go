@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // sameAsMain reports whether a file, or link, is the same as the one in the main
@@ -21,7 +22,7 @@ func sameAsMain(here, main string) bool {
 			return false
 		}
 		other, err := os.Readlink(main)
-		return target == main || err == nil && other == target
+		return target == main || err == nil && (other == target || filepath.IsAbs(other) && relativeTo(main, other) == target)
 	}
 	other, err := os.Lstat(main)
 	if err != nil || !info.Mode().IsRegular() || !other.Mode().IsRegular() || info.Size() != other.Size() {

@@ -35,6 +35,9 @@ func (b *bringer) copyAll(ctx context.Context, patterns []string) {
 
 // filesIn lists name, or the files below it when it is a folder.
 func (b *bringer) filesIn(name string) []string {
+	if _, err := os.Readlink(filepath.Join(b.from, name)); err == nil { // WalkDir would go on behind it
+		return []string{name}
+	}
 	var files []string
 	err := fs.WalkDir(os.DirFS(b.from), name, func(at string, d fs.DirEntry, err error) error {
 		switch {
@@ -67,9 +70,30 @@ func (b *bringer) copyOne(name string) error {
 		if err != nil {
 			return err
 		}
-		return b.root.Symlink(target, name)
+		return b.root.Symlink(b.moved(target, name), name)
 	}
 	return b.copyFile(source, name, info)
+}
+
+// moved is the target of a copied link: an absolute one into the main checkout leads to the same place in the worktree.
+func (b *bringer) moved(target, name string) string {
+	if !filepath.IsAbs(target) || !leadsInto(target, b.from) {
+		return target
+	}
+	from, source := b.from, filepath.Join(b.from, name)
+	if !within(filepath.Clean(target), from) { // written through another link
+		from, target = resolved(from), resolved(target)
+		source = filepath.Join(from, name)
+	}
+	return relativeTo(source, target)
+}
+
+// relativeTo is the target of the link at a path as a relative one.
+func relativeTo(link, target string) string {
+	if relative, err := filepath.Rel(filepath.Dir(link), target); err == nil {
+		return relative
+	}
+	return target
 }
 
 // copyParents makes the folders above name with the modes they have in the main
@@ -92,14 +116,17 @@ func (b *bringer) copyParents(name string) error {
 	return b.root.MkdirAll(dir, mode)
 }
 
-// copyFile refuses to replace a file, keeps the mode, and takes a file that was
-// copied only in part away again.
+// copyFile refuses to replace a file, keeps the mode, shares blocks where the file
+// system can, and takes a file that was copied only in part away again.
 func (b *bringer) copyFile(source, name string, info fs.FileInfo) (err error) {
 	from, err := os.Open(source)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
+	if clone(from, b.root, name) {
+		return nil
+	}
 	to, err := b.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
 	if err != nil {
 		return err

@@ -285,19 +285,3 @@ func passing(err error) bool {
 	}
 	return failed.Said("commondir") || failed.Said(".lock': File exists") || failed.Said("could not create leading directories")
 }
-
-// Unprepared reports whether a worktree was made whose set-up has not ended, since
-// paw was killed before.
-func (m Manager) Unprepared(path string) bool {
-	admin, err := verified(path, m.Repository.CommonDir, "")
-	return err == nil && exists(unpreparedMark(admin))
-}
-
-// Prepared says that the set-up of the worktree at path has ended, well or not.
-func (m Manager) Prepared(path string) error {
-	admin, err := verified(path, m.Repository.CommonDir, "")
-	if err != nil {
-		return err
-	}
-	return removeFile(unpreparedMark(admin))
-}

@@ -11,6 +11,12 @@ func filledMark(admin string) string { return filepath.Join(admin, "paw-filled")
 // unpreparedMark exists from before a worktree is complete until it was set up.
 func unpreparedMark(admin string) string { return filepath.Join(admin, "paw-unprepared") }
 
+// checkMark exists in the git directory of a check worktree.
+func checkMark(admin string) string { return filepath.Join(admin, "paw-check") }
+
+// setUpMark holds what a check worktree was set up from the last time, see setUpState.
+func setUpMark(admin string) string { return filepath.Join(admin, "paw-set-up") }
+
 // releasedMark tells a worktree that paw has released from one that the user has
 // unlocked, in which an agent may be at work.
 func releasedMark(admin string) string { return filepath.Join(admin, "paw-released") }

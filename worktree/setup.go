@@ -23,6 +23,7 @@ import (
 type Problem struct {
 	Path string // relative to the worktree; "" for the set-up command
 	What string
+	Err  error // of the set-up command
 }
 
 func (p Problem) String() string {
@@ -32,32 +33,65 @@ func (p Problem) String() string {
 	return p.Path + ": " + p.What
 }
 
-// SetUp prepares a new worktree at path: it copies what the globs match in the
-// main checkout, links what link names, then runs command through sh with its
-// output going to out. A glob without a slash matches in every folder that is not
-// itself ignored, one with a slash from the top.
+// Setup says what makes a worktree usable.
+type Setup struct {
+	Copy, Link []string             // patterns of ignored files in the main checkout
+	Command    string               // run through sh, "" for none
+	Env        []string             // of the command, without the variables of git.LocalEnv
+	Out        io.Writer            // gets the output of the command
+	Announce   func(command string) // called before the command runs
+}
+
+// Empty reports whether there is nothing to do.
+func (s Setup) Empty() bool { return len(s.Copy) == 0 && len(s.Link) == 0 && s.Command == "" }
+
+// SetUp prepares the worktree at path: it copies what the globs match in the main
+// checkout, links what Link names, then runs the command. A glob without a slash
+// matches in every folder that is not itself ignored, one with a slash from the
+// top. Nothing is ever linked into a check worktree: links become copies there.
 //
 // Only what git ignores in the worktree is copied or linked, so `git status`
 // stays clean; what is there already stays as it is; nothing is written outside
-// of the worktree. env is the environment of command, without the variables of
-// git.LocalEnv.
-func (m Manager) SetUp(ctx context.Context, path string, copyGlobs, link []string, command string, out io.Writer, env []string) []Problem {
-	if err := Verify(path, m.Repository.CommonDir, ""); err != nil {
+// of the worktree. Unprepared is false after it, unless ctx ended.
+func (m Manager) SetUp(ctx context.Context, path string, s Setup) []Problem {
+	admin, err := verified(path, m.Repository.CommonDir, "")
+	if err == nil {
+		err = Verify(path, m.Repository.CommonDir, "")
+	}
+	if err != nil {
 		return []Problem{{Path: ".", What: err.Error()}}
 	}
-	problems := m.bring(ctx, path, copyGlobs, link)
-	if command == "" {
-		return problems
+	if exists(checkMark(admin)) {
+		s.Copy, s.Link = slices.Concat(s.Copy, s.Link), nil
 	}
-	if err := runCommand(ctx, path, command, out, env); err != nil {
-		problems = append(problems, Problem{What: err.Error()})
+	problems := m.bring(ctx, path, s)
+	if s.Command != "" && ctx.Err() == nil {
+		if s.Announce != nil {
+			s.Announce(s.Command)
+		}
+		if err := runCommand(ctx, path, s.Command, s.Out, s.Env); err != nil {
+			problems = append(problems, Problem{What: err.Error(), Err: err})
+		}
+	}
+	if ctx.Err() != nil {
+		return problems // cut short: whoever goes on with it begins again
+	}
+	if err := removeFile(unpreparedMark(admin)); err != nil {
+		problems = append(problems, Problem{Path: ".", What: err.Error()})
 	}
 	return problems
 }
 
+// Unprepared reports whether a worktree was made whose set-up has not ended, since
+// paw was killed before.
+func (m Manager) Unprepared(path string) bool {
+	admin, err := verified(path, m.Repository.CommonDir, "")
+	return err == nil && exists(unpreparedMark(admin))
+}
+
 // bring copies and links.
-func (m Manager) bring(ctx context.Context, path string, copyGlobs, link []string) []Problem {
-	if len(copyGlobs)+len(link) == 0 {
+func (m Manager) bring(ctx context.Context, path string, s Setup) []Problem {
+	if len(s.Copy)+len(s.Link) == 0 {
 		return nil
 	}
 	if m.Repository.Path == "" {
@@ -69,8 +103,8 @@ func (m Manager) bring(ctx context.Context, path string, copyGlobs, link []strin
 	}
 	defer root.Close()
 	b := bringer{from: m.Repository.Path, to: path, root: root}
-	b.copyAll(ctx, copyGlobs)
-	b.linkAll(ctx, link)
+	b.copyAll(ctx, s.Copy)
+	b.linkAll(ctx, s.Link)
 	return b.problems
 }
 
@@ -113,7 +147,7 @@ func (b *bringer) matches(ctx context.Context, patterns []string) []string {
 			continue
 		}
 		if ignored == nil {
-			if ignored, err = b.ignored(ctx); err != nil {
+			if ignored, err = ignoredNames(ctx, b.from); err != nil {
 				b.problem(pattern, "%v", err)
 				continue
 			}
@@ -127,20 +161,6 @@ func (b *bringer) matches(ctx context.Context, patterns []string) []string {
 	return names
 }
 
-// ignored lists the ignored files of the main checkout; a folder that is ignored
-// as a whole stands for its content.
-func (b *bringer) ignored(ctx context.Context) ([]string, error) {
-	out, err := in(b.from).Output(ctx, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
-	if err != nil {
-		return nil, err
-	}
-	names := []string{}
-	for _, name := range nulSeparated(out) {
-		names = append(names, strings.TrimSuffix(name, "/"))
-	}
-	return names, nil
-}
-
 // linkAll makes symbolic links to the main checkout.
 func (b *bringer) linkAll(ctx context.Context, patterns []string) {
 	names := b.absent(b.matches(ctx, patterns))
@@ -149,6 +169,10 @@ func (b *bringer) linkAll(ctx context.Context, patterns []string) {
 		if !ignored[name] {
 			// A pattern that ends in a slash matches folders, and a link is none.
 			b.problem(name, "not linked: git would not ignore the link; a pattern without a slash at its end in .gitignore or .git/info/exclude would")
+			continue
+		}
+		if link := leadsOut(b.from, filepath.Join(b.from, name)); link != "" {
+			b.problem(name, "not linked: its link %s leads out of it, so that it would bring files of the main checkout: use worktree.copy", link)
 			continue
 		}
 		if err := b.copyParents(name); err != nil {

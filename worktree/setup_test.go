@@ -24,7 +24,7 @@ func prepared(t *testing.T, ignore string) (*world, Plan) {
 // setUp runs SetUp without a command and checks that git sees nothing of it.
 func (w *world) setUp(p Plan, copyGlobs, link []string) []Problem {
 	w.t.Helper()
-	problems := w.m.SetUp(w.t.Context(), p.Path, copyGlobs, link, "", nil, nil)
+	problems := w.m.SetUp(w.t.Context(), p.Path, Setup{Copy: copyGlobs, Link: link})
 	if got := gitIn(w.t, p.Path, "status", "--porcelain"); got != "" {
 		w.t.Errorf("status says %q", got)
 	}
@@ -153,8 +153,10 @@ func TestSetUpDoesNotFollowLinkOutOfTheWorktree(t *testing.T) {
 func TestSetUpRunsCommandInWorktree(t *testing.T) {
 	w, p := prepared(t, "out\n")
 	var out bytes.Buffer
-	problems := w.m.SetUp(t.Context(), p.Path, nil, nil, `pwd; echo "$KEY" >&2; echo "${GIT_DIR-none}"; git rev-parse --show-toplevel`, &out,
-		[]string{"PATH=" + os.Getenv("PATH"), "KEY=with space", "GIT_DIR=" + w.Dir})
+	problems := w.m.SetUp(t.Context(), p.Path, Setup{
+		Command: `pwd; echo "$KEY" >&2; echo "${GIT_DIR-none}"; git rev-parse --show-toplevel`, Out: &out,
+		Env: []string{"PATH=" + os.Getenv("PATH"), "KEY=with space", "GIT_DIR=" + w.Dir},
+	})
 	wantProblems(t, problems)
 	if want := p.Path + "\nwith space\nnone\n" + p.Path + "\n"; out.String() != want {
 		t.Errorf("got %q", out.String())
@@ -164,7 +166,7 @@ func TestSetUpRunsCommandInWorktree(t *testing.T) {
 func TestSetUpReportsFailedCommand(t *testing.T) {
 	w, p := prepared(t, "")
 	var out bytes.Buffer
-	problems := w.m.SetUp(t.Context(), p.Path, nil, nil, "echo no; exit 7", &out, os.Environ())
+	problems := w.m.SetUp(t.Context(), p.Path, Setup{Command: "echo no; exit 7", Out: &out, Env: os.Environ()})
 	wantProblems(t, problems, "set-up command: exit status 7")
 	if out.String() != "no\n" {
 		t.Errorf("got %q", out.String())
@@ -184,7 +186,9 @@ func TestSetUpStreamsOutputWhileTheCommandRuns(t *testing.T) {
 	}
 	out := make(streamed, 1)
 	done := make(chan []Problem)
-	go func() { done <- w.m.SetUp(t.Context(), p.Path, nil, nil, "echo first; cat "+fifo, out, os.Environ()) }()
+	go func() {
+		done <- w.m.SetUp(t.Context(), p.Path, Setup{Command: "echo first; cat " + fifo, Out: out, Env: os.Environ()})
+	}()
 	select {
 	case got := <-out:
 		if got != "first\n" {
@@ -199,7 +203,7 @@ func TestSetUpStreamsOutputWhileTheCommandRuns(t *testing.T) {
 
 func TestSetUpRefusesDirectoryThatIsNoWorktree(t *testing.T) {
 	w, _ := prepared(t, "")
-	problems := w.m.SetUp(t.Context(), w.Dir, nil, nil, "touch ran", nil, nil)
+	problems := w.m.SetUp(t.Context(), w.Dir, Setup{Command: "touch ran"})
 	wantProblems(t, problems, ".: ")
 	if exists(filepath.Join(w.Dir, "ran")) {
 		t.Error("the command ran")

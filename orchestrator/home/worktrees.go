@@ -2,8 +2,10 @@ package home
 
 import (
 	"errors"
+	"io"
 	"strings"
 
+	"paw/orchestrator/agent"
 	"paw/orchestrator/fault"
 	"paw/session"
 	"paw/worktree"
@@ -37,6 +39,15 @@ func PlanOf(s *session.Session, w session.Worktree) worktree.Plan {
 	return worktree.Plan{
 		Agent: w.Agent, Branch: w.Branch, Path: w.WorktreePath, Base: w.BaseCommit,
 		CreateBranch: w.BranchCreated, TakeBack: w.TakenBack, Owner: OwnerOf(s, w.Agent),
+	}
+}
+
+// Setup is the configured set-up of the worktree of an agent, with the output of its command going to out.
+func (h *Home) Setup(agentName string, out io.Writer) worktree.Setup {
+	c := h.Config.Worktree
+	return worktree.Setup{
+		Copy: c.Copy, Link: c.Link, Command: c.Setup, Env: agent.Scrub(h.Env), Out: out,
+		Announce: func(command string) { h.Sayf("%s: %s", agentName, command) },
 	}
 }
 

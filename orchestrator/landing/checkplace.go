@@ -3,9 +3,11 @@ package landing
 import (
 	"context"
 	"errors"
+	"io"
+	"os/exec"
+	"path/filepath"
 	"time"
 
-	"paw/orchestrator/agent"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/session"
@@ -55,7 +57,7 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 	if kept != "" {
 		h.Sayf("what was left in %s is kept in %s", path, kept)
 	}
-	return path, unlock, setUpCheckPlace(ctx, h, c.m, path)
+	return path, unlock, c.setUp(ctx, path, commit)
 }
 
 // lockChecks waits until no other paw runs checks of the session, and says for whom.
@@ -74,22 +76,31 @@ func lockChecks(ctx context.Context, h *home.Home, sessionName string) (func(), 
 	return unlock, nil
 }
 
-// setUpCheckPlace sets the place up once, as the worktrees of agents are.
-func setUpCheckPlace(ctx context.Context, h *home.Home, m worktree.Manager, path string) error {
-	c := h.Config.Worktree
-	if !m.Unprepared(path) {
-		return nil
+// setUp sets the check worktree up for a commit.
+func (c *checker) setUp(ctx context.Context, path, commit string) error {
+	log, err := c.createLog(filepath.Join(c.stateDir(), "setup.log"))
+	if err != nil {
+		return err
 	}
-	if c.Setup != "" {
-		h.Sayf("%s: %s", checkName, c.Setup)
+	defer log.Close()
+	problems, err := c.m.SetUpCheckPlace(ctx, path, commit, c.home.Setup(checkName, io.MultiWriter(log, progress{c.home})))
+	for _, problem := range problems {
+		c.home.Notef("%s", problem)
 	}
-	for _, problem := range m.SetUp(ctx, path, c.Copy, c.Link, c.Setup, progress{h}, agent.Scrub(h.Env)) {
-		h.Notef("%s", problem)
+	var failed *worktree.SetUpError
+	if errors.As(err, &failed) {
+		return &CheckError{What: "the set-up of the place where checks run", Command: failed.Command, Code: exitCode(failed), Log: log.Name(), Place: path}
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
+	return err
+}
+
+// exitCode is that of a command that failed, -1 when a signal ended it or it did not start.
+func exitCode(err error) int {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
 	}
-	return m.Prepared(path)
+	return -1
 }
 
 // progress is where the user sees what goes on, if anywhere.

@@ -48,6 +48,7 @@ func someChecksFor(h *home.Home, agentName string, typed []string, instead strin
 
 // CheckError is a check that failed.
 type CheckError struct {
+	What    string // "the check", or what else failed
 	Command string
 	Code    int // -1 for a signal
 	Log     string
@@ -59,7 +60,7 @@ func (e *CheckError) Error() string {
 	if e.Code < 0 {
 		how = "killed"
 	}
-	return fmt.Sprintf("the check failed: %s (%s)", oneLine(e.Command), how)
+	return fmt.Sprintf("%s failed: %s (%s)", e.What, oneLine(e.Command), how)
 }
 
 // failed is the error of a check that failed on the work of an agent, with where to look.
@@ -94,10 +95,20 @@ func (c *checker) has(tree string) bool {
 	return true
 }
 
-// file is what is kept of one command on one tree.
+// file is what is kept of one command on one tree, in a check worktree that was set up as it is configured now.
 func (c *checker) file(tree, command, kind string) string {
-	sum := sha256.Sum256([]byte(command))
-	return filepath.Join(c.home.StateDir(c.session.Name, checkName), tree+"-"+hex.EncodeToString(sum[:8])+kind)
+	sum := sha256.Sum256([]byte(c.home.Setup(checkName, nil).Fingerprint() + "\x00" + command))
+	return filepath.Join(c.stateDir(), tree+"-"+hex.EncodeToString(sum[:8])+kind)
+}
+
+func (c *checker) stateDir() string { return c.home.StateDir(c.session.Name, checkName) }
+
+// createLog makes a log in the state folder of the checks, empty.
+func (c *checker) createLog(path string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
 // run runs the checks on a commit, one after the other, until one fails.
@@ -132,23 +143,19 @@ func (c *checker) one(ctx context.Context, place, tree, command string) error {
 		return nil
 	}
 	_ = os.Remove(passed)
-	log := c.file(tree, command, ".log")
-	if err := os.MkdirAll(filepath.Dir(log), 0o700); err != nil {
-		return err
-	}
-	file, err := os.OpenFile(log, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	log, err := c.createLog(c.file(tree, command, ".log"))
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer log.Close()
 	c.home.Sayf("check: %s", oneLine(command))
 	began := time.Now()
-	code, err := c.m.RunCheck(ctx, place, command, io.MultiWriter(file, progress{c.home}), agent.Scrub(c.home.Env))
+	code, err := c.m.RunCheck(ctx, place, command, io.MultiWriter(log, progress{c.home}), agent.Scrub(c.home.Env))
 	if err != nil {
 		return err
 	}
 	if code != 0 {
-		return &CheckError{Command: command, Code: code, Log: log, Place: place}
+		return &CheckError{What: "the check", Command: command, Code: code, Log: log.Name(), Place: place}
 	}
 	c.home.Sayf("check: %s: passed in %s", oneLine(command), time.Since(began).Round(time.Second/10))
 	return os.WriteFile(passed, []byte(command+"\n"), 0o600)
@@ -196,10 +203,16 @@ func Show(ctx context.Context, h *home.Home, s *session.Session, agentName strin
 		return nil, err
 	}
 	place, unlock, err := c.openCheckPlace(ctx, src.state)
-	if err != nil {
+	var failed *CheckError
+	switch {
+	case errors.As(err, &failed): // the user looks at it there
+		h.Notef("%v", failed)
+		place = failed.Place
+	case err != nil:
 		return nil, err
+	default:
+		unlock()
 	}
-	unlock()
 	return &Checked{Session: s.Name, Agent: agentName, Commit: src.state, Place: place}, nil
 }
 

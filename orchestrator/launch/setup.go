@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"paw/orchestrator/agent"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/session"
@@ -24,22 +23,16 @@ func setUpWorktrees(ctx context.Context, h *home.Home, m worktree.Manager, s *se
 	out := &SharedWriter{W: h.Progress}
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
-	c, work := h.Config.Worktree, false
+	work := false
 	for i := range jobs {
 		j := &jobs[i]
 		path := s.Worktree(j.Agent).WorktreePath
 		if j.Result == ResultRefused || j.Worktree == WorktreeKeep && (!j.starts() || !m.Unprepared(path)) {
 			continue
 		}
-		work = work || len(c.Copy) > 0 || len(c.Link) > 0 || c.Setup != ""
+		work = work || !h.Setup(j.Agent, nil).Empty()
 		group.Go(func() error {
 			setUpWorktree(ctx, h, m, s.Name, path, j, out)
-			if ctx.Err() != nil {
-				return nil //nolint:nilerr // cut short: whoever goes on with it begins again
-			}
-			if err := m.Prepared(path); err != nil {
-				j.Notes = append(j.Notes, err.Error())
-			}
 			return nil
 		})
 	}
@@ -50,18 +43,12 @@ func setUpWorktrees(ctx context.Context, h *home.Home, m worktree.Manager, s *se
 }
 
 func setUpWorktree(ctx context.Context, h *home.Home, m worktree.Manager, session, path string, j *Job, out io.Writer) {
-	c := h.Config.Worktree
-	if len(c.Copy) == 0 && len(c.Link) == 0 && c.Setup == "" {
-		return
-	}
-	if c.Setup != "" {
-		h.Sayf("%s: %s", j.Agent, c.Setup)
-	}
 	lines := &prefixWriter{prefix: j.Agent + " | ", to: out}
-	for _, problem := range m.SetUp(ctx, path, c.Copy, c.Link, c.Setup, lines, agent.Scrub(h.Env)) {
+	setup := h.Setup(j.Agent, lines)
+	for _, problem := range m.SetUp(ctx, path, setup) {
 		note := problem.String()
-		if problem.Path == "" {
-			note += fmt.Sprintf(" (paw sh %s/%s sh -c %s runs it again)", session, j.Agent, fault.Quote(c.Setup))
+		if problem.Err != nil {
+			note += fmt.Sprintf(" (paw sh %s/%s sh -c %s runs it again)", session, j.Agent, fault.Quote(setup.Command))
 		}
 		j.Notes = append(j.Notes, note)
 	}
