@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
 	"paw/orchestrator/landing"
 )
 
@@ -52,19 +53,29 @@ func (a *app) showForecast(f *landing.Forecast) error {
 	}
 	rows := [][]cell{texts("AGENT", "FILES", "WITH "+f.Target, "WITH EACH OTHER")}
 	for _, o := range f.Agents {
-		with := "fits"
-		if len(o.Conflicts) > 0 {
-			with = first(o.Conflicts)
-		} else if o.Files == 0 {
-			with = "nothing to land"
-		}
-		rows = append(rows, texts(o.Agent, fmt.Sprint(o.Files), with, collisions(f, o.Agent)))
+		rows = append(rows, texts(o.Agent, fmt.Sprint(o.Files), withTarget(o), collisions(f, o.Agent)))
 	}
 	a.printTable(a.stdout, "", rows)
 	if len(f.Order) > 0 {
 		fmt.Fprintf(a.stdout, "collides least in this order: %s\n", strings.Join(f.Order, ", "))
 	}
 	return nil
+}
+
+// withTarget says how the work of an agent goes together with the branch that it lands on.
+func withTarget(o fleet.Outlook) string {
+	unknown := fmt.Sprintf("unknown: not committed since turn %d", o.UncommittedSince)
+	switch {
+	case len(o.Conflicts) > 0:
+		return first(o.Conflicts)
+	case o.UncommittedSince > 0 && o.Files > 0:
+		return "fits, but " + unknown
+	case o.UncommittedSince > 0:
+		return unknown
+	case o.Files == 0:
+		return "nothing to land"
+	}
+	return "fits"
 }
 
 // collisions says with whom an agent's work collides, those together with whom it does in the same files.
@@ -115,6 +126,8 @@ type outlookJSON struct {
 	Turn         *int     `json:"turn"` // null for the commit of its branch
 	FilesChanged int      `json:"files_changed"`
 	Conflicts    []string `json:"conflicts"`
+
+	UncommittedSince *int `json:"not_committed_since"` // turn after which files were not committed, of which no more is known
 }
 
 type pairJSON struct {
@@ -127,6 +140,7 @@ func forecastView(f *landing.Forecast) forecastJSON {
 	for _, o := range f.Agents {
 		view.Agents = append(view.Agents, outlookJSON{
 			Name: o.Agent, Commit: o.Commit, Turn: orNull(o.Turn), FilesChanged: o.Files, Conflicts: append([]string{}, o.Conflicts...),
+			UncommittedSince: orNull(o.UncommittedSince),
 		})
 	}
 	for _, p := range f.Pairs {

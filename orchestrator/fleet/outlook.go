@@ -14,13 +14,17 @@ type Outlook struct {
 	Files     int      // that would change in the target
 	Conflicts []string // with the target
 	Others    []string // agents whose work collides with this one's
+
+	// UncommittedSince is the turn after which files were not committed that may be there still: the branch has gone on
+	// without them, so what would land is not known. 0 for none.
+	UncommittedSince int
 }
 
 // Lands reports whether there is anything to land.
 func (o *Outlook) Lands() bool { return o.Files > 0 || len(o.Conflicts) > 0 }
 
-// CollidesWith names the branch and the agents that the work collides with: "nothing" where it would land, "" where there is nothing
-// to land.
+// CollidesWith names the branch and the agents that the work collides with: "nothing" where it would land, "unknown" where
+// nobody knows all of it, "" where there is nothing to land.
 func (o *Outlook) CollidesWith() string {
 	with := o.Others
 	if len(o.Conflicts) > 0 {
@@ -29,6 +33,8 @@ func (o *Outlook) CollidesWith() string {
 	switch {
 	case len(with) > 0:
 		return strings.Join(with, ", ")
+	case o.UncommittedSince > 0:
+		return "unknown"
 	case !o.Lands():
 		return ""
 	}

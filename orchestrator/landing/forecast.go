@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
-	"strings"
 
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
@@ -81,18 +79,20 @@ func look(ctx context.Context, m worktree.Manager, s *session.Session, agents []
 	if err != nil {
 		return nil, err
 	}
-	if f.Agents, err = newestStates(ctx, m, agents, t.branch); err != nil {
+	states, err := newestStates(ctx, m, agents)
+	if err != nil {
 		return nil, err
 	}
 	var ours, theirs []string
 	for i, w := range agents {
-		commit, tip := f.Agents[i].Commit, t.tip
+		f.Agents = append(f.Agents, fleet.Outlook{Agent: w.agent.Agent, Target: t.branch, Commit: states[i].commit, Turn: states[i].turn})
+		commit, tip := states[i].commit, t.tip
 		if len(landed) > 0 {
 			if tip, err = withStates(ctx, m, tip, commit); err != nil {
 				return nil, err
 			}
 		}
-		if f.Agents[i].Turn == 0 { // what has landed without being committed is not on the branch
+		if !states[i].whole { // what has landed without being committed is not on the branch
 			if with, err := w.withLanded(ctx, commit, t.tip); err == nil {
 				commit = with
 			}
@@ -120,12 +120,18 @@ func look(ctx context.Context, m worktree.Manager, s *session.Session, agents []
 	for i := range theirs {
 		changed = append(changed, [2]string{t.tip, merged[i].Tree})
 	}
+	for _, one := range states {
+		changed = append(changed, [2]string{cmp.Or(one.left, one.commit), one.commit})
+	}
 	counts, err := m.CountChanges(ctx, changed)
 	if err != nil {
 		return nil, err
 	}
 	for i := range theirs {
 		f.Agents[i].Files, f.Agents[i].Conflicts = counts[changed[i]], merged[i].Conflicts
+		if counts[changed[len(theirs)+i]] > 0 { // as when everything was committed
+			f.Agents[i].UncommittedSince = states[i].leftAt
+		}
 	}
 	next := len(theirs)
 	for i := range theirs {
@@ -140,57 +146,6 @@ func look(ctx context.Context, m worktree.Manager, s *session.Session, agents []
 	}
 	f.Order = order(f.Agents)
 	return f, nil
-}
-
-// newestStates are the states that are known of agents without looking at their worktrees: the snapshot at the end of the
-// last turn or, when the branch has gone on since, the branch.
-func newestStates(ctx context.Context, m worktree.Manager, agents []work, target string) ([]fleet.Outlook, error) {
-	var prefixes, branches []string
-	for _, w := range agents {
-		prefixes, branches = append(prefixes, turn.RefPrefix(w.agent.TurnSession)+"turn/"), append(branches, w.agent.Branch)
-	}
-	refs, err := m.Refs(ctx, prefixes...)
-	if err != nil {
-		return nil, err
-	}
-	tips, err := m.Branches(ctx, branches)
-	if err != nil {
-		return nil, err
-	}
-	var all []fleet.Outlook
-	var snapshots []string
-	for i, w := range agents {
-		o := fleet.Outlook{Agent: w.agent.Agent, Target: target, Commit: tips[w.agent.Branch]}
-		for ref := range refs {
-			number, mine := strings.CutPrefix(ref, prefixes[i])
-			if n, err := strconv.Atoi(number); mine && err == nil {
-				o.Turn = max(o.Turn, n)
-			}
-		}
-		if o.Turn > 0 {
-			snapshots = append(snapshots, refs[turn.TurnRef(w.agent.TurnSession, o.Turn)])
-		}
-		all = append(all, o)
-	}
-	heads, err := m.SnapshotHeads(ctx, snapshots)
-	if err != nil {
-		return nil, err
-	}
-	for i, w := range agents {
-		o := &all[i]
-		if o.Turn > 0 {
-			snapshot := refs[turn.TurnRef(w.agent.TurnSession, o.Turn)]
-			if o.Commit == "" || heads[snapshot] == o.Commit {
-				o.Commit = snapshot
-			} else {
-				o.Turn = 0
-			}
-		}
-		if o.Commit == "" {
-			return nil, fault.New(fault.Failed, "%s: its branch %s is gone", w.agent.Agent, w.agent.Branch).Hint("git branch %s %s", fault.Quote(w.agent.Branch), w.agent.BaseCommit)
-		}
-	}
-	return all, nil
 }
 
 // order is the order in which work collides least: next comes the agent whose work collides with that of the fewest of the

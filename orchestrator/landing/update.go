@@ -53,6 +53,9 @@ func Update(ctx context.Context, h *home.Home, s *session.Session, agentName, fr
 		}
 		done.Rescue = turn.RewindRef(w.agent.TurnSession, h.Now(), newest)
 		h.Step("update.prepared")
+		if err := keepUpdated(ctx, t, goal); err != nil {
+			return err
+		}
 		_, err = w.m.RewindFrom(ctx, w.agent.WorktreePath, goal, was, done.Rescue)
 		var half *worktree.HalfRewoundError
 		if errors.As(err, &half) {
@@ -68,6 +71,20 @@ func Update(ctx context.Context, h *home.Home, s *session.Session, agentName, fr
 		return nil, err
 	}
 	return done, nil
+}
+
+// keepUpdated keeps the state that an agent is brought to, for whoever looks at no worktree: the snapshot of its last turn is
+// that of another commit.
+func keepUpdated(ctx context.Context, t *turns.Track, goal string) error {
+	last, err := t.Dir.Last()
+	if err != nil {
+		return err
+	}
+	n := 0
+	if last != nil {
+		n = last.Number
+	}
+	return t.M.SetRef(ctx, turn.UpdatedRef(t.W.TurnSession, n), goal)
 }
 
 // prepareUpdate merges, and makes the commit that the worktree is to become: a snapshot, on top of the commit that the branch is to

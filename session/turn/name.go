@@ -59,6 +59,12 @@ func TurnRef(turnSession string, n int) string { //nolint:revive // the ref is c
 	return RefPrefix(turnSession) + "turn/" + strconv.Itoa(n)
 }
 
+// UpdatedPrefix is what the refs begin with of states that updates brought an agent to.
+func UpdatedPrefix(turnSession string) string { return RefPrefix(turnSession) + "updated/" }
+
+// UpdatedRef returns the ref of the worktree as the last update after turn n left it.
+func UpdatedRef(turnSession string, n int) string { return UpdatedPrefix(turnSession) + strconv.Itoa(n) }
+
 // HeadRef returns the ref that keeps HEAD at the end of turn n where there is no snapshot of that. It is no TurnRef: HEAD
 // could not be told from the snapshot of a worktree in which nothing was uncommitted.
 func HeadRef(turnSession string, n int) string {

@@ -1,0 +1,115 @@
+package landing
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"paw/orchestrator/fault"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// known is the newest state of an agent that is known without a look at its worktree.
+type known struct {
+	commit string
+	turn   int    // whose end it is, 0 for another state
+	whole  bool   // with what was not committed
+	left   string // the last whole state, where the branch has gone on from that; its uncommitted files may be there still
+	leftAt int    // turn after which that was
+}
+
+// newestStates returns the newest known states of agents: the snapshot at the end of the last turn or of an update after it
+// or, when the branch has gone on since, the branch.
+func newestStates(ctx context.Context, m worktree.Manager, agents []work) ([]known, error) {
+	var prefixes, branches []string
+	for _, w := range agents {
+		prefixes = append(prefixes, turn.RefPrefix(w.agent.TurnSession)+"turn/", turn.UpdatedPrefix(w.agent.TurnSession))
+		branches = append(branches, w.agent.Branch)
+	}
+	refs, err := m.Refs(ctx, prefixes...)
+	if err != nil {
+		return nil, err
+	}
+	tips, err := m.Branches(ctx, branches)
+	if err != nil {
+		return nil, err
+	}
+	var last []lastSnapshots
+	var snapshots []string
+	for i := range agents {
+		one := lastSnapshots{ended: lastOf(refs, prefixes[2*i]), updated: lastOf(refs, prefixes[2*i+1])}
+		last = append(last, one)
+		for _, s := range one.newestFirst() {
+			snapshots = append(snapshots, s.commit)
+		}
+	}
+	heads, err := m.SnapshotHeads(ctx, snapshots)
+	if err != nil {
+		return nil, err
+	}
+	var all []known
+	for i, w := range agents {
+		one := last[i].known(tips[w.agent.Branch], heads)
+		if one.commit == "" {
+			return nil, fault.New(fault.Failed, "%s: its branch %s is gone", w.agent.Agent, w.agent.Branch).Hint("git branch %s %s", fault.Quote(w.agent.Branch), w.agent.BaseCommit)
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// numbered is a snapshot with the number of its turn.
+type numbered struct {
+	turn   int
+	commit string // "" for none
+}
+
+// lastOf returns the snapshot with the highest number of those whose refs begin with a prefix.
+func lastOf(refs map[string]string, prefix string) numbered {
+	last := numbered{turn: -1}
+	for ref, commit := range refs {
+		number, ok := strings.CutPrefix(ref, prefix)
+		if n, err := strconv.Atoi(number); ok && err == nil && n > last.turn {
+			last = numbered{n, commit}
+		}
+	}
+	return last
+}
+
+// lastSnapshots are the snapshots at the end of the last turn, and after the last update.
+type lastSnapshots struct{ ended, updated numbered }
+
+// newestFirst returns those that there are. An update after turn n is newer than the end of that turn.
+func (l lastSnapshots) newestFirst() (all []numbered) {
+	both := []numbered{l.ended, l.updated}
+	if l.updated.turn >= l.ended.turn {
+		slices.Reverse(both)
+	}
+	for _, one := range both {
+		if one.commit != "" {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// known decides which state counts: the newest snapshot whose HEAD the branch is still at, else the branch.
+func (l lastSnapshots) known(tip string, heads map[string]string) known {
+	all := l.newestFirst()
+	for _, one := range all {
+		if tip == "" && one == l.ended || tip != "" && heads[one.commit] == tip {
+			k := known{commit: one.commit, whole: true}
+			if one == l.ended {
+				k.turn = one.turn
+			}
+			return k
+		}
+	}
+	k := known{commit: tip}
+	if len(all) > 0 && heads[all[0].commit] != all[0].commit {
+		k.left, k.leftAt = all[0].commit, all[0].turn
+	}
+	return k
+}
