@@ -6,8 +6,34 @@ import (
 	"time"
 )
 
-// Holder is the process that holds an agent's lock, identified so that it cannot be mistaken for another one that got
-// the same pid later, before or after a reboot.
+// Process identifies a process so that it cannot be mistaken for another one that got the same pid later, before or after a reboot.
+// The time of day is no part of it: a clock may be set.
+type Process struct {
+	PID       int
+	StartTime uint64 // clock ticks since boot on Linux, microseconds since 1970 on macOS
+	BootID    string
+}
+
+// FindProcess identifies the process that has a pid now.
+func FindProcess(pid int) (Process, error) {
+	facts, err := inspectProcess(pid)
+	if err != nil {
+		return Process{}, fmt.Errorf("process %d: %w", pid, err)
+	}
+	return Process{PID: pid, StartTime: facts.started, BootID: BootID()}, nil
+}
+
+// Alive reports whether that very process still runs: same boot, same start time, and not a zombie. One is alive until its
+// last thread has ended, because until then it has not let go of its locks.
+func (p Process) Alive() bool {
+	if p.PID <= 0 || p.BootID != BootID() {
+		return false
+	}
+	facts, err := inspectProcess(p.PID)
+	return err == nil && !facts.dead && facts.started == p.StartTime
+}
+
+// Holder is the process that holds an agent's lock, identified as a Process is.
 type Holder struct {
 	PID        int       `json:"pid"`
 	StartTime  uint64    `json:"start_time"` // clock ticks since boot on Linux, microseconds since 1970 on macOS
@@ -35,21 +61,13 @@ func (h Holder) cli() Holder {
 // ThisProcess identifies the calling process; it stays valid when the process executes another program. Session, Agent
 // and Generation are left to the caller.
 func ThisProcess() (Holder, error) {
-	facts, err := inspectProcess(os.Getpid())
-	if err != nil {
-		return Holder{}, fmt.Errorf("process %d: %w", os.Getpid(), err)
-	}
-	return Holder{PID: os.Getpid(), StartTime: facts.started, BootID: BootID(), At: time.Now().UTC().Round(0)}, nil
+	p, err := FindProcess(os.Getpid())
+	return Holder{PID: p.PID, StartTime: p.StartTime, BootID: p.BootID, At: time.Now().UTC().Round(0)}, err
 }
 
-// Alive tells whether that very process still runs: same boot, same start time, and not a zombie. One is alive until its
-// last thread has ended, because until then it has not let go of its lock.
+// Alive reports whether that very process still runs.
 func (h Holder) Alive() bool {
-	if h.PID <= 0 || h.BootID != BootID() {
-		return false
-	}
-	facts, err := inspectProcess(h.PID)
-	return err == nil && !facts.dead && facts.started == h.StartTime
+	return Process{PID: h.PID, StartTime: h.StartTime, BootID: h.BootID}.Alive()
 }
 
 // processFacts is what the system says about a pid.

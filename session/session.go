@@ -69,7 +69,24 @@ type Tmux struct {
 	Session       string `json:"session"`
 	Socket        string `json:"socket"`
 	ServerPID     int    `json:"server_pid"`
-	ServerStarted int64  `json:"server_started"` // Unix seconds, tmux's #{start_time}
+	ServerStarted int64  `json:"server_started"` // Unix seconds, tmux's #{start_time}; setting the clock does not move it
+	// The start time of the server's process and the boot it belongs to, which with its pid tell it from all others; "" and 0
+	// in the record of an older paw.
+	ServerStart uint64 `json:"server_start_time,omitempty"`
+	ServerBoot  string `json:"server_boot_id,omitempty"`
+}
+
+// Server is the process of the recorded server, without a boot where an older paw has recorded it.
+func (t Tmux) Server() Process {
+	return Process{PID: t.ServerPID, StartTime: t.ServerStart, BootID: t.ServerBoot}
+}
+
+// SetServer records the server that answers with that pid and start time at a socket.
+func (t *Tmux) SetServer(socket string, pid int, started int64) {
+	t.Socket, t.ServerPID, t.ServerStarted, t.ServerStart, t.ServerBoot = socket, pid, started, 0, ""
+	if p, err := FindProcess(pid); err == nil {
+		t.ServerStart, t.ServerBoot = p.StartTime, p.BootID
+	}
 }
 
 // Rewound says, in numbers of turns, at the end of which one a worktree was put, 0 being its base, and at the end of which one it

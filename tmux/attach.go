@@ -96,9 +96,9 @@ func (c *Client) switchClient(ctx context.Context, own, sessionID string, comman
 
 // attach runs tmux on the terminal. It stays in paw's process group, so that it may read from it.
 func (c *Client) attach(ctx context.Context, commands []command, in, out, errw *os.File) error {
-	cmd, err := c.process(ctx, argv(commands))
+	cmd, err := c.process(ctx, commands, argv(commands))
 	if err != nil {
-		return &Error{Args: command{"attach-session"}, ExitCode: -1, Err: err}
+		return notRun(command{"attach-session"}, err)
 	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // tmux restores the terminal on it
 	cmd.WaitDelay = detachDelay

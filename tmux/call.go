@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -42,9 +43,9 @@ func (c *Client) callWith(ctx context.Context, stdin io.Reader, env []string, co
 
 	ctx, cancel := context.WithTimeout(ctx, c.timeout())
 	defer cancel()
-	cmd, err := c.process(ctx, args)
+	cmd, err := c.process(ctx, commands, args)
 	if err != nil {
-		return reply{}, &Error{Args: subject(commands), ExitCode: -1, Err: err}
+		return reply{}, notRun(subject(commands), err)
 	}
 	cmd.Env = append(cmd.Env, env...)
 	// A Ctrl-C on paw must not cut a client off that has just started a server.
@@ -63,6 +64,15 @@ func (c *Client) callWith(ctx context.Context, stdin io.Reader, env []string, co
 		}
 	}
 	return r, c.failure(ctx, subject(commands), cmd, r.errors, runErr)
+}
+
+// notRun describes a call for which no tmux client was started.
+func notRun(args command, err error) error {
+	var unsafe *UnsafeError
+	if errors.As(err, &unsafe) {
+		return err // it says all
+	}
+	return &Error{Args: args, ExitCode: -1, Err: err}
 }
 
 // onPane runs one command for a pane and returns what it printed.
@@ -106,23 +116,35 @@ func (c *Client) failure(ctx context.Context, args command, cmd *exec.Cmd, stder
 	return e
 }
 
-// process is the one place that builds a tmux process.
-func (c *Client) process(ctx context.Context, args []string) (*exec.Cmd, error) {
+// process is the one place that connects to a server: args are commands as the tmux program takes them.
+func (c *Client) process(ctx context.Context, commands []command, args []string) (*exec.Cmd, error) {
 	e, err := c.endpoint()
 	if err != nil {
 		return nil, err
 	}
 	c.guard(e)
+	if starts(commands) && e.name == "" {
+		if err := os.MkdirAll(filepath.Dir(e.path), 0o700); err != nil {
+			return nil, err
+		}
+	}
 	// -u: without it tmux replaces every character outside ASCII for users whose locale is C.
-	flags := append([]string{"-u"}, e.flags...)
+	flags := append([]string{"-u"}, e.flags()...)
 	if c.ConfigFile != "" {
 		flags = append(flags, "-f", c.ConfigFile)
 	}
-	return program(ctx, append(flags, args...))
+	env := environment(os.Environ())
+	if !wantsEnvironment(commands) {
+		env = ownEnvironment(env)
+	}
+	if e.base != "" {
+		env = append(env, "TMUX_TMPDIR="+e.base)
+	}
+	return program(ctx, env, append(flags, args...))
 }
 
-// program is tmux with an environment that may be inherited by a server, in a directory that it may keep busy.
-func program(ctx context.Context, args []string) (*exec.Cmd, error) {
+// program is tmux with an environment, in a directory that a server may keep busy.
+func program(ctx context.Context, env, args []string) (*exec.Cmd, error) {
 	path, err := exec.LookPath("tmux")
 	if err != nil {
 		if errors.Is(err, exec.ErrNotFound) {
@@ -132,7 +154,7 @@ func program(ctx context.Context, args []string) (*exec.Cmd, error) {
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = "/"
-	cmd.Env = environment(os.Environ())
+	cmd.Env = env
 	cmd.WaitDelay = waitDelay
 	return cmd, nil
 }

@@ -2,7 +2,6 @@ package tmux
 
 import (
 	"errors"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -10,18 +9,17 @@ import (
 // zombie is SZOMB of sys/proc.h.
 const zombie = 5
 
-// inspect asks the kernel; a zombie is no process.
-func inspect(pid int) (process, error) {
+// inspect asks the kernel for the name of a process; a zombie is no process.
+func inspect(pid int) (name string, err error) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if errors.Is(err, unix.EIO) { // the answer for a number that no process has is empty
-		return process{}, errNoProcess
+		return "", errNoProcess
 	}
 	if err != nil {
-		return process{}, err
+		return "", err
 	}
 	if k.Proc.P_stat == zombie {
-		return process{}, errNoProcess
+		return "", errNoProcess
 	}
-	start := k.Proc.P_starttime
-	return process{name: unix.ByteSliceToString(k.Proc.P_comm[:]), started: time.Unix(start.Sec, 0)}, nil
+	return unix.ByteSliceToString(k.Proc.P_comm[:]), nil
 }

@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// Server is a running tmux server. PID and Started (Unix seconds) together are its identity: pane ids start again from
-// %0 in the next one.
+// Server is a running tmux server. Pane ids start again from %0 in the next one, which has another process.
 type Server struct {
 	PID     int
-	Started int64
+	Started int64  // #{start_time}, Unix seconds
 	Socket  string // absolute path
 	// Sessions maps the id of every tmux session to its @paw_session, "" for sessions that are not paw's.
 	Sessions map[string]string

@@ -13,28 +13,67 @@ import (
 	"time"
 )
 
-// endpoint is a server as the tmux program is told to find it, and the socket it comes to.
+// endpoint is the one way to a tmux server: every connection is made by what it says, after check has passed.
 type endpoint struct {
-	flags []string
-	path  string
+	path string // of the socket
+	name string // as for tmux -L, "" for a socket that no name leads to
+	base string // value of TMUX_TMPDIR with which name leads to path, "" for that of the user
 }
 
-// endpoint decides which server is meant. A stale or garbage $TMUX means the default server; so does a $TMUX whose
-// server has gone.
-func (c *Client) endpoint() (endpoint, error) {
-	switch {
-	case c.Socket == "":
-		if own := insideSocket(); own != "" && listening(own) {
-			return endpoint{[]string{"-S", own}, own}, nil
-		}
-		return endpoint{[]string{"-L", "default"}, namedSocket("default")}, nil
-	case filepath.IsAbs(c.Socket):
-		return endpoint{[]string{"-S", c.Socket}, c.Socket}, nil
-	case strings.ContainsRune(c.Socket, '/'):
-		return endpoint{}, fmt.Errorf("tmux socket %q: neither a name nor an absolute path", c.Socket)
-	default:
-		return endpoint{[]string{"-L", c.Socket}, namedSocket(c.Socket)}, nil
+// flags tell the tmux program which server is meant. With -L tmux makes and checks the folder of the socket itself, with -S it
+// does neither.
+func (e endpoint) flags() []string {
+	if e.name != "" {
+		return []string{"-L", e.name}
 	}
+	return []string{"-S", e.path}
+}
+
+// endpoint decides which server is meant, and refuses one that another user could have put there. A stale or garbage $TMUX
+// means the default server; so does a $TMUX whose server has gone or is another user's.
+func (c *Client) endpoint() (endpoint, error) {
+	if c.Socket == "" {
+		if own := endpointAt(insideSocket()); own.path != "" && own.check() == nil && listening(own.path) {
+			return own, nil
+		}
+	}
+	e, err := endpointOf(c.Socket)
+	if err != nil {
+		return e, err
+	}
+	return e, e.check()
+}
+
+// endpointOf understands the setting tmux.socket and the socket of a record: "" is the default server, a word a name as for
+// tmux -L, and anything else an absolute path.
+func endpointOf(socket string) (endpoint, error) {
+	switch {
+	case socket == "":
+		return endpoint{path: namedSocket("default"), name: "default"}, nil
+	case filepath.IsAbs(socket):
+		return endpointAt(socket), nil
+	case strings.ContainsRune(socket, '/'):
+		return endpoint{}, fmt.Errorf("tmux socket %q: neither a name nor an absolute path", socket)
+	}
+	return endpoint{path: namedSocket(socket), name: socket}, nil
+}
+
+// endpointAt is the server with that socket, by name where the path is DIR/tmux-UID/NAME: the place of -L NAME with DIR as
+// TMUX_TMPDIR.
+func endpointAt(path string) endpoint {
+	folder, name := filepath.Dir(path), filepath.Base(path)
+	if filepath.Base(folder) != userFolder() {
+		return endpoint{path: path}
+	}
+	base, err := filepath.EvalSymlinks(filepath.Dir(folder))
+	if err != nil { // tmux would take /tmp instead
+		return endpoint{path: path}
+	}
+	e := endpoint{path: filepath.Join(base, userFolder(), name), name: name}
+	if namedSocket(name) != e.path {
+		e.base = base
+	}
+	return e
 }
 
 // SocketPath returns the absolute path of the socket this client uses, whether or not a server listens there.
@@ -52,9 +91,12 @@ func insideSocket() string {
 	return path
 }
 
+// userFolder is the name of the folder that tmux makes for the sockets of this user.
+func userFolder() string { return "tmux-" + strconv.Itoa(os.Getuid()) }
+
 // namedSocket follows tmux: the directory tmux-UID below $TMUX_TMPDIR, or below /tmp when that does not exist.
 func namedSocket(name string) string {
-	user := "tmux-" + strconv.Itoa(os.Getuid())
+	user := userFolder()
 	for _, base := range []string{os.Getenv("TMUX_TMPDIR"), "/tmp"} {
 		if base == "" {
 			continue
@@ -84,7 +126,7 @@ func (c *Client) guard(e endpoint) {
 	if c.Socket == "" && !belowTemp(os.Getenv("TMUX_TMPDIR")) {
 		panic("tmux: a test may use the user's own server only with TMUX_TMPDIR below the system's temporary directory")
 	}
-	own := filepath.Join("tmux-"+strconv.Itoa(os.Getuid()), "default")
+	own := filepath.Join(userFolder(), "default")
 	for _, base := range []string{"/tmp", os.TempDir()} {
 		if dir, err := filepath.EvalSymlinks(base); err == nil {
 			base = dir

@@ -130,16 +130,22 @@ func TestServerInheritsNothingThatMisleadsOthers(t *testing.T) {
 }
 
 func TestRevive(t *testing.T) {
+	t.Run("socket gone", func(t *testing.T) { revived(t, func(c *Client) string { return c.Socket }) })
+	t.Run("folder gone", func(t *testing.T) { revived(t, func(c *Client) string { return filepath.Dir(c.Socket) }) })
+}
+
+// revived takes something of a server's socket away and asks for it again.
+func revived(t *testing.T, gone func(*Client) string) {
 	ctx := context.Background()
 	c := privateClient(t)
 	made := create(t, c, newSession1(t, "s", 2))
-	if err := os.Remove(c.Socket); err != nil {
+	if err := os.RemoveAll(gone(c)); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := c.Panes(ctx); !errors.Is(err, ErrNoServer) || c.Answers() {
 		t.Fatalf("without its socket: %v", err)
 	}
-	if err := Revive(made.Server.PID, made.Server.Started); err != nil {
+	if err := Revive(made.Server.PID, c.Socket); err != nil {
 		t.Fatal(err)
 	}
 	waitFor(t, "the socket", c.Answers)
@@ -151,24 +157,16 @@ func TestRevive(t *testing.T) {
 
 func TestReviveSignalsNobodyElse(t *testing.T) {
 	c := privateClient(t)
-	made := create(t, c, newSession1(t, "s", 1))
+	create(t, c, newSession1(t, "s", 1))
 	agent := agentsOf(t, c, "s")["a1"]
 	waitFor(t, "the agent's program", func() bool { // until then the process is a copy of the server's
-		p, err := inspect(agent.PID)
-		return err == nil && !isServer(p.name)
+		name, err := inspect(agent.PID)
+		return err == nil && !isServer(name)
 	})
-	for what, recorded := range map[string]struct {
-		pid     int
-		started int64
-	}{
-		"no record":                  {0, 0},
-		"init":                       {1, made.Server.Started},
-		"an agent":                   {agent.PID, made.Server.Started + 100},
-		"the test":                   {os.Getpid(), made.Server.Started + 100},
-		"a server that came later":   {made.Server.PID, made.Server.Started - 3600},
-		"a number that nobody holds": {1 << 22, made.Server.Started},
+	for what, pid := range map[string]int{
+		"no record": 0, "init": 1, "an agent": agent.PID, "the test": os.Getpid(), "a number that nobody holds": 1 << 22,
 	} {
-		if err := Revive(recorded.pid, recorded.started); !errors.Is(err, ErrNoServer) {
+		if err := Revive(pid, c.Socket); !errors.Is(err, ErrNoServer) || IsServer(pid) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -181,7 +179,7 @@ func TestReviveOfAServerThatEnded(t *testing.T) {
 	c := privateClient(t)
 	made := create(t, c, newSession1(t, "s", 1))
 	endServer(t, c) // it may stay a zombie for a while
-	if err := Revive(made.Server.PID, made.Server.Started); !errors.Is(err, ErrNoServer) {
+	if err := Revive(made.Server.PID, c.Socket); !errors.Is(err, ErrNoServer) {
 		t.Errorf("error %v", err)
 	}
 }

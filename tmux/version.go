@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 
@@ -26,7 +27,7 @@ func (c *Client) Version(ctx context.Context) (Version, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout())
 	defer cancel()
 	args := command{"-V"}
-	cmd, err := program(ctx, args)
+	cmd, err := program(ctx, ownEnvironment(os.Environ()), args)
 	if err != nil {
 		return Version{}, &Error{Args: args, ExitCode: -1, Err: err}
 	}

@@ -184,30 +184,9 @@ func (w *cliWorld) crash() {
 	w.await("the CLI is dead", func() bool { return w.agent(w.cli).PID == nil })
 }
 
-// rebooted: the pids of the record are those of another boot.
+// rebooted: the machine has lost its processes and what was in /tmp.
 func rebooted(t *testing.T, w *cliWorld) {
-	w.crash()
-	locks, err := filepath.Glob(filepath.Join(w.root, "home/.local/state/paw/locks/agent-shop-*.lock"))
-	if err != nil || len(locks) == 0 {
-		t.Fatalf("no locks: %v", err)
-	}
-	for _, lock := range locks {
-		holder, err := os.ReadFile(lock)
-		if err != nil {
-			t.Fatal(err)
-		}
-		boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-		if err != nil {
-			t.Fatal(err)
-		}
-		other := strings.Replace(string(holder), strings.TrimSpace(string(boot)), "11111111-1111-1111-1111-111111111111", 1)
-		if other == string(holder) {
-			t.Fatalf("%s names no boot: %s", lock, holder)
-		}
-		if err := os.WriteFile(lock, []byte(other), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	w.reboot()
 	if a := w.agent(w.cli); a.State != "suspended" || !strings.Contains(text(a.Reason), "reboot") {
 		t.Errorf("after a reboot: %s, %s", a.State, text(a.Reason))
 	}

@@ -52,9 +52,13 @@ func newCLIWorld(t *testing.T, clis ...string) *cliWorld {
 	if err != nil {
 		t.Fatal(err)
 	}
+	socket, err := tmuxSocket(root)
+	if err != nil {
+		t.Fatal(err)
+	}
 	home := filepath.Join(root, "home")
 	w := &cliWorld{
-		world:  &world{t: t, root: root, repo: filepath.Join(root, "shop"), socket: filepath.Join(root, "s")},
+		world:  &world{t: t, root: root, repo: filepath.Join(root, "shop"), socket: socket},
 		cli:    clis[0],
 		model:  &fakemodel.Server{},
 		bodies: &keptBodies{},

@@ -33,6 +33,7 @@ func TestScripts(t *testing.T) {
 			"until":      cmdUntil,
 			"tmux":       cmdTmux,
 			"killserver": cmdKillServer,
+			"reboot":     cmdReboot,
 			"exitcode":   cmdExitCode,
 			"repo":       cmdRepo,
 		},
@@ -45,7 +46,10 @@ func setUpScript(env *testscript.Env) error {
 	if err != nil {
 		return err
 	}
-	socket := filepath.Join(dir, "s")
+	socket, err := tmuxSocket(dir)
+	if err != nil {
+		return err
+	}
 	home := filepath.Join(env.WorkDir, "home")
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return err
@@ -234,7 +238,11 @@ func newWorld(t *testing.T) *world {
 // newWorldIn makes a world in an empty folder, which is deleted with it.
 func newWorldIn(t *testing.T, root string) *world {
 	t.Helper()
-	w := &world{t: t, root: root, repo: filepath.Join(root, "shop"), socket: filepath.Join(root, "s")}
+	socket, err := tmuxSocket(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, root: root, repo: filepath.Join(root, "shop"), socket: socket}
 	home := filepath.Join(root, "home")
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		t.Fatal(err)

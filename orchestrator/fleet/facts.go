@@ -19,6 +19,8 @@ type Facts struct {
 	Others  []tmux.Pane // the user's own panes in paw's tmux session
 	Agents  []Agent
 	Now     time.Time
+	// itsServer: the session lives on the server that its record names. Only panes of that one have their ids in the record.
+	itsServer bool
 }
 
 // Agent is what was observed of one agent.
@@ -57,7 +59,7 @@ func (a Agent) Left() bool {
 func (f Facts) Observation(a Agent) live.Observation {
 	o := live.Observation{
 		Now: f.Now, Session: f.Session.Status, Phase: a.Record.Phase, Done: a.Record.Done, Tmux: f.Tmux, Pane: session.PaneGone,
-		Closed: f.onItsServer() && a.Record.Phase == session.PhaseLive && a.Record.PaneID != "",
+		Closed: f.itsServer && a.Record.Phase == session.PhaseLive && a.Record.PaneID != "",
 		Lock:   a.Lock.State, HolderPID: a.Lock.PID(), Headless: RunsHeadless(a.Lock), LaunchedAt: a.LaunchedAt, Failure: a.failure,
 		OtherBoot: a.Lock.Holder.BootID != "" && a.Lock.Holder.BootID != session.BootID(),
 		Turns:     a.Turns,
@@ -79,13 +81,6 @@ func (f Facts) Observation(a Agent) live.Observation {
 
 // Running tells whether an agent runs, and where.
 func (f Facts) Running(a Agent) live.Running { return f.Observation(a).Running() }
-
-// onItsServer reports whether the session lives on the tmux server that its record names. Only panes of that server have
-// their ids in the record.
-func (f Facts) onItsServer() bool {
-	t := f.Session.Tmux
-	return f.Tmux == session.TmuxAlive && t.ServerPID != 0 && f.Server.PID == t.ServerPID && f.Server.Started == t.ServerStarted
-}
 
 // Agent finds the facts of one agent.
 func (f Facts) Agent(name string) *Agent {

@@ -126,7 +126,11 @@ func Join(h *home.Home, s *session.Session, on Panes, agents []Agent) Facts {
 			f.Others = append(f.Others, *pane)
 		}
 	}
-	f.Tmux = liveness(s, on.Err, f.TmuxID != "")
+	f.Tmux = liveness(s, on, f.TmuxID != "")
+	if f.Tmux == session.TmuxUnknown && f.TmuxErr == nil {
+		f.TmuxErr = tmux.ErrNoServer // where the session's own server listened
+	}
+	f.itsServer = f.Tmux == session.TmuxAlive && home.OnItsServer(s, on.Server)
 	for i := range f.Agents {
 		a := &f.Agents[i]
 		if a.Pane = byAgent[a.Record.Agent]; a.Pane != nil {
@@ -176,24 +180,22 @@ func betterPane(a, b *tmux.Pane) bool {
 }
 
 // liveness says whether tmux still has the session. Only tmux itself can say
-// that it is dead: an unreachable socket of a server that still runs, a
+// that it is dead: an unreachable socket of a server that still runs, an answer
+// from another place than that server's, a socket that is not safe to ask, a
 // time-out or an unknown error is silence, not death.
-func liveness(s *session.Session, err error, found bool) session.Liveness {
+func liveness(s *session.Session, on Panes, found bool) session.Liveness {
+	var unsafe *tmux.UnsafeError
 	switch {
-	case err == nil && found:
+	case on.Err == nil && found:
 		return session.TmuxAlive
-	case err == nil:
+	case on.Err == nil && on.Server.Socket == s.Tmux.Socket:
 		return session.TmuxDead
-	case errors.Is(err, tmux.ErrNoServer) && !ServerLives(s):
-		return session.TmuxDead
+	case on.Err == nil, errors.Is(on.Err, tmux.ErrNoServer), errors.As(on.Err, &unsafe):
+		if !home.ServerLives(s) {
+			return session.TmuxDead
+		}
 	}
 	return session.TmuxUnknown
-}
-
-// ServerLives reports whether the recorded server still runs although its socket
-// does not answer (cleaners of /tmp delete sockets; anthropics/claude-code#54694).
-func ServerLives(s *session.Session) bool {
-	return s.Tmux.ServerPID != 0 && tmux.ServerAlive(s.Tmux.ServerPID, s.Tmux.ServerStarted)
 }
 
 // LaunchFailure is why the last launcher of an agent gave up, "" when none did.

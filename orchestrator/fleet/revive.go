@@ -23,7 +23,7 @@ func ObserveRevived(ctx context.Context, h *home.Home, s *session.Session) (Fact
 	if err != nil || f.Tmux != session.TmuxUnknown || !errors.Is(f.TmuxErr, tmux.ErrNoServer) {
 		return f, err
 	}
-	revived := tmux.Revive(s.Tmux.ServerPID, s.Tmux.ServerStarted)
+	revived := tmux.Revive(s.Tmux.ServerPID, s.Tmux.Socket)
 	f, err = Observe(ctx, h, s)
 	if revived != nil && err == nil && f.Tmux == session.TmuxUnknown {
 		return f, fmt.Errorf("tmux server %d: %w", s.Tmux.ServerPID, revived)

@@ -12,7 +12,6 @@ import (
 	"paw/orchestrator/agent/clis"
 	"paw/orchestrator/live"
 	"paw/session"
-	"paw/tmux"
 	"paw/worktree"
 )
 
@@ -109,15 +108,6 @@ func (h *Home) Sayf(format string, args ...any) {
 	if h.Progress != nil {
 		fmt.Fprintf(h.Progress, format+"\n", args...)
 	}
-}
-
-// TmuxFor is the client for the server of a session: the recorded socket, or
-// the configured one as long as none is recorded.
-func (h *Home) TmuxFor(s *session.Session) *tmux.Client {
-	if s != nil && s.Tmux.Socket != "" {
-		return tmux.New(s.Tmux.Socket)
-	}
-	return tmux.New(h.Config.Tmux.Socket)
 }
 
 // StateDir is where paw keeps files of one agent's CLI, outside its worktree.

@@ -65,9 +65,12 @@ func (h *Home) RequireGit(ctx context.Context) error {
 
 // TmuxError puts an error of tmux into the user's words.
 func TmuxError(err error) error {
+	var unsafe *tmux.UnsafeError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &unsafe):
+		return fault.New(fault.Refused, "%w", err).Hint("%s", ownSocket(unsafe))
 	case errors.Is(err, tmux.ErrNotInstalled):
 		return fault.New(fault.Missing, "tmux: not installed").Hint("%s", installTmux())
 	case errors.Is(err, tmux.ErrTooOldServer):
@@ -76,6 +79,17 @@ func TmuxError(err error) error {
 		return fault.New(fault.Failed, "%w", err).Hint("paw doctor")
 	}
 	return err
+}
+
+// ownSocket is the command after which paw finds a tmux server that is the user's alone.
+func ownSocket(e *tmux.UnsafeError) string {
+	switch {
+	case e.Mine:
+		return "chmod o-rwx " + fault.Quote(e.Path)
+	case e.Named:
+		return `export TMUX_TMPDIR="$HOME"`
+	}
+	return "export PAW_TMUX_SOCKET=paw"
 }
 
 // installTmux is the command that installs tmux on this machine.

@@ -117,7 +117,7 @@ func placePanes(ctx context.Context, h *home.Home, s *session.Session, f fleet.F
 	if err != nil {
 		return home.TmuxError(err)
 	}
-	s.Tmux.Socket, s.Tmux.ServerPID, s.Tmux.ServerStarted = created.Server.Socket, created.Server.PID, created.Server.Started
+	s.Tmux.SetServer(created.Server.Socket, created.Server.PID, created.Server.Started)
 	for i := range s.Worktrees {
 		s.Worktrees[i].PaneID = "" // it was in a tmux session that is gone, and the next one counts anew
 	}
@@ -133,7 +133,7 @@ func recordPanes(ctx context.Context, h *home.Home, s *session.Session, jobs []*
 	if f.Tmux != session.TmuxAlive {
 		return nil
 	}
-	s.Tmux.ServerPID, s.Tmux.ServerStarted = f.Server.PID, f.Server.Started
+	s.Tmux.SetServer(f.Server.Socket, f.Server.PID, f.Server.Started)
 	for _, j := range jobs {
 		a, w := f.Agent(j.Agent), s.Worktree(j.Agent)
 		if a == nil || a.Pane == nil || j.Result == ResultRefused {
