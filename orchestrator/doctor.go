@@ -153,6 +153,9 @@ func (f *findings) examineSession(ctx context.Context, h *home.Home, s *session.
 		case a.Orphan:
 			bad = true
 			f.wrong(fault.New(fault.Failed, "%s/%s: pid %d runs outside of tmux", s.Name, a.Record.Agent, a.PID).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Agent, s.Name))
+		case a.WorktreeGone && a.PID != 0:
+			bad = true
+			f.wrong(fault.New(fault.Failed, "%s/%s: it runs, and %s", s.Name, a.Record.Agent, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Agent, s.Name))
 		case s.Status == session.StatusActive && suspended && a.Record.Phase != session.PhaseStopped && a.Cause != session.CauseClosed:
 			bad = true
 			if down[a.Reason] == nil {

@@ -61,6 +61,13 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 	if err != nil {
 		return err
 	}
+	if lock.Holder.PID == 0 { // the lock file is gone
+		f, err := fleet.ObserveRevived(ctx, h, s)
+		if err != nil {
+			return err
+		}
+		lock = f.Agent(agentName).Lock
+	}
 	if lock.Holder.Generation != generation {
 		return nil // of a launch that is over
 	}

@@ -16,5 +16,8 @@ func (h Holder) Launched(Processes) []int {
 	return []int{h.PID}
 }
 
+// carries is not known on macOS.
+func carries(int, []byte) bool { return false }
+
 // Survivors is not known on macOS.
 func (h Holder) Survivors(Processes, string) []int { return nil }

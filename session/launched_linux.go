@@ -74,11 +74,6 @@ func (h Holder) Survivors(processes Processes, program string) []int {
 	return slices.DeleteFunc(h.Launched(processes), func(pid int) bool { return !runs(pid, program) && !readsTerminal(pid) })
 }
 
-// mark is the launch's entry in the environment of its processes.
-func (h Holder) mark() []byte {
-	return fmt.Appendf(nil, "\x00PAW_LAUNCH=%s/%s/%d\x00", h.Session, h.Agent, h.Generation)
-}
-
 // carries tells whether the environment that a process was started with has an entry.
 func carries(pid int, mark []byte) bool {
 	env, err := environ(pid)

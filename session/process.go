@@ -70,6 +70,11 @@ func (h Holder) Alive() bool {
 	return Process{PID: h.PID, StartTime: h.StartTime, BootID: h.BootID}.Alive()
 }
 
+// mark is the launch's entry in the environment of its processes.
+func (h Holder) mark() []byte {
+	return fmt.Appendf(nil, "\x00PAW_LAUNCH=%s/%s/%d\x00", h.Session, h.Agent, h.Generation)
+}
+
 // processFacts is what the system says about a pid.
 type processFacts struct {
 	started uint64

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -33,6 +34,9 @@ func inspectProcess(pid int) (processFacts, error) {
 		dead:    info.Proc.P_stat == zombie,
 	}, nil
 }
+
+// startedAt is when a process was started, by its start time in microseconds since 1970.
+func startedAt(started uint64) time.Time { return time.UnixMicro(int64(started)).UTC() }
 
 // LockHolders has no answer on this system.
 func LockHolders(string) []int { return nil }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"paw/config/disk"
 
@@ -33,6 +34,16 @@ func inspectProcess(pid int) (processFacts, error) {
 		return processFacts{}, err
 	}
 	return parseStat(stat)
+}
+
+// startedAt is when a process was started, by its start time in clock ticks since the boot: USER_HZ is 100 wherever Go runs.
+func startedAt(ticks uint64) time.Time {
+	var up unix.Sysinfo_t
+	if err := unix.Sysinfo(&up); err != nil {
+		return time.Now().UTC()
+	}
+	running := time.Duration(up.Uptime)*time.Second - time.Duration(ticks)*10*time.Millisecond
+	return time.Now().UTC().Round(0).Add(-max(0, running))
 }
 
 // readStat reads proc_pid_stat(5).

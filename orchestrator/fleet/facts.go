@@ -1,6 +1,11 @@
 package fleet
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"paw/orchestrator/live"
@@ -28,6 +33,8 @@ type Agent struct {
 	Record     session.Worktree
 	Lock       session.AgentLock
 	lockErr    error // why the lock cannot be read, nil when it can
+	lockLost   bool  // its file is gone, and Lock is what the process of the pane shows
+	NoWorktree bool  // no worktree of git is at its path
 	Pane       *tmux.Pane
 	LaunchedAt time.Time         // of a launch that no launcher has read yet, else zero
 	failure    string            // why the last launcher gave up
@@ -61,8 +68,9 @@ func (f Facts) Observation(a Agent) live.Observation {
 		Now: f.Now, Session: f.Session.Status, Phase: a.Record.Phase, Done: a.Record.Done, Tmux: f.Tmux, Pane: session.PaneGone,
 		Closed: f.itsServer && a.Record.Phase == session.PhaseLive && a.Record.PaneID != "",
 		Lock:   a.Lock.State, HolderPID: a.Lock.PID(), Headless: RunsHeadless(a.Lock), LaunchedAt: a.LaunchedAt, Failure: a.failure,
-		OtherBoot: a.Lock.Holder.BootID != "" && a.Lock.Holder.BootID != session.BootID(),
-		Turns:     a.Turns,
+		WorktreeGone: a.NoWorktree,
+		OtherBoot:    a.Lock.Holder.BootID != "" && a.Lock.Holder.BootID != session.BootID(),
+		Turns:        a.Turns,
 	}
 	if a.lockErr != nil {
 		o.LockError = a.lockErr.Error()
@@ -74,9 +82,30 @@ func (f Facts) Observation(a Agent) live.Observation {
 	case a.Pane.Dead:
 		o.Pane, o.ExitCode, o.Signal = session.PaneDead, a.Pane.ExitCode, a.Pane.Signal
 	default:
-		o.Pane = session.PaneAlive
+		o.Pane, o.Respawned = session.PaneAlive, a.respawned()
 	}
 	return o
+}
+
+// respawned reports whether something else than the agent's launch, which runs, has the terminal of its pane.
+func (a Agent) respawned() bool {
+	launch := a.Lock.Holders
+	if a.Lock.Holder.PID == a.Pane.PID || a.Lock.HolderAlive {
+		launch = append([]int{a.Lock.Holder.PID}, launch...)
+	}
+	return a.Lock.State == session.LockHeld && len(launch) > 0 &&
+		!slices.ContainsFunc(launch, func(pid int) bool { return session.OnTerminalOf(a.Pane.PID, pid) })
+}
+
+// worktreeGone reports whether there is no worktree of git at the path of an agent that was made, and is not being removed.
+func worktreeGone(w session.Worktree) bool {
+	switch w.Phase {
+	case session.PhaseCreating, session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
+		return false
+	case session.PhaseLive, session.PhaseStopping, session.PhaseStopped, session.PhaseExited:
+	}
+	_, err := os.Lstat(filepath.Join(w.WorktreePath, ".git"))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // Running tells whether an agent runs, and where.

@@ -80,7 +80,7 @@ func lookAt(h *home.Home, s *session.Session, w session.Worktree, open map[int]t
 	if err == nil {
 		lock = withSurvivors(h, lock, w, processes)
 	}
-	return withLock(h, s, Agent{Record: w, open: open}, lock, err)
+	return withLock(h, s, Agent{Record: w, open: open, NoWorktree: worktreeGone(w)}, lock, err)
 }
 
 // withLock adds the facts that follow from the agent's lock.
@@ -136,11 +136,23 @@ func Join(h *home.Home, s *session.Session, on Panes, agents []Agent) Facts {
 		if a.Pane = byAgent[a.Record.Agent]; a.Pane != nil {
 			a.LaunchedAt = a.open[a.Pane.Identity.Generation]
 		}
+		if lost, found := lostLock(s, *a); found {
+			*a = withLock(h, s, *a, lost, nil)
+			a.lockLost = true
+		}
 		if a.Lock.State == session.LockHeld && a.Lock.PID() == 0 {
 			*a = named(h, s, *a)
 		}
 	}
 	return f
+}
+
+// lostLock is the lock of an agent whose lock file is gone, as the process in its pane shows.
+func lostLock(s *session.Session, a Agent) (session.AgentLock, bool) {
+	if a.lockErr != nil || a.Lock.State != session.LockFree || a.Lock.Holder.PID != 0 || a.Pane == nil || a.Pane.Dead {
+		return session.AgentLock{}, false
+	}
+	return session.LostLock(s.Name, a.Record.Agent, a.Pane.Identity.Generation, a.Pane.PID)
 }
 
 // InPane is the observation of an agent whose launch runs, as though in its pane: tmux is not asked.

@@ -16,10 +16,16 @@ import (
 const leavingServer = time.Second
 
 // ObserveRevived is Observe for commands that change something: a server that
-// lost its socket is asked to make it again. One without a socket may also be on
-// its way out, having lost its last pane: it is waited for.
+// lost its socket is asked to make it again, and lock files that are gone are
+// written again. A server without a socket may also be on its way out, having
+// lost its last pane: it is waited for.
 func ObserveRevived(ctx context.Context, h *home.Home, s *session.Session) (Facts, error) {
 	f, err := Observe(ctx, h, s)
+	for _, a := range f.Agents {
+		if a.lockLost {
+			err = errors.Join(err, h.Locks.Restore(a.Lock.Holder))
+		}
+	}
 	if err != nil || f.Tmux != session.TmuxUnknown || !errors.Is(f.TmuxErr, tmux.ErrNoServer) {
 		return f, err
 	}

@@ -41,6 +41,7 @@ type AgentStatus struct {
 	LastTurn       int    // number of the last turn, open or not, 0 when there was none
 	Prompt         string // of the last turn, "" when there was none
 	LastTag        string // tag of the last finished turn, of the start before that
+	WorktreeGone   bool   // no worktree of git is at its path
 	Hooks          string // whether the CLI's hooks report: "seen", "silent" or "none"
 }
 
@@ -70,7 +71,7 @@ func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 	st.Agents = make([]AgentStatus, 0, len(f.Agents))
 	for i, a := range f.Agents {
 		as := AgentStatus{
-			Record: a.Record, AgentStatus: states[i], Children: children[a.Record.Agent], Hooks: hooksOf(a),
+			Record: a.Record, AgentStatus: states[i], Children: children[a.Record.Agent], Hooks: hooksOf(a), WorktreeGone: a.NoWorktree,
 		}
 		if last := a.Turns.Last; last != nil && last.State == turn.InProgress && f.State(a).State != session.StateSuspended {
 			as.CurrentTurn = last.Number

@@ -79,6 +79,7 @@ func factsFor(ctx context.Context, h *home.Home, f fleet.Facts, a fleet.Agent) R
 		rf.tmuxReason = fleet.Silence(f.TmuxErr)
 	}
 	if rf.running.Held() {
+		rf.worktreeMissing = f.Observation(a).WorktreeGone
 		return rf
 	}
 	if _, err := os.Lstat(w.WorktreePath); errors.Is(err, os.ErrNotExist) {

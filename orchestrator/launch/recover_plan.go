@@ -53,6 +53,9 @@ func planAgent(f RecoverFacts) Job {
 	case f.record.Phase == session.PhaseStopped && !f.named:
 		j.Result, j.Reason = ResultStopped, "paw recover "+f.sessionName+" brings it back"
 		return j
+	case f.running == live.InPane && f.worktreeMissing:
+		j.refuse(errors.New("it runs, and "+session.ReasonWorktreeGone), endsAndReturns(f))
+		return j
 	case f.running == live.InPane:
 		j.Result = ResultAlive
 		return j
@@ -95,8 +98,7 @@ func planAgent(f RecoverFacts) Job {
 	return j
 }
 
-// endsAndReturns is the command that ends an agent which runs without a pane, and
-// brings it back in one.
+// endsAndReturns is the command that ends an agent which runs without a pane or a worktree, and brings it back in both.
 func endsAndReturns(f RecoverFacts) string {
 	return fmt.Sprintf("paw stop %s %s --only && paw recover %s", f.sessionName, f.record.Agent, f.sessionName)
 }

@@ -48,9 +48,9 @@ func TestPlanAgent(t *testing.T) {
 		{name: "alive", change: func(f *RecoverFacts) {
 			f.tmux, f.running = session.TmuxAlive, live.InPane
 		}, want: "claude: alive"},
-		{name: "alive although its worktree is gone", change: func(f *RecoverFacts) {
+		{name: "alive, and its worktree is gone", change: func(f *RecoverFacts) {
 			f.tmux, f.running, f.worktreeMissing = session.TmuxAlive, live.InPane, true
-		}, want: "claude: alive"},
+		}, want: "claude: refused: it runs, and its worktree is gone; paw stop shop claude --only && paw recover shop"},
 		{name: "orphan without pane", change: func(f *RecoverFacts) { f.running, f.pid = live.Paneless, 77 }, want: "claude: refused: pid 77 still runs outside of tmux; paw stop shop claude --only && paw recover shop"},
 		{name: "orphan with dead pane", change: func(f *RecoverFacts) {
 			f.tmux, f.running, f.pid = session.TmuxAlive, live.Paneless, 77

@@ -302,9 +302,9 @@ func (o Observation) withWorktree(st session.AgentStatus) session.AgentStatus {
 	}
 	resting := st.State == session.StateIdle || st.State == session.StateCompleted || st.State == session.StateError
 	if resting && o.Running() == InPane {
-		st.State, st.Source = session.StateError, session.SourceNone
+		st = session.AgentStatus{State: session.StateError, Source: session.SourceNone, Reason: st.Reason, Limit: st.Limit}
 	}
-	st.Reason = both(session.ReasonWorktreeGone, st.Reason)
+	st.Reason = both(st.Reason, session.ReasonWorktreeGone)
 	return st
 }
 

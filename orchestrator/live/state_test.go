@@ -154,7 +154,7 @@ func wanted(o Observation) session.AgentStatus {
 	} {
 		if row.fits {
 			if o.WorktreeGone {
-				row.want.Reason = "its worktree is gone; " + row.want.Reason
+				row.want.Reason += "; its worktree is gone"
 			}
 			return row.want
 		}

@@ -112,6 +112,8 @@ func (t *typist) look(ctx context.Context) (agent.Screen, error) {
 		return agent.Screen{}, t.notRunning()
 	case state.State == session.StateWaitingInput:
 		return agent.Screen{}, t.asks(state)
+	case a.NoWorktree:
+		return agent.Screen{}, fault.New(fault.Refused, "%s: %s", t.w.Agent, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", t.s.Name, t.w.Agent, t.s.Name)
 	}
 	t.young = t.home.Now().Sub(a.Lock.Holder.At) < youngPatience
 	box, err := t.screen(ctx)
