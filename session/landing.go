@@ -15,6 +15,8 @@ const (
 	LandingDone   LandingPhase = "landed"
 	LandingUndoes LandingPhase = "undoing"
 	LandingUndone LandingPhase = "undone"
+	// LandingOffered is a state that collided with its target and was offered for a merge by hand.
+	LandingOffered LandingPhase = "offered"
 )
 
 // Landing is one act of bringing the state of an agent into a branch.
@@ -35,6 +37,8 @@ type Landing struct {
 	Title       string       `json:"title"`
 	At          time.Time    `json:"at"`
 	Phase       LandingPhase `json:"phase"`
+	// Instead are the numbers of earlier landings of the agent that its target had lost, whose work this one brings again.
+	Instead []int `json:"instead,omitempty"`
 }
 
 // Landing returns the landing of that number for reading or changing in place, or nil.
@@ -42,16 +46,6 @@ func (s *Session) Landing(id int) *Landing {
 	for i := range s.Landings {
 		if s.Landings[i].ID == id {
 			return &s.Landings[i]
-		}
-	}
-	return nil
-}
-
-// LastLanding is the last landing of an agent that is in a branch, nil for none. What was undone does not count.
-func (s *Session) LastLanding(turnSession string) *Landing {
-	for i := len(s.Landings) - 1; i >= 0; i-- {
-		if l := &s.Landings[i]; l.TurnSession == turnSession && l.Phase == LandingDone {
-			return l
 		}
 	}
 	return nil
@@ -78,7 +72,7 @@ func landingFault(l *Landing) string {
 	if reason := pathFault(l.Checkout); reason != "" {
 		return "checkout: " + reason
 	}
-	if !slices.Contains([]LandingPhase{LandingBegun, LandingDone, LandingUndoes, LandingUndone}, l.Phase) {
+	if !slices.Contains([]LandingPhase{LandingBegun, LandingDone, LandingUndoes, LandingUndone, LandingOffered}, l.Phase) {
 		return fmt.Sprintf("unknown phase %q", l.Phase)
 	}
 	return textFault(l.Target, l.Title)

@@ -105,6 +105,31 @@ func (r *Rewound) At(last int) int {
 	return r.To
 }
 
+// Shift is one move of a worktree between states that it had before, or to a newer commit of the branch that work lands on.
+type Shift struct {
+	Kind     ShiftKind `json:"kind"`
+	To       int       `json:"to,omitempty"`       // rewind: turn at whose end the worktree was put, 0 for its base
+	Last     int       `json:"last,omitempty"`     // number of the agent's last turn at that time
+	Landings int       `json:"landings,omitempty"` // highest number of a landing of the session at that time
+}
+
+// ShiftKind says what a Shift was.
+type ShiftKind string
+
+// The kinds of a Shift.
+const (
+	ShiftRewind ShiftKind = "rewind"
+	ShiftUndo   ShiftKind = "undo" // of the last Shift, which may be an undo itself
+	ShiftUpdate ShiftKind = "update"
+)
+
+// Shifted appends a Shift of an agent to its record.
+func (s *Session) Shifted(agent string, kind ShiftKind, to, last int) {
+	if w := s.Worktree(agent); w != nil {
+		w.Shifts = append(w.Shifts, Shift{Kind: kind, To: to, Last: last, Landings: s.NextLanding() - 1})
+	}
+}
+
 // Worktree is one agent of a session with all that is needed to bring it back.
 type Worktree struct {
 	Agent           string            `json:"agent"`
@@ -135,6 +160,7 @@ type Worktree struct {
 	Seen Finished `json:"seen,omitzero"`
 
 	Rewound *Rewound `json:"rewound,omitempty"` // where its worktree is since the last rewind, nil without one
+	Shifts  []Shift  `json:"shifts,omitempty"`  // oldest first
 
 	Wait *Wait `json:"wait,omitempty"` // for its children, nil when it waits for none
 	Done *Done `json:"done,omitempty"` // what it said of its work, nil when it said nothing

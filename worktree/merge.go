@@ -66,21 +66,16 @@ func (m Manager) MergePairs(ctx context.Context, dir string, pairs [][2]string) 
 
 // PickTree applies to a commit what another one changed against its first parent, as MergeTree does.
 func (m Manager) PickTree(ctx context.Context, dir, onto string, picked CommitInfo) (Merged, error) {
-	var parents []string
-	if len(picked.Parents) > 0 { // a merge takes its base from history: two commits are made that have no other
-		base, err := m.Commit(ctx, NewCommit{Tree: picked.Parents[0] + "^{tree}", Own: true})
+	if len(picked.Parents) == 0 {
+		ours, err := m.Commit(ctx, NewCommit{Tree: onto + "^{tree}", Own: true})
 		if err != nil {
 			return Merged{}, err
 		}
-		parents = []string{base}
+		theirs, err := m.Commit(ctx, NewCommit{Tree: picked.Tree, Own: true})
+		if err != nil {
+			return Merged{}, err
+		}
+		return m.MergeTree(ctx, dir, ours, theirs)
 	}
-	ours, err := m.Commit(ctx, NewCommit{Tree: onto + "^{tree}", Parents: parents, Own: true})
-	if err != nil {
-		return Merged{}, err
-	}
-	theirs, err := m.Commit(ctx, NewCommit{Tree: picked.Tree, Parents: parents, Own: true})
-	if err != nil {
-		return Merged{}, err
-	}
-	return m.MergeTree(ctx, dir, ours, theirs)
+	return m.MergeTrees(ctx, dir, picked.Parents[0], onto, picked.Tree)
 }

@@ -39,9 +39,11 @@ const (
 
 // collided is the error of a composition with conflicts, with the two ways on.
 func (c *composer) collided(ctx context.Context, t target, paths []string) error {
-	base, err := c.m.MergeBase(ctx, c.ours, c.theirs)
-	if err != nil {
+	base := ""
+	if natural, err := c.m.MergeBases(ctx, c.source.state, t.tip); err != nil {
 		return err
+	} else if len(natural) > 0 {
+		base = natural[0]
 	}
 	e := &CollisionError{}
 	for i, path := range paths {

@@ -2,15 +2,12 @@ package landing
 
 import (
 	"context"
-	"fmt"
-	"maps"
+	"errors"
 	"slices"
 	"strings"
 
 	"paw/orchestrator/fault"
 	"paw/orchestrator/turns"
-	"paw/session"
-	"paw/session/turn"
 	"paw/worktree"
 )
 
@@ -44,87 +41,32 @@ type composer struct {
 	source  *source
 	as      As
 	asked   string // message that the user gave, "" for none
+	again   bool   // what the target had and has lost by a revert, too
 	message func(draft string) (string, error)
 	version func(made []turns.Listed) string // of the CLI, nil where nobody reads it
 	sign    bool
 
-	ours, theirs string // see withStates and joined
+	asker *asker
+	sides *sides
 }
 
-// withStates is the tip of a target as a commit that comes after every state that has landed in it, too. For what is merged with
-// it, all that landed before is a common ancestor, although the history of the target does not show that. A landing that other
-// has in its own history, because the target was merged there, is a common ancestor already: its state would be a second one,
-// and the two need not go together.
-func withStates(ctx context.Context, m worktree.Manager, tip, other string) (string, error) {
-	landed, err := m.MergedRefs(ctx, tip, other, turn.LandedPattern)
-	if err != nil || len(landed) == 0 {
-		return tip, err
+// lookAtBoth finds what the state and a target have in common.
+func (c *composer) lookAtBoth(ctx context.Context, t target) (err error) {
+	if c.asker, err = c.askerFor(ctx, t, c.again); err != nil {
+		return err
 	}
-	last := map[string]int{} // a later state comes after an earlier one of the same agent
-	for _, ref := range landed {
-		if turnSession, k, side, ok := turn.ParseLanded(ref); ok && side == "after" {
-			last[turnSession] = max(last[turnSession], k)
-		}
-	}
-	names := slices.Sorted(maps.Keys(last))
-	prefixes := make([]string, 0, len(names))
-	for _, turnSession := range names {
-		prefixes = append(prefixes, turn.LandedPrefix(turnSession))
-	}
-	states, err := m.Refs(ctx, prefixes...)
-	if err != nil {
-		return "", err
-	}
-	parents := []string{tip}
-	for _, turnSession := range names {
-		if state := states[turn.LandedRef(turnSession, last[turnSession], "state")]; state != "" {
-			parents = append(parents, state)
-		}
-	}
-	return m.Commit(ctx, worktree.NewCommit{Tree: tip + "^{tree}", Parents: parents, Message: "paw: with what has landed\n", Own: true})
-}
-
-// joined is a state of the agent as a commit that comes after all that has landed of it: so what landed is the common
-// ancestor of what comes next, however it landed. Where the target was merged since, that is.
-func (w work) joined(ctx context.Context, state string) (string, error) {
-	last := w.session.LastLanding(w.agent.TurnSession)
-	if last == nil {
-		return state, nil
-	}
-	if merged, err := w.m.Contains(ctx, state, last.After); merged || err != nil {
-		return state, err
-	}
-	return w.m.Commit(ctx, worktree.NewCommit{
-		Tree: state + "^{tree}", Parents: []string{state, last.State}, Message: fmt.Sprintf("paw: %s after landing %d", w.agent.Agent, last.ID), Own: true,
-	})
-}
-
-// landedIn is the last landing of the agent in a target, as far as that still has it; nil for none.
-func (c *composer) landedIn(ctx context.Context, t target) (*session.Landing, error) {
-	for _, l := range slices.Backward(c.session.Landings) {
-		if l.TurnSession != c.agent.TurnSession || l.Phase != session.LandingDone || l.Target != t.branch {
-			continue
-		}
-		if there, err := c.m.Contains(ctx, t.tip, l.After); there || err != nil {
-			return &l, err
-		}
-	}
-	return nil, nil
+	at := c.asker.point(c.source.turn)
+	c.sides, err = c.asker.sides(ctx, c.source.state, &at)
+	return err
 }
 
 // compose brings the state of the agent and a target together. It is nil when the target has all of it, and
-// *ConflictError when they collide.
+// *CollisionError when they collide.
 func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
-	var err error
-	if c.theirs == "" {
-		if c.theirs, err = c.joined(ctx, c.source.state); err != nil {
-			return nil, err
-		}
-	}
-	if c.ours, err = withStates(ctx, c.m, t.tip, c.source.state); err != nil {
+	if err := c.lookAtBoth(ctx, t); err != nil {
 		return nil, err
 	}
-	merged, err := c.m.MergeTree(ctx, t.place(c.m), c.ours, c.theirs)
+	merged, err := c.m.MergeTree(ctx, t.place(c.m), c.sides.ours, c.sides.theirs)
 	if err != nil {
 		return nil, err
 	}
@@ -133,9 +75,10 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 	}
 	old, err := c.m.TreeOf(ctx, t.tip)
 	if err != nil || old == merged.Tree {
-		return nil, err
+		return nil, errors.Join(err, c.lostOnly(t))
 	}
-	one := &composed{tree: merged.Tree, state: c.theirs}
+	c.noteLost(t)
+	one := &composed{tree: merged.Tree, state: c.sides.state}
 	if err := c.commit(ctx, t, one); err != nil {
 		return nil, err
 	}
@@ -145,7 +88,7 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 
 // commit makes the commits of a tree, in the form that was asked for.
 func (c *composer) commit(ctx context.Context, t target, one *composed) error {
-	facts, own, err := c.lookAtWork(ctx, t, one)
+	facts, own, err := c.lookAtWork(ctx, one)
 	if err != nil {
 		return err
 	}
@@ -182,19 +125,30 @@ func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 	return err
 }
 
-// lookAtWork finds the turns and the commits that a landing brings: those since the last one into the same target.
-func (c *composer) lookAtWork(ctx context.Context, t target, one *composed) (messageFacts, []worktree.CommitInfo, error) {
-	before, err := c.landedIn(ctx, t)
-	if err != nil {
-		return messageFacts{}, nil, err
-	}
-	known, after := []string{t.tip}, 0
-	if before != nil {
-		known, after = append(known, before.State), before.LastTurn
-	}
-	one.brought = c.source.since(after)
-	own, err := c.m.CommitsSince(ctx, c.source.head, known...)
+// lookAtWork finds the turns and the commits that a landing brings: the agent's own that nothing has brought yet.
+func (c *composer) lookAtWork(ctx context.Context, one *composed) (messageFacts, []worktree.CommitInfo, error) {
+	one.brought = c.brought()
+	own, err := c.m.CommitsSince(ctx, c.source.head, c.sides.known...)
 	return c.factsFor(one.brought, own), own, err
+}
+
+// brought are the turns that led to the state and that no landing which stands has.
+func (c *composer) brought() []turns.Listed {
+	line := c.asker.led.lives.line(c.asker.point(c.source.turn))
+	var landed []point
+	for _, one := range c.asker.led.of(c.agent.TurnSession) {
+		if one.stands() && !c.asker.subtracts(one) {
+			landed = append(landed, c.asker.led.lives.line(one.point())...)
+		}
+	}
+	var some []turns.Listed
+	for _, t := range c.source.turns {
+		p := point{turnSession: c.agent.TurnSession, turn: t.Number}
+		if slices.Contains(line, p) && !slices.Contains(landed, p) {
+			some = append(some, t)
+		}
+	}
+	return some
 }
 
 // replay makes the commits of an agent anew on a target, each with what it changed against its own parent. tips begins

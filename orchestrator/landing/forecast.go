@@ -70,12 +70,16 @@ func Look(ctx context.Context, h *home.Home, s *session.Session, names []string,
 	if t.checkout, err = m.CheckoutOf(ctx, branch); err != nil { // nothing lands there now, and that says why
 		t.checkout = nil
 	}
-	return look(ctx, m, s, agents, t)
+	return look(ctx, h, m, s, agents, t)
 }
 
-func look(ctx context.Context, m worktree.Manager, s *session.Session, agents []work, t target) (*Forecast, error) {
+func look(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, agents []work, t target) (*Forecast, error) {
 	f := &Forecast{Session: s.Name, Target: t.branch}
-	landed, err := m.MergedRefs(ctx, t.tip, "", turn.LandedPattern)
+	sessions, err := siblings(h, s)
+	if err != nil {
+		return nil, err
+	}
+	led, err := lookAtLanded(ctx, m, sessions, t)
 	if err != nil {
 		return nil, err
 	}
@@ -86,22 +90,17 @@ func look(ctx context.Context, m worktree.Manager, s *session.Session, agents []
 	var ours, theirs []string
 	for i, w := range agents {
 		f.Agents = append(f.Agents, fleet.Outlook{Agent: w.agent.Agent, Target: t.branch, Commit: states[i].commit, Turn: states[i].turn})
-		commit, tip := states[i].commit, t.tip
-		if len(landed) > 0 {
-			if tip, err = withStates(ctx, m, tip, commit); err != nil {
-				return nil, err
-			}
+		asker := &asker{work: w, led: led, t: t}
+		var at *point // what has landed without being committed is not on the branch
+		if states[i].whole {
+			end := asker.point(states[i].turn)
+			at = &end
 		}
-		if !states[i].whole { // what has landed without being committed is not on the branch
-			if with, err := w.withLanded(ctx, commit, t.tip); err == nil {
-				commit = with
-			}
-		}
-		joined, err := w.joined(ctx, commit)
+		both, err := asker.sides(ctx, states[i].commit, at)
 		if err != nil {
 			return nil, err
 		}
-		ours, theirs = append(ours, tip), append(theirs, joined)
+		ours, theirs = append(ours, both.ours), append(theirs, both.theirs)
 	}
 	var pairs [][2]string
 	for i := range theirs {

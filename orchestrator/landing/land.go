@@ -21,6 +21,7 @@ type Options struct {
 	State   string // commit of the state that the user was shown: another one does not land; "" for whatever it is
 	Into    string // branch, "" for the target of the session
 	As      As
+	Again   bool                                                    // also what the branch had and has lost by a revert
 	Message string                                                  // "" makes one from the turns
 	Edit    func(ctx context.Context, draft string) (string, error) // nil takes the message as it is
 	DryRun  bool
@@ -34,8 +35,9 @@ type Options struct {
 type Landed struct {
 	session.Landing
 	Session string
-	Commits int  // that the target got
-	Nothing bool // the target has all of it already
+	Commits int    // that the target got
+	Nothing bool   // the target has all of it already
+	Has     string // with Nothing: the turns that a landing has brought, "" where that is not known
 	Checks  []string
 	Plan    []string // the steps, for a dry run
 }
@@ -179,10 +181,10 @@ func (l *landing) prepare(ctx context.Context) (*composed, *Landed, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		l.composer = &composer{source: source, as: l.options.As, asked: l.options.Message, version: l.version, sign: sign}
+		l.composer = &composer{source: source, as: l.options.As, again: l.options.Again, asked: l.options.Message, version: l.version, sign: sign}
 		l.composer.message = func(draft string) (string, error) { return l.message(ctx, draft) }
 	}
-	l.composer.work, l.composer.theirs = l.work, ""
+	l.composer.work = l.work
 	t, err := l.lookAtTarget(ctx, l.branch)
 	if err != nil {
 		return nil, nil, err
@@ -196,10 +198,13 @@ func (l *landing) prepare(ctx context.Context) (*composed, *Landed, error) {
 		return nil, nil, err
 	}
 	if landed.Nothing = one == nil; landed.Nothing {
+		if had := l.composer.hadAll(); had != nil {
+			landed.Has = had.Turns
+		}
 		return nil, landed, nil
 	}
 	landed.After, landed.State, landed.Files, landed.Title = one.commit, one.state, one.files, one.title
-	landed.Commits, landed.Turns, landed.Checks = one.commits, ranges(one.brought), l.checker.commands
+	landed.Commits, landed.Turns, landed.Checks, landed.Instead = one.commits, ranges(one.brought), l.checker.commands, l.composer.instead()
 	if t.checkout != nil {
 		landed.Checkout = t.checkout.Path
 		if err := unobstructed(ctx, l.m, t.checkout, t.tip, one.commit); err != nil {
@@ -280,6 +285,9 @@ func form(l *Landed) string {
 // String says what has landed, and how to take it back.
 func (l *Landed) String() string {
 	name := l.Session + "/" + l.Agent
+	if l.Nothing && l.Has != "" && l.Turn > 0 {
+		return fmt.Sprintf("%s: nothing to land, %s has %s of it already", name, l.Target, turnWords(l.Has))
+	}
 	if l.Nothing {
 		return fmt.Sprintf("%s: nothing to land, %s has all of it", name, l.Target)
 	}

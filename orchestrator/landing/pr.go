@@ -61,6 +61,7 @@ type puller struct {
 
 	facts  messageFacts
 	own    bool   // the agent has commits of its own
+	again  bool   // some of it has landed in the base already, in other commits
 	edited string // title and text as the user left them
 }
 
@@ -148,13 +149,17 @@ func (p *puller) lookAtWork(ctx context.Context) error {
 		tip = p.agent.BaseCommit
 	}
 	c := &composer{work: p.work, source: p.source, asked: p.options.Message, version: p.version}
-	facts, own, err := c.lookAtWork(ctx, target{branch: p.done.Base, tip: tip}, &composed{})
+	if err := c.lookAtBoth(ctx, target{branch: p.done.Base, tip: tip}); err != nil {
+		return err
+	}
+	facts, own, err := c.lookAtWork(ctx, &composed{})
 	if err != nil {
 		return err
 	}
 	if p.done.Uncommitted, err = p.changed(ctx, p.source.head, p.source.state); err != nil {
 		return err
 	}
+	p.again = c.sides.near != nil
 	p.facts, p.own, p.done.Commits = facts, len(own) > 0, len(own)
 	if p.done.Nothing = p.done.Uncommitted+len(own) == 0; p.done.Nothing {
 		return nil
@@ -216,11 +221,9 @@ func (p *puller) commit(ctx context.Context) (err error) {
 // plan says what will be done.
 func (p *puller) plan(ctx context.Context) error {
 	p.noteAncestors(ctx)
-	if last := p.session.LastLanding(p.agent.TurnSession); last != nil && last.Target == p.done.Base {
-		if there, err := p.m.Contains(ctx, p.source.head, last.After); err == nil && !there {
-			p.home.Notef("what has landed in %s before is in the request once more; paw update %s --session %s, and again, leaves it out",
-				last.Target, p.agent.Agent, p.session.Name)
-		}
+	if p.again {
+		p.home.Notef("what has landed in %s before is in the request once more; paw update %s --session %s, and again, leaves it out",
+			p.done.Base, p.agent.Agent, p.session.Name)
 	}
 	what := fmt.Sprintf("push %s of %s to %s, as its branch %s", fault.Counted(p.done.Commits, "commit"), p.name(), p.push.Name, p.done.Branch)
 	what += p.done.uncommitted()

@@ -9,10 +9,19 @@ import (
 )
 
 // Safe is the state of an agent that a branch of the user's has, as a commit that has all of the agent's commits of then
-// before it: that of its last landing, or one that was pushed and merged there; "" for none.
+// before it: that of a landing that stands, or one that was pushed and merged there; "" for none. What a branch has lost of the
+// agent's work is not safe.
 func Safe(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree) string {
-	if last := s.LastLanding(w.TurnSession); last != nil && has(ctx, m, last.Target, last.After) {
-		return last.State
+	var targets []string
+	for _, l := range slices.Backward(s.Landings) {
+		if l.TurnSession == w.TurnSession && !slices.Contains(targets, l.Target) {
+			targets = append(targets, l.Target)
+		}
+	}
+	for _, branch := range targets {
+		if state := safeIn(ctx, m, s, w, branch); state != "" {
+			return state
+		}
 	}
 	for _, commit := range slices.Backward(w.Pushed) {
 		if s.Target != "" && has(ctx, m, s.Target, commit) {
@@ -20,6 +29,31 @@ func Safe(ctx context.Context, m worktree.Manager, s *session.Session, w *sessio
 		}
 	}
 	return ""
+}
+
+// safeIn is the state of an agent that one branch has.
+func safeIn(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, branch string) string {
+	tip, err := m.BranchTip(ctx, branch)
+	if err != nil || tip == "" {
+		return ""
+	}
+	led, err := lookAtLanded(ctx, m, []*session.Session{s}, target{branch: branch, tip: tip}, w.TurnSession)
+	if err != nil {
+		return ""
+	}
+	line := led.lives.line(led.lives[w.TurnSession].now)
+	state, nearest := "", len(line)
+	for _, one := range led.of(w.TurnSession) {
+		at := slices.Index(line, one.point())
+		switch {
+		case at < 0:
+		case one.lost():
+			return ""
+		case one.stands() && at < nearest:
+			state, nearest = one.State, at
+		}
+	}
+	return state
 }
 
 // has reports whether a branch is known to have a commit.

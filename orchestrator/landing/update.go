@@ -101,11 +101,16 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if done.Nothing, err = w.m.Contains(ctx, src.head, tip); done.Nothing || err != nil {
 		return "", "", err
 	}
-	theirs, err := withStates(ctx, w.m, tip, src.head)
+	t := target{branch: done.From, tip: tip}
+	if t.checkout, err = w.m.CheckoutOf(ctx, done.From); err != nil { // only its attributes count
+		t.checkout = nil
+	}
+	asker, err := w.askerFor(ctx, t, false)
 	if err != nil {
 		return "", "", err
 	}
-	files, err := w.bringIn(ctx, src.state, theirs, done.From)
+	now := asker.point(0)
+	files, err := asker.bringIn(ctx, src.state, &now)
 	if err != nil {
 		return "", "", err
 	}
@@ -113,11 +118,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if tipTree, err := w.m.TreeOf(ctx, tip); err != nil {
 		return "", "", err
 	} else if src.state != src.head && files != tipTree { // what it has beyond that is not committed, and stays so
-		committed, err := w.withLanded(ctx, src.head, tip)
-		if err != nil {
-			return "", "", err
-		}
-		if tree, err = w.bringIn(ctx, committed, theirs, done.From); err != nil {
+		if tree, err = asker.bringIn(ctx, src.head, nil); err != nil {
 			return "", "", err
 		}
 	}
@@ -131,45 +132,19 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	return goal, src.state, err
 }
 
-// withLanded is a commit of an agent with what it has landed in a branch without committing it: else the merge would take that for
-// something that the agent has taken out since.
-func (w work) withLanded(ctx context.Context, head, tip string) (string, error) {
-	last := w.session.LastLanding(w.agent.TurnSession)
-	if last == nil {
-		return head, nil
+// bringIn is the tree of a commit of the agent merged with the tip of the branch; at is as for sides.
+func (a *asker) bringIn(ctx context.Context, commit string, at *point) (string, error) {
+	s, err := a.sides(ctx, commit, at)
+	if err != nil {
+		return "", err
 	}
-	for _, c := range []struct {
-		in   string
-		want bool
-	}{{tip, true}, {head, false}} { // it is there, and has not come back by an update
-		if has, err := w.m.Contains(ctx, c.in, last.After); err != nil || has != c.want {
-			return head, err
-		}
-	}
-	merged, err := w.m.MergeTree(ctx, w.agent.WorktreePath, head, last.State)
+	merged, err := a.m.MergeTree(ctx, a.agent.WorktreePath, s.theirs, s.ours)
 	if err != nil {
 		return "", err
 	}
 	if len(merged.Conflicts) > 0 {
-		return "", fault.New(fault.Refused, "%s: not updated: what it has not committed cannot be told from what has landed: %s",
-			w.name(), strings.Join(merged.Conflicts, ", ")).Hint("git -C %s status", fault.Quote(w.agent.WorktreePath))
-	}
-	return w.m.Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Parents: []string{head, last.State}, Message: "paw: " + w.agent.Agent + " with what has landed\n", Own: true})
-}
-
-// bringIn is the tree of a commit of an agent merged with what has landed.
-func (w work) bringIn(ctx context.Context, commit, theirs, from string) (string, error) {
-	ours, err := w.joined(ctx, commit)
-	if err != nil {
-		return "", err
-	}
-	merged, err := w.m.MergeTree(ctx, w.agent.WorktreePath, ours, theirs)
-	if err != nil {
-		return "", err
-	}
-	if len(merged.Conflicts) > 0 {
-		return "", fault.New(fault.Conflict, "%s: conflicts with %s, nothing is changed: %s", w.name(), from, strings.Join(merged.Conflicts, ", ")).
-			Hint("paw send %s --conflict", w.name())
+		return "", fault.New(fault.Conflict, "%s: conflicts with %s, nothing is changed: %s", a.name(), a.t.branch, strings.Join(merged.Conflicts, ", ")).
+			Hint("paw send %s --conflict", a.name())
 	}
 	return merged.Tree, nil
 }

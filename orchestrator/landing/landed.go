@@ -1,0 +1,122 @@
+package landing
+
+import (
+	"cmp"
+
+	"paw/session"
+)
+
+// Standing says what the tip of a branch has of a landing.
+type Standing string
+
+// The standings.
+const (
+	InForce    Standing = "landed"     // the tip has it, as it landed or changed since
+	Rewritten  Standing = "rewritten"  // the tip has it by another commit: amended, rebased or squashed
+	Undone     Standing = "undone"     // taken back by paw land --undo
+	Dropped    Standing = "dropped"    // the branch was moved to before it, as by git reset
+	Reverted   Standing = "reverted"   // it is in the history of the tip, and the tip has nothing of it any more
+	Superseded Standing = "superseded" // the tip has nothing of it, since the agent has taken it out itself
+	Offered    Standing = "offered"    // its state was offered for a merge by hand, and is not merged
+)
+
+// landingFacts is what was found of a landing in the history and in the files of a tip.
+type landingFacts struct {
+	phase     session.LandingPhase
+	inTip     bool   // what it made of the branch is the tip, or came before it
+	rewritten string // commit in the history of the tip that does the same, "" for none
+	lost      bool   // the files of the tip have nothing of it
+	whole     bool   // the files of the tip have all of it
+	takenOut  bool   // the last state of the agent that the tip has is without it
+}
+
+// standing decides how a landing stands. What the tip has counts, and not what was done to it: the record only tells undone from
+// dropped.
+func (f landingFacts) standing() Standing {
+	there := f.inTip || f.rewritten != ""
+	switch {
+	case there && f.lost && f.takenOut:
+		return Superseded
+	case there && f.lost && f.phase == session.LandingUndone:
+		return Undone // it came back with the history of something else, and without its files
+	case there && f.lost:
+		return Reverted
+	case f.inTip:
+		return InForce
+	case f.rewritten != "" || f.whole && f.phase != session.LandingOffered:
+		return Rewritten
+	case f.phase == session.LandingOffered:
+		return Offered
+	case f.phase == session.LandingUndone:
+		return Undone
+	}
+	return Dropped
+}
+
+// Stand is a landing with how it stands to the tip of its branch.
+type Stand struct {
+	session.Landing
+	Session  string // "" where the record of its session is gone
+	Standing Standing
+	Commit   string // in the history of the tip, that brings it: After, or the commit that it was rewritten to; "" where none does
+	Revert   string // commit that has taken it out again, where one says so
+	Void     bool   // a later landing that stands has brought its work again
+}
+
+// stands reports whether the tip has the landing behind it, whatever became of its files.
+func (s *Stand) stands() bool {
+	switch s.Standing {
+	case InForce, Rewritten, Superseded, Reverted:
+		return true
+	case Undone, Dropped, Offered:
+	}
+	return false
+}
+
+// lost reports whether the branch had the landing, has it no more, and nothing since has brought it again.
+func (s *Stand) lost() bool {
+	return !s.Void && (s.Standing == Undone || s.Standing == Dropped || s.Standing == Reverted)
+}
+
+// ledger is all that has landed in a branch, as its tip has it.
+type ledger struct {
+	target, tip string
+	all         []Stand // oldest first of each agent
+	lives       lives
+	past        []string // commits that the branch was at and has left, as by git reset
+}
+
+// voided marks the landings whose work a later one has brought again.
+func (led *ledger) voided() {
+	for i := range led.all {
+		by := &led.all[i]
+		if !by.stands() {
+			continue
+		}
+		for k := range led.all {
+			if one := &led.all[k]; one.TurnSession == by.TurnSession {
+				for _, id := range by.Instead {
+					one.Void = one.Void || one.ID == id
+				}
+			}
+		}
+	}
+}
+
+// of are the landings of an agent.
+func (led *ledger) of(turnSession string) (own []*Stand) {
+	for i := range led.all {
+		if led.all[i].TurnSession == turnSession {
+			own = append(own, &led.all[i])
+		}
+	}
+	return own
+}
+
+// point is where a landing stands in the life of its agent.
+func (s *Stand) point() point { return point{turnSession: s.TurnSession, landing: s.ID} }
+
+// byAge orders landings of the same agent.
+func byAge(a, b Stand) int {
+	return cmp.Or(cmp.Compare(a.TurnSession, b.TurnSession), cmp.Compare(a.ID, b.ID))
+}

@@ -1,0 +1,438 @@
+package landing
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// looker looks what a branch has of all that ever landed in it.
+type looker struct {
+	*ledger
+	m    worktree.Manager
+	dir  string            // whose attributes count when files are merged
+	refs map[string]string // of landings
+}
+
+// lookAtLanded gathers all landings of a branch, of whichever session and agent, and decides how each stands to the tip. What the
+// files of the tip have is only looked at for the agents with one of the turn sessions given.
+func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.Session, t target, turnSessions ...string) (_ *ledger, err error) {
+	l := looker{ledger: &ledger{target: t.branch, tip: t.tip, lives: lives{}}, m: m, dir: t.place(m)}
+	l.lookAtRecords(sessions)
+	if l.refs, err = m.MatchingRefs(ctx, turn.LandedPattern, strings.TrimSuffix(turn.LandedPattern, "after")+"*"); err != nil {
+		return nil, err
+	}
+	if l.past, err = leftTips(m, t); err != nil || len(l.all)+len(l.refs) == 0 {
+		return l.ledger, err
+	}
+	facts, err := l.lookAtHistory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, turnSession := range turnSessions {
+		if err := l.lookAtFiles(ctx, turnSession, facts); err != nil {
+			return nil, err
+		}
+	}
+	for i := range l.all {
+		one := &l.all[i]
+		if one.Standing = facts[i].standing(); one.Standing == Reverted {
+			if one.Revert, err = l.revertOf(ctx, one); err != nil {
+				return nil, err
+			}
+		}
+	}
+	l.voided()
+	return l.ledger, nil
+}
+
+// siblings are the sessions of a repository: the given one as it is, the others as they are recorded.
+func siblings(h *home.Home, s *session.Session) ([]*session.Session, error) {
+	sessions, _, err := h.Store.List()
+	if err != nil {
+		return nil, err
+	}
+	sessions = slices.DeleteFunc(sessions, func(one *session.Session) bool { return one.GitCommonDir != s.GitCommonDir || one.Name == s.Name })
+	return append(sessions, s), nil
+}
+
+// lookAtRecords takes landings and lives from the records of sessions.
+func (l *looker) lookAtRecords(sessions []*session.Session) {
+	for _, one := range sessions {
+		landings := map[string][]session.Landing{}
+		for _, landing := range one.Landings {
+			landings[landing.TurnSession] = append(landings[landing.TurnSession], landing)
+			if landing.Target == l.target {
+				l.all = append(l.all, Stand{Landing: landing, Session: one.Name})
+			}
+		}
+		l.addLives(one, landings)
+	}
+	slices.SortStableFunc(l.all, byAge)
+}
+
+// addLives adds the lives of the agents of a session, those that were removed after they landed too.
+func (l *looker) addLives(s *session.Session, landings map[string][]session.Landing) {
+	for i := range s.Worktrees {
+		w := &s.Worktrees[i]
+		fromSession := ""
+		if w.From != nil {
+			fromSession = s.Name + "_" + w.From.Agent
+			if from := s.Worktree(w.From.Agent); from != nil {
+				fromSession = from.TurnSession
+			}
+		}
+		l.lives[w.TurnSession] = lifeOf(w.TurnSession, lastTurn(landings[w.TurnSession], w.TurnHighWater), landings[w.TurnSession], w.Shifts, w.From, fromSession)
+	}
+	for turnSession, own := range landings {
+		if _, known := l.lives[turnSession]; !known {
+			l.lives[turnSession] = lifeOf(turnSession, lastTurn(own, 0), own, nil, nil, "")
+		}
+	}
+}
+
+// lastTurn is the highest number of a turn that is known of.
+func lastTurn(landings []session.Landing, last int) int {
+	for _, one := range landings {
+		last = max(last, one.LastTurn, one.Turn)
+	}
+	return last
+}
+
+// lookAtHistory says of each landing whether the history of the tip has it, and adds those that only refs tell of.
+func (l *looker) lookAtHistory(ctx context.Context) ([]landingFacts, error) {
+	merged, err := l.m.MergedRefs(ctx, l.tip, "", turn.LandedPattern)
+	if err != nil {
+		return nil, err
+	}
+	l.addUnrecorded(merged)
+	facts := make([]landingFacts, len(l.all))
+	for i := range l.all {
+		one, f := &l.all[i], &facts[i]
+		f.phase = one.Phase
+		if ref := turn.LandedRef(one.TurnSession, one.ID, "after"); l.refs[ref] == one.After {
+			f.inTip = slices.Contains(merged, ref)
+		} else if f.inTip, err = l.m.Contains(ctx, l.tip, one.After); err != nil {
+			return nil, err
+		}
+		if f.inTip {
+			one.Commit = one.After
+		}
+	}
+	return facts, l.lookForRewritten(ctx, facts)
+}
+
+// addUnrecorded adds the landings whose session has no record any more, as far as the tip comes after them: which branch they
+// landed in nobody knows.
+func (l *looker) addUnrecorded(merged []string) {
+	known := map[string]bool{}
+	for _, one := range l.all {
+		known[turn.LandedRef(one.TurnSession, one.ID, "after")] = true
+	}
+	for _, ref := range merged {
+		turnSession, k, _, ok := turn.ParseLanded(ref)
+		if _, recorded := l.lives[turnSession]; !ok || known[ref] || recorded {
+			continue
+		}
+		l.all = append(l.all, Stand{Landing: session.Landing{
+			ID: k, TurnSession: turnSession, Target: l.target, Phase: session.LandingDone, After: l.refs[ref],
+			Before: l.refs[turn.LandedRef(turnSession, k, "before")], State: l.refs[turn.LandedRef(turnSession, k, "state")],
+		}})
+	}
+	slices.SortStableFunc(l.all, byAge)
+}
+
+// leftTips are the commits that the log of a branch knows it was at and that the tip may have left behind: none where each of its
+// moves went forward.
+func leftTips(m worktree.Manager, t target) ([]string, error) {
+	tips, err := m.PastTips(t.branch)
+	if err != nil || !slices.ContainsFunc(tips, func(p worktree.PastTip) bool { return !movedForward(p.Why) }) {
+		return nil, err
+	}
+	var commits []string
+	for _, tip := range slices.Backward(tips) {
+		if tip.Commit != t.tip && !slices.Contains(commits, tip.Commit) && len(commits) < mostPastTips {
+			commits = append(commits, tip.Commit)
+		}
+	}
+	return commits, nil
+}
+
+// mostPastTips bounds how many commits of the log of a branch are looked at.
+const mostPastTips = 500
+
+// movedForward reports whether the log of a branch says that a move went to a commit on top of the one before.
+func movedForward(why string) bool {
+	if strings.HasPrefix(why, "paw land --undo") || strings.HasPrefix(why, "paw recover") {
+		return false
+	}
+	return slices.ContainsFunc([]string{"commit: ", "commit (initial): ", "commit (merge): ", "clone: ", "branch: Created", "paw land ", "merge "},
+		func(forward string) bool { return strings.HasPrefix(why, forward) })
+}
+
+// revertOf is the commit that says it reverts a landing, "" for none.
+func (l *looker) revertOf(ctx context.Context, one *Stand) (string, error) {
+	commits, err := l.m.CommitsSince(ctx, l.tip, one.Commit)
+	for _, c := range slices.Backward(commits) {
+		if strings.Contains(c.Message, "This reverts commit "+one.Commit) {
+			return c.ID, err
+		}
+	}
+	return "", err
+}
+
+// blobsOf are the changes that each landing brought, and what became of the same paths up to the tip.
+func (l *looker) blobsOf(ctx context.Context, some []int) (brought, since []map[string]worktree.BlobChange, err error) {
+	var pairs [][2]string
+	for _, i := range some {
+		pairs = append(pairs, [2]string{l.all[i].Before, l.all[i].After})
+	}
+	for _, i := range some {
+		pairs = append(pairs, [2]string{l.all[i].After, l.tip})
+	}
+	all, err := l.m.BlobChanges(ctx, pairs)
+	if err != nil {
+		return nil, nil, err
+	}
+	return all[:len(some)], all[len(some):], nil
+}
+
+// fate is what became of the paths of a landing, by what they have in its place.
+type fate struct{ whole, gone bool }
+
+// fateOf compares paths as a landing brought them with what they are at the tip. Neither whole nor gone: the files have to be
+// looked into.
+func fateOf(brought, since map[string]worktree.BlobChange) (f fate, certain bool) {
+	f = fate{whole: true, gone: true}
+	for path, change := range brought {
+		now := change.To
+		if later, changed := since[path]; changed {
+			now = later.To
+		}
+		f.whole = f.whole && now == change.To
+		f.gone = f.gone && now == change.From
+		if now == change.To {
+			certain = true
+		}
+	}
+	return f, certain || f.gone || len(brought) == 0
+}
+
+// lookAtFiles looks what the files of the tip have of the landings of an agent.
+func (l *looker) lookAtFiles(ctx context.Context, turnSession string, facts []landingFacts) error {
+	var own []int
+	for i := range l.all {
+		if one := &l.all[i]; one.TurnSession == turnSession && one.Before != "" && one.After != l.tip && (one.Phase != session.LandingOffered || facts[i].inTip) {
+			own = append(own, i)
+		}
+	}
+	if len(own) == 0 {
+		return nil
+	}
+	brought, since, err := l.blobsOf(ctx, own)
+	if err != nil {
+		return err
+	}
+	var lost []int
+	for n, i := range own {
+		f := &facts[i]
+		fate, certain := fateOf(brought[n], since[n])
+		if f.inTip || f.rewritten != "" {
+			if f.lost = fate.gone && len(brought[n]) > 0; !certain {
+				if f.lost, err = l.without(ctx, &l.all[i], l.tip, lost); err != nil {
+					return err
+				}
+			}
+			if f.lost {
+				lost = append(lost, i)
+			}
+			continue
+		}
+		if f.whole = fate.whole && len(brought[n]) > 0; !f.whole && f.phase == session.LandingDone && !fate.gone {
+			if f.whole, err = l.within(ctx, &l.all[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return l.lookWhoTookOut(ctx, lost, own, facts)
+}
+
+// lookWhoTookOut finds the landings that the agent has taken out of its own state before a later one.
+func (l *looker) lookWhoTookOut(ctx context.Context, lost, own []int, facts []landingFacts) error {
+	for _, i := range lost {
+		for _, k := range slices.Backward(own) {
+			if k <= i || slices.Contains(lost, k) || !(facts[k].inTip || facts[k].rewritten != "") {
+				continue
+			}
+			var err error
+			if facts[i].takenOut, err = l.without(ctx, &l.all[i], l.all[k].State, nil); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	return nil
+}
+
+// without reports whether the files of a commit have nothing of a landing: to take it out of them changes nothing. What they have
+// lost already of earlier ones is taken out of what was there before, too.
+func (l *looker) without(ctx context.Context, one *Stand, commit string, lost []int) (bool, error) {
+	before := one.Before
+	for _, i := range lost {
+		merged, err := l.m.MergeTrees(ctx, l.dir, l.all[i].After, before, l.all[i].Before)
+		if err != nil {
+			return false, err
+		}
+		if len(merged.Conflicts) == 0 {
+			before = merged.Tree
+		}
+	}
+	return l.changesNothing(ctx, one.After, commit, before)
+}
+
+// within reports whether the files of the tip have all of a landing: to bring it again changes nothing.
+func (l *looker) within(ctx context.Context, one *Stand) (bool, error) {
+	return l.changesNothing(ctx, one.Before, l.tip, one.After)
+}
+
+// changesNothing reports whether a merge leaves ours as it is.
+func (l *looker) changesNothing(ctx context.Context, base, ours, theirs string) (bool, error) {
+	merged, err := l.m.MergeTrees(ctx, l.dir, base, ours, theirs)
+	if err != nil || len(merged.Conflicts) > 0 {
+		return false, err
+	}
+	tree, err := l.m.TreeOf(ctx, ours)
+	return tree == merged.Tree, err
+}
+
+// lookForRewritten finds landings that the tip does not come after again by their trailers, their patch or their tree: the commit was
+// amended, rebased or squashed with others.
+func (l *looker) lookForRewritten(ctx context.Context, facts []landingFacts) error {
+	var gone []int
+	befores := []string{l.tip}
+	afters := map[string]bool{}
+	for i := range l.all {
+		one := &l.all[i]
+		afters[one.After] = true
+		if !facts[i].inTip && one.Phase != session.LandingOffered && l.refs[turn.LandedRef(one.TurnSession, one.ID, "before")] == one.Before {
+			gone, befores = append(gone, i), append(befores, one.Before)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	base, err := l.m.CommonBase(ctx, befores...)
+	if err != nil || base == "" {
+		return err
+	}
+	commits, err := l.m.CommitsSince(ctx, l.tip, base)
+	commits = slices.DeleteFunc(commits, func(c worktree.CommitInfo) bool { return afters[c.ID] })
+	if err != nil || len(commits) == 0 {
+		return err
+	}
+	return l.matchRewritten(ctx, gone, commits, facts)
+}
+
+func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []worktree.CommitInfo, facts []landingFacts) error {
+	made := map[int][]worktree.CommitInfo{} // the commits of each landing
+	var ids []string
+	for _, c := range commits {
+		ids = append(ids, c.ID)
+	}
+	for _, i := range gone {
+		var err error
+		if made[i], err = l.m.CommitsSince(ctx, l.all[i].After, l.all[i].Before); err != nil {
+			return err
+		}
+		for _, c := range made[i] {
+			ids = append(ids, c.ID)
+		}
+	}
+	patches, err := l.m.PatchIDs(ctx, ids)
+	if err != nil {
+		return err
+	}
+	paths, err := l.pathsOf(ctx, gone, commits)
+	if err != nil {
+		return err
+	}
+	for _, i := range gone {
+		one := &l.all[i]
+		one.Commit = rewritten(one, made[i], commits, patches, func(candidate string) bool {
+			for path := range paths[one.After] {
+				if _, has := paths[candidate][path]; !has {
+					return false
+				}
+			}
+			return true
+		})
+		facts[i].rewritten = one.Commit
+	}
+	return nil
+}
+
+// pathsOf are the paths that landings have changed, by what they made of the branch, and commits, by their ids.
+func (l *looker) pathsOf(ctx context.Context, gone []int, commits []worktree.CommitInfo) (map[string]map[string]worktree.BlobChange, error) {
+	var pairs [][2]string
+	for _, i := range gone {
+		pairs = append(pairs, [2]string{l.all[i].Before, l.all[i].After})
+	}
+	for _, c := range commits {
+		if len(c.Parents) > 0 && len(trailersIn(c.Message)) > 0 {
+			pairs = append(pairs, [2]string{c.Parents[0], c.ID})
+		}
+	}
+	changes, err := l.m.BlobChanges(ctx, pairs)
+	if err != nil {
+		return nil, err
+	}
+	paths := map[string]map[string]worktree.BlobChange{}
+	for i, pair := range pairs {
+		paths[pair[1]] = changes[i]
+	}
+	return paths, nil
+}
+
+// rewritten is the commit that a landing was rewritten to, "" for none: it has the same patch or, by its trailers, the same turns of the same
+// agent. A landing of several commits was when each has the same patch as one that is there.
+func rewritten(one *Stand, made, commits []worktree.CommitInfo, patches map[string]string, covers func(commit string) bool) string {
+	found, all := "", len(made) > 0
+	for _, own := range made {
+		same := slices.IndexFunc(commits, func(c worktree.CommitInfo) bool { return patches[own.ID] != "" && patches[c.ID] == patches[own.ID] })
+		if all = all && same >= 0; same >= 0 {
+			found = commits[same].ID
+		}
+	}
+	if all {
+		return found
+	}
+	name := one.Session + "/" + one.Agent
+	for _, c := range slices.Backward(commits) {
+		if slices.Contains(trailersIn(c.Message), trailer{name, one.Turns}) && covers(c.ID) {
+			return c.ID
+		}
+	}
+	return ""
+}
+
+// trailer is whose work a commit says it has, and of which turns.
+type trailer struct{ agent, turns string }
+
+// trailersIn are the trailers that paw wrote into a message, or into those that were made one of it.
+func trailersIn(message string) []trailer {
+	var found []trailer
+	for line := range strings.Lines(message) {
+		line = strings.TrimSpace(line)
+		if agent, ok := strings.CutPrefix(line, "Paw-Agent: "); ok {
+			found = append(found, trailer{agent: agent})
+		} else if turns, ok := strings.CutPrefix(line, "Paw-Turns: "); ok && len(found) > 0 && found[len(found)-1].turns == "" {
+			found[len(found)-1].turns = turns
+		}
+	}
+	return found
+}

@@ -1,0 +1,74 @@
+package landing
+
+import (
+	"fmt"
+	"strings"
+
+	"paw/orchestrator/fault"
+	"paw/session"
+)
+
+// reverted are the landings of the agent whose work the target had and has lost, and that do not land again unless they are asked for.
+func (c *composer) reverted() (some []*Stand) {
+	for _, one := range c.sides.lost {
+		if one.Standing == Reverted && !c.again {
+			some = append(some, one)
+		}
+	}
+	return some
+}
+
+// lostOnly refuses to say that a target has all of what it has lost.
+func (c *composer) lostOnly(t target) error {
+	lost := c.reverted()
+	if len(lost) == 0 {
+		return nil
+	}
+	return fault.New(fault.Refused, "%s: nothing new to land; %s", c.name(), lostWords(t.branch, lost)).Hint("%s", c.againLine())
+}
+
+// noteLost says what does not land with the rest.
+func (c *composer) noteLost(t target) {
+	if lost := c.reverted(); len(lost) > 0 {
+		c.home.Notef("%s: %s; %s brings it again", c.name(), lostWords(t.branch, lost), c.againLine())
+	}
+}
+
+func (c *composer) againLine() string {
+	line := "paw land " + c.name()
+	if c.source.turn > 0 {
+		line += fmt.Sprintf("@%d", c.source.turn)
+	}
+	return line + " --again"
+}
+
+// lostWords say which landings a branch had, and how it lost them.
+func lostWords(branch string, lost []*Stand) string {
+	var each []string
+	for _, one := range lost {
+		words := fmt.Sprintf("landing %d", one.ID)
+		if one.Revert != "" {
+			words += fmt.Sprintf(" (git revert %.10s)", one.Revert)
+		}
+		each = append(each, words)
+	}
+	return fmt.Sprintf("%s had %s and has lost it again", branch, strings.Join(each, ", "))
+}
+
+// instead are the numbers of the landings whose work lands again.
+func (c *composer) instead() (ids []int) {
+	for _, one := range c.sides.lost {
+		if c.asker.subtracts(one) {
+			ids = append(ids, one.ID)
+		}
+	}
+	return ids
+}
+
+// hadAll says which landing has what there was to land, nil where only history tells.
+func (c *composer) hadAll() *session.Landing {
+	if c.sides == nil || c.sides.near == nil {
+		return nil
+	}
+	return &c.sides.near.Landing
+}

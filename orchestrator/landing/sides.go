@@ -1,0 +1,304 @@
+package landing
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"paw/orchestrator/fault"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// sides are a branch and a state of an agent as two commits whose merge brings exactly what the one has beyond the other. What both
+// have is what they were made of: the history of either, what landed, and what the agent ever got from the branch, also where the
+// branch has left it since.
+type sides struct {
+	ours   string // the tip, as a commit that comes after bases
+	theirs string // the state, as a commit that comes after bases
+	state  string // the state with what landed of it before among its parents, for what lands next
+
+	bases []string // what both have
+	near  *Stand   // the landing that has the most of what came before the state, nil for none
+	lost  []*Stand // landings of the agent that came before the state, and that the tip had and has no more
+	again []*Stand // those of them whose work is in the merge once more
+	known []string // commits that are nobody's new work
+}
+
+// asker is who asks for sides.
+type asker struct {
+	work
+	led *ledger
+	t   target
+
+	again bool // with what was reverted
+}
+
+// askerFor looks at what has landed in a branch, with the files of one agent's landings.
+func (w work) askerFor(ctx context.Context, t target, again bool) (*asker, error) {
+	sessions, err := siblings(w.home, w.session)
+	if err != nil {
+		return nil, err
+	}
+	led, err := lookAtLanded(ctx, w.m, sessions, t, w.agent.TurnSession)
+	return &asker{work: w, led: led, t: t, again: again}, err
+}
+
+// point is where a state stands in the life of the agent: the end of a turn, or with 0 what came before the state of the moment.
+func (a *asker) point(turn int) point {
+	if turn > 0 {
+		return point{turnSession: a.agent.TurnSession, turn: turn}
+	}
+	return a.led.lives[a.agent.TurnSession].now
+}
+
+// sides finds what a branch and a state have in common. at is where the state stands in the life of the agent, nil for a commit that
+// has nothing of it but by its history.
+func (a *asker) sides(ctx context.Context, state string, at *point) (*sides, error) {
+	s := &sides{state: state, theirs: state}
+	inState, err := a.inHistory(ctx, state)
+	if err != nil {
+		return nil, err
+	}
+	var line []point
+	if at != nil {
+		line = a.led.lives.line(*at)
+	}
+	if err := a.joinNear(ctx, s, line, inState); err != nil {
+		return nil, err
+	}
+	s.known = append(s.known, a.t.tip)
+	s.known = append(s.known, a.led.past...)
+	for i := range a.led.all {
+		one := &a.led.all[i]
+		if one.stands() && !a.subtracts(one) && !inState[one.Commit] && one.State != "" {
+			s.known = append(s.known, one.State)
+		}
+		if inState[one.After] && one.Commit != one.After {
+			s.known = append(s.known, one.After)
+		}
+		if one.TurnSession == a.agent.TurnSession && one.lost() && slices.Contains(line, one.point()) {
+			s.lost = append(s.lost, one)
+		}
+	}
+	if len(a.led.past) > 0 {
+		if s.known, err = a.m.Present(ctx, s.known); err != nil {
+			return nil, err
+		}
+	}
+	if len(s.known) == 1 && s.theirs == state { // nothing but the history of the branch
+		s.ours = a.t.tip
+		s.bases, err = a.m.MergeBases(ctx, state, a.t.tip)
+		return s, err
+	}
+	if s.bases, err = a.m.MergeBases(ctx, s.theirs, s.known...); err != nil {
+		return nil, err
+	}
+	return s, a.synthesize(ctx, s)
+}
+
+// inHistory are the landings, by what they made of the branch, that a commit comes after.
+func (a *asker) inHistory(ctx context.Context, commit string) (map[string]bool, error) {
+	in := map[string]bool{}
+	if len(a.led.all) == 0 {
+		return in, nil
+	}
+	refs, err := a.m.MergedRefs(ctx, commit, "", turn.LandedPattern)
+	if err != nil {
+		return nil, err
+	}
+	merged := map[string]bool{}
+	for _, ref := range refs {
+		merged[ref] = true
+	}
+	for _, one := range a.led.all {
+		in[one.After] = merged[turn.LandedRef(one.TurnSession, one.ID, "after")]
+		if one.Commit != "" && one.Commit != one.After && !in[one.Commit] {
+			if in[one.Commit], err = a.m.Contains(ctx, commit, one.Commit); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return in, nil
+}
+
+// joinNear makes the state come after the point of its line that a landing has and that is nearest, unless the state comes after the
+// landing already.
+func (a *asker) joinNear(ctx context.Context, s *sides, line []point, inState map[string]bool) error {
+	near := len(line)
+	for i := range a.led.all {
+		one := &a.led.all[i]
+		if !one.stands() || inState[one.Commit] || a.subtracts(one) {
+			continue
+		}
+		met, found := meeting(line, a.led.lives.line(one.point()))
+		if at := slices.Index(line, met); found && (at < near || at == near && s.near != nil && one.ID > s.near.ID) {
+			near, s.near = at, one
+		}
+	}
+	if s.near == nil {
+		return nil
+	}
+	commit, err := a.commitAt(ctx, line[near])
+	if err != nil || commit == "" {
+		return err
+	}
+	s.known = append(s.known, commit)
+	if commit == s.state {
+		return nil
+	}
+	s.theirs, err = a.m.Commit(ctx, worktree.NewCommit{
+		Tree: s.state + "^{tree}", Parents: []string{s.state, commit}, Message: fmt.Sprintf("paw: %s after %s\n", a.agent.Agent, line[near]), Own: true,
+	})
+	s.state = s.theirs
+	return err
+}
+
+// commitAt is the commit of a point, "" where only history tells of it.
+func (a *asker) commitAt(ctx context.Context, p point) (string, error) {
+	if p.landing > 0 {
+		for i := range a.led.all {
+			if a.led.all[i].point() == p {
+				return a.led.all[i].State, nil
+			}
+		}
+		return "", nil
+	}
+	if p.turn == 0 {
+		return "", nil
+	}
+	snapshot, head := turn.TurnRef(p.turnSession, p.turn), turn.HeadRef(p.turnSession, p.turn)
+	refs, err := a.m.Refs(ctx, snapshot, head)
+	if err != nil {
+		return "", err
+	}
+	if refs[snapshot] == "" {
+		return refs[head], nil
+	}
+	return refs[snapshot], nil
+}
+
+// subtracts reports whether the work of a landing is to be brought again.
+func (a *asker) subtracts(one *Stand) bool {
+	return one.TurnSession == a.agent.TurnSession && one.lost() && (one.Standing != Reverted || a.again)
+}
+
+// synthesize makes commits that have nothing in common but the bases, without the work that is to be brought again.
+func (a *asker) synthesize(ctx context.Context, s *sides) error {
+	err := a.takeOut(ctx, s)
+	if err != nil || s.ours != "" {
+		return err
+	}
+	s.ours, err = a.m.Commit(ctx, worktree.NewCommit{
+		Tree: a.t.tip + "^{tree}", Parents: append([]string{a.t.tip}, s.bases...), Message: "paw: with what has landed\n", Own: true,
+	})
+	return err
+}
+
+// takeOut takes the landings of the agent that the branch has lost out of what both sides have: their work counts as new.
+func (a *asker) takeOut(ctx context.Context, s *sides) error {
+	var out []*Stand
+	for _, one := range slices.Backward(a.led.of(a.agent.TurnSession)) {
+		if !a.subtracts(one) {
+			continue
+		}
+		for _, base := range s.bases {
+			there, err := a.comesAfter(ctx, base, one)
+			if err != nil {
+				return err
+			}
+			if there {
+				out = append(out, one)
+				break
+			}
+		}
+	}
+	s.again = out
+	if len(out) == 0 {
+		return nil
+	}
+	tree, err := a.baseTree(ctx, s.bases)
+	if err != nil {
+		return err
+	}
+	for _, one := range out {
+		merged, err := a.m.MergeTrees(ctx, a.t.place(a.m), one.After, tree, one.Before)
+		if err != nil {
+			return err
+		}
+		if len(merged.Conflicts) > 0 {
+			return a.cannotTell(one, merged.Conflicts)
+		}
+		tree = merged.Tree
+	}
+	base, err := a.m.Commit(ctx, worktree.NewCommit{Tree: tree, Message: "paw: what both have\n", Own: true})
+	if err != nil {
+		return err
+	}
+	s.bases = []string{base}
+	s.theirs, err = a.m.Commit(ctx, worktree.NewCommit{Tree: s.theirs + "^{tree}", Parents: []string{base}, Message: "paw: " + a.agent.Agent + "\n", Own: true})
+	if err != nil {
+		return err
+	}
+	s.ours, err = a.m.Commit(ctx, worktree.NewCommit{Tree: a.t.tip + "^{tree}", Parents: []string{base}, Message: "paw: " + a.t.branch + "\n", Own: true})
+	return err
+}
+
+// comesAfter reports whether a commit has the work of a landing by its history.
+func (a *asker) comesAfter(ctx context.Context, commit string, one *Stand) (bool, error) {
+	of := []string{one.After, one.State}
+	if one.As == string(Merge) {
+		parents, err := a.m.ParentsOf(ctx, one.After)
+		if err != nil {
+			return false, err
+		}
+		of = append(of, parents[1:]...)
+	}
+	for _, brought := range of {
+		if has, err := a.m.Contains(ctx, commit, brought); has || err != nil {
+			return has, err
+		}
+	}
+	return false, nil
+}
+
+// cannotTell refuses to bring work again that later work has been mixed with.
+func (a *asker) cannotTell(one *Stand, paths []string) error {
+	return fault.New(fault.Conflict, "%s: landing %d is not in %s any more, and cannot be told from what came after it: %s",
+		a.name(), one.ID, a.t.branch, strings.Join(paths, ", ")).Hint("paw update %s --session %s", a.agent.Agent, a.session.Name)
+}
+
+// baseTree is the tree of what both sides have: of several commits, that of all of them together.
+func (a *asker) baseTree(ctx context.Context, bases []string) (string, error) {
+	if len(bases) == 0 {
+		return "", fault.New(fault.Refused, "%s: has no history in common with %s", a.name(), a.t.branch).Hint("git log %s", fault.Quote(a.agent.Branch))
+	}
+	tree, err := a.m.TreeOf(ctx, bases[0])
+	if err != nil || len(bases) == 1 {
+		return tree, err
+	}
+	all := bases[0]
+	for _, next := range bases[1:] {
+		merged, err := a.m.MergeTree(ctx, a.t.place(a.m), all, next)
+		if err != nil {
+			return "", err
+		}
+		if all, err = a.m.Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Parents: []string{all, next}, Message: "paw: what both have\n", Own: true}); err != nil {
+			return "", err
+		}
+	}
+	return a.m.TreeOf(ctx, all)
+}
+
+// base is a commit with what both sides have.
+func (a *asker) base(ctx context.Context, s *sides) (string, error) {
+	if len(s.bases) == 1 {
+		return s.bases[0], nil
+	}
+	tree, err := a.baseTree(ctx, s.bases)
+	if err != nil {
+		return "", err
+	}
+	return a.m.Commit(ctx, worktree.NewCommit{Tree: tree, Parents: s.bases, Message: "paw: what both have\n", Own: true})
+}

@@ -1,0 +1,158 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"paw/worktree/git"
+)
+
+// MergeBases are the best common ancestors of a commit and of all the others taken together, none where the histories are
+// unrelated. Of these no one comes before another one.
+func (m Manager) MergeBases(ctx context.Context, one string, others ...string) ([]string, error) {
+	out, err := m.objects(m.home()).Output(ctx, append([]string{"merge-base", "--all", one}, others...)...)
+	if git.ExitCode(err) == 1 {
+		return nil, nil
+	}
+	return strings.Fields(out), err
+}
+
+// CommonBase is a commit that comes before all of some, "" where there is none.
+func (m Manager) CommonBase(ctx context.Context, commits ...string) (string, error) {
+	base, err := m.home().Line(ctx, append([]string{"merge-base", "--octopus"}, commits...)...)
+	if git.ExitCode(err) == 1 {
+		return "", nil
+	}
+	return base, err
+}
+
+// MergeTrees merges the trees of two commits, or trees, as if they both came from that of base: MergeTree without a history.
+func (m Manager) MergeTrees(ctx context.Context, dir, base, ours, theirs string) (Merged, error) {
+	var parents, made []string
+	for _, tree := range []string{base, ours, theirs} {
+		commit, err := m.Commit(ctx, NewCommit{Tree: tree + "^{tree}", Parents: parents, Own: true})
+		if err != nil {
+			return Merged{}, err
+		}
+		if parents == nil {
+			parents = []string{commit}
+		}
+		made = append(made, commit)
+	}
+	return m.MergeTree(ctx, dir, made[1], made[2])
+}
+
+// MatchingRefs are the refs that match patterns of for-each-ref, with the ids they have.
+func (m Manager) MatchingRefs(ctx context.Context, patterns ...string) (map[string]string, error) {
+	return m.listRefs(ctx, patterns...)
+}
+
+// PastTip is a commit that a branch was at, with what moved it there.
+type PastTip struct{ Commit, Why string }
+
+// PastTips are the commits that the log of a branch tells of, oldest first; none where it has no log.
+func (m Manager) PastTips(branch string) ([]PastTip, error) {
+	log, err := os.ReadFile(filepath.Join(m.Repository.CommonDir, "logs", "refs", "heads", filepath.FromSlash(branch)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var tips []PastTip
+	for line := range bytes.Lines(log) {
+		head, why, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), "\t")
+		ids := strings.Fields(head)
+		if len(ids) > 1 && isOID(ids[1]) && strings.Trim(ids[1], "0") != "" {
+			tips = append(tips, PastTip{ids[1], why})
+		}
+	}
+	return tips, err
+}
+
+// Present are those of some commits that are still in the object store.
+func (m Manager) Present(ctx context.Context, commits []string) ([]string, error) {
+	if len(commits) == 0 {
+		return nil, nil
+	}
+	out, err := m.objects(m.home()).Input(ctx, []byte(strings.Join(commits, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objecttype)")
+	if err != nil {
+		return nil, err
+	}
+	var present []string
+	for line := range strings.Lines(out) {
+		if oid, kind, _ := strings.Cut(strings.TrimSpace(line), " "); kind == "commit" {
+			present = append(present, oid)
+		}
+	}
+	return present, nil
+}
+
+// PatchIDs are the ids of what commits changed against their first parents, by commit; a commit that changed nothing and a
+// merge have none.
+func (m Manager) PatchIDs(ctx context.Context, commits []string) (map[string]string, error) {
+	ids := map[string]string{}
+	if len(commits) == 0 {
+		return ids, nil
+	}
+	patches, err := m.home().Input(ctx, []byte(strings.Join(commits, "\n")+"\n"), "diff-tree", "--stdin", "-p", "-r", "-O/dev/null", "--no-ext-diff", "--no-textconv", "--no-renames")
+	if err != nil {
+		return nil, err
+	}
+	out, err := m.home().Input(ctx, []byte(patches), "patch-id", "--stable")
+	for line := range strings.Lines(out) {
+		if fields := strings.Fields(line); len(fields) == 2 {
+			ids[fields[1]] = fields[0]
+		}
+	}
+	return ids, err
+}
+
+// BlobChange is what a path has in each of two trees; an id of zeros where it has nothing.
+type BlobChange struct{ From, To string }
+
+// BlobChanges are the paths in which the two commits of each pair differ, with the modes and ids on both sides.
+func (m Manager) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[string]BlobChange, error) {
+	all := make([]map[string]BlobChange, len(pairs))
+	if len(pairs) == 0 {
+		return all, nil
+	}
+	trees, err := m.trees(ctx, pairs)
+	if err != nil {
+		return nil, err
+	}
+	var input strings.Builder
+	for _, pair := range pairs {
+		if trees[pair[0]] == "" || trees[pair[1]] == "" {
+			return nil, fmt.Errorf("%s or %s: not a commit", pair[0], pair[1])
+		}
+		input.WriteString(trees[pair[0]] + " " + trees[pair[1]] + "\n")
+	}
+	out, err := m.objects(m.home()).Input(ctx, []byte(input.String()), "diff-tree", "--stdin", "-r", "-z", "--raw", "--no-abbrev", "-O/dev/null", "--no-renames")
+	if err != nil {
+		return nil, err
+	}
+	at := -1
+	for fields := strings.Split(out, "\x00"); len(fields) > 0; fields = fields[1:] {
+		var raw string
+		for line := range strings.Lines(fields[0]) { // a line for each pair, before its first change
+			if strings.HasPrefix(line, ":") {
+				raw = line
+				continue
+			}
+			at++
+			all[min(at, len(all)-1)] = map[string]BlobChange{}
+		}
+		if what := strings.Fields(strings.TrimPrefix(raw, ":")); len(what) == 5 && len(fields) > 1 && at >= 0 { // modes, ids, letter
+			all[at][fields[1]] = BlobChange{what[0] + " " + what[2], what[1] + " " + what[3]}
+			fields = fields[1:]
+		}
+	}
+	if at != len(pairs)-1 {
+		return nil, fmt.Errorf("git diff-tree tells of %d pairs, not of %d", at+1, len(pairs))
+	}
+	return all, nil
+}
