@@ -33,7 +33,7 @@ type Rewound struct {
 // The state of now is rescued first, so it can always be undone. force takes the
 // commit of a turn that has no snapshot for its end.
 func Rewind(ctx context.Context, h *home.Home, s *session.Session, agentName string, n int, force bool) (*Rewound, error) {
-	return rewind(ctx, h, s, agentName, func(t *turns.Track) (string, error) {
+	return rewind(ctx, h, s, agentName, session.ShiftRewind, func(t *turns.Track) (string, error) {
 		if n == 0 {
 			return t.W.BaseCommit, nil
 		}
@@ -64,7 +64,7 @@ func EndOfTurn(n int) string {
 
 // UndoRewind brings back what the last rewind put aside.
 func UndoRewind(ctx context.Context, h *home.Home, s *session.Session, agentName string) (*Rewound, error) {
-	return rewind(ctx, h, s, agentName, func(t *turns.Track) (string, error) {
+	return rewind(ctx, h, s, agentName, session.ShiftUndo, func(t *turns.Track) (string, error) {
 		_, commit, err := t.LastRewind(ctx)
 		if err == nil && commit == "" {
 			err = fault.New(fault.NotFound, "%s: nothing was rewound", agentName).Hint("paw turns %s %s", s.Name, agentName)
@@ -87,7 +87,7 @@ func afterTurn(n int) string {
 }
 
 // rewind puts the worktree to what target says. to says, of the last rewind and the last turn, where that is among the turns.
-func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName string, target func(*turns.Track) (string, error),
+func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName string, kind session.ShiftKind, target func(*turns.Track) (string, error),
 	remembers func(*turn.Record) string, to func(before *session.Rewound, last int) (at int, words string),
 ) (*Rewound, error) {
 	w, err := home.AgentNamed(s, agentName)
@@ -127,7 +127,7 @@ func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName str
 			return fault.New(fault.Refused, "%s: not rewound: %w", agentName, err)
 		}
 		rewound.Head, rewound.Changed, rewound.Untouched = done.Head, done.Changed, done.NotSaved
-		return rewound.note(ctx, h, last, to)
+		return rewound.note(ctx, h, kind, last, to)
 	})
 	if err != nil {
 		return nil, err
@@ -136,15 +136,20 @@ func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName str
 }
 
 // note writes into the record where the worktree is now, for those who list its turns.
-func (r *Rewound) note(ctx context.Context, h *home.Home, last *turn.Record, to func(before *session.Rewound, last int) (at int, words string)) error {
+func (r *Rewound) note(ctx context.Context, h *home.Home, kind session.ShiftKind, last *turn.Record, to func(before *session.Rewound, last int) (at int, words string)) error {
 	number := 0
 	if last != nil {
 		number = last.Number
 	}
-	return h.UpdateAgent(ctx, r.Session, r.Agent, func(w *session.Worktree) {
-		r.At, r.To = to(w.Rewound, number)
-		w.Rewound = &session.Rewound{To: r.At, From: w.Rewound.At(number), Last: number}
+	_, err := h.Update(ctx, r.Session, func(rec *session.Session) error {
+		if w := rec.Worktree(r.Agent); w != nil {
+			r.At, r.To = to(w.Rewound, number)
+			w.Rewound = &session.Rewound{To: r.At, From: w.Rewound.At(number), Last: number}
+			rec.Shifted(r.Agent, kind, r.At, number)
+		}
+		return nil
 	})
+	return err
 }
 
 // String says what happened and how to take it back.

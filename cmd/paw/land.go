@@ -55,6 +55,7 @@ Several agents land in the order of paw forecast, up to the first conflict or fa
 	f.StringArrayVar(&o.Checks, "check", nil, "command that has to pass on what would land (default: [land] checks)")
 	f.BoolVar(&o.NoCheck, "no-check", false, "run no checks")
 	f.BoolVar(&o.Fresh, "fresh", false, "run checks also on what has passed them before")
+	f.BoolVar(&o.Again, "again", false, "land also what the branch had and has lost, as by git revert")
 	f.BoolVar(&o.edit, "edit", false, "change the message in your editor")
 	f.BoolVar(&o.remove, "remove", false, "remove the agent when its work has landed, as paw remove does")
 	f.BoolVarP(&o.all, "all", "a", false, "land the work of all agents that are at rest")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,27 +13,42 @@ import (
 
 // listLandings is paw land --list.
 func (a *app) listLandings(cmd *cobra.Command) error {
-	_, s, err := a.session(cmd)
+	h, s, err := a.session(cmd)
 	if err != nil {
 		return err
 	}
+	all, err := landing.Standings(cmd.Context(), h, s)
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(l landing.Stand) bool { return l.Standing == landing.Offered })
 	if a.json {
 		view := a.newLandView()
-		for _, l := range s.Landings {
-			view.Landings = append(view.Landings, landingView(s.Name, l))
+		for _, l := range all {
+			one := landingView(s.Name, l.Landing)
+			one.Standing = string(l.Standing)
+			view.Landings = append(view.Landings, one)
 		}
 		return a.printJSON(view)
 	}
-	if len(s.Landings) == 0 {
+	if len(all) == 0 {
 		fmt.Fprintf(a.stdout, "%s: nothing has landed\n", s.Name)
 		return nil
 	}
 	rows := [][]cell{}
-	for _, l := range s.Landings {
-		rows = append(rows, texts(fmt.Sprint(l.ID), string(l.Phase), l.Agent, l.Turns, l.Target, l.After[:12], l.At.Local().Format("2006-01-02 15:04"), l.Title))
+	for _, l := range all {
+		rows = append(rows, texts(fmt.Sprint(l.ID), listWord(l), l.Agent, l.Turns, l.Target, l.After[:12], l.At.Local().Format("2006-01-02 15:04"), l.Title))
 	}
 	a.printTable(a.stdout, "", rows)
 	return nil
+}
+
+// listWord says how a landing stands.
+func listWord(l landing.Stand) string {
+	if landing.Unfinished(l.Landing) {
+		return string(l.Phase)
+	}
+	return string(l.Standing)
 }
 
 // undoLanding is paw land --undo [ID].

@@ -41,6 +41,7 @@ type landingJSON struct {
 	FilesChanged int        `json:"files_changed"`
 	Title        string     `json:"title"`
 	LandedAt     *time.Time `json:"landed_at"`
+	Standing     string     `json:"standing,omitempty"` // in a list: what the target has of it now
 }
 
 func landingView(sessionName string, l session.Landing) landingJSON {

@@ -43,7 +43,7 @@ func (f landingFacts) standing() Standing {
 		return Reverted
 	case f.inTip:
 		return InForce
-	case f.rewritten != "" || f.whole && f.phase != session.LandingOffered:
+	case f.rewritten != "" || f.whole && f.phase == session.LandingDone:
 		return Rewritten
 	case f.phase == session.LandingOffered:
 		return Offered
@@ -61,6 +61,8 @@ type Stand struct {
 	Commit   string // in the history of the tip, that brings it: After, or the commit that it was rewritten to; "" where none does
 	Revert   string // commit that has taken it out again, where one says so
 	Void     bool   // a later landing that stands has brought its work again
+
+	tip string // of the branch, "" where that is gone
 }
 
 // stands reports whether the tip has the landing behind it, whatever became of its files.
@@ -96,7 +98,12 @@ func (led *ledger) voided() {
 		for k := range led.all {
 			if one := &led.all[k]; one.TurnSession == by.TurnSession {
 				for _, id := range by.Instead {
-					one.Void = one.Void || one.ID == id
+					if one.ID == id && !one.Void {
+						one.Void = true
+						if one.Standing == Rewritten && one.Commit == "" { // what the files have is the later one's
+							one.Standing = Dropped
+						}
+					}
 				}
 			}
 		}

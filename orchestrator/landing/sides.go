@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
+	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
 )
@@ -302,3 +304,81 @@ func (a *asker) base(ctx context.Context, s *sides) (string, error) {
 	}
 	return a.m.Commit(ctx, worktree.NewCommit{Tree: tree, Parents: s.bases, Message: "paw: what both have\n", Own: true})
 }
+
+// Base is a commit with all that the branch of a landing and a state of an agent have in common: what the state has beyond it is what
+// would land. turn is that at whose end the state was taken, 0 for a state of the moment; into is the branch, "" for the target of the
+// session.
+func Base(ctx context.Context, h *home.Home, s *session.Session, agentName, state string, turn int, into string) (string, error) {
+	w, err := workOf(ctx, h, s, agentName)
+	if err != nil {
+		return "", err
+	}
+	return w.baseOf(ctx, state, turn, into)
+}
+
+func (w work) baseOf(ctx context.Context, state string, turn int, into string) (string, error) {
+	branch, err := w.branchFor(into)
+	if err != nil {
+		return "", err
+	}
+	t := target{branch: branch}
+	if t.tip, err = tipOf(ctx, w.m, branch); err != nil {
+		return "", err
+	}
+	a, err := w.askerFor(ctx, t, false)
+	if err != nil {
+		return "", err
+	}
+	at := a.point(turn)
+	both, err := a.sides(ctx, state, &at)
+	if err != nil {
+		return "", err
+	}
+	return a.base(ctx, both)
+}
+
+// Standings are all landings of a session in order of their numbers, with how each stands to the branch that it was for. A branch that is
+// gone has none of them.
+func Standings(ctx context.Context, h *home.Home, s *session.Session) ([]Stand, error) {
+	m, err := h.ManagerOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	sessions, err := siblings(h, s)
+	if err != nil {
+		return nil, err
+	}
+	var agents, branches []string
+	for _, l := range s.Landings {
+		agents, branches = append(agents, l.TurnSession), append(branches, l.Target)
+	}
+	var all []Stand
+	for _, branch := range uniq(branches) {
+		tip, err := m.BranchTip(ctx, branch)
+		if err != nil {
+			return nil, err
+		}
+		if tip == "" {
+			for _, l := range s.Landings {
+				if l.Target == branch {
+					all = append(all, Stand{Landing: l, Session: s.Name, Standing: landingFacts{phase: l.Phase}.standing()})
+				}
+			}
+			continue
+		}
+		led, err := lookAtLanded(ctx, m, sessions, target{branch: branch, tip: tip}, uniq(agents)...)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range led.all {
+			if one.Session == s.Name {
+				all = append(all, one)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Stand) int { return a.ID - b.ID })
+	return all, nil
+}
+
+// uniq are the words of a list, each once.
+func uniq(words []string) []string { return slices.Compact(slices.Sorted(slices.Values(words))) }

@@ -23,7 +23,7 @@ func Undo(ctx context.Context, h *home.Home, s *session.Session, id int, dryRun 
 		return nil, err
 	}
 	if dryRun {
-		l, _, err := undoable(ctx, m, s, id)
+		l, _, err := undoable(ctx, h, m, s, id)
 		return l, err
 	}
 	v, err := holdMoves(ctx, h, m, s.Name)
@@ -34,7 +34,7 @@ func Undo(ctx context.Context, h *home.Home, s *session.Session, id int, dryRun 
 	if s, err = h.Load(s.Name); err != nil {
 		return nil, err
 	}
-	l, at, err := undoable(ctx, m, s, id)
+	l, at, err := undoable(ctx, h, m, s, id)
 	if err != nil {
 		return nil, err
 	}
@@ -67,30 +67,16 @@ func (v mover) undo(ctx context.Context, l *session.Landing, at string) error {
 }
 
 // undoable finds a landing that can be taken back, and where its target is checked out.
-func undoable(ctx context.Context, m worktree.Manager, s *session.Session, id int) (l *session.Landing, checkout string, err error) {
-	list := fmt.Sprintf("paw land --list --session %s", s.Name)
-	if id == 0 {
-		for i := range s.Landings {
-			if s.Landings[i].Phase == session.LandingDone {
-				l = &s.Landings[i]
-			}
-		}
-		if l == nil {
-			return nil, "", fault.New(fault.NotFound, "%s: nothing has landed that could be undone", s.Name).Hint("%s", list)
-		}
-	} else if l = s.Landing(id); l == nil {
-		return nil, "", fault.New(fault.NotFound, "%s: no landing %d", s.Name, id).Hint("%s", list)
-	}
-	if l.Phase != session.LandingDone {
-		return nil, "", fault.New(fault.Refused, "landing %d: is %s already", l.ID, l.Phase).Hint("%s", list)
-	}
-	tip, err := m.BranchTip(ctx, l.Target)
+func undoable(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, id int) (l *session.Landing, checkout string, err error) {
+	all, err := Standings(ctx, h, s)
 	if err != nil {
 		return nil, "", err
 	}
-	if tip != l.After {
-		return nil, "", movedOn(s, l, tip)
+	one, err := toUndo(s, all, id)
+	if err != nil {
+		return nil, "", err
 	}
+	l = s.Landing(one.ID)
 	at, err := m.CheckoutOf(ctx, l.Target)
 	if err != nil || at == nil {
 		return l, "", refusedBy(err)
@@ -98,22 +84,57 @@ func undoable(ctx context.Context, m worktree.Manager, s *session.Session, id in
 	return l, at.Path, unobstructed(ctx, m, at, l.After, l.Before)
 }
 
+// toUndo decides which landing is taken back, or why none can be: that of a number or, with 0, the last one that stands.
+func toUndo(s *session.Session, all []Stand, id int) (*Stand, error) {
+	list := fmt.Sprintf("paw land --list --session %s", s.Name)
+	var one *Stand
+	for i := range all {
+		if all[i].ID == id || id == 0 && all[i].Phase == session.LandingDone && all[i].stands() {
+			one = &all[i]
+		}
+	}
+	switch {
+	case one == nil && id == 0:
+		return nil, fault.New(fault.NotFound, "%s: nothing has landed that could be undone", s.Name).Hint("%s", list)
+	case one == nil:
+		return nil, fault.New(fault.NotFound, "%s: no landing %d", s.Name, id).Hint("%s", list)
+	case one.Standing == Dropped:
+		return nil, fault.New(fault.Refused, "landing %d: %s has it no more, as after a git reset", id, one.Target).Hint("%s", list)
+	case one.Phase != session.LandingDone:
+		return nil, fault.New(fault.Refused, "landing %d: is %s already", one.ID, one.Phase).Hint("%s", list)
+	case one.Standing == Reverted || one.Standing == Superseded:
+		return nil, fault.New(fault.Refused, "landing %d: is %s already", one.ID, one.Standing).Hint("%s", list)
+	case one.tip == one.After:
+		return one, nil
+	}
+	return nil, movedOn(s, all, one)
+}
+
 // movedOn refuses to undo a landing that something has come after, with the way that is left.
-func movedOn(s *session.Session, l *session.Landing, tip string) error {
-	for _, later := range s.Landings {
-		if later.Phase == session.LandingDone && later.Target == l.Target && later.After == tip {
+func movedOn(s *session.Session, all []Stand, l *Stand) error {
+	for _, later := range all {
+		if later.Phase == session.LandingDone && later.Target == l.Target && later.After == l.tip {
 			return fault.New(fault.Refused, "landing %d: landing %d came after it in %s, not undone", l.ID, later.ID, l.Target).
 				Hint("paw land --undo %d --session %s", later.ID, s.Name).Hint("%s", revertLine(l))
 		}
+	}
+	if l.Standing == Rewritten && l.Commit != "" {
+		return fault.New(fault.Refused, "landing %d: is %.12s in %s now, not undone", l.ID, l.Commit, l.Target).Hint("%s", revertLine(l))
 	}
 	return fault.New(fault.Refused, "landing %d: %s has moved on since, not undone", l.ID, l.Target).Hint("%s", revertLine(l))
 }
 
 // revertLine is the command that takes a landing back by commits of its own.
-func revertLine(l *session.Landing) string {
+func revertLine(l *Stand) string {
 	revert := "git revert "
 	if l.Checkout != "" {
 		revert = "git -C " + fault.Quote(l.Checkout) + " revert "
+	}
+	switch As(l.As) {
+	case Squash, Commits, Merge:
+		if l.Standing == Rewritten && l.Commit != "" {
+			return revert + l.Commit
+		}
 	}
 	switch As(l.As) {
 	case Merge:

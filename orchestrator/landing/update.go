@@ -65,7 +65,15 @@ func Update(ctx context.Context, h *home.Home, s *session.Session, agentName, fr
 			return fault.New(fault.Refused, "%s: not updated: %w", agentName, err)
 		}
 		h.Step("update.done")
-		return nil
+		last, err := t.Dir.Last()
+		if err != nil || last == nil {
+			last = &turn.Record{}
+		}
+		_, err = h.Update(ctx, s.Name, func(rec *session.Session) error {
+			rec.Shifted(agentName, session.ShiftUpdate, 0, last.Number)
+			return nil
+		})
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -118,7 +126,12 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if tipTree, err := w.m.TreeOf(ctx, tip); err != nil {
 		return "", "", err
 	} else if src.state != src.head && files != tipTree { // what it has beyond that is not committed, and stays so
-		if tree, err = asker.bringIn(ctx, src.head, nil); err != nil {
+		tree, err = asker.bringIn(ctx, src.head, nil)
+		var collided *fault.Error
+		if errors.As(err, &collided) && collided.Kind == fault.Conflict { // it has changed in a commit what landed before without one
+			tree, err = asker.bringIn(ctx, src.head, &now)
+		}
+		if err != nil {
 			return "", "", err
 		}
 	}
