@@ -9,7 +9,6 @@ import (
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/session"
-	"paw/session/turn"
 	"paw/worktree"
 )
 
