@@ -37,6 +37,11 @@ func (c *Client) Screenshot(ctx context.Context, paneID string) (Screenshot, err
 	return shots[paneID], err
 }
 
+// screenshotOf prints what parseScreenshots reads of a pane.
+func screenshotOf(paneID string) []command {
+	return []command{{"display-message", "-p", "-t", paneID, screenFields}, {"capture-pane", "-p", "-e", "-t", paneID}}
+}
+
 // screensAtOnce is how many panes one client looks at: tmux takes at most 16 KB of commands, and those for one pane are
 // about 130 bytes.
 const screensAtOnce = 100
@@ -51,8 +56,7 @@ func (c *Client) Screenshots(ctx context.Context, paneIDs []string) (map[string]
 			if err := checkID('%', id); err != nil {
 				return shots, err
 			}
-			commands = append(commands,
-				command{"display-message", "-p", "-t", id, screenFields}, command{"capture-pane", "-p", "-e", "-t", id})
+			commands = append(commands, screenshotOf(id)...)
 		}
 		r, err := c.call(ctx, commands...)
 		if parseErr := parseScreenshots(r.out, some, shots); err == nil {

@@ -88,6 +88,7 @@ func paneOptions(pane string, a AgentPane) []command {
 	commands := []command{
 		{"set-option", "-p", "-t", pane, "remain-on-exit", "on"},
 		{"set-option", "-p", "-q", "-t", pane, "remain-on-exit-format", exitFormat(a.Identity.Session)}, // -q: unknown before 3.3
+		{"set-option", "-p", "-t", pane, "synchronize-panes", "off"},                                    // a window of the user's may have it on
 		{"set-option", "-p", "-t", pane, "@paw_agent", a.Identity.option()},
 		{"set-option", "-p", "-t", pane, launchOption, a.Identity.launch()},
 	}

@@ -16,6 +16,7 @@ import (
 	"paw/orchestrator/typing"
 	"paw/session"
 	"paw/session/turn"
+	"paw/tmux"
 )
 
 // How long a deliverer waits: for a parent that is busy, and for a child's CLI
@@ -114,11 +115,11 @@ func (d *deliverer) once(ctx context.Context, occasion live.Occasion) (live.Verd
 	if family.Parent.Launch != d.launch {
 		return live.NotRunning, nil
 	}
-	pane := d.keyboard.Ready(ctx, s, w)
-	if pane == "" {
+	to, ready := d.keyboard.Ready(ctx, s, w)
+	if !ready {
 		return live.Busy, nil
 	}
-	return d.deliver(ctx, s, family, pane)
+	return d.deliver(ctx, s, family, to)
 }
 
 // lock keeps others from delivering, and then from typing anything else.
@@ -137,7 +138,7 @@ func (d *deliverer) lock(ctx context.Context, s *session.Session, w *session.Wor
 
 // deliver types what is due. The record says so first: from then on nobody else
 // types it, and neither does this process if it is killed.
-func (d *deliverer) deliver(ctx context.Context, s *session.Session, f live.Family, pane string) (live.Verdict, error) {
+func (d *deliverer) deliver(ctx context.Context, s *session.Session, f live.Family, to tmux.Program) (live.Verdict, error) {
 	wait := f.Parent.Record.Wait
 	results := f.Results()
 	turns.CountFiles(ctx, d.Home, s, pointersTo(results))
@@ -158,14 +159,14 @@ func (d *deliverer) deliver(ctx context.Context, s *session.Session, f live.Fami
 		return live.NotRunning, d.takeBack(ctx, wait.ID) // no longer in the configuration: it is typed when it is back
 	}
 	before := typing.Expect(ctx, d.Home, s, &w, cli, prompt)
-	err = d.keyboard.Enter(ctx, s, &w, pane, prompt, func() error { return turns.BeginIfOwn(ctx, d.Home, s, w, prompt) })
-	if errors.Is(err, typing.ErrNotTyped) {
-		return live.NotRunning, d.takeBack(ctx, wait.ID)
+	err = d.keyboard.Enter(ctx, s, &w, to, prompt, func() error { return turns.BeginIfOwn(ctx, d.Home, s, w, prompt) })
+	if errors.Is(err, typing.ErrNotTyped) { // whether it runs at all the next look says
+		return live.Busy, d.takeBack(ctx, wait.ID)
 	}
 	if err == nil {
 		d.Step("deliver.typed")
 		arrived := func() bool { return before.Queued() || fleet.Arrived(d.Home, d.session, w) }
-		err = d.confirm(ctx, s, &w, f.Parent, pane, prompt, arrived)
+		err = d.confirm(ctx, s, &w, f.Parent, prompt, arrived)
 	}
 	if err != nil { // it waits no longer, which may be what its own parent waits for
 		ClaimAfter(d.Home, d.session, d.parent, live.Claim{Hook: os.Getpid()})
@@ -211,13 +212,13 @@ func (d *deliverer) begunSince(parent live.Facts) bool {
 
 // confirm waits until the log of the parent has the prompt; when it does not
 // come, Enter may have been lost and is pressed once more.
-func (d *deliverer) confirm(ctx context.Context, s *session.Session, w *session.Worktree, parent live.Facts, pane, prompt string, arrived func() bool) error {
+func (d *deliverer) confirm(ctx context.Context, s *session.Session, w *session.Worktree, parent live.Facts, prompt string, arrived func() bool) error {
 	for try := range 2 {
 		if poll.Until(ctx, min(d.keyboard.Patience, 20*time.Millisecond), d.keyboard.Patience, arrived) {
 			return nil
 		}
 		if try == 0 && ctx.Err() == nil && !d.begunSince(parent) {
-			if err := d.keyboard.Again(ctx, s, w, pane, prompt); err != nil {
+			if err := d.keyboard.Again(ctx, s, w, prompt); err != nil {
 				break
 			}
 		}

@@ -441,14 +441,11 @@ func (f *family) delivery(parent string, c live.Claim) func() bool {
 func (f *family) attempt(parent string, occasion live.Occasion) func() bool {
 	d := &deliverer{Home: f.p, session: familySession, parent: parent, began: f.now(), launch: runningLaunch(f.p, familySession, parent), keyboard: typing.Keyboard{
 		Panes: f.panes,
-		Ready: func(context.Context, *session.Session, *session.Worktree) string {
-			if !f.runs(parent) {
-				return ""
-			}
-			return "%" + parent
+		Ready: func(context.Context, *session.Session, *session.Worktree) (tmux.Program, bool) {
+			return tmux.Program{Pane: "%" + parent}, f.runs(parent)
 		},
 		Enter: f.enter, Patience: time.Millisecond,
-		Again: func(context.Context, *session.Session, *session.Worktree, string, string) error { return nil },
+		Again: func(context.Context, *session.Session, *session.Worktree, string) error { return nil },
 	}}
 	return func() bool {
 		f.claimed = d.began
@@ -464,7 +461,7 @@ func (f *family) attempt(parent string, occasion live.Occasion) func() bool {
 var waitID = regexp.MustCompile(`^\[paw wait ([0-9a-f-]{36})\] `)
 
 // enter is the typing: what tmux does, and the CLI behind it.
-func (f *family) enter(_ context.Context, _ *session.Session, w *session.Worktree, _, prompt string, last func() error) error {
+func (f *family) enter(_ context.Context, _ *session.Session, w *session.Worktree, _ tmux.Program, prompt string, last func() error) error {
 	f.tb.Helper()
 	match := waitID.FindStringSubmatch(prompt)
 	if match == nil {

@@ -202,7 +202,8 @@ func (p *player) tail(ctx context.Context) string {
 
 // press presses keys in the agent's pane.
 func (p *player) press(ctx context.Context, keys ...string) {
-	_ = p.tmux().Press(ctx, p.agent(ctx).PaneID, keys...) // what they were to bring about is waited for
+	a := p.agent(ctx)
+	_ = p.tmux().Type(ctx, tmux.Program{Pane: a.PaneID, PID: a.PID}, "", keys...) // what they were to bring about is waited for
 }
 
 // recovers reports whether the CLI takes prompts after a play that failed. A dialog or a turn that it left is ended.

@@ -18,6 +18,7 @@ import (
 	"paw/orchestrator/home"
 	"paw/session"
 	"paw/session/turn"
+	"paw/tmux"
 )
 
 // How long an answer may take: to be taken by the CLI's own word, to move the selection by one key and to have it, between
@@ -63,12 +64,21 @@ func LookAtQuestion(ctx context.Context, h *home.Home, s *session.Session, agent
 }
 
 // Answer answers the question of an agent: "yes", "no", "always", the number of an option, or its words. With an id it
-// answers the question of that Asked.ID alone. Keys are typed only while the question is on the screen with the option that
+// answers the question of that Asked.ID alone, without one that which is asked when it is called. Keys are typed only while the question is on the screen with the option that
 // is answered; the error is 6 when the CLI does not say that it took them.
 func Answer(ctx context.Context, h *home.Home, s *session.Session, agentName, answer, id string) (*Answered, error) {
 	t, err := answererFor(h, s, agentName)
 	if err != nil {
 		return nil, err
+	}
+	// Whoever holds the lock may be answering that question: the next one is not what this answer is for.
+	if id == "" {
+		first, err := t.drawn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		id = first.ID
+		h.Step("answer.seen")
 	}
 	unlock, err := Lock(ctx, h, s, t.w)
 	if err != nil {
@@ -79,7 +89,7 @@ func Answer(ctx context.Context, h *home.Home, s *session.Session, agentName, an
 	if err != nil {
 		return nil, err
 	}
-	if id != "" && asked.ID != id {
+	if asked.ID != id {
 		return nil, t.refusal("asks something else by now: %s", asked.Text)
 	}
 	took, err := asked.pick(answer)
@@ -180,16 +190,9 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 	if err != nil {
 		return nil, err
 	}
-	mode, err := t.client.InMode(ctx, t.pane)
+	shot, err := t.client.Look(ctx, t.program)
 	if err != nil {
-		return nil, home.TmuxError(err)
-	}
-	if mode != "" {
-		return nil, t.refusal("its pane is in %s, which takes the keys", strings.ReplaceAll(mode, "-", " "))
-	}
-	shot, err := t.client.Screenshot(ctx, t.pane)
-	if err != nil {
-		return nil, home.TmuxError(err)
+		return nil, t.shut(home.TmuxError(err))
 	}
 	question, ok := t.cli.Question(agent.Screenshot(shot))
 	if !ok {
@@ -211,12 +214,9 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 // hooks.
 func (t answerer) waiting(ctx context.Context) (*turn.Record, error) {
 	for end := t.home.Now().Add(hookLag); ; poll.Sleep(ctx, 20*time.Millisecond) {
-		a, state, err := t.agent(ctx)
-		switch {
-		case err != nil:
+		a, state, err := t.find(ctx)
+		if err != nil {
 			return nil, err
-		case a == nil:
-			return nil, t.notRunning()
 		}
 		waits, last := state.State == session.StateWaitingInput, a.Turns.Last
 		if waits && last != nil && last.Waiting && last.WaitingSince != nil {
@@ -234,6 +234,8 @@ func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
 	for {
 		now, err := t.asked(ctx)
 		switch {
+		case errors.As(err, new(*tmux.ClosedError)) && typed:
+			return t.stuck(err, "paw has moved the selection, and did not press Enter")
 		case err != nil && typed:
 			return t.unconfirmed("its question went away before the answer was taken; paw has only moved the selection, and did not press Enter")
 		case err != nil:
@@ -255,8 +257,10 @@ func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
 			key = now.Back
 		}
 		t.home.Step("answer.key")
-		if err := t.client.Press(context.WithoutCancel(ctx), t.pane, key); err != nil {
-			return home.TmuxError(err)
+		if err := t.strike(ctx, "", key); err != nil && typed {
+			return t.stuck(err, "paw has moved the selection, and did not press Enter")
+		} else if err != nil {
+			return t.shut(err)
 		}
 		if want.Key != "" || want.Selected {
 			return nil
@@ -285,12 +289,12 @@ func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {
 func (t answerer) taken(ctx context.Context, asked *Asked, took agent.Option) error {
 	ctx = context.WithoutCancel(ctx)
 	for end := t.home.Now().Add(answerPatience); t.home.Now().Before(end); poll.Sleep(ctx, 20*time.Millisecond) {
-		a, state, err := t.agent(ctx)
+		a, state, err := t.find(ctx)
 		switch {
-		case err != nil:
-			return err
-		case a == nil:
+		case errors.Is(err, errNotRunning):
 			return fault.New(fault.Unconfirmed, "%s: its CLI has ended since the answer was typed", t.w.Agent).Hint("paw recover %s", t.s.Name)
+		case err != nil:
+			return t.unconfirmed("the answer was typed, and nothing says that it was taken (%v)", err)
 		}
 		last := a.Turns.Last
 		switch {
@@ -326,7 +330,7 @@ func (t answerer) other(ctx context.Context, than *Asked) *Asked {
 
 // shows reports whether a question is still on the screen; a screen that cannot be had counts as one that shows it.
 func (t answerer) shows(ctx context.Context, asked *Asked) bool {
-	shot, err := t.client.Screenshot(ctx, t.pane)
+	shot, err := t.client.Screenshot(ctx, t.program.Pane)
 	if err != nil {
 		return true
 	}

@@ -41,22 +41,42 @@ type grown struct {
 	with []byte // must be in the prompt's line, too
 }
 
-// Expect looks, before a prompt is typed, where its arrival will show.
-func Expect(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, cli agent.CLI, prompt string) Arrival {
-	a := Arrival{cli: cli, prompt: cli.Canonical(prompt), since: h.Now(), records: []grown{growing(w.TranscriptPath)}}
+// expectation is what is known of the arrival of a prompt before its time has come: how the CLI changes the prompt, and
+// where it lists those that it took.
+type expectation struct {
+	cli     agent.CLI
+	prompt  string
+	prompts grown
+}
+
+// expect asks the CLI, which may take it long.
+func expect(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, cli agent.CLI, prompt string) expectation {
+	e := expectation{cli: cli, prompt: cli.Canonical(prompt)}
+	spec := h.SpecFor(s, w, "")
+	if spec.ConversationID == "" {
+		return e
+	}
+	if found, err := cli.Conversation(ctx, spec); err == nil {
+		e.prompts = grown{path: found.Prompts, with: []byte(spec.ConversationID)} // the list is that of all conversations
+	}
+	return e
+}
+
+// now is the arrival of a prompt that is about to be typed.
+func (e expectation) now(h *home.Home, s *session.Session, w *session.Worktree) Arrival {
+	a := Arrival{cli: e.cli, prompt: e.prompt, since: h.Now(), records: []grown{growing(w.TranscriptPath)}}
 	if last, err := h.TurnDir(s.Name, w.Agent).Last(); err == nil && last != nil {
 		a.number, a.open = last.Number, last.State == turn.InProgress
 		a.records = append(a.records, growing(last.LogFile))
 	}
-	spec := h.SpecFor(s, w, "")
-	if spec.ConversationID == "" {
-		return a
-	}
-	if found, err := cli.Conversation(ctx, spec); err == nil {
-		a.prompts = growing(found.Prompts)
-		a.prompts.with = []byte(spec.ConversationID) // the list is that of all conversations
-	}
+	a.prompts = growing(e.prompts.path)
+	a.prompts.with = e.prompts.with
 	return a
+}
+
+// Expect looks, before a prompt is typed, where its arrival will show.
+func Expect(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, cli agent.CLI, prompt string) Arrival {
+	return expect(ctx, h, s, w, cli, prompt).now(h, s, w)
 }
 
 // growing is the file as it is now; without a path there is none.
@@ -86,6 +106,9 @@ func (a Arrival) taken() bool { return a.in(a.prompts) }
 
 // in reports whether a file has the prompt in what was added to it.
 func (a Arrival) in(g grown) bool {
+	if info, err := os.Stat(g.path); err != nil || info.Size() <= g.size {
+		return false
+	}
 	f, err := os.Open(g.path)
 	if err != nil {
 		return false

@@ -10,6 +10,7 @@ import (
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/session"
+	"paw/tmux"
 )
 
 // panesOf are the real panes, and the CLIs in them.
@@ -21,16 +22,14 @@ func NewKeyboard(h *home.Home) Keyboard {
 	return Keyboard{Panes: fleet.AskTmux(h), Ready: real.ready, Enter: real.enter, Again: real.again, Patience: confirmPatience}
 }
 
-// ready is the pane of an agent whose CLI takes a prompt now, else "".
-func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Worktree) string {
+// ready is the CLI of an agent, if it takes a prompt now.
+func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Worktree) (tmux.Program, bool) {
 	t, err := paneTypist(k.home, s, w, "results")
 	if err != nil {
-		return ""
+		return tmux.Program{}, false
 	}
-	if box, err := t.look(ctx); err != nil || box.Box != agent.BoxEmpty {
-		return ""
-	}
-	return t.pane
+	box, err := t.look(ctx)
+	return t.program, err == nil && box.Box == agent.BoxEmpty
 }
 
 // paneTypist is the typist of a prompt for the parent w.
@@ -43,31 +42,32 @@ func paneTypist(h *home.Home, s *session.Session, w *session.Worktree, prompt st
 }
 
 // enter types a prompt, calls last and presses Enter.
-func (k panesOf) enter(ctx context.Context, s *session.Session, w *session.Worktree, pane, prompt string, last func() error) error {
+func (k panesOf) enter(ctx context.Context, s *session.Session, w *session.Worktree, to tmux.Program, prompt string, last func() error) error {
 	t, err := paneTypist(k.home, s, w, prompt)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotTyped, err)
 	}
-	t.pane = pane
-	if t.ready.Box && !t.isEmpty(ctx) {
+	t.expect(ctx)
+	box, err := t.look(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrNotTyped, err)
+	case box.Box != agent.BoxEmpty || t.program != to:
 		return fmt.Errorf("%w: its input box is not empty any more", ErrNotTyped)
 	}
-	if err := t.paste(ctx); err != nil {
-		return err
-	}
-	if err := last(); err != nil {
-		return err
-	}
-	return t.enter(ctx)
+	return t.send(ctx, last)
 }
 
 // again presses Enter once more, unless the prompt is not in the box any more.
-func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Worktree, pane, prompt string) error {
+func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Worktree, prompt string) error {
 	t, err := paneTypist(k.home, s, w, prompt)
 	if err != nil {
 		return err
 	}
-	t.pane, t.before.prompt = pane, t.cli.Canonical(t.prompt)
+	if _, _, err := t.find(ctx); err != nil {
+		return err
+	}
+	t.before.prompt = t.cli.Canonical(t.prompt)
 	return t.enter(ctx)
 }
 
@@ -75,12 +75,13 @@ func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Workt
 type Keyboard struct {
 	// Panes lists the panes of the session's server.
 	Panes fleet.AskPanes
-	// Ready returns the pane of an agent, "" when its CLI takes no typed input now.
-	Ready func(ctx context.Context, s *session.Session, w *session.Worktree) (pane string)
-	// Enter types a prompt and, after last and unless the CLI asks something by then, Enter. The error is ErrNotTyped when nothing has reached the pane.
-	Enter func(ctx context.Context, s *session.Session, w *session.Worktree, pane, prompt string, last func() error) error
+	// Ready returns the CLI of an agent, and whether it takes typed input now.
+	Ready func(ctx context.Context, s *session.Session, w *session.Worktree) (tmux.Program, bool)
+	// Enter types a prompt to that CLI and, after last and unless it asks something by then, Enter. The error is ErrNotTyped
+	// when nothing has reached its pane.
+	Enter func(ctx context.Context, s *session.Session, w *session.Worktree, to tmux.Program, prompt string, last func() error) error
 	// Again presses Enter once more, unless the CLI asks something.
-	Again func(ctx context.Context, s *session.Session, w *session.Worktree, pane, prompt string) error
+	Again func(ctx context.Context, s *session.Session, w *session.Worktree, prompt string) error
 	// Patience is how long a prompt may take to arrive, before and after Enter is pressed again.
 	Patience time.Duration
 }

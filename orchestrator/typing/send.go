@@ -57,19 +57,12 @@ func Send(ctx context.Context, h *home.Home, s *session.Session, agentName, prom
 	if t.w, err = home.AgentNamed(t.s, agentName); err != nil {
 		return nil, err
 	}
+	t.expect(ctx)
 	if err := t.await(ctx); err != nil {
 		return nil, err
 	}
 	own := cli.Facts().Unseen
-	if own {
-		if err := turns.BeginOwn(ctx, h, t.s, t.w, t.prompt); err != nil {
-			return nil, err
-		}
-	}
-	if err := t.paste(ctx); err != nil {
-		return nil, err
-	}
-	if err := t.enter(ctx); err != nil {
+	if err := t.send(ctx, func() error { return turns.BeginIfOwn(ctx, h, t.s, *t.w, t.prompt) }); err != nil {
 		return nil, err
 	}
 	sent := &Sent{Agent: agentName, Dropped: t.dropped}
@@ -115,7 +108,7 @@ func (t *typist) confirm(ctx context.Context, sent *Sent) error {
 // arrived reports whether the prompt arrived as it was sent, and writes into sent how.
 func (t *typist) arrived(ctx context.Context, sent *Sent) bool {
 	// The CLI writes a prompt down after its hook has begun the turn: whoever looks for the turn last does not miss it.
-	kept, queued := t.before.taken() || t.taken(ctx), t.before.Queued()
+	kept, queued := t.before.open && (t.before.taken() || t.taken(ctx)), t.before.Queued()
 	for _, one := range t.newTurns() {
 		if t.before.is(string(one.Prompt)) {
 			sent.Turn = one.Number
@@ -135,12 +128,8 @@ func (t *typist) arrived(ctx context.Context, sent *Sent) bool {
 
 // newTurns are those that began since the prompt was typed.
 func (t *typist) newTurns() []turn.Record {
-	dir := t.home.TurnDir(t.s.Name, t.w.Agent)
-	if last, err := dir.Last(); err != nil || last == nil || last.Number <= t.before.number {
-		return nil
-	}
-	records, _ := dir.Records()
-	return slices.DeleteFunc(records, func(r turn.Record) bool { return r.Number <= t.before.number })
+	records, _ := t.home.TurnDir(t.s.Name, t.w.Agent).After(t.before.number)
+	return records
 }
 
 // otherTurn is the newest turn that began with another prompt of the user instead, nil for none.

@@ -14,7 +14,6 @@ import (
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
-	"paw/orchestrator/live"
 	"paw/session"
 	"paw/tmux"
 )
@@ -45,12 +44,17 @@ type typist struct {
 	text    string // that is typed, so that the CLI takes it for a prompt
 	dropped int    // how many characters the prompt had that no terminal takes
 
-	pane   string
-	young  bool // the CLI was launched just now
-	before Arrival
-	heard  bool          // the CLI's own record has the prompt, and no turn began with it yet
-	filled bool          // the box was seen empty before the paste, and filled after it
-	long   time.Duration // what the CLI may need more than usual, for a long text
+	program  tmux.Program // that is typed to
+	found    fleet.Facts  // what was found when it was looked for
+	screen   agent.Screen // that was seen last
+	rows     int          // of its pane
+	fresh    bool         // nothing was waited for since then
+	young    bool         // the CLI was launched just now
+	expected expectation
+	before   Arrival
+	heard    bool          // the CLI's own record has the prompt, and no turn began with it yet
+	filled   bool          // the box was seen empty before the paste, and filled after it
+	long     time.Duration // what the CLI may need more than usual, for a long text
 }
 
 // typistFor says, before anything else is looked at, whether a prompt can be typed: the error is an agent.PromptError.
@@ -63,6 +67,11 @@ func typistFor(h *home.Home, s *session.Session, w *session.Worktree, cli agent.
 	var err error
 	t.text, err = cli.Literal(t.prompt)
 	return t, err
+}
+
+// expect asks the CLI where the prompt will arrive.
+func (t *typist) expect(ctx context.Context) {
+	t.expected = expect(ctx, t.home, t.s, t.w, t.cli, t.prompt)
 }
 
 // await waits until the CLI takes a prompt. It refuses what would not be taken for one.
@@ -104,22 +113,25 @@ func (t *typist) await(ctx context.Context) error {
 // look says whether the CLI takes a prompt now: then the box is empty, also that of a CLI whose box nobody knows. It takes
 // out of the box what the CLI put back there itself.
 func (t *typist) look(ctx context.Context) (agent.Screen, error) {
-	a, state, err := t.agent(ctx)
+	a, state, err := t.find(ctx)
 	switch {
+	case errors.Is(err, errStarting):
+		return agent.Screen{}, nil
 	case err != nil:
 		return agent.Screen{}, err
-	case a == nil:
-		return agent.Screen{}, t.notRunning()
 	case state.State == session.StateWaitingInput:
 		return agent.Screen{}, t.asks(state)
 	case a.NoWorktree:
 		return agent.Screen{}, fault.New(fault.Refused, "%s: %s", t.w.Agent, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", t.s.Name, t.w.Agent, t.s.Name)
 	}
+	if err := t.homeless(); err != nil {
+		return agent.Screen{}, err
+	}
 	t.young = t.home.Now().Sub(a.Lock.Holder.At) < youngPatience
-	box, err := t.screen(ctx)
+	box, err := t.see(ctx)
 	switch {
 	case err != nil:
-		return box, home.TmuxError(err)
+		return box, t.shut(err)
 	case box.Dialog != "":
 		return box, t.asks(session.AgentStatus{Reason: box.Dialog})
 	case t.ready.Event && a.Turns.HooksSeen.IsZero():
@@ -130,32 +142,6 @@ func (t *typist) look(ctx context.Context) (agent.Screen, error) {
 		return t.clear(ctx)
 	}
 	return box, nil
-}
-
-// agent is the agent as it is now, with its state, nil where its CLI does not run in a pane.
-func (t *typist) agent(ctx context.Context) (*fleet.Agent, session.AgentStatus, error) {
-	f, err := fleet.Observe(ctx, t.home, t.s)
-	if err != nil {
-		return nil, session.AgentStatus{}, err
-	}
-	a := f.Agent(t.w.Agent)
-	if a == nil || f.Running(*a) != live.InPane {
-		return nil, session.AgentStatus{}, nil
-	}
-	t.pane = a.Pane.ID
-	return a, f.State(*a), nil
-}
-
-// screen is what the CLI shows, as far as it is known.
-func (t *typist) screen(ctx context.Context) (agent.Screen, error) {
-	if !t.ready.Box {
-		return agent.Screen{}, nil
-	}
-	shot, err := t.client.Screenshot(ctx, t.pane)
-	if err != nil {
-		return agent.Screen{}, err
-	}
-	return t.cli.Screen(agent.Screenshot(shot)), nil
 }
 
 // putBack reports whether a text in the box is the prompt of the last turn. Some CLIs put a prompt back that is stopped
@@ -170,21 +156,34 @@ func (t *typist) putBack(a *fleet.Agent, draft string) bool {
 func (t *typist) clear(ctx context.Context) (agent.Screen, error) {
 	keys := slices.Repeat([]string{t.ready.Clear}, 8)
 	for end := t.home.Now().Add(clearPatience); !t.isEmpty(ctx) && t.home.Now().Before(end) && ctx.Err() == nil; {
-		if err := t.client.Press(ctx, t.pane, keys...); err != nil {
-			return agent.Screen{}, home.TmuxError(err)
+		if err := t.strike(ctx, "", keys...); err != nil {
+			return agent.Screen{}, t.shut(err)
 		}
 		poll.Sleep(ctx, 100*time.Millisecond)
 	}
-	return t.screen(ctx)
+	return t.see(ctx)
+}
+
+// send types the prompt into the box that was seen last, calls last and presses Enter. The error is ErrNotTyped when nothing
+// has reached the pane.
+func (t *typist) send(ctx context.Context, last func() error) error {
+	if err := t.paste(ctx); err != nil {
+		return err
+	}
+	t.home.Step("typed")
+	if err := last(); err != nil {
+		return t.takeOut(context.WithoutCancel(ctx), err)
+	}
+	return t.enter(ctx)
 }
 
 // paste puts the prompt into the box and waits until it is shown there. A CLI that draws its box before it reads, as
 // gemini does when it takes up a conversation, loses what comes too early: where the box stays empty the prompt is typed
-// once more, and enter sees it if both come in the end. The error is ErrNotTyped when nothing has reached the pane.
+// once more, and enter sees it if both come in the end.
 func (t *typist) paste(ctx context.Context) error {
-	t.before = Expect(ctx, t.home, t.s, t.w, t.cli, t.prompt)
+	t.before = t.expected.now(t.home, t.s, t.w)
 	t.long = time.Duration(len(t.text)/bytesASecond) * time.Second
-	wasEmpty := t.isEmpty(ctx)
+	wasEmpty := t.ready.Box && t.screen.Box == agent.BoxEmpty
 	if err := t.strokes(ctx); err != nil {
 		return err
 	}
@@ -196,7 +195,7 @@ func (t *typist) paste(ctx context.Context) error {
 		}
 		filled = t.awaitFilled(ctx)
 	}
-	t.filled = wasEmpty && filled
+	t.filled, t.fresh = wasEmpty && filled, t.ready.Settle == 0
 	poll.Sleep(ctx, t.ready.Settle)
 	return nil
 }
@@ -206,15 +205,16 @@ func (t *typist) paste(ctx context.Context) error {
 func (t *typist) awaitFilled(ctx context.Context) bool {
 	now := t.home.Now()
 	end, boxed := now.Add(pastePatience+t.long), now
-	for ; now.Before(end); now = t.home.Now() {
-		box, err := t.screen(ctx)
+	for wait := 20 * time.Millisecond; now.Before(end); wait = min(2*wait, 100*time.Millisecond) {
+		poll.Sleep(ctx, wait)
+		box, err := t.see(ctx)
+		now = t.home.Now()
 		switch {
 		case err == nil && box.Box == agent.BoxEmpty:
 			boxed = now
 		case err == nil && box.Box == agent.BoxFilled, box.Dialog != "", now.Sub(boxed) > filledPatience:
 			return true
 		}
-		poll.Sleep(ctx, 20*time.Millisecond)
 	}
 	return false
 }
@@ -222,46 +222,58 @@ func (t *typist) awaitFilled(ctx context.Context) bool {
 // strokes types the prompt. Who gives up while a long text is being typed gets it taken out again; after that the prompt
 // is on its way.
 func (t *typist) strokes(ctx context.Context) error {
-	shot, err := t.client.Screenshot(ctx, t.pane)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNotTyped, home.TmuxError(err))
-	}
-	for i, part := range t.cli.Pastes(t.text, shot.Height) {
-		if i > 0 && ctx.Err() != nil {
-			return t.takeOut(context.WithoutCancel(ctx))
-		}
-		if err := t.client.Paste(context.WithoutCancel(ctx), t.pane, part); err != nil {
-			if i == 0 && (errors.Is(err, tmux.ErrNoServer) || errors.Is(err, tmux.ErrNotFound)) {
-				return fmt.Errorf("%w: %w", ErrNotTyped, err)
+	for i, part := range t.cli.Pastes(t.text, t.rows) {
+		switch {
+		case i == 0:
+			if err := t.strike(ctx, part); err != nil {
+				return t.shut(err)
 			}
-			return home.TmuxError(err)
+		case ctx.Err() != nil:
+			return t.takeOut(context.WithoutCancel(ctx), fault.New(fault.Interrupted, "%s: the prompt was not sent", t.w.Agent))
+		default:
+			if err := t.awaitOpen(ctx, func() error { return t.strike(ctx, part) }); err != nil {
+				return t.stuck(err, "a part of the prompt stands in its input box")
+			}
 		}
 	}
 	return nil
 }
 
-// takeOut takes a part of the prompt out of the box again.
-func (t *typist) takeOut(ctx context.Context) error {
+// takeOut takes out of the box what was typed of a prompt, and returns why. Where it stays the error says so.
+func (t *typist) takeOut(ctx context.Context, why error) error {
 	if t.ready.Clear != "" {
 		if box, err := t.clear(ctx); err == nil && box.Box == agent.BoxEmpty {
-			return fault.New(fault.Interrupted, "%s: the prompt was not sent", t.w.Agent)
+			return why
 		}
 	}
-	return fault.New(fault.Interrupted, "%s: the prompt was not sent; a part of it stands in its input box", t.w.Agent).Hint("paw attach %s %s", t.s.Name, t.w.Agent)
+	e := fault.New(fault.Failed, "%w; what was typed of it stands in its input box", why).Hint("paw attach %s %s", t.s.Name, t.w.Agent)
+	var said *fault.Error
+	if errors.As(why, &said) {
+		e.Kind = said.Kind
+	}
+	return e
 }
 
-// enter presses Enter, unless the CLI has begun to ask something, or something else than the prompt stands in its box.
+// enter presses Enter, unless the CLI has begun to ask something, or something else than the prompt stands in its box. A
+// pane that takes no keys since the prompt was typed is waited for.
 func (t *typist) enter(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
-	_, state, err := t.agent(ctx)
+	return t.stuck(t.awaitOpen(ctx, func() error { return t.enterNow(ctx) }), "the prompt was typed, and not sent")
+}
+
+// enterNow is one try to press Enter.
+func (t *typist) enterNow(ctx context.Context) error {
+	state, err := t.recall(ctx)
 	if err != nil {
 		return err
 	}
-	box, err := t.screen(ctx)
-	if err != nil {
-		return home.TmuxError(err)
+	if !t.fresh {
+		if _, err = t.see(ctx); err != nil {
+			return err
+		}
 	}
-	switch {
+	t.fresh = false
+	switch box := t.screen; {
 	case state.State == session.StateWaitingInput || box.Dialog != "":
 		return t.unconfirmed("asks you something since the prompt was typed, which was not sent")
 	case box.Box == agent.BoxEmpty && t.ready.Box:
@@ -269,7 +281,7 @@ func (t *typist) enter(ctx context.Context) error {
 	case t.notAlone(box.Draft):
 		return t.unconfirmed("the prompt was typed, and not sent: there is other text in its input box%s", quoted(box.Draft))
 	}
-	return home.TmuxError(t.client.Press(ctx, t.pane, "Enter"))
+	return t.strike(ctx, "", "Enter")
 }
 
 // notAlone reports whether a text that stands in the box is more than the prompt. A text that does not hold the prompt is
@@ -288,7 +300,7 @@ func (t *typist) taken(ctx context.Context) bool { return t.ready.Silent && t.fi
 
 // isEmpty reports whether the screen shows an empty box. Of some CLIs no screen does.
 func (t *typist) isEmpty(ctx context.Context) bool {
-	box, err := t.screen(ctx)
+	box, err := t.see(ctx)
 	return err == nil && box.Box == agent.BoxEmpty
 }
 
@@ -299,7 +311,16 @@ func (t *typist) refusal(format string, args ...any) *fault.Error {
 
 // notRunning is the error of a typist who finds nobody to type to.
 func (t *typist) notRunning() *fault.Error {
-	return fault.New(fault.Failed, "%s: does not run", t.w.Agent).Hint("paw recover %s", t.s.Name)
+	e := fault.New(fault.Failed, "%s: does not run", t.w.Agent).Hint("paw recover %s", t.s.Name)
+	e.Err = errNotRunning
+	return e
+}
+
+// starting is the error of a typist who is too early.
+func (t *typist) starting() *fault.Error {
+	e := t.refusal("its CLI is starting")
+	e.Err = errStarting
+	return e
 }
 
 // asks is the refusal of a prompt to an agent that waits for an answer.
@@ -331,6 +352,3 @@ func squeezed(text string) string {
 		return r
 	}, text)
 }
-
-// ErrNotTyped says for certain that nothing was typed.
-var ErrNotTyped = errors.New("nothing was typed")

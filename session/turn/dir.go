@@ -87,7 +87,10 @@ func (d Dir) record(f file) (Record, error) {
 
 // Records returns all turns by number. What a torn or foreign line says is left out; a file that cannot be read gives
 // one error and does not hide the others. A missing folder has no turns.
-func (d Dir) Records() ([]Record, []error) {
+func (d Dir) Records() ([]Record, []error) { return d.After(0) }
+
+// After is Records of the turns with a higher number. It reads no other file.
+func (d Dir) After(number int) ([]Record, []error) {
 	files, err := d.files()
 	if err != nil {
 		return nil, []error{err}
@@ -95,6 +98,9 @@ func (d Dir) Records() ([]Record, []error) {
 	var records []Record
 	var problems []error
 	for _, f := range files {
+		if f.number <= number {
+			continue
+		}
 		r, err := d.record(f)
 		if err != nil {
 			problems = append(problems, err)

@@ -212,6 +212,16 @@ func (s *stage) tmux(args ...string) string {
 	return s.output
 }
 
+// program is the CLI, as one that can be typed to.
+func (s *stage) program() tmux.Program {
+	s.t.Helper()
+	pid, err := strconv.Atoi(strings.TrimSpace(s.tmux("display-message", "-p", "-t", s.pane, "#{pane_pid}")))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return tmux.Program{Pane: s.pane, PID: pid}
+}
+
 // act does a line with the CLI that runs.
 func (s *stage) act(verb, rest string) {
 	ctx := s.t.Context()
@@ -230,7 +240,7 @@ func (s *stage) act(verb, rest string) {
 		s.waitFor(rest, verb == "wait")
 	case "keys":
 		for _, key := range strings.Fields(rest) {
-			must(s.client.Press(ctx, s.pane, key))
+			must(s.client.Type(ctx, s.program(), "", key))
 			time.Sleep(150 * time.Millisecond)
 		}
 	case "type":
@@ -239,7 +249,7 @@ func (s *stage) act(verb, rest string) {
 	case "paste":
 		text, err := strconv.Unquote(rest)
 		must(err)
-		must(s.client.Paste(ctx, s.pane, text))
+		must(s.client.Type(ctx, s.program(), text))
 		time.Sleep(600 * time.Millisecond)
 	case "size":
 		width, height, _ := strings.Cut(rest, "x")
