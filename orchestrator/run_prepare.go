@@ -33,7 +33,7 @@ func prepareRun(ctx context.Context, h *home.Home, s *session.Session, o RunOpti
 	if err != nil {
 		return nil, err
 	}
-	cli, executable, err := h.CLIOf(w)
+	cli, executable, err := h.ProgramOf(w)
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func UsageOf(ctx context.Context, h *home.Home, s *session.Session, w *session.W
 		none.Unknown = "its CLI's record says nothing of it"
 		return none
 	}
-	executable, _ := h.Program(cli)
+	_, executable, _ := h.ProgramOf(w)
 	spec := h.SpecFor(s, w, executable)
 	ids := w.ConversationIDs
 	if len(ids) == 0 {

@@ -133,7 +133,7 @@ func startFrom(ctx context.Context, h *home.Home, s *session.Session, a *Additio
 // canFork reports whether the CLI of a new agent can go on with a copy of the
 // origin's conversation.
 func canFork(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, from *Origin, prompt string) bool {
-	cli, executable, err := h.CLIOf(from.source)
+	cli, executable, err := h.ProgramOf(from.source)
 	if err != nil || w.CLI != from.source.CLI {
 		return false
 	}

@@ -12,6 +12,7 @@ import (
 // Spec is what an adapter needs to know of one launch of an agent.
 func (h *Home) Spec(s *session.Session, w *session.Worktree, executable string) agent.Spec {
 	spec := h.SpecFor(s, w, executable)
+	spec.Env = h.EnvFor(spec.Env, w, executable)
 	if repository, err := worktree.Discover(w.WorktreePath); err == nil {
 		spec.GitDir = repository.GitDir
 	}

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"paw/orchestrator/agent"
@@ -124,12 +127,40 @@ func (h *Home) Program(cli agent.CLI) (string, error) {
 	return path, nil
 }
 
-// CLIOf is the CLI of an agent and its program.
-func (h *Home) CLIOf(w *session.Worktree) (agent.CLI, string, error) {
+// CLIOf is the CLI of an agent; its program need not be installed.
+func (h *Home) CLIOf(w *session.Worktree) (agent.CLI, error) {
 	cli, ok := h.CLIs.Get(w.CLI)
 	if !ok {
-		return agent.CLI{}, "", fault.New(fault.Usage, "%s: unknown CLI %s", w.Agent, w.CLI).Hint("paw clis")
+		return agent.CLI{}, fault.New(fault.Usage, "%s: unknown CLI %s", w.Agent, w.CLI).Hint("paw clis")
+	}
+	return cli, nil
+}
+
+// ProgramOf is the CLI of an agent and its program: that on the user's PATH, else the one that the agent was started with.
+// Cron, ssh and version managers have other PATHs.
+func (h *Home) ProgramOf(w *session.Worktree) (agent.CLI, string, error) {
+	cli, err := h.CLIOf(w)
+	if err != nil {
+		return cli, "", err
 	}
 	executable, err := h.Program(cli)
+	if err != nil && len(w.Command) > 0 && filepath.Base(w.Command[0]) == cli.Program() {
+		if recorded, gone := agent.LookPath(w.Command[0], nil); gone == nil {
+			return cli, recorded, nil
+		}
+	}
 	return cli, executable, err
+}
+
+// EnvFor is an environment in which a program that is not on its PATH finds an interpreter that lies beside it.
+func (h *Home) EnvFor(env []string, w *session.Worktree, executable string) []string {
+	cli, known := h.CLIs.Get(w.CLI)
+	if !known || !filepath.IsAbs(executable) {
+		return env
+	}
+	if _, err := agent.LookPath(cli.Program(), env); err == nil {
+		return env
+	}
+	folders := append(filepath.SplitList(agent.Getenv(env, "PATH")), filepath.Dir(executable))
+	return append(slices.Clip(env), "PATH="+strings.Join(folders, string(filepath.ListSeparator)))
 }

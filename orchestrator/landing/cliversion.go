@@ -21,7 +21,7 @@ func (w work) cliVersion(ctx context.Context) func(made []turns.Listed) string {
 	if !slices.ContainsFunc(agent.LookedAts(), func(l agent.LookedAt) bool { return l.CLI == w.agent.CLI }) {
 		return unknown // another program may not know the question
 	}
-	cli, executable, err := w.home.CLIOf(w.agent)
+	cli, executable, err := w.home.ProgramOf(w.agent)
 	if err != nil {
 		return unknown
 	}

@@ -37,7 +37,7 @@ func sortedEnv(set map[string]string) []string {
 // in, without git's variables and the CLIs' own marks of nesting, with what was
 // recorded at the first launch and what the CLI's adapter asks for.
 func Environment(h *home.Home, s *session.Session, w *session.Worktree, generation int, c agent.Command) []string {
-	set := variables(agent.Scrub(h.Env))
+	set := variables(h.EnvFor(agent.Scrub(h.Env), w, c.Argv[0]))
 	for name, value := range w.Environment {
 		if set[name] = value; value == "" {
 			delete(set, name)

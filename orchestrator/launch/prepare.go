@@ -16,7 +16,7 @@ import (
 // prepareLaunch writes the launch of one agent and returns the pane that runs it.
 func prepareLaunch(ctx context.Context, h *home.Home, s *session.Session, j *Job, generation int) (tmux.AgentPane, error) {
 	w := s.Worktree(j.Agent)
-	cli, executable, err := h.CLIOf(w)
+	cli, executable, err := h.ProgramOf(w)
 	if err != nil {
 		return tmux.AgentPane{}, err
 	}

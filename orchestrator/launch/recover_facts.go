@@ -87,7 +87,7 @@ func factsFor(ctx context.Context, h *home.Home, f fleet.Facts, a fleet.Agent) R
 	} else if err := worktree.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
 		rf.worktreeWrong, rf.wayBack = err.Error(), WayBack(s, &w)
 	}
-	cli, executable, err := h.CLIOf(&w)
+	cli, executable, err := h.ProgramOf(&w)
 	if err != nil {
 		rf.cliError = err
 		return rf

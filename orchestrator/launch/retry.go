@@ -27,7 +27,7 @@ func startRefused(ctx context.Context, h *home.Home, s *session.Session, jobs []
 		}
 		if reason, refused := refusedResume(ctx, h, s, j.Agent); refused {
 			j.Result, j.Reason = ResultFresh, reason
-			if cli, _, err := h.CLIOf(s.Worktree(j.Agent)); err == nil {
+			if cli, err := h.CLIOf(s.Worktree(j.Agent)); err == nil {
 				j.planned, j.chosen = s.Worktree(j.Agent).Conversation(), cli.NewConversation()
 			}
 			again = append(again, j)

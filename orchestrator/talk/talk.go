@@ -96,7 +96,7 @@ func Read(ctx context.Context, h *home.Home, s *session.Session, w *session.Work
 	if !ok {
 		return agent.Transcript{}, fault.New(fault.Usage, "unknown CLI %s", w.CLI)
 	}
-	executable, _ := h.Program(cli) // only opencode has to be asked, and says so itself
+	_, executable, _ := h.ProgramOf(w) // only opencode has to be asked, and says so itself
 	spec := h.SpecFor(s, w, executable)
 	spec.ConversationID = cmp.Or(id, spec.ConversationID)
 	if spec.ConversationID == "" {

@@ -160,7 +160,7 @@ func answererFor(h *home.Home, s *session.Session, agentName string) (answerer, 
 	if h, err = h.ConfiguredFor(s); err != nil {
 		return answerer{}, err
 	}
-	cli, _, err := h.CLIOf(w)
+	cli, err := h.CLIOf(w)
 	return answerer{&typist{home: h, s: s, w: w, cli: cli, ready: cli.Ready(), client: h.TmuxFor(s)}}, err
 }
 

@@ -37,7 +37,7 @@ func Send(ctx context.Context, h *home.Home, s *session.Session, agentName, prom
 	if err != nil {
 		return nil, err
 	}
-	cli, _, err := h.CLIOf(w)
+	cli, err := h.CLIOf(w)
 	if err != nil {
 		return nil, err
 	}
