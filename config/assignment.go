@@ -39,6 +39,18 @@ func readableJSON(value any, indent string) []byte {
 	return b.Bytes()
 }
 
+// inForce is the value that a configuration has.
+func (a assignment) inForce(c Config) any {
+	e := &entry{config: &c, cli: &CLI{}, preset: &Preset{}}
+	switch a.path[0] {
+	case "clis":
+		*e.cli = c.CLIs[a.path[1]]
+	case "presets":
+		*e.preset = c.Presets[a.path[1]]
+	}
+	return reflect.ValueOf(a.setting.target(e)).Elem().Interface()
+}
+
 // store puts the value into a configuration. Tables of variables are merged;
 // everything else replaces what was there.
 func (a assignment) store(c *Config) {

@@ -1,5 +1,7 @@
 package config
 
+import "slices"
+
 // Command is a text from a repository that can run, or changes what runs.
 type Command struct {
 	Key  string `json:"key"`  // such as worktree.setup or clis.x.command
@@ -10,12 +12,38 @@ type Command struct {
 func commands(assignments []assignment, now Config) []Command {
 	var result []Command
 	for _, a := range assignments {
-		loosens := a.setting.loosens != nil && a.setting.loosens(a.value.(int), *a.setting.target(&entry{config: &now}).(*int))
-		if loosens || a.setting.runs != nil && a.setting.runs(a.value) {
+		if a.setting.trust != nil && a.setting.trust(a.value, a.inForce(now)) {
 			result = append(result, Command{Key: a.key(), Text: a.text()})
 		}
 	}
 	return result
+}
+
+// allowed leaves out of a repository's settings those in which a repository has no say, and names them, and those in which
+// the user's word holds. A preset of the user holds as a whole: under its name the user knows what is started.
+func (l *Loaded) allowed(assignments []assignment) (kept []assignment, ignored []string) {
+	for _, a := range assignments {
+		switch a.setting.repository {
+		case usersAlone:
+			ignored = append(ignored, a.key())
+		case yields:
+			if !l.byUser(a) {
+				kept = append(kept, a)
+			}
+		default:
+			kept = append(kept, a)
+		}
+	}
+	return kept, ignored
+}
+
+// byUser reports whether the user's file says something in the key of an assignment, or in its preset.
+func (l *Loaded) byUser(a assignment) bool {
+	if a.path[0] == "presets" {
+		_, own := l.Presets[a.path[1]]
+		return own
+	}
+	return slices.ContainsFunc(l.Sources, func(s Source) bool { return slices.Contains(s.Keys, a.key()) })
 }
 
 // withoutUntrusted leaves out what the user has not trusted. The settings of a

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -92,7 +93,10 @@ func TestDefaultPathsFollowTheEnvironment(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "c"))
 	t.Setenv("XDG_DATA_HOME", filepath.Join(dir, "d"))
 	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "s"))
-	p := DefaultPaths()
+	p, err := DefaultPaths()
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := Paths{
 		ConfigFile:  filepath.Join(dir, "c", "paw", "config.toml"),
 		SessionsDir: filepath.Join(dir, "d", "paw", "sessions"),
@@ -110,10 +114,30 @@ func TestDefaultPathsFollowTheEnvironment(t *testing.T) {
 	}
 
 	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "moved"))
-	if got := DefaultPaths().StateDir; got != filepath.Join(dir, "moved", "paw") {
-		t.Errorf("after a change: %s", got)
+	if got, err := DefaultPaths(); err != nil || got.StateDir != filepath.Join(dir, "moved", "paw") {
+		t.Errorf("after a change: %s, %v", got.StateDir, err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
 		t.Errorf("folders were made: %v, %v", entries, err)
+	}
+}
+
+func TestHomeIsAPlaceForFiles(t *testing.T) {
+	own, err := user.Current()
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"} {
+		t.Setenv(name, "relative") // which the specification has ignored
+	}
+	t.Setenv("HOME", "")
+	p, err := DefaultPaths()
+	if err != nil || !strings.HasPrefix(p.StateDir, own.HomeDir) || !strings.HasPrefix(p.SessionsDir, own.HomeDir) || os.Getenv("HOME") != own.HomeDir {
+		t.Errorf("got %+v, %v, HOME %s", p, err, os.Getenv("HOME"))
+	}
+	t.Setenv("HOME", "here")
+	var wrong *HomeError
+	if p, err := DefaultPaths(); !errors.As(err, &wrong) || wrong.Home != "here" {
+		t.Errorf("got %+v, %v", p, err)
 	}
 }

@@ -34,8 +34,8 @@ func checkMistake(t *testing.T, m mistake) {
 		}
 		write(t, file, text)
 		l, err := Load(p.Paths, p.repo, environment())
-		var e *Error
-		if !errors.As(err, &e) {
+		e := l.RepositoryMistake
+		if !inRepository && !errors.As(err, &e) || e == nil || inRepository && err != nil {
 			t.Fatalf("got %+v, %v, want an Error", l, err)
 		}
 		if e.File != file || e.Line != line || e.Column != column {
@@ -227,7 +227,7 @@ func TestRepositoryMayRelyOnTheUsersCommand(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	p.user(t, "")
-	if _, err := Load(p.Paths, p.repo, environment()); err == nil {
+	if l := p.load(t); l.RepositoryMistake == nil || len(l.CLIs) != 0 {
 		t.Error("a cli without a command was accepted")
 	}
 }

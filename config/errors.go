@@ -9,18 +9,20 @@ import (
 // Error is a mistake in a configuration file or in a PAW_* variable.
 type Error struct {
 	File    string // "" for a variable
-	Line    int    // counted from 1; 0 for a variable
+	Line    int    // counted from 1; 0 for a variable, and for a file that cannot be read
 	Column  int    // in characters, counted from 1; 0 for a variable
 	Key     string // the key, such as worktree.copy, or the variable; "" when the file is not TOML
 	Nearest string // the known name that comes closest, or ""
 	Message string // what is wrong, with the key in front
 	// Unknown says that the only mistake is a key that is not known: what else is set is loaded all the same.
 	Unknown bool
+	// InRepository says that the file is that of a repository: its settings are left out, and nothing else.
+	InRepository bool
 }
 
-// Error returns "file:line: message", or the message alone for a variable.
+// Error returns "file:line: message", or the message alone where there is no line.
 func (e *Error) Error() string {
-	if e.File == "" {
+	if e.Line == 0 {
 		return e.Message
 	}
 	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Message)

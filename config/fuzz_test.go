@@ -40,6 +40,9 @@ func FuzzLoad(f *testing.F) {
 		if err != nil {
 			return
 		}
+		if l.RepositoryMistake != nil {
+			checkPlace(t, l.RepositoryMistake, map[string]string{repositoryFile(p.repo): repository})
+		}
 		checkLeftOut(t, p, l)
 		if _, err := l.WorktreePath("/home/u/shop", "s", "a"); err != nil {
 			t.Errorf("a template that was accepted does not expand: %v", err)

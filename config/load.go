@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 )
@@ -15,6 +14,11 @@ type Loaded struct {
 	// trusted, in the order of its file. They are not in Config, nor is
 	// anything else the repository says about a program one of them belongs to.
 	Untrusted []Command
+	// Ignored are the keys of the repository's file in which a repository has no say.
+	Ignored []string
+	// RepositoryMistake is the first mistake in the repository's file, nil for none. It costs the settings of the repository, one of
+	// an Unknown key only that key.
+	RepositoryMistake *Error
 	// TrustProblem says why the record of trusted texts could not be read; all
 	// texts of the repository then count as untrusted.
 	TrustProblem error
@@ -28,18 +32,16 @@ type Source struct {
 
 // Load merges the defaults, the user's file, the .paw.toml of the repository
 // whose main worktree is repo ("" for none) and the environment. It writes
-// nothing. A mistake in a file or a variable is an *Error; a missing file is
-// none. With an Error of an Unknown key comes what is loaded without it.
+// nothing. A mistake in the user's file or a variable is an *Error; a missing
+// file is none. With an Error of an Unknown key comes what is loaded without it.
 func Load(paths Paths, repo string, getenv func(string) string) (Loaded, error) {
 	l := Loaded{Config: Default()}
 	unknown, err := onlyUnknown(l.addUser(paths.ConfigFile))
-	if err == nil && repo != "" {
-		var here *Error
-		here, err = onlyUnknown(l.addRepository(paths, repo))
-		unknown = cmp.Or(unknown, here)
-	}
 	if err != nil {
 		return Loaded{}, err
+	}
+	if repo != "" {
+		l.addRepository(paths, repo)
 	}
 	sources, err := applyEnvironment(&l.Config, getenv)
 	if err != nil {
@@ -67,17 +69,20 @@ func (l *Loaded) addUser(file string) error {
 	return err
 }
 
-func (l *Loaded) addRepository(paths Paths, repo string) error {
+// addRepository adds what the file of a repository may say. A mistake in it costs nothing but what the file says.
+func (l *Loaded) addRepository(paths Paths, repo string) {
 	file := repositoryFile(repo)
 	assignments, err := l.read(file)
-	// The user's own presets win: a repository that replaced one would start other agents under a name that the user knows.
-	assignments = slices.DeleteFunc(assignments, func(a assignment) bool {
-		if a.path[0] != "presets" {
-			return false
+	if err != nil && !errors.As(err, &l.RepositoryMistake) {
+		l.RepositoryMistake = &Error{File: file, Message: err.Error()}
+	}
+	if l.RepositoryMistake != nil {
+		l.RepositoryMistake.InRepository = true
+		if !l.RepositoryMistake.Unknown {
+			return
 		}
-		_, own := l.Presets[a.path[1]]
-		return own
-	})
+	}
+	assignments, l.Ignored = l.allowed(assignments)
 	asked := commands(assignments, l.Config)
 	if len(asked) > 0 {
 		trusted, problem := paths.trusted(repo)
@@ -85,7 +90,6 @@ func (l *Loaded) addRepository(paths Paths, repo string) error {
 		l.Untrusted = slices.DeleteFunc(asked, func(c Command) bool { return slices.Contains(trusted[c.Key], c.Text) })
 	}
 	l.add(file, withoutUntrusted(assignments, l.Untrusted))
-	return err
 }
 
 // read returns what a file sets on top of what is loaded so far, nothing when

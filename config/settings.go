@@ -2,6 +2,7 @@ package config
 
 import (
 	"path/filepath"
+	"reflect"
 	"strings"
 )
 
@@ -17,12 +18,22 @@ type setting struct {
 	filled bool
 	// zero lets a number be 0.
 	zero bool
-	// runs tells which values can run something, or change what runs, and so
-	// need trust when they come with a repository. Nil means none.
-	runs func(value any) bool
-	// loosens tells whether a limit that comes with a repository needs trust, now being the one that is in force.
-	loosens func(value, now int) bool
+	// repository says how the value of a repository combines with the user's.
+	repository authority
+	// trust tells which values of a repository need the user's trust, now being the one in force; nil means none.
+	trust func(value, now any) bool
 }
+
+// authority says what a repository's value of a key counts. Every key has one: the user's settings hold against those of a
+// repository wherever they are about more than the project.
+type authority int
+
+const (
+	_          authority = iota // a key without a decision, which a test refuses
+	replaces                    // the repository's value wins: it knows the project
+	yields                      // the repository's value counts where the user says nothing
+	usersAlone                  // a repository has no say: it can neither silence nor redirect what the user is told
+)
 
 // entry is what one setting is stored into: the configuration itself, and the
 // program or preset that its key names.
@@ -34,58 +45,66 @@ type entry struct {
 
 // settings are all keys of a configuration file; the docs list the same ones.
 var settings = []setting{
-	{key: "default_cli", text: checkCLIName, target: func(e *entry) any { return &e.config.DefaultCLI }},
+	{key: "default_cli", text: checkCLIName, repository: replaces, target: func(e *entry) any { return &e.config.DefaultCLI }},
 
-	{key: "worktree.path", text: checkTemplate, runs: func(v any) bool { return !besideRepository(v.(string)) },
+	{key: "worktree.path", text: checkTemplate, repository: yields, trust: func(v, _ any) bool { return !besideRepository(v.(string)) },
 		target: func(e *entry) any { return &e.config.Worktree.Path }},
-	{key: "worktree.copy", text: checkPattern, target: func(e *entry) any { return &e.config.Worktree.Copy }},
-	{key: "worktree.link", text: checkPattern, target: func(e *entry) any { return &e.config.Worktree.Link }},
-	{key: "worktree.setup", text: checkText, runs: func(v any) bool { return v != "" },
-		target: func(e *entry) any { return &e.config.Worktree.Setup }},
+	{key: "worktree.copy", text: checkPattern, repository: replaces, target: func(e *entry) any { return &e.config.Worktree.Copy }},
+	{key: "worktree.link", text: checkPattern, repository: replaces, target: func(e *entry) any { return &e.config.Worktree.Link }},
+	{key: "worktree.setup", text: checkText, repository: replaces, trust: set, target: func(e *entry) any { return &e.config.Worktree.Setup }},
 
 	// A server at a foreign path is handed the user's terminal.
-	{key: "tmux.socket", text: checkSocket, runs: func(v any) bool { return filepath.IsAbs(v.(string)) },
+	{key: "tmux.socket", text: checkSocket, repository: yields, trust: func(v, _ any) bool { return filepath.IsAbs(v.(string)) },
 		target: func(e *entry) any { return &e.config.Tmux.Socket }},
-	{key: "tmux.layout", text: oneOf(LayoutTiled, LayoutWindows), target: func(e *entry) any { return &e.config.Tmux.Layout }},
+	{key: "tmux.layout", text: oneOf(LayoutTiled, LayoutWindows), repository: yields, target: func(e *entry) any { return &e.config.Tmux.Layout }},
 
-	{key: "tmux.bell", target: func(e *entry) any { return &e.config.Tmux.Bell }},
-	{key: "tmux.counts", target: func(e *entry) any { return &e.config.Tmux.Counts }},
+	{key: "tmux.bell", repository: usersAlone, target: func(e *entry) any { return &e.config.Tmux.Bell }},
+	{key: "tmux.counts", repository: usersAlone, target: func(e *entry) any { return &e.config.Tmux.Counts }},
 	// It fills the disk, and keeps what a user may have typed.
-	{key: "tmux.log", runs: func(v any) bool { return v == true }, target: func(e *entry) any { return &e.config.Tmux.Log }},
+	{key: "tmux.log", repository: yields, trust: set, target: func(e *entry) any { return &e.config.Tmux.Log }},
 
 	// More seconds make CLIs wait, less of either leaves work out of snapshots.
-	{key: "turns.snapshot_seconds", loosens: differs, target: func(e *entry) any { return &e.config.Turns.SnapshotSeconds }},
-	{key: "turns.snapshot_mib", loosens: differs, target: func(e *entry) any { return &e.config.Turns.SnapshotMiB }},
+	{key: "turns.snapshot_seconds", repository: replaces, trust: differs, target: func(e *entry) any { return &e.config.Turns.SnapshotSeconds }},
+	{key: "turns.snapshot_mib", repository: replaces, trust: differs, target: func(e *entry) any { return &e.config.Turns.SnapshotMiB }},
 
-	{key: "agents.max_depth", loosens: raises, target: func(e *entry) any { return &e.config.Agents.MaxDepth }},
-	{key: "agents.max_children", loosens: raises, target: func(e *entry) any { return &e.config.Agents.MaxChildren }},
-	{key: "agents.brief_kib", loosens: raises, target: func(e *entry) any { return &e.config.Agents.BriefKiB }},
+	{key: "agents.max_depth", repository: replaces, trust: raises, target: func(e *entry) any { return &e.config.Agents.MaxDepth }},
+	{key: "agents.max_children", repository: replaces, trust: raises, target: func(e *entry) any { return &e.config.Agents.MaxChildren }},
+	{key: "agents.brief_kib", repository: replaces, trust: raises, target: func(e *entry) any { return &e.config.Agents.BriefKiB }},
 
-	{key: "land.checks", text: checkText, runs: always, target: func(e *entry) any { return &e.config.Land.Checks }},
+	{key: "land.checks", text: checkText, repository: replaces, trust: always, target: func(e *entry) any { return &e.config.Land.Checks }},
 
-	{key: "notify.events", text: oneOf(NotifyWaiting, NotifyFinished, NotifyError, NotifyLimit), target: func(e *entry) any { return &e.config.Notify.Events }},
-	{key: "notify.command", text: checkText, runs: func(v any) bool { return v != "" }, target: func(e *entry) any { return &e.config.Notify.Command }},
-	{key: "notify.desktop", target: func(e *entry) any { return &e.config.Notify.Desktop }},
-	{key: "notify.osc", text: oneOf("", "9", "777", "99"), target: func(e *entry) any { return &e.config.Notify.OSC }},
-	{key: "notify.webhook", text: checkWebhook, runs: func(v any) bool { return v != "" }, target: func(e *entry) any { return &e.config.Notify.Webhook }},
-	{key: "notify.dwell", zero: true, target: func(e *entry) any { return &e.config.Notify.Dwell }},
+	{key: "notify.events", text: oneOf(NotifyWaiting, NotifyFinished, NotifyError, NotifyLimit), repository: usersAlone,
+		target: func(e *entry) any { return &e.config.Notify.Events }},
+	{key: "notify.command", text: checkText, repository: usersAlone, target: func(e *entry) any { return &e.config.Notify.Command }},
+	{key: "notify.desktop", repository: usersAlone, target: func(e *entry) any { return &e.config.Notify.Desktop }},
+	{key: "notify.osc", text: oneOf("", "9", "777", "99"), repository: usersAlone, target: func(e *entry) any { return &e.config.Notify.OSC }},
+	{key: "notify.webhook", text: checkWebhook, repository: usersAlone, target: func(e *entry) any { return &e.config.Notify.Webhook }},
+	{key: "notify.dwell", zero: true, repository: usersAlone, target: func(e *entry) any { return &e.config.Notify.Dwell }},
 
-	{key: "clis.*.command", text: checkText, filled: true, runs: always, target: func(e *entry) any { return &e.cli.Command }},
-	{key: "clis.*.resume", text: checkText, runs: always, target: func(e *entry) any { return &e.cli.Resume }},
-	{key: "clis.*.args", text: checkText, runs: always, target: func(e *entry) any { return &e.cli.Args }},
-	{key: "clis.*.prompt", text: oneOf(PromptArg, PromptSend), target: func(e *entry) any { return &e.cli.Prompt }},
-	{key: "clis.*.env", text: checkText, runs: always, target: func(e *entry) any { return &e.cli.Env }},
-	{key: "clis.*.git_writable", runs: func(v any) bool { return v == true }, target: func(e *entry) any { return &e.cli.GitWritable }},
+	{key: "clis.*.command", text: checkText, filled: true, repository: replaces, trust: always, target: func(e *entry) any { return &e.cli.Command }},
+	{key: "clis.*.resume", text: checkText, repository: replaces, trust: always, target: func(e *entry) any { return &e.cli.Resume }},
+	{key: "clis.*.args", text: checkText, repository: replaces, trust: always, target: func(e *entry) any { return &e.cli.Args }},
+	// Of a CLI that the user has not set up, the other keys need trust already.
+	{key: "clis.*.prompt", text: oneOf(PromptArg, PromptSend), repository: replaces, trust: func(v, now any) bool { return now != "" && differs(v, now) },
+		target: func(e *entry) any { return &e.cli.Prompt }},
+	{key: "clis.*.env", text: checkText, repository: replaces, trust: always, target: func(e *entry) any { return &e.cli.Env }},
+	{key: "clis.*.git_writable", repository: replaces, trust: set, target: func(e *entry) any { return &e.cli.GitWritable }},
 
-	{key: "presets.*.cli", text: checkCLIItem, target: func(e *entry) any { return &e.preset.CLI }},
-	{key: "presets.*.branches", text: checkRevision, target: func(e *entry) any { return &e.preset.Branches }},
-	{key: "presets.*.base", text: checkBase, target: func(e *entry) any { return &e.preset.Base }},
+	{key: "presets.*.cli", text: checkCLIItem, repository: yields, target: func(e *entry) any { return &e.preset.CLI }},
+	{key: "presets.*.branches", text: checkRevision, repository: yields, target: func(e *entry) any { return &e.preset.Branches }},
+	{key: "presets.*.base", text: checkBase, repository: yields, target: func(e *entry) any { return &e.preset.Base }},
 }
 
-func always(any) bool { return true }
+func always(_, _ any) bool { return true }
 
-func raises(value, now int) bool  { return value > now }
-func differs(value, now int) bool { return value != now }
+// set is for what runs something or loosens a guard: the repository wants it, or takes the user's away.
+func set(value, now any) bool {
+	nothing := reflect.Zero(reflect.TypeOf(value)).Interface()
+	return value != nothing || now != nothing
+}
+
+func raises(value, now any) bool  { return value.(int) > now.(int) }
+func differs(value, now any) bool { return value != now }
 
 // checkChosenName checks the part of a key that the user chooses.
 func checkChosenName(table, name string) *problem {

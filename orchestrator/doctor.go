@@ -57,6 +57,9 @@ func Doctor(ctx context.Context, h *home.Home, fix bool) []Finding {
 	if problem := h.Config.TrustProblem; problem != nil {
 		found.wrong(fault.New(fault.Failed, "nothing of this repository counts as trusted: %w", problem))
 	}
+	for _, key := range h.Config.Ignored {
+		found.fine(ignoredText(key), "paw config")
+	}
 	for _, c := range h.Config.Untrusted {
 		found.wrong(fault.New(fault.Failed, "%s of this repository is not trusted: %s", c.Key, c.Text).Hint("paw config trust"))
 	}

@@ -62,10 +62,18 @@ func cliNotes(h *home.Home, s *session.Session) []string {
 	if problem := h.Config.TrustProblem; problem != nil {
 		notes = append(notes, fmt.Sprintf("nothing of the repository counts as trusted: %v", problem))
 	}
+	for _, key := range h.Config.Ignored {
+		notes = append(notes, ignoredText(key))
+	}
 	for _, c := range h.Config.Untrusted {
 		notes = append(notes, fmt.Sprintf("%s of the repository is not trusted and was left out: %s (paw config trust)", c.Key, c.Text))
 	}
 	return notes
+}
+
+// ignoredText says of a key of the repository that it counts for nothing.
+func ignoredText(key string) string {
+	return key + " of the repository is left out: a repository has no say in it"
 }
 
 // codexNote says that the codex of a session cannot commit, "" where it can or where there is none.

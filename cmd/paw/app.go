@@ -44,6 +44,7 @@ func (a *app) paw() (*home.Home, error) {
 		return nil, err
 	}
 	h.Note, h.Forgives = a.note, a.forgives
+	h.TellMistake()
 	a.setSteps(h)
 	return h, nil
 }

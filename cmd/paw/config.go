@@ -24,10 +24,13 @@ file, .paw.toml of the repository, and PAW_* variables, the later over the earli
 		Args: cobra.NoArgs,
 		RunE: a.withHome(func(_ *cobra.Command, h *home.Home, _ []string) error {
 			if a.json {
-				return a.printJSON(map[string]any{"version": 1, "config": h.Config.Config, "sources": h.Config.Sources, "untrusted": h.Config.Untrusted})
+				return a.printJSON(map[string]any{"version": 1, "config": h.Config.Config, "sources": h.Config.Sources, "untrusted": h.Config.Untrusted, "ignored": h.Config.Ignored})
 			}
 			for _, source := range h.Config.Sources {
 				fmt.Fprintf(a.stdout, "# from %s: %s\n", shortened(source.Name), strings.Join(source.Keys, ", "))
+			}
+			for _, key := range h.Config.Ignored {
+				fmt.Fprintf(a.stdout, "# left out, a repository has no say in it: %s\n", key)
 			}
 			for _, c := range h.Config.Untrusted {
 				fmt.Fprintf(a.stdout, "# left out, not trusted: %s = %s\n", c.Key, strings.ReplaceAll(c.Text, "\n", "\n#   | "))

@@ -6,10 +6,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"paw/config"
 	"paw/orchestrator/agent/clis"
+	"paw/orchestrator/fault"
 	"paw/orchestrator/live"
 	"paw/session"
 	"paw/worktree"
@@ -48,7 +50,10 @@ func New(dir string, env []string, progress io.Writer) (*Home, error) {
 	if err != nil {
 		return nil, fmt.Errorf("own path: %w", err)
 	}
-	paths := config.DefaultPaths()
+	paths, err := config.DefaultPaths()
+	if err != nil {
+		return nil, fault.New(fault.Failed, "%w", err).Hint(`export HOME="$(cd -- "$HOME" && pwd)"`)
+	}
 	h := &Home{
 		Paths:      paths,
 		Store:      session.Store{Dir: paths.SessionsDir, LocksDir: paths.LocksDir()},
@@ -59,6 +64,9 @@ func New(dir string, env []string, progress io.Writer) (*Home, error) {
 		Progress:   progress,
 		Now:        time.Now,
 		Step:       func(string) {},
+	}
+	if h.Getenv("HOME") == "" {
+		h.Env = append(slices.Clip(env), "HOME="+os.Getenv("HOME"))
 	}
 	root := ""
 	if repository, err := worktree.Discover(dir); err == nil {
@@ -80,6 +88,13 @@ func (h *Home) Configure(root string) error {
 	}
 	h.CLIs = clis.New(h.Config.CLIs)
 	return err
+}
+
+// TellMistake tells of a mistake in the file of the repository, which stops nothing.
+func (h *Home) TellMistake() {
+	if mistake := h.Config.RepositoryMistake; mistake != nil && h.Forgives != nil {
+		h.Forgives(mistake)
+	}
 }
 
 // Getenv is a variable of the user's environment, "" when it is not set.

@@ -134,5 +134,6 @@ func (h *Home) ConfiguredFor(s *session.Session) (*Home, error) {
 	if err := other.Configure(repository.Path); err != nil && (h.Forgives == nil || !h.Forgives(err)) {
 		return &other, err
 	}
+	other.TellMistake()
 	return &other, nil
 }

@@ -34,6 +34,9 @@ func checksFor(h *home.Home, typed []string, none bool) ([]string, error) {
 			return nil, fault.New(fault.Refused, "the checks of this repository are not trusted: %s", c.Text).Hint("paw config trust")
 		}
 	}
+	if mistake := h.Config.RepositoryMistake; mistake != nil && (!mistake.Unknown || strings.HasPrefix(mistake.Key, "land.")) {
+		return nil, fault.New(fault.Refused, "the checks of this repository are not known: %w", mistake)
+	}
 	return h.Config.Land.Checks, nil
 }
 
