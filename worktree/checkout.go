@@ -62,8 +62,11 @@ func (m Manager) CheckoutAt(ctx context.Context, path string) (*Checkout, error)
 // Obstacle is a path of a checkout that a move would touch, and that is not as its branch has it.
 type Obstacle struct {
 	Path string
-	What string // "changed", "staged", "untracked", "ignored", "submodule", "same name but for case"
+	What string // "changed", "staged", "untracked", "ignored", ObstacleSubmodule, "same name but for case"
 }
+
+// ObstacleSubmodule is a submodule that would be added, removed or moved.
+const ObstacleSubmodule = "submodule"
 
 func (o Obstacle) String() string { return fmt.Sprintf("%s (%s)", o.Path, o.What) }
 
@@ -143,7 +146,7 @@ func (l *look) obstacles(changes []change) ([]Obstacle, error) {
 		what, named := own[c.name]
 		switch {
 		case c.gitlink():
-			found = append(found, Obstacle{c.name, "submodule"})
+			found = append(found, Obstacle{c.name, ObstacleSubmodule})
 		case named:
 			found = append(found, Obstacle{c.name, what})
 		case c.added:

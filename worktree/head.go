@@ -42,10 +42,11 @@ func (m Manager) Head(ctx context.Context, ref string) (string, error) {
 	return "", &RefError{Ref: ref}
 }
 
-// CurrentBranch is the branch that is checked out where the user stands, "" for none.
+// CurrentBranch is the branch that is checked out where the user stands, "" for none; in a bare repository it is the branch that
+// its HEAD names.
 func (m Manager) CurrentBranch() string {
 	e := Entry{AdminDir: m.Repository.GitDir}
-	if e.AdminDir == "" || m.Repository.Worktree == "" {
+	if e.AdminDir == "" || m.Repository.Worktree == "" && !m.Repository.Bare {
 		return ""
 	}
 	e.readHead(&refReader{commonDir: m.Repository.CommonDir})

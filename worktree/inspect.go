@@ -153,7 +153,7 @@ func (m Manager) Unfinished(path string) (string, error) {
 func operation(admin string) string {
 	for _, mark := range []struct{ file, name string }{
 		{"rebase-merge", "rebase"},
-		{"rebase-apply/applying", "am"},
+		{"rebase-apply/applying", "git am"},
 		{"rebase-apply", "rebase"},
 		{"MERGE_HEAD", "merge"},
 		{"CHERRY_PICK_HEAD", "cherry-pick"},

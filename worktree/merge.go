@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,6 +14,9 @@ type Merged struct {
 	Tree      string   // with conflict markers where there are conflicts
 	Conflicts []string // paths, none of a clean merge
 }
+
+// ErrUnrelated means that two commits have no ancestor in common.
+var ErrUnrelated = errors.New("no commit in common")
 
 // MergeTree merges two commits in the object store: no ref, index or file changes. Git runs in the directory dir, whose
 // attributes decide how files are merged.
@@ -41,6 +45,10 @@ func (m Manager) MergePairs(ctx context.Context, dir string, pairs [][2]string) 
 	out, err := m.objects(in(dir)).Input(ctx, []byte(input.String()), "merge-tree", "--write-tree", "--stdin", "-z", "--name-only", "--no-messages")
 	if git.ExitCode(err) == refusedOption {
 		return m.mergeApart(ctx, pairs)
+	}
+	var failed *git.Error
+	if errors.As(err, &failed) && failed.Said("unrelated histories") {
+		return nil, ErrUnrelated
 	}
 	if err != nil {
 		return nil, err

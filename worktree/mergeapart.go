@@ -42,6 +42,10 @@ func (m Manager) mergeOne(ctx context.Context, ours, theirs string) (Merged, err
 		return Merged{}, err
 	}
 	failed := repo.Run(ctx, apartly("merge", "-q", "--no-commit", "--no-ff", "--no-stat", "-s", "ort", theirs)...)
+	var refused *git.Error
+	if errors.As(failed, &refused) && refused.Said("unrelated histories") {
+		return Merged{}, ErrUnrelated
+	}
 	if failed != nil && git.ExitCode(failed) != 1 {
 		return Merged{}, failed
 	}

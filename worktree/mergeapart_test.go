@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -140,9 +141,13 @@ func TestMergesWithAnOlderGit(t *testing.T) {
 func TestMergeWithAnOlderGitSaysWhatFailed(t *testing.T) {
 	w := newWorld(t)
 	unrelated := w.git("commit-tree", "main^{tree}", "-m", "another root")
-	withoutMergeTree(t)
-	if got, err := w.m.MergeTree(t.Context(), w.Dir, w.base, unrelated); err == nil || !strings.Contains(err.Error(), "unrelated histories") {
-		t.Errorf("%+v, %v", got, err)
+	for _, older := range []bool{false, true} {
+		if older {
+			withoutMergeTree(t)
+		}
+		if got, err := w.m.MergeTree(t.Context(), w.Dir, w.base, unrelated); !errors.Is(err, ErrUnrelated) {
+			t.Errorf("older %t: %+v, %v", older, got, err)
+		}
 	}
 }
 

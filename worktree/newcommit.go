@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -32,8 +33,22 @@ func (m Manager) Commit(ctx context.Context, c NewCommit) (string, error) {
 		repo = m.objects(m.home()).WithEnv(snapshotAuthor...)
 	}
 	out, err := repo.Input(ctx, []byte(c.Message), append(args, "-F", "-")...)
+	var failed *git.Error
+	switch {
+	case !errors.As(err, &failed):
+	case failed.Said("empty ident name") || failed.Said("Please tell me who you are") || failed.Said("auto-detection is disabled"):
+		err = fmt.Errorf("%w: %w", ErrNoIdentity, err)
+	case c.Sign && (failed.Said("failed to sign") || failed.Said("gpg") || failed.Said("signing")):
+		err = fmt.Errorf("%w: %w", ErrNotSigned, err)
+	}
 	return strings.TrimSpace(out), err
 }
+
+// What keeps git from making a commit, beside its own words.
+var (
+	ErrNoIdentity = errors.New("git does not know by whom the commit is")
+	ErrNotSigned  = errors.New("the commit could not be signed")
+)
 
 // SignsCommits reports whether the user has told git to sign each commit.
 func (m Manager) SignsCommits(ctx context.Context) (bool, error) {

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -31,6 +32,9 @@ type recording struct {
 	resets  []reset
 	missing []file   // git has to read them
 	special []string // neither file, link nor folder
+
+	notSaved []string // what could not be recorded
+	cause    error    // what git said of the first file of them that it read
 }
 
 // reset gives a path the entry of the real index, or none.
@@ -70,7 +74,8 @@ func (l *look) record(ctx context.Context) (notSaved []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.run(ctx)
+	err = r.run(ctx)
+	return r.notSaved, err
 }
 
 // plan finds out what has to be done to the index of an earlier snapshot, "" for none, without reading a file. That index
@@ -259,14 +264,14 @@ func (r *recording) size() int64 {
 func (r *recording) done() bool { return len(r.resets) == 0 && len(r.missing) == 0 }
 
 // run carries the plan out on a scratch index.
-func (r *recording) run(ctx context.Context) (notSaved []string, err error) {
+func (r *recording) run(ctx context.Context) error {
 	if err := r.begin(); err != nil {
-		return nil, err
+		return err
 	}
-	notSaved = slices.Clone(r.special)
+	r.notSaved = slices.Clone(r.special)
 	arguments, err := r.resetArguments(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for rest := r.missing; len(arguments) > 0 || len(rest) > 0; arguments = nil {
 		var batch []string
@@ -274,16 +279,14 @@ func (r *recording) run(ctx context.Context) (notSaved []string, err error) {
 		err := r.update(ctx, arguments, batch)
 		if refused(ctx, err) {
 			if err = r.update(ctx, arguments, nil); err == nil {
-				var left []string
-				left, err = r.addSome(ctx, batch)
-				notSaved = append(notSaved, left...)
+				err = r.addSome(ctx, batch)
 			}
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return notSaved, nil
+	return nil
 }
 
 // begin makes a scratch index out of the one to begin with. Git replaces the file when it writes, hence a link will do
@@ -359,25 +362,25 @@ func (r *recording) update(ctx context.Context, resets, names []string) error {
 // refused reports whether git gave up because of one of its files.
 func refused(ctx context.Context, err error) bool { return ctx.Err() == nil && git.ExitCode(err) > 0 }
 
-// addSome records what can be where git gives up at a file that it cannot read or convert, and returns the others. A
-// file that is being written may be read the next time.
-func (r *recording) addSome(ctx context.Context, names []string) (notSaved []string, err error) {
+// addSome records what can be where git gives up at a file that it cannot read, convert or keep. A file that is being
+// written may be read the next time.
+func (r *recording) addSome(ctx context.Context, names []string) error {
 	if len(names) == 1 {
-		if err := r.update(ctx, nil, names); !refused(ctx, err) {
-			return nil, err
+		err := r.update(ctx, nil, names)
+		if !refused(ctx, err) {
+			return err
 		}
-		return names, nil
+		r.notSaved, r.cause = append(r.notSaved, names...), cmp.Or(r.cause, err)
+		return nil
 	}
 	for half := range slices.Chunk(names, (len(names)+1)/2) {
 		err := r.update(ctx, nil, half)
 		if refused(ctx, err) {
-			var left []string
-			left, err = r.addSome(ctx, half)
-			notSaved = append(notSaved, left...)
+			err = r.addSome(ctx, half)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return notSaved, nil
+	return nil
 }

@@ -21,8 +21,9 @@ type Snapshot struct {
 	// NotSaved are paths whose content is not in the commit: embedded repositories,
 	// submodules with changes of their own, files that git could not read.
 	NotSaved []string
-	Staged   bool // the index has content that neither HEAD nor a file has
-	Unmerged bool // there are conflicts in the index: files have the marks of them
+	Cause    error // what git said of the first file that it could not read or keep, nil where there is none
+	Staged   bool  // the index has content that neither HEAD nor a file has
+	Unmerged bool  // there are conflicts in the index: files have the marks of them
 }
 
 // ErrRefTaken means that the ref of a snapshot exists already.
@@ -152,11 +153,11 @@ func (s shooting) once(ctx, within context.Context) (Snapshot, error) {
 	}
 	shot := Snapshot{Commit: l.head, Ref: s.ref, NotSaved: sorted(l.embedded, submodules), Staged: l.staged, Unmerged: l.unmerged}
 	if l.dirty || l.head == "" {
-		var notSaved []string
-		if shot.Commit, notSaved, err = s.commit(ctx, within, l); err != nil {
+		var r *recording
+		if shot.Commit, r, err = s.commit(ctx, within, l); err != nil {
 			return Snapshot{}, err
 		}
-		shot.NotSaved = sorted(shot.NotSaved, notSaved)
+		shot.NotSaved, shot.Cause = sorted(shot.NotSaved, r.notSaved), r.cause
 	}
 	if s.ref == "" {
 		return shot, nil
@@ -164,9 +165,9 @@ func (s shooting) once(ctx, within context.Context) (Snapshot, error) {
 	return shot, s.m.keep(ctx, shot.Commit, s.ref)
 }
 
-// commit saves the files that l has seen.
-func (s shooting) commit(ctx, within context.Context, l *look) (commit string, notSaved []string, err error) {
-	r, err := l.plan(s.m.keptFor(s.admin, s.dir))
+// commit saves the files that l has seen, and says what it could not record.
+func (s shooting) commit(ctx, within context.Context, l *look) (commit string, r *recording, err error) {
+	r, err = l.plan(s.m.keptFor(s.admin, s.dir))
 	if err != nil {
 		return "", nil, err
 	}
@@ -177,10 +178,11 @@ func (s shooting) commit(ctx, within context.Context, l *look) (commit string, n
 		if s.ref == "" && !hasObject(l.common, commit) {
 			return "", nil, errPruned
 		}
-		return commit, r.special, nil
+		r.notSaved = r.special
+		return commit, r, nil
 	}
 	defer l.keepScratch(s.dir)
-	if notSaved, err = r.run(within); err != nil {
+	if err := r.run(within); err != nil {
 		return "", nil, err
 	}
 	tree, err := l.repo.Line(within, quietly("write-tree")...)
@@ -188,12 +190,12 @@ func (s shooting) commit(ctx, within context.Context, l *look) (commit string, n
 		return "", nil, err
 	}
 	if same, err := l.isHead(ctx, tree); same || err != nil {
-		return l.head, notSaved, err
+		return l.head, r, err
 	}
 	if commit, err = l.commit(ctx, tree, s.message); err == nil {
 		keepCommit(s.dir, tree, l.head, commit)
 	}
-	return commit, notSaved, err
+	return commit, r, err
 }
 
 // isHead reports whether all changes have been taken back.

@@ -25,6 +25,11 @@ func (m Manager) LastMessage(ctx context.Context, path, head, since string) (str
 	return strings.TrimSpace(out), err
 }
 
+// Has reports whether the repository has a commit. It starts git only where the repository's own store does not have it.
+func (m Manager) Has(ctx context.Context, commit string) bool {
+	return hasObject(m.Repository.CommonDir, commit) || m.home().Run(ctx, "cat-file", "-e", commit+"^{commit}") == nil
+}
+
 // SnapshotHead is the commit that HEAD was at when a snapshot was taken: the snapshot itself where nothing was uncommitted.
 func (m Manager) SnapshotHead(ctx context.Context, snapshot string) (string, error) {
 	to, err := m.goal(ctx, snapshot)

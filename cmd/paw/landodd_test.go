@@ -51,7 +51,7 @@ func TestLandASubmodule(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(w.worktree("one"), "lib"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if out := w.paw("land", "one"); out.code != 3 || !strings.Contains(out.stderr, "lib (submodule)") {
+	if out := w.paw("land", "one"); out.code != 3 || !strings.Contains(out.stderr, "would add, remove or move a submodule: lib\npaw: hint: git -C ") {
 		t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 	}
 	w.git(w.repo, "branch", "release")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"paw/orchestrator/fault"
 	"paw/orchestrator/turns"
@@ -163,7 +162,7 @@ func (c *composer) replay(ctx context.Context, t target, own []worktree.CommitIn
 		}
 		if len(picked.Conflicts) > 0 {
 			return nil, fault.New(fault.Conflict, "%s: its commit %s (%s) alone conflicts with %s: %s",
-				c.name(), one.ID[:12], fault.FirstLine(one.Message), t.branch, strings.Join(picked.Conflicts, ", ")).
+				c.name(), one.ID[:12], fault.FirstLine(one.Message), t.branch, few(picked.Conflicts, namedPaths)).
 				Hint("paw land %s --as squash", c.name())
 		}
 		if tree, err := c.m.TreeOf(ctx, tip); err != nil || tree == picked.Tree {

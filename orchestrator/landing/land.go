@@ -195,7 +195,7 @@ func (l *landing) prepare(ctx context.Context) (*composed, *Landed, error) {
 	}}
 	one, err := l.composer.compose(ctx, t)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, l.notComposed(err, t)
 	}
 	if landed.Nothing = one == nil; landed.Nothing {
 		if had := l.composer.hadAll(); had != nil {
@@ -208,7 +208,7 @@ func (l *landing) prepare(ctx context.Context) (*composed, *Landed, error) {
 	if t.checkout != nil {
 		landed.Checkout = t.checkout.Path
 		if err := unobstructed(ctx, l.m, t.checkout, t.tip, one.commit); err != nil {
-			return nil, nil, err
+			return nil, nil, l.notMoved(err, t)
 		}
 	}
 	landed.Plan = plan(landed)

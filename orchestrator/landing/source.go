@@ -1,7 +1,6 @@
 package landing
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,14 +60,8 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 	if _, err := refuse(ctx, w.home, w.session, name); err != nil {
 		return src.withTurnHint(err, w)
 	}
-	var other *worktree.MismatchError
-	err := worktree.Verify(path, w.session.GitCommonDir, w.agent.Branch)
-	if errors.As(err, &other) && other.What == "branch" {
-		return fault.New(fault.Refused, "%s: its worktree is on %s, and not on its branch %s", name, cmp.Or(other.Got, "no branch"), w.agent.Branch).
-			Hint("git -C %s switch %s", fault.Quote(path), fault.Quote(w.agent.Branch))
-	}
-	if err != nil {
-		return fault.New(fault.Refused, "%s: %w", name, err).Hint("paw recover %s", w.session.Name)
+	if err := src.onItsBranch(ctx, w); err != nil {
+		return err
 	}
 	begun, err := w.m.Unfinished(path)
 	if err != nil {
@@ -85,10 +78,19 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 	case shot.Unmerged:
 		return fault.New(fault.Refused, "%s: a conflict is not resolved in its worktree", name).Hint("%s", look)
 	case len(shot.NotSaved) > 0:
-		return fault.New(fault.Refused, "%s: cannot be taken as it is: %s", name, strings.Join(shot.NotSaved, ", ")).Hint("%s", look)
+		return notSaved(name, shot).Hint("%s", look)
 	}
 	src.state = shot.Commit
 	return nil
+}
+
+// notSaved names files that are not in a snapshot, with what git said of the first one that it could not read or keep.
+func notSaved(agentName string, shot worktree.Snapshot) *fault.Error {
+	files := few(shot.NotSaved, namedPaths)
+	if shot.Cause != nil {
+		return fault.New(fault.Refused, "%s: cannot be taken as it is: %s: %w", agentName, files, shot.Cause)
+	}
+	return fault.New(fault.Refused, "%s: cannot be taken as it is: %s", agentName, files)
 }
 
 // takeTurn takes the state at the end of a turn.
@@ -116,12 +118,20 @@ func (src *source) withTurnHint(err error, w work) error {
 	if !errors.As(err, &e) || e.Kind != fault.Refused || src.command == "" {
 		return err
 	}
-	for _, t := range slices.Backward(src.turns) {
-		if t.State != turn.InProgress && t.After != "" {
-			return fault.New(fault.Refused, "%w", err).Hint("paw %s %s@%d", src.command, w.name(), t.Number)
-		}
+	if number := src.lastEnd(); number > 0 {
+		return fault.New(fault.Refused, "%w", err).Hint("paw %s %s@%d", src.command, w.name(), number)
 	}
 	return err
+}
+
+// lastEnd returns the number of the last turn whose end is known, 0 for none.
+func (src *source) lastEnd() int {
+	for _, t := range slices.Backward(src.turns) {
+		if t.State != turn.InProgress && t.After != "" {
+			return t.Number
+		}
+	}
+	return 0
 }
 
 // lastTurn is the number of the last turn that has begun, 0 for none.

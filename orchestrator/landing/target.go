@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
@@ -34,10 +36,8 @@ func (w work) branchFor(into string) (string, error) {
 		return branch, nil
 	}
 	e := fault.New(fault.Usage, "%s: into which branch? it is not known which was checked out where session %s was started", w.agent.Agent, w.session.Name)
-	if repository, err := worktree.Discover(w.session.RepoPath); err == nil {
-		if branch := (worktree.Manager{Repository: repository}).CurrentBranch(); branch != "" {
-			return "", e.Hint("paw land %s --into %s", w.name(), fault.Quote(branch))
-		}
+	if branch := w.branchHere(); branch != "" {
+		return "", e.Hint("paw land %s --into %s", w.name(), fault.Quote(branch))
 	}
 	return "", e.Hint("git branch")
 }
@@ -47,7 +47,7 @@ func (w work) lookAtTarget(ctx context.Context, branch string) (target, error) {
 	t := target{branch: branch}
 	var err error
 	if t.tip, err = tipOf(ctx, w.m, branch); err != nil {
-		return t, err
+		return t, w.withBranchHere(err, branch)
 	}
 	if owner := w.agentOn(branch); owner != "" {
 		return t, fault.New(fault.Refused, "branch %s: %s works on it", branch, owner).Hint("git branch")
@@ -59,6 +59,28 @@ func (w work) lookAtTarget(ctx context.Context, branch string) (target, error) {
 		return t, fault.New(fault.Refused, "branch %s: checked out in the worktree of an agent, %s", branch, t.checkout.Path).Hint("git branch")
 	}
 	return t, nil
+}
+
+// withBranchHere adds, for a target that is not there any more, the command that lands in the branch which the main checkout
+// has: it may have been renamed.
+func (w work) withBranchHere(err error, branch string) error {
+	here := w.branchHere()
+	var e *fault.Error
+	if here == "" || here == branch || w.session.Target != branch || !errors.As(err, &e) {
+		return err
+	}
+	e.Hints = nil
+	return e.Hint("paw land %s --into %s", w.name(), fault.Quote(here))
+}
+
+// branchHere returns the branch that the main checkout is on, "" for none. That of a bare repository is the branch that its
+// HEAD names.
+func (w work) branchHere() string {
+	repository, err := worktree.Discover(w.session.RepoPath)
+	if err != nil {
+		return ""
+	}
+	return (worktree.Manager{Repository: repository}).CurrentBranch()
 }
 
 // tipOf is the commit of a branch that must exist.
@@ -108,8 +130,9 @@ func refusedBy(err error) error {
 	var obstacles *worktree.ObstacleError
 	switch {
 	case errors.As(err, &obstacles):
-		return fault.New(fault.Refused, "%s: not touched, the landing would write over %s", obstacles.Path, few(obstacles.Obstacles, namedObstacles)).
-			Hint("git -C %s status --ignored", fault.Quote(obstacles.Path))
+		e := fault.New(fault.Refused, "%s: not touched, the landing would write over %s", obstacles.Path, few(obstacles.Obstacles, namedObstacles))
+		e.Err = err
+		return e.Hint("git -C %s status --ignored", fault.Quote(obstacles.Path))
 	case errors.As(err, &c):
 		e := fault.New(fault.Refused, "%w", err)
 		if c.Hint != "" {
@@ -121,13 +144,21 @@ func refusedBy(err error) error {
 }
 
 // few names the first of many files.
-func few[F fmt.Stringer](files []F, most int) string {
+func few[F any](files []F, most int) string {
 	var names []string
 	for _, one := range files[:min(len(files), most)] {
-		names = append(names, one.String())
+		names = append(names, onOneLine(fmt.Sprint(one)))
 	}
 	if more := len(files) - most; more > 0 {
 		names = append(names, fault.Counted(more, "other file"))
 	}
 	return strings.Join(names, ", ")
+}
+
+// onOneLine returns a name of a file as it is, or quoted where it has a new line or other control characters in it.
+func onOneLine(name string) string {
+	if strings.ContainsFunc(name, unicode.IsControl) {
+		return strconv.Quote(name)
+	}
+	return name
 }

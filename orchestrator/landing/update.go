@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
@@ -156,7 +155,7 @@ func (a *asker) bringIn(ctx context.Context, commit string, at *point) (string, 
 		return "", err
 	}
 	if len(merged.Conflicts) > 0 {
-		return "", fault.New(fault.Conflict, "%s: conflicts with %s, nothing is changed: %s", a.name(), a.t.branch, strings.Join(merged.Conflicts, ", ")).
+		return "", fault.New(fault.Conflict, "%s: conflicts with %s, nothing is changed: %s", a.name(), a.t.branch, few(merged.Conflicts, namedPaths)).
 			Hint("paw send %s --conflict", a.name())
 	}
 	return merged.Tree, nil

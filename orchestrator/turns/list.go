@@ -58,6 +58,9 @@ func List(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Sess
 			Record: r, Before: refs[turn.BeforeRef(w.TurnSession, r.Number)],
 			After: cmp.Or(r.Snapshot, refs[turn.TurnRef(w.TurnSession, r.Number)]), Head: refs[turn.HeadRef(w.TurnSession, r.Number)],
 		}
+		if refs[turn.TurnRef(w.TurnSession, r.Number)] == "" && one.After != "" && !m.Has(ctx, one.After) {
+			one.After = "" // somebody has deleted its ref, and git has collected it
+		}
 		if at, there := tags[r.Number]; there {
 			if err := tagElsewhere(s, w, r.Number, at, r.CommitHash); err != nil {
 				problems = append(problems, err)

@@ -1,0 +1,67 @@
+package landing
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"paw/orchestrator/fault"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// onItsBranch refuses an agent whose worktree is not on its own branch, or whose branch is gone: its commits are elsewhere, and
+// its files may be no work of its own. The hints take the commits along: to switch back would take them out of the worktree.
+func (src *source) onItsBranch(ctx context.Context, w work) error {
+	path, branch := w.agent.WorktreePath, w.agent.Branch
+	tip, err := w.m.BranchTip(ctx, branch)
+	if err != nil {
+		return err
+	}
+	err = worktree.Verify(path, w.session.GitCommonDir, branch)
+	var other *worktree.MismatchError
+	switch {
+	case errors.As(err, &other) && other.What == "branch":
+		refused := fault.New(fault.Refused, "%s: its worktree is on %s, and not on its branch %s", w.agent.Agent, cmp.Or(other.Got, "no branch"), branch)
+		return src.elsewhere(ctx, w, refused, tip)
+	case err != nil:
+		return fault.New(fault.Refused, "%s: %w", w.agent.Agent, err).Hint("paw recover %s", w.session.Name)
+	case tip == "":
+		return fault.New(fault.Refused, "%s: its branch %s is gone", w.agent.Agent, branch).Hint("git branch %s %s", fault.Quote(branch), src.lastTag(w))
+	}
+	return nil
+}
+
+// elsewhere adds the hints of a worktree that is on another branch: the last turn, and the command that brings the agent's
+// branch there where nothing of the branch is lost by that.
+func (src *source) elsewhere(ctx context.Context, w work, refused *fault.Error, tip string) error {
+	if number := src.lastEnd(); number > 0 && src.command != "" {
+		refused = refused.Hint("paw %s %s@%d", src.command, w.name(), number)
+	}
+	head, err := w.m.WorktreeHead(ctx, w.agent.WorktreePath)
+	if err != nil {
+		return refused //nolint:nilerr // no commit is there that the branch could be brought to
+	}
+	forward := tip == ""
+	if !forward {
+		if forward, err = w.m.Contains(ctx, head, tip); err != nil {
+			return err
+		}
+	}
+	path, branch := fault.Quote(w.agent.WorktreePath), fault.Quote(w.agent.Branch)
+	if !forward {
+		return refused.Hint("git -C %s log --oneline --left-right %s...HEAD", path, branch)
+	}
+	return refused.Hint("git -C %s switch -C %s", path, branch)
+}
+
+// lastTag returns the tag of the agent's last finished turn, or of its start.
+func (src *source) lastTag(w work) string {
+	n := 0
+	for _, t := range src.turns {
+		if t.Tag != "" {
+			n = t.Number
+		}
+	}
+	return turn.TagName(w.agent.TurnSession, n)
+}
