@@ -34,15 +34,20 @@ func Attach(ctx context.Context, h *home.Home, s *session.Session, agentName str
 	if f.Tmux != session.TmuxAlive {
 		return fault.New(fault.Failed, "%s: not running", s.Name).Hint("paw recover %s", s.Name)
 	}
-	pane := ""
+	shown, pane := f.TmuxID, ""
 	if agentName != "" {
 		a := f.Agent(agentName)
 		if a.Pane == nil {
 			return fault.New(fault.Failed, "%s: has no pane", agentName).Hint("paw recover %s", s.Name)
 		}
-		pane = a.Pane.ID
+		shown, pane = a.Pane.SessionID, a.Pane.ID
 	}
-	err = h.TmuxFor(s).Attach(ctx, f.TmuxID, pane, os.Stdin, os.Stdout, os.Stderr)
+	for _, a := range f.Agents {
+		if shown == "" && a.Pane != nil {
+			shown = a.Pane.SessionID // the user has taken all panes elsewhere
+		}
+	}
+	err = h.TmuxFor(s).Attach(ctx, shown, pane, os.Stdin, os.Stdout, os.Stderr)
 	switch {
 	case errors.Is(err, tmux.ErrNotATerminal):
 		return fault.New(fault.Failed, "%s: cannot attach: %w", s.Name, ErrNotATerminal).Hint("paw status %s", s.Name)

@@ -35,12 +35,12 @@ func watchWaits(ctx context.Context, h *home.Home, s *session.Session, parents [
 		return
 	}
 	f, err := fleet.Observe(ctx, h, s)
-	if err != nil || f.TmuxID == "" {
+	if err != nil {
 		return
 	}
 	for _, a := range f.Agents {
 		if a.Pane != nil && !a.Pane.Dead && slices.Contains(parents, a.Record.Agent) {
-			lookLater(ctx, h, s, a.Record.Agent, watch{session: f.TmuxID, pane: a.Pane.ID, mark: uuid.NewString()})
+			lookLater(ctx, h, s, a.Record.Agent, watch{session: a.Pane.SessionID, pane: a.Pane.ID, mark: uuid.NewString()})
 		}
 	}
 }

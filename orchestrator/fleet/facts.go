@@ -20,7 +20,7 @@ type Facts struct {
 	Tmux    session.Liveness
 	TmuxErr error // why tmux is not alive, nil when it is
 	Server  tmux.Server
-	TmuxID  string      // id of paw's tmux session, "" when there is none
+	TmuxID  string      // id of paw's own tmux session, "" when there is none; panes of agents may be elsewhere
 	Others  []tmux.Pane // the user's own panes in paw's tmux session
 	Agents  []Agent
 	Now     time.Time

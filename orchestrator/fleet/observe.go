@@ -113,7 +113,7 @@ func Join(h *home.Home, s *session.Session, on Panes, agents []Agent) Facts {
 			continue // of a session of this name in another home
 		}
 		ours := pane.Identity != nil && pane.Identity.Session == s.Name && s.Worktree(pane.Identity.Agent) != nil
-		if (ours && f.TmuxID == "") || pane.PawSession == s.Name {
+		if pane.PawSession == s.Name {
 			f.TmuxID = pane.SessionID
 		}
 		switch {
@@ -126,7 +126,7 @@ func Join(h *home.Home, s *session.Session, on Panes, agents []Agent) Facts {
 			f.Others = append(f.Others, *pane)
 		}
 	}
-	f.Tmux = liveness(s, on, f.TmuxID != "")
+	f.Tmux = liveness(s, on, f.TmuxID != "" || len(byAgent) > 0)
 	if f.Tmux == session.TmuxUnknown && f.TmuxErr == nil {
 		f.TmuxErr = tmux.ErrNoServer // where the session's own server listened
 	}

@@ -117,10 +117,12 @@ func placePanes(ctx context.Context, h *home.Home, s *session.Session, f fleet.F
 	if err != nil {
 		return home.TmuxError(err)
 	}
-	s.Tmux.SetServer(created.Server.Socket, created.Server.PID, created.Server.Started)
-	for i := range s.Worktrees {
-		s.Worktrees[i].PaneID = "" // it was in a tmux session that is gone, and the next one counts anew
+	if !home.OnItsServer(s, created.Server) {
+		for i := range s.Worktrees {
+			s.Worktrees[i].PaneID = "" // of another server, and this one counts anew
+		}
 	}
+	s.Tmux.SetServer(created.Server.Socket, created.Server.PID, created.Server.Started)
 	return nil
 }
 
