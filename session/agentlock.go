@@ -109,7 +109,7 @@ func (l Locks) probe(session, agent string, peek bool) (AgentLock, error) {
 		return unknown, err
 	}
 	path := filepath.Join(l.Dir, file)
-	fd, err := disk.OpenRaw(path, 0)
+	fd, err := disk.OpenRaw(path, unix.O_NONBLOCK) // nobody is at the other end of a FIFO
 	if errors.Is(err, os.ErrNotExist) {
 		return AgentLock{State: LockFree}, nil
 	}
@@ -121,7 +121,10 @@ func (l Locks) probe(session, agent string, peek bool) (AgentLock, error) {
 	if err != nil {
 		return unknown, fmt.Errorf("agent %s/%s: %w", session, agent, err)
 	}
-	holder := readHolder(fd)
+	holder, err := readHolder(fd)
+	if err != nil {
+		return unknown, fmt.Errorf("agent %s/%s: %s: %w", session, agent, path, err)
+	}
 	if peek && state == LockHeld && !holder.Headless {
 		return AgentLock{State: state, Holder: holder}, nil
 	}
@@ -200,7 +203,11 @@ func (l Locks) tryAgent(file string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	last := readHolder(int(f.Fd()))
+	last, err := readHolder(int(f.Fd()))
+	if err != nil {
+		release(f)
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+	}
 	before := AgentLock{State: LockFree, Holder: last, HolderAlive: last.Alive()}
 	if last.PID != os.Getpid() && before.letGo() {
 		release(f)
@@ -232,14 +239,18 @@ func writeHolder(f *os.File, h Holder) error {
 	return f.Truncate(int64(len(text)))
 }
 
-// readHolder reads the first line of a lock file; anything else there is an unknown holder.
-func readHolder(fd int) Holder {
+// readHolder reads the first line of a lock file; anything else there is an unknown holder. What cannot be read at a place in it,
+// such as a FIFO, is no lock file.
+func readHolder(fd int) (Holder, error) {
 	var content [maxHolder]byte
-	n, _ := rawFile(fd).ReadAt(content[:], 0)
+	n, err := rawFile(fd).ReadAt(content[:], 0)
+	if errors.Is(err, unix.ESPIPE) {
+		return Holder{}, errNotRegular
+	}
 	line, _, _ := bytes.Cut(bytes.Clone(content[:n]), []byte("\n")) // a copy, so that the buffer need not outlive this
 	var h Holder
 	if json.Unmarshal(line, &h) != nil {
-		return Holder{}
+		return Holder{}, nil
 	}
-	return h
+	return h, nil
 }

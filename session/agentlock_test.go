@@ -398,7 +398,7 @@ func TestHolderIsReadBeforeARestOfAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if h := readHolder(int(f.Fd())); h.PID != 7 || h.Session != "s" {
+	if h, err := readHolder(int(f.Fd())); err != nil || h.PID != 7 || h.Session != "s" {
 		t.Errorf("got %+v", h)
 	}
 }

@@ -106,7 +106,7 @@ func (l Locks) TurnHeld(session, agent string) bool {
 }
 
 func (l Locks) held(file string) bool {
-	f, err := os.Open(filepath.Join(l.Dir, file))
+	f, err := openLock(filepath.Join(l.Dir, file), os.O_RDONLY)
 	if err != nil {
 		return false
 	}
@@ -157,7 +157,7 @@ func (l Locks) try(file string) (*os.File, error) {
 		return nil, err
 	}
 	path := filepath.Join(l.Dir, file)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := openLock(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}
@@ -168,6 +168,19 @@ func (l Locks) try(file string) (*os.File, error) {
 	if err != nil {
 		f.Close()
 		return nil, err
+	}
+	return f, nil
+}
+
+// openLock opens a lock file without waiting for the other end of a FIFO that somebody put in its place.
+func openLock(path string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(path, flags|unix.O_NONBLOCK, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, &os.PathError{Op: "lock", Path: path, Err: errNotRegular}
 	}
 	return f, nil
 }
@@ -189,7 +202,7 @@ func stillAt(f *os.File, path string) bool {
 
 // recordedPID reads the pid that the holder of a short lock wrote, 0 when there is none.
 func recordedPID(path string) int {
-	f, err := os.Open(path)
+	f, err := openLock(path, os.O_RDONLY)
 	if err != nil {
 		return 0
 	}

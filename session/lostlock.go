@@ -35,8 +35,8 @@ func (l Locks) Restore(h Holder) error {
 		return fmt.Errorf("agent %s/%s: %w", h.Session, h.Agent, err)
 	}
 	defer release(f)
-	if readHolder(int(f.Fd())).PID != 0 {
-		return nil
+	if there, err := readHolder(int(f.Fd())); err != nil || there.PID != 0 {
+		return err
 	}
 	return writeHolder(f, h)
 }

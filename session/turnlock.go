@@ -29,7 +29,10 @@ func NoteCLI(lock *os.File, pid int) error {
 	if err != nil {
 		return fmt.Errorf("process %d: %w", pid, err)
 	}
-	h := readHolder(int(lock.Fd()))
+	h, err := readHolder(int(lock.Fd()))
+	if err != nil {
+		return err
+	}
 	h.CLI, h.CLIStart = pid, facts.started
 	return writeHolder(lock, h)
 }

@@ -243,8 +243,11 @@ func (m Manager) add(ctx context.Context, x exclusive, c *creation) error {
 		return err
 	}
 	c.admin = admin
-	c.filling, err = openLock(fillingLock(admin))
-	if err == nil && !disk.TryLock(c.filling) {
+	if c.filling, err = openLock(fillingLock(admin)); err != nil {
+		return err
+	}
+	locked, err := disk.TryLock(c.filling)
+	if err == nil && !locked {
 		err = errBusy
 	}
 	return err

@@ -187,7 +187,11 @@ func TestCreateReplacesPartialCheckoutOfKilledGit(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer lock.Close()
-		return disk.TryLock(lock)
+		locked, err := disk.TryLock(lock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return locked
 	})
 	if !exists(filepath.Join(w.m.Repository.CommonDir, "worktrees", "agent", "index.lock")) {
 		t.Fatal("the checkout was not in the middle")

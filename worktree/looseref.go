@@ -37,7 +37,7 @@ func (m Manager) createLoose(ctx context.Context, ref, oid string) (made bool) {
 		return false
 	}
 	defer alone.Close()
-	if !poll.Until(ctx, poll.Tick, momentForRef, func() bool { return disk.TryLock(alone) }) {
+	if locked, err := tryLock(ctx, alone, momentForRef); err != nil || !locked {
 		return false
 	}
 	finished, err := newRefFile(filepath.Join(common, "paw"), oid)

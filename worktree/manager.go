@@ -122,14 +122,27 @@ func lockFile(ctx context.Context, path string) (*os.File, error) {
 
 // waitForLock locks an open file, or closes it.
 func waitForLock(ctx context.Context, file *os.File) error {
-	if poll.Until(ctx, poll.Tick, lockWait, func() bool { return disk.TryLock(file) }) {
+	locked, err := tryLock(ctx, file, lockWait)
+	if locked {
 		return nil
 	}
 	file.Close()
+	if err != nil {
+		return err
+	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%w: %w", errBusy, err)
 	}
 	return errBusy
+}
+
+// tryLock tries to lock an open file for some time, as long as somebody else has it locked.
+func tryLock(ctx context.Context, file *os.File, patience time.Duration) (locked bool, err error) {
+	poll.Until(ctx, poll.Tick, patience, func() bool {
+		locked, err = disk.TryLock(file)
+		return locked || err != nil
+	})
+	return locked, err
 }
 
 func openLock(path string) (*os.File, error) {

@@ -40,9 +40,9 @@ func (m Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creati
 		if err != nil {
 			return c, "", err
 		}
-		if !disk.TryLock(lock) {
+		if locked, err := disk.TryLock(lock); !locked {
 			lock.Close()
-			return c, e.AdminDir, nil
+			return c, e.AdminDir, err
 		}
 		_, wrong = verified(p.Path, m.Repository.CommonDir, p.Branch)
 		if whole && wrong == nil && exists(filepath.Join(e.AdminDir, "index")) && !exists(filepath.Join(e.AdminDir, "index.lock")) {

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -15,5 +16,14 @@ func Lock(fd uintptr, how int) error {
 	}
 }
 
-// TryLock takes a lock of its own on an open file, unless somebody has one.
-func TryLock(f *os.File) bool { return Lock(f.Fd(), unix.LOCK_EX|unix.LOCK_NB) == nil }
+// TryLock takes a lock of its own on an open file and reports whether it has: a lock of somebody else is no error.
+func TryLock(f *os.File) (locked bool, err error) {
+	err = Lock(f.Fd(), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return false, nil
+	}
+	if err != nil {
+		return false, &os.PathError{Op: "flock", Path: f.Name(), Err: err}
+	}
+	return true, nil
+}
