@@ -71,12 +71,12 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 	if lock.Holder.Generation != generation {
 		return nil // of a launch that is over
 	}
+	if !cli.Facts().OwnHooks && lock.Holder.Nested(filepath.Base(cli.Program()), r.Caller) {
+		return nil // the agent runs its own CLI once more, with paw's environment
+	}
 	e, err := cli.Event(r.Event, r.Payload)
 	if err != nil {
 		return err
-	}
-	if !cli.Facts().ChoosesID && lock.Holder.Nested(filepath.Base(cli.Program()), r.Caller) {
-		return nil // the agent runs its own CLI once more, with paw's environment
 	}
 	if h.Mistake != nil { // the user learns from doctor why he was not told of a turn
 		h.LogHook(r.CLI, r.Event, fmt.Errorf("taken with a mistake in the configuration: %w", h.Mistake))
