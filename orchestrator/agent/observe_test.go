@@ -302,6 +302,35 @@ func TestOtherEnds(t *testing.T) {
 	}
 }
 
+// TestCopilotAsksTwice: a turn that asks for one thing after the other waits for the second, too, although the first was
+// granted after the wait began.
+func TestCopilotAsksTwice(t *testing.T) {
+	l := newLab(t)
+	const id = "f8582031-12a9-43e4-8640-9df83bc622ea"
+	event := func(kind, request string, second int) string {
+		return fmt.Sprintf(`{"type":"permission.%s","data":{"requestId":%q},"timestamp":"2026-11-21T01:00:%02dZ"}`+"\n", kind, request, second)
+	}
+	asked, granted := event("requested", "a", 10), event("completed", "a", 12)
+	again, grantedAgain := event("requested", "b", 13), event("completed", "b", 15)
+	for _, c := range []struct {
+		name, record string
+		busy         bool
+	}{
+		{"the first", asked, false},
+		{"the first, granted", asked + granted, true},
+		{"the second", asked + granted + again, false},
+		{"the second, granted", asked + granted + again + grantedAgain, true},
+		{"both at once, one granted", asked + again + grantedAgain, false},
+		{"both at once, granted", asked + again + grantedAgain + granted, true},
+	} {
+		l.put(".copilot/session-state/"+id+"/events.jsonl", c.record)
+		got := observed(t, "copilot", l.with(id), waiting(t, id, "", "01:00:05", "01:00:10.100"))
+		if strings.HasSuffix(got, " busy") != c.busy || strings.HasSuffix(got, " waiting may I?") == c.busy {
+			t.Errorf("%s: %s", c.name, got)
+		}
+	}
+}
+
 func TestDemoEnds(t *testing.T) {
 	l := newLab(t)
 	const (

@@ -93,6 +93,7 @@ type eventLine struct {
 		ErrorType string `json:"errorType"`
 		Message   string `json:"message"`
 		HookType  string `json:"hookType"`
+		RequestID string `json:"requestId"`
 	} `json:"data"`
 }
 
@@ -134,7 +135,7 @@ func (c driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (a
 	}
 	file := c.file(s)
 	var seen agent.Observed
-	granted := false
+	granted, open, closed := false, false, map[string]bool{} // of the permissions that were asked for in this turn
 	err := records.EachBack(file, func(line eventLine) bool {
 		if line.Timestamp.IsZero() {
 			return true
@@ -147,7 +148,11 @@ func (c driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (a
 		}
 		e := turn.Event{Conversation: s.ConversationID, Transcript: file}
 		switch line.Type {
+		case "permission.requested":
+			open = open || !closed[line.Data.RequestID]
+			return true
 		case "permission.completed":
+			closed[line.Data.RequestID] = true
 			granted = granted || last.WaitingSince != nil && line.Timestamp.After(*last.WaitingSince)
 			return true
 		case "abort":
@@ -160,7 +165,7 @@ func (c driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (a
 		seen.Busy, seen.Ended, seen.At = false, &e, line.Timestamp
 		return false
 	})
-	if seen.Busy && last.Waiting && !granted {
+	if seen.Busy && last.Waiting && (open || !granted) {
 		seen.Busy, seen.Waiting, seen.Question = false, true, last.Question
 	}
 	return seen, err
