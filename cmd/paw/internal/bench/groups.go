@@ -68,6 +68,7 @@ func (b *bench) runGroups(only string) error {
 		}
 		groups = append(groups, group{fmt.Sprintf("hook in %d files", files), files, func(w *world) { b.measureHooks(w, files, limit) }})
 	}
+	groups = append(groups, group{"send", smallFiles, b.measureSend})
 	groups = append(groups, group{"forecast", largeFiles, func(w *world) { b.measureForecast(w, 10) }})
 	groups = append(groups, group{"remove", largeFiles, b.measureRemove})
 	for i, g := range groups {
