@@ -1,11 +1,13 @@
 package worktree
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 )
 
 // CheckPlace makes the worktree of p, without a branch, for states to be looked at in; the branch of p is only used on the
@@ -58,17 +60,24 @@ func (m Manager) dropBranch(ctx context.Context, branch, keep string) error {
 	return m.DeleteRefs(ctx, map[string]string{"refs/heads/" + branch: tip})
 }
 
-// ShowState makes the files of a worktree without a branch those of a commit, and HEAD that commit, as Rewind does. What was
-// there and in no commit is kept under rescueRef, "" when there was nothing.
-func (m Manager) ShowState(ctx context.Context, path, commit, rescueRef string) (kept string, err error) {
+// ShowState makes the files of a worktree without a branch those of a commit, and HEAD that commit, as Rewind does. What
+// somebody left there, in no commit, is kept under rescueRef, "" when there was nothing. What the last check left, and nobody
+// has touched since, is kept under leftRef in place of what an earlier check left.
+func (m Manager) ShowState(ctx context.Context, path, commit, rescueRef, leftRef string) (kept string, err error) {
 	to, err := m.goal(ctx, commit)
 	if err != nil {
 		return "", err
 	}
+	untouched := leftByCheck(path)
 	to.head = to.commit
 	done, err := m.rewindTo(ctx, path, to, rescueRef)
-	if err != nil || done.Commit != done.HeadBefore {
+	if err != nil || done.Commit != done.HeadBefore && !untouched {
 		return done.Ref, err
+	}
+	if done.Commit != done.HeadBefore {
+		if err := m.SetRef(ctx, leftRef, done.Commit); err != nil {
+			return done.Ref, err
+		}
 	}
 	return "", m.DeleteRefs(ctx, map[string]string{done.Ref: done.Commit})
 }
@@ -81,11 +90,37 @@ func (m Manager) RunCheck(ctx context.Context, path, command string, out io.Writ
 		return 0, err
 	}
 	err = runCommand(ctx, path, command, out, env)
+	markLeft(path)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		return exit.ExitCode(), nil
 	}
 	return 0, err
+}
+
+// markLeft notes what a check left in its worktree. Without the note it counts as somebody's work.
+func markLeft(path string) {
+	admin, err := readGitFile(filepath.Join(path, ".git"))
+	if err != nil {
+		return
+	}
+	if left, err := imprint(path); err == nil {
+		_ = os.WriteFile(leftMark(admin), left[:], 0o666)
+	}
+}
+
+// leftByCheck reports whether all that a worktree holds is as the last check left it.
+func leftByCheck(path string) bool {
+	admin, err := readGitFile(filepath.Join(path, ".git"))
+	if err != nil {
+		return false
+	}
+	noted, err := os.ReadFile(leftMark(admin))
+	if err != nil {
+		return false
+	}
+	now, err := imprint(path)
+	return err == nil && bytes.Equal(noted, now[:])
 }
 
 // CheckPlaceOf is the worktree that CheckPlace made for an owner, "" for none.

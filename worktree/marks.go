@@ -14,6 +14,9 @@ func unpreparedMark(admin string) string { return filepath.Join(admin, "paw-unpr
 // checkMark exists in the git directory of a check worktree.
 func checkMark(admin string) string { return filepath.Join(admin, "paw-check") }
 
+// leftMark holds the imprint of what the last check left in its worktree.
+func leftMark(admin string) string { return filepath.Join(admin, "paw-left") }
+
 // setUpMark holds what a check worktree was set up from the last time, see setUpState.
 func setUpMark(admin string) string { return filepath.Join(admin, "paw-set-up") }
 

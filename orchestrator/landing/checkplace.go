@@ -46,7 +46,7 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 	if path, err = c.m.CheckPlace(ctx, p); err != nil {
 		return "", nil, home.Conflict(err)
 	}
-	kept, err := c.m.ShowState(ctx, path, commit, turn.RescueRef(s.Name+"_"+checkName, h.Now()))
+	kept, err := c.m.ShowState(ctx, path, commit, turn.RescueRef(s.Name+"_"+checkName, h.Now()), turn.LeftRef(s.Name+"_"+checkName))
 	var odd *worktree.ConflictError
 	if errors.As(err, &odd) {
 		return "", nil, fault.New(fault.Failed, "the place where checks run cannot be used: %w", err).Hint("git -C %s status --ignored", fault.Quote(path))

@@ -113,6 +113,9 @@ func RescueRef(turnSession string, at time.Time) string {
 	return RefPrefix(turnSession) + "rescue/" + at.UTC().Format(rescueTime)
 }
 
+// LeftRef returns the ref of what the last check left in the place where checks run.
+func LeftRef(turnSession string) string { return RefPrefix(turnSession) + "rescue/left-by-check" }
+
 // rewound ends the refs of what a rewind put aside: they alone are what undoing one goes back to.
 const rewound = "-rewind"
 
