@@ -38,5 +38,8 @@ func inspectProcess(pid int) (processFacts, error) {
 // startedAt is when a process was started, by its start time in microseconds since 1970.
 func startedAt(started uint64) time.Time { return time.UnixMicro(int64(started)).UTC() }
 
+// ProgramName has no answer on this system.
+func ProgramName(int) string { return "" }
+
 // LockHolders has no answer on this system.
 func LockHolders(string) []int { return nil }

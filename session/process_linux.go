@@ -91,6 +91,15 @@ func statFields(stat string, most int) []string {
 // ended reports whether the first thread of a process has ended, by the fields of its status.
 func ended(fields []string) bool { return fields[0] == "Z" || fields[0] == "X" }
 
+// ProgramName is the name of the program that a process runs, cut after 15 bytes; "" where that is not known.
+func ProgramName(pid int) string {
+	name, err := disk.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(string(name), "\n")
+}
+
 // LockHolders returns the pids of the processes that hold an flock on the file exclusively, as far as this user may see.
 // The pid in /proc/locks will not do: it is that of the process that took the lock, which may have handed the
 // descriptor on and died.

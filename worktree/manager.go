@@ -24,6 +24,10 @@ type Manager struct {
 
 	scratch quarantine // of a reader, see WithScratch
 
+	// Waits is asked once, when the file of the registry is held for longer than a change of the registry takes: it tells the
+	// user who is waited for, or returns false where waiting is of no use. Nil waits in silence.
+	Waits func(path string) bool
+
 	// Busy words the refusal when a git that nobody waits for any more, or what a hook
 	// of it has left behind, holds the file of the registry; nil for plain words.
 	Busy func(path string) error
@@ -87,9 +91,7 @@ func (m Manager) exclude(ctx context.Context) (exclusive, error) {
 		}
 	}
 	path := filepath.Join(m.Repository.CommonDir, "paw", "registry.lock")
-	waiting, cancel := context.WithTimeout(ctx, registryWait)
-	defer cancel()
-	file, err := lockFile(waiting, path)
+	file, err := m.lockRegistry(ctx, path)
 	if errors.Is(err, errBusy) && ctx.Err() == nil && m.Busy != nil {
 		err = m.Busy(path)
 	}
@@ -99,6 +101,22 @@ func (m Manager) exclude(ctx context.Context) (exclusive, error) {
 	}
 	return exclusive{file: file, unlock: unlock}, nil
 }
+
+// lockRegistry is lockFile for the file of the registry.
+func (m Manager) lockRegistry(ctx context.Context, path string) (*os.File, error) {
+	waiting, cancel := context.WithTimeout(ctx, registryWait)
+	defer cancel()
+	brief, cancelBrief := context.WithTimeout(waiting, registryChange)
+	defer cancelBrief()
+	file, err := lockFile(brief, path)
+	if !errors.Is(err, errBusy) || waiting.Err() != nil || m.Waits != nil && !m.Waits(path) {
+		return file, err
+	}
+	return lockFile(waiting, path)
+}
+
+// registryChange is more than a change of the registry takes.
+const registryChange = time.Second
 
 // lockWait bounds the wait for a git process that nobody waits for any more, and
 // registryWait for one that changes the registry, which takes milliseconds.

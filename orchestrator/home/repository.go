@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"paw/orchestrator/fault"
 	"paw/session"
@@ -111,6 +113,19 @@ func (h *Home) Manager(repository worktree.Repository) worktree.Manager {
 				return nil, h.RecordError("", err)
 			}
 			return unlock, nil
+		},
+		Waits: func(path string) bool {
+			holders := session.LockHolders(path)
+			git := slices.IndexFunc(holders, func(pid int) bool { return strings.HasPrefix(session.ProgramName(pid), "git") })
+			switch {
+			case len(holders) == 0:
+				h.Notef("waiting for a process that is still at work in %s", repository.CommonDir)
+			case git < 0: // what a hook has left behind lets go of nothing before it ends
+				return false
+			default:
+				h.Notef("waiting for a git process that is still at work in %s (pid %d)", repository.CommonDir, holders[git])
+			}
+			return true
 		},
 		Busy: func(path string) error {
 			holders := session.LockHolders(path)
