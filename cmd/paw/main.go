@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 
 	"paw/orchestrator/agent/demo/program"
 	"paw/orchestrator/fault"
@@ -20,6 +21,9 @@ func main() {
 
 // run is paw as a function of its arguments and environment; it returns the exit code.
 func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if command := strings.Join(argv[1:min(2, len(argv))], ""); command != "__agent" { // which hands its lock on to the CLI
+		closeOnExec()
+	}
 	// The built-in agent is a program of its own: it handles signals and its
 	// terminal itself.
 	if len(argv) > 1 && argv[1] == "demo-agent" {
@@ -30,9 +34,6 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	command := ""
 	if len(argv) > 1 {
 		command = argv[1]
-	}
-	if command != "__agent" {
-		closeOnExec()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -46,9 +46,15 @@ func PlanOf(s *session.Session, w session.Worktree) worktree.Plan {
 func (h *Home) Setup(agentName string, out io.Writer) worktree.Setup {
 	c := h.Config.Worktree
 	return worktree.Setup{
-		Copy: c.Copy, Link: c.Link, Command: c.Setup, Env: agent.Scrub(h.Env), Out: out,
+		Copy: c.Copy, Link: c.Link, Command: c.Setup, Env: h.ProjectEnv(), Out: out,
 		Announce: func(command string) { h.Sayf("%s: %s", agentName, command) },
 	}
+}
+
+// ProjectEnv is the environment of commands of the project: the user's, without what tells an agent which one it is. An agent
+// that sets up a child, or runs checks, is not the one in whose worktree they run.
+func (h *Home) ProjectEnv() []string {
+	return agent.Without(agent.Scrub(h.Env), []string{"PAW_SESSION", "PAW_AGENT", "PAW_LAUNCH"})
 }
 
 // OwnerPrefix begins what paw writes into the locks of worktrees it made.

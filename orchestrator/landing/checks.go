@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"paw/orchestrator/agent"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/session"
@@ -153,7 +152,7 @@ func (c *checker) one(ctx context.Context, place, tree, command string) error {
 	defer log.Close()
 	c.home.Sayf("check: %s", oneLine(command))
 	began := time.Now()
-	code, err := c.m.RunCheck(ctx, place, command, io.MultiWriter(log, progress{c.home}), agent.Scrub(c.home.Env))
+	code, err := c.m.RunCheck(ctx, place, command, io.MultiWriter(log, progress{c.home}), c.home.ProjectEnv())
 	if err != nil {
 		return err
 	}
