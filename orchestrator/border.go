@@ -51,6 +51,11 @@ func ShowStates(ctx context.Context, h *home.Home, sessionName string) error {
 	if err != nil {
 		return home.UnlessGone(err)
 	}
+	for i := range s.Worktrees {
+		if w := &s.Worktrees[i]; endedUnseen(h, s, w) {
+			follow(h, s.Name, w.Agent) // what it left may be more than a border can wait for
+		}
+	}
 	showStates(ctx, h, s)
 	return nil
 }

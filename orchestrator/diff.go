@@ -49,6 +49,7 @@ func Compare(ctx context.Context, h *home.Home, s *session.Session, agentName st
 	if err != nil {
 		return nil, err
 	}
+	CloseUnseen(ctx, h, s, agentName)
 	c := &Compared{home: h, m: m, s: s, w: w, upto: o.Upto}
 	if o.Unseen {
 		return c, c.sinceLook(ctx, o)

@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"paw/config/poll"
-	"paw/orchestrator/family"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
-	"paw/orchestrator/live"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -71,7 +69,8 @@ func followOnce(ctx context.Context, h *home.Home, sessionName, agentName string
 		return true, err
 	}
 	seen := fleet.AskRecord(ctx, h, s, w, last)
-	behind := len(seen.Later) > 0 || last.Held != nil && last.State == turn.InProgress && seen.Ended != nil
+	ended := last.State == turn.InProgress && seen.Ended != nil
+	behind := len(seen.Later) > 0 || ended && (last.Held != nil || endedUnseen(h, s, w))
 	if !behind {
 		rests := seen.Known && !seen.Busy && !seen.Waiting
 		open := last.State == turn.InProgress
@@ -79,17 +78,9 @@ func followOnce(ctx context.Context, h *home.Home, sessionName, agentName string
 			turns.NothingQueued(h, s.Name, w.Agent)
 			showStates(ctx, h, s)
 		}
-		return rests && !open || open && last.Held == nil, nil
+		return rests && !open || open && last.Held == nil && !ended, nil
 	}
-	ended := false
-	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
-		defer func() { ended = t.Ended }()
-		return t.TakeMissed(ctx)
-	})
-	if ended {
-		notifyOf(h, sessionName, agentName, time.Time{}) // it ended when its hook held it back, and nobody has told of it
-		family.ClaimAfter(h, sessionName, agentName, live.Claim{})
-	}
+	_, err = takeMissed(ctx, h, s, w)
 	showStates(ctx, h, s)
 	return false, err
 }

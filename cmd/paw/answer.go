@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"paw/orchestrator"
 	"paw/orchestrator/home"
 	"paw/orchestrator/typing"
 	"paw/session"
@@ -67,6 +68,7 @@ func (a *app) answerWith(cmd *cobra.Command, h *home.Home, s *session.Session, a
 	if err != nil {
 		return err
 	}
+	orchestrator.FollowAnswer(h, s, agent)
 	if a.json {
 		view := questionView(s.Name, &answered.Asked)
 		view.Answered = &answered.Took.Label

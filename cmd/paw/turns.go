@@ -33,6 +33,7 @@ afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound
 			if err != nil {
 				return err
 			}
+			orchestrator.CloseUnseen(cmd.Context(), h, s, agents...)
 			list, problems, err := orchestrator.Turns(cmd.Context(), h, s, agents...)
 			if err != nil {
 				return err

@@ -12,6 +12,12 @@ import (
 // commit, the outcome, the files.
 const UnseenGrace = 10 * time.Second
 
+// EndedUnseen reports whether the open turn is over by the CLI's own record, for that long, and no hook told.
+func (o Observation) EndedUnseen(grace time.Duration) bool {
+	last := o.LastTurn(grace)
+	return o.open() && last.State != turn.InProgress && o.Observed.Ended != nil
+}
+
 // LastTurn is the last turn of an agent, closed where the CLI's own record says for that long that it is over although
 // no hook told.
 func (o Observation) LastTurn(grace time.Duration) *turn.Record {

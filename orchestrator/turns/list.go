@@ -90,8 +90,8 @@ func List(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Sess
 	return list, problems, nil
 }
 
-// listGrace is how long a hook may still be at work on an end before a list shows that end without it.
-const listGrace = 2 * time.Second
+// ListGrace is how long a hook may still be at work on an end before a list shows that end without it.
+const ListGrace = 2 * time.Second
 
 // asStatusHasIt is the open turn of an agent that runs, as paw status shows it: the CLI's own record may know that it is
 // over, or that nobody is waited for any more.
@@ -105,7 +105,7 @@ func asStatusHasIt(h *home.Home, s *session.Session, w session.Worktree, last tu
 		return last
 	}
 	status := live.State(seen)
-	shown := *seen.LastTurn(listGrace)
+	shown := *seen.LastTurn(ListGrace)
 	if shown.State == turn.InProgress && (status.State == session.StateRunning || status.State == session.StateWaitingInput) {
 		shown.Waiting, shown.Question = status.State == session.StateWaitingInput, status.Reason
 	}

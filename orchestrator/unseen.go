@@ -1,0 +1,62 @@
+package orchestrator
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"paw/orchestrator/family"
+	"paw/orchestrator/fleet"
+	"paw/orchestrator/home"
+	"paw/orchestrator/live"
+	"paw/orchestrator/turns"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// CloseUnseen writes down the ends of turns that no hook has told of and that the CLIs' own records have, such as an Esc in
+// claude: the snapshot of an end counts from the moment at which somebody sees it first. Without names it looks at all
+// agents. A failure is logged, and the turn is then shown as the record has it.
+func CloseUnseen(ctx context.Context, h *home.Home, s *session.Session, agents ...string) {
+	for i := range s.Worktrees {
+		w := &s.Worktrees[i]
+		if len(agents) > 0 && !slices.Contains(agents, w.Agent) || !endedUnseen(h, s, w) {
+			continue
+		}
+		if _, err := takeMissed(ctx, h, s, w); err != nil {
+			h.LogHook(w.CLI, "unseen", err)
+		}
+	}
+}
+
+// FollowAnswer lets a process of its own write down the end of a turn that an answer has ended: of a refusal some CLIs tell
+// nobody.
+func FollowAnswer(h *home.Home, s *session.Session, agentName string) { follow(h, s.Name, agentName) }
+
+// endedUnseen reports whether the open turn of an agent that runs has ended by its CLI's own record, so long ago that no hook
+// will tell.
+func endedUnseen(h *home.Home, s *session.Session, w *session.Worktree) bool {
+	last, err := h.TurnDir(s.Name, w.Agent).Last()
+	if err != nil || last == nil || last.State != turn.InProgress {
+		return false
+	}
+	lock, err := h.Locks.ProbeAgent(s.Name, w.Agent)
+	if err != nil || lock.State != session.LockHeld {
+		return false
+	}
+	seen := fleet.InPane(h, s, w, lock)
+	return seen.EndedUnseen(turns.ListGrace)
+}
+
+// takeMissed applies what the CLI's own record tells of the turns of an agent, and tells everybody of an end.
+func takeMissed(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) (ended bool, err error) {
+	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
+		defer func() { ended = t.Ended }()
+		return t.TakeMissed(ctx)
+	})
+	if ended {
+		notifyOf(h, s.Name, w.Agent, time.Time{}) // nobody has told of it
+		family.ClaimAfter(h, s.Name, w.Agent, live.Claim{})
+	}
+	return ended, err
+}
