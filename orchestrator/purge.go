@@ -24,5 +24,7 @@ func Purge(ctx context.Context, h *home.Home, s *session.Session, o ending.Optio
 			return nil, err
 		}
 	}
-	return plan.Apply(ctx, h)
+	purged, err := plan.Apply(ctx, h)
+	tellStranded(h, s)
+	return purged, err
 }

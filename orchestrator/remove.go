@@ -2,9 +2,12 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
+	"os"
 
 	"paw/orchestrator/ending"
 	"paw/orchestrator/family"
+	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/orchestrator/live"
 	"paw/session"
@@ -32,5 +35,13 @@ func Remove(ctx context.Context, h *home.Home, s *session.Session, names []strin
 		}
 		gone(removed)
 	}
+	tellStranded(h, s)
 	return plan, nil
+}
+
+// tellStranded says where to go to who stands in a folder that was removed: no command works there any more.
+func tellStranded(h *home.Home, s *session.Session) {
+	if _, err := os.Stat(h.Dir); errors.Is(err, os.ErrNotExist) {
+		h.Notef("the folder that you stand in is removed; cd %s", fault.Quote(s.RepoPath))
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/session/history"
 	"sync/atomic"
@@ -33,7 +35,7 @@ type app struct {
 func (a *app) paw() (*home.Home, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return nil, err
+		return nil, a.stranded(err)
 	}
 	progress := a.stderr
 	if a.json {
@@ -47,6 +49,21 @@ func (a *app) paw() (*home.Home, error) {
 	h.TellMistake()
 	a.setSteps(h)
 	return h, nil
+}
+
+// stranded is the error of a command that is typed in a folder which is gone, with the nearest one that is there.
+func (a *app) stranded(err error) error {
+	dir := (&home.Home{Env: a.env}).Getenv("PWD")
+	if !filepath.IsAbs(dir) {
+		return err
+	}
+	for dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+		if _, statErr := os.Stat(dir); statErr == nil {
+			break
+		}
+	}
+	return fault.New(fault.Failed, "the folder that you stand in is gone").Hint("cd %s", fault.Quote(dir))
 }
 
 // withHome is the work of a command that does something with the home of this place.
