@@ -1,10 +1,10 @@
 package tmux
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 )
@@ -96,31 +96,30 @@ func (p Program) closed(look string) error {
 // Nothing else in paw types. One client call looks and types, and nothing comes in between: the error is a *ClosedError
 // when the program could not be typed to, and nothing was typed.
 //
-// The text is a bracketed paste: a program that asked for it takes the line breaks for text and not for Enter. The text
-// travels through standard input and a buffer of its own, byte for byte, and never through a tmux command line.
+// The text is a bracketed paste: a program that asked for it takes the line breaks for text and not for Enter. It travels
+// through standard input and a buffer of its own, byte for byte, and never through a tmux command line. Keys alone come
+// behind a buffer, too: a server that hangs for longer than the call waits then finds nobody to read it from, and does not
+// type later.
 func (c *Client) Type(ctx context.Context, p Program, text string, keys ...string) error {
 	if err := checkID('%', p.Pane); err != nil {
 		return err
 	}
 	mark, buffer := nonce(), "paw-"+nonce()
-	commands := []command{{"display-message", "-p", "-t", p.Pane, mark + " " + gateLook}}
-	var stdin io.Reader
-	var open, shut []command
-	name := "send-keys"
+	unload := command{"delete-buffer", "-b", buffer}
+	open := []command{unload}
 	if text != "" {
-		name, stdin = "paste-buffer", strings.NewReader(text)
-		commands = append([]command{{"load-buffer", "-b", buffer, "-"}}, commands...)
 		open = []command{{"paste-buffer", "-p", "-d", "-b", buffer, "-t", p.Pane}}
-		shut = []command{{"delete-buffer", "-b", buffer}}
 	}
 	if len(keys) > 0 {
 		open = append(open, append(command{"send-keys", "-t", p.Pane}, keys...))
 	}
 	open = append(open, command{"display-message", "-p", mark + "typed"})
-	r, err := c.callWith(ctx, stdin, nil, append(commands,
-		command{"if-shell", "-F", "-t", p.Pane, p.opens(), quotedScript(open), quotedScript(shut)})...)
+	r, err := c.callWith(ctx, strings.NewReader(cmp.Or(text, "keys")), nil,
+		command{"load-buffer", "-b", buffer, "-"},
+		command{"display-message", "-p", "-t", p.Pane, mark + " " + gateLook},
+		command{"if-shell", "-F", "-t", p.Pane, p.opens(), quotedScript(open), quotedScript([]command{unload})})
 	if err != nil {
-		return named(err, name)
+		return named(err, "send-keys")
 	}
 	if strings.Contains(r.out, mark+"typed") {
 		return nil
@@ -128,7 +127,7 @@ func (c *Client) Type(ctx context.Context, p Program, text string, keys ...strin
 	if err := p.closed(lineOf(r.out, mark)); err != nil {
 		return err
 	}
-	return named(&Error{Args: commands[0], Stderr: r.errors, Err: errors.New("nothing was typed")}, name)
+	return &Error{Args: []string{"send-keys"}, Stderr: r.errors, Err: errors.New("nothing was typed")}
 }
 
 // Look is what the pane of a program shows and, as a *ClosedError, why the program cannot be typed to now.

@@ -13,7 +13,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // TestClosed is the table of why nothing can be typed to a program.
@@ -175,6 +177,41 @@ func TestTypingIsForOneProcess(t *testing.T) {
 		if err := c.Type(ctx, Program{Pane: name, PID: p.PID}, lines); !errors.Is(err, ErrNotFound) {
 			t.Errorf("%q: %v", name, err)
 		}
+	}
+}
+
+// TestNothingIsTypedLater: a server that hangs does not type when nobody counts on it any more.
+func TestNothingIsTypedLater(t *testing.T) {
+	ctx := context.Background()
+	c := privateClient(t)
+	p, file := typed(t, c, "s")
+	server, _, err := c.Panes(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := *c
+	short.Timeout = 300 * time.Millisecond
+	for _, text := range []string{"", lines} {
+		if err := syscall.Kill(server.PID, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		err := short.Type(ctx, p, text, "y", "Enter")
+		if err := syscall.Kill(server.PID, syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		if !errors.Is(err, ErrTimeout) {
+			t.Errorf("typed %q: %v", text, err)
+		}
+	}
+	if err := c.Type(ctx, p, "", "x"); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "a key", func() bool { got, _ := os.ReadFile(file); return strings.Contains(string(got), "x") })
+	if got, _ := os.ReadFile(file); string(got) != "x" {
+		t.Errorf("typed %q, want x", got)
+	}
+	if left := raw(t, c, "list-buffers"); left != "" {
+		t.Errorf("a buffer is left: %s", left)
 	}
 }
 

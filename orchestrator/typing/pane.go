@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 	"time"
 
@@ -166,13 +164,4 @@ func (t *typist) stuck(err error, typed string) error {
 		e.Hints = append([]string{hint}, e.Hints...)
 	}
 	return e
-}
-
-// homeless refuses an agent whose worktree is gone: its CLI can start no hook there, and no turn would be seen.
-func (t *typist) homeless() error {
-	if _, err := os.Lstat(t.w.WorktreePath); !errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return fault.New(fault.Refused, "%s: its worktree %s is gone", t.w.Agent, t.w.WorktreePath).
-		Hint("paw stop %s %s && paw recover %s %s", t.s.Name, t.w.Agent, t.s.Name, t.w.Agent)
 }

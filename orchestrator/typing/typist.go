@@ -124,9 +124,6 @@ func (t *typist) look(ctx context.Context) (agent.Screen, error) {
 	case a.NoWorktree:
 		return agent.Screen{}, fault.New(fault.Refused, "%s: %s", t.w.Agent, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", t.s.Name, t.w.Agent, t.s.Name)
 	}
-	if err := t.homeless(); err != nil {
-		return agent.Screen{}, err
-	}
 	t.young = t.home.Now().Sub(a.Lock.Holder.At) < youngPatience
 	box, err := t.see(ctx)
 	switch {
@@ -225,7 +222,11 @@ func (t *typist) strokes(ctx context.Context) error {
 	for i, part := range t.cli.Pastes(t.text, t.rows) {
 		switch {
 		case i == 0:
-			if err := t.strike(ctx, part); err != nil {
+			err := t.strike(ctx, part)
+			if errors.Is(err, tmux.ErrTimeout) {
+				return t.unconfirmed("tmux did not answer in time, and the prompt may have been typed")
+			}
+			if err != nil {
 				return t.shut(err)
 			}
 		case ctx.Err() != nil:
