@@ -208,6 +208,17 @@ func (f *findings) examineRepository(ctx context.Context, h *home.Home, s *sessi
 			f.wrong(fault.New(fault.Failed, "%s: a half-made worktree registration, %s", s.RepoPath, e.AdminDir).Hint("paw recover %s", s.Name))
 		}
 	}
+	places, err := m.Unended(ctx)
+	if err != nil {
+		f.wrong(err)
+	}
+	for _, place := range places {
+		err := m.SettledAt(ctx, place)
+		if err == nil {
+			err = fault.New(fault.Failed, "%s: its index is still locked by a paw that was killed", place.Path).Hint("paw recover %s", s.Name)
+		}
+		f.wrong(err)
+	}
 	for _, dir := range m.Undeleted(sweepPatience) {
 		f.wrong(fault.New(fault.Failed, "%s: a removed directory that could not be deleted; nothing in it is lost", dir).Hint("rm -rf %s", fault.Quote(dir)))
 	}

@@ -2,9 +2,12 @@ package orchestrator
 
 import (
 	"context"
+	"strings"
 
 	"paw/orchestrator/ending"
+	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
+	"paw/orchestrator/landing"
 	"paw/session"
 )
 
@@ -20,8 +23,11 @@ func Purge(ctx context.Context, h *home.Home, s *session.Session, o ending.Optio
 		return &ending.Purged{Purge: plan}, err
 	}
 	if plan.Gone == "" {
-		if err := finishLandings(ctx, h, s, false); err != nil { // its record says how
+		if err := finishMoves(ctx, h, s, false); err != nil { // its record says how
 			return nil, err
+		}
+		if left := landing.CutShort(ctx, h, s); len(left) > 0 {
+			return nil, fault.New(fault.Refused, "%s: %s was cut short, and could not be finished", s.Name, strings.Join(left, ", ")).Hint("paw recover %s", s.Name)
 		}
 	}
 	purged, err := plan.Apply(ctx, h)

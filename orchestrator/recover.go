@@ -14,6 +14,7 @@ import (
 	"paw/orchestrator/launch"
 	"paw/orchestrator/turns"
 	"paw/session"
+	"paw/worktree"
 )
 
 // RecoverOptions selects what to recover.
@@ -104,28 +105,45 @@ func finishCutShort(ctx context.Context, h *home.Home, s *session.Session) (*ses
 	return s, results, err
 }
 
-// finishLandings ends landings in the repository of a session that were cut short, or says which with a dry run. Where the
-// repository is gone, somebody else says so.
-func finishLandings(ctx context.Context, h *home.Home, s *session.Session, dryRun bool) error {
+// finishMoves ends what was cut short in the repository of a session while it moved files and branches, or says what with a
+// dry run. What cannot be finished now keeps no agent from coming back. Where the repository is gone, somebody else says so.
+func finishMoves(ctx context.Context, h *home.Home, s *session.Session, dryRun bool) error {
 	if home.Gone(s) {
 		return nil
 	}
 	if dryRun {
-		for _, one := range landing.CutShort(s) {
+		for _, one := range landing.CutShort(ctx, h, s) {
 			h.Notef("%s was cut short, and would be finished", one)
 		}
 		return nil
 	}
-	found, err := landing.Finish(ctx, h, s)
+	found, err := landing.Finish(ctx, h, s, func(place worktree.Checkout) error { return refuseAtWork(ctx, h, place) })
 	for _, line := range found {
 		h.Notef("%s", line)
 	}
 	return err
 }
 
+// refuseAtWork refuses the worktree of an agent that may write to it now.
+func refuseAtWork(ctx context.Context, h *home.Home, place worktree.Checkout) error {
+	sessions, _, err := h.Store.List()
+	if err != nil {
+		return err
+	}
+	for _, s := range sessions {
+		for _, w := range s.Worktrees {
+			if w.WorktreePath == place.Path && s.GitCommonDir != "" && home.OwnerOf(s, w.Agent) == place.Owner {
+				_, err := fleet.RefuseNotAtRest(ctx, h, s, w.Agent)
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // recoverSession brings one session back, or tells with a dry run what that would come to.
 func recoverSession(ctx context.Context, h *home.Home, s *session.Session, o RecoverOptions) (Recovered, error) {
-	if err := finishLandings(ctx, h, s, o.DryRun); err != nil {
+	if err := finishMoves(ctx, h, s, o.DryRun); err != nil {
 		return Recovered{}, err
 	}
 	left := Recovered{Session: s, Left: "stopped; paw recover " + s.Name + " brings it back"}

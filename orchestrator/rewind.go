@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -33,7 +32,7 @@ type Rewound struct {
 // The state of now is rescued first, so it can always be undone. force takes the
 // commit of a turn that has no snapshot for its end.
 func Rewind(ctx context.Context, h *home.Home, s *session.Session, agentName string, n int, force bool) (*Rewound, error) {
-	return rewind(ctx, h, s, agentName, session.ShiftRewind, func(t *turns.Track) (string, error) {
+	return rewind(ctx, h, s, agentName, fmt.Sprintf("paw rewind %s/%s %d", s.Name, agentName, n), session.ShiftRewind, func(t *turns.Track) (string, error) {
 		if n == 0 {
 			return t.W.BaseCommit, nil
 		}
@@ -62,9 +61,14 @@ func EndOfTurn(n int) string {
 	return fmt.Sprintf("back at the end of turn %d", n)
 }
 
-// UndoRewind brings back what the last rewind put aside.
+// UndoRewind brings back what the last rewind put aside, also that of one which was cut short.
 func UndoRewind(ctx context.Context, h *home.Home, s *session.Session, agentName string) (*Rewound, error) {
-	return rewind(ctx, h, s, agentName, session.ShiftUndo, func(t *turns.Track) (string, error) {
+	return rewind(ctx, h, s, agentName, fmt.Sprintf("paw rewind %s/%s --undo", s.Name, agentName), session.ShiftUndo, func(t *turns.Track) (string, error) {
+		if ended, err := t.M.EndMoveIn(ctx, t.W.WorktreePath); err != nil {
+			return "", err
+		} else if ended != nil {
+			h.Notef("%s: %s", agentName, ended)
+		}
 		_, commit, err := t.LastRewind(ctx)
 		if err == nil && commit == "" {
 			err = fault.New(fault.NotFound, "%s: nothing was rewound", agentName).Hint("paw turns %s %s", s.Name, agentName)
@@ -86,8 +90,9 @@ func afterTurn(n int) string {
 	return fmt.Sprintf("after turn %d", n)
 }
 
-// rewind puts the worktree to what target says. to says, of the last rewind and the last turn, where that is among the turns.
-func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName string, kind session.ShiftKind, target func(*turns.Track) (string, error),
+// rewind puts the worktree to what target says; again is the command that does it once more.
+// to says, of the last rewind and the last turn, where that is among the turns.
+func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName, again string, kind session.ShiftKind, target func(*turns.Track) (string, error),
 	remembers func(*turn.Record) string, to func(before *session.Rewound, last int) (at int, words string),
 ) (*Rewound, error) {
 	w, err := home.AgentNamed(s, agentName)
@@ -118,13 +123,11 @@ func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName str
 		}
 		rewound.RescueRef = turn.RewindRef(w.TurnSession, h.Now(), newest)
 		rewound.Remembers = remembers(last)
-		done, err := t.M.Rewind(ctx, w.WorktreePath, commit, rewound.RescueRef)
-		var half *worktree.HalfRewoundError
-		if errors.As(err, &half) {
-			return fault.New(fault.Failed, "%s: %w", agentName, err).Hint("paw rewind %s/%s --undo", s.Name, agentName)
-		}
+		done, err := t.M.Rewind(ctx, w.WorktreePath, commit, worktree.RewindOptions{
+			Rescue: rewound.RescueRef, Command: "paw rewind", Session: s.Name, Step: func(name string) { h.Step("rewind." + name) },
+		})
 		if err != nil {
-			return fault.New(fault.Refused, "%s: not rewound: %w", agentName, err)
+			return home.Unmoved(err, agentName+": not rewound", again)
 		}
 		rewound.Head, rewound.Changed, rewound.Untouched = done.Head, done.Changed, done.NotSaved
 		return rewound.note(ctx, h, kind, last, to)

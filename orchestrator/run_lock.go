@@ -27,6 +27,9 @@ type heldAgent struct {
 // headless turn. It looks and takes under the session lock, so that a start or a
 // recover at the same time either finds the lock held or is found itself.
 func holdAgent(ctx context.Context, h *home.Home, s *session.Session, name string, cli agent.CLI) (*heldAgent, error) {
+	if err := fleet.RefuseHalfMoved(ctx, h, s, name); err != nil {
+		return nil, err
+	}
 	held := &heldAgent{cli: cli}
 	saved, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
 		w, err := home.AgentNamed(rec, name)

@@ -205,7 +205,7 @@ func TestGitProcessesOfOneTurn(t *testing.T) {
 	do("snapshot and tag, unchanged", 1, func() error { return end(4) })
 	writeFile(t, w.path("a.txt"), "x\n")
 	do("rewind", 13, func() error {
-		_, err := w.m.Rewind(ctx, w.p.Path, "refs/paw/s_agent/turn/2", "refs/paw/s_agent/rescue/1")
+		_, err := w.m.Rewind(ctx, w.p.Path, "refs/paw/s_agent/turn/2", RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"})
 		return err
 	})
 	do("diff", 1, func() error {

@@ -17,7 +17,8 @@ type Checkout struct {
 }
 
 // CheckoutOf finds where a branch is checked out, nil when it is nowhere. *ConflictError when it is in several places, when
-// the place is not there or not what it should be, and when a merge, rebase or the like is not finished there.
+// the place is not there or not what it should be, and when a merge, rebase or the like is not finished there; *MoveError when
+// a move of paw has not ended there.
 func (m Manager) CheckoutOf(ctx context.Context, branch string) (*Checkout, error) {
 	entries, err := m.List(ctx)
 	if err != nil {
@@ -32,6 +33,9 @@ func (m Manager) CheckoutOf(ctx context.Context, branch string) (*Checkout, erro
 			return nil, conflict("", "", "branch %s: checked out at %s and at %s", branch, found.Path, e.Path)
 		}
 		found = &Checkout{Path: e.Path, AdminDir: e.AdminDir, Owner: e.LockReason}
+		if err := m.SettledAt(ctx, *found); err != nil {
+			return nil, err
+		}
 		if name := operation(e.AdminDir); name != "" {
 			return nil, conflict("", "git -C "+quote(e.Path)+" status", "%s: a %s is not finished there", e.Path, name)
 		}
@@ -72,34 +76,44 @@ func (o Obstacle) String() string { return fmt.Sprintf("%s (%s)", o.Path, o.What
 
 // Obstacles finds what is in the way when a checkout is to become the commit to and its branch is at from: everything there
 // that is changed, staged, untracked or ignored and lies where the two differ. Whatever git was told to hide is seen, too.
-// Nothing is written. It is *ConflictError when the index has a conflict.
+// Nothing is written. It is *ConflictError when the index has a conflict. Nothing is in the way in a checkout without an
+// index, which has no files of its branch.
 func (m Manager) Obstacles(ctx context.Context, c Checkout, from, to string) ([]Obstacle, error) {
+	if !exists(filepath.Join(c.AdminDir, "index")) {
+		return nil, nil
+	}
+	found, _, err := m.obstacles(ctx, c, from, to)
+	return found, err
+}
+
+// obstacles is Obstacles for a checkout with an index, and tells what is hidden where the commits differ.
+func (m Manager) obstacles(ctx context.Context, c Checkout, from, to string) ([]Obstacle, hidden, error) {
 	changes, err := changesBetween(ctx, m.home(), from, to)
 	if err != nil || len(changes) == 0 {
-		return nil, err
+		return nil, hidden{}, err
 	}
-	dir, err := os.MkdirTemp(c.AdminDir, moveScratch)
+	dir, err := newScratch(c.AdminDir)
 	if err != nil {
-		return nil, err
+		return nil, hidden{}, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	l, err := m.lookAt(ctx, c.Path, c.AdminDir, dir)
 	if err != nil {
-		return nil, err
+		return nil, hidden{}, err
 	}
 	defer l.drop()
 	if l.unmerged {
-		return nil, conflict("", "git -C "+quote(c.Path)+" status", "%s: a conflict is not resolved there", c.Path)
+		return nil, hidden{}, conflict("", "git -C "+quote(c.Path)+" status", "%s: a conflict is not resolved there", c.Path)
 	}
 	if l.head != from {
-		return nil, ErrBranchMoved
+		return nil, hidden{}, ErrBranchMoved
 	}
 	found, err := l.obstacles(changes)
 	if err != nil {
-		return nil, err
+		return nil, hidden{}, err
 	}
 	alike, err := m.alike(ctx, changes, to)
-	return append(found, alike...), err
+	return append(found, alike...), l.hiddenOf(changes), err
 }
 
 // alike finds new files whose names are those of others but for case, where the file system takes them for one.

@@ -68,9 +68,12 @@ func (m Manager) ShowState(ctx context.Context, path, commit, rescueRef, leftRef
 	if err != nil {
 		return "", err
 	}
+	if _, err := m.EndMoveIn(ctx, path); err != nil { // nobody works there: a check that was killed is over
+		return "", err
+	}
 	untouched := leftByCheck(path)
 	to.head = to.commit
-	done, err := m.rewindTo(ctx, path, to, rescueRef)
+	done, err := m.rewindTo(ctx, path, to, RewindOptions{Rescue: rescueRef, Command: "paw check"})
 	if err != nil || done.Commit != done.HeadBefore && !untouched {
 		return done.Ref, err
 	}

@@ -29,6 +29,28 @@ func (m Manager) contains(ctx context.Context, tip, commit string) (bool, error)
 	return err == nil, err
 }
 
+// Reached finds the branch that has a commit to which a branch was to move: that one, whatever came after it or, when the
+// branch is not there any more, another one, as after it was renamed. It is "" where none has the commit.
+func (m Manager) Reached(ctx context.Context, branch, commit string) (string, error) {
+	tip, err := m.Tip(ctx, branch)
+	if err != nil {
+		return "", err
+	}
+	if tip != "" {
+		if there, err := m.Contains(ctx, tip, commit); !there || err != nil {
+			return "", err
+		}
+		return branch, nil
+	}
+	for _, which := range []string{"--points-at=", "--contains="} {
+		name, err := m.home().Line(ctx, "for-each-ref", "--count=1", which+commit, "--format=%(refname:lstrip=2)", "refs/heads")
+		if name != "" || err != nil {
+			return name, err
+		}
+	}
+	return "", nil
+}
+
 // BranchesWithout are those of some branches that do not have a commit. One that is not there is not among them.
 func (m Manager) BranchesWithout(ctx context.Context, commit string, branches []string) ([]string, error) {
 	args := []string{"for-each-ref", "--format=%(refname)", "--no-contains=" + commit}

@@ -116,7 +116,7 @@ func TestAnOrderFileThatIsMissingStopsNothing(t *testing.T) {
 	w.git("config", "diff.orderFile", "nowhere")
 	_, err := w.m.Snapshot(t.Context(), w.p.Path, "", "m")
 	_, within := w.m.SnapshotWithin(t.Context(), w.p.Path, "", "m", w.scratch, Budget{})
-	_, rewound := w.m.Rewind(t.Context(), w.p.Path, first.Commit, "refs/paw/s_agent/rescue/1")
+	_, rewound := w.m.Rewind(t.Context(), w.p.Path, first.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"})
 	_, _, looked := w.m.inspect(t.Context(), w.p.Path)
 	_, counted := w.m.CountChanges(t.Context(), [][2]string{{w.base, first.Commit}})
 	_, changed := w.m.Changed(t.Context(), w.p.Path)

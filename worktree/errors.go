@@ -43,19 +43,6 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("%s: not the expected %s: %s instead of %s", e.Path, e.What, e.Got, e.Want)
 }
 
-// HalfRewoundError is a rewind that failed when files may have been replaced
-// already. Ref has everything that was there.
-type HalfRewoundError struct {
-	Path, Ref string
-	Err       error
-}
-
-func (e *HalfRewoundError) Error() string {
-	return fmt.Sprintf("half rewound, everything is kept in %s: %v", e.Ref, e.Err)
-}
-
-func (e *HalfRewoundError) Unwrap() error { return e.Err }
-
 // NotEmptyError is a directory that is no repository and not empty either.
 type NotEmptyError struct{ Dir string }
 

@@ -81,6 +81,11 @@ func (e indexEntry) same(other indexEntry) bool {
 	return e.mode() == other.mode() && bytes.Equal(e.rawID(), other.rawID())
 }
 
+// alike reports whether both are the same path, side of a conflict and content.
+func (e indexEntry) alike(other indexEntry) bool {
+	return e.name == other.name && e.stage() == other.stage() && e.same(other)
+}
+
 // hasTime compares one of the times of an entry; some builds of git keep whole seconds only.
 func (e indexEntry) hasTime(at int, t time.Time) bool {
 	nanoseconds := e.field(at + 4)

@@ -67,6 +67,9 @@ func (m Manager) inspect(ctx context.Context, path string) (dirt Dirt, compared 
 	if err != nil {
 		return Dirt{}, false, err
 	}
+	if err := m.SettledAt(ctx, Checkout{Path: path, AdminDir: admin}); err != nil {
+		return Dirt{}, false, err
+	}
 	i := inspection{m: m, path: path, admin: admin, main: m.Repository.Path, dirt: &dirt, compared: &compared}
 	if err := i.look(ctx); err != nil {
 		return Dirt{}, false, err

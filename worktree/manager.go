@@ -24,13 +24,16 @@ type Manager struct {
 
 	scratch quarantine // of a reader, see WithScratch
 
-	// Waits is asked once, when the file of the registry is held for longer than a change of the registry takes: it tells the
+	// Waits is asked once, when a file is held for longer than a change of the registry or a move of files takes: it tells the
 	// user who is waited for, or returns false where waiting is of no use. Nil waits in silence.
 	Waits func(path string) bool
 
 	// Busy words the refusal when a git that nobody waits for any more, or what a hook
 	// of it has left behind, holds the file of the registry; nil for plain words.
 	Busy func(path string) error
+
+	// Unsettled words the refusal of a place where a move of files has not ended; nil for plain words.
+	Unsettled func(*MoveError) error
 
 	doomed *[]string // trash folders to sweep later, nil to sweep them at once
 }
@@ -91,10 +94,7 @@ func (m Manager) exclude(ctx context.Context) (exclusive, error) {
 		}
 	}
 	path := filepath.Join(m.Repository.CommonDir, "paw", "registry.lock")
-	file, err := m.lockRegistry(ctx, path)
-	if errors.Is(err, errBusy) && ctx.Err() == nil && m.Busy != nil {
-		err = m.Busy(path)
-	}
+	file, err := m.await(ctx, path)
 	if err != nil {
 		unlock()
 		return exclusive{}, err
@@ -102,24 +102,27 @@ func (m Manager) exclude(ctx context.Context) (exclusive, error) {
 	return exclusive{file: file, unlock: unlock}, nil
 }
 
-// lockRegistry is lockFile for the file of the registry.
-func (m Manager) lockRegistry(ctx context.Context, path string) (*os.File, error) {
+// await locks a file that is held for moments only, and says whom it waits for.
+func (m Manager) await(ctx context.Context, path string) (*os.File, error) {
 	waiting, cancel := context.WithTimeout(ctx, registryWait)
 	defer cancel()
 	brief, cancelBrief := context.WithTimeout(waiting, registryChange)
 	defer cancelBrief()
 	file, err := lockFile(brief, path)
-	if !errors.Is(err, errBusy) || waiting.Err() != nil || m.Waits != nil && !m.Waits(path) {
-		return file, err
+	if errors.Is(err, errBusy) && waiting.Err() == nil && (m.Waits == nil || m.Waits(path)) {
+		file, err = lockFile(waiting, path)
 	}
-	return lockFile(waiting, path)
+	if errors.Is(err, errBusy) && ctx.Err() == nil && m.Busy != nil {
+		err = m.Busy(path)
+	}
+	return file, err
 }
 
 // registryChange is more than a change of the registry takes.
 const registryChange = time.Second
 
 // lockWait bounds the wait for a git process that nobody waits for any more, and
-// registryWait for one that changes the registry, which takes milliseconds.
+// registryWait for one that changes the registry or moves files, which takes moments.
 var lockWait, registryWait = time.Minute, 10 * time.Second // tests do not wait that long
 
 // errBusy means that a git process of an earlier paw is still at work.

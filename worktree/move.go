@@ -18,11 +18,13 @@ type Move struct {
 	From, To string // commits
 	Checkout *Checkout
 	Log      string // entry of the reflog
+	Command  string // that moves, for whoever finds it half done
+	Session  string // whose recover ends it then
 }
 
-// Names of the steps that Advance reports, in this order.
+// Names of the steps that Advance and Rewind report.
 const (
-	StepLocked = "move.locked" // the index of the checkout
+	StepLocked = "move.locked" // the index of the checkout, and the journal is open
 	StepBranch = "move.branch"
 	StepFiles  = "move.files"
 	StepIndex  = "move.index"
@@ -45,22 +47,25 @@ func (e *ObstacleError) Error() string {
 	return e.Path + ": " + strings.Join(names, ", ")
 }
 
-// HalfMovedError is a move that failed when files may have been written already, and could not be taken back. FinishMove
-// does that when the cause is gone.
+// HalfMovedError is a move that failed when files may have been written already, and could not be taken back: its journal is
+// open. EndMove ends it when the cause is gone.
 type HalfMovedError struct {
-	Path string
-	Err  error
+	Path   string
+	Rescue string // ref with everything that was there, "" for none
+	Err    error
 }
 
-func (e *HalfMovedError) Error() string { return fmt.Sprintf("%s: half done: %v", e.Path, e.Err) }
+func (e *HalfMovedError) Error() string {
+	kept := ""
+	if e.Rescue != "" {
+		kept = ", everything is kept in " + e.Rescue
+	}
+	return fmt.Sprintf("%s: half done%s: %v", e.Path, kept, e.Err)
+}
 
 func (e *HalfMovedError) Unwrap() error { return e.Err }
 
-const (
-	moveScratch = "paw-move-"
-	// moveMark begins the lock of an index that a move has taken, so that one that was left behind is known.
-	moveMark = "paw move "
-)
+const moveScratch = "paw-move-"
 
 // Moving is the right to move branches that are worked on with paw: one process at a time, for a moment. A git that a
 // killed paw has left behind still has it.
@@ -68,11 +73,7 @@ type Moving struct{ file *os.File }
 
 // HoldMoves waits for that right. Release gives it back.
 func (m Manager) HoldMoves(ctx context.Context) (*Moving, error) {
-	path := filepath.Join(m.Repository.CommonDir, "paw", "move.lock")
-	file, err := lockFile(ctx, path)
-	if errors.Is(err, errBusy) && ctx.Err() == nil && m.Busy != nil {
-		err = m.Busy(path)
-	}
+	file, err := m.await(ctx, filepath.Join(m.Repository.CommonDir, "paw", "move.lock"))
 	if err != nil {
 		return nil, err
 	}
@@ -83,63 +84,151 @@ func (m Manager) HoldMoves(ctx context.Context) (*Moving, error) {
 func (g *Moving) Release() { g.file.Close() }
 
 // Advance makes a branch, and the checkout that has it, another commit. It is refused and nothing has changed: with
-// *ObstacleError when something of the user's is in the way, with ErrBranchMoved when the branch is elsewhere. Files that the
-// two commits have alike stay as they are, changed or not, and what is staged stays staged. Where the files cannot be
-// written, all is put back; *HalfMovedError when that failed as well.
+// *ObstacleError when something of the user's is in the way, with ErrBranchMoved when the branch is elsewhere, with
+// *IndexLockedError when another git has the index, with *MoveError when an earlier move has not ended there. Files that the
+// two commits have alike stay as they are, changed or not, and what is staged stays staged. A checkout without an index has
+// no files of the branch, and gets none. Where the files cannot be written, all is put back; *HalfMovedError when that
+// failed as well.
 //
-// step is called after each step. Killed after any of them, FinishMove ends it.
+// step is called after each step. Killed after any of them, EndMove ends it.
 func (m Manager) Advance(ctx context.Context, g *Moving, v Move, step func(name string)) error {
-	if v.Checkout == nil {
-		err := m.moveBranch(context.WithoutCancel(ctx), g, v, v.To, v.From)
+	ref := "refs/heads/" + v.Branch
+	if v.Checkout == nil || !exists(filepath.Join(v.Checkout.AdminDir, "index")) {
+		repo := m.home()
+		if v.Checkout != nil {
+			repo = in(v.Checkout.Path)
+		}
+		err := m.moveRef(context.WithoutCancel(ctx), repo.WithFile(g.file), ref, v.To, v.From, v.Log)
 		step(StepBranch)
 		return err
 	}
-	unlock, err := lockIndex(ctx, *v.Checkout, v)
+	at, err := m.lockPlace(ctx, *v.Checkout)
 	if err != nil {
 		return err
 	}
-	step(StepLocked)
-	err = m.advanceLocked(ctx, g, v, step)
-	var half *HalfMovedError
-	if !errors.As(err, &half) { // else the lock keeps the user from committing a half
-		unlock()
+	defer at.release()
+	if err := m.unlockStale(at); err != nil {
+		return err
 	}
-	return err
+	dir, err := os.MkdirTemp(v.Checkout.AdminDir, moveScratch)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	journal := Journal{
+		Command: v.Command, Session: v.Session, Ref: ref, Log: v.Log, From: v.From, To: v.To, Was: v.From, Becomes: v.To,
+	}
+	var hides hidden
+	moving, err := m.begin(ctx, at, &journal, func() error {
+		obstacles, found, err := m.obstacles(ctx, *v.Checkout, v.From, v.To)
+		if err == nil && len(obstacles) > 0 {
+			err = &ObstacleError{v.Checkout.Path, obstacles}
+		}
+		hides, journal.Absent = found, found.absent
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	moving.also, moving.step = g.file, step
+	step(StepLocked)
+	return moving.carry(ctx, func(ctx context.Context) (string, error) { return moving.filesAndIndex(ctx, dir, hides) },
+		func(context.Context, string) error { return nil })
 }
 
-// advanceLocked is Advance while no other git can change the index.
-func (m Manager) advanceLocked(ctx context.Context, g *Moving, v Move, step func(name string)) error {
-	obstacles, err := m.Obstacles(ctx, *v.Checkout, v.From, v.To)
+// filesAndIndex brings the files of a checkout, and a copy of its index, from one commit to the other. Git refuses what it
+// would overwrite.
+func (v *move) filesAndIndex(ctx context.Context, dir string, hides hidden) (index string, err error) {
+	index, repo, err := v.scratchIndex(filepath.Join(v.at.AdminDir, "index"), dir)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if len(obstacles) > 0 {
-		return &ObstacleError{v.Checkout.Path, obstacles}
+	if err := hides.refresh(ctx, repo); err != nil {
+		return "", err
 	}
-	ctx = context.WithoutCancel(ctx) // Ctrl-C must not leave half of it
-	if err := m.moveBranch(ctx, g, v, v.To, v.From); err != nil {
-		if tip, tipErr := m.Tip(ctx, v.Branch); tipErr != nil || tip == v.To { // it failed when all was done
-			return m.takeBack(ctx, g, v, err)
+	if err := repo.Run(ctx, quietly("-c", "submodule.recurse=false", "read-tree", "-m", "-u", v.From, v.To)...); err != nil {
+		return "", err
+	}
+	for _, name := range v.Absent {
+		if err := removeFile(filepath.Join(v.at.Path, name)); err != nil {
+			return "", err
 		}
-		return err
 	}
-	step(StepBranch)
-	if err := m.moveFiles(ctx, g, v, step); err != nil {
-		return m.takeBack(ctx, g, v, err)
+	return index, hides.mark(ctx, repo)
+}
+
+// carry moves the ref, the files and the index, in the order that the journal says, and ends the journal. What fails is taken
+// back. files writes files and returns a file that becomes the index, once reindex is done with it.
+func (v *move) carry(ctx context.Context, files func(context.Context) (string, error), reindex func(context.Context, string) error) error {
+	ctx = context.WithoutCancel(ctx) // Ctrl-C must not leave half of it
+	if err := v.forward(ctx, files, reindex); err != nil {
+		return v.takeBack(ctx, err)
+	}
+	if err := v.close(); err != nil {
+		return &HalfMovedError{v.at.Path, v.Rescue, err}
 	}
 	return nil
 }
 
-// moveBranch is the compare-and-swap. It runs in the checkout, so that the log of its HEAD has it, too.
-func (m Manager) moveBranch(ctx context.Context, g *Moving, v Move, to, from string) error {
-	repo := m.home()
-	if v.Checkout != nil {
-		repo = in(v.Checkout.Path)
+func (v *move) forward(ctx context.Context, files func(context.Context) (string, error), reindex func(context.Context, string) error) error {
+	if !v.HeadLast {
+		if err := v.moveHead(ctx, v.To, v.From); err != nil {
+			return err
+		}
 	}
-	ref := "refs/heads/" + v.Branch
-	err := m.changeRefs(ctx, ref, func() error {
-		return repo.WithFile(g.file).Run(ctx, "update-ref", "--no-deref", "--create-reflog", "-m", v.Log, ref, to, from)
-	})
+	v.touched = true
+	index, err := files(ctx)
+	if err != nil {
+		return err
+	}
+	v.step(StepFiles)
+	if err := reindex(ctx, index); err != nil {
+		return err
+	}
+	if err := v.install(index); err != nil {
+		return err
+	}
+	v.step(StepIndex)
+	if v.HeadLast {
+		return v.moveHead(ctx, v.To, v.From)
+	}
+	return nil
+}
+
+// install makes a file the index of the place, as a whole.
+func (v *move) install(index string) error {
+	return os.Rename(index, filepath.Join(v.at.AdminDir, "index"))
+}
+
+// repo is git at the place, which has the right to move what is there for as long as it runs.
+func (v *move) repo() git.Repo {
+	repo := in(v.at.Path).WithFile(v.at.file)
+	if v.also != nil {
+		repo = repo.WithFile(v.also)
+	}
+	return repo
+}
+
+// moveHead moves the ref of the place.
+func (v *move) moveHead(ctx context.Context, to, from string) error {
+	if to == from {
+		return nil
+	}
+	err := v.m.moveRef(ctx, v.repo(), v.Ref, to, from, v.Log)
+	if err == nil {
+		v.step(StepBranch)
+	}
+	return err
+}
+
+// moveRef is the compare-and-swap of a ref. It runs in the checkout, so that the log of its HEAD has it, too. The user's hooks
+// have a say in where branches of his go, and none in agents'.
+func (m Manager) moveRef(ctx context.Context, repo git.Repo, ref, to, from, log string) error {
+	args := []string{"update-ref", "--no-deref", "--create-reflog", "-m", log, ref, to, from}
+	if ref == "HEAD" {
+		args = quietly("update-ref", "--create-reflog", "-m", log, ref, to, from)
+	}
+	err := m.changeRefs(ctx, ref, func() error { return repo.Run(ctx, args...) })
 	var failed *git.Error
 	if errors.As(err, &failed) && failed.Said("but expected") {
 		return ErrBranchMoved
@@ -147,31 +236,43 @@ func (m Manager) moveBranch(ctx context.Context, g *Moving, v Move, to, from str
 	return err
 }
 
-// moveFiles brings files and index from one commit to the other. Git refuses what it would overwrite; the index is put in
-// place as a whole when all files are there.
-func (m Manager) moveFiles(ctx context.Context, g *Moving, v Move, step func(string)) error {
-	dir, err := os.MkdirTemp(v.Checkout.AdminDir, moveScratch)
+// takeBack undoes a move that failed.
+func (v *move) takeBack(ctx context.Context, cause error) error {
+	var err error
+	if v.From != v.To && v.m.head(ctx, v.at.Checkout) == v.To {
+		err = v.moveHead(ctx, v.From, v.To)
+	}
+	if err == nil && v.touched {
+		err = v.settle(ctx, false)
+	}
+	if err == nil {
+		err = v.close()
+	}
 	if err != nil {
-		return err
+		return &HalfMovedError{v.at.Path, v.Rescue, fmt.Errorf("%w; not taken back: %w", cause, err)}
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	index, repo, err := scratchOf(*v.Checkout, dir)
-	if err != nil {
-		return err
+	return cause
+}
+
+// head is the commit of the HEAD of a place, "" when it has none.
+func (m Manager) head(ctx context.Context, c Checkout) string {
+	if head := m.headOf(c.AdminDir); head != "" {
+		return head
 	}
-	repo = repo.WithFile(g.file)
-	if err := refresh(ctx, repo); err != nil {
-		return err
+	head, _ := in(c.Path).Line(ctx, quietly("rev-parse", "--verify", "--quiet", "HEAD^{commit}")...)
+	return head
+}
+
+// scratchIndex copies an index into dir, with the user's bits and times, and returns git with the copy.
+func (v *move) scratchIndex(of, dir string) (index string, repo git.Repo, err error) {
+	index = newScratchIndex(dir)
+	if err := copyFile(of, index); err != nil {
+		return "", repo, err
 	}
-	if err := repo.Run(ctx, quietly("-c", "submodule.recurse=false", "read-tree", "-m", "-u", v.From, v.To)...); err != nil {
-		return err
+	if info, err := os.Stat(filepath.Join(v.at.AdminDir, "index")); err == nil {
+		_ = os.Chmod(index, info.Mode().Perm())
 	}
-	step(StepFiles)
-	if err := os.Rename(index, filepath.Join(v.Checkout.AdminDir, "index")); err != nil {
-		return err
-	}
-	step(StepIndex)
-	return nil
+	return index, v.repo().WithEnv("GIT_INDEX_FILE=" + index), nil
 }
 
 // refresh has git look which files are as the index says: one that was written again as it was is no change, but
@@ -182,43 +283,4 @@ func refresh(ctx context.Context, repo git.Repo) error {
 		return nil
 	}
 	return err
-}
-
-// scratchOf copies the index of a checkout into dir, with the user's bits and times, and returns git with the copy.
-func scratchOf(c Checkout, dir string) (index string, repo git.Repo, err error) {
-	index, real := filepath.Join(dir, "index"), filepath.Join(c.AdminDir, "index")
-	if err := copyFile(real, index); err != nil {
-		return "", repo, err
-	}
-	if info, err := os.Stat(real); err == nil {
-		_ = os.Chmod(index, info.Mode().Perm())
-	}
-	return index, in(c.Path).WithEnv("GIT_INDEX_FILE=" + index), nil
-}
-
-// takeBack undoes a move whose files could not be written.
-func (m Manager) takeBack(ctx context.Context, g *Moving, v Move, cause error) error {
-	err := m.moveBranch(ctx, g, v, v.From, v.To)
-	if err == nil {
-		err = m.settle(ctx, g, v, v.From)
-	}
-	if err != nil {
-		return &HalfMovedError{v.Checkout.Path, fmt.Errorf("%w; not taken back: %w", cause, err)}
-	}
-	return cause
-}
-
-// lockIndex takes git's lock of the index of a checkout, and writes into it whose it is.
-func lockIndex(ctx context.Context, c Checkout, v Move) (unlock func(), err error) {
-	path := filepath.Join(c.AdminDir, "index.lock")
-	file, err := takeIndexLock(ctx, path, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	_, err = file.WriteString(moveMark + v.From + " " + v.To + "\n")
-	if err = errors.Join(err, file.Close()); err != nil {
-		os.Remove(path)
-		return nil, err
-	}
-	return func() { os.Remove(path) }, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,15 +74,28 @@ func (w *moving) advance(v Move) error {
 	return w.m.Advance(w.t.Context(), g, v, func(string) {})
 }
 
-func (w *moving) finish(v Move) Ended {
+// finish ends what a move has left; it is nil where there was nothing.
+func (w *moving) finish(v Move) *Ended {
 	w.t.Helper()
-	g := w.hold()
-	defer g.Release()
-	ended, err := w.m.FinishMove(w.t.Context(), g, v)
+	ended, err := w.m.EndMove(w.t.Context(), *v.Checkout)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return ended
+}
+
+// begun leaves what a move has that was killed once its journal was open.
+func (w *moving) begun(v Move) {
+	w.t.Helper()
+	at, err := w.m.lockPlace(w.t.Context(), *v.Checkout)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer at.release()
+	j := &Journal{Command: "paw land", Ref: "refs/heads/main", From: v.From, To: v.To, Was: v.From, Becomes: v.To}
+	if _, err := w.m.begin(w.t.Context(), at, j, func() error { return nil }); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // wantAt fails the test unless branch, index and files are all those of a commit, but for what status says of the user's.
@@ -95,8 +109,8 @@ func (w *moving) wantAt(what, commit, status string) {
 	}
 	admin := filepath.Join(w.Dir, ".git")
 	left, _ := filepath.Glob(filepath.Join(admin, moveScratch+"*"))
-	if exists(filepath.Join(admin, "index.lock")) || len(left) > 0 {
-		w.t.Errorf("%s: left behind: %q, or the lock of the index", what, left)
+	if moveLeft(admin) || exists(filepath.Join(admin, "index.lock")) || exists(filepath.Join(admin, journalIndex)) || len(left) > 0 {
+		w.t.Errorf("%s: left behind: %q, or the journal, or the lock of the index", what, left)
 	}
 	w.git("fsck", "--no-progress")
 }
@@ -281,7 +295,7 @@ func TestCheckoutOfRefusesWhatIsNotAtRest(t *testing.T) {
 	}
 }
 
-// TestAdvanceThatFailsAnywhere lets each git process fail in turn, before and after its work: then FinishMove, again and
+// TestAdvanceThatFailsAnywhere lets each git process fail in turn, before and after its work: then EndMove, again and
 // again, makes branch, index and files agree, and what is the user's is still there.
 func TestAdvanceThatFailsAnywhere(t *testing.T) {
 	for _, after := range []bool{false, true} {
@@ -304,25 +318,24 @@ func TestAdvanceThatFailsAnywhere(t *testing.T) {
 				w.wantAt(what, w.git("rev-parse", "main"), status)
 			}
 			for range 2 {
-				ended := w.finish(v)
-				tip := map[bool]string{true: w.to, false: w.from}[ended.Moved]
-				w.wantAt(what+", finished", tip, status)
+				w.finish(v)
+				w.wantAt(what+", finished", w.git("rev-parse", "main"), status)
 			}
 		}
 	}
 }
 
-// TestFinishMoveAfterAKilledGit finds what a git leaves that was killed while it wrote files: some are new, one is torn,
+// TestEndMoveAfterAKilledGit finds what a git leaves that was killed while it wrote files: some are new, one is torn,
 // some are gone and not written again, the index is the old one and its lock is left. What the user has done since stays.
-func TestFinishMoveAfterAKilledGit(t *testing.T) {
+func TestEndMoveAfterAKilledGit(t *testing.T) {
 	for _, forward := range []bool{true, false} {
 		w := newMoving(t)
 		v := w.move()
+		w.begun(v)
 		w.git("update-ref", "refs/heads/main", w.to)
 		if !forward { // the branch was put back already, the files were not
 			w.git("update-ref", "refs/heads/main", w.from)
 		}
-		writeFile(t, filepath.Join(w.Dir, ".git/index.lock"), moveMark+w.from+" "+w.to+"\n")
 		os.MkdirAll(filepath.Join(w.Dir, ".git", moveScratch+"1"), 0o755)
 		w.write("t/0.txt", "new content\nnew con")      // torn
 		os.Remove(filepath.Join(w.Dir, "t/1.txt"))      // removed, and its new place is not written
@@ -333,7 +346,7 @@ func TestFinishMoveAfterAKilledGit(t *testing.T) {
 		w.write("moved.txt", "the user's, untracked\n") // made by the user
 		for range 2 {
 			ended := w.finish(v)
-			if ended.Moved != forward || ended.Note != "" {
+			if ended != nil && (ended.Moved != forward || ended.Note != "") {
 				t.Errorf("forward %v: %+v", forward, ended)
 			}
 			if forward {
@@ -348,26 +361,63 @@ func TestFinishMoveAfterAKilledGit(t *testing.T) {
 	}
 }
 
-// TestFinishMoveLeavesWhatTheUserDidSince: the user has removed the lock, and gone on.
-func TestFinishMoveLeavesWhatTheUserDidSince(t *testing.T) {
+// TestEndMoveLeavesWhatTheUserDidSince: the user has removed the lock, and gone on.
+func TestEndMoveLeavesWhatTheUserDidSince(t *testing.T) {
+	lock := ".git/index.lock"
 	w := newMoving(t)
 	v := w.move()
+	w.begun(v)
 	w.git("update-ref", "refs/heads/main", w.to)
+	os.Remove(filepath.Join(w.Dir, lock))
 	w.write("t/3.txt", "mine\n")
 	w.git("add", "t/3.txt")
 	status := w.git("status", "--porcelain", "--untracked-files=all")
-	if ended := w.finish(v); !ended.Moved || !strings.Contains(ended.Note, "changed since") {
+	ended := w.finish(v)
+	if ended == nil || !ended.Moved || !strings.Contains(ended.Note, "changed since") || !strings.Contains(ended.Hint, " restore --staged --worktree -- ") || strings.Contains(ended.Hint, "t/3.txt") {
 		t.Errorf("%+v", ended)
 	}
 	w.wantAt("staged", w.to, status)
-	w.git("commit", "-q", "-m", "on top")
-	if ended := w.finish(v); !ended.Moved {
+	if out, err := exec.CommandContext(t.Context(), "sh", "-c", ended.Hint).CombinedOutput(); err != nil {
+		t.Errorf("%s: %v\n%s", ended.Hint, err, out)
+	}
+	w.wantAt("restored", w.to, "M  t/3.txt")
+
+	w = newMoving(t)
+	v = w.move()
+	w.begun(v)
+	w.git("update-ref", "refs/heads/main", w.to)
+	os.Remove(filepath.Join(w.Dir, lock))
+	w.git("commit", "-q", "--allow-empty", "-m", "on top")
+	on := w.git("rev-parse", "main")
+	if ended := w.finish(v); ended == nil || ended.Note == "" {
 		t.Errorf("a branch that has gone on: %+v", ended)
 	}
-	w.git("switch", "-q", "--detach")
-	w.git("update-ref", "refs/heads/main", w.from)
-	if ended := w.finish(v); ended.Moved {
-		t.Errorf("a branch that was put back: %+v", ended)
+	if got := w.git("rev-parse", "main"); got != on || moveLeft(filepath.Join(w.Dir, ".git")) {
+		t.Errorf("main is at %s", got)
+	}
+}
+
+// TestEndMoveWhateverTheBranchIsCalled: files and index agree with HEAD, also where the user has renamed the branch or left it
+// at the same commit.
+func TestEndMoveWhateverTheBranchIsCalled(t *testing.T) {
+	for name, do := range map[string][]string{
+		"renamed":  {"branch", "-m", "main", "trunk"},
+		"detached": {"update-ref", "--no-deref", "HEAD", "HEAD"},
+	} {
+		w := newMoving(t)
+		v := w.move()
+		w.begun(v)
+		w.git("update-ref", "refs/heads/main", w.to)
+		w.git(do...)
+		if ended := w.finish(v); ended == nil || !ended.Moved || ended.Note != "" {
+			t.Errorf("%s: %+v", name, ended)
+		}
+		if got := w.git("rev-parse", "HEAD"); got != w.to || w.git("status", "--porcelain") != "" {
+			t.Errorf("%s: HEAD is at %s, status says\n%s", name, got, w.git("status", "--porcelain"))
+		}
+		if at, err := w.m.Reached(t.Context(), "main", w.to); err != nil || at != map[string]string{"renamed": "trunk", "detached": "main"}[name] {
+			t.Errorf("%s: it is in %q, %v", name, at, err)
+		}
 	}
 }
 

@@ -35,40 +35,50 @@ type Rescued struct {
 // It is refused with *ConflictError, and nothing has changed but that the rescue
 // may be there, during a merge or rebase, while the index is locked, with changes
 // in submodules or a submodule at another commit, when a file cannot be saved,
-// and when an ignored file or an embedded repository is in the way. One that failed
-// in the middle, as on a full disk, is *HalfRewoundError.
-func (m Manager) Rewind(ctx context.Context, path, target, rescueRef string) (Rescued, error) {
+// and when an ignored file or an embedded repository is in the way; with *IndexLockedError when another git has the index,
+// and with *MoveError when an earlier move has not ended there. One that fails in the middle, as on a full disk, is taken
+// back; *HalfMovedError when that failed as well. Killed after any step, EndMove ends it.
+func (m Manager) Rewind(ctx context.Context, path, target string, o RewindOptions) (Rescued, error) {
 	to, err := m.goal(ctx, target)
 	if err != nil {
 		return Rescued{}, err
 	}
-	return m.rewindTo(ctx, path, to, rescueRef)
+	if o.From != "" {
+		if to.was, err = m.TreeOf(ctx, o.From); err != nil {
+			return Rescued{}, err
+		}
+	}
+	return m.rewindTo(ctx, path, to, o)
 }
 
-// RewindFrom is Rewind to a commit that was made of the files as they were in another one. It is refused with *ConflictError
-// when they are others by now: what has come since would go, and stay in the rescue alone.
-func (m Manager) RewindFrom(ctx context.Context, path, target, was, rescueRef string) (Rescued, error) {
-	to, err := m.goal(ctx, target)
-	if err != nil {
-		return Rescued{}, err
-	}
-	if to.was, err = m.TreeOf(ctx, was); err != nil {
-		return Rescued{}, err
-	}
-	return m.rewindTo(ctx, path, to, rescueRef)
+// RewindOptions is how a rewind goes.
+type RewindOptions struct {
+	Rescue  string            // ref to keep what is there
+	From    string            // commit that the files must be as, "" for any: the target was made of it, and what has come since would go
+	Command string            // that moves, for whoever finds it half done
+	Session string            // whose recover ends it then
+	Step    func(name string) // called after each step, nil for nobody
 }
 
 // rewindTo is Rewind where it is known what HEAD becomes.
-func (m Manager) rewindTo(ctx context.Context, path string, to goal, rescueRef string) (Rescued, error) {
+func (m Manager) rewindTo(ctx context.Context, path string, to goal, o RewindOptions) (Rescued, error) {
 	admin, err := verified(path, m.Repository.CommonDir, "")
 	if err != nil {
+		return Rescued{}, err
+	}
+	at, err := m.lockPlace(ctx, Checkout{Path: path, AdminDir: admin})
+	if err != nil {
+		return Rescued{}, err
+	}
+	defer at.release()
+	if err := m.unlockStale(at); err != nil {
 		return Rescued{}, err
 	}
 	if name := operation(admin); name != "" {
 		return Rescued{}, conflict("", "", "%s: a %s is not finished", path, name)
 	}
 	if lock := filepath.Join(admin, "index.lock"); exists(lock) {
-		return Rescued{}, conflict("", "", "%s: the index is locked by %s", path, lock)
+		return Rescued{}, &IndexLockedError{lock}
 	}
 	dir, err := newScratch(admin)
 	if err != nil {
@@ -79,8 +89,8 @@ func (m Manager) rewindTo(ctx context.Context, path string, to goal, rescueRef s
 	if err != nil {
 		return Rescued{}, err
 	}
-	r := &rewind{m: m, look: l, admin: admin, to: to}
-	return r.run(ctx, rescueRef)
+	r := &rewind{m: m, look: l, at: at, to: to, dir: dir, options: o}
+	return r.run(ctx)
 }
 
 // goal is where a rewind leads.
@@ -126,13 +136,15 @@ func (m Manager) goals(ctx context.Context, targets ...string) ([]goal, error) {
 
 type rewind struct {
 	*look
-	m     Manager
-	admin string
-	to    goal
-	now   string // tree of the files as they are
+	m       Manager
+	at      placeLock
+	to      goal
+	dir     string // for scratch files
+	options RewindOptions
+	now     string // tree of the files as they are
 }
 
-func (r *rewind) run(ctx context.Context, rescueRef string) (Rescued, error) {
+func (r *rewind) run(ctx context.Context) (Rescued, error) {
 	if err := r.refuse(); err != nil {
 		return Rescued{}, err
 	}
@@ -151,10 +163,10 @@ func (r *rewind) run(ctx context.Context, rescueRef string) (Rescued, error) {
 	if err := r.inTheWay(ctx, changes); err != nil {
 		return Rescued{}, err
 	}
-	if err := r.m.keep(ctx, done.Commit, rescueRef); err != nil {
+	if err := r.m.keep(ctx, done.Commit, r.options.Rescue); err != nil {
 		return Rescued{}, err
 	}
-	done.Ref, done.Changed = rescueRef, len(changes)
+	done.Ref, done.Changed = r.options.Rescue, len(changes)
 	if r.to.head != "" {
 		done.Head = r.to.head
 	}
@@ -213,9 +225,9 @@ func (r *rewind) stagedCommit(ctx context.Context) (string, error) {
 	return r.commit(ctx, tree, "index before a rewind to "+r.to.commit+"\n")
 }
 
-// apply moves the files, then the index, then HEAD. One that was cut short looks like work that is not committed, and what
-// HEAD has already never looks as if the agent had taken it out. Git looks at all files before it writes the first one: what has
-// changed since the rescue is in its way.
+// apply moves files, index and HEAD. HEAD goes back before the files do, and forward after them: what is cut short in between
+// looks like changes that are not committed, and never as if the agent had taken out what HEAD has. Git looks at all files
+// before it writes the first one: what has changed since the rescue is in its way.
 func (r *rewind) apply(ctx context.Context, to Rescued) error {
 	back := r.began.Add(-clockMargin) // git shall look into files, not at their times
 	if err := os.Chtimes(r.scratch, back, back); err != nil {
@@ -228,28 +240,42 @@ func (r *rewind) apply(ctx context.Context, to Rescued) error {
 	if err := r.repo.Run(ctx, append(files[:len(files):len(files)], "--dry-run")...); err != nil {
 		return err
 	}
-	if now := r.m.headOf(r.admin); now != "" && now != r.head {
-		return conflict("", "", "%s: HEAD has moved meanwhile", r.top)
+	onward := false
+	if to.Head != r.head {
+		var err error
+		if onward, err = r.m.contains(ctx, to.Head, r.head); err != nil {
+			return err
+		}
 	}
-	err := r.repo.Run(ctx, files...)
-	if err == nil {
-		err = r.repo.Run(ctx, quietly("read-tree", "--no-sparse-checkout", "-m", to.Head)...)
-	}
-	if err == nil {
-		err = r.installIndex(ctx)
-	}
-	if err == nil {
-		err = r.moveHead(ctx, to.Head, r.head)
-	}
+	v, err := r.m.begin(ctx, r.at, &Journal{
+		Command: r.options.Command, Session: r.options.Session, Ref: "HEAD", Log: "paw: rewind to " + r.to.commit,
+		From: r.head, To: to.Head, Was: r.now, Becomes: r.to.tree, Resets: true, HeadLast: onward, Rescue: to.Ref,
+	}, func() error { return r.asSeen(ctx) })
 	if err != nil {
-		return &HalfRewoundError{Path: r.top, Ref: to.Ref, Err: err}
+		return err
 	}
-	return nil
+	if r.options.Step != nil {
+		v.step = r.options.Step
+	}
+	v.step(StepLocked)
+	return v.carry(ctx, func(ctx context.Context) (string, error) {
+		if err := r.repo.WithFile(r.at.file).Run(ctx, files...); err != nil {
+			return "", err
+		}
+		return v.resetIndex(ctx, r.dir)
+	}, func(_ context.Context, index string) error { return os.Chtimes(index, r.began, r.began) })
 }
 
-func (r *rewind) moveHead(ctx context.Context, to, from string) error {
-	if to == from {
-		return nil
+// asSeen refuses an index, or a HEAD, that is another one than that which was looked at.
+func (r *rewind) asSeen(ctx context.Context) error {
+	real := filepath.Join(r.at.AdminDir, "index")
+	if indexHash(real, r.real.idSize) != r.real.hash { // git may have noted new times of files only
+		if now, err := readIndex(real, r.real.idSize); err != nil || !slices.EqualFunc(now.entries, r.real.entries, indexEntry.alike) {
+			return conflict("", "", "%s: the index has changed meanwhile", r.top)
+		}
 	}
-	return r.repo.Run(ctx, quietly("update-ref", "--create-reflog", "-m", "paw: rewind to "+r.to.commit, "HEAD", to, from)...)
+	if now := r.m.head(ctx, r.at.Checkout); now != r.head {
+		return conflict("", "", "%s: HEAD has moved meanwhile", r.top)
+	}
+	return nil
 }

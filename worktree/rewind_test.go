@@ -53,7 +53,7 @@ func (w *turns) wantFiles(what string, want map[string]string) {
 
 func (w *turns) rewind(target, rescue string) Rescued {
 	w.t.Helper()
-	r, err := w.m.Rewind(w.t.Context(), w.p.Path, target, rescue)
+	r, err := w.m.Rewind(w.t.Context(), w.p.Path, target, RewindOptions{Rescue: rescue})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestRewindWithDetachedHead(t *testing.T) {
 	w.in("add", "-A")
 	w.in("commit", "-qm", "detached")
 	lost := w.in("rev-parse", "HEAD")
-	r, err := w.m.Rewind(t.Context(), w.p.Path, clean.Commit, "refs/paw/s_agent/rescue/1")
+	r, err := w.m.Rewind(t.Context(), w.p.Path, clean.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"})
 	if err != nil || r.Commit != lost || w.in("rev-parse", "HEAD") != w.base || w.git("rev-parse", "agent") != w.base {
 		t.Errorf("got %+v, %v", r, err)
 	}
@@ -250,7 +250,7 @@ func TestRewindIsRefused(t *testing.T) {
 				w.t.Fatal("no conflict")
 			}
 		}},
-		{"locked index", "locked by", func(w *turns) {
+		{"locked index", "the index is locked", func(w *turns) {
 			writeFile(w.t, filepath.Join(w.in("rev-parse", "--absolute-git-dir"), "index.lock"), "")
 		}},
 		{"ignored file", "keep is ignored", func(w *turns) {
@@ -301,9 +301,10 @@ func TestRewindIsRefused(t *testing.T) {
 			one := w.take()
 			c.prepare(w)
 			before := w.everything()
-			_, err := w.m.Rewind(t.Context(), w.p.Path, one.Commit, "refs/paw/s_agent/rescue/1")
+			_, err := w.m.Rewind(t.Context(), w.p.Path, one.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"})
 			var refused *ConflictError
-			if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.says) {
+			var locked *IndexLockedError
+			if !errors.As(err, &refused) && !errors.As(err, &locked) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, want %q", err, c.says)
 			}
 			if diff := cmp.Diff(before, w.everything()); diff != "" {
@@ -361,10 +362,10 @@ func TestRewindDoesNotReplaceRescue(t *testing.T) {
 	w.git("update-ref", "refs/paw/s_agent/rescue/1", w.base)
 	w.put("a.txt", "x\n", 0o644)
 	before := w.everything()
-	if _, err := w.m.Rewind(t.Context(), w.p.Path, one.Commit, "refs/paw/s_agent/rescue/1"); !errors.Is(err, ErrRefTaken) {
+	if _, err := w.m.Rewind(t.Context(), w.p.Path, one.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"}); !errors.Is(err, ErrRefTaken) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := w.m.Rewind(t.Context(), w.p.Path, "nothing", "refs/paw/s_agent/rescue/2"); err == nil {
+	if _, err := w.m.Rewind(t.Context(), w.p.Path, "nothing", RewindOptions{Rescue: "refs/paw/s_agent/rescue/2"}); err == nil {
 		t.Error("a target that is not there was accepted")
 	}
 	if diff := cmp.Diff(before, w.everything()); diff != "" {

@@ -49,7 +49,7 @@ func TestRewindThatFailsAnywhereLosesNothing(t *testing.T) {
 			second, head := w.hashes(), w.in("rev-parse", "HEAD")
 
 			restore := failing(t, n, after)
-			_, err := w.m.Rewind(t.Context(), w.p.Path, one.Commit, "refs/paw/s_agent/rescue/1")
+			_, err := w.m.Rewind(t.Context(), w.p.Path, one.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"})
 			failed := restore()
 			if err == nil {
 				w.wantFiles("rewind", first)
@@ -91,11 +91,16 @@ func TestRewindSeesWhatChangedSinceTheRescue(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.put(name, "two\n", 0o644)
-		l, err := w.m.lookAt(ctx, w.p.Path, admin, realTemp(t))
+		dir := realTemp(t)
+		l, err := w.m.lookAt(ctx, w.p.Path, admin, dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &rewind{m: w.m, look: l, admin: admin, to: one}
+		at, err := w.m.lockPlace(ctx, Checkout{Path: w.p.Path, AdminDir: admin})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &rewind{m: w.m, look: l, at: at, to: one, dir: dir}
 		if _, err := r.rescue(ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -103,25 +108,50 @@ func TestRewindSeesWhatChangedSinceTheRescue(t *testing.T) {
 		if err := r.apply(ctx, Rescued{Head: one.head}); err == nil || readFile(t, w.path(name)) != "new\n" {
 			t.Errorf("%s is %q, %v", name, readFile(t, w.path(name)), err)
 		}
+		at.release()
 		os.Remove(w.path(name))
 	}
 }
 
-// TestRewindSaysThatItIsHalfDone fails after the first files were written, as on a
-// full disk.
-func TestRewindSaysThatItIsHalfDone(t *testing.T) {
-	w := newTurns(t, "")
-	w.put("a.txt", "1\n", 0o644)
-	first := w.take()
-	w.put("a.txt", "2\n", 0o644)
-	second := w.hashes()
-	restore := shimmed(t, `case "$*" in *--dry-run*) ;; *read-tree*-u*) "$real" "$@"; echo "fatal: No space left on device" >&2; exit 128;; esac`)
-	_, err := w.m.Rewind(t.Context(), w.p.Path, first.Commit, "refs/paw/s_agent/rescue/1")
-	restore()
-	var half *HalfRewoundError
-	if !errors.As(err, &half) || half.Ref != "refs/paw/s_agent/rescue/1" || !strings.Contains(err.Error(), "half rewound") {
-		t.Errorf("got %v", err)
+// TestRewindThatFailsInTheMiddleIsTakenBack fails after the first files were written, as on a full disk: all is as before. When
+// that fails as well, the rewind says so, nothing takes the worktree as it is, and it is ended when the cause is gone.
+func TestRewindThatFailsInTheMiddleIsTakenBack(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		w := newTurns(t, "")
+		w.put("a.txt", "1\n", 0o644)
+		first, before := w.take(), w.hashes()
+		w.put("a.txt", "2\n", 0o644)
+		second := w.hashes()
+		fail := `echo "fatal: No space left on device" >&2; exit 128`
+		script := `case "$*" in *--dry-run*) ;; *read-tree*-u*) "$real" "$@"; ` + fail + `;; esac`
+		if again {
+			script += `; case "$*" in *checkout-index*) ` + fail + `;; esac`
+		}
+		restore := shimmed(t, script)
+		_, err := w.m.Rewind(t.Context(), w.p.Path, first.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1", Command: "paw rewind"})
+		restore()
+		var half *HalfMovedError
+		if errors.As(err, &half) != again || !strings.Contains(err.Error(), "No space left") {
+			t.Errorf("got %v", err)
+		}
+		if !again {
+			w.wantFiles("taken back", second)
+			continue
+		}
+		if half.Rescue != "refs/paw/s_agent/rescue/1" {
+			t.Errorf("it is kept in %q", half.Rescue)
+		}
+		var open *MoveError
+		if _, err := w.m.Snapshot(t.Context(), w.p.Path, "", "now"); !errors.As(err, &open) || open.Command != "paw rewind" || open.Live {
+			t.Errorf("a snapshot of it: %v", err)
+		}
+		if _, err := w.m.Rewind(t.Context(), w.p.Path, first.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/2"}); !errors.As(err, &open) {
+			t.Errorf("a rewind of it: %v", err)
+		}
+		at := Checkout{Path: w.p.Path, AdminDir: w.in("rev-parse", "--absolute-git-dir")}
+		if ended, err := w.m.EndMove(t.Context(), at); err != nil || ended == nil || !ended.Moved || ended.Note != "" {
+			t.Errorf("it ended as %+v, %v", ended, err)
+		}
+		w.wantFiles("ended", before)
 	}
-	w.rewind("refs/paw/s_agent/rescue/1", "refs/paw/s_agent/rescue/2")
-	w.wantFiles("undone", second)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"paw/worktree/git"
@@ -12,135 +13,251 @@ import (
 
 // Ended is how a move ended that was cut short.
 type Ended struct {
-	Moved bool   // the branch is at To, or has gone on from there
+	Journal
+	Moved bool   // it took place; otherwise all is as it was
 	Note  string // what the user has to look at, "" for nothing
+	Hint  string // command that helps with that, "" for none
 }
 
-// FinishMove ends a move that was cut short at any point: where the branch is says whether it took place, and its checkout
-// is brought to agree with that. A file that is neither as in one of the two commits nor a piece of that was written by
-// somebody else since: it stays as it is, and git status shows it. It may be repeated.
-func (m Manager) FinishMove(ctx context.Context, g *Moving, v Move) (Ended, error) {
-	tip, err := m.Tip(ctx, v.Branch)
+// String says how the move ended.
+func (e *Ended) String() string {
+	said := "a " + e.Command + " was cut short: "
+	switch {
+	case e.Note != "":
+		return said + e.WhatToSee()
+	case e.Moved:
+		return said + "it is finished"
+	}
+	return said + "all is as before it"
+}
+
+// WhatToSee is what the user has to look at, with the command that helps.
+func (e *Ended) WhatToSee() string {
+	if e.Hint == "" {
+		return e.Note
+	}
+	return e.Note + "; " + e.Hint
+}
+
+// EndMoveIn is EndMove in the linked worktree at path.
+func (m Manager) EndMoveIn(ctx context.Context, path string) (*Ended, error) {
+	admin, err := verified(path, m.Repository.CommonDir, "")
 	if err != nil {
-		return Ended{}, err
+		return nil, err
 	}
-	ended := Ended{Moved: tip == v.To}
-	if tip != v.To && tip != v.From && tip != "" {
-		if ended.Moved, err = m.contains(ctx, tip, v.To); err != nil {
-			return Ended{}, err
-		}
+	return m.EndMove(ctx, Checkout{Path: path, AdminDir: admin})
+}
+
+// EndMove ends the move at a place that was cut short at any point; it is nil where there is none. Where the ref is says
+// whether it took place, and files and index are brought to agree with that. A file that is neither as before nor as after, nor
+// a piece of that, was written by somebody else since: it stays as it is, and git status shows it. Where the HEAD of the
+// place has gone elsewhere since, all stays as it is. It may be repeated.
+func (m Manager) EndMove(ctx context.Context, c Checkout) (*Ended, error) {
+	if !moveLeft(c.AdminDir) {
+		return nil, nil
 	}
-	if v.Checkout == nil || !exists(v.Checkout.AdminDir) {
-		return ended, nil
+	at, err := m.lockPlace(ctx, c)
+	if err != nil {
+		return nil, err
 	}
-	lock := filepath.Join(v.Checkout.AdminDir, "index.lock")
-	ours := strings.HasPrefix(readLine(lock), moveMark)
-	left, _ := filepath.Glob(filepath.Join(v.Checkout.AdminDir, moveScratch+"*"))
+	defer at.release()
+	j, err := readJournal(c.AdminDir)
+	if j == nil {
+		return nil, errors.Join(err, m.unlockStale(at))
+	}
+	left, _ := filepath.Glob(filepath.Join(c.AdminDir, moveScratch+"*"))
 	for _, dir := range left {
 		os.RemoveAll(dir)
 	}
-	switch at, err := m.CheckoutOf(ctx, v.Branch); {
-	case err != nil, at == nil, !samePath(at.Path, v.Checkout.Path), tip != v.To && tip != v.From:
-		ended.Note = "its checkout " + v.Checkout.Path + " was changed since, and is left as it is"
-	case tip == v.From && !ours: // the files were not touched
+	v := &move{Journal: *j, m: m, at: at, step: func(string) {}}
+	head := m.head(ctx, c)
+	ended := &Ended{Journal: *j, Moved: head == j.To}
+	switch {
+	case head != j.To && head != j.From:
+		if err := v.leave(ctx, ended, head); err != nil {
+			return nil, err
+		}
 	default:
-		if ended.Note, err = m.settleLocked(ctx, g, v, tip, ours); err != nil {
-			return ended, err
+		if err := v.settleSince(ctx, ended); err != nil {
+			return nil, err
 		}
 	}
-	if ours {
-		os.Remove(lock)
-	}
-	return ended, nil
+	return ended, v.close()
 }
 
-// settleLocked is settle with the lock of the index, which a move has left behind when ours is true.
-func (m Manager) settleLocked(ctx context.Context, g *Moving, v Move, goal string, ours bool) (note string, err error) {
-	if !ours {
-		unlock, err := lockIndex(ctx, *v.Checkout, v)
-		if err != nil {
-			return "", err
+// settleSince settles what somebody may have used since it was cut short: the lock of the index is gone then.
+func (v *move) settleSince(ctx context.Context, ended *Ended) error {
+	if readLine(filepath.Join(v.at.AdminDir, "index.lock")) != strings.TrimSpace(lockMark) {
+		if err := v.lockIndex(ctx); err != nil {
+			return err
 		}
-		defer unlock()
+		v.used = true
 	}
-	err = m.settle(context.WithoutCancel(ctx), g, v, goal)
+	err := v.settle(context.WithoutCancel(ctx), ended.Moved)
 	if errors.Is(err, errUsedSince) {
-		return "its checkout " + v.Checkout.Path + " was changed since, and is left as it is", nil
+		return v.leave(ctx, ended, v.m.head(ctx, v.at.Checkout))
 	}
-	return "", err
+	if err != nil && v.used {
+		v.unlockIndex()
+	}
+	return err
 }
 
 // errUsedSince means that somebody has staged paths of a move after it was cut short.
 var errUsedSince = errors.New("staged since")
 
-// settle brings the paths of a move, in the files and in the index, to one of its two commits, which is goal. The index is
-// either as before or as after a move: with anything else in it, nothing is done.
-func (m Manager) settle(ctx context.Context, g *Moving, v Move, goal string) error {
-	from := v.From
-	if goal == v.From {
-		from = v.To
+// namedInHint is how many files a hint names.
+const namedInHint = 20
+
+// leave says that a place stays as it is, and which files of it are as before the move although its HEAD has them as after.
+func (v *move) leave(ctx context.Context, ended *Ended, head string) error {
+	ended.Note = v.at.Path + " was changed since, and is left as it is"
+	if v.Rescue != "" {
+		ended.Note += "; what was there before is kept in " + v.Rescue
 	}
-	changes, err := changesBetween(ctx, m.home(), from, goal)
-	if err != nil || len(changes) == 0 {
-		return err
+	if head == "" {
+		return nil
 	}
-	dir, err := os.MkdirTemp(v.Checkout.AdminDir, moveScratch)
+	changes, err := changesBetween(ctx, v.m.home(), v.Was, v.Becomes)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	s := &settling{dir: dir, checkout: *v.Checkout, from: from, goal: goal, changes: changes, held: g.file}
-	staged, err := s.staged(ctx)
-	if err != nil || staged && goal == v.To { // the index comes last, so the files are there
+	have, err := stagedEntries(ctx, v.repo())
+	if err != nil {
+		return err
+	}
+	has, err := changesBetween(ctx, v.m.home(), v.Was, head)
+	if err != nil {
+		return err
+	}
+	var old []string
+	folder := "" // which is a file on one side: its name stands for what is in it
+	for _, c := range changes {
+		moved := slices.ContainsFunc(has, func(other change) bool { return other.name == c.name && other.entry() == c.entry() })
+		if moved && have[c.name] == c.oldEntry() && (folder == "" || !inside(c.name, folder, "/")) {
+			old, folder = append(old, quote(c.name)), c.name
+		}
+	}
+	if n := len(old); n > 0 && n <= namedInHint {
+		ended.Note += "; its next commit would take back what it has of " + v.Command
+		ended.Hint = "git -C " + quote(v.at.Path) + " restore --staged --worktree -- " + strings.Join(old, " ")
+	} else if n > 0 {
+		ended.Hint = "git -C " + quote(v.at.Path) + " status"
+	}
+	return nil
+}
+
+// settle brings the paths of a move, in the files and in the index, to one of its two sides: forward to what they become, else
+// back to what they were. The index is either as before or as after the move: with anything else in it, nothing is done.
+func (v *move) settle(ctx context.Context, forward bool) error {
+	s := &settling{move: v, forward: forward, goal: v.Was, other: v.Becomes}
+	if forward {
+		s.goal, s.other = v.Becomes, v.Was
+	}
+	var err error
+	if s.changes, err = changesBetween(ctx, v.m.home(), s.other, s.goal); err != nil {
+		return err
+	}
+	if s.dir, err = os.MkdirTemp(v.at.AdminDir, moveScratch); err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(s.dir) }()
+	if err := s.lookAtIndex(ctx); err != nil {
+		return err
+	}
+	if forward && s.installed && !v.Resets { // the index comes last, so the files are there
+		return nil
+	}
+	if err := s.makeIndex(ctx); err != nil {
 		return err
 	}
 	write, remove, err := s.rewritten(ctx)
-	if err != nil || staged && len(write)+len(remove) == 0 {
+	if err != nil {
 		return err
 	}
 	if err := s.put(ctx, write, remove); err != nil {
 		return err
 	}
-	return os.Rename(s.index, filepath.Join(v.Checkout.AdminDir, "index"))
+	if s.index == "" && len(write)+len(remove) == 0 {
+		return nil
+	}
+	return s.putIndex(ctx)
 }
 
 // settling is one settle on its way.
 type settling struct {
-	dir        string
-	checkout   Checkout
-	from, goal string
-	changes    []change
-	held       *os.File
+	*move
+	forward     bool
+	dir         string
+	goal, other string // trees or commits of the files
+	changes     []change
 
-	index string // copy that becomes the real one
-	repo  git.Repo
+	installed bool            // the index is as after the move
+	index     string          // scratch file that becomes the index, "" to keep the one that is there
+	away      map[string]bool // files that are in the goal, and that skip-worktree keeps away
 }
 
-// staged reports whether the index has all paths as the goal has them. errUsedSince when it has some in another way.
-func (s *settling) staged(ctx context.Context) (bool, error) {
-	var err error
-	if s.index, s.repo, err = scratchOf(s.checkout, s.dir); err != nil {
-		return false, err
-	}
-	s.repo = s.repo.WithFile(s.held)
-	out, err := s.repo.Output(ctx, quietly("ls-files", "--stage", "-z")...)
+// lookAtIndex finds out whether the index is as before the move or as after it.
+func (s *settling) lookAtIndex(ctx context.Context) error {
+	have, err := stagedEntries(ctx, s.repo())
 	if err != nil {
-		return false, err
+		return err
+	}
+	was, err := stagedEntries(ctx, s.repo().WithEnv("GIT_INDEX_FILE="+filepath.Join(s.at.AdminDir, journalIndex)))
+	if err != nil {
+		return err
+	}
+	untouched := sameEntries(have, was)
+	if !s.Resets { // what else is staged does not matter
+		before, after := true, true
+		for _, c := range s.changes {
+			old, now := c.oldEntry(), c.entry()
+			if !s.forward {
+				old, now = now, old
+			}
+			before, after = before && have[c.name] == old, after && have[c.name] == now
+		}
+		untouched, s.installed = before, after
+	} else if !untouched {
+		out, err := s.repo().Output(ctx, quietly("diff-index", "--cached", "--name-only", s.To)...)
+		if err != nil {
+			return err
+		}
+		s.installed = out == ""
+	}
+	if !untouched && !s.installed && (s.used || !s.Resets) {
+		return errUsedSince
+	}
+	return nil
+}
+
+func sameEntries(a, b map[string]string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, entry := range a {
+		if b[name] != entry {
+			return false
+		}
+	}
+	return true
+}
+
+// stagedEntries are the entries of an index, by path and, of a conflict, by side.
+func stagedEntries(ctx context.Context, repo git.Repo) (map[string]string, error) {
+	out, err := repo.Output(ctx, quietly("ls-files", "--stage", "-z")...)
+	if err != nil {
+		return nil, err
 	}
 	have := map[string]string{}
 	for _, line := range nulSeparated(out) {
 		info, name, _ := strings.Cut(line, "\t")
+		if !strings.HasSuffix(info, " 0") {
+			name += "\x00" + info
+		}
 		have[name] = info
 	}
-	before, after := true, true
-	for _, c := range s.changes {
-		before = before && have[c.name] == c.oldEntry()
-		after = after && have[c.name] == c.entry()
-	}
-	if !before && !after {
-		return false, errUsedSince
-	}
-	return after, nil
+	return have, nil
 }
 
 // entry is how git lists the path in the index once it has changed, and oldEntry before: "" where it is not there.
@@ -154,29 +271,103 @@ func entryOf(mode, id string) string {
 	return mode + " " + id + " 0"
 }
 
-// put writes and removes files, and makes the index that of the goal.
+// makeIndex makes the index of the goal in a scratch file, with the bits that entries have. Back, it is the one that was kept,
+// or the one that is there, which is as before.
+func (s *settling) makeIndex(ctx context.Context) error {
+	s.away = map[string]bool{}
+	for _, name := range s.Absent {
+		s.away[name] = true
+	}
+	real, kept := filepath.Join(s.at.AdminDir, "index"), filepath.Join(s.at.AdminDir, journalIndex)
+	var repo git.Repo
+	var err error
+	switch {
+	case !s.forward && !s.installed:
+		return nil
+	case !s.forward:
+		s.index, _, err = s.scratchIndex(kept, s.dir)
+		return err
+	case s.Resets:
+		s.index, err = s.resetIndex(ctx, s.dir)
+		return err
+	}
+	if s.index, repo, err = s.scratchIndex(real, s.dir); err != nil {
+		return err
+	}
+	if !exists(filepath.Join(s.at.AdminDir, "info", "sparse-checkout")) {
+		return repo.Run(ctx, quietly("read-tree", "-i", "-m", s.From, s.To)...)
+	}
+	// Git decides what a sparse checkout leaves out: it writes the files into a folder where there are none.
+	empty := filepath.Join(s.dir, "files")
+	if err := os.Mkdir(empty, 0o700); err != nil {
+		return err
+	}
+	elsewhere := repo.WithEnv("GIT_DIR="+s.at.AdminDir, "GIT_WORK_TREE="+empty)
+	if err := elsewhere.Run(ctx, quietly("-c", "submodule.recurse=false", "read-tree", "-m", "-u", s.From, s.To)...); err != nil {
+		return err
+	}
+	for _, c := range s.changes {
+		if _, err := os.Lstat(filepath.Join(empty, c.name)); !c.gone && err != nil {
+			s.away[c.name] = true
+		}
+	}
+	return nil
+}
+
+// resetIndex makes the index of the commit that a move leads to out of the one that was there, of which it keeps the bits and
+// the times of what is the same.
+func (v *move) resetIndex(ctx context.Context, dir string) (index string, err error) {
+	kept := filepath.Join(v.at.AdminDir, journalIndex)
+	index, repo := newScratchIndex(dir), v.repo()
+	if exists(kept) {
+		if index, repo, err = v.scratchIndex(kept, dir); err != nil {
+			return "", err
+		}
+	}
+	repo = repo.WithEnv("GIT_INDEX_FILE=" + index)
+	if err := repo.Run(ctx, quietly("read-tree", "--no-sparse-checkout", "-i", "-m", v.To)...); err != nil {
+		return "", err
+	}
+	return index, refresh(ctx, repo)
+}
+
+// putIndex makes the scratch index, or the one that is there, know the files as they are now.
+func (s *settling) putIndex(ctx context.Context) error {
+	if s.index == "" {
+		var err error
+		if s.index, _, err = s.scratchIndex(filepath.Join(s.at.AdminDir, "index"), s.dir); err != nil {
+			return err
+		}
+	}
+	if err := refresh(ctx, s.repo().WithEnv("GIT_INDEX_FILE="+s.index)); err != nil {
+		return err
+	}
+	return s.install(s.index)
+}
+
+// put writes and removes files.
 func (s *settling) put(ctx context.Context, write, remove []string) error {
 	for _, name := range remove {
-		if err := removeFile(filepath.Join(s.checkout.Path, name)); err != nil {
+		if err := removeFile(filepath.Join(s.at.Path, name)); err != nil {
 			return err
 		}
 		s.dropFolders(name)
 	}
-	if err := s.stage(ctx, s.repo, change.entry); err != nil {
+	if len(write) == 0 {
+		return nil
+	}
+	_, repo, err := s.staged(ctx, change.entry)
+	if err != nil {
 		return err
 	}
-	if len(write) > 0 {
-		if _, err := s.repo.Input(ctx, nulTerminated(write), quietly("checkout-index", "-f", "-u", "-z", "--stdin")...); err != nil {
-			return err
-		}
-	}
-	return refresh(ctx, s.repo)
+	_, err = repo.Input(ctx, nulTerminated(write), quietly("checkout-index", "-f", "-z", "--stdin")...)
+	return err
 }
 
 // dropFolders removes the folders above a file that have nothing in them any more.
 func (s *settling) dropFolders(name string) {
 	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
-		if os.Remove(filepath.Join(s.checkout.Path, dir)) != nil {
+		if os.Remove(filepath.Join(s.at.Path, dir)) != nil {
 			return
 		}
 	}
@@ -185,20 +376,25 @@ func (s *settling) dropFolders(name string) {
 // rewritten are the paths whose files a move has written, in whole or in part, or not yet: those that the goal has are to
 // be written, the others to be removed. What is somebody's own is in neither.
 func (s *settling) rewritten(ctx context.Context) (write, remove []string, err error) {
-	asGoal, err := s.asIn(ctx, s.goal, change.entry)
+	if len(s.changes) == 0 {
+		return nil, nil, nil
+	}
+	asGoal, err := s.asIn(ctx, change.entry)
 	if err != nil {
 		return nil, nil, err
 	}
-	asOther, err := s.asIn(ctx, s.from, change.oldEntry)
+	asOther, err := s.asIn(ctx, change.oldEntry)
 	if err != nil {
 		return nil, nil, err
 	}
 	gone := map[string]bool{}
 	for _, goes := range []bool{true, false} { // what goes makes room for what comes
 		for _, c := range s.changes {
-			if c.gone != goes || asGoal[c.name] {
+			away := s.away[c.name]
+			if (c.gone || away) != goes || asGoal[c.name] && !away || away && !exists(filepath.Join(s.at.Path, c.name)) {
 				continue
 			}
+			asOther[c.name] = asOther[c.name] || away && asGoal[c.name]
 			mine, err := s.mine(ctx, c, asOther, gone)
 			switch {
 			case err != nil:
@@ -213,17 +409,13 @@ func (s *settling) rewritten(ctx context.Context) (write, remove []string, err e
 	return write, remove, nil
 }
 
-// asIn reports which paths have the file that one of the commits has, as git compares them: with the user's conversions.
-func (s *settling) asIn(ctx context.Context, commit string, entry func(change) string) (map[string]bool, error) {
-	file := filepath.Join(s.dir, "compare")
+// asIn reports which paths have the file that one of the sides has, as git compares them: with the user's conversions.
+func (s *settling) asIn(ctx context.Context, entry func(change) string) (map[string]bool, error) {
+	file, repo, err := s.staged(ctx, entry)
+	if err != nil {
+		return nil, err
+	}
 	defer dropIndex(file)
-	if err := copyFile(s.index, file); err != nil {
-		return nil, err
-	}
-	repo := in(s.checkout.Path).WithFile(s.held).WithEnv("GIT_INDEX_FILE=" + file)
-	if err := s.stage(ctx, repo, entry); err != nil {
-		return nil, err
-	}
 	if err := refresh(ctx, repo); err != nil {
 		return nil, err
 	}
@@ -238,7 +430,7 @@ func (s *settling) asIn(ctx context.Context, commit string, entry func(change) s
 	same := map[string]bool{}
 	for _, c := range s.changes {
 		if entry(c) == "" {
-			same[c.name] = !exists(filepath.Join(s.checkout.Path, c.name))
+			same[c.name] = !exists(filepath.Join(s.at.Path, c.name))
 			continue
 		}
 		same[c.name] = !differs[c.name]
@@ -246,32 +438,40 @@ func (s *settling) asIn(ctx context.Context, commit string, entry func(change) s
 	return same, nil
 }
 
-// stage makes the entries of the paths of a move what entry says, in the index of repo.
-func (s *settling) stage(ctx context.Context, repo git.Repo, entry func(change) string) error {
+// staged is a scratch index whose entries for the paths of a move are what entry says, without a bit.
+func (s *settling) staged(ctx context.Context, entry func(change) string) (file string, repo git.Repo, err error) {
+	file = newScratchIndex(s.dir)
+	real := filepath.Join(s.at.AdminDir, "index")
+	if exists(real) {
+		if err := copyFile(real, file); err != nil {
+			return "", repo, err
+		}
+	}
+	repo = s.repo().WithEnv("GIT_INDEX_FILE=" + file)
 	var input strings.Builder
 	for _, pass := range []bool{false, true} { // a folder can only be put where a file was when that is gone
 		for _, c := range s.changes {
 			what := entry(c)
 			switch {
-			case what == "" && !pass:
+			case !pass: // also what comes back: an entry that is replaced keeps its bits
 				input.WriteString("0 " + strings.Repeat("0", len(c.id)) + "\t" + c.name + "\x00")
-			case what != "" && pass:
+			case what != "":
 				input.WriteString(what + "\t" + c.name + "\x00")
 			}
 		}
 	}
-	_, err := repo.Input(ctx, []byte(input.String()), quietly("update-index", "-z", "--index-info")...)
-	return err
+	_, err = repo.Input(ctx, []byte(input.String()), quietly("update-index", "-z", "--index-info")...)
+	return file, repo, err
 }
 
-// mine reports whether nothing of somebody's own is at a path once gone are gone: the file of the other commit is there,
+// mine reports whether nothing of somebody's own is at a path once gone are gone: the file of the other side is there,
 // or none, or the begin of what one of the two has, because git was cut short while it wrote.
 func (s *settling) mine(ctx context.Context, c change, asOther, gone map[string]bool) (bool, error) {
-	at, err := obstacleAt(s.checkout.Path, c.name, gone)
+	at, err := obstacleAt(s.at.Path, c.name, gone)
 	if at == "" || err != nil {
 		return err == nil, err
 	}
-	path := filepath.Join(s.checkout.Path, c.name)
+	path := filepath.Join(s.at.Path, c.name)
 	info, err := os.Lstat(path)
 	switch {
 	case at != c.name || err != nil:
@@ -285,11 +485,11 @@ func (s *settling) mine(ctx context.Context, c change, asOther, gone map[string]
 	if err != nil {
 		return false, err
 	}
-	for commit, mode := range map[string]string{s.goal: c.mode, s.from: c.oldMode} {
-		if !strings.HasPrefix(mode, "100") {
+	for _, side := range []struct{ tree, mode string }{{s.goal, c.mode}, {s.other, c.oldMode}} {
+		if !strings.HasPrefix(side.mode, "100") {
 			continue
 		}
-		whole, err := in(s.checkout.Path).Output(ctx, "cat-file", "--filters", commit+":"+c.name)
+		whole, err := in(s.at.Path).Output(ctx, "cat-file", "--filters", side.tree+":"+c.name)
 		if err != nil {
 			return false, err
 		}

@@ -77,11 +77,15 @@ func (m Manager) Snapshot(ctx context.Context, path, ref, message string) (Snaps
 // one git process when nothing has changed since the last snapshot, three when
 // something has.
 //
+// It fails with *MoveError where a move of paw has not ended: the files are neither those before nor those after it.
 // Over the budget it fails with ErrOverBudget, leaves no process behind and
 // returns HEAD as the commit.
 func (m Manager) SnapshotWithin(ctx context.Context, path, ref, message, scratchDir string, b Budget) (Snapshot, error) {
 	admin, err := verified(path, m.Repository.CommonDir, "")
 	if err != nil {
+		return Snapshot{}, err
+	}
+	if err := m.SettledAt(ctx, Checkout{Path: path, AdminDir: admin}); err != nil {
 		return Snapshot{}, err
 	}
 	if err := os.MkdirAll(scratchDir, 0o700); err != nil {

@@ -42,7 +42,7 @@ func (w *turns) everything() map[string]string {
 	w.t.Helper()
 	all := tree(w.t, w.p.Path)
 	for name, content := range tree(w.t, w.in("rev-parse", "--absolute-git-dir")) {
-		if !strings.HasPrefix(name, "sharedindex.") { // every git that reads it touches it
+		if !strings.HasPrefix(name, "sharedindex.") && name != journalLock { // every git that reads the first touches it
 			all["admin/"+name] = content
 		}
 	}

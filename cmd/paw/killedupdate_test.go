@@ -78,6 +78,7 @@ func TestKilledUpdate(t *testing.T) {
 		prepare()
 		for range 3 {
 			w.pawWith(w.killedAfter(n), "update", "one")
+			w.ok(w.paw("recover", "--detach"))
 		}
 		w.ok(w.paw("update", "one"))
 		if diff := cmp.Diff(plain(after), plain(look())); diff != "" {

@@ -49,7 +49,7 @@ func directoriesOf(s *session.Session) []string {
 // look looks at everything of a session that is in its repository.
 func (f *purgeFacts) look(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session) (err error) {
 	f.agents = lookAtAgents(ctx, m, f.fleet, home.AgentNames(s), false)
-	f.landings = landing.CutShort(s)
+	f.landings = landing.CutShort(ctx, h, s)
 	if f.turns, err = agentsWithTurns(ctx, h, m, s); err != nil {
 		return err
 	}

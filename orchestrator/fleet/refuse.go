@@ -111,6 +111,17 @@ func RefuseUnfinished(s *session.Session, w *session.Worktree) error {
 	return nil
 }
 
+// RefuseHalfMoved refuses an agent whose worktree is neither as it was nor as it is to be, because what moved its files has not
+// ended.
+func RefuseHalfMoved(ctx context.Context, h *home.Home, s *session.Session, agentName string) error {
+	w := s.Worktree(agentName)
+	m, err := h.ManagerOf(ctx, s)
+	if err != nil || w == nil {
+		return nil //nolint:nilerr // whoever needs them says that they are not there
+	}
+	return home.Unmoved(m.Settled(ctx, w.WorktreePath), agentName, "paw recover "+s.Name)
+}
+
 // RefuseRunning refuses an agent whose CLI runs or is about to, with its pid.
 func RefuseRunning(h *home.Home, s *session.Session, f Facts, a Agent) error {
 	name := a.Record.Agent

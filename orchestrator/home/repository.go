@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"paw/orchestrator/fault"
 	"paw/session"
@@ -114,27 +112,9 @@ func (h *Home) Manager(repository worktree.Repository) worktree.Manager {
 			}
 			return unlock, nil
 		},
-		Waits: func(path string) bool {
-			holders := session.LockHolders(path)
-			git := slices.IndexFunc(holders, func(pid int) bool { return strings.HasPrefix(session.ProgramName(pid), "git") })
-			switch {
-			case len(holders) == 0:
-				h.Notef("waiting for a process that is still at work in %s", repository.CommonDir)
-			case git < 0: // what a hook has left behind lets go of nothing before it ends
-				return false
-			default:
-				h.Notef("waiting for a git process that is still at work in %s (pid %d)", repository.CommonDir, holders[git])
-			}
-			return true
-		},
-		Busy: func(path string) error {
-			holders := session.LockHolders(path)
-			if len(holders) == 0 {
-				return fault.New(fault.Locked, "%s: a git process is still at work here", repository.CommonDir)
-			}
-			return fault.New(fault.Locked, "%s: a process that git or a hook of it has started is still at work here (pid %d)", repository.CommonDir, holders[0]).
-				Hint("ps -o pid,args -p %d", holders[0]).Hint("kill %d", holders[0])
-		},
+		Busy:      func(path string) error { return h.busy(repository.CommonDir, path) },
+		Waits:     func(path string) bool { return h.waits(repository.CommonDir, path) },
+		Unsettled: h.unsettled,
 	}
 }
 

@@ -61,7 +61,9 @@ func (v mover) move(ctx context.Context, l *session.Landing, from, to, log strin
 	if at == nil && l.Checkout != "" || at != nil && at.Path != l.Checkout { // the record names another one
 		return worktree.ErrBranchMoved
 	}
-	return v.m.Advance(ctx, v.right, worktree.Move{Branch: l.Target, From: from, To: to, Checkout: at, Log: log}, func(name string) { v.home.Step("land." + name) })
+	return v.m.Advance(ctx, v.right, worktree.Move{
+		Branch: l.Target, From: from, To: to, Checkout: at, Log: log, Command: landingOf + v.session + "/" + l.Agent, Session: v.session,
+	}, func(name string) { v.home.Step("land." + name) })
 }
 
 // withdraw takes back the intent of a landing that did not take place. Where nobody can say whether it did, it stays, for
@@ -72,8 +74,18 @@ func (v mover) withdraw(ctx context.Context, l *session.Landing, cause error) er
 	if errors.As(cause, &half) {
 		return fault.New(fault.Failed, "%s/%s: landing %d is %w", v.session, l.Agent, l.ID, cause).Hint("paw recover %s", v.session)
 	}
+	cause = v.unmoved(l, cause, "paw land "+v.session+"/"+l.Agent)
 	if err := v.forget(ctx, l); err != nil {
-		return errors.Join(refusedBy(cause), err)
+		return errors.Join(cause, err)
+	}
+	return cause
+}
+
+// unmoved words why a landing did not take place, or was not taken back; again is the command to be tried once more.
+func (v mover) unmoved(l *session.Landing, cause error, again string) error {
+	var locked *worktree.IndexLockedError
+	if errors.As(cause, &locked) {
+		return home.IndexLocked(locked, l.Target+" in "+l.Checkout, again)
 	}
 	return refusedBy(cause)
 }
@@ -98,7 +110,7 @@ func (v mover) forget(ctx context.Context, l *session.Landing) error {
 func (v mover) settled(ctx context.Context, l *session.Landing, phase session.LandingPhase) error {
 	_, err := v.home.Update(context.WithoutCancel(ctx), v.session, func(rec *session.Session) error {
 		if there := rec.Landing(l.ID); there != nil {
-			there.Phase = phase
+			there.Phase, there.Target = phase, l.Target
 		}
 		return nil
 	})

@@ -53,6 +53,9 @@ func Look(ctx context.Context, h *home.Home, s *session.Session, names []string,
 	for i := range s.Worktrees {
 		if len(names) == 0 || slices.Contains(names, s.Worktrees[i].Agent) {
 			agents = append(agents, work{h, m, s, &s.Worktrees[i]})
+			if err := fleet.RefuseHalfMoved(ctx, h, s, s.Worktrees[i].Agent); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if len(agents) == 0 {

@@ -93,6 +93,11 @@ func (l *landing) run(ctx context.Context) (*Landed, error) {
 		_, landed, err := l.prepare(ctx)
 		return landed, err
 	}
+	if l.options.Edit != nil {
+		if landed, err := l.ask(ctx); err != nil || landed.Nothing {
+			return landed, err
+		}
+	}
 	for moved, checked := 0, 0; moved < tries && checked <= tries; {
 		landed, err := l.once(ctx)
 		switch {
@@ -110,6 +115,17 @@ func (l *landing) run(ctx context.Context) (*Landed, error) {
 		}
 	}
 	return nil, fault.New(fault.Locked, "branch %s: has moved %d times meanwhile, not landed", l.branch, tries).Hint("paw land %s", l.name())
+}
+
+// ask has the user write the message while others may land: only what would land now decides what the draft says.
+func (l *landing) ask(ctx context.Context) (*Landed, error) {
+	v, err := holdMoves(ctx, l.home, l.m, l.session.Name) // for what was cut short
+	if err != nil {
+		return nil, err
+	}
+	v.right.Release()
+	_, landed, err := l.prepare(ctx)
+	return landed, err
 }
 
 // errUnchecked means that checks have to run on what would land.

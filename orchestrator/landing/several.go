@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/session"
 )
@@ -27,6 +28,10 @@ func LandSeveral(ctx context.Context, h *home.Home, s *session.Session, numbers 
 		}
 	}
 	if err := home.RequireAgents(s, slices.Collect(maps.Keys(numbers))...); err != nil {
+		return err
+	}
+	names, err := whole(ctx, h, s, names, skip)
+	if err != nil {
 		return err
 	}
 	var inOrder []string
@@ -59,4 +64,20 @@ func LandSeveral(ctx context.Context, h *home.Home, s *session.Session, numbers 
 		}
 	}
 	return nil
+}
+
+// whole are the agents whose files are not half moved. With skip the others are left out, with a note.
+func whole(ctx context.Context, h *home.Home, s *session.Session, names []string, skip bool) (some []string, err error) {
+	for _, name := range names {
+		err := fleet.RefuseHalfMoved(ctx, h, s, name)
+		if err != nil && !skip {
+			return nil, err
+		}
+		if err != nil {
+			h.Notef("left out: %v", err)
+			continue
+		}
+		some = append(some, name)
+	}
+	return some, nil
 }

@@ -33,6 +33,11 @@ func (w work) lookAtSource(ctx context.Context, number, command string) (*source
 	if err := fleet.RefuseUnfinished(w.session, w.agent); err != nil {
 		return nil, err
 	}
+	if number == "" {
+		if err := fleet.RefuseHalfMoved(ctx, w.home, w.session, w.agent.Agent); err != nil {
+			return nil, err
+		}
+	}
 	list, _, err := turns.List(ctx, w.home, w.m, w.session, *w.agent)
 	if err != nil {
 		return nil, err

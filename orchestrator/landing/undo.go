@@ -63,7 +63,8 @@ func (v mover) undo(ctx context.Context, l *session.Landing, at string) error {
 	case errors.Is(err, worktree.ErrBranchMoved):
 		err = fault.New(fault.Locked, "branch %s: has just moved, nothing is undone", l.Target).Hint("paw land --list --session %s", v.session)
 	}
-	return errors.Join(refusedBy(err), v.settled(ctx, l, session.LandingDone))
+	err = v.unmoved(l, err, fmt.Sprintf("paw land --undo %d --session %s", l.ID, v.session))
+	return errors.Join(err, v.settled(ctx, l, session.LandingDone))
 }
 
 // undoable finds a landing that can be taken back, and where its target is checked out.

@@ -55,13 +55,11 @@ func Update(ctx context.Context, h *home.Home, s *session.Session, agentName, fr
 		if err := keepUpdated(ctx, t, goal); err != nil {
 			return err
 		}
-		_, err = w.m.RewindFrom(ctx, w.agent.WorktreePath, goal, was, done.Rescue)
-		var half *worktree.HalfRewoundError
-		if errors.As(err, &half) {
-			return fault.New(fault.Failed, "%s: %w", agentName, err).Hint("paw rewind %s --undo --session %s", agentName, s.Name)
-		}
+		_, err = w.m.Rewind(ctx, w.agent.WorktreePath, goal, worktree.RewindOptions{
+			Rescue: done.Rescue, From: was, Command: "paw update", Session: s.Name, Step: func(name string) { h.Step("update." + name) },
+		})
 		if err != nil {
-			return fault.New(fault.Refused, "%s: not updated: %w", agentName, err)
+			return home.Unmoved(err, agentName+": not updated", fmt.Sprintf("paw update %s/%s", s.Name, agentName))
 		}
 		h.Step("update.done")
 		last, err := t.Dir.Last()
@@ -171,7 +169,13 @@ func (w work) updatedHead(ctx context.Context, head, tip, tree, from string) (st
 	if forward, err := w.m.Contains(ctx, tip, head); err != nil || forward && tree == tipTree {
 		return tip, err
 	}
-	return w.m.Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{head, tip}, Message: fmt.Sprintf("Merge branch '%s' into %s\n", from, w.agent.Branch)})
+	sign, err := w.m.SignsCommits(ctx)
+	if err != nil {
+		return "", err
+	}
+	return w.m.Commit(ctx, worktree.NewCommit{
+		Tree: tree, Parents: []string{head, tip}, Message: fmt.Sprintf("Merge branch '%s' into %s\n", from, w.agent.Branch), Sign: sign,
+	})
 }
 
 // String says what happened and how to take it back.

@@ -14,6 +14,7 @@ import (
 // else, a number whose tag exists already is left out, then START, then the
 // snapshot of the state before.
 func (t *Track) Begin(ctx context.Context, start turn.Start) (*turn.Turn, error) {
+	cutShort := t.endMove(ctx)
 	head, err := t.head(ctx)
 	if err != nil {
 		return nil, err
@@ -46,6 +47,9 @@ func (t *Track) Begin(ctx context.Context, start turn.Start) (*turn.Turn, error)
 		if t.Started != nil {
 			t.Started()
 		}
+		if cutShort != "" {
+			_ = one.Note(cutShort)
+		}
 		for _, n := range skipped {
 			_ = one.Note(fmt.Sprintf("number %d was left out: tag %s exists already", n, turn.TagName(t.W.TurnSession, n)))
 		}
@@ -58,6 +62,18 @@ func (t *Track) Begin(ctx context.Context, start turn.Start) (*turn.Turn, error)
 		}
 		return one, nil
 	}
+}
+
+// endMove ends a move of files that was cut short in the worktree, before the agent works on what it left; note says how.
+func (t *Track) endMove(ctx context.Context) (note string) {
+	ended, err := t.M.EndMoveIn(ctx, t.W.WorktreePath)
+	switch {
+	case err != nil && t.M.Settled(ctx, t.W.WorktreePath) != nil:
+		return "the files are half moved: " + err.Error()
+	case err != nil || ended == nil:
+		return ""
+	}
+	return ended.String()
 }
 
 // before makes the snapshot of the state before turn n. That of a turn which follows another at once is that of the

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// moveWorld is a world in which an agent has written mine.txt in its first turn, and the user has committed m.txt and a line of
+// README.md since.
+func moveWorld(t *testing.T) *world {
+	t.Helper()
+	w := started(t, "one")
+	w.ok(w.paw("send", "one", "do: write mine.txt x"))
+	w.ok(w.paw("wait", "one"))
+	w.write(w.repo, "m.txt", "important\n")
+	w.write(w.repo, "README.md", "the user's\n")
+	w.git(w.repo, "add", "-A")
+	w.git(w.repo, "commit", "-q", "-m", "user's own work")
+	return w
+}
+
+// TestKilledMoveNeverLandsAsADeletion kills what moves the files of a worktree past commits of main, back and forth, after each
+// of its steps. Whatever the user does next, with paw recover or without: main keeps what he has committed, and what the
+// agent has written lands.
+func TestKilledMoveNeverLandsAsADeletion(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		before  [][]string
+		command []string
+	}{
+		{"update", nil, []string{"update", "one"}},
+		{"undo of an update", [][]string{{"update", "one"}}, []string{"rewind", "one", "--undo"}},
+		{"rewind to before an update", [][]string{{"update", "one"}}, []string{"rewind", "one", "1"}},
+		{"undo of that", [][]string{{"update", "one"}, {"rewind", "one", "1"}}, []string{"rewind", "one", "--undo"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := moveWorld(t)
+			dir := w.worktree("one")
+			base, users := w.head(dir), w.head(w.repo)
+			prepare := func() {
+				w.git(w.repo, "reset", "-q", "--hard", users)
+				w.git(dir, "reset", "-q", "--hard", base)
+				w.git(dir, "clean", "-qfdx")
+				w.write(dir, "mine.txt", "x\n")
+				w.run(w.repo, nil, "sh", "-c", "git for-each-ref --format='delete %(refname)' refs/paw/shop_one/rescue | git update-ref --stdin")
+				for _, command := range c.before {
+					w.ok(w.paw(command...))
+				}
+			}
+			check := func(at, next string) {
+				t.Helper()
+				if got := w.run(w.repo, nil, "git", "show", "main:m.txt").stdout + w.git(w.repo, "show", "main:README.md"); got != "important\nthe user's\n" {
+					t.Fatalf("killed after %s, then %s: main has %q", at, next, got)
+				}
+			}
+			prepare()
+			steps := w.stepsOf(crashCase{command: c.command})
+			if len(steps) < 4 {
+				t.Fatalf("its steps are %q", steps)
+			}
+			for _, at := range steps {
+				for _, next := range []string{"paw recover", "paw land one", "paw update one", "paw rewind one --undo", "paw rewind one 1", "paw send one do:", "git commit -qam x"} {
+					prepare()
+					w.kill(at, c.command...)
+					open := w.moveOpen(dir)
+					var out output
+					if program, args, _ := strings.Cut(next, " "); program == "git" {
+						out = w.run(dir, nil, "git", strings.Fields(args)...)
+					} else if args := strings.Fields(args); args[0] == "send" {
+						out = w.paw("send", "one", "do: say hello")
+					} else {
+						out = w.paw(args...)
+					}
+					check(at, next)
+					reads := next == "paw land one" || next == "paw update one" || next == "paw rewind one 1" || strings.HasPrefix(next, "paw send")
+					if open && reads && (out.code != 3 || !strings.Contains(out.stderr, "was cut short") || !strings.Contains(out.stderr, "paw recover shop")) {
+						t.Errorf("killed after %s, then %s: exit code %d\n%s%s", at, next, out.code, out.stdout, out.stderr)
+					}
+					if open && next == "git commit -qam x" && out.code == 0 {
+						t.Errorf("killed after %s: git commits a half", at)
+					}
+					w.ready("one")
+					w.ok(w.paw("recover", "--detach"))
+					if w.moveOpen(dir) {
+						t.Errorf("killed after %s, then %s, then recovered: a move is open", at, next)
+					}
+					w.ok(w.paw("land", "one"))
+					check(at, next+" and paw land")
+					if got := w.git(w.repo, "show", "main:mine.txt"); got != "x\n" {
+						t.Errorf("killed after %s, then %s: mine.txt landed as %q", at, next, got)
+					}
+					w.ok(w.paw("land", "--undo"))
+				}
+			}
+			w.git(w.repo, "fsck", "--no-progress")
+		})
+	}
+}
+
+// head is the commit that a checkout is at.
+func (w *world) head(dir string) string {
+	w.t.Helper()
+	return strings.TrimSpace(w.git(dir, "rev-parse", "HEAD"))
+}
+
+// moveOpen reports whether the journal of a move is open in a worktree, or what comes before it is left.
+func (w *world) moveOpen(dir string) bool {
+	w.t.Helper()
+	admin := strings.TrimSpace(w.git(dir, "rev-parse", "--absolute-git-dir"))
+	_, err := os.Lstat(filepath.Join(admin, "paw-journal"))
+	_, lockErr := os.Lstat(filepath.Join(admin, "index.lock"))
+	return err == nil || lockErr == nil
+}

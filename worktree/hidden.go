@@ -1,0 +1,75 @@
+package worktree
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"paw/worktree/git"
+)
+
+// hidden are the paths of a move whose entries have bits that keep git from looking at their files.
+type hidden struct {
+	assumed []string // assume-unchanged
+	skipped []string // skip-worktree
+	absent  []string // of those, with no file
+	gone    map[string]bool
+}
+
+// hiddenOf are the hidden paths among some changes.
+func (l *look) hiddenOf(changes []change) hidden {
+	h := hidden{gone: map[string]bool{}}
+	entries := oneEach(l.real.entries)
+	for _, c := range changes {
+		h.gone[c.name] = c.gone
+		e := find(entries, c.name)
+		if e == nil {
+			continue
+		}
+		if e.assumed() {
+			h.assumed = append(h.assumed, c.name)
+		}
+		if e.skipped() {
+			h.skipped = append(h.skipped, c.name)
+			if !exists(filepath.Join(l.top, filepath.FromSlash(c.name))) {
+				h.absent = append(h.absent, c.name)
+			}
+		}
+	}
+	return h
+}
+
+// refresh is that of an index, with a look at the hidden files that are there, too: git would take one that was written again
+// as it was for a change.
+func (h hidden) refresh(ctx context.Context, repo git.Repo) error {
+	there := slices.DeleteFunc(slices.Clone(h.skipped), func(name string) bool { return slices.Contains(h.absent, name) })
+	if err := updateBits(ctx, repo, "--no-assume-unchanged", h.assumed, "--no-skip-worktree", there); err != nil {
+		return err
+	}
+	if err := refresh(ctx, repo); err != nil {
+		return err
+	}
+	return updateBits(ctx, repo, "--assume-unchanged", h.assumed, "--skip-worktree", there)
+}
+
+// mark gives the entries that are still there the bits that they had.
+func (h hidden) mark(ctx context.Context, repo git.Repo) error {
+	isGone := func(name string) bool { return h.gone[name] }
+	return updateBits(ctx, repo, "--assume-unchanged", slices.DeleteFunc(slices.Clone(h.assumed), isGone),
+		"--skip-worktree", slices.DeleteFunc(slices.Clone(h.skipped), isGone))
+}
+
+func updateBits(ctx context.Context, repo git.Repo, assume string, assumed []string, skip string, skipped []string) error {
+	for _, one := range []struct {
+		bit   string
+		names []string
+	}{{assume, assumed}, {skip, skipped}} {
+		if len(one.names) == 0 {
+			continue
+		}
+		if _, err := repo.Input(ctx, nulTerminated(one.names), quietly("update-index", one.bit, "-z", "--stdin")...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
