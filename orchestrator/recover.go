@@ -50,6 +50,9 @@ func Recover(ctx context.Context, h *home.Home, o RecoverOptions) (all []Recover
 		}
 	}
 	if len(sessions) == 0 && !o.All {
+		if err := h.UnreadableHere(); err != nil {
+			return nil, problems, err
+		}
 		return nil, problems, fault.New(fault.NotFound, "no session here").Hint("paw status --all")
 	}
 	for _, s := range sessions {

@@ -101,7 +101,12 @@ func selectSessions(h *home.Home, o StatusOptions) (sessions []*session.Session,
 		return []*session.Session{s}, nil, nil
 	}
 	sessions, err = h.SessionsHere()
-	return sessions, nil, err
+	if err == nil && len(sessions) == 0 {
+		if unreadable := h.UnreadableHere(); unreadable != nil {
+			problems = append(problems, unreadable)
+		}
+	}
+	return sessions, problems, err
 }
 
 // CountLines counts the lines that an agent has changed since its base, with one git process.

@@ -41,6 +41,9 @@ meant. --all stops every session that is active, of all repositories.`, exitUsag
 				return err
 			}
 			if s == nil {
+				if err := h.UnreadableHere(); err != nil {
+					return err
+				}
 				fmt.Fprintln(a.stdout, "no session here; nothing to stop")
 				return nil
 			}
