@@ -85,7 +85,6 @@ func tagFinished(ctx context.Context, h *home.Home, s *session.Session, w sessio
 	})
 	if err != nil {
 		h.Notef("%s: not all tags of its turns are as they should be: %v", w.Agent, err)
-		h.LogHook(w.CLI, "recover", err)
 	}
 }
 
