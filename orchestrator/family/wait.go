@@ -54,6 +54,7 @@ type Awaited struct {
 type Waited struct {
 	Session string
 	Agents  []Awaited
+	anybody bool // nobody was named: an agent that was never asked for anything is not waited for, beside others
 }
 
 // Wait waits until agents have finished a turn. It writes nothing itself. What it found
@@ -83,7 +84,7 @@ func Wait(ctx context.Context, h *home.Home, s *session.Session, o WaitOptions) 
 	}
 	began := h.Now()
 	for {
-		waited := &Waited{Session: s.Name}
+		waited := &Waited{Session: s.Name, anybody: len(o.Agents) == 0}
 		for i, one := range sessions {
 			waited.Agents = append(waited.Agents, awaitedOf(names[i], one))
 		}
@@ -174,7 +175,14 @@ func (w *Waited) enough(one bool) bool {
 	if one {
 		return slices.ContainsFunc(w.Agents, finished)
 	}
-	return !slices.ContainsFunc(w.Agents, func(a Awaited) bool { return !finished(a) })
+	asked := func(a Awaited) bool { return !a.neverAsked() }
+	mayRest := w.anybody && slices.ContainsFunc(w.Agents, asked)
+	return !slices.ContainsFunc(w.Agents, func(a Awaited) bool { return !finished(a) && (asked(a) || !mayRest) })
+}
+
+// neverAsked reports whether an agent rests that has had no turn: nothing of it is under way.
+func (a Awaited) neverAsked() bool {
+	return !a.Finished && a.Status.State == session.StateIdle && a.Turn == 0
 }
 
 // needsUser is the first agent that waits for the user, nil when none does.

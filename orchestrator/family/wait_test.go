@@ -16,9 +16,11 @@ func TestVerdictOfAWait(t *testing.T) {
 	}
 	ok, bad := in("ok", session.StateIdle, true, false), in("bad", session.StateError, true, true)
 	busy, asks := in("busy", session.StateRunning, false, false), in("asks", session.StateWaitingInput, false, false)
+	fresh := in("fresh", session.StateIdle, false, false)
 	removed := Awaited{Result: live.Removed("gone"), Finished: true}
 	for name, c := range map[string]struct {
 		agents []Awaited
+		named  bool
 		any    bool
 		enough bool // nobody is waited for any longer
 		asks   bool // and neither is it here
@@ -35,9 +37,14 @@ func TestVerdictOfAWait(t *testing.T) {
 		"one asks, one finished, any": {agents: []Awaited{ok, asks}, any: true, enough: true, asks: true},
 		"one asks, one busy, any":     {agents: []Awaited{busy, asks}, any: true, asks: true, kind: fault.Waiting, says: "asks: waits for your answer"},
 		"one asks, one failed":        {agents: []Awaited{bad, asks}, asks: true, kind: fault.Waiting, says: "asks: waits for your answer"},
+		"one was never asked":         {agents: []Awaited{ok, fresh}, enough: true},
+		"one was never asked, busy":   {agents: []Awaited{busy, fresh}, kind: fault.Timeout, says: "busy, fresh: not finished after 1m0s"},
+		"one was never asked, named":  {agents: []Awaited{ok, fresh}, named: true, kind: fault.Timeout, says: "fresh: not finished after 1m0s"},
+		"none was asked":              {agents: []Awaited{fresh, fresh}, kind: fault.Timeout, says: "fresh, fresh: not finished after 1m0s"},
+		"one failed, one never asked": {agents: []Awaited{bad, fresh}, enough: true, kind: fault.AgentFailed, says: "bad: failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := &Waited{Session: "shop", Agents: c.agents}
+			w := &Waited{Session: "shop", Agents: c.agents, anybody: !c.named}
 			if got := w.enough(c.any); got != c.enough {
 				t.Errorf("enough %t, want %t", got, c.enough)
 			}

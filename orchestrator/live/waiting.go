@@ -47,8 +47,11 @@ func Recall(f Family) string {
 		return "the results of " + strings.Join(toldOf(w), ", ") + " were typed and not confirmed; paw wait " + strings.Join(toldOf(w), " ") + " shows them"
 	}
 	text := fmt.Sprintf("waits for %s: %d of %d ended", strings.Join(w.Children, ", "), len(f.Ended()), len(w.Children))
-	if len(f.Ended()) > 0 {
+	switch left := f.Left(); {
+	case len(left) == 0:
 		text += "; it goes on when you prompt it"
+	case len(left) < len(w.Children):
+		text += "; it goes on after the end of " + strings.Join(left, ", ") + ", or when you prompt it"
 	}
 	return text
 }
