@@ -92,17 +92,22 @@ func Notify(ctx context.Context, h *home.Home, sessionName, agentName string, wo
 	}
 	dwell := time.Duration(h.Config.Notify.Dwell) * time.Second
 	poll.Sleep(ctx, dwell)
-	var one *notice.Notice
-	var viewers []string
-	poll.Until(ctx, 250*time.Millisecond, hooksEnd-dwell, func() (settled bool) {
-		one, viewers, settled, err = stillSo(ctx, h, sessionName, agentName, words)
-		return settled || err != nil
-	})
-	if err != nil || one == nil {
-		return home.UnlessGone(err)
+	var now outcome
+	for {
+		poll.Until(ctx, 250*time.Millisecond, hooksEnd-dwell, func() (settled bool) {
+			now, err = stillSo(ctx, h, sessionName, agentName, words)
+			return now.settled || err != nil
+		})
+		if err != nil || now.notice == nil {
+			return home.UnlessGone(err)
+		}
+		if now.leaves.IsZero() {
+			break
+		}
+		poll.Sleep(ctx, now.leaves.Sub(h.Now()))
 	}
-	if err := tell(ctx, h, one, viewers); err != nil {
-		h.LogHook("paw", "notify", fmt.Errorf("notify of %s/%s: %w", one.Session, one.Agent, err))
+	if err := tell(ctx, h, now.notice, now.terminals); err != nil {
+		h.LogHook("paw", "notify", fmt.Errorf("notify of %s/%s: %w", sessionName, agentName, err))
 	}
 	return nil
 }
@@ -127,49 +132,61 @@ func claimNotice(h *home.Home, sessionName, agentName, what string) bool {
 	return true
 }
 
-// stillSo is what to tell and the terminals that may show it; nil when it is over, or the user sees it himself. It is not
-// settled as long as the turn log has it so and the state of the agent is another one.
-func stillSo(ctx context.Context, h *home.Home, sessionName, agentName string, words []string) (*notice.Notice, []string, bool, error) {
+// looking is how long after a key a terminal counts as looked at that does not tell whether it has the focus.
+const looking = 15 * time.Second
+
+// outcome is what has become of something that happened.
+type outcome struct {
+	// settled: the state of the agent and its turn log agree.
+	settled   bool
+	notice    *notice.Notice // nil when it is over, or the user has seen it
+	terminals []string       // those that may show the notice
+	leaves    time.Time      // until then the user counts as looking at the pane, zero when nobody does
+}
+
+// stillSo looks at what has become of something that happened.
+func stillSo(ctx context.Context, h *home.Home, sessionName, agentName string, words []string) (outcome, error) {
+	over := outcome{settled: true}
 	s, err := h.Load(sessionName)
 	if err != nil {
-		return nil, nil, false, err
+		return outcome{}, err
 	}
 	f, err := fleet.Observe(ctx, h, s)
 	if err != nil {
-		return nil, nil, false, err
+		return outcome{}, err
 	}
 	a := f.Agent(agentName)
 	if a == nil {
-		return nil, nil, true, nil
+		return over, nil
 	}
 	now := happeningOf(a.Turns.Last, time.Time{})
 	if now == nil || !slices.Equal(now.words(), words) {
-		return nil, nil, true, nil
+		return over, nil
 	}
 	state := f.State(*a)
 	waits, limited := now.event == config.NotifyWaiting, now.event == config.NotifyLimit
 	if waits != (state.State == session.StateWaitingInput) || limited != (state.Limit != nil) || state.State == session.StateRunning && !limited {
-		return nil, nil, false, nil
+		return outcome{}, nil
 	}
-	one := &notice.Notice{
+	tell := outcome{settled: true, notice: &notice.Notice{
 		Version: 1, Event: now.event, Session: s.Name, Agent: agentName, CLI: a.Record.CLI, Turn: now.turn, State: string(state.State),
 		At: now.at.UTC(), Text: now.text, Repo: s.RepoPath, Words: noticeWords(now, state),
-	}
+	}}
 	if a.Pane == nil {
-		return one, nil, true, nil
+		return tell, nil
 	}
 	view, err := h.TmuxFor(s).View(ctx, a.Pane.ID)
 	if err != nil {
-		return one, nil, true, nil //nolint:nilerr // nobody can look at it there, and he can be told in other ways
+		return tell, nil //nolint:nilerr // nobody can look at it there, and he can be told in other ways
 	}
-	if view.InView {
-		return nil, nil, true, nil
+	if view.Focused || !view.LastKey.Before(now.at.Truncate(time.Second)) {
+		return over, nil // seen
 	}
-	var ttys []string
-	for _, v := range view.Viewers {
-		ttys = append(ttys, v.TTY)
+	if leaves := view.LastKey.Add(looking); h.Now().Before(leaves) {
+		tell.leaves = leaves
 	}
-	return one, ttys, true, nil
+	tell.terminals = view.Terminals
+	return tell, nil
 }
 
 // noticeWords are what people read of it.

@@ -3,26 +3,24 @@ package tmux
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 )
-
-// Viewer is a terminal that is attached to the server.
-type Viewer struct {
-	TTY     string // its path
-	Session string // id of the session that it shows
-	Focused bool   // as far as the terminal tells: one that does not always is
-}
 
 // View is who looks at a pane.
 type View struct {
-	Viewers []Viewer // all terminals of the server
-	// InView: the pane can be seen on one of them that has the focus.
-	InView bool
+	Terminals []string // paths of all terminals that are attached to the server
+	// Focused: the pane can be seen on one that has the focus, and tells when it loses that.
+	Focused bool
+	// LastKey is when a key was pressed last on one that shows the pane and does not tell of the focus; zero where there is none.
+	LastKey time.Time
 }
 
-// viewFormat is asked of the clients, and of the pane in each session that shows it.
+// viewerFormat and shownFormat are asked of the clients, and of the pane in each session that shows it. Without the option
+// focus-events every client counts as focused for ever.
 const (
-	viewerFormat = "#{client_tty}\t#{session_id}\t#{client_flags}"
+	viewerFormat = "#{client_tty}\t#{session_id}\t#{client_activity}\t#{?focus-events,told,}\t#{client_flags}"
 	shownFormat  = "#{pane_id}\t#{session_id}\t#{&&:#{window_active},#{||:#{pane_active},#{!:#{window_zoomed_flag}}}}"
 )
 
@@ -40,19 +38,28 @@ func (c *Client) View(ctx context.Context, paneID string) (View, error) {
 	if !found {
 		return View{}, fmt.Errorf("tmux: list-clients printed %q", r.out)
 	}
-	var v View
-	for line := range strings.Lines(clients) {
-		if fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t"); len(fields) == 3 {
-			v.Viewers = append(v.Viewers, Viewer{TTY: fields[0], Session: fields[1], Focused: strings.Contains(fields[2], "focused")})
+	shown := map[string]bool{} // sessions in which the pane can be seen
+	for line := range strings.Lines(panes) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(f) == 3 && f[0] == paneID && f[2] == "1" {
+			shown[f[1]] = true
 		}
 	}
-	for line := range strings.Lines(panes) {
-		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(fields) != 3 || fields[0] != paneID || fields[2] != "1" {
+	var v View
+	for line := range strings.Lines(clients) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(f) != 5 {
 			continue
 		}
-		for _, viewer := range v.Viewers {
-			v.InView = v.InView || viewer.Focused && viewer.Session == fields[1]
+		v.Terminals = append(v.Terminals, f[0])
+		seconds, err := strconv.ParseInt(f[2], 10, 64)
+		key := time.Unix(seconds, 0)
+		switch tells := f[3] != ""; {
+		case !shown[f[1]]:
+		case tells:
+			v.Focused = v.Focused || strings.Contains(f[4], "focused")
+		case err == nil && key.After(v.LastKey):
+			v.LastKey = key
 		}
 	}
 	return v, nil

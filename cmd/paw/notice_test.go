@@ -16,6 +16,7 @@ func TestNoNoticeOfAPaneInView(t *testing.T) {
 	told := filepath.Join(w.root, "told")
 	w.configure("[notify]\ncommand = \"cat >> " + told + "\"\nosc = \"9\"\ndwell = 1\n")
 	w.start("one")
+	w.ok(w.tmux("set-option", "-s", "focus-events", "on"))
 	terminal := w.terminal("paw attach one")
 	terminal.awaits(" one: idle ")
 	raw := filepath.Join(w.root, "raw")
@@ -43,6 +44,29 @@ func TestNoNoticeOfAPaneInView(t *testing.T) {
 	if text, _ := os.ReadFile(raw); strings.Count(string(text), "\x1b]9;") != 1 {
 		t.Errorf("the terminal was told more than once: %q", text)
 	}
+}
+
+// Without focus events, which tmux does not ask for by itself, a terminal that shows the pane says nothing of who is there: the user
+// sees what happens before his next key, and is told of what happens when he presses none.
+func TestNoticeOfATerminalThatTellsNothingOfItsFocus(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	told := filepath.Join(w.root, "told")
+	w.configure("[notify]\ncommand = \"cat >> " + told + "\"\ndwell = 2\n")
+	w.start("one", "two")
+	terminal := w.terminal("paw attach two")
+	terminal.awaits(" one: idle ")
+
+	w.ok(w.paw("send", "one", "do: ask seen?"))
+	waitFor(t, "a process has taken the event", func() bool { return len(w.noticesTaken()) == 1 })
+	w.ok(terminal.tmux("send-keys", "x"))
+	waitFor(t, "the process that would tell has ended", func() bool { return w.inside("__notify") == 0 })
+	if text, err := os.ReadFile(told); err == nil {
+		t.Errorf("told of what the user has seen: %s", text)
+	}
+
+	w.ok(w.paw("answer", "one", "yes"))
+	waitFor(t, "the end is told", func() bool { text, _ := os.ReadFile(told); return strings.Contains(string(text), `"event":"finished"`) })
 }
 
 // An end that a hook of the user may hold back is told once claude's own record shows that it was one, and once.
