@@ -2,11 +2,14 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
 
+	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
+	"paw/orchestrator/landing"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/worktree"
@@ -14,15 +17,17 @@ import (
 
 // DiffOptions selects what to compare.
 type DiffOptions struct {
-	Range  string // "" since the base, "N" turn N, "N..M" from the end of turn N to the end of turn M
-	Than   string // another agent, with whose state that of the agent is compared; without a Range
-	Unseen bool   // since the user looked last, in place of the base; without Range and Than
-	Upto   string // with Unseen: to the end of this turn, "" for the state of now
-	State  string // commit of a state of the agent that was shown before, in place of that of now or of Upto; without a Range and Than
-	Paths  []string
-	Stat   bool
-	Color  bool
-	Force  bool // also with the commit alone of a turn that has no snapshot
+	Range      string // "" what would land, "N" turn N, "N..M" from the end of turn N to the end of turn M
+	Than       string // another agent, with whose state that of the agent is compared; without a Range
+	Unseen     bool   // since the user looked last, in place of the base; without Range and Than
+	Upto       string // with Unseen: to the end of this turn, "" for the state of now
+	State      string // commit of a state of the agent that was shown before, in place of that of now or of Upto; without a Range and Than
+	Paths      []string
+	Stat       bool
+	Color      bool
+	StateAlone bool // To alone is asked for
+
+	Force bool // also with the commit alone of a turn that has no snapshot
 }
 
 // Compared are two states of an agent.
@@ -33,6 +38,7 @@ type Compared struct {
 	m    worktree.Manager
 	s    *session.Session
 	w    *session.Worktree
+	drop func()     // nil for nothing to drop
 	look turns.Look // To as something that can be seen
 	upto string
 }
@@ -54,11 +60,41 @@ func Compare(ctx context.Context, h *home.Home, s *session.Session, agentName st
 	if o.Unseen {
 		return c, c.sinceLook(ctx, o)
 	}
-	if o.Range == "" && o.Than == "" {
-		c.From = w.BaseCommit
-		return c, c.now(ctx, o)
+	if o.Range != "" || o.Than != "" {
+		return c, c.ends(ctx, o)
 	}
-	return c, c.ends(ctx, o)
+	if err := c.now(ctx, o); err != nil || o.StateAlone {
+		return c, err
+	}
+	return c, c.sinceTarget(ctx)
+}
+
+// sinceTarget makes From what the branch that the agent's work lands on has of it: To differs from that in the files which a
+// landing brings. Without such a branch, or where nobody can tell, it is the agent's base.
+func (c *Compared) sinceTarget(ctx context.Context) error {
+	c.From = c.w.BaseCommit
+	reader, drop, err := c.m.WithScratch()
+	if err != nil {
+		return err
+	}
+	base, err := landing.Base(ctx, c.home, reader, c.s, c.w.Agent, c.To, 0, "")
+	if told := new(fault.Error); errors.As(err, &told) {
+		drop()
+		return nil
+	}
+	if err != nil {
+		drop()
+		return err
+	}
+	c.From, c.m, c.drop = base, reader, drop
+	return nil
+}
+
+// Close removes what was made for the comparison.
+func (c *Compared) Close() {
+	if c.drop != nil {
+		c.drop()
+	}
 }
 
 // sinceLook compares what the user saw last with the agent as it is, or was at the end of a turn.
@@ -67,7 +103,10 @@ func (c *Compared) sinceLook(ctx context.Context, o DiffOptions) (err error) {
 		return err
 	}
 	if o.Upto == "" {
-		return c.now(ctx, o)
+		if err := c.now(ctx, o); err != nil || c.From != c.w.BaseCommit {
+			return err
+		}
+		return c.sinceTarget(ctx) // there was no look yet
 	}
 	list, _, err := turns.List(ctx, c.home, c.m, c.s, *c.w)
 	if err != nil {

@@ -24,5 +24,5 @@ func (m Manager) Diff(ctx context.Context, path, from, to string, stat, color bo
 		args = append(args, "--patch", "--binary", "--full-index", "--unified=3", "--inter-hunk-context=0",
 			"--src-prefix=a/", "--dst-prefix=b/", "--ws-error-highlight=none")
 	}
-	return in(path).Stream(ctx, nil, out, append(append(args, "--end-of-options", from, to, "--"), paths...)...)
+	return m.objects(in(path)).Stream(ctx, nil, out, append(append(args, "--end-of-options", from, to, "--"), paths...)...)
 }

@@ -156,3 +156,13 @@ func (m Manager) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[stri
 	}
 	return all, nil
 }
+
+// ChangedPaths returns the paths of the files in which two commits differ, in the order of git.
+func (m Manager) ChangedPaths(ctx context.Context, from, to string) ([]string, error) {
+	changes, err := changesBetween(ctx, m.objects(m.home()), from, to)
+	var paths []string
+	for _, c := range changes {
+		paths = append(paths, c.name)
+	}
+	return paths, err
+}

@@ -213,7 +213,7 @@ func (d *desk) State(ctx context.Context, a ui.Agent) (ui.State, error) {
 	if err != nil {
 		return ui.State{}, err
 	}
-	now, err := orchestrator.Compare(ctx, d.home, s, a.Name, orchestrator.DiffOptions{})
+	now, err := orchestrator.Compare(ctx, d.home, s, a.Name, orchestrator.DiffOptions{StateAlone: true})
 	if err != nil {
 		return ui.State{}, err
 	}

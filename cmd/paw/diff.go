@@ -15,7 +15,7 @@ func newDiff(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff [AGENT[@N]] [N | N..M | AGENT] [-- PATH...]",
 		Short: "Show what an agent changed",
-		Long: exits(`Show what an agent changed, as a patch that git apply takes: since its base with
+		Long: exits(`Show what an agent changed, as a patch that git apply takes: all that would land, with
 uncommitted work included, or in turn N, or from the end of turn N to the end of
 turn M (0 is the base). A single turn is compared with the state at its begin, so
 what you edited between turns is not shown as the agent's. With a second AGENT it
@@ -61,6 +61,7 @@ landing, or --mark. Showing something does not mark it.`, exitUsage, exitRefused
 			if err != nil {
 				return err
 			}
+			defer compared.Close()
 			err = a.paged(cmd.Context(), h, func() error { return compared.Patch(cmd.Context(), o, a.stdout) })
 			if err == nil && mark {
 				_, err = compared.MarkSeen(cmd.Context())

@@ -80,6 +80,7 @@ func (a *app) review(cmd *cobra.Command, h *home.Home, s *session.Session, agent
 	if err != nil {
 		return err
 	}
+	defer compared.Close()
 	var patch bytes.Buffer
 	if err := compared.Patch(ctx, o, &patch); err != nil {
 		return err

@@ -1,8 +1,10 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"paw/orchestrator/fault"
@@ -193,4 +195,25 @@ func (c *composer) side(ctx context.Context, facts messageFacts) (string, error)
 	}
 	facts.Asked, facts.Commits = "", nil
 	return c.m.Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{c.source.head}, Message: facts.message(), Sign: c.sign})
+}
+
+// along says what lands of the agent in whose work this one began, "" for nothing.
+func (c *composer) along(ctx context.Context) (string, error) {
+	from := c.agent.From
+	if from == nil || len(c.sides.bases) == 0 {
+		return "", nil
+	}
+	base, err := c.asker.base(ctx, c.sides)
+	if err != nil {
+		return "", err
+	}
+	start := cmp.Or(from.Snapshot, c.agent.BaseCommit)
+	if has, err := c.m.Contains(ctx, base, start); has || err != nil {
+		return "", err
+	}
+	files, err := c.changed(ctx, base, start)
+	if files == 0 || err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("work of %s/%s that %s began with: %s", c.session.Name, from.Agent, c.agent.Agent, fault.Counted(files, "file")), nil
 }

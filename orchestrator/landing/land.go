@@ -39,6 +39,8 @@ type Landed struct {
 	Nothing bool   // the target has all of it already
 	Has     string // with Nothing: the turns that a landing has brought, "" where that is not known
 	Checks  []string
+	Along   string   // whose work comes along: the agent began in the midst of it, and the target does not have it
+	Paths   []string // that differ in the target, for a dry run
 	Plan    []string // the steps, for a dry run
 }
 
@@ -227,6 +229,14 @@ func (l *landing) prepare(ctx context.Context) (*composed, *Landed, error) {
 			return nil, nil, l.notMoved(err, t)
 		}
 	}
+	if landed.Along, err = l.composer.along(ctx); err != nil {
+		return nil, nil, err
+	}
+	if l.options.DryRun {
+		if landed.Paths, err = l.m.ChangedPaths(ctx, t.tip, one.commit); err != nil {
+			return nil, nil, err
+		}
+	}
 	landed.Plan = plan(landed)
 	return one, landed, nil
 }
@@ -261,6 +271,9 @@ func (l *landing) message(ctx context.Context, draft string) (string, error) {
 	return l.edited + "\n", nil
 }
 
+// mostPaths limits how many files a plan lists.
+const mostPaths = 20
+
 // plan says what a landing does, line by line.
 func plan(l *Landed) []string {
 	what := "land what " + l.Session + "/" + l.Agent + " has done"
@@ -273,6 +286,16 @@ func plan(l *Landed) []string {
 	lines := []string{
 		fmt.Sprintf("%s into %s: %s, as %s", what, l.Target, fault.Counted(l.Files, "file"), form(l)),
 		"title: " + l.Title,
+	}
+	if l.Along != "" {
+		lines = append(lines, "along comes "+l.Along)
+	}
+	for i, path := range l.Paths {
+		if i == mostPaths {
+			lines = append(lines, "  and "+fault.Counted(len(l.Paths)-i, "other file"))
+			break
+		}
+		lines = append(lines, "  "+onOneLine(path))
 	}
 	for _, command := range l.Checks {
 		lines = append(lines, "check what would land: "+oneLine(command))
@@ -311,6 +334,10 @@ func (l *Landed) String() string {
 	if l.Turns != "" {
 		turns = " (" + turnWords(l.Turns) + ")"
 	}
-	return fmt.Sprintf("landed %s%s in %s: %s, %s %s %q; paw land --undo %d --session %s takes it back",
+	text := fmt.Sprintf("landed %s%s in %s: %s, %s %s %q; paw land --undo %d --session %s takes it back",
 		name, turns, l.Target, fault.Counted(l.Files, "file"), form(l), l.After[:12], l.Title, l.ID, l.Session)
+	if l.Along != "" {
+		text += "\nalong came " + l.Along
+	}
+	return text
 }

@@ -308,9 +308,10 @@ func (a *asker) base(ctx context.Context, s *sides) (string, error) {
 // Base is a commit with all that the branch of a landing and a state of an agent have in common: what the state has beyond it is what
 // would land. turn is that at whose end the state was taken, 0 for a state of the moment; into is the branch, "" for the target of the
 // session.
-func Base(ctx context.Context, h *home.Home, s *session.Session, agentName, state string, turn int, into string) (string, error) {
-	w, err := workOf(ctx, h, s, agentName)
-	if err != nil {
+func Base(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, agentName, state string, turn int, into string) (string, error) {
+	w := work{home: h, m: m, session: s}
+	var err error
+	if w.agent, err = home.AgentNamed(s, agentName); err != nil {
 		return "", err
 	}
 	return w.baseOf(ctx, state, turn, into)
