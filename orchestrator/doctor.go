@@ -78,6 +78,10 @@ func Doctor(ctx context.Context, h *home.Home, fix bool) []Finding {
 	for _, problem := range problems {
 		found.wrong(h.RecordError("", problem))
 	}
+	if litter := h.Store.Litter(); len(litter) > 0 {
+		found.fine(fmt.Sprintf("%s of saves that were killed; nothing in them is missing elsewhere", fault.Counted(len(litter), "temporary file")),
+			"rm -f "+quotedAll(litter))
+	}
 	for _, s := range sessions {
 		if note := codexNote(h, s); note != "" { // said at the start too, where the session covers it at once
 			found.fine(note, "paw config")
@@ -118,6 +122,15 @@ func (f *findings) examineCLIs(ctx context.Context, h *home.Home) {
 			f.fine(fmt.Sprintf("%s %s is installed", info.Name, info.Version))
 		}
 	}
+}
+
+// quotedAll are words of a command line.
+func quotedAll(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = fault.Quote(word)
+	}
+	return strings.Join(quoted, " ")
 }
 
 // writable looks whether the folders that every change needs can be written or

@@ -117,16 +117,18 @@ func (r *headlessTurn) close(ctx context.Context, end agent.Ended) error {
 		switch {
 		case end.Interrupted:
 			failure = r.interrupted(r.one.Number())
-			t.Abort(ctx, r.one, &turn.Abort{Reason: turn.ReasonInterrupted})
+			return t.Abort(ctx, r.one, &turn.Abort{Reason: turn.ReasonInterrupted})
 		case failed != nil:
 			failure = fault.New(fault.AgentFailed, "%s: turn %d failed: %s", r.w.Agent, r.one.Number(), failed.Message).Hint("paw turns %s %s", r.s.Name, r.w.Agent)
-			t.Abort(ctx, r.one, failed)
+			return t.Abort(ctx, r.one, failed)
 		default:
 			_, err := t.Finish(ctx, r.one, answer)
 			return err
 		}
-		return nil
 	})
+	if failure != nil && err != nil {
+		r.home.Notef("%s: turn %d: %v", r.w.Agent, r.one.Number(), err)
+	}
 	if failure == nil && err != nil {
 		return fault.New(fault.Failed, "%s: turn %d: %w", r.w.Agent, r.one.Number(), err).Hint("paw recover %s", r.s.Name)
 	}

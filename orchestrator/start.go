@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -123,11 +122,11 @@ func repositoryForStart(ctx context.Context, h *home.Home, o *StartOptions, agen
 	if err == nil || !errors.Is(err, worktree.ErrNotRepository) {
 		return repository, false, err
 	}
-	entries, err := os.ReadDir(h.Dir)
+	empty, err := worktree.Empty(h.Dir)
 	if err != nil {
 		return repository, false, err
 	}
-	if len(entries) > 0 {
+	if !empty {
 		return repository, false, noRepository(h)
 	}
 	if o.Name, _, err = nameInEmpty(ctx, h, o.Name, agents); err != nil {
@@ -143,8 +142,8 @@ func repositoryForStart(ctx context.Context, h *home.Home, o *StartOptions, agen
 // becomesRepository reports whether a directory is empty and in no repository.
 func becomesRepository(dir string) bool {
 	_, err := worktree.Discover(dir)
-	entries, readErr := os.ReadDir(dir)
-	return errors.Is(err, worktree.ErrNotRepository) && readErr == nil && len(entries) == 0
+	empty, readErr := worktree.Empty(dir)
+	return errors.Is(err, worktree.ErrNotRepository) && readErr == nil && empty
 }
 
 // nameInEmpty is the name of a session in an empty directory, and where that really is.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"paw/config/disk"
@@ -122,6 +124,9 @@ func (st Store) Delete(ctx context.Context, name string, last func(*Session) err
 	return st.locked(ctx, name, func(path string) error {
 		s, err := st.Load(name)
 		if s == nil || err != nil {
+			if err == nil {
+				disk.RemoveLitter(path)
+			}
 			return err
 		}
 		if last != nil {
@@ -132,8 +137,15 @@ func (st Store) Delete(ctx context.Context, name string, last func(*Session) err
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("session %s: %w", name, err)
 		}
+		disk.RemoveLitter(path)
 		return disk.SyncDir(filepath.Dir(path))
 	})
+}
+
+// Litter lists what saves left that were killed, in the folder of the records.
+func (st Store) Litter() []string {
+	isRecord := func(path string) bool { return strings.HasSuffix(strings.TrimRight(path, "0123456789"), ".json") }
+	return slices.DeleteFunc(disk.Litter(st.Dir+string(filepath.Separator), disk.LitterAge), func(path string) bool { return !isRecord(path) })
 }
 
 // SetAsideCorrupt renames a corrupt record to <name>.json.corrupt-<UTC time>, so that the name can be used again and

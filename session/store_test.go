@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -312,4 +313,40 @@ func read(t *testing.T, st Store, name string) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+// What a save left that was killed goes with the record, however young it is; until then doctor can name it.
+func TestDeleteTakesTheLitterOfSaves(t *testing.T) {
+	st := Store{Dir: t.TempDir(), LocksDir: t.TempDir()}
+	old := time.Now().Add(-time.Hour)
+	left := map[string]bool{".one.json123": true, ".one.json99": false, ".other.json5": true, ".one.txt7": true, "one.json.corrupt-2": true}
+	for name, aged := range left {
+		file := filepath.Join(st.Dir, name)
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if aged {
+			if err := os.Chtimes(file, old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	want := []string{filepath.Join(st.Dir, ".one.json123"), filepath.Join(st.Dir, ".other.json5")}
+	if got := st.Litter(); !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	if err := st.Delete(t.Context(), "one", nil); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(st.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if got := strings.Join(names, " "); got != ".one.txt7 .other.json5 one.json.corrupt-2" {
+		t.Errorf("left: %s", got)
+	}
 }

@@ -25,7 +25,9 @@ func Init(ctx context.Context, dir, message string) error {
 		}
 	}
 	repo := in(dir)
-	if len(content) > 0 {
+	if empty, err := Empty(dir); err != nil {
+		return err
+	} else if !empty {
 		if _, err := repo.Line(ctx, "rev-parse", "--verify", "--quiet", "HEAD"); git.ExitCode(err) != 1 {
 			return &NotEmptyError{Dir: dir}
 		}
@@ -38,6 +40,19 @@ func Init(ctx context.Context, dir, message string) error {
 		return errors.Join(err, os.RemoveAll(filepath.Join(dir, ".git")))
 	}
 	return err
+}
+
+// Empty reports whether a directory holds nothing, or nothing but an empty .git folder.
+func Empty(dir string) (bool, error) {
+	content, err := os.ReadDir(dir)
+	if err != nil || len(content) == 0 {
+		return err == nil, err
+	}
+	if len(content) > 1 || content[0].Name() != ".git" || !content[0].IsDir() {
+		return false, nil
+	}
+	content, err = os.ReadDir(filepath.Join(dir, ".git"))
+	return err == nil && len(content) == 0, err
 }
 
 // firstCommit makes an empty commit, also where git knows no name of the user or

@@ -143,6 +143,9 @@ func (q question) split(words []string) (string, []string, error) {
 	}
 	var agents []string
 	for _, word := range words {
+		if word == "" { // such as a variable that is not set: everything would be meant
+			return "", nil, usagef(q.cmd, "a name is empty")
+		}
 		of, agent, both := strings.Cut(word, "/")
 		if !both {
 			agents = append(agents, word)

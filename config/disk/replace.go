@@ -13,8 +13,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// litterAge is how old a temporary file must be before it counts as left behind by a process that was killed.
-const litterAge = time.Minute
+// LitterAge is how old a temporary file must be before it counts as left behind by a process that was killed.
+const LitterAge = time.Minute
 
 // Replace writes data to path so that after a crash or a power loss the old content or the new is there, whole. A
 // symlink stays one and its target is replaced. The caller holds the lock of the file.
@@ -41,7 +41,7 @@ func ReplaceSoon(path string, data []byte) error {
 		return err
 	}
 	dir := filepath.Dir(path)
-	sweepLitter(path, time.Now())
+	sweepLitter(path)
 	// Without WithTempDir renameio prefers $TMPDIR, where nothing would ever sweep what a killed process leaves.
 	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithStaticPermissions(0o600))
 	if err != nil {
@@ -78,23 +78,37 @@ func FollowLinks(path string) (string, error) {
 	return "", fmt.Errorf("%s: %w", path, syscall.ELOOP)
 }
 
-// sweepLitter removes the temporary files that killed saves of path left: renameio's pattern for this very file and
-// nothing else. The lock already keeps writers out; the age guards against one that does not know the lock.
-func sweepLitter(path string, now time.Time) {
-	dir, prefix := filepath.Dir(path), "."+filepath.Base(path)
+// Litter lists the temporary files in a folder that saves left which were killed: those of one file, or of all where path ends in
+// a slash.
+func Litter(path string, age time.Duration) []string {
+	dir, base := filepath.Split(path)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return // the save itself will say so
+		return nil // the save itself will say so
 	}
+	var found []string
 	for _, entry := range entries {
-		digits, ours := strings.CutPrefix(entry.Name(), prefix)
-		if !ours || digits == "" || strings.Trim(digits, "0123456789") != "" || !entry.Type().IsRegular() {
+		name := strings.TrimRight(entry.Name(), "0123456789")
+		if name == entry.Name() || !strings.HasPrefix(name, ".") || base != "" && name != "."+base || !entry.Type().IsRegular() {
 			continue
 		}
 		info, err := entry.Info()
-		if err != nil || now.Sub(info.ModTime()).Abs() < litterAge { // Abs: the clock may have been set back
-			continue
+		if err == nil && time.Since(info.ModTime()).Abs() >= age { // Abs: the clock may have been set back
+			found = append(found, filepath.Join(dir, entry.Name()))
 		}
-		_ = os.Remove(filepath.Join(dir, entry.Name()))
+	}
+	return found
+}
+
+// sweepLitter removes the temporary files that killed saves of path left: renameio's pattern for this very file and
+// nothing else. The lock already keeps writers out; the age guards against one that does not know the lock.
+func sweepLitter(path string) { removeLitter(path, LitterAge) }
+
+// RemoveLitter is for whoever deletes the file and holds its lock: nobody saves it any more.
+func RemoveLitter(path string) { removeLitter(path, 0) }
+
+func removeLitter(path string, age time.Duration) {
+	for _, left := range Litter(path, age) {
+		_ = os.Remove(left)
 	}
 }

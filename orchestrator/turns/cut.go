@@ -26,8 +26,7 @@ func Cut(ctx context.Context, h *home.Home, s *session.Session, w session.Worktr
 		if err != nil || one == nil {
 			return err
 		}
-		t.Abort(ctx, one, &turn.Abort{Reason: reason})
-		return nil
+		return t.Abort(ctx, one, &turn.Abort{Reason: reason})
 	})
 	if err != nil {
 		h.LogHook(w.CLI, string(reason), err)

@@ -55,7 +55,7 @@ func (t *Track) Take(ctx context.Context, e turn.Event) error {
 		// paw ends this CLI: that it breaks off and says good-bye does not make it the user's interrupt.
 		one, err := t.open()
 		if err == nil && one != nil {
-			t.Abort(ctx, one, &turn.Abort{Reason: turn.ReasonStopped})
+			err = t.Abort(ctx, one, &turn.Abort{Reason: turn.ReasonStopped})
 		}
 		return err
 	}
@@ -63,7 +63,7 @@ func (t *Track) Take(ctx context.Context, e turn.Event) error {
 		if died := t.died(); died != "" {
 			one, err := t.open()
 			if err == nil && one != nil {
-				t.Abort(ctx, one, &turn.Abort{Reason: turn.ReasonCrash, Message: died})
+				err = t.Abort(ctx, one, &turn.Abort{Reason: turn.ReasonCrash, Message: died})
 			}
 			return err
 		}
@@ -136,7 +136,7 @@ func (t *Track) do(ctx context.Context, action turn.Action) error {
 		_, err = t.Finish(ctx, one, action.Text)
 		return err
 	case turn.ActAbort:
-		t.Abort(ctx, one, action.Abort)
+		return t.Abort(ctx, one, action.Abort)
 	case turn.ActNote:
 		return one.Note(action.Text)
 	case turn.ActStart, turn.ActConversation:

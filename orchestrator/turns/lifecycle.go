@@ -174,9 +174,12 @@ func (t *Track) tag(ctx context.Context, r turn.Result) error {
 	return err
 }
 
-// Abort ends a turn badly: ABORT first, then the snapshot of what it left.
-func (t *Track) Abort(ctx context.Context, one *turn.Turn, cause *turn.Abort) {
-	_ = one.Abort(cause)
+// Abort ends a turn badly: ABORT first, then the snapshot of what it left. Where ABORT cannot be written the turn has not
+// ended, which is the error: nobody is told of its end.
+func (t *Track) Abort(ctx context.Context, one *turn.Turn, cause *turn.Abort) error {
+	if err := one.Abort(cause); one.State() != turn.Aborted {
+		return err
+	}
 	t.Ended = true
 	t.home.Step("turn.aborted")
 	n := one.Number()
@@ -186,6 +189,7 @@ func (t *Track) Abort(ctx context.Context, one *turn.Turn, cause *turn.Abort) {
 	t.home.Step("turn.snapshot")
 	t.remember(ctx, n, func(*session.Finished) {})
 	t.home.Step("turn.remembered")
+	return nil
 }
 
 // TagTakenError means that a turn cannot have its number: the tag that its end
