@@ -9,8 +9,7 @@ import (
 	"paw/session"
 )
 
-// Watch shows sessions for as long as somebody looks at them. It holds their agents as live sessions, attached as long as
-// they are shown.
+// Watch shows sessions for as long as somebody looks at them. It holds their agents as live sessions.
 type Watch struct {
 	home    *home.Home
 	options StatusOptions
@@ -23,7 +22,6 @@ type Watch struct {
 type shownSession struct {
 	gathered []live.Facts // by the last look
 	agents   *live.Registry
-	detach   map[live.Branch]func()
 }
 
 // NewWatch begins to show the selected sessions. Close ends it.
@@ -77,7 +75,7 @@ func (w *Watch) Close() {
 }
 
 func newShown() *shownSession {
-	one := &shownSession{detach: map[live.Branch]func(){}}
+	one := &shownSession{}
 	one.agents = live.NewRegistry(live.Source{
 		Look: func(context.Context) ([]live.Facts, error) { return one.gathered, nil },
 	})
@@ -101,22 +99,13 @@ func (one *shownSession) look(ctx context.Context, gathered []live.Facts) ([]ses
 	states := make([]session.AgentStatus, len(loaded))
 	for i, agent := range loaded {
 		states[i] = agent.Status()
-		if one.detach[branches[i]] == nil {
-			one.detach[branches[i]] = agent.Attach()
-		}
-	}
-	for branch := range one.detach {
-		if one.agents.Get(branch) == nil { // it has left the session
-			delete(one.detach, branch)
-		}
 	}
 	return states, nil
 }
 
-// close no longer shows the agents, and drops those that rest.
+// close drops the agents that rest and that no terminal shows.
 func (one *shownSession) close() {
-	for branch, detach := range one.detach {
-		detach()
-		one.agents.Unload(branch)
+	for _, facts := range one.gathered {
+		one.agents.Unload(facts.Branch)
 	}
 }

@@ -27,6 +27,8 @@ type Pane struct {
 	// tmux 3.3 that is every death by a signal.
 	ExitCode, Signal *int
 	PID              int
+	// Terminals are the attached terminals that show its window, by their paths.
+	Terminals []string
 	// Label is what the border shows, as AgentPane.Label has it, for a Client.WithLabels.
 	Label Label
 }
@@ -39,12 +41,12 @@ const separator = "|"
 // dead panes only, labels where somebody wants them, and what else tells of whom a pane is where its launch is not noted.
 const (
 	paneFormat = "#{pane_id}|#{session_id}|#{?pane_dead,1|#{pane_dead_status}|#{pane_dead_signal},0||}|#{pane_pid}|" +
-		"#{q:@paw_session}|#{q:@paw_id}|"
+		"#{q:@paw_session}|#{q:@paw_id}|#{q:window_active_clients_list}|"
 	labelFormat = "#{q:@paw_label}|#{q:@paw_state}|"
 	noLabel     = "||"
 	whoseFormat = "#{?" + launchOption + ",#{q:" + launchOption + "}|||||," +
 		"|#{q:@paw_agent}|#{q:pane_start_command}|#{q:session_name}|#{window_index}|#{q:window_name}}|"
-	paneFields = 16
+	paneFields = 17
 )
 
 // Panes lists every pane of the server, with one tmux process. ErrNoServer when nobody listens on the socket. A server
@@ -160,9 +162,12 @@ func parsePane(text string) (Pane, bool) {
 	}
 	p := Pane{
 		ID: f[0], SessionID: f[1], Dead: f[2] == "1", PawSession: f[6], PawID: f[7],
-		Label:       Label{Text: strings.ReplaceAll(f[8], "##", "#"), State: f[9]},
-		Identity:    identityOf(f[10], f[11], f[12]),
-		SessionName: f[13], WindowIndex: f[14], WindowName: f[15],
+		Label:       Label{Text: strings.ReplaceAll(f[9], "##", "#"), State: f[10]},
+		Identity:    identityOf(f[11], f[12], f[13]),
+		SessionName: f[14], WindowIndex: f[15], WindowName: f[16],
+	}
+	if f[8] != "" {
+		p.Terminals = strings.Split(f[8], ",")
 	}
 	p.PID, _ = strconv.Atoi(f[5]) // 0 for a pane that never had a process
 	if p.Dead {

@@ -35,9 +35,10 @@ type Stop struct {
 // Ended is one agent that stops.
 type Ended struct {
 	Agent string
-	Pane  string // that is closed, "" for none
-	PID   int    // of the CLI that ends, 0 where it does not run
-	Turn  int    // that is open, 0 for none
+	Pane  string   // that is closed, "" for none
+	Shown []string // the terminals that show it
+	PID   int      // of the CLI that ends, 0 where it does not run
+	Turn  int      // that is open, 0 for none
 	Phase session.Phase
 	runs  bool
 }
@@ -81,7 +82,7 @@ func endOf(a fleet.Agent) Ended {
 		e.Phase = session.PhaseExited
 	}
 	if a.Pane != nil {
-		e.Pane = a.Pane.ID
+		e.Pane, e.Shown = a.Pane.ID, a.Pane.Terminals
 	}
 	if last := a.Turns.Last; last != nil && last.State == turn.InProgress {
 		e.Turn = last.Number
@@ -166,6 +167,9 @@ func (e Ended) lines() []string {
 		lines[0] = fmt.Sprintf("%s: close pane %s", e.Agent, e.Pane)
 	case e.runs:
 		lines[0] = e.Agent + ": end what holds its lock"
+	}
+	for _, terminal := range e.Shown {
+		lines = append(lines, e.Agent+": terminal "+terminal+" shows it")
 	}
 	if e.Turn != 0 {
 		lines = append(lines, fmt.Sprintf("%s: close turn %d, which is open, as stopped", e.Agent, e.Turn))

@@ -58,6 +58,9 @@ func liveFactsOf(h *home.Home, f Facts, a Agent, settled *session.Session) live.
 		Exited:      a.Lock.State == session.LockFree && (a.Pane != nil && a.Pane.Dead || a.Pane == nil && a.Record.Phase == session.PhaseExited),
 		TurnsUnseen: !a.Turns.Visible,
 	}
+	if a.Pane != nil {
+		one.Terminals = a.Pane.Terminals
+	}
 	one.Silent = one.Status.Cause == session.CauseSilent
 	if a.Lock.State == session.LockHeld {
 		one.Launch = a.Lock.Holder.Generation

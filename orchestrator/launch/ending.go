@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"syscall"
@@ -26,7 +27,7 @@ const (
 	killGrace      = 3 * time.Second
 )
 
-// EndAgents kills the panes by id and ends what runs on of the agents' launches.
+// EndAgents names the terminals that show the agents, kills the panes by id and ends what runs on of the agents' launches.
 // It returns the agents that had a pane or ran.
 func EndAgents(ctx context.Context, h *home.Home, s *session.Session, f fleet.Facts, target func(string) bool) (ended []string, err error) {
 	var panes []string
@@ -45,6 +46,9 @@ func EndAgents(ctx context.Context, h *home.Home, s *session.Session, f fleet.Fa
 			ended = append(ended, a.Record.Agent)
 		}
 		left = append(left, remains{agent: a}) // also one whose CLI is dead: what it has started may still write files
+	}
+	for _, line := range shown(f, target) {
+		h.Notef("%s", line)
 	}
 	if err := h.TmuxFor(s).KillPanes(ctx, panes); err != nil && !errors.Is(err, tmux.ErrNoServer) {
 		return ended, home.TmuxError(err)
@@ -67,6 +71,24 @@ func EndAgents(ctx context.Context, h *home.Home, s *session.Session, f fleet.Fa
 		return ended, fault.New(fault.Interrupted, "%s: interrupted before it had ended", left[0].agent.Record.Agent).Hint("paw stop %s", s.Name)
 	}
 	return ended, left[0].stubborn(s)
+}
+
+// shown says of each terminal which of the agents it shows.
+func shown(f fleet.Facts, target func(string) bool) []string {
+	shows := map[string][]string{}
+	for _, a := range f.Agents {
+		if a.Pane == nil || !target(a.Record.Agent) {
+			continue
+		}
+		for _, terminal := range a.Pane.Terminals {
+			shows[terminal] = append(shows[terminal], a.Record.Agent)
+		}
+	}
+	var lines []string
+	for _, terminal := range slices.Sorted(maps.Keys(shows)) {
+		lines = append(lines, fmt.Sprintf("terminal %s shows %s", terminal, strings.Join(shows[terminal], ", ")))
+	}
+	return lines
 }
 
 func signalOnce(sig syscall.Signal) func(pid int) {

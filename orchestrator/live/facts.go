@@ -22,12 +22,13 @@ type Facts struct {
 	Status session.AgentStatus // what its CLI does, whatever it waits for
 	Last   *turn.Record        // its last turn, closed where the CLI's own record says that it is over; nil without turns
 
-	Running     bool // its CLI runs in its pane, and nobody is about to end it
-	Launch      int  // generation of the launch of its CLI that runs; 0 when it does not run
-	Exited      bool // its CLI ended by itself
-	TurnsUnseen bool // its CLI tells nothing of its turns
-	Silent      bool // its CLI runs and has told nothing yet in this launch
-	Delivering  bool // somebody is about to find out whether what it waited for has arrived
+	Running     bool     // its CLI runs in its pane, and nobody is about to end it
+	Launch      int      // generation of the launch of its CLI that runs; 0 when it does not run
+	Exited      bool     // its CLI ended by itself
+	TurnsUnseen bool     // its CLI tells nothing of its turns
+	Silent      bool     // its CLI runs and has told nothing yet in this launch
+	Terminals   []string // that show its pane
+	Delivering  bool     // somebody is about to find out whether what it waited for has arrived
 }
 
 // lastNumber is the number of the last turn, 0 without turns.

@@ -97,7 +97,7 @@ func (r *Registry) Get(branch Branch) *Session {
 	return r.sessions[branch]
 }
 
-// Unload drops a live session; true when there is none afterwards. One that is at work, that a user interface shows, or
+// Unload drops a live session; true when there is none afterwards. One that is at work, that a terminal shows, or
 // for which a parent waits, stays.
 func (r *Registry) Unload(branch Branch) bool {
 	r.mu.Lock()
@@ -107,7 +107,7 @@ func (r *Registry) Unload(branch Branch) bool {
 		return true
 	}
 	resting := []session.State{session.StateIdle, session.StateCompleted, session.StateError}
-	if s.attached > 0 || !slices.Contains(resting, r.status(s).State) {
+	if len(s.facts.Terminals) > 0 || !slices.Contains(resting, r.status(s).State) {
 		return false
 	}
 	if parent := r.sessions[s.facts.Parent]; parent != nil && parent.facts.Waits() {

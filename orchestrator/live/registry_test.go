@@ -40,6 +40,15 @@ func (d *disk) set(name, parent string, state session.State, waitsFor ...string)
 	d.agents[name] = f
 }
 
+// show lets terminals show an agent.
+func (d *disk) show(name string, terminals ...string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f := d.agents[name]
+	f.Terminals = terminals
+	d.agents[name] = f
+}
+
 func (d *disk) remove(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -188,11 +197,16 @@ func TestUnload(t *testing.T) {
 			if a.Status().State != state {
 				t.Fatalf("state %s", a.Status().State)
 			}
-			detach := a.Attach()
+			d.show("a", "/dev/pts/1")
+			refresh(t, r)
+			if a.Status().State != state {
+				t.Errorf("a terminal made it %s", a.Status().State)
+			}
 			if r.Unload(branchOf("a")) || r.Get(branchOf("a")) != a {
 				t.Error("unloaded while it is shown")
 			}
-			detach()
+			d.show("a")
+			refresh(t, r)
 			want := state == session.StateIdle || state == session.StateCompleted || state == session.StateError
 			if got := r.Unload(branchOf("a")); got != want || (r.Get(branchOf("a")) == nil) != want {
 				t.Errorf("unloaded %t, want %t", got, want)
@@ -384,15 +398,12 @@ func TestAttachAndDetachAHundredTimesWhileStatesChange(t *testing.T) {
 	for range 4 {
 		viewers.Go(func() {
 			for range 25 {
-				detach := p.Attach()
 				if state := p.Status().State; state != session.StateWaitingChildren && state != session.StateRunning {
 					t.Errorf("state %s", state)
 				}
 				if r.Get(branchOf("p")) != p || r.Unload(branchOf("p")) {
-					t.Error("a session that is shown was dropped")
+					t.Error("a session at work was dropped")
 				}
-				detach()
-				detach() // twice is once
 			}
 		})
 	}
@@ -403,10 +414,11 @@ func TestAttachAndDetachAHundredTimesWhileStatesChange(t *testing.T) {
 	d.set("c", "p", session.StateRunning)
 	refresh(t, r)
 	before := p.Status()
-	for range 100 {
-		p.Attach()()
-	}
-	if after := p.Status(); after.State != before.State || after.Reason != before.Reason || p.attached != 0 {
-		t.Errorf("%+v became %+v, %d attached", before, after, p.attached)
+	for _, terminals := range [][]string{{"/dev/pts/1"}, {"/dev/pts/1", "/dev/pts/2"}, nil} {
+		d.show("p", terminals...)
+		refresh(t, r)
+		if after := p.Status(); after.State != before.State || after.Reason != before.Reason {
+			t.Errorf("%q: %+v became %+v", terminals, before, after)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"sync"
 
 	"paw/session"
 )
@@ -14,10 +13,9 @@ type Session struct {
 	registry *Registry
 
 	// Guarded by registry.mu, so that a look changes all sessions at once.
-	facts    Facts
-	gone     bool // the agent has left its session
-	attached int
-	history  *Conversation // nil until asked for
+	facts   Facts
+	gone    bool          // the agent has left its session
+	history *Conversation // nil until asked for
 }
 
 // Status is what the agent does, or whom it waits for, with its reason.
@@ -54,16 +52,4 @@ func (s *Session) History(ctx context.Context) (Conversation, error) {
 	defer s.registry.mu.Unlock()
 	s.history = &loaded
 	return loaded, nil
-}
-
-// Attach notes that a user interface shows the session, until detach is called. It changes nothing else.
-func (s *Session) Attach() (detach func()) {
-	s.registry.mu.Lock()
-	defer s.registry.mu.Unlock()
-	s.attached++
-	return sync.OnceFunc(func() {
-		s.registry.mu.Lock()
-		defer s.registry.mu.Unlock()
-		s.attached--
-	})
 }
