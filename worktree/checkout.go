@@ -47,6 +47,9 @@ func (m Manager) CheckoutOf(ctx context.Context, branch string) (*Checkout, erro
 		} else if gitDir, ok := gitDirOf(e.Path); !ok || !samePath(gitDir, e.AdminDir) {
 			err = &MismatchError{Path: e.Path, What: "directory", Want: "the checkout of " + branch}
 		}
+		if err != nil && !exists(e.Path) {
+			return nil, conflict("", "git -C "+quote(m.home().Dir)+" worktree prune", "branch %s: its worktree %s is gone", branch, e.Path)
+		}
 		if err != nil {
 			return nil, conflict("", "", "branch %s: %v", branch, err)
 		}

@@ -54,9 +54,12 @@ func (h hidden) refresh(ctx context.Context, repo git.Repo) error {
 
 // mark gives the entries that are still there the bits that they had.
 func (h hidden) mark(ctx context.Context, repo git.Repo) error {
-	isGone := func(name string) bool { return h.gone[name] }
-	return updateBits(ctx, repo, "--assume-unchanged", slices.DeleteFunc(slices.Clone(h.assumed), isGone),
-		"--skip-worktree", slices.DeleteFunc(slices.Clone(h.skipped), isGone))
+	return updateBits(ctx, repo, "--assume-unchanged", h.staying(h.assumed), "--skip-worktree", h.staying(h.skipped))
+}
+
+// staying are those of some paths that are still there after the move.
+func (h hidden) staying(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return h.gone[name] })
 }
 
 func updateBits(ctx context.Context, repo git.Repo, assume string, assumed []string, skip string, skipped []string) error {

@@ -32,6 +32,7 @@ type Journal struct {
 	HeadLast bool     `json:"head_last,omitempty"` // the ref moves after files and index
 	Rescue   string   `json:"rescue,omitempty"`    // ref with everything that was there
 	Absent   []string `json:"absent,omitempty"`    // files that skip-worktree keeps away, of those that move
+	Assumed  []string `json:"assumed,omitempty"`   // files that are assumed to be unchanged, of those that move and stay
 }
 
 // Files of a journal in the git directory of a place.

@@ -124,7 +124,7 @@ func (m Manager) Advance(ctx context.Context, g *Moving, v Move, step func(name 
 		if err == nil && len(obstacles) > 0 {
 			err = &ObstacleError{v.Checkout.Path, obstacles}
 		}
-		hides, journal.Absent = found, found.absent
+		hides, journal.Absent, journal.Assumed = found, found.absent, found.staying(found.assumed)
 		return err
 	})
 	if err != nil {
@@ -150,8 +150,10 @@ func (v *move) filesAndIndex(ctx context.Context, dir string, hides hidden) (ind
 		return "", err
 	}
 	for _, name := range v.Absent {
-		if err := removeFile(filepath.Join(v.at.Path, name)); err != nil {
-			return "", err
+		if path := filepath.Join(v.at.Path, name); isFile(path) {
+			if err := os.Remove(path); err != nil {
+				return "", err
+			}
 		}
 	}
 	return index, hides.mark(ctx, repo)

@@ -92,7 +92,11 @@ func (w *moving) begun(v Move) {
 		w.t.Fatal(err)
 	}
 	defer at.release()
-	j := &Journal{Command: "paw land", Ref: "refs/heads/main", From: v.From, To: v.To, Was: v.From, Becomes: v.To}
+	_, hides, err := w.m.obstacles(w.t.Context(), *v.Checkout, v.From, v.To)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	j := &Journal{Command: "paw land", Ref: "refs/heads/main", From: v.From, To: v.To, Was: v.From, Becomes: v.To, Absent: hides.absent, Assumed: hides.staying(hides.assumed)}
 	if _, err := w.m.begin(w.t.Context(), at, j, func() error { return nil }); err != nil {
 		w.t.Fatal(err)
 	}

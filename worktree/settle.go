@@ -295,7 +295,10 @@ func (s *settling) makeIndex(ctx context.Context) error {
 		return err
 	}
 	if !exists(filepath.Join(s.at.AdminDir, "info", "sparse-checkout")) {
-		return repo.Run(ctx, quietly("read-tree", "-i", "-m", s.From, s.To)...)
+		if err := repo.Run(ctx, quietly("read-tree", "-i", "-m", s.From, s.To)...); err != nil {
+			return err
+		}
+		return updateBits(ctx, repo, "--assume-unchanged", s.Assumed, "", nil)
 	}
 	// Git decides what a sparse checkout leaves out: it writes the files into a folder where there are none.
 	empty := filepath.Join(s.dir, "files")
@@ -311,7 +314,7 @@ func (s *settling) makeIndex(ctx context.Context) error {
 			s.away[c.name] = true
 		}
 	}
-	return nil
+	return updateBits(ctx, repo, "--assume-unchanged", s.Assumed, "", nil)
 }
 
 // resetIndex makes the index of the commit that a move leads to out of the one that was there, of which it keeps the bits and
@@ -391,7 +394,7 @@ func (s *settling) rewritten(ctx context.Context) (write, remove []string, err e
 	for _, goes := range []bool{true, false} { // what goes makes room for what comes
 		for _, c := range s.changes {
 			away := s.away[c.name]
-			if (c.gone || away) != goes || asGoal[c.name] && !away || away && !exists(filepath.Join(s.at.Path, c.name)) {
+			if (c.gone || away) != goes || asGoal[c.name] && !away || away && !isFile(filepath.Join(s.at.Path, c.name)) {
 				continue
 			}
 			asOther[c.name] = asOther[c.name] || away && asGoal[c.name]

@@ -21,7 +21,8 @@ func (h *Home) waits(where, path string) bool {
 	if len(holders) > 0 && !slices.ContainsFunc(holders, h.endsSoon) {
 		return false
 	}
-	h.Notef("waiting for %s that is still at work in %s", h.holder(holders), where)
+	name, pid := h.holder(holders)
+	h.Notef("waiting for %s that is still at work in %s%s", name, where, pid)
 	return true
 }
 
@@ -29,7 +30,8 @@ func (h *Home) waits(where, path string) bool {
 // be at a question to its user. What git, or a hook of it, has left behind may be.
 func (h *Home) busy(where, path string) error {
 	holders := session.LockHolders(path)
-	e := fault.New(fault.Locked, "%s: %s is still at work here", where, h.holder(holders))
+	name, pid := h.holder(holders)
+	e := fault.New(fault.Locked, "%s: %s is still at work here%s", where, name, pid)
 	if len(holders) > 0 {
 		e.Hint("ps -o pid,args -p %d", holders[0])
 	}
@@ -40,16 +42,16 @@ func (h *Home) busy(where, path string) error {
 }
 
 // holder names the process of those that have locked a file which is known best.
-func (h *Home) holder(holders []int) string {
+func (h *Home) holder(holders []int) (name, pid string) {
 	for _, one := range []struct {
 		is   func(pid int) bool
 		name string
 	}{{h.isPaw, "another paw"}, {isGit, "a git process"}, {func(int) bool { return true }, "a process that git or a hook of it has started"}} {
 		if at := slices.IndexFunc(holders, one.is); at >= 0 {
-			return fmt.Sprintf("%s (pid %d)", one.name, holders[at])
+			return one.name, fmt.Sprintf(" (pid %d)", holders[at])
 		}
 	}
-	return "another process"
+	return "another process", ""
 }
 
 func (h *Home) endsSoon(pid int) bool { return isGit(pid) || h.isPaw(pid) }

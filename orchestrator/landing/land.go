@@ -96,7 +96,8 @@ func (l *landing) run(ctx context.Context) (*Landed, error) {
 		return landed, err
 	}
 	if l.options.Edit != nil {
-		if landed, err := l.ask(ctx); err != nil || landed.Nothing {
+		landed, err := l.ask(ctx)
+		if err != nil && !errors.Is(err, worktree.ErrBranchMoved) || err == nil && landed.Nothing {
 			return landed, err
 		}
 	}

@@ -64,7 +64,7 @@ func subcommand(args []string) string {
 	return strings.Join(args, " ")
 }
 
-// lastMessage is the last fatal or error line, with the indented list that
+// lastMessage is, with what a hook printed that refused, the last fatal or error line, with the indented list that
 // follows it, else the last line that is no hint: git's first lines are often
 // progress.
 func lastMessage(stderr string) string {
@@ -73,6 +73,9 @@ func lastMessage(stderr string) string {
 	for i := len(lines) - 1; i >= 0; i-- {
 		line := strings.TrimRight(lines[i], " \r")
 		if strings.HasPrefix(line, "fatal: ") || strings.HasPrefix(line, "error: ") {
+			if said := strings.Join(strings.Fields(strings.Join(lines[:i], " ")), " "); said != "" && strings.Contains(line, "aborted by hook") {
+				return line + ": " + said
+			}
 			for _, item := range lines[i+1:] {
 				if !strings.HasPrefix(item, "\t") {
 					break

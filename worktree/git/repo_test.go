@@ -76,6 +76,7 @@ func TestLastMessage(t *testing.T) {
 	for _, c := range []struct{ stderr, want string }{
 		{"Preparing worktree\nfatal: no\n", "fatal: no"},
 		{"error: files would be overwritten:\n\ta\n\tb\nPlease move\nAborting\n", "error: files would be overwritten: a b"},
+		{"main is frozen\n  ask Ann\nfatal: ref updates aborted by hook\n", "fatal: ref updates aborted by hook: main is frozen ask Ann"},
 		{"something\nhint: try this\n", "something"},
 		{"", ""},
 	} {
