@@ -86,6 +86,7 @@ type ledger struct {
 	all         []Stand // oldest first of each agent
 	lives       lives
 	past        []string // commits that the branch was at and has left, as by git reset
+	looker      *looker  // that can look further, nil where nothing landed
 }
 
 // voided marks the landings whose work a later one has brought again.
@@ -121,7 +122,12 @@ func (led *ledger) of(turnSession string) (own []*Stand) {
 }
 
 // point is where a landing stands in the life of its agent.
-func (s *Stand) point() point { return point{turnSession: s.TurnSession, landing: s.ID} }
+func (s *Stand) point() point {
+	if s.Turn > 0 {
+		return point{turnSession: s.TurnSession, turn: s.Turn}
+	}
+	return point{turnSession: s.TurnSession, landing: s.ID}
+}
 
 // byAge orders landings of the same agent.
 func byAge(a, b Stand) int {

@@ -49,6 +49,7 @@ func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.S
 		}
 	}
 	l.voided()
+	l.looker = &l
 	return l.ledger, nil
 }
 
@@ -311,35 +312,51 @@ func (l *looker) changesNothing(ctx context.Context, base, ours, theirs string) 
 	return tree == merged.Tree, err
 }
 
-// lookForRewritten finds landings that the tip does not come after again by their trailers, their patch or their tree: the commit was
-// amended, rebased or squashed with others.
+// lookForRewritten finds landings that the tip does not come after again.
 func (l *looker) lookForRewritten(ctx context.Context, facts []landingFacts) error {
 	var gone []int
-	befores := []string{l.tip}
-	afters := map[string]bool{}
 	for i := range l.all {
-		one := &l.all[i]
-		afters[one.After] = true
-		if !facts[i].inTip && one.Phase != session.LandingOffered && l.refs[turn.LandedRef(one.TurnSession, one.ID, "before")] == one.Before {
-			gone, befores = append(gone, i), append(befores, one.Before)
+		if !facts[i].inTip && l.all[i].Phase != session.LandingOffered {
+			gone = append(gone, i)
 		}
 	}
+	found, err := l.rewrittenIn(ctx, l.tip, gone)
+	for i, commit := range found {
+		l.all[i].Commit, facts[i].rewritten = commit, commit
+	}
+	return err
+}
+
+// rewrittenIn finds landings again in the history of a commit by their trailers or their patch: they were amended, rebased or squashed with
+// others.
+func (l *looker) rewrittenIn(ctx context.Context, tip string, gone []int) (map[int]string, error) {
+	befores := []string{tip}
+	afters := map[string]bool{}
+	for i := range l.all {
+		afters[l.all[i].After] = true
+	}
+	gone = slices.DeleteFunc(slices.Clone(gone), func(i int) bool {
+		return l.refs[turn.LandedRef(l.all[i].TurnSession, l.all[i].ID, "before")] != l.all[i].Before
+	})
+	for _, i := range gone {
+		befores = append(befores, l.all[i].Before)
+	}
 	if len(gone) == 0 {
-		return nil
+		return nil, nil
 	}
 	base, err := l.m.CommonBase(ctx, befores...)
 	if err != nil || base == "" {
-		return err
+		return nil, err
 	}
-	commits, err := l.m.CommitsSince(ctx, l.tip, base)
+	commits, err := l.m.CommitsSince(ctx, tip, base)
 	commits = slices.DeleteFunc(commits, func(c worktree.CommitInfo) bool { return afters[c.ID] })
 	if err != nil || len(commits) == 0 {
-		return err
+		return nil, err
 	}
-	return l.matchRewritten(ctx, gone, commits, facts)
+	return l.matchRewritten(ctx, gone, commits)
 }
 
-func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []worktree.CommitInfo, facts []landingFacts) error {
+func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []worktree.CommitInfo) (map[int]string, error) {
 	made := map[int][]worktree.CommitInfo{} // the commits of each landing
 	var ids []string
 	for _, c := range commits {
@@ -348,7 +365,7 @@ func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []workt
 	for _, i := range gone {
 		var err error
 		if made[i], err = l.m.CommitsSince(ctx, l.all[i].After, l.all[i].Before); err != nil {
-			return err
+			return nil, err
 		}
 		for _, c := range made[i] {
 			ids = append(ids, c.ID)
@@ -356,15 +373,16 @@ func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []workt
 	}
 	patches, err := l.m.PatchIDs(ctx, ids)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	paths, err := l.pathsOf(ctx, gone, commits)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	found := map[int]string{}
 	for _, i := range gone {
 		one := &l.all[i]
-		one.Commit = rewritten(one, made[i], commits, patches, func(candidate string) bool {
+		commit := rewritten(one, made[i], commits, patches, func(candidate string) bool {
 			for path := range paths[one.After] {
 				if _, has := paths[candidate][path]; !has {
 					return false
@@ -372,9 +390,11 @@ func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []workt
 			}
 			return true
 		})
-		facts[i].rewritten = one.Commit
+		if commit != "" {
+			found[i] = commit
+		}
 	}
-	return nil
+	return found, nil
 }
 
 // pathsOf are the paths that landings have changed, by what they made of the branch, and commits, by their ids.

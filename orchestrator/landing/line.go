@@ -54,11 +54,6 @@ func lifeOf(turnSession string, lastTurn int, landings []session.Landing, shifts
 			}
 		}
 	}
-	for _, one := range landings {
-		if one.Turn > 0 {
-			l.parent[point{turnSession: turnSession, landing: one.ID}] = at(one.Turn)
-		}
-	}
 	return l
 }
 

@@ -24,7 +24,6 @@ type sides struct {
 	bases []string // what both have
 	near  *Stand   // the landing that has the most of what came before the state, nil for none
 	lost  []*Stand // landings of the agent that came before the state, and that the tip had and has no more
-	again []*Stand // those of them whose work is in the merge once more
 	known []string // commits that are nobody's new work
 }
 
@@ -200,23 +199,38 @@ func (a *asker) synthesize(ctx context.Context, s *sides) error {
 
 // takeOut takes the landings of the agent that the branch has lost out of what both sides have: their work counts as new.
 func (a *asker) takeOut(ctx context.Context, s *sides) error {
-	var out []*Stand
-	for _, one := range slices.Backward(a.led.of(a.agent.TurnSession)) {
-		if !a.subtracts(one) {
-			continue
+	var some, out []int
+	for i := range a.led.all {
+		if a.subtracts(&a.led.all[i]) {
+			some = append(some, i)
 		}
-		for _, base := range s.bases {
-			there, err := a.comesAfter(ctx, base, one)
+	}
+	for _, base := range s.bases {
+		var rest []int
+		for _, i := range some {
+			there, err := a.comesAfter(ctx, base, &a.led.all[i])
 			if err != nil {
 				return err
 			}
 			if there {
-				out = append(out, one)
-				break
+				out = append(out, i)
+			} else {
+				rest = append(rest, i)
 			}
 		}
+		if some = rest; len(rest) == 0 {
+			break
+		}
+		rewritten, err := a.led.looker.rewrittenIn(ctx, base, rest)
+		if err != nil {
+			return err
+		}
+		for i := range rewritten {
+			out = append(out, i)
+		}
+		some = slices.DeleteFunc(some, func(i int) bool { return rewritten[i] != "" })
 	}
-	s.again = out
+	slices.Sort(out)
 	if len(out) == 0 {
 		return nil
 	}
@@ -224,7 +238,8 @@ func (a *asker) takeOut(ctx context.Context, s *sides) error {
 	if err != nil {
 		return err
 	}
-	for _, one := range out {
+	for _, i := range slices.Backward(out) {
+		one := &a.led.all[i]
 		merged, err := a.m.MergeTrees(ctx, a.t.place(a.m), one.After, tree, one.Before)
 		if err != nil {
 			return err

@@ -103,7 +103,8 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if err != nil {
 		return "", "", err
 	}
-	if done.Nothing, err = w.m.Contains(ctx, src.head, tip); done.Nothing || err != nil {
+	has, err := w.m.Contains(ctx, src.head, tip)
+	if err != nil {
 		return "", "", err
 	}
 	t := target{branch: done.From, tip: tip}
@@ -117,6 +118,10 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	now := asker.point(0)
 	files, err := asker.bringIn(ctx, src.state, &now)
 	if err != nil {
+		return "", "", err
+	}
+	if now, err := w.m.TreeOf(ctx, src.state); err != nil || has && now == files {
+		done.Nothing = err == nil
 		return "", "", err
 	}
 	tree := files
@@ -168,6 +173,11 @@ func (w work) updatedHead(ctx context.Context, head, tip, tree, from string) (st
 	}
 	if forward, err := w.m.Contains(ctx, tip, head); err != nil || forward && tree == tipTree {
 		return tip, err
+	}
+	if behind, err := w.m.Contains(ctx, head, tip); err != nil || behind { // what the other branch has left is taken out again
+		if same, err := w.m.TreeOf(ctx, head); err != nil || same == tree {
+			return head, err
+		}
 	}
 	sign, err := w.m.SignsCommits(ctx)
 	if err != nil {

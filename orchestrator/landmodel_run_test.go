@@ -1,0 +1,123 @@
+package orchestrator
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// modelShorten is for how many seconds a divergence is made shorter.
+const modelShorten = 25
+
+// modelWorldSteps is how many steps one world lives.
+const modelWorldSteps = 60
+
+// planned is a step of a run: which one, and the seed of what it decides.
+type planned struct {
+	step int
+	seed uint64
+}
+
+// plan is the run of a seed.
+func plan(seed uint64, steps int) []planned {
+	r := rand.New(rand.NewPCG(seed, 1))
+	var deck []int
+	for i, s := range modelSteps {
+		for range s.weight {
+			deck = append(deck, i)
+		}
+	}
+	all := make([]planned, steps)
+	for i := range all {
+		all[i] = planned{deck[r.IntN(len(deck))], r.Uint64()}
+	}
+	return all
+}
+
+// run runs a plan in a world of its own, and says how it diverged from the model, "" for not at all.
+func run(t *testing.T, steps []planned) (said []string, diverged string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "paw-model")
+	if err != nil {
+		dir = t.TempDir()
+	}
+	defer os.RemoveAll(dir)
+	m := newLandModel(t, dir)
+	defer func() {
+		said = m.said
+		if problem := recover(); problem != nil {
+			d, mine := problem.(divergence)
+			if !mine {
+				panic(problem)
+			}
+			diverged = string(d)
+			if os.Getenv("PAW_MODEL_KEEP") != "" {
+				_ = os.RemoveAll("/tmp/model-kept")
+				_ = os.CopyFS("/tmp/model-kept", os.DirFS(dir))
+			}
+		}
+	}()
+	for _, one := range steps {
+		s := modelSteps[one.step]
+		m.said = append(m.said, "("+s.name+")")
+		what := s.do(m, rand.New(rand.NewPCG(one.seed, 2)))
+		if m.said = m.said[:len(m.said)-1]; what != "" {
+			m.said = append(m.said, what)
+			m.check(what)
+		}
+	}
+	return m.said, ""
+}
+
+// shortened leaves out what a divergence does not need.
+func shortened(t *testing.T, steps []planned) []planned {
+	until := time.Now().Add(time.Duration(modelShorten) * time.Second)
+	for size := len(steps) / 2; size > 0 && time.Now().Before(until); {
+		smaller := false
+		for at := 0; at+size <= len(steps) && time.Now().Before(until); {
+			rest := append(append([]planned{}, steps[:at]...), steps[at+size:]...)
+			if _, diverged := run(t, rest); diverged != "" {
+				steps, smaller = rest, true
+			} else {
+				at += size
+			}
+		}
+		if !smaller || size > len(steps) {
+			size /= 2
+		}
+	}
+	return steps
+}
+
+// TestLandingsFollowTheModel: whatever users and agents do, in whichever order, a landing brings what the agent has done and main has not,
+// and nothing else. PAW_MODEL_SEED and PAW_MODEL_STEPS choose another run, and a longer one.
+func TestLandingsFollowTheModel(t *testing.T) {
+	seed, steps := uint64(1), 240
+	if n, err := strconv.ParseUint(os.Getenv("PAW_MODEL_SEED"), 10, 64); err == nil {
+		seed = n
+	}
+	if n, err := strconv.Atoi(os.Getenv("PAW_MODEL_STEPS")); err == nil {
+		steps = n
+	}
+	worlds := (steps + modelWorldSteps - 1) / modelWorldSteps
+	for i := range worlds {
+		world := seed*1_000_000 + uint64(i)
+		t.Run(fmt.Sprint(world), func(t *testing.T) {
+			all := plan(world, modelWorldSteps)
+			said, diverged := run(t, all)
+			if diverged == "" {
+				if testing.Verbose() {
+					t.Log("\n" + strings.Join(said, "\n"))
+				}
+				return
+			}
+			short := shortened(t, all)
+			said, again := run(t, short)
+			t.Errorf("seed %d, world %d: %s\n\nshortened to:\n%s\n%s", seed, world, diverged, strings.Join(said, "\n"), again)
+		})
+	}
+}
