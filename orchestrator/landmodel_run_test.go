@@ -94,7 +94,8 @@ func shortened(t *testing.T, steps []planned) []planned {
 }
 
 // TestLandingsFollowTheModel: whatever users and agents do, in whichever order, a landing brings what the agent has done and main has not,
-// and nothing else. PAW_MODEL_SEED and PAW_MODEL_STEPS choose another run, and a longer one.
+// and nothing else. PAW_MODEL_SEED and PAW_MODEL_STEPS choose another run, and a longer one; PAW_MODEL_FROM has
+// agents that start from a turn of another one, too.
 func TestLandingsFollowTheModel(t *testing.T) {
 	seed, steps := uint64(1), 240
 	if n, err := strconv.ParseUint(os.Getenv("PAW_MODEL_SEED"), 10, 64); err == nil {

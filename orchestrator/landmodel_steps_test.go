@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 
@@ -450,7 +451,7 @@ func (m *landModel) stepAdd(r *rand.Rand) string {
 		return ""
 	}
 	from := m.some(r)
-	if len(from.turns) < 2 || r.IntN(2) == 0 {
+	if len(from.turns) < 2 || r.IntN(2) == 0 || os.Getenv("PAW_MODEL_FROM") == "" {
 		m.addAgent("c", m.tip(), lineState{has: maps.Clone(m.main().has), owned: []string{"c"}}, nil)
 		m.recordAgent()
 		return "add c"

@@ -23,6 +23,23 @@ func (m Manager) MergeBases(ctx context.Context, one string, others ...string) (
 	return strings.Fields(out), err
 }
 
+// FirstParents are the commits that a branch went through up to a commit, newest first, each with what was merged in it behind it.
+func (m Manager) FirstParents(ctx context.Context, commit string) ([][]string, error) {
+	out, err := m.objects(m.home()).Output(ctx, "rev-list", "--first-parent", "--parents", "--max-count="+mostFirstParents, commit, "--")
+	if err != nil {
+		return nil, err
+	}
+	var all [][]string
+	for line := range strings.Lines(out) {
+		ids := strings.Fields(line)
+		all = append(all, append(ids[:1:1], ids[min(2, len(ids)):]...))
+	}
+	return all, nil
+}
+
+// mostFirstParents bounds how far back anybody looks for what an agent got from a branch.
+const mostFirstParents = "2000"
+
 // CommonBase is a commit that comes before all of some, "" where there is none.
 func (m Manager) CommonBase(ctx context.Context, commits ...string) (string, error) {
 	base, err := m.home().Line(ctx, append([]string{"merge-base", "--octopus"}, commits...)...)

@@ -18,7 +18,8 @@ type Collision struct {
 // CollisionError is work that does not go together with a target. Nothing has moved.
 type CollisionError struct {
 	error
-	Files []Collision
+	Files  []Collision
+	target target
 }
 
 func (e *CollisionError) Unwrap() error { return e.error }
@@ -57,12 +58,9 @@ func (c *composer) collided(ctx context.Context, t target, paths []string) error
 		}
 		e.Files = append(e.Files, one)
 	}
-	byHand := fmt.Sprintf("git switch %s && git merge %s", fault.Quote(t.branch), c.source.state)
-	if t.checkout != nil {
-		byHand = fmt.Sprintf("git -C %s merge %s", fault.Quote(t.checkout.Path), c.source.state)
-	}
+	e.target = t
 	e.error = fault.New(fault.Conflict, "%s: conflicts with %s, nothing has moved: %s", c.name(), t.branch, few(e.Files, namedPaths)).
-		Hint("paw send %s --conflict", c.name()).Hint("%s", byHand)
+		Hint("paw send %s --conflict", c.name())
 	return e
 }
 

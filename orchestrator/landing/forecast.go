@@ -92,7 +92,7 @@ func look(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Sess
 	var ours, theirs []string
 	for i, w := range agents {
 		f.Agents = append(f.Agents, fleet.Outlook{Agent: w.agent.Agent, Target: t.branch, Commit: states[i].commit, Turn: states[i].turn})
-		asker := &asker{work: w, led: led, t: t}
+		asker := newAsker(w, led, t, false)
 		var at *point // what has landed without being committed is not on the branch
 		if states[i].whole {
 			end := asker.point(states[i].turn)

@@ -158,8 +158,11 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 		return nil, err
 	}
 	one, landed, err := l.prepare(ctx)
-	if err != nil || landed.Nothing {
-		return landed, err
+	if err != nil {
+		return nil, l.offer(ctx, v, err)
+	}
+	if landed.Nothing {
+		return landed, nil
 	}
 	if !l.checker.has(one.tree) {
 		return landed, errUnchecked

@@ -97,7 +97,7 @@ func (led *ledger) voided() {
 			continue
 		}
 		for k := range led.all {
-			if one := &led.all[k]; one.TurnSession == by.TurnSession {
+			if one := &led.all[k]; one.Session == by.Session {
 				for _, id := range by.Instead {
 					if one.ID == id && !one.Void {
 						one.Void = true

@@ -21,10 +21,12 @@ type sides struct {
 	theirs string // the state, as a commit that comes after bases
 	state  string // the state with what landed of it before among its parents, for what lands next
 
-	bases []string // what both have
-	near  *Stand   // the landing that has the most of what came before the state, nil for none
-	lost  []*Stand // landings of the agent that came before the state, and that the tip had and has no more
-	known []string // commits that are nobody's new work
+	bases  []string // what both have
+	left   string   // what the agent got from the branch last, where the branch is not on that any more
+	near   *Stand   // the landing that has the most of what came before the state, nil for none
+	lost   []*Stand // landings of the agent that came before the state, and that the tip had and has no more
+	common []string // commits whose history the branch has, or had when the agent got it
+	known  []string // commits whose history is nobody's new work
 }
 
 // asker is who asks for sides.
@@ -34,6 +36,28 @@ type asker struct {
 	t   target
 
 	again bool // with what was reverted
+	line  []point
+}
+
+// newAsker asks of a branch that was looked at.
+func newAsker(w work, led *ledger, t target, again bool) *asker {
+	return &asker{work: w, led: led, t: t, again: again, line: led.lives.line(led.lives[w.agent.TurnSession].now)}
+}
+
+// ancestry are the turn sessions of the agent, of the one that it started from, and so on.
+func (w work) ancestry(sessions []*session.Session) []string {
+	l := looker{ledger: &ledger{lives: lives{}}}
+	l.lookAtRecords(sessions)
+	var all []string
+	for _, p := range l.lives.line(l.lives[w.agent.TurnSession].now) {
+		all = append(all, p.turnSession)
+	}
+	return uniq(append(all, w.agent.TurnSession))
+}
+
+// mine reports whether a landing was one of the agent, or of one whose work it goes on with.
+func (a *asker) mine(one *Stand) bool {
+	return one.TurnSession == a.agent.TurnSession || slices.Contains(a.line, one.point())
 }
 
 // askerFor looks at what has landed in a branch, with the files of one agent's landings.
@@ -42,8 +66,11 @@ func (w work) askerFor(ctx context.Context, t target, again bool) (*asker, error
 	if err != nil {
 		return nil, err
 	}
-	led, err := lookAtLanded(ctx, w.m, sessions, t, w.agent.TurnSession)
-	return &asker{work: w, led: led, t: t, again: again}, err
+	led, err := lookAtLanded(ctx, w.m, sessions, t, w.ancestry(sessions)...)
+	if err != nil {
+		return nil, err
+	}
+	return newAsker(w, led, t, again), nil
 }
 
 // point is where a state stands in the life of the agent: the end of a turn, or with 0 what came before the state of the moment.
@@ -69,17 +96,23 @@ func (a *asker) sides(ctx context.Context, state string, at *point) (*sides, err
 	if err := a.joinNear(ctx, s, line, inState); err != nil {
 		return nil, err
 	}
-	s.known = append(s.known, a.t.tip)
+	got, err := a.gotLast(ctx, state)
+	if err != nil {
+		return nil, err
+	}
+	if s.common, s.known = append(s.common, got), append(s.known, a.t.tip); got != a.t.tip {
+		s.left = got
+	}
 	s.known = append(s.known, a.led.past...)
 	for i := range a.led.all {
 		one := &a.led.all[i]
 		if one.stands() && !a.subtracts(one) && !inState[one.Commit] && one.State != "" {
-			s.known = append(s.known, one.State)
+			s.common, s.known = append(s.common, one.State), append(s.known, one.State)
 		}
 		if inState[one.After] && one.Commit != one.After {
 			s.known = append(s.known, one.After)
 		}
-		if one.TurnSession == a.agent.TurnSession && one.lost() && slices.Contains(line, one.point()) {
+		if one.lost() && slices.Contains(line, one.point()) {
 			s.lost = append(s.lost, one)
 		}
 	}
@@ -88,15 +121,48 @@ func (a *asker) sides(ctx context.Context, state string, at *point) (*sides, err
 			return nil, err
 		}
 	}
-	if len(s.known) == 1 && s.theirs == state { // nothing but the history of the branch
-		s.ours = a.t.tip
-		s.bases, err = a.m.MergeBases(ctx, state, a.t.tip)
-		return s, err
-	}
-	if s.bases, err = a.m.MergeBases(ctx, s.theirs, s.known...); err != nil {
+	if s.bases, err = a.m.MergeBases(ctx, s.theirs, s.common...); err != nil {
 		return nil, err
 	}
+	if len(s.common) == 1 && got == a.t.tip && s.theirs == state { // nothing but the history of the branch
+		s.ours = a.t.tip
+		return s, nil
+	}
 	return s, a.synthesize(ctx, s)
+}
+
+// gotLast is what the agent got from the branch last, as far as the history of its commits tells: the tip itself as long as that comes
+// after it. What the branch has left since is not the agent's work.
+func (a *asker) gotLast(ctx context.Context, state string) (string, error) {
+	tips := map[string]bool{}
+	for _, tip := range a.led.past {
+		tips[tip] = true
+	}
+	for i := range a.led.all {
+		if one := &a.led.all[i]; one.Commit != one.After && one.Phase != session.LandingOffered {
+			tips[one.After], tips[one.Before] = true, true
+		}
+	}
+	if len(tips) == 0 {
+		return a.t.tip, nil
+	}
+	tips[a.t.tip], tips[a.agent.BaseCommit] = true, true
+	history, err := a.m.FirstParents(ctx, state)
+	if err != nil {
+		return "", err
+	}
+	for _, parents := range history { // a commit, and what was merged there
+		for _, commit := range parents {
+			if !tips[commit] {
+				continue
+			}
+			if there, err := a.m.Contains(ctx, a.t.tip, commit); there || err != nil {
+				return a.t.tip, err
+			}
+			return commit, nil
+		}
+	}
+	return a.t.tip, nil
 }
 
 // inHistory are the landings, by what they made of the branch, that a commit comes after.
@@ -145,7 +211,7 @@ func (a *asker) joinNear(ctx context.Context, s *sides, line []point, inState ma
 	if err != nil || commit == "" {
 		return err
 	}
-	s.known = append(s.known, commit)
+	s.common, s.known = append(s.common, commit), append(s.known, commit)
 	if commit == s.state {
 		return nil
 	}
@@ -182,7 +248,10 @@ func (a *asker) commitAt(ctx context.Context, p point) (string, error) {
 
 // subtracts reports whether the work of a landing is to be brought again.
 func (a *asker) subtracts(one *Stand) bool {
-	return one.TurnSession == a.agent.TurnSession && one.lost() && (one.Standing != Reverted || a.again)
+	if !a.mine(one) {
+		return false
+	}
+	return one.Standing == Offered || one.lost() && (one.Standing != Reverted || a.again)
 }
 
 // synthesize makes commits that have nothing in common but the bases, without the work that is to be brought again.
@@ -208,7 +277,15 @@ func (a *asker) takeOut(ctx context.Context, s *sides) error {
 	for _, base := range s.bases {
 		var rest []int
 		for _, i := range some {
-			there, err := a.comesAfter(ctx, base, &a.led.all[i])
+			one := &a.led.all[i]
+			if one.Standing == Offered && s.left == "" {
+				continue // it was never merged
+			}
+			in := base
+			if one.Standing == Offered {
+				in = s.left
+			}
+			there, err := a.comesAfter(ctx, in, one)
 			if err != nil {
 				return err
 			}

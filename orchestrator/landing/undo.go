@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
@@ -38,7 +39,31 @@ func Undo(ctx context.Context, h *home.Home, s *session.Session, id int, dryRun 
 	if err != nil {
 		return nil, err
 	}
-	return l, v.undo(ctx, l, at)
+	if err := v.undo(ctx, l, at); err != nil {
+		return l, err
+	}
+	v.noteWhoHas(ctx, s, l)
+	return l, nil
+}
+
+// noteWhoHas says who has what was taken back: agents that it was brought to, and remotes that it was pushed to.
+func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.Landing) {
+	refs, err := v.m.RefsWith(ctx, l.After)
+	if err != nil {
+		v.home.Notef("who else has landing %d is not known: %v", l.ID, err)
+		return
+	}
+	for _, ref := range refs {
+		if remote, ok := strings.CutPrefix(ref, "refs/remotes/"); ok {
+			v.home.Notef("%s has landing %d already: the next pull brings it back to %s", remote, l.ID, l.Target)
+			continue
+		}
+		for _, w := range s.Worktrees {
+			if ref == "refs/heads/"+w.Branch {
+				v.home.Notef("%s has landing %d in its worktree, and does not land it; paw update %s --session %s takes it out", w.Agent, l.ID, w.Agent, s.Name)
+			}
+		}
+	}
 }
 
 // undo takes a landing back that can be.
@@ -101,6 +126,10 @@ func toUndo(s *session.Session, all []Stand, id int) (*Stand, error) {
 		return nil, fault.New(fault.NotFound, "%s: no landing %d", s.Name, id).Hint("%s", list)
 	case one.Standing == Dropped:
 		return nil, fault.New(fault.Refused, "landing %d: %s has it no more, as after a git reset", id, one.Target).Hint("%s", list)
+	case one.Phase == session.LandingOffered && one.stands():
+		return nil, fault.New(fault.Refused, "landing %d: was merged by hand, not undone", one.ID).Hint("git log --merges %s", fault.Quote(one.Target))
+	case one.Phase == session.LandingOffered:
+		return nil, fault.New(fault.NotFound, "%s: no landing %d", s.Name, id).Hint("%s", list)
 	case one.Phase != session.LandingDone:
 		return nil, fault.New(fault.Refused, "landing %d: is %s already", one.ID, one.Phase).Hint("%s", list)
 	case one.Standing == Reverted || one.Standing == Superseded:
