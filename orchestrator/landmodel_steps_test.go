@@ -341,7 +341,11 @@ func (m *landModel) stepAmend(r *rand.Rand) string {
 		return ""
 	}
 	next := m.main().clone()
-	if r.IntN(2) == 0 {
+	squashed := true // else nothing tells its commits once their lines are others
+	for _, l := range m.landings {
+		squashed = squashed && (l.after != m.tip() || l.as == landing.Squash)
+	}
+	if squashed && r.IntN(2) == 0 {
 		next.has["f1 user 1"] = m.fresh("user")
 		m.write(m.repo, next.has)
 	}
