@@ -97,6 +97,7 @@ func shortened(t *testing.T, steps []planned) []planned {
 // and nothing else. PAW_MODEL_SEED and PAW_MODEL_STEPS choose another run, and a longer one; PAW_MODEL_FROM has
 // agents that start from a turn of another one, too.
 func TestLandingsFollowTheModel(t *testing.T) {
+	t.Setenv("TMUX_TMPDIR", t.TempDir()) // no agent runs
 	seed, steps := uint64(1), 240
 	if n, err := strconv.ParseUint(os.Getenv("PAW_MODEL_SEED"), 10, 64); err == nil {
 		seed = n
