@@ -63,6 +63,7 @@ const (
 	turnLock     = "turn"
 	promptLock   = "prompt"
 	deliveryLock = "delivery"
+	waitLock     = "wait"
 )
 
 // Turn waits for the lock under which the turns of one agent change: hooks of one
@@ -93,6 +94,34 @@ func (l Locks) ofAgent(ctx context.Context, what, kind, session, agent string) (
 // lockFile names a lock of an agent; "-" cannot be part of either name, so no two agents share one.
 func lockFile(kind, session, agent string) string {
 	return kind + "-" + session + "-" + agent + ".lock"
+}
+
+// Awaiting notes, until release is called or the process ends, that an agent waits for others in a command of its own. Of two
+// such commands the first is noted.
+func (l Locks) Awaiting(session, agent string, others []string) (unlock func(), err error) {
+	f, err := l.try(lockFile(waitLock, session, agent))
+	if err != nil {
+		return func() {}, err
+	}
+	unlock = sync.OnceFunc(func() {
+		_ = f.Truncate(0)
+		release(f)
+	})
+	_, err = f.WriteAt([]byte(strings.Join(others, "\n")), 0)
+	return unlock, err
+}
+
+// Awaits are the agents that an agent waits for in a command that it runs now.
+func (l Locks) Awaits(session, agent string) []string {
+	file := lockFile(waitLock, session, agent)
+	if !l.held(file) {
+		return nil
+	}
+	text, err := disk.ReadFile(filepath.Join(l.Dir, file))
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(text))
 }
 
 // DeliveryHeld tells whether somebody holds the Delivery lock of an agent, without ever waiting for it.

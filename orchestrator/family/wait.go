@@ -69,6 +69,10 @@ func Wait(ctx context.Context, h *home.Home, s *session.Session, o WaitOptions) 
 	if err != nil {
 		return nil, err
 	}
+	if caller := callerIn(h, s); caller != "" {
+		unlock, _ := h.Locks.Awaiting(s.Name, caller, names) // it is shown, and decides nothing
+		defer unlock()
+	}
 	ClaimAll(h, s.Name)
 	branches := make([]live.Branch, len(names))
 	for i, name := range names {
@@ -118,12 +122,17 @@ func interruptedOr(ctx context.Context, err error) error {
 	return err
 }
 
+// callerIn is the agent in whose pane the command was typed, "" for none of this session.
+func callerIn(h *home.Home, s *session.Session) string {
+	if name := h.Getenv("PAW_AGENT"); h.Getenv("PAW_SESSION") == s.Name && s.Worktree(name) != nil {
+		return name
+	}
+	return ""
+}
+
 // whomToAwait are the agents that a wait is for.
 func whomToAwait(h *home.Home, s *session.Session, named []string) ([]string, error) {
-	caller := ""
-	if h.Getenv("PAW_SESSION") == s.Name && s.Worktree(h.Getenv("PAW_AGENT")) != nil {
-		caller = h.Getenv("PAW_AGENT")
-	}
+	caller := callerIn(h, s)
 	for _, name := range named {
 		if _, err := home.AgentNamed(s, name); err != nil {
 			return nil, err

@@ -68,6 +68,9 @@ func liveFactsOf(h *home.Home, f Facts, a Agent, settled *session.Session) live.
 	for _, child := range settled.Children(a.Record.Agent) {
 		one.Children = append(one.Children, branch(child))
 	}
+	if len(one.Children) > 0 {
+		one.Blocked = h.Locks.Awaits(settled.Name, a.Record.Agent)
+	}
 	if w := one.Record.Wait; w != nil && w.TypedAt != nil {
 		one.Delivering = h.Locks.DeliveryHeld(settled.Name, a.Record.Agent)
 	}

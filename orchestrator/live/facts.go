@@ -28,6 +28,7 @@ type Facts struct {
 	TurnsUnseen bool     // its CLI tells nothing of its turns
 	Silent      bool     // its CLI runs and has told nothing yet in this launch
 	Terminals   []string // that show its pane
+	Blocked     []string // children that it waits for in a command that it runs now
 	Delivering  bool     // somebody is about to find out whether what it waited for has arrived
 }
 

@@ -178,7 +178,7 @@ func withChildren(all []Facts, wanted func(*Facts) bool) map[Branch]*Facts {
 			return
 		}
 		found[f.Branch] = f
-		if f.Waits() {
+		if f.Waits() || len(f.Blocked) > 0 {
 			for _, child := range f.Children {
 				take(there[child])
 			}

@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"paw/session"
@@ -13,6 +14,12 @@ func (f Family) State() session.AgentStatus { return withWait(f.Parent.Status, f
 // waiting is what the parent waits for, nil where it waits for none.
 func (f Family) waiting() *Waiting {
 	w := f.Parent.Record.Wait
+	if w == nil && len(f.Parent.Blocked) > 0 {
+		return &Waiting{Children: f.Parent.Blocked, Left: slices.DeleteFunc(slices.Clone(f.Parent.Blocked), func(name string) bool {
+			child, there := f.Children[name]
+			return !there || child.Finished()
+		})}
+	}
 	if w == nil {
 		return nil
 	}

@@ -63,7 +63,9 @@ func TurnRef(turnSession string, n int) string { //nolint:revive // the ref is c
 func UpdatedPrefix(turnSession string) string { return RefPrefix(turnSession) + "updated/" }
 
 // UpdatedRef returns the ref of the worktree as the last update after turn n left it.
-func UpdatedRef(turnSession string, n int) string { return UpdatedPrefix(turnSession) + strconv.Itoa(n) }
+func UpdatedRef(turnSession string, n int) string {
+	return UpdatedPrefix(turnSession) + strconv.Itoa(n)
+}
 
 // HeadRef returns the ref that keeps HEAD at the end of turn n where there is no snapshot of that. It is no TurnRef: HEAD
 // could not be told from the snapshot of a worktree in which nothing was uncommitted.
