@@ -152,7 +152,7 @@ func newSession(s NewSession, mark string) command {
 		"new-session", "-d", "-P", "-F", placeFormat(mark),
 		"-s", s.Name, "-n", windowName(s), "-c", literal(s.Dir),
 		"-x", strconv.Itoa(s.Width), "-y", strconv.Itoa(s.Height),
-		"sh", "-c", "exec sleep " + leaseSeconds + " # " + mark,
+		"sh", "-c", leaseScript + mark,
 	}
 }
 

@@ -22,7 +22,9 @@ type Pane struct {
 	PawID string
 	// Identity is nil for a user's pane.
 	Identity *Identity
-	Dead     bool
+	// Placeholder: the pane waits for the command of an agent. Outside of the call that made it, that was killed.
+	Placeholder bool
+	Dead        bool
 	// ExitCode and Signal say how the process ended. Both are nil while it lives, and where tmux does not know: before
 	// tmux 3.3 that is every death by a signal.
 	ExitCode, Signal *int
@@ -164,6 +166,7 @@ func parsePane(text string) (Pane, bool) {
 		ID: f[0], SessionID: f[1], Dead: f[2] == "1", PawSession: f[6], PawID: f[7],
 		Label:       Label{Text: strings.ReplaceAll(f[9], "##", "#"), State: f[10]},
 		Identity:    identityOf(f[11], f[12], f[13]),
+		Placeholder: strings.Contains(f[13], leaseScript),
 		SessionName: f[14], WindowIndex: f[15], WindowName: f[16],
 	}
 	if f[8] != "" {

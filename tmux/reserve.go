@@ -15,8 +15,11 @@ type place struct {
 	session, window, pane string
 }
 
-// lease is the command of a waiting pane. It ends by itself and, without remain-on-exit, leaves nothing.
-var lease = []string{"sleep", leaseSeconds}
+// leaseScript is the command of a waiting pane, before a mark. It ends by itself and, without remain-on-exit, leaves nothing.
+const leaseScript = "exec sleep " + leaseSeconds + " # paw "
+
+// lease is the command of a waiting pane that needs no mark of its own.
+var lease = []string{"sh", "-c", leaseScript}
 
 // reserveSession makes the session with its first place.
 //

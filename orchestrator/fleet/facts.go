@@ -22,6 +22,7 @@ type Facts struct {
 	Server  tmux.Server
 	TmuxID  string      // id of paw's own tmux session, "" when there is none; panes of agents may be elsewhere
 	Others  []tmux.Pane // the user's own panes in paw's tmux session
+	Left    []string    // ids of panes that wait for an agent's command; under the session's lock nobody makes them any more
 	Agents  []Agent
 	Now     time.Time
 	// itsServer: the session lives on the server that its record names. Only panes of that one have their ids in the record.

@@ -122,6 +122,8 @@ func Join(h *home.Home, s *session.Session, on Panes, agents []Agent) Facts {
 			if old := byAgent[name]; old == nil || betterPane(pane, old) {
 				byAgent[name] = pane
 			}
+		case pane.PawSession == s.Name && pane.Placeholder:
+			f.Left = append(f.Left, pane.ID)
 		case pane.PawSession == s.Name:
 			f.Others = append(f.Others, *pane)
 		}

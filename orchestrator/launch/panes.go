@@ -68,6 +68,9 @@ func openPanes(ctx context.Context, h *home.Home, s *session.Session, jobs []*Jo
 			}
 			return err
 		}
+		if err := h.TmuxFor(rec).KillPanes(ctx, f.Left); err != nil {
+			return home.TmuxError(err)
+		}
 		h.Step("panes.opened")
 		return recordPanes(ctx, h, rec, jobs)
 	})
