@@ -74,6 +74,12 @@ func newRecorded(t *testing.T, conversation string) *recorded {
 	if err := r.p.Store.Create(t.Context(), s, nil); err != nil {
 		t.Fatal(err)
 	}
+	// As long as the CLI calls its hooks it has the agent's lock: a hook that finds none asks tmux for the agent.
+	lock, err := r.p.Locks.HoldAgent(recordedSession, "a", session.Holder{PID: os.Getpid()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { lock.Close() })
 	return r
 }
 
