@@ -21,8 +21,7 @@ func (h *Home) waits(where, path string) bool {
 	if len(holders) > 0 && !slices.ContainsFunc(holders, h.endsSoon) {
 		return false
 	}
-	name, pid := h.holder(holders)
-	h.Notef("waiting for %s that is still at work in %s%s", name, where, pid)
+	h.Notef("waiting for %s that is still at work in %s", h.holder(holders), where)
 	return true
 }
 
@@ -30,28 +29,27 @@ func (h *Home) waits(where, path string) bool {
 // be at a question to its user. What git, or a hook of it, has left behind may be.
 func (h *Home) busy(where, path string) error {
 	holders := session.LockHolders(path)
-	name, pid := h.holder(holders)
-	e := fault.New(fault.Locked, "%s: %s is still at work here%s", where, name, pid)
+	e := fault.New(fault.Locked, "%s: %s is still at work here", where, h.holder(holders))
 	if len(holders) > 0 {
-		e.Hint("ps -o pid,args -p %d", holders[0])
+		_ = e.Hint("ps -o pid,args -p %d", holders[0])
 	}
 	if len(holders) > 0 && !slices.ContainsFunc(holders, h.isPaw) {
-		e.Hint("kill %d", holders[0])
+		_ = e.Hint("kill %d", holders[0])
 	}
 	return e
 }
 
 // holder names the process of those that have locked a file which is known best.
-func (h *Home) holder(holders []int) (name, pid string) {
+func (h *Home) holder(holders []int) string {
 	for _, one := range []struct {
 		is   func(pid int) bool
 		name string
 	}{{h.isPaw, "another paw"}, {isGit, "a git process"}, {func(int) bool { return true }, "a process that git or a hook of it has started"}} {
 		if at := slices.IndexFunc(holders, one.is); at >= 0 {
-			return one.name, fmt.Sprintf(" (pid %d)", holders[at])
+			return fmt.Sprintf("%s (pid %d)", one.name, holders[at])
 		}
 	}
-	return "another process", ""
+	return "another process"
 }
 
 func (h *Home) endsSoon(pid int) bool { return isGit(pid) || h.isPaw(pid) }
@@ -79,7 +77,7 @@ const staleLock = 10 * time.Minute
 func IndexLocked(locked *worktree.IndexLockedError, what, again string) error {
 	e := fault.New(fault.Locked, "%s: %w", what, locked).Hint("%s", again)
 	if info, err := os.Lstat(locked.Lock); err == nil && time.Since(info.ModTime()) > staleLock {
-		e.Hint("rm %s", fault.Quote(locked.Lock))
+		_ = e.Hint("rm %s", fault.Quote(locked.Lock))
 	}
 	return e
 }
