@@ -13,6 +13,7 @@ type job struct {
 	took   []time.Duration // of the command
 	unit   []time.Duration // of git --version around it
 	calls  calls           // nil when not counted
+	syncs  *int            // files that paw brought to the disk, nil when not counted
 }
 
 // budget is what a job may cost: a multiple of git --version or of another job, and processes.
@@ -23,7 +24,8 @@ type budget struct {
 	counts   *counts       // nil for none
 }
 
-type counts struct{ git, tmux int }
+// counts are the most processes of a job and, where more than 0, the most lists of panes and files brought to the disk.
+type counts struct{ git, tmux, lists, syncs int }
 
 // statusCounts holds for any number of agents: paw status asks tmux once and git never.
 var statusCounts = &counts{git: 0, tmux: 1}
@@ -47,10 +49,14 @@ func (j *job) timeOver() bool {
 	return j.budget.multiple > 0 && cost > j.budget.multiple || j.budget.most > 0 && median(j.took) > j.budget.most
 }
 
-// countsOver is the only thing that fails a run: processes are exact, times are not.
+// countsOver is the only thing that fails a run: counts are exact, times are not.
 func (j *job) countsOver() bool {
 	c := j.budget.counts
-	return c != nil && j.calls != nil && (j.calls.of("git") > c.git || j.calls.of("tmux") > c.tmux)
+	if c == nil || j.calls == nil {
+		return false
+	}
+	processes := j.calls.of("git") > c.git || j.calls.of("tmux") > c.tmux
+	return processes || c.lists > 0 && j.calls.lists() > c.lists || c.syncs > 0 && j.syncs != nil && *j.syncs > c.syncs
 }
 
 func (b budget) String() string {
@@ -66,6 +72,12 @@ func (b budget) String() string {
 	}
 	if b.counts != nil {
 		parts = append(parts, fmt.Sprintf("%d git, %d tmux", b.counts.git, b.counts.tmux))
+		if b.counts.lists > 0 {
+			parts = append(parts, fmt.Sprintf("%d list-panes", b.counts.lists))
+		}
+		if b.counts.syncs > 0 {
+			parts = append(parts, fmt.Sprintf("%d fsync", b.counts.syncs))
+		}
 	}
 	return strings.Join(parts, ", ")
 }

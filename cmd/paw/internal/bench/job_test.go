@@ -25,6 +25,7 @@ func TestVerdict(t *testing.T) {
 		return all
 	}
 	both := budget{multiple: 12, counts: statusCounts}
+	files := budget{counts: &counts{tmux: 2, lists: 1, syncs: 2}}
 	for _, c := range []struct {
 		name    string
 		job     job
@@ -36,6 +37,9 @@ func TestVerdict(t *testing.T) {
 		{"slow", job{budget: both, took: ms(13), unit: ms(1, 1), calls: calls{"tmux list-panes"}}, "over (time)", false},
 		{"a git", job{budget: both, took: ms(2), unit: ms(1), calls: calls{"tmux list-panes", "git tag"}}, "over (processes)", true},
 		{"two tmux", job{budget: both, took: ms(2), unit: ms(1), calls: calls{"tmux a", "tmux b"}}, "over (processes)", true},
+		{"two lists of panes", job{budget: files, calls: calls{"tmux list-panes", "tmux x ; list-pane -a"}}, "over (processes)", true},
+		{"three files", job{budget: files, calls: calls{}, syncs: new(3)}, "over (processes)", true},
+		{"two files", job{budget: files, calls: calls{"tmux x ; list-pane -a"}, syncs: new(2)}, "ok", false},
 		{"as fast as another job", job{budget: budget{multiple: 1, of: &job{took: ms(5)}}, took: ms(5), unit: ms(1)}, "ok", false},
 		{"slower than it", job{budget: budget{multiple: 1, of: &job{took: ms(5)}}, took: ms(6), unit: ms(1)}, "over (time)", false},
 		{"slow and a git", job{budget: both, took: ms(99), unit: ms(1), calls: calls{"git tag"}}, "over (processes, time)", true},

@@ -41,9 +41,24 @@ func (c calls) of(program string) int {
 	return n
 }
 
+// lists counts the calls that ask tmux for its panes.
+func (c calls) lists() int {
+	n := 0
+	for _, call := range c {
+		if strings.HasPrefix(call, "tmux ") && strings.Contains(call, " list-pane") { // paw cuts the names, so that no alias of the user is meant
+			n++
+		}
+	}
+	return n
+}
+
 // count runs a command once with the shims and adds its calls to the job. Its
 // time is not that of paw and is dropped.
 func (w *world) count(j *job, argv ...string) {
+	if c := j.budget.counts; c != nil && c.syncs > 0 && canTrace() {
+		w.countSyncs(j, argv...)
+		return
+	}
 	w.counted(j, func() { w.spawn(true, argv...) })
 }
 

@@ -26,6 +26,13 @@ func writeTable(out io.Writer, jobs []*job) {
 		if verdict := j.verdict(); verdict != "" {
 			last = fmt.Sprintf("  %-15s  %s", j.budget, verdict)
 		}
+		if c := j.budget.counts; c != nil && c.lists > 0 && j.calls != nil {
+			last += fmt.Sprintf(" (%d list-panes", j.calls.lists())
+			if j.syncs != nil {
+				last += fmt.Sprintf(", %d fsync", *j.syncs)
+			}
+			last += ")"
+		}
 		fmt.Fprintf(t, "%-*s\t%d\t%.1f\t%.1f\t%s\t%s\t%s\n", width, j.name, len(j.took), j.milliseconds(), j.multiple(), git, tmux, last)
 	}
 	_ = t.Flush()

@@ -1,0 +1,28 @@
+package main
+
+// oneStartCounts, idleRecoverCounts are what the life of a session of one agent may cost.
+var (
+	oneStartCounts    = &counts{git: 8, tmux: 6, lists: 2, syncs: 5}
+	idleRecoverCounts = &counts{git: 1, tmux: 6, lists: 5, syncs: 4}
+)
+
+// measureSingle times the start of one agent, beside a script that does the same, and a recover that finds nothing to do.
+func (b *bench) measureSingle(w *world) {
+	start := b.job("start, one agent", budget{multiple: 30, counts: oneStartCounts})
+	shell := b.job("  the same in shell", budget{})
+	idle := b.job("recover, nothing to do", budget{counts: idleRecoverCounts})
+	measure := func(measured step) {
+		w.startInShell(shell, 1, measured)
+		measured(start, w.startArgs(1)...)
+		w.expectAlive(1)
+		measured(idle, w.paw, "recover", sessionName, "--detach")
+		w.expectAlive(1)
+		w.run(w.paw, "stop", sessionName)
+		w.run(w.paw, "purge", sessionName, "--yes", "--tags")
+		w.settle()
+	}
+	for range lives {
+		measure(w.time)
+	}
+	measure(w.count)
+}

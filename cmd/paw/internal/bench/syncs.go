@@ -1,0 +1,21 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// canTrace reports whether strace is there and may trace, which containers often forbid.
+func canTrace() bool { return exec.Command("strace", "-f", "-b", "execve", "true").Run() == nil }
+
+// countSyncs is count for a job whose calls of fsync are counted too: those of paw itself, not of the programs it starts.
+func (w *world) countSyncs(j *job, argv ...string) {
+	trace := filepath.Join(w.dir, "syncs")
+	strace := []string{"strace", "-f", "-b", "execve", "-qq", "-e", "trace=fsync,fdatasync", "-e", "signal=none", "-o", trace}
+	w.counted(j, func() { w.spawn(true, append(strace, argv...)...) })
+	text := string(must(os.ReadFile(trace)))
+	n := strings.Count(text, "fsync(") + strings.Count(text, "fdatasync(")
+	j.syncs = &n
+}
