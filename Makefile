@@ -49,6 +49,7 @@ picture:
 	go test -count=1 -run '^TestPicture' ./cmd/paw -draw
 
 FUZZTIME ?= 20s
+MODELSTEPS ?= 2000
 FUZZ = config/FuzzLoad config/FuzzScan session/FuzzLoad session/FuzzNameFrom session/turn/FuzzRead session/turn/FuzzText \
 	session/turn/FuzzParseTag tmux/FuzzParsePanes orchestrator/agent/FuzzClaudePastes orchestrator/agent/demo/program/FuzzDecoder \
 	orchestrator/family/FuzzOrders

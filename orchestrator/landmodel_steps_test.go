@@ -243,8 +243,8 @@ func (m *landModel) stepUndo(*rand.Rand) string {
 }
 
 func (m *landModel) stepUpdate(r *rand.Rand) string {
-	a, said := m.some(r), ""
-	said = "update " + a.name
+	a := m.some(r)
+	said := "update " + a.name
 	main, want := m.main(), a.now.clone()
 	var conflicts []string
 	told := map[string]news{}

@@ -109,7 +109,6 @@ type modelLanding struct {
 	has     slots    // the branch after it
 	before  string   // commits
 	after   string
-	instead []int
 }
 
 // acknowledged says what a branch knows of a landing.
@@ -176,14 +175,6 @@ type landModel struct {
 	notes    []string
 	count    int
 	said     []string // steps, for people
-	offer    *offered
-}
-
-// offered is what a conflict offered for a merge by hand.
-type offered struct {
-	agent, commit string
-	state         lineState
-	id            int
 }
 
 func newLandModel(t testing.TB, dir string) *landModel {

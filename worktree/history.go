@@ -183,3 +183,28 @@ func (m Manager) ChangedPaths(ctx context.Context, from, to string) ([]string, e
 	}
 	return paths, err
 }
+
+// TreeWith is the tree of one commit with some paths as another one has them.
+func (m Manager) TreeWith(ctx context.Context, commit, from string, paths []string) (string, error) {
+	dir, err := os.MkdirTemp("", "paw")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	repo := m.objects(m.home()).WithEnv("GIT_INDEX_FILE=" + filepath.Join(dir, "index"))
+	if err := repo.Run(ctx, "read-tree", commit); err != nil {
+		return "", err
+	}
+	there, err := repo.Output(ctx, append([]string{"--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", from, "--"}, paths...)...)
+	if err != nil {
+		return "", err
+	}
+	var entries strings.Builder
+	for _, path := range paths {
+		entries.WriteString("0 " + strings.Repeat("0", len(commit)) + "\t" + path + "\x00")
+	}
+	if _, err := repo.Input(ctx, []byte(entries.String()+there), "update-index", "-z", "--index-info"); err != nil {
+		return "", err
+	}
+	return repo.Line(ctx, "write-tree")
+}

@@ -119,6 +119,9 @@ func (a *app) printPurged(purged *ending.Purged) {
 	} else {
 		fmt.Fprintf(out, "%s purged; its repository %s is gone, so only its record was deleted\n", purged.Name, purged.Gone)
 	}
+	if dropped := purged.Dropped(); dropped != "" {
+		fmt.Fprintln(out, dropped)
+	}
 	for _, dir := range purged.Stay {
 		fmt.Fprintf(out, "%s stays: without the repository nobody can say what would be lost with it\n", dir)
 	}

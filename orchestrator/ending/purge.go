@@ -1,11 +1,13 @@
 package ending
 
 import (
+	"fmt"
 	"strings"
 
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/session"
+	"paw/session/turn"
 	"paw/worktree"
 )
 
@@ -85,6 +87,27 @@ func refusedPurge(name string, refusals []error, o Options) error {
 		hints = append(hints, "paw purge "+name+" --force")
 	}
 	return fault.WithHints(fault.New(fault.Refused, "%s", strings.Join(said, "; ")), hints...)
+}
+
+// Dropped counts what goes with the turns, "" for nothing. The single commits of work that landed as one commit are kept by such refs alone.
+func (p Purge) Dropped() string {
+	tags, refs, landings := 0, 0, 0
+	for _, t := range p.Turns {
+		tags, refs = tags+len(t.Tags), refs+t.Hidden
+		for ref := range t.doomed {
+			if _, _, side, ok := turn.ParseLanded(ref); ok && side == "after" {
+				landings++
+			}
+		}
+	}
+	if !p.options.Tags || tags+refs == 0 {
+		return ""
+	}
+	said := fmt.Sprintf("deleted %s and %s under refs/paw", fault.Counted(tags, "turn tag"), fault.Counted(refs, "ref"))
+	if landings > 0 {
+		said += fmt.Sprintf(", those of %s too: the single commits of what landed as one are kept by nothing now", fault.Counted(landings, "landing"))
+	}
+	return said
 }
 
 // String says what is to be done, line by line.

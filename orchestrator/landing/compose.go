@@ -158,7 +158,7 @@ func (c *composer) replay(ctx context.Context, t target, own []worktree.CommitIn
 	tips = []string{t.tip}
 	for _, one := range own {
 		tip := tips[len(tips)-1]
-		picked, err := c.m.PickTree(ctx, t.place(c.m), tip, one)
+		picked, err := c.pick(ctx, t, tip, one)
 		if err != nil {
 			return nil, err
 		}
@@ -182,6 +182,26 @@ func (c *composer) replay(ctx context.Context, t target, own []worktree.CommitIn
 		tips = append(tips, next)
 	}
 	return tips, nil
+}
+
+// pick brings one commit of the agent onto a commit of the target. Where its own parent is no base for that, since what it changed had
+// landed without being committed, what both sides have is.
+func (c *composer) pick(ctx context.Context, t target, onto string, one worktree.CommitInfo) (worktree.Merged, error) {
+	picked, err := c.m.PickTree(ctx, t.place(c.m), onto, one)
+	if err != nil || len(picked.Conflicts) == 0 || len(c.sides.bases) == 0 {
+		return picked, err
+	}
+	base, err := c.asker.base(ctx, c.sides)
+	if err != nil {
+		return picked, err
+	}
+	tree := base // of a commit without a parent
+	if len(one.Parents) > 0 {
+		if tree, err = c.m.TreeWith(ctx, one.Parents[0], base, picked.Conflicts); err != nil {
+			return picked, err
+		}
+	}
+	return c.m.MergeTrees(ctx, t.place(c.m), tree, onto, one.ID)
 }
 
 // side is the second parent of a merge: the branch of the agent, with a commit of what is not committed.

@@ -268,7 +268,7 @@ func (l *looker) lookAtFiles(ctx context.Context, turnSession string, facts []la
 func (l *looker) lookWhoTookOut(ctx context.Context, lost, own []int, facts []landingFacts) error {
 	for _, i := range lost {
 		for _, k := range slices.Backward(own) {
-			if k <= i || slices.Contains(lost, k) || !(facts[k].inTip || facts[k].rewritten != "") {
+			if k <= i || slices.Contains(lost, k) || !facts[k].inTip && facts[k].rewritten == "" {
 				continue
 			}
 			var err error

@@ -147,15 +147,6 @@ func (src *source) lastTurn() int {
 	return src.turns[len(src.turns)-1].Number
 }
 
-// since are the turns after one.
-func (src *source) since(number int) []turns.Listed {
-	first := slices.IndexFunc(src.turns, func(t turns.Listed) bool { return t.Number > number })
-	if first < 0 {
-		return nil
-	}
-	return src.turns[first:]
-}
-
 // ranges are the numbers of turns in few words: "1-4", "2", "1-2,5".
 func ranges(list []turns.Listed) string {
 	var parts []string
