@@ -37,6 +37,7 @@ const (
 	ReasonPrompted     = "its first prompt is on the way"
 	ReasonForeign      = "a foreign process is in paw's pane"
 	ReasonWorktreeGone = "its worktree is gone"
+	ReasonCutShort     = "a %s was cut short there, paw recover ends it"
 	ReasonCrash        = "crash"
 	ReasonReboot       = "reboot"
 	ReasonClosed       = "its pane was closed"

@@ -66,6 +66,8 @@ func (a *app) showForecast(f *landing.Forecast) error {
 func withTarget(o fleet.Outlook) string {
 	unknown := fmt.Sprintf("unknown: not committed since turn %d", o.UncommittedSince)
 	switch {
+	case o.CutShort != "":
+		return "unknown: a " + o.CutShort + " was cut short, paw recover ends it"
 	case len(o.Conflicts) > 0:
 		return first(o.Conflicts)
 	case o.UncommittedSince > 0 && o.Files > 0:
@@ -128,6 +130,8 @@ type outlookJSON struct {
 	Conflicts    []string `json:"conflicts"`
 
 	UncommittedSince *int `json:"not_committed_since"` // turn after which files were not committed, of which no more is known
+
+	CutShort *string `json:"cut_short"` // command that was killed while it moved the agent's files
 }
 
 type pairJSON struct {
@@ -140,7 +144,7 @@ func forecastView(f *landing.Forecast) forecastJSON {
 	for _, o := range f.Agents {
 		view.Agents = append(view.Agents, outlookJSON{
 			Name: o.Agent, Commit: o.Commit, Turn: orNull(o.Turn), FilesChanged: o.Files, Conflicts: append([]string{}, o.Conflicts...),
-			UncommittedSince: orNull(o.UncommittedSince),
+			UncommittedSince: orNull(o.UncommittedSince), CutShort: orNull(o.CutShort),
 		})
 	}
 	for _, p := range f.Pairs {

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -113,4 +114,46 @@ func (w *world) moveOpen(dir string) bool {
 	_, err := os.Lstat(filepath.Join(admin, "paw-journal"))
 	_, lockErr := os.Lstat(filepath.Join(admin, "index.lock"))
 	return err == nil || lockErr == nil
+}
+
+// TestCutShortMoveIsShown kills a rewind of one agent: status and forecast say so of that agent, and go on with the others.
+func TestCutShortMoveIsShown(t *testing.T) {
+	t.Parallel()
+	w := started(t, "one", "two")
+	for _, name := range []string{"one", "two"} {
+		w.ok(w.paw("send", name, "do: write "+name+".txt x"))
+		w.ok(w.paw("wait", name))
+	}
+	for _, at := range w.stepsOf(crashCase{command: []string{"rewind", "one", "0"}}) {
+		if w.kill(at, "rewind", "one", "0"); w.moveOpen(w.worktree("one")) {
+			break
+		}
+	}
+	if !w.moveOpen(w.worktree("one")) {
+		t.Fatal("no kill leaves the move open")
+	}
+	const cut = "a paw rewind was cut short"
+	out := w.paw("status")
+	w.ok(out)
+	for line := range strings.Lines(out.stdout) {
+		if strings.HasPrefix(line, "  one ") != strings.Contains(line, cut) {
+			t.Errorf("status: %s", line)
+		}
+	}
+	out = w.paw("forecast")
+	w.ok(out)
+	for _, row := range []string{`one +0 +unknown: a paw rewind was cut short, paw recover ends it`, `two +1 +fits`, `collides least in this order: two`} {
+		if !regexp.MustCompile(`(?m)^` + row).MatchString(out.stdout) {
+			t.Errorf("forecast has no %q:\n%s", row, out.stdout)
+		}
+	}
+	out = w.paw("forecast", "--json", "one")
+	w.ok(out)
+	if !strings.Contains(strings.ReplaceAll(out.stdout, ": ", ":"), `"cut_short":"paw rewind"`) {
+		t.Error(out.stdout)
+	}
+	w.ok(w.paw("recover", "--detach"))
+	if out := w.paw("status"); strings.Contains(out.stdout, cut) {
+		t.Error(out.stdout)
+	}
 }

@@ -1,16 +1,13 @@
 package fleet
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"paw/orchestrator/live"
 	"paw/session"
 	"paw/tmux"
+	"paw/worktree"
 )
 
 // Facts is everything observed of one session at one instant. Nothing in it
@@ -35,7 +32,7 @@ type Agent struct {
 	Lock       session.AgentLock
 	lockErr    error // why the lock cannot be read, nil when it can
 	lockLost   bool  // its file is gone, and Lock is what the process of the pane shows
-	NoWorktree bool  // no worktree of git is at its path
+	Worktree   worktree.Glimpse
 	Pane       *tmux.Pane
 	LaunchedAt time.Time         // of a launch that no launcher has read yet, else zero
 	failure    string            // why the last launcher gave up
@@ -69,9 +66,9 @@ func (f Facts) Observation(a Agent) live.Observation {
 		Now: f.Now, Session: f.Session.Status, Phase: a.Record.Phase, Done: a.Record.Done, Tmux: f.Tmux, Pane: session.PaneGone,
 		Closed: f.itsServer && a.Record.Phase == session.PhaseLive && a.Record.PaneID != "",
 		Lock:   a.Lock.State, HolderPID: a.Lock.PID(), Headless: RunsHeadless(a.Lock), LaunchedAt: a.LaunchedAt, Failure: a.failure,
-		WorktreeGone: a.NoWorktree,
-		OtherBoot:    a.Lock.Holder.BootID != "" && a.Lock.Holder.BootID != session.BootID(),
-		Turns:        a.Turns,
+		WorktreeGone: a.Worktree.Gone, CutShort: a.Worktree.CutShort,
+		OtherBoot: a.Lock.Holder.BootID != "" && a.Lock.Holder.BootID != session.BootID(),
+		Turns:     a.Turns,
 	}
 	if a.lockErr != nil {
 		o.LockError = a.lockErr.Error()
@@ -98,15 +95,14 @@ func (a Agent) respawned() bool {
 		!slices.ContainsFunc(launch, func(pid int) bool { return session.OnTerminalOf(a.Pane.PID, pid) })
 }
 
-// worktreeGone reports whether there is no worktree of git at the path of an agent that was made, and is not being removed.
-func worktreeGone(w session.Worktree) bool {
+// glance looks at the worktree of an agent that was made, and is not being removed.
+func glance(w session.Worktree) worktree.Glimpse {
 	switch w.Phase {
 	case session.PhaseCreating, session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
-		return false
+		return worktree.Glimpse{Branch: w.Branch}
 	case session.PhaseLive, session.PhaseStopping, session.PhaseStopped, session.PhaseExited:
 	}
-	_, err := os.Lstat(filepath.Join(w.WorktreePath, ".git"))
-	return errors.Is(err, fs.ErrNotExist)
+	return worktree.Glance(w.WorktreePath, w.Branch)
 }
 
 // Running tells whether an agent runs, and where.

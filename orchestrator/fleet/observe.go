@@ -80,7 +80,7 @@ func lookAt(h *home.Home, s *session.Session, w session.Worktree, open map[int]t
 	if err == nil {
 		lock = withSurvivors(h, lock, w, processes)
 	}
-	return withLock(h, s, Agent{Record: w, open: open, NoWorktree: worktreeGone(w)}, lock, err)
+	return withLock(h, s, Agent{Record: w, open: open, Worktree: glance(w)}, lock, err)
 }
 
 // withLock adds the facts that follow from the agent's lock.

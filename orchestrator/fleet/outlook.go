@@ -18,6 +18,9 @@ type Outlook struct {
 	// UncommittedSince is the turn after which files were not committed that may be there still: the branch has gone on
 	// without them, so what would land is not known. 0 for none.
 	UncommittedSince int
+
+	// CutShort is the command that was killed while it moved the files of its worktree: what would land is not known. "" for none.
+	CutShort string
 }
 
 // Lands reports whether there is anything to land.
@@ -33,7 +36,7 @@ func (o *Outlook) CollidesWith() string {
 	switch {
 	case len(with) > 0:
 		return strings.Join(with, ", ")
-	case o.UncommittedSince > 0:
+	case o.UncommittedSince > 0, o.CutShort != "":
 		return "unknown"
 	case !o.Lands():
 		return ""

@@ -71,7 +71,7 @@ func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 	st.Agents = make([]AgentStatus, 0, len(f.Agents))
 	for i, a := range f.Agents {
 		as := AgentStatus{
-			Record: a.Record, AgentStatus: states[i], Children: children[a.Record.Agent], Hooks: hooksOf(a), WorktreeGone: a.NoWorktree,
+			Record: a.Record, AgentStatus: states[i], Children: children[a.Record.Agent], Hooks: hooksOf(a), WorktreeGone: a.Worktree.Gone,
 		}
 		if last := a.Turns.Last; last != nil && last.State == turn.InProgress && f.State(a).State != session.StateSuspended {
 			as.CurrentTurn = last.Number

@@ -3,6 +3,7 @@ package landing
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"paw/orchestrator/fault"
@@ -50,18 +51,25 @@ func Look(ctx context.Context, h *home.Home, s *session.Session, names []string,
 		return nil, err
 	}
 	var agents []work
+	var unknown []fleet.Outlook
 	for i := range s.Worktrees {
 		if len(names) == 0 || slices.Contains(names, s.Worktrees[i].Agent) {
-			agents = append(agents, work{h, m, s, &s.Worktrees[i]})
-			if err := fleet.RefuseHalfMoved(ctx, h, s, s.Worktrees[i].Agent); err != nil {
+			w := &s.Worktrees[i]
+			command, err := cutShort(ctx, h, s, w)
+			if err != nil {
 				return nil, err
 			}
+			if command != "" {
+				unknown = append(unknown, fleet.Outlook{Agent: w.Agent, CutShort: command})
+				continue
+			}
+			agents = append(agents, work{h, m, s, w})
 		}
 	}
-	if len(agents) == 0 {
+	if len(agents)+len(unknown) == 0 {
 		return nil, fault.New(fault.NotFound, "%s: has no agents", s.Name)
 	}
-	branch, err := agents[0].branchFor(into)
+	branch, err := work{h, m, s, &s.Worktrees[0]}.branchFor(into)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +80,31 @@ func Look(ctx context.Context, h *home.Home, s *session.Session, names []string,
 	if t.checkout, err = m.CheckoutOf(ctx, branch); err != nil { // nothing lands there now, and that says why
 		t.checkout = nil
 	}
-	return look(ctx, h, m, s, agents, t)
+	f := &Forecast{Session: s.Name, Target: t.branch}
+	if len(agents) > 0 {
+		if f, err = look(ctx, h, m, s, agents, t); err != nil {
+			return nil, err
+		}
+	}
+	for _, o := range unknown {
+		o.Target = t.branch
+		f.Agents = append(f.Agents, o)
+	}
+	place := func(o fleet.Outlook) int {
+		return slices.IndexFunc(s.Worktrees, func(w session.Worktree) bool { return w.Agent == o.Agent })
+	}
+	slices.SortFunc(f.Agents, func(a, b fleet.Outlook) int { return place(a) - place(b) })
+	return f, nil
+}
+
+// cutShort is the command that was killed while it moved the files of an agent, "" for none.
+func cutShort(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) (string, error) {
+	err := fleet.RefuseHalfMoved(ctx, h, s, w.Agent)
+	var refused *fault.Error
+	if errors.As(err, &refused) && refused.Kind == fault.Refused {
+		return cmp.Or(worktree.Glance(w.WorktreePath, w.Branch).CutShort, "move of files"), nil
+	}
+	return "", err
 }
 
 func look(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, agents []work, t target) (*Forecast, error) {

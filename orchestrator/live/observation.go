@@ -40,7 +40,8 @@ type Observation struct {
 	OtherBoot  bool      // the agent was last launched before the machine's last boot
 
 	// What files say.
-	WorktreeGone bool // no worktree of git is at the agent's path
+	WorktreeGone bool   // no worktree of git is at the agent's path
+	CutShort     string // command that moved its files and was killed, "" for none
 	Turns
 }
 

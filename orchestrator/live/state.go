@@ -15,7 +15,7 @@ import (
 // State decides what an agent does from one observation, and from nothing else. Every state that paw shows or acts on comes
 // from here. The lock and the pane say whether the CLI runs; its turns, its own record and its screen say what it does; the
 // agent's own word says whether that was the end of its work; what it waits for comes last. What no fact tells is unknown.
-func State(o Observation) session.AgentStatus { return withWait(o.doing(), o.Wait) }
+func State(o Observation) session.AgentStatus { return o.withMove(withWait(o.doing(), o.Wait)) }
 
 // doing is the state of the agent's CLI, whatever the agent waits for.
 func (o Observation) doing() session.AgentStatus {
@@ -291,6 +291,14 @@ func (o Observation) done() session.AgentStatus {
 	st := session.AgentStatus{State: session.StateCompleted, Since: at(since), Source: session.SourceRecord, Reason: fault.FirstLine(o.Done.Message)}
 	if outcome := o.outcome(); failing(outcome) {
 		st.State, st.Reason = session.StateError, cmp.Or(st.Reason, outcome)
+	}
+	return st
+}
+
+// withMove says that what moved the files of the agent's worktree was killed: they are neither as before nor as after.
+func (o Observation) withMove(st session.AgentStatus) session.AgentStatus {
+	if o.CutShort != "" {
+		st.Reason = both(st.Reason, fmt.Sprintf(session.ReasonCutShort, o.CutShort))
 	}
 	return st
 }

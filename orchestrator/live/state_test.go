@@ -24,10 +24,13 @@ func everyPlace(do func(Observation)) {
 					for _, pane := range []session.PaneState{session.PaneAlive, session.PaneDead, session.PaneGone, session.PaneUnknown} {
 						for _, exit := range [][2]*int{{nil, nil}, {&zero, nil}, {&seven, nil}, {nil, &nine}, {&interrupted, nil}} {
 							for _, age := range []time.Duration{-time.Hour, -time.Second, 9 * time.Second, time.Hour, 0} {
-								for bits := range 1 << 5 {
+								for bits := range 1 << 6 {
 									o := Observation{
 										Now: moment, Tmux: tmux, Session: status, Phase: phase, Lock: lock, HolderPID: 42, Pane: pane, ExitCode: exit[0], Signal: exit[1],
 										OtherBoot: bits&1 != 0, Closed: bits&2 != 0, Respawned: bits&4 != 0, Headless: bits&8 != 0, WorktreeGone: bits&16 != 0,
+									}
+									if bits&32 != 0 {
+										o.CutShort = "paw rewind"
 									}
 									if age != 0 {
 										o.LaunchedAt = moment.Add(-age)
@@ -101,12 +104,12 @@ func everyTurn(do func(Observation)) {
 	}
 }
 
-// places are observations at which each value of Running holds, with and without a worktree.
+// places are observations at which each value of Running holds, with and without a worktree, and with one that is half moved.
 func places() []Observation {
 	var all []Observation
-	found := map[[2]any]bool{}
+	found := map[[3]any]bool{}
 	everyPlace(func(o Observation) {
-		if key := [2]any{o.Running(), o.WorktreeGone}; !found[key] {
+		if key := [3]any{o.Running(), o.WorktreeGone, o.CutShort}; !found[key] && (o.CutShort == "" || !o.WorktreeGone) {
 			found[key] = true
 			all = append(all, o)
 		}
@@ -156,6 +159,9 @@ func wanted(o Observation) session.AgentStatus {
 			if o.WorktreeGone {
 				row.want.Reason += "; its worktree is gone"
 			}
+			if o.CutShort != "" {
+				row.want.Reason += "; a paw rewind was cut short there, paw recover ends it"
+			}
 			return row.want
 		}
 	}
@@ -196,7 +202,7 @@ func TestStateInvariants(t *testing.T) {
 			}
 		})
 	}
-	if len(kinds) != int(LockUnreadable)+1 || len(all) != 2*len(kinds) {
+	if len(kinds) != int(LockUnreadable)+1 || len(all) != 3*len(kinds) {
 		t.Errorf("only %d kinds of places, %d of them", len(kinds), len(all))
 	}
 }
@@ -243,6 +249,8 @@ func brokenInvariant(o Observation, running Running, st session.AgentStatus) str
 		return "orphan, or not"
 	case o.WorktreeGone && !strings.Contains(st.Reason, session.ReasonWorktreeGone):
 		return "hides that the worktree is gone"
+	case o.CutShort != "" && !strings.Contains(st.Reason, "a paw rewind was cut short"):
+		return "hides that its files are half moved"
 	case o.WorktreeGone && at(InPane) && is(session.StateIdle, session.StateCompleted):
 		return "rests well without a worktree"
 	case at(InPane) && !o.Visible && !is(session.StateUnknown, session.StateWaitingChildren) && !o.saidDone():

@@ -121,7 +121,7 @@ func (t *typist) look(ctx context.Context) (agent.Screen, error) {
 		return agent.Screen{}, err
 	case state.State == session.StateWaitingInput:
 		return agent.Screen{}, t.asks(state)
-	case a.NoWorktree:
+	case a.Worktree.Gone:
 		return agent.Screen{}, fault.New(fault.Refused, "%s: %s", t.w.Agent, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", t.s.Name, t.w.Agent, t.s.Name)
 	}
 	t.young = t.home.Now().Sub(a.Lock.Holder.At) < youngPatience
