@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"strings"
 
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -15,19 +16,19 @@ import (
 type tagReader struct {
 	home *home.Home
 	tags map[string]*worktree.Tags   // by common directory, nil where git has to list them
-	seen map[[2]string]bool          // which tags are there, by common directory and name
+	seen map[[2]string]string        // what tags are on, by common directory and name
 	read map[string]map[string][]int // all numbers, by common directory, then turn session
 }
 
 func newTagReader(h *home.Home) tagReader {
-	return tagReader{home: h, tags: map[string]*worktree.Tags{}, seen: map[[2]string]bool{}, read: map[string]map[string][]int{}}
+	return tagReader{home: h, tags: map[string]*worktree.Tags{}, seen: map[[2]string]string{}, read: map[string]map[string][]int{}}
 }
 
 // look looks for the tags that add will ask for.
 func (r tagReader) look(s *session.Session) {
 	for i := range s.Worktrees {
 		if w := &s.Worktrees[i]; countsTurns(w) {
-			r.has(s.GitCommonDir, turn.TagName(w.TurnSession, w.Last))
+			r.id(s.GitCommonDir, turn.TagName(w.TurnSession, w.Last))
 		}
 	}
 }
@@ -51,11 +52,15 @@ func (r tagReader) addTo(ctx context.Context, st *fleet.SessionStatus, a *fleet.
 	if counted {
 		a.TurnsCompleted = finished.Turns
 		name := turn.TagName(a.Record.TurnSession, finished.Last)
-		there, known := r.has(st.Session.GitCommonDir, name)
-		if there {
+		id, known := r.id(st.Session.GitCommonDir, name)
+		if id != "" && finished.Last == a.LastTurn && a.LastCommit != "" && id != a.LastCommit {
+			a.Reason = strings.TrimPrefix(a.Reason+"; tag "+name+" is not on its commit, see paw turns", "; ")
+			return // somebody has moved it
+		}
+		if id != "" {
 			a.LastTag = name
 		}
-		if there || known && finished.Last == 0 {
+		if id != "" || known && finished.Last == 0 {
 			return // no tag has a lower number
 		}
 	}
@@ -70,8 +75,8 @@ func (r tagReader) addTo(ctx context.Context, st *fleet.SessionStatus, a *fleet.
 	}
 }
 
-// has reports whether a tag is there, if files tell.
-func (r tagReader) has(commonDir, name string) (there, known bool) {
+// id is what a tag is on, "" where there is none, if files tell.
+func (r tagReader) id(commonDir, name string) (id string, known bool) {
 	tags, asked := r.tags[commonDir]
 	if !asked {
 		if found, ok, err := worktree.TagsOf(commonDir); err == nil && ok {
@@ -80,14 +85,14 @@ func (r tagReader) has(commonDir, name string) (there, known bool) {
 		r.tags[commonDir] = tags
 	}
 	if tags == nil {
-		return false, false
+		return "", false
 	}
-	there, looked := r.seen[[2]string{commonDir, name}]
+	id, looked := r.seen[[2]string{commonDir, name}]
 	if !looked {
-		there = tags.Has(name)
-		r.seen[[2]string{commonDir, name}] = there
+		id = tags.ID(name)
+		r.seen[[2]string{commonDir, name}] = id
 	}
-	return there, true
+	return id, true
 }
 
 // all reads the tags of a repository once.

@@ -13,14 +13,14 @@ import (
 // Glimpse is what files say of the worktree at a path, without git.
 type Glimpse struct {
 	Gone     bool   // no worktree of git is there
-	Branch   string // that git counts as in use there: the expected one if it can be, "" for none
+	Branch   string // that git counts as in use there: the expected one where that is not known, "" for none
 	CutShort string // command that moved files there and was killed, "" for none
 }
 
 // Glance looks at the worktree at a path, where a branch is expected.
 func Glance(path, branch string) Glimpse {
 	if _, err := os.Lstat(filepath.Join(path, ".git")); errors.Is(err, fs.ErrNotExist) {
-		return Glimpse{Gone: true}
+		return Glimpse{Gone: true, Branch: branch}
 	}
 	admin, err := readGitFile(filepath.Join(path, ".git"))
 	if err != nil {

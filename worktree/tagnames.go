@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"paw/config/disk"
 )
 
@@ -35,12 +33,8 @@ func TagsOf(commonDir string) (tags *Tags, ok bool, err error) {
 	return &Tags{refReader{commonDir: commonDir}}, ok, err
 }
 
-// Has reports whether there is a tag of this name.
-func (t *Tags) Has(name string) bool {
-	ref := "refs/tags/" + name
-	var info unix.Stat_t
-	return unix.Lstat(t.refs.commonDir+"/"+ref, &info) == nil || t.refs.packedID(ref) != ""
-}
+// ID is what a tag of this name is on, "" where there is none.
+func (t *Tags) ID(name string) string { return t.refs.resolve("refs/tags/" + name) }
 
 // refsInFiles reports whether the refs are in the classic files.
 func refsInFiles(commonDir string) (bool, error) {

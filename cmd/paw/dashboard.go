@@ -163,8 +163,8 @@ func (a *app) belowAgent(st fleet.SessionStatus, ag relative, width int) []strin
 		lines = append(lines, indent+cutTo(reason, width-len(indent)))
 	}
 	var place []string
-	if ag.Record.Branch != "paw/"+st.Session.Name+"/"+ag.Record.Agent {
-		place = append(place, "on "+onOneLine(ag.Record.Branch))
+	if branch := branchOf(ag.AgentStatus); branch != "paw/"+st.Session.Name+"/"+ag.Record.Agent {
+		place = append(place, "on "+onOneLine(branch))
 	}
 	if commonFolder(st) == "" {
 		place = append(place, "in "+shortened(ag.Record.WorktreePath))

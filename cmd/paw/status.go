@@ -237,7 +237,7 @@ func (a *app) printStatus(st fleet.SessionStatus, now time.Time) {
 		// Of those that were stopped one by one the user knows.
 		resumable = resumable || canComeBack(ag.AgentStatus) && (st.Status == session.StatusStopped || ag.Cause != session.CauseStopped)
 		rows = append(rows, []cell{{text: ag.label()}, {text: ag.Record.CLI}, {string(ag.State), string(ag.State)},
-			{text: since(ag.AgentStatus, now)}, {text: turnsOf(ag.AgentStatus)}, {text: ag.Record.Branch}, {text: strings.Join(notes, ", ")}})
+			{text: since(ag.AgentStatus, now)}, {text: turnsOf(ag.AgentStatus)}, {text: branchOf(ag.AgentStatus)}, {text: strings.Join(notes, ", ")}})
 	}
 	a.printTable(a.stdout, "  ", rows)
 	if len(st.Agents) == 0 {
@@ -259,4 +259,12 @@ func turnsOf(ag *fleet.AgentStatus) string {
 		words = append(words, fmt.Sprintf("%d finished", ag.TurnsCompleted))
 	}
 	return strings.Join(words, ", ")
+}
+
+// branchOf is the branch that an agent's worktree has.
+func branchOf(ag *fleet.AgentStatus) string {
+	if ag.Branch == "" {
+		return "(no branch)"
+	}
+	return ag.Branch
 }

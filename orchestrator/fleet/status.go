@@ -41,6 +41,8 @@ type AgentStatus struct {
 	LastTurn       int    // number of the last turn, open or not, 0 when there was none
 	Prompt         string // of the last turn, "" when there was none
 	LastTag        string // tag of the last finished turn, of the start before that
+	Branch         string // that its worktree has, "" for none
+	LastCommit     string // on which the last turn ended well, "" where it did not
 	WorktreeGone   bool   // no worktree of git is at its path
 	Hooks          string // whether the CLI's hooks report: "seen", "silent" or "none"
 }
@@ -72,12 +74,16 @@ func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 	for i, a := range f.Agents {
 		as := AgentStatus{
 			Record: a.Record, AgentStatus: states[i], Children: children[a.Record.Agent], Hooks: hooksOf(a), WorktreeGone: a.Worktree.Gone,
+			Branch: a.Worktree.Branch,
 		}
 		if last := a.Turns.Last; last != nil && last.State == turn.InProgress && f.State(a).State != session.StateSuspended {
 			as.CurrentTurn = last.Number
 		}
-		if a.Turns.Last != nil {
-			as.Prompt, as.LastTurn = a.Turns.Last.Prompt.Words(), a.Turns.Last.Number
+		if last := a.Turns.Last; last != nil {
+			as.Prompt, as.LastTurn = last.Prompt.Words(), last.Number
+			if last.State == turn.Finished {
+				as.LastCommit = last.CommitHash
+			}
 		}
 		sort.Strings(as.Children)
 		if a.Lock.State == session.LockHeld {
