@@ -23,6 +23,7 @@ type landOptions struct {
 	edit, list bool
 	undo, all  bool
 	remove     bool
+	keepGoing  bool
 }
 
 func newLand(a *app) *cobra.Command {
@@ -37,7 +38,8 @@ your checkout stays as it is; where the landing would write over any of it, noth
 message comes from the turns. The checks of the configuration run on what would
 land, in a worktree of their own, before anything moves.
 
-Several agents land in the order of paw forecast, up to the first conflict or failed check.
+Several agents land in the order of paw forecast, up to the first conflict or failed check; with
+--keep-going all that pass.
 --undo takes the last landing back, or that of a number, as long as the branch has not moved on.`,
 			exitUsage, exitRefused, "8    conflict with the branch, nothing has moved", exitChecks, exitNotFound, exitLocked, exitMissing),
 		Example: `  paw land claude
@@ -59,6 +61,7 @@ Several agents land in the order of paw forecast, up to the first conflict or fa
 	f.BoolVar(&o.edit, "edit", false, "change the message in your editor")
 	f.BoolVar(&o.remove, "remove", false, "remove the agent when its work has landed, as paw remove does")
 	f.BoolVarP(&o.all, "all", "a", false, "land the work of all agents that are at rest")
+	f.BoolVar(&o.keepGoing, "keep-going", false, "of several agents, land all that pass, whatever stands in the way of others")
 	f.BoolVar(&o.list, "list", false, "list what has landed")
 	f.BoolVar(&o.undo, "undo", false, "take a landing back, the last one or that of a number")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
@@ -98,7 +101,13 @@ func (a *app) land(cmd *cobra.Command, o landOptions, args []string) error {
 		o.Edit = orchestrator.MessageEditor(h, a.stdin, a.stderr, a.stderr)
 	}
 	var done []*landing.Landed
-	err = landing.LandSeveral(cmd.Context(), h, s, numbers, o.all, o.Options, func(l *landing.Landed) error {
+	var outcomes []landOutcome
+	several := landing.Several{Options: o.Options, Numbers: numbers, Skip: o.all, KeepGoing: o.keepGoing}
+	err = landing.LandSeveral(cmd.Context(), h, s, several, func(agent string, l *landing.Landed, err error) error {
+		outcomes = append(outcomes, landOutcome{agent, l, err})
+		if err != nil {
+			return nil
+		}
 		done = append(done, l)
 		a.showLanded(l, o.DryRun)
 		if !o.remove || o.DryRun {
@@ -108,13 +117,16 @@ func (a *app) land(cmd *cobra.Command, o landOptions, args []string) error {
 	})
 	collisions := landing.CollisionsOf(err)
 	behind := a.behind(cmd.Context(), h, done, o.DryRun)
-	if a.json && (err == nil || len(done)+len(collisions) > 0) {
-		return errors.Join(a.printJSON(a.landView(done, collisions, behind, o.DryRun)), err)
+	if a.json && (err == nil || len(done)+len(collisions)+len(outcomes) > 0) {
+		return errors.Join(a.printJSON(a.landView(done, outcomes, collisions, behind, o.DryRun)), err)
 	}
 	if len(behind) > 0 {
 		fmt.Fprintf(a.stdout, "behind %s now: %s; paw update %s --session %s brings it in\n", s.Target, strings.Join(behind, ", "), strings.Join(behind, " "), s.Name)
 	}
 	a.showCollisions(collisions)
+	if o.keepGoing {
+		a.showOutcomes(outcomes)
+	}
 	return err
 }
 

@@ -11,8 +11,9 @@ import (
 type landJSON struct {
 	Version   int             `json:"version"`
 	Landings  []landingJSON   `json:"landings"`
-	Conflicts []collisionJSON `json:"conflicts"` // of the landing that ended it
-	Behind    []string        `json:"behind"`    // agents that do not have what has landed now
+	Conflicts []collisionJSON `json:"conflicts"`            // of the landing that ended it
+	NotLanded []notLandedJSON `json:"not_landed,omitempty"` // with --keep-going
+	Behind    []string        `json:"behind"`               // agents that do not have what has landed now
 	Notes     []string        `json:"notes"`
 }
 
@@ -63,7 +64,7 @@ type collisionJSON struct {
 }
 
 // landView is what a landing, or several, came to: what has landed, and what the last one collided with.
-func (a *app) landView(done []*landing.Landed, collisions []landing.Collision, behind []string, dryRun bool) any {
+func (a *app) landView(done []*landing.Landed, outcomes []landOutcome, collisions []landing.Collision, behind []string, dryRun bool) any {
 	view := a.newLandView()
 	view.Behind = append(view.Behind, behind...)
 	plan := []string{}
@@ -74,6 +75,11 @@ func (a *app) landView(done []*landing.Landed, collisions []landing.Collision, b
 	}
 	for _, f := range collisions {
 		view.Conflicts = append(view.Conflicts, collisionJSON(f))
+	}
+	for _, one := range outcomes {
+		if one.err != nil {
+			view.NotLanded = append(view.NotLanded, one.view())
+		}
 	}
 	if dryRun {
 		return landPlanJSON{Plan: plan, landJSON: view}

@@ -17,10 +17,19 @@ type notTakenError struct{ error }
 
 func (e *notTakenError) Unwrap() error { return e.error }
 
-// LandSeveral lands the work of several agents in the order of the forecast, and calls landed after each. numbers are the
-// turns to land by agent, "" for the state of the moment. It stops at the first error, such as a conflict or a check that
-// failed: what has landed stays. With skip it leaves out agents whose state cannot be taken now, with a note.
-func LandSeveral(ctx context.Context, h *home.Home, s *session.Session, numbers map[string]string, skip bool, o Options, landed func(*Landed) error) error {
+// Several is what is asked of the landing of several agents.
+type Several struct {
+	Options
+	Numbers   map[string]string // the turns to land by agent, "" for the state of the moment
+	Skip      bool              // leave out agents whose state cannot be taken now, with a note
+	KeepGoing bool              // go on with the others where one conflicts, fails its check or is refused
+}
+
+// LandSeveral lands the work of several agents in the order of the forecast, and calls landed after each. It stops at the first
+// error, such as a conflict or a check that failed: what has landed stays. Where it keeps going, landed gets the error of one
+// that did not land, and the error of all is a *NotLandedError.
+func LandSeveral(ctx context.Context, h *home.Home, s *session.Session, all Several, landed func(agent string, one *Landed, err error) error) error {
+	numbers, skip, o := all.Numbers, all.Skip, all.Options
 	var names []string
 	for _, w := range s.Worktrees {
 		if _, asked := numbers[w.Agent]; asked {
@@ -47,23 +56,62 @@ func LandSeveral(ctx context.Context, h *home.Home, s *session.Session, numbers 
 			inOrder = append(inOrder, name)
 		}
 	}
+	failed := &NotLandedError{}
 	for _, name := range inOrder {
 		o.Turn = numbers[name]
 		one, err := Land(ctx, h, s, name, o)
 		var notTaken *notTakenError
 		var refused *fault.Error
-		if skip && errors.As(err, &notTaken) && errors.As(err, &refused) && refused.Kind == fault.Refused {
+		switch {
+		case skip && errors.As(err, &notTaken) && errors.As(err, &refused) && refused.Kind == fault.Refused:
 			h.Notef("left out: %v", err)
 			continue
-		}
-		if err != nil {
+		case err != nil && (!all.KeepGoing || !ofOne(err)):
 			return err
+		case err != nil:
+			failed.Errs = append(failed.Errs, err)
 		}
-		if err := landed(one); err != nil {
+		if err := landed(name, one, err); err != nil {
 			return err
 		}
 	}
+	if len(failed.Errs) > 0 {
+		return failed.fault(s, len(inOrder))
+	}
 	return nil
+}
+
+// ofOne reports whether an error is about the work of one agent: others may land.
+func ofOne(err error) bool {
+	var refused *fault.Error
+	return errors.As(err, &refused) && slices.Contains([]fault.Kind{fault.Conflict, fault.CheckFailed, fault.Refused}, refused.Kind)
+}
+
+// NotLandedError is that of the agents, of several, that did not land.
+type NotLandedError struct{ Errs []error }
+
+func (e *NotLandedError) Error() string {
+	return fault.Counted(len(e.Errs), "agent") + " not landed"
+}
+
+// fault is the error that ends a landing of so many agents: a conflict counts for more than a failed check, and that for more
+// than a refusal.
+func (e *NotLandedError) fault(s *session.Session, agents int) error {
+	kind := fault.Refused
+	var hints []string
+	for _, err := range e.Errs {
+		var one *fault.Error
+		if !errors.As(err, &one) {
+			continue
+		}
+		if one.Kind == fault.Conflict || one.Kind == fault.CheckFailed && kind != fault.Conflict {
+			kind = one.Kind
+		}
+		hints = append(hints, one.Hints[:min(len(one.Hints), 1)]...)
+	}
+	all := fault.New(kind, "%s: %d of %s not landed", s.Name, len(e.Errs), fault.Counted(agents, "agent"))
+	all.Err, all.Hints = e, hints
+	return all
 }
 
 // whole are the agents whose files are not half moved. With skip the others are left out, with a note.

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+
+	"paw/orchestrator/fault"
+	"paw/orchestrator/landing"
+)
+
+// landOutcome is what became of one agent, of several that were to land.
+type landOutcome struct {
+	agent  string
+	landed *landing.Landed
+	err    error // why it has not landed
+}
+
+// String says it in a few words.
+func (o landOutcome) String() string {
+	switch {
+	case o.err != nil:
+		return "not landed"
+	case o.landed.Nothing:
+		return "nothing to land"
+	case o.landed.ID == 0:
+		return "would land"
+	}
+	return "landed"
+}
+
+// about is what has landed, or why it has not.
+func (o landOutcome) about() string {
+	switch {
+	case o.err != nil:
+		return o.err.Error()
+	case o.landed.Nothing:
+		return ""
+	case o.landed.ID == 0:
+		return fault.Counted(o.landed.Files, "file")
+	}
+	return fmt.Sprintf("%s, %.12s", fault.Counted(o.landed.Files, "file"), o.landed.After)
+}
+
+// showOutcomes ends a landing of several agents with a line for each.
+func (a *app) showOutcomes(outcomes []landOutcome) {
+	if a.json {
+		return
+	}
+	rows := [][]cell{}
+	for _, o := range outcomes {
+		rows = append(rows, texts(o.agent, o.String(), onOneLine(o.about())))
+	}
+	a.printTable(a.stdout, "", rows)
+}
+
+// notLandedJSON is an agent that has not landed while others went on.
+type notLandedJSON struct {
+	Agent     string          `json:"agent"`
+	Error     string          `json:"error"`
+	ExitCode  int             `json:"exit_code"` // as if it had landed alone
+	Conflicts []collisionJSON `json:"conflicts"`
+	Hints     []string        `json:"hints"`
+}
+
+func (o landOutcome) view() notLandedJSON {
+	view := notLandedJSON{Agent: o.agent, Error: o.err.Error(), ExitCode: exitCode(o.err), Conflicts: []collisionJSON{}, Hints: hintsOf(o.err)}
+	for _, f := range landing.CollisionsOf(o.err) {
+		view.Conflicts = append(view.Conflicts, collisionJSON(f))
+	}
+	return view
+}
