@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"paw/orchestrator/ending"
@@ -12,8 +13,10 @@ import (
 	"paw/orchestrator/home"
 	"paw/orchestrator/landing"
 	"paw/orchestrator/launch"
+	"paw/orchestrator/live"
 	"paw/orchestrator/turns"
 	"paw/session"
+	"paw/session/turn"
 	"paw/worktree"
 )
 
@@ -187,6 +190,7 @@ func recoverSession(ctx context.Context, h *home.Home, s *session.Session, o Rec
 	if err != nil {
 		return Recovered{}, err
 	}
+	nameCut(ctx, h, f, jobs)
 	recovered, err := bringBack(ctx, h, s.Name, jobs)
 	recovered.Results = append(finished, recovered.Results...)
 	return recovered, err
@@ -212,8 +216,26 @@ func planSession(ctx context.Context, h *home.Home, s *session.Session, o Recove
 	if err != nil {
 		return Recovered{}, err
 	}
+	nameCut(ctx, h, f, jobs)
 	waits, err := family.WaitsOf(ctx, h, s, fleet.AskTmux(h))
 	return Recovered{Session: s, Results: family.WithWaits(launch.Foretold(s, jobs), waits)}, err
+}
+
+// nameCut notes for each agent that comes back which turn of it was cut: nobody sends that prompt again by itself.
+func nameCut(ctx context.Context, h *home.Home, f fleet.Facts, jobs []launch.Job) {
+	for i := range jobs {
+		j, a := &jobs[i], f.Agent(jobs[i].Agent)
+		if a == nil || !j.Starts() {
+			continue
+		}
+		last, err := h.TurnDir(f.Session.Name, j.Agent).Last()
+		if cut := turns.CutOf(ctx, h, f, *a); cut != nil && last != nil && last.State == turn.InProgress {
+			last = cut
+		}
+		if err == nil && live.WasCut(last) {
+			j.Notes = append(j.Notes, fmt.Sprintf("turn %d was cut: %s", last.Number, fault.FirstLine(last.Prompt.Words())))
+		}
+	}
 }
 
 // only are the facts with these agents alone, with all of them for no name.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"slices"
 
+	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/orchestrator/turns"
 	"paw/session"
+	"paw/session/turn"
 )
 
 // Turns lists the turns of these agents, in the order of the record, or of all when none is named. Logs that cannot be
@@ -23,11 +25,40 @@ func Turns(ctx context.Context, h *home.Home, s *session.Session, agents ...stri
 		if len(agents) > 0 && !slices.Contains(agents, w.Agent) {
 			continue
 		}
-		turns, bad, err := turns.List(ctx, h, m, s, w)
+		one, bad, err := turns.List(ctx, h, m, s, w)
 		if err != nil {
 			return nil, nil, err
 		}
-		list, problems = append(list, turns), append(problems, bad...)
+		list, problems = append(list, one), append(problems, bad...)
 	}
-	return list, problems, nil
+	return list, problems, showCut(ctx, h, s, list)
+}
+
+// showCut shows the open turns of agents whose CLI does not run as recover will close them. Only where a turn is open that no
+// process is seen to work on, tmux is asked.
+func showCut(ctx context.Context, h *home.Home, s *session.Session, list []turns.Sequence) error {
+	open := func(one turns.Sequence) bool {
+		n := len(one.Turns)
+		if n == 0 || one.Turns[n-1].State != turn.InProgress {
+			return false
+		}
+		lock, err := h.Locks.ProbeAgent(s.Name, one.Agent)
+		return err == nil && lock.State == session.LockFree
+	}
+	if !slices.ContainsFunc(list, open) {
+		return nil
+	}
+	f, err := fleet.Observe(ctx, h, s)
+	if err != nil {
+		return err
+	}
+	for _, one := range list {
+		if a := f.Agent(one.Agent); a != nil && open(one) {
+			last := &one.Turns[len(one.Turns)-1]
+			if cut := turns.CutOf(ctx, h, f, *a); cut != nil && cut.Number == last.Number {
+				last.Record, last.Cut = *cut, true
+			}
+		}
+	}
+	return nil
 }

@@ -65,11 +65,11 @@ const (
 	WorktreeRegister WorktreeStep = "register" // the directory stays, git knows it again
 )
 
-// starts reports whether the job has a CLI to start.
-func (j *Job) starts() bool { return j.Result == ResultResumed || j.Result == ResultFresh }
+// Starts reports whether the job has a CLI to start.
+func (j *Job) Starts() bool { return j.Result == ResultResumed || j.Result == ResultFresh }
 
 // launched reports whether the CLI of the job was started, and nobody has found since that it did not start.
-func (j *Job) launched() bool { return j.generation != 0 && j.starts() }
+func (j *Job) launched() bool { return j.generation != 0 && j.Starts() }
 
 // refuse turns a job into a refusal.
 func (j *Job) refuse(err error, hints ...string) {

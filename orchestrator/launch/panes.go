@@ -33,7 +33,7 @@ func openPanes(ctx context.Context, h *home.Home, s *session.Session, jobs []*Jo
 		respawn := map[string]tmux.AgentPane{}
 		for _, j := range jobs {
 			a := f.Agent(j.Agent)
-			if !j.starts() || a == nil {
+			if !j.Starts() || a == nil {
 				continue
 			}
 			if reason := fleet.Withdrawn(rec, j.Agent, j.Parent); reason != "" {

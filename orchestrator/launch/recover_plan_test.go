@@ -148,10 +148,10 @@ func TestPlanAgentNeverStartsTwiceOrElsewhere(t *testing.T) {
 							f := healthy()
 							f.tmux, f.running, f.worktreeWrong, f.worktreeMissing, f.launched, f.record.Phase = tmuxState, running, wrong, missing, launched, phase
 							j := planAgent(f)
-							if j.starts() && (tmuxState == session.TmuxUnknown || !running.Free()) {
+							if j.Starts() && (tmuxState == session.TmuxUnknown || !running.Free()) {
 								t.Fatalf("%+v starts with tmux %s and %d", j, tmuxState, running)
 							}
-							if j.starts() && (wrong != "" || missing) && j.Worktree == WorktreeKeep {
+							if j.Starts() && (wrong != "" || missing) && j.Worktree == WorktreeKeep {
 								t.Fatalf("%+v starts without a worktree", j)
 							}
 						}

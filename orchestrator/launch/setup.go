@@ -27,7 +27,7 @@ func setUpWorktrees(ctx context.Context, h *home.Home, m worktree.Manager, s *se
 	for i := range jobs {
 		j := &jobs[i]
 		path := s.Worktree(j.Agent).WorktreePath
-		if j.Result == ResultRefused || j.Worktree == WorktreeKeep && (!j.starts() || !m.Unprepared(path)) {
+		if j.Result == ResultRefused || j.Worktree == WorktreeKeep && (!j.Starts() || !m.Unprepared(path)) {
 			continue
 		}
 		work = work || !h.Setup(j.Agent, nil).Empty()

@@ -29,18 +29,47 @@ func (o Observation) LastTurn(grace time.Duration) *turn.Record {
 	if !resting || o.Running() != InPane || o.Now.Sub(o.Observed.At).Abs() < grace {
 		return o.Last
 	}
-	closed := *o.Last
-	closed.State, closed.Reason, closed.EndedAt, closed.Waiting = turn.Aborted, turn.ReasonInterrupted, at(o.Observed.At), false
-	if ended := o.Observed.Ended; ended != nil {
-		closed.ErrorMessage = ended.Message
-		switch ended.Kind {
-		case turn.KindEnd:
-			closed.State, closed.Reason, closed.ErrorMessage = turn.Finished, "", ""
-			closed.Outcome, closed.Message = "success", fault.FirstLine(ended.Message)
-		case turn.KindError:
-			closed.Reason, closed.ErrorType, closed.Limit = turn.ReasonError, ended.ErrorType, ended.Limit
-		default:
-		}
-	}
+	closed := closedAs(*o.Last, turn.ReasonInterrupted, o.Observed.At, o.Observed.Ended)
 	return &closed
+}
+
+// CutTurn is the open turn of an agent whose CLI does not run, as recover will close it. It is nil where no turn is open, or
+// the open one may go on.
+func (o Observation) CutTurn() *turn.Record {
+	if o.Running() != NothingRuns || !o.inTurn() {
+		return nil
+	}
+	closed := closedAs(*o.Last, o.CutReason(), o.Last.LastEventAt, o.Observed.Ended)
+	return &closed
+}
+
+// CutReason is why the open turn of an agent was cut whose CLI does not run.
+func (o Observation) CutReason() turn.Reason {
+	if o.pane() == session.PaneDead && session.LeftByInterrupt(o.ExitCode, o.Signal) {
+		return turn.ReasonInterrupted
+	}
+	return turn.ReasonCrash
+}
+
+// closedAs is an open turn as it was closed, by the CLI's own record where that tells of its end.
+func closedAs(last turn.Record, reason turn.Reason, end time.Time, ended *turn.Event) turn.Record {
+	last.State, last.Reason, last.EndedAt, last.Waiting = turn.Aborted, reason, at(end), false
+	if ended == nil {
+		return last
+	}
+	last.ErrorMessage = ended.Message
+	switch ended.Kind {
+	case turn.KindEnd:
+		last.State, last.Reason, last.ErrorMessage = turn.Finished, "", ""
+		last.Outcome, last.Message = "success", fault.FirstLine(ended.Message)
+	case turn.KindError:
+		last.Reason, last.ErrorType, last.Limit = turn.ReasonError, ended.ErrorType, ended.Limit
+	default:
+	}
+	return last
+}
+
+// WasCut reports whether a crash, a stop or a usage limit has ended a turn.
+func WasCut(last *turn.Record) bool {
+	return last != nil && last.State == turn.Aborted && (last.Reason == turn.ReasonCrash || last.Reason == turn.ReasonStopped || last.Limit != nil)
 }

@@ -72,4 +72,34 @@ func TestLastTurn(t *testing.T) {
 	}
 }
 
+// The open turn of an agent is cut once its CLI does not run, and only then.
+func TestCutTurn(t *testing.T) {
+	then := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	open := turn.Record{Number: 4, State: turn.InProgress, LastEventAt: then, Waiting: true}
+	cut := open
+	cut.State, cut.Reason, cut.EndedAt, cut.Waiting = turn.Aborted, turn.ReasonCrash, &then, false
+	finished := cut
+	finished.State, finished.Reason, finished.Outcome = turn.Finished, "", "success"
+	for name, c := range map[string]struct {
+		at    Observation
+		last  *turn.Record
+		ended *turn.Event
+		want  *turn.Record
+	}{
+		"no turns":          {at: crashed},
+		"closed in the log": {at: crashed, last: &cut},
+		"runs":              {at: runs, last: &open},
+		"tmux is silent":    {at: silent, last: &open},
+		"suspended":         {at: crashed, last: &open, want: &cut},
+		"its CLI has died":  {at: exited(3), last: &open, want: &cut},
+		"had finished":      {at: crashed, last: &open, ended: &turn.Event{Kind: turn.KindEnd}, want: &finished},
+	} {
+		o := c.at
+		o.Turns = Turns{Last: c.last, Observed: agent.Observed{Ended: c.ended}}
+		if diff := cmp.Diff(c.want, o.CutTurn()); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
 func ptrTo[T any](v T) *T { return &v }

@@ -159,13 +159,21 @@ func (o Observation) byTurns() session.AgentStatus {
 		// It has a prompt or is about to get one: it is not waiting for another.
 		return session.AgentStatus{State: session.StateUnknown, Since: at(o.Launched), Source: session.SourceLock, Reason: session.ReasonPrompted, Cause: session.CausePrompted}
 	case seen.Known:
-		return session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source}
+		return o.broughtBack(session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source})
 	case !o.HooksSeen.IsZero():
-		return session.AgentStatus{State: session.StateIdle, Since: at(o.HooksSeen), Source: session.SourceHook}
+		return o.broughtBack(session.AgentStatus{State: session.StateIdle, Since: at(o.HooksSeen), Source: session.SourceHook})
 	case o.Now.Sub(o.Launched).Abs() < hookPatience:
 		return session.AgentStatus{State: session.StateUnknown, Since: at(o.Launched), Source: session.SourceNone, Reason: session.ReasonStarting, Cause: session.CauseSilent}
 	}
 	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: session.ReasonSilent, Cause: session.CauseSilent}
+}
+
+// broughtBack is the state of an agent that rests since its launch, with the turn that was cut before that.
+func (o Observation) broughtBack(st session.AgentStatus) session.AgentStatus {
+	if WasCut(o.Last) {
+		st.Reason = fmt.Sprintf("turn %d was cut", o.Last.Number)
+	}
+	return st
 }
 
 // openTurn is the state while a turn is open in the log.

@@ -38,11 +38,7 @@ func Cut(ctx context.Context, h *home.Home, s *session.Session, w session.Worktr
 func CloseCut(ctx context.Context, h *home.Home, f fleet.Facts) {
 	for _, a := range f.Agents {
 		if a.Lock.State == session.LockFree {
-			reason := turn.ReasonCrash
-			if a.Left() {
-				reason = turn.ReasonInterrupted
-			}
-			Cut(ctx, h, f.Session, a.Record, reason)
+			Cut(ctx, h, f.Session, a.Record, f.Observation(a).CutReason())
 		}
 		tagFinished(ctx, h, f.Session, a.Record)
 	}
@@ -101,4 +97,13 @@ func (t *Track) TakeMissed(ctx context.Context) error {
 	}
 	_, err = t.applyAll(ctx, last, missed)
 	return err
+}
+
+// CutOf is the open turn of an agent whose CLI does not run, as recover will close it, nil where there is none.
+func CutOf(ctx context.Context, h *home.Home, f fleet.Facts, a fleet.Agent) *turn.Record {
+	o := f.Observation(a)
+	if o.CutTurn() != nil {
+		o.Observed = fleet.AskRecord(ctx, h, f.Session, &a.Record, o.Last)
+	}
+	return o.CutTurn()
 }

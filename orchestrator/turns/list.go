@@ -30,11 +30,12 @@ type Listed struct {
 	After  string // snapshot at its end
 	Head   string // HEAD at its end where it has no snapshot
 	Files  *int   // changed in the turn; nil when not known
+	Cut    bool   // it is open in the log, and its CLI does not run: paw recover closes it as it is shown
 }
 
 // Incomplete reports whether the state at the begin or the end of a closed turn is not known.
 func (l Listed) Incomplete() bool {
-	return l.State != turn.InProgress && (l.Before == "" || l.After == "")
+	return l.State != turn.InProgress && !l.Cut && (l.Before == "" || l.After == "")
 }
 
 // List joins log, refs and tags of one agent: two git processes, whatever
