@@ -2,15 +2,9 @@ package orchestrator
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"paw/orchestrator/agent"
 	"paw/orchestrator/fault"
@@ -136,18 +130,9 @@ func quotedAll(words []string) string {
 // writable looks whether the folders that every change needs can be written or
 // made. It makes none.
 func writable(h *home.Home) error {
-	for _, dir := range []string{h.Paths.SessionsDir, h.Paths.LocksDir(), h.Paths.LaunchDir()} {
-		there := dir
-		_, err := os.Stat(there)
-		for ; errors.Is(err, fs.ErrNotExist); _, err = os.Stat(there) {
-			there = filepath.Dir(there)
-		}
-		if err != nil {
-			return err
-		}
-		if err := unix.Access(there, unix.W_OK|unix.X_OK); err != nil {
-			return fault.New(fault.Failed, "%s: cannot be written: %w", there, err)
-		}
+	folder, err := home.Unwritable(h.Paths.SessionsDir, h.Paths.LocksDir(), h.Paths.LaunchDir())
+	if err != nil {
+		return fault.New(fault.Failed, "%s: cannot be written: %w", folder, err)
 	}
 	return nil
 }
@@ -172,6 +157,9 @@ func (f *findings) examineSession(ctx context.Context, h *home.Home, s *session.
 		case a.WorktreeGone && a.PID != 0:
 			bad = true
 			f.wrong(fault.New(fault.Failed, "%s/%s: it runs, and %s", s.Name, a.Record.Agent, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Agent, s.Name))
+		case a.Cause == session.CauseUnwritable:
+			bad = true
+			f.wrong(fault.New(fault.Failed, "%s/%s: %s", s.Name, a.Record.Agent, a.Reason).Hint("cat %s", fault.Quote(h.HookLog())))
 		case s.Status == session.StatusActive && suspended && a.Record.Phase != session.PhaseStopped && a.Cause != session.CauseClosed:
 			bad = true
 			if down[a.Reason] == nil {

@@ -82,6 +82,7 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 		h.LogHook(r.CLI, r.Event, fmt.Errorf("taken with a mistake in the configuration: %w", h.Mistake))
 	}
 	fleet.MarkHooks(h, s, w, generation)
+	defer fleet.NoteUnwritable(h, sessionName, agentName, fleet.LaunchID(sessionName, agentName, generation))
 	reported := h.Now()
 	ended, unsure, leaving := false, false, ""
 	began, showing := false, sync.WaitGroup{}

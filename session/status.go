@@ -23,6 +23,7 @@ const (
 	CauseStopped           // its user stopped it
 	CauseTurnCut           // it rests since its turn was cut or interrupted
 	CauseClosed            // somebody closed its pane
+	CauseUnwritable        // its hooks cannot write a folder of paw: its turns are not seen
 )
 
 // Reasons why the status or state shown is not simply what the record says.

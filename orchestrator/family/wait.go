@@ -96,7 +96,7 @@ func Wait(ctx context.Context, h *home.Home, s *session.Session, o WaitOptions) 
 			o.Look(waited)
 		}
 		over := o.Timeout > 0 && h.Now().Sub(began) >= o.Timeout
-		if waited.enough(o.Any) || waited.needsUser() != nil || over {
+		if waited.enough(o.Any) || waited.needsUser() != nil || waited.unseen() != nil || over {
 			countFiles(ctx, h, s, waited)
 			return waited, waited.verdict(o)
 		}
@@ -204,6 +204,16 @@ func (w *Waited) needsUser() *Awaited {
 	return nil
 }
 
+// unseen is the first agent whose end nobody would learn of, since its hooks cannot write it down; nil when there is none.
+func (w *Waited) unseen() *Awaited {
+	for i, a := range w.Agents {
+		if !a.Finished && a.Status.Cause == session.CauseUnwritable {
+			return &w.Agents[i]
+		}
+	}
+	return nil
+}
+
 // verdict is how a wait ends that has found this.
 func (w *Waited) verdict(o WaitOptions) error {
 	needs := w.needsUser()
@@ -220,6 +230,8 @@ func (w *Waited) verdict(o WaitOptions) error {
 	case !w.enough(o.Any) && needs != nil:
 		return fault.New(fault.Waiting, "%s: %s", needs.Agent, fleet.WaitsFor(needs.Status)).
 			Hint("paw answer %s/%s", w.Session, needs.Agent).Hint("paw attach %s %s", w.Session, needs.Agent)
+	case !w.enough(o.Any) && w.unseen() != nil:
+		return fault.New(fault.Failed, "%s: %s", w.unseen().Agent, w.unseen().Status.Reason).Hint("paw doctor")
 	case !w.enough(o.Any):
 		return fault.New(fault.Timeout, "%s: not finished after %s", strings.Join(left, ", "), o.Timeout).Hint("paw status %s", w.Session)
 	case len(failed) > 0:

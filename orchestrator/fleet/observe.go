@@ -179,6 +179,7 @@ func ObserveTurns(h *home.Home, s *session.Session, w *session.Worktree, lock se
 		f.Launched, f.Prompted = lock.Holder.At, lock.Holder.Prompted
 		f.HooksSeen = hooksSeen(h, s.Name, w.Agent, lock.Holder.Generation)
 		f.Observed = AskRecord(context.Background(), h, s, w, f.Last)
+		f.Unwritable = hooksCannotWrite(h, s.Name, w.Agent, f.Launch, f.Last)
 		f.Writing = f.Observed.Ended != nil && h.Locks.TurnHeld(s.Name, w.Agent)
 	}
 	return f

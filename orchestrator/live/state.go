@@ -130,7 +130,25 @@ func (o Observation) inPane() session.AgentStatus {
 	if !o.Visible {
 		return o.withDone(session.AgentStatus{State: session.StateUnknown, Source: session.SourceLock, Reason: session.ReasonNoTurns, Cause: session.CauseRuns})
 	}
+	if o.Unwritable != "" {
+		return o.unwritten()
+	}
 	return o.withDone(o.withScreen(o.byTurns()))
+}
+
+// unwritten is the state of a CLI whose hooks cannot write down what they see: the turn log tells nothing of now. Only a
+// dialog is known, which the CLI's own record or its screen shows.
+func (o Observation) unwritten() session.AgentStatus {
+	unknown := session.AgentStatus{
+		State: session.StateUnknown, Source: session.SourceNone, Reason: "its hooks cannot write " + o.Unwritable, Cause: session.CauseUnwritable,
+	}
+	if o.Observed.Waiting && !o.Observed.At.Before(o.Launched) {
+		return o.byRecord()
+	}
+	if o.Screen.Dialog != "" {
+		return o.withScreen(unknown)
+	}
+	return unknown
 }
 
 // promptPatience is how long after its launch a CLI may take to report its first prompt. One that has not by then took it for
