@@ -26,38 +26,44 @@ func TestFaultAtEveryStepOfASave(t *testing.T) {
 	if out, err := probe.CombinedOutput(); err != nil {
 		t.Skipf("tracing is not allowed here: %v: %s", err, out)
 	}
-	tests := []struct {
+	type step struct {
 		call string
 		nth  int
 		want string // which record is there afterwards
-	}{
-		{"write", 1, "/old"}, // of the temporary file
-		{"fsync", 1, "/old"}, // of the temporary file
-		{"fsync", 2, "/new"}, // of the folder, after the rename
-		{"renameat", 1, "/old"},
+		how  string // of the save
+	}
+	var tests []step
+	for _, how := range []string{"save", "update", "soon"} {
+		tests = append(tests,
+			step{"write", 1, "/old", how}, // of the temporary file
+			step{"fsync", 1, "/old", how}, // of the temporary file
+			step{"renameat", 1, "/old", how})
+		if how != "soon" {
+			tests = append(tests, step{"fsync", 2, "/new", how}) // of the folder, after the rename
+		}
 	}
 	for _, tt := range tests {
 		for _, fault := range []string{"signal=KILL", "error=EIO", "error=ENOSPC"} {
 			st := newStore(t)
 			mustSave(t, st, minimal("demo", "/old"))
 			inject := fmt.Sprintf("inject=%s:%s:when=%d", tt.call, fault, tt.nth)
-			out, err := traced(t, strace, inject, "save", st.Dir, st.LocksDir)
+			out, err := traced(t, strace, inject, "save", st.Dir, st.LocksDir, tt.how)
 			if err == nil {
-				t.Errorf("%s: saved", inject)
+				t.Errorf("%s of %s: saved", inject, tt.how)
 			}
 			killed := fault == "signal=KILL"
 			if reported := strings.Contains(out, "session demo: "); reported == killed {
-				t.Errorf("%s: got %v, %q", inject, err, out)
+				t.Errorf("%s of %s: got %v, %q", inject, tt.how, err, out)
 			}
 			want := tt.want
 			if killed && tt.call == "renameat" {
 				want = "" // the signal comes with the call: the rename may be done or not
 			}
 			if got := mustLoad(t, st, "demo").RepoPath; want != "" && got != want || got != "/old" && got != "/new" {
-				t.Errorf("%s: got the record of %s, want %s", inject, got, want)
+				t.Errorf("%s of %s: got the record of %s, want %s", inject, tt.how, got, want)
 			}
 			if left := list(t, st.Dir); !killed && !slices.Equal(left, []string{"demo.json"}) {
-				t.Errorf("%s: left behind: %v", inject, left)
+				t.Errorf("%s of %s: left behind: %v", inject, tt.how, left)
 			}
 			mustSave(t, st, minimal("demo", "/again"))
 		}

@@ -152,11 +152,16 @@ func TestOnlyOldLitterOfTheSameFileIsSwept(t *testing.T) {
 	}
 }
 
-// childSaveLoop saves ever newer records until it is killed: DIR LOCKS.
+// updates are the ways in which a record is changed, by the word for them in the arguments of a child.
+var updates = map[string]func(Store, context.Context, string, func(*Session) error) (*Session, error){
+	"update": Store.Update, "soon": Store.UpdateSoon,
+}
+
+// childSaveLoop saves ever newer records until it is killed: DIR LOCKS, and one of updates.
 func childSaveLoop(args []string) error {
 	st := Store{Dir: args[0], LocksDir: args[1]}
 	for {
-		_, err := st.Update(context.Background(), "demo", func(s *Session) error {
+		_, err := updates[args[2]](st, context.Background(), "demo", func(s *Session) error {
 			fill(s, s.Generation+1)
 			return nil
 		})
@@ -191,13 +196,20 @@ func mustBeWhole(t *testing.T, st Store) int {
 }
 
 func TestKilledAnywhereInASaveTheRecordIsOldOrNew(t *testing.T) {
+	for name := range updates {
+		t.Run(name, func(t *testing.T) { killedInASave(t, name) })
+	}
+}
+
+// killedInASave kills a process that changes a record again and again in one of updates.
+func killedInASave(t *testing.T, how string) {
 	st := newStore(t)
 	first := minimal("demo", "/r")
 	fill(first, 1)
 	mustSave(t, st, first)
 	last, littered := 1, 0
 	for range 40 {
-		p := spawn(t, "save-loop", st.Dir, st.LocksDir)
+		p := spawn(t, "save-loop", st.Dir, st.LocksDir, how)
 		waitFor(t, "the first save", func() bool { return mustBeWhole(t, st) > last })
 		for range rand.IntN(40) {
 			mustBeWhole(t, st)
@@ -226,10 +238,19 @@ func TestKilledAnywhereInASaveTheRecordIsOldOrNew(t *testing.T) {
 	t.Logf("%d saves, %d of 40 kills in the middle of one", last, littered)
 }
 
-// childSave replaces a record: DIR LOCKS. It stays on one thread, since strace counts the calls of each by itself.
+// childSave replaces a record: DIR LOCKS, and "save" or one of updates. It stays on one thread, since strace counts the
+// calls of each by itself.
 func childSave(args []string) error {
 	runtime.LockOSThread()
-	return Store{Dir: args[0], LocksDir: args[1]}.Save(context.Background(), minimal("demo", "/new"))
+	st := Store{Dir: args[0], LocksDir: args[1]}
+	if args[2] == "save" {
+		return st.Save(context.Background(), minimal("demo", "/new"))
+	}
+	_, err := updates[args[2]](st, context.Background(), "demo", func(s *Session) error {
+		s.RepoPath = "/new"
+		return nil
+	})
+	return err
 }
 
 // childSmallFiles saves where no file may grow beyond 64 bytes: DIR LOCKS.

@@ -88,6 +88,11 @@ func (a *app) printTurns(sessionName string, list turns.Sequence, named bool) {
 			{text: duration(t, time.Now())}, {text: prompt}})
 	}
 	a.printTable(a.stdout, indent, rows)
+	for _, t := range list.Turns {
+		for _, missing := range turns.LeftOut(t.Notes) {
+			fmt.Fprintf(a.stdout, "%s%s\n", indent, missing)
+		}
+	}
 	if to := list.RewoundTo; to != nil {
 		fmt.Fprintf(a.stdout, "%sits worktree is %s (paw rewind %s/%s --undo)\n", indent, orchestrator.EndOfTurn(*to), sessionName, list.Agent)
 	}

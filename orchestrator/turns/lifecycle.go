@@ -51,7 +51,7 @@ func (t *Track) Begin(ctx context.Context, start turn.Start) (*turn.Turn, error)
 			_ = one.Note(cutShort)
 		}
 		for _, n := range skipped {
-			_ = one.Note(fmt.Sprintf("number %d was left out: tag %s exists already", n, turn.TagName(t.W.TurnSession, n)))
+			_ = one.Note(leftOut(n, turn.TagName(t.W.TurnSession, n)))
 		}
 		if note := t.before(ctx, n, start.Follows); note != "" {
 			_ = one.Note(note)
@@ -62,6 +62,24 @@ func (t *Track) Begin(ctx context.Context, start turn.Start) (*turn.Turn, error)
 		}
 		return one, nil
 	}
+}
+
+// leftOut is the note of a turn whose number is not the next one, since somebody else's tag has the name of the next.
+func leftOut(n int, tag string) string {
+	return fmt.Sprintf("number %d was left out: tag %s exists already", n, tag)
+}
+
+// LeftOut lists the notes that say why numbers are missing before a turn.
+func LeftOut(notes []string) []string {
+	var missing []string
+	for _, note := range notes {
+		var n int
+		var tag string
+		if _, err := fmt.Sscanf(note, "number %d was left out: tag %s exists already", &n, &tag); err == nil && note == leftOut(n, tag) {
+			missing = append(missing, note)
+		}
+	}
+	return missing
 }
 
 // endMove ends a move of files that was cut short in the worktree, before the agent works on what it left; note says how.

@@ -16,7 +16,7 @@ import (
 )
 
 // childFull writes with a limit on the size of files, which cuts a write as a full disk does: args are the folder and
-// the limit in bytes. Turn 1 is noted on, turn 2 is started.
+// the limit in bytes. Turn 1 is noted on and aborted, turn 2 is started.
 func childFull(args []string) error {
 	limit, err := strconv.ParseUint(args[1], 10, 64)
 	if err != nil {
@@ -36,6 +36,13 @@ func childFull(args []string) error {
 	}
 	if tr.State() != InProgress {
 		return fmt.Errorf("note: the turn is %s", tr.State())
+	}
+	abort := &Abort{Reason: ReasonError, Message: strings.Repeat("cut ", 1000)}
+	if err := tr.Abort(abort); !errors.Is(err, syscall.EFBIG) || !errors.Is(err, error(abort)) {
+		return fmt.Errorf("abort: %w", err)
+	}
+	if again, err := Open(tr.Path(), time.Now); err != nil || tr.State() != InProgress || again.State() != InProgress {
+		return fmt.Errorf("abort: the turn is %s: %w", tr.State(), err)
 	}
 	second := New(d, 2, time.Now)
 	if err := second.Start(Start{Type: TypePrompt, Prompt: strings.Repeat("cut ", 1000)}); !errors.Is(err, syscall.EFBIG) {

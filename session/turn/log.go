@@ -16,7 +16,8 @@ import (
 var errNotRegular = errors.New("not a regular file")
 
 // log writes and reads the file of one turn. Each event is one write at the end of the file, so that processes that
-// write at the same time never mix their lines; nothing is ever changed or taken away.
+// write at the same time never mix their lines; nothing is ever changed or taken away. log knows the state machine, since
+// many processes write a turn's log: append has to read what the others wrote before it can tell whether its event is allowed.
 type log struct {
 	path string
 	replay
