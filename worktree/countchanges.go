@@ -2,13 +2,32 @@ package worktree
 
 import (
 	"context"
+	"strconv"
 	"strings"
 )
 
-// CountChanges counts the files that differ between the two commits of each
-// pair, with two git processes for all of them.
+// Changes are what differs between two commits.
+type Changes struct {
+	Files      int
+	Submodules []string // of the files, those that are a submodule in one of the commits
+}
+
+// CountChanges counts the files that differ between the two commits of each pair.
 func (m Manager) CountChanges(ctx context.Context, pairs [][2]string) (map[[2]string]int, error) {
+	changes, err := m.Changes(ctx, pairs)
+	if err != nil {
+		return nil, err
+	}
 	counts := map[[2]string]int{}
+	for pair, c := range changes {
+		counts[pair] = c.Files
+	}
+	return counts, nil
+}
+
+// Changes tells what differs between the two commits of each pair, with two git processes for all of them.
+func (m Manager) Changes(ctx context.Context, pairs [][2]string) (map[[2]string]Changes, error) {
+	counts := map[[2]string]Changes{}
 	if len(pairs) == 0 {
 		return counts, nil
 	}
@@ -22,7 +41,7 @@ func (m Manager) CountChanges(ctx context.Context, pairs [][2]string) (map[[2]st
 		if _, there := counts[pair]; there {
 			continue
 		}
-		counts[pair] = 0
+		counts[pair] = Changes{}
 		line := trees[pair[0]] + " " + trees[pair[1]]
 		if trees[pair[0]] == trees[pair[1]] {
 			continue
@@ -35,7 +54,7 @@ func (m Manager) CountChanges(ctx context.Context, pairs [][2]string) (map[[2]st
 	if input.Len() == 0 {
 		return counts, nil
 	}
-	out, err := m.objects(m.home()).Input(ctx, []byte(input.String()), "diff-tree", "--stdin", "-r", "-O/dev/null", "--name-only", "--no-renames")
+	out, err := m.objects(m.home()).Input(ctx, []byte(input.String()), "diff-tree", "--stdin", "-r", "-O/dev/null", "--raw", "--no-renames", "--ignore-submodules=none")
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +65,14 @@ func (m Manager) CountChanges(ctx context.Context, pairs [][2]string) (map[[2]st
 			at = same
 			continue
 		}
+		submodule := submoduleIn(line)
 		for _, pair := range at {
-			counts[pair]++
+			c := counts[pair]
+			c.Files++
+			if submodule != "" {
+				c.Submodules = append(c.Submodules, submodule)
+			}
+			counts[pair] = c
 		}
 	}
 	return counts, nil
@@ -76,4 +101,17 @@ func (m Manager) trees(ctx context.Context, pairs [][2]string) (map[string]strin
 		}
 	}
 	return trees, nil
+}
+
+// submoduleIn is the path in a raw line of git diff-tree where the path is a submodule on one side, else "".
+func submoduleIn(line string) string {
+	modes, path, _ := strings.Cut(line, "\t")
+	f := strings.Fields(strings.TrimPrefix(modes, ":"))
+	if len(f) < 2 || !(change{oldMode: f[0], mode: f[1]}).gitlink() {
+		return ""
+	}
+	if plain, err := strconv.Unquote(path); err == nil {
+		return plain
+	}
+	return path
 }

@@ -70,6 +70,8 @@ func withTarget(o fleet.Outlook) string {
 		return "unknown: a " + o.CutShort + " was cut short, paw recover ends it"
 	case len(o.Conflicts) > 0:
 		return first(o.Conflicts)
+	case len(o.Submodules) > 0:
+		return "does not land: it would add, remove or move a submodule: " + first(o.Submodules)
 	case o.UncommittedSince > 0 && o.Files > 0:
 		return "fits, but " + unknown
 	case o.UncommittedSince > 0:
@@ -129,6 +131,8 @@ type outlookJSON struct {
 	FilesChanged int      `json:"files_changed"`
 	Conflicts    []string `json:"conflicts"`
 
+	Submodules []string `json:"submodules"` // for which it would be refused
+
 	UncommittedSince *int `json:"not_committed_since"` // turn after which files were not committed, of which no more is known
 
 	CutShort *string `json:"cut_short"` // command that was killed while it moved the agent's files
@@ -144,7 +148,7 @@ func forecastView(f *landing.Forecast) forecastJSON {
 	for _, o := range f.Agents {
 		view.Agents = append(view.Agents, outlookJSON{
 			Name: o.Agent, Commit: o.Commit, Turn: orNull(o.Turn), FilesChanged: o.Files, Conflicts: append([]string{}, o.Conflicts...),
-			UncommittedSince: orNull(o.UncommittedSince), CutShort: orNull(o.CutShort),
+			Submodules: append([]string{}, o.Submodules...), UncommittedSince: orNull(o.UncommittedSince), CutShort: orNull(o.CutShort),
 		})
 	}
 	for _, p := range f.Pairs {

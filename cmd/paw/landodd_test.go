@@ -51,10 +51,19 @@ func TestLandASubmodule(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(w.worktree("one"), "lib"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	if out := w.paw("forecast"); !strings.Contains(out.stdout, "does not land: it would add, remove or move a submodule: lib") {
+		t.Errorf("forecast says\n%s%s", out.stdout, out.stderr)
+	}
+	if out := w.paw("forecast", "--json"); !strings.Contains(out.stdout, `"submodules":["lib"]`) {
+		t.Errorf("forecast says\n%s%s", out.stdout, out.stderr)
+	}
 	if out := w.paw("land", "one"); out.code != 3 || !strings.Contains(out.stderr, "would add, remove or move a submodule: lib\npaw: hint: git -C ") {
 		t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 	}
 	w.git(w.repo, "branch", "release")
+	if out := w.ok(w.paw("forecast", "--into", "release")); !strings.Contains(out.stdout, " fits") {
+		t.Errorf("where nobody has the branch checked out, forecast says\n%s", out.stdout)
+	}
 	w.ok(w.paw("land", "one", "--into", "release"))
 	if got := w.git(w.repo, "ls-tree", "release", "lib"); got != "160000 commit "+head+"\tlib\n" {
 		t.Errorf("it landed %q", got)

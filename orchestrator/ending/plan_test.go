@@ -54,6 +54,12 @@ func compare(t *testing.T, got, want string) {
 	}
 }
 
+func TestStopAgainEndsNoMore(t *testing.T) {
+	s := &session.Session{Name: "shop"}
+	compare(t, Stop{Session: s, Whole: true}.again([]string{"one", "two"}), "paw stop shop")
+	compare(t, Stop{Session: s}.again([]string{"two"}), "paw stop shop two --only")
+}
+
 func TestPlanStop(t *testing.T) {
 	code := 0
 	for name, c := range map[string]struct {
@@ -84,6 +90,8 @@ func TestPlanStop(t *testing.T) {
 			want: "one: close pane %1 and end pid 100\nwindow 2 (notes) of tmux session renamed is yours and stays"},
 		"silence": {change: func(f *fleet.Facts) { f.Tmux, f.TmuxErr = session.TmuxUnknown, tmux.ErrTimeout },
 			want: "refused: shop: tmux did not answer in time; its panes may still run"},
+		"no tmux": {change: func(f *fleet.Facts) { f.Tmux, f.TmuxErr = session.TmuxUnknown, tmux.ErrNotInstalled },
+			want: "refused: shop: tmux is not on the PATH of this shell, and agents may still run"},
 		"stopped before": {change: func(f *fleet.Facts) {
 			f.Session.Status = session.StatusStopped
 			off(&f.Agents[0])

@@ -58,6 +58,9 @@ func planStop(f fleet.Facts, o StopOptions) (Stop, error) {
 	targets := o.Targets(s)
 	p := Stop{Session: s, Named: o.Agents, Whole: len(o.Agents) == 0, GoOn: goOn(f, targets), facts: f}
 	if f.Tmux == session.TmuxUnknown {
+		if none := home.NoTmux(s.Name, f.TmuxErr); none != nil {
+			return p, none
+		}
 		return p, fault.New(fault.Failed, "%s: %s; its panes may still run", s.Name, fleet.Silence(f.TmuxErr)).Hint("paw stop %s", s.Name)
 	}
 	for _, pane := range f.Others {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
@@ -56,10 +57,18 @@ func (p Stop) apply(ctx context.Context, h *home.Home, saved error) error {
 	_, err := savePhase(ctx, h, s.Name, func(*session.Session) []string { return targets },
 		func(name string) session.Phase { return phases[name] }, p.Whole)
 	if err := errors.Join(saved, err); err != nil {
-		return fault.New(fault.Failed, "%s: stopped, but not recorded: %w", s.Name, err).Hint("paw stop %s", s.Name)
+		return fault.New(fault.Failed, "%s: stopped, but not recorded: %w", s.Name, err).Hint("%s", p.again(targets))
 	}
 	h.Step("stop.finished")
 	return nil
+}
+
+// again is the command that stops these agents and no others.
+func (p Stop) again(targets []string) string {
+	if p.Whole {
+		return "paw stop " + p.Session.Name
+	}
+	return "paw stop " + p.Session.Name + " " + strings.Join(targets, " ") + " --only"
 }
 
 // endedNothing reports whether all agents had ended before: then what was seen of them is still so, since nobody opens a pane

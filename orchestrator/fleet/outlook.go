@@ -15,6 +15,10 @@ type Outlook struct {
 	Conflicts []string // with the target
 	Others    []string // agents whose work collides with this one's
 
+	// Submodules are those that the landing would add, remove or move, which a checkout of the target cannot follow: paw
+	// refuses it.
+	Submodules []string
+
 	// UncommittedSince is the turn after which files were not committed that may be there still: the branch has gone on
 	// without them, so what would land is not known. 0 for none.
 	UncommittedSince int
@@ -26,8 +30,8 @@ type Outlook struct {
 // Lands reports whether there is anything to land.
 func (o *Outlook) Lands() bool { return o.Files > 0 || len(o.Conflicts) > 0 }
 
-// CollidesWith names the branch and the agents that the work collides with: "nothing" where it would land, "unknown" where
-// nobody knows all of it, "" where there is nothing to land.
+// CollidesWith names the branch and the agents that the work collides with: "a submodule" where one keeps it from landing,
+// "nothing" where it would land, "unknown" where nobody knows all of it, "" where there is nothing to land.
 func (o *Outlook) CollidesWith() string {
 	with := o.Others
 	if len(o.Conflicts) > 0 {
@@ -36,6 +40,8 @@ func (o *Outlook) CollidesWith() string {
 	switch {
 	case len(with) > 0:
 		return strings.Join(with, ", ")
+	case len(o.Submodules) > 0:
+		return "a submodule"
 	case o.UncommittedSince > 0, o.CutShort != "":
 		return "unknown"
 	case !o.Lands():

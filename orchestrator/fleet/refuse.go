@@ -91,6 +91,9 @@ func refuseStates(h *home.Home, f Facts, agents []string, harmless func(AgentSta
 func RefuseSilent(f Facts, agents []string) error {
 	for _, a := range f.Agents {
 		if f.Tmux == session.TmuxUnknown && a.Lock.State != session.LockFree && slices.Contains(agents, a.Record.Agent) {
+			if none := home.NoTmux(a.Record.Agent, f.TmuxErr); none != nil {
+				return none
+			}
 			return fault.New(fault.Refused, "%s: it runs, and %s", a.Record.Agent, Silence(f.TmuxErr)).Hint("paw status %s", f.Session.Name)
 		}
 	}

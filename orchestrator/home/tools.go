@@ -66,6 +66,14 @@ func (h *Home) RequireGit(ctx context.Context) error {
 	return nil
 }
 
+// NoTmux is the error of a command that needs tmux for agents that may run, nil where the error is not that PATH has no tmux.
+func NoTmux(object string, err error) *fault.Error {
+	if !errors.Is(err, tmux.ErrNotInstalled) {
+		return nil
+	}
+	return fault.New(fault.Missing, "%s: tmux is not on the PATH of this shell, and agents may still run", object).Hint("%s", installTmux())
+}
+
 // TmuxError puts an error of tmux into the user's words.
 func TmuxError(err error) error {
 	var unsafe *tmux.UnsafeError

@@ -156,13 +156,16 @@ func look(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Sess
 	for _, one := range states {
 		changed = append(changed, [2]string{cmp.Or(one.left, one.commit), one.commit})
 	}
-	counts, err := m.CountChanges(ctx, changed)
+	counts, err := m.Changes(ctx, changed)
 	if err != nil {
 		return nil, err
 	}
 	for i := range theirs {
-		f.Agents[i].Files, f.Agents[i].Conflicts = counts[changed[i]], merged[i].Conflicts
-		if counts[changed[len(theirs)+i]] > 0 { // as when everything was committed
+		f.Agents[i].Files, f.Agents[i].Conflicts = counts[changed[i]].Files, merged[i].Conflicts
+		if t.checkout != nil {
+			f.Agents[i].Submodules = counts[changed[i]].Submodules
+		}
+		if counts[changed[len(theirs)+i]].Files > 0 { // as when everything was committed
 			f.Agents[i].UncommittedSince = states[i].leftAt
 		}
 	}
