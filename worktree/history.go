@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"paw/worktree/git"
@@ -88,6 +90,18 @@ func (m Manager) PastTips(branch string) ([]PastTip, error) {
 		}
 	}
 	return tips, err
+}
+
+// MadeOn are the commits that were made on a branch itself, as its log tells, and not merged or updated from elsewhere.
+func (m Manager) MadeOn(branch string) (map[string]bool, error) {
+	tips, err := m.PastTips(branch)
+	made := map[string]bool{}
+	for _, tip := range tips {
+		made[tip.Commit] = made[tip.Commit] || slices.ContainsFunc([]string{"commit", "cherry-pick", "revert", "rebase", "am"},
+			func(by string) bool { return strings.HasPrefix(tip.Why, by+":") || strings.HasPrefix(tip.Why, by+" (") })
+	}
+	maps.DeleteFunc(made, func(_ string, here bool) bool { return !here })
+	return made, err
 }
 
 // Present are those of some commits that are still in the object store.

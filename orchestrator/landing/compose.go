@@ -129,8 +129,26 @@ func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 // lookAtWork finds the turns and the commits that a landing brings: the agent's own that nothing has brought yet.
 func (c *composer) lookAtWork(ctx context.Context, one *composed) (messageFacts, []worktree.CommitInfo, error) {
 	one.brought = c.brought()
-	own, err := c.m.CommitsSince(ctx, c.source.head, c.sides.known...)
+	own, err := c.ownCommits(ctx)
 	return c.factsFor(one.brought, own), own, err
+}
+
+// ownCommits are the new commits of the agent. Those that it made itself stay new when the branch has left what brought them.
+func (c *composer) ownCommits(ctx context.Context) ([]worktree.CommitInfo, error) {
+	own, err := c.m.CommitsSince(ctx, c.source.head, c.sides.known...)
+	if err != nil || len(c.sides.past) == 0 {
+		return own, err
+	}
+	made, err := c.m.MadeOn(c.agent.Branch)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range own {
+		made[one.ID] = true
+	}
+	known := slices.DeleteFunc(slices.Clone(c.sides.known), func(commit string) bool { return slices.Contains(c.sides.past, commit) })
+	all, err := c.m.CommitsSince(ctx, c.source.head, known...)
+	return slices.DeleteFunc(all, func(one worktree.CommitInfo) bool { return !made[one.ID] }), err
 }
 
 // brought are the turns that led to the state and that no landing which stands has.

@@ -27,6 +27,7 @@ type sides struct {
 	lost   []*Stand // landings of the agent that came before the state, and that the tip had and has no more
 	common []string // commits whose history the branch has, or had when the agent got it
 	known  []string // commits whose history is nobody's new work
+	past   []string // those of them that the branch has left
 }
 
 // asker is who asks for sides.
@@ -96,14 +97,17 @@ func (a *asker) sides(ctx context.Context, state string, at *point) (*sides, err
 	if err := a.joinNear(ctx, s, line, inState); err != nil {
 		return nil, err
 	}
-	got, err := a.gotLast(ctx, state)
+	if s.past, err = a.past(); err != nil {
+		return nil, err
+	}
+	got, err := a.gotLast(ctx, state, s.past)
 	if err != nil {
 		return nil, err
 	}
 	if s.common, s.known = append(s.common, got), append(s.known, a.t.tip); got != a.t.tip {
 		s.left = got
 	}
-	s.known = append(s.known, a.led.past...)
+	s.known = append(s.known, s.past...)
 	for i := range a.led.all {
 		one := &a.led.all[i]
 		if one.stands() && !a.subtracts(one) && !inState[one.Commit] && one.State != "" {
@@ -116,7 +120,7 @@ func (a *asker) sides(ctx context.Context, state string, at *point) (*sides, err
 			s.lost = append(s.lost, one)
 		}
 	}
-	if len(a.led.past) > 0 {
+	if len(s.past) > 0 {
 		if s.known, err = a.m.Present(ctx, s.known); err != nil {
 			return nil, err
 		}
@@ -131,11 +135,21 @@ func (a *asker) sides(ctx context.Context, state string, at *point) (*sides, err
 	return s, a.synthesize(ctx, s)
 }
 
+// past are the commits that the branch has left, without those that the agent made itself: these are its work, also when the branch
+// was at them for a while.
+func (a *asker) past() ([]string, error) {
+	if len(a.led.past) == 0 {
+		return nil, nil
+	}
+	made, err := a.m.MadeOn(a.agent.Branch)
+	return slices.DeleteFunc(slices.Clone(a.led.past), func(commit string) bool { return made[commit] }), err
+}
+
 // gotLast is what the agent got from the branch last, as far as the history of its commits tells: the tip itself as long as that comes
 // after it. What the branch has left since is not the agent's work.
-func (a *asker) gotLast(ctx context.Context, state string) (string, error) {
+func (a *asker) gotLast(ctx context.Context, state string, past []string) (string, error) {
 	tips := map[string]bool{}
-	for _, tip := range a.led.past {
+	for _, tip := range past {
 		tips[tip] = true
 	}
 	for i := range a.led.all {
