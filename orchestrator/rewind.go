@@ -24,7 +24,7 @@ type Rewound struct {
 	Head      string   // commit that it is on
 	Changed   int      // files that were written or removed
 	Untouched []string // repositories of their own in the worktree
-	RescueRef string   // the state before, see --undo
+	RescueRef string   // the state before, see --undo; "" when it was like that already
 	Remembers string   // what the CLI's conversation still has, "" when nothing
 }
 
@@ -104,6 +104,7 @@ func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName, ag
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
+	turns.CloseDead(ctx, h, s, agentName)
 	rewound := &Rewound{Session: s.Name, Agent: agentName}
 	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
 		if _, err := fleet.RefuseNotAtRest(ctx, h, s, agentName); err != nil {
@@ -121,15 +122,14 @@ func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName, ag
 		if err != nil {
 			return err
 		}
-		rewound.RescueRef = turn.RewindRef(w.TurnSession, h.Now(), newest)
 		rewound.Remembers = remembers(last)
 		done, err := t.M.Rewind(ctx, w.WorktreePath, commit, worktree.RewindOptions{
-			Rescue: rewound.RescueRef, Command: "paw rewind", Session: s.Name, Step: func(name string) { h.Step("rewind." + name) },
+			Rescue: turn.RewindRef(w.TurnSession, h.Now(), newest), Command: "paw rewind", Session: s.Name, Step: func(name string) { h.Step("rewind." + name) },
 		})
 		if err != nil {
 			return home.Unmoved(err, agentName+": not rewound", again)
 		}
-		rewound.Head, rewound.Changed, rewound.Untouched = done.Head, done.Changed, done.NotSaved
+		rewound.RescueRef, rewound.Head, rewound.Changed, rewound.Untouched = done.Ref, done.Head, done.Changed, done.NotSaved
 		return rewound.note(ctx, h, kind, last, to)
 	})
 	if err != nil {
@@ -144,10 +144,18 @@ func (r *Rewound) note(ctx context.Context, h *home.Home, kind session.ShiftKind
 	if last != nil {
 		number = last.Number
 	}
+	if kind == session.ShiftUndo && r.RescueRef == "" { // the rewind that it would take back was cut short
+		r.At, r.To = to(nil, number)
+		return nil
+	}
 	_, err := h.Update(ctx, r.Session, func(rec *session.Session) error {
 		if w := rec.Worktree(r.Agent); w != nil {
 			r.At, r.To = to(w.Rewound, number)
-			w.Rewound = &session.Rewound{To: r.At, From: w.Rewound.At(number), Last: number}
+			from := w.Rewound.At(number)
+			if r.RescueRef == "" && w.Rewound != nil && w.Rewound.Last == number { // --undo takes back the one before
+				from = w.Rewound.From
+			}
+			w.Rewound = &session.Rewound{To: r.At, From: from, Last: number}
 			rec.Shifted(r.Agent, kind, r.At, number)
 		}
 		return nil
@@ -157,8 +165,11 @@ func (r *Rewound) note(ctx context.Context, h *home.Home, kind session.ShiftKind
 
 // String says what happened and how to take it back.
 func (r *Rewound) String() string {
-	lines := []string{fmt.Sprintf("%s: %s (%.10s, %s changed); paw rewind %s/%s --undo takes it back",
-		r.Agent, r.To, r.Head, fault.Counted(r.Changed, "file"), r.Session, r.Agent)}
+	lines := []string{fmt.Sprintf("%s: %s (%.10s), nothing changed", r.Agent, r.To, r.Head)}
+	if r.RescueRef != "" {
+		lines[0] = fmt.Sprintf("%s: %s (%.10s, %s changed); paw rewind %s/%s --undo takes it back",
+			r.Agent, r.To, r.Head, fault.Counted(r.Changed, "file"), r.Session, r.Agent)
+	}
 	if len(r.Untouched) > 0 {
 		lines = append(lines, "repositories of their own stay as they are: "+strings.Join(r.Untouched, ", "))
 	}

@@ -11,7 +11,7 @@ import (
 // Rescued says where everything is that a rewind has replaced, and where HEAD was
 // and is.
 type Rescued struct {
-	Ref, Commit string // of a snapshot; rewinding to it takes the rewind back
+	Ref, Commit string // of a snapshot; rewinding to it takes the rewind back. Ref is "" where nothing has changed
 	HeadBefore  string
 	Head        string
 	Changed     int      // files that were written or removed
@@ -27,7 +27,8 @@ type Rescued struct {
 // commit that was HEAD when target was taken: its first parent if target is a
 // snapshot, else target itself. Commits made since stay reachable through the
 // rescue. The index is as HEAD; content that was only staged is in the second
-// parent of the rescue.
+// parent of the rescue. Where all of that is so already, nothing is kept, and
+// the rewind before stays the last one.
 //
 // Files that git converts (line ends, filters) come back as git checks them out,
 // and of permissions only whether a file is executable.
@@ -163,13 +164,16 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 	if err := r.inTheWay(ctx, changes); err != nil {
 		return Rescued{}, err
 	}
+	if r.to.head != "" {
+		done.Head = r.to.head
+	}
+	if len(changes) == 0 && len(r.indexed) == 0 && done.Head == r.head {
+		return done, nil
+	}
 	if err := r.m.keep(ctx, done.Commit, r.options.Rescue); err != nil {
 		return Rescued{}, err
 	}
 	done.Ref, done.Changed = r.options.Rescue, len(changes)
-	if r.to.head != "" {
-		done.Head = r.to.head
-	}
 	return done, r.apply(ctx, done)
 }
 

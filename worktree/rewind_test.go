@@ -57,8 +57,14 @@ func (w *turns) rewind(target, rescue string) Rescued {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if got := w.git("rev-parse", rescue); got != r.Commit || r.Ref != rescue {
-		w.t.Errorf("%s is %s, not %s", rescue, got, r.Commit)
+	want := r.Commit
+	if r.Ref == "" && r.Changed == 0 && r.Head == r.HeadBefore {
+		want = ""
+	} else if r.Ref != rescue {
+		w.t.Errorf("got %+v", r)
+	}
+	if got := w.git("for-each-ref", "--format=%(objectname)", rescue); got != want {
+		w.t.Errorf("%s is %q, not %q", rescue, got, want)
 	}
 	if head := w.in("rev-parse", "HEAD"); head != r.Head {
 		w.t.Errorf("HEAD is %s, not %s", head, r.Head)
@@ -167,7 +173,9 @@ func TestRewindAndUndoAreExact(t *testing.T) {
 	w.wantFiles("undo", second)
 	w.rewind(undo.Commit, "refs/paw/s_agent/rescue/3")
 	w.wantFiles("redo", want)
-	w.rewind(one.Commit, "refs/paw/s_agent/rescue/4")
+	if r := w.rewind(one.Commit, "refs/paw/s_agent/rescue/4"); r.Ref != "" {
+		t.Errorf("nothing was to do, and %s is kept", r.Ref)
+	}
 	w.wantFiles("nothing to do", want)
 	w.git("reflog", "expire", "--expire=now", "--all")
 	w.git("gc", "--quiet", "--prune=now")

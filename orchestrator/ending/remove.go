@@ -6,6 +6,7 @@ import (
 
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/worktree"
 )
@@ -55,6 +56,9 @@ func (r Removal) String() string {
 // Apply removes one of the agents.
 func (r Removal) Apply(ctx context.Context, h *home.Home, i int) (*Removed, error) {
 	p := r.Agents[i]
+	if s, err := h.Load(p.Session); err == nil {
+		turns.CloseDead(ctx, h, s, p.Name)
+	}
 	rec, err := record(ctx, h, p.Session, p)
 	if err != nil {
 		return nil, err

@@ -20,6 +20,7 @@ import (
 func StopNow(ctx context.Context, h *home.Home, s *session.Session, o StopOptions) (*Stop, error) {
 	stopping := func(string) session.Phase { return session.PhaseStopping }
 	whole := len(o.Agents) == 0
+	turns.CloseDead(ctx, h, s, o.Targets(s)...)
 	rec, saved := savePhase(ctx, h, s.Name, o.Targets, stopping, whole)
 	if rec != nil {
 		s = rec // with the agents that were added since it was loaded

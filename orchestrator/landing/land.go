@@ -67,6 +67,7 @@ func Land(ctx context.Context, h *home.Home, s *session.Session, agentName strin
 	}
 	l := &landing{work: w, options: o, branch: branch, checker: &checker{work: w, commands: commands, fresh: o.Fresh}}
 	if !o.DryRun {
+		turns.CloseDead(ctx, h, s, agentName)
 		l.version = w.cliVersion(ctx)
 	}
 	landed, err := l.run(ctx)

@@ -41,6 +41,7 @@ func Update(ctx context.Context, h *home.Home, s *session.Session, agentName, fr
 		_, _, err := w.prepareUpdate(ctx, done)
 		return done, err
 	}
+	turns.CloseDead(ctx, h, s, agentName)
 	err = turns.Change(ctx, h, s, w.agent, func(t *turns.Track) error {
 		goal, was, err := w.prepareUpdate(ctx, done)
 		if err != nil || done.Nothing {

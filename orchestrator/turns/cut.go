@@ -3,6 +3,7 @@ package turns
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -37,10 +38,40 @@ func Cut(ctx context.Context, h *home.Home, s *session.Session, w session.Worktr
 // of agents that died in them, and tags finished turns that have no tag.
 func CloseCut(ctx context.Context, h *home.Home, f fleet.Facts) {
 	for _, a := range f.Agents {
-		if a.Lock.State == session.LockFree {
-			Cut(ctx, h, f.Session, a.Record, f.Observation(a).CutReason())
-		}
+		cutDead(ctx, h, f, a)
 		tagFinished(ctx, h, f.Session, a.Record)
+	}
+}
+
+// CloseDead closes the open turns of agents that died in them, before a command writes to their worktrees or ends them: a turn
+// ends with what its CLI has left, for the reason that ended it. Where a move of files or the end of an agent was cut short,
+// recover closes it after that.
+func CloseDead(ctx context.Context, h *home.Home, s *session.Session, agents ...string) {
+	inTurn := func(name string) bool {
+		last, err := h.TurnDir(s.Name, name).Last()
+		w := s.Worktree(name)
+		return err == nil && last != nil && last.State == turn.InProgress && w != nil && fleet.RefuseUnfinished(s, w) == nil &&
+			fleet.RefuseHalfMoved(ctx, h, s, name) == nil
+	}
+	open := slices.DeleteFunc(slices.Clone(agents), func(name string) bool { return !inTurn(name) })
+	if len(open) == 0 {
+		return
+	}
+	f, err := fleet.ObserveRevived(ctx, h, s)
+	if err != nil {
+		return
+	}
+	for _, a := range f.Agents {
+		if slices.Contains(open, a.Record.Agent) {
+			cutDead(ctx, h, f, a)
+		}
+	}
+}
+
+// cutDead is Cut for an agent whose CLI has ended by itself, if it has.
+func cutDead(ctx context.Context, h *home.Home, f fleet.Facts, a fleet.Agent) {
+	if a.Lock.State == session.LockFree {
+		Cut(ctx, h, f.Session, a.Record, f.Observation(a).CutReason())
 	}
 }
 
