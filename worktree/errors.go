@@ -3,6 +3,9 @@ package worktree
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+
+	"paw/worktree/git"
 )
 
 // ErrNotRepository means that a directory lies in no git repository.
@@ -48,4 +51,17 @@ type NotEmptyError struct{ Dir string }
 
 func (e *NotEmptyError) Error() string {
 	return fmt.Sprintf("%s: not a git repository and not empty", e.Dir)
+}
+
+// CorruptIndex is the checkout, and the file in it, of an index that git could not read, "" when err says nothing of one.
+func CorruptIndex(err error) (checkout, file string) {
+	var failed *git.Error
+	if !errors.As(err, &failed) || !failed.CorruptIndex() {
+		return "", ""
+	}
+	admin, found := gitDirOf(failed.Dir)
+	if !found {
+		return "", ""
+	}
+	return failed.Dir, filepath.Join(admin, "index")
 }

@@ -9,6 +9,7 @@ import (
 
 	"paw/config"
 	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
 	"paw/session/history"
 )
 
@@ -60,6 +61,9 @@ func (a *app) printProblems(problems []error) {
 }
 
 func hintsOf(err error) []string {
+	if line := home.NewIndex(err); line != "" {
+		return []string{line}
+	}
 	var e *fault.Error
 	if errors.As(err, &e) {
 		return append([]string{}, e.Hints...)

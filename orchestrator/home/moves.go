@@ -82,6 +82,16 @@ func IndexLocked(locked *worktree.IndexLockedError, what, again string) error {
 	return e
 }
 
+// NewIndex is the line that makes the index anew which git could not read, "" when err says nothing of one. Files stay as they
+// are, and what was staged is not staged any more.
+func NewIndex(err error) string {
+	checkout, file := worktree.CorruptIndex(err)
+	if file == "" {
+		return ""
+	}
+	return fmt.Sprintf("rm %s && git -C %s reset", fault.Quote(file), fault.Quote(checkout))
+}
+
 // Unmoved words why files did not move, under what says which; again is the command to be tried again when another git is done.
 func Unmoved(err error, what, again string) error {
 	var named *fault.Error

@@ -20,6 +20,9 @@ type Error struct {
 
 // Error names the subcommand and ends with git's own last message.
 func (e *Error) Error() string {
+	if e.CorruptIndex() {
+		return fmt.Sprintf("%s: its index is corrupt (git %s: %s)", e.Dir, subcommand(e.Args), lastMessage(e.Stderr))
+	}
 	if e.ExitCode > 0 {
 		if said := lastMessage(e.Stderr); said != "" {
 			return fmt.Sprintf("git %s: %s", subcommand(e.Args), said)
@@ -37,6 +40,11 @@ func (e *Error) Unwrap() error { return e.Err }
 // Said reports whether git's messages contain text. The children run with
 // LC_ALL=C, so the text is git's untranslated one.
 func (e *Error) Said(text string) bool { return strings.Contains(e.Stderr, text) }
+
+// CorruptIndex reports whether git could not read the index of the checkout that it ran in.
+func (e *Error) CorruptIndex() bool {
+	return e.Said("index file corrupt") || e.Said("index file smaller than expected")
+}
 
 // ExitCode returns the exit code of the git command behind err, -1 for any
 // other error.
