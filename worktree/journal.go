@@ -205,7 +205,8 @@ func (m Manager) unlockStale(at placeLock) error {
 	return nil
 }
 
-// open writes the journal: first the index as it was, which another link to its file keeps, since git never writes into one.
+// open writes the journal, which a loss of power does not take back: first the index as it was, which another link to its file
+// keeps, since git never writes into one.
 func (v *move) open() error {
 	index, kept := filepath.Join(v.at.AdminDir, "index"), filepath.Join(v.at.AdminDir, journalIndex)
 	if err := removeFile(kept); err != nil {
@@ -220,11 +221,7 @@ func (v *move) open() error {
 	if err != nil {
 		return err
 	}
-	temporary := filepath.Join(v.at.AdminDir, journalFile+".new")
-	if err := os.WriteFile(temporary, content, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(temporary, filepath.Join(v.at.AdminDir, journalFile))
+	return disk.Replace(filepath.Join(v.at.AdminDir, journalFile), content)
 }
 
 // close ends the journal, and gives the index back.
