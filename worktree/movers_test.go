@@ -27,6 +27,7 @@ var movers = map[string]string{
 	"worktree/fromsnapshot.go:FromSnapshot":   "a worktree that is new",
 	"worktree/reregister.go:registerAgain":    "a registration that is new",
 	"worktree/mergeapart.go:mergeOne":         "a folder of its own",
+	"worktree/history.go:TreeWith":            "a scratch index",
 	"worktree/mergeapart.go:fillApart":        "a folder of its own",
 	"worktree/checkplace.go:CheckPlace":       "to the same commit, where nobody works",
 	"worktree/create.go:createBranches":       "branches that are new",
