@@ -249,8 +249,8 @@ func readHolder(fd int) (Holder, error) {
 	}
 	line, _, _ := bytes.Cut(bytes.Clone(content[:n]), []byte("\n")) // a copy, so that the buffer need not outlive this
 	var h Holder
-	if json.Unmarshal(line, &h) != nil {
-		return Holder{}, nil
+	if json.Unmarshal(line, &h) == nil {
+		return h, nil
 	}
-	return h, nil
+	return Holder{}, nil
 }

@@ -112,7 +112,7 @@ func Unmoved(err error, what, again string) error {
 	case errors.As(err, &refused):
 		e := fault.New(fault.Refused, "%s: %w", what, err)
 		if refused.Hint != "" {
-			e.Hint("%s", refused.Hint)
+			return e.Hint("%s", refused.Hint)
 		}
 		return e
 	case errors.Is(err, worktree.ErrBranchMoved):

@@ -40,7 +40,7 @@ func (src *source) elsewhere(ctx context.Context, w work, refused *fault.Error, 
 	}
 	head, err := w.m.WorktreeHead(ctx, w.agent.WorktreePath)
 	if err != nil {
-		return refused //nolint:nilerr // no commit is there that the branch could be brought to
+		return refused // no commit is there that the branch could be brought to
 	}
 	forward := tip == ""
 	if !forward {

@@ -8,7 +8,9 @@ import (
 )
 
 // canTrace reports whether strace is there and may trace, which containers often forbid.
-func canTrace() bool { return exec.Command("strace", "-f", "-b", "execve", "true").Run() == nil }
+func (w *world) canTrace() bool {
+	return exec.CommandContext(w.ctx, "strace", "-f", "-b", "execve", "true").Run() == nil
+}
 
 // countSyncs is count for a job whose calls of fsync are counted too: those of paw itself, not of the programs it starts.
 func (w *world) countSyncs(j *job, argv ...string) {
