@@ -190,6 +190,7 @@ type Origin struct {
 	Turn         int    `json:"turn"`
 	Snapshot     string `json:"snapshot,omitempty"`     // what was not committed then, "" for nothing
 	Conversation string `json:"conversation,omitempty"` // the conversation to begin with a copy of, "" for none
+	Within       bool   `json:"within,omitempty"`       // it started in the midst of the turn, which went on
 }
 
 // Worktree returns the agent of that name for reading or changing in place, or nil.

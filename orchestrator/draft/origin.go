@@ -156,7 +156,7 @@ func OriginNow(ctx context.Context, h *home.Home, s *session.Session, w *session
 	}
 	from := &Origin{Origin: session.Origin{Agent: w.Agent}, source: w, current: true}
 	if last, err := h.TurnDir(s.Name, w.Agent).Last(); err == nil && last != nil {
-		from.Turn = last.Number
+		from.Turn, from.Within = last.Number, last.State == turn.InProgress
 	}
 	for try := 0; ; try++ {
 		if from.commit, err = m.WorktreeHead(ctx, w.WorktreePath); err != nil {

@@ -91,6 +91,13 @@ func (l *looker) addLives(s *session.Session, landings map[string][]session.Land
 		}
 		l.lives[w.TurnSession] = lifeOf(w.TurnSession, lastTurn(landings[w.TurnSession], w.TurnHighWater), landings[w.TurnSession], w.Shifts, w.From, fromSession)
 	}
+	for i := range s.Worktrees {
+		if w := &s.Worktrees[i]; w.From != nil && w.From.Within {
+			if from := s.Worktree(w.From.Agent); from != nil {
+				l.lives.startWithin(w.TurnSession, from.TurnSession, w.From, w.BaseCommit)
+			}
+		}
+	}
 	for turnSession, own := range landings {
 		if _, known := l.lives[turnSession]; !known {
 			l.lives[turnSession] = lifeOf(turnSession, lastTurn(own, 0), own, nil, nil, "")

@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -25,6 +26,7 @@ func (p point) String() string {
 type life struct {
 	now    point           // what the state of the moment came from
 	parent map[point]point // of all points but the beginning
+	start  string          // commit of the beginning, "" where the point before it has that
 }
 
 // lifeOf puts turns, landings and shifts of an agent into the order in which they were. A rewind goes back to an earlier point,
@@ -55,6 +57,23 @@ func lifeOf(turnSession string, lastTurn int, landings []session.Landing, shifts
 		}
 	}
 	return l
+}
+
+// startWithin puts the beginning of an agent that started in the midst of another one's turn between that turn and what came
+// before it: both went on from there.
+func (all lives) startWithin(turnSession, fromSession string, from *session.Origin, base string) {
+	kid, parent := all[turnSession], all[fromSession]
+	if parent.parent == nil {
+		return
+	}
+	begin, end := point{turnSession: turnSession}, point{turnSession: fromSession, turn: from.Turn}
+	if before, known := parent.parent[end]; known {
+		kid.parent[begin], parent.parent[end] = before, begin
+	} else { // the end of that turn is not known of yet
+		kid.parent[begin], parent.now = parent.now, begin
+	}
+	kid.start = cmp.Or(from.Snapshot, base)
+	all[turnSession], all[fromSession] = kid, parent
 }
 
 // event is a landing of the state of a moment, or a shift.

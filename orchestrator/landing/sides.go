@@ -247,7 +247,7 @@ func (a *asker) commitAt(ctx context.Context, p point) (string, error) {
 		return "", nil
 	}
 	if p.turn == 0 {
-		return "", nil
+		return a.led.lives[p.turnSession].start, nil
 	}
 	snapshot, head := turn.TurnRef(p.turnSession, p.turn), turn.HeadRef(p.turnSession, p.turn)
 	refs, err := a.m.Refs(ctx, snapshot, head)
