@@ -266,7 +266,7 @@ func (f *family) panes(context.Context, *session.Session) fleet.Panes {
 		if cli.pane == "gone" {
 			continue
 		}
-		pane := tmux.Pane{ID: "%" + name, SessionID: "$1", PawSession: familySession, Dead: cli.pane == "dead",
+		pane := tmux.Pane{ID: "%" + name, PID: os.Getpid(), SessionID: "$1", PawSession: familySession, Dead: cli.pane == "dead",
 			Identity: &tmux.Identity{Session: familySession, Agent: name, Generation: cli.generation}}
 		if pane.Dead {
 			kill := 9
