@@ -145,7 +145,7 @@ func TestIdentityOf(t *testing.T) {
 
 func TestDeadPanesExitOnOldTmux(t *testing.T) {
 	line := func(status, signal string) string {
-		return "P|%1|$1|1|" + status + "|" + signal + "|77|s|id|label|idle||s/a|paw\\ __agent\\ s\\ a\\ 1|paw-s|2|notes|\n"
+		return "P|%1|$1|1|" + status + "|" + signal + "|77|s|id||label|idle||s/a|paw\\ __agent\\ s\\ a\\ 1|paw-s|2|notes|\n"
 	}
 	for text, want := range map[string]string{
 		line("0", ""): "exit 0", line("255", ""): "exit 255", line("", "9"): "signal 9", line("", "KILL"): "signal 9",
@@ -263,7 +263,7 @@ func TestStoppedServerTimesOut(t *testing.T) {
 }
 
 func FuzzParsePanes(f *testing.F) {
-	f.Add("P|%1|$1|1|0||77|s|id|label|idle||s/a|paw\\ __agent\\ s\\ a\\ 1|paw-s|2|notes|\nP|%2|")
+	f.Add("P|%1|$1|1|0||77|s|id||label|idle||s/a|paw\\ __agent\\ s\\ a\\ 1|paw-s|2|notes|\nP|%2|")
 	f.Add("P|%1|\\")
 	f.Fuzz(func(t *testing.T, out string) {
 		all, sessions := parsePanes(out, "P|")
