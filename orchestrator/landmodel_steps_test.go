@@ -181,6 +181,10 @@ func (m *landModel) landed(a *modelAgent, state *lineState, number int, landed *
 			l.changes[slot], next.from[slot] = before.has[slot], l.id
 		}
 	}
+	l.otherwise = map[string]bool{}
+	for _, slot := range slotNames() {
+		l.otherwise[slot] = want[slot] != state.has[slot]
+	}
 	next.landings[l.id] = standsIn
 	for _, id := range landed.Instead {
 		delete(next.landings, id)

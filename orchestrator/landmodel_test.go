@@ -101,14 +101,15 @@ func (s slots) diff(other slots) string {
 
 // modelLanding is a landing as the model knows it.
 type modelLanding struct {
-	id      int
-	agent   string
-	as      landing.As
-	line    []*point // that led to the state
-	changes slots    // slots that it changed, as they were before
-	has     slots    // the branch after it
-	before  string   // commits
-	after   string
+	id        int
+	agent     string
+	as        landing.As
+	line      []*point        // that led to the state
+	changes   slots           // slots that it changed, as they were before
+	has       slots           // the branch after it
+	otherwise map[string]bool // slots in which the branch had something else than the agent also after it
+	before    string          // commits
+	after     string
 }
 
 // acknowledged says what a branch knows of a landing.
@@ -317,16 +318,23 @@ func (m *landModel) base(l lineState, slot string, again bool) string {
 		return id == 0 || there && (how == standsIn || !again || !slices.Contains(l.owned, m.landings[id].agent))
 	}
 	for _, one := range slices.Backward(l.line) {
-		if told, there := one.news[slot]; there && counts(told.from) {
+		own := told(l, one.news[slot].from, m)
+		if told, there := one.news[slot]; there && (!own || counts(told.from)) {
 			return told.value
 		}
 		for id := range known {
-			if counts(id) && slices.Contains(m.landings[id].line, one) {
+			if counts(id) && slices.Contains(m.landings[id].line, one) && !m.landings[id].otherwise[slot] {
 				return one.has[slot]
 			}
 		}
 	}
 	return ""
+}
+
+// told reports whether what an update told an agent came from a landing that led to its state: else it is not its own work.
+func told(l lineState, id int, m *landModel) bool {
+	one := m.landings[id]
+	return one != nil && slices.Contains(l.line, one.line[len(one.line)-1])
 }
 
 // expected is what main becomes by a landing, and the slots that conflict.

@@ -25,6 +25,15 @@ func (m Manager) MergeBases(ctx context.Context, one string, others ...string) (
 	return strings.Fields(out), err
 }
 
+// Within reports whether a commit is one of some others or came before one of them.
+func (m Manager) Within(ctx context.Context, commit string, others []string) (bool, error) {
+	if len(others) == 0 {
+		return false, nil
+	}
+	out, err := m.objects(m.home()).Output(ctx, append([]string{"rev-list", "--max-count=1", commit, "--not"}, others...)...)
+	return err == nil && out == "", err
+}
+
 // FirstParents are the commits that a branch went through up to a commit, newest first, each with what was merged in it behind it.
 func (m Manager) FirstParents(ctx context.Context, commit string) ([][]string, error) {
 	out, err := m.objects(m.home()).Output(ctx, "rev-list", "--first-parent", "--parents", "--max-count="+mostFirstParents, commit, "--")

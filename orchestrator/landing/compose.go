@@ -111,6 +111,10 @@ func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 		one.commits, parents = last+1, tips[last:]
 		facts.Commits = nil
 	case Merge:
+		if c.sides.left != "" {
+			return fault.New(fault.Refused, "%s: --as merge would bring commits back that %s has left", c.name(), t.branch).
+				Hint("paw land %s --as squash", c.name())
+		}
 		side, err := c.side(ctx, facts)
 		if err != nil {
 			return err

@@ -236,7 +236,7 @@ func fateOf(brought, since map[string]worktree.BlobChange) (f fate, certain bool
 func (l *looker) lookAtFiles(ctx context.Context, turnSession string, facts []landingFacts) error {
 	var own []int
 	for i := range l.all {
-		if one := &l.all[i]; one.TurnSession == turnSession && one.Before != "" && one.After != l.tip && (one.Phase != session.LandingOffered || facts[i].inTip) {
+		if one := &l.all[i]; one.TurnSession == turnSession && one.Before != "" && (one.Phase != session.LandingOffered || facts[i].inTip) {
 			own = append(own, i)
 		}
 	}
@@ -252,6 +252,9 @@ func (l *looker) lookAtFiles(ctx context.Context, turnSession string, facts []la
 		f := &facts[i]
 		fate, certain := fateOf(brought[n], since[n])
 		if f.inTip || f.rewritten != "" {
+			if l.all[i].After == l.tip {
+				continue
+			}
 			if f.lost = fate.gone && len(brought[n]) > 0; !certain {
 				if f.lost, err = l.without(ctx, &l.all[i], l.tip, lost); err != nil {
 					return err
@@ -275,6 +278,9 @@ func (l *looker) lookAtFiles(ctx context.Context, turnSession string, facts []la
 func (l *looker) lookWhoTookOut(ctx context.Context, lost, own []int, facts []landingFacts) error {
 	for _, i := range lost {
 		for _, k := range slices.Backward(own) {
+			if !slices.Contains(l.lives.line(l.all[k].point()), l.all[i].point()) {
+				continue // it goes on from another state
+			}
 			if k <= i || slices.Contains(lost, k) || !facts[k].inTip && facts[k].rewritten == "" {
 				continue
 			}

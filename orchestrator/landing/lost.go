@@ -62,6 +62,9 @@ func (c *composer) instead() (ids []int) {
 			ids = append(ids, one.ID)
 		}
 	}
+	for _, one := range c.sides.replaced {
+		ids = append(ids, one.ID)
+	}
 	return ids
 }
 

@@ -21,13 +21,15 @@ type sides struct {
 	theirs string // the state, as a commit that comes after bases
 	state  string // the state with what landed of it before among its parents, for what lands next
 
-	bases  []string // what both have
-	left   string   // what the agent got from the branch last, where the branch is not on that any more
-	near   *Stand   // the landing that has the most of what came before the state, nil for none
-	lost   []*Stand // landings of the agent that came before the state, and that the tip had and has no more
-	common []string // commits whose history the branch has, or had when the agent got it
-	known  []string // commits whose history is nobody's new work
-	past   []string // those of them that the branch has left
+	line     []point  // that led to the state
+	bases    []string // what both have
+	left     string   // what the agent got from the branch last, where the branch is not on that any more
+	near     *Stand   // the landing that has the most of what came before the state, nil for none
+	lost     []*Stand // landings of the agent that came before the state, and that the tip had and has no more
+	replaced []*Stand // landings of the agent that only the files of the tip tell of: what lands now stands for them
+	common   []string // commits whose history the branch has, or had when the agent got it
+	known    []string // commits whose history is nobody's new work
+	past     []string // those of them that the branch has left
 }
 
 // asker is who asks for sides.
@@ -94,6 +96,9 @@ func (a *asker) sides(ctx context.Context, state string, at *point) (*sides, err
 	if at != nil {
 		line = a.led.lives.line(*at)
 	}
+	if s.line = line; at == nil {
+		s.line = a.line
+	}
 	if err := a.joinNear(ctx, s, line, inState); err != nil {
 		return nil, err
 	}
@@ -110,14 +115,19 @@ func (a *asker) sides(ctx context.Context, state string, at *point) (*sides, err
 	s.known = append(s.known, s.past...)
 	for i := range a.led.all {
 		one := &a.led.all[i]
-		if one.stands() && !a.subtracts(one) && !inState[one.Commit] && one.State != "" {
+		if one.stands() && !one.Void && !a.subtracts(one) && !inState[one.Commit] && one.State != "" {
 			s.common, s.known = append(s.common, one.State), append(s.known, one.State)
 		}
 		if inState[one.After] && one.Commit != one.After {
 			s.known = append(s.known, one.After)
 		}
-		if one.lost() && slices.Contains(line, one.point()) {
+		if !slices.Contains(line, one.point()) {
+			continue
+		}
+		if one.lost() {
 			s.lost = append(s.lost, one)
+		} else if one.Standing == Rewritten && one.Commit == "" {
+			s.replaced = append(s.replaced, one)
 		}
 	}
 	if len(s.past) > 0 {
@@ -126,6 +136,9 @@ func (a *asker) sides(ctx context.Context, state string, at *point) (*sides, err
 		}
 	}
 	if s.bases, err = a.m.MergeBases(ctx, s.theirs, s.common...); err != nil {
+		return nil, err
+	}
+	if s.bases, err = a.withoutLeft(ctx, s.bases, got); err != nil {
 		return nil, err
 	}
 	if len(s.common) == 1 && got == a.t.tip && s.theirs == state { // nothing but the history of the branch
@@ -143,6 +156,44 @@ func (a *asker) past() ([]string, error) {
 	}
 	made, err := a.m.MadeOn(a.agent.Branch)
 	return slices.DeleteFunc(slices.Clone(a.led.past), func(commit string) bool { return made[commit] }), err
+}
+
+// withoutLeft are bases without those that the branch has left and that the agent has got something newer for: states of other agents come after
+// them.
+func (a *asker) withoutLeft(ctx context.Context, bases []string, got string) ([]string, error) {
+	if len(bases) < 2 {
+		return bases, nil
+	}
+	tips, err := a.past()
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range a.led.all {
+		if one.Commit != one.After && one.Phase != session.LandingOffered {
+			tips = append(tips, one.After)
+		}
+	}
+	if tips, err = a.m.Present(ctx, tips); err != nil {
+		return nil, err
+	}
+	var rest []string
+	for _, base := range bases {
+		in, err := a.m.Contains(ctx, got, base)
+		if err != nil {
+			return nil, err
+		}
+		if left, err := a.m.Within(ctx, base, tips); err != nil || left && !in {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		rest = append(rest, base)
+	}
+	if len(rest) == 0 {
+		return bases, nil
+	}
+	return rest, nil
 }
 
 // gotLast is what the agent got from the branch last, as far as the history of its commits tells: the tip itself as long as that comes
@@ -210,7 +261,7 @@ func (a *asker) joinNear(ctx context.Context, s *sides, line []point, inState ma
 	near := len(line)
 	for i := range a.led.all {
 		one := &a.led.all[i]
-		if !one.stands() || inState[one.Commit] || a.subtracts(one) {
+		if !one.stands() || one.Void || inState[one.Commit] || a.subtracts(one) {
 			continue
 		}
 		met, found := meeting(line, a.led.lives.line(one.point()))
@@ -284,7 +335,7 @@ func (a *asker) synthesize(ctx context.Context, s *sides) error {
 func (a *asker) takeOut(ctx context.Context, s *sides) error {
 	var some, out []int
 	for i := range a.led.all {
-		if a.subtracts(&a.led.all[i]) {
+		if one := &a.led.all[i]; a.subtracts(one) && slices.Contains(s.line, one.point()) {
 			some = append(some, i)
 		}
 	}
@@ -338,7 +389,9 @@ func (a *asker) takeOut(ctx context.Context, s *sides) error {
 		if len(merged.Conflicts) > 0 {
 			return a.cannotTell(one, merged.Conflicts)
 		}
-		tree = merged.Tree
+		if tree, err = a.withReplaced(ctx, merged.Tree, one); err != nil {
+			return err
+		}
 	}
 	base, err := a.m.Commit(ctx, worktree.NewCommit{Tree: tree, Message: "paw: what both have\n", Own: true})
 	if err != nil {
@@ -351,6 +404,24 @@ func (a *asker) takeOut(ctx context.Context, s *sides) error {
 	}
 	s.ours, err = a.m.Commit(ctx, worktree.NewCommit{Tree: a.t.tip + "^{tree}", Parents: []string{base}, Message: "paw: " + a.t.branch + "\n", Own: true})
 	return err
+}
+
+// withReplaced brings the landings into a tree again that stand and whose work was taken out with that of a later one.
+func (a *asker) withReplaced(ctx context.Context, tree string, one *Stand) (string, error) {
+	for i := range a.led.all {
+		earlier := &a.led.all[i]
+		if earlier.Session != one.Session || !slices.Contains(one.Instead, earlier.ID) || earlier.Standing != InForce && earlier.Standing != Rewritten {
+			continue
+		}
+		merged, err := a.m.MergeTrees(ctx, a.t.place(a.m), earlier.Before, tree, earlier.After)
+		if err != nil {
+			return "", err
+		}
+		if len(merged.Conflicts) == 0 {
+			tree = merged.Tree
+		}
+	}
+	return tree, nil
 }
 
 // comesAfter reports whether a commit has the work of a landing by its history.
