@@ -2,6 +2,7 @@ package landing
 
 import (
 	"cmp"
+	"slices"
 
 	"paw/session"
 )
@@ -62,6 +63,8 @@ type Stand struct {
 	Revert   string // commit that has taken it out again, where one says so
 	Void     bool   // a later landing that stands has brought its work again
 
+	ByFiles bool // the tip has all of its files, and no commit of it
+
 	tip string // of the branch, "" where that is gone
 }
 
@@ -89,23 +92,22 @@ type ledger struct {
 	looker      *looker  // that can look further, nil where nothing landed
 }
 
-// voided marks the landings whose work a later one has brought again.
+// voided marks the landings whose work a later one has brought again: the later one says so or, where the tip has all of their files and no
+// commit of theirs, is the only one that can have.
 func (led *ledger) voided() {
 	for i := range led.all {
 		by := &led.all[i]
-		if !by.stands() {
+		if !by.stands() || by.ByFiles {
 			continue
 		}
 		for k := range led.all {
-			if one := &led.all[k]; one.Session == by.Session {
-				for _, id := range by.Instead {
-					if one.ID == id && !one.Void {
-						one.Void = true
-						if one.Standing == Rewritten && one.Commit == "" { // what the files have is the later one's
-							one.Standing = Dropped
-						}
-					}
-				}
+			one := &led.all[k]
+			again := one.Session == by.Session && slices.Contains(by.Instead, one.ID)
+			if !again && !(one.ByFiles && one.TurnSession == by.TurnSession && one.ID < by.ID) {
+				continue
+			}
+			if one.Void = true; one.ByFiles {
+				one.Standing = Dropped
 			}
 		}
 	}

@@ -126,7 +126,7 @@ func (a *asker) sides(ctx context.Context, state string, at *point) (*sides, err
 		}
 		if one.lost() {
 			s.lost = append(s.lost, one)
-		} else if one.Standing == Rewritten && one.Commit == "" {
+		} else if one.ByFiles {
 			s.replaced = append(s.replaced, one)
 		}
 	}
