@@ -298,11 +298,14 @@ func (m *landModel) stepRewind(r *rand.Rand) string {
 	a := m.some(r)
 	number := r.IntN(len(a.turns))
 	said := fmt.Sprintf("rewind %s %d", a.name, number)
-	if _, err := Rewind(m.t.Context(), m.h, m.load(), a.name, number, false); err != nil {
+	done, err := Rewind(m.t.Context(), m.h, m.load(), a.name, number, false)
+	if err != nil {
 		m.fail("%s: %v", said, err)
 	}
-	undo := a.now.clone()
-	a.undo = &undo
+	if done.RescueRef != "" {
+		undo := a.now.clone()
+		a.undo = &undo
+	}
 	a.now = a.turns[number].clone()
 	return said
 }

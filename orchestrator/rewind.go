@@ -156,6 +156,9 @@ func (r *Rewound) note(ctx context.Context, h *home.Home, kind session.ShiftKind
 				from = w.Rewound.From
 			}
 			w.Rewound = &session.Rewound{To: r.At, From: from, Last: number}
+			if r.RescueRef == "" {
+				kind = session.ShiftStay
+			}
 			rec.Shifted(r.Agent, kind, r.At, number)
 		}
 		return nil

@@ -41,8 +41,9 @@ func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.S
 	}
 	for i := range l.all {
 		one := &l.all[i]
-		one.tip, one.ByFiles = l.tip, facts[i].whole && one.Commit == ""
-		if one.Standing = facts[i].standing(); one.Standing == Reverted {
+		one.tip = l.tip
+		one.Standing = facts[i].standing()
+		if one.ByFiles = one.Standing == Rewritten && one.Commit == ""; one.Standing == Reverted {
 			if one.Revert, err = l.revertOf(ctx, one); err != nil {
 				return nil, err
 			}

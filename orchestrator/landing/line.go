@@ -49,6 +49,8 @@ func lifeOf(turnSession string, lastTurn int, landings []session.Landing, shifts
 				l.parent[next], l.now = l.now, next
 			case one.shift.Kind == session.ShiftUndo:
 				l.now, before = before, l.now
+			case one.shift.Kind == session.ShiftStay:
+				l.now = at(one.shift.To)
 			case one.shift.Kind == session.ShiftUpdate:
 				before = l.now
 			default:

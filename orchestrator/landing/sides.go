@@ -141,7 +141,7 @@ func (a *asker) sides(ctx context.Context, state string, at *point) (*sides, err
 	if s.bases, err = a.withoutLeft(ctx, s.bases, got); err != nil {
 		return nil, err
 	}
-	if len(s.common) == 1 && got == a.t.tip && s.theirs == state { // nothing but the history of the branch
+	if len(s.common) == 1 && got == a.t.tip && s.theirs == state && len(a.toTakeOut(s)) == 0 { // nothing but the history of the branch
 		s.ours = a.t.tip
 		return s, nil
 	}
@@ -331,14 +331,20 @@ func (a *asker) synthesize(ctx context.Context, s *sides) error {
 	return err
 }
 
-// takeOut takes the landings of the agent that the branch has lost out of what both sides have: their work counts as new.
-func (a *asker) takeOut(ctx context.Context, s *sides) error {
-	var some, out []int
+// toTakeOut are the landings that led to the state and whose work is to be brought again.
+func (a *asker) toTakeOut(s *sides) (some []int) {
 	for i := range a.led.all {
 		if one := &a.led.all[i]; a.subtracts(one) && slices.Contains(s.line, one.point()) {
 			some = append(some, i)
 		}
 	}
+	return some
+}
+
+// takeOut takes the landings of the agent that the branch has lost out of what both sides have: their work counts as new.
+func (a *asker) takeOut(ctx context.Context, s *sides) error {
+	var out []int
+	some := a.toTakeOut(s)
 	for _, base := range s.bases {
 		var rest []int
 		for _, i := range some {

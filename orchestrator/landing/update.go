@@ -56,13 +56,16 @@ func Update(ctx context.Context, h *home.Home, s *session.Session, agentName, fr
 		if err := keepUpdated(ctx, t, goal); err != nil {
 			return err
 		}
-		_, err = w.m.Rewind(ctx, w.agent.WorktreePath, goal, worktree.RewindOptions{
+		moved, err := w.m.Rewind(ctx, w.agent.WorktreePath, goal, worktree.RewindOptions{
 			Rescue: done.Rescue, From: was, Command: "paw update", Session: s.Name, Step: func(name string) { h.Step("update." + name) },
 		})
 		if err != nil {
 			return home.Unmoved(err, agentName+": not updated", fmt.Sprintf("paw update %s/%s", s.Name, agentName))
 		}
 		h.Step("update.done")
+		if done.Rescue = moved.Ref; done.Rescue == "" { // no undo goes back behind it
+			return nil
+		}
 		last, err := t.Dir.Last()
 		if err != nil || last == nil {
 			last = &turn.Record{}
