@@ -82,6 +82,9 @@ func (m Manager) ShowState(ctx context.Context, path, commit, rescueRef, leftRef
 			return done.Ref, err
 		}
 	}
+	if done.Ref == "" { // nothing has changed
+		return "", nil
+	}
 	return "", m.DeleteRefs(ctx, map[string]string{done.Ref: done.Commit})
 }
 

@@ -30,12 +30,13 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 	if s.Worktree(checkName) != nil {
 		return "", nil, fault.New(fault.Failed, "an agent is called %s, as the place where checks run", checkName)
 	}
-	if unlock, err = lockChecks(ctx, h, s.Name); err != nil {
+	release, err := lockChecks(ctx, h, s.Name)
+	if err != nil {
 		return "", nil, err
 	}
 	defer func() {
 		if err != nil {
-			unlock()
+			release()
 		}
 	}()
 	if path, err = h.Config.WorktreePath(s.RepoPath, s.Name, checkName); err != nil {
@@ -57,7 +58,7 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 	if kept != "" {
 		h.Sayf("what was left in %s is kept in %s", path, kept)
 	}
-	return path, unlock, c.setUp(ctx, path, commit)
+	return path, release, c.setUp(ctx, path, commit)
 }
 
 // lockChecks waits until no other paw runs checks of the session, and says for whom.
