@@ -105,15 +105,14 @@ func (a *app) land(cmd *cobra.Command, o landOptions, args []string) error {
 	several := landing.Several{Options: o.Options, Numbers: numbers, Skip: o.all, KeepGoing: o.keepGoing}
 	err = landing.LandSeveral(cmd.Context(), h, s, several, func(agent string, l *landing.Landed, err error) error {
 		outcomes = append(outcomes, landOutcome{agent, l, err})
-		if err != nil {
-			return nil
+		if err == nil {
+			done = append(done, l)
+			a.showLanded(l, o.DryRun)
+			if o.remove && !o.DryRun {
+				return a.removeLanded(cmd.Context(), h, l)
+			}
 		}
-		done = append(done, l)
-		a.showLanded(l, o.DryRun)
-		if !o.remove || o.DryRun {
-			return nil
-		}
-		return a.removeLanded(cmd.Context(), h, l)
+		return nil
 	})
 	collisions := landing.CollisionsOf(err)
 	behind := a.behind(cmd.Context(), h, done, o.DryRun)
