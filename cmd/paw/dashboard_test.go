@@ -21,7 +21,7 @@ func someSession(now time.Time) fleet.SessionStatus {
 	t := now.Add(-2 * time.Minute)
 	agent := func(name, cli string, st session.AgentStatus) fleet.AgentStatus {
 		st.Since = &t
-		return fleet.AgentStatus{AgentStatus: st, PID: 7, Record: session.Worktree{
+		return fleet.AgentStatus{AgentStatus: st, PID: 7, Branch: "paw/shop/" + name, Record: session.Worktree{
 			Agent: name, CLI: cli, Branch: "paw/shop/" + name, WorktreePath: "/src/shop.paw/shop/" + name}}
 	}
 	idle := agent("tests", "codex", session.AgentStatus{State: session.StateIdle})
