@@ -14,20 +14,28 @@ import (
 // it: an agent that runs its own CLI once more hands paw's environment on to it. program is what the CLI is called.
 func (h Holder) Nested(program string, pid int) bool {
 	chain := chainOf(h.cli().PID, pid)
-	runs, files, above := 0, map[string]bool{}, command{}
-	for _, c := range chain { // from the holder down
-		// A wrapper hands its arguments on to the program that it starts: both are one run.
-		wrapped := above.program != "" && slices.Equal(above.arguments, c.arguments)
+	runs, files, above, next := 0, map[string]bool{}, command{}, false // next: above is the parent
+	for _, c := range chain {                                          // from the holder down
+		wrapped := runs > 0 && (above.handsOn(c) || next && len(above.arguments)+len(c.arguments) == 0)
 		own := c.program != "" && (wrapped || files[c.program] || slices.Contains(c.names, program) || runs == 0)
-		above = command{}
-		if own {
-			above, files[c.program] = c, true
+		if next = own; !own {
+			continue
 		}
-		if own && !wrapped {
+		if above, files[c.program] = c, true; !wrapped {
 			runs++
 		}
 	}
 	return runs > 1
+}
+
+// handsOn tells a wrapper from the program that it starts by the arguments: a wrapper hands its own on, behind those of its
+// own or of its choice. Both are one run.
+func (c command) handsOn(below command) bool {
+	longer, shorter := c.arguments, below.arguments
+	if len(longer) < len(shorter) {
+		longer, shorter = shorter, longer
+	}
+	return len(shorter) > 0 && slices.Equal(longer[len(longer)-len(shorter):], shorter)
 }
 
 // chainOf is what the processes run from one down to its descendant, nothing where the other is none.

@@ -32,6 +32,9 @@ esac`, wait, dir, dir, wait, wait))
 		t.Fatal(err)
 	}
 	script("wrapper", fmt.Sprintf(`%s/cli "$@"`, dir))
+	script("npx", fmt.Sprintf(`sh -c '%s/cli "$@"; :' sh "$@"`, dir))
+	script("chooser", fmt.Sprintf(`%s/cli --offline "$@"`, dir))
+	script("picker", fmt.Sprintf(`shift; %s/cli "$@"`, dir))
 	for _, c := range []struct {
 		name   string
 		argv   []string
@@ -45,6 +48,11 @@ esac`, wait, dir, dir, wait, wait))
 		{"by a wrapper, with arguments", []string{"wrapper", "-p", "x"}, false},
 		{"by a wrapper, a tool of it", []string{"wrapper", "--other"}, false},
 		{"by a wrapper, once more", []string{"wrapper", "--tool"}, true},
+		{"by a wrapper with a shell between", []string{"npx", "-p", "x"}, false},
+		{"by a wrapper with a shell between, once more", []string{"npx", "--tool"}, true},
+		{"by a wrapper that adds an option", []string{"chooser", "-q", "x"}, false},
+		{"by a wrapper with options of its own", []string{"picker", "--pick", "-p", "x"}, false},
+		{"by a wrapper with options of its own, once more", []string{"picker", "--pick", "--tool"}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			run := exec.CommandContext(t.Context(), filepath.Join(dir, c.argv[0]), c.argv[1:]...)
