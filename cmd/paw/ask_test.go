@@ -49,7 +49,7 @@ func TestQuestionsEnd(t *testing.T) {
 func TestWaitSaysForWhom(t *testing.T) {
 	t.Parallel()
 	w := started(t, "one", "two")
-	terminal := w.terminal("echo; paw wait; echo ended $?")
+	terminal := w.terminal("echo; paw wait one two; echo ended $?")
 	terminal.awaits("waiting for one, two (0 of 2 finished, ", "two: has had no turn yet")
 	w.ok(w.paw("send", "two", "do: say hello"))
 	terminal.awaits("waiting for one (1 of 2 finished, ")

@@ -124,7 +124,9 @@ func TestCutShortMoveIsShown(t *testing.T) {
 		w.ok(w.paw("send", name, "do: write "+name+".txt x"))
 		w.ok(w.paw("wait", name))
 	}
-	for _, at := range w.stepsOf(crashCase{command: []string{"rewind", "one", "0"}}) {
+	steps := w.stepsOf(crashCase{command: []string{"rewind", "one", "0"}})
+	w.ok(w.paw("rewind", "one", "--undo"))
+	for _, at := range steps {
 		if w.kill(at, "rewind", "one", "0"); w.moveOpen(w.worktree("one")) {
 			break
 		}

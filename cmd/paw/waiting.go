@@ -43,13 +43,16 @@ func (l *waitingLine) look(w *family.Waited, now time.Time) {
 // waitingText is who has not finished, how many have, and for how long somebody waits.
 func waitingText(w *family.Waited, waited time.Duration) string {
 	var left []string
+	done := 0
 	for _, a := range w.Agents {
-		if !a.Finished {
+		switch {
+		case a.Finished:
+			done++
+		case w.WaitsFor(a):
 			left = append(left, a.Agent)
 		}
 	}
-	done := len(w.Agents) - len(left)
-	return fmt.Sprintf("waiting for %s (%d of %d finished, %s)", strings.Join(left, ", "), done, len(w.Agents), waited.Truncate(time.Second))
+	return fmt.Sprintf("waiting for %s (%d of %d finished, %s)", strings.Join(left, ", "), done, done+len(left), waited.Truncate(time.Second))
 }
 
 // waitNotes name agents that nothing is under way for: a wait for them ends only when somebody does something.
@@ -57,7 +60,7 @@ func waitNotes(w *family.Waited) []string {
 	var notes []string
 	for _, a := range w.Agents {
 		switch {
-		case a.Finished:
+		case !w.WaitsFor(a):
 		case a.Status.State == session.StateIdle && a.Turn == 0:
 			notes = append(notes, a.Agent+": has had no turn yet; the wait goes on until it has finished one (paw send "+a.Agent+" TEXT)")
 		case a.Status.State == session.StateUnknown && a.Status.Cause == session.CauseRuns:

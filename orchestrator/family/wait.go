@@ -180,13 +180,20 @@ func awaitedOf(name string, one *live.Session) Awaited {
 
 // enough reports whether nobody is to be waited for any longer.
 func (w *Waited) enough(one bool) bool {
-	finished := func(a Awaited) bool { return a.Finished }
 	if one {
-		return slices.ContainsFunc(w.Agents, finished)
+		return slices.ContainsFunc(w.Agents, func(a Awaited) bool { return a.Finished })
+	}
+	return !slices.ContainsFunc(w.Agents, w.WaitsFor)
+}
+
+// WaitsFor reports whether the wait goes on for an agent. Where nobody was named, an agent that was never asked for anything
+// is waited for only while none was.
+func (w *Waited) WaitsFor(a Awaited) bool {
+	if a.Finished || !a.neverAsked() {
+		return !a.Finished
 	}
 	asked := func(a Awaited) bool { return !a.neverAsked() }
-	mayRest := w.anybody && slices.ContainsFunc(w.Agents, asked)
-	return !slices.ContainsFunc(w.Agents, func(a Awaited) bool { return !finished(a) && (asked(a) || !mayRest) })
+	return !w.anybody || !slices.ContainsFunc(w.Agents, asked)
 }
 
 // neverAsked reports whether an agent rests that has had no turn: nothing of it is under way.
