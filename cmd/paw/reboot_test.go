@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -66,53 +67,90 @@ func ofAnotherBoot(file string) error {
 	return os.WriteFile(file, text, 0o600)
 }
 
-// killAll kills all processes that have that home, and what lives in their terminals: some CLIs write over their environment.
+// killAll kills all processes that have that home, and what lives in their terminals: some CLIs write over their environment. As
+// by a power cut none of them sees another one end: all are stopped first, and a terminal goes after those that it would hang up.
 func killAll(home string) error {
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		var terminals []string
-		left := 0
-		stats, _ := filepath.Glob("/proc/[0-9]*/stat")
-		for _, kill := range []bool{false, true} {
-			for _, file := range stats {
-				pid, terminal := processOf(file)
-				if pid <= 1 || pid == os.Getpid() {
-					continue
-				}
-				environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-				of := bytes.Contains(append([]byte{0}, environ...), []byte("\x00HOME="+home+"\x00"))
-				switch {
-				case !kill && of && terminal != "":
-					terminals = append(terminals, terminal)
-				case kill && (of || terminal != "" && strings.Contains(" "+strings.Join(terminals, " ")+" ", " "+terminal+" ")):
-					left++
-					_ = syscall.Kill(pid, syscall.SIGKILL)
-				}
-			}
+	for end, stopped := time.Now().Add(patience), 0; time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		all := processesOf(home)
+		for _, p := range all {
+			_ = syscall.Kill(p.pid, syscall.SIGSTOP)
 		}
-		if left == 0 {
+		if len(all) != stopped { // one was started meanwhile
+			stopped = len(all)
+			continue
+		}
+		for _, p := range all {
+			_ = syscall.Kill(p.pid, syscall.SIGKILL)
+		}
+		if stopped = 0; len(all) == 0 {
 			return nil
 		}
 	}
 	return errors.New("processes are left after a reboot")
 }
 
-// processOf reads the pid of a process that has not ended, and the terminal session it is in where another process than that of
-// the test leads it.
-func processOf(stat string) (pid int, terminal string) {
+// aProcess is a process that has not ended.
+type aProcess struct {
+	pid      int
+	session  string // the terminal session that it is in, "" in that of the test
+	terminal bool   // it has a terminal
+}
+
+// hangsUp is how much a process hangs up when it ends: nothing, its terminal, or the terminals that it made.
+func (p aProcess) hangsUp() int {
+	switch {
+	case p.session != strconv.Itoa(p.pid):
+		return 0
+	case p.terminal:
+		return 1
+	}
+	return 2
+}
+
+// processesOf finds the processes that have a home, and those in their terminals, in the order in which none hangs up another.
+func processesOf(home string) (some []aProcess) {
+	var all []aProcess
+	terminals := map[string]bool{}
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	of := map[int]bool{}
+	for _, file := range stats {
+		p, ok := processOf(file)
+		if !ok || p.pid <= 1 || p.pid == os.Getpid() {
+			continue
+		}
+		environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid))
+		of[p.pid] = bytes.Contains(append([]byte{0}, environ...), []byte("\x00HOME="+home+"\x00"))
+		if of[p.pid] && p.terminal && p.session != "" {
+			terminals[p.session] = true
+		}
+		all = append(all, p)
+	}
+	for _, p := range all {
+		if of[p.pid] || p.terminal && terminals[p.session] {
+			some = append(some, p)
+		}
+	}
+	slices.SortStableFunc(some, func(a, b aProcess) int { return a.hangsUp() - b.hangsUp() })
+	return some
+}
+
+// processOf reads a process of /proc.
+func processOf(stat string) (aProcess, bool) {
 	text, err := os.ReadFile(stat)
 	if err != nil {
-		return 0, ""
+		return aProcess{}, false
 	}
 	// proc(5): pid (name) state ppid pgrp session tty
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	if len(fields) < 5 || fields[0] == "Z" || fields[0] == "X" {
-		return 0, ""
+		return aProcess{}, false
 	}
-	pid, _ = strconv.Atoi(filepath.Base(filepath.Dir(stat)))
-	if own, _ := unix.Getsid(0); fields[3] != strconv.Itoa(own) && fields[4] != "0" {
-		terminal = fields[3]
+	p := aProcess{terminal: fields[4] != "0"}
+	p.pid, _ = strconv.Atoi(filepath.Base(filepath.Dir(stat)))
+	if own, _ := unix.Getsid(0); fields[3] != strconv.Itoa(own) {
+		p.session = fields[3]
 	}
-	return pid, terminal
+	return p, true
 }
 
 // reboot: the machine of the script.
