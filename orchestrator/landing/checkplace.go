@@ -39,7 +39,6 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 			release()
 		}
 	}()
-	unlock = release
 	if path, err = h.Config.WorktreePath(s.RepoPath, s.Name, checkName); err != nil {
 		return "", nil, fault.New(fault.Usage, "%w", err)
 	}
