@@ -2,12 +2,16 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/fault"
+	"paw/orchestrator/home"
 	"paw/orchestrator/landing"
+	"paw/session"
 )
 
 func newSend(a *app) *cobra.Command {
@@ -31,6 +35,13 @@ beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but
 			if err != nil {
 				return err
 			}
+			if err := home.RequireAgents(s, agents...); err != nil {
+				return err
+			}
+			if err := refuseNames(s, agents, args[1:]); err != nil {
+				return err
+			}
+			agents = onlyOnce(agents)
 			prompt := strings.Join(args[1:], " ")
 			switch {
 			case conflict && len(args)+len(agents) > 2:
@@ -45,10 +56,10 @@ beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but
 			if err != nil {
 				return err
 			}
-			for _, agent := range agents {
+			for i, agent := range agents {
 				sent, err := orchestrator.Send(cmd.Context(), h, s, agent, prompt, !noWait)
 				if err != nil {
-					return err
+					return leftToSend(err, s.Name, agents[:i], agents[i:], args[1:])
 				}
 				fmt.Fprintln(a.stdout, sent)
 			}
@@ -61,4 +72,51 @@ beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but
 	f.StringVar(&into, "into", "", "with --conflict: that branch (default: the one the session was started from)")
 	a.addSession(cmd)
 	return cmd
+}
+
+// refuseNames refuses a text that begins with the name of another agent of the session: nobody can tell whether that agent is
+// meant as well, or spoken of. Words in quotes with others are no names.
+func refuseNames(s *session.Session, agents, text []string) error {
+	if len(text) == 0 {
+		return nil
+	}
+	var more []string
+	for _, word := range strings.Split(text[0], ",") {
+		name := strings.TrimPrefix(word, s.Name+"/")
+		if s.Worktree(name) == nil || slices.Contains(agents, name) {
+			return nil
+		}
+		more = append(more, name)
+	}
+	to := s.Name + "/" + strings.Join(agents, ",")
+	e := fault.New(fault.Usage, "%s: is an agent of %s; is it to get the prompt, or the first word of it?", text[0], s.Name)
+	if len(text) == 1 {
+		return e.Hint("paw send %s", to+","+strings.Join(more, ",")).Hint("echo %s | paw send %s", text[0], to)
+	}
+	return e.Hint("paw send %s %s", to+","+strings.Join(more, ","), fault.Quote(strings.Join(text[1:], " "))).
+		Hint("paw send %s %s", to, fault.Quote(strings.Join(text, " ")))
+}
+
+// onlyOnce are names without those that were named before.
+func onlyOnce(names []string) []string {
+	var once []string
+	for _, name := range names {
+		if !slices.Contains(once, name) {
+			once = append(once, name)
+		}
+	}
+	return once
+}
+
+// leftToSend is the error of a prompt that did not reach one of several agents: whoever pastes its last hint sends it to those alone that
+// have not got it.
+func leftToSend(err error, sessionName string, got, left, text []string) error {
+	if len(got) == 0 {
+		return err
+	}
+	line := "paw send " + sessionName + "/" + strings.Join(left, ",")
+	if len(text) > 0 {
+		line += " " + fault.Quote(strings.Join(text, " "))
+	}
+	return fault.WithHints(err, line)
 }
