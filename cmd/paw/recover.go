@@ -21,7 +21,8 @@ func newRecover(a *app) *cobra.Command {
 panes, with each CLI's own conversation. Agents that still run are left alone, none
 is started twice, nothing is deleted and no prompt is sent. Sessions and agents that
 you stopped, and agents whose CLI ended with 0, come back only when NAME or AGENT is
-given; with AGENT, that agent alone.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
+given; with AGENT, that agent alone. A word that names both the session you stand in
+and an agent of it is the session.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
 		Example: `  paw recover
   paw recover shop
   paw recover codex
@@ -30,8 +31,8 @@ given; with AGENT, that agent alone.`, exitUsage, exitNotFound, exitLocked, exit
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeSessionsAndAgents,
 		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, args []string) error {
-			if len(args) > 0 {
-				s, agents, err := newQuestion(cmd, h, args).sessionAndAgents()
+			if q := newQuestion(cmd, h, args); len(args) > 0 || q.name != "" {
+				s, agents, err := q.sessionFirst()
 				if err != nil {
 					return err
 				}
@@ -45,6 +46,7 @@ given; with AGENT, that agent alone.`, exitUsage, exitNotFound, exitLocked, exit
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
 	f.BoolVarP(&detach, "detach", "d", false, "do not attach")
 	a.addJSON(cmd)
+	a.addSession(cmd)
 	return cmd
 }
 

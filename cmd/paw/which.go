@@ -135,6 +135,24 @@ func (q question) sessionAndAgents() (*session.Session, []string, error) {
 	return nil, nil, q.bothWays(owners, named, words)
 }
 
+// sessionFirst is sessionAndAgents for a command that ends nothing, whose line paw prints as NAME [AGENT...]: a first word that is
+// the session of this place is just that, also where an agent has the name.
+func (q question) sessionFirst() (*session.Session, []string, error) {
+	if q.name != "" || len(q.words) == 0 {
+		return q.sessionAndAgents()
+	}
+	here, err := q.SessionsHere()
+	if err != nil {
+		return q.sessionAndAgents()
+	}
+	for _, s := range here {
+		if s.Name == q.words[0] && hasAll(s, q.words[1:]) {
+			return s, q.words[1:], nil
+		}
+	}
+	return q.sessionAndAgents()
+}
+
 // split takes the session out of words SESSION/AGENT; it is the one of --session where they have none.
 func (q question) split(words []string) (string, []string, error) {
 	name := q.name
