@@ -153,7 +153,7 @@ func TestForeignFoldersAreRefused(t *testing.T) {
 		if err := st.Save(ctx, minimal("demo", "/new")); !errors.Is(err, os.ErrPermission) {
 			t.Errorf("record of another: got %v", err)
 		}
-		if s, err := st.Load("demo"); s != nil || !errors.Is(err, os.ErrPermission) || unusable(err) {
+		if s, err := st.Load("demo"); s != nil || !errors.Is(err, os.ErrPermission) || IsUnreadable(err) {
 			t.Errorf("unreadable is not corrupt: got %v, %v", s, err)
 		}
 		if to, err := st.SetAsideCorrupt("demo"); to != "" || !errors.Is(err, os.ErrPermission) {

@@ -175,36 +175,6 @@ func (st Store) mentions(entry os.DirEntry, names [][]byte, buffer []byte) (*Ses
 	return s, content
 }
 
-// UnreadableAt returns why a record cannot be read that names one of these directories, nil where there is none. What it says
-// besides is not known: nobody may act on it.
-func (st Store) UnreadableAt(dirs ...string) error {
-	entries, _ := os.ReadDir(st.Dir)
-	for _, entry := range entries {
-		name, isRecord := strings.CutSuffix(entry.Name(), ".json")
-		if !isRecord || !entry.Type().IsRegular() {
-			continue
-		}
-		path, err := st.path(name)
-		if err != nil {
-			continue
-		}
-		content, err := readRegularInto(path, nil)
-		if err != nil || !slices.ContainsFunc(dirs, func(dir string) bool { return namesDirectory(content, dir) }) {
-			continue
-		}
-		if _, err := decode(name, path, content); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// namesDirectory reports whether the text of a record has a directory as a whole.
-func namesDirectory(content []byte, dir string) bool {
-	text, err := encodeText(dir)
-	return err == nil && dir != "" && bytes.Contains(content, text)
-}
-
 // Among returns the session that is meant where any of several could be: the only one or, of more, the only one that is
 // active. It returns nil where that does not tell.
 func Among(sessions []*Session) *Session {

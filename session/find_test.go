@@ -226,7 +226,7 @@ func TestList(t *testing.T) {
 		t.Errorf("got %d errors: %v", len(unreadable), unreadable)
 	}
 	for _, err := range unreadable {
-		if !unusable(err) {
+		if !IsUnreadable(err) {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -249,7 +249,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		s, err := st.Load("demo")
 		if err != nil {
-			if s != nil || !unusable(err) {
+			if s != nil || !IsUnreadable(err) {
 				t.Fatalf("got %v, %v", s, err)
 			}
 			return

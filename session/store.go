@@ -63,7 +63,7 @@ func (st Store) Create(ctx context.Context, s *Session, first func() error) erro
 	return st.locked(ctx, s.Name, func(path string) error {
 		there, err := st.Load(s.Name)
 		switch {
-		case unusable(err):
+		case IsUnreadable(err):
 			return &TakenError{Name: s.Name, Path: path}
 		case err != nil:
 			return err
@@ -211,8 +211,8 @@ func write(path string, s *Session, replace func(string, []byte) error) error {
 	return nil
 }
 
-// unusable tells whether an error of Load means that there is a record, though not one to work with.
-func unusable(err error) bool {
+// IsUnreadable tells whether an error of Load means that there is a record, though not one to work with.
+func IsUnreadable(err error) bool {
 	var corrupt *CorruptError
 	var newer *VersionError
 	return errors.As(err, &corrupt) || errors.As(err, &newer)

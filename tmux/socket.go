@@ -29,6 +29,18 @@ func (e endpoint) flags() []string {
 	return []string{"-S", e.path}
 }
 
+// Words are how a shell begins a tmux command for the server of this client.
+func (c *Client) Words() ([]string, error) {
+	e, err := c.endpoint()
+	if err != nil {
+		return nil, err
+	}
+	if e.base != "" { // a server that runs is reached by its socket, too
+		e.name = ""
+	}
+	return append([]string{"tmux"}, e.flags()...), nil
+}
+
 // endpoint decides which server is meant, and refuses one that another user could have put there. A stale or garbage $TMUX
 // means the default server; so does a $TMUX whose server has gone or is another user's.
 func (c *Client) endpoint() (endpoint, error) {

@@ -38,11 +38,11 @@ meant. --all stops every session that is active, of all repositories.`, exitUsag
 			}
 			s, agents, err := newQuestion(cmd, h, args).sessionAndAgents()
 			if err != nil {
-				return err
+				return h.WithEnd(cmd.Context(), err)
 			}
 			if s == nil {
 				if err := h.UnreadableHere(); err != nil {
-					return err
+					return h.WithEnd(cmd.Context(), err)
 				}
 				fmt.Fprintln(a.stdout, "no session here; nothing to stop")
 				return nil
@@ -88,7 +88,9 @@ func (a *app) stopAll(ctx context.Context, h *home.Home, dryRun bool) error {
 	if err != nil {
 		return err
 	}
-	a.printProblems(problems)
+	for _, problem := range problems {
+		a.printError(h.WithEnd(ctx, h.RecordError("", problem)))
+	}
 	failed, active := len(problems) > 0, 0
 	for _, s := range sessions {
 		if s.Status != session.StatusActive {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,10 +59,16 @@ func Name(ctx context.Context, h *home.Home, repository worktree.Repository, ask
 	}
 	stem := n.cut(cmp.Or(session.NameFrom(filepath.Base(dir)), "session"))
 	var own *fault.Error // of a session of this repository that has the name already
+	if _, err := os.ReadDir(h.Store.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("sessions: %w", err)
+	}
 	name := firstName(stem, 1, func(name string) bool {
 		taken, same := n.taken(name, false)
 		if own == nil && same {
 			own = taken
+		}
+		if taken != nil && taken.Err != nil {
+			n.tellUnreadable(name, taken)
 		}
 		return own != nil || n.free(name)
 	})
@@ -175,6 +183,15 @@ func (n naming) taken(name string, asked bool) (taken *fault.Error, same bool) {
 		return fault.New(fault.Usage, "session %s: tmux has a session paw-%s that is not in paw's records", name, name), false
 	}
 	return nil, false
+}
+
+// tellUnreadable tells why paw takes another name than the first that it would: a session that nobody shows may still run.
+func (n naming) tellUnreadable(name string, taken *fault.Error) {
+	runs := ""
+	if n.foreign["paw-"+name] {
+		runs = fmt.Sprintf("; tmux has a session paw-%s: paw stop %s says how its agents end", name, name)
+	}
+	n.home.Notef("%v%s", taken, runs)
 }
 
 // foreignTmuxSessions are the names of the tmux sessions on the server that new

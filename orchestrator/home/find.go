@@ -29,15 +29,6 @@ func (h *Home) Find(name string) (*session.Session, error) {
 	return nil, h.RecordError("", &session.AmbiguousError{Path: h.Dir, Sessions: here})
 }
 
-// UnreadableHere is why a record cannot be read that is of the place the user stands in, nil where there is none.
-func (h *Home) UnreadableHere() error {
-	repository, err := worktree.Discover(h.Dir)
-	if err != nil {
-		return nil //nolint:nilerr // no place of a session
-	}
-	return h.RecordError("", h.Store.UnreadableAt(repository.Worktree, repository.Path, repository.CommonDir))
-}
-
 // NoneHere is the error of a command that needs a session where there is none, or where there is one whose record cannot be
 // read.
 func (h *Home) NoneHere() error {
