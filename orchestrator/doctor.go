@@ -176,6 +176,10 @@ func (f *findings) examineSession(ctx context.Context, h *home.Home, s *session.
 	for _, reason := range reasons {
 		f.wrong(fault.New(fault.Failed, "session %s: suspended (%s): %s", s.Name, reason, strings.Join(down[reason], ", ")).Hint("paw recover %s", s.Name))
 	}
+	for _, text := range fleet.StrayPrompts(h, s) {
+		bad = true
+		f.wrong(fault.New(fault.Failed, "session %s: %s", s.Name, text))
+	}
 	for _, l := range s.Landings {
 		if landing.Unfinished(l) {
 			bad = true

@@ -7,7 +7,6 @@ import (
 
 	"paw/config"
 	"paw/orchestrator/draft"
-	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/session"
 )
@@ -25,7 +24,7 @@ func TestALostNameDoesNotCostThePromptOfItsOwner(t *testing.T) {
 		}
 	}
 	kept := func() string {
-		text, err := os.ReadFile(fleet.PromptPath(h, "shop", "one"))
+		text, err := os.ReadFile(h.PromptPath("shop", "one"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -191,6 +191,9 @@ func recoverSession(ctx context.Context, h *home.Home, s *session.Session, o Rec
 		return Recovered{}, err
 	}
 	nameCut(ctx, h, f, jobs)
+	for _, text := range fleet.StrayPrompts(h, s) {
+		h.Notef("%s", text)
+	}
 	recovered, err := bringBack(ctx, h, s.Name, jobs)
 	recovered.Results = append(finished, recovered.Results...)
 	return recovered, err

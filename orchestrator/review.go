@@ -26,11 +26,6 @@ type Comments struct {
 	Stale []bool // of each: its lines are others by now
 }
 
-// commentsFile has the comments that were not sent yet.
-func commentsFile(h *home.Home, s *session.Session, agentName string) string {
-	return filepath.Join(h.StateDir(s.Name, agentName), "review.json")
-}
-
 // ReadComments are the comments on an agent's work that wait to be sent. It changes nothing.
 func ReadComments(h *home.Home, s *session.Session, agentName string) (*Comments, error) {
 	w, err := home.AgentNamed(s, agentName)
@@ -38,7 +33,7 @@ func ReadComments(h *home.Home, s *session.Session, agentName string) (*Comments
 		return nil, err
 	}
 	found := &Comments{}
-	content, err := os.ReadFile(commentsFile(h, s, agentName))
+	content, err := os.ReadFile(h.CommentsPath(s.Name, agentName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return found, nil
 	}
@@ -46,7 +41,7 @@ func ReadComments(h *home.Home, s *session.Session, agentName string) (*Comments
 		return nil, err
 	}
 	if err := json.Unmarshal(content, &found.List); err != nil {
-		return nil, fmt.Errorf("%s: %w", commentsFile(h, s, agentName), err)
+		return nil, fmt.Errorf("%s: %w", h.CommentsPath(s.Name, agentName), err)
 	}
 	for _, c := range found.List {
 		found.Stale = append(found.Stale, isStale(w, c))
@@ -84,7 +79,7 @@ func changeComments(ctx context.Context, h *home.Home, s *session.Session, agent
 	if err != nil {
 		return err
 	}
-	file := commentsFile(h, s, agentName)
+	file := h.CommentsPath(s.Name, agentName)
 	if len(list) == 0 {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -272,6 +272,18 @@ func (d *desk) Comments(_ context.Context, a ui.Agent) ([]string, error) {
 	return lines, nil
 }
 
+// Draft is the prompt for an agent that the user turned away from.
+func (d *desk) Draft(key string) string {
+	s, agent, _ := strings.Cut(key, "/")
+	return d.home.Draft(s, agent)
+}
+
+// KeepDraft keeps such a prompt.
+func (d *desk) KeepDraft(key, text string) error {
+	s, agent, _ := strings.Cut(key, "/")
+	return d.home.KeepDraft(s, agent, text)
+}
+
 // told is an error as commands print it, with its hints.
 func (d *desk) told(err error) error {
 	var said bytes.Buffer

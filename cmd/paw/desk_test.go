@@ -108,6 +108,11 @@ func TestDeskIsKilled(t *testing.T) {
 	w := started(t, "one")
 	terminal := w.sized(100, 30, "trap : INT; "+deskScript)
 	terminal.awaits("QUIET 1", "demo agent in")
+	terminal.press("s", "l", "a", "t", "e", "r", "Escape")
+	waitFor(t, "the prompt is kept", func() bool {
+		kept, _ := os.ReadFile(filepath.Join(w.root, "home/.local/state/paw/agents/shop/one/draft.txt"))
+		return string(kept) == "later"
+	})
 	waitFor(t, "somebody stands by", func() bool { return len(w.desks()) == 2 })
 	for _, pid := range w.desks() {
 		if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); bytes.Contains(line, []byte("__restore")) {
@@ -121,6 +126,16 @@ func TestDeskIsKilled(t *testing.T) {
 	terminal.awaits("before", "left with 137", "as before")
 	w.ok(w.paw("send", "one", "add a search box"))
 	w.ok(w.paw("wait", "one"))
+
+	terminal = w.sized(100, 30, "paw; exec sleep 600")
+	terminal.awaits("demo agent in")
+	terminal.press("s")
+	terminal.awaits("> later")
+	terminal.press("Enter")
+	terminal.awaits("turn 2 started")
+	if _, err := os.Stat(filepath.Join(w.root, "home/.local/state/paw/agents/shop/one/draft.txt")); !os.IsNotExist(err) {
+		t.Errorf("after it was sent: %v", err)
+	}
 }
 
 // Two desks show the same, however often their terminals change their size.
@@ -325,6 +340,11 @@ func TestDeskEndsWithItsTerminal(t *testing.T) {
 	w := started(t, "one")
 	terminal := w.sized(100, 30, "trap '' HUP; "+deskScript)
 	terminal.awaits("QUIET 1", "demo agent in")
+	terminal.press("s", "l", "a", "t", "e", "r", "Escape")
+	waitFor(t, "the prompt is kept", func() bool {
+		kept, _ := os.ReadFile(filepath.Join(w.root, "home/.local/state/paw/agents/shop/one/draft.txt"))
+		return string(kept) == "later"
+	})
 	waitFor(t, "somebody stands by", func() bool { return len(w.desks()) == 2 })
 	killServer(terminal.socket)
 	waitFor(t, "no desk is left", func() bool { return len(w.desks()) == 0 })

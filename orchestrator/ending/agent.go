@@ -32,6 +32,7 @@ type Agent struct {
 	Aside    []string // why its directory stays in the trash: what git does not have, such as ignored folders
 	Save     bool     // a commit is made first of all its files
 	Holds    string   // what there is that is not committed, "" for nothing or where nobody can say
+	Words    []string // files with words of the user that it never got; they are moved away and stay
 
 	clean       bool   // what would be saved by force is nothing
 	repository  string // its path
@@ -147,6 +148,9 @@ func (p Agent) lines() []string {
 	default:
 		lines = append(lines, at+"move its worktree "+p.Worktree+" to the trash folder")
 	}
+	for _, path := range p.Words {
+		lines = append(lines, p.Name+": keep what you wrote for it and it never got, "+path)
+	}
 	if len(p.Children) > 0 {
 		lines = append(lines, p.Name+": the agents that it has started stay: "+strings.Join(p.Children, ", "))
 	}
@@ -159,6 +163,7 @@ type Removed struct {
 	RescueRef string // holds what was not committed, with --force
 	Rescue    string // refs that hold what only its git directory led to
 	Trash     string // folder that was kept: with --force, or because of Aside
+	WordsDir  string // folder with what the user wrote for it and it never got
 	Landed    bool   // its branch went with it: all of that has landed
 	Back      bool   // an agent on its branch can have its worktree back, which stays
 }
@@ -174,6 +179,9 @@ func (r *Removed) Kept() []string {
 	}
 	if r.Rescue != "" {
 		lines = append(lines, "what only its git directory led to is kept in "+r.Rescue)
+	}
+	if r.WordsDir != "" {
+		lines = append(lines, "what you wrote for it and it never got is kept in "+r.WordsDir, "  drop: rm -rf "+fault.Quote(r.WordsDir))
 	}
 	switch {
 	case r.Trash == "":

@@ -61,7 +61,9 @@ func (p Agent) apply(ctx context.Context, h *home.Home, m worktree.Manager, rec 
 		return removed, errors.Join(notRemoved(p.Session, p.Name, p.Worktree, err), giveUp(ctx, h, p.Session, p))
 	}
 	h.Step("remove.worktree-gone")
-	return removed, nil
+	var err error
+	removed.WordsDir, err = h.SetWordsAside(p.Session, p.Name)
+	return removed, err
 }
 
 // end ends the agent whose worktree is about to go, unless it had ended when the facts were seen, and has not been launched

@@ -28,7 +28,7 @@ func (p Purge) Apply(ctx context.Context, h *home.Home) (*Purged, error) {
 		return nil, err
 	}
 	if p.Gone != "" {
-		return purged, h.DeleteSession(ctx, s.Name, home.AgentNames(s), func() error { return p.deleteFiles(h) })
+		return purged, h.DeleteSession(ctx, s.Name, home.AgentNames(s), func() error { return p.deleteFiles(h, purged) })
 	}
 	m, sweep := p.m.SweepLater()
 	defer sweep(ctx)
@@ -50,7 +50,7 @@ func (p Purge) Apply(ctx context.Context, h *home.Home) (*Purged, error) {
 	}
 	// The record has the agents to the end: it is what a purge that is cut short here and repeated knows their logs by.
 	return purged, h.DeleteSession(ctx, s.Name, purged.Removed, func() error {
-		if err := p.deleteFiles(h); err != nil || !p.options.Tags {
+		if err := p.deleteFiles(h, purged); err != nil || !p.options.Tags {
 			return err
 		}
 		rescues, err := deleteTurns(ctx, h, m, s.Name, p.agentsWithTurns(), p.options.Force)
@@ -106,8 +106,19 @@ func (p Purge) removeChecks(ctx context.Context, h *home.Home, m worktree.Manage
 	return err
 }
 
-// deleteFiles deletes what paw keeps of a session beside its record and, where the repository is there, its turns.
-func (p Purge) deleteFiles(h *home.Home) error {
+// deleteFiles deletes what paw keeps of a session beside its record and, where the repository is there, its turns. What the user wrote
+// for agents that never got it stays.
+func (p Purge) deleteFiles(h *home.Home, purged *Purged) error {
+	known := home.AgentNames(p.Session)
+	for _, agent := range append(known, h.StrayPrompts(p.Name, known)...) {
+		dir, err := h.SetWordsAside(p.Name, agent)
+		if err != nil {
+			return err
+		}
+		if dir != "" {
+			purged.Aside = append(purged.Aside, Removed{Agent: Agent{Name: agent}, WordsDir: dir})
+		}
+	}
 	dirs := []string{filepath.Join(h.Paths.LaunchDir(), p.Name), filepath.Dir(h.StateDir(p.Name, "x"))}
 	if p.Gone != "" && p.options.Tags {
 		dirs = append(dirs, filepath.Join(h.Paths.TurnsDir(), p.Name))

@@ -32,6 +32,9 @@ func PlanPurge(ctx context.Context, h *home.Home, s *session.Session, o Options)
 	}
 	p, err := planPurge(f, o)
 	p.m = m
+	for i := range p.Agents {
+		p.Agents[i].Words = h.Words(s.Name, p.Agents[i].Name)
+	}
 	return p, err
 }
 

@@ -37,6 +37,7 @@ func PlanRemoval(ctx context.Context, h *home.Home, s *session.Session, names []
 		if err != nil {
 			return r, err
 		}
+		p.Words = h.Words(s.Name, p.Name)
 		r.Agents = append(r.Agents, p)
 		leaving, agents = append(leaving, p.worktree), append(agents, found.agent.Record)
 	}

@@ -38,11 +38,6 @@ func FailurePath(h *home.Home, sessionName, agentName string) string {
 	return filepath.Join(h.Paths.LaunchDir(), sessionName, agentName+".failed")
 }
 
-// PromptPath keeps the first prompt of an agent until its first launch.
-func PromptPath(h *home.Home, sessionName, agentName string) string {
-	return filepath.Join(h.Paths.LaunchDir(), sessionName, agentName+".prompt")
-}
-
 // LaunchOpen reports whether a launch of this agent waits for its launcher.
 func LaunchOpen(h *home.Home, sessionName, agentName string, generation int) bool {
 	_, err := os.Stat(LaunchPath(h, sessionName, agentName, generation))
@@ -75,11 +70,20 @@ func OpenLaunches(h *home.Home, sessionName string) map[string]map[int]time.Time
 
 // Undelivered says that the first prompt of an agent was never handed over.
 func Undelivered(h *home.Home, s *session.Session, agentName string) string {
-	path := PromptPath(h, s.Name, agentName)
+	path := h.PromptPath(s.Name, agentName)
 	if _, err := os.Stat(path); err != nil {
 		return ""
 	}
 	return "its first prompt was never sent; it is kept in " + path
+}
+
+// StrayPrompts say which first prompts are kept for agents that a session does not have: who spawned them was killed.
+func StrayPrompts(h *home.Home, s *session.Session) []string {
+	var said []string
+	for _, agent := range h.StrayPrompts(s.Name, home.AgentNames(s)) {
+		said = append(said, fmt.Sprintf("the first prompt of %s was never sent, and there is no such agent; it is kept in %s", agent, h.PromptPath(s.Name, agent)))
+	}
+	return said
 }
 
 // anyLaunchOpen reports whether some launch of an agent waits for its launcher.

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"paw/orchestrator/agent"
-	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/orchestrator/typing"
 	"paw/session"
@@ -37,7 +36,7 @@ func KeepPrompt(h *home.Home, s *session.Session, w session.Worktree, prompt str
 	if prompt == "" {
 		return nil
 	}
-	path := fleet.PromptPath(h, s.Name, w.Agent)
+	path := h.PromptPath(s.Name, w.Agent)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -52,7 +51,7 @@ func sendFirstPrompts(ctx context.Context, h *home.Home, s *session.Session, job
 			continue
 		}
 		h.Sayf("%s: sending the first prompt once it is ready", j.Agent)
-		path := fleet.PromptPath(h, s.Name, j.Agent)
+		path := h.PromptPath(s.Name, j.Agent)
 		if _, err := typing.Send(ctx, h, s, j.Agent, j.Prompt, true); err != nil {
 			j.Notes = append(j.Notes, "its first prompt was not sent ("+err.Error()+"); it is kept in "+path)
 			continue

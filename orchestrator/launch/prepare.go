@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/session"
 	"paw/tmux"
@@ -40,7 +39,7 @@ func prepareLaunch(ctx context.Context, h *home.Home, s *session.Session, j *Job
 	}
 	promptFile := "" // the saved first prompt that this launch delivers
 	if spec.Prompt != "" {
-		promptFile = fleet.PromptPath(h, s.Name, w.Agent)
+		promptFile = h.PromptPath(s.Name, w.Agent)
 	}
 	path, err := writeLaunch(h, launchFile{
 		Session: s.Name, Agent: w.Agent, Generation: generation, Worktree: w.WorktreePath,

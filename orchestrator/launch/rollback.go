@@ -102,7 +102,7 @@ func rollbackWorktrees(ctx context.Context, h *home.Home, s *session.Session, pl
 		if err := WithdrawLaunches(h, s.Name, w.Agent); err != nil {
 			return err
 		}
-		_ = os.Remove(fleet.PromptPath(h, s.Name, w.Agent))
+		_ = os.Remove(h.PromptPath(s.Name, w.Agent))
 	}
 	_ = os.Remove(filepath.Join(h.Paths.LaunchDir(), s.Name)) // when it is empty
 	return nil

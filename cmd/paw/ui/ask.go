@@ -11,13 +11,13 @@ type ask struct {
 	title   string
 	keys    string // which do what, for the line at the bottom
 	text    text
-	several bool              // it may have several lines
-	lines   []string          // below the title
-	choose  map[string]string // one key answers, with this; nil where there is something to write
-	strict  bool              // keys that do not answer do nothing, but for Esc and q
-	about   string            // key of the agent whose question it is, "" for none
-	draft   string            // under which it is kept when the user turns away, "" for not at all
-	empty   bool              // an empty text is an answer, too
+	several bool                        // it may have several lines
+	lines   []string                    // below the title
+	choose  map[string]string           // one key answers, with this; nil where there is something to write
+	strict  bool                        // keys that do not answer do nothing, but for Esc and q
+	about   string                      // key of the agent whose question it is, "" for none
+	keep    func(m *Model, text string) // the text when the user turns away, and "" once there is an answer; nil keeps nothing
+	empty   bool                        // an empty text is an answer, too
 	changed func(m *Model, answer string)
 	done    func(m Model, answer string) (tea.Model, tea.Cmd)
 }
@@ -99,8 +99,8 @@ func (m Model) answered(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	switch word {
 	case "esc", "ctrl+c":
 		m.ask = nil
-		if a.draft != "" {
-			m.drafts = with(m.drafts, a.draft, a.text.String())
+		if a.keep != nil {
+			a.keep(&m, a.text.String())
 		}
 		if a.changed != nil {
 			a.changed(&m, "")
@@ -113,8 +113,8 @@ func (m Model) answered(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 			return m, nil
 		}
 		m.ask = nil
-		if a.draft != "" {
-			m.drafts = with(m.drafts, a.draft, "")
+		if a.keep != nil {
+			a.keep(&m, "")
 		}
 		return a.done(m, answer)
 	case "alt+enter", "shift+enter", "ctrl+j":

@@ -105,6 +105,10 @@ type Paw interface {
 	Comment(ctx context.Context, a Agent, diff string, first, last int, text string) (place string, err error)
 	// Comments are the comments on an agent's work that were not sent yet, a line each.
 	Comments(ctx context.Context, a Agent) ([]string, error)
+	// Draft is the prompt for an agent, by its key, that the user turned away from, "" for none.
+	Draft(key string) string
+	// KeepDraft keeps such a prompt, for the next desk as well; an empty one is none.
+	KeepDraft(key, text string) error
 	// Run runs a command of paw without a terminal. What it prints goes to out; the result is its exit code.
 	Run(ctx context.Context, out io.Writer, words ...string) int
 	// Attach shows the agent's pane on the terminal until the user leaves it. over tells that the desk is to end with it.

@@ -16,7 +16,7 @@ func (m Model) askComment(a Agent) (tea.Model, tea.Cmd) {
 	}
 	draft := fmt.Sprintf("%s comment %d", a.Key(), last)
 	m.ask = &ask{title: "comment on " + what + " of " + a.Name, keys: "enter keeps it, alt+enter goes to a new line, ctrl+g opens your editor", several: true,
-		draft: draft, text: textOf(m.drafts[draft]),
+		text: textOf(m.drafts[draft]), keep: func(m *Model, text string) { m.drafts = with(m.drafts, draft, text) },
 		done: func(m Model, said string) (tea.Model, tea.Cmd) {
 			m.page.marks = false
 			return m, later(m, func(ctx context.Context, paw Paw) (string, error) { return paw.Comment(ctx, a, raw, first, last, said) }, Model.commented)

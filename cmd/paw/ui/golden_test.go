@@ -30,6 +30,7 @@ type played struct {
 	asked    *Question
 	comments []string
 	all      bool
+	drafts   map[string]string
 	state    State
 	over     bool                                     // the desk ends once an agent was attached
 	run      func(ctx context.Context, out io.Writer) // what a command does but for its page
@@ -56,6 +57,16 @@ func (p *played) Comment(_ context.Context, a Agent, _ string, first, last int, 
 }
 
 func (p *played) Comments(context.Context, Agent) ([]string, error) { return p.comments, nil }
+
+func (p *played) Draft(key string) string { return p.drafts[key] }
+
+func (p *played) KeepDraft(key, text string) error {
+	if p.drafts == nil {
+		p.drafts = map[string]string{}
+	}
+	p.drafts[key] = text
+	return nil
+}
 
 func (p *played) Edit(_ context.Context, text string, _ io.Reader, _, _ io.Writer) (string, error) {
 	return text, nil

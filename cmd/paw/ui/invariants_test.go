@@ -186,6 +186,14 @@ func TestDraftsStay(t *testing.T) {
 	if m = typed(m, "enter", "s"); m.ask.text.String() != "" {
 		t.Errorf("after it was sent: %q", m.ask.text.String())
 	}
+	m = typed(opened(paw, fiveAgents(), Options{}, 120, 35), "j", "s")
+	if got := m.ask.text.String(); got != "b" {
+		t.Errorf("in the next desk: %q", got)
+	}
+	paw.codes = map[string]int{"send shop/docs -- b": 3}
+	if m = typed(m, "enter", "s"); m.ask.text.String() != "b" {
+		t.Errorf("after it was refused: %q", m.ask.text.String())
+	}
 }
 
 // A diff is walked through by hunk, by file and by what is searched for.

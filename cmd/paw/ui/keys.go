@@ -184,11 +184,26 @@ func sure(question string, do func(m Model, _ string) (tea.Model, tea.Cmd)) *ask
 // sendKeys are what the keys do while a prompt is written.
 const sendKeys = "enter sends, alt+enter makes a new line, ctrl+g opens your editor, esc keeps it"
 
-// askPrompt asks for a prompt for the agent, and sends it.
+// askPrompt asks for a prompt for the agent, and sends it. It is kept until the agent has it.
 func (m Model) askPrompt(a Agent) (tea.Model, tea.Cmd) {
-	m.ask = &ask{title: "prompt for " + a.Name, keys: sendKeys, several: true, draft: a.Key(), text: textOf(m.drafts[a.Key()]),
-		done: func(m Model, prompt string) (tea.Model, tea.Cmd) { return m.quietly("send", a.Key(), "--", prompt) }}
+	keep := func(m *Model, text string) {
+		if err := m.paw.KeepDraft(a.Key(), text); err != nil {
+			m.say(true, "the prompt is not kept: %s", firstLine(err.Error()))
+		}
+	}
+	m.ask = &ask{title: "prompt for " + a.Name, keys: sendKeys, several: true, text: textOf(m.paw.Draft(a.Key())), keep: keep,
+		done: func(m Model, prompt string) (tea.Model, tea.Cmd) {
+			keep(&m, prompt)
+			return m.quietly("send", a.Key(), "--", prompt)
+		}}
 	return m, nil
+}
+
+// sent forgets a prompt that an agent has got, unless the user has begun another one.
+func (m *Model) sent(words []string) {
+	if len(words) == 4 && words[0] == "send" && words[2] == "--" && m.paw.Draft(words[1]) == words[3] {
+		_ = m.paw.KeepDraft(words[1], "") // it would be shown again
+	}
 }
 
 // askRewind asks to which turn the worktree goes back.

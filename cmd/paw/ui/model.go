@@ -62,7 +62,7 @@ type Model struct {
 	running int    // commands that have not ended
 	done    int    // commands that have
 	ask     *ask
-	drafts  map[string]string // prompts that were not sent, by key of the agent
+	drafts  map[string]string // comments that were not kept, by the agent's key and the line
 	help    bool
 	note    note
 }

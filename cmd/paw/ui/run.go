@@ -114,6 +114,9 @@ func (r *run) take(m Model, msg outputMsg) (*run, tea.Cmd) {
 // ran takes in the end of a command. It may have changed what the page is about.
 func (m Model) ran(msg doneMsg) (tea.Model, tea.Cmd) {
 	m.running, m.done = m.running-1, m.done+1
+	if msg.code == 0 {
+		m.sent(msg.words)
+	}
 	fresh := m.freshen()
 	if m.run != nil && m.run.number == msg.number {
 		next := *m.run
