@@ -46,7 +46,7 @@ func TestCLIsEnd(t *testing.T) {
 				{"rewind", rewindAndUndo},
 				{"left by the user", leftByTheUser},
 				{"killed while idle", killedIdle},
-				{"killed in a turn", killedInTurn},
+				{"killed in a turn", diesInTurn},
 				{"server killed while idle", serverKilledIdle},
 				{"reboot", rebooted},
 				{"another conversation", anotherConversation},
@@ -137,8 +137,8 @@ func killedIdle(t *testing.T, w *cliWorld) {
 	w.back()
 }
 
-// killedInTurn: the turn is a crash, with what it left.
-func killedInTurn(t *testing.T, w *cliWorld) {
+// diesInTurn: the turn is a crash, with what it left.
+func diesInTurn(t *testing.T, w *cliWorld) {
 	n := w.last().Number + 1
 	w.hang(n, "killed.txt")
 	w.killCLI()

@@ -40,6 +40,42 @@ func TestGeminiConversation(t *testing.T) {
 	}
 }
 
+// gemini opens a chat again only where it would go on with a message of it: an Esc in the first turn takes all back.
+func TestGeminiOpensWhatIsLeftOfAChat(t *testing.T) {
+	const (
+		head    = `{"sessionId":"` + geminiID + `","projectHash":"e3","kind":"main"}` + "\n"
+		context = `{"$set":{"messages":[{"id":"c","type":"user","content":[{"text":"<session_context>\nThis is"}]}]}}` + "\n"
+		prompt  = `{"id":"p","type":"user","content":[{"text":"do it"}]}` + "\n"
+		again   = `{"$set":{"messages":[{"id":"c","type":"user","content":[{"text":"<session_context>"}]},{"id":"p","type":"user","content":[{"text":"do it"}]}]}}` + "\n"
+		info    = `{"id":"i","type":"info","content":"Request cancelled."}` + "\n"
+		touched = `{"$set":{"lastUpdated":"2026-11-23T05:25:19.514Z"}}` + "\n"
+		answer  = `{"id":"a","type":"gemini","content":"","toolCalls":[{"id":"t"}]}` + "\n"
+		command = `{"id":"s","type":"user","content":[{"text":" /stats"}]}` + "\n"
+		result  = `{"id":"r","type":"user","content":[{"functionResponse":{"id":"t"}}]}` + "\n"
+	)
+	never, taken := "the conversation has no message yet", "gemini has taken all that was said back out of the conversation, as it does at an Esc in the first turn"
+	for _, c := range []struct{ name, chat, reason string }{
+		{"a prompt", head + context + prompt + touched, ""},
+		{"Esc in the first turn", head + context + prompt + touched + info + touched + context, taken},
+		{"Esc in a later turn", head + context + prompt + answer + info + again, ""},
+		{"a prompt after such an Esc", head + context + prompt + info + context + prompt, ""},
+		{"a command alone", head + context + command, never},
+		{"a tool of the model", head + context + answer, ""},
+		{"the result of a tool of an earlier run", head + context + result, never},
+		{"taken back to the prompt", head + context + prompt + answer + `{"$rewindTo":"p"}` + "\n", taken},
+		{"taken back to the answer", head + context + prompt + answer + `{"$rewindTo":"a"}` + "\n", ""},
+		{"taken back to nothing that is there", head + again + `{"$rewindTo":"x"}` + "\n", taken},
+		{"the notice of an Esc alone", head + context + info, never},
+	} {
+		l := newLab(t)
+		l.put(".gemini/tmp/a/chats/session-2026-11-21T01-06-3f371181.jsonl", c.chat)
+		got := conversation(t, "gemini", l.with(geminiID))
+		if !got.Found || got.Resumable != (c.reason == "") || got.NewID != (c.reason != "") || got.Reason != c.reason {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+}
+
 func TestQwenConversation(t *testing.T) {
 	const qwenID = "11111111-2222-4333-8444-555555555555"
 	l := newLab(t)

@@ -41,8 +41,10 @@ type Job struct {
 	// have chosen in between: then its choice stays.
 	found      string
 	unverified bool // nobody but the CLI can say whether it has the conversation
-	planned    string
-	chosen     string
+	// refusedBefore: it ended at once when it was asked for the conversation last, however long that takes it.
+	refusedBefore bool
+	planned       string
+	chosen        string
 }
 
 // The results; start and add only know fresh and refused.

@@ -92,18 +92,36 @@ func factsFor(ctx context.Context, h *home.Home, f fleet.Facts, a fleet.Agent) R
 		rf.cliError = err
 		return rf
 	}
-	rf.GoOn = HowToGoOn(ctx, h, s, cli, h.Spec(s, &w, executable))
+	spec := h.Spec(s, &w, executable)
+	rf.GoOn = HowToGoOn(ctx, h, s, cli, spec)
+	rf.refusedBefore = rf.Resumable && refusedLast(f, a, cli, spec)
 	return rf
+}
+
+// refusedLast reports whether the last launch of an agent resumed the conversation that spec names and ended with an error
+// before a turn began: its dead pane and its recorded command show that.
+func refusedLast(f fleet.Facts, a fleet.Agent, cli agent.CLI, spec agent.Spec) bool {
+	if a.Lock.State != session.LockFree || a.Pane == nil || !a.Pane.Dead || a.Pane.ExitCode == nil || *a.Pane.ExitCode == 0 || a.Left() {
+		return false
+	}
+	launch := fleet.LaunchID(f.Session.Name, a.Record.Agent, a.Pane.Identity.Generation)
+	if last := a.Turns.Last; last != nil && last.Launch == launch {
+		return false
+	}
+	resume, err := cli.Resume(spec)
+	return err == nil && slices.Equal(resume.Argv, a.Record.Command)
 }
 
 // GoOn is how an agent goes on: with a conversation that its CLI still has, or with a fresh one.
 type GoOn struct {
-	Resumable   bool
-	unverified  bool   // resumable as far as paw can tell, which is not far
-	FreshReason string // why there is nothing to resume
-	KeepID      bool   // a fresh start may use the id again
-	Found       string // the conversation to resume where that is not the recorded one
-	NewID       string // id for a fresh start, "" where the CLI chooses
+	Resumable  bool
+	unverified bool // resumable as far as paw can tell, which is not far
+	// refusedBefore: the CLI ended at once when it was asked for the conversation last.
+	refusedBefore bool
+	FreshReason   string // why there is nothing to resume
+	KeepID        bool   // a fresh start may use the id again
+	Found         string // the conversation to resume where that is not the recorded one
+	NewID         string // id for a fresh start, "" where the CLI chooses
 }
 
 // HowToGoOn finds out which conversation of the agent its CLI still has. The recorded one, which paw chose or a

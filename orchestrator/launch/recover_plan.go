@@ -88,7 +88,7 @@ func planAgent(f RecoverFacts) Job {
 		j.Notes = append(j.Notes, f.promptUnsent)
 	}
 	if f.Resumable {
-		j.Result, j.unverified = ResultResumed, f.unverified
+		j.Result, j.unverified, j.refusedBefore = ResultResumed, f.unverified || f.refusedBefore, f.refusedBefore
 		return j
 	}
 	j.Result, j.Reason = ResultFresh, f.FreshReason

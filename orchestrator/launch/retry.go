@@ -7,8 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/poll"
+	"paw/orchestrator/agent"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
+	"paw/orchestrator/live"
 	"paw/session"
 )
 
@@ -16,6 +19,10 @@ import (
 // conversation which paw could not look up beforehand: a CLI that does not have
 // it says so and ends within a second or two.
 const resumeGrace = 3 * time.Second
+
+// resumePatience is how long recover watches a CLI that has refused the conversation before: gemini needs eight seconds to say so on
+// an idle machine. The watch is over as soon as the CLI shows that it has opened it.
+const resumePatience = 40 * time.Second
 
 // startRefused starts those agents fresh whose CLI refused its conversation. The
 // refused id stays in the record, and the CLI's own words become the reason.
@@ -25,7 +32,7 @@ func startRefused(ctx context.Context, h *home.Home, s *session.Session, jobs []
 		if !j.launched() || j.Result != ResultResumed || !j.unverified {
 			continue
 		}
-		if reason, refused := refusedResume(ctx, h, s, j.Agent); refused {
+		if reason, refused := refusedResume(ctx, h, s, j); refused {
 			j.Result, j.Reason = ResultFresh, reason
 			if cli, err := h.CLIOf(s.Worktree(j.Agent)); err == nil {
 				j.planned, j.chosen = s.Worktree(j.Agent).Conversation(), cli.NewConversation()
@@ -51,10 +58,27 @@ func startRefused(ctx context.Context, h *home.Home, s *session.Session, jobs []
 	return s, err
 }
 
+// opened waits until an agent that refused its conversation before has opened it, or does not run any more: its hooks have
+// reported, or its screen shows an input box or a dialog.
+func opened(ctx context.Context, h *home.Home, s *session.Session, name string) bool {
+	shown := false
+	poll.Until(ctx, 200*time.Millisecond, resumePatience, func() bool {
+		f, err := fleet.ObserveWith(ctx, h, s, fleet.AskTmux(h), fleet.WhereUnknown)
+		if err != nil {
+			return false
+		}
+		a := f.Agent(name)
+		shown = !a.Turns.HooksSeen.IsZero() || a.Turns.Screen.Box != agent.BoxUnseen || a.Turns.Screen.Dialog != ""
+		return shown || f.Running(*a) == live.NothingRuns
+	})
+	return shown
+}
+
 // refusedResume watches an agent that was just resumed; true with the reason
 // when its CLI ended with an error right away.
-func refusedResume(ctx context.Context, h *home.Home, s *session.Session, name string) (string, bool) {
-	if fleet.Outlives(ctx, h, s, name, resumeGrace) {
+func refusedResume(ctx context.Context, h *home.Home, s *session.Session, j *Job) (string, bool) {
+	name := j.Agent
+	if j.refusedBefore && opened(ctx, h, s, name) || fleet.Outlives(ctx, h, s, name, resumeGrace) {
 		return "", false
 	}
 	f, err := fleet.Observe(ctx, h, s)

@@ -17,7 +17,6 @@ import (
 	"paw/orchestrator/agent"
 	"paw/orchestrator/agent/internal/hooks"
 	"paw/orchestrator/agent/internal/prompts"
-	"paw/orchestrator/agent/internal/records"
 )
 
 // Driver is that of gemini.
@@ -69,7 +68,7 @@ func keepConversations(settings map[string]json.RawMessage) error {
 }
 
 // Conversation finds session-*-<first 8 characters of the id>.jsonl of the worktree's project. Every resume leaves one
-// more file of that name, with little in it; any one of them that has a prompt makes the conversation resumable.
+// more file of that name, with little in it; any one of them that gemini would open makes the conversation resumable.
 func (g driver) Conversation(ctx context.Context, s agent.Spec) (agent.Conversation, error) {
 	short := s.ConversationID[:min(8, len(s.ConversationID))]
 	tmp := filepath.Join(agent.Folder(s.Env, "GEMINI_CLI_HOME"), ".gemini", "tmp")
@@ -92,9 +91,9 @@ func (g driver) Conversation(ctx context.Context, s agent.Spec) (agent.Conversat
 		root, _ := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(file)), ".project_root"))
 		switch project := strings.TrimSpace(string(root)); {
 		case chat.id != s.ConversationID:
-		case !chat.used:
+		case !chat.resumable:
 			if found.Transcript == "" {
-				found = agent.Conversation{Found: true, Transcript: file, NewID: true, Reason: "the conversation has no message yet"}
+				found = agent.Conversation{Found: true, Transcript: file, NewID: true, Reason: chat.emptiness()}
 			}
 		case project != "" && agent.Resolved(project) != agent.Resolved(s.Worktree):
 			found = agent.Conversation{Found: true, Transcript: file, NewID: true, Reason: "it belongs to " + project}
@@ -124,37 +123,12 @@ func (driver) Facts() agent.Facts {
 	}
 }
 
-type chatHead struct {
-	id   string
-	used bool
-}
-
 type chatMessage struct {
-	Type    string `json:"type"`
-	Content any    `json:"content"` // a text, or parts with a text or a functionResponse
-}
-
-func readChat(file string) (chatHead, error) {
-	var chat chatHead
-	err := records.EachLine(file, func(line struct {
-		chatMessage
-		SessionID string `json:"sessionId"`
-		Set       struct {
-			SessionID string        `json:"sessionId"`
-			Messages  []chatMessage `json:"messages"`
-		} `json:"$set"`
-	}) bool {
-		for _, id := range []string{line.SessionID, line.Set.SessionID} {
-			if id != "" {
-				chat.id = id
-			}
-		}
-		for _, message := range append(line.Set.Messages, line.chatMessage) {
-			chat.used = chat.used || message.isPrompt()
-		}
-		return !chat.used || chat.id == ""
-	})
-	return chat, err
+	ID        string            `json:"id"`
+	Type      string            `json:"type"`
+	Content   any               `json:"content"` // a text, or parts with a text or a functionResponse
+	ToolCalls []json.RawMessage `json:"toolCalls"`
+	Thoughts  []json.RawMessage `json:"thoughts"`
 }
 
 // isPrompt tells a prompt from the context and the tool results that gemini writes as the user's, too.

@@ -1,0 +1,47 @@
+//go:build clis
+
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestCLIsComeBackAfterAnEscInTheFirstTurn: an Esc in the first turn, a stop, and recover has a CLI that takes prompts. gemini takes
+// all that was said back then, and does not open the conversation: recover starts a fresh one and says so.
+func TestCLIsComeBackAfterAnEscInTheFirstTurn(t *testing.T) {
+	startEach(t, []string{"gemini", "qwen", "copilot", "opencode"}, func(t *testing.T, w *cliWorld) {
+		w.awaitState("idle")
+		w.hang(1, "cut.txt")
+		w.escape()
+		w.awaitState("idle")
+		w.ok(w.paw("stop"))
+		out := w.ok(w.paw("recover", "shop", "--detach"))
+		t.Log(out.stdout)
+		if w.cli == "gemini" && !strings.Contains(out.stdout, "fresh") {
+			t.Errorf("recover:\n%s", out.stdout)
+		}
+		w.awaitState("idle")
+		if one := w.work("do: say Back."); one.Number != 2 {
+			t.Errorf("turn %d", one.Number)
+		}
+	})
+}
+
+// TestCopilotAsksTwiceInATurn: the second permission of a turn is seen and answered as the first.
+func TestCopilotAsksTwiceInATurn(t *testing.T) {
+	w := newCLIWorld(t, "copilot")
+	w.ok(w.paw("start", "--cli", "copilot", "--detach"))
+	w.awaitState("idle")
+	w.send("do: ask touch y1\ndo: ask touch y2\ndo: say Both.")
+	for _, file := range []string{"y1", "y2"} {
+		w.await("copilot waits with the question about "+file, func() bool {
+			a := w.agent("copilot")
+			return a.State == "waiting_input" && strings.Contains(text(a.Reason), "touch "+file)
+		})
+		w.question("copilot")
+		w.ok(w.paw("answer", "copilot", "yes"))
+		w.await("it is done", func() bool { return w.has(file) })
+	}
+	w.finished(0)
+}
