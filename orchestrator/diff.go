@@ -26,6 +26,7 @@ type DiffOptions struct {
 	Stat       bool
 	Color      bool
 	StateAlone bool // To alone is asked for
+	Reads      bool // nothing is left in the repository: nobody asks for From and To by their ids later, or marks them as seen
 
 	Force bool // also with the commit alone of a turn that has no snapshot
 }
@@ -34,13 +35,14 @@ type DiffOptions struct {
 type Compared struct {
 	From, To string // commits
 
-	home *home.Home
-	m    worktree.Manager
-	s    *session.Session
-	w    *session.Worktree
-	drop func()     // nil for nothing to drop
-	look turns.Look // To as something that can be seen
-	upto string
+	home   *home.Home
+	m      worktree.Manager
+	reader worktree.Manager // leaves nothing in the repository
+	drop   func()           // what the reader has made
+	s      *session.Session
+	w      *session.Worktree
+	look   turns.Look // To as something that can be seen
+	upto   string
 }
 
 // Compare takes the two states that the options mean. A single turn is compared with the state at its begin, so that what a
@@ -57,45 +59,46 @@ func Compare(ctx context.Context, h *home.Home, s *session.Session, agentName st
 	}
 	CloseUnseen(ctx, h, s, agentName)
 	c := &Compared{home: h, m: m, s: s, w: w, upto: o.Upto}
+	if c.reader, c.drop, err = m.WithScratch(); err != nil {
+		return nil, err
+	}
+	if o.Reads {
+		c.m = c.reader
+	}
+	if err := c.take(ctx, o); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// take takes the two states.
+func (c *Compared) take(ctx context.Context, o DiffOptions) error {
 	if o.Unseen {
-		return c, c.sinceLook(ctx, o)
+		return c.sinceLook(ctx, o)
 	}
 	if o.Range != "" || o.Than != "" {
-		return c, c.ends(ctx, o)
+		return c.ends(ctx, o)
 	}
 	if err := c.now(ctx, o); err != nil || o.StateAlone {
-		return c, err
+		return err
 	}
-	return c, c.sinceTarget(ctx)
+	return c.sinceTarget(ctx)
 }
 
 // sinceTarget makes From what the branch that the agent's work lands on has of it: To differs from that in the files which a
 // landing brings. Without such a branch, or where nobody can tell, it is the agent's base.
 func (c *Compared) sinceTarget(ctx context.Context) error {
-	c.From = c.w.BaseCommit
-	reader, drop, err := c.m.WithScratch()
-	if err != nil {
-		return err
-	}
-	base, err := landing.Base(ctx, c.home, reader, c.s, c.w.Agent, c.To, 0, "")
+	base, err := landing.Base(ctx, c.home, c.reader, c.s, c.w.Agent, c.To, 0, "")
 	if told := new(fault.Error); errors.As(err, &told) {
-		drop()
-		return nil
+		base, err = c.w.BaseCommit, nil
 	}
-	if err != nil {
-		drop()
-		return err
-	}
-	c.From, c.m, c.drop = base, reader, drop
-	return nil
+	c.From = base
+	return err
 }
 
 // Close removes what was made for the comparison.
-func (c *Compared) Close() {
-	if c.drop != nil {
-		c.drop()
-	}
-}
+func (c *Compared) Close() { c.drop() }
 
 // sinceLook compares what the user saw last with the agent as it is, or was at the end of a turn.
 func (c *Compared) sinceLook(ctx context.Context, o DiffOptions) (err error) {
@@ -138,7 +141,7 @@ func (c *Compared) Turn() int { return c.look.Finished.Last }
 
 // Patch writes what changed from the one to the other.
 func (c *Compared) Patch(ctx context.Context, o DiffOptions, out io.Writer) error {
-	return c.m.Diff(ctx, c.w.WorktreePath, c.From, c.To, o.Stat, o.Color, out, o.Paths...)
+	return c.reader.Diff(ctx, c.w.WorktreePath, c.From, c.To, o.Stat, o.Color, out, o.Paths...)
 }
 
 // ends are the two commits that a range or another agent means.

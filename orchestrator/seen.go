@@ -25,6 +25,7 @@ func MarkSeen(ctx context.Context, h *home.Home, s *session.Session, agentName, 
 	if err != nil {
 		return nil, err
 	}
+	defer compared.Close()
 	seen, err := compared.MarkSeen(ctx)
 	if err == nil && state != "" {
 		seen.Shown = true

@@ -22,7 +22,7 @@ func (m Manager) contains(ctx context.Context, tip, commit string) (bool, error)
 	if tip == commit {
 		return true, nil
 	}
-	err := m.objects(m.home()).Run(ctx, "merge-base", "--is-ancestor", commit, tip)
+	err := m.home().Run(ctx, "merge-base", "--is-ancestor", commit, tip)
 	if git.ExitCode(err) == 1 {
 		return false, nil
 	}

@@ -54,7 +54,7 @@ func (m Manager) Changes(ctx context.Context, pairs [][2]string) (map[[2]string]
 	if input.Len() == 0 {
 		return counts, nil
 	}
-	out, err := m.objects(m.home()).Input(ctx, []byte(input.String()), "diff-tree", "--stdin", "-r", "-O/dev/null", "--raw", "--no-renames", "--ignore-submodules=none")
+	out, err := m.home().Input(ctx, []byte(input.String()), "diff-tree", "--stdin", "-r", "-O/dev/null", "--raw", "--no-renames", "--ignore-submodules=none")
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (m Manager) trees(ctx context.Context, pairs [][2]string) (map[string]strin
 			}
 		}
 	}
-	out, err := m.objects(m.home()).Input(ctx, []byte(strings.Join(commits, "^{tree}\n")+"^{tree}\n"), "cat-file", "--batch-check=%(objectname)")
+	out, err := m.home().Input(ctx, []byte(strings.Join(commits, "^{tree}\n")+"^{tree}\n"), "cat-file", "--batch-check=%(objectname)")
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 // MergeBases are the best common ancestors of a commit and of all the others taken together, none where the histories are
 // unrelated. Of these no one comes before another one.
 func (m Manager) MergeBases(ctx context.Context, one string, others ...string) ([]string, error) {
-	out, err := m.objects(m.home()).Output(ctx, append([]string{"merge-base", "--all", one}, others...)...)
+	out, err := m.home().Output(ctx, append([]string{"merge-base", "--all", one}, others...)...)
 	if git.ExitCode(err) == 1 {
 		return nil, nil
 	}
@@ -30,13 +30,13 @@ func (m Manager) Within(ctx context.Context, commit string, others []string) (bo
 	if len(others) == 0 {
 		return false, nil
 	}
-	out, err := m.objects(m.home()).Output(ctx, append([]string{"rev-list", "--max-count=1", commit, "--not"}, others...)...)
+	out, err := m.home().Output(ctx, append([]string{"rev-list", "--max-count=1", commit, "--not"}, others...)...)
 	return err == nil && out == "", err
 }
 
 // FirstParents are the commits that a branch went through up to a commit, newest first, each with what was merged in it behind it.
 func (m Manager) FirstParents(ctx context.Context, commit string) ([][]string, error) {
-	out, err := m.objects(m.home()).Output(ctx, "rev-list", "--first-parent", "--parents", "--max-count="+mostFirstParents, commit, "--")
+	out, err := m.home().Output(ctx, "rev-list", "--first-parent", "--parents", "--max-count="+mostFirstParents, commit, "--")
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (m Manager) Present(ctx context.Context, commits []string) ([]string, error
 	if len(commits) == 0 {
 		return nil, nil
 	}
-	out, err := m.objects(m.home()).Input(ctx, []byte(strings.Join(commits, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objecttype)")
+	out, err := m.home().Input(ctx, []byte(strings.Join(commits, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objecttype)")
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (m Manager) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[stri
 		}
 		input.WriteString(trees[pair[0]] + " " + trees[pair[1]] + "\n")
 	}
-	out, err := m.objects(m.home()).Input(ctx, []byte(input.String()), "diff-tree", "--stdin", "-r", "-z", "--raw", "--no-abbrev", "-O/dev/null", "--no-renames")
+	out, err := m.home().Input(ctx, []byte(input.String()), "diff-tree", "--stdin", "-r", "-z", "--raw", "--no-abbrev", "-O/dev/null", "--no-renames")
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +199,7 @@ func (m Manager) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[stri
 
 // ChangedPaths returns the paths of the files in which two commits differ, in the order of git.
 func (m Manager) ChangedPaths(ctx context.Context, from, to string) ([]string, error) {
-	changes, err := changesBetween(ctx, m.objects(m.home()), from, to)
+	changes, err := changesBetween(ctx, m.home(), from, to)
 	var paths []string
 	for _, c := range changes {
 		paths = append(paths, c.name)
@@ -214,7 +214,7 @@ func (m Manager) TreeWith(ctx context.Context, commit, from string, paths []stri
 		return "", err
 	}
 	defer os.RemoveAll(dir)
-	repo := m.objects(m.home()).WithEnv("GIT_INDEX_FILE=" + filepath.Join(dir, "index"))
+	repo := m.home().WithEnv("GIT_INDEX_FILE=" + filepath.Join(dir, "index"))
 	if err := repo.Run(ctx, "read-tree", commit); err != nil {
 		return "", err
 	}

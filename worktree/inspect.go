@@ -90,6 +90,11 @@ func (m Manager) forgive(ctx context.Context, p Plan, dirt *Dirt) bool {
 
 // holdsOnly reports whether the files of the worktree at path, and what is staged there, are those of a commit.
 func (m Manager) holdsOnly(ctx context.Context, path, commit string) bool {
+	m, drop, err := m.WithScratch()
+	if err != nil {
+		return false
+	}
+	defer drop()
 	now, err := m.Snapshot(ctx, path, "", "paw: what a worktree holds")
 	if err != nil || now.Staged || now.Unmerged || len(now.NotSaved) > 0 {
 		return false

@@ -13,8 +13,8 @@ import (
 
 // look is what one worktree holds at one moment, against HEAD and its index.
 type look struct {
+	m       Manager
 	top     string
-	common  string // directory of the repository
 	began   time.Time
 	repo    git.Repo      // with the scratch index
 	scratch string        // file of an index that git may change: first a copy of the real one, then what was recorded
@@ -35,8 +35,8 @@ type look struct {
 // lookAt compares a worktree with HEAD through a copy of its index in dir: one git process where no entry of the index
 // is hidden, and nothing is written elsewhere. The caller ends it with drop.
 func (m Manager) lookAt(ctx context.Context, path, admin, dir string) (*look, error) {
-	l := &look{top: path, common: m.Repository.CommonDir, began: time.Now()}
-	idSize, err := idSizeOf(l.common)
+	l := &look{m: m, top: path, began: time.Now()}
+	idSize, err := idSizeOf(m.Repository.CommonDir)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (m Manager) lookAt(ctx context.Context, path, admin, dir string) (*look, er
 
 // use makes a file the scratch index.
 func (l *look) use(file string) {
-	l.scratch, l.repo = file, repoWithIndex(l.top, file)
+	l.scratch, l.repo = file, l.m.objects(repoWithIndex(l.top, file))
 }
 
 func (l *look) drop() {

@@ -41,7 +41,7 @@ type Manager struct {
 // here is git where the user stands: HEAD is the HEAD of that worktree.
 func (m Manager) here() git.Repo {
 	if m.Repository.Worktree != "" {
-		return in(m.Repository.Worktree)
+		return m.withoutRefs(in(m.Repository.Worktree))
 	}
 	return m.home()
 }
@@ -50,9 +50,9 @@ func (m Manager) here() git.Repo {
 // none. Commands that change the registry run here: it outlives every worktree.
 func (m Manager) home() git.Repo {
 	if m.Repository.Path != "" {
-		return in(m.Repository.Path)
+		return m.withoutRefs(in(m.Repository.Path))
 	}
-	return git.Repo{Dir: m.Repository.CommonDir}
+	return m.withoutRefs(git.Repo{Dir: m.Repository.CommonDir})
 }
 
 // in is git in the worktree at path and nowhere else: without its .git file git

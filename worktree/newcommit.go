@@ -28,9 +28,9 @@ func (m Manager) Commit(ctx context.Context, c NewCommit) (string, error) {
 	if c.Sign {
 		args = append(args, "-S")
 	}
-	repo := m.objects(m.home()).WithEnv(c.Author...)
+	repo := m.home().WithEnv(c.Author...)
 	if c.Own {
-		repo = m.objects(m.home()).WithEnv(snapshotAuthor...)
+		repo = m.home().WithEnv(snapshotAuthor...)
 	}
 	out, err := repo.Input(ctx, []byte(c.Message), append(args, "-F", "-")...)
 	var failed *git.Error
@@ -61,7 +61,7 @@ func (m Manager) SignsCommits(ctx context.Context) (bool, error) {
 
 // TreeOf is the tree of a commit.
 func (m Manager) TreeOf(ctx context.Context, commit string) (string, error) {
-	return m.objects(m.home()).Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{tree}")
+	return m.home().Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{tree}")
 }
 
 // ParentsOf are the parents of a commit.
@@ -69,7 +69,7 @@ func (m Manager) ParentsOf(ctx context.Context, commit string) ([]string, error)
 	if !isOID(commit) {
 		return nil, &RefError{Ref: commit}
 	}
-	out, err := m.objects(m.home()).Line(ctx, "rev-list", "--no-walk", "--no-commit-header", "--format=%P", commit, "--")
+	out, err := m.home().Line(ctx, "rev-list", "--no-walk", "--no-commit-header", "--format=%P", commit, "--")
 	return strings.Fields(out), err
 }
 

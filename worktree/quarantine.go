@@ -22,8 +22,8 @@ func newQuarantine(commonDir string) (quarantine, error) {
 	return quarantine{objects: objects, dir: dir}, err
 }
 
-// WithScratch is m for readers: what Commit, TreeOf, CountChanges, MergeTree and MergePairs make goes into a quarantine
-// outside of the repository, which drop removes.
+// WithScratch returns m for commands that only read: every object that they make, snapshots included, goes into a folder outside of
+// the repository, which drop removes. No ref can be made to lead there: git refuses to change refs from within a quarantine.
 func (m Manager) WithScratch() (reader Manager, drop func(), err error) {
 	m.scratch.objects = filepath.Join(m.Repository.CommonDir, "objects")
 	if m.scratch.dir, err = os.MkdirTemp("", "paw"); err != nil {
@@ -34,11 +34,22 @@ func (m Manager) WithScratch() (reader Manager, drop func(), err error) {
 
 // objects is repo with new objects in the quarantine of a reader.
 func (m Manager) objects(repo git.Repo) git.Repo {
-	if m.scratch.dir == "" {
+	if !m.reads() {
 		return repo
 	}
 	return m.scratch.repo(repo)
 }
+
+// withoutRefs is objects, and has git refuse to change refs from within the quarantine: what they led to would go with it.
+func (m Manager) withoutRefs(repo git.Repo) git.Repo {
+	if m.reads() {
+		repo = repo.WithEnv("GIT_QUARANTINE_PATH=" + m.scratch.dir)
+	}
+	return m.objects(repo)
+}
+
+// reads reports whether m leaves no object in the repository.
+func (m Manager) reads() bool { return m.scratch.dir != "" }
 
 // repo is r with new objects in the quarantine.
 func (q quarantine) repo(r git.Repo) git.Repo {

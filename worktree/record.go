@@ -81,7 +81,7 @@ func (l *look) record(ctx context.Context) (notSaved []string, err error) {
 // plan finds out what has to be done to the index of an earlier snapshot, "" for none, without reading a file. That index
 // does not count when files that decide how content is converted have changed since.
 func (l *look) plan(kept string) (*recording, error) {
-	idSize, err := idSizeOf(l.common)
+	idSize, err := idSizeOf(l.m.Repository.CommonDir)
 	if err != nil {
 		return nil, err
 	}
@@ -344,16 +344,21 @@ func nextBatch(all []file) (batch []string, rest []file) {
 
 // update lets git carry out resets and read files, or nothing of all that.
 func (r *recording) update(ctx context.Context, resets, names []string) error {
-	q, err := newQuarantine(r.common)
-	if err != nil {
-		return err
-	}
-	defer q.drop()
 	args := append(quietly("update-index", "--add", "--remove", "--replace"), resets...)
 	if len(names) >= packedBatch {
 		args = append(slices.Clone(intoPack), args...)
 	}
-	if _, err := q.repo(r.repo).Input(ctx, nulTerminated(names), append(args, "-z", "--stdin")...); err != nil {
+	args = append(args, "-z", "--stdin")
+	if r.m.reads() {
+		_, err := r.repo.Input(ctx, nulTerminated(names), args...)
+		return err
+	}
+	q, err := newQuarantine(r.m.Repository.CommonDir)
+	if err != nil {
+		return err
+	}
+	defer q.drop()
+	if _, err := q.repo(r.repo).Input(ctx, nulTerminated(names), args...); err != nil {
 		return err
 	}
 	return q.release()

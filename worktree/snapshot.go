@@ -179,13 +179,15 @@ func (s shooting) commit(ctx, within context.Context, l *look) (commit string, r
 		return "", nil, fmt.Errorf("%s: %w: %d MiB to save", s.top, ErrOverBudget, size>>20+1)
 	}
 	if commit = commitKept(s.dir, r.base.tree, l.head); commit != "" && r.done() {
-		if s.ref == "" && !hasObject(l.common, commit) {
+		if s.ref == "" && !hasObject(s.m.Repository.CommonDir, commit) {
 			return "", nil, errPruned
 		}
 		r.notSaved = r.special
 		return commit, r, nil
 	}
-	defer l.keepScratch(s.dir)
+	if !l.m.reads() { // an index that is kept names objects that last
+		defer l.keepScratch(s.dir)
+	}
 	if err := r.run(within); err != nil {
 		return "", nil, err
 	}
@@ -196,7 +198,7 @@ func (s shooting) commit(ctx, within context.Context, l *look) (commit string, r
 	if same, err := l.isHead(ctx, tree); same || err != nil {
 		return l.head, r, err
 	}
-	if commit, err = l.commit(ctx, tree, s.message); err == nil {
+	if commit, err = l.commit(ctx, tree, s.message); err == nil && !l.m.reads() {
 		keepCommit(s.dir, tree, l.head, commit)
 	}
 	return commit, r, err
@@ -217,13 +219,14 @@ func (l *look) commit(ctx context.Context, tree, message string, parents ...stri
 	if l.head != "" {
 		parents = slices.Concat([]string{l.head}, parents)
 	}
+	common := l.m.Repository.CommonDir
 	var text strings.Builder
 	fmt.Fprintf(&text, "tree %s\n", tree)
-	own := plainStore(l.common) && hasObject(l.common, tree)
+	own := !l.m.reads() && plainStore(common) && hasObject(common, tree)
 	args := []string{"-c", "i18n.commitEncoding=UTF-8", "commit-tree", tree}
 	for _, parent := range parents {
 		fmt.Fprintf(&text, "parent %s\n", parent)
-		own = own && hasObject(l.common, parent)
+		own = own && hasObject(common, parent)
 		args = append(args, "-p", parent)
 	}
 	written, err := dateOf("AUTHOR")
@@ -231,7 +234,7 @@ func (l *look) commit(ctx context.Context, tree, message string, parents ...stri
 	if own && err == nil && madeErr == nil && utf8.ValidString(message) {
 		by := "paw <" + snapshotEmail + ">"
 		fmt.Fprintf(&text, "author %s %s\ncommitter %s %s\n\n%s", by, written, by, made, message)
-		return writeObject(l.common, "commit", []byte(text.String()))
+		return writeObject(common, "commit", []byte(text.String()))
 	}
 	out, err := l.repo.WithEnv(snapshotAuthor...).Input(ctx, []byte(message), args...)
 	return strings.TrimSpace(out), err

@@ -217,6 +217,7 @@ func (d *desk) State(ctx context.Context, a ui.Agent) (ui.State, error) {
 	if err != nil {
 		return ui.State{}, err
 	}
+	defer now.Close()
 	return ui.State{Commit: now.To, Turn: now.Turn()}, nil
 }
 

@@ -56,7 +56,7 @@ landing, or --mark. Showing something does not mark it.`, exitUsage, exitRefused
 				return fault.New(fault.Usage, "%s: neither the number of a turn nor an agent of %s", number, s.Name).
 					Hint("paw diff %s/%s -- %s", s.Name, agent, fault.Quote(number))
 			}
-			o.Color = a.coloured()
+			o.Color, o.Reads = a.coloured(), !mark
 			compared, err := orchestrator.Compare(cmd.Context(), h, s, agent, o)
 			if err != nil {
 				return err

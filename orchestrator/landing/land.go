@@ -66,7 +66,13 @@ func Land(ctx context.Context, h *home.Home, s *session.Session, agentName strin
 		return nil, fault.WithHints(err, "paw land "+w.name()+" --no-check")
 	}
 	l := &landing{work: w, options: o, branch: branch, checker: &checker{work: w, commands: commands, fresh: o.Fresh}}
-	if !o.DryRun {
+	if o.DryRun {
+		var drop func()
+		if l.m, drop, err = l.m.WithScratch(); err != nil {
+			return nil, err
+		}
+		defer drop()
+	} else {
 		turns.CloseDead(ctx, h, s, agentName)
 		l.version = w.cliVersion(ctx)
 	}

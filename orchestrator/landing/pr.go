@@ -78,7 +78,13 @@ func PullRequest(ctx context.Context, h *home.Home, s *session.Session, agentNam
 		return nil, err
 	}
 	p := &puller{work: w, options: o, done: &Pulled{Session: s.Name, Agent: agentName, Branch: w.agent.Branch, Base: base}}
-	if !o.DryRun {
+	if o.DryRun {
+		var drop func()
+		if p.m, drop, err = p.m.WithScratch(); err != nil {
+			return nil, err
+		}
+		defer drop()
+	} else {
 		p.version = w.cliVersion(ctx)
 	}
 	steps := []func(context.Context) error{p.lookAtAgent, p.lookAtRemote, p.lookAtWork, p.words, p.commit, p.plan}

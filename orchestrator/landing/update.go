@@ -38,6 +38,11 @@ func Update(ctx context.Context, h *home.Home, s *session.Session, agentName, fr
 	}
 	done := &Updated{Session: s.Name, Agent: agentName, Branch: w.agent.Branch, From: branch, DryRun: dryRun}
 	if dryRun {
+		var drop func()
+		if w.m, drop, err = w.m.WithScratch(); err != nil {
+			return nil, err
+		}
+		defer drop()
 		_, _, err := w.prepareUpdate(ctx, done)
 		return done, err
 	}
