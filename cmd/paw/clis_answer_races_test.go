@@ -74,6 +74,7 @@ func TestCLIsAnswerAlways(t *testing.T) {
 	w := newCLIWorld(t, "opencode")
 	w.ok(w.paw("start", "--cli", "opencode", "--detach"))
 	w.awaitState("idle")
+	w.ok(w.tmux("resize-window", "-t", *w.agent("opencode").PaneID, "-x", "200", "-y", "50")) // with the sidebar
 	w.send("do: ask touch one.txt\ndo: ask touch two.txt")
 	w.question("opencode")
 	out := w.paw("answer", "opencode", "always")

@@ -85,3 +85,30 @@ func TestOpencodeBoxEndsBeforeWhatIsBesideIt(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+// TestOpencodeAsksWithoutItsSidebar: what is to be allowed is what stands in the box, whatever a wide pane has beside it.
+func TestOpencodeAsksWithoutItsSidebar(t *testing.T) {
+	for name, row := range map[string]string{"1.18.33-always": "- env *", "1.18.33-permission": "$ env ", "1.18.33-question": "?"} {
+		want, shot := readScreen(t, filepath.Join("testdata", "screens", "opencode", name+".txt"))
+		asked, ok := get(t, "opencode").Question(shot)
+		rows, beside := strings.Split(shot.Text, "\n"), 0
+		for i, r := range rows {
+			if strings.Contains(r, "┃") {
+				rows[i] += "  \033[48;5;233m  \033[38;5;8m/root/.cache/a/folder\033[38;5;15m\033[48;5;232m"
+				if strings.Contains(r, row) {
+					beside++
+				}
+			}
+		}
+		if beside == 0 {
+			t.Errorf("%s: no row has %q", name, row)
+		}
+		shot.Text, shot.Width = strings.Join(rows, "\n"), shot.Width+40
+		if got := get(t, "opencode").Screen(shot).String(); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+		if got, still := get(t, "opencode").Question(shot); still != ok || got.Text != asked.Text || len(got.Options) != len(asked.Options) {
+			t.Errorf("%s: %+v, want %+v", name, got, asked)
+		}
+	}
+}

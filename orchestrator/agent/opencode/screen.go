@@ -18,7 +18,22 @@ func (driver) Screen(s agent.Screenshot) agent.Screen {
 		box.Works = works.MatchString(text)
 		return box
 	}
-	return agent.Screen{Dialog: listed(screens.NamedIn(text, dialogs))}
+	return agent.Screen{Dialog: listed(screens.NamedIn(screens.TextOf(boxed(rows)), dialogs))}
+}
+
+// boxed cuts off what stands at the right of a box: the sidebar of a wide pane, whose text is in the same rows.
+func boxed(rows []screens.Row) []screens.Row {
+	cut := slices.Clone(rows)
+	for i, r := range rows {
+		if side := slices.IndexFunc(r, func(c screens.Cell) bool { return c.Char != ' ' }); side >= 0 && r[side].Char == '┃' {
+			r = r[:edge(r, side)]
+			for len(r) > 0 && r[len(r)-1].Char == ' ' {
+				r = r[:len(r)-1]
+			}
+			cut[i] = r
+		}
+	}
+	return cut
 }
 
 // listed puts the items of a list of opencode's in one line.
@@ -118,7 +133,7 @@ var (
 
 // Question: an option is selected by the arrow keys, and taken by Enter.
 func (d driver) Question(s agent.Screenshot) (agent.Question, bool) {
-	rows := screens.RowsOf(s)
+	rows := boxed(screens.RowsOf(s))
 	asked := listed(screens.AskedIn(screens.TextOf(rows), dialogs))
 	if asked == "" || d.Screen(s).Dialog != asked {
 		return agent.Question{}, false
