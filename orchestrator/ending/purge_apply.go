@@ -55,8 +55,21 @@ func (p Purge) Apply(ctx context.Context, h *home.Home) (*Purged, error) {
 		}
 		rescues, err := deleteTurns(ctx, h, m, s.Name, p.agentsWithTurns(), p.options.Force)
 		purged.Rescues = rescues
+		if err == nil && p.options.Force {
+			purged.forgetRescues()
+		}
 		return err
 	})
+}
+
+// forgetRescues takes the refs back that were to be named: they went with the turns.
+func (p *Purged) forgetRescues() {
+	gone := p.agentsWithTurns()
+	for i := range p.Aside {
+		if r := &p.Aside[i]; slices.Contains(gone, r.Name) {
+			r.RescueRef, r.Rescue = "", ""
+		}
+	}
 }
 
 // agentsWithTurns are the agents whose turns are planned to go.

@@ -100,6 +100,9 @@ func PlanPurgeTurns(ctx context.Context, h *home.Home, name string, force bool) 
 	}
 	earlier := space.Of(name)
 	agents := slices.Concat(earlier.Here, earlier.Fetched)
+	if len(agents) > 0 && !slices.Contains(agents, landing.CheckName) {
+		agents = append(agents, checksIn(space, name)...)
+	}
 	if force {
 		agents = append(agents, earlier.Elsewhere...)
 	}

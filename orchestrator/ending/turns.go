@@ -12,6 +12,7 @@ import (
 
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
+	"paw/orchestrator/landing"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -28,7 +29,8 @@ type Turns struct {
 	doomed  map[string]string // refs that go, with what they are on
 }
 
-// planTurns decides what goes of the refs of agents: all that name a turn, but for rescues unless by force.
+// planTurns decides what goes of the refs of agents: all that name a turn, but for rescues unless by force. What a check has left is no
+// work of anybody.
 func planTurns(sessionName string, agents []string, refs map[string]string, force bool) []Turns {
 	var plan []Turns
 	for _, agent := range agents {
@@ -37,7 +39,7 @@ func planTurns(sessionName string, agents []string, refs map[string]string, forc
 			rest, hidden := strings.CutPrefix(ref, turn.RefPrefix(t.Session))
 			owner, n, isTag := turn.ParseTag(strings.TrimPrefix(ref, "refs/tags/"))
 			switch {
-			case hidden && !force && strings.HasPrefix(rest, "rescue/"): // it may be the only place where work still is
+			case hidden && !force && strings.HasPrefix(rest, "rescue/") && ref != turn.LeftRef(t.Session): // it may be the only place where work still is
 				t.Rescues = append(t.Rescues, ref)
 				continue
 			case hidden:
@@ -125,6 +127,14 @@ func turnRefs(ctx context.Context, m worktree.Manager, sessionName string, agent
 	return m.Refs(ctx, prefixes...)
 }
 
+// checksIn is the name under which the place where checks ran has refs, among those of agents; none where it has none.
+func checksIn(space turns.Space, sessionName string) []string {
+	if space.Agents(sessionName)[landing.CheckName] {
+		return []string{landing.CheckName}
+	}
+	return nil
+}
+
 // agentsWithTurns are the agents of a session with a record whose turns go with it: its own, and those that were removed
 // before and have turns in the repository, but none that another user's session of the name has made there.
 func agentsWithTurns(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session) ([]string, error) {
@@ -132,7 +142,7 @@ func agentsWithTurns(ctx context.Context, h *home.Home, m worktree.Manager, s *s
 	if err != nil {
 		return nil, err
 	}
-	agents := append(home.AgentNames(s), space.Of(s.Name).Here...)
+	agents := slices.Concat(home.AgentNames(s), space.Of(s.Name).Here, checksIn(space, s.Name))
 	slices.Sort(agents)
 	return turns.Own(ctx, m, s, slices.Compact(agents)...)
 }

@@ -15,20 +15,20 @@ import (
 	"paw/worktree"
 )
 
-// checkName is the name of the place where checks run, among those of agents.
-const checkName = "_check"
+// CheckName is the name of the place where checks run, among those of agents.
+const CheckName = "_check"
 
 // checkPlan is the worktree of a session in which checks run.
 func checkPlan(s *session.Session, path string) worktree.Plan {
-	return worktree.Plan{Agent: checkName, Branch: home.AutomaticBranch(s.Name, checkName), Path: path, Owner: home.OwnerOf(s, checkName)}
+	return worktree.Plan{Agent: CheckName, Branch: home.AutomaticBranch(s.Name, CheckName), Path: path, Owner: home.OwnerOf(s, CheckName)}
 }
 
 // openCheckPlace brings the place where checks run to a state, and makes it when it is not there: set up like an agent's. The
 // caller has it alone until it calls unlock.
 func (c *checker) openCheckPlace(ctx context.Context, commit string) (path string, unlock func(), err error) {
 	h, s := c.home, c.session
-	if s.Worktree(checkName) != nil {
-		return "", nil, fault.New(fault.Failed, "an agent is called %s, as the place where checks run", checkName)
+	if s.Worktree(CheckName) != nil {
+		return "", nil, fault.New(fault.Failed, "an agent is called %s, as the place where checks run", CheckName)
 	}
 	release, err := lockChecks(ctx, h, s.Name)
 	if err != nil {
@@ -39,7 +39,7 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 			release()
 		}
 	}()
-	if path, err = h.Config.WorktreePath(s.RepoPath, s.Name, checkName); err != nil {
+	if path, err = h.Config.WorktreePath(s.RepoPath, s.Name, CheckName); err != nil {
 		return "", nil, fault.New(fault.Usage, "%w", err)
 	}
 	p := checkPlan(s, path)
@@ -47,7 +47,7 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 	if path, err = c.m.CheckPlace(ctx, p); err != nil {
 		return "", nil, home.Conflict(err)
 	}
-	kept, err := c.m.ShowState(ctx, path, commit, turn.RescueRef(s.Name+"_"+checkName, h.Now()), turn.LeftRef(s.Name+"_"+checkName))
+	kept, err := c.m.ShowState(ctx, path, commit, turn.RescueRef(s.Name+"_"+CheckName, h.Now()), turn.LeftRef(s.Name+"_"+CheckName))
 	var odd *worktree.ConflictError
 	if errors.As(err, &odd) {
 		return "", nil, fault.New(fault.Failed, "the place where checks run cannot be used: %w", err).Hint("git -C %s status --ignored", fault.Quote(path))
@@ -84,7 +84,7 @@ func (c *checker) setUp(ctx context.Context, path, commit string) error {
 		return err
 	}
 	defer log.Close()
-	problems, err := c.m.SetUpCheckPlace(ctx, path, commit, c.home.Setup(checkName, io.MultiWriter(log, progress{c.home})))
+	problems, err := c.m.SetUpCheckPlace(ctx, path, commit, c.home.Setup(CheckName, io.MultiWriter(log, progress{c.home})))
 	for _, problem := range problems {
 		c.home.Notef("%s", problem)
 	}
@@ -116,7 +116,7 @@ func (p progress) Write(text []byte) (int, error) {
 
 // CheckPlaceOf is the place where checks of a session ran, "" where none did.
 func CheckPlaceOf(ctx context.Context, m worktree.Manager, s *session.Session) (string, error) {
-	return m.CheckPlaceOf(ctx, home.OwnerOf(s, checkName))
+	return m.CheckPlaceOf(ctx, home.OwnerOf(s, CheckName))
 }
 
 // RemoveCheckPlace takes the place where checks ran away, under the rules for worktrees of agents; what a check has left

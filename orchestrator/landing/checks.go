@@ -99,11 +99,11 @@ func (c *checker) has(tree string) bool {
 
 // file is what is kept of one command on one tree, in a check worktree that was set up as it is configured now.
 func (c *checker) file(tree, command, kind string) string {
-	sum := sha256.Sum256([]byte(c.home.Setup(checkName, nil).Fingerprint() + "\x00" + command))
+	sum := sha256.Sum256([]byte(c.home.Setup(CheckName, nil).Fingerprint() + "\x00" + command))
 	return filepath.Join(c.stateDir(), tree+"-"+hex.EncodeToString(sum[:8])+kind)
 }
 
-func (c *checker) stateDir() string { return c.home.StateDir(c.session.Name, checkName) }
+func (c *checker) stateDir() string { return c.home.StateDir(c.session.Name, CheckName) }
 
 // createLog makes a log in the state folder of the checks, empty.
 func (c *checker) createLog(path string) (*os.File, error) {
