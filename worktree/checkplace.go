@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 )
 
 // CheckPlace makes the worktree of p, without a branch, for states to be looked at in; the branch of p is only used on the
@@ -60,6 +61,9 @@ func (m Manager) dropBranch(ctx context.Context, branch, keep string) error {
 	return m.DeleteRefs(ctx, map[string]string{"refs/heads/" + branch: tip})
 }
 
+// EndChecks ends what a check has left running at path whose paw was killed, and returns the processes. The caller has the place alone.
+func (m Manager) EndChecks(ctx context.Context, path string) []int { return endLeftRunning(ctx, path) }
+
 // ShowState makes the files of a worktree without a branch those of a commit, and HEAD that commit, as Rewind does. What
 // somebody left there, in no commit, is kept under rescueRef, "" when there was nothing. What the last check left, and nobody
 // has touched since, is kept under leftRef in place of what an earlier check left.
@@ -95,13 +99,27 @@ func (m Manager) RunCheck(ctx context.Context, path, command string, out io.Writ
 	if err := Verify(path, m.Repository.CommonDir, ""); err != nil {
 		return 0, err
 	}
-	err = runCommand(ctx, path, command, out, env)
+	running, err := markRunning(path)
+	if err != nil {
+		return 0, err
+	}
+	err = runCommand(ctx, path, command, out, append(slices.Clip(env), checkVariable+path))
+	_ = os.Remove(running)
 	markLeft(path)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		return exit.ExitCode(), nil
 	}
 	return 0, err
+}
+
+// markRunning notes that a check runs in its worktree, and returns the note.
+func markRunning(path string) (mark string, err error) {
+	admin, err := readGitFile(filepath.Join(path, ".git"))
+	if err != nil {
+		return "", err
+	}
+	return runningMark(admin), os.WriteFile(runningMark(admin), nil, 0o666)
 }
 
 // markLeft notes what a check left in its worktree. Without the note it counts as somebody's work.

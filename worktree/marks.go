@@ -17,6 +17,9 @@ func checkMark(admin string) string { return filepath.Join(admin, "paw-check") }
 // leftMark holds the imprint of what the last check left in its worktree.
 func leftMark(admin string) string { return filepath.Join(admin, "paw-left") }
 
+// runningMark exists in the git directory of a check worktree while a check runs there.
+func runningMark(admin string) string { return filepath.Join(admin, "paw-check-runs") }
+
 // setUpMark holds what a check worktree was set up from the last time, see setUpState.
 func setUpMark(admin string) string { return filepath.Join(admin, "paw-set-up") }
 

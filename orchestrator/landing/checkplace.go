@@ -3,9 +3,11 @@ package landing
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"paw/orchestrator/fault"
@@ -47,6 +49,7 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 	if path, err = c.m.CheckPlace(ctx, p); err != nil {
 		return "", nil, home.Conflict(err)
 	}
+	endChecks(ctx, h, c.m, path)
 	kept, err := c.m.ShowState(ctx, path, commit, turn.RescueRef(s.Name+"_"+CheckName, h.Now()), turn.LeftRef(s.Name+"_"+CheckName))
 	var odd *worktree.ConflictError
 	if errors.As(err, &odd) {
@@ -59,6 +62,13 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 		h.Sayf("what was left in %s is kept in %s", path, kept)
 	}
 	return path, release, c.setUp(ctx, path, commit)
+}
+
+// endChecks ends what a check has left running whose paw was killed, and names it.
+func endChecks(ctx context.Context, h *home.Home, m worktree.Manager, path string) {
+	if left := m.EndChecks(ctx, path); len(left) > 0 {
+		h.Notef("the last check was cut short; what it had left running is ended (pid %s)", strings.Trim(fmt.Sprint(left), "[]"))
+	}
 }
 
 // lockChecks waits until no other paw runs checks of the session, and says for whom.
@@ -132,6 +142,7 @@ func RemoveCheckPlace(ctx context.Context, h *home.Home, m worktree.Manager, s *
 		return worktree.Removal{}, err
 	}
 	defer unlock()
+	endChecks(ctx, h, m, path)
 	done, err := m.Remove(ctx, p, worktree.Seen{})
 	var dirty *worktree.ConflictError
 	if errors.As(err, &dirty) {

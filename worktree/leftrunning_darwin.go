@@ -1,0 +1,4 @@
+package worktree
+
+// processesWith is not known on macOS (docs/limitations.md).
+func processesWith(string) []int { return nil }
