@@ -127,16 +127,6 @@ func quotedAll(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// writable looks whether the folders that every change needs can be written or
-// made. It makes none.
-func writable(h *home.Home) error {
-	folder, err := home.Unwritable(h.Paths.SessionsDir, h.Paths.LocksDir(), h.Paths.LaunchDir())
-	if err != nil {
-		return fault.New(fault.Failed, "%s: cannot be written: %w", folder, err)
-	}
-	return nil
-}
-
 // examineSession looks at the agents of one session.
 func (f *findings) examineSession(ctx context.Context, h *home.Home, s *session.Session) {
 	seen, err := fleet.Observe(ctx, h, s)

@@ -3,7 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -65,14 +68,31 @@ func hintsOf(err error) []string {
 		return []string{line}
 	}
 	var e *fault.Error
-	if errors.As(err, &e) {
+	if errors.As(err, &e) && len(e.Hints) > 0 {
 		return append([]string{}, e.Hints...)
+	}
+	if line := freeSpace(err); line != "" {
+		return []string{line}
 	}
 	var c *config.Error
 	if errors.As(err, &c) && c.Hint() != "" {
 		return []string{c.Hint()}
 	}
 	return []string{}
+}
+
+// freeSpace is where to look after a file could not be written, "" for other errors.
+func freeSpace(err error) string {
+	var file *fs.PathError
+	switch {
+	case !errors.As(err, &file):
+		return ""
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "df -h " + fault.Quote(filepath.Dir(file.Path))
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+		return "ls -ld " + fault.Quote(filepath.Dir(file.Path))
+	}
+	return ""
 }
 
 // exitCode maps an error to the documented exit codes (docs/reference.md).

@@ -65,8 +65,18 @@ func TestStatusAndStopWorkOnAFullDisk(t *testing.T) {
 	if out := w.ok(w.paw("status")); !strings.Contains(out.stdout, "shop  active") {
 		t.Errorf("status: %s%s", out.stdout, out.stderr)
 	}
-	out := w.paw("stop")
-	if out.code != 1 || !strings.Contains(out.stderr, "not recorded") {
+	if out := w.paw("doctor"); out.code != 1 || !strings.Contains(out.stdout, "cannot be written: no space left on device") || !strings.Contains(out.stdout, "df -h ") {
+		t.Errorf("doctor: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	if out := w.paw("rewind", "demo", "0"); out.code != 1 || !strings.Contains(out.stderr, "no space left on device") || !strings.Contains(out.stderr, "paw: hint: df -h ") {
+		t.Errorf("rewind: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	out := w.paw("stop", "demo")
+	if out.code != 1 || strings.Count(out.stderr, "no space left") != 1 || !strings.Contains(out.stderr, "paw: hint: paw stop shop demo --only\n") {
+		t.Errorf("stop of one: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	out = w.paw("stop")
+	if out.code != 1 || !strings.Contains(out.stderr, "not recorded") || strings.Count(out.stderr, "no space left") != 1 {
 		t.Errorf("stop: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 	}
 	waitFor(t, "the tmux server ends without a pane", func() bool { return w.tmux("list-sessions").code != 0 })

@@ -21,7 +21,7 @@ func StopNow(ctx context.Context, h *home.Home, s *session.Session, o StopOption
 	stopping := func(string) session.Phase { return session.PhaseStopping }
 	whole := len(o.Agents) == 0
 	turns.CloseDead(ctx, h, s, o.Targets(s)...)
-	rec, saved := savePhase(ctx, h, s.Name, o.Targets, stopping, whole)
+	rec, _ := savePhase(ctx, h, s.Name, o.Targets, stopping, whole) // what counts is that the end is recorded
 	if rec != nil {
 		s = rec // with the agents that were added since it was loaded
 	}
@@ -34,14 +34,14 @@ func StopNow(ctx context.Context, h *home.Home, s *session.Session, o StopOption
 	if err != nil {
 		return nil, err
 	}
-	if err := p.apply(ctx, h, saved); err != nil {
+	if err := p.apply(ctx, h); err != nil {
 		return nil, err
 	}
 	return &p, nil
 }
 
-// apply ends the agents, closes their turns and records it. saved is why the intent could not be recorded, nil when it was.
-func (p Stop) apply(ctx context.Context, h *home.Home, saved error) error {
+// apply ends the agents, closes their turns and records it.
+func (p Stop) apply(ctx context.Context, h *home.Home) error {
 	s := p.Session
 	var targets []string
 	phases := map[string]session.Phase{}
@@ -57,7 +57,7 @@ func (p Stop) apply(ctx context.Context, h *home.Home, saved error) error {
 	h.Step("stop.turns-closed")
 	_, err := savePhase(ctx, h, s.Name, func(*session.Session) []string { return targets },
 		func(name string) session.Phase { return phases[name] }, p.Whole)
-	if err := errors.Join(saved, err); err != nil {
+	if err != nil {
 		return fault.New(fault.Failed, "%s: stopped, but not recorded: %w", s.Name, err).Hint("%s", p.again(targets))
 	}
 	h.Step("stop.finished")
