@@ -246,3 +246,19 @@ func TestPresetsPair(t *testing.T) {
 		p.load(t)
 	}
 }
+
+func TestNearest(t *testing.T) {
+	words := []string{"copy", "link", "setup", "path", "snapshot_seconds"}
+	for name, want := range map[string]string{
+		"copy": "copy", "copi": "copy", "cpoy": "copy", "COPY": "copy", "cop": "copy", "copyy": "copy",
+		"pathh": "path", "snapshot-seconds": "snapshot_seconds", "snapshots": "", "x": "", "": "", "lnik": "link",
+		"ünïcödé": "",
+	} {
+		if got := Nearest(name, words); got != want {
+			t.Errorf("nearest of %q is %q, want %q", name, got, want)
+		}
+	}
+	if got := Nearest("x", nil); got != "" {
+		t.Errorf("nearest of no words is %q", got)
+	}
+}

@@ -2,9 +2,69 @@ package config
 
 import (
 	"errors"
+	"os"
+	"os/user"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
+
+func TestDefaultPathsFollowTheEnvironment(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HOME", dir)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "c"))
+	t.Setenv("XDG_DATA_HOME", filepath.Join(dir, "d"))
+	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "s"))
+	p, err := DefaultPaths()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Paths{
+		ConfigFile:  filepath.Join(dir, "c", "paw", "config.toml"),
+		SessionsDir: filepath.Join(dir, "d", "paw", "sessions"),
+		StateDir:    filepath.Join(dir, "s", "paw"),
+	}
+	if diff := cmp.Diff(want, p); diff != "" {
+		t.Error(diff)
+	}
+	for got, want := range map[string]string{
+		p.LocksDir(): "s/paw/locks", p.LaunchDir(): "s/paw/launch", p.TurnsDir(): "s/paw/turns", p.TrustFile(): "s/paw/trust.json",
+	} {
+		if got != filepath.Join(dir, want) {
+			t.Errorf("got %s, want %s in %s", got, want, dir)
+		}
+	}
+
+	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "moved"))
+	if got, err := DefaultPaths(); err != nil || got.StateDir != filepath.Join(dir, "moved", "paw") {
+		t.Errorf("after a change: %s, %v", got.StateDir, err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+		t.Errorf("folders were made: %v, %v", entries, err)
+	}
+}
+
+func TestHomeIsAPlaceForFiles(t *testing.T) {
+	own, err := user.Current()
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"} {
+		t.Setenv(name, "relative") // which the specification has ignored
+	}
+	t.Setenv("HOME", "")
+	p, err := DefaultPaths()
+	if err != nil || !strings.HasPrefix(p.StateDir, own.HomeDir) || !strings.HasPrefix(p.SessionsDir, own.HomeDir) || os.Getenv("HOME") != own.HomeDir {
+		t.Errorf("got %+v, %v, HOME %s", p, err, os.Getenv("HOME"))
+	}
+	t.Setenv("HOME", "here")
+	var wrong *HomeError
+	if p, err := DefaultPaths(); !errors.As(err, &wrong) || wrong.Home != "here" {
+		t.Errorf("got %+v, %v", p, err)
+	}
+}
 
 func TestWorktreePath(t *testing.T) {
 	const standard = "{parent}/{repo}.paw/{session}/{agent}"
@@ -52,21 +112,5 @@ func TestWorktreePathRefuses(t *testing.T) {
 		if got != "" || e.Key != "worktree.path" || e.Nearest != c.nearest || !strings.HasPrefix(e.Error(), "worktree.path: ") || !strings.Contains(e.Error(), c.want) {
 			t.Errorf("%q for %q: got %q, %+v", c.template, c.repo, got, *e)
 		}
-	}
-}
-
-func TestNearest(t *testing.T) {
-	words := []string{"copy", "link", "setup", "path", "snapshot_seconds"}
-	for name, want := range map[string]string{
-		"copy": "copy", "copi": "copy", "cpoy": "copy", "COPY": "copy", "cop": "copy", "copyy": "copy",
-		"pathh": "path", "snapshot-seconds": "snapshot_seconds", "snapshots": "", "x": "", "": "", "lnik": "link",
-		"ünïcödé": "",
-	} {
-		if got := Nearest(name, words); got != want {
-			t.Errorf("nearest of %q is %q, want %q", name, got, want)
-		}
-	}
-	if got := Nearest("x", nil); got != "" {
-		t.Errorf("nearest of no words is %q", got)
 	}
 }
