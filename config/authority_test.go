@@ -29,7 +29,7 @@ func keysOf(t reflect.Type, prefix string) []string {
 	return []string{strings.TrimPrefix(prefix, ".")}
 }
 
-// authorities are the decisions, written down a second time: a key is not moved to another one by accident.
+// authorities are the decisions, written down a second time so that none changes by accident.
 var authorities = map[string]authority{
 	"default_cli": replaces,
 
@@ -105,7 +105,7 @@ branches = ["other/a", "other/b"]
 base = "other"
 `
 
-// with is a configuration file that says one thing.
+// line writes a configuration file that sets one key.
 func (a assignment) line() string {
 	if variables, ok := a.value.(map[string]string); ok {
 		var items []string
@@ -131,7 +131,7 @@ func assignmentsOf(t *testing.T, text string) []assignment {
 	return list
 }
 
-// valueOf is what a configuration has of the key of an assignment.
+// valueOf returns the value of a configuration for the key of an assignment.
 func valueOf(c Config, a assignment) any {
 	cli, preset := CLI{}, Preset{}
 	if len(a.path) > 2 {
@@ -140,7 +140,8 @@ func valueOf(c Config, a assignment) any {
 	return reflect.ValueOf(a.setting.target(&entry{config: &c, cli: &cli, preset: &preset})).Elem().Interface()
 }
 
-// The user's value of a key holds against that of a repository nobody trusts, wherever the key is about more than the project.
+// The user's value of a key holds against that of an untrusted repository, wherever the key is about
+// more than the project.
 func TestUsersSettingsHold(t *testing.T) {
 	project := []string{"default_cli", "worktree.copy", "worktree.link"} // no command, and the repository knows best
 	theirs := map[string]assignment{}

@@ -6,29 +6,36 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
+
+	"paw/config/lazyregexp"
 )
 
-// largestFile is far more than anyone writes by hand.
-const largestFile = 64 << 10
+// The bounds of a configuration file. A file comes with every repository, and the memory that the
+// TOML library takes grows with the number of keys times the length of the longest one: 20 GB for
+// 64 KiB of nothing but dots, 400 MiB for one long table name above many short keys.
+const (
+	largestFile = 64 << 10 // bytes
+	deepest     = 16       // parts of a key and brackets around it; paw's own keys have four parts
+	longestKey  = 128      // bytes of a key or a table header as it is written
+)
 
-// document is one configuration file, parsed but not yet understood.
+// document is a configuration file that is valid TOML.
 type document struct {
 	file   string
-	text   string
+	text   string // without a byte order mark
+	meta   toml.MetaData
+	root   toml.Primitive
 	values map[string]any
-	keys   []keyAt
 }
 
-// readDocument returns nil when there is no such file. It never waits: what is
-// not a regular file is an error, since a repository could hold a link to a
-// pipe or a device.
+// readDocument returns nil when there is no such file. A file that is not a regular one is an
+// error, since a repository could hold a link to a pipe or a device, whose reader waits for ever.
 func readDocument(file string) (*document, error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -55,39 +62,89 @@ func readDocument(file string) (*document, error) {
 	return parseDocument(file, string(content))
 }
 
-func parseDocument(file, text string) (doc *document, err error) {
-	doc = &document{file: file, text: text}
-	keys, tooDeep := scan(text)
-	if tooDeep >= 0 {
-		return nil, doc.fail(tooDeep, &Error{Message: "nested too deeply"})
+func parseDocument(file, text string) (d *document, err error) {
+	d = &document{file: file, text: strings.TrimPrefix(text, "\ufeff")}
+	if offset, excess := beyondBounds(d.text); excess != "" {
+		return nil, &Error{File: file, Line: d.lineAt(offset), Message: excess}
 	}
-	doc.keys = keys
 	defer func() {
-		// The library reports its own mistakes by a panic; a file must not be
-		// able to end paw with one.
+		// The library reports its own mistakes by a panic; a file must not be able to end paw.
 		if r := recover(); r != nil {
-			doc, err = nil, doc.fail(0, &Error{Message: "not understood as TOML"})
+			d, err = nil, &Error{File: file, Line: 1, Message: "not understood as TOML"}
 		}
 	}()
-	if _, err := toml.Decode(text, &doc.values); err != nil {
-		return nil, doc.syntaxError(err)
+	if d.meta, err = toml.Decode(text, &d.root); err == nil {
+		err = d.meta.PrimitiveDecode(d.root, &d.values)
 	}
-	return doc, nil
+	if err != nil {
+		return nil, d.syntaxError(err)
+	}
+	return d, nil
 }
 
-// syntaxError says in paw's own words and place what the library found.
+// skipped is a piece of TOML in which no character has a meaning for keys and brackets.
+var skipped = lazyregexp.New(`^(?s:"""(?:\\.|[^\\])*?"{3,5}|'''.*?'{3,5}|"(?:\\.|[^"\\])*"|'[^']*'|#[^\n]*)`)
+
+// beyondBounds returns where a text leaves the bounds of a configuration file, and in which way; ""
+// for nowhere. Up to the first mistake of an invalid text beyondBounds sees the keys and brackets
+// that the TOML library sees; the library reads nothing behind that mistake.
+func beyondBounds(text string) (offset int, excess string) {
+	type bracket struct {
+		depth int
+		table bool
+	}
+	around := []bracket{{table: true}} // the document as a whole
+	depth, key := 0, 0                 // key is where a key begins, -1 inside a value
+	for i := 0; i < len(text); i++ {
+		next := strings.IndexAny(text[i:], "\"'#.=[{]},\n")
+		if next < 0 {
+			break
+		}
+		i += next
+		c, top := text[i], around[len(around)-1]
+		if (c == '=' || c == ']') && key >= 0 && i-key > longestKey {
+			return i, "a key that is longer than 128 bytes"
+		}
+		switch c {
+		case '"', '\'', '#':
+			piece := skipped.FindString(text[i:])
+			if piece == "" { // a quote that is not closed
+				return 0, ""
+			}
+			i += len(piece) - 1
+		case '.':
+			depth++
+		case '=':
+			key = -1
+		case '[', '{':
+			depth++
+			around = append(around, bracket{depth, c == '{'})
+		case ']', '}':
+			around = around[:max(len(around)-1, 1)]
+		}
+		if depth > deepest {
+			return i, "nested too deeply"
+		}
+		if c == ',' || c == '\n' {
+			depth = top.depth
+		}
+		if c == '{' || (c == ',' || c == '\n') && top.table {
+			key = i + 1
+		} else if c == '}' {
+			key = -1
+		}
+	}
+	return 0, ""
+}
+
+// syntaxError says in the words of paw what the TOML library found.
 func (d *document) syntaxError(err error) *Error {
 	var parse toml.ParseError
 	if !errors.As(err, &parse) {
-		return d.fail(0, &Error{Message: err.Error()})
+		return &Error{File: d.file, Line: 1, Message: err.Error()}
 	}
-	e := d.fail(parse.Position.Start, &Error{Message: sentence(parse.Message)})
-	// The start can be anywhere inside a token; the line is what counts.
 	lines := strings.Count(d.text, "\n") + 1
-	if line := min(max(parse.Position.Line, 1), lines); line != e.Line {
-		e.Line, e.Column = line, 1
-	}
-	return e
+	return &Error{File: d.file, Line: min(max(parse.Position.Line, 1), lines), Message: sentence(parse.Message)}
 }
 
 // sentence makes a message fit to stand behind a colon.
@@ -106,35 +163,49 @@ func sentence(message string) string {
 	}, message)
 }
 
-// fail gives an error its place.
-func (d *document) fail(offset int, e *Error) *Error {
-	before := d.text[:min(max(offset, 0), len(d.text))]
-	start := strings.LastIndexByte(before, '\n') + 1
-	e.File = d.file
-	e.Line = strings.Count(before, "\n") + 1
-	e.Column = utf8.RuneCountInString(strings.TrimPrefix(before[start:], "\ufeff")) + 1
+// fail adds to a mistake the file, and the line of a key of the document.
+func (d *document) fail(key toml.Key, e *Error) *Error {
+	e.File, e.Line = d.file, d.line(key)
 	return e
+}
+
+// line returns the line of a key or, where the TOML library does not keep it, of the table around
+// the key. The library tells the place of a value with the error of an [toml.Unmarshaler] alone.
+func (d *document) line(key toml.Key) int {
+	at, line := d.root, 1
+	for _, name := range key {
+		var table map[string]toml.Primitive
+		if err := d.meta.PrimitiveDecode(at, &table); err != nil {
+			break
+		}
+		var found bool
+		if at, found = table[name]; !found {
+			break
+		}
+		var refused toml.ParseError
+		if errors.As(d.meta.PrimitiveDecode(at, new(refusal)), &refused) && refused.Position.Line > 0 {
+			line = d.lineAt(refused.Position.Start)
+		}
+	}
+	return line
+}
+
+// refusal is a type that no value can be decoded into.
+type refusal struct{}
+
+// UnmarshalTOML refuses a value.
+func (*refusal) UnmarshalTOML(any) error { return errors.New("refused") }
+
+func (d *document) lineAt(offset int) int {
+	return strings.Count(d.text[:min(offset, len(d.text))], "\n") + 1
 }
 
 // value returns what the document says at a path.
 func (d *document) value(path []string) any {
 	var value any = d.values
 	for _, name := range path {
-		table, ok := value.(map[string]any)
-		if !ok {
-			return nil
-		}
+		table, _ := value.(map[string]any)
 		value = table[name]
 	}
 	return value
-}
-
-// find returns where a path stands first, exactly or on the way to a longer one.
-func (d *document) find(path []string) (keyAt, bool) {
-	for _, k := range d.keys {
-		if len(k.path) >= len(path) && slices.Equal(k.path[:len(path)], path) {
-			return k, true
-		}
-	}
-	return keyAt{}, false
 }

@@ -10,17 +10,16 @@ import (
 type Error struct {
 	File    string // "" for a variable
 	Line    int    // counted from 1; 0 for a variable, and for a file that cannot be read
-	Column  int    // in characters, counted from 1; 0 for a variable
 	Key     string // the key, such as worktree.copy, or the variable; "" when the file is not TOML
 	Nearest string // the known name that comes closest, or ""
 	Message string // what is wrong, with the key in front
-	// Unknown says that the only mistake is a key that is not known: what else is set is loaded all the same.
+	// Unknown says that unknown keys are the only mistakes: all other keys are loaded.
 	Unknown bool
-	// InRepository says that the file is that of a repository: its settings are left out, and nothing else.
+	// InRepository says that File belongs to a repository, whose settings alone are left out.
 	InRepository bool
 }
 
-// Error returns "file:line: message", or the message alone where there is no line.
+// Error returns "file:line: message", without a line the message alone.
 func (e *Error) Error() string {
 	if e.Line == 0 {
 		return e.Message
@@ -28,7 +27,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Message)
 }
 
-// Hint names the nearest known name; it is "" when nothing comes close.
+// Hint asks whether the nearest known name was meant; "" where none comes close.
 func (e *Error) Hint() string {
 	if e.Nearest == "" {
 		return ""
@@ -36,9 +35,8 @@ func (e *Error) Hint() string {
 	return fmt.Sprintf("did you mean %s?", e.Nearest)
 }
 
-// joinKey writes a key as it may stand in a file: dotted, with the parts that
-// are not bare quoted. Quoting also keeps a terminal's control sequences out of
-// messages.
+// joinKey writes a key as a file may have it: dotted, with quotes around parts that are not bare.
+// Quotes also keep control sequences of a terminal out of messages.
 func joinKey(parts []string) string {
 	quoted := make([]string, len(parts))
 	for i, part := range parts {
@@ -61,9 +59,8 @@ func isBare(part string) bool {
 	return part != ""
 }
 
-// Nearest returns the candidate that takes the fewest single-letter changes to
-// reach from name, or "" when even that is too far to be a slip of the fingers.
-// Of equally near ones the first wins.
+// Nearest returns the candidate that differs from name in the fewest letters, the first of several;
+// "" when each differs in more than a third of the letters.
 func Nearest(name string, candidates []string) string {
 	best, bestDistance := "", -1
 	for _, candidate := range candidates {
@@ -78,9 +75,9 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// distance counts insertions, deletions, substitutions and swaps of neighbours.
+// distance counts the insertions, deletions, substitutions and swaps of neighbours from a to b.
 func distance(a, b string) int {
-	var before []int // the row above the previous one, for swaps
+	var before []int // the row above the previous one
 	previous := make([]int, len(b)+1)
 	for j := range previous {
 		previous[j] = j

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// place is a user's and a repository's folders.
+// place has the folders of a user and of a repository.
 type place struct {
 	Paths
 	repo string
@@ -348,7 +348,7 @@ func TestUnreadableFileIsAnErrorThatNamesIt(t *testing.T) {
 	}
 }
 
-// originOf is the name of the strongest source of a key's value, "" for a default.
+// originOf returns the name of the strongest source of a key's value, "" for a default.
 func originOf(l Loaded, key string) string {
 	for _, s := range slices.Backward(l.Sources) {
 		if slices.Contains(s.Keys, key) {
@@ -358,7 +358,7 @@ func originOf(l Loaded, key string) string {
 	return ""
 }
 
-// A key that is not known is a mistake, and what else the files say is loaded all the same, as if it were not there.
+// An unknown key is a mistake, and all other keys are loaded as if the unknown one were not there.
 func TestUnknownKeysLeaveTheRest(t *testing.T) {
 	p := newPlace(t)
 	p.user(t, "default_cli = 'demo'\n[worktree]\ncopi = ['x']\ncopy = ['y']\n[agents]\nmax_dept = 1\n")

@@ -6,47 +6,48 @@ import (
 	"maps"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 )
 
-// setting is one key that may be set. A * in its key stands for a name the user
-// chooses. The type behind the target says which values it takes: string, whole
-// number, boolean, list of strings or table of strings.
+// setting is one key that may be set. A * in the key stands for a name that the user chooses. The
+// type that target points to is the type of the values: string, whole number, boolean, list of
+// strings or table of strings.
 type setting struct {
 	key    string
 	target func(*entry) any
-	// text checks a string, each string of a list or each value of a table.
+	// text checks a string, each string of a list and each value of a table.
 	text func(string) *problem
 	// filled refuses an empty list.
 	filled bool
-	// zero lets a number be 0.
+	// zero accepts 0 as a number.
 	zero bool
-	// repository says how the value of a repository combines with the user's.
+	// repository says what a value counts that a repository sets.
 	repository authority
-	// trust tells which values of a repository need the user's trust, now being the one in force; nil means none.
+	// trust reports whether a value that a repository sets needs the user's trust; now is the value in
+	// force. No value needs trust where trust is nil.
 	trust func(value, now any) bool
 }
 
-// authority says what a repository's value of a key counts. Every key has one: the user's settings hold against those of a
-// repository wherever they are about more than the project.
+// authority says what a value counts that a repository sets. The user's value holds against the
+// repository's wherever the key is about more than the project.
 type authority int
 
 const (
-	_          authority = iota // a key without a decision, which a test refuses
+	_          authority = iota // not decided, which a test refuses
 	replaces                    // the repository's value wins: it knows the project
 	yields                      // the repository's value counts where the user says nothing
-	usersAlone                  // a repository has no say: it can neither silence nor redirect what the user is told
+	usersAlone                  // a repository has no say: it can neither silence nor redirect notices
 )
 
-// entry is what one setting is stored into: the configuration itself, and the
-// program or preset that its key names.
+// entry is where one setting is stored: the configuration, and the CLI or preset of the key.
 type entry struct {
 	config *Config
 	cli    *CLI
 	preset *Preset
 }
 
-// settings are all keys of a configuration file; the docs list the same ones.
+// settings are all keys of a configuration file; docs/configuration.md lists the same ones.
 var settings = []setting{
 	{key: "default_cli", text: checkCLIName, repository: replaces, target: func(e *entry) any { return &e.config.DefaultCLI }},
 
@@ -63,10 +64,10 @@ var settings = []setting{
 
 	{key: "tmux.bell", repository: usersAlone, target: func(e *entry) any { return &e.config.Tmux.Bell }},
 	{key: "tmux.counts", repository: usersAlone, target: func(e *entry) any { return &e.config.Tmux.Counts }},
-	// It fills the disk, and keeps what a user may have typed.
+	// A log fills the disk, and keeps what a user may have typed.
 	{key: "tmux.log", repository: yields, trust: set, target: func(e *entry) any { return &e.config.Tmux.Log }},
 
-	// More seconds make CLIs wait, less of either leaves work out of snapshots.
+	// More seconds make CLIs wait, less of either leaves turns without a snapshot.
 	{key: "turns.snapshot_seconds", repository: replaces, trust: differs, target: func(e *entry) any { return &e.config.Turns.SnapshotSeconds }},
 	{key: "turns.snapshot_mib", repository: replaces, trust: differs, target: func(e *entry) any { return &e.config.Turns.SnapshotMiB }},
 
@@ -100,7 +101,8 @@ var settings = []setting{
 
 func always(_, _ any) bool { return true }
 
-// set is for what runs something or loosens a guard: the repository wants it, or takes the user's away.
+// set asks for trust where a value runs something or loosens a guard: where the repository sets
+// one, and where the repository takes the user's away.
 func set(value, now any) bool {
 	nothing := reflect.Zero(reflect.TypeOf(value)).Interface()
 	return value != nothing || now != nothing
@@ -109,7 +111,7 @@ func set(value, now any) bool {
 func raises(value, now any) bool  { return value.(int) > now.(int) }
 func differs(value, now any) bool { return value != now }
 
-// checkChosenName checks the part of a key that the user chooses.
+// checkChosenName checks the name of a CLI or a preset in a key.
 func checkChosenName(table, name string) *problem {
 	if table == "clis" {
 		return checkCLIName(name)
@@ -117,66 +119,58 @@ func checkChosenName(table, name string) *problem {
 	return checkPresetName(name)
 }
 
-// matches reports whether the first len(path) parts of the setting's key fit.
-func (s setting) matches(path []string) bool {
-	parts := strings.Split(s.key, ".")
-	if len(path) > len(parts) {
-		return false
+// pattern writes a path as a setting has its key: with a * for the name that the user chooses.
+func pattern(path []string) string {
+	if len(path) < 2 || path[0] != "clis" && path[0] != "presets" {
+		return joinKey(path)
 	}
-	for i, name := range path {
-		if parts[i] != "*" && parts[i] != name {
-			return false
-		}
+	if len(path) == 2 {
+		return path[0] + ".*"
 	}
-	return true
+	return path[0] + ".*." + joinKey(path[2:])
 }
 
-func (s setting) length() int { return strings.Count(s.key, ".") + 1 }
-
-// findSetting returns the setting at a path, or nil; known tells whether the
-// path is at least a table on the way to one.
+// findSetting returns the setting at a path, or nil; known says whether the path is that of a
+// setting or of a table above one.
 func findSetting(path []string) (found *setting, known bool) {
+	key := pattern(path)
 	for i := range settings {
-		if !settings[i].matches(path) {
-			continue
-		}
-		if settings[i].length() == len(path) {
+		rest, below := strings.CutPrefix(settings[i].key, key)
+		if below && rest == "" {
 			return &settings[i], true
 		}
-		known = true
+		known = known || below && rest[0] == '.'
 	}
 	return nil, known
 }
 
-// nearestKey returns the known key that comes closest to an unknown one: first
-// among its neighbours, then one of the same last name in another table.
+// nearestKey returns the known key that comes closest to an unknown one: first of the same table,
+// then of the same last name in another one.
 func nearestKey(path []string) string {
-	last := len(path) - 1
-	var neighbours, lastNames, all []string
+	table, name := path[:len(path)-1], path[len(path)-1]
+	above := ""
+	if len(table) > 0 {
+		above = pattern(table) + "."
+	}
+	var neighbours, lastNames []string
+	elsewhere := map[string]string{}
 	for _, s := range settings {
-		parts := strings.Split(s.key, ".")
-		if len(parts) > last && s.matches(path[:last]) {
-			neighbours = append(neighbours, parts[last])
+		if rest, ok := strings.CutPrefix(s.key, above); ok {
+			neighbour, _, _ := strings.Cut(rest, ".")
+			neighbours = append(neighbours, neighbour)
 		}
-		if !strings.Contains(s.key, "*") {
-			lastNames = append(lastNames, parts[len(parts)-1])
-			all = append(all, s.key)
-		}
-	}
-	if name := Nearest(path[last], neighbours); name != "" && name != "*" {
-		return joinKey(append(path[:last:last], name))
-	}
-	if name := Nearest(path[last], lastNames); name != "" {
-		for i := range lastNames {
-			if lastNames[i] == name {
-				return all[i]
-			}
+		if last := s.key[strings.LastIndexByte(s.key, '.')+1:]; !strings.Contains(s.key, "*") && elsewhere[last] == "" {
+			lastNames = append(lastNames, last)
+			elsewhere[last] = s.key
 		}
 	}
-	return ""
+	if nearest := Nearest(name, neighbours); nearest != "" {
+		return joinKey(append(slices.Clip(table), nearest))
+	}
+	return elsewhere[Nearest(name, lastNames)]
 }
 
-// sample returns a pointer of the type that the setting's values are stored as.
+// sample returns a pointer to an empty value of the setting's type.
 func (s setting) sample() any {
 	return s.target(&entry{config: &Config{}, cli: &CLI{}, preset: &Preset{}})
 }
@@ -190,8 +184,8 @@ type assignment struct {
 
 func (a assignment) key() string { return joinKey(a.path) }
 
-// text is the value as the user is asked to trust it. Lists and tables are
-// JSON, which says exactly where each argument begins and ends.
+// text writes the value as the user is asked to trust it. Lists and tables are JSON, which says
+// exactly where each argument begins and ends.
 func (a assignment) text() string {
 	if s, ok := a.value.(string); ok {
 		return s
@@ -199,8 +193,8 @@ func (a assignment) text() string {
 	return strings.TrimSuffix(string(readableJSON(a.value, "")), "\n")
 }
 
-// readableJSON encodes strings, lists and tables of them and numbers, ends with
-// a line break, and leaves & < > as they are.
+// readableJSON encodes strings, numbers, lists and tables. The result ends with a line break and
+// has & < > as they are.
 func readableJSON(value any, indent string) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -212,40 +206,41 @@ func readableJSON(value any, indent string) []byte {
 	return b.Bytes()
 }
 
-// inForce is the value that a configuration has.
-func (a assignment) inForce(c Config) any {
-	e := &entry{config: &c, cli: &CLI{}, preset: &Preset{}}
-	switch a.path[0] {
+// entry returns where the settings at a path are stored, with copies of the CLI and the preset.
+func (c *Config) entry(path []string) *entry {
+	e := &entry{config: c, cli: &CLI{}, preset: &Preset{}}
+	switch path[0] {
 	case "clis":
-		*e.cli = c.CLIs[a.path[1]]
+		*e.cli = c.CLIs[path[1]]
 	case "presets":
-		*e.preset = c.Presets[a.path[1]]
+		*e.preset = c.Presets[path[1]]
 	}
-	return reflect.ValueOf(a.setting.target(e)).Elem().Interface()
+	return e
 }
 
-// store puts the value into a configuration. Tables of variables are merged;
-// everything else replaces what was there.
+// inForce returns the value that a configuration has for the setting.
+func (a assignment) inForce(c Config) any {
+	return reflect.ValueOf(a.setting.target(c.entry(a.path))).Elem().Interface()
+}
+
+// store puts the value into a configuration. Tables of variables are merged; every other value
+// replaces the one before.
 func (a assignment) store(c *Config) {
-	e := &entry{config: c}
-	switch a.path[0] {
-	case "clis":
-		cli := c.CLIs[a.path[1]]
-		e.cli = &cli
-		defer func() { c.CLIs[a.path[1]] = cli }()
-	case "presets":
-		preset := c.Presets[a.path[1]]
-		e.preset = &preset
-		defer func() { c.Presets[a.path[1]] = preset }()
-	}
+	e := c.entry(a.path)
 	value := a.value
 	target := reflect.ValueOf(a.setting.target(e)).Elem()
 	if variables, ok := value.(map[string]string); ok {
-		// A new map: a program's table may be shared with another Config.
+		// A new map: the table of a CLI may be shared with another Config.
 		merged := map[string]string{}
 		maps.Copy(merged, target.Interface().(map[string]string))
 		maps.Copy(merged, variables)
 		value = merged
 	}
 	target.Set(reflect.ValueOf(value))
+	switch a.path[0] {
+	case "clis":
+		c.CLIs[a.path[1]] = *e.cli
+	case "presets":
+		c.Presets[a.path[1]] = *e.preset
+	}
 }

@@ -3,13 +3,14 @@ package config
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
+
+	"github.com/BurntSushi/toml"
 )
 
-// understand checks every key and value of a document, in the order of the
-// text, and returns what it sets on top of what is below. The first mistake is
-// the error; where keys that are not known are all, the rest comes with it.
+// understand checks every key and value of a document, in the order of the text, and returns what
+// the document sets on top of below. The error is the first mistake; where unknown keys are the
+// only mistakes, the assignments of the known ones come with it.
 func (d *document) understand(below Config) ([]assignment, error) {
 	result, unknown, err := d.assignments()
 	if err == nil {
@@ -22,11 +23,11 @@ func (d *document) understand(below Config) ([]assignment, error) {
 	return result, unknown
 }
 
-// assignments are what the known keys set; of the others it returns the first one.
+// assignments returns what the known keys set, and the mistake of the first unknown key.
 func (d *document) assignments() (result []assignment, unknown *Error, err error) {
 	seen := map[string]bool{}
-	for _, k := range d.keys {
-		s, length, err := d.resolve(k)
+	for _, key := range d.meta.Keys() {
+		s, path, err := d.resolve(key)
 		var e *Error
 		if errors.As(err, &e) && e.Unknown {
 			unknown = cmp.Or(unknown, e)
@@ -35,15 +36,12 @@ func (d *document) assignments() (result []assignment, unknown *Error, err error
 		if err != nil {
 			return nil, unknown, err
 		}
-		if s == nil {
-			continue
-		}
-		a := assignment{setting: s, path: k.path[:length]}
-		if seen[a.key()] {
+		a := assignment{setting: s, path: path}
+		if s == nil || seen[a.key()] {
 			continue
 		}
 		seen[a.key()] = true
-		if a.value, err = d.convert(s, a.path); err != nil {
+		if a.value, err = d.convert(s, key, path); err != nil {
 			return nil, unknown, err
 		}
 		result = append(result, a)
@@ -51,124 +49,125 @@ func (d *document) assignments() (result []assignment, unknown *Error, err error
 	return result, unknown, nil
 }
 
-// resolve finds the setting that a key belongs to and how many parts of the key
-// lead there; a table on the way gives none.
-func (d *document) resolve(k keyAt) (*setting, int, error) {
-	for i := range k.path {
-		path := k.path[:i+1]
+// resolve finds the setting that a key belongs to, and the part of the key that leads to the
+// setting. A table above settings has none.
+func (d *document) resolve(key toml.Key) (s *setting, path []string, err error) {
+	for i := range key {
+		path = key[:i+1]
 		s, known := findSetting(path)
-		if !known {
-			key := joinKey(path)
-			return nil, 0, d.fail(k.at[i], &Error{Key: key, Nearest: nearestKey(path), Message: "unknown key " + key, Unknown: true})
-		}
 		if s != nil {
-			return s, i + 1, nil
+			return s, path, nil
+		}
+		name := joinKey(path)
+		if !known {
+			return nil, nil, d.fail(key, &Error{Key: name, Nearest: nearestKey(path), Message: "unknown key " + name, Unknown: true})
 		}
 		if _, ok := d.value(path).(map[string]any); !ok {
-			return nil, 0, d.fail(k.at[i], problemf("must be a table").of(joinKey(path)))
+			return nil, nil, d.fail(key, problemf("must be a table").of(name))
 		}
-		if i == 1 { // all keys of three parts have a chosen name in the middle
+		if i == 1 { // only below clis and presets are there tables of tables
 			if p := checkChosenName(path[0], path[1]); p != nil {
-				return nil, 0, d.fail(k.at[i], p.of(joinKey(path)))
+				return nil, nil, d.fail(key, p.of(name))
 			}
 		}
 	}
-	return nil, 0, nil
+	return nil, nil, nil
 }
 
-// as is a value of a type that passes a check; kind names the type in the error.
-func as[T any](d *document, key string, at int, value any, kind string, check func(T) *problem) (T, error) {
-	typed, ok := value.(T)
-	p := problemf("must be %s", kind)
-	if ok {
-		p = check(typed)
-	}
-	if p != nil {
-		return typed, d.fail(at, p.of(key))
-	}
-	return typed, nil
-}
-
-// convert turns the value at a path into what its setting stores.
-func (d *document) convert(s *setting, path []string) (any, error) {
-	k, _ := d.find(path)
-	key, value, at := joinKey(path), d.value(path), k.at[len(path)-1]
-	if len(k.path) == len(path) {
-		at = k.value
-	}
+// convert returns the value at a path, in the type that its setting stores.
+func (d *document) convert(s *setting, key toml.Key, path []string) (value any, err error) {
+	raw, p := d.value(path), (*problem)(nil)
 	switch s.sample().(type) {
 	case *string:
-		return as(d, key, at, value, "a string", s.text)
+		value, p = as(raw, "a string", s.text)
 	case *int:
-		number, err := as(d, key, at, value, "a whole number", s.checkNumber)
-		return int(number), err
+		var number int64
+		number, p = as(raw, "a whole number", s.checkNumber)
+		value = int(number)
 	case *bool:
-		return as(d, key, at, value, "true or false", func(bool) *problem { return nil })
+		value, p = as(raw, "true or false", func(bool) *problem { return nil })
 	case *[]string:
-		return d.list(s, key, value, at, k.elements)
+		value, p = s.list(raw)
 	default:
-		return d.variables(s, path, value, at)
+		var table map[string]any
+		if table, p = as(raw, "a table of strings", func(map[string]any) *problem { return nil }); p == nil {
+			return d.variables(s, path, table)
+		}
 	}
+	if p != nil {
+		return nil, d.fail(key, p.of(joinKey(path)))
+	}
+	return value, nil
 }
 
-func (d *document) list(s *setting, key string, value any, at int, elements []int) ([]string, error) {
-	values, err := as(d, key, at, value, "a list of strings", func(values []any) *problem {
+// as returns a value that is of type T and passes a check; kind names the type to the user.
+func as[T any](value any, kind string, check func(T) *problem) (T, *problem) {
+	typed, ok := value.(T)
+	if !ok {
+		return typed, problemf("must be %s", kind)
+	}
+	return typed, check(typed)
+}
+
+func (s *setting) list(value any) ([]string, *problem) {
+	values, p := as(value, "a list of strings", func(values []any) *problem {
 		if s.filled && (len(values) == 0 || values[0] == "") {
 			return problemf("must name a program")
 		}
 		return nil
 	})
 	list := make([]string, len(values))
-	for i := 0; err == nil && i < len(values); i++ {
-		list[i], err = as(d, key, elements[i], values[i], "a list of strings", s.text)
+	for i := 0; p == nil && i < len(values); i++ {
+		list[i], p = as(values[i], "a list of strings", s.text)
 	}
-	return list, err
+	return list, p
 }
 
-func (d *document) variables(s *setting, path []string, value any, at int) (map[string]string, error) {
-	table, err := as(d, joinKey(path), at, value, "a table of strings", func(map[string]any) *problem { return nil })
+// variables returns the variables in a table at a path; the error is the first mistake of the text.
+func (d *document) variables(s *setting, path []string, table map[string]any) (map[string]string, error) {
 	variables := make(map[string]string, len(table))
-	for _, k := range d.keys { // in the order of the text
-		if err != nil || len(k.path) <= len(path) || !slices.Equal(k.path[:len(path)], path) {
+	for _, key := range d.meta.Keys() {
+		if len(key) <= len(path) || !slices.Equal(key[:len(path)], path) {
 			continue
 		}
-		name, key := k.path[len(path)], joinKey(k.path[:len(path)+1])
-		if p := checkVariable(name); p != nil {
-			return nil, d.fail(k.at[len(path)], p.of(key))
+		name, p := key[len(path)], (*problem)(nil)
+		if p = checkVariable(name); p == nil {
+			variables[name], p = as(table[name], "a string", s.text)
 		}
-		variables[name], err = as(d, key, k.value, table[name], "a string", s.text)
+		if p != nil {
+			return nil, d.fail(key, p.of(joinKey(key[:len(path)+1])))
+		}
 	}
-	return variables, err
+	return variables, nil
 }
 
-// complete checks what only the whole of a document can tell: that a program of
-// the user's own has a command, and that a preset's branches fit its programs.
-// below is what applies without the document.
+// complete checks what only a document as a whole can tell: that a CLI of the user's own has a
+// command, and that the branches of a preset fit its CLIs. below applies without the document.
 func (d *document) complete(assignments []assignment, below Config) error {
-	for _, k := range d.keys {
-		if len(k.path) < 2 {
+	for _, key := range d.meta.Keys() {
+		if len(key) < 2 {
 			continue
 		}
-		name := k.path[1]
-		switch k.path[0] {
+		name := key[1]
+		switch key[0] {
 		case "clis":
-			if d.hasCommand(name, assignments, below) {
+			if hasCommand(name, assignments, below) {
 				continue
 			}
 			p := problemf("a cli that paw does not know needs a command")
 			p.nearest = Nearest(name, builtinCLIs)
-			return d.fail(k.at[1], p.of(joinKey(k.path[:2])))
+			return d.fail(key, p.of(joinKey(key[:2])))
 		case "presets":
 			if p := checkPairs(name, assignments); p != nil {
-				at, _ := d.find([]string{"presets", name, "branches"})
-				return d.fail(at.value, p.of(joinKey(at.path)))
+				branches := toml.Key{"presets", name, "branches"}
+				return d.fail(branches, p.of(joinKey(branches)))
 			}
 		}
 	}
 	return nil
 }
 
-func (d *document) hasCommand(name string, assignments []assignment, below Config) bool {
+func hasCommand(name string, assignments []assignment, below Config) bool {
 	if slices.Contains(builtinCLIs, name) || len(below.CLIs[name].Command) > 0 {
 		return true
 	}
@@ -177,7 +176,7 @@ func (d *document) hasCommand(name string, assignments []assignment, below Confi
 	})
 }
 
-// checkPairs: branches go with one program, or with as many, one to one.
+// checkPairs accepts branches that go with one CLI, or with as many CLIs, one to one.
 func checkPairs(name string, assignments []assignment) *problem {
 	c := Config{Presets: map[string]Preset{}}
 	for _, a := range assignments {
@@ -189,5 +188,5 @@ func checkPairs(name string, assignments []assignment) *problem {
 	if clis < 2 || branches == 0 || clis == branches {
 		return nil
 	}
-	return &problem{what: fmt.Sprintf("%d branches do not pair with %d clis", branches, clis)}
+	return problemf("%d branches do not pair with %d clis", branches, clis)
 }
