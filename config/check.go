@@ -12,8 +12,7 @@ import (
 	"paw/config/lazyregexp"
 )
 
-// problem is what is wrong with one value, before anyone knows which file and
-// line it came from.
+// problem says what is wrong with one value, before the file and the line of the value are known.
 type problem struct {
 	what    string
 	nearest string
@@ -23,7 +22,7 @@ func problemf(format string, args ...any) *problem {
 	return &problem{what: fmt.Sprintf(format, args...)}
 }
 
-// of names the key or the variable that the value was given for.
+// of makes an Error for the key or the variable that has the value.
 func (p *problem) of(key string) *Error {
 	return &Error{Key: key, Nearest: p.nearest, Message: key + ": " + p.what}
 }
@@ -34,11 +33,10 @@ var (
 	envName    = lazyregexp.New(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 )
 
-// builtinCLIs are the programs that paw knows without configuration.
+// builtinCLIs are the CLIs that paw knows without configuration.
 var builtinCLIs = []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "aider", "demo"}
 
-// largest is far beyond any sensible number and still safe to multiply into
-// nanoseconds or bytes.
+// largest is far beyond any sensible number, and still safe to multiply into nanoseconds or bytes.
 const largest = 1_000_000
 
 func (s setting) checkNumber(n int64) *problem {
@@ -52,7 +50,7 @@ func (s setting) checkNumber(n int64) *problem {
 	return nil
 }
 
-// oneOf accepts exactly the given words.
+// oneOf returns a check that accepts the given words alone.
 func oneOf(words ...string) func(string) *problem {
 	return func(s string) *problem {
 		if slices.Contains(words, s) {
@@ -76,7 +74,7 @@ func checkPresetName(s string) *problem {
 	return nil
 }
 
-// checkCLIItem accepts what --cli takes: CLI or AGENT=CLI.
+// checkCLIItem accepts an item of --cli: CLI or AGENT=CLI.
 func checkCLIItem(s string) *problem {
 	agent, cli, given := strings.Cut(s, "=")
 	if !given {
@@ -88,8 +86,8 @@ func checkCLIItem(s string) *problem {
 	return checkCLIName(cli)
 }
 
-// checkRevision refuses what git would read as an option or as nothing; git
-// itself judges the rest.
+// checkRevision refuses a text that git would read as an option or as nothing; git itself judges
+// all other texts.
 func checkRevision(s string) *problem {
 	if p := checkVisible(s); p != nil {
 		return p
@@ -100,7 +98,7 @@ func checkRevision(s string) *problem {
 	return nil
 }
 
-// checkBase is checkRevision where "" stands for HEAD.
+// checkBase accepts a revision, or "" for HEAD.
 func checkBase(s string) *problem {
 	if s == "" {
 		return nil
@@ -108,7 +106,7 @@ func checkBase(s string) *problem {
 	return checkRevision(s)
 }
 
-// checkSocket accepts what tmux takes: nothing, a name (-L) or an absolute path (-S).
+// checkSocket accepts "", a socket name (tmux -L) or an absolute path (tmux -S).
 func checkSocket(s string) *problem {
 	if p := checkVisible(s); p != nil {
 		return p
@@ -122,7 +120,7 @@ func checkSocket(s string) *problem {
 	return nil
 }
 
-// checkWebhook accepts nothing, or where something can be posted to.
+// checkWebhook accepts "", or a URL that can be posted to.
 func checkWebhook(s string) *problem {
 	if p := checkVisible(s); p != nil || s == "" {
 		return p
@@ -133,7 +131,7 @@ func checkWebhook(s string) *problem {
 	return nil
 }
 
-// checkPattern keeps copy and link inside the repository.
+// checkPattern accepts patterns of files inside the repository, without those of git.
 func checkPattern(s string) *problem {
 	if p := checkVisible(s); p != nil {
 		return p
@@ -169,8 +167,7 @@ func checkVariable(name string) *problem {
 	return nil
 }
 
-// checkVisible accepts a single line without anything that hides or rearranges
-// text on a terminal.
+// checkVisible accepts a single line that a terminal shows as it is.
 func checkVisible(s string) *problem {
 	if strings.ContainsAny(s, "\n\t") {
 		return problemf("%q has a line break or a tab", s)
@@ -178,10 +175,9 @@ func checkVisible(s string) *problem {
 	return checkText(s)
 }
 
-// checkText accepts any text that a terminal shows as it is. What a user is
-// asked to trust must be what runs: an escape sequence could erase half of a
-// command from the screen, and a text-direction mark could reorder it
-// (CVE-2021-42574).
+// checkText accepts lines that a terminal shows as they are. A text that a user is asked to trust
+// has to look like the text that runs: an escape sequence could erase half of a command from the
+// screen, and a mark of text direction could reorder a command (CVE-2021-42574).
 func checkText(s string) *problem {
 	for _, r := range s {
 		if r == '\n' || r == '\t' {

@@ -1,18 +1,16 @@
-// Package config reads what the user and the repository set: the defaults, the
-// user's config.toml, the repository's .paw.toml and the PAW_* environment, in
-// that order, the later ones winning.
+// Package config merges the defaults, the user's config.toml, the .paw.toml of a repository and the
+// PAW_* variables. A later source wins over an earlier one, except where the user's word holds
+// against a repository.
 //
-// It knows the names of paw's files, but nothing of git, of tmux or of running
-// a program, and it imports nothing else of paw.
+// Package config knows the places of paw's files, and nothing of git, tmux or running a program.
 //
-// One invariant: a text that came with a repository and that could run, or
-// change what runs, is in a Config only after the user trusted exactly that
-// text.
+// One invariant: a text that came with a repository and could run, or change what runs, is in a
+// Config only after the user has trusted exactly that text.
 package config
 
-// Config is what applies once every source is merged.
+// Config holds the settings in force, after all sources are merged.
 type Config struct {
-	// DefaultCLI is the program of an agent when none is asked for.
+	// DefaultCLI names the CLI of an agent that is started without --cli.
 	DefaultCLI string            `toml:"default_cli" json:"default_cli"`
 	Worktree   Worktree          `toml:"worktree" json:"worktree"`
 	Tmux       Tmux              `toml:"tmux" json:"tmux"`
@@ -24,30 +22,28 @@ type Config struct {
 	Presets    map[string]Preset `toml:"presets,omitempty" json:"presets"`
 }
 
-// Worktree says where worktrees lie and what is put into a new one.
+// Worktree says where worktrees lie, and what a new one is given.
 type Worktree struct {
-	// Path is a template; see [Config.WorktreePath].
+	// Path is the template that [Config.WorktreePath] expands.
 	Path string `toml:"path" json:"path"`
-	// Copy and Link name ignored files of the main checkout by patterns that
-	// are relative to it and never leave it.
+	// Copy and Link are patterns of ignored files, relative to the main checkout and inside of it.
 	Copy []string `toml:"copy" json:"copy"`
 	Link []string `toml:"link" json:"link"`
-	// Setup is a shell command that runs in each new worktree, "" for none.
+	// Setup is a shell command to run in each new worktree, "" for none.
 	Setup string `toml:"setup" json:"setup"`
 }
 
-// Tmux says which server is used and how panes are arranged.
+// Tmux names the tmux server, and says how panes are arranged and what they show.
 type Tmux struct {
-	// Socket is "" for the user's own server, a name (tmux -L) or an absolute
-	// path (tmux -S).
+	// Socket is "" for the user's own server, a name (tmux -L) or an absolute path (tmux -S).
 	Socket string `toml:"socket" json:"socket"`
 	// Layout is LayoutTiled or LayoutWindows.
 	Layout string `toml:"layout" json:"layout"`
-	// Bell has agents ring that begin to wait for their user.
+	// Bell rings the terminal when an agent begins to wait for the user.
 	Bell bool `toml:"bell" json:"bell"`
-	// Counts has the status line of paw's own sessions count the agents by what they do.
+	// Counts shows in tmux's status line how many agents are in each state.
 	Counts bool `toml:"counts" json:"counts"`
-	// Log keeps what is written to the panes of agents.
+	// Log keeps the output of the panes of agents in files.
 	Log bool `toml:"log" json:"log"`
 }
 
@@ -57,42 +53,43 @@ const (
 	LayoutWindows = "windows" // one window per agent
 )
 
-// Turns is the budget of a snapshot that is taken inside a hook.
+// Turns limits a snapshot that a hook of a CLI waits for.
 type Turns struct {
-	SnapshotSeconds int `toml:"snapshot_seconds" json:"snapshot_seconds"` // seconds
-	SnapshotMiB     int `toml:"snapshot_mib" json:"snapshot_mib"`         // 1024 * 1024 bytes
+	SnapshotSeconds int `toml:"snapshot_seconds" json:"snapshot_seconds"`
+	SnapshotMiB     int `toml:"snapshot_mib" json:"snapshot_mib"` // 1024 * 1024 bytes
 }
 
-// Agents limits how far agents may start other agents, and what they hand over.
+// Agents limits the agents that agents start, and the conversation that one hands over.
 type Agents struct {
 	MaxDepth    int `toml:"max_depth" json:"max_depth"`       // generations below the first
 	MaxChildren int `toml:"max_children" json:"max_children"` // children of one agent
-	BriefKiB    int `toml:"brief_kib" json:"brief_kib"`       // of a conversation told to another CLI, 1024 bytes
+	BriefKiB    int `toml:"brief_kib" json:"brief_kib"`       // 1024 bytes of a conversation
 }
 
-// Land is what work has to pass before it lands.
+// Land says what work has to pass before it lands.
 type Land struct {
 	// Checks are shell commands that run on what would land, in this order.
 	Checks []string `toml:"checks" json:"checks"`
 }
 
-// Notify is when and how the user is told outside of the panes.
+// Notify says when and how the user gets notices outside of the panes.
 type Notify struct {
-	// Events are those of which he is told: NotifyWaiting and the others.
+	// Events are the events that a notice is sent of: NotifyWaiting and the others.
 	Events []string `toml:"events" json:"events"`
-	// Command is a shell command that gets the notice as JSON on its standard input, "" for none.
+	// Command is a shell command that gets a notice as JSON on its standard input, "" for none.
 	Command string `toml:"command" json:"command"`
-	// Desktop shows notifications of the desktop.
+	// Desktop sends notices to the desktop: notify-send, osascript.
 	Desktop bool `toml:"desktop" json:"desktop"`
-	// OSC is the number of the escape sequence by which the terminal shows a notification: "9", "777" or "99"; "" for none.
+	// OSC is the number of the escape sequence that has a terminal show a notice: "9", "777" or "99";
+	// "" for none.
 	OSC string `toml:"osc" json:"osc"`
-	// Webhook is a URL that names and state are posted to, "" for none.
+	// Webhook is a URL that a notice without its text is posted to, "" for none.
 	Webhook string `toml:"webhook" json:"webhook"`
-	// Dwell is for how long something has to be so, in seconds; at 0 it is told at once.
+	// Dwell is for how many seconds a state has to last before a notice of it is sent.
 	Dwell int `toml:"dwell" json:"dwell"`
 }
 
-// Any reports whether the user is told in any way.
+// Any reports whether there is any way to send a notice.
 func (n Notify) Any() bool { return n.Command != "" || n.Desktop || n.OSC != "" || n.Webhook != "" }
 
 // The values of Notify.Events.
@@ -103,28 +100,26 @@ const (
 	NotifyLimit    = "limit"    // a usage limit is reached
 )
 
-// CLI is what is set for one program: changes to a built-in one, or everything
-// about another one.
+// CLI holds the settings of one CLI: changes to one that paw knows, or all there is about another.
 type CLI struct {
-	// Command is the program and its first arguments; a program that is not
-	// built in always has one.
+	// Command is the program and its first arguments; a CLI that paw does not know always has one.
 	Command []string `toml:"command,omitempty" json:"command,omitempty"`
-	// Resume is added to continue the conversation {id}.
+	// Resume are the arguments that resume the conversation {id}.
 	Resume []string `toml:"resume,omitempty" json:"resume,omitempty"`
-	// Args is added to every launch.
+	// Args are further arguments of every launch.
 	Args []string `toml:"args,omitempty" json:"args,omitempty"`
-	// Prompt is PromptArg, PromptSend, or "" for the program's own way.
+	// Prompt is PromptArg, PromptSend, or "" for the way that paw knows.
 	Prompt string `toml:"prompt,omitempty" json:"prompt,omitempty"`
-	// Env is added to the environment.
+	// Env are variables added to the environment.
 	Env map[string]string `toml:"env,omitempty" json:"env,omitempty"`
-	// GitWritable opens the git directories to the program's sandbox.
+	// GitWritable opens the git directories to the CLI's sandbox.
 	GitWritable bool `toml:"git_writable,omitempty" json:"git_writable,omitempty"`
 }
 
 // The values of CLI.Prompt.
 const (
 	PromptArg  = "arg"  // the first prompt is the last argument
-	PromptSend = "send" // the first prompt is typed once the program is ready
+	PromptSend = "send" // the first prompt is typed once the CLI is ready
 )
 
 // Preset is a named set of agents to start.

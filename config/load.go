@@ -7,35 +7,35 @@ import (
 	"strings"
 )
 
-// Loaded is the merged configuration and where it came from.
+// Loaded is the merged configuration and the sources of its values.
 type Loaded struct {
 	Config
-	// Sources are the places that set something, the strongest last.
+	// Sources are the files and variables that set a key, the strongest last.
 	Sources []Source
-	// Untrusted are the texts that the repository asks for and the user has not
-	// trusted, in the order of its file. They are not in Config, nor is
-	// anything else the repository says about a program one of them belongs to.
+	// Untrusted are the texts in the repository's file that need trust and do not have it, in the
+	// order of the file. Config is without these texts, and without all settings that the repository
+	// makes for a CLI that has one of them.
 	Untrusted []Command
-	// Ignored are the keys of the repository's file in which a repository has no say.
+	// Ignored are the keys in the repository's file in which a repository has no say.
 	Ignored []string
-	// RepositoryMistake is the first mistake in the repository's file, nil for none. It costs the settings of the repository, one of
-	// an Unknown key only that key.
+	// RepositoryMistake is the first mistake in the repository's file, nil for none. Config is without
+	// the settings of that file or, where the mistake is an Unknown key, without unknown keys.
 	RepositoryMistake *Error
-	// TrustProblem says why the record of trusted texts could not be read; all
-	// texts of the repository then count as untrusted.
+	// TrustProblem says why the record of trusted texts could not be read; each text that needs trust
+	// then counts as untrusted.
 	TrustProblem error
 }
 
-// Source is a file, or a variable such as PAW_MAX_DEPTH, and the keys it set.
+// Source is a file, or a variable such as PAW_MAX_DEPTH, with the keys that are set there.
 type Source struct {
 	Name string   `json:"name"`
 	Keys []string `json:"keys"`
 }
 
-// Load merges the defaults, the user's file, the .paw.toml of the repository
-// whose main worktree is repo ("" for none) and the environment. It writes
-// nothing. A mistake in the user's file or a variable is an *Error; a missing
-// file is none. With an Error of an Unknown key comes what is loaded without it.
+// Load merges the defaults, the user's file, the .paw.toml of the repository whose main worktree is
+// repo ("" for none) and the environment. Load writes nothing. A mistake in the user's file or in a
+// variable is an *Error; a missing file is no mistake. With an Error of an Unknown key come the
+// settings without unknown keys.
 func Load(paths Paths, repo string, getenv func(string) string) (Loaded, error) {
 	l := Loaded{Config: Default()}
 	unknown, err := onlyUnknown(l.addUser(paths.ConfigFile))
@@ -56,7 +56,7 @@ func Load(paths Paths, repo string, getenv func(string) string) (Loaded, error) 
 	return l, nil
 }
 
-// onlyUnknown tells keys that are not known from all other mistakes.
+// onlyUnknown tells an Error of an Unknown key from all other errors.
 func onlyUnknown(err error) (*Error, error) {
 	var e *Error
 	if errors.As(err, &e) && e.Unknown {
@@ -71,7 +71,8 @@ func (l *Loaded) addUser(file string) error {
 	return err
 }
 
-// addRepository adds what the file of a repository may say. A mistake in it costs nothing but what the file says.
+// addRepository adds the settings that the repository's file may make. A mistake in the file costs
+// nothing but settings of the file.
 func (l *Loaded) addRepository(paths Paths, repo string) {
 	file := repositoryFile(repo)
 	assignments, err := l.read(file)
@@ -94,8 +95,7 @@ func (l *Loaded) addRepository(paths Paths, repo string) {
 	l.add(file, withoutUntrusted(assignments, l.Untrusted))
 }
 
-// read returns what a file sets on top of what is loaded so far, nothing when
-// there is no file.
+// read returns what a file sets on top of the settings loaded so far, nil when there is no file.
 func (l *Loaded) read(file string) ([]assignment, error) {
 	d, err := readDocument(file)
 	if err != nil || d == nil {
@@ -104,7 +104,7 @@ func (l *Loaded) read(file string) ([]assignment, error) {
 	return d.understand(l.Config)
 }
 
-// add stores assignments; a program's settings are merged.
+// add stores the assignments of a source.
 func (l *Loaded) add(name string, assignments []assignment) {
 	var keys []string
 	for _, a := range assignments {
@@ -116,8 +116,9 @@ func (l *Loaded) add(name string, assignments []assignment) {
 	}
 }
 
-// allowed leaves out of a repository's settings those in which a repository has no say, and names them, and those in which
-// the user's word holds. A preset of the user holds as a whole: under its name the user knows what is started.
+// allowed leaves out assignments of a repository: those of keys in which a repository has no say,
+// which are named in ignored, and those in which the user's word holds. A preset of the user holds
+// as a whole: under the name of the preset the user knows which agents are started.
 func (l *Loaded) allowed(assignments []assignment) (kept []assignment, ignored []string) {
 	for _, a := range assignments {
 		switch a.setting.repository {
@@ -134,7 +135,7 @@ func (l *Loaded) allowed(assignments []assignment) (kept []assignment, ignored [
 	return kept, ignored
 }
 
-// byUser reports whether the user's file says something in the key of an assignment, or in its preset.
+// byUser reports whether the user's file sets the key of an assignment, or any key of its preset.
 func (l *Loaded) byUser(a assignment) bool {
 	if a.path[0] == "presets" {
 		_, own := l.Presets[a.path[1]]
@@ -143,8 +144,8 @@ func (l *Loaded) byUser(a assignment) bool {
 	return slices.ContainsFunc(l.Sources, func(s Source) bool { return slices.Contains(s.Keys, a.key()) })
 }
 
-// variables are the PAW_* variables that are configuration, with the key that
-// each one overrides. Other PAW_* variables tell an agent who it is.
+// variables are the PAW_* variables that set a key. Other PAW_* variables say which agent a process
+// belongs to.
 var variables = []struct{ name, key string }{
 	{"PAW_DEFAULT_CLI", "default_cli"},
 	{"PAW_WORKTREE_PATH", "worktree.path"},
@@ -158,7 +159,7 @@ var variables = []struct{ name, key string }{
 	{"PAW_BRIEF_KIB", "agents.brief_kib"},
 }
 
-// applyEnvironment stores what the variables say; an empty one says nothing.
+// applyEnvironment stores the values of the variables that are not empty.
 func applyEnvironment(c *Config, getenv func(string) string) ([]Source, error) {
 	var sources []Source
 	for _, v := range variables {

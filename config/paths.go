@@ -10,17 +10,16 @@ import (
 	"github.com/adrg/xdg"
 )
 
-// Paths are the places paw keeps its own files in. None is inside a repository.
+// Paths are the places of paw's own files. None is inside a repository.
 type Paths struct {
 	ConfigFile  string // the user's configuration
 	SessionsDir string // session records
 	StateDir    string // locks, turn logs, trust and the like
 }
 
-// DefaultPaths returns the places that the XDG base directory specification
-// names, as the environment stands now. HOME is set for the whole process where
-// it was not. A HOME that is not absolute is an error: files would lie in
-// whatever folder the user stands in.
+// DefaultPaths returns the places that the XDG base directory specification names, as the
+// environment is now. Where HOME is not set, DefaultPaths sets HOME for the whole process. A HOME
+// that is not absolute is an error: files would lie in whatever folder the user stands in.
 func DefaultPaths() (Paths, error) {
 	if err := setHome(); err != nil {
 		return Paths{}, err
@@ -33,7 +32,7 @@ func DefaultPaths() (Paths, error) {
 	}, nil
 }
 
-// HomeError is a HOME that is no place for files.
+// HomeError reports a HOME in which no files can be kept.
 type HomeError struct{ Home string }
 
 func (e *HomeError) Error() string {
@@ -43,7 +42,7 @@ func (e *HomeError) Error() string {
 	return "HOME: " + e.Home + " is not absolute"
 }
 
-// setHome sets HOME to what the user database says where it is not set.
+// setHome sets HOME, where it is not set, to the folder that the user database has.
 func setHome() error {
 	home := os.Getenv("HOME")
 	if home == "" {
@@ -62,24 +61,23 @@ func setHome() error {
 // LocksDir holds the lock files.
 func (p Paths) LocksDir() string { return filepath.Join(p.StateDir, "locks") }
 
-// LaunchDir holds what a launcher reads once and deletes.
+// LaunchDir holds the files that a launch reads once and deletes.
 func (p Paths) LaunchDir() string { return filepath.Join(p.StateDir, "launch") }
 
 // TurnsDir holds the turn logs, one folder per session.
 func (p Paths) TurnsDir() string { return filepath.Join(p.StateDir, "turns") }
 
-// TrustFile remembers which repository commands the user trusts.
+// TrustFile holds the texts of repositories that the user trusts.
 func (p Paths) TrustFile() string { return filepath.Join(p.StateDir, "trust.json") }
 
-// repositoryFile is the configuration that comes with a repository.
+// repositoryFile returns the path of the configuration that comes with a repository.
 func repositoryFile(repo string) string { return filepath.Join(repo, ".paw.toml") }
 
 var placeholders = []string{"{parent}", "{repo}", "{session}", "{agent}"}
 
-// WorktreePath expands the template of worktree.path for one agent: {parent} is
-// the folder that holds the repository, {repo} the repository's own name. The
-// result is absolute and clean. An unknown placeholder, a line break or a
-// relative result is an *Error.
+// WorktreePath expands the template of worktree.path for one agent: {parent} is the folder that
+// holds the repository, {repo} the repository's own name. The result is absolute and clean. An
+// unknown placeholder, a line break or a relative result is an *Error.
 func (c Config) WorktreePath(repoPath, session, agent string) (string, error) {
 	template := c.Worktree.Path
 	if p := checkTemplate(template); p != nil {
@@ -100,7 +98,7 @@ func (c Config) WorktreePath(repoPath, session, agent string) (string, error) {
 	return filepath.Clean(expanded), nil
 }
 
-// checkTemplate finds what can be wrong with a template before it is expanded.
+// checkTemplate accepts a template whose braces are known placeholders and that is not relative.
 func checkTemplate(template string) *problem {
 	if p := checkVisible(template); p != nil {
 		return p
@@ -132,9 +130,9 @@ func checkTemplate(template string) *problem {
 	return nil
 }
 
-// besideRepository reports whether a template can only lead to a folder beside
-// the repository that carries the repository's name. Anywhere else a checkout
-// could put files where something runs them, such as an autostart folder.
+// besideRepository reports whether a template can only lead to a folder beside the repository whose
+// name begins with the repository's. Anywhere else a checkout could put files where a program runs
+// them, such as an autostart folder.
 func besideRepository(template string) bool {
 	if !strings.HasPrefix(template, "{parent}/{repo}") {
 		return false

@@ -15,13 +15,14 @@ import (
 	"paw/config/disk"
 )
 
-// Command is a text from a repository that can run, or changes what runs.
+// Command is a value in a repository's file that needs trust: it can run, or changes what runs.
 type Command struct {
 	Key  string `json:"key"`  // such as worktree.setup or clis.x.command
-	Text string `json:"text"` // what the file says, lists and tables as JSON
+	Text string `json:"text"` // the value, lists and tables as JSON
 }
 
-// commands returns what among a repository's settings needs trust; now is the configuration without them.
+// commands returns the assignments of a repository that need trust; now is the configuration
+// without them.
 func commands(assignments []assignment, now Config) []Command {
 	var result []Command
 	for _, a := range assignments {
@@ -32,9 +33,9 @@ func commands(assignments []assignment, now Config) []Command {
 	return result
 }
 
-// withoutUntrusted leaves out what the user has not trusted. The settings of a
-// program belong together: a trusted command without its arguments is not what
-// anyone agreed to, so one untrusted text leaves out all of them.
+// withoutUntrusted leaves out the assignments that the user has not trusted. The settings of a CLI
+// go together, since nobody has agreed to a trusted command without its arguments: one untrusted
+// text leaves out all of them.
 func withoutUntrusted(assignments []assignment, untrusted []Command) []assignment {
 	left := map[string]bool{}
 	for _, a := range assignments {
@@ -53,7 +54,7 @@ func withoutUntrusted(assignments []assignment, untrusted []Command) []assignmen
 	return kept
 }
 
-// unit names what is trusted or left out together.
+// unit names the assignments that are left out together.
 func unit(a assignment) string {
 	if a.path[0] == "clis" {
 		return joinKey(a.path[:2])
@@ -64,24 +65,21 @@ func unit(a assignment) string {
 // trustVersion is the version of the file that this program reads and writes.
 const trustVersion = 1
 
-// trustRecord is the file that remembers which texts of which repository the
-// user has agreed to. The texts themselves are kept, not hashes of them, so
-// that it can be read and edited.
+// trustRecord is the content of the trust file: which texts of which repository the user trusts.
+// The file has the texts, not hashes of them, so that a user can read and edit the file.
 type trustRecord struct {
 	Version      int                            `json:"version"`
 	Repositories map[string]map[string][]string `json:"repositories"` // repository, key, texts
 }
 
 var (
-	// errTrustVersion says that a newer paw wrote the file, errCorruptTrust that it is there and makes no sense.
 	errTrustVersion = errors.New("written by a newer version of paw")
 	errCorruptTrust = errors.New("not readable")
 )
 
-// Trust remembers exactly these texts for a repository, given as it is given to
-// [Load]. A text that changes afterwards is asked for again. A record that
-// cannot be understood is moved aside, never deleted; one of a newer version is
-// an error.
+// Trust records the texts as trusted for a repository, whose path is that given to [Load]. A text
+// that changes later needs trust again. A trust file that cannot be read is moved aside, never
+// deleted; one of a newer version is an error.
 func (p Paths) Trust(repo string, c []Command) error {
 	if repo == "" {
 		return errors.New("trust: no repository")
@@ -132,7 +130,7 @@ func (r *trustRecord) add(repo string, c []Command) {
 	}
 }
 
-// trusted returns the texts that the user agreed to, by key.
+// trusted returns the texts of a repository that the user trusts, by key.
 func (p Paths) trusted(repo string) (map[string][]string, error) {
 	record, err := p.readTrust()
 	if err != nil {
@@ -149,7 +147,7 @@ func (p Paths) readTrust() (*trustRecord, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read trust: %w", err)
 	}
-	// The version first: a newer file may hold anything else.
+	// The version comes first: a newer file may hold anything else.
 	var head struct {
 		Version int `json:"version"`
 	}
@@ -169,12 +167,12 @@ func (p Paths) readTrust() (*trustRecord, error) {
 	return &record, nil
 }
 
-// setAside moves a file that makes no sense to a name that says so.
+// setAside renames a file that cannot be read, so that a new one can take its place.
 func setAside(file string) error {
 	return os.Rename(file, file+".corrupt-"+time.Now().UTC().Format("20060102T150405.000000000Z"))
 }
 
-// trustKey is one name for a repository, however its path was written.
+// trustKey returns one name for a repository, for all spellings of its path.
 func trustKey(repo string) string {
 	if resolved, err := filepath.EvalSymlinks(repo); err == nil {
 		return resolved

@@ -76,7 +76,8 @@ func (d *document) resolve(key toml.Key) (s *setting, path []string, err error) 
 
 // convert returns the value at a path, in the type that its setting stores.
 func (d *document) convert(s *setting, key toml.Key, path []string) (value any, err error) {
-	raw, p := d.value(path), (*problem)(nil)
+	raw := d.value(path)
+	var p *problem
 	switch s.sample().(type) {
 	case *string:
 		value, p = as(raw, "a string", s.text)
@@ -130,8 +131,9 @@ func (d *document) variables(s *setting, path []string, table map[string]any) (m
 		if len(key) <= len(path) || !slices.Equal(key[:len(path)], path) {
 			continue
 		}
-		name, p := key[len(path)], (*problem)(nil)
-		if p = checkVariable(name); p == nil {
+		name := key[len(path)]
+		p := checkVariable(name)
+		if p == nil {
 			variables[name], p = as(table[name], "a string", s.text)
 		}
 		if p != nil {

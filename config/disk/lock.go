@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lock does what flock(2) does with that descriptor and those flags, until no signal comes in between.
+// Lock calls flock(2), and calls it again when a signal has interrupted it.
 func Lock(fd uintptr, how int) error {
 	for {
 		if err := unix.Flock(int(fd), how); err != unix.EINTR {
@@ -16,7 +16,8 @@ func Lock(fd uintptr, how int) error {
 	}
 }
 
-// TryLock takes a lock of its own on an open file and reports whether it has: a lock of somebody else is no error.
+// TryLock reports whether it could lock an open file exclusively; a lock that another process holds
+// is no error.
 func TryLock(f *os.File) (locked bool, err error) {
 	err = Lock(f.Fd(), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {

@@ -7,8 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Map is the content of a file that is replaced as a whole and never changed, such as git's packed-refs, which git reads in this
-// way, too. Nothing is copied of a large file of which few lines are looked at. The content lasts as long as its owner.
+// Map maps a file into memory, for as long as owner is reachable. The file has to be one that is
+// replaced as a whole and never changed in place, such as git's packed-refs, which git maps as well.
+// Of a large file only the pages are read that are looked at.
 func Map[T any](path string, owner *T) ([]byte, error) {
 	fd, err := OpenRaw(path, 0)
 	if err != nil {
@@ -16,7 +17,7 @@ func Map[T any](path string, owner *T) ([]byte, error) {
 	}
 	defer func() { _ = unix.Close(fd) }()
 	var info unix.Stat_t
-	if err := unix.Fstat(fd, &info); err != nil || info.Size == 0 { // which cannot be mapped
+	if err := unix.Fstat(fd, &info); err != nil || info.Size == 0 { // an empty file cannot be mapped
 		return nil, err
 	}
 	content, err := unix.Mmap(fd, 0, int(info.Size), unix.PROT_READ, unix.MAP_PRIVATE)

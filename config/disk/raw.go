@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReadFile is os.ReadFile without the poller: os.Open offers each file to the runtime's, which declines those on a disk. That is
-// six of eleven system calls for a small file.
+// ReadFile reads a file as os.ReadFile does, in five system calls instead of eleven for a small
+// file: os.Open offers each file to the runtime's poller, which declines files on a disk.
 func ReadFile(path string) ([]byte, error) {
 	fd, err := OpenRaw(path, 0)
 	if err != nil {
@@ -33,7 +33,8 @@ func OpenRaw(path string, flags int) (int, error) {
 	}
 }
 
-// ReadRaw reads an open file that does not block, and closes it. The content takes the place of what buffer has, where it fits.
+// ReadRaw reads an open file that does not block, and closes the file. The result uses the memory
+// of buffer where the content fits.
 func ReadRaw(fd int, path string, buffer []byte) ([]byte, error) {
 	defer func() { _ = unix.Close(fd) }()
 	content := buffer[:0]
@@ -55,7 +56,7 @@ func ReadRaw(fd int, path string, buffer []byte) ([]byte, error) {
 	}
 }
 
-// Names lists an open directory, in no order.
+// Names returns the names in an open directory, in no order.
 func Names(fd int) (names []string, err error) {
 	var entries [8 << 10]byte
 	for {

@@ -1,4 +1,5 @@
-// Package disk changes files so that a crash or a loss of power leaves the old state or the new one, and locks them.
+// Package disk locks files, reads small ones fast, and replaces a file so that a crash or a loss of
+// power leaves the old content or the new.
 package disk
 
 import (
@@ -13,11 +14,12 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// LitterAge is how old a temporary file must be before it counts as left behind by a process that was killed.
+// LitterAge is the age at which a temporary file counts as left behind by a killed process.
 const LitterAge = time.Minute
 
-// Replace writes data to path so that after a crash or a power loss the old content or the new is there, whole. A
-// symlink stays one and its target is replaced. The caller holds the lock of the file.
+// Replace writes data to path so that after a crash or a power loss the old content or the new is
+// there, whole. A symlink stays a symlink, and its target is replaced. The caller holds the lock of
+// the file.
 func Replace(path string, data []byte) error {
 	if err := ReplaceSoon(path, data); err != nil {
 		return err
@@ -30,8 +32,8 @@ func Replace(path string, data []byte) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// ReplaceSoon is Replace for what can be found out again: after a power loss the old content may be there although it was
-// replaced. Nobody waits until the disk knows which.
+// ReplaceSoon replaces a file without waiting for the disk: after a power loss the old content may
+// be back. ReplaceSoon is for content that can be found out again.
 func ReplaceSoon(path string, data []byte) error {
 	if err := MakeDir(filepath.Dir(path)); err != nil {
 		return err
@@ -42,7 +44,8 @@ func ReplaceSoon(path string, data []byte) error {
 	}
 	dir := filepath.Dir(path)
 	sweepLitter(path)
-	// Without WithTempDir renameio prefers $TMPDIR, where nothing would ever sweep what a killed process leaves.
+	// Without WithTempDir renameio prefers $TMPDIR, where nothing would remove the temporary files of
+	// killed processes.
 	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir), renameio.WithStaticPermissions(0o600))
 	if err != nil {
 		return err
@@ -54,7 +57,7 @@ func ReplaceSoon(path string, data []byte) error {
 	return f.CloseAtomicallyReplace()
 }
 
-// FollowLinks returns the file a chain of symlinks ends at, which need not exist yet.
+// FollowLinks returns the path that a chain of symlinks ends at, where a file need not exist yet.
 func FollowLinks(path string) (string, error) {
 	for range 40 { // as many as Linux follows
 		dir, base := filepath.Split(path) // not Dir or Join: they resolve a ".." before the link in front of it
@@ -78,13 +81,13 @@ func FollowLinks(path string) (string, error) {
 	return "", fmt.Errorf("%s: %w", path, syscall.ELOOP)
 }
 
-// Litter lists the temporary files in a folder that saves left which were killed: those of one file, or of all where path ends in
-// a slash.
+// Litter lists the temporary files, at least age old, that killed processes have left while they
+// replaced path, or any file of a folder where path ends in a slash.
 func Litter(path string, age time.Duration) []string {
 	dir, base := filepath.Split(path)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // the save itself will say so
+		return nil // writing will fail with the same error
 	}
 	var found []string
 	for _, entry := range entries {
@@ -100,11 +103,12 @@ func Litter(path string, age time.Duration) []string {
 	return found
 }
 
-// sweepLitter removes the temporary files that killed saves of path left: renameio's pattern for this very file and
-// nothing else. The lock already keeps writers out; the age guards against one that does not know the lock.
+// sweepLitter removes the temporary files that killed processes have left while they replaced path.
+// The lock of the file keeps other writers out; LitterAge guards against a writer without the lock.
 func sweepLitter(path string) { removeLitter(path, LitterAge) }
 
-// RemoveLitter is for whoever deletes the file and holds its lock: nobody saves it any more.
+// RemoveLitter removes all temporary files of path, of any age. The caller has deleted the file at
+// path and holds its lock.
 func RemoveLitter(path string) { removeLitter(path, 0) }
 
 func removeLitter(path string, age time.Duration) {

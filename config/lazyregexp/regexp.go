@@ -1,5 +1,5 @@
-// Package lazyregexp has regular expressions that are compiled when they are first used: compiling all of paw's at every
-// start would take longer than most of its commands.
+// Package lazyregexp has regular expressions that are compiled when they are first used: to compile
+// all of paw's expressions at every start would take longer than most commands.
 package lazyregexp
 
 import (
@@ -9,10 +9,11 @@ import (
 	"sync"
 )
 
-// Regexp is a regular expression.
+// Regexp is a regular expression with the methods of [regexp.Regexp] that paw uses.
 type Regexp struct{ compiled func() *regexp.Regexp }
 
-// New is the expression for a pattern, which has to be right: it panics at its first use otherwise, in a test at once.
+// New returns the expression for a pattern. A pattern with a mistake panics at its first use, in a
+// test at once.
 func New(pattern string) *Regexp {
 	r := &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })}
 	if strings.HasSuffix(os.Args[0], ".test") {
@@ -21,36 +22,36 @@ func New(pattern string) *Regexp {
 	return r
 }
 
-// MatchString is that of regexp.Regexp.
+// MatchString calls [regexp.Regexp.MatchString].
 func (r *Regexp) MatchString(s string) bool { return r.compiled().MatchString(s) }
 
-// FindString is that of regexp.Regexp.
+// FindString calls [regexp.Regexp.FindString].
 func (r *Regexp) FindString(s string) string { return r.compiled().FindString(s) }
 
-// FindStringSubmatch is that of regexp.Regexp.
+// FindStringSubmatch calls [regexp.Regexp.FindStringSubmatch].
 func (r *Regexp) FindStringSubmatch(s string) []string { return r.compiled().FindStringSubmatch(s) }
 
-// FindStringSubmatchIndex is that of regexp.Regexp.
+// FindStringSubmatchIndex calls [regexp.Regexp.FindStringSubmatchIndex].
 func (r *Regexp) FindStringSubmatchIndex(s string) []int {
 	return r.compiled().FindStringSubmatchIndex(s)
 }
 
-// FindAllStringIndex is that of regexp.Regexp.
+// FindAllStringIndex calls [regexp.Regexp.FindAllStringIndex].
 func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
 	return r.compiled().FindAllStringIndex(s, n)
 }
 
-// ReplaceAllString is that of regexp.Regexp.
+// ReplaceAllString calls [regexp.Regexp.ReplaceAllString].
 func (r *Regexp) ReplaceAllString(s, with string) string {
 	return r.compiled().ReplaceAllString(s, with)
 }
 
-// ReplaceAllStringFunc is that of regexp.Regexp.
+// ReplaceAllStringFunc calls [regexp.Regexp.ReplaceAllStringFunc].
 func (r *Regexp) ReplaceAllStringFunc(s string, with func(string) string) string {
 	return r.compiled().ReplaceAllStringFunc(s, with)
 }
 
-// ExpandString is that of regexp.Regexp.
+// ExpandString calls [regexp.Regexp.ExpandString].
 func (r *Regexp) ExpandString(to []byte, template, s string, found []int) []byte {
 	return r.compiled().ExpandString(to, template, s, found)
 }

@@ -1,4 +1,4 @@
-// Package poll waits for what another process does and tells nobody. It is the one loop of that kind, and imports nothing of paw.
+// Package poll waits for conditions that another process brings about without a signal to paw.
 package poll
 
 import (
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Tick is how often what takes a moment is looked at again.
+// Tick is the pause between two looks at a condition that takes a moment.
 const Tick = 10 * time.Millisecond
 
 // Sleep waits for d, or until ctx is done.
@@ -17,8 +17,9 @@ func Sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Until asks again and again, once at least, and reports whether the answer came to be yes before the patience was over
-// or ctx was done. The first pauses are shorter: most of what is waited for takes a millisecond or two.
+// Until calls a condition again and again, once at least, and reports whether the condition came to
+// hold before patience was over or ctx was done. The first pauses are shorter: most conditions take
+// a millisecond or two.
 func Until(ctx context.Context, every, patience time.Duration, yes func() bool) bool {
 	pause := max(every/64, 1)
 	for end := time.Now().Add(patience); ; Sleep(ctx, pause) {
