@@ -52,7 +52,8 @@ func Attach(ctx context.Context, h *home.Home, s *session.Session, agentName str
 	case errors.Is(err, tmux.ErrNotATerminal):
 		return fault.New(fault.Failed, "%s: cannot attach: %w", s.Name, ErrNotATerminal).Hint("paw status %s", s.Name)
 	case errors.Is(err, tmux.ErrNestedServer):
-		return fault.New(fault.Failed, "%s: runs on another tmux server than the one you are in", s.Name).Hint("env -u TMUX paw attach %s", s.Name)
+		return fault.New(fault.Failed, "%s: runs on another tmux server than the one you are in", s.Name).
+			Hint("%s", strings.TrimSpace("env -u TMUX paw attach "+s.Name+" "+agentName))
 	}
 	if serverLost(ctx, h, s, err) {
 		return fault.New(fault.Failed, "%s: its tmux server has died", s.Name).Hint("paw recover %s", s.Name)

@@ -76,6 +76,8 @@ func withTarget(o fleet.Outlook) string {
 		return "fits, but " + unknown
 	case o.UncommittedSince > 0:
 		return unknown
+	case o.Files == 0 && o.Turn == 0:
+		return "nothing committed to land"
 	case o.Files == 0:
 		return "nothing to land"
 	}

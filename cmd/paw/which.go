@@ -150,7 +150,11 @@ func (q question) sessionFirst() (*session.Session, []string, error) {
 			return s, q.words[1:], nil
 		}
 	}
-	return q.sessionAndAgents()
+	s, agents, err := q.sessionAndAgents()
+	if err == nil && s != nil && len(agents) > 0 && agents[0] == q.words[0] && s.Worktree(agents[0]) == nil {
+		err = fault.New(fault.NotFound, "%s: no such session, and no such agent in %s (it has %s)", agents[0], s.Name, strings.Join(agentNames(s), ", ")).Hint("paw status --all")
+	}
+	return s, agents, err
 }
 
 // split takes the session out of words SESSION/AGENT; it is the one of --session where they have none.

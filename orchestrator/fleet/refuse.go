@@ -80,8 +80,11 @@ func refuseStates(h *home.Home, f Facts, agents []string, harmless func(AgentSta
 		case a.State == session.StateUnknown:
 			what = fmt.Sprintf("may be in a turn (%s)", a.Reason)
 		}
-		return fault.New(fault.Refused, "%s: %s", a.Record.Agent, what).
-			Hint("paw attach %s %s", s.Name, a.Record.Agent).Hint("paw stop %s %s", s.Name, a.Record.Agent)
+		refused := fault.New(fault.Refused, "%s: %s", a.Record.Agent, what)
+		if a.State != session.StateUnknown || a.Cause == session.CauseUnwritable {
+			refused = refused.Hint("paw attach %s %s", s.Name, a.Record.Agent)
+		}
+		return refused.Hint("paw stop %s %s", s.Name, a.Record.Agent)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
@@ -57,7 +58,7 @@ func LandSeveral(ctx context.Context, h *home.Home, s *session.Session, all Seve
 		}
 	}
 	failed := &NotLandedError{}
-	for _, name := range inOrder {
+	for i, name := range inOrder {
 		o.Turn = numbers[name]
 		one, err := Land(ctx, h, s, name, o)
 		var notTaken *notTakenError
@@ -67,6 +68,9 @@ func LandSeveral(ctx context.Context, h *home.Home, s *session.Session, all Seve
 			h.Notef("left out: %v", err)
 			continue
 		case err != nil && (!all.KeepGoing || !ofOne(err)):
+			if left := inOrder[i+1:]; len(left) > 0 && ofOne(err) {
+				h.Notef("not tried: %s; --keep-going goes on with the others", strings.Join(left, ", "))
+			}
 			return err
 		case err != nil:
 			failed.Errs = append(failed.Errs, err)

@@ -14,6 +14,7 @@ import (
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
+	"paw/orchestrator/live"
 	"paw/session"
 	"paw/tmux"
 )
@@ -44,6 +45,9 @@ func EndAgents(ctx context.Context, h *home.Home, s *session.Session, f fleet.Fa
 		}
 		if a.Pane != nil || a.Lock.State == session.LockHeld {
 			ended = append(ended, a.Record.Agent)
+		}
+		if f.Running(a) == live.Foreign {
+			h.Notef("%s: its pane runs something else than its CLI (pid %d), which ends with it", a.Record.Agent, a.Pane.PID)
 		}
 		left = append(left, remains{agent: a}) // also one whose CLI is dead: what it has started may still write files
 	}

@@ -257,8 +257,8 @@ func TestRecall(t *testing.T) {
 		want string
 	}{
 		"none ended":   {familyOf(idle, []Facts{busy("a"), busy("b")}), "waits for a, b: 0 of 2 ended"},
-		"one ended":    {familyOf(idle, []Facts{ended("a"), busy("b")}), "waits for a, b: 1 of 2 ended; it goes on after the end of b, or when you prompt it"},
-		"all ended":    {familyOf(idle, []Facts{ended("a")}, "gone"), "waits for a, gone: 2 of 2 ended; it goes on when you prompt it"},
+		"one ended":    {familyOf(idle, []Facts{ended("a"), busy("b")}), "waits for a, b: 1 of 2 ended; it goes on after the end of b, or with your next paw send, add or wait"},
+		"all ended":    {familyOf(idle, []Facts{ended("a")}, "gone"), "waits for a, gone: 2 of 2 ended; it is told with your next paw send, add or wait"},
 		"unconfirmed":  {typed, "the results of a, b were typed and not confirmed; paw wait a b shows them"},
 		"nothing owed": {Family{Parent: Facts{Status: idle}}, ""},
 	} {

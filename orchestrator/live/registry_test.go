@@ -117,7 +117,7 @@ func loadedNames(r *Registry) []string {
 }
 
 // mayResume reports whether there is something for a parent to go on with, should the user turn to it.
-func mayResume(f Family) bool { return strings.Contains(Recall(f), "when you prompt it") }
+func mayResume(f Family) bool { return strings.Contains(Recall(f), "with your next paw send") }
 
 // checkInvariants holds at every moment: the children of whoever waits are loaded.
 func checkInvariants(t *testing.T, r *Registry) {

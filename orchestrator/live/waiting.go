@@ -56,9 +56,9 @@ func Recall(f Family) string {
 	text := fmt.Sprintf("waits for %s: %d of %d ended", strings.Join(w.Children, ", "), len(f.Ended()), len(w.Children))
 	switch left := f.Left(); {
 	case len(left) == 0:
-		text += "; it goes on when you prompt it"
+		text += "; it is told with your next paw send, add or wait"
 	case len(left) < len(w.Children):
-		text += "; it goes on after the end of " + strings.Join(left, ", ") + ", or when you prompt it"
+		text += "; it goes on after the end of " + strings.Join(left, ", ") + ", or with your next paw send, add or wait"
 	}
 	return text
 }

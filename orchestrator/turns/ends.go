@@ -3,6 +3,9 @@ package turns
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"strconv"
 
 	"paw/orchestrator/fault"
@@ -71,7 +74,12 @@ func Numbered(s *session.Session, list Sequence, text string) (*Listed, error) {
 
 // Now is a snapshot of the worktree as it is, kept by no ref.
 func Now(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree) (worktree.Snapshot, error) {
-	return m.SnapshotWithin(ctx, w.WorktreePath, "", "paw: "+w.Agent+" now", scratch(h, s, w), worktree.Budget{})
+	snapshot, err := m.SnapshotWithin(ctx, w.WorktreePath, "", "paw: "+w.Agent+" now", scratch(h, s, w), worktree.Budget{})
+	if _, lost := os.Lstat(w.WorktreePath); err != nil && errors.Is(lost, fs.ErrNotExist) {
+		err = fault.New(fault.Refused, "%s: %s", w.Agent, session.ReasonWorktreeGone).
+			Hint("paw stop %s %s --only && paw recover %s", s.Name, w.Agent, s.Name)
+	}
+	return snapshot, err
 }
 
 // StateNow is the commit of Now.
