@@ -147,6 +147,9 @@ func (f *findings) examineSession(ctx context.Context, h *home.Home, s *session.
 		case a.WorktreeGone && a.PID != 0:
 			bad = true
 			f.wrong(fault.New(fault.Failed, "%s/%s: it runs, and %s", s.Name, a.Record.Agent, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Agent, s.Name))
+		case a.Away:
+			bad = true
+			f.wrong(fault.New(fault.Failed, "%s/%s: %s", s.Name, a.Record.Agent, a.Reason).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Agent, s.Name))
 		case a.Cause == session.CauseUnwritable:
 			bad = true
 			f.wrong(fault.New(fault.Failed, "%s/%s: %s", s.Name, a.Record.Agent, a.Reason).Hint("cat %s", fault.Quote(h.HookLog())))

@@ -78,7 +78,8 @@ func followOnce(ctx context.Context, h *home.Home, sessionName, agentName string
 			turns.NothingQueued(h, s.Name, w.Agent)
 			showStates(ctx, h, s)
 		}
-		return rests && !open || open && last.Held == nil && !ended, nil
+		held := last.Held != nil && last.Held.Subagents == 0 // subagents take their time, and are reported
+		return rests && !open || open && !held && !ended, nil
 	}
 	_, err = takeMissed(ctx, h, s, w)
 	showStates(ctx, h, s)

@@ -5,14 +5,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
+	"paw/orchestrator/agent"
 	"paw/orchestrator/family"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/orchestrator/live"
 	"paw/orchestrator/turns"
+	"paw/session/turn"
 )
 
 // hookPatience bounds a hook beside the budget of its snapshots: a CLI waits for it.
@@ -71,12 +74,18 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 	if lock.Holder.Generation != generation {
 		return nil // of a launch that is over
 	}
-	if !cli.Facts().OwnHooks && lock.Holder.Nested(filepath.Base(cli.Program()), r.Caller) {
-		return nil // the agent runs its own CLI once more, with paw's environment
-	}
 	e, err := cli.Event(r.Event, r.Payload)
 	if err != nil {
 		return err
+	}
+	// The agent may run its own CLI once more, with paw's environment. A conversation that the CLI took out of the pane looks the same
+	// and is the agent's; its new id counts from its first prompt on, before which nothing of it can be resumed.
+	nested := !cli.Facts().OwnHooks && lock.Holder.Nested(filepath.Base(cli.Program()), r.Caller)
+	away := (nested || e.Conversation != w.Conversation()) && slices.ContainsFunc(cli.Away(h.SpecFor(s, w, "")), func(a agent.Away) bool {
+		return a.Conversation == e.Conversation
+	})
+	if nested && !away || away && e.Kind == turn.KindSessionStart {
+		return nil
 	}
 	if h.Mistake != nil { // the user learns from doctor why he was not told of a turn
 		h.LogHook(r.CLI, r.Event, fmt.Errorf("taken with a mistake in the configuration: %w", h.Mistake))
@@ -106,7 +115,7 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 				turns.SomethingQueued(h, sessionName, agentName)
 			}
 		}()
-		if e.Kind == "" || e.Child || turns.ForeignConversation(cli.Facts(), t.W.Conversation(), e) {
+		if e.Kind == "" || e.Child || !away && turns.ForeignConversation(cli.Facts(), t.W.Conversation(), e) {
 			return nil
 		}
 		if turns.Exits(e) {

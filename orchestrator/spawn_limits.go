@@ -32,7 +32,7 @@ func maySpawn(h *home.Home, s *session.Session, parent string) error {
 	open, processes := fleet.OpenLaunches(h, s.Name), fleet.LookAtProcesses()
 	var running []string
 	for _, name := range s.Children(parent) {
-		lock, err := fleet.Probe(h, s.Name, *s.Worktree(name), processes)
+		lock, err := fleet.Probe(h, s, *s.Worktree(name), processes)
 		if err != nil || lock.State != session.LockFree || s.Worktree(name).Phase == session.PhaseCreating || len(open[name]) > 0 {
 			running = append(running, name)
 		}

@@ -62,6 +62,8 @@ type AgentStatus struct {
 	Limit *Limit
 	// Orphan: the CLI runs on without its pane. It is never started a second time.
 	Orphan bool
+	// Away: the CLI has taken the conversation out of its pane, which only shows it.
+	Away bool
 }
 
 // LeftByInterrupt reports whether a process ended by Ctrl-C, which its user pressed to leave it: it died of SIGINT, or

@@ -38,6 +38,8 @@ const (
 	ReasonPrompted     = "its first prompt is on the way"
 	ReasonForeign      = "a foreign process is in paw's pane"
 	ReasonWorktreeGone = "its worktree is gone"
+	ReasonAway         = "it left its pane and works in the background (pid %d)"
+	ReasonSubagents    = "its subagents work"
 	ReasonCutShort     = "a %s was cut short there, paw recover ends it"
 	ReasonCrash        = "crash"
 	ReasonReboot       = "reboot"

@@ -145,6 +145,22 @@ func (c CLI) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, 
 	return seen, err
 }
 
+// Away is that of the driver, in the configured environment; the others never leave their panes.
+func (c CLI) Away(s Spec) []Away { return as[Leaver](c).Away(c.extend(s)) }
+
+// EndAway is that of the driver, in the configured environment. The configured program stands in for the driver's.
+func (c CLI) EndAway(s Spec, a Away) (Command, bool) {
+	command, can := as[Leaver](c).EndAway(c.extend(s), a)
+	if can && len(c.command) > 1 {
+		command.Argv = slices.Insert(slices.Clone(command.Argv), 1, c.command[1:]...)
+	}
+	command.Env = slices.Concat(c.entries(), command.Env)
+	return command, can
+}
+
+// Leaves reports whether the program can take a conversation out of its pane.
+func (c CLI) Leaves() bool { _, can := c.Driver.(Leaver); return can }
+
 // Ready is that of the driver; of the others nothing tells.
 func (c CLI) Ready() Ready { return as[Typed](c).Ready() }
 

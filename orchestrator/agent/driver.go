@@ -106,6 +106,21 @@ type Observer interface {
 	Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, error)
 }
 
+// Leaver is a driver whose program can take a conversation out of the pane that it was started in, and go on with it there.
+type Leaver interface {
+	// Away are the processes that work for an agent outside of its pane: with a conversation of the agent, or in its worktree.
+	Away(Spec) []Away
+	// EndAway is the command by which the program itself ends such a process, false where it has none.
+	EndAway(Spec, Away) (Command, bool)
+}
+
+// Away is a process of a CLI that works for an agent outside of the agent's pane.
+type Away struct {
+	PID          int
+	Conversation string
+	Job          string // by which the program's own commands know the process
+}
+
 // Headless is a driver whose program can run one turn without a terminal.
 type Headless interface {
 	// Headless is the command of one turn without a terminal, with Spec.Prompt, in the conversation Spec.ConversationID if

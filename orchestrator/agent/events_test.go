@@ -173,7 +173,7 @@ func TestClaudeEvents(t *testing.T) {
 		{"ForkStart", json.RawMessage(`{"session_id":"s","source":"clear"}`)},
 	}
 	want := []string{
-		"UserPromptSubmit: prompt in=s turn=p type=task-notification prompt=<task-notification>\n<task-id>b1</task-id>",
+		"UserPromptSubmit: prompt in=s turn=p type=task-notification prompt=<task-notification>\n<task-id>b1</task-id> queued",
 		"Stop: end in=s turn=p background=1",
 		"PermissionRequest: input in=s message=Bash: make all …",
 		"PermissionRequest: input in=s message=Which one?",

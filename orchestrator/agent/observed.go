@@ -25,6 +25,7 @@ type Observed struct {
 	Joined string
 	// Live says that a living process keeps the record: it counts also where a hook is newer.
 	Live   bool
+	Away   int            // process outside of the agent's pane that has the conversation, 0 where the pane has it
 	At     time.Time      // since when it is so; of the end when there is one and the CLI rests
 	Source session.Source // record (what the CLI keeps of its processes) or transcript
 }

@@ -22,6 +22,8 @@ func (plain) Uses(context.Context, Spec) ([]Use, error)                     { re
 func (plain) Event(string, []byte) (turn.Event, error)                      { return turn.Event{}, nil }
 func (plain) AwaitsEnd(string) bool                                         { return false }
 func (plain) Observe(context.Context, Spec, *turn.Record) (Observed, error) { return Observed{}, nil }
+func (plain) Away(Spec) []Away                                              { return nil }
+func (plain) EndAway(Spec, Away) (Command, bool)                            { return Command{}, false }
 func (plain) Headless(Spec) (Command, error)                                { return Command{}, ErrNoHeadless }
 func (plain) HeadlessLine(line []byte) string                               { return string(line) + "\n" }
 func (plain) HeadlessResult([]byte, int) (string, error)                    { return "", ErrNoHeadless }

@@ -70,7 +70,7 @@ func (p Agent) apply(ctx context.Context, h *home.Home, m worktree.Manager, rec 
 // since.
 func (p Agent) end(ctx context.Context, h *home.Home, s *session.Session, seen fleet.Facts) error {
 	lock, err := h.Locks.ProbeAgent(s.Name, p.Name)
-	if a := seen.Agent(p.Name); a != nil && a.Pane == nil && seen.Tmux != session.TmuxUnknown && err == nil && lock.State == session.LockFree {
+	if a := seen.Agent(p.Name); a != nil && a.Pane == nil && a.Lock.State == session.LockFree && seen.Tmux != session.TmuxUnknown && err == nil && lock.State == session.LockFree {
 		return nil
 	}
 	f, err := fleet.ObserveRevived(ctx, h, s)

@@ -41,7 +41,7 @@ func awaitEnd(ctx context.Context, h *home.Home, s *session.Session, dying []Age
 	poll.Until(ctx, poll.Tick, grace, func() bool {
 		processes := LookAtProcesses()
 		dying = slices.DeleteFunc(dying, func(a Agent) bool {
-			lock, err := Probe(h, s.Name, a.Record, processes)
+			lock, err := Probe(h, s, a.Record, processes)
 			again := lock.Holder.Generation != a.Lock.Holder.Generation
 			return err == nil && (again || lock.State != session.LockHeld)
 		})

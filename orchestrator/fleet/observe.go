@@ -78,7 +78,7 @@ func LookAtAgents(h *home.Home, s *session.Session, processes ProcessLook) []Age
 func lookAt(h *home.Home, s *session.Session, w session.Worktree, open map[int]time.Time, processes ProcessLook) Agent {
 	lock, err := h.Locks.PeekAgent(s.Name, w.Agent)
 	if err == nil {
-		lock = withSurvivors(h, lock, w, processes)
+		lock = withSurvivors(h, s, lock, w, processes)
 	}
 	return withLock(h, s, Agent{Record: w, open: open, Worktree: glance(w)}, lock, err)
 }
@@ -99,7 +99,7 @@ func named(h *home.Home, s *session.Session, a Agent) Agent {
 		a.Lock.HolderAlive = true
 		return a
 	}
-	lock, err := Probe(h, s.Name, a.Record, LookAtProcesses())
+	lock, err := Probe(h, s, a.Record, LookAtProcesses())
 	return withLock(h, s, a, lock, err)
 }
 

@@ -21,21 +21,30 @@ func LookAtProcesses() ProcessLook { return sync.OnceValue(session.ListProcesses
 
 // Probe reports whether the last launch of an agent runs, and as which process.
 // Everything that starts, ends or shows agents asks here.
-func Probe(h *home.Home, sessionName string, w session.Worktree, processes ProcessLook) (session.AgentLock, error) {
-	lock, err := h.Locks.ProbeAgent(sessionName, w.Agent)
+func Probe(h *home.Home, s *session.Session, w session.Worktree, processes ProcessLook) (session.AgentLock, error) {
+	lock, err := h.Locks.ProbeAgent(s.Name, w.Agent)
 	if err != nil {
 		return lock, err
 	}
-	return withSurvivors(h, lock, w, processes), nil
+	return withSurvivors(h, s, lock, w, processes), nil
 }
 
-// withSurvivors adds to a lock what runs on of the agent's CLI without it.
-func withSurvivors(h *home.Home, lock session.AgentLock, w session.Worktree, processes ProcessLook) session.AgentLock {
+// withSurvivors adds to a lock what runs on of the agent's CLI without it: processes that the launch has started, and those
+// to which the CLI itself has moved the conversation.
+func withSurvivors(h *home.Home, s *session.Session, lock session.AgentLock, w session.Worktree, processes ProcessLook) session.AgentLock {
 	program := ""
-	if cli, known := h.CLIs.Get(w.CLI); known {
+	cli, known := h.CLIs.Get(w.CLI)
+	if known {
 		program = filepath.Base(cli.Program())
 	}
-	return lock.WithSurvivors(program, processes)
+	lock = lock.WithSurvivors(program, processes)
+	if lock.State != session.LockFree || !known {
+		return lock
+	}
+	for _, away := range cli.Away(h.SpecFor(s, &w, "")) {
+		lock.State, lock.Holders = session.LockHeld, append(lock.Holders, away.PID)
+	}
+	return lock
 }
 
 // Outlives waits until an agent does not run any more, and reports whether it
@@ -46,7 +55,7 @@ func Outlives(ctx context.Context, h *home.Home, s *session.Session, name string
 		return false
 	}
 	return !poll.Until(ctx, poll.Tick, d, func() bool {
-		lock, err := Probe(h, s.Name, *w, LookAtProcesses())
+		lock, err := Probe(h, s, *w, LookAtProcesses())
 		return err != nil || lock.State != session.LockHeld
 	})
 }

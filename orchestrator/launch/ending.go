@@ -54,6 +54,7 @@ func EndAgents(ctx context.Context, h *home.Home, s *session.Session, f fleet.Fa
 	for _, line := range shown(f, target) {
 		h.Notef("%s", line)
 	}
+	endAway(ctx, h, s, left)
 	if err := h.TmuxFor(s).KillPanes(ctx, panes); err != nil && !errors.Is(err, tmux.ErrNoServer) {
 		return ended, home.TmuxError(err)
 	}
@@ -151,7 +152,7 @@ func remaining(h *home.Home, s *session.Session, of []remains, all bool) []remai
 	var left []remains
 	processes := fleet.LookAtProcesses()
 	for _, r := range of {
-		lock, err := fleet.Probe(h, s.Name, r.agent.Record, processes)
+		lock, err := fleet.Probe(h, s, r.agent.Record, processes)
 		if err != nil || lock.Holder.Generation != r.agent.Lock.Holder.Generation {
 			continue
 		}

@@ -133,7 +133,16 @@ func (o Observation) inPane() session.AgentStatus {
 	if o.Unwritable != "" {
 		return o.unwritten()
 	}
-	return o.withDone(o.withScreen(o.byTurns()))
+	return o.withAway(o.withDone(o.withScreen(o.byTurns())))
+}
+
+// withAway says that the CLI has taken the conversation out of the pane, which only shows it: the CLI works on when the pane ends.
+func (o Observation) withAway(st session.AgentStatus) session.AgentStatus {
+	if o.Observed.Away != 0 {
+		st.Reason = both(st.Reason, fmt.Sprintf(session.ReasonAway, o.Observed.Away))
+		st.Away = true
+	}
+	return st
 }
 
 // unwritten is the state of a CLI whose hooks cannot write down what they see: the turn log tells nothing of now. Only a
@@ -164,7 +173,7 @@ func (o Observation) byTurns() session.AgentStatus {
 		o.Observed = agent.Observed{} // of an earlier launch: it says nothing of this one
 	}
 	if o.open() {
-		return o.openTurn()
+		return o.withSubagents(o.openTurn())
 	}
 	seen, own := o.Observed, o.Last != nil && o.Last.Launch == o.Launch && o.Last.EndedAt != nil
 	closedSince := o.Last != nil && o.Last.EndedAt != nil && o.Last.EndedAt.After(seen.At)
@@ -223,6 +232,14 @@ func (o Observation) openTurn() session.AgentStatus {
 		byHook.State, byHook.Since, byHook.Reason = session.StateWaitingInput, last.WaitingSince, last.Question
 	}
 	return byHook
+}
+
+// withSubagents says that a turn goes on with subagents alone: the CLI has answered, and takes prompts.
+func (o Observation) withSubagents(st session.AgentStatus) session.AgentStatus {
+	if held := o.Last.Held; held != nil && held.Subagents > 0 && st.State == session.StateRunning {
+		st.Reason = both(st.Reason, session.ReasonSubagents)
+	}
+	return st
 }
 
 // endIsOnItsWay reports whether the hook of an end that the CLI has recorded is about to report it, or is at that: it knows

@@ -111,7 +111,7 @@ func (t *Track) do(ctx context.Context, action turn.Action) error {
 		return err
 	case turn.ActConversation:
 		return t.KeepConversation(ctx, action.Text)
-	case turn.ActExecute, turn.ActHold, turn.ActInput, turn.ActLimit, turn.ActAnswered, turn.ActFinish, turn.ActAbort, turn.ActNote:
+	case turn.ActExecute, turn.ActHold, turn.ActAwait, turn.ActInput, turn.ActLimit, turn.ActAnswered, turn.ActFinish, turn.ActAbort, turn.ActNote:
 	}
 	one, err := t.open()
 	if err != nil || one == nil {
@@ -132,6 +132,8 @@ func (t *Track) do(ctx context.Context, action turn.Action) error {
 		return one.Resumed()
 	case turn.ActHold:
 		return t.hold(ctx, one, action.Text)
+	case turn.ActAwait:
+		return one.Await(action.Subagents, action.Text)
 	case turn.ActFinish:
 		_, err = t.Finish(ctx, one, action.Text)
 		return err

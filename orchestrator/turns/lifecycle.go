@@ -126,7 +126,7 @@ func (t *Track) hold(ctx context.Context, one *turn.Turn, answer string) error {
 // endOf is the state that a turn ends with: that which was held, or the one of now.
 func (t *Track) endOf(ctx context.Context, one *turn.Turn, answer string) (head, snapshot, said, note string, err error) {
 	ref := turn.TurnRef(t.W.TurnSession, one.Number())
-	if held := one.Record().Held; held != nil {
+	if held := one.Record().Held; held != nil && held.Subagents == 0 {
 		if _, err := t.M.CreateRef(ctx, ref, held.Snapshot); err == nil {
 			return held.Commit, held.Snapshot, held.Message, "", nil
 		}

@@ -20,7 +20,8 @@ import (
 //   - qwen sends an empty prompt after each result of a tool.
 //   - An end without an open turn is nothing: opencode is idle twice after an error, and claude answers a `!command`
 //     without a prompt, its end bearing the id of the turn before.
-//   - Background tasks do not keep a turn open. When one ends, claude prompts itself, which starts a turn of its own.
+//   - Subagents keep the turn open that they work for: when one ends, the CLI prompts itself, which joins that turn. Other
+//     background tasks do not. When one of those ends, claude prompts itself, too, which starts a turn of its own.
 func Decide(last *Record, e Event) []Action {
 	if e.Child {
 		return nil
@@ -77,7 +78,10 @@ func during(open *Record, e Event) []Action {
 		return []Action{{Do: ActAnswered}}
 	case KindEnd:
 		finish := Action{Do: ActFinish, Text: e.Message}
-		if e.Held {
+		switch {
+		case e.Subagents > 0:
+			finish.Do, finish.Subagents = ActAwait, e.Subagents
+		case e.Held:
 			finish.Do = ActHold
 		}
 		if e.Background > 0 {
@@ -109,7 +113,11 @@ func prompt(last, open *Record, e Event) []Action {
 		return []Action{joined}
 	}
 	var actions []Action
-	if open != nil {
+	switch {
+	case open == nil:
+	case open.Held != nil && open.Held.Subagents > 0: // it had answered, and what its subagents do from here on is of the next turn
+		actions = append(actions, Action{Do: ActFinish, Text: open.Held.Message})
+	default:
 		actions = append(actions, interrupted("another prompt began"))
 	}
 	actions = append(actions, conversation(last, e)...)

@@ -42,7 +42,8 @@ type Event struct {
 	Limit        *Limit // of a KindError or a KindLimit
 	Transcript   string // file of the conversation
 	Source       string
-	Background   int  // background tasks that still run at a KindEnd
+	Background   int  // background tasks that still run at a KindEnd, subagents left out
+	Subagents    int  // of a KindEnd: subagents that still work for the turn; the CLI goes on when one of them has ended
 	Queued       bool // of a KindPrompt: the CLI is busy and takes the prompt into the turn that is open
 	Follows      bool // of a KindPrompt that waited: it began the moment the turn before it ended
 	Held         bool // of a KindEnd: a hook of the user may still send the CLI on, its own record will tell
@@ -58,6 +59,7 @@ const (
 	ActStart        ActionKind = "start"        // Turn.Start with Action.Start; launch, commit and number are the caller's to add
 	ActExecute      ActionKind = "execute"      // Turn.Joined, with Action.TurnID
 	ActHold         ActionKind = "hold"         // Turn.Hold; Text is the CLI's answer
+	ActAwait        ActionKind = "await"        // Turn.Await with Action.Subagents; Text is the CLI's answer
 	ActInput        ActionKind = "input"        // Turn.Input
 	ActLimit        ActionKind = "limit"        // Turn.Limited with Action.Limit; Text is what the CLI says
 	ActAnswered     ActionKind = "answered"     // Turn.Resumed
@@ -75,4 +77,6 @@ type Action struct {
 	Start  *Start // of ActStart
 	Abort  *Abort // of ActAbort
 	Limit  *Limit // of ActLimit
+	// Subagents is how many ActAwait waits for.
+	Subagents int
 }

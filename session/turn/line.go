@@ -34,6 +34,7 @@ type line struct {
 	Outcome    text `json:"outcome,omitempty"`
 	CommitHash text `json:"commit_hash,omitempty"`
 	Snapshot   text `json:"snapshot,omitempty"`
+	Subagents  int  `json:"subagents,omitempty"` // of a HOLD that waits for them
 
 	// ABORT
 	Reason    text `json:"reason,omitempty"`

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -27,7 +28,7 @@ func (p Prompt) Task() string {
 
 // Task returns what somebody asked for in a turn, "" where nobody did: the CLI or a hook went on by itself, or paw asked.
 func (r Record) Task() string {
-	if r.Type == TypeNotification || r.Type == TypeStopHook {
+	if r.Type == TypeNotification || r.Type == TypeStopHook || r.Type == TypeMessage {
 		return ""
 	}
 	return r.Prompt.Task()
@@ -44,6 +45,14 @@ const (
 	handOverBegin = "You take over the work of another coding agent: "
 	handOverTask  = "This is the end of that conversation. Go on with this prompt of the user:\n\n"
 	sentOnPrompt  = "goes on after its end" // of a turn that nobody prompted
+)
+
+// The begins of prompts that CLIs write: claude and copilot when a background task has ended, claude for what another session of
+// it sent, behind a line of its own.
+const (
+	notificationBegin = "<task-notification>"
+	messageBegin      = "<cross-session-message"
+	maxMessageHead    = 200
 )
 
 // ResultsLine returns the first line of a prompt that tells a parent how its children ended. The id of the wait is how
@@ -85,7 +94,26 @@ func (p Prompt) read() (task, about string) {
 	if p == sentOnPrompt {
 		return "", sentOnPrompt
 	}
+	if strings.HasPrefix(first, notificationBegin) {
+		summary, _ := within(string(p), "<summary>", "</summary>")
+		return "", cmp.Or(strings.Join(strings.Fields(summary), " "), "a background task has ended")
+	}
+	if head, _, ok := strings.Cut(string(p), messageBegin); ok && strings.Count(head, "\n") < 2 && len(head) < maxMessageHead {
+		from, _ := within(string(p), `from="`, `"`)
+		said, _ := within(string(p), ">", "</cross-session-message>")
+		return "", "message from " + cmp.Or(from, "another session") + ": " + strings.TrimSpace(said)
+	}
 	return string(p), ""
+}
+
+// within returns what stands in a text between the first begin and the end that follows.
+func within(text, begin, end string) (string, bool) {
+	_, rest, ok := strings.Cut(text, begin)
+	if !ok {
+		return "", false
+	}
+	inner, _, ok := strings.Cut(rest, end)
+	return inner, ok
 }
 
 // between returns what stands in a line between its begin and the end that follows.

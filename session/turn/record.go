@@ -49,12 +49,14 @@ type Record struct {
 }
 
 // Held is an end of a turn that only the CLI's own record can confirm: a hook of the user may still send the CLI on. It
-// has what the worktree held then.
+// has what the worktree held then. A turn whose subagents still work ends when they have: what the worktree held counts for nothing
+// then.
 type Held struct {
-	Commit   string // HEAD
-	Snapshot string // no ref keeps it
-	Message  string // the CLI's answer
-	At       time.Time
+	Commit    string // HEAD, "" while subagents work, as the next
+	Snapshot  string // no ref keeps it
+	Message   string // the CLI's answer
+	Subagents int    // that still work for the turn
+	At        time.Time
 }
 
 // Result is how a turn finished. It is a value that never changes.

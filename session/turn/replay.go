@@ -116,7 +116,7 @@ func (r *replay) apply(l line) bool {
 	case eventHold:
 		rec.answered()
 		rec.limited(line{})
-		rec.Held = &Held{Commit: string(l.CommitHash), Snapshot: string(l.Snapshot), Message: string(l.Message), At: l.At}
+		rec.Held = &Held{Commit: string(l.CommitHash), Snapshot: string(l.Snapshot), Message: string(l.Message), Subagents: l.Subagents, At: l.At}
 	case eventEnd:
 		rec.finish(l)
 	case eventAbort:
@@ -174,7 +174,7 @@ func (r *Record) finish(l line) {
 	r.answered()
 	r.limited(l)
 	r.EndedAt = &l.At
-	if r.Held != nil { // only the proof of it came later
+	if r.Held != nil && r.Held.Subagents == 0 { // only the proof of it came later
 		r.EndedAt = &r.Held.At
 	}
 	r.Outcome, r.CommitHash = string(l.Outcome), string(l.CommitHash)

@@ -20,6 +20,7 @@ type Type string
 const (
 	TypePrompt       Type = "prompt"            // somebody typed or sent a prompt
 	TypeNotification Type = "task-notification" // the CLI prompted itself, such as at the end of a background task
+	TypeMessage      Type = "message"           // another session sent it: nobody typed it here
 	TypeStopHook     Type = "stop-hook"         // a hook of the user sent the CLI on after its end
 )
 

@@ -123,6 +123,11 @@ func (t *Turn) Hold(e End) error {
 	})
 }
 
+// Await logs that the CLI has answered while so many subagents still work for the turn, which goes on until they have ended.
+func (t *Turn) Await(subagents int, answer string) error {
+	return t.append(line{Event: eventHold, Subagents: subagents, Message: text(answer)})
+}
+
 // Input logs that the CLI waits for the user, and for what.
 func (t *Turn) Input(question string) error {
 	return t.append(line{Event: eventInput, Question: text(question)})

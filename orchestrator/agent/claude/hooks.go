@@ -58,6 +58,9 @@ func (c driver) withHooks(s agent.Spec, args []string, fork bool) ([]string, []a
 	if err != nil {
 		return nil, nil, fmt.Errorf("claude: --settings: %w", err)
 	}
+	if _, said := settings[keepInPane]; !said {
+		settings[keepInPane] = hooks.JSON(true)
+	}
 	file := agent.File{Path: filepath.Join(s.StateDir, "claude-settings.json"), Content: append(hooks.JSON(settings), '\n')}
 	return append([]string{"--settings", file.Path}, args...), []agent.File{file}, nil
 }
@@ -121,6 +124,7 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 		}
 	case "UserPromptSubmit":
 		e.Prompt, e.Type = pasted(p.Prompt), promptType(p.Prompt)
+		e.Queued = e.Type == turn.TypeNotification // of a subagent where a turn is open
 	case "PermissionRequest":
 		e.Child = false // the user has to answer a subagent's question, too
 	case "PostToolUse":
@@ -133,7 +137,10 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 		await(p.TranscriptPath, p.PromptID)
 		e.Again, e.Held = p.StopHookActive, p.StopHookActive || mayGoOn(p.TranscriptPath)
 		for _, task := range p.BackgroundTasks {
-			if task.Status == "running" {
+			switch {
+			case task.Type == "subagent" && (task.Status == "running" || task.Status == "pending"):
+				e.Subagents++
+			case task.Status == "running":
 				e.Background++
 			}
 		}

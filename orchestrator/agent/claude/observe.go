@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -50,8 +51,11 @@ func (c driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (a
 	if !ok {
 		seen.Source = ""
 	}
+	if entry.Kind == background {
+		seen.Away = entry.PID
+	}
 	switch {
-	case entry.Status == "busy", ok && told.wait > 0 && !settled: // between two turns it is idle for a moment
+	case entry.Status == "busy", ok && !settled && (told.wait > 0 || awaitsSubagents(last)): // between two turns it is idle for a moment
 		seen.Busy = true
 		return seen, nil
 	case entry.Status == "waiting":
@@ -79,6 +83,11 @@ func (c driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (a
 	return seen, nil
 }
 
+// awaitsSubagents reports whether subagents still worked for the open turn when claude had answered.
+func awaitsSubagents(last *turn.Record) bool {
+	return records.IsOpen(last) && last.Held != nil && last.Held.Subagents > 0
+}
+
 // told is what the transcript of the turn last tells, nothing without one.
 func (c driver) told(ctx context.Context, s agent.Spec, last *turn.Record, waiting bool) (*toldTurns, error) {
 	if last == nil || last.Conversation != "" && last.Conversation != s.ConversationID {
@@ -103,6 +112,11 @@ type registryEntry struct {
 	WaitingFor      string `json:"waitingFor"`
 	StatusUpdatedAt int64  `json:"statusUpdatedAt"` // milliseconds since 1970
 	ProcStart       string `json:"procStart"`       // on Linux the start time of the process in clock ticks, proc_pid_stat(5)
+	Cwd             string `json:"cwd"`
+	Kind            string `json:"kind"`        // interactive or bg
+	JobID           string `json:"jobId"`       // of a bg
+	ParkedJobID     string `json:"parkedJobId"` // that has the conversation of an interactive one since that left its terminal
+	Spare           bool   `json:"spare"`       // of a bg that claude keeps for a task to come
 }
 
 func (e registryEntry) since() time.Time {
@@ -120,17 +134,33 @@ func (e registryEntry) before(moment time.Time) bool {
 // process finds the entry of the living process that has the conversation open, the newest of several.
 func process(s agent.Spec) (registryEntry, bool) {
 	var newest registryEntry
-	files, _ := filepath.Glob(filepath.Join(agent.GlobQuote(agent.Folder(s.Env, "CLAUDE_CONFIG_DIR", ".claude")), "sessions", "*.json"))
-	for _, file := range files {
-		entry, err := readEntry(file)
-		if err != nil {
-			continue
-		}
+	all := registry(s)
+	for _, entry := range all {
 		if entry.SessionID == s.ConversationID && entry.Status != "" && entry.StatusUpdatedAt >= newest.StatusUpdatedAt && entry.alive() {
 			newest = entry
 		}
 	}
+	if i := slices.IndexFunc(all, func(e registryEntry) bool { return e.parkedOf(newest) }); i >= 0 {
+		newest = all[i]
+	}
 	return newest, newest.PID != 0
+}
+
+// parkedOf reports whether an entry is that of the process to which the conversation of another one was moved.
+func (e registryEntry) parkedOf(pane registryEntry) bool {
+	return pane.ParkedJobID != "" && e.JobID == pane.ParkedJobID && e.Kind == background && e.alive()
+}
+
+// registry are all entries, those of dead processes too.
+func registry(s agent.Spec) []registryEntry {
+	files, _ := filepath.Glob(filepath.Join(agent.GlobQuote(agent.Folder(s.Env, "CLAUDE_CONFIG_DIR", ".claude")), "sessions", "*.json"))
+	var all []registryEntry
+	for _, file := range files {
+		if entry, err := readEntry(file); err == nil {
+			all = append(all, entry)
+		}
+	}
+	return all
 }
 
 // entries are entries as they were read before, by file: a command asks about many agents, and each time about

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/lazyregexp"
 	"paw/orchestrator/agent/internal/records"
 	"paw/session/turn"
 )
@@ -15,9 +16,10 @@ type turnLine struct {
 	Type              string    `json:"type"`
 	Subtype           string    `json:"subtype"`
 	PromptID          string    `json:"promptId"`
-	PromptSource      string    `json:"promptSource"` // typed, queued, or system: claude prompts itself
-	Operation         string    `json:"operation"`    // on the queue of prompts
-	HookCount         int       `json:"hookCount"`    // of a stop_hook_summary
+	PromptSource      string    `json:"promptSource"`                // typed, queued, or system: claude prompts itself
+	Operation         string    `json:"operation"`                   // on the queue of prompts
+	HookCount         int       `json:"hookCount"`                   // of a stop_hook_summary
+	Subagents         int       `json:"pendingBackgroundAgentCount"` // that work on, of a turn_duration
 	Timestamp         time.Time `json:"timestamp"`
 	IsMeta            bool      `json:"isMeta"`
 	IsSidechain       bool      `json:"isSidechain"`
@@ -98,7 +100,7 @@ func (t *toldTurns) read(line turnLine) {
 		t.queue(line.Operation)
 	case line.IsMeta:
 	case line.Type == "system" && line.Subtype == "turn_duration":
-		if t.answered {
+		if t.answered && line.Subagents == 0 {
 			t.end(line, turn.Event{Kind: turn.KindEnd, Message: t.said})
 		}
 	case line.Type == "user" && strings.HasPrefix(text, interrupted):
@@ -159,6 +161,7 @@ func (t *toldTurns) begin(line turnLine, text string, waited bool) {
 	t.ids, t.own, t.found, t.waited, t.over, t.answered, t.said = []string{line.PromptID}, false, true, waited, !waited, false, ""
 	if waited {
 		began := turn.Event{Kind: turn.KindPrompt, Type: promptType(text), Prompt: text, Follows: true}
+		began.Queued = began.Type == turn.TypeNotification
 		t.later = append(t.later, t.event(line, began))
 	}
 }
@@ -193,10 +196,16 @@ func (l turnLine) limit() *turn.Limit {
 	return &turn.Limit{Until: time.Unix(l.QuotaLimits.ResetsAt, 0)}
 }
 
+// message is what another session of claude on this machine sent, with the words that claude puts before it.
+var message = lazyregexp.New(`^(?:(?:Another Claude|A peer) session sent a message[^\n]*:\s*)?<cross-session-message\b`)
+
 // promptType is the type of the turn that a prompt begins.
 func promptType(prompt string) turn.Type {
-	if strings.HasPrefix(prompt, "<task-notification>") {
+	switch {
+	case strings.HasPrefix(prompt, "<task-notification>"):
 		return turn.TypeNotification // claude prompts itself when a background task has ended
+	case message.MatchString(prompt):
+		return turn.TypeMessage
 	}
 	return ""
 }

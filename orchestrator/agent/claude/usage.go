@@ -2,13 +2,16 @@ package claude
 
 import (
 	"context"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"paw/orchestrator/agent"
 	"paw/orchestrator/agent/internal/records"
 )
 
-// Uses reads the transcript, which has each part of an answer on a line of its own, with what all of it took by then.
+// Uses reads the transcript and those of the conversation's subagents, which have each part of an answer on a line of its own, with
+// what all of it took by then.
 func (c driver) Uses(ctx context.Context, s agent.Spec) ([]agent.Use, error) {
 	type line struct {
 		Type      string    `json:"type"`
@@ -23,7 +26,12 @@ func (c driver) Uses(ctx context.Context, s agent.Spec) ([]agent.Use, error) {
 			} `json:"usage"`
 		} `json:"message"`
 	}
-	return records.Uses(ctx, c, s, func(l line) (id string, u agent.Use) {
+	path, err := records.TranscriptFile(ctx, c, s)
+	if err != nil {
+		return nil, err
+	}
+	subagents, _ := filepath.Glob(filepath.Join(agent.GlobQuote(strings.TrimSuffix(path, ".jsonl")), "subagents", "*.jsonl"))
+	return records.UsesIn(append([]string{path}, subagents...), func(l line) (id string, u agent.Use) {
 		if l.Type != "assistant" {
 			return "", agent.Use{}
 		}

@@ -27,6 +27,7 @@ type Payload struct {
 	Error                string          `json:"error"`
 	ErrorDetails         string          `json:"error_details"`
 	BackgroundTasks      []struct {
+		Type   string `json:"type"`
 		Status string `json:"status"`
 	} `json:"background_tasks"`
 }

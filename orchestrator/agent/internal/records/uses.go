@@ -13,9 +13,14 @@ func Uses[T any](ctx context.Context, cli agent.Driver, s agent.Spec, use func(T
 	if err != nil {
 		return nil, err
 	}
+	return UsesIn([]string{path}, use)
+}
+
+// UsesIn is Uses of several files, none of whose answers is in another one.
+func UsesIn[T any](paths []string, use func(T) (id string, u agent.Use)) ([]agent.Use, error) {
 	var all []agent.Use
 	at := map[string]int{} // index of an answer by its id
-	err = EachLine(path, func(line T) bool {
+	read := func(line T) bool {
 		id, u := use(line)
 		if u.Input+u.CacheRead+u.CacheWrite+u.Output == 0 {
 			return true
@@ -30,6 +35,11 @@ func Uses[T any](ctx context.Context, cli agent.Driver, s agent.Spec, use func(T
 		}
 		all = append(all, u)
 		return true
-	})
-	return all, err
+	}
+	for _, path := range paths {
+		if err := EachLine(path, read); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
 }

@@ -1,0 +1,105 @@
+//go:build clis
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestCLIsAway: claude's agent view takes a conversation out of its pane. paw's settings keep it off; where the user's own have it on,
+// what works in the background is the agent's: status says so, its turns are seen, and stop, remove and recover mean it.
+func TestCLIsAway(t *testing.T) {
+	w := newCLIWorld(t, "claude")
+	w.ok(w.paw("start", "--cli", "claude", "--detach"))
+	w.work("do: say Hello.")
+	w.press("Left")
+	time.Sleep(3 * time.Second) // nothing is to happen
+	if a := w.agent("claude"); a.State != "idle" || a.Reason != nil {
+		t.Errorf("after Left: %s, %s", a.State, text(a.Reason))
+	}
+	w.work("do: say Still here.")
+	w.ok(w.paw("stop"))
+
+	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[clis.claude]\nargs = [\"--settings\", '{\"disableAgentView\":false}']\n")
+	w.ok(w.paw("recover", "shop", "--detach"))
+	w.await("the CLI shows the old messages", func() bool { return strings.Contains(w.screen("claude"), "Still here.") })
+	w.awaitState("idle")
+	leave := func() int {
+		t.Helper()
+		w.await("the conversation leaves its pane", func() bool {
+			if !strings.Contains(text(w.agent("claude").Reason), "it left its pane") {
+				w.press("Left")
+				time.Sleep(2 * time.Second)
+				return false
+			}
+			return true
+		})
+		w.press("Escape")
+		_, after, _ := strings.Cut(text(w.agent("claude").Reason), "(pid ")
+		number, _, _ := strings.Cut(after, ")")
+		pid := 0
+		for _, digit := range number {
+			pid = 10*pid + int(digit-'0')
+		}
+		if pid <= 1 || syscall.Kill(pid, 0) != nil {
+			t.Fatalf("no process works in the background: %s", text(w.agent("claude").Reason))
+		}
+		return pid
+	}
+	pid := leave()
+	n := w.last().Number
+	w.send("do: write lf1.txt 1\ndo: run sleep 6; echo 2 > lf2.txt\ndo: say Done.")
+	w.await("the turn works", func() bool { return w.has("lf1.txt") })
+	w.ok(w.paw("stop", "claude"))
+	if !ended(pid) {
+		t.Errorf("pid %d runs on after paw stop", pid)
+	}
+	if cut := w.turn(n + 1); text(cut.Reason) != "stopped" || cut.FilesChanged == nil || *cut.FilesChanged != 1 {
+		t.Errorf("turn %d: %+v", n+1, cut)
+	}
+	time.Sleep(8 * time.Second) // longer than its command takes
+	if w.has("lf2.txt") {
+		t.Error("it wrote after paw stop")
+	}
+
+	w.ok(w.paw("recover", "shop", "--detach"))
+	w.await("the CLI shows the old messages", func() bool { return strings.Contains(w.screen("claude"), "lf1.txt") })
+	w.work("do: say Recovered.")
+	pid = leave()
+	w.crashAway(pid)
+	if a := w.agent("claude"); !strings.Contains(text(a.Reason), "runs on without its pane") {
+		t.Errorf("after the crash: %s, %s", a.State, text(a.Reason))
+	}
+	out := w.paw("recover", "--detach")
+	if out.code != 1 || !strings.Contains(out.stderr, "paw stop shop claude --only && paw recover shop") || ended(pid) {
+		t.Errorf("recover: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	w.ok(w.paw("stop", "shop", "claude", "--only"))
+	if out := w.ok(w.paw("recover", "shop", "--detach")); !strings.Contains(out.stdout, "resumed") {
+		t.Errorf("recover:\n%s%s", out.stdout, out.stderr)
+	}
+	w.await("the CLI shows the old messages", func() bool { return strings.Contains(w.screen("claude"), "Recovered.") })
+
+	w.awaitState("idle")
+	pid = leave()
+	tree := w.worktree("claude")
+	w.send("do: write rm1.txt 1\ndo: run sleep 6; mkdir -p " + tree + "; echo 2 > " + tree + "/rm2.txt")
+	w.await("the turn works", func() bool { return w.has("rm1.txt") })
+	w.ok(w.paw("remove", "claude", "--force"))
+	time.Sleep(8 * time.Second)
+	if _, err := os.Stat(tree); err == nil || !ended(pid) {
+		t.Errorf("its worktree is there again, or pid %d", pid)
+	}
+}
+
+// crashAway kills the tmux server while the agent works outside of its pane as that process, and waits until the pane's is dead.
+func (w *cliWorld) crashAway(pid int) {
+	w.t.Helper()
+	killServer(w.socket)
+	w.await("the CLI of the pane is dead", func() bool { p := w.agent(w.cli).PID; return p != nil && *p == pid })
+}

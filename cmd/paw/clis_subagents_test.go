@@ -1,0 +1,46 @@
+//go:build clis
+
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestCLIsSubagents: a turn of claude goes on while its subagents work, with what they write and take.
+func TestCLIsSubagents(t *testing.T) {
+	w := newCLIWorld(t, "claude")
+	w.ok(w.paw("start", "--cli", "claude", "--detach"))
+	w.send(`do: write main.txt 1
+do: tool Agent {"description":"sub","prompt":"do: write suba.txt 1\ndo: run sleep 6\ndo: write subb.txt 2\ndo: say sub done","subagent_type":"general-purpose"}
+do: say Answered.`)
+	w.await("the agent has answered, and its subagent works", func() bool {
+		a := w.agent("claude")
+		return a.State == "running" && strings.Contains(text(a.Reason), "its subagents work") && w.has("main.txt")
+	})
+	if out := w.paw("land", "claude", "--dry-run"); out.code != 3 {
+		t.Errorf("land: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	one := w.finished(0)
+	if one.Number != 1 || one.Type != "prompt" || one.FilesChanged == nil || *one.FilesChanged != 3 || !w.has("subb.txt") {
+		t.Errorf("%+v", one)
+	}
+	if got := w.ok(w.paw("diff", "claude", "1", "--stat")).stdout; !strings.Contains(got, "suba.txt") || !strings.Contains(got, "subb.txt") {
+		t.Errorf("paw diff of the turn:\n%s", got)
+	}
+	requests := len(w.model.Last(1000))
+	usage := w.usageOf("claude")
+	if usage.Answers != requests {
+		t.Errorf("%d answers, the model gave %d", usage.Answers, requests)
+	}
+
+	// A prompt behind the answer ends that turn well; what the subagent still does is of the next one.
+	w.send(`do: tool Agent {"description":"sub","prompt":"do: run sleep 8\ndo: write late.txt 2","subagent_type":"general-purpose"}
+do: say Answered again.`)
+	w.await("its subagent works", func() bool { return strings.Contains(text(w.agent("claude").Reason), "its subagents work") })
+	w.send("do: write next.txt 1\ndo: say Next.")
+	w.finished(2)
+	if two, three := w.turn(2), w.turn(3); two.State != "finished" || *two.FilesChanged != 0 || *three.FilesChanged != 2 {
+		t.Errorf("the turns are %+v\n%+v", two, three)
+	}
+}

@@ -1,0 +1,45 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/home"
+	"paw/session"
+)
+
+// awayGrace is how long a CLI may take to end a process that works outside of its pane.
+const awayGrace = 15 * time.Second
+
+// endAway has the CLIs of agents end what they have taken out of their panes. What still runs afterwards gets signals, as all that a
+// launch has left.
+func endAway(ctx context.Context, h *home.Home, s *session.Session, left []remains) {
+	for _, r := range left {
+		w := r.agent.Record
+		cli, executable, err := h.ProgramOf(&w)
+		if err != nil || !cli.Leaves() {
+			continue
+		}
+		spec := h.Spec(s, &w, executable)
+		for _, away := range cli.Away(spec) {
+			command, can := cli.EndAway(spec, away)
+			if !can {
+				continue
+			}
+			within, cancel := context.WithTimeout(ctx, awayGrace)
+			ended := agent.Process{
+				Argv: command.Argv, Dir: s.RepoPath, Env: Environment(h, s, &w, r.agent.Lock.Holder.Generation, command),
+				Stdout: func([]byte) {}, Stderr: func([]byte) {}, Started: func(func()) {},
+			}.Run(within)
+			cancel()
+			if ended.Err != nil || ended.ExitCode != 0 {
+				h.LogHook(w.CLI, "stop", fmt.Errorf("%s: pid %d in the background: %s", w.Agent, away.PID, cmp.Or(strings.TrimSpace(ended.Trace), "not ended")))
+			}
+			h.Step("stop.away-ended")
+		}
+	}
+}
