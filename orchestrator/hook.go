@@ -71,27 +71,28 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 		}
 		lock = f.Agent(agentName).Lock
 	}
-	if lock.Holder.Generation != generation {
-		return nil // of a launch that is over
-	}
 	e, err := cli.Event(r.Event, r.Payload)
 	if err != nil {
 		return err
 	}
 	// The agent may run its own CLI once more, with paw's environment. A conversation that the CLI took out of the pane looks the same
-	// and is the agent's; its new id counts from its first prompt on, before which nothing of it can be resumed.
+	// and is the agent's; its new id counts from its first prompt on, before which nothing of it can be resumed. It may have the
+	// environment of an earlier launch.
 	nested := !cli.Facts().OwnHooks && lock.Holder.Nested(filepath.Base(cli.Program()), r.Caller)
-	away := (nested || e.Conversation != w.Conversation()) && slices.ContainsFunc(cli.Away(h.SpecFor(s, w, "")), func(a agent.Away) bool {
+	over := lock.Holder.Generation != generation
+	away := (nested || over || e.Conversation != w.Conversation()) && slices.ContainsFunc(cli.Away(h.SpecFor(s, w, "")), func(a agent.Away) bool {
 		return a.Conversation == e.Conversation
 	})
-	if nested && !away || away && e.Kind == turn.KindSessionStart {
+	if (nested || over) && !away || away && e.Kind == turn.KindSessionStart {
 		return nil
 	}
 	if h.Mistake != nil { // the user learns from doctor why he was not told of a turn
 		h.LogHook(r.CLI, r.Event, fmt.Errorf("taken with a mistake in the configuration: %w", h.Mistake))
 	}
+	generation = lock.Holder.Generation
+	launch := fleet.LaunchID(sessionName, agentName, generation)
 	fleet.MarkHooks(h, s, w, generation)
-	defer fleet.NoteUnwritable(h, sessionName, agentName, fleet.LaunchID(sessionName, agentName, generation))
+	defer fleet.NoteUnwritable(h, sessionName, agentName, launch)
 	reported := h.Now()
 	ended, unsure, leaving := false, false, ""
 	began, showing := false, sync.WaitGroup{}
@@ -105,6 +106,7 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 		if r.Taken != nil {
 			r.Taken()
 		}
+		t.Launch = launch
 		t.Started = func() { // while the snapshot is made, for which the CLI waits
 			began = true
 			showing.Go(showOnBorder(ctx, h, w, sessionName))

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -28,10 +29,18 @@ do: say Answered.`)
 	if got := w.ok(w.paw("diff", "claude", "1", "--stat")).stdout; !strings.Contains(got, "suba.txt") || !strings.Contains(got, "subb.txt") {
 		t.Errorf("paw diff of the turn:\n%s", got)
 	}
-	requests := len(w.model.Last(1000))
-	usage := w.usageOf("claude")
-	if usage.Answers != requests {
-		t.Errorf("%d answers, the model gave %d", usage.Answers, requests)
+	answered := 0
+	for _, e := range w.model.Last(1000) {
+		if strings.HasSuffix(e.Path, "/messages") {
+			answered++
+		}
+	}
+	var usage usageJSON
+	if err := json.Unmarshal([]byte(w.ok(w.paw("usage", "claude", "--json")).stdout), &usage); err != nil {
+		t.Fatal(err)
+	}
+	if usage.Agents[0].Total.Answers != answered || len(usage.Agents[0].Turns) != 1 || usage.Agents[0].Turns[0].Answers != answered {
+		t.Errorf("the model gave %d answers, of these known: %+v", answered, usage.Agents[0])
 	}
 
 	// A prompt behind the answer ends that turn well; what the subagent still does is of the next one.

@@ -3,17 +3,21 @@ package launch
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"paw/config/poll"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/home"
 	"paw/session"
 )
 
 // awayGrace is how long a CLI may take to end a process that works outside of its pane.
-const awayGrace = 15 * time.Second
+const awayGrace = 10 * time.Second
 
 // endAway has the CLIs of agents end what they have taken out of their panes. What still runs afterwards gets signals, as all that a
 // launch has left.
@@ -39,6 +43,7 @@ func endAway(ctx context.Context, h *home.Home, s *session.Session, left []remai
 			if ended.Err != nil || ended.ExitCode != 0 {
 				h.LogHook(w.CLI, "stop", fmt.Errorf("%s: pid %d in the background: %s", w.Agent, away.PID, cmp.Or(strings.TrimSpace(ended.Trace), "not ended")))
 			}
+			poll.Until(ctx, poll.Tick, awayGrace, func() bool { return errors.Is(unix.Kill(away.PID, 0), unix.ESRCH) })
 			h.Step("stop.away-ended")
 		}
 	}

@@ -103,8 +103,7 @@ func (t *Track) do(ctx context.Context, action turn.Action) error {
 	switch action.Do {
 	case turn.ActStart:
 		start := *action.Start
-		start.Launch = t.home.Getenv("PAW_LAUNCH")
-		if start.Launch == "" { // no hook told of it: it is of the launch of the turn before
+		if start.Launch = t.Launch; start.Launch == "" { // no hook told of it: it is of the launch of the turn before
 			start.Launch = launchOf(t.home, t.S, t.W)
 		}
 		_, err := t.Begin(ctx, start)

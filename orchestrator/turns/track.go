@@ -19,10 +19,11 @@ type Track struct {
 	M      worktree.Manager
 	Dir    turn.Dir
 	budget worktree.Budget
-	Strict bool // a number whose tag exists is an error: somebody can be told
-	Ended  bool // a turn came to its end
-	Held   bool // a turn came to what may be its end
-	Joined bool // a prompt joined a turn, or waits behind it
+	Strict bool   // a number whose tag exists is an error: somebody can be told
+	Launch string // that reports, "" where no hook does
+	Ended  bool   // a turn came to its end
+	Held   bool   // a turn came to what may be its end
+	Joined bool   // a prompt joined a turn, or waits behind it
 
 	Started func() // called when a turn has begun, before the snapshot of the state before it; nil for nobody
 }

@@ -76,6 +76,7 @@ var events = map[string]Event{
 	"tool":               {Kind: KindTool},
 	"end":                {Kind: KindEnd, Message: "done"},
 	"end, held":          {Kind: KindEnd, Message: "done", Held: true},
+	"end, subagents":     {Kind: KindEnd, Message: "done", Held: true, Subagents: 2},
 	"end, again":         {Kind: KindEnd, Message: "done", Held: true, Again: true},
 	"end, background":    {Kind: KindEnd, Message: "done", Background: 1},
 	"error":              {Kind: KindError, ErrorType: "e", Message: "m"},
@@ -188,6 +189,7 @@ var decisions = map[string]map[string]string{
 	"end, again": with(strayNote("end", inTurn("hold done", "hold done")), map[string]string{
 		"finished, same id": `start stop-hook c1/t1 "goes on after its end"; hold done`,
 	}),
+	"end, subagents": strayNote("end", inTurn("await done", "await done")),
 	"end, background": strayNote("end", inTurn(
 		"note 1 background task is still running; finish done", "note 1 background task is still running; finish done")),
 	"error": with(strayNote("error", inTurn("abort error: e: m", "abort error: e: m")), map[string]string{

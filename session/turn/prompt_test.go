@@ -19,7 +19,14 @@ func TestWordsOfAPrompt(t *testing.T) {
 		"a brief with a prompt":  {HandOverLine("claude", "one", "paw/s/one") + brief + HandOverTask() + "Go on\nwith it", "Go on\nwith it", "Go on\nwith it"},
 		"a brief of a brief": {HandOverLine("codex", "two", "paw/s/two") + "\n> " + HandOverTask() + "Go on" + brief + HandOverTask() + "Now the docs",
 			"Now the docs", "Now the docs"},
-		"a brief alone":   {HandOverLine("claude", "one", "paw/s/one") + brief, "takes over from claude, agent one, on branch paw/s/one", ""},
+		"a brief alone": {HandOverLine("claude", "one", "paw/s/one") + brief, "takes over from claude, agent one, on branch paw/s/one", ""},
+		"the end of a subagent": {"<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>\n<summary>Agent \"sub\" finished</summary>\n</task-notification>",
+			`Agent "sub" finished`, ""},
+		"the end of a task": {"<task-notification>\n<task-id>b1</task-id>", "a background task has ended", ""},
+		"a message": {"Another Claude session sent a message:\n<cross-session-message from=\"uds:/tmp/cc-socks/1.sock\">\nPlease look\nat it.\n</cross-session-message>",
+			"message from uds:/tmp/cc-socks/1.sock: Please look\nat it.", ""},
+		"a person on messages": {"What does\n\nthis\n<cross-session-message from=\"a\"> mean?", "What does\n\nthis\n<cross-session-message from=\"a\"> mean?",
+			"What does\n\nthis\n<cross-session-message from=\"a\"> mean?"},
 		"nobody's prompt": {sentOnPrompt, "goes on after its end", ""},
 	} {
 		if words, task := Prompt(c.prompt).Words(), Prompt(c.prompt).Task(); words != c.words || task != c.task {

@@ -54,6 +54,8 @@ func (a *agent) applyToLast(action Action) error {
 	switch action.Do {
 	case ActExecute:
 		return tr.Joined(action.Text, action.TurnID)
+	case ActAwait:
+		return tr.Await(action.Subagents, action.Text)
 	case ActHold:
 		return tr.Hold(End{Message: action.Text})
 	case ActInput:
