@@ -48,6 +48,11 @@ func (p Purge) Apply(ctx context.Context, h *home.Home) (*Purged, error) {
 	if err := p.removeChecks(ctx, h, m, purged); err != nil {
 		return purged, err
 	}
+	if p.options.Force && !p.options.Tags {
+		if err := purged.nameRescues(ctx, m); err != nil {
+			return purged, err
+		}
+	}
 	// The record has the agents to the end: it is what a purge that is cut short here and repeated knows their logs by.
 	return purged, h.DeleteSession(ctx, s.Name, purged.Removed, func() error {
 		if err := p.deleteFiles(h, purged); err != nil || !p.options.Tags {
@@ -60,6 +65,21 @@ func (p Purge) Apply(ctx context.Context, h *home.Home) (*Purged, error) {
 		}
 		return err
 	})
+}
+
+// nameRescues adds what an earlier purge has rescued that was cut short before it could say so.
+func (p *Purged) nameRescues(ctx context.Context, m worktree.Manager) error {
+	refs, err := turnRefs(ctx, m, p.Name, p.agentsWithTurns())
+	if err != nil {
+		return err
+	}
+	named := func(ref string) bool {
+		return slices.ContainsFunc(p.Aside, func(r Removed) bool { return ref == r.RescueRef })
+	}
+	for _, t := range planTurns(p.Name, p.agentsWithTurns(), refs, false) {
+		p.Rescues = append(p.Rescues, slices.DeleteFunc(t.Rescues, named)...)
+	}
+	return nil
 }
 
 // forgetRescues takes the refs back that were to be named: they went with the turns.
