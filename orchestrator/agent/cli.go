@@ -179,6 +179,9 @@ func (c CLI) Screen(shot Screenshot) Screen { return as[Screener](c).Screen(shot
 // Question is that of the driver; the others ask nothing that is known.
 func (c CLI) Question(shot Screenshot) (Question, bool) { return as[Screener](c).Question(shot) }
 
+// Channel is that of the driver; into the others none leads but their terminals.
+func (c CLI) Channel(s Spec) Channel { return as[Channeled](c).Channel(c.extend(s)) }
+
 // checkNew refuses a conversation that is to begin, or to go on if it exists, under an id that it cannot have. It may have
 // none where the CLI picks its own.
 func (c CLI) checkNew(s Spec) error {

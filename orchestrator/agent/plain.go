@@ -33,3 +33,4 @@ func (plain) Pastes(text string, _ int) []string                            { re
 func (plain) Canonical(prompt string) string                                { return Trimmed(prompt) }
 func (plain) Screen(Screenshot) Screen                                      { return Screen{} }
 func (plain) Question(Screenshot) (Question, bool)                          { return Question{}, false }
+func (plain) Channel(Spec) Channel                                          { return noChannel{} }

@@ -28,6 +28,7 @@ type Screen struct {
 	Works   bool   // it says that it works on a turn; many a screen leaves that out
 	Dialog  string // what a dialog asks in place of the box, such as "asks whether to trust the folder"; "" for no dialog
 	Limited bool   // it says that a usage limit is reached
+	Mode    string // the CLI's own name for what a prompt would be done by, "" where it shows none
 }
 
 // String is the screen in one line: `empty`, `filled "the draft"`, `dialog "asks you to log in"` or `unseen`, and `works`

@@ -40,6 +40,8 @@ type Asked struct {
 	Hook  string // what the CLI's hook says that it asks, which may be longer or shorter than Text
 	Turn  int
 	Since time.Time
+
+	permission string // that the CLI's channel can answer, "" where keys do
 }
 
 // Answered is what was answered.
@@ -98,8 +100,12 @@ func Answer(ctx context.Context, h *home.Home, s *session.Session, agentName, an
 	}
 	poll.Sleep(ctx, max(answerSteady, asked.Deaf-h.Now().Sub(asked.Since)))
 	h.Step("answer.begun")
-	if err := t.take(ctx, asked, took); err != nil {
+	if replied, err := t.reply(ctx, asked, took); err != nil {
 		return nil, err
+	} else if !replied {
+		if err := t.take(ctx, asked, took); err != nil {
+			return nil, err
+		}
 	}
 	return &Answered{Asked: *asked, Took: asked.Options[took]}, t.taken(ctx, asked, asked.Options[took])
 }
@@ -195,6 +201,11 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 		return nil, t.shut(home.TmuxError(err))
 	}
 	question, ok := t.cli.Question(agent.Screenshot(shot))
+	permission, waits := t.channelOf().Permission(ctx)
+	waits = waits && permission.Question == last.Question
+	if !ok && waits && t.home.Now().Sub(*last.WaitingSince) > drawLag { // something covers it
+		question, ok = agent.Question{Text: "asks for permission: " + permission.Question, Options: onlyByChannel}, true
+	}
 	if !ok {
 		refused := t.refusal("%s, and its screen shows no question that paw can answer", fleet.WaitsFor(session.AgentStatus{Reason: last.Question}))
 		return nil, &undrawnError{refused, *last.WaitingSince}
@@ -202,6 +213,10 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 	asked := &Asked{Question: question, Agent: t.w.Agent, Hook: last.Question, Turn: last.Number, Since: *last.WaitingSince}
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%d %d %q", last.Number, last.WaitingSince.UnixNano(), question.Text)
+	if waits && !question.Confirms {
+		asked.permission = permission.ID
+		fmt.Fprintf(sum, " %q", permission.ID)
+	}
 	for _, o := range question.Options {
 		fmt.Fprintf(sum, " %q %q", o.Label, o.About)
 	}
@@ -226,6 +241,30 @@ func (t answerer) waiting(ctx context.Context) (*turn.Record, error) {
 			return nil, t.refusal("asks nothing that its hooks tell of")
 		}
 	}
+}
+
+// onlyByChannel are the answers to a permission that something else covers on the screen.
+var onlyByChannel = []agent.Option{{Label: "Yes"}, {Label: "No"}}
+
+// channelOf is the channel of the agent's CLI, which may be silent.
+func (t answerer) channelOf() agent.Channel { return t.cli.Channel(t.home.SpecFor(t.s, t.w, "")) }
+
+// reply answers a permission by its id on the CLI's channel, and reports whether it was so. What is to hold for longer than this
+// once, what is no permission, and what the channel does not take is answered with keys, as long as the screen asks it.
+func (t answerer) reply(ctx context.Context, asked *Asked, took int) (bool, error) {
+	means := asked.Options[took].Means()
+	if asked.permission == "" || means != agent.MeansYes && means != agent.MeansNo {
+		return false, nil
+	}
+	t.home.Step("answer.key")
+	err := t.channelOf().Reply(context.WithoutCancel(ctx), asked.permission, means == agent.MeansYes)
+	switch {
+	case errors.Is(err, agent.ErrNotHandedOver):
+		return false, nil
+	case err != nil:
+		return false, t.unconfirmed("the answer was handed over, and %v", err)
+	}
+	return true, nil
 }
 
 // take selects an option and takes it. Before each key the question is looked at once more.

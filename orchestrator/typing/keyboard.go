@@ -28,6 +28,7 @@ func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Workt
 	if err != nil {
 		return tmux.Program{}, false
 	}
+	t.silent = true // it is asked when something is to be said
 	box, err := t.look(ctx)
 	return t.program, err == nil && box.Box == agent.BoxEmpty
 }
@@ -66,6 +67,9 @@ func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Workt
 	}
 	if _, _, err := t.find(ctx); err != nil {
 		return err
+	}
+	if t.reach(ctx) {
+		return nil // nothing was typed
 	}
 	t.before.prompt = t.cli.Canonical(t.prompt)
 	return t.enter(ctx)

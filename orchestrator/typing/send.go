@@ -80,9 +80,15 @@ func Lock(ctx context.Context, h *home.Home, s *session.Session, w *session.Work
 // confirm waits for the start event or, while a turn runs, for another sign that the CLI took the prompt; when nothing
 // comes, Enter may have been lost and is pressed once more. A prompt that arrived as another one did not arrive.
 func (t *typist) confirm(ctx context.Context, sent *Sent) error {
+	patience := confirmPatience + t.long
+	if t.handed { // the CLI has it: it may begin when what it shows is closed
+		patience, t.heard = handedPatience, true
+	}
 	for try := range 2 {
-		for deadline := t.home.Now().Add(confirmPatience + t.long); t.home.Now().Before(deadline) && ctx.Err() == nil; {
+		for deadline := t.home.Now().Add(patience); t.home.Now().Before(deadline) && ctx.Err() == nil; {
+			t.countEarlier()
 			if t.arrived(ctx, sent) {
+				t.settled()
 				return nil
 			}
 			if one := t.otherTurn(); one != nil && t.holds(string(one.Prompt)) {
@@ -91,6 +97,7 @@ func (t *typist) confirm(ctx context.Context, sent *Sent) error {
 			poll.Sleep(ctx, 20*time.Millisecond)
 		}
 		if t.heard {
+			t.settled()
 			return nil // what its turn is nobody knows
 		}
 		if try == 0 && ctx.Err() == nil && (!t.ready.Box || !t.isEmpty(ctx)) {
@@ -126,6 +133,16 @@ func (t *typist) arrived(ctx context.Context, sent *Sent) bool {
 	return false
 }
 
+// countEarlier takes the turn that the prompt before begins late for one that ran already: this prompt comes behind it. Of two equal
+// prompts the first turn is as good as the second.
+func (t *typist) countEarlier() {
+	last := t.lastTyped()
+	if one := last.in(t.newTurns(), t.cli.Canonical); one != nil && one.State == turn.InProgress && last.Prompt != t.before.prompt {
+		t.before.number, t.before.open = one.Number, true
+		t.before.records = append(t.before.records, growing(one.LogFile))
+	}
+}
+
 // newTurns are those that began since the prompt was typed.
 func (t *typist) newTurns() []turn.Record {
 	records, _ := t.home.TurnDir(t.s.Name, t.w.Agent).After(t.before.number)
@@ -135,7 +152,7 @@ func (t *typist) newTurns() []turn.Record {
 // otherTurn is the newest turn that began with another prompt of the user instead, nil for none.
 func (t *typist) otherTurn() *turn.Record {
 	for _, one := range slices.Backward(t.newTurns()) {
-		if one.Type == turn.TypePrompt && !t.before.is(string(one.Prompt)) {
+		if one.Type == turn.TypePrompt && !t.before.is(string(one.Prompt)) && t.lastTyped().in([]turn.Record{one}, t.cli.Canonical) == nil {
 			return &one
 		}
 	}

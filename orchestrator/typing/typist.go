@@ -29,9 +29,10 @@ const (
 	bytesASecond   = 10_000
 )
 
-// typist types one prompt into the pane of an agent, and is the only one who types. It looks that the CLI shows its input
-// box and that this is empty, pastes, looks that nothing else stands there, presses Enter and sees that the prompt
-// arrives as it was sent. Whoever has one holds the agent's prompt lock.
+// typist gives one prompt to an agent, and is the only one who does. Where the CLI answers on its channel the prompt goes by that.
+// Elsewhere the typist looks that the CLI shows its input box and that this is empty, pastes, looks that nothing else stands
+// there and presses Enter. Either way it sees that the prompt arrives as it was sent. Whoever has one holds the agent's
+// prompt lock.
 type typist struct {
 	home   *home.Home
 	s      *session.Session
@@ -54,6 +55,10 @@ type typist struct {
 	before   Arrival
 	heard    bool          // the CLI's own record has the prompt, and no turn began with it yet
 	filled   bool          // the box was seen empty before the paste, and filled after it
+	channel  agent.Channel // that the CLI answers on, nil where the prompt is typed
+	last     *earlier      // what was typed before this, and may still arrive; nil before it was looked for
+	silent   bool          // nothing has come back on its channel
+	handed   bool          // the CLI has the prompt, by its channel
 	long     time.Duration // what the CLI may need more than usual, for a long text
 }
 
@@ -97,6 +102,10 @@ func (t *typist) await(ctx context.Context) error {
 			filled = time.Time{}
 		case filled.IsZero():
 			filled = now
+		case now.Sub(filled) > filledPatience && t.ofPaw(box.Draft):
+			return t.refusal("its input box has the prompt that paw typed before, which was not sent%s", quoted(box.Draft))
+		case now.Sub(filled) > filledPatience && box.Draft == "" && t.lastTyped().Prompt != "":
+			return t.refusal("its input box has text, which may be the prompt that paw typed before")
 		case now.Sub(filled) > filledPatience:
 			return t.refusal("its input box has text that is not paw's%s", quoted(box.Draft))
 		}
@@ -126,6 +135,11 @@ func (t *typist) look(ctx context.Context) (agent.Screen, error) {
 	}
 	t.young = t.home.Now().Sub(a.Lock.Holder.At) < youngPatience
 	box, err := t.see(ctx)
+	drawn := !t.young || box.Box != agent.BoxUnseen || box.Dialog != ""
+	if drawn && box.Dialog != loginDialog && t.reach(ctx) {
+		t.young = false
+		return agent.Screen{Box: agent.BoxEmpty}, nil // whatever the screen shows: nothing is typed
+	}
 	switch {
 	case err != nil:
 		return box, t.shut(err)
@@ -141,11 +155,21 @@ func (t *typist) look(ctx context.Context) (agent.Screen, error) {
 	return box, nil
 }
 
-// putBack reports whether a text in the box is the prompt of the last turn. Some CLIs put a prompt back that is stopped
-// before the first word of the answer, and codex one that it got before it had drawn the end of the turn before.
+// putBack reports whether a text in the box is the prompt of the last turn, or the one that paw typed last and that was never
+// taken. Some CLIs put a prompt back that is stopped before the first word of the answer, and codex one that it got before it
+// had drawn the end of the turn before.
 func (t *typist) putBack(a *fleet.Agent, draft string) bool {
+	if t.ready.Clear == "" || draft == "" {
+		return false
+	}
 	last := a.Turns.Last
-	return t.ready.Clear != "" && draft != "" && last != nil && squeezed(draft) == squeezed(t.cli.Canonical(string(last.Prompt)))
+	return t.ofPaw(draft) || last != nil && squeezed(draft) == squeezed(t.cli.Canonical(string(last.Prompt)))
+}
+
+// ofPaw reports whether a text is the prompt that paw typed last, of which nothing says that it arrived.
+func (t *typist) ofPaw(draft string) bool {
+	last := t.lastTyped().Prompt
+	return last != "" && squeezed(t.cli.Canonical(draft)) == squeezed(last)
 }
 
 // clear empties the box and says what it is like then. It presses few keys at a time: a CLI takes many that come at once
@@ -158,12 +182,20 @@ func (t *typist) clear(ctx context.Context) (agent.Screen, error) {
 		}
 		poll.Sleep(ctx, 100*time.Millisecond)
 	}
-	return t.see(ctx)
+	box, err := t.see(ctx)
+	if err == nil && box.Box == agent.BoxEmpty {
+		t.last = &earlier{} // it does not come any more
+		t.settled()
+	}
+	return box, err
 }
 
 // send types the prompt into the box that was seen last, calls last and presses Enter. The error is ErrNotTyped when nothing
 // has reached the pane.
 func (t *typist) send(ctx context.Context, last func() error) error {
+	if t.channel != nil {
+		return t.handOver(ctx, last)
+	}
 	if err := t.paste(ctx); err != nil {
 		return err
 	}
@@ -179,6 +211,8 @@ func (t *typist) send(ctx context.Context, last func() error) error {
 // once more, and enter sees it if both come in the end.
 func (t *typist) paste(ctx context.Context) error {
 	t.before = t.expected.now(t.home, t.s, t.w)
+	t.lastTyped()
+	t.leave()
 	t.long = time.Duration(len(t.text)/bytesASecond) * time.Second
 	wasEmpty := t.ready.Box && t.screen.Box == agent.BoxEmpty
 	if err := t.strokes(ctx); err != nil {
@@ -297,7 +331,9 @@ func (t *typist) holds(text string) bool {
 }
 
 // taken reports whether a CLI that tells it in no other way took what was in the box.
-func (t *typist) taken(ctx context.Context) bool { return t.ready.Silent && t.filled && t.isEmpty(ctx) }
+func (t *typist) taken(ctx context.Context) bool {
+	return t.handed || t.ready.Silent && t.filled && t.isEmpty(ctx)
+}
 
 // isEmpty reports whether the screen shows an empty box. Of some CLIs no screen does.
 func (t *typist) isEmpty(ctx context.Context) bool {

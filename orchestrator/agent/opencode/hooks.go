@@ -31,6 +31,7 @@ func (o driver) hooks(s agent.Spec) (agent.Command, error) {
 	}
 	plugin := strings.NewReplacer(
 		"@HOOK@", string(hooks.JSON(s.Hook)), "@LONG@", strconv.Itoa(hooks.Patience), "@SHORT@", strconv.Itoa(hooks.Moment),
+		"@SERVER@", string(hooks.JSON(filepath.Join(s.StateDir, serverName))), "@PASSWORD@", passwordVariable,
 	).Replace(pluginSource)
 	file := agent.File{Path: filepath.Join(s.StateDir, "paw-opencode.js"), Content: []byte(plugin)}
 	config, err := content(agent.Getenv(s.Env, configVariable), file.Path)

@@ -41,7 +41,7 @@ func (o driver) Launch(s agent.Spec) (agent.Command, error) {
 		argv = append(argv, argument)
 	}
 	command.Argv = argv
-	return command, nil
+	return serve(s, command), nil
 }
 
 // literalPrompt keeps a prompt, which opencode types into its own input box, from being completed instead of sent:
@@ -63,7 +63,7 @@ func (o driver) Resume(s agent.Spec) (agent.Command, error) {
 		return agent.Command{}, err
 	}
 	command.Argv = append([]string{s.Executable, "--session", s.ConversationID}, s.Args...)
-	return command, nil
+	return serve(s, command), nil
 }
 
 func (o driver) Conversation(ctx context.Context, s agent.Spec) (agent.Conversation, error) {
@@ -162,4 +162,4 @@ func (driver) Facts() agent.Facts {
 }
 
 // Marks has what a launch sets.
-func (driver) Marks() []string { return []string{configVariable} }
+func (driver) Marks() []string { return []string{configVariable, passwordVariable} }

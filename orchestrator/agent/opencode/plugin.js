@@ -2,6 +2,7 @@
 // input, and waits for that, so that a turn's begin and end are known before anything else happens. opencode's session
 // is a conversation here. Nothing here may throw: an exception would fail the user's prompt.
 import { execFileSync } from "node:child_process"
+import { existsSync, writeFileSync } from "node:fs"
 
 const hook = @HOOK@
 const settlePatience = 10000 // milliseconds
@@ -10,8 +11,14 @@ const ownPatience = 60000 // milliseconds: without a word of the server opencode
 // An opencode that the agent itself runs inherits this plugin, and must not report turns of its own.
 const mine = process.env.PAW_OPENCODE_PID ??= String(process.pid)
 
-export const Paw = async ({ client }) => {
+export const Paw = async ({ client, serverUrl }) => {
   if (mine !== String(process.pid)) return {}
+
+  // Where opencode listens is known only now.
+  try {
+    const password = process.env.@PASSWORD@
+    if (password && existsSync(@SERVER@)) writeFileSync(@SERVER@, JSON.stringify({ url: String(serverUrl), password }), { mode: 0o600 })
+  } catch {}
 
   const children = new Map() // conversation -> whether it is a subagent's
   const turns = new Map() // conversation -> the turn in progress

@@ -15,10 +15,23 @@ func (driver) Screen(s agent.Screenshot) agent.Screen {
 	rows := screens.RowsOf(s)
 	text := screens.TextOf(rows)
 	if box := boxIn(s, rows); box.Box != agent.BoxUnseen {
-		box.Works = works.MatchString(text)
+		box.Works, box.Mode = works.MatchString(text), modeIn(rows)
 		return box
 	}
 	return agent.Screen{Dialog: listed(screens.NamedIn(screens.TextOf(boxed(rows)), dialogs))}
+}
+
+// modeIn is the agent that the last row of the input box names, "" where it cannot be read.
+func modeIn(rows []screens.Row) string {
+	for y := 1; y < len(rows); y++ {
+		if strings.HasPrefix(strings.TrimSpace(rows[y].String()), "╹") {
+			name, _, named := strings.Cut(strings.Trim(rows[y-1].String(), " ┃"), " · ")
+			if named {
+				return name
+			}
+		}
+	}
+	return ""
 }
 
 // boxed cuts off what stands at the right of a box: the sidebar of a wide pane, whose text is in the same rows.

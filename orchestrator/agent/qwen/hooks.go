@@ -68,7 +68,7 @@ func (q driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (a
 			seen.Busy = false
 			seen.Ended = &turn.Event{Kind: turn.KindInterrupt, Conversation: s.ConversationID, Transcript: file}
 		}
-		if last.Waiting && last.WaitingSince != nil && !line.Timestamp.After(*last.WaitingSince) {
+		if last.Waiting && last.WaitingSince != nil && !line.Timestamp.After(*last.WaitingSince) && !channelOf(s).answered(last.Question) {
 			seen.Busy, seen.Waiting, seen.Question, seen.At = false, true, last.Question, *last.WaitingSince
 		}
 		return false

@@ -45,7 +45,10 @@ func (q driver) command(s agent.Spec, argv []string) (agent.Command, error) {
 	if s.Hook == "" {
 		return agent.Command{Argv: argv}, nil
 	}
-	return settingsFile.Launch(s, argv, hookEvents, nil)
+	channel := channelOf(s)
+	command, err := settingsFile.Launch(s, argv, hookEvents, channel.addTo)
+	command.Files = append(command.Files, channel.files()...)
+	return command, err
 }
 
 // file is where the conversation of the worktree is, if there is one.

@@ -1,0 +1,60 @@
+package typing
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"paw/config"
+	"paw/orchestrator/agent/clis"
+	"paw/orchestrator/home"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// TestAPromptThatComesLateIsNotTheNextOne: a CLI takes a prompt after paw has given up on it, when the next one is typed. The turn that
+// it begins is not what became of the next one, which is queued behind it.
+func TestAPromptThatComesLateIsNotTheNextOne(t *testing.T) {
+	h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
+	cli, _ := clis.New(nil).Get("qwen")
+	typistOf := func(prompt string) *typist {
+		one := &typist{home: h, s: &session.Session{Name: "shop"}, w: &session.Worktree{Agent: "one"}, cli: cli, prompt: prompt}
+		one.before = Expect(t.Context(), h, one.s, one.w, cli, prompt)
+		one.lastTyped()
+		return one
+	}
+	begin := func(n int, prompt string) {
+		if err := turn.New(h.TurnDir("shop", "one"), n, h.Now).Start(turn.Start{Type: turn.TypePrompt, Prompt: prompt}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := typistOf("do: hang")
+	first.leave()
+	second := typistOf("do: say next")
+	if !second.ofPaw("do: hang") || second.ofPaw("do: say next") || second.ofPaw("do: hang up") {
+		t.Error("the text of the first one is paw's, and no other")
+	}
+	begin(1, "do: hang")
+	if other := second.otherTurn(); other != nil {
+		t.Errorf("turn %d is not what became of the second prompt", other.Number)
+	}
+	second.countEarlier()
+	if second.before.number != 1 || !second.before.open {
+		t.Errorf("the second one comes behind turn %d, open %v", second.before.number, second.before.open)
+	}
+	begin(2, "something else")
+	if other := second.otherTurn(); other == nil || other.Number != 2 {
+		t.Errorf("turn 2 is another one: %+v", other)
+	}
+	if third := typistOf("do: x"); third.lastTyped().Prompt != "" {
+		t.Errorf("it has arrived: %+v", third.lastTyped())
+	}
+	first.leave()
+	if mode, _ := filepath.Glob(earlierPath(h, "shop", "one")); len(mode) != 1 {
+		t.Error("nothing is kept")
+	}
+	first.settled()
+	if again := typistOf("do: x"); again.lastTyped().Prompt != "" {
+		t.Error("it was settled")
+	}
+}

@@ -1,0 +1,52 @@
+package typing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"paw/orchestrator/agent"
+)
+
+// handedPatience is how long a CLI that has a prompt by its channel may take to begin with it.
+const handedPatience = 30 * time.Second
+
+// loginDialog is what a CLI shows that cannot answer any prompt yet.
+const loginDialog = "asks you to log in"
+
+// reach opens the channel of the CLI, and reports whether the CLI answers on it. A channel that is silent is not asked again.
+func (t *typist) reach(ctx context.Context) bool {
+	if t.channel != nil {
+		return true
+	}
+	if t.silent || t.ready.Event && t.found.Agent(t.w.Agent).Turns.HooksSeen.IsZero() {
+		return false
+	}
+	channel := t.cli.Channel(t.home.SpecFor(t.s, t.w, ""))
+	if t.silent = !channel.Open(ctx); !t.silent {
+		t.channel = channel
+	}
+	return !t.silent
+}
+
+// handOver calls last and gives the prompt to the CLI by its channel.
+func (t *typist) handOver(ctx context.Context, last func() error) error {
+	t.before = t.expected.now(t.home, t.s, t.w)
+	t.lastTyped()
+	if err := last(); err != nil {
+		return err
+	}
+	t.home.Step("handing")
+	err := t.channel.Submit(context.WithoutCancel(ctx), t.text, t.screen)
+	switch {
+	case errors.Is(err, agent.ErrNotHandedOver):
+		e := t.refusal("did not take the prompt by its channel: %v", err)
+		e.Err = fmt.Errorf("%w: %w", ErrNotTyped, err)
+		return e
+	case err != nil:
+		return t.unconfirmed("the prompt was handed over, and %v", err)
+	}
+	t.handed = true
+	return nil
+}
