@@ -186,8 +186,24 @@ func (m *landModel) landed(a *modelAgent, state *lineState, number int, landed *
 		l.otherwise[slot] = want[slot] != state.has[slot]
 	}
 	next.landings[l.id] = standsIn
-	for _, id := range landed.Instead {
-		delete(next.landings, id)
+	l.instead = landed.Instead
+	for _, id := range l.instead { // those that one of them had brought again already, too
+		l.instead = append(l.instead, m.landings[id].instead...)
+	}
+	l.brought = map[*point]bool{l.line[len(l.line)-1]: true}
+	for _, p := range l.line[1:] {
+		had := false
+		for id := range before.landings {
+			had = had || m.landings[id].brought[p] && !slices.Contains(l.instead, id)
+		}
+		if !had {
+			l.brought[p] = true
+		}
+	}
+	for _, id := range l.instead {
+		if other := m.landings[id].line; slices.Contains(l.line, other[len(other)-1]) {
+			delete(next.landings, id)
+		}
 	}
 	m.landings[l.id] = l
 	m.remember(next)
@@ -200,7 +216,7 @@ func (m *landModel) lostOf(l lineState, again bool) (ids []int, own bool) {
 	}
 	for id, how := range m.main().landings {
 		one := m.landings[id]
-		if how != revertIn || !slices.Contains(l.owned, one.agent) || !slices.Contains(l.line, one.line[len(one.line)-1]) {
+		if how != revertIn || !slices.Contains(l.owned, one.agent) || !shares(l, one) || m.again(l, one) {
 			continue
 		}
 		ids = append(ids, id)

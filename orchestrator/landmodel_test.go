@@ -107,6 +107,8 @@ type modelLanding struct {
 	line      []*point        // that led to the state
 	changes   slots           // slots that it changed, as they were before
 	has       slots           // the branch after it
+	instead   []int           // landings whose work it brought again
+	brought   map[*point]bool // of its line, what nothing had brought before
 	otherwise map[string]bool // slots in which the branch had something else than the agent also after it
 	before    string          // commits
 	after     string
@@ -323,18 +325,61 @@ func (m *landModel) base(l lineState, slot string, again bool) string {
 			return told.value
 		}
 		for id := range known {
-			if counts(id) && slices.Contains(m.landings[id].line, one) && !m.landings[id].otherwise[slot] {
-				return one.has[slot]
+			if !counts(id) || !slices.Contains(m.landings[id].line, one) || m.landings[id].otherwise[slot] {
+				continue
 			}
+			if by := m.broughtBy(l, slot, one); again && by != nil {
+				return by.changes[slot]
+			}
+			return one.has[slot]
 		}
 	}
 	return ""
 }
 
+// broughtBy is the landing that brought what a slot was at a point and was reverted, nil for none: asked for again, it counts as never landed, also
+// where a later one stands.
+func (m *landModel) broughtBy(l lineState, slot string, p *point) *modelLanding {
+	for id, how := range m.main().landings {
+		one := m.landings[id]
+		_, changed := one.changes[slot]
+		if led := slices.Contains(one.line, p) || one.has[slot] == p.has[slot]; how == revertIn && changed && led && slices.Contains(l.owned, one.agent) && shares(l, one) && !m.again(l, one) {
+			return one
+		}
+	}
+	return nil
+}
+
 // told reports whether what an update told an agent came from a landing that led to its state: else it is not its own work.
 func told(l lineState, id int, m *landModel) bool {
 	one := m.landings[id]
-	return one != nil && slices.Contains(l.line, one.line[len(one.line)-1])
+	return one != nil && shares(l, one)
+}
+
+// shares reports whether a landing brought work that led to a state.
+func shares(l lineState, one *modelLanding) bool {
+	for _, p := range slices.Backward(l.line) {
+		if p.news == nil && slices.Contains(one.line, p) {
+			return one.brought[p]
+		}
+	}
+	return false
+}
+
+// again reports whether what a reverted landing brought of the work that led to a state was brought again.
+func (m *landModel) again(l lineState, one *modelLanding) bool {
+	at := -1
+	for i, p := range l.line {
+		if p.news == nil && slices.Contains(one.line, p) {
+			at = i
+		}
+	}
+	for id := range m.main().landings {
+		if by := m.landings[id]; at >= 0 && slices.Contains(by.instead, one.id) && slices.Contains(by.line, l.line[at]) {
+			return true
+		}
+	}
+	return false
 }
 
 // expected is what main becomes by a landing, and the slots that conflict.

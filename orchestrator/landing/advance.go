@@ -72,7 +72,7 @@ func (v mover) withdraw(ctx context.Context, l *session.Landing, cause error) er
 	ctx = context.WithoutCancel(ctx)
 	var half *worktree.HalfMovedError
 	if errors.As(cause, &half) {
-		return fault.New(fault.Failed, "%s/%s: landing %d is %w", v.session, l.Agent, l.ID, cause).Hint("paw recover %s", v.session)
+		return fault.New(fault.Failed, "%s/%s: landing %d could not be ended: %w", v.session, l.Agent, l.ID, cause).Hint("paw recover %s", v.session)
 	}
 	cause = v.unmoved(l, cause, "paw land "+v.session+"/"+l.Agent)
 	if err := v.forget(ctx, l); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"paw/orchestrator/fault"
 	"paw/orchestrator/turns"
+	"paw/session"
 	"paw/worktree"
 )
 
@@ -53,6 +54,7 @@ type composer struct {
 
 // lookAtBoth finds what the state and a target have in common.
 func (c *composer) lookAtBoth(ctx context.Context, t target) (err error) {
+	c.agent.TurnHighWater = max(c.agent.TurnHighWater, c.source.lastTurn()) // the log of the turns is ahead of the record for a moment
 	if c.asker, err = c.askerFor(ctx, t, c.again); err != nil {
 		return err
 	}
@@ -72,7 +74,7 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 		return nil, err
 	}
 	if len(merged.Conflicts) > 0 {
-		return nil, c.collided(ctx, t, merged.Conflicts)
+		return nil, c.hintAgain(ctx, c.collided(ctx, t, merged.Conflicts), merged.Conflicts)
 	}
 	old, err := c.m.TreeOf(ctx, t.tip)
 	if err != nil || old == merged.Tree {
@@ -155,23 +157,49 @@ func (c *composer) ownCommits(ctx context.Context) ([]worktree.CommitInfo, error
 	return slices.DeleteFunc(all, func(one worktree.CommitInfo) bool { return !made[one.ID] }), err
 }
 
-// brought are the turns that led to the state and that no landing which stands has.
+// brought are the turns that led to the state and that no landing which stands has, or whose landing is brought again.
 func (c *composer) brought() []turns.Listed {
 	line := c.asker.led.lives.line(c.asker.point(c.source.turn))
 	var landed []point
 	for _, one := range c.asker.led.of(c.agent.TurnSession) {
-		if one.stands() && !c.asker.subtracts(one) {
+		if again := c.asker.subtracts(line, one) && slices.Contains(c.sides.lost, one); one.stands() && !again {
 			landed = append(landed, c.asker.led.lives.line(one.point())...)
 		}
 	}
+	again := c.turnsAgain()
 	var some []turns.Listed
 	for _, t := range c.source.turns {
 		p := point{turnSession: c.agent.TurnSession, turn: t.Number}
-		if slices.Contains(line, p) && !slices.Contains(landed, p) {
+		if slices.Contains(line, p) && (again[t.Number] || !slices.Contains(landed, p)) {
 			some = append(some, t)
 		}
 	}
 	return some
+}
+
+// landedAgain are the landings of the agent that are brought again.
+func (c *composer) landedAgain() []*Stand {
+	return slices.DeleteFunc(slices.Clone(c.sides.out), func(one *Stand) bool {
+		return one.TurnSession != c.agent.TurnSession || one.Phase == session.LandingOffered || !slices.Contains(c.sides.lost, one)
+	})
+}
+
+// turnsAgain are the numbers of turns that landed once and are brought again.
+func (c *composer) turnsAgain() map[int]bool {
+	again := map[int]bool{}
+	for _, one := range c.landedAgain() {
+		for _, number := range numbersIn(one.Turns) {
+			again[number] = true
+		}
+		for i := range c.asker.led.all {
+			if earlier := &c.asker.led.all[i]; c.asker.stays(earlier, one) {
+				for _, number := range numbersIn(earlier.Turns) {
+					delete(again, number)
+				}
+			}
+		}
+	}
+	return again
 }
 
 // replay makes the commits of an agent anew on a target, each with what it changed against its own parent. tips begins

@@ -121,7 +121,7 @@ func look(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Sess
 	if err != nil {
 		return nil, err
 	}
-	var ours, theirs []string
+	var ours, theirs, whole []string
 	for i, w := range agents {
 		f.Agents = append(f.Agents, fleet.Outlook{Agent: w.agent.Agent, Target: t.branch, Commit: states[i].commit, Turn: states[i].turn})
 		asker := newAsker(w, led, t, false)
@@ -134,7 +134,7 @@ func look(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Sess
 		if err != nil {
 			return nil, err
 		}
-		ours, theirs = append(ours, both.ours), append(theirs, both.theirs)
+		ours, theirs, whole = append(ours, both.ours), append(theirs, both.theirs), append(whole, both.state)
 	}
 	var pairs [][2]string
 	for i := range theirs {
@@ -142,7 +142,7 @@ func look(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Sess
 	}
 	for i := range theirs {
 		for k := i + 1; k < len(theirs); k++ {
-			pairs = append(pairs, [2]string{theirs[i], theirs[k]})
+			pairs = append(pairs, [2]string{whole[i], whole[k]})
 		}
 	}
 	merged, err := m.MergePairs(ctx, t.place(m), pairs)

@@ -42,7 +42,7 @@ func (f landingFacts) standing() Standing {
 		return Undone // it came back with the history of something else, and without its files
 	case there && f.lost:
 		return Reverted
-	case f.inTip:
+	case f.inTip || f.rewritten != "" && f.phase == session.LandingOffered:
 		return InForce
 	case f.rewritten != "" || f.whole && f.phase == session.LandingDone:
 		return Rewritten
@@ -63,10 +63,15 @@ type Stand struct {
 	Revert   string // commit that has taken it out again, where one says so
 	Void     bool   // a later landing that stands has brought its work again
 
+	partly []point // landings that stand and have brought what led to them of its work again
+
 	ByFiles bool // the tip has all of its files, and no commit of it
 
 	tip string // of the branch, "" where that is gone
 }
+
+// picked reports whether what was offered to be brought by hand is a commit to be picked, and not to be merged.
+func (s *Stand) picked() bool { return s.Phase == session.LandingOffered && s.As == string(Squash) }
 
 // stands reports whether the tip has the landing behind it, whatever became of its files.
 func (s *Stand) stands() bool {
@@ -103,14 +108,44 @@ func (led *ledger) voided() {
 		for k := range led.all {
 			one := &led.all[k]
 			again := one.Session == by.Session && slices.Contains(by.Instead, one.ID)
-			if !again && !(one.ByFiles && one.TurnSession == by.TurnSession && one.ID < by.ID) {
+			if !again && (!one.ByFiles || one.TurnSession != by.TurnSession || one.ID >= by.ID) {
 				continue
 			}
-			if one.Void = true; one.ByFiles {
-				one.Standing = Dropped
+			if one.ByFiles {
+				one.Void, one.Standing = true, Dropped
+			} else if led.coversPart(by, one) {
+				one.partly = append(one.partly, by.point())
+			} else {
+				one.Void = true
 			}
 		}
 	}
+}
+
+// coversPart reports whether a landing has brought a part of the work of another one again, and not all of it.
+func (led *ledger) coversPart(by, one *Stand) bool {
+	return by.Session == one.Session && slices.Contains(by.Instead, one.ID) && !slices.Contains(led.lives.line(by.point()), one.point())
+}
+
+// lostFor reports whether the branch has lost a landing that brought work which led to the state of a line, and nothing since has brought
+// that again.
+func (led *ledger) lostFor(line []point, one *Stand) bool {
+	met, found := led.meeting(line, one)
+	return found && one.lost() && !slices.ContainsFunc(one.partly, func(by point) bool { return slices.Contains(led.lives.line(by), met) })
+}
+
+// meeting is the last point of a line whose work a landing brought: its own or, where the agent was rewound since, one before.
+func (led *ledger) meeting(line []point, one *Stand) (point, bool) {
+	met, found := meeting(line, led.lives.line(one.point()))
+	return met, found && (met == one.point() || one.brought(met))
+}
+
+// brought reports whether a landing brought the work of a point before its own.
+func (s *Stand) brought(p point) bool {
+	if p.turnSession != s.TurnSession {
+		return false
+	}
+	return slices.Contains(numbersIn(s.Turns), p.turn) || slices.Contains(s.Instead, p.landing)
 }
 
 // of are the landings of an agent.

@@ -30,7 +30,7 @@ func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.S
 	if l.past, err = leftTips(m, t); err != nil || len(l.all)+len(l.refs) == 0 {
 		return l.ledger, err
 	}
-	facts, err := l.lookAtHistory(ctx)
+	facts, err := l.lookAtHistory(ctx, sessions)
 	if err != nil {
 		return nil, err
 	}
@@ -115,11 +115,12 @@ func lastTurn(landings []session.Landing, last int) int {
 }
 
 // lookAtHistory says of each landing whether the history of the tip has it, and adds those that only refs tell of.
-func (l *looker) lookAtHistory(ctx context.Context) ([]landingFacts, error) {
+func (l *looker) lookAtHistory(ctx context.Context, sessions []*session.Session) ([]landingFacts, error) {
 	merged, err := l.m.MergedRefs(ctx, l.tip, "", turn.LandedPattern)
 	if err != nil {
 		return nil, err
 	}
+	l.addElsewhere(sessions, merged)
 	l.addUnrecorded(merged)
 	facts := make([]landingFacts, len(l.all))
 	for i := range l.all {
@@ -135,6 +136,19 @@ func (l *looker) lookAtHistory(ctx context.Context) ([]landingFacts, error) {
 		}
 	}
 	return facts, l.lookForRewritten(ctx, facts)
+}
+
+// addElsewhere adds the landings in other branches that were merged into this one.
+func (l *looker) addElsewhere(sessions []*session.Session, merged []string) {
+	for _, s := range sessions {
+		for _, one := range s.Landings {
+			ref := turn.LandedRef(one.TurnSession, one.ID, "after")
+			if one.Target != l.target && one.Phase == session.LandingDone && l.refs[ref] == one.After && slices.Contains(merged, ref) {
+				l.all = append(l.all, Stand{Landing: one, Session: s.Name})
+			}
+		}
+	}
+	slices.SortStableFunc(l.all, byAge)
 }
 
 // addUnrecorded adds the landings whose session has no record any more, as far as the tip comes after them: which branch they
@@ -237,7 +251,8 @@ func fateOf(brought, since map[string]worktree.BlobChange) (f fate, certain bool
 func (l *looker) lookAtFiles(ctx context.Context, turnSession string, facts []landingFacts) error {
 	var own []int
 	for i := range l.all {
-		if one := &l.all[i]; one.TurnSession == turnSession && one.Before != "" && (one.Phase != session.LandingOffered || facts[i].inTip) {
+		there := facts[i].inTip || facts[i].rewritten != ""
+		if one := &l.all[i]; one.TurnSession == turnSession && one.Before != "" && (there || one.Phase != session.LandingOffered) {
 			own = append(own, i)
 		}
 	}
@@ -256,10 +271,14 @@ func (l *looker) lookAtFiles(ctx context.Context, turnSession string, facts []la
 			if l.all[i].After == l.tip {
 				continue
 			}
-			if f.lost = fate.gone && len(brought[n]) > 0; !certain {
-				if f.lost, err = l.without(ctx, &l.all[i], l.tip, lost); err != nil {
-					return err
-				}
+			f.lost = fate.gone && len(brought[n]) > 0
+			if by := l.partlyBy(own, facts, i); by != nil {
+				f.lost, err = l.withoutRest(ctx, &l.all[i], by)
+			} else if !certain {
+				f.lost, err = l.without(ctx, &l.all[i], l.tip, lost)
+			}
+			if err != nil {
+				return err
 			}
 			if f.lost {
 				lost = append(lost, i)
@@ -295,9 +314,13 @@ func (l *looker) lookWhoTookOut(ctx context.Context, lost, own []int, facts []la
 	return nil
 }
 
-// without reports whether the files of a commit have nothing of a landing: to take it out of them changes nothing. What they have
-// lost already of earlier ones is taken out of what was there before, too.
+// without reports whether the files of a commit have nothing of a landing: to take it out of them changes nothing. Where that collides, what
+// they have lost already of earlier ones is taken out of what was there before, too.
 func (l *looker) without(ctx context.Context, one *Stand, commit string, lost []int) (bool, error) {
+	plain, collides, err := l.changesNothing(ctx, one.After, commit, one.Before)
+	if err != nil || !collides || len(lost) == 0 {
+		return plain, err
+	}
 	before := one.Before
 	for _, i := range lost {
 		merged, err := l.m.MergeTrees(ctx, l.dir, l.all[i].After, before, l.all[i].Before)
@@ -308,29 +331,52 @@ func (l *looker) without(ctx context.Context, one *Stand, commit string, lost []
 			before = merged.Tree
 		}
 	}
-	return l.changesNothing(ctx, one.After, commit, before)
+	none, _, err := l.changesNothing(ctx, one.After, commit, before)
+	return none, err
+}
+
+// partlyBy is the last landing that the tip has and that brought a part of the work of another one again, nil for none.
+func (l *looker) partlyBy(own []int, facts []landingFacts, i int) *Stand {
+	for _, k := range slices.Backward(own) {
+		by := &l.all[k]
+		if k != i && (facts[k].inTip || facts[k].rewritten != "") && l.coversPart(by, &l.all[i]) {
+			return by
+		}
+	}
+	return nil
+}
+
+// withoutRest reports whether the files of the tip have nothing of a landing but what a later one has brought again.
+func (l *looker) withoutRest(ctx context.Context, one, by *Stand) (bool, error) {
+	part, err := l.m.MergeTrees(ctx, l.dir, one.State, one.After, by.State)
+	if err != nil || len(part.Conflicts) > 0 {
+		return false, err
+	}
+	none, _, err := l.changesNothing(ctx, one.After, l.tip, part.Tree)
+	return none, err
 }
 
 // within reports whether the files of the tip have all of a landing: to bring it again changes nothing.
 func (l *looker) within(ctx context.Context, one *Stand) (bool, error) {
-	return l.changesNothing(ctx, one.Before, l.tip, one.After)
+	all, _, err := l.changesNothing(ctx, one.Before, l.tip, one.After)
+	return all, err
 }
 
-// changesNothing reports whether a merge leaves ours as it is.
-func (l *looker) changesNothing(ctx context.Context, base, ours, theirs string) (bool, error) {
+// changesNothing reports whether a merge leaves ours as it is, and whether it collides.
+func (l *looker) changesNothing(ctx context.Context, base, ours, theirs string) (nothing, collides bool, err error) {
 	merged, err := l.m.MergeTrees(ctx, l.dir, base, ours, theirs)
 	if err != nil || len(merged.Conflicts) > 0 {
-		return false, err
+		return false, err == nil, err
 	}
 	tree, err := l.m.TreeOf(ctx, ours)
-	return tree == merged.Tree, err
+	return tree == merged.Tree, false, err
 }
 
 // lookForRewritten finds landings that the tip does not come after again.
 func (l *looker) lookForRewritten(ctx context.Context, facts []landingFacts) error {
 	var gone []int
 	for i := range l.all {
-		if !facts[i].inTip && l.all[i].Phase != session.LandingOffered {
+		if !facts[i].inTip && (l.all[i].Phase != session.LandingOffered || l.all[i].picked()) {
 			gone = append(gone, i)
 		}
 	}

@@ -1,7 +1,10 @@
 package landing
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"paw/orchestrator/fault"
@@ -16,6 +19,25 @@ func (c *composer) reverted() (some []*Stand) {
 		}
 	}
 	return some
+}
+
+// hintAgain adds to a collision the command that brings what the target has lost as well, where that is in the same files.
+func (c *composer) hintAgain(ctx context.Context, cause error, conflicts []string) error {
+	var e *CollisionError
+	if !errors.As(cause, &e) {
+		return cause
+	}
+	for _, one := range c.reverted() {
+		paths, err := c.m.ChangedPaths(ctx, one.Before, one.After)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(paths, func(path string) bool { return slices.Contains(conflicts, path) }) {
+			e.error = fault.WithHints(e.error, c.againLine())
+			return e
+		}
+	}
+	return e
 }
 
 // lostOnly refuses to say that a target has all of what it has lost.
@@ -58,7 +80,7 @@ func lostWords(branch string, lost []*Stand) string {
 // instead are the numbers of the landings whose work lands again.
 func (c *composer) instead() (ids []int) {
 	for _, one := range c.sides.lost {
-		if c.asker.subtracts(one) {
+		if c.asker.subtracts(c.sides.line, one) {
 			ids = append(ids, one.ID)
 		}
 	}

@@ -22,6 +22,7 @@ type messageFacts struct {
 	Commits             []string // titles of its commits, oldest first
 	Listed              bool     // the message lists Commits: what lands does not keep them
 	Turns               []turns.Listed
+	Again               string // title of the landing whose work is brought again, "" for none
 	Asked               string // what the user gave as the message, "" for nothing
 }
 
@@ -34,6 +35,9 @@ func (c *composer) factsFor(brought []turns.Listed, own []worktree.CommitInfo) m
 	for _, one := range own { // an agent may name a commit after a prompt of paw's
 		f.Commits = append(f.Commits, oneLine(turn.Prompt(one.Message).Task()))
 	}
+	for _, one := range c.landedAgain() {
+		f.Again = cmp.Or(f.Again, one.Title)
+	}
 	if c.version != nil {
 		f.CLI = strings.TrimSpace(f.CLI + " " + c.version(brought))
 	}
@@ -41,7 +45,7 @@ func (c *composer) factsFor(brought []turns.Listed, own []worktree.CommitInfo) m
 }
 
 // title is the first line of a message: what the agent said with paw done, else the first prompt that somebody wrote, else
-// the title of the agent's last commit.
+// the title of the agent's last commit, else that of the landing whose work is brought again.
 func (f messageFacts) title() string {
 	title := cut(oneLine(f.Said))
 	for _, t := range f.Turns {
@@ -50,7 +54,7 @@ func (f messageFacts) title() string {
 	if n := len(f.Commits); n > 0 {
 		title = cmp.Or(title, f.Commits[n-1])
 	}
-	return cmp.Or(title, fmt.Sprintf("Work of %s/%s", f.Session, f.Agent))
+	return cmp.Or(title, f.Again, fmt.Sprintf("Work of %s/%s", f.Session, f.Agent))
 }
 
 // message is the whole text of a commit: the title, a line for each turn, and trailers.

@@ -12,7 +12,8 @@ import (
 )
 
 // offer adds to a collision how the user merges by hand. What is offered is a commit of the user's that refs keep and the record knows: once
-// a branch has it, the work has landed.
+// a branch has it, the work has landed. Where the history of the agent has what the branch has left, a merge would bring that back: the
+// commit is one to be picked then.
 func (l *landing) offer(ctx context.Context, v mover, cause error) error {
 	var e *CollisionError
 	if !errors.As(cause, &e) {
@@ -23,28 +24,43 @@ func (l *landing) offer(ctx context.Context, v mover, cause error) error {
 		l.home.Notef("%s: nothing could be offered for a merge by hand: %v", l.name(), err)
 		return cause
 	}
-	byHand := fmt.Sprintf("git switch %s && git merge %s", fault.Quote(e.target.branch), offered)
+	verb := "merge"
+	if l.composer.sides.left != "" {
+		verb = "cherry-pick"
+	}
+	byHand := fmt.Sprintf("git switch %s && git %s %s", fault.Quote(e.target.branch), verb, offered)
 	if e.target.checkout != nil {
-		byHand = fmt.Sprintf("git -C %s merge %s", fault.Quote(e.target.checkout.Path), offered)
+		byHand = fmt.Sprintf("git -C %s %s %s", fault.Quote(e.target.checkout.Path), verb, offered)
 	}
 	e.error = fault.WithHints(e.error, byHand)
 	return e
 }
 
-// offered is the commit that is offered for a state: the one that was offered for it before, the branch of the agent where all is committed,
-// or a new one.
+// offered is the commit that is offered for a state: the one that was offered for it before, the branch of the agent where all is committed
+// and is to be merged, or a new one.
 func (l *landing) offered(ctx context.Context, v mover, t target) (string, error) {
 	c := l.composer
 	tree, err := c.m.TreeOf(ctx, c.source.state)
 	if err != nil {
 		return "", err
 	}
+	base, err := c.asker.base(ctx, c.sides)
+	if err != nil {
+		return "", err
+	}
+	parent, as := c.source.head, Merge
+	if c.sides.left != "" {
+		if base, err = c.m.Commit(ctx, worktree.NewCommit{Tree: base + "^{tree}", Parents: []string{t.tip}, Message: "paw: what both have\n", Own: true}); err != nil {
+			return "", err
+		}
+		parent, as = base, Squash
+	}
 	for _, one := range c.asker.led.of(c.agent.TurnSession) {
-		if one.Phase != session.LandingOffered || one.Turn != c.source.turn {
+		if one.Phase != session.LandingOffered || one.Turn != c.source.turn || one.As != string(as) {
 			continue
 		}
-		same, err := c.m.IsCommitOf(ctx, one.After, tree, c.source.head)
-		if same || err != nil || one.After == c.source.state {
+		same, err := l.offeredBefore(ctx, one, tree, parent)
+		if same || err != nil {
 			return one.After, err
 		}
 	}
@@ -53,19 +69,30 @@ func (l *landing) offered(ctx context.Context, v mover, t target) (string, error
 		return "", err
 	}
 	commit := c.source.head
-	if c.source.state != c.source.head {
-		if commit, err = c.m.Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{c.source.head}, Message: facts.message(), Sign: c.sign}); err != nil {
+	if as == Squash || c.source.state != c.source.head {
+		facts.Listed = as == Squash
+		if commit, err = c.m.Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{parent}, Message: facts.message(), Sign: c.sign}); err != nil {
 			return "", err
 		}
 	}
-	base, err := c.asker.base(ctx, c.sides)
-	if err != nil {
-		return "", err
-	}
 	return commit, v.keepOffer(ctx, &session.Landing{
 		Agent: c.agent.Agent, TurnSession: c.agent.TurnSession, Target: t.branch, Before: base, After: commit, State: c.sides.state,
-		Turn: c.source.turn, Turns: ranges(c.brought()), LastTurn: c.source.lastTurn(), As: string(Merge), Title: facts.title(), Instead: c.instead(),
+		Turn: c.source.turn, Turns: ranges(c.brought()), LastTurn: c.source.lastTurn(), As: string(as), Title: facts.title(), Instead: c.instead(),
 	})
+}
+
+// offeredBefore reports whether an offer is that of a tree on top of a commit. What a commit to be picked stands on is made anew each time.
+func (l *landing) offeredBefore(ctx context.Context, one *Stand, tree, parent string) (bool, error) {
+	if !one.picked() {
+		same, err := l.m.IsCommitOf(ctx, one.After, tree, parent)
+		return same || one.After == l.composer.source.state, err
+	}
+	for _, pair := range [][2]string{{one.After, tree}, {one.Before, parent}} {
+		if changed, err := l.changed(ctx, pair[0], pair[1]); changed > 0 || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // keepOffer writes down what is offered: refs first, so that the record names nothing that could go.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
@@ -26,6 +25,7 @@ type sides struct {
 	left     string   // what the agent got from the branch last, where the branch is not on that any more
 	near     *Stand   // the landing that has the most of what came before the state, nil for none
 	lost     []*Stand // landings of the agent that came before the state, and that the tip had and has no more
+	out      []*Stand // landings whose work is taken out of what both have: it is brought again
 	replaced []*Stand // landings of the agent that only the files of the tip tell of: what lands now stands for them
 	common   []string // commits whose history the branch has, or had when the agent got it
 	known    []string // commits whose history is nobody's new work
@@ -115,18 +115,19 @@ func (a *asker) sides(ctx context.Context, state string, at *point) (*sides, err
 	s.known = append(s.known, s.past...)
 	for i := range a.led.all {
 		one := &a.led.all[i]
-		if one.stands() && !one.Void && !a.subtracts(one) && !inState[one.Commit] && one.State != "" {
+		if one.stands() && !one.Void && !a.subtracts(s.line, one) && !inState[one.Commit] && one.State != "" {
 			s.common, s.known = append(s.common, one.State), append(s.known, one.State)
 		}
 		if inState[one.After] && one.Commit != one.After {
 			s.known = append(s.known, one.After)
 		}
-		if !slices.Contains(line, one.point()) {
-			continue
-		}
-		if one.lost() {
-			s.lost = append(s.lost, one)
-		} else if one.ByFiles {
+		if a.led.lostFor(line, one) {
+			if gone, err := a.goneFrom(ctx, state, one); err != nil {
+				return nil, err
+			} else if !gone {
+				s.lost = append(s.lost, one)
+			}
+		} else if one.ByFiles && slices.Contains(line, one.point()) {
 			s.replaced = append(s.replaced, one)
 		}
 	}
@@ -141,93 +142,14 @@ func (a *asker) sides(ctx context.Context, state string, at *point) (*sides, err
 	if s.bases, err = a.withoutLeft(ctx, s.bases, got); err != nil {
 		return nil, err
 	}
+	if s.bases, err = a.withoutOld(ctx, s.bases, got, inState); err != nil {
+		return nil, err
+	}
 	if len(s.common) == 1 && got == a.t.tip && s.theirs == state && len(a.toTakeOut(s)) == 0 { // nothing but the history of the branch
 		s.ours = a.t.tip
 		return s, nil
 	}
 	return s, a.synthesize(ctx, s)
-}
-
-// past are the commits that the branch has left, without those that the agent made itself: these are its work, also when the branch
-// was at them for a while.
-func (a *asker) past() ([]string, error) {
-	if len(a.led.past) == 0 {
-		return nil, nil
-	}
-	made, err := a.m.MadeOn(a.agent.Branch)
-	return slices.DeleteFunc(slices.Clone(a.led.past), func(commit string) bool { return made[commit] }), err
-}
-
-// withoutLeft are bases without those that the branch has left and that the agent has got something newer for: states of other agents come after
-// them.
-func (a *asker) withoutLeft(ctx context.Context, bases []string, got string) ([]string, error) {
-	if len(bases) < 2 {
-		return bases, nil
-	}
-	tips, err := a.past()
-	if err != nil {
-		return nil, err
-	}
-	for _, one := range a.led.all {
-		if one.Commit != one.After && one.Phase != session.LandingOffered {
-			tips = append(tips, one.After)
-		}
-	}
-	if tips, err = a.m.Present(ctx, tips); err != nil {
-		return nil, err
-	}
-	var rest []string
-	for _, base := range bases {
-		in, err := a.m.Contains(ctx, got, base)
-		if err != nil {
-			return nil, err
-		}
-		if left, err := a.m.Within(ctx, base, tips); err != nil || left && !in {
-			if err != nil {
-				return nil, err
-			}
-			continue
-		}
-		rest = append(rest, base)
-	}
-	if len(rest) == 0 {
-		return bases, nil
-	}
-	return rest, nil
-}
-
-// gotLast is what the agent got from the branch last, as far as the history of its commits tells: the tip itself as long as that comes
-// after it. What the branch has left since is not the agent's work.
-func (a *asker) gotLast(ctx context.Context, state string, past []string) (string, error) {
-	tips := map[string]bool{}
-	for _, tip := range past {
-		tips[tip] = true
-	}
-	for i := range a.led.all {
-		if one := &a.led.all[i]; one.Commit != one.After && one.Phase != session.LandingOffered {
-			tips[one.After], tips[one.Before] = true, true
-		}
-	}
-	if len(tips) == 0 {
-		return a.t.tip, nil
-	}
-	tips[a.t.tip], tips[a.agent.BaseCommit] = true, true
-	history, err := a.m.FirstParents(ctx, state)
-	if err != nil {
-		return "", err
-	}
-	for _, parents := range history { // a commit, and what was merged there
-		for _, commit := range parents {
-			if !tips[commit] {
-				continue
-			}
-			if there, err := a.m.Contains(ctx, a.t.tip, commit); there || err != nil {
-				return a.t.tip, err
-			}
-			return commit, nil
-		}
-	}
-	return a.t.tip, nil
 }
 
 // inHistory are the landings, by what they made of the branch, that a commit comes after.
@@ -261,7 +183,7 @@ func (a *asker) joinNear(ctx context.Context, s *sides, line []point, inState ma
 	near := len(line)
 	for i := range a.led.all {
 		one := &a.led.all[i]
-		if !one.stands() || one.Void || inState[one.Commit] || a.subtracts(one) {
+		if !one.stands() || one.Void || inState[one.Commit] || a.subtracts(s.line, one) {
 			continue
 		}
 		met, found := meeting(line, a.led.lives.line(one.point()))
@@ -269,7 +191,7 @@ func (a *asker) joinNear(ctx context.Context, s *sides, line []point, inState ma
 			near, s.near = at, one
 		}
 	}
-	if s.near == nil {
+	if s.near == nil || a.toldSince(line[:near+1], inState) {
 		return nil
 	}
 	commit, err := a.commitAt(ctx, line[near])
@@ -285,6 +207,14 @@ func (a *asker) joinNear(ctx context.Context, s *sides, line []point, inState ma
 	})
 	s.state = s.theirs
 	return err
+}
+
+// toldSince reports whether the state got a landing of one of these points from the branch, by an update or a merge: what the branch
+// had then is newer than the point.
+func (a *asker) toldSince(points []point, inState map[string]bool) bool {
+	return slices.ContainsFunc(a.led.all, func(one Stand) bool {
+		return one.Phase != session.LandingOffered && inState[one.After] && slices.Contains(points, one.point())
+	})
 }
 
 // commitAt is the commit of a point, "" where only history tells of it.
@@ -311,14 +241,6 @@ func (a *asker) commitAt(ctx context.Context, p point) (string, error) {
 	return refs[snapshot], nil
 }
 
-// subtracts reports whether the work of a landing is to be brought again.
-func (a *asker) subtracts(one *Stand) bool {
-	if !a.mine(one) {
-		return false
-	}
-	return one.Standing == Offered || one.lost() && (one.Standing != Reverted || a.again)
-}
-
 // synthesize makes commits that have nothing in common but the bases, without the work that is to be brought again.
 func (a *asker) synthesize(ctx context.Context, s *sides) error {
 	err := a.takeOut(ctx, s)
@@ -329,129 +251,6 @@ func (a *asker) synthesize(ctx context.Context, s *sides) error {
 		Tree: a.t.tip + "^{tree}", Parents: append([]string{a.t.tip}, s.bases...), Message: "paw: with what has landed\n", Own: true,
 	})
 	return err
-}
-
-// toTakeOut are the landings that led to the state and whose work is to be brought again.
-func (a *asker) toTakeOut(s *sides) (some []int) {
-	for i := range a.led.all {
-		if one := &a.led.all[i]; a.subtracts(one) && slices.Contains(s.line, one.point()) {
-			some = append(some, i)
-		}
-	}
-	return some
-}
-
-// takeOut takes the landings of the agent that the branch has lost out of what both sides have: their work counts as new.
-func (a *asker) takeOut(ctx context.Context, s *sides) error {
-	var out []int
-	some := a.toTakeOut(s)
-	for _, base := range s.bases {
-		var rest []int
-		for _, i := range some {
-			one := &a.led.all[i]
-			if one.Standing == Offered && s.left == "" {
-				continue // it was never merged
-			}
-			in := base
-			if one.Standing == Offered {
-				in = s.left
-			}
-			there, err := a.comesAfter(ctx, in, one)
-			if err != nil {
-				return err
-			}
-			if there {
-				out = append(out, i)
-			} else {
-				rest = append(rest, i)
-			}
-		}
-		if some = rest; len(rest) == 0 {
-			break
-		}
-		rewritten, err := a.led.looker.rewrittenIn(ctx, base, rest)
-		if err != nil {
-			return err
-		}
-		for i := range rewritten {
-			out = append(out, i)
-		}
-		some = slices.DeleteFunc(some, func(i int) bool { return rewritten[i] != "" })
-	}
-	slices.Sort(out)
-	if len(out) == 0 {
-		return nil
-	}
-	tree, err := a.baseTree(ctx, s.bases)
-	if err != nil {
-		return err
-	}
-	for _, i := range slices.Backward(out) {
-		one := &a.led.all[i]
-		merged, err := a.m.MergeTrees(ctx, a.t.place(a.m), one.After, tree, one.Before)
-		if err != nil {
-			return err
-		}
-		if len(merged.Conflicts) > 0 {
-			return a.cannotTell(one, merged.Conflicts)
-		}
-		if tree, err = a.withReplaced(ctx, merged.Tree, one); err != nil {
-			return err
-		}
-	}
-	base, err := a.m.Commit(ctx, worktree.NewCommit{Tree: tree, Message: "paw: what both have\n", Own: true})
-	if err != nil {
-		return err
-	}
-	s.bases = []string{base}
-	s.theirs, err = a.m.Commit(ctx, worktree.NewCommit{Tree: s.theirs + "^{tree}", Parents: []string{base}, Message: "paw: " + a.agent.Agent + "\n", Own: true})
-	if err != nil {
-		return err
-	}
-	s.ours, err = a.m.Commit(ctx, worktree.NewCommit{Tree: a.t.tip + "^{tree}", Parents: []string{base}, Message: "paw: " + a.t.branch + "\n", Own: true})
-	return err
-}
-
-// withReplaced brings the landings into a tree again that stand and whose work was taken out with that of a later one.
-func (a *asker) withReplaced(ctx context.Context, tree string, one *Stand) (string, error) {
-	for i := range a.led.all {
-		earlier := &a.led.all[i]
-		if earlier.Session != one.Session || !slices.Contains(one.Instead, earlier.ID) || earlier.Standing != InForce && earlier.Standing != Rewritten {
-			continue
-		}
-		merged, err := a.m.MergeTrees(ctx, a.t.place(a.m), earlier.Before, tree, earlier.After)
-		if err != nil {
-			return "", err
-		}
-		if len(merged.Conflicts) == 0 {
-			tree = merged.Tree
-		}
-	}
-	return tree, nil
-}
-
-// comesAfter reports whether a commit has the work of a landing by its history.
-func (a *asker) comesAfter(ctx context.Context, commit string, one *Stand) (bool, error) {
-	of := []string{one.After, one.State}
-	if one.As == string(Merge) {
-		parents, err := a.m.ParentsOf(ctx, one.After)
-		if err != nil {
-			return false, err
-		}
-		of = append(of, parents[1:]...)
-	}
-	for _, brought := range of {
-		if has, err := a.m.Contains(ctx, commit, brought); has || err != nil {
-			return has, err
-		}
-	}
-	return false, nil
-}
-
-// cannotTell refuses to bring work again that later work has been mixed with.
-func (a *asker) cannotTell(one *Stand, paths []string) error {
-	return fault.New(fault.Conflict, "%s: landing %d is not in %s any more, and cannot be told from what came after it: %s",
-		a.name(), one.ID, a.t.branch, strings.Join(paths, ", ")).Hint("paw update %s --session %s", a.agent.Agent, a.session.Name)
 }
 
 // baseTree is the tree of what both sides have: of several commits, that of all of them together.
@@ -518,7 +317,38 @@ func (w work) baseOf(ctx context.Context, state string, turn int, into string) (
 	if err != nil {
 		return "", err
 	}
-	return a.base(ctx, both)
+	base, err := a.base(ctx, both)
+	if err != nil {
+		return "", err
+	}
+	return a.withHad(ctx, base, both)
+}
+
+// withHad is a base with those files as the state has them that the tip has so already, by whichever way: they do not land.
+func (a *asker) withHad(ctx context.Context, base string, s *sides) (string, error) {
+	if base == a.t.tip {
+		return base, nil
+	}
+	merged, err := a.m.MergeTree(ctx, a.t.place(a.m), s.ours, s.theirs)
+	if err != nil || len(merged.Conflicts) > 0 {
+		return base, err
+	}
+	lands, err := a.m.ChangedPaths(ctx, a.t.tip, merged.Tree)
+	if err != nil {
+		return "", err
+	}
+	had, err := a.m.ChangedPaths(ctx, base, s.theirs)
+	if err != nil {
+		return "", err
+	}
+	if had = slices.DeleteFunc(had, func(path string) bool { return slices.Contains(lands, path) }); len(had) == 0 {
+		return base, nil
+	}
+	tree, err := a.m.TreeWith(ctx, base, s.theirs, had)
+	if err != nil {
+		return "", err
+	}
+	return a.m.Commit(ctx, worktree.NewCommit{Tree: tree, Parents: []string{base}, Message: "paw: what both have\n", Own: true})
 }
 
 // Standings are all landings of a session in order of their numbers, with how each stands to the branch that it was for. A branch that is
@@ -555,7 +385,7 @@ func Standings(ctx context.Context, h *home.Home, s *session.Session) ([]Stand, 
 			return nil, err
 		}
 		for _, one := range led.all {
-			if one.Session == s.Name {
+			if one.Session == s.Name && one.Target == branch {
 				all = append(all, one)
 			}
 		}

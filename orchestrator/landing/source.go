@@ -163,3 +163,22 @@ func ranges(list []turns.Listed) string {
 	}
 	return strings.Join(parts, ",")
 }
+
+// numbersIn are the numbers of turns that ranges has put into words.
+func numbersIn(words string) (numbers []int) {
+	for part := range strings.SplitSeq(words, ",") {
+		first, last, several := strings.Cut(part, "-")
+		from, err := strconv.Atoi(first)
+		if err != nil {
+			continue
+		}
+		to := from
+		if several {
+			to, _ = strconv.Atoi(last)
+		}
+		for n := from; n <= to; n++ {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"paw/orchestrator/fault"
@@ -84,7 +85,7 @@ func (v mover) undo(ctx context.Context, l *session.Landing, at string) error {
 	case err == nil:
 		return v.settled(ctx, l, session.LandingUndone)
 	case errors.As(err, &half):
-		return fault.New(fault.Failed, "%s/%s: the undoing of landing %d is %w", v.session, l.Agent, l.ID, err).Hint("paw recover %s", v.session)
+		return fault.New(fault.Failed, "%s/%s: the undoing of landing %d could not be ended: %w", v.session, l.Agent, l.ID, err).Hint("paw recover %s", v.session)
 	case errors.Is(err, worktree.ErrBranchMoved):
 		err = fault.New(fault.Locked, "branch %s: has just moved, nothing is undone", l.Target).Hint("paw land --list --session %s", v.session)
 	}
@@ -113,6 +114,9 @@ func undoable(ctx context.Context, h *home.Home, m worktree.Manager, s *session.
 // toUndo decides which landing is taken back, or why none can be: that of a number or, with 0, the last one that stands.
 func toUndo(s *session.Session, all []Stand, id int) (*Stand, error) {
 	list := fmt.Sprintf("paw land --list --session %s", s.Name)
+	if i := slices.IndexFunc(s.Landings, func(l session.Landing) bool { return Unfinished(l) && (id == 0 || id == l.ID) }); i >= 0 {
+		return nil, fault.New(fault.Refused, "landing %d: is half done, nothing is undone", s.Landings[i].ID).Hint("paw recover %s", s.Name)
+	}
 	var one *Stand
 	for i := range all {
 		if all[i].ID == id || id == 0 && all[i].Phase == session.LandingDone && all[i].stands() {
@@ -126,6 +130,8 @@ func toUndo(s *session.Session, all []Stand, id int) (*Stand, error) {
 		return nil, fault.New(fault.NotFound, "%s: no landing %d", s.Name, id).Hint("%s", list)
 	case one.Standing == Dropped:
 		return nil, fault.New(fault.Refused, "landing %d: %s has it no more, as after a git reset", id, one.Target).Hint("%s", list)
+	case one.picked() && one.stands():
+		return nil, fault.New(fault.Refused, "landing %d: was brought by hand, not undone", one.ID).Hint("git revert %s", one.Commit)
 	case one.Phase == session.LandingOffered && one.stands():
 		return nil, fault.New(fault.Refused, "landing %d: was merged by hand, not undone", one.ID).Hint("git log --merges %s", fault.Quote(one.Target))
 	case one.Phase == session.LandingOffered:

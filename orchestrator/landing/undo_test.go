@@ -1,0 +1,39 @@
+package landing
+
+import (
+	"errors"
+	"testing"
+
+	"paw/orchestrator/fault"
+	"paw/session"
+	"paw/worktree"
+)
+
+// TestHalfDone: a landing that could not be ended, as on a full disk, is called so, and is not undone before it is ended.
+func TestHalfDone(t *testing.T) {
+	l := &session.Landing{ID: 2, Agent: "a", Phase: session.LandingBegun, Target: "main"}
+	half := &worktree.HalfMovedError{Path: "/shop", Err: errors.New("no space left on device")}
+	err := mover{session: "s"}.withdraw(t.Context(), l, half)
+	if want := "s/a: landing 2 could not be ended: /shop: half done: no space left on device"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	s := &session.Session{Name: "s", Landings: []session.Landing{{ID: 1, Phase: session.LandingDone}, *l}}
+	all := []Stand{{Landing: s.Landings[0], Standing: InForce, tip: "x"}, {Landing: *l, Standing: Dropped}}
+	for id, want := range map[int]string{0: "landing 2: is half done, nothing is undone", 2: "landing 2: is half done, nothing is undone", 1: "landing 1: main has moved on since, not undone"} {
+		all[0].Target = "main"
+		_, err := toUndo(s, all, id)
+		var told *fault.Error
+		if !errors.As(err, &told) || told.Kind != fault.Refused || err.Error() != want {
+			t.Errorf("undo %d: %v, want %s", id, err, want)
+		}
+	}
+}
+
+// TestNumbersIn: what ranges has put into words comes back.
+func TestNumbersIn(t *testing.T) {
+	for words, want := range map[string][]int{"": nil, "3": {3}, "1-3": {1, 2, 3}, "1,4-5": {1, 4, 5}, "x": nil} {
+		if got := numbersIn(words); len(got) != len(want) || len(got) > 0 && (got[0] != want[0] || got[len(got)-1] != want[len(want)-1]) {
+			t.Errorf("%q: %v, want %v", words, got, want)
+		}
+	}
+}
