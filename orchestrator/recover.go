@@ -194,7 +194,7 @@ func recoverSession(ctx context.Context, h *home.Home, s *session.Session, o Rec
 	for _, text := range fleet.StrayPrompts(h, s) {
 		h.Notef("%s", text)
 	}
-	recovered, err := bringBack(ctx, h, s.Name, jobs)
+	recovered, err := bringBack(ctx, h, f, jobs)
 	recovered.Results = append(finished, recovered.Results...)
 	return recovered, err
 }
@@ -250,11 +250,15 @@ func only(f fleet.Facts, names []string) fleet.Facts {
 }
 
 // bringBack records the plan for a session and carries it out.
-func bringBack(ctx context.Context, h *home.Home, name string, jobs []launch.Job) (Recovered, error) {
-	rec, err := h.Update(ctx, name, func(rec *session.Session) error {
+func bringBack(ctx context.Context, h *home.Home, f fleet.Facts, jobs []launch.Job) (Recovered, error) {
+	name, nothing := f.Session.Name, launch.NothingToDo(f, jobs)
+	s, err := h.Update(ctx, name, func(rec *session.Session) error {
 		rec.Status = session.StatusActive
 		for _, j := range jobs {
 			launch.Intend(rec.Worktree(j.Agent), j)
+		}
+		if nothing {
+			launch.RecordAlive(rec, f, jobs)
 		}
 		return nil
 	})
@@ -262,7 +266,10 @@ func bringBack(ctx context.Context, h *home.Home, name string, jobs []launch.Job
 		return Recovered{}, err
 	}
 	h.Step("recover.recorded")
-	s, results, err := launch.BringUp(ctx, h, rec, jobs)
+	results := launch.ResultsOf(s, jobs)
+	if !nothing {
+		s, results, err = launch.BringUp(ctx, h, s, jobs)
+	}
 	if errors.Is(err, turns.ErrNameTaken) {
 		return Recovered{}, fault.WithHints(err, "paw purge "+name)
 	}

@@ -34,6 +34,9 @@ func watchWaits(ctx context.Context, h *home.Home, s *session.Session, parents [
 		h.Watcher(parents)
 		return
 	}
+	if len(parents) == 0 {
+		return
+	}
 	f, err := fleet.Observe(ctx, h, s)
 	if err != nil {
 		return

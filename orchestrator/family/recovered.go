@@ -15,11 +15,14 @@ import (
 // WaitsOf loads the agents of a session that are at work or wait, and their children, and returns the families of those
 // who wait, by name. It prompts nobody.
 func WaitsOf(ctx context.Context, h *home.Home, s *session.Session, ask fleet.AskPanes) (map[string]live.Family, error) {
+	waits := map[string]live.Family{}
+	if !slices.ContainsFunc(s.Worktrees, func(w session.Worktree) bool { return w.Wait != nil }) {
+		return waits, nil
+	}
 	registry := live.NewRegistry(liveSource(h, s.Name, ask, fleet.NotAtScreens))
 	if err := registry.LoadActive(ctx); err != nil {
 		return nil, err
 	}
-	waits := map[string]live.Family{}
 	for _, w := range s.Worktrees {
 		one := registry.Get(live.Branch{Repository: s.GitCommonDir, Name: w.Branch})
 		if w.Wait != nil && one != nil {

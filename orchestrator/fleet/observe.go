@@ -34,6 +34,9 @@ func AskTmux(h *home.Home) AskPanes {
 	}
 }
 
+// NoServer answers in the place of tmux that no server is there.
+func NoServer(context.Context, *session.Session) Panes { return Panes{Err: tmux.ErrNoServer} }
+
 // Observe gathers the facts of one session: what tmux says and, in the
 // meantime, what files and locks say.
 func Observe(ctx context.Context, h *home.Home, s *session.Session) (Facts, error) {

@@ -24,10 +24,7 @@ func BringUp(ctx context.Context, h *home.Home, s *session.Session, jobs []Job) 
 	if s, err = SettleHeadless(ctx, h, s, jobs); err != nil {
 		return s, nil, err
 	}
-	starting := make([]*Job, len(jobs))
-	for i := range jobs {
-		starting[i] = &jobs[i]
-	}
+	starting := pointersTo(jobs)
 	if s, err = openPanes(ctx, h, s, starting); err != nil {
 		return s, nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
 	"paw/session"
 )
 
@@ -69,6 +70,20 @@ const (
 
 // Starts reports whether the job has a CLI to start.
 func (j *Job) Starts() bool { return j.Result == ResultResumed || j.Result == ResultFresh }
+
+// NothingToDo reports whether all agents of the jobs are as they are to be, and no pane of a start that was killed is left.
+func NothingToDo(f fleet.Facts, jobs []Job) bool {
+	return f.Tmux != session.TmuxUnknown && len(f.Left) == 0 && !slices.ContainsFunc(jobs, func(j Job) bool { return j.Starts() || j.Worktree != WorktreeKeep })
+}
+
+// pointersTo are the jobs themselves, to be changed.
+func pointersTo(jobs []Job) []*Job {
+	all := make([]*Job, len(jobs))
+	for i := range jobs {
+		all[i] = &jobs[i]
+	}
+	return all
+}
 
 // launched reports whether the CLI of the job was started, and nobody has found since that it did not start.
 func (j *Job) launched() bool { return j.generation != 0 && j.Starts() }

@@ -3,7 +3,9 @@ package launch
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
+	"slices"
 
 	"golang.org/x/term"
 
@@ -20,7 +22,12 @@ import (
 // Of any number of paws that do this at once, one opens the panes and the
 // others find them.
 func openPanes(ctx context.Context, h *home.Home, s *session.Session, jobs []*Job) (*session.Session, error) {
-	saved, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
+	saved, err := h.UpdateSoon(ctx, s.Name, func(rec *session.Session) error {
+		if f, never := neverLaunched(ctx, h, rec); never {
+			if err := startIn(ctx, h, rec, f, jobs); !errors.Is(err, tmux.ErrDuplicate) {
+				return err
+			}
+		}
 		f, err := fleet.Observe(ctx, h, rec)
 		if err != nil {
 			return err
@@ -28,56 +35,79 @@ func openPanes(ctx context.Context, h *home.Home, s *session.Session, jobs []*Jo
 		if f.Tmux == session.TmuxUnknown {
 			return home.TmuxError(f.TmuxErr)
 		}
-		generation := NextGeneration(rec, f)
-		var add []tmux.AgentPane
-		respawn := map[string]tmux.AgentPane{}
-		for _, j := range jobs {
-			a := f.Agent(j.Agent)
-			if !j.Starts() || a == nil {
-				continue
-			}
-			if reason := fleet.Withdrawn(rec, j.Agent, j.Parent); reason != "" {
-				j.refuse(errors.New(reason), "paw recover "+rec.Name)
-				continue
-			}
-			if running := f.Running(*a); running.Held() || running == live.Starting {
-				j.Result, j.Reason = ResultAlive, "" // another paw was faster
-				continue
-			}
-			pane, err := prepareLaunch(ctx, h, rec, j, generation)
-			if err != nil {
-				j.refuse(err)
-				continue
-			}
-			j.generation = generation
-			if a.Pane != nil && a.Pane.Dead && a.Pane.SessionID == f.TmuxID {
-				respawn[a.Pane.ID] = pane
-			} else {
-				add = append(add, pane)
-			}
+		err = startIn(ctx, h, rec, f, jobs)
+		if errors.Is(err, tmux.ErrDuplicate) {
+			return fault.New(fault.Failed, "tmux session %s is not of this session", rec.Tmux.Session).
+				Hint("tmux -S %s rename-session -t =%s %s_before", fault.Quote(rec.Tmux.Socket), rec.Tmux.Session, rec.Tmux.Session)
 		}
-		if len(add)+len(respawn) > 0 {
-			rec.Generation = generation
-		}
-		h.Step("panes.prepared")
-		if err := placePanes(ctx, h, rec, f, add, respawn); err != nil {
-			for _, j := range jobs {
-				if j.generation == generation { // nobody may read it any more, and it holds keys
-					err = errors.Join(err, WithdrawLaunches(h, rec.Name, j.Agent))
-				}
-			}
-			return err
-		}
-		if err := h.TmuxFor(rec).KillPanes(ctx, f.Left); err != nil {
-			return home.TmuxError(err)
-		}
-		h.Step("panes.opened")
-		return recordPanes(ctx, h, rec, jobs)
+		return err
 	})
 	if err != nil {
 		return s, err
 	}
 	return saved, nil
+}
+
+// neverLaunched returns the facts of a session of which no launch was recorded and nothing runs. Tmux is not asked: should a
+// paw that was killed have opened panes, the name of their tmux session is taken.
+func neverLaunched(ctx context.Context, h *home.Home, s *session.Session) (f fleet.Facts, never bool) {
+	if s.Generation > 0 {
+		return f, false
+	}
+	f, err := fleet.ObserveWith(ctx, h, s, fleet.NoServer, fleet.NotAtScreens)
+	runs := slices.ContainsFunc(f.Agents, func(a fleet.Agent) bool { return a.Lock.State != session.LockFree })
+	return f, err == nil && f.Tmux == session.TmuxDead && !runs
+}
+
+// startIn opens and records panes for the jobs that start, by the facts.
+func startIn(ctx context.Context, h *home.Home, rec *session.Session, f fleet.Facts, jobs []*Job) error {
+	generation := NextGeneration(rec, f)
+	var add []tmux.AgentPane
+	respawn := map[string]tmux.AgentPane{}
+	for _, j := range jobs {
+		a := f.Agent(j.Agent)
+		if !j.Starts() || a == nil {
+			continue
+		}
+		if reason := fleet.Withdrawn(rec, j.Agent, j.Parent); reason != "" {
+			j.refuse(errors.New(reason), "paw recover "+rec.Name)
+			continue
+		}
+		if running := f.Running(*a); running.Held() || running == live.Starting {
+			j.Result, j.Reason = ResultAlive, "" // another paw was faster
+			continue
+		}
+		pane, err := prepareLaunch(ctx, h, rec, j, generation)
+		if err != nil {
+			j.refuse(err)
+			continue
+		}
+		j.generation = generation
+		if a.Pane != nil && a.Pane.Dead && a.Pane.SessionID == f.TmuxID {
+			respawn[a.Pane.ID] = pane
+		} else {
+			add = append(add, pane)
+		}
+	}
+	h.Step("panes.prepared")
+	opened, err := placePanes(ctx, h, rec, f, add, respawn)
+	if err != nil {
+		for _, j := range jobs {
+			if j.generation == generation { // nobody may read it any more, and it holds keys
+				err = errors.Join(err, WithdrawLaunches(h, rec.Name, j.Agent))
+			}
+		}
+		return err
+	}
+	if len(add)+len(respawn) > 0 {
+		rec.Generation = generation
+	}
+	if err := h.TmuxFor(rec).KillPanes(ctx, f.Left); err != nil {
+		return home.TmuxError(err)
+	}
+	h.Step("panes.opened")
+	recordPanes(rec, f, opened, jobs)
+	return nil
 }
 
 // NextGeneration is above every launch that record or tmux know of.
@@ -92,20 +122,23 @@ func NextGeneration(s *session.Session, f fleet.Facts) int {
 	return highest + 1
 }
 
-// placePanes creates the tmux session or adds to it, and revives dead panes in their place.
-func placePanes(ctx context.Context, h *home.Home, s *session.Session, f fleet.Facts, add []tmux.AgentPane, respawn map[string]tmux.AgentPane) error {
+// placePanes creates the tmux session or adds to it, and revives dead panes in their place. It returns the panes by agent.
+func placePanes(ctx context.Context, h *home.Home, s *session.Session, f fleet.Facts, add []tmux.AgentPane, respawn map[string]tmux.AgentPane) (map[string]string, error) {
 	client := h.TmuxFor(s)
+	opened := map[string]string{}
 	for id, pane := range respawn {
 		if err := client.Respawn(ctx, id, pane); err != nil && !errors.Is(err, tmux.ErrStillActive) {
-			return home.TmuxError(err)
+			return nil, home.TmuxError(err)
 		}
+		opened[pane.Identity.Agent] = id
 	}
 	if len(add) == 0 {
-		return nil
+		return opened, nil
 	}
 	if f.TmuxID != "" {
-		_, err := client.AddPanes(ctx, f.TmuxID, h.Config.Tmux.Layout, add)
-		return home.TmuxError(err)
+		added, err := client.AddPanes(ctx, f.TmuxID, h.Config.Tmux.Layout, add)
+		maps.Copy(opened, added)
+		return opened, home.TmuxError(err)
 	}
 	width, height := terminalSize()
 	created, err := client.Create(ctx, tmux.NewSession{
@@ -113,12 +146,8 @@ func placePanes(ctx context.Context, h *home.Home, s *session.Session, f fleet.F
 		Layout: h.Config.Tmux.Layout, Agents: add, Counts: h.Config.Tmux.Counts, Bell: h.Config.Tmux.Bell,
 		Mouse: !tmux.Configured(h.Getenv("HOME"), h.Getenv("XDG_CONFIG_HOME")),
 	})
-	if errors.Is(err, tmux.ErrDuplicate) {
-		return fault.New(fault.Failed, "tmux session %s is not of this session", s.Tmux.Session).
-			Hint("tmux -S %s rename-session -t =%s %s_before", fault.Quote(s.Tmux.Socket), s.Tmux.Session, s.Tmux.Session)
-	}
 	if err != nil {
-		return home.TmuxError(err)
+		return nil, home.TmuxError(err)
 	}
 	if !home.OnItsServer(s, created.Server) {
 		for i := range s.Worktrees {
@@ -126,32 +155,35 @@ func placePanes(ctx context.Context, h *home.Home, s *session.Session, f fleet.F
 		}
 	}
 	s.Tmux.SetServer(created.Server.Socket, created.Server.PID, created.Server.Started)
-	return nil
+	maps.Copy(opened, created.Panes)
+	return opened, nil
 }
 
-// recordPanes reads the panes back from tmux and writes them into the record.
-func recordPanes(ctx context.Context, h *home.Home, s *session.Session, jobs []*Job) error {
-	f, err := fleet.Observe(ctx, h, s)
-	if err != nil {
-		return err
+// RecordAlive writes into the record what was found of agents of which none is started.
+func RecordAlive(s *session.Session, f fleet.Facts, jobs []Job) {
+	recordPanes(s, f, nil, pointersTo(jobs))
+}
+
+// recordPanes writes panes into the record: those that were opened now, by agent, and those that were found.
+func recordPanes(s *session.Session, f fleet.Facts, opened map[string]string, jobs []*Job) {
+	if f.Tmux == session.TmuxAlive {
+		s.Tmux.SetServer(f.Server.Socket, f.Server.PID, f.Server.Started)
 	}
-	if f.Tmux != session.TmuxAlive {
-		return nil
-	}
-	s.Tmux.SetServer(f.Server.Socket, f.Server.PID, f.Server.Started)
 	for _, j := range jobs {
-		a, w := f.Agent(j.Agent), s.Worktree(j.Agent)
-		if a == nil || a.Pane == nil || j.Result == ResultRefused {
-			continue
+		a, w, pane := f.Agent(j.Agent), s.Worktree(j.Agent), opened[j.Agent]
+		if a != nil && a.Pane != nil && pane == "" {
+			pane = a.Pane.ID
 		}
-		w.PaneID, w.Phase = a.Pane.ID, session.PhaseLive
+		if w != nil && pane != "" && j.Result != ResultRefused {
+			w.PaneID, w.Phase = pane, session.PhaseLive
+		}
 	}
 	for _, a := range f.Agents {
-		if w := s.Worktree(a.Record.Agent); w.Phase == session.PhaseLive && a.Exited() {
+		w := s.Worktree(a.Record.Agent)
+		if w != nil && opened[a.Record.Agent] == "" && w.Phase == session.PhaseLive && a.Exited() {
 			w.Phase = session.PhaseExited // once the pane is gone, nothing else tells
 		}
 	}
-	return nil
 }
 
 // terminalSize is the size of the user's terminal, or zero without one: tmux
