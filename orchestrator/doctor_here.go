@@ -40,11 +40,12 @@ func sameFile(a, b string) bool {
 
 // examineTools says which git and tmux there are, or what is wrong with them.
 func (f *findings) examineTools(ctx context.Context, h *home.Home) {
-	if err := h.RequireTools(ctx); err != nil {
+	versions, err := h.ToolVersions(ctx)
+	if err != nil {
 		f.wrong(err)
 		return
 	}
-	f.fine(h.ToolVersions(ctx))
+	f.fine(versions)
 }
 
 // hooksSeen says of how many running agents the CLI's hooks have reported, "" where none has any.

@@ -3,9 +3,11 @@ package worktree
 import (
 	"context"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"paw/config/disk"
 	"paw/worktree/git"
@@ -13,11 +15,15 @@ import (
 
 // Head returns the id of the commit that ref names, as seen from the worktree
 // one stands in; "" is HEAD. It fails with ErrNoCommits in a repository without
-// commits and with *RefError when ref names no commit. Git is asked in
-// any case: it refuses a repository of somebody else.
+// commits and with *RefError when ref names no commit. HEAD is read from files, unless the repository is somebody else's, which git refuses.
 func (m Manager) Head(ctx context.Context, ref string) (string, error) {
 	if ref == "" {
 		ref = "HEAD"
+	}
+	if ref == "HEAD" {
+		if head := m.headInFiles(ctx); head != "" {
+			return head, nil
+		}
 	}
 	oid, err := m.here().Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	if err == nil && oid != "" {
@@ -40,6 +46,30 @@ func (m Manager) Head(ctx context.Context, ref string) (string, error) {
 		return "", ErrNoCommits
 	}
 	return "", &RefError{Ref: ref}
+}
+
+// headInFiles is the commit of HEAD where the user stands, "" where git has to be asked: it may refuse a repository of somebody
+// else, and a bare one.
+func (m Manager) headInFiles(ctx context.Context) string {
+	top := m.Repository.Worktree
+	gitDir, ok := gitDirOf(top)
+	if top == "" || !ok {
+		return ""
+	}
+	for _, path := range []string{top, filepath.Join(top, ".git"), gitDir} {
+		info, err := os.Stat(path)
+		if err != nil {
+			return ""
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); !ok || int(stat.Uid) != os.Geteuid() {
+			return ""
+		}
+	}
+	head := m.headOf(gitDir)
+	if head == "" || !m.Has(ctx, head) {
+		return ""
+	}
+	return head
 }
 
 // CurrentBranch is the branch that is checked out where the user stands, "" for none; in a bare repository it is the branch that

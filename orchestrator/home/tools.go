@@ -1,6 +1,7 @@
 package home
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,44 +27,50 @@ const (
 
 // RequireTools refuses to go on without git and tmux of a usable version.
 func (h *Home) RequireTools(ctx context.Context) error {
-	var v tmux.Version
 	var tmuxErr error
 	var asking sync.WaitGroup
-	asking.Go(func() { v, tmuxErr = h.TmuxFor(nil).Version(ctx) })
+	asking.Go(func() {
+		tmuxErr = h.once("tmux", func() error { _, err := h.usableTmux(ctx); return err })
+	})
 	err := h.RequireGit(ctx)
 	asking.Wait()
-	switch {
-	case err != nil:
-		return err
-	case tmuxErr != nil:
-		return TmuxError(tmuxErr)
-	}
-	if !v.AtLeast(tmuxMajor, tmuxMinor) {
-		return fault.New(fault.Missing, "tmux %s: too old, paw needs %d.%d or newer", v.Raw, tmuxMajor, tmuxMinor)
-	}
-	return nil
-}
-
-// ToolVersions says which git and tmux there are; it is for when RequireTools has found both.
-func (h *Home) ToolVersions(ctx context.Context) string {
-	_, _, gitVersion, _ := git.Version(ctx)
-	v, _ := h.TmuxFor(nil).Version(ctx)
-	return fmt.Sprintf("git %s and tmux %s are new enough", gitVersion, v.Raw)
+	return cmp.Or(err, tmuxErr)
 }
 
 // RequireGit refuses to go on without git of a usable version.
 func (h *Home) RequireGit(ctx context.Context) error {
+	return h.once("git", func() error { _, err := usableGit(ctx); return err })
+}
+
+// ToolVersions asks git and tmux for their versions, and says that both are usable.
+func (h *Home) ToolVersions(ctx context.Context) (string, error) {
+	ofGit, err := usableGit(ctx)
+	if err != nil {
+		return "", err
+	}
+	ofTmux, err := h.usableTmux(ctx)
+	return fmt.Sprintf("git %s and tmux %s are new enough", ofGit, ofTmux), err
+}
+
+// usableGit returns the version of git.
+func usableGit(ctx context.Context) (version string, err error) {
 	major, minor, raw, err := git.Version(ctx)
 	if errors.Is(err, git.ErrNotInstalled) {
-		return fault.New(fault.Missing, "git: not installed").Hint("https://git-scm.com/downloads")
+		return "", fault.New(fault.Missing, "git: not installed").Hint("https://git-scm.com/downloads")
 	}
-	if err != nil {
-		return err
+	if err == nil && (major < gitMajor || major == gitMajor && minor < gitMinor) {
+		err = fault.New(fault.Missing, "git %s: too old, paw needs %d.%d or newer", raw, gitMajor, gitMinor)
 	}
-	if major < gitMajor || (major == gitMajor && minor < gitMinor) {
-		return fault.New(fault.Missing, "git %s: too old, paw needs %d.%d or newer", raw, gitMajor, gitMinor)
+	return raw, err
+}
+
+// usableTmux returns the version of tmux.
+func (h *Home) usableTmux(ctx context.Context) (version string, err error) {
+	v, err := h.TmuxFor(nil).Version(ctx)
+	if err == nil && !v.AtLeast(tmuxMajor, tmuxMinor) {
+		err = fault.New(fault.Missing, "tmux %s: too old, paw needs %d.%d or newer", v.Raw, tmuxMajor, tmuxMinor)
 	}
-	return nil
+	return v.Raw, TmuxError(err)
 }
 
 // NoTmux is the error of a command that needs tmux for agents that may run, nil where the error is not that PATH has no tmux.

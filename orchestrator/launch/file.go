@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
-
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 )
@@ -43,7 +41,7 @@ func writeLaunch(h *home.Home, l launchFile) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return path, renameio.WriteFile(path, data, 0o600, renameio.WithTempDir(filepath.Dir(path)))
+	return path, os.WriteFile(path, data, 0o600) // the pane that reads it is not there yet, and dies with the power
 }
 
 // WithdrawLaunches deletes the launches of an agent that nobody has read yet.

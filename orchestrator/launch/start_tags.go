@@ -15,10 +15,9 @@ import (
 )
 
 // TagStarts tags the base of each agent that is being made as turn 0, before
-// anything else of it is made. Tag and owner are made in one transaction or not at
-// all, so that of any number of sessions with the same names one gets each: a tag
-// that is there already is an error, unless an interrupted run of the same session
-// has left it.
+// anything else of it is made. The ref of the owner comes first, so that of any
+// number of sessions with the same names one gets each: a tag that is there already
+// is an error, unless an interrupted run of the same session has left it.
 func TagStarts(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, jobs []Job) error {
 	var agents []*session.Worktree
 	for _, j := range jobs {
@@ -40,7 +39,7 @@ func TagStarts(ctx context.Context, h *home.Home, m worktree.Manager, s *session
 		if err != nil {
 			return err
 		}
-		if err = m.CreateRefs(ctx, refs); err == nil {
+		if err = m.ClaimRefs(ctx, refs...); err == nil {
 			break
 		}
 		if try == 3 {
@@ -59,8 +58,8 @@ func TagStarts(ctx context.Context, h *home.Home, m worktree.Manager, s *session
 
 // missingStarts are the refs that agents of the owner still need to have a start.
 // Whose an agent's name is, is looked up when it has tags, or when sure is asked for.
-func missingStarts(ctx context.Context, m worktree.Manager, agents []*session.Worktree, owner string, sure bool) (map[string]string, error) {
-	refs := map[string]string{}
+func missingStarts(ctx context.Context, m worktree.Manager, agents []*session.Worktree, owner string, sure bool) ([]worktree.NewRef, error) {
+	var refs []worktree.NewRef
 	for _, w := range agents {
 		tagged, err := turns.Tags(ctx, m, w.TurnSession)
 		if err != nil {
@@ -77,10 +76,10 @@ func missingStarts(ctx context.Context, m worktree.Manager, agents []*session.Wo
 			return nil, fault.New(fault.Usage, "%s: %w: %s", w.TurnSession, turns.ErrNameTaken, turn.TagName(w.TurnSession, 0)).Hint("paw status --all")
 		}
 		if !taken {
-			refs[turn.OwnerRef(w.TurnSession)] = owner
+			refs = append(refs, worktree.NewRef{Name: turn.OwnerRef(w.TurnSession), ID: owner})
 		}
 		if len(tagged) == 0 {
-			refs[turn.TagRef(w.TurnSession, 0)] = w.BaseCommit
+			refs = append(refs, worktree.NewRef{Name: turn.TagRef(w.TurnSession, 0), ID: w.BaseCommit})
 		}
 	}
 	return refs, nil

@@ -27,8 +27,8 @@ func (b *bench) measureLife(w *world, n int) {
 	l := life{agents: n, start: b.job(fmt.Sprintf("start, %s", plural(n)), budget{})}
 	if n == 8 {
 		l.shell = b.job("  the same in shell", budget{})
-		// For each agent it registers a worktree and checks it out, then it makes tags and branches.
-		l.start.budget = budget{multiple: 1, of: l.shell, counts: &counts{git: 2*n + 6, tmux: 7}}
+		// For each agent it registers a worktree and checks it out; the branches are made together.
+		l.start.budget = budget{multiple: 1, of: l.shell, counts: &counts{git: 2*n + 3, tmux: 4}}
 		l.recover = b.job(fmt.Sprintf("recover after a crash, %s", plural(n)), budget{})
 		l.stop = b.job(fmt.Sprintf("stop, %s", plural(n)), budget{multiple: 20})
 		// It looks at each worktree once, then deletes all branches, and then the turns.

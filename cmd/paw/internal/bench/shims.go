@@ -64,6 +64,7 @@ func (w *world) count(j *job, argv ...string) {
 
 // counted adds to the job the calls of what runs with the shims meanwhile.
 func (w *world) counted(j *job, run func()) {
+	_ = w.command(w.ctx, true, append(w.startArgs(1), "--dry-run")...).Run() // paw remembers which git and tmux are new enough
 	check(os.WriteFile(w.shims.log, nil, 0o644))
 	run()
 	j.calls = calls{}

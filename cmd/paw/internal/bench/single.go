@@ -2,8 +2,8 @@ package main
 
 // oneStartCounts, idleRecoverCounts are what the life of a session of one agent may cost.
 var (
-	oneStartCounts    = &counts{git: 8, tmux: 6, lists: 2, syncs: 5}
-	idleRecoverCounts = &counts{git: 1, tmux: 6, lists: 5, syncs: 4}
+	oneStartCounts    = &counts{git: 5, tmux: 3, syncs: 3}
+	idleRecoverCounts = &counts{tmux: 1, lists: 1, syncs: 2}
 )
 
 // measureSingle times the start of one agent, beside a script that does the same, and a recover that finds nothing to do.
