@@ -23,6 +23,15 @@ func FindProcess(pid int) (Process, error) {
 	return Process{PID: pid, StartTime: facts.started, BootID: BootID()}, nil
 }
 
+// StartedAt returns when the process that has a pid now was started.
+func StartedAt(pid int) (time.Time, error) {
+	facts, err := inspectProcess(pid)
+	return startedAt(facts.started), err
+}
+
+// IgnoresHangUp reports whether a process goes on when its terminal hangs up. One that has a handler of its own does not say.
+func IgnoresHangUp(pid int) bool { return pid > 0 && ignoresHangUp(pid) }
+
 // Alive reports whether that very process still runs: same boot, same start time, and not a zombie. One is alive until its
 // last thread has ended, because until then it has not let go of its locks.
 func (p Process) Alive() bool {

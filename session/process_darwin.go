@@ -38,6 +38,12 @@ func inspectProcess(pid int) (processFacts, error) {
 // startedAt is when a process was started, by its start time in microseconds since 1970.
 func startedAt(started uint64) time.Time { return time.UnixMicro(int64(started)).UTC() }
 
+// ignoresHangUp reads the signals that a process ignores. SIGHUP is the first of them.
+func ignoresHangUp(pid int) bool {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	return err == nil && info.Proc.P_sigignore&1 != 0
+}
+
 // ProgramName has no answer on this system.
 func ProgramName(int) string { return "" }
 

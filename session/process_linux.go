@@ -91,6 +91,20 @@ func statFields(stat string, most int) []string {
 // ended reports whether the first thread of a process has ended, by the fields of its status.
 func ended(fields []string) bool { return fields[0] == "Z" || fields[0] == "X" }
 
+// ignoresHangUp reads field 33 of proc_pid_stat(5), the signals that a process ignores. SIGHUP is the first of them.
+func ignoresHangUp(pid int) bool {
+	stat, err := readStat(strconv.Itoa(pid))
+	if err != nil {
+		return false
+	}
+	fields := statFields(stat, 31)
+	if len(fields) < 31 {
+		return false
+	}
+	ignored, err := strconv.ParseUint(fields[30], 10, 64)
+	return err == nil && ignored&1 != 0
+}
+
 // ProgramName is the name of the program that a process runs, cut after 15 bytes; "" where that is not known.
 func ProgramName(pid int) string {
 	name, err := disk.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -23,16 +24,47 @@ const (
 // AwaitDying gives agents that have lost their pane time to end. Those that stay
 // are orphans.
 func AwaitDying(ctx context.Context, h *home.Home, f Facts) (Facts, error) {
-	dying := slices.DeleteFunc(slices.Clone(f.Agents), func(a Agent) bool { return f.Running(a) != live.Paneless })
+	var dying []Agent
+	grace := map[string]time.Duration{}
+	for _, a := range f.Agents {
+		if left := graceLeft(a, f.Now); f.Running(a) == live.Paneless && left > 0 {
+			dying, grace[a.Record.Agent] = append(dying, a), left
+		}
+	}
 	if len(dying) == 0 {
 		return f, nil
 	}
-	dying = awaitEnd(ctx, h, f.Session, dying, dyingQuiet)
+	longest := slices.Max(slices.Collect(maps.Values(grace)))
+	dying = awaitEnd(ctx, h, f.Session, dying, min(longest, dyingQuiet))
+	dying = slices.DeleteFunc(dying, func(a Agent) bool { return grace[a.Record.Agent] <= dyingQuiet })
 	for _, a := range dying {
 		h.Sayf("%s: waiting for %s to end", a.Record.Agent, processNamed(a.Lock.PID()))
 	}
-	awaitEnd(ctx, h, f.Session, dying, dyingGrace-dyingQuiet)
+	if len(dying) > 0 {
+		awaitEnd(ctx, h, f.Session, dying, longest-dyingQuiet)
+	}
 	return Observe(ctx, h, f.Session)
+}
+
+// graceLeft returns how long an agent that has lost its pane may still take to end, by what its processes show.
+func graceLeft(a Agent, now time.Time) time.Duration {
+	var taken time.Duration
+	if a.Pane != nil && !a.Pane.Dead {
+		if since, err := session.StartedAt(a.Pane.PID); err == nil {
+			taken = now.Sub(since)
+		}
+	}
+	return graceFor(session.IgnoresHangUp(a.Lock.PID()), taken)
+}
+
+// graceFor returns how long a CLI may still take to end that has lost its pane to another process, 0 for none, so long ago. It may
+// ignore hang-ups: then it ends at once, by what it reads from its terminal, or not at all.
+func graceFor(ignoresHangUp bool, taken time.Duration) time.Duration {
+	grace := dyingGrace
+	if ignoresHangUp {
+		grace = dyingQuiet
+	}
+	return max(0, grace-max(0, taken))
 }
 
 // awaitEnd polls until nothing of those agents runs on or grace is over, and
