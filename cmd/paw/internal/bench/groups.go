@@ -63,13 +63,11 @@ func (b *bench) runGroups(only string) error {
 	}
 	groups = append(groups, group{"desk", smallFiles, func(w *world) { b.measureDesk(w, 200) }})
 	for _, files := range []int{smallFiles, middleFiles, largeFiles} {
-		limit := budget{} // of the end of a turn that changed a file
-		if files == smallFiles {
-			limit.multiple = 15
-		}
-		groups = append(groups, group{fmt.Sprintf("hook in %d files", files), files, func(w *world) { b.measureHooks(w, files, limit) }})
+		groups = append(groups, group{fmt.Sprintf("hook in %d files", files), files, func(w *world) { b.measureHooks(w, files) }})
 	}
 	groups = append(groups, group{"send", smallFiles, b.measureSend})
+	groups = append(groups, group{"land of a small change", smallFiles, b.measureLand})
+	groups = append(groups, group{"land of many files", smallFiles, b.measureLandMany})
 	groups = append(groups, group{"forecast", largeFiles, func(w *world) { b.measureForecast(w, 10) }})
 	groups = append(groups, group{"remove", largeFiles, b.measureRemove})
 	for i, g := range groups {

@@ -17,7 +17,7 @@ type hookedAgent struct {
 
 // measureHooks times what a CLI waits for at the begin and the end of each turn, in a clean worktree and in one where
 // the turn changed a file.
-func (b *bench) measureHooks(w *world, files int, limit budget) {
+func (b *bench) measureHooks(w *world, files int) {
 	a := w.startHooked()
 	e := quick
 	if files == largeFiles {
@@ -26,9 +26,12 @@ func (b *bench) measureHooks(w *world, files int, limit budget) {
 	// The first turn of an agent writes a record that the others find.
 	a.turn(a.time, &job{}, &job{}, false)
 	for _, changed := range []bool{false, true} {
-		what, atEnd := fmt.Sprintf("%d files, clean", files), budget{}
+		what, atEnd := fmt.Sprintf("%d files, clean", files), budget{multiple: 15}
 		if changed {
-			what, atEnd = fmt.Sprintf("%d files, one changed", files), limit
+			what, atEnd = fmt.Sprintf("%d files, one changed", files), budget{multiple: 20}
+		}
+		if files > smallFiles {
+			atEnd = budget{}
 		}
 		start, end := b.job("turn start, "+what, budget{}), b.job("turn end, "+what, atEnd)
 		status := b.job("  one git status of it", budget{})

@@ -24,8 +24,12 @@ type budget struct {
 	counts   *counts       // nil for none
 }
 
-// counts are the most processes of a job and, where more than 0, the most lists of panes and files brought to the disk.
-type counts struct{ git, tmux, lists, syncs int }
+// counts are the most processes of a job and, where more than 0, the most lists of panes and files brought to the disk: by paw
+// alone, or where deep by the programs that it starts as well.
+type counts struct {
+	git, tmux, lists, syncs int
+	deep                    bool
+}
 
 // statusCounts holds for any number of agents: paw status asks tmux once and git never.
 var statusCounts = &counts{git: 0, tmux: 1}

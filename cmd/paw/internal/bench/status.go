@@ -31,7 +31,7 @@ func (b *bench) measureStatus(w *world, n int) {
 		}
 		limit := budget{counts: statusCounts}
 		if n == 200 {
-			limit.multiple = 12
+			limit.multiple = 14
 		}
 		b.statusRow(w, n, fmt.Sprintf(", %d %s tags", allTags, kind), limit)
 		j := b.job(fmt.Sprintf("  the same in shell, %s", kind), budget{})

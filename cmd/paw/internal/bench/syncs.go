@@ -12,10 +12,14 @@ func (w *world) canTrace() bool {
 	return exec.CommandContext(w.ctx, "strace", "-f", "-b", "execve", "true").Run() == nil
 }
 
-// countSyncs is count for a job whose calls of fsync are counted too: those of paw itself, not of the programs it starts.
+// countSyncs is count for a job whose calls of fsync are counted too: those of paw itself, and of the programs it starts only
+// where its budget says so.
 func (w *world) countSyncs(j *job, argv ...string) {
 	trace := filepath.Join(w.dir, "syncs")
-	strace := []string{"strace", "-f", "-b", "execve", "-qq", "-e", "trace=fsync,fdatasync", "-e", "signal=none", "-o", trace}
+	strace := []string{"strace", "-f", "-qq", "-e", "trace=fsync,fdatasync", "-e", "signal=none", "-o", trace}
+	if !j.budget.counts.deep {
+		strace = append(strace, "-b", "execve")
+	}
 	w.counted(j, func() { w.spawn(true, append(strace, argv...)...) })
 	text := string(must(os.ReadFile(trace)))
 	n := strings.Count(text, "fsync(") + strings.Count(text, "fdatasync(")

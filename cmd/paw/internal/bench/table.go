@@ -26,12 +26,17 @@ func writeTable(out io.Writer, jobs []*job) {
 		if verdict := j.verdict(); verdict != "" {
 			last = fmt.Sprintf("  %-15s  %s", j.budget, verdict)
 		}
-		if c := j.budget.counts; c != nil && c.lists > 0 && j.calls != nil {
-			last += fmt.Sprintf(" (%d list-panes", j.calls.lists())
-			if j.syncs != nil {
-				last += fmt.Sprintf(", %d fsync", *j.syncs)
+		if c := j.budget.counts; c != nil && j.calls != nil {
+			var found []string
+			if c.lists > 0 {
+				found = append(found, fmt.Sprintf("%d list-panes", j.calls.lists()))
 			}
-			last += ")"
+			if j.syncs != nil {
+				found = append(found, fmt.Sprintf("%d fsync", *j.syncs))
+			}
+			if len(found) > 0 {
+				last += " (" + strings.Join(found, ", ") + ")"
+			}
 		}
 		fmt.Fprintf(t, "%-*s\t%d\t%.1f\t%.1f\t%s\t%s\t%s\n", width, j.name, len(j.took), j.milliseconds(), j.multiple(), git, tmux, last)
 	}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+//go:embed land.sh
+var shellLand string
+
+const (
+	landings    = 6 // how often a small change lands; the last time is counted, not timed
+	manyFiles   = 10_000
+	filesFolder = 100 // files to a folder
+)
+
+// landCounts, landRemoveCounts are what a landing of a small change may cost, and one that also removes the agent. For so many
+// files that git reads them in batches there is a process for each of these, and none for each file.
+var (
+	landCounts       = &counts{git: 10, tmux: 1, syncs: 4}
+	landRemoveCounts = &counts{git: 14, tmux: 2, syncs: 4}
+	landManyCounts   = &counts{git: 16, tmux: 1, syncs: 12, deep: true}
+)
+
+// measureLand times paw land of a small change, the first one of an agent and the next one, beside a script that does the same with
+// git, and with --remove.
+func (b *bench) measureLand(w *world) {
+	l := w.startLanding(landings)
+	script := &job{name: "  the same with git"}
+	land := b.job("land, a small change", budget{multiple: 2, of: script, counts: landCounts})
+	b.jobs = append(b.jobs, script)
+	again := b.job("land, the next small change", budget{multiple: 2, of: script, counts: landCounts})
+	remove := b.job("land --remove, a small change", budget{counts: landRemoveCounts})
+	for i := range landings {
+		do := w.time
+		if i == landings-1 {
+			do = w.count
+		}
+		l.small(l.worktree, 4*i)
+		do(script, l.script()...)
+		for k, j := range []*job{land, again} {
+			l.small(l.agent(i), 4*i+1+k)
+			do(j, w.paw, "land", agentName(i))
+		}
+		l.small(l.agent(i), 4*i+3)
+		do(remove, w.paw, "land", agentName(i), "--remove")
+		w.settle()
+	}
+}
+
+// measureLandMany times paw land of many new files, of as many again, and of nothing new, beside git.
+func (b *bench) measureLandMany(w *world) {
+	l := w.startLanding(1)
+	for i, name := range []string{"land, %d new files", "land, %d new files more"} {
+		land := b.job(fmt.Sprintf(name, manyFiles), budget{})
+		script := b.job("  the same with git", budget{})
+		land.budget = budget{multiple: 2, of: script, counts: landManyCounts}
+		nothing := b.job("  once more, nothing new", budget{})
+		adds := b.job("    git add -A of it in an empty index", budget{})
+		nothing.budget = budget{multiple: 1, of: adds}
+
+		l.many(l.worktree, i)
+		w.time(script, l.script()...)
+		l.many(l.agent(0), i)
+		w.time(land, w.paw, "land", agentName(0))
+		w.time(nothing, w.paw, "land", agentName(0))
+		w.time(adds, "sh", "-c", `rm -f "$1"; GIT_INDEX_FILE="$1" git -C "$2" add -A`, "add.sh", filepath.Join(w.dir, "empty"), l.agent(0))
+		l.many(l.agent(0), 10+i)
+		w.count(land, w.paw, "land", agentName(0))
+	}
+}
+
+// landingWorld has agents that are stopped, and a worktree that is nobody's.
+type landingWorld struct {
+	*world
+	worktree string
+}
+
+// startLanding makes agents whose work can land.
+func (w *world) startLanding(agents int) *landingWorld {
+	w.run(w.startArgs(agents)...)
+	w.run(w.paw, "stop", sessionName) // what may be in a turn does not land
+	l := &landingWorld{w, w.repo + ".shell"}
+	w.run("git", "worktree", "add", "-q", "-b", "shell", l.worktree)
+	return l
+}
+
+// agent is the worktree of an agent.
+func (l *landingWorld) agent(i int) string {
+	return filepath.Join(l.repo+".paw", sessionName, agentName(i))
+}
+
+// script brings what is in the worktree of nobody into the branch of the checkout.
+func (l *landingWorld) script() []string {
+	return []string{"sh", "-c", shellLand, "land.sh", l.repo, l.worktree}
+}
+
+// small changes a file in a worktree and adds another one.
+func (l *landingWorld) small(dir string, n int) {
+	check(os.WriteFile(filepath.Join(dir, fmt.Sprintf("d0/f%d.txt", n%smallFiles)), fmt.Appendf(nil, "change %d\n", n), 0o644))
+	check(os.WriteFile(filepath.Join(dir, fmt.Sprintf("new%d-%s.txt", n, filepath.Base(dir))), fmt.Appendf(nil, "new %d\n", n), 0o644))
+}
+
+// many adds many small files to a worktree.
+func (l *landingWorld) many(dir string, n int) {
+	top := filepath.Join(dir, fmt.Sprintf("many%d-%s", n, filepath.Base(dir)))
+	for i := range manyFiles {
+		folder := filepath.Join(top, fmt.Sprint(i/filesFolder))
+		if i%filesFolder == 0 {
+			check(os.MkdirAll(folder, 0o755))
+		}
+		check(os.WriteFile(filepath.Join(folder, fmt.Sprint(i)), fmt.Appendf(nil, "file %d of %s %d\n", i, dir, n), 0o644))
+	}
+}
