@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -40,17 +41,27 @@ func (h *Home) LogHook(cliName, event string, cause error) {
 	_, _ = f.Write(append(line, '\n'))
 }
 
-// HookFailures counts the hooks that failed, as far as the log has them, and
-// returns the last one.
+// HookFailures counts the hooks that failed, as far as the log has them, and returns the last one. Those of a session that is gone count
+// no longer.
 func (h *Home) HookFailures() (count int, last HookFailure) {
 	for _, path := range []string{h.HookLog() + ".old", h.HookLog()} {
 		content, _ := os.ReadFile(path)
 		for line := range bytes.Lines(content) {
 			var one HookFailure
-			if json.Unmarshal(line, &one) == nil {
+			if json.Unmarshal(line, &one) == nil && h.concerns(one) {
 				count, last = count+1, one
 			}
 		}
 	}
 	return count, last
+}
+
+// concerns reports whether a hook that failed may be of a session that is there; a later one of the same name is another.
+func (h *Home) concerns(one HookFailure) bool {
+	name, _, launched := strings.Cut(one.Launch, "/")
+	if !launched {
+		return true // a command of the user noted it
+	}
+	s, err := h.Store.Load(name)
+	return err != nil || s != nil && !one.At.Before(s.CreatedAt)
 }
