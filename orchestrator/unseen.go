@@ -33,6 +33,22 @@ func CloseUnseen(ctx context.Context, h *home.Home, s *session.Session, agents .
 // nobody.
 func FollowAnswer(h *home.Home, s *session.Session, agentName string) { follow(h, s.Name, agentName) }
 
+// FollowUnseen lets processes of their own write down what a look at agents has found over, for whoever looks at a terminal and writes
+// nothing itself. Of each turn it does so once where told remembers the turns.
+func FollowUnseen(h *home.Home, st fleet.SessionStatus, told map[string]int) {
+	for _, a := range st.Agents {
+		rests := a.State == session.StateIdle || a.State == session.StateError || a.State == session.StateCompleted
+		key := st.Session.Name + "/" + a.Record.Agent
+		if !rests || a.PID == 0 || a.CurrentTurn == 0 || told[key] == a.CurrentTurn {
+			continue
+		}
+		follow(h, st.Session.Name, a.Record.Agent)
+		if told != nil {
+			told[key] = a.CurrentTurn
+		}
+	}
+}
+
 // endedUnseen reports whether the open turn of an agent that runs has ended by its CLI's own record, so long ago that no hook
 // will tell.
 func endedUnseen(h *home.Home, s *session.Session, w *session.Worktree) bool {

@@ -15,6 +15,8 @@ type Watch struct {
 	options StatusOptions
 	shown   map[string]*shownSession
 
+	followed map[string]int // turns whose ends are being written down, by agent
+
 	footprints map[string]footprint // of what the last look has read; nil until somebody asks
 }
 
@@ -26,7 +28,7 @@ type shownSession struct {
 
 // NewWatch begins to show the selected sessions. Close ends it.
 func NewWatch(h *home.Home, o StatusOptions) *Watch {
-	return &Watch{home: h, options: o, shown: map[string]*shownSession{}}
+	return &Watch{home: h, options: o, shown: map[string]*shownSession{}, followed: map[string]int{}}
 }
 
 // Look tells how sessions and agents are now, see Status.
@@ -60,6 +62,7 @@ func (w *Watch) Look(ctx context.Context) (statuses []fleet.SessionStatus, probl
 		}
 		st := fleet.StatusWith(*f, states)
 		noteGone(&st)
+		FollowUnseen(w.home, st, w.followed)
 		tags.add(ctx, &st)
 		statuses = append(statuses, st)
 	}

@@ -124,6 +124,9 @@ func (a *app) showStatus(h *home.Home, statuses []fleet.SessionStatus, problems 
 		return nil
 	}
 	if isTerminal(a.stdout) {
+		for _, st := range statuses {
+			orchestrator.FollowUnseen(h, st, nil)
+		}
 		width, _ := a.terminalSize()
 		for _, line := range a.allLines(h, statuses, width) {
 			fmt.Fprintln(a.stdout, line)

@@ -17,7 +17,7 @@ func (driver) Screen(s agent.Screenshot) agent.Screen {
 		box.Works = works.MatchString(screens.TextOf(rows))
 		return box
 	}
-	return agent.Screen{Dialog: dialogIn(s, rows)}
+	return agent.Screen{Dialog: dialogIn(besidePanel(s, rows))}
 }
 
 // works is its line above the box, and the key below it.
@@ -117,6 +117,36 @@ var dialogs = slices.Concat(cutDialogs, []screens.Dialog{
 	screens.AsksInTurn(`^(?:← +)? ?[☐☒✔] .*\n\s*\n(.+)`, "$1"), // what AskUserQuestion asks, under the names of its questions
 })
 
+// besidePanel is what stands at the left of the panel with the changed files, which claude opens by itself where a pane is wide enough:
+// dialogs are drawn there. The screen itself is one without a panel.
+func besidePanel(s agent.Screenshot, rows []screens.Row) (agent.Screenshot, []screens.Row) {
+	if len(rows) == 0 {
+		return s, rows
+	}
+	isEdge := func(c screens.Cell) bool { return c.Char == '│' }
+	edge := slices.IndexFunc(rows[0], isEdge)
+	end := 0
+	for edge > 0 && end < len(rows) && len(rows[end]) > edge && isEdge(rows[end][edge]) {
+		end++
+	}
+	if end < lowestPanel {
+		return s, rows
+	}
+	left := slices.Clone(rows)
+	for y := range end {
+		r := rows[y][:edge]
+		for len(r) > 0 && r[len(r)-1].Char == ' ' {
+			r = r[:len(r)-1]
+		}
+		left[y] = r
+	}
+	s.Width = edge
+	return s, left
+}
+
+// lowestPanel is the least number of rows that a panel has.
+const lowestPanel = 8
+
 // dialogIn is what a dialog asks, "" where no dialog is seen.
 func dialogIn(s agent.Screenshot, rows []screens.Row) string {
 	known, from, keyed := dialogAt(s, rows)
@@ -150,7 +180,7 @@ func (driver) Question(s agent.Screenshot) (agent.Question, bool) {
 	if _, ok := boxIn(s, rows); ok {
 		return agent.Question{}, false
 	}
-	known, from, _ := dialogAt(s, rows)
+	known, from, _ := dialogAt(besidePanel(s, rows))
 	text := screens.TextOf(from)
 	asked, options := screens.AskedIn(text, known), screens.Choices(from, "❯")
 	if asked == "" || options == nil || ticked.MatchString(text) || typedInto(options) {

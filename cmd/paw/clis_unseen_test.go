@@ -1,0 +1,45 @@
+//go:build clis
+
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestCLIsUnseenEnds: the end of a turn that no hook tells of has its snapshot from the moment at which somebody sees it, however the turn
+// ended. What somebody does in the worktree then is not the turn's.
+func TestCLIsUnseenEnds(t *testing.T) {
+	startEach(t, []string{"claude", "codex"}, func(t *testing.T, w *cliWorld) {
+		w.work("do: say Hello.")
+		closed := func(how, file string) {
+			t.Helper()
+			n := w.last().Number
+			w.await(how+": the turn has its snapshot", func() bool { one := w.last(); return one.Number == n && one.Snapshot != nil })
+			byHand := "hand-" + how + ".txt"
+			w.write(w.worktree(w.cli), byHand, "by hand\n")
+			if got := w.ok(w.paw("diff", w.cli, fmt.Sprint(n), "--stat")).stdout; !strings.Contains(got, file) || strings.Contains(got, byHand) {
+				t.Errorf("%s: the files of turn %d:\n%s", how, n, got)
+			}
+			w.work("do: say Next.")
+			if got := w.ok(w.paw("diff", w.cli, fmt.Sprint(n), "--stat")).stdout; strings.Contains(got, byHand) {
+				t.Errorf("%s: what came later counts for turn %d:\n%s", how, n, got)
+			}
+		}
+		w.hang(w.last().Number+1, "esc.txt")
+		w.escape()
+		w.awaitState("idle")
+		closed("esc", "esc.txt")
+
+		w.send("do: write asked.txt 1\ndo: ask touch refused.txt\ndo: say Refused.")
+		w.question(w.cli)
+		w.ok(w.paw("answer", w.cli, "no"))
+		w.awaitState("idle")
+		closed("no", "asked.txt")
+
+		w.send("do: write failed.txt 1\ndo: fail 400 scripted overload")
+		w.awaitState("error")
+		closed("error", "failed.txt")
+	})
+}
