@@ -5,6 +5,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"paw/orchestrator/agent/fakemodel"
 )
 
 // TestCLIsComeBackAfterAnEscInTheFirstTurn: an Esc in the first turn, a stop, and recover has a CLI that takes prompts. gemini takes
@@ -28,20 +30,21 @@ func TestCLIsComeBackAfterAnEscInTheFirstTurn(t *testing.T) {
 	})
 }
 
-// TestCopilotAsksTwiceInATurn: the second permission of a turn is seen and answered as the first.
-func TestCopilotAsksTwiceInATurn(t *testing.T) {
-	w := newCLIWorld(t, "copilot")
-	w.ok(w.paw("start", "--cli", "copilot", "--detach"))
-	w.awaitState("idle")
-	w.send("do: ask touch y1\ndo: ask touch y2\ndo: say Both.")
-	for _, file := range []string{"y1", "y2"} {
-		w.await("copilot waits with the question about "+file, func() bool {
-			a := w.agent("copilot")
-			return a.State == "waiting_input" && strings.Contains(text(a.Reason), "touch "+file)
-		})
-		w.question("copilot")
-		w.ok(w.paw("answer", "copilot", "yes"))
-		w.await("it is done", func() bool { return w.has(file) })
-	}
-	w.finished(0)
+// TestCLIsAskTwiceInATurn: the second permission of a turn is seen and answered as the first.
+func TestCLIsAskTwiceInATurn(t *testing.T) {
+	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
+		w.work("do: say Ready.")
+		before := w.last().Number
+		w.send("do: ask touch y1\ndo: ask touch y2\ndo: say Both.")
+		for _, file := range []string{"y1", "y2"} {
+			w.await(w.cli+" waits with the question about "+file, func() bool {
+				a := w.agent(w.cli)
+				return a.State == "waiting_input" && strings.Contains(text(a.Reason), "touch "+file)
+			})
+			w.question(w.cli)
+			w.ok(w.paw("answer", w.cli, "yes"))
+			w.await("it is done", func() bool { return w.has(file) })
+		}
+		w.finished(before)
+	})
 }

@@ -36,6 +36,9 @@ type cliWorld struct {
 func newCLIWorld(t *testing.T, clis ...string) *cliWorld {
 	t.Helper()
 	for _, cli := range clis {
+		if only := os.Getenv("PAW_CLI"); only != "" && !slices.Contains(strings.Fields(only), cli) {
+			t.Skipf("not with %s, but with %s", cli, only)
+		}
 		if _, err := exec.LookPath(cli); err != nil {
 			t.Skipf("%s is not installed: %v", cli, err)
 		}

@@ -84,7 +84,7 @@ func (s set) print(w io.Writer) bool {
 	for _, r := range s.table.rows {
 		line := r.label
 		for _, cli := range s.table.clis {
-			line += "\t" + string(r.cells[cli])
+			line += "\t" + r.cell(cli)
 		}
 		fmt.Fprintln(columns, line)
 	}

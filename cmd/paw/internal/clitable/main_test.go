@@ -78,16 +78,16 @@ func TestClosingGreen(t *testing.T) {
 	}
 	want := `
 pinned
-scenario                                claude  codex  opencode  gemini  qwen  copilot
-CLIs: commit                            ok      -      -         -       -     -
-CLIs                                    -       -      -         skip    -     -
-CLIsFamily: claude and its child codex  ok      ok     -         -       -     -
+scenario                                claude  codex   opencode  gemini  qwen  copilot
+CLIs: commit                            ok 62s  -       -         -       -     -
+CLIs                                    -       -       -         skip    -     -
+CLIsFamily: claude and its child codex  ok 62s  ok 62s  -         -       -     -
 
 newest
-scenario                                claude  codex  opencode  gemini  qwen  copilot
-CLIs: commit                            ok      -      -         -       -     -
-CLIs                                    -       -      -         skip    -     -
-CLIsFamily: claude and its child codex  ok      ok     -         -       -     -
+scenario                                claude  codex   opencode  gemini  qwen  copilot
+CLIs: commit                            ok 62s  -       -         -       -     -
+CLIs                                    -       -       -         skip    -     -
+CLIsFamily: claude and its child codex  ok 62s  ok 62s  -         -       -     -
 
 again: same as pinned
 
@@ -126,9 +126,9 @@ func TestClosingFailures(t *testing.T) {
 	got, _, _ := strings.Cut(out.String(), "\nversion ")
 	want := `
 pinned
-scenario      claude   codex  opencode  gemini  qwen     copilot
-CLIs: commit  FAIL     ok     -         -       FAIL     -
-CLIs: stop    not run  ok     -         -       not run  -
+scenario      claude    codex   opencode  gemini  qwen     copilot
+CLIs: commit  FAIL 62s  ok 62s  -         -       FAIL     -
+CLIs: stop    not run   ok 62s  -         -       not run  -
 FAIL TestOther
 
 FAIL pinned TestCLIs/claude/commit (62 s)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,7 +12,8 @@ import (
 type row struct {
 	group string // the test that all CLIs' tests of the scenario are part of, such as "TestCLIs"
 	label string
-	cells map[string]result // by CLI
+	cells map[string]result  // by CLI
+	times map[string]float64 // of those that ran, in seconds
 }
 
 // table is what became of the tests of one set.
@@ -44,7 +46,8 @@ func newTable(tests []*test) table {
 			t.ran++
 		}
 		for _, cli := range clis {
-			t.row(one, label).cells[cli] = one.result
+			r := t.row(one, label)
+			r.cells[cli], r.times[cli] = one.result, one.elapsed
 		}
 	}
 	t.markNotRun(tests)
@@ -91,12 +94,20 @@ func (t *table) row(one *test, label string) *row {
 			return r
 		}
 	}
-	r := &row{group: group, label: label, cells: map[string]result{}}
+	r := &row{group: group, label: label, cells: map[string]result{}, times: map[string]float64{}}
 	for _, cli := range t.clis {
 		r.cells[cli] = resultNone
 	}
 	t.rows = append(t.rows, r)
 	return r
+}
+
+// cell is what stands in the table for a CLI: the result and how long it took.
+func (r *row) cell(cli string) string {
+	if r.times[cli] < 0.5 || r.cells[cli] == resultSkip {
+		return string(r.cells[cli])
+	}
+	return fmt.Sprintf("%s %.0fs", r.cells[cli], r.times[cli])
 }
 
 // markNotRun tells a scenario that a CLI does not have from one that was not reached, as the CLI's tests had failed before.
