@@ -37,10 +37,12 @@ func (t *typist) handOver(ctx context.Context, last func() error) error {
 	if err := last(); err != nil {
 		return err
 	}
-	t.home.Step("handing")
+	t.leave()
+	t.home.Step("typed")
 	err := t.channel.Submit(context.WithoutCancel(ctx), t.text, t.screen)
 	switch {
 	case errors.Is(err, agent.ErrNotHandedOver):
+		t.settled()
 		e := t.refusal("did not take the prompt by its channel: %v", err)
 		e.Err = fmt.Errorf("%w: %w", ErrNotTyped, err)
 		return e
