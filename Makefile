@@ -51,6 +51,7 @@ picture:
 
 FUZZTIME ?= 20s
 MODELSTEPS ?= 2000
+MODELKILLS ?= 100
 FUZZ = config/FuzzLoad config/FuzzScan session/FuzzLoad session/FuzzNameFrom session/turn/FuzzRead session/turn/FuzzText \
 	session/turn/FuzzParseTag tmux/FuzzParsePanes orchestrator/agent/FuzzClaudePastes orchestrator/agent/demo/program/FuzzDecoder \
 	orchestrator/family/FuzzOrders
@@ -58,6 +59,7 @@ FUZZ = config/FuzzLoad config/FuzzScan session/FuzzLoad session/FuzzNameFrom ses
 fuzz:
 	@for f in $(FUZZ); do \
 		echo $$f; go test ./$${f%/*} -run '^$$' -fuzz "^$${f##*/}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x || exit; done
+	PAW_MODEL_STEPS=$(MODELSTEPS) PAW_MODEL_KILLS=$(MODELKILLS) go test ./orchestrator -count=1 -timeout 60m -run '^TestLandings(FollowTheModel|SurviveKills)$$'
 
 test-clis: tools build
 	@sh .ci/test-clis

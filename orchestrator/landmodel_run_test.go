@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,14 +23,18 @@ type planned struct {
 	seed uint64
 }
 
-// plan is the run of a seed.
-func plan(seed uint64, steps int) []planned {
+// plan is the run of a seed, with a kill in each third step where kills are asked for.
+func plan(seed uint64, steps int, kills bool) []planned {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var deck []int
 	for i, s := range modelSteps {
 		for range s.weight {
 			deck = append(deck, i)
 		}
+	}
+	if kills {
+		last := len(modelSteps) - 1
+		deck = append(deck, slices.Repeat([]int{last}, len(deck)/2)...)
 	}
 	all := make([]planned, steps)
 	for i := range all {
@@ -108,18 +113,23 @@ func TestLandingsFollowTheModel(t *testing.T) {
 	worlds := (steps + modelWorldSteps - 1) / modelWorldSteps
 	for i := range worlds {
 		world := seed*1_000_000 + uint64(i)
-		t.Run(fmt.Sprint(world), func(t *testing.T) {
-			all := plan(world, modelWorldSteps)
-			said, diverged := run(t, all)
-			if diverged == "" {
-				if testing.Verbose() {
-					t.Log("\n" + strings.Join(said, "\n"))
-				}
-				return
-			}
-			short := shortened(t, all)
-			said, again := run(t, short)
-			t.Errorf("seed %d, world %d: %s\n\nshortened to:\n%s\n%s", seed, world, diverged, strings.Join(said, "\n"), again)
-		})
+		modelWorld(t, seed, world, false)
 	}
+}
+
+// modelWorld runs one world.
+func modelWorld(t *testing.T, seed, world uint64, kills bool) {
+	t.Run(fmt.Sprint(world), func(t *testing.T) {
+		all := plan(world, modelWorldSteps, kills)
+		said, diverged := run(t, all)
+		if diverged == "" {
+			if testing.Verbose() {
+				t.Log("\n" + strings.Join(said, "\n"))
+			}
+			return
+		}
+		short := shortened(t, all)
+		said, again := run(t, short)
+		t.Errorf("seed %d, world %d: %s\n\nshortened to:\n%s\n%s", seed, world, diverged, strings.Join(said, "\n"), again)
+	})
 }

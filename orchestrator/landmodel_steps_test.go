@@ -39,6 +39,7 @@ var modelSteps = []step{
 	{"rebase", 3, (*landModel).stepRebase},
 	{"squash", 2, (*landModel).stepSquash},
 	{"add", 2, (*landModel).stepAdd},
+	{"killed", 0, (*landModel).stepKilled}, // only where kills are asked for
 }
 
 func (m *landModel) some(r *rand.Rand) *modelAgent {

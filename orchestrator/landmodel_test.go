@@ -192,12 +192,7 @@ func newLandModel(t testing.TB, dir string) *landModel {
 	m.git(m.repo, "commit", "-q", "-m", "first")
 	base := m.git(m.repo, "rev-parse", "HEAD")
 	m.commits[base] = branchState{has: slots{}, from: map[string]int{}, landings: map[int]acknowledged{}}
-	paths := config.Paths{StateDir: filepath.Join(dir, "state"), SessionsDir: filepath.Join(dir, "sessions")}
-	m.h = &home.Home{
-		Paths: paths, Dir: m.repo, Env: []string{"HOME=" + dir}, Now: time.Now, Step: func(string) {},
-		Note: func(text string) { m.notes = append(m.notes, text) }, Config: config.Loaded{Config: config.Default()}, CLIs: clis.New(nil),
-		Store: session.Store{Dir: paths.SessionsDir, LocksDir: filepath.Join(dir, "locks")}, Locks: session.Locks{Dir: filepath.Join(dir, "locks")},
-	}
+	m.h = modelHome(dir, func(text string) { m.notes = append(m.notes, text) })
 	m.s = &session.Session{
 		ID: "model", Name: "s", RepoPath: m.repo, GitCommonDir: filepath.Join(m.repo, ".git"), Status: session.StatusActive, Target: "main", BaseCommit: base,
 		CreatedAt: time.Now(), Tmux: session.Tmux{Session: "paw-s", Socket: filepath.Join(dir, "none")},
@@ -208,6 +203,16 @@ func newLandModel(t testing.TB, dir string) *landModel {
 	}
 	m.save()
 	return m
+}
+
+// modelHome is paw in the world of a model.
+func modelHome(dir string, note func(string)) *home.Home {
+	paths := config.Paths{StateDir: filepath.Join(dir, "state"), SessionsDir: filepath.Join(dir, "sessions")}
+	return &home.Home{
+		Paths: paths, Dir: filepath.Join(dir, "repo"), Env: []string{"HOME=" + dir}, Now: time.Now, Step: func(string) {},
+		Note: note, Config: config.Loaded{Config: config.Default()}, CLIs: clis.New(nil),
+		Store: session.Store{Dir: paths.SessionsDir, LocksDir: filepath.Join(dir, "locks")}, Locks: session.Locks{Dir: filepath.Join(dir, "locks")},
+	}
 }
 
 func (m *landModel) addAgent(name, base string, state lineState, from *session.Origin) {

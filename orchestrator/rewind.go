@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -123,11 +124,14 @@ func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName, ag
 			return err
 		}
 		rewound.Remembers = remembers(last)
+		if err := rewound.intend(ctx, h, kind, last, to); err != nil {
+			return err
+		}
 		done, err := t.M.Rewind(ctx, w.WorktreePath, commit, worktree.RewindOptions{
 			Rescue: turn.RewindRef(w.TurnSession, h.Now(), newest), Command: "paw rewind", Session: s.Name, Step: func(name string) { h.Step("rewind." + name) },
 		})
 		if err != nil {
-			return home.Unmoved(err, agentName+": not rewound", again)
+			return errors.Join(home.Unmoved(err, agentName+": not rewound", again), rewound.withdraw(ctx, h, err))
 		}
 		rewound.RescueRef, rewound.Head, rewound.Changed, rewound.Untouched = done.Ref, done.Head, done.Changed, done.NotSaved
 		return rewound.note(ctx, h, kind, last, to)
@@ -138,18 +142,52 @@ func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName, ag
 	return rewound, nil
 }
 
-// note writes into the record where the worktree is now, for those who list its turns.
-func (r *Rewound) note(ctx context.Context, h *home.Home, kind session.ShiftKind, last *turn.Record, to func(before *session.Rewound, last int) (at int, words string)) error {
-	number := 0
-	if last != nil {
-		number = last.Number
-	}
-	if kind == session.ShiftUndo && r.RescueRef == "" { // the rewind that it would take back was cut short
-		r.At, r.To = to(nil, number)
-		return nil
-	}
+// intend writes into the record where the worktree will be: what lands of it is told by that, also when paw is killed before it can say that it
+// was done.
+func (r *Rewound) intend(ctx context.Context, h *home.Home, kind session.ShiftKind, last *turn.Record, to func(before *session.Rewound, last int) (at int, words string)) error {
 	_, err := h.Update(ctx, r.Session, func(rec *session.Session) error {
 		if w := rec.Worktree(r.Agent); w != nil {
+			at, _ := to(w.Rewound, numberOf(last))
+			rec.Shifted(r.Agent, kind, at, numberOf(last))
+		}
+		return nil
+	})
+	h.Step("rewind.intended")
+	return err
+}
+
+// withdraw takes the intent back where nothing has moved.
+func (r *Rewound) withdraw(ctx context.Context, h *home.Home, cause error) error {
+	var half *worktree.HalfMovedError
+	if errors.As(cause, &half) {
+		return nil
+	}
+	_, err := h.Update(context.WithoutCancel(ctx), r.Session, func(rec *session.Session) error {
+		if w := rec.Worktree(r.Agent); w != nil && len(w.Shifts) > 0 {
+			w.Shifts = w.Shifts[:len(w.Shifts)-1]
+		}
+		return nil
+	})
+	return err
+}
+
+// numberOf is the number of the last turn, 0 for none.
+func numberOf(last *turn.Record) int {
+	if last == nil {
+		return 0
+	}
+	return last.Number
+}
+
+// note writes into the record where the worktree is now, for those who list its turns.
+func (r *Rewound) note(ctx context.Context, h *home.Home, kind session.ShiftKind, last *turn.Record, to func(before *session.Rewound, last int) (at int, words string)) error {
+	number := numberOf(last)
+	if kind == session.ShiftUndo && r.RescueRef == "" { // the rewind that it would take back was cut short
+		r.At, r.To = to(nil, number)
+		return r.withdraw(ctx, h, nil)
+	}
+	_, err := h.Update(ctx, r.Session, func(rec *session.Session) error {
+		if w := rec.Worktree(r.Agent); w != nil && len(w.Shifts) > 0 {
 			r.At, r.To = to(w.Rewound, number)
 			from := w.Rewound.At(number)
 			if r.RescueRef == "" && w.Rewound != nil && w.Rewound.Last == number { // --undo takes back the one before
@@ -157,9 +195,8 @@ func (r *Rewound) note(ctx context.Context, h *home.Home, kind session.ShiftKind
 			}
 			w.Rewound = &session.Rewound{To: r.At, From: from, Last: number}
 			if r.RescueRef == "" {
-				kind = session.ShiftStay
+				w.Shifts[len(w.Shifts)-1].Kind = session.ShiftStay
 			}
-			rec.Shifted(r.Agent, kind, r.At, number)
 		}
 		return nil
 	})
