@@ -16,16 +16,12 @@ const turnTags = "refs/tags/" + turn.TagPrefix + "*"
 // hideTags is the command that keeps turn tags out of git log.
 var hideTags = "git config --add log.excludeDecoration " + fault.Quote(turnTags)
 
-// decorationNote says before the first turn tag of a repository how to keep them out of git log.
-func decorationNote(ctx context.Context, m worktree.Manager) string {
-	tags, err := turns.AllTags(ctx, m)
-	if err != nil || len(tags) > 0 {
-		return ""
-	}
+// decorationNote says of a repository that is about to get its first turn tags how to keep them out of git log.
+func decorationNote(ctx context.Context, m worktree.Manager) []string {
 	if hidden, err := m.Undecorated(ctx, turnTags); err != nil || hidden {
-		return ""
+		return nil
 	}
-	return "turn tags will show in git log; " + hideTags + " keeps them out (paw doctor --fix does that)"
+	return []string{"turn tags will show in git log; " + hideTags + " keeps them out (paw doctor --fix does that)"}
 }
 
 // examineDecoration says of the repository one stands in whether its turn tags show in git log, and with fix changes that.

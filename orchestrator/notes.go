@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/worktree"
 )
@@ -16,22 +18,28 @@ import (
 // them can do something else meanwhile: git looks at every file for the first one.
 func notes(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session) (wait func() []string) {
 	rest := append(branchNotes(ctx, m, s), cliNotes(h, s)...)
-	if note := decorationNote(ctx, m); note != "" {
-		rest = append(rest, note)
-	}
-	from := cmp.Or(m.Repository.Worktree, m.Repository.Path) // whose HEAD new branches start from
-	if from == "" {
-		return func() []string { return rest }
-	}
-	uncommitted := make(chan []string, 1)
-	go func() {
-		var notes []string
-		if n, err := m.Changed(ctx, from); err == nil && n > 0 {
-			notes = append(notes, uncommittedIn(from, n))
+	tags, err := turns.AllTags(ctx, m) // before the first of them is made
+	first := err == nil && len(tags) == 0
+	var uncommitted, decoration []string
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		from := cmp.Or(m.Repository.Worktree, m.Repository.Path) // whose HEAD new branches start from
+		if from == "" {
+			return
 		}
-		uncommitted <- notes
-	}()
-	return func() []string { return append(<-uncommitted, rest...) }
+		if n, err := m.Changed(ctx, from); err == nil && n > 0 {
+			uncommitted = []string{uncommittedIn(from, n)}
+		}
+	})
+	asking.Go(func() {
+		if first {
+			decoration = decorationNote(ctx, m)
+		}
+	})
+	return func() []string {
+		asking.Wait()
+		return slices.Concat(uncommitted, rest, decoration)
+	}
 }
 
 // branchNotes name the branches that an earlier session has left and that nobody
