@@ -34,7 +34,7 @@ type Spawned struct {
 // conversation, on a branch from the state that the caller is in now, with what it
 // has not committed. The caller's own worktree stays as it is.
 func Spawn(ctx context.Context, h *home.Home, o SpawnOptions) (*Spawned, error) {
-	s, w, err := h.Caller("spawn", "paw add --cli "+cmp.Or(o.CLI, h.Config.DefaultCLI)+" --prompt "+fault.Quote(o.Prompt))
+	s, w, err := h.Caller("spawn", "paw add --cli "+cmp.Or(o.CLI, h.InstalledCLI(), "demo")+" --prompt "+fault.Quote(o.Prompt))
 	if err != nil {
 		return nil, err
 	}

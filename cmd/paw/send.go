@@ -38,7 +38,7 @@ beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but
 			if err := home.RequireAgents(s, agents...); err != nil {
 				return err
 			}
-			if err := refuseNames(s, agents, args[1:]); err != nil {
+			if err := refuseNames(s, agents, args[1:]); err != nil && cmd.ArgsLenAtDash() != 1 {
 				return err
 			}
 			agents = onlyOnce(agents)
@@ -75,7 +75,7 @@ beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but
 }
 
 // refuseNames refuses a text that begins with the name of another agent of the session: nobody can tell whether that agent is
-// meant as well, or spoken of. Words in quotes with others are no names.
+// meant as well, or spoken of. Words in quotes with others are no names, nor is anything behind --.
 func refuseNames(s *session.Session, agents, text []string) error {
 	if len(text) == 0 {
 		return nil
@@ -90,11 +90,15 @@ func refuseNames(s *session.Session, agents, text []string) error {
 	}
 	to := s.Name + "/" + strings.Join(agents, ",")
 	e := fault.New(fault.Usage, "%s: is an agent of %s; is it to get the prompt, or the first word of it?", text[0], s.Name)
-	if len(text) == 1 {
-		return e.Hint("paw send %s", to+","+strings.Join(more, ",")).Hint("echo %s | paw send %s", text[0], to)
+	words := make([]string, len(text))
+	for i, word := range text {
+		words[i] = fault.Quote(word)
 	}
-	return e.Hint("paw send %s %s", to+","+strings.Join(more, ","), fault.Quote(strings.Join(text[1:], " "))).
-		Hint("paw send %s %s", to, fault.Quote(strings.Join(text, " ")))
+	both := "paw send " + to + "," + strings.Join(more, ",")
+	if len(text) > 1 {
+		both += " " + strings.Join(words[1:], " ")
+	}
+	return e.Hint("%s", both).Hint("paw send %s -- %s", to, strings.Join(words, " "))
 }
 
 // onlyOnce are names without those that were named before.

@@ -13,13 +13,21 @@ const builtIn = "demo"
 // StartHints are the commands that begin a session here, the best one first. They name a CLI that is installed: the
 // configured default, else the first there is. Where there is none but the built-in one, the first command installs one.
 func (h *Home) StartHints() []string {
+	if name := h.InstalledCLI(); name != "" {
+		return []string{"paw start --cli " + name}
+	}
+	return []string{cmp.Or(agent.Install(h.Config.DefaultCLI), agent.Install("claude")), "paw start --cli " + builtIn}
+}
+
+// InstalledCLI is the configured default where it is installed, else the first CLI that is; "" where there is none but the built-in one.
+func (h *Home) InstalledCLI() string {
 	preferred := h.Config.DefaultCLI
 	for _, name := range slices.Concat([]string{preferred}, h.CLIs.Names()) {
 		if cli, known := h.CLIs.Get(name); known && (name != builtIn || preferred == builtIn) {
 			if _, err := agent.LookPath(cli.Program(), h.Env); err == nil {
-				return []string{"paw start --cli " + name}
+				return name
 			}
 		}
 	}
-	return []string{cmp.Or(agent.Install(preferred), agent.Install("claude")), "paw start --cli " + builtIn}
+	return ""
 }
