@@ -47,7 +47,7 @@ func (h *Home) madeTurnsIn(repository worktree.Repository, sessionName string) b
 func (h *Home) WithEnd(ctx context.Context, err error) error {
 	var corrupt *session.CorruptError
 	var newer *session.VersionError
-	name := ""
+	var name string
 	switch {
 	case errors.As(err, &corrupt):
 		name = corrupt.Name
