@@ -74,12 +74,13 @@ func Answer(ctx context.Context, h *home.Home, s *session.Session, agentName, an
 		return nil, err
 	}
 	// Whoever holds the lock may be answering that question: the next one is not what this answer is for.
+	permission := ""
 	if id == "" {
 		first, err := t.drawn(ctx)
 		if err != nil {
 			return nil, err
 		}
-		id = first.ID
+		id, permission = first.ID, first.permission
 		h.Step("answer.seen")
 	}
 	unlock, err := Lock(ctx, h, s, t.w)
@@ -91,7 +92,8 @@ func Answer(ctx context.Context, h *home.Home, s *session.Session, agentName, an
 	if err != nil {
 		return nil, err
 	}
-	if asked.ID != id {
+	next := permission != "" && asked.permission != "" && permission != asked.permission // in the same words
+	if asked.ID != id || next {
 		return nil, t.refusal("asks something else by now: %s", asked.Text)
 	}
 	took, err := asked.pick(answer)
@@ -215,7 +217,6 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 	fmt.Fprintf(sum, "%d %d %q", last.Number, last.WaitingSince.UnixNano(), question.Text)
 	if waits && !question.Confirms {
 		asked.permission = permission.ID
-		fmt.Fprintf(sum, " %q", permission.ID)
 	}
 	for _, o := range question.Options {
 		fmt.Fprintf(sum, " %q %q", o.Label, o.About)
