@@ -69,7 +69,7 @@ func TestCLIsTakeALatePromptOnce(t *testing.T) {
 		w.work("do: say Ready.")
 		before, pid := w.last().Number, *w.agent(w.cli).PID
 		const late, next = "do: write late.txt 1\ndo: say Late.", "do: write next.txt 1\ndo: say Next."
-		out := w.pawWith([]string{"PAW_TEST_AT=typed", fmt.Sprintf("PAW_TEST_DO=kill -STOP -- -%d", pid)}, "send", w.cli, late)
+		out := w.pawWith([]string{"PAW_TEST_AT=typed", fmt.Sprintf("PAW_TEST_DO=kill -STOP -%d", pid)}, "send", w.cli, late)
 		t.Logf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 		if out.code != 6 {
 			t.Errorf("a prompt to a CLI that hangs: exit code %d", out.code)
