@@ -23,6 +23,7 @@ const (
 	CauseStopped           // its user stopped it
 	CauseTurnCut           // it rests since its turn was cut or interrupted
 	CauseClosed            // somebody closed its pane
+	CauseDialog            // a dialog of its CLI that is no question of a turn: its user alone answers that
 	CauseUnwritable        // its hooks cannot write a folder of paw: its turns are not seen
 )
 

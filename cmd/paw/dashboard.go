@@ -282,7 +282,7 @@ func nextSteps(st fleet.SessionStatus) []string {
 	var steps []string
 	back := st.Status == session.StatusStopped
 	for _, r := range mostUrgent(st.Agents) {
-		if r.State == session.StateWaitingInput && len(steps) == 0 {
+		if r.State == session.StateWaitingInput && r.Cause != session.CauseDialog && len(steps) == 0 {
 			steps = append(steps, fmt.Sprintf("paw answer %s/%s: shows its answers, and takes one", st.Session.Name, r.Record.Agent))
 		}
 		back = back || canComeBack(r.AgentStatus) && r.Cause != session.CauseStopped

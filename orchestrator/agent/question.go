@@ -15,6 +15,8 @@ type Question struct {
 	Deaf time.Duration
 	// Confirms says that it is asked about an answer that was just given, which counts only after this one.
 	Confirms bool
+	// Paged says that it is one of several that are asked one after the other: all of them are asked once.
+	Paged bool
 	// Onward and Back are the keys that select the next option and the one before; Enter takes the selected one. "" where
 	// each option has a key.
 	Onward, Back string
@@ -44,7 +46,7 @@ var (
 	saysText   = lazyregexp.New(`(?i)^(type (something|your own)|enter a custom|other \(type)`)
 	saysNo     = lazyregexp.New(`(?i)^(no|reject|deny)(,|\s*\(|$)`)
 	saysAlways = lazyregexp.New(`(?i)\balways\b|don.t ask again|\b(for|during) th(is|e) session\b|auto[- ]?(accept|approve)|allow all\b|\baccept edits\b`)
-	saysYes    = lazyregexp.New(`(?i)^(yes|allow once|y|confirm)(,|\s*\(|$)`)
+	saysYes    = lazyregexp.New(`(?i)^(yes|allow once|y|confirm|submit answers)(,|\s*\(|$)`)
 )
 
 // Means is what the words of an option say. What is not clear is MeansOther.

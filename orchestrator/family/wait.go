@@ -235,8 +235,11 @@ func (w *Waited) verdict(o WaitOptions) error {
 	}
 	switch {
 	case !w.enough(o.Any) && needs != nil:
-		return fault.New(fault.Waiting, "%s: %s", needs.Agent, fleet.WaitsFor(needs.Status)).
-			Hint("paw answer %s/%s", w.Session, needs.Agent).Hint("paw attach %s %s", w.Session, needs.Agent)
+		e := fault.New(fault.Waiting, "%s: %s", needs.Agent, fleet.WaitsFor(needs.Status))
+		if needs.Status.Cause != session.CauseDialog {
+			e = e.Hint("paw answer %s/%s", w.Session, needs.Agent)
+		}
+		return e.Hint("paw attach %s %s", w.Session, needs.Agent)
 	case !w.enough(o.Any) && w.unseen() != nil:
 		return fault.New(fault.Failed, "%s: %s", w.unseen().Agent, w.unseen().Status.Reason).Hint("paw doctor")
 	case !w.enough(o.Any):

@@ -133,7 +133,11 @@ func (o Observation) inPane() session.AgentStatus {
 	if o.Unwritable != "" {
 		return o.unwritten()
 	}
-	return o.withAway(o.withDone(o.withScreen(o.byTurns())))
+	st := o.withAway(o.withDone(o.withScreen(o.byTurns())))
+	if asked := o.open() && o.Last.Waiting; st.State == session.StateWaitingInput && !asked {
+		st.Cause = session.CauseDialog
+	}
+	return st
 }
 
 // withAway says that the CLI has taken the conversation out of the pane, which only shows it: the CLI works on when the pane ends.

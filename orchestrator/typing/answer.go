@@ -239,9 +239,19 @@ func (t answerer) waiting(ctx context.Context) (*turn.Record, error) {
 			return last, nil
 		}
 		if !waits || t.home.Now().After(end) || ctx.Err() != nil {
-			return nil, t.refusal("asks nothing that its hooks tell of")
+			return nil, t.nothingAsked(ctx)
 		}
 	}
+}
+
+// nothingAsked is the refusal of an answer to a CLI that asks nothing in a turn. A menu, or a dialog of its start, is for its user.
+func (t answerer) nothingAsked(ctx context.Context) error {
+	if shot, err := t.client.Look(ctx, t.program); err == nil {
+		if dialog := t.cli.Screen(agent.Screenshot(shot)).Dialog; dialog != "" {
+			return t.refusal("%s; this dialog is yours", fleet.WaitsFor(session.AgentStatus{Reason: dialog}))
+		}
+	}
+	return t.refusal("asks nothing that its hooks tell of")
 }
 
 // onlyByChannel are the answers to a permission that something else covers on the screen.
@@ -342,6 +352,10 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took agent.Option) er
 			return nil
 		case last.Waiting && !last.WaitingSince.Equal(asked.Since) && (last.Question == asked.Hook || !t.shows(ctx, asked)):
 			return nil // with the next question; the same one is only asked again after an answer
+		case asked.Paged:
+			if t.other(ctx, asked) != nil {
+				return nil // at the next of its pages, of which nothing but the screen tells
+			}
 		case !asked.Confirms && took.Means() == agent.MeansAlways:
 			if next := t.other(ctx, asked); next != nil && next.Confirms {
 				return fault.New(fault.Unconfirmed, "%s: took %q, and %s; nothing is allowed before that is answered", t.w.Agent, took.Label, next.Text).

@@ -363,7 +363,9 @@ func (t *typist) starting() *fault.Error {
 // asks is the refusal of a prompt to an agent that waits for an answer.
 func (t *typist) asks(state session.AgentStatus) *fault.Error {
 	e := t.refusal("%s, a prompt would be taken for it", fleet.WaitsFor(state))
-	e.Hints = append([]string{fmt.Sprintf("paw answer %s/%s", t.s.Name, t.w.Agent)}, e.Hints...)
+	if state.Cause != session.CauseDialog {
+		e.Hints = append([]string{fmt.Sprintf("paw answer %s/%s", t.s.Name, t.w.Agent)}, e.Hints...)
+	}
 	return e
 }
 

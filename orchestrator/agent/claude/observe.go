@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/internal/questions"
 	"paw/orchestrator/agent/internal/records"
 	"paw/session"
 	"paw/session/turn"
@@ -61,7 +62,7 @@ func (c driver) Observe(ctx context.Context, s agent.Spec, last *turn.Record) (a
 	case entry.Status == "waiting":
 		seen.Waiting, seen.Vague, seen.Question = true, true, waits(entry.WaitingFor)
 		if records.IsOpen(last) && last.Waiting && last.Question != "" {
-			seen.Vague, seen.Question = false, last.Question
+			seen.Vague, seen.Question = questions.Paged(last.Question), last.Question
 		}
 		return seen, nil
 	case !records.IsOpen(last):

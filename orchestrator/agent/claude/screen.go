@@ -98,6 +98,7 @@ var keys = lazyregexp.New(
 // cutDialogs are dialogs that do not say how to leave them, or whose keys a low pane cuts off.
 var cutDialogs = []screens.Dialog{
 	screens.Asks(`^ *Auto mode can.t check actions in this session$`, "says that auto mode cannot check its actions"),
+	screens.AsksInTurn(`^Review your answers$`, "asks whether to submit your answers"), // the last page of AskUserQuestion
 	screens.AsksInTurn(`^ *Exit plan mode\?$`, "asks whether to go on with its plan"),
 	screens.Asks(`^ *Choose the text style that looks best with|^ *Syntax theme: .*\(ctrl\+t to`, "first-run question"),
 }
@@ -186,7 +187,7 @@ func (driver) Question(s agent.Screenshot) (agent.Question, bool) {
 	if asked == "" || options == nil || ticked.MatchString(text) || typedInto(options) {
 		return agent.Question{}, false
 	}
-	return agent.Question{Text: asked, Options: options, Deaf: deaf}, true
+	return agent.Question{Text: asked, Options: options, Deaf: deaf, Paged: pages.MatchString(text)}, true
 }
 
 // deaf is for how long claude, which draws a dialog when its hook has ended, does not take an answer in it: of five that were
@@ -200,6 +201,9 @@ func typedInto(options []agent.Option) bool {
 	n := len(options)
 	return n > 2 && options[n-1].Label == "Chat about this" && options[n-2].Means() != agent.MeansText
 }
+
+// pages is the row of the names of questions that are asked one after the other.
+var pages = lazyregexp.New(`(?m)^← .*✔ Submit +→`)
 
 // ticked is what stands before an option of which several can be taken.
 var ticked = lazyregexp.New(`(?m)^[ ❯]*\d\. \[.\] `)

@@ -3,6 +3,7 @@ package questions
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 )
 
@@ -11,6 +12,12 @@ const longestQuestion = 300
 
 // planQuestion is what a tool asks that ends the planning.
 const planQuestion = "asks whether to go on with its plan"
+
+// pagesEnd ends what is asked of several questions that come one after the other.
+const pagesEnd = " questions)"
+
+// Paged reports whether a question is the first of several: only the screen tells which of them is asked now.
+func Paged(question string) bool { return strings.HasSuffix(question, pagesEnd) }
 
 // toolWords are words for tools whose names only their CLIs know.
 var toolWords = map[string]string{
@@ -38,8 +45,11 @@ func OfTool(tool string, input json.RawMessage) string {
 	if json.Unmarshal(input, &arguments) != nil || tool == planQuestion {
 		return OneLine(tool)
 	}
-	if len(arguments.Questions) > 0 {
+	switch n := len(arguments.Questions); {
+	case n == 1:
 		return OneLine(arguments.Questions[0].Question)
+	case n > 1:
+		return OneLine(fmt.Sprintf("%s (the first of %d%s", strings.TrimSpace(arguments.Questions[0].Question), n, pagesEnd))
 	}
 	command, _ := arguments.Command.(string)
 	if words, ok := arguments.Command.([]any); ok {
