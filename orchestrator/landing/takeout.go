@@ -167,9 +167,30 @@ func (a *asker) keptOf(ctx context.Context, one *Stand) (string, error) {
 
 // cutAt is what a landing would have made of the branch with an earlier state of the agent; otherwise is for where nobody can tell.
 func (a *asker) cutAt(ctx context.Context, one *Stand, part, otherwise string) (string, error) {
-	merged, err := a.m.MergeTrees(ctx, a.t.place(a.m), one.State, one.After, part)
+	tree, err := a.withWhatItGot(ctx, one, part)
+	if err != nil || tree == "" {
+		return otherwise, err
+	}
+	merged, err := a.m.MergeTrees(ctx, a.t.place(a.m), one.State, one.After, tree)
 	if err != nil || len(merged.Conflicts) > 0 {
 		return otherwise, err
+	}
+	return merged.Tree, nil
+}
+
+// withWhatItGot is an earlier state of the agent with what it had got from the branch when a landing took place, which is not its work; "" where
+// nobody can tell.
+func (a *asker) withWhatItGot(ctx context.Context, one *Stand, part string) (string, error) {
+	got, err := a.m.MergeBases(ctx, one.State, one.Before)
+	if err != nil || len(got) != 1 {
+		return "", err
+	}
+	if had, err := a.m.Contains(ctx, part, got[0]); err != nil || had {
+		return part, err
+	}
+	merged, err := a.m.MergeTree(ctx, a.t.place(a.m), part, got[0])
+	if err != nil || len(merged.Conflicts) > 0 {
+		return "", err
 	}
 	return merged.Tree, nil
 }
