@@ -52,7 +52,7 @@ picture:
 FUZZTIME ?= 20s
 MODELSTEPS ?= 2000
 MODELKILLS ?= 100
-FUZZ = config/FuzzLoad config/FuzzScan session/FuzzLoad session/FuzzNameFrom session/turn/FuzzRead session/turn/FuzzText \
+FUZZ = config/FuzzLoad config/FuzzBounds config/display/FuzzDisplay session/FuzzLoad session/FuzzNameFrom session/turn/FuzzRead session/turn/FuzzText \
 	session/turn/FuzzParseTag tmux/FuzzParsePanes orchestrator/agent/FuzzClaudePastes orchestrator/agent/demo/program/FuzzDecoder \
 	orchestrator/family/FuzzOrders
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"paw/config/display"
 	"paw/orchestrator/ending"
 	"paw/orchestrator/family"
 	"paw/orchestrator/fault"
@@ -236,7 +237,7 @@ func nameCut(ctx context.Context, h *home.Home, f fleet.Facts, jobs []launch.Job
 			last = cut
 		}
 		if err == nil && live.WasCut(last) {
-			j.Notes = append(j.Notes, fmt.Sprintf("turn %d was cut: %s", last.Number, fault.FirstLine(last.Prompt.Words())))
+			j.Notes = append(j.Notes, fmt.Sprintf("turn %d was cut: %s", last.Number, display.FirstLine(last.Prompt.Words())))
 		}
 	}
 }

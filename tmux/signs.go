@@ -5,7 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
+
+	"paw/config/display"
 )
 
 // The states that have a sign of their own. They are the names of package session, which is not known here.
@@ -161,13 +162,7 @@ func labelOptions(pane string, l Label) []command {
 
 // plainLabel is one line without tmux's #[style] markup.
 func plainLabel(label string) string {
-	label = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(label, "?"))
-	return strings.ReplaceAll(label, "#", "##")
+	return strings.ReplaceAll(display.OneLine(label), "#", "##")
 }
 
 // SetLabels changes what the borders of panes show, by their ids, with one client call. A pane whose state becomes that of

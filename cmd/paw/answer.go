@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/home"
 	"paw/orchestrator/typing"
@@ -74,20 +75,20 @@ func (a *app) answerWith(cmd *cobra.Command, h *home.Home, s *session.Session, a
 		view.Answered = &answered.Took.Label
 		return a.printJSON(view)
 	}
-	fmt.Fprintln(forReading(a.stdout), onOneLine(answered.String()))
+	fmt.Fprintln(forReading(a.stdout), display.OneLine(answered.String()))
 	return nil
 }
 
 // printQuestion shows a question and its options for people.
 func (a *app) printQuestion(asked *typing.Asked) {
 	out := forReading(a.stdout)
-	fmt.Fprintf(out, "%s: %s\n", asked.Agent, onOneLine(asked.Text))
+	fmt.Fprintf(out, "%s: %s\n", asked.Agent, display.OneLine(asked.Text))
 	for i, o := range asked.Options {
 		text := o.Label
 		if o.About != "" {
 			text += "  " + o.About
 		}
-		fmt.Fprintf(out, "  %d  %s\n", i+1, onOneLine(text))
+		fmt.Fprintf(out, "  %d  %s\n", i+1, display.OneLine(text))
 	}
 }
 

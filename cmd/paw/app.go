@@ -5,9 +5,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"paw/config/display"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
-	"paw/session/history"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -114,5 +114,5 @@ func (a *app) note(text string) {
 		a.notes = append(a.notes, text)
 		return
 	}
-	fmt.Fprintf(a.stderr, "paw: note: %s\n", history.Printable(text))
+	fmt.Fprintf(a.stderr, "paw: note: %s\n", display.Printable(text))
 }

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/agent"
-	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 )
 
@@ -33,7 +33,7 @@ func newCLIs(a *app) *cobra.Command {
 				case info.Err != nil:
 					version = "does not say"
 				}
-				rows = append(rows, texts(info.Name, fault.FirstLine(version), place, info.Facts.Turns))
+				rows = append(rows, texts(info.Name, display.FirstLine(version), place, info.Facts.Turns))
 			}
 			a.printTable(a.stdout, "", rows)
 			for _, info := range infos {

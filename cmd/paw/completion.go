@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -74,7 +75,7 @@ func names(words []string) ([]string, cobra.ShellCompDirective) {
 
 // described is a word with what the shells show behind it.
 func described(word, about string) string {
-	return cobra.CompletionWithDesc(word, cutTo(onOneLine(about), 60))
+	return cobra.CompletionWithDesc(word, columns.Cut(display.OneLine(about), 60))
 }
 
 func (a *app) completeSessions(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

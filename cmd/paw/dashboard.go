@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"paw/cmd/paw/ui"
+	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
@@ -39,7 +40,7 @@ func (a *app) statusLines(st fleet.SessionStatus, now time.Time, width int) []st
 	}
 	lines = append(lines, a.agentLines(st, now, width)...)
 	for _, line := range nextSteps(st) {
-		lines = append(lines, cutTo("  "+line, width))
+		lines = append(lines, columns.Cut("  "+line, width))
 	}
 	return lines
 }
@@ -47,26 +48,26 @@ func (a *app) statusLines(st fleet.SessionStatus, now time.Time, width int) []st
 // sessionLines are the session's name, its status, how many agents are in which state, and where it lives.
 func (a *app) sessionLines(st fleet.SessionStatus, width int) []string {
 	counts, place := stateCounts(st.Agents), shortened(st.Session.RepoPath)
-	used := columns(st.Session.Name) + 2 + columns(string(st.Status))
+	used := columns.Width(st.Session.Name) + 2 + columns.Width(string(st.Status))
 	lines := []string{a.paint(st.Session.Name, styleHead) + "  " + a.colour(string(st.Status), string(st.Status))}
 	add := func(text, style string) {
-		if last := len(lines) - 1; used+2+columns(text) <= width {
+		if last := len(lines) - 1; used+2+columns.Width(text) <= width {
 			lines[last] += "  " + a.paint(text, style)
-			used += 2 + columns(text)
+			used += 2 + columns.Width(text)
 			return
 		}
-		lines = append(lines, "  "+a.paint(cutTo(text, width-2), style))
-		used = 2 + min(columns(text), width-2)
+		lines = append(lines, "  "+a.paint(columns.Cut(text, width-2), style))
+		used = 2 + min(columns.Width(text), width-2)
 	}
 	if counts != "" {
 		add(counts, "")
 	}
 	add(place, styleDim)
 	if st.Reason != "" {
-		lines = append(lines, cutTo("  ("+onOneLine(st.Reason)+")", width))
+		lines = append(lines, columns.Cut("  ("+display.OneLine(st.Reason)+")", width))
 	}
 	if dir := commonFolder(st); dir != "" {
-		lines = append(lines, a.paint(cutTo("  worktrees: "+shortened(dir)+"/AGENT", width), styleDim))
+		lines = append(lines, a.paint(columns.Cut("  worktrees: "+shortened(dir)+"/AGENT", width), styleDim))
 	}
 	return lines
 }
@@ -80,7 +81,7 @@ var furtherColumns = []struct {
 	{"NEW", toReview, func(ag *fleet.AgentStatus) bool { return ag.ToReview > 0 }},
 	{"CHANGES", changes, func(ag *fleet.AgentStatus) bool { return ag.Dirty != nil }},
 	{"DIRTY", uncommitted, func(ag *fleet.AgentStatus) bool { return ag.Dirty != nil }},
-	{"COLLIDES WITH", func(ag *fleet.AgentStatus) string { return cutTo(collidesWith(ag), mostCollisions) },
+	{"COLLIDES WITH", func(ag *fleet.AgentStatus) string { return columns.Cut(collidesWith(ag), mostCollisions) },
 		func(ag *fleet.AgentStatus) bool { return ag.Outlook != nil }},
 	{"USAGE", func(ag *fleet.AgentStatus) string { return inShort(ag.Used) }, func(ag *fleet.AgentStatus) bool { return ag.Used != nil }},
 }
@@ -117,7 +118,7 @@ func (a *app) agentLines(st fleet.SessionStatus, now time.Time, width int) []str
 			if widths[k] == 0 {
 				continue
 			}
-			text = padTo(cutTo(text, widths[k]), widths[k])
+			text = columns.Fill(text, widths[k])
 			if i > 0 && k == 2 {
 				text = a.colour(text, colourOf(agents[i-1].AgentStatus.AgentStatus))
 			}
@@ -125,10 +126,10 @@ func (a *app) agentLines(st fleet.SessionStatus, now time.Time, width int) []str
 		}
 		work := "WORK"
 		if i > 0 {
-			work = onOneLine(agents[i-1].Prompt)
+			work = display.OneLine(agents[i-1].Prompt)
 		}
 		if beside {
-			line.WriteString(cutTo(work, width-taken))
+			line.WriteString(columns.Cut(work, width-taken))
 		}
 		text := strings.TrimRight(line.String(), " ")
 		if i == 0 {
@@ -136,7 +137,7 @@ func (a *app) agentLines(st fleet.SessionStatus, now time.Time, width int) []str
 			continue
 		}
 		if lines = append(lines, text); !beside && work != "" {
-			lines = append(lines, cutTo("    "+work, width))
+			lines = append(lines, columns.Cut("    "+work, width))
 		}
 		lines = append(lines, a.belowAgent(st, agents[i-1], width)...)
 	}
@@ -148,11 +149,11 @@ func (a *app) agentLines(st fleet.SessionStatus, now time.Time, width int) []str
 func (a *app) belowAgent(st fleet.SessionStatus, ag relative, width int) []string {
 	const indent = "    "
 	var lines []string
-	switch reason := onOneLine(ag.Reason); {
+	switch reason := display.OneLine(ag.Reason); {
 	case reason == "" || reason == session.ReasonStopped || reason == session.ReasonClosed: // as the state says
 	case reason == session.ReasonCrash && st.Reason == session.ReasonTmuxGone: // as the line of the session says
 	case ag.State == session.StateWaitingInput:
-		for i, line := range wrapTo(reason, width-len(indent)-2, questionLines) {
+		for i, line := range columns.Wrap(reason, width-len(indent)-2, questionLines) {
 			mark := "? "
 			if i > 0 {
 				mark = "  "
@@ -160,17 +161,17 @@ func (a *app) belowAgent(st fleet.SessionStatus, ag relative, width int) []strin
 			lines = append(lines, indent+a.colour(mark+line, string(ag.State)))
 		}
 	default:
-		lines = append(lines, indent+cutTo(reason, width-len(indent)))
+		lines = append(lines, indent+columns.Cut(reason, width-len(indent)))
 	}
 	var place []string
 	if branch := branchOf(ag.AgentStatus); branch != "paw/"+st.Session.Name+"/"+ag.Record.Agent {
-		place = append(place, "on "+onOneLine(branch))
+		place = append(place, "on "+display.OneLine(branch))
 	}
 	if commonFolder(st) == "" {
 		place = append(place, "in "+shortened(ag.Record.WorktreePath))
 	}
 	if len(place) > 0 {
-		lines = append(lines, a.paint(cutTo(indent+strings.Join(place, " "), width), styleDim))
+		lines = append(lines, a.paint(columns.Cut(indent+strings.Join(place, " "), width), styleDim))
 	}
 	return lines
 }
@@ -182,7 +183,7 @@ func fitted(table [][]string, room int) []int {
 	total := 0
 	for k := range widths {
 		for _, row := range table {
-			widths[k] = max(widths[k], columns(row[k]))
+			widths[k] = max(widths[k], columns.Width(row[k]))
 		}
 		total += widths[k] + 2
 	}
@@ -319,7 +320,7 @@ func turnNumber(ag *fleet.AgentStatus) string {
 	case last == 0:
 		return ""
 	case inTurn(ag):
-		return fmt.Sprintf("%d%s", last, ellipsis)
+		return fmt.Sprintf("%d%s", last, display.Ellipsis)
 	}
 	return fmt.Sprint(last)
 }
@@ -345,7 +346,7 @@ func collidesWith(ag *fleet.AgentStatus) string {
 	if ag.Outlook == nil {
 		return ""
 	}
-	return onOneLine(ag.Outlook.CollidesWith())
+	return display.OneLine(ag.Outlook.CollidesWith())
 }
 
 // mostCollisions is how wide the column of a forecast is at most.

@@ -100,8 +100,8 @@ func TestStatusFitsAnyWidth(t *testing.T) {
 	st.Agents[0].State, st.Agents[0].Cause = session.StateWaitingChildren, session.CauseOther
 	for width := narrowest; width <= 220; width++ {
 		for _, line := range plainApp().statusLines(st, now, width) {
-			if columns(line) > width {
-				t.Fatalf("%d columns, %d wide: %q", width, columns(line), line)
+			if columns.Width(line) > width {
+				t.Fatalf("%d columns, %d wide: %q", width, columns.Width(line), line)
 			}
 		}
 	}

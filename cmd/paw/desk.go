@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"paw/cmd/paw/ui"
+	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/fleet"
@@ -86,7 +87,7 @@ func (d *desk) Look(ctx context.Context) (ui.Board, error) {
 		}
 	}
 	for _, problem := range problems {
-		board.Problems = append(board.Problems, onOneLine(problem.Error()))
+		board.Problems = append(board.Problems, display.OneLine(problem.Error()))
 	}
 	return board, nil
 }
@@ -106,9 +107,9 @@ func (d *desk) place(statuses []fleet.SessionStatus) string {
 func deskAgent(st fleet.SessionStatus, ag fleet.AgentStatus) ui.Agent {
 	w := ag.Record
 	row := ui.Agent{
-		Session: st.Session.Name, Name: w.Agent, Parent: w.Parent, CLI: w.CLI, Branch: onOneLine(w.Branch), Group: ui.Group(orchestrator.GroupOf(ag)),
+		Session: st.Session.Name, Name: w.Agent, Parent: w.Parent, CLI: w.CLI, Branch: display.OneLine(w.Branch), Group: ui.Group(orchestrator.GroupOf(ag)),
 		State: orchestrator.StateWord(ag.AgentStatus), Colour: stateColours[colourOf(ag.AgentStatus)], Turn: turnNumber(&ag),
-		Prompt: onOneLine(ag.Prompt), Asks: ag.State == session.StateWaitingInput,
+		Prompt: display.OneLine(ag.Prompt), Asks: ag.State == session.StateWaitingInput,
 		Ended: fmt.Sprint(ag.LastTag, ag.LastTurn, ag.CurrentTurn == 0, len(st.Session.Landings)),
 	}
 	if ag.Since != nil {
@@ -121,7 +122,7 @@ func deskAgent(st fleet.SessionStatus, ag fleet.AgentStatus) ui.Agent {
 		row.Pane = ag.PaneID
 	}
 	row.About = row.Prompt
-	if reason := onOneLine(ag.Reason); reason != "" && ag.Cause != session.CauseStopped && ag.Cause != session.CauseClosed && ag.Cause != session.CauseTurnCut {
+	if reason := display.OneLine(ag.Reason); reason != "" && ag.Cause != session.CauseStopped && ag.Cause != session.CauseClosed && ag.Cause != session.CauseTurnCut {
 		row.About = reason
 	}
 	row.Mark = fmt.Sprint(row.Ended, ag.State, ag.ToReview)
@@ -231,13 +232,13 @@ func (d *desk) Question(ctx context.Context, a ui.Agent) (ui.Question, error) {
 	if err != nil {
 		return ui.Question{}, d.told(err)
 	}
-	q := ui.Question{ID: asked.ID, Text: onOneLine(asked.Text)}
+	q := ui.Question{ID: asked.ID, Text: display.OneLine(asked.Text)}
 	for _, o := range asked.Options {
 		label := o.Label
 		if o.About != "" {
 			label += "  " + o.About
 		}
-		q.Options = append(q.Options, ui.Option{Label: onOneLine(label), Means: string(o.Means())})
+		q.Options = append(q.Options, ui.Option{Label: display.OneLine(label), Means: string(o.Means())})
 	}
 	return q, nil
 }
@@ -268,7 +269,7 @@ func (d *desk) Comments(_ context.Context, a ui.Agent) ([]string, error) {
 		if kept.Stale[i] {
 			line = "stale: " + line
 		}
-		lines = append(lines, onOneLine(line))
+		lines = append(lines, display.OneLine(line))
 	}
 	return lines, nil
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/config"
+	"paw/config/display"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
-	"paw/session/history"
 )
 
 // usagef is a command line that cannot be, with the help of its command as the hint.
@@ -50,7 +50,7 @@ func (a *app) printError(err error) {
 
 // sayError shows an error to people.
 func (a *app) sayError(message string, hints []string) {
-	fmt.Fprintf(a.stderr, "paw: error: %s\n", history.Printable(message))
+	fmt.Fprintf(a.stderr, "paw: error: %s\n", display.Printable(message))
 	for _, hint := range hints {
 		fmt.Fprintf(a.stderr, "paw: hint: %s\n", hint)
 	}

@@ -95,7 +95,7 @@ func reflowed(text string, width int) string {
 	paragraphs := strings.Split(strings.TrimSpace(text), "\n\n")
 	for i, p := range paragraphs {
 		if !strings.Contains("\n"+p, "\n ") {
-			paragraphs[i] = strings.Join(wrapTo(strings.ReplaceAll(p, "\n", " "), width, len(p)+1), "\n")
+			paragraphs[i] = strings.Join(columns.Wrap(strings.ReplaceAll(p, "\n", " "), width, len(p)+1), "\n")
 		}
 	}
 	return strings.Join(paragraphs, "\n\n")

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"paw/config/display"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/landing"
 )
@@ -47,7 +48,7 @@ func (a *app) showOutcomes(outcomes []landOutcome) {
 	}
 	rows := [][]cell{}
 	for _, o := range outcomes {
-		rows = append(rows, texts(o.agent, o.String(), onOneLine(o.about())))
+		rows = append(rows, texts(o.agent, o.String(), display.OneLine(o.about())))
 	}
 	a.printTable(a.stdout, "", rows)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
@@ -100,7 +101,7 @@ func (a *app) printPaneLog(h *home.Home, sessionName, agentName string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(a.stdout, history.Printable(string(before)+string(content)))
+	_, err = io.WriteString(a.stdout, display.Printable(string(before)+string(content)))
 	return err
 }
 
@@ -159,7 +160,7 @@ func (a *app) printLog(sessionName string, l *orchestrator.Logged, full bool) {
 
 // printMessage prints one message: a line that says who and when, then what, indented.
 func (a *app) printMessage(out *strings.Builder, m history.Message, tool string, full bool) {
-	head := a.paint(history.Printable(m.Role.String()), roleColours[m.Role])
+	head := a.paint(display.Printable(m.Role.String()), roleColours[m.Role])
 	if !m.Timestamp.IsZero() {
 		head += "  " + m.Timestamp.Local().Format("2006-01-02 15:04:05")
 	}
@@ -167,7 +168,7 @@ func (a *app) printMessage(out *strings.Builder, m history.Message, tool string,
 		head += "  " + shorten(tool, 60)
 	}
 	out.WriteString(head + "\n")
-	content := strings.TrimRight(history.Printable(m.Content), "\n \t")
+	content := strings.TrimRight(display.Printable(m.Content), "\n \t")
 	if m.Role == history.RoleTool && !full {
 		content = fewLines(content)
 	}
@@ -175,7 +176,7 @@ func (a *app) printMessage(out *strings.Builder, m history.Message, tool string,
 	for _, call := range m.ToolCalls {
 		arguments := shorten(strings.Join(strings.Fields(call.Arguments), " "), longestArguments)
 		if full {
-			arguments = history.Printable(call.Arguments)
+			arguments = display.Printable(call.Arguments)
 		}
 		indent(out, strings.TrimSpace("→ "+shorten(call.Name, 60)+" "+arguments))
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"paw/config"
-	"paw/session/history"
+	"paw/config/display"
 )
 
 // What starts agents needs the user's whole configuration: an agent that was started without a part of it is not what the user
@@ -41,7 +41,7 @@ func (a *app) forgives(err error) bool {
 	if !slices.Contains(a.forgiven, text) {
 		a.forgiven = append(a.forgiven, text)
 		if a.command != "doctor" { // which has it among its findings
-			fmt.Fprintf(a.stderr, "paw: note: %s\n", history.Printable(text)) // beside JSON, too
+			fmt.Fprintf(a.stderr, "paw: note: %s\n", display.Printable(text)) // beside JSON, too
 		}
 	}
 	return true

@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/term"
 
+	"paw/config/display"
 	"paw/config/lazyregexp"
 	"paw/session"
-	"paw/session/history"
 )
 
 // isTerminal reports whether a file is a terminal, or the pager on one.
@@ -87,8 +87,8 @@ func (a *app) printTable(w io.Writer, indent string, rows [][]cell) {
 	widths := map[int]int{}
 	for _, row := range rows {
 		for i, c := range row {
-			row[i].text = onOneLine(c.text)
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i].text))
+			row[i].text = display.OneLine(c.text)
+			widths[i] = max(widths[i], columns.Width(row[i].text))
 		}
 	}
 	var out []byte // written at once: a table of 200 rows is one write
@@ -96,7 +96,7 @@ func (a *app) printTable(w io.Writer, indent string, rows [][]cell) {
 		out = append(out, indent...)
 		for i, c := range row {
 			out = append(out, a.colour(c.text, c.state)...)
-			for n := utf8.RuneCountInString(c.text) - 2; n < widths[i] && i < len(row)-1; n++ {
+			for n := columns.Width(c.text) - 2; n < widths[i] && i < len(row)-1; n++ {
 				out = append(out, ' ')
 			}
 		}
@@ -105,13 +105,8 @@ func (a *app) printTable(w io.Writer, indent string, rows [][]cell) {
 	_, _ = w.Write(out)
 }
 
-// onOneLine is text that agents and CLIs may have written, as it can be printed
-// among other text: nothing in it acts on the terminal.
-func onOneLine(text string) string {
-	return breaks.Replace(history.Printable(text))
-}
-
-var breaks = strings.NewReplacer("\n", " ", "\t", " ")
+// columns is the way to count columns on a terminal that has not been asked.
+const columns = display.Graphemes
 
 // colour paints text in the colour of a state, where output is coloured.
 func (a *app) colour(text, state string) string {
@@ -178,11 +173,11 @@ func forReading(w io.Writer) io.Writer {
 	return w
 }
 
-// printable writes texts, each of them whole lines, as history.Printable shows them.
+// printable writes texts, each of them whole lines, as display.Printable shows them.
 type printable struct{ w io.Writer }
 
 func (p printable) Write(text []byte) (int, error) {
-	if _, err := io.WriteString(p.w, history.Printable(string(text))); err != nil {
+	if _, err := io.WriteString(p.w, display.Printable(string(text))); err != nil {
 		return 0, err
 	}
 	return len(text), nil

@@ -21,3 +21,13 @@ func TestTableDoesNotActOnTheTerminal(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }
+
+// Columns begin below each other also behind characters that take two columns or none.
+func TestTableCountsColumns(t *testing.T) {
+	var out bytes.Buffer
+	a := &app{stdout: &out, colourFlag: "never"}
+	a.printTable(&out, "", [][]cell{texts("店店", "a"), texts("e\u0301e\u0301e\u0301", "b"), texts("four", "c"), texts("👩‍👩‍👧", "d")})
+	if want := "店店  a\ne\u0301e\u0301e\u0301   b\nfour  c\n👩‍👩‍👧    d\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}

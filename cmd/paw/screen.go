@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"golang.org/x/term"
+
+	"paw/config/display"
 )
 
 // narrowest is the width for which lines are made at least: a terminal with fewer columns wraps them.
@@ -34,7 +36,7 @@ type lineBelow struct {
 // show draws the line, cut to the terminal.
 func (l *lineBelow) show(text string) {
 	width, _ := l.a.terminalSize()
-	if text = cutTo(text, width-1); text != l.shown {
+	if text = columns.Cut(text, width-1); text != l.shown {
 		fmt.Fprint(l.a.stderr, "\r"+text+"\x1b[K")
 	}
 	l.shown = text
@@ -58,7 +60,7 @@ func (a *app) enterScreen() (leave func()) {
 // lines than rows, the last row says how many are left out.
 func (a *app) drawScreen(lines []string, height int) error {
 	if over := len(lines) - height; over > 0 {
-		lines = append(lines[:height-1:height-1], fmt.Sprintf("%s %d more lines", ellipsis, over+1))
+		lines = append(lines[:height-1:height-1], fmt.Sprintf("%s %d more lines", display.Ellipsis, over+1))
 	}
 	_, err := io.WriteString(a.stdout, "\x1b[H"+strings.Join(lines, "\x1b[K\r\n")+"\x1b[K\x1b[J")
 	return err

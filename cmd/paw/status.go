@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -200,7 +201,7 @@ func (a *app) drawStatus(h *home.Home, statuses []fleet.SessionStatus, problems 
 	width, height := a.terminalSize()
 	lines := []string{a.paint(h.Now().Local().Format("15:04:05")+"  Ctrl-C ends this", styleDim), ""}
 	for _, problem := range problems {
-		lines = append(lines, cutTo(onOneLine(problem.Error()), width))
+		lines = append(lines, columns.Cut(display.OneLine(problem.Error()), width))
 	}
 	if len(statuses)+len(problems) == 0 {
 		lines = append(lines, "no session here")
@@ -223,7 +224,7 @@ func (a *app) showStartHints(h *home.Home) {
 func (a *app) printStatus(st fleet.SessionStatus, now time.Time) {
 	line := fmt.Sprintf("%s  %s  %s", st.Session.Name, a.colour(string(st.Status), string(st.Status)), shortened(st.Session.RepoPath))
 	if st.Reason != "" {
-		line += "  (" + onOneLine(st.Reason) + ")"
+		line += "  (" + display.OneLine(st.Reason) + ")"
 	}
 	fmt.Fprintln(a.stdout, line)
 	rows := make([][]cell, 0, len(st.Agents))

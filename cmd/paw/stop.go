@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/ending"
 	"paw/orchestrator/fault"
@@ -77,7 +78,7 @@ func (a *app) stop(ctx context.Context, h *home.Home, s *session.Session, o endi
 		return nil // paw's tmux session goes on, with what else is in it
 	}
 	for _, window := range stopped.Others {
-		fmt.Fprintln(a.stdout, onOneLine(window)+" is yours and stays")
+		fmt.Fprintln(a.stdout, display.OneLine(window)+" is yours and stays")
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
@@ -62,7 +63,7 @@ func (a *app) try(cmd *cobra.Command, h *home.Home, cli string) error {
 }
 
 func (a *app) printTried(info orchestrator.CLIInfo) {
-	fmt.Fprintf(a.stdout, "%s %s  %s\n", info.Name, fault.FirstLine(info.Version), info.Path)
+	fmt.Fprintf(a.stdout, "%s %s  %s\n", info.Name, display.FirstLine(info.Version), info.Path)
 	if note := info.VersionNote(); note != "" {
 		fmt.Fprintln(a.stdout, note)
 	}
@@ -72,7 +73,7 @@ var playColours = map[trial.Result]string{trial.OK: "active", trial.Fail: "error
 
 func (a *app) printPlay(line trial.Line) {
 	result := fmt.Sprintf("%-9s", line.Result)
-	fmt.Fprintf(a.stdout, "%s  %-15s  %s\n", a.colour(result, playColours[line.Result]), line.Name, onOneLine(line.Text))
+	fmt.Fprintf(a.stdout, "%s  %-15s  %s\n", a.colour(result, playColours[line.Result]), line.Name, display.OneLine(line.Text))
 }
 
 type trialJSON struct {

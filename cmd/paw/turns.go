@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/turns"
 	"paw/session"
-	"paw/session/history"
 	"paw/session/turn"
 )
 
@@ -130,7 +130,7 @@ func duration(t turns.Listed, now time.Time) string {
 
 // shorten cuts text to its first line and at most n characters, without control characters.
 func shorten(text string, n int) string {
-	line, _, more := strings.Cut(strings.TrimSpace(history.Printable(text)), "\n")
+	line, _, more := strings.Cut(strings.TrimSpace(display.Printable(text)), "\n")
 	line = strings.ReplaceAll(line, "\t", " ")
 	if runes := []rune(line); len(runes) > n {
 		return string(runes[:n-3]) + "..."

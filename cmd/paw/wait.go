@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"paw/config/display"
 	"paw/orchestrator/family"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
@@ -133,7 +134,7 @@ func (a *app) printWaited(w *family.Waited, enough bool) error {
 		if one.Files != nil {
 			files = fault.Counted(*one.Files, "file")
 		}
-		rows = append(rows, []cell{{text: one.Agent}, {one.Outcome, colour}, {text: number}, {text: files}, {text: shorten(fault.FirstLine(turn.Prompt(one.Message).Words()), 60)}})
+		rows = append(rows, []cell{{text: one.Agent}, {one.Outcome, colour}, {text: number}, {text: files}, {text: shorten(display.FirstLine(turn.Prompt(one.Message).Words()), 60)}})
 	}
 	a.printTable(a.stdout, "", rows)
 	return nil

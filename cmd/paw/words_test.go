@@ -127,7 +127,7 @@ func TestHelpFitsATerminal(t *testing.T) {
 		}
 		_, text, _ := typed(cmd.Name(), "--help")
 		for line := range strings.Lines(help + text) {
-			if columns(strings.TrimRight(line, "\n")) > helpWidth {
+			if columns.Width(strings.TrimRight(line, "\n")) > helpWidth {
 				t.Errorf("paw %s --help: %s", cmd.Name(), line)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"paw/config/display"
 	"paw/session/history"
 )
 
@@ -34,7 +35,7 @@ func parts(b Brief) []part {
 			p.title = strings.TrimSpace("Result of " + tools[m.ToolCallID])
 		}
 		for _, call := range m.ToolCalls {
-			tools[call.ID] = oneLineOf(call.Name)
+			tools[call.ID] = display.Words(call.Name)
 			p.calls += "→ " + cutLine(call.Name+" "+b.printable(call.Arguments), longestCall) + "\n"
 		}
 		if end := b.Ends[i]; end != "" {
@@ -60,7 +61,7 @@ func parts(b Brief) []part {
 
 // printable is a text as a terminal may get it, with the paths of the new worktree.
 func (b Brief) printable(text string) string {
-	text = history.Printable(text)
+	text = display.Printable(text)
 	if b.Paths == nil {
 		return text
 	}

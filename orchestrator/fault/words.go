@@ -13,12 +13,6 @@ func Counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// FirstLine is the first line of a text that says something.
-func FirstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return strings.TrimSpace(line)
-}
-
 // Quote makes text safe to paste into a shell.
 func Quote(text string) string {
 	safe := func(r rune) bool {

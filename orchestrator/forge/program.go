@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+
+	"paw/config/display"
 )
 
 // Request is a pull request to ask for. Its branch is on the server already.
@@ -57,7 +59,7 @@ func (p Program) Find(ctx context.Context, r Request) (string, error) {
 	}
 	if text := strings.TrimSpace(out); text != "" {
 		if err := json.Unmarshal([]byte(text), &found); err != nil {
-			return "", fmt.Errorf("%s: says %q, which is not understood", p.Name, cut(text))
+			return "", fmt.Errorf("%s: says %q, which is not understood", p.Name, display.Graphemes.Cut(text, longestSaid))
 		}
 	}
 	for _, one := range found {
@@ -86,7 +88,7 @@ func (p Program) Ask(ctx context.Context, r Request) (string, error) {
 		}
 	}
 	if address == "" {
-		return "", fmt.Errorf("%s: says %q, and no address", p.Name, cut(strings.TrimSpace(out)))
+		return "", fmt.Errorf("%s: says %q, and no address", p.Name, display.Graphemes.Cut(strings.TrimSpace(out), longestSaid))
 	}
 	return address, nil
 }
@@ -127,18 +129,12 @@ func (p Program) run(ctx context.Context, stdin string, args ...string) (string,
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		if said := strings.TrimSpace(stderr.String()); said != "" {
-			return "", fmt.Errorf("%s: %s", p.Name, cut(strings.Join(strings.Fields(said), " ")))
+			return "", fmt.Errorf("%s: %s", p.Name, display.Graphemes.Cut(display.Words(said), longestSaid))
 		}
 		return "", fmt.Errorf("%s: %w", p.Name, err)
 	}
 	return stdout.String(), nil
 }
 
-// cut shortens what a program says to what fits into a message.
-func cut(text string) string {
-	const most = 300
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
-}
+// longestSaid limits the columns that a message has of what a program says.
+const longestSaid = 300

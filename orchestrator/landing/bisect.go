@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"paw/config/display"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/orchestrator/turns"
@@ -117,9 +118,9 @@ func (b *Broken) String() string {
 	if b.Turn == 0 {
 		return fmt.Sprintf("%s/%s: the end of its last turn passes, nothing is broken", b.Session, b.Agent)
 	}
-	which := fmt.Sprintf("turn %d broke it: %s", b.Turn, cut(b.Prompt))
+	which := fmt.Sprintf("turn %d broke it: %s", b.Turn, display.Graphemes.Cut(b.Prompt, titleWidth))
 	if b.Unknown != "" {
-		which = fmt.Sprintf("turn %d broke it, or %s, whose end is not known: %s", b.Turn, turnWords(b.Unknown), cut(b.Prompt))
+		which = fmt.Sprintf("turn %d broke it, or %s, whose end is not known: %s", b.Turn, turnWords(b.Unknown), display.Graphemes.Cut(b.Prompt, titleWidth))
 	}
 	return fmt.Sprintf("%s\npaw rewind %s %d --session %s goes back to before it", which, b.Agent, b.Good, b.Session)
 }

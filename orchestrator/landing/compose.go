@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"paw/config/display"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -127,7 +128,7 @@ func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 	if err != nil {
 		return err
 	}
-	one.title = fault.FirstLine(text)
+	one.title = display.FirstLine(text)
 	one.commit, err = c.m.Commit(ctx, worktree.NewCommit{Tree: one.tree, Parents: parents, Message: text, Sign: c.sign})
 	return err
 }
@@ -214,7 +215,7 @@ func (c *composer) replay(ctx context.Context, t target, own []worktree.CommitIn
 		}
 		if len(picked.Conflicts) > 0 {
 			return nil, fault.New(fault.Conflict, "%s: its commit %s (%s) alone conflicts with %s: %s",
-				c.name(), one.ID[:12], fault.FirstLine(one.Message), t.branch, few(picked.Conflicts, namedPaths)).
+				c.name(), one.ID[:12], display.FirstLine(one.Message), t.branch, few(picked.Conflicts, namedPaths)).
 				Hint("paw land %s --as squash", c.name())
 		}
 		if tree, err := c.m.TreeOf(ctx, tip); err != nil || tree == picked.Tree {

@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"strings"
 
+	"paw/config/display"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/turns"
-	"paw/session/history"
 	"paw/session/turn"
 	"paw/worktree"
 )
 
-// titleWidth is how many characters a title that comes from a prompt has at most.
+// titleWidth limits the columns of a title that comes from a prompt.
 const titleWidth = 72
 
 // messageFacts is what a message is made of.
@@ -47,9 +47,9 @@ func (c *composer) factsFor(brought []turns.Listed, own []worktree.CommitInfo) m
 // title is the first line of a message: what the agent said with paw done, else the first prompt that somebody wrote, else
 // the title of the agent's last commit, else that of the landing whose work is brought again.
 func (f messageFacts) title() string {
-	title := cut(oneLine(f.Said))
+	title := display.Graphemes.Cut(oneLine(f.Said), titleWidth)
 	for _, t := range f.Turns {
-		title = cmp.Or(title, cut(oneLine(t.Task())))
+		title = cmp.Or(title, display.Graphemes.Cut(oneLine(t.Task()), titleWidth))
 	}
 	if n := len(f.Commits); n > 0 {
 		title = cmp.Or(title, f.Commits[n-1])
@@ -77,7 +77,7 @@ func (f messageFacts) words(bullet string) string {
 	for _, t := range f.Turns {
 		if line := turnLine(t); line != "" {
 			lines = append(lines, bullet+line)
-			shown[cut(oneLine(t.Task()))] = true
+			shown[display.Graphemes.Cut(oneLine(t.Task()), titleWidth)] = true
 		}
 	}
 	text := f.title()
@@ -119,7 +119,7 @@ func (f messageFacts) trailers() string {
 
 // turnLine returns the line of one turn in a message, "" for a turn whose prompt nobody but paw wrote.
 func turnLine(t turns.Listed) string {
-	prompt := cut(oneLine(t.Task()))
+	prompt := display.Graphemes.Cut(oneLine(t.Task()), titleWidth)
 	if prompt == "" {
 		return ""
 	}
@@ -136,14 +136,5 @@ func turnLine(t turns.Listed) string {
 // oneLine is the first line of a text that somebody else wrote, without what acts on a terminal. What git would take for
 // the line of a comment or of a separator in an editor has no place in a message.
 func oneLine(text string) string {
-	return strings.TrimLeft(history.Printable(fault.FirstLine(strings.ToValidUTF8(text, "?"))), "# ")
-}
-
-// cut shortens a line to the width of a title.
-func cut(line string) string {
-	runes := []rune(line)
-	if len(runes) <= titleWidth {
-		return line
-	}
-	return strings.TrimSpace(string(runes[:titleWidth-1])) + "…"
+	return strings.TrimLeft(display.Printable(display.FirstLine(strings.ToValidUTF8(text, "?"))), "# ")
 }

@@ -3,7 +3,7 @@ package live
 import (
 	"time"
 
-	"paw/orchestrator/fault"
+	"paw/config/display"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -61,7 +61,7 @@ func closedAs(last turn.Record, reason turn.Reason, end time.Time, ended *turn.E
 	switch ended.Kind {
 	case turn.KindEnd:
 		last.State, last.Reason, last.ErrorMessage = turn.Finished, "", ""
-		last.Outcome, last.Message = "success", fault.FirstLine(ended.Message)
+		last.Outcome, last.Message = "success", display.FirstLine(ended.Message)
 	case turn.KindError:
 		last.Reason, last.ErrorType, last.Limit = turn.ReasonError, ended.ErrorType, ended.Limit
 	default:

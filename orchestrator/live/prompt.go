@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"paw/config/display"
 	"paw/session"
-	"paw/session/history"
 	"paw/session/turn"
 )
 
@@ -60,7 +59,7 @@ func paragraph(r Result) string {
 	if r.Outcome == OutcomeRemoved {
 		return r.Agent + ": removed from the session\n"
 	}
-	outcome := cut(strings.Join(strings.Fields(history.Printable(r.Outcome)), " "), maxWord)
+	outcome := cut(display.Words(r.Outcome), maxWord)
 	line := fmt.Sprintf("%s (%s): %s, branch %s", r.Agent, r.CLI, outcome, r.Branch)
 	if r.Turn > 0 {
 		line += fmt.Sprintf(", turn %d", r.Turn)
@@ -82,7 +81,7 @@ func messageOf(r Result) string {
 	if r.Outcome == OutcomeRemoved {
 		return ""
 	}
-	return cut(strings.TrimSpace(history.Printable(r.Message)), maxMessage)
+	return cut(strings.TrimSpace(display.Printable(r.Message)), maxMessage)
 }
 
 func filesChanged(n int) string {
@@ -98,9 +97,5 @@ func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	end := most - len(ellipsis)
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return strings.TrimRight(text[:end], " \n\t") + ellipsis
+	return strings.TrimRight(display.Prefix(text, most-len(ellipsis)), " \n\t") + ellipsis
 }

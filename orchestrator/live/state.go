@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/display"
 	"paw/orchestrator/agent"
-	"paw/orchestrator/fault"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -335,7 +335,7 @@ func (o Observation) done() session.AgentStatus {
 	if o.Last != nil && o.Last.EndedAt != nil && o.Last.EndedAt.After(since) {
 		since = *o.Last.EndedAt
 	}
-	st := session.AgentStatus{State: session.StateCompleted, Since: at(since), Source: session.SourceRecord, Reason: fault.FirstLine(o.Done.Message)}
+	st := session.AgentStatus{State: session.StateCompleted, Since: at(since), Source: session.SourceRecord, Reason: display.FirstLine(o.Done.Message)}
 	if outcome := o.outcome(); failing(outcome) {
 		st.State, st.Reason = session.StateError, cmp.Or(st.Reason, outcome)
 	}

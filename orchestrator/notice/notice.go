@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"paw/session/history"
+	"paw/config/display"
 )
 
 // Notice is what is told.
@@ -49,11 +49,7 @@ func (n Notice) Body() string { return printable(n.Text) }
 
 // printable is a text in one line, cut to what a notification shows.
 func printable(text string) string {
-	text = strings.Join(strings.Fields(history.Printable(text)), " ")
-	if runes := []rune(text); len(runes) > 200 {
-		return string(runes[:200]) + "…"
-	}
-	return text
+	return display.Graphemes.Cut(display.Words(text), 200)
 }
 
 // Command runs a shell command with the notice as JSON on its standard input.

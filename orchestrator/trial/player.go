@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/agent/fakemodel"
 	"paw/orchestrator/fleet"
@@ -67,15 +68,7 @@ func (p *player) describe(ctx context.Context) string {
 		}
 	}
 	if n := len(last); n > 0 {
-		text += "; the screen ends with: " + cut(strings.Join(last[max(0, n-3):], " / "), 300)
-	}
-	return text
-}
-
-// cut is the end of a text, so many characters at most.
-func cut(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return "…" + string(runes[len(runes)-most:])
+		text += "; the screen ends with: " + display.Graphemes.Tail(strings.Join(last[max(0, n-3):], " / "), 300)
 	}
 	return text
 }

@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"paw/orchestrator/fault"
+	"paw/config/display"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -149,7 +149,7 @@ func (t *Track) Finish(ctx context.Context, one *turn.Turn, answer string) (turn
 	if err != nil {
 		return turn.Result{}, err
 	}
-	end := turn.End{Outcome: "success", Message: fault.FirstLine(answer), CommitHash: head, Snapshot: snapshot}
+	end := turn.End{Outcome: "success", Message: display.FirstLine(answer), CommitHash: head, Snapshot: snapshot}
 	if start := one.Record().StartCommit; head != start {
 		message, err := t.M.LastMessage(ctx, t.W.WorktreePath, head, start)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/display"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -192,7 +193,7 @@ func excerpt(text []rune) string {
 	if len(text) == 0 {
 		return "nothing"
 	}
-	return fmt.Sprintf("%q", clipped(string(text), 60))
+	return fmt.Sprintf("%q", display.Graphemes.Cut(string(text), 60))
 }
 
 // stillRuns reports whether that turn is open, and the CLI's own record has no end of it.
@@ -202,12 +203,4 @@ func stillRuns(ctx context.Context, h *home.Home, s *session.Session, w *session
 		return false
 	}
 	return fleet.AskRecord(ctx, h, s, w, last).Ended == nil
-}
-
-// clipped is the begin of a text, of so many characters at most.
-func clipped(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "..."
-	}
-	return text
 }

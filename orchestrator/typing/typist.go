@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"paw/config/display"
 	"paw/config/poll"
 	"paw/orchestrator/agent"
 	"paw/orchestrator/fault"
@@ -379,7 +380,7 @@ func quoted(text string) string {
 	if text == "" {
 		return ""
 	}
-	return fmt.Sprintf(": %q", clipped(text, 200))
+	return fmt.Sprintf(": %q", display.Graphemes.Cut(text, 200))
 }
 
 // squeezed is a text without blanks: a screen does not tell where a line was too long for it and where it ended.

@@ -47,9 +47,9 @@ func (a *ask) height(m measure, width, height int) int {
 
 // view is the title, and the part of the text that has the cursor.
 func (a *ask) view(p palette, m measure, width, height int) []string {
-	lines := []string{p.paint(m.cut(a.title, width), bold)}
+	lines := []string{p.paint(m.Cut(a.title, width), bold)}
 	for _, line := range a.lines {
-		lines = append(lines, m.cut(line, width))
+		lines = append(lines, m.Cut(line, width))
 	}
 	if a.choose == nil {
 		rows, row, _ := a.text.rows(m, max(width-2, 1))
@@ -59,7 +59,7 @@ func (a *ask) view(p palette, m measure, width, height int) []string {
 			if i == 0 {
 				mark = p.paint("> ", cyan)
 			}
-			lines = append(lines, m.cut(mark+rows[i], width))
+			lines = append(lines, m.Cut(mark+rows[i], width))
 		}
 	}
 	view := make([]string, height)

@@ -3,6 +3,8 @@ package ui
 import (
 	"fmt"
 	"strings"
+
+	"paw/config/display"
 )
 
 // aboutLines is how many lines of the detail a question or prompt may take.
@@ -70,11 +72,11 @@ func (m Model) detailHead(a Agent, width int, l layout) string {
 		cli += " of " + a.Parent
 	}
 	left += "  " + m.paint(strings.TrimRight(cli+"  "+a.Branch+"  "+m.lines[a.Key()].Usage, " "), dim)
-	room := width - m.measure.width(right) - 2
+	room := width - m.Width(right) - 2
 	if room < leastName {
-		return m.cut(left, width)
+		return m.Cut(left, width)
 	}
-	return m.fill(left, room) + "  " + right
+	return m.Fill(left, room) + "  " + right
 }
 
 // aboutView is what the agent asks or works on, and whom its work collides with.
@@ -85,15 +87,15 @@ func (m Model) aboutView(a Agent, width int) []string {
 		if a.Group == NeedsYou {
 			style = a.Colour
 		}
-		for _, line := range m.wrap(a.About, width, aboutLines) {
+		for _, line := range m.Wrap(a.About, width, aboutLines) {
 			lines = append(lines, m.paint(line, style))
 		}
 	}
 	if a.Prompt != "" && a.Prompt != a.About {
-		lines = append(lines, m.paint(m.cut("> "+a.Prompt, width), dim))
+		lines = append(lines, m.paint(m.Cut("> "+a.Prompt, width), dim))
 	}
 	if o := m.outlooks[a.Key()]; len(o.Others) > 0 {
-		lines = append(lines, m.paint(m.cut("! conflicts with the work of "+strings.Join(o.Others, ", "), width), red))
+		lines = append(lines, m.paint(m.Cut("! conflicts with the work of "+strings.Join(o.Others, ", "), width), red))
 	}
 	return lines
 }
@@ -102,14 +104,14 @@ func (m Model) aboutView(a Agent, width int) []string {
 func (m Model) paneView(a Agent, width, height int) []string {
 	switch {
 	case a.Pane == "":
-		return []string{m.paint(m.cut("no pane: "+strings.TrimSuffix(a.State+", "+a.About, ", ")+"; R brings its session back", width), dim)}
+		return []string{m.paint(m.Cut("no pane: "+strings.TrimSuffix(a.State+", "+a.About, ", ")+"; R brings its session back", width), dim)}
 	case m.screen.key != a.Key():
 		return nil // the next picture comes at once
 	case m.screen.why != "":
-		return []string{m.paint(m.cut(m.screen.why, width), red)}
+		return []string{m.paint(m.Cut(m.screen.why, width), red)}
 	}
 	lines := m.screen.lines
-	for len(lines) > 0 && strings.TrimSpace(plain(lines[len(lines)-1])) == "" {
+	for len(lines) > 0 && strings.TrimSpace(display.Strip(lines[len(lines)-1])) == "" {
 		lines = lines[:len(lines)-1]
 	}
 	return lines[max(len(lines)-height, 0):]

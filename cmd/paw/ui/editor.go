@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rivo/uniseg"
+	"paw/config/display"
 )
 
 // text is what the user writes, as the characters that he sees, and where he is in it. It is a value.
@@ -35,10 +35,9 @@ func (t text) insert(s string) text {
 // characters divides a text into what a person sees as one.
 func characters(s string) []string {
 	var chars []string
-	for state := -1; s != ""; {
-		var one string
-		one, s, _, state = uniseg.FirstGraphemeClusterInString(s, state)
-		chars = append(chars, one)
+	for s != "" {
+		length, _ := display.Graphemes.Next(s)
+		chars, s = append(chars, s[:length]), s[length:]
 	}
 	return chars
 }
@@ -164,7 +163,7 @@ func (t text) rows(m measure, width int) (rows []string, row, column int) {
 			if char = t.chars[i]; char == "\t" {
 				char = "  "
 			}
-			w = m.width(char)
+			w = m.Width(char)
 		}
 		if used+w > width && char != "\n" {
 			rows = append(rows, line.String())

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
+	"paw/config/display"
 )
 
 // changedFile is one file of a patch.
@@ -48,7 +48,7 @@ func changedFiles(patch string) []changedFile {
 func withoutIndex(patch string) string {
 	var out strings.Builder
 	for line := range strings.Lines(patch) {
-		if !strings.HasPrefix(plain(line), "index ") {
+		if !strings.HasPrefix(display.Strip(line), "index ") {
 			out.WriteString(line)
 		}
 	}
@@ -61,19 +61,19 @@ const longestFileName = 60
 // withFiles puts the list of its files before a patch of several. A line of it is no line of a file, so that a comment on it is
 // about all of the patch.
 func (m Model) withFiles(patch string) string {
-	files := changedFiles(ansi.Strip(patch))
+	files := changedFiles(display.Strip(patch))
 	if len(files) < 2 {
 		return patch
 	}
 	var list strings.Builder
 	width, added, deleted := 0, 0, 0
 	for _, f := range files {
-		width = min(max(width, m.measure.width(f.name)), longestFileName)
+		width = min(max(width, m.Width(f.name)), longestFileName)
 		added, deleted = added+f.added, deleted+f.deleted
 	}
 	fmt.Fprintf(&list, "%s\n", m.paint(fmt.Sprintf("%d files, +%d -%d", len(files), added, deleted), bold))
 	for _, f := range files {
-		fmt.Fprintf(&list, "  %s  %s %s\n", m.fill(f.name, width), m.paint(fmt.Sprintf("+%d", f.added), green), m.paint(fmt.Sprintf("-%d", f.deleted), red))
+		fmt.Fprintf(&list, "  %s  %s %s\n", m.Fill(f.name, width), m.paint(fmt.Sprintf("+%d", f.added), green), m.paint(fmt.Sprintf("-%d", f.deleted), red))
 	}
 	return list.String() + "\n" + patch
 }
@@ -82,7 +82,7 @@ func (m Model) withFiles(patch string) string {
 func (p page) fileUnderCursor() int {
 	want := p.cursor - 1 // below the line with their number
 	for i, line := range p.lines {
-		if !beginsFile(plain(line)) {
+		if !beginsFile(display.Strip(line)) {
 			continue
 		}
 		if i <= p.cursor { // the cursor is in the patch

@@ -15,6 +15,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/google/go-cmp/cmp"
+
+	"paw/config/display"
 )
 
 var update = flag.Bool("update", false, "write the golden screens anew")
@@ -187,7 +189,7 @@ func press(key string) tea.KeyPressMsg {
 func screenOf(m Model) string {
 	var lines []string
 	for _, line := range m.draw() {
-		lines = append(lines, strings.TrimRight(plain(line), " "))
+		lines = append(lines, strings.TrimRight(display.Strip(line), " "))
 	}
 	return strings.Join(lines, "\n") + "\n"
 }

@@ -56,8 +56,8 @@ func (m Model) helpView(width, height int) []string {
 			view = append(view, m.paint(part.title, bold))
 		}
 		for _, k := range part.keys {
-			line := "  " + m.paint(m.fill(k.keys, keysWidth), cyan) + m.fill(k.does, doesWidth) + m.paint(k.command, dim)
-			view = append(view, m.cut(strings.TrimRight(line, " "), width))
+			line := "  " + m.paint(m.Fill(k.keys, keysWidth), cyan) + m.Fill(k.does, doesWidth) + m.paint(k.command, dim)
+			view = append(view, m.Cut(strings.TrimRight(line, " "), width))
 		}
 	}
 	return view
@@ -106,7 +106,7 @@ func (m Model) helpLine(width int) string {
 	var line strings.Builder
 	used := 0
 	for _, h := range m.hints() {
-		w := m.measure.width(h.key) + 1 + m.measure.width(h.word)
+		w := m.Width(h.key) + 1 + m.Width(h.word)
 		if used > 0 {
 			w += 3
 		}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"paw/config/display"
 )
 
 // allKeys are those that do something somewhere, and some that do not.
@@ -54,7 +56,7 @@ func (m Model) wrong() string {
 		return fmt.Sprintf("%d lines", len(lines))
 	}
 	for _, line := range lines {
-		if w := m.measure.width(line); w > m.width {
+		if w := m.Width(line); w > m.width {
 			return fmt.Sprintf("%d columns: %q", w, line)
 		}
 		if rest := styleCodes.ReplaceAllString(line, ""); strings.ContainsFunc(rest, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }) {
@@ -200,7 +202,7 @@ func TestDraftsStay(t *testing.T) {
 func TestWalkThroughADiff(t *testing.T) {
 	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}}
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "d")
-	at := func() string { return plain(m.page.lines[m.page.cursor]) }
+	at := func() string { return display.Strip(m.page.lines[m.page.cursor]) }
 	for _, c := range []struct{ keys, want string }{
 		{"n", "diff --git a/parse.go b/parse.go"}, {"n", "@@ -1,3 +1,4 @@ func parse"}, {"n", "diff --git a/main.go b/main.go"}, {"N", "@@ -1,3 +1,4 @@ func parse"}, {"}", "diff --git a/main.go b/main.go"},
 		{"{", "diff --git a/parse.go b/parse.go"}, {"/ t w o enter", "-two"}, {"n", "+two and a half"}, {"n", "+two and a half"}, {"esc G", "+new"}, {"g", "2 files, +3 -2"},
@@ -404,13 +406,13 @@ func TestFilesOfADiff(t *testing.T) {
 	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}}
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "d")
 	for i, want := range []string{"2 files, +3 -2", "  parse.go  +2 -1", "  main.go   +1 -1", "", "diff --git a/parse.go b/parse.go"} {
-		if got := plain(m.page.lines[i]); got != want {
+		if got := display.Strip(m.page.lines[i]); got != want {
 			t.Errorf("line %d: %q, want %q", i, got, want)
 		}
 	}
 	for keys, want := range map[string]string{"j enter": "diff --git a/parse.go b/parse.go", "j j enter": "diff --git a/main.go b/main.go"} {
-		if there := typed(m, strings.Fields(keys)...); plain(there.page.lines[there.page.cursor]) != want {
-			t.Errorf("%s: at %q, want %q", keys, plain(there.page.lines[there.page.cursor]), want)
+		if there := typed(m, strings.Fields(keys)...); display.Strip(there.page.lines[there.page.cursor]) != want {
+			t.Errorf("%s: at %q, want %q", keys, display.Strip(there.page.lines[there.page.cursor]), want)
 		}
 	}
 	if got := withoutIndex("\x1b[1mdiff --git a/a b/a\x1b[m\n\x1b[1mindex 1..2 100644\x1b[m\n index 1\n+index 2\n"); got != "\x1b[1mdiff --git a/a b/a\x1b[m\n index 1\n+index 2\n" {
@@ -485,7 +487,7 @@ func TestTwoHundredAgents(t *testing.T) {
 // countedBelow is how many agents the last line of the list counts, and the last one that has a row above it.
 func countedBelow(m Model) (more, last int) {
 	for _, line := range m.listView(m.layout().list) {
-		words := strings.Fields(plain(line))
+		words := strings.Fields(display.Strip(line))
 		for i, a := range m.rows {
 			if slices.Contains(words, a.Name) {
 				last = i
@@ -505,8 +507,8 @@ func TestClicks(t *testing.T) {
 	click := func(text string) {
 		t.Helper()
 		for y, line := range m.draw() {
-			if x := strings.Index(plain(line), text); x >= 0 {
-				m = after(m, tea.MouseClickMsg{X: m.measure.width(plain(line)[:x]), Y: y, Button: tea.MouseLeft})
+			if x := strings.Index(display.Strip(line), text); x >= 0 {
+				m = after(m, tea.MouseClickMsg{X: m.Width(display.Strip(line)[:x]), Y: y, Button: tea.MouseLeft})
 				return
 			}
 		}
@@ -515,10 +517,10 @@ func TestClicks(t *testing.T) {
 	if click("diff log"); m.tab != tabDiff || m.focus {
 		t.Fatalf("tab %d", m.tab)
 	}
-	if click("+two and a half"); !m.focus || plain(m.page.lines[m.page.cursor]) != "+two and a half" {
+	if click("+two and a half"); !m.focus || display.Strip(m.page.lines[m.page.cursor]) != "+two and a half" {
 		t.Errorf("line %d", m.page.cursor)
 	}
-	if click("+new"); plain(m.page.lines[m.page.cursor]) != "+new" {
+	if click("+new"); display.Strip(m.page.lines[m.page.cursor]) != "+new" {
 		t.Errorf("line %d where the page has the screen", m.page.cursor)
 	}
 	if click("pane turns"); m.tab != tabPane || m.focus {

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"paw/config/display"
 )
 
 // pressed is the model after a key.
@@ -188,7 +190,7 @@ const sendKeys = "enter sends, alt+enter makes a new line, ctrl+g opens your edi
 func (m Model) askPrompt(a Agent) (tea.Model, tea.Cmd) {
 	keep := func(m *Model, text string) {
 		if err := m.paw.KeepDraft(a.Key(), text); err != nil {
-			m.say(true, "the prompt is not kept: %s", firstLine(err.Error()))
+			m.say(true, "the prompt is not kept: %s", display.FirstLine(err.Error()))
 		}
 	}
 	m.ask = &ask{title: "prompt for " + a.Name, keys: sendKeys, several: true, text: textOf(m.paw.Draft(a.Key())), keep: keep,

@@ -73,10 +73,10 @@ func (m Model) draw() []string {
 	}
 	list, detail := m.listView(l.list), m.detailView(l)
 	for y := range l.list.height {
-		screen[l.list.y+y] = m.fill(list[y], l.list.width)
+		screen[l.list.y+y] = m.Fill(list[y], l.list.width)
 	}
 	for y := range l.detail.height {
-		line := m.cut(detail[y], l.detail.width)
+		line := m.Cut(detail[y], l.detail.width)
 		if l.beside {
 			line = m.paint("│", dim) + " " + line
 		}
@@ -110,11 +110,11 @@ func (m Model) headLine() string {
 	if m.filter != "" {
 		left += "  " + m.paint("/"+m.filter, cyan)
 	}
-	room := m.width - m.measure.width(right) - 2
+	room := m.width - m.Width(right) - 2
 	if room < 3 {
-		return m.cut(right, m.width)
+		return m.Cut(right, m.width)
 	}
-	return m.fill(left, room) + "  " + right
+	return m.Fill(left, room) + "  " + right
 }
 
 // groupStyle is the accent of a group.
@@ -125,17 +125,17 @@ func (m Model) groupStyle(g Group) string {
 // footLine is a note, or what can be done now.
 func (m Model) footLine() string {
 	if m.ask != nil {
-		return m.paint(m.cut(m.ask.keys, m.width), dim)
+		return m.paint(m.Cut(m.ask.keys, m.width), dim)
 	}
 	if m.note.text != "" && m.now.Before(m.note.until) {
 		style := green
 		if m.note.bad {
 			style = red
 		}
-		return m.cut(m.paint(m.note.text, style), m.width)
+		return m.Cut(m.paint(m.note.text, style), m.width)
 	}
 	if m.failed != "" {
-		return m.cut(m.paint(m.failed, red), m.width)
+		return m.Cut(m.paint(m.failed, red), m.width)
 	}
 	return m.helpLine(m.width)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"paw/config/display"
 )
 
 // listLine is a line of the list: of an agent, or the name of a group (agent -1).
@@ -50,7 +52,7 @@ func (m Model) cells(i int, a Agent, several bool) [columnsOfRow]string {
 		c[colName] = strings.Repeat("  ", a.depth-1) + "└ " + c[colName]
 	}
 	c[colCLI], c[colState] = a.CLI, a.State
-	if c[colTurn] = a.Turn; a.Turn != "" && !strings.HasSuffix(a.Turn, ellipsis) {
+	if c[colTurn] = a.Turn; a.Turn != "" && !strings.HasSuffix(a.Turn, display.Ellipsis) {
 		c[colTurn] += " " // so that digits stand below each other
 	}
 	if !a.Since.IsZero() {
@@ -70,7 +72,7 @@ func (m Model) cells(i int, a Agent, several bool) [columnsOfRow]string {
 func (m Model) columnWidths(rows [][columnsOfRow]string, width int) (widths [columnsOfRow]int, about int) {
 	for _, row := range rows {
 		for k, text := range row {
-			widths[k] = max(widths[k], m.measure.width(text))
+			widths[k] = max(widths[k], m.Width(text))
 		}
 	}
 	widths[colName] = min(widths[colName], max(mostName, width/5))
@@ -179,9 +181,9 @@ func (m Model) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int
 		}
 		switch k {
 		case colAge, colTurn, colLines, colTokens:
-			text = m.right(text, w)
+			text = m.Right(text, w)
 		default:
-			text = m.fill(text, w)
+			text = m.Fill(text, w)
 		}
 		switch k {
 		case colNumber, colCLI, colAge, colTokens:
@@ -202,11 +204,11 @@ func (m Model) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int
 		line.WriteString(text + gap)
 	}
 	if about > 0 {
-		line.WriteString(m.cut(a.About, about))
+		line.WriteString(m.Cut(a.About, about))
 	}
-	text := m.cut(strings.TrimRight(line.String(), " "), width)
+	text := m.Cut(strings.TrimRight(line.String(), " "), width)
 	if selected {
-		return "\x1b[7m" + m.fill(text, width) + "\x1b[m"
+		return "\x1b[7m" + m.Fill(text, width) + "\x1b[m"
 	}
 	return text
 }
@@ -233,7 +235,7 @@ func (m Model) below(a Agent, width int) string {
 		style = a.Colour
 	}
 	const indent = "     "
-	return indent + m.paint(m.cut(a.About, width-len(indent)), style)
+	return indent + m.paint(m.Cut(a.About, width-len(indent)), style)
 }
 
 // listView is the part of the list that is seen.
@@ -255,7 +257,7 @@ func (m Model) listView(at area) []string {
 	}
 	if more := begunFrom(seen, at.height); more > 0 && at.height > 0 {
 		sign := fmt.Sprintf("  %d more", more)
-		view[at.height-1] = m.cut(m.fill(view[at.height-1], at.width-len(sign))+m.paint(sign, dim), at.width)
+		view[at.height-1] = m.Cut(m.Fill(view[at.height-1], at.width-len(sign))+m.paint(sign, dim), at.width)
 	}
 	return view
 }

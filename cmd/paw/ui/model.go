@@ -8,6 +8,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"paw/config/display"
 )
 
 // Options say how the desk looks.
@@ -123,7 +125,7 @@ func later[T any](m Model, look func(ctx context.Context, paw Paw) (T, error), n
 		found, err := look(ctx, paw)
 		return laterMsg(func(m Model) (tea.Model, tea.Cmd) {
 			if err != nil {
-				m.say(true, "%s", firstLine(err.Error()))
+				m.say(true, "%s", display.FirstLine(err.Error()))
 				return m, nil
 			}
 			return next(m, found)
@@ -192,7 +194,7 @@ func with[V any](old map[string]V, key string, value V) map[string]V {
 func (m Model) looked(msg boardMsg) (tea.Model, tea.Cmd) {
 	m.now = msg.now
 	if msg.err != nil {
-		m.failed = firstLine(msg.err.Error())
+		m.failed = display.FirstLine(msg.err.Error())
 		return m, nil
 	}
 	next := m.neighbour()
@@ -331,12 +333,6 @@ func (m Model) marked(a Agent) Agent {
 // say shows a note for a while.
 func (m *Model) say(bad bool, format string, args ...any) {
 	m.note = note{text: fmt.Sprintf(format, args...), bad: bad, until: m.now.Add(noteTime)}
-}
-
-// firstLine is the first line of a text.
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return line
 }
 
 // View draws the desk.

@@ -8,6 +8,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"paw/config/display"
 )
 
 // framesPerSecond is how often the screen is drawn at most. The first frame waits for one of these moments, too.
@@ -101,7 +103,7 @@ func widthsAfter(now measure, report tea.ModeReportMsg) measure {
 	}
 	switch report.Value {
 	case ansi.ModeReset, ansi.ModeSet, ansi.ModePermanentlySet:
-		return measure(ansi.GraphemeWidth)
+		return display.Graphemes
 	default:
 		return now
 	}

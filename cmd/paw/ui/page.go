@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
+
+	"paw/config/display"
 )
 
 // page is a text about the selected agent that a command printed: its turns, its diff or its log.
@@ -117,7 +118,7 @@ func (p *page) take(m Model, msg pageMsg) {
 	if m.tab == tabDiff {
 		msg.text = m.withFiles(withoutIndex(msg.text))
 	}
-	p.raw, p.state = ansi.Strip(msg.text), msg.state
+	p.raw, p.state = display.Strip(msg.text), msg.state
 	p.lines, p.marks = cleaner{m.measure, m.colour}.lines(msg.text), false
 	if atEnd {
 		p.cursor = max(len(p.lines)-1, 0)
@@ -157,7 +158,7 @@ func (p *page) scroll(by, height int) {
 // seek walks to the next line, forwards or backwards, that is wanted; it reports whether there is one.
 func (p *page) seek(step, height int, wanted func(line string) bool) bool {
 	for i := p.cursor + step; i >= 0 && i < len(p.lines); i += step {
-		if wanted(plain(p.lines[i])) {
+		if wanted(display.Strip(p.lines[i])) {
 			p.jump(i, height)
 			return true
 		}
@@ -184,12 +185,12 @@ func (p page) view(m Model, width, height int) []string {
 	top := max(min(p.top, len(p.lines)-height), 0)
 	first, last := p.marked()
 	for i := top; i < min(top+height, len(p.lines)); i++ {
-		line := m.cut(p.lines[i], width)
+		line := m.Cut(p.lines[i], width)
 		switch {
 		case m.focus && i >= first && i <= last:
-			line = "\x1b[7m" + m.fill(plain(line), width) + "\x1b[m"
-		case p.search != "" && finds(plain(line), p.search):
-			line = m.paint(plain(line), under)
+			line = "\x1b[7m" + m.Fill(display.Strip(line), width) + "\x1b[m"
+		case p.search != "" && finds(display.Strip(line), p.search):
+			line = m.paint(display.Strip(line), under)
 		}
 		view = append(view, line)
 	}

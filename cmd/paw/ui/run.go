@@ -8,6 +8,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"paw/config/display"
 )
 
 // run is a command of paw whose output is shown.
@@ -139,7 +141,7 @@ func (m Model) ran(msg doneMsg) (tea.Model, tea.Cmd) {
 	case len(lines) == 0 && msg.code == 0:
 		m.say(false, "%s: done", title(words))
 	case len(lines) <= 1:
-		m.say(msg.code != 0, "%s", plain(strings.Join(lines, "")))
+		m.say(msg.code != 0, "%s", display.Strip(strings.Join(lines, "")))
 	default:
 		m.show(&run{number: msg.number, words: words, lines: lines, over: true, code: msg.code, took: msg.took})
 	}
@@ -153,7 +155,7 @@ func (m *Model) show(r *run) {
 		return
 	}
 	m.later = append(m.later[:len(m.later):len(m.later)], r)
-	m.say(r.code != 0, "%s", plain(r.lines[0]))
+	m.say(r.code != 0, "%s", display.Strip(r.lines[0]))
 }
 
 // leaveRun goes on to what is to be read next, or back to the agents.
@@ -187,7 +189,7 @@ func title(words []string) string {
 		}
 		word = strings.Join(strings.Fields(word), " ")
 		if r := []rune(word); len(r) > longest {
-			word = string(r[:longest]) + ellipsis
+			word = string(r[:longest]) + display.Ellipsis
 		}
 		if strings.Contains(word, " ") || word == "" {
 			word = `"` + word + `"`
@@ -206,8 +208,8 @@ func (r *run) view(m Model, width, height int) []string {
 	case r.over:
 		state, style = fmt.Sprintf("exit code %d", r.code), red
 	}
-	head := m.fill(m.paint("$ "+title(r.words), bold), max(width-m.measure.width(state)-2, 0)) + "  " + m.paint(state, style)
-	lines := []string{m.cut(head, width), m.paint(strings.Repeat("─", width), dim)}
+	head := m.Fill(m.paint("$ "+title(r.words), bold), max(width-m.Width(state)-2, 0)) + "  " + m.paint(state, style)
+	lines := []string{m.Cut(head, width), m.paint(strings.Repeat("─", width), dim)}
 	room := max(height-len(lines), 0)
 	shown := r.wrapped(m, width)
 	top := max(min(r.top, len(shown)-room), 0)
@@ -224,11 +226,11 @@ func (r *run) view(m Model, width, height int) []string {
 func (r *run) wrapped(m Model, width int) []string {
 	var lines []string
 	for _, line := range r.lines {
-		if m.measure.width(line) <= width {
+		if m.Width(line) <= width {
 			lines = append(lines, line)
 			continue
 		}
-		lines = append(lines, m.wrap(line, width, 20)...)
+		lines = append(lines, m.Wrap(line, width, 20)...)
 	}
 	return lines
 }
@@ -285,7 +287,7 @@ func (m Model) editCmd(draft string) tea.Cmd {
 func (m Model) edited(text string, err error) (tea.Model, tea.Cmd) {
 	switch {
 	case err != nil:
-		m.say(true, "%s", firstLine(err.Error()))
+		m.say(true, "%s", display.FirstLine(err.Error()))
 	case m.ask != nil:
 		m.ask = m.ask.with(textOf(strings.TrimRight(text, "\n")))
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"paw/config/display"
 )
 
 // stateFlag tells a command which state of an agent it is about: what was shown, and not what is there by the time.
@@ -32,7 +34,7 @@ func (m Model) markSeen(a Agent) (tea.Model, tea.Cmd) {
 		return m.quietly("seen", fmt.Sprintf("%s@%d", a.Key(), m.scope.turn))
 	}
 	shown, ofDiff := lastTurn(a), m.tab == tabDiff
-	if strings.HasSuffix(a.Turn, ellipsis) {
+	if strings.HasSuffix(a.Turn, display.Ellipsis) {
 		shown--
 	}
 	return m.withState(a, func(m Model, s State) (tea.Model, tea.Cmd) {
@@ -46,7 +48,7 @@ func (m Model) markSeen(a Agent) (tea.Model, tea.Cmd) {
 
 // lastTurn is the number of the last turn that the row tells of, 0 for none.
 func lastTurn(a Agent) int {
-	number, _ := strconv.Atoi(strings.TrimSuffix(a.Turn, ellipsis))
+	number, _ := strconv.Atoi(strings.TrimSuffix(a.Turn, display.Ellipsis))
 	return number
 }
 

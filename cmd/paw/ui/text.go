@@ -4,60 +4,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
+	"paw/config/display"
 )
 
-// ellipsis stands for what a line has no room for.
-const ellipsis = "…"
-
-// measure is how a terminal counts columns, as it has told the terminal library.
-type measure ansi.Method
-
-func (m measure) width(text string) int {
-	for i := range len(text) {
-		if text[i] < 0x20 || text[i] > 0x7e {
-			return ansi.Method(m).StringWidth(text)
-		}
-	}
-	return len(text)
-}
-
-// cut is text in at most width columns, with an ellipsis where some of it is left out.
-func (m measure) cut(text string, width int) string {
-	switch {
-	case width <= 0:
-		return ""
-	case len(text) <= width && !strings.Contains(text, "\x1b") || m.width(text) <= width: // a column takes a byte at least
-		return text
-	}
-	return ansi.Method(m).Truncate(text, width, ellipsis)
-}
-
-// fill is text in exactly width columns.
-func (m measure) fill(text string, width int) string {
-	text = m.cut(text, width)
-	return text + strings.Repeat(" ", max(width-m.width(text), 0))
-}
-
-// right is text at the right end of width columns.
-func (m measure) right(text string, width int) string {
-	text = m.cut(text, width)
-	return strings.Repeat(" ", max(width-m.width(text), 0)) + text
-}
-
-// wrap is text in at most most lines of width columns, broken at spaces where there are some.
-func (m measure) wrap(text string, width, most int) []string {
-	text = strings.TrimSpace(text)
-	if text == "" || width <= 0 || most <= 0 {
-		return nil
-	}
-	lines := strings.Split(ansi.Method(m).Wrap(text, width, " "), "\n")
-	if len(lines) > most {
-		lines[most-1] = m.cut(lines[most-1]+" "+lines[most], width)
-		lines = lines[:most]
-	}
-	return lines
-}
+// measure is the way in which the terminal counts columns, as the terminal has told.
+type measure = display.Measure
 
 // drawing are the line-drawing characters that a terminal shows between shift-out and shift-in.
 var drawing = map[byte]string{
@@ -93,16 +44,16 @@ func (c cleaner) line(text, holds string) (clean, after string) {
 	column, shifted, styled := 0, false, holds != ""
 	write := func(s string) {
 		out.WriteString(s)
-		column += c.width(s)
+		column += c.Width(s)
 	}
 	for text != "" {
 		switch b := text[0]; {
 		case b == 0x1b:
-			sequence, style := escapeIn(text)
+			sequence := display.Escape(text)
 			text = text[len(sequence):]
-			if style && c.colour {
+			if codes, ok := display.Style(sequence); ok && c.colour {
 				out.WriteString(sequence)
-				holds, styled = styleAfter(holds, sequence), true
+				holds, styled = styleAfter(holds, sequence, codes), true
 			}
 		case b == 0x0e, b == 0x0f:
 			shifted, text = b == 0x0e, text[1:]
@@ -141,59 +92,19 @@ func (c cleaner) line(text, holds string) (clean, after string) {
 func plainPrefix(text string) int {
 	for i, r := range text {
 		_, size := utf8.DecodeRuneInString(text[i:])
-		if r < 0x20 || r >= 0x7f && r < 0xa0 || r == utf8.RuneError && size == 1 || reorders(r) {
+		if r < 0x20 || r >= 0x7f && r < 0xa0 || r == utf8.RuneError && size == 1 || display.Reorders(r) {
 			return i
 		}
 	}
 	return len(text)
 }
 
-// reorders reports whether a character shows a text in another order than it is written in.
-func reorders(r rune) bool {
-	return r == 0x061c || r == 0x200e || r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
-}
-
-// escapeIn is the escape sequence that text begins with, and whether it sets a style (ECMA-48).
-func escapeIn(text string) (sequence string, style bool) {
-	if len(text) < 2 {
-		return text, false
-	}
-	i := 2
-	switch text[1] {
-	case '[':
-		plain := true
-		for ; i < len(text); i++ {
-			switch b := text[i]; {
-			case b >= '0' && b <= ';': // digits, colon, semicolon
-			case b >= 0x20 && b <= 0x3f:
-				plain = false
-			default:
-				return text[:i+1], plain && b == 'm'
-			}
-		}
-		return text, false
-	case ']', 'P', 'X', '^', '_': // a string, up to its end
-		for ; i < len(text); i++ {
-			if text[i] == 0x07 {
-				return text[:i+1], false
-			}
-			if text[i] == 0x1b {
-				return text[:min(i+2, len(text))], false
-			}
-		}
-		return text, false
-	}
-	for i = 1; i < len(text) && text[i] >= 0x20 && text[i] <= 0x2f; i++ {
-	}
-	return text[:min(i+1, len(text))], false
-}
-
 // longestStyle bounds how many bytes of styles a line begins with: beyond it the newest one alone counts.
 const longestStyle = 256
 
-// styleAfter is the style that holds after one more sequence.
-func styleAfter(holds, sequence string) string {
-	switch codes := sequence[2 : len(sequence)-1]; {
+// styleAfter is the style that holds after one more sequence with these codes.
+func styleAfter(holds, sequence, codes string) string {
+	switch {
 	case codes == "" || codes == "0":
 		return ""
 	case strings.HasPrefix(codes, "0;"):
@@ -203,12 +114,4 @@ func styleAfter(holds, sequence string) string {
 		return sequence
 	}
 	return holds + sequence
-}
-
-// plain is a line without its styles.
-func plain(line string) string {
-	if !strings.Contains(line, "\x1b") {
-		return line
-	}
-	return ansi.Strip(line)
 }

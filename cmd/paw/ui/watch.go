@@ -6,6 +6,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"paw/config/display"
 )
 
 // How often the watcher looks. A look that costs more is made less often, so that a desk at rest takes next to nothing.
@@ -103,7 +105,7 @@ func (w *watcher) screens(ctx context.Context) {
 			next := screenMsg{key: a.Key()}
 			text, err := w.paw.Screen(ctx, a)
 			if next.text = text; err != nil {
-				next.why = firstLine(err.Error())
+				next.why = display.FirstLine(err.Error())
 			}
 			if every = min(every*5/4, slowScreen); next != last {
 				if ctx.Err() != nil {

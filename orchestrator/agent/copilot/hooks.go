@@ -74,7 +74,7 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 			e.Type = turn.TypeNotification // copilot prompts itself when a command in the background has ended
 		}
 	case name == "notification" && p.NotificationType == "permission_prompt":
-		e.Kind, e.Message = turn.KindInput, questions.OneLine(p.Message)
+		e.Kind, e.Message = turn.KindInput, questions.Title(p.Message)
 	case name == "agentStop" && p.AgentID != "":
 		e.Kind, e.Child = turn.KindEnd, true
 	case name == "agentStop":

@@ -20,7 +20,7 @@ func (driver) Screen(s agent.Screenshot) agent.Screen {
 	}
 	line := rows[s.CursorY].String()
 	if question, ok := strings.CutSuffix(line, " [y/n]"); ok && s.CursorX == len(rows[s.CursorY])+1 && !rows[s.CursorY].Begins('>') {
-		return agent.Screen{Dialog: questions.OneLine(question)}
+		return agent.Screen{Dialog: questions.Title(question)}
 	}
 	switch first := promptRow(rows[:s.CursorY+1]); {
 	case line == ">" && s.CursorX == 2:

@@ -65,13 +65,13 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 func (p hookPayload) question() string {
 	for _, detail := range []string{p.Details.Command, p.Details.Tool, p.Details.Prompt} {
 		if detail = strings.TrimSpace(detail); detail != "" && p.Details.Title != "" {
-			return questions.OneLine(p.Details.Title + ": " + detail)
+			return questions.Title(p.Details.Title + ": " + detail)
 		}
 	}
 	if p.Details.Title != "" {
-		return questions.OneLine(p.Details.Title)
+		return questions.Title(p.Details.Title)
 	}
-	return questions.OneLine(p.Message)
+	return questions.Title(p.Message)
 }
 
 // end says what an end means. After an Esc and an error of the API the hook is the same as after an answer, with what

@@ -132,7 +132,7 @@ func (c channel) Permission(ctx context.Context) (agent.Permission, bool) {
 	if len(all[0].Patterns) > 0 {
 		words += ": " + all[0].Patterns[0]
 	}
-	return agent.Permission{ID: all[0].ID, Question: questions.OneLine(words)}, true
+	return agent.Permission{ID: all[0].ID, Question: questions.Title(words)}, true
 }
 
 // Reply answers by the id.

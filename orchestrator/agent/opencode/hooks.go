@@ -94,7 +94,7 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	case "prompt":
 		e.Kind, e.Prompt, e.Queued = turn.KindPrompt, p.Prompt, p.Queued
 	case "asked":
-		e.Kind, e.Message = turn.KindInput, questions.OneLine(p.Question)
+		e.Kind, e.Message = turn.KindInput, questions.Title(p.Question)
 	case "replied":
 		e.Kind = turn.KindAnswered
 	case "limited":

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rivo/uniseg"
+	"paw/config/display"
 )
 
 // The size of a cell and of the space around a screen, in pixels.
@@ -65,12 +65,15 @@ func parse(line string, now style) ([]run, style) {
 	var runs []run
 	column := 0
 	for line != "" {
-		if codes, rest, ok := sequence(line); ok {
-			now, line = now.with(codes), rest
+		length, width := display.Graphemes.Next(line)
+		cluster := line[:length]
+		line = line[length:]
+		if display.Escape(cluster) != "" {
+			if codes, ok := display.Style(cluster); ok {
+				now = now.with(numbers(codes))
+			}
 			continue
 		}
-		cluster, rest, width, _ := uniseg.FirstGraphemeClusterInString(line, -1)
-		line = rest
 		if last := len(runs) - 1; last >= 0 && runs[last].style == now {
 			runs[last].text += cluster
 			runs[last].width += width
@@ -82,18 +85,14 @@ func parse(line string, now style) ([]run, style) {
 	return runs, now
 }
 
-// sequence is the escape sequence for styles with which a line begins.
-func sequence(line string) (codes []int, rest string, ok bool) {
-	text, found := strings.CutPrefix(line, "\x1b[")
-	end := strings.IndexByte(text, 'm')
-	if !found || end < 0 {
-		return nil, "", false
-	}
-	for _, word := range strings.Split(text[:end], ";") {
+// numbers reads the codes of an escape sequence for styles.
+func numbers(codes string) []int {
+	var all []int
+	for word := range strings.SplitSeq(codes, ";") {
 		code, _ := strconv.Atoi(word) // an empty one is 0
-		codes = append(codes, code)
+		all = append(all, code)
 	}
-	return codes, text[end+1:], true
+	return all
 }
 
 // with is the style after the codes of an escape sequence.
@@ -189,6 +188,6 @@ func (r run) svg(y int) string {
 		more += " text-decoration=\"underline\""
 	}
 	fmt.Fprintf(&out, "<text x=\"%d\" y=\"%d\" textLength=\"%d\" fill=\"%s\"%s xml:space=\"preserve\">%s</text>\n",
-		x, y+cellHeight-4, uniseg.StringWidth(text)*cellWidth, fg, more, html.EscapeString(text))
+		x, y+cellHeight-4, display.Graphemes.Width(text)*cellWidth, fg, more, html.EscapeString(text))
 	return out.String()
 }

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"paw/config/display"
 )
 
-// longestQuestion is in characters: a question is shown in one line.
+// longestQuestion is in columns: a question is shown in one line.
 const longestQuestion = 300
 
 // planQuestion is what a tool asks that ends the planning.
@@ -43,13 +45,13 @@ func OfTool(tool string, input json.RawMessage) string {
 		tool = words
 	}
 	if json.Unmarshal(input, &arguments) != nil || tool == planQuestion {
-		return OneLine(tool)
+		return Title(tool)
 	}
 	switch n := len(arguments.Questions); {
 	case n == 1:
-		return OneLine(arguments.Questions[0].Question)
+		return Title(arguments.Questions[0].Question)
 	case n > 1:
-		return OneLine(fmt.Sprintf("%s (the first of %d%s", strings.TrimSpace(arguments.Questions[0].Question), n, pagesEnd))
+		return Title(fmt.Sprintf("%s (the first of %d%s", strings.TrimSpace(arguments.Questions[0].Question), n, pagesEnd))
 	}
 	command, _ := arguments.Command.(string)
 	if words, ok := arguments.Command.([]any); ok {
@@ -62,21 +64,20 @@ func OfTool(tool string, input json.RawMessage) string {
 		command, arguments.FilePath, arguments.Path, arguments.URL, arguments.Query, arguments.Pattern, arguments.Prompt,
 	} {
 		if detail = strings.TrimSpace(detail); detail != "" {
-			return OneLine(tool + ": " + detail)
+			return Title(tool + ": " + detail)
 		}
 	}
-	return OneLine(tool)
+	return Title(tool)
 }
 
-// OneLine is the first line of text, marked where more was cut off.
-func OneLine(text string) string {
-	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	runes := []rune(strings.TrimRight(line, "\r"))
-	if len(runes) > longestQuestion {
-		return string(runes[:longestQuestion]) + "…"
+// Title returns the first line of a text, with an ellipsis where more was left out.
+func Title(text string) string {
+	line := display.FirstLine(text)
+	if title := display.Graphemes.Cut(line, longestQuestion); title != line {
+		return title
 	}
-	if strings.TrimSpace(rest) != "" {
-		return string(runes) + " …"
+	if line != strings.TrimSpace(text) {
+		return line + " …"
 	}
-	return string(runes)
+	return line
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"paw/config/display"
 	"paw/config/lazyregexp"
 	"paw/orchestrator/agent"
 )
@@ -41,23 +42,11 @@ func RowsOf(s agent.Screenshot) []Row {
 func readRow(line string, pen *Cell) Row {
 	var cells Row
 	for line != "" {
-		if strings.HasPrefix(line, "\033[") {
-			end := strings.IndexFunc(line[2:], func(r rune) bool { return r >= 0x40 && r <= 0x7e })
-			if end < 0 {
-				break
+		if escape := display.Escape(line); escape != "" {
+			if codes, ok := display.Style(escape); ok {
+				pen.attributes(codes)
 			}
-			if line[2+end] == 'm' {
-				pen.attributes(line[2 : 2+end])
-			}
-			line = line[2+end+1:]
-			continue
-		}
-		if strings.HasPrefix(line, "\033]") { // a link, which ends with ESC \
-			end := strings.Index(line, "\033\\")
-			if end < 0 {
-				break
-			}
-			line = line[end+2:]
+			line = line[len(escape):]
 			continue
 		}
 		char, size := utf8.DecodeRuneInString(line)

@@ -45,7 +45,7 @@ func firstIn(text string, all []Dialog) (words string, inTurn bool) {
 	for _, d := range all {
 		if found := d.shows.FindStringSubmatchIndex(text); found != nil {
 			words := d.shows.ExpandString(nil, d.words, text, found)
-			return questions.OneLine(strings.Join(strings.Fields(string(words)), " ")), d.inTurn
+			return questions.Title(strings.Join(strings.Fields(string(words)), " ")), d.inTurn
 		}
 	}
 	return "", false

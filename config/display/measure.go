@@ -1,0 +1,150 @@
+// Package display prepares text for terminals: it measures and cuts text by columns, and takes out
+// the characters that a terminal obeys.
+//
+// Package display is the only package that knows how wide a character is and how an escape sequence
+// is written; the width comes from package ansi, which the desk's terminal library goes by as well.
+package display
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Measure is a way in which terminals count columns.
+type Measure ansi.Method
+
+// The ways in which terminals count columns.
+const (
+	Single    = Measure(ansi.WcWidth)       // a flag of two letters takes what one letter takes
+	Graphemes = Measure(ansi.GraphemeWidth) // a character takes what people see, such as 👩‍🚀 and 🇩🇪
+)
+
+// Ellipsis marks that a text was cut.
+const Ellipsis = "…"
+
+// Next returns the bytes and the columns of the first piece of a text: of an escape sequence, a
+// control character, or a character as people see it.
+func (m Measure) Next(s string) (bytes, columns int) {
+	switch {
+	case s == "":
+		return 0, 0
+	case s[0] == '\x1b':
+		return len(Escape(s)), 0
+	case s[0] < ' ' || s[0] == '\x7f':
+		return 1, 0
+	case s[0] < '\x7f' && (len(s) == 1 || s[1] < utf8.RuneSelf):
+		return 1, 1
+	}
+	piece, columns := ansi.FirstGraphemeCluster(s, ansi.Method(m))
+	return len(piece), columns
+}
+
+// Width returns how many columns a text takes.
+func (m Measure) Width(s string) int {
+	if ascii(s, "") {
+		return len(s)
+	}
+	width := 0
+	for s != "" {
+		bytes, columns := m.Next(s)
+		s, width = s[bytes:], width+columns
+	}
+	return width
+}
+
+// split returns the pieces of a text that fit into width columns, and the rest.
+func (m Measure) split(s string, width int) (head, rest string) {
+	i, used := 0, 0
+	for i < len(s) {
+		bytes, columns := m.Next(s[i:])
+		if used += columns; used > width {
+			break
+		}
+		i += bytes
+	}
+	return s[:i], s[i:]
+}
+
+// Cut returns a text in at most width columns, with an ellipsis where something is left out. Of what
+// is left out the escape sequences stay, so that styles end where they did.
+func (m Measure) Cut(s string, width int) string {
+	if width <= 0 {
+		return ""
+	}
+	if len(s) <= width && !strings.Contains(s, "\x1b") || m.Width(s) <= width { // a column takes a byte at least
+		return s
+	}
+	head, rest := m.split(s, width-1)
+	var out strings.Builder
+	out.WriteString(head)
+	out.WriteString(Ellipsis)
+	for rest != "" {
+		i := strings.IndexByte(rest, '\x1b')
+		if i < 0 {
+			break
+		}
+		escape := Escape(rest[i:])
+		out.WriteString(escape)
+		rest = rest[i+len(escape):]
+	}
+	return out.String()
+}
+
+// Fill returns a text in exactly width columns, cut or followed by spaces.
+func (m Measure) Fill(s string, width int) string {
+	s = m.Cut(s, width)
+	return s + strings.Repeat(" ", max(width-m.Width(s), 0))
+}
+
+// Right returns a text in exactly width columns, cut or preceded by spaces.
+func (m Measure) Right(s string, width int) string {
+	s = m.Cut(s, width)
+	return strings.Repeat(" ", max(width-m.Width(s), 0)) + s
+}
+
+// Wrap returns a text in at most most lines of width columns, broken at spaces where there are some.
+// The last line is cut where there is more.
+func (m Measure) Wrap(s string, width, most int) []string {
+	if width <= 0 || most <= 0 {
+		return nil
+	}
+	var lines []string
+	for s = strings.TrimSpace(s); s != ""; {
+		head, rest := m.split(s, width)
+		if len(lines) == most-1 || rest == "" || head == "" { // "" where a character is wider than the line
+			return append(lines, m.Cut(s, width))
+		}
+		if space := strings.LastIndexByte(head, ' '); space > 0 && rest[0] != ' ' {
+			head, rest = head[:space], head[space:]+rest
+		}
+		lines, s = append(lines, strings.TrimRight(head, " ")), strings.TrimLeft(rest, " ")
+	}
+	return lines
+}
+
+// Tail returns the end of a text in at most width columns, with an ellipsis where its begin is left
+// out.
+func (m Measure) Tail(s string, width int) string {
+	left := m.Width(s)
+	if left <= width {
+		return s
+	}
+	for left >= width && s != "" {
+		bytes, columns := m.Next(s)
+		s, left = s[bytes:], left-columns
+	}
+	return Ellipsis + s
+}
+
+// Prefix returns the begin of a text in at most most bytes, without a part of a character.
+func Prefix(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:max(most, 0)]
+}
