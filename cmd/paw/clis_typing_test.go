@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -58,45 +57,6 @@ func TestCLIsTakeAPromptAfterAnEarlyEsc(t *testing.T) {
 		one := w.work("do: say Only looked.")
 		if strings.TrimSpace(one.Prompt) != "do: say Only looked." {
 			t.Errorf("the prompt of turn %d: %q", one.Number, one.Prompt)
-		}
-	})
-}
-
-// TestCLIsTakeALatePromptOnce: a CLI hangs when it has a prompt, and goes on after paw has given up on that. The next prompt is told
-// from it, and both are done once.
-func TestCLIsTakeALatePromptOnce(t *testing.T) {
-	startEach(t, []string{"qwen", "opencode", "gemini", "copilot"}, func(t *testing.T, w *cliWorld) {
-		w.work("do: say Ready.")
-		before, pid := w.last().Number, *w.agent(w.cli).PID
-		const late, next = "do: write late.txt 1\ndo: say Late.", "do: write next.txt 1\ndo: say Next."
-		out := w.pawWith([]string{"PAW_TEST_AT=typed", fmt.Sprintf("PAW_TEST_DO=kill -STOP -%d", pid)}, "send", w.cli, late)
-		t.Logf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
-		if out.code != 6 {
-			t.Errorf("a prompt to a CLI that hangs: exit code %d", out.code)
-		}
-		if err := syscall.Kill(-pid, syscall.SIGCONT); err != nil {
-			t.Fatal(err)
-		}
-		out = w.pawInput(next, "send", w.cli)
-		t.Logf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
-		if out.code != 0 {
-			t.Errorf("the next prompt: exit code %d", out.code)
-		}
-		w.await("the next prompt is done", func() bool { return w.has("next.txt") })
-		w.awaitState("idle")
-		asked := map[string]int{}
-		for _, e := range w.model.Last(1000) {
-			if len(e.Tools) > 0 && e.Results == 0 {
-				asked[strings.TrimSpace(e.Prompt)]++
-			}
-		}
-		for _, one := range w.turnsOf(w.cli)[before:] {
-			if one.Prompt != late && one.Prompt != next {
-				t.Errorf("turn %d is %q", one.Number, one.Prompt)
-			}
-		}
-		if asked[late] > 1 || asked[next] > 1 {
-			t.Errorf("the model was asked %v", asked)
 		}
 	})
 }
