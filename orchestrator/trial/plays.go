@@ -33,6 +33,7 @@ var plays = []play{
 	{name: "turn", do: (*player).turn, vital: true},
 	{name: "question", do: (*player).question},
 	{name: "Esc", do: (*player).interrupt},
+	{name: "pane", do: (*player).staysInPane},
 	{name: "queued prompt", do: (*player).queued},
 	{name: "crash", do: (*player).crash},
 	{name: "conversation", do: (*player).conversation},
@@ -160,6 +161,20 @@ func (p *player) interrupt(ctx context.Context) (string, error) {
 		return "", failf("turn %d is %s %s", cut, one.State, one.Reason)
 	}
 	return fmt.Sprintf("idle at once; turn %d is interrupted, turn %d is the next", cut, next.Number), nil
+}
+
+// staysInPane presses the key that takes a conversation of claude out of its pane, in an empty box. What left the pane would go on when
+// the pane ends.
+func (p *player) staysInPane(ctx context.Context) (string, error) {
+	if cli, known := p.paw.CLIs.Get(p.cli); !known || !cli.Leaves() {
+		return "its CLI cannot take the conversation out of it", nil
+	}
+	p.press(ctx, "Left")
+	p.pause(ctx, 3*time.Second)
+	if a := p.agent(ctx); a.Away {
+		return "", failf("%s", a.Reason)
+	}
+	return "the conversation stays in its pane", nil
 }
 
 // escape presses Esc until the turn has ended: some CLIs want a second one, and forget the first.
