@@ -113,6 +113,22 @@ func (m Manager) MadeOn(branch string) (map[string]bool, error) {
 	return made, err
 }
 
+// Reaching are the tips in whose history one of some commits is, without looking at what comes before another commit. Tips that are not in
+// the object store any more reach nothing but themselves.
+func (m Manager) Reaching(ctx context.Context, tips []string, some map[string]bool, without string) (map[string]bool, error) {
+	input := strings.Join(tips, "\n") + "\n^" + without + "\n"
+	out, err := m.home().Input(ctx, []byte(input), "rev-list", "--topo-order", "--reverse", "--parents", "--ignore-missing", "--stdin")
+	if err != nil {
+		return nil, err
+	}
+	reached := map[string]bool{}
+	for line := range strings.Lines(out) { // parents first
+		ids := strings.Fields(line)
+		reached[ids[0]] = some[ids[0]] || slices.ContainsFunc(ids[1:], func(parent string) bool { return reached[parent] })
+	}
+	return reached, nil
+}
+
 // Present are those of some commits that are still in the object store.
 func (m Manager) Present(ctx context.Context, commits []string) ([]string, error) {
 	if len(commits) == 0 {

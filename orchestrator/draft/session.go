@@ -20,6 +20,9 @@ import (
 // Session makes the record and the worktree plans of a new session, and refuses
 // what cannot work.
 func Session(ctx context.Context, h *home.Home, repository worktree.Repository, asked, from string, agents []Agent) (*session.Session, []worktree.Plan, error) {
+	if err := refuseElsewhere(repository); err != nil {
+		return nil, nil, err
+	}
 	m := h.Manager(repository)
 	base, err := baseCommit(ctx, m, from)
 	if err != nil {
@@ -50,6 +53,18 @@ func Session(ctx context.Context, h *home.Home, repository worktree.Repository, 
 		return nil, nil, home.Conflict(err)
 	}
 	return s, plans, nil
+}
+
+// refuseElsewhere refuses a repository whose core.worktree is a folder from where git does not find it.
+func refuseElsewhere(repository worktree.Repository) error {
+	if repository.Path == "" {
+		return nil
+	}
+	if there, err := worktree.Discover(repository.Path); err == nil && there.CommonDir == repository.CommonDir {
+		return nil
+	}
+	return fault.New(fault.Refused, "%s: core.worktree is %s, from where git does not find this repository", repository.CommonDir, repository.Path).
+		Hint("echo %s > %s", fault.Quote("gitdir: "+repository.CommonDir), fault.Quote(filepath.Join(repository.Path, ".git")))
 }
 
 // addAgents writes the planned agents into the record as "creating".

@@ -77,6 +77,7 @@ func (c *composer) compose(ctx context.Context, t target) (*composed, error) {
 	if len(merged.Conflicts) > 0 {
 		return nil, c.hintAgain(ctx, c.collided(ctx, t, merged.Conflicts), merged.Conflicts)
 	}
+	c.noteRewound(t)
 	old, err := c.m.TreeOf(ctx, t.tip)
 	if err != nil || old == merged.Tree {
 		return nil, errors.Join(err, c.lostOnly(t))

@@ -7,14 +7,18 @@ import (
 	"paw/session"
 )
 
-// past are the commits that the branch has left, without those that the agent made itself: these are its work, also when the branch
-// was at them for a while.
-func (a *asker) past() ([]string, error) {
+// past are the commits that the branch has left, without those that have a commit which the agent made itself and the branch has not: that is
+// the agent's work, also when the branch had it for a while.
+func (a *asker) past(ctx context.Context) ([]string, error) {
 	if len(a.led.past) == 0 {
 		return nil, nil
 	}
 	made, err := a.m.MadeOn(a.agent.Branch)
-	return slices.DeleteFunc(slices.Clone(a.led.past), func(commit string) bool { return made[commit] }), err
+	if err != nil || len(made) == 0 {
+		return a.led.past, err
+	}
+	own, err := a.m.Reaching(ctx, a.led.past, made, a.t.tip)
+	return slices.DeleteFunc(slices.Clone(a.led.past), func(commit string) bool { return own[commit] }), err
 }
 
 // withoutLeft are bases without those that the branch has left and that the agent has got something newer for: states of other agents come after
@@ -23,7 +27,7 @@ func (a *asker) withoutLeft(ctx context.Context, bases []string, got string) ([]
 	if len(bases) < 2 {
 		return bases, nil
 	}
-	tips, err := a.past()
+	tips, err := a.past(ctx)
 	if err != nil {
 		return nil, err
 	}

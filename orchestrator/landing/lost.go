@@ -56,6 +56,33 @@ func (c *composer) noteLost(t target) {
 	}
 }
 
+// rewoundFrom reports whether a landing of the agent brought work that did not lead to the state of a line, and the agent has landed
+// nothing since that stands.
+func (a *asker) rewoundFrom(line []point, one *Stand) bool {
+	own := func(s *Stand) bool { return s.TurnSession == a.agent.TurnSession && s.Phase != session.LandingOffered }
+	if !own(one) || one.Void || slices.Contains(line, one.point()) {
+		return false
+	}
+	return !slices.ContainsFunc(a.led.all, func(s Stand) bool {
+		return own(&s) && s.ID > one.ID && s.stands() && slices.Contains(line, s.point())
+	})
+}
+
+// noteRewound says what the target has, or had, of work that the agent was rewound from: a rewind takes nothing off a branch, and what came
+// back with an update is not the agent's own.
+func (c *composer) noteRewound(t target) {
+	if c.source.turn > 0 {
+		return
+	}
+	for _, one := range c.sides.rewound {
+		if one.stands() {
+			c.home.Notef("%s: was rewound from what landing %d brought; %s keeps that until paw land --undo %d --session %s", c.name(), one.ID, t.branch, one.ID, one.Session)
+		} else {
+			c.home.Notef("%s: was rewound from what landing %d brought, and %s has lost that; paw land %s@%d brings it again", c.name(), one.ID, t.branch, c.name(), one.LastTurn)
+		}
+	}
+}
+
 func (c *composer) againLine() string {
 	line := "paw land " + c.name()
 	if c.source.turn > 0 {

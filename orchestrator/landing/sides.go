@@ -27,6 +27,7 @@ type sides struct {
 	lost     []*Stand // landings of the agent that came before the state, and that the tip had and has no more
 	out      []*Stand // landings whose work is taken out of what both have: it is brought again
 	replaced []*Stand // landings of the agent that only the files of the tip tell of: what lands now stands for them
+	rewound  []*Stand // landings of work that the agent was rewound from, and that it has landed nothing after
 	common   []string // commits whose history the branch has, or had when the agent got it
 	known    []string // commits whose history is nobody's new work
 	past     []string // those of them that the branch has left
@@ -102,7 +103,7 @@ func (a *asker) sides(ctx context.Context, state string, at *point) (*sides, err
 	if err := a.joinNear(ctx, s, line, inState); err != nil {
 		return nil, err
 	}
-	if s.past, err = a.past(); err != nil {
+	if s.past, err = a.past(ctx); err != nil {
 		return nil, err
 	}
 	got, err := a.gotLast(ctx, state, s.past)
@@ -117,6 +118,9 @@ func (a *asker) sides(ctx context.Context, state string, at *point) (*sides, err
 		one := &a.led.all[i]
 		if one.stands() && !one.Void && !a.subtracts(s.line, one) && !inState[one.Commit] && one.State != "" {
 			s.common, s.known = append(s.common, one.State), append(s.known, one.State)
+		}
+		if at != nil && a.rewoundFrom(line, one) && (one.stands() || inState[one.After]) {
+			s.rewound = append(s.rewound, one)
 		}
 		if inState[one.After] && one.Commit != one.After {
 			s.known = append(s.known, one.After)
