@@ -29,7 +29,7 @@ func TestFIFOInThePlaceOfALock(t *testing.T) {
 			}
 		},
 		"turn": func() {
-			if l.TurnHeld("shop", "one") || l.DeliveryHeld("shop", "one") {
+			if !l.TurnHeld("shop", "one").IsZero() || l.DeliveryHeld("shop", "one") {
 				t.Error("held by nobody")
 			}
 			if unlock, err := l.Turn(t.Context(), "shop", "one"); err == nil {

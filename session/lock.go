@@ -129,9 +129,14 @@ func (l Locks) DeliveryHeld(session, agent string) bool {
 	return l.held(lockFile(deliveryLock, session, agent))
 }
 
-// TurnHeld tells whether somebody holds the Turn lock of an agent, without ever waiting for it.
-func (l Locks) TurnHeld(session, agent string) bool {
-	return l.held(lockFile(turnLock, session, agent))
+// TurnHeld tells since when somebody holds the Turn lock of an agent, without ever waiting for it: zero for nobody.
+func (l Locks) TurnHeld(session, agent string) time.Time {
+	file := lockFile(turnLock, session, agent)
+	info, err := os.Stat(filepath.Join(l.Dir, file)) // the holder writes its pid there
+	if err != nil || !l.held(file) {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 func (l Locks) held(file string) bool {

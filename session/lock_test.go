@@ -331,3 +331,29 @@ func TestDeliveryHeldOnlyLooks(t *testing.T) {
 		t.Error("a name that is none")
 	}
 }
+
+// TestTurnHeldSince: who takes the lock later has it since later.
+func TestTurnHeldSince(t *testing.T) {
+	l := Locks{Dir: t.TempDir()}
+	if since := l.TurnHeld("shop", "one"); !since.IsZero() {
+		t.Errorf("held by nobody since %v", since)
+	}
+	for range 2 {
+		before := time.Now().Add(-time.Second) // file systems round
+		unlock, err := l.Turn(t.Context(), "shop", "one")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if since := l.TurnHeld("shop", "one"); since.Before(before) || since.After(time.Now().Add(time.Second)) {
+			t.Errorf("held since %v, it was taken after %v", since, before)
+		}
+		unlock()
+		if since := l.TurnHeld("shop", "one"); !since.IsZero() {
+			t.Errorf("given back, held since %v", since)
+		}
+		old := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(filepath.Join(l.Dir, lockFile(turnLock, "shop", "one")), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

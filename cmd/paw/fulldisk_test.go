@@ -61,6 +61,7 @@ func TestStatusAndStopWorkOnAFullDisk(t *testing.T) {
 	w := newWorld(t)
 	fill := fullDisk(t, w)
 	w.ok(w.paw("start", "--cli", "demo", "--detach"))
+	w.ready("demo")
 	fill()
 	if out := w.ok(w.paw("status")); !strings.Contains(out.stdout, "shop  active") {
 		t.Errorf("status: %s%s", out.stdout, out.stderr)

@@ -1,7 +1,10 @@
 package fleet
 
 import (
+	"os"
 	"os/exec"
+	"os/signal"
+	"syscall"
 	"testing"
 	"time"
 
@@ -33,6 +36,9 @@ func TestGraceFor(t *testing.T) {
 
 // TestGraceLeft asks of real processes what they do with a hang-up, and how long one has had a pane.
 func TestGraceLeft(t *testing.T) {
+	hangUps := make(chan os.Signal, 1)
+	signal.Notify(hangUps, syscall.SIGHUP) // else a test below nohup has its children ignore the signal
+	t.Cleanup(func() { signal.Stop(hangUps) })
 	run := func(script string) int {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", script+"echo ready; read x")
 		in, err := cmd.StdinPipe()

@@ -183,7 +183,11 @@ func ObserveTurns(h *home.Home, s *session.Session, w *session.Worktree, lock se
 		f.HooksSeen = hooksSeen(h, s.Name, w.Agent, lock.Holder.Generation)
 		f.Observed = AskRecord(context.Background(), h, s, w, f.Last)
 		f.Unwritable = hooksCannotWrite(h, s.Name, w.Agent, f.Launch, f.Last)
-		f.Writing = f.Observed.Ended != nil && h.Locks.TurnHeld(s.Name, w.Agent)
+		if f.Observed.Ended != nil {
+			// Whoever begins later has found an end of which no hook told.
+			since := h.Locks.TurnHeld(s.Name, w.Agent)
+			f.Writing = !since.IsZero() && since.Sub(f.Observed.At) < live.UnseenGrace
+		}
 	}
 	return f
 }

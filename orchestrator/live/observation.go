@@ -56,7 +56,7 @@ type Turns struct {
 	LateHooks  bool           // its hooks report nothing before the first prompt
 	Unwritable string         // folder of paw that its hooks cannot write, "" where they can write all
 	Observed   agent.Observed // what the CLI's own record says
-	Writing    bool           // somebody is writing an event of a turn down
+	Writing    bool           // somebody writes down an event of a turn since the end that the CLI has recorded, or soon after it
 	Screen     agent.Screen   // what its screen shows, where somebody looked
 }
 
