@@ -35,6 +35,10 @@ func (a *asker) toTakeOut(s *sides) (some []int) {
 func (a *asker) takeOut(ctx context.Context, s *sides) error {
 	var out []int
 	some := a.toTakeOut(s)
+	within, err := a.beforeMerges(ctx, s, some)
+	if err != nil {
+		return err
+	}
 	for _, base := range s.bases {
 		var rest []int
 		for _, i := range some {
@@ -69,7 +73,7 @@ func (a *asker) takeOut(ctx context.Context, s *sides) error {
 		some = slices.DeleteFunc(some, func(i int) bool { return rewritten[i] != "" })
 	}
 	slices.Sort(out)
-	if len(out) == 0 {
+	if len(out) == 0 && !within {
 		return nil
 	}
 	tree, err := a.baseTree(ctx, s.bases)
@@ -109,6 +113,33 @@ func (a *asker) takeOut(ctx context.Context, s *sides) error {
 	}
 	s.ours, err = a.m.Commit(ctx, worktree.NewCommit{Tree: a.t.tip + "^{tree}", Parents: []string{base}, Message: "paw: " + a.t.branch + "\n", Own: true})
 	return err
+}
+
+// beforeMerges moves bases that a landing to be brought again has brought into the branch itself, such as the agent's commits by a merge, back to
+// what came before them. It reports whether there was one.
+func (a *asker) beforeMerges(ctx context.Context, s *sides, some []int) (moved bool, err error) {
+	for at, base := range s.bases {
+		for _, i := range some {
+			one := &a.led.all[i]
+			if one.As != string(Merge) || one.Standing == Offered {
+				continue
+			}
+			if brought, err := a.m.Contains(ctx, one.After, base); err != nil || !brought {
+				if err != nil {
+					return moved, err
+				}
+				continue
+			}
+			before, err := a.m.MergeBases(ctx, base, one.Before)
+			if err != nil {
+				return moved, err
+			}
+			if len(before) == 1 && before[0] != base {
+				s.bases[at], base, moved = before[0], before[0], true
+			}
+		}
+	}
+	return moved, nil
 }
 
 // withReplaced brings the landings into a tree again whose work was taken out with that of a later one and is not to be brought.
