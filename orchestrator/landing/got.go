@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"paw/session"
+	"paw/worktree"
 )
 
 // past are the commits that the branch has left, without those that have a commit which the agent made itself and the branch has not: that is
@@ -21,11 +22,14 @@ func (a *asker) past(ctx context.Context) ([]string, error) {
 	return slices.DeleteFunc(slices.Clone(a.led.past), func(commit string) bool { return own[commit] }), err
 }
 
-// withoutLeft are bases without those that the branch has left and that the agent has got something newer for: states of other agents come after
-// them.
+// withoutLeft are bases without those that the branch has left, where these contradict what the agent has got since: states of other agents come
+// after them.
 func (a *asker) withoutLeft(ctx context.Context, bases []string, got string) ([]string, error) {
 	if len(bases) < 2 {
 		return bases, nil
+	}
+	if agree, err := a.agree(ctx, bases); err != nil || agree {
+		return bases, err
 	}
 	tips, err := a.past(ctx)
 	if err != nil {
@@ -59,8 +63,24 @@ func (a *asker) withoutLeft(ctx context.Context, bases []string, got string) ([]
 	return rest, nil
 }
 
-// withoutOld are bases without states of the agent that landed and that it got from the branch since: what it got is newer.
-func (a *asker) withoutOld(ctx context.Context, bases []string, got string, inState map[string]bool) (rest []string, err error) {
+// agree reports whether commits can be merged with each other without a conflict.
+func (a *asker) agree(ctx context.Context, commits []string) (bool, error) {
+	all := commits[0]
+	for _, next := range commits[1:] {
+		merged, err := a.m.MergeTree(ctx, a.t.place(a.m), all, next)
+		if err != nil || len(merged.Conflicts) > 0 {
+			return false, err
+		}
+		if all, err = a.m.Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Parents: []string{all, next}, Message: "paw: what both have\n", Own: true}); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// withoutOld are bases without states of the agent that landed and that it got from the branch since: what it got is newer. What the branch has
+// left of the history of such a state stays.
+func (a *asker) withoutOld(ctx context.Context, bases []string, got string, inState map[string]bool, had []string) (rest []string, err error) {
 	var told []string
 	for _, one := range a.led.all {
 		if one.Phase != session.LandingOffered && inState[one.After] && one.State != "" {
@@ -82,10 +102,32 @@ func (a *asker) withoutOld(ctx context.Context, bases []string, got string, inSt
 		}
 		rest = append(rest, base)
 	}
-	if len(rest) == 0 {
+	if len(rest) == 0 || len(rest) == len(bases) {
 		return bases, nil
 	}
+	all := rest
+	for _, commit := range had {
+		in, err := a.m.Within(ctx, commit, all)
+		if err != nil {
+			return nil, err
+		}
+		if !in {
+			all = append(slices.Clone(all), commit)
+		}
+	}
+	if agree, err := a.agree(ctx, all); err != nil || agree {
+		return all, err
+	}
 	return rest, nil
+}
+
+// hadOf are those of the commits that the branch has left which a state comes after.
+func (a *asker) hadOf(ctx context.Context, state string, past []string) ([]string, error) {
+	past, err := a.m.Present(ctx, past)
+	if err != nil || len(past) == 0 {
+		return nil, err
+	}
+	return a.m.MergeBases(ctx, state, past...)
 }
 
 // gotLast is what the agent got from the branch last, as far as the history of its commits tells: the tip itself as long as that comes

@@ -113,7 +113,11 @@ func (a *asker) sides(ctx context.Context, state string, at *point) (*sides, err
 	if s.common, s.known = append(s.common, got), append(s.known, a.t.tip); got != a.t.tip {
 		s.left = got
 	}
-	s.known = append(s.known, s.past...)
+	had, err := a.hadOf(ctx, state, s.past)
+	if err != nil {
+		return nil, err
+	}
+	s.common, s.known = append(s.common, had...), append(s.known, s.past...)
 	for i := range a.led.all {
 		one := &a.led.all[i]
 		if one.stands() && !one.Void && !a.subtracts(s.line, one) && !inState[one.Commit] && one.State != "" {
@@ -146,7 +150,7 @@ func (a *asker) sides(ctx context.Context, state string, at *point) (*sides, err
 	if s.bases, err = a.withoutLeft(ctx, s.bases, got); err != nil {
 		return nil, err
 	}
-	if s.bases, err = a.withoutOld(ctx, s.bases, got, inState); err != nil {
+	if s.bases, err = a.withoutOld(ctx, s.bases, got, inState, had); err != nil {
 		return nil, err
 	}
 	if len(s.common) == 1 && got == a.t.tip && s.theirs == state && len(a.toTakeOut(s)) == 0 { // nothing but the history of the branch
