@@ -290,9 +290,17 @@ func TestLabelsAreShownAsTheyAre(t *testing.T) {
 func TestDeadPanesSayHowToGoOn(t *testing.T) {
 	c := privateClient(t)
 	s := newSession1(t, "s", 0)
-	s.Agents = []AgentPane{agentPane(t, "s", "a1", "echo; echo last words; exit 7"), agentPane(t, "s", "a2", "kill -KILL $$"),
+	read := filepath.Join(t.TempDir(), "read") // tmux may drop what a program has written in the instant before it ended
+	s.Agents = []AgentPane{agentPane(t, "s", "a1", "echo; echo last words; until [ -e "+read+" ]; do sleep .01; done; exit 7"), agentPane(t, "s", "a2", "kill -KILL $$"),
 		agentPane(t, "s", "a3", "exec sleep 1000")}
 	made := create(t, c, s)
+	waitFor(t, "the last words", func() bool {
+		text, _ := c.Capture(context.Background(), made.Panes["a1"])
+		return strings.Contains(text, "last words")
+	})
+	if err := os.WriteFile(read, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	waitFor(t, "two exits", func() bool {
 		found := agentsOf(t, c, "s")
 		return found["a1"].ExitCode != nil && found["a2"].Signal != nil
