@@ -226,8 +226,8 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 }
 
 // waiting is the turn in which the CLI waits for an answer, as its hooks and its own record say. A dialog that only the
-// screen shows is not a turn's: a menu that the user has opened, or one of a start. The record may be a moment ahead of the
-// hooks.
+// screen shows is not a turn's: a menu that the user has opened, or one of a start. The record and the screen may be a moment
+// ahead of the hooks.
 func (t answerer) waiting(ctx context.Context) (*turn.Record, error) {
 	for end := t.home.Now().Add(hookLag); ; poll.Sleep(ctx, 20*time.Millisecond) {
 		a, state, err := t.find(ctx)
@@ -238,20 +238,28 @@ func (t answerer) waiting(ctx context.Context) (*turn.Record, error) {
 		if waits && last != nil && last.Waiting && last.WaitingSince != nil {
 			return last, nil
 		}
-		if !waits || t.home.Now().After(end) || ctx.Err() != nil {
-			return nil, t.nothingAsked(ctx)
+		dialog := t.dialog(ctx)
+		if !waits && dialog == "" || t.home.Now().After(end) || ctx.Err() != nil {
+			return nil, t.nothingAsked(dialog)
 		}
 	}
 }
 
 // nothingAsked is the refusal of an answer to a CLI that asks nothing in a turn. A menu, or a dialog of its start, is for its user.
-func (t answerer) nothingAsked(ctx context.Context) error {
-	if shot, err := t.client.Look(ctx, t.program); err == nil {
-		if dialog := t.cli.Screen(agent.Screenshot(shot)).Dialog; dialog != "" {
-			return t.refusal("%s; this dialog is yours", fleet.WaitsFor(session.AgentStatus{Reason: dialog}))
-		}
+func (t answerer) nothingAsked(dialog string) error {
+	if dialog != "" {
+		return t.refusal("%s; this dialog is yours", fleet.WaitsFor(session.AgentStatus{Reason: dialog}))
 	}
 	return t.refusal("asks nothing that its hooks tell of")
+}
+
+// dialog is what the screen asks, "" for nothing.
+func (t answerer) dialog(ctx context.Context) string {
+	shot, err := t.client.Look(ctx, t.program)
+	if err != nil {
+		return ""
+	}
+	return t.cli.Screen(agent.Screenshot(shot)).Dialog
 }
 
 // onlyByChannel are the answers to a permission that something else covers on the screen.
