@@ -41,7 +41,7 @@ beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but
 			if err := refuseNames(s, agents, args[1:]); err != nil && cmd.ArgsLenAtDash() != 1 {
 				return err
 			}
-			agents = onlyOnce(agents)
+			agents = home.Once(agents)
 			prompt := strings.Join(args[1:], " ")
 			switch {
 			case conflict && len(args)+len(agents) > 2:
@@ -74,8 +74,8 @@ beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but
 	return cmd
 }
 
-// refuseNames refuses a text that begins with the name of another agent of the session: nobody can tell whether that agent is
-// meant as well, or spoken of. Words in quotes with others are no names, nor is anything behind --.
+// refuseNames refuses a prompt whose first word is the name of another agent of the session: the user may have meant to send the
+// prompt to that agent as well. A quoted text of several words, and any text after --, is a prompt.
 func refuseNames(s *session.Session, agents, text []string) error {
 	if len(text) == 0 {
 		return nil
@@ -101,19 +101,8 @@ func refuseNames(s *session.Session, agents, text []string) error {
 	return e.Hint("%s", both).Hint("paw send %s -- %s", to, strings.Join(words, " "))
 }
 
-// onlyOnce are names without those that were named before.
-func onlyOnce(names []string) []string {
-	var once []string
-	for _, name := range names {
-		if !slices.Contains(once, name) {
-			once = append(once, name)
-		}
-	}
-	return once
-}
-
-// leftToSend is the error of a prompt that did not reach one of several agents: whoever pastes its last hint sends it to those alone that
-// have not got it.
+// leftToSend adds a hint to the error of a prompt that reached only some of several agents: the line that sends the prompt to
+// the others.
 func leftToSend(err error, sessionName string, got, left, text []string) error {
 	if len(got) == 0 {
 		return err

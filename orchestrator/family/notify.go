@@ -64,7 +64,7 @@ func notify(ctx context.Context, h *home.Home, s *session.Session, w *session.Wo
 	if len(names) == 0 {
 		return nil, fault.New(fault.Failed, "%s: no child is at work", w.Agent).Hint("paw status %s", s.Name)
 	}
-	wait := session.Wait{ID: uuid.Must(uuid.NewV7()).String(), Children: unique(names), Any: o.Any, Since: h.Now().UTC(), Launch: family.Parent.Launch}
+	wait := session.Wait{ID: uuid.Must(uuid.NewV7()).String(), Children: home.Once(names), Any: o.Any, Since: h.Now().UTC(), Launch: family.Parent.Launch}
 	err = recordWait(ctx, h, s.Name, w.Agent, wait)
 	if errors.Is(err, turns.ErrSettled) { // what it waited for before was typed just now
 		return notifyAgain(ctx, h, s, w, o, ask)

@@ -426,7 +426,7 @@ func (f *family) wait(o WaitOptions) {
 
 // look lets tmux start the looks at all who are watched.
 func (f *family) look() {
-	for _, parent := range unique(f.watched) {
+	for _, parent := range home.Once(f.watched) {
 		f.start(f.attempt(parent, live.Unasked))
 	}
 	f.drain()

@@ -143,7 +143,7 @@ func whomToAwait(h *home.Home, s *session.Session, named []string) ([]string, er
 	}
 	switch {
 	case len(named) > 0:
-		return unique(named), nil
+		return home.Once(named), nil
 	case caller == "":
 		return home.AgentNames(s), nil
 	}
@@ -152,17 +152,6 @@ func whomToAwait(h *home.Home, s *session.Session, named []string) ([]string, er
 		return nil, fault.New(fault.Failed, "%s: has no children", caller).Hint("paw spawn --help")
 	}
 	return children, nil
-}
-
-// unique are names in their order, each once.
-func unique(names []string) []string {
-	var once []string
-	for _, name := range names {
-		if !slices.Contains(once, name) {
-			once = append(once, name)
-		}
-	}
-	return once
 }
 
 // awaitedOf is an agent as its live session shows it now.

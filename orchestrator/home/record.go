@@ -84,6 +84,17 @@ func RequireAgents(s *session.Session, names ...string) error {
 	return nil
 }
 
+// Once returns names in their order, without repeats.
+func Once(names []string) []string {
+	var once []string
+	for _, name := range names {
+		if !slices.Contains(once, name) {
+			once = append(once, name)
+		}
+	}
+	return once
+}
+
 // Update changes a record under the session lock, waiting at most LockWait.
 func (h *Home) Update(ctx context.Context, name string, change func(*session.Session) error) (*session.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, LockWait)
