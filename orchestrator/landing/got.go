@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"paw/session"
-	"paw/worktree"
 )
 
 // past are the commits that the branch has left, without those that have a commit which the agent made itself and the branch has not: that is
@@ -28,7 +27,7 @@ func (a *asker) withoutLeft(ctx context.Context, bases []string, got string) ([]
 	if len(bases) < 2 {
 		return bases, nil
 	}
-	if agree, err := a.agree(ctx, bases); err != nil || agree {
+	if _, clean, err := a.mergeAll(ctx, bases); err != nil || clean {
 		return bases, err
 	}
 	tips, err := a.past(ctx)
@@ -61,21 +60,6 @@ func (a *asker) withoutLeft(ctx context.Context, bases []string, got string) ([]
 		return bases, nil
 	}
 	return rest, nil
-}
-
-// agree reports whether commits can be merged with each other without a conflict.
-func (a *asker) agree(ctx context.Context, commits []string) (bool, error) {
-	all := commits[0]
-	for _, next := range commits[1:] {
-		merged, err := a.m.MergeTree(ctx, a.t.place(a.m), all, next)
-		if err != nil || len(merged.Conflicts) > 0 {
-			return false, err
-		}
-		if all, err = a.m.Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Parents: []string{all, next}, Message: "paw: what both have\n", Own: true}); err != nil {
-			return false, err
-		}
-	}
-	return true, nil
 }
 
 // withoutOld are bases without states of the agent that landed and that it got from the branch since: what it got is newer. What the branch has
@@ -115,7 +99,7 @@ func (a *asker) withoutOld(ctx context.Context, bases []string, got string, inSt
 			all = append(slices.Clone(all), commit)
 		}
 	}
-	if agree, err := a.agree(ctx, all); err != nil || agree {
+	if _, clean, err := a.mergeAll(ctx, all); err != nil || clean {
 		return all, err
 	}
 	return rest, nil

@@ -266,21 +266,28 @@ func (a *asker) baseTree(ctx context.Context, bases []string) (string, error) {
 	if len(bases) == 0 {
 		return "", fault.New(fault.Refused, "%s: has no history in common with %s", a.name(), a.t.branch).Hint("git log %s", fault.Quote(a.agent.Branch))
 	}
-	tree, err := a.m.TreeOf(ctx, bases[0])
-	if err != nil || len(bases) == 1 {
-		return tree, err
-	}
-	all := bases[0]
-	for _, next := range bases[1:] {
-		merged, err := a.m.MergeTree(ctx, a.t.place(a.m), all, next)
-		if err != nil {
-			return "", err
-		}
-		if all, err = a.m.Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Parents: []string{all, next}, Message: "paw: what both have\n", Own: true}); err != nil {
-			return "", err
-		}
+	all, _, err := a.mergeAll(ctx, bases)
+	if err != nil {
+		return "", err
 	}
 	return a.m.TreeOf(ctx, all)
+}
+
+// mergeAll merges commits one after the other. clean is false where two of them conflict: the commit then has git's conflict markers.
+func (a *asker) mergeAll(ctx context.Context, commits []string) (all string, clean bool, err error) {
+	all, clean = commits[0], true
+	for _, next := range commits[1:] {
+		merged, err := a.m.MergeTree(ctx, a.t.place(a.m), all, next)
+		if err != nil {
+			return "", false, err
+		}
+		clean = clean && len(merged.Conflicts) == 0
+		all, err = a.m.Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Parents: []string{all, next}, Message: "paw: what both have\n", Own: true})
+		if err != nil {
+			return "", false, err
+		}
+	}
+	return all, clean, nil
 }
 
 // base is a commit with what both sides have.
