@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCLIsUnseenEnds: the end of a turn that no hook tells of has its snapshot from the moment at which somebody sees it, however the turn
-// ended. What somebody does in the worktree then is not the turn's.
+// TestCLIsUnseenEnds ends turns in ways that no hook reports, such as Esc. The first paw command that sees the end takes the
+// snapshot: files that the user writes after that are not in the diff of the turn.
 func TestCLIsUnseenEnds(t *testing.T) {
 	startEach(t, []string{"claude", "codex"}, func(t *testing.T, w *cliWorld) {
 		w.work("do: say Hello.")

@@ -8,7 +8,7 @@ import (
 	"paw/orchestrator/landing"
 )
 
-// landOutcome is what became of one agent, of several that were to land.
+// landOutcome is the result of landing one of several agents.
 type landOutcome struct {
 	agent  string
 	landed *landing.Landed
@@ -28,7 +28,7 @@ func (o landOutcome) String() string {
 	return "landed"
 }
 
-// about is what has landed, or why it has not.
+// about returns the text for one outcome: what has landed, or the error.
 func (o landOutcome) about() string {
 	switch {
 	case o.err != nil:

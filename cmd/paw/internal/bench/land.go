@@ -16,8 +16,8 @@ const (
 	filesFolder = 100 // files to a folder
 )
 
-// landCounts, landRemoveCounts are what a landing of a small change may cost, and one that also removes the agent. For so many
-// files that git reads them in batches there is a process for each of these, and none for each file.
+// Budgets for a landing of a small change, for one that also removes the agent, and for one of so many files that git reads
+// the files in batches: more processes for the batches, and none for each file.
 var (
 	landCounts       = &counts{git: 10, tmux: 1, syncs: 4}
 	landRemoveCounts = &counts{git: 14, tmux: 2, syncs: 4}
@@ -72,7 +72,7 @@ func (b *bench) measureLandMany(w *world) {
 	}
 }
 
-// landingWorld has agents that are stopped, and a worktree that is nobody's.
+// landingWorld has stopped agents, and one worktree that paw does not know, for the same work in plain git.
 type landingWorld struct {
 	*world
 	worktree string
@@ -92,7 +92,7 @@ func (l *landingWorld) agent(i int) string {
 	return filepath.Join(l.repo+".paw", sessionName, agentName(i))
 }
 
-// script brings what is in the worktree of nobody into the branch of the checkout.
+// script returns the shell command that merges the plain git worktree into the checked out branch.
 func (l *landingWorld) script() []string {
 	return []string{"sh", "-c", shellLand, "land.sh", l.repo, l.worktree}
 }

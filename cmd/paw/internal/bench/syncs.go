@@ -12,8 +12,8 @@ func (w *world) canTrace() bool {
 	return exec.CommandContext(w.ctx, "strace", "-f", "-b", "execve", "true").Run() == nil
 }
 
-// countSyncs is count for a job whose calls of fsync are counted too: those of paw itself, and of the programs it starts only
-// where its budget says so.
+// countSyncs runs a job like count, and also counts calls of fsync: those of paw itself and, where the job's budget says so,
+// those of the programs that paw starts.
 func (w *world) countSyncs(j *job, argv ...string) {
 	trace := filepath.Join(w.dir, "syncs")
 	strace := []string{"strace", "-f", "-qq", "-e", "trace=fsync,fdatasync", "-e", "signal=none", "-o", trace}

@@ -102,7 +102,7 @@ func (t *table) row(one *test, label string) *row {
 	return r
 }
 
-// cell is what stands in the table for a CLI: the result and how long it took.
+// cell returns the table's text for a CLI: the result, and the time where it took half a second or more.
 func (r *row) cell(cli string) string {
 	if r.times[cli] < 0.5 || r.cells[cli] == resultSkip {
 		return string(r.cells[cli])
