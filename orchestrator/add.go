@@ -40,9 +40,9 @@ func Add(ctx context.Context, h *home.Home, s *session.Session, o draft.Options)
 	if err != nil {
 		return nil, err
 	}
-	jobs := make([]launch.Job, len(a.Draft.Worktrees))
-	for i, w := range a.Draft.Worktrees {
-		jobs[i] = launch.Job{Agent: w.Agent, Worktree: launch.WorktreeCreate, Result: launch.ResultFresh, Prompt: a.PromptFor(w.Agent, o.Prompt), Notes: a.Notes[w.Agent]}
+	jobs := make([]launch.Job, len(a.Draft.Agents))
+	for i, w := range a.Draft.Agents {
+		jobs[i] = launch.Job{Agent: w.Name, Worktree: launch.WorktreeCreate, Result: launch.ResultFresh, Prompt: a.PromptFor(w.Name, o.Prompt), Notes: a.Notes[w.Name]}
 	}
 	saved, results, err := launch.BringUp(ctx, h, rec, jobs)
 	if err != nil {

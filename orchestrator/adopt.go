@@ -16,8 +16,8 @@ func adopt(ctx context.Context, h *home.Home, s *session.Session) (*session.Sess
 		return s, nil
 	}
 	m := h.Manager(here)
-	for _, w := range s.Worktrees {
-		if path := places[w.Agent]; path != "" {
+	for _, w := range s.Agents {
+		if path := places[w.Name]; path != "" {
 			if err := m.Follow(ctx, home.PlanOf(s, w), path); err != nil {
 				return nil, err
 			}
@@ -26,9 +26,9 @@ func adopt(ctx context.Context, h *home.Home, s *session.Session) (*session.Sess
 	h.Step("adopt.followed")
 	saved, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
 		rec.RepoPath, rec.GitCommonDir, rec.ProjectName = home.RootIn(here), here.CommonDir, filepath.Base(home.RootIn(here))
-		for i := range rec.Worktrees {
-			w := &rec.Worktrees[i]
-			if path := places[w.Agent]; path != "" {
+		for i := range rec.Agents {
+			w := &rec.Agents[i]
+			if path := places[w.Name]; path != "" {
 				w.WorktreePath = path
 			}
 		}

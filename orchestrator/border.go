@@ -17,14 +17,14 @@ const borderPatience = time.Second
 
 // showOnBorder returns what writes the agent's state of now, after an event of its turns, on the border of its pane. The
 // hook runs in that pane, so tmux's own variables name it; a border is only a hint, so failures do not matter.
-func showOnBorder(ctx context.Context, h *home.Home, w *session.Worktree, sessionName string) (write func()) {
+func showOnBorder(ctx context.Context, h *home.Home, w *session.Agent, sessionName string) (write func()) {
 	socket, _, inside := strings.Cut(h.Getenv("TMUX"), ",")
 	pane := h.Getenv("TMUX_PANE")
-	last, err := h.TurnDir(sessionName, w.Agent).Last()
+	last, err := h.TurnDir(sessionName, w.Name).Last()
 	if !inside || pane == "" || err != nil {
 		return func() {}
 	}
-	label := labelOf(w.Agent, live.State(live.SeenByHook(w, last, h.Getenv("PAW_LAUNCH"), h.Now())))
+	label := labelOf(w.Name, live.State(live.SeenByHook(w, last, h.Getenv("PAW_LAUNCH"), h.Now())))
 	return func() {
 		ctx, cancel := context.WithTimeout(ctx, borderPatience)
 		defer cancel()
@@ -51,9 +51,9 @@ func ShowStates(ctx context.Context, h *home.Home, sessionName string) error {
 	if err != nil {
 		return home.UnlessGone(err)
 	}
-	for i := range s.Worktrees {
-		if w := &s.Worktrees[i]; endedUnseen(h, s, w) {
-			follow(h, s.Name, w.Agent) // what it left may be more than a border can wait for
+	for i := range s.Agents {
+		if w := &s.Agents[i]; endedUnseen(h, s, w) {
+			follow(h, s.Name, w.Name) // what it left may be more than a border can wait for
 		}
 	}
 	showStates(ctx, h, s)
@@ -74,7 +74,7 @@ func showStates(ctx context.Context, h *home.Home, s *session.Session) {
 		if a.Pane == nil {
 			continue
 		}
-		label := labelOf(a.Record.Agent, st)
+		label := labelOf(a.Record.Name, st)
 		if label != a.Pane.Label {
 			labels[a.Pane.ID] = label
 		}

@@ -40,7 +40,7 @@ type Compared struct {
 	reader worktree.Manager // leaves nothing in the repository
 	drop   func()           // what the reader has made
 	s      *session.Session
-	w      *session.Worktree
+	w      *session.Agent
 	look   turns.Look // To as something that can be seen
 	upto   string
 }
@@ -89,7 +89,7 @@ func (c *Compared) take(ctx context.Context, o DiffOptions) error {
 // sinceTarget makes From what the branch that the agent's work lands on has of it: To differs from that in the files which a
 // landing brings. Without such a branch, or where nobody can tell, it is the agent's base.
 func (c *Compared) sinceTarget(ctx context.Context) error {
-	base, err := landing.Base(ctx, c.home, c.reader, c.s, c.w.Agent, c.To, 0, "")
+	base, err := landing.Base(ctx, c.home, c.reader, c.s, c.w.Name, c.To, 0, "")
 	if told := new(fault.Error); errors.As(err, &told) {
 		base, err = c.w.BaseCommit, nil
 	}
@@ -116,7 +116,7 @@ func (c *Compared) sinceLook(ctx context.Context, o DiffOptions) (err error) {
 		return err
 	}
 	if c.To = o.State; c.To == "" {
-		byForce := turns.Forced{Yes: o.Force, Command: "paw seen " + c.w.Agent}
+		byForce := turns.Forced{Yes: o.Force, Command: "paw seen " + c.w.Name}
 		if c.To, err = turns.EndOf(ctx, c.home, c.m, c.s, c.w, list, o.Upto, byForce); err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func (c *Compared) now(ctx context.Context, o DiffOptions) (err error) {
 	if c.To = o.State; c.To != "" {
 		return nil
 	}
-	c.look, err = turns.LookNow(ctx, c.home, c.m, c.s, c.w.Agent)
+	c.look, err = turns.LookNow(ctx, c.home, c.m, c.s, c.w.Name)
 	c.To = c.look.Commit
 	return err
 }
@@ -162,7 +162,7 @@ func (c *Compared) ends(ctx context.Context, o DiffOptions) error {
 		return err
 	}
 	first, last, ranged := strings.Cut(o.Range, "..")
-	byForce := turns.Forced{Yes: o.Force, Command: "paw diff " + c.w.Agent + " " + o.Range + " --force"}
+	byForce := turns.Forced{Yes: o.Force, Command: "paw diff " + c.w.Name + " " + o.Range + " --force"}
 	if ranged {
 		if c.From, err = turns.EndOf(ctx, c.home, c.m, c.s, c.w, list, first, byForce); err != nil {
 			return err
@@ -175,7 +175,7 @@ func (c *Compared) ends(ctx context.Context, o DiffOptions) error {
 		return err
 	}
 	if c.From = one.Before; c.From == "" {
-		if c.From, err = turns.CommitAlone(c.home, c.w.Agent, one.Number, "begin", one.StartCommit, byForce); err != nil {
+		if c.From, err = turns.CommitAlone(c.home, c.w.Name, one.Number, "begin", one.StartCommit, byForce); err != nil {
 			return err
 		}
 	}

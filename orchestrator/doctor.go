@@ -143,26 +143,26 @@ func (f *findings) examineSession(ctx context.Context, h *home.Home, s *session.
 		switch {
 		case a.Orphan:
 			bad = true
-			f.wrong(fault.New(fault.Failed, "%s/%s: pid %d runs outside of tmux", s.Name, a.Record.Agent, a.PID).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Agent, s.Name))
+			f.wrong(fault.New(fault.Failed, "%s/%s: pid %d runs outside of tmux", s.Name, a.Record.Name, a.PID).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Name, s.Name))
 		case a.WorktreeGone && a.PID != 0:
 			bad = true
-			f.wrong(fault.New(fault.Failed, "%s/%s: it runs, and %s", s.Name, a.Record.Agent, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Agent, s.Name))
+			f.wrong(fault.New(fault.Failed, "%s/%s: it runs, and %s", s.Name, a.Record.Name, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Name, s.Name))
 		case a.Away:
 			bad = true
-			f.wrong(fault.New(fault.Failed, "%s/%s: %s", s.Name, a.Record.Agent, a.Reason).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Agent, s.Name))
+			f.wrong(fault.New(fault.Failed, "%s/%s: %s", s.Name, a.Record.Name, a.Reason).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Name, s.Name))
 		case a.Cause == session.CauseUnwritable:
 			bad = true
-			f.wrong(fault.New(fault.Failed, "%s/%s: %s", s.Name, a.Record.Agent, a.Reason).Hint("cat %s", fault.Quote(h.HookLog())))
+			f.wrong(fault.New(fault.Failed, "%s/%s: %s", s.Name, a.Record.Name, a.Reason).Hint("cat %s", fault.Quote(h.HookLog())))
 		case s.Status == session.StatusActive && suspended && a.Record.Phase != session.PhaseStopped && a.Cause != session.CauseClosed:
 			bad = true
 			if down[a.Reason] == nil {
 				reasons = append(reasons, a.Reason)
 			}
-			down[a.Reason] = append(down[a.Reason], a.Record.Agent)
+			down[a.Reason] = append(down[a.Reason], a.Record.Name)
 		}
-		if text := fleet.Undelivered(h, s, a.Record.Agent); text != "" && a.LockFree() {
+		if text := fleet.Undelivered(h, s, a.Record.Name); text != "" && a.LockFree() {
 			bad = true
-			f.wrong(fault.New(fault.Failed, "%s/%s: %s", s.Name, a.Record.Agent, text))
+			f.wrong(fault.New(fault.Failed, "%s/%s: %s", s.Name, a.Record.Name, text))
 		}
 		f.examineRecords(ctx, h, s, &a.Record)
 	}

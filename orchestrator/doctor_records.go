@@ -14,7 +14,7 @@ import (
 
 // examineRecords names the types of records that an agent's CLI writes and that paw has never seen: nothing that was
 // said is missing, but the CLI may be newer than what paw knows of it. A conversation that is not there has none.
-func (f *findings) examineRecords(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) {
+func (f *findings) examineRecords(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent) {
 	cli, known := h.CLIs.Get(w.CLI)
 	if !known || w.TranscriptPath == "" {
 		return // without a file, such as opencode's, it would have to be started
@@ -34,5 +34,5 @@ func (f *findings) examineRecords(ctx context.Context, h *home.Home, s *session.
 		}
 	}
 	f.fine(fmt.Sprintf("%s/%s: %s writes records of types that paw does not know: %s; no message is missing",
-		s.Name, w.Agent, program, strings.Join(counts, ", ")))
+		s.Name, w.Name, program, strings.Join(counts, ", ")))
 }

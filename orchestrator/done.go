@@ -45,11 +45,11 @@ func Done(ctx context.Context, h *home.Home, o DoneOptions) (*Said, error) {
 	if err := home.RequireWritable(w, h.OwnDirs(), nil, ""); err != nil {
 		return nil, err
 	}
-	last, err := h.TurnDir(s.Name, w.Agent).Last()
+	last, err := h.TurnDir(s.Name, w.Name).Last()
 	if err != nil {
 		return nil, err
 	}
-	said := &Said{Agent: w.Agent, Outcome: o.Outcome}
+	said := &Said{Agent: w.Name, Outcome: o.Outcome}
 	if last != nil {
 		said.Turn, said.Open = last.Number, last.State == turn.InProgress
 	}
@@ -69,7 +69,7 @@ func Done(ctx context.Context, h *home.Home, o DoneOptions) (*Said, error) {
 		err = turns.EndOwn(ctx, h, s, w)
 	}
 	if !said.Open {
-		family.ClaimAfter(h, s.Name, w.Agent, live.Claim{})
+		family.ClaimAfter(h, s.Name, w.Name, live.Claim{})
 	}
 	return said, err
 }

@@ -59,12 +59,12 @@ func followOnce(ctx context.Context, h *home.Home, sessionName, agentName string
 	if err != nil {
 		return true, err
 	}
-	w := s.Worktree(agentName)
+	w := s.Agent(agentName)
 	lock, err := h.Locks.ProbeAgent(sessionName, agentName)
 	if w == nil || err != nil || lock.State != session.LockHeld {
 		return true, err // what ended it, or who recovers it, closes its turns
 	}
-	last, err := h.TurnDir(s.Name, w.Agent).Last()
+	last, err := h.TurnDir(s.Name, w.Name).Last()
 	if err != nil || last == nil {
 		return true, err
 	}
@@ -75,7 +75,7 @@ func followOnce(ctx context.Context, h *home.Home, sessionName, agentName string
 		rests := seen.Known && !seen.Busy && !seen.Waiting
 		open := last.State == turn.InProgress
 		if rests && !open {
-			turns.NothingQueued(h, s.Name, w.Agent)
+			turns.NothingQueued(h, s.Name, w.Name)
 			showStates(ctx, h, s)
 		}
 		held := last.Held != nil && last.Held.Subagents == 0 // subagents take their time, and are reported

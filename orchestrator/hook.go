@@ -55,7 +55,7 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 	if err != nil || s == nil {
 		return err
 	}
-	w := s.Worktree(agentName)
+	w := s.Agent(agentName)
 	cli, known := h.CLIs.Get(r.CLI)
 	if w == nil || !known || w.CLI != r.CLI {
 		return nil // such as another CLI, started by the agent with paw's environment

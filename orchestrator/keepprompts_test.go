@@ -16,11 +16,11 @@ import (
 func TestALostNameDoesNotCostThePromptOfItsOwner(t *testing.T) {
 	h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}, Locks: session.Locks{Dir: t.TempDir()}, Now: time.Now, Step: func(string) {}}
 	h.Store = session.Store{Dir: t.TempDir(), LocksDir: h.Locks.Dir}
-	one := session.Worktree{Agent: "one", CLI: "demo", TurnSession: "shop_one"}
+	one := session.Agent{Name: "one", CLI: "demo", TurnSession: "shop_one"}
 	record := func() *session.Session {
 		return &session.Session{
 			Name: "shop", RepoPath: "/r", GitCommonDir: "/r/.git", CreatedAt: time.Now(), Status: session.StatusActive,
-			Worktrees: []session.Worktree{one},
+			Agents: []session.Agent{one},
 		}
 	}
 	kept := func() string {
@@ -36,7 +36,7 @@ func TestALostNameDoesNotCostThePromptOfItsOwner(t *testing.T) {
 	if err := begin(t.Context(), h, record(), "of another start"); err == nil || kept() != "of the owner" {
 		t.Errorf("start: error %v, kept %q", err, kept())
 	}
-	added := &draft.Addition{Draft: session.Session{Worktrees: []session.Worktree{one}}}
+	added := &draft.Addition{Draft: session.Session{Agents: []session.Agent{one}}}
 	if _, err := draft.Record(t.Context(), h, record(), added, "of an add", nil); err == nil || kept() != "of the owner" {
 		t.Errorf("add: error %v, kept %q", err, kept())
 	}

@@ -104,11 +104,11 @@ func (m *landModel) stepKilled(r *rand.Rand) string {
 		return m.counted(was, said+"undo")
 	}
 	number := r.IntN(len(a.turns))
-	shifts := len(m.load().Worktree(a.name).Shifts)
+	shifts := len(m.load().Agent(a.name).Shifts)
 	was := m.killed(after, "rewind", a.name, strconv.Itoa(number))
 	said += fmt.Sprintf("rewind %s %d", a.name, number)
 	goal, there := a.turns[number].clone(), m.read(m.worktree(a.name))
-	if there.equal(goal.has) && (!goal.has.equal(a.now.has) || len(m.s.Worktree(a.name).Shifts) > shifts) {
+	if there.equal(goal.has) && (!goal.has.equal(a.now.has) || len(m.s.Agent(a.name).Shifts) > shifts) {
 		a.now = goal
 		said += ", done"
 	}

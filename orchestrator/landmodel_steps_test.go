@@ -500,9 +500,9 @@ func (m *landModel) stepAdd(r *rand.Rand) string {
 
 // recordAgent writes the newest agent into the record.
 func (m *landModel) recordAgent() {
-	w := m.s.Worktrees[len(m.s.Worktrees)-1]
+	w := m.s.Agents[len(m.s.Agents)-1]
 	if _, err := m.h.Update(m.t.Context(), "s", func(rec *session.Session) error {
-		rec.Worktrees = append(rec.Worktrees, w)
+		rec.Agents = append(rec.Agents, w)
 		return nil
 	}); err != nil {
 		m.t.Fatal(err)

@@ -218,8 +218,8 @@ func modelHome(dir string, note func(string)) *home.Home {
 func (m *landModel) addAgent(name, base string, state lineState, from *session.Origin) {
 	path := filepath.Join(filepath.Dir(m.repo), "repo.paw", "s", name)
 	m.git(m.repo, "worktree", "add", "-q", "-b", "paw/s/"+name, path, base)
-	m.s.Worktrees = append(m.s.Worktrees, session.Worktree{
-		Agent: name, CLI: "demo", Branch: "paw/s/" + name, WorktreePath: path, TurnSession: "s_" + name, BranchCreated: true,
+	m.s.Agents = append(m.s.Agents, session.Agent{
+		Name: name, CLI: "demo", Branch: "paw/s/" + name, WorktreePath: path, TurnSession: "s_" + name, BranchCreated: true,
 		Phase: session.PhaseStopped, BaseCommit: base, CreatedAt: time.Now(), From: from,
 	})
 	state.at(nil)
@@ -300,7 +300,7 @@ func (m *landModel) tip() string { return m.git(m.repo, "rev-parse", "refs/heads
 
 func (m *landModel) main() branchState { return m.commits[m.tip()] }
 
-func (m *landModel) worktree(agent string) string { return m.s.Worktree(agent).WorktreePath }
+func (m *landModel) worktree(agent string) string { return m.s.Agent(agent).WorktreePath }
 
 // fail ends the run: what paw did is not what the model says.
 func (m *landModel) fail(format string, args ...any) {
@@ -443,12 +443,12 @@ func kindOf(err error) fault.Kind {
 func (m *landModel) turn(a *modelAgent, change func()) {
 	m.t.Helper()
 	s := m.load()
-	w := s.Worktree(a.name)
+	w := s.Agent(a.name)
 	if err := turns.BeginOwn(m.t.Context(), m.h, s, w, "do the work of "+a.name); err != nil {
 		m.t.Fatal(err)
 	}
 	change()
-	if err := turns.EndOwn(m.t.Context(), m.h, s, s.Worktree(a.name)); err != nil {
+	if err := turns.EndOwn(m.t.Context(), m.h, s, s.Agent(a.name)); err != nil {
 		m.t.Fatal(err)
 	}
 	m.load()

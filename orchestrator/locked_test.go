@@ -34,7 +34,7 @@ func TestLocksAreNotWaitedForForever(t *testing.T) {
 	}
 	h := &home.Home{Locks: session.Locks{Dir: t.TempDir()}, Now: time.Now, Step: func(string) {}}
 	h.Store = session.Store{Dir: t.TempDir(), LocksDir: h.Locks.Dir}
-	s := &session.Session{Name: "shop", GitCommonDir: repository.CommonDir, Worktrees: []session.Worktree{{Agent: "one"}}}
+	s := &session.Session{Name: "shop", GitCommonDir: repository.CommonDir, Agents: []session.Agent{{Name: "one"}}}
 	for name, c := range map[string]struct {
 		hold func(context.Context) (func(), error)
 		take func(context.Context) error
@@ -42,13 +42,13 @@ func TestLocksAreNotWaitedForForever(t *testing.T) {
 		"turns": {
 			func(ctx context.Context) (func(), error) { return h.Locks.Turn(ctx, "shop", "one") },
 			func(ctx context.Context) error {
-				return turns.Change(ctx, h, s, &s.Worktrees[0], func(*turns.Track) error { return nil })
+				return turns.Change(ctx, h, s, &s.Agents[0], func(*turns.Track) error { return nil })
 			},
 		},
 		"prompt": {
 			func(ctx context.Context) (func(), error) { return h.Locks.Prompt(ctx, "shop", "one") },
 			func(ctx context.Context) error {
-				_, err := typing.Lock(ctx, h, s, &s.Worktrees[0])
+				_, err := typing.Lock(ctx, h, s, &s.Agents[0])
 				return err
 			},
 		},

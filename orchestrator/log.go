@@ -32,11 +32,11 @@ func Log(ctx context.Context, h *home.Home, s *session.Session, agentName string
 	if h, err = h.ConfiguredFor(s); err != nil {
 		return nil, err
 	}
-	records, _ := h.TurnDir(s.Name, w.Agent).Records()
+	records, _ := h.TurnDir(s.Name, w.Name).Records()
 	if number == nil {
 		return logAll(ctx, h, s, w, records)
 	}
-	list := turns.Sequence{Agent: w.Agent}
+	list := turns.Sequence{Agent: w.Name}
 	for _, r := range records {
 		list.Turns = append(list.Turns, turns.Listed{Record: r})
 	}
@@ -44,7 +44,7 @@ func Log(ctx context.Context, h *home.Home, s *session.Session, agentName string
 	if err != nil {
 		return nil, err
 	}
-	logged := &Logged{Agent: w.Agent, Turn: &one.Record}
+	logged := &Logged{Agent: w.Name, Turn: &one.Record}
 	logged.Transcript, err = talk.Conversation(ctx, h, s, w, one.Conversation, records)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func Log(ctx context.Context, h *home.Home, s *session.Session, agentName string
 }
 
 // logAll is Log of the newest conversation.
-func logAll(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, records []turn.Record) (*Logged, error) {
+func logAll(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, records []turn.Record) (*Logged, error) {
 	one, err := family.Session(ctx, h, s, w)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func logAll(ctx context.Context, h *home.Home, s *session.Session, w *session.Wo
 		id = said.ID()
 	}
 	return &Logged{
-		Agent: w.Agent, Elsewhere: talk.TurnsElsewhere(records, id),
+		Agent: w.Name, Elsewhere: talk.TurnsElsewhere(records, id),
 		Transcript: agent.Transcript{ID: id, Messages: said.Messages(), Skipped: said.Skipped, Unknown: said.Unknown},
 	}, nil
 }

@@ -46,8 +46,8 @@ func notes(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Ses
 // asked for by name: the agents go on there, and not at HEAD.
 func branchNotes(ctx context.Context, m worktree.Manager, s *session.Session) []string {
 	var notes []string
-	for _, w := range s.Worktrees {
-		if w.BranchCreated || w.Branch != home.AutomaticBranch(s.Name, w.Agent) {
+	for _, w := range s.Agents {
+		if w.BranchCreated || w.Branch != home.AutomaticBranch(s.Name, w.Name) {
 			continue
 		}
 		own := ""
@@ -56,7 +56,7 @@ func branchNotes(ctx context.Context, m worktree.Manager, s *session.Session) []
 				own = fmt.Sprintf(" with %s of its own", fault.Counted(work.CommitCount, "commit"))
 			}
 		}
-		notes = append(notes, fmt.Sprintf("branch %s of an earlier session exists%s, and %s goes on there", w.Branch, own, w.Agent))
+		notes = append(notes, fmt.Sprintf("branch %s of an earlier session exists%s, and %s goes on there", w.Branch, own, w.Name))
 	}
 	return notes
 }
@@ -86,7 +86,7 @@ func ignoredText(key string) string {
 
 // codexNote says that the codex of a session cannot commit, "" where it can or where there is none.
 func codexNote(h *home.Home, s *session.Session) string {
-	has := slices.ContainsFunc(s.Worktrees, func(w session.Worktree) bool { return w.CLI == "codex" })
+	has := slices.ContainsFunc(s.Agents, func(w session.Agent) bool { return w.CLI == "codex" })
 	if !has || h.Config.CLIs["codex"].GitWritable {
 		return ""
 	}

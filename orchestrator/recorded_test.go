@@ -66,8 +66,8 @@ func newRecorded(t *testing.T, conversation string) *recorded {
 	r.p.Config.Turns.SnapshotSeconds = 60
 	s := &session.Session{
 		Name: recordedSession, GitCommonDir: filepath.Join(repo, ".git"), RepoPath: repo, Status: session.StatusActive,
-		Worktrees: []session.Worktree{{
-			Agent: "a", CLI: "claude", Branch: "b", WorktreePath: r.worktree, TurnSession: "s_a", Phase: session.PhaseLive,
+		Agents: []session.Agent{{
+			Name: "a", CLI: "claude", Branch: "b", WorktreePath: r.worktree, TurnSession: "s_a", Phase: session.PhaseLive,
 			ConversationIDs: []string{conversation},
 		}},
 	}
@@ -165,7 +165,7 @@ func (r *recorded) follow() {
 	r.t.Helper()
 	s, err := r.p.Load(recordedSession)
 	if err == nil {
-		err = turns.Change(r.t.Context(), r.p, s, s.Worktree("a"), func(t *turns.Track) error { return t.TakeMissed(r.t.Context()) })
+		err = turns.Change(r.t.Context(), r.p, s, s.Agent("a"), func(t *turns.Track) error { return t.TakeMissed(r.t.Context()) })
 	}
 	if err != nil {
 		r.t.Fatal(err)

@@ -74,7 +74,7 @@ func Recover(ctx context.Context, h *home.Home, o RecoverOptions) (all []Recover
 
 // finishStop ends what a stop that was cut short left running.
 func finishStop(ctx context.Context, h *home.Home, s *session.Session) error {
-	if !slices.ContainsFunc(s.Worktrees, func(w session.Worktree) bool { return w.Phase == session.PhaseStopping }) {
+	if !slices.ContainsFunc(s.Agents, func(w session.Agent) bool { return w.Phase == session.PhaseStopping }) {
 		return nil
 	}
 	_, err := Stop(ctx, h, s, ending.StopOptions{})
@@ -85,15 +85,15 @@ func finishStop(ctx context.Context, h *home.Home, s *session.Session) error {
 // agents had begun, and returns the record without the agents that are gone.
 func finishCutShort(ctx context.Context, h *home.Home, s *session.Session) (*session.Session, []launch.Result, error) {
 	var results []launch.Result
-	for _, w := range s.Worktrees {
+	for _, w := range s.Agents {
 		var err error
 		switch w.Phase {
 		case session.PhaseStopping:
-			_, err = Stop(ctx, h, s, ending.StopOptions{Agents: []string{w.Agent}, Only: true})
+			_, err = Stop(ctx, h, s, ending.StopOptions{Agents: []string{w.Name}, Only: true})
 		case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
-			result := launch.Result{Agent: w.Agent, CLI: w.CLI, Kind: launch.ResultRemoved, Reason: "its removal was finished"}
+			result := launch.Result{Agent: w.Name, CLI: w.CLI, Kind: launch.ResultRemoved, Reason: "its removal was finished"}
 			var removed *ending.Removed
-			if removed, err = ending.Resume(ctx, h, s, w.Agent); err != nil {
+			if removed, err = ending.Resume(ctx, h, s, w.Name); err != nil {
 				result.Kind, result.Reason, result.Hints = launch.ResultRefused, err.Error(), fault.HintsOf(err)
 				err = nil
 			}
@@ -138,9 +138,9 @@ func refuseAtWork(ctx context.Context, h *home.Home, place worktree.Checkout) er
 		return err
 	}
 	for _, s := range sessions {
-		for _, w := range s.Worktrees {
-			if w.WorktreePath == place.Path && s.GitCommonDir != "" && home.OwnerOf(s, w.Agent) == place.Owner {
-				_, err := fleet.RefuseNotAtRest(ctx, h, s, w.Agent)
+		for _, w := range s.Agents {
+			if w.WorktreePath == place.Path && s.GitCommonDir != "" && home.OwnerOf(s, w.Name) == place.Owner {
+				_, err := fleet.RefuseNotAtRest(ctx, h, s, w.Name)
 				return err
 			}
 		}
@@ -245,7 +245,7 @@ func nameCut(ctx context.Context, h *home.Home, f fleet.Facts, jobs []launch.Job
 // only are the facts with these agents alone, with all of them for no name.
 func only(f fleet.Facts, names []string) fleet.Facts {
 	if len(names) > 0 {
-		f.Agents = slices.DeleteFunc(f.Agents, func(a fleet.Agent) bool { return !slices.Contains(names, a.Record.Agent) })
+		f.Agents = slices.DeleteFunc(f.Agents, func(a fleet.Agent) bool { return !slices.Contains(names, a.Record.Name) })
 	}
 	return f
 }
@@ -256,7 +256,7 @@ func bringBack(ctx context.Context, h *home.Home, f fleet.Facts, jobs []launch.J
 	s, err := h.Update(ctx, name, func(rec *session.Session) error {
 		rec.Status = session.StatusActive
 		for _, j := range jobs {
-			launch.Intend(rec.Worktree(j.Agent), j)
+			launch.Intend(rec.Agent(j.Agent), j)
 		}
 		if nothing {
 			launch.RecordAlive(rec, f, jobs)

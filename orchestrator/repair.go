@@ -25,13 +25,13 @@ func repair(ctx context.Context, h *home.Home, s *session.Session) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range s.Worktrees {
+	for _, w := range s.Agents {
 		locked, err := m.Lock(ctx, home.PlanOf(s, w))
 		if err != nil {
 			return err
 		}
 		if locked {
-			h.Notef("%s: its worktree was unlocked and is locked again, so that git keeps it", w.Agent)
+			h.Notef("%s: its worktree was unlocked and is locked again, so that git keeps it", w.Name)
 		}
 	}
 	return nil

@@ -50,7 +50,7 @@ func ReadComments(h *home.Home, s *session.Session, agentName string) (*Comments
 }
 
 // isStale looks at the lines of a comment as they are now.
-func isStale(w *session.Worktree, c review.Comment) bool {
+func isStale(w *session.Agent, c review.Comment) bool {
 	root, err := os.OpenRoot(w.WorktreePath)
 	if err != nil || c.Path == "" {
 		return false
@@ -117,7 +117,7 @@ func AddComments(ctx context.Context, h *home.Home, s *session.Session, agentNam
 }
 
 // withExcerpt adds the lines that a comment is about.
-func withExcerpt(w *session.Worktree, c *review.Comment) error {
+func withExcerpt(w *session.Agent, c *review.Comment) error {
 	if c.Path == "" || c.Excerpt != "" || c.Removed {
 		return nil
 	}
@@ -128,7 +128,7 @@ func withExcerpt(w *session.Worktree, c *review.Comment) error {
 	defer root.Close()
 	content, err := root.ReadFile(filepath.FromSlash(c.Path))
 	if err != nil {
-		return fault.New(fault.Usage, "%s: cannot be read in the worktree of %s: %w", c.Path, w.Agent, err)
+		return fault.New(fault.Usage, "%s: cannot be read in the worktree of %s: %w", c.Path, w.Name, err)
 	}
 	lines := strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
 	if c.First == 0 {
@@ -178,18 +178,18 @@ func SendComments(ctx context.Context, h *home.Home, s *session.Session, agentNa
 // EditReview lets the user comment on a patch in git's editor, on these streams, and returns his comments. What cannot be
 // read as comments is kept in a file, which the error names.
 func EditReview(ctx context.Context, h *home.Home, c *Compared, patch string, stdin io.Reader, stdout, stderr io.Writer) ([]review.Comment, error) {
-	text := review.ForEditor(patch, "what "+c.s.Name+"/"+c.w.Agent+" has done")
+	text := review.ForEditor(patch, "what "+c.s.Name+"/"+c.w.Name+" has done")
 	edited, err := worktree.Edit(ctx, h.Dir, "review.diff", text, h.Env, stdin, stdout, stderr)
 	if err != nil {
 		return nil, fault.New(fault.Failed, "the editor: %w; nothing was sent", err)
 	}
 	found, err := review.Comments(text, edited)
 	if err != nil {
-		kept, keepErr := h.KeepText(c.s.Name, c.w.Agent, "review-*.diff", edited)
+		kept, keepErr := h.KeepText(c.s.Name, c.w.Name, "review-*.diff", edited)
 		if keepErr != nil {
 			return nil, errors.Join(err, keepErr)
 		}
-		return nil, fault.New(fault.Failed, "%s: %w; nothing was sent, what you wrote is in %s", c.w.Agent, err, kept)
+		return nil, fault.New(fault.Failed, "%s: %w; nothing was sent, what you wrote is in %s", c.w.Name, err, kept)
 	}
 	for i := range found {
 		found[i].Commit = c.To

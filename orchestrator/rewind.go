@@ -146,7 +146,7 @@ func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName, ag
 // was done.
 func (r *Rewound) intend(ctx context.Context, h *home.Home, kind session.ShiftKind, last *turn.Record, to func(before *session.Rewound, last int) (at int, words string)) error {
 	_, err := h.Update(ctx, r.Session, func(rec *session.Session) error {
-		if w := rec.Worktree(r.Agent); w != nil {
+		if w := rec.Agent(r.Agent); w != nil {
 			at, _ := to(w.Rewound, numberOf(last))
 			rec.Shifted(r.Agent, kind, at, numberOf(last))
 		}
@@ -163,7 +163,7 @@ func (r *Rewound) withdraw(ctx context.Context, h *home.Home, cause error) error
 		return nil
 	}
 	_, err := h.Update(context.WithoutCancel(ctx), r.Session, func(rec *session.Session) error {
-		if w := rec.Worktree(r.Agent); w != nil && len(w.Shifts) > 0 {
+		if w := rec.Agent(r.Agent); w != nil && len(w.Shifts) > 0 {
 			w.Shifts = w.Shifts[:len(w.Shifts)-1]
 		}
 		return nil
@@ -187,7 +187,7 @@ func (r *Rewound) note(ctx context.Context, h *home.Home, kind session.ShiftKind
 		return r.withdraw(ctx, h, nil)
 	}
 	_, err := h.Update(ctx, r.Session, func(rec *session.Session) error {
-		if w := rec.Worktree(r.Agent); w != nil && len(w.Shifts) > 0 {
+		if w := rec.Agent(r.Agent); w != nil && len(w.Shifts) > 0 {
 			r.At, r.To = to(w.Rewound, number)
 			from := w.Rewound.At(number)
 			if r.RescueRef == "" && w.Rewound != nil && w.Rewound.Last == number { // --undo takes back the one before

@@ -92,7 +92,7 @@ func (r *headlessTurn) begin(ctx context.Context) error {
 		t.Strict = true
 		one, err := t.Begin(ctx, turn.Start{
 			Type: r.o.Type, Prompt: r.o.Prompt, Conversation: r.spec.ConversationID,
-			Launch: fleet.LaunchID(r.s.Name, r.w.Agent, r.generation),
+			Launch: fleet.LaunchID(r.s.Name, r.w.Name, r.generation),
 		})
 		if err != nil {
 			return err
@@ -103,7 +103,7 @@ func (r *headlessTurn) begin(ctx context.Context) error {
 	})
 	var taken *turns.TagTakenError
 	if errors.As(err, &taken) {
-		return fault.New(fault.Failed, "%s: %w", r.w.Agent, err).Hint("git show --no-patch %s", taken.Tag)
+		return fault.New(fault.Failed, "%s: %w", r.w.Name, err).Hint("git show --no-patch %s", taken.Tag)
 	}
 	return err
 }
@@ -119,7 +119,7 @@ func (r *headlessTurn) close(ctx context.Context, end agent.Ended) error {
 			failure = r.interrupted(r.one.Number())
 			return t.Abort(ctx, r.one, &turn.Abort{Reason: turn.ReasonInterrupted})
 		case failed != nil:
-			failure = fault.New(fault.AgentFailed, "%s: turn %d failed: %s", r.w.Agent, r.one.Number(), failed.Message).Hint("paw turns %s %s", r.s.Name, r.w.Agent)
+			failure = fault.New(fault.AgentFailed, "%s: turn %d failed: %s", r.w.Name, r.one.Number(), failed.Message).Hint("paw turns %s %s", r.s.Name, r.w.Name)
 			return t.Abort(ctx, r.one, failed)
 		default:
 			_, err := t.Finish(ctx, r.one, answer)
@@ -127,10 +127,10 @@ func (r *headlessTurn) close(ctx context.Context, end agent.Ended) error {
 		}
 	})
 	if failure != nil && err != nil {
-		r.home.Notef("%s: turn %d: %v", r.w.Agent, r.one.Number(), err)
+		r.home.Notef("%s: turn %d: %v", r.w.Name, r.one.Number(), err)
 	}
 	if failure == nil && err != nil {
-		return fault.New(fault.Failed, "%s: turn %d: %w", r.w.Agent, r.one.Number(), err).Hint("paw recover %s", r.s.Name)
+		return fault.New(fault.Failed, "%s: turn %d: %w", r.w.Name, r.one.Number(), err).Hint("paw recover %s", r.s.Name)
 	}
 	return failure
 }
@@ -138,9 +138,9 @@ func (r *headlessTurn) close(ctx context.Context, end agent.Ended) error {
 // interrupted is the error of a turn that the user stopped.
 func (r *headlessTurn) interrupted(number int) error {
 	if number == 0 {
-		return fault.New(fault.Interrupted, "%s: interrupted, no turn was begun", r.w.Agent)
+		return fault.New(fault.Interrupted, "%s: interrupted, no turn was begun", r.w.Name)
 	}
-	return fault.New(fault.Interrupted, "%s: turn %d interrupted", r.w.Agent, number)
+	return fault.New(fault.Interrupted, "%s: turn %d interrupted", r.w.Name, number)
 }
 
 // learn remembers the conversation of a CLI that chose it itself, and its file.
@@ -159,7 +159,7 @@ func (r *headlessTurn) learn(ctx context.Context, t *turns.Track, end agent.Ende
 
 // ran reads back what became of the turn.
 func (r *headlessTurn) ran(ctx context.Context) (*Ran, error) {
-	ran := &Ran{Session: r.s, Agent: r.w.Agent, Turn: turns.Listed{Record: r.one.Record()}, Notes: r.notes}
+	ran := &Ran{Session: r.s, Agent: r.w.Name, Turn: turns.Listed{Record: r.one.Record()}, Notes: r.notes}
 	repository, err := worktree.Discover(r.s.GitCommonDir)
 	if err != nil {
 		return ran, err

@@ -16,7 +16,7 @@ import (
 // heldAgent is an agent whose lock this process holds.
 type heldAgent struct {
 	s          *session.Session
-	w          *session.Worktree
+	w          *session.Agent
 	cli        agent.CLI
 	lock       *os.File // for the CLI to inherit
 	giveBack   func()
@@ -68,7 +68,7 @@ func holdAgent(ctx context.Context, h *home.Home, s *session.Session, name strin
 		}
 		return nil, err
 	}
-	held.s, held.w = saved, saved.Worktree(name)
+	held.s, held.w = saved, saved.Agent(name)
 	h.Step("run.locked")
 	return held, nil
 }

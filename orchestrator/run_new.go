@@ -30,7 +30,7 @@ func addHeadless(ctx context.Context, h *home.Home, s *session.Session, o RunOpt
 	if err != nil {
 		return nil, "", nil, err
 	}
-	name := a.Draft.Worktrees[0].Agent
+	name := a.Draft.Agents[0].Name
 	jobs := []launch.Job{{Agent: name, Worktree: launch.WorktreeCreate, Result: launch.ResultStopped, Notes: a.Notes[name]}}
 	err = launch.TagStarts(ctx, h, a.Manager, rec, jobs)
 	if err == nil {

@@ -93,7 +93,7 @@ func (r *headlessTurn) choose(ctx context.Context, executable string) error {
 	}
 	var err error
 	if r.command, err = r.cli.Headless(r.spec); err != nil {
-		return fault.New(fault.Failed, "%s: %w", r.w.Agent, err)
+		return fault.New(fault.Failed, "%s: %w", r.w.Name, err)
 	}
 	for _, file := range r.command.Files {
 		if err := home.WritePrivate(file.Path, file.Content); err != nil {
@@ -109,5 +109,5 @@ func (r *headlessTurn) remember(ctx context.Context, id string) error {
 		return nil
 	}
 	r.w.AddConversation(id)
-	return r.home.UpdateAgent(ctx, r.s.Name, r.w.Agent, func(w *session.Worktree) { w.AddConversation(id) })
+	return r.home.UpdateAgent(ctx, r.s.Name, r.w.Name, func(w *session.Agent) { w.AddConversation(id) })
 }

@@ -38,7 +38,7 @@ func (c *Compared) MarkSeen(ctx context.Context) (*Seen, error) {
 	if err := turns.MarkSeen(ctx, c.home, c.m, c.s.Name, c.w, c.look); err != nil {
 		return nil, err
 	}
-	return &Seen{Agent: c.w.Agent, Turn: c.upto, ToReview: max(c.w.Turns-c.look.Finished.Turns, 0)}, nil
+	return &Seen{Agent: c.w.Name, Turn: c.upto, ToReview: max(c.w.Turns-c.look.Finished.Turns, 0)}, nil
 }
 
 // String says what was seen, and how much is left.

@@ -25,7 +25,7 @@ type SpawnOptions struct {
 // Spawned is a child that was started, or that its CLI gave up at once.
 type Spawned struct {
 	Session *session.Session
-	Child   session.Worktree
+	Child   session.Agent
 	Result  launch.Result
 	Notes   []string // what the parent would otherwise miss
 }
@@ -52,19 +52,19 @@ func Spawn(ctx context.Context, h *home.Home, o SpawnOptions) (*Spawned, error) 
 	if err != nil {
 		return nil, err
 	}
-	rec, a, err := recordChild(ctx, h, s.Name, w.Agent, from, o)
+	rec, a, err := recordChild(ctx, h, s.Name, w.Name, from, o)
 	if err != nil {
 		return nil, err
 	}
-	child := a.Draft.Worktrees[0]
-	log := openTurnOf(h, s.Name, w.Agent)
+	child := a.Draft.Agents[0]
+	log := openTurnOf(h, s.Name, w.Name)
 	if log != nil {
-		_ = log.Children([]string{child.Agent}) // the record has it, too
+		_ = log.Children([]string{child.Name}) // the record has it, too
 	}
 	h.Step("spawn.logged")
 	spawned, err := bringUpChild(ctx, h, rec, a, o.Prompt)
 	if err != nil && log != nil {
-		_ = log.Note(fmt.Sprintf("%s was not started: %v", child.Agent, err))
+		_ = log.Note(fmt.Sprintf("%s was not started: %v", child.Name, err))
 	}
 	return spawned, err
 }
@@ -72,29 +72,29 @@ func Spawn(ctx context.Context, h *home.Home, o SpawnOptions) (*Spawned, error) 
 // bringUpChild makes and starts the child that the record has, or takes it out
 // again when it cannot be started.
 func bringUpChild(ctx context.Context, h *home.Home, rec *session.Session, a *draft.Addition, prompt string) (*Spawned, error) {
-	child := a.Draft.Worktrees[0]
+	child := a.Draft.Agents[0]
 	jobs := []launch.Job{{
-		Agent: child.Agent, Parent: child.Parent, Worktree: launch.WorktreeCreate, Result: launch.ResultFresh, Prompt: prompt, Notes: a.Notes[child.Agent],
+		Agent: child.Name, Parent: child.Parent, Worktree: launch.WorktreeCreate, Result: launch.ResultFresh, Prompt: prompt, Notes: a.Notes[child.Name],
 	}}
 	saved, results, err := launch.BringUp(ctx, h, rec, jobs)
 	if err != nil {
 		return nil, launch.UndoAdd(h, saved, a.Plans, err)
 	}
-	if w := saved.Worktree(child.Agent); w == nil || (results[0].Kind == launch.ResultRefused && w.Phase == session.PhaseCreating) {
-		return nil, launch.UndoAdd(h, saved, a.Plans, fault.New(fault.Failed, "%s: not started: %s", child.Agent, results[0].Reason))
+	if w := saved.Agent(child.Name); w == nil || (results[0].Kind == launch.ResultRefused && w.Phase == session.PhaseCreating) {
+		return nil, launch.UndoAdd(h, saved, a.Plans, fault.New(fault.Failed, "%s: not started: %s", child.Name, results[0].Reason))
 	}
-	return &Spawned{Session: saved, Child: *saved.Worktree(child.Agent), Result: results[0], Notes: cliNotes(h, &a.Draft)}, nil
+	return &Spawned{Session: saved, Child: *saved.Agent(child.Name), Result: results[0], Notes: cliNotes(h, &a.Draft)}, nil
 }
 
 // requireSpawning refuses what cannot work, before anything is written.
-func requireSpawning(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) error {
+func requireSpawning(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent) error {
 	if err := h.RequireTools(ctx); err != nil {
 		return err
 	}
 	if s.Status == session.StatusStopped {
 		return fault.New(fault.Failed, "%s: is stopped", s.Name).Hint("paw recover %s", s.Name)
 	}
-	path, err := h.Config.WorktreePath(s.RepoPath, s.Name, w.Agent)
+	path, err := h.Config.WorktreePath(s.RepoPath, s.Name, w.Name)
 	if err != nil {
 		return fault.New(fault.Usage, "%w", err)
 	}
@@ -109,7 +109,7 @@ func requireSpawning(ctx context.Context, h *home.Home, s *session.Session, w *s
 	if f.Tmux == session.TmuxUnknown {
 		return home.TmuxError(f.TmuxErr)
 	}
-	return maySpawn(h, s, w.Agent)
+	return maySpawn(h, s, w.Name)
 }
 
 // recordChild plans the child and writes it into the record, unless that would be

@@ -14,7 +14,7 @@ import (
 // the configuration that goes with it: what the agent starts then finds the same
 // programs and keys. The environment of paw itself is that of a command which the
 // CLI runs, with a PATH and marks of the CLI's own.
-func asParent(h *home.Home, s *session.Session, w *session.Worktree) (*home.Home, error) {
+func asParent(h *home.Home, s *session.Session, w *session.Agent) (*home.Home, error) {
 	other := *h
 	env := launchedEnvironment(h, s, w)
 	if env == nil {
@@ -35,7 +35,7 @@ func asParent(h *home.Home, s *session.Session, w *session.Worktree) (*home.Home
 
 // withProgramOf is env with the folder of an agent's program at the end of PATH:
 // the shells in which CLIs run commands may have read another one.
-func withProgramOf(w *session.Worktree, env []string) []string {
+func withProgramOf(w *session.Agent, env []string) []string {
 	if len(w.Command) == 0 {
 		return env
 	}
@@ -51,14 +51,14 @@ func withProgramOf(w *session.Worktree, env []string) []string {
 
 // launchedEnvironment is the environment of an agent's CLI, nil when it cannot be
 // read, such as from inside a sandbox that hides other processes.
-func launchedEnvironment(h *home.Home, s *session.Session, w *session.Worktree) []string {
-	lock, err := h.Locks.ProbeAgent(s.Name, w.Agent)
+func launchedEnvironment(h *home.Home, s *session.Session, w *session.Agent) []string {
+	lock, err := h.Locks.ProbeAgent(s.Name, w.Name)
 	if err != nil || lock.PID() == 0 {
 		return nil
 	}
 	env, err := session.Environ(lock.PID())
 	// A program may write over its environment, to show another name.
-	if err != nil || !slices.Contains(env, "PAW_SESSION="+s.Name) || !slices.Contains(env, "PAW_AGENT="+w.Agent) {
+	if err != nil || !slices.Contains(env, "PAW_SESSION="+s.Name) || !slices.Contains(env, "PAW_AGENT="+w.Name) {
 		return nil
 	}
 	return env

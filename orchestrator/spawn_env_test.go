@@ -14,7 +14,7 @@ import (
 // the command which its parent runs, without what the CLI has put there and with
 // a PATH on which the CLI is. (testdata/script/spawn.txtar has the other case.)
 func TestAsParentInASandbox(t *testing.T) {
-	s := &session.Session{Name: "shop", Worktrees: []session.Worktree{{Agent: "one", CLI: "mine", Command: []string{"/opt/clis/mine", "--flag"}}}}
+	s := &session.Session{Name: "shop", Agents: []session.Agent{{Name: "one", CLI: "mine", Command: []string{"/opt/clis/mine", "--flag"}}}}
 	h := &home.Home{
 		Paths:  config.Paths{StateDir: t.TempDir()},
 		Config: config.Loaded{Config: config.Config{CLIs: map[string]config.CLI{"mine": {Env: map[string]string{"CONFIGURED": "1"}}}}},
@@ -36,7 +36,7 @@ func TestAsParentInASandbox(t *testing.T) {
 		{[]string{"KEY=x"}, []string{"KEY=x", "PATH=/opt/clis"}},
 	} {
 		h.Env = c.env
-		other, err := asParent(h, s, &s.Worktrees[0])
+		other, err := asParent(h, s, &s.Agents[0])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,8 +32,8 @@ func maySpawn(h *home.Home, s *session.Session, parent string) error {
 	open, processes := fleet.OpenLaunches(h, s.Name), fleet.LookAtProcesses()
 	var running []string
 	for _, name := range s.Children(parent) {
-		lock, err := fleet.Probe(h, s, *s.Worktree(name), processes)
-		if err != nil || lock.State != session.LockFree || s.Worktree(name).Phase == session.PhaseCreating || len(open[name]) > 0 {
+		lock, err := fleet.Probe(h, s, *s.Agent(name), processes)
+		if err != nil || lock.State != session.LockFree || s.Agent(name).Phase == session.PhaseCreating || len(open[name]) > 0 {
 			running = append(running, name)
 		}
 	}

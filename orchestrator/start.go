@@ -80,9 +80,9 @@ func startOnce(ctx context.Context, h *home.Home, o StartOptions) (*Started, err
 		return started, nil
 	}
 	h.Step("start.recorded")
-	jobs := make([]launch.Job, len(s.Worktrees))
-	for i, w := range s.Worktrees {
-		jobs[i] = launch.Job{Agent: w.Agent, Worktree: launch.WorktreeCreate, Result: launch.ResultFresh, Prompt: o.Prompt}
+	jobs := make([]launch.Job, len(s.Agents))
+	for i, w := range s.Agents {
+		jobs[i] = launch.Job{Agent: w.Name, Worktree: launch.WorktreeCreate, Result: launch.ResultFresh, Prompt: o.Prompt}
 	}
 	s, results, err := launch.BringUp(ctx, h, s, jobs)
 	if err != nil {
@@ -185,7 +185,7 @@ func begin(ctx context.Context, h *home.Home, s *session.Session, prompt string)
 	}
 	ctx, cancel := context.WithTimeout(ctx, home.LockWait)
 	defer cancel()
-	if err := h.Store.Create(ctx, s, func() error { return launch.KeepPrompts(h, s, s.Worktrees, prompt) }); err != nil {
+	if err := h.Store.Create(ctx, s, func() error { return launch.KeepPrompts(h, s, s.Agents, prompt) }); err != nil {
 		var taken *session.TakenError
 		if errors.As(err, &taken) {
 			return fault.New(fault.Usage, "%w", err).Hint("paw status --all")

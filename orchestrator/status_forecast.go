@@ -14,7 +14,7 @@ import (
 func AddForecast(ctx context.Context, h *home.Home, statuses []fleet.SessionStatus) {
 	for i := range statuses {
 		st := &statuses[i]
-		if len(st.Session.Worktrees) == 0 {
+		if len(st.Session.Agents) == 0 {
 			continue
 		}
 		outlooks, err := Outlooks(ctx, h, st.Session)
@@ -23,7 +23,7 @@ func AddForecast(ctx context.Context, h *home.Home, statuses []fleet.SessionStat
 			continue
 		}
 		for k := range st.Agents {
-			st.Agents[k].Outlook = outlooks[st.Agents[k].Record.Agent]
+			st.Agents[k].Outlook = outlooks[st.Agents[k].Record.Name]
 		}
 	}
 }

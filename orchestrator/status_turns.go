@@ -26,15 +26,15 @@ func newTagReader(h *home.Home) tagReader {
 
 // look looks for the tags that add will ask for.
 func (r tagReader) look(s *session.Session) {
-	for i := range s.Worktrees {
-		if w := &s.Worktrees[i]; countsTurns(w) {
+	for i := range s.Agents {
+		if w := &s.Agents[i]; countsTurns(w) {
 			r.id(s.GitCommonDir, turn.TagName(w.TurnSession, w.Last))
 		}
 	}
 }
 
 // countsTurns reports whether the record of an agent says how many turns it has finished: that of an older paw does not.
-func countsTurns(w *session.Worktree) bool { return w.Last > 0 || !w.CreatedAt.IsZero() }
+func countsTurns(w *session.Agent) bool { return w.Last > 0 || !w.CreatedAt.IsZero() }
 
 // add fills in what is known of the finished turns of each agent.
 func (r tagReader) add(ctx context.Context, st *fleet.SessionStatus) {

@@ -74,10 +74,10 @@ func writtenTo(h *home.Home, all []*fleet.Facts) []string {
 	paths := []string{h.Paths.SessionsDir} // a record is replaced, which changes its folder
 	for _, f := range all {
 		for _, a := range f.Agents {
-			turns := h.TurnDir(f.Session.Name, a.Record.Agent).Path
+			turns := h.TurnDir(f.Session.Name, a.Record.Name).Path
 			paths = append(paths, turns)
 			if a.Turns.Visible && a.Turns.HooksSeen.IsZero() {
-				paths = append(paths, h.StateDir(f.Session.Name, a.Record.Agent)) // where the first report leaves a mark
+				paths = append(paths, h.StateDir(f.Session.Name, a.Record.Name)) // where the first report leaves a mark
 			}
 			if last := a.Turns.Last; last != nil {
 				paths = append(paths, filepath.Join(turns, turn.LogName(last.Number, last.Type)))

@@ -21,8 +21,8 @@ func Turns(ctx context.Context, h *home.Home, s *session.Session, agents ...stri
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, w := range s.Worktrees {
-		if len(agents) > 0 && !slices.Contains(agents, w.Agent) {
+	for _, w := range s.Agents {
+		if len(agents) > 0 && !slices.Contains(agents, w.Name) {
 			continue
 		}
 		one, bad, err := turns.List(ctx, h, m, s, w)

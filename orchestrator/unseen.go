@@ -18,9 +18,9 @@ import (
 // claude: the snapshot of an end counts from the moment at which somebody sees it first. Without names it looks at all
 // agents. A failure is logged, and the turn is then shown as the record has it.
 func CloseUnseen(ctx context.Context, h *home.Home, s *session.Session, agents ...string) {
-	for i := range s.Worktrees {
-		w := &s.Worktrees[i]
-		if len(agents) > 0 && !slices.Contains(agents, w.Agent) || !endedUnseen(h, s, w) {
+	for i := range s.Agents {
+		w := &s.Agents[i]
+		if len(agents) > 0 && !slices.Contains(agents, w.Name) || !endedUnseen(h, s, w) {
 			continue
 		}
 		if _, err := takeMissed(ctx, h, s, w); err != nil {
@@ -38,11 +38,11 @@ func FollowAnswer(h *home.Home, s *session.Session, agentName string) { follow(h
 func FollowUnseen(h *home.Home, st fleet.SessionStatus, told map[string]int) {
 	for _, a := range st.Agents {
 		rests := a.State == session.StateIdle || a.State == session.StateError || a.State == session.StateCompleted
-		key := st.Session.Name + "/" + a.Record.Agent
+		key := st.Session.Name + "/" + a.Record.Name
 		if !rests || a.PID == 0 || a.CurrentTurn == 0 || told[key] == a.CurrentTurn {
 			continue
 		}
-		follow(h, st.Session.Name, a.Record.Agent)
+		follow(h, st.Session.Name, a.Record.Name)
 		if told != nil {
 			told[key] = a.CurrentTurn
 		}
@@ -51,12 +51,12 @@ func FollowUnseen(h *home.Home, st fleet.SessionStatus, told map[string]int) {
 
 // endedUnseen reports whether the open turn of an agent that runs has ended by its CLI's own record, so long ago that no hook
 // will tell.
-func endedUnseen(h *home.Home, s *session.Session, w *session.Worktree) bool {
-	last, err := h.TurnDir(s.Name, w.Agent).Last()
+func endedUnseen(h *home.Home, s *session.Session, w *session.Agent) bool {
+	last, err := h.TurnDir(s.Name, w.Name).Last()
 	if err != nil || last == nil || last.State != turn.InProgress {
 		return false
 	}
-	lock, err := h.Locks.ProbeAgent(s.Name, w.Agent)
+	lock, err := h.Locks.ProbeAgent(s.Name, w.Name)
 	if err != nil || lock.State != session.LockHeld {
 		return false
 	}
@@ -65,14 +65,14 @@ func endedUnseen(h *home.Home, s *session.Session, w *session.Worktree) bool {
 }
 
 // takeMissed applies what the CLI's own record tells of the turns of an agent, and tells everybody of an end.
-func takeMissed(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) (ended bool, err error) {
+func takeMissed(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent) (ended bool, err error) {
 	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
 		defer func() { ended = t.Ended }()
 		return t.TakeMissed(ctx)
 	})
 	if ended {
-		notifyOf(h, s.Name, w.Agent, time.Time{}) // nobody has told of it
-		family.ClaimAfter(h, s.Name, w.Agent, live.Claim{})
+		notifyOf(h, s.Name, w.Name, time.Time{}) // nobody has told of it
+		family.ClaimAfter(h, s.Name, w.Name, live.Claim{})
 	}
 	return ended, err
 }

@@ -110,7 +110,7 @@ func WaitingIn(ctx context.Context, h *home.Home, s *session.Session) string {
 	}
 	for _, u := range Urgents(statuses) {
 		if u.Agent.State == session.StateWaitingInput {
-			return u.Agent.Record.Agent
+			return u.Agent.Record.Name
 		}
 	}
 	return ""

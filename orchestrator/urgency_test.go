@@ -16,7 +16,7 @@ func urgent(line string, now time.Time) fleet.SessionStatus {
 	st := fleet.SessionStatus{Session: &session.Session{Name: "shop"}, Status: session.StatusActive}
 	for _, word := range strings.Fields(line) {
 		fields := strings.Split(word+"::", ":")
-		ag := fleet.AgentStatus{Record: session.Worktree{Agent: fields[0]}, PaneID: "%" + fields[0]}
+		ag := fleet.AgentStatus{Record: session.Agent{Name: fields[0]}, PaneID: "%" + fields[0]}
 		ag.State = states[fields[1]]
 		if age, err := time.ParseDuration(fields[2]); err == nil {
 			since := now.Add(-age)
@@ -46,7 +46,7 @@ func TestWhoComesNext(t *testing.T) {
 	} {
 		got := ""
 		if u := nextOf(Urgents([]fleet.SessionStatus{urgent(c.agents, now)}), c.here); u != nil {
-			got = u.Agent.Record.Agent
+			got = u.Agent.Record.Name
 		}
 		if got != c.want {
 			t.Errorf("%s, at %q: %q, want %q", c.agents, c.here, got, c.want)

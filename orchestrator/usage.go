@@ -67,11 +67,11 @@ func CountUsage(ctx context.Context, h *home.Home, statuses []fleet.SessionStatu
 }
 
 // UsageOf is what one agent of a session took.
-func UsageOf(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) AgentUsage {
+func UsageOf(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent) AgentUsage {
 	if configured, err := h.ConfiguredFor(s); err == nil {
 		h = configured
 	}
-	none := AgentUsage{Agent: w.Agent, CLI: w.CLI}
+	none := AgentUsage{Agent: w.Name, CLI: w.CLI}
 	cli, known := h.CLIs.Get(w.CLI)
 	if !known || !cli.Facts().Metered {
 		none.Unknown = "its CLI's record says nothing of it"
@@ -96,9 +96,9 @@ func UsageOf(ctx context.Context, h *home.Home, s *session.Session, w *session.W
 		}
 		uses = append(uses, found...)
 	}
-	records, _ := h.TurnDir(s.Name, w.Agent).Records()
+	records, _ := h.TurnDir(s.Name, w.Name).Records()
 	all := usageOf(records, uses, w.CreatedAt)
-	all.Agent, all.CLI, all.Unknown = w.Agent, w.CLI, unknown
+	all.Agent, all.CLI, all.Unknown = w.Name, w.CLI, unknown
 	return all
 }
 

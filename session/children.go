@@ -58,9 +58,9 @@ type Done struct {
 // Children returns the agents that name parent as theirs, in the order of the record.
 func (s *Session) Children(parent string) []string {
 	var names []string
-	for i := range s.Worktrees { // by index: a copy of each is what status of many agents would take longest for
-		if w := &s.Worktrees[i]; parent != "" && w.Parent == parent {
-			names = append(names, w.Agent)
+	for i := range s.Agents { // by index: a copy of each is what status of many agents would take longest for
+		if w := &s.Agents[i]; parent != "" && w.Parent == parent {
+			names = append(names, w.Name)
 		}
 	}
 	return names
@@ -86,8 +86,8 @@ func (s *Session) Descendants(agent string) []string {
 func (s *Session) Depth(agent string) int {
 	seen := []string{agent}
 	for {
-		w := s.Worktree(seen[len(seen)-1])
-		if w == nil || w.Parent == "" || slices.Contains(seen, w.Parent) || s.Worktree(w.Parent) == nil {
+		w := s.Agent(seen[len(seen)-1])
+		if w == nil || w.Parent == "" || slices.Contains(seen, w.Parent) || s.Agent(w.Parent) == nil {
 			return len(seen) - 1
 		}
 		seen = append(seen, w.Parent)
@@ -97,12 +97,12 @@ func (s *Session) Depth(agent string) int {
 // SettleWait ends what an agent waits for, once its prompt was typed: the children it tells of have been told, whether
 // or not it arrived, since it is never typed again.
 func (s *Session) SettleWait(agent string) {
-	parent := s.Worktree(agent)
+	parent := s.Agent(agent)
 	if parent == nil || parent.Wait == nil {
 		return
 	}
 	for name, turn := range parent.Wait.Telling {
-		child := s.Worktree(name)
+		child := s.Agent(name)
 		if child == nil || child.Told >= turn && child.Told != 0 {
 			continue
 		}

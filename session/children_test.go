@@ -12,7 +12,7 @@ import (
 func family(pairs ...string) *Session {
 	s := &Session{Name: "shop"}
 	for i := 0; i < len(pairs); i += 2 {
-		s.Worktrees = append(s.Worktrees, Worktree{Agent: pairs[i], Parent: pairs[i+1]})
+		s.Agents = append(s.Agents, Agent{Name: pairs[i], Parent: pairs[i+1]})
 	}
 	return s
 }
@@ -65,21 +65,21 @@ func TestSettleWait(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := family("a", "", "b", "a", "d", "a")
-			s.Worktree("a").Wait = &Wait{ID: "1", Children: []string{"b", "d", "gone"}, Telling: c.telling}
+			s.Agent("a").Wait = &Wait{ID: "1", Children: []string{"b", "d", "gone"}, Telling: c.telling}
 			for agent, n := range c.told {
-				s.Worktree(agent).Told = n
+				s.Agent(agent).Told = n
 			}
 			s.SettleWait("a")
 			got := map[string]int{}
-			for _, w := range s.Worktrees {
+			for _, w := range s.Agents {
 				if w.Told != 0 {
-					got[w.Agent] = w.Told
+					got[w.Name] = w.Told
 				}
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("told (-want +got)\n%s", diff)
 			}
-			if s.Worktree("a").Wait != nil {
+			if s.Agent("a").Wait != nil {
 				t.Error("the wait is still there")
 			}
 			s.SettleWait("a") // of no wait

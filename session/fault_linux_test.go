@@ -97,7 +97,7 @@ func TestAFullOrReadOnlyDiskLeavesTheOldRecord(t *testing.T) {
 	})
 	mustSave(t, st, minimal("demo", "/old"))
 	big := minimal("demo", "/new")
-	big.Worktrees = []Worktree{{Agent: "a", Command: []string{strings.Repeat("x", 100<<10)}}}
+	big.Agents = []Agent{{Name: "a", Command: []string{strings.Repeat("x", 100<<10)}}}
 	expect := func(what string, err, want error) {
 		t.Helper()
 		if !errors.Is(err, want) {

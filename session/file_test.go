@@ -174,11 +174,11 @@ func childSaveLoop(args []string) error {
 // fill makes a record whose every part tells its generation, long enough for several pages.
 func fill(s *Session, generation int) {
 	s.Generation = generation
-	s.Worktrees = nil
+	s.Agents = nil
 	for i := range 1 + generation%7 {
 		mark := fmt.Sprint(generation)
-		s.Worktrees = append(s.Worktrees, Worktree{
-			Agent: fmt.Sprintf("agent_%d", i), TurnHighWater: generation, Command: []string{strings.Repeat(mark+" ", 400)},
+		s.Agents = append(s.Agents, Agent{
+			Name: fmt.Sprintf("agent_%d", i), TurnHighWater: generation, Command: []string{strings.Repeat(mark+" ", 400)},
 		})
 	}
 }

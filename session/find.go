@@ -211,8 +211,8 @@ func rootsOf(sessions []*Session) []root {
 	for _, s := range sessions {
 		add(s, s.RepoPath)
 		add(s, s.GitCommonDir)
-		for i := range s.Worktrees {
-			add(s, s.Worktrees[i].WorktreePath)
+		for i := range s.Agents {
+			add(s, s.Agents[i].WorktreePath)
 		}
 	}
 	return roots

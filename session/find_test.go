@@ -46,7 +46,7 @@ func (w world) save(t *testing.T, name, repo string, worktrees ...string) {
 	s := minimal(name, repo)
 	s.GitCommonDir = filepath.Join(repo, ".git")
 	for _, path := range worktrees {
-		s.Worktrees = append(s.Worktrees, Worktree{Agent: filepath.Base(path), WorktreePath: path})
+		s.Agents = append(s.Agents, Agent{Name: filepath.Base(path), WorktreePath: path})
 	}
 	mustSave(t, w.st, s)
 }

@@ -35,7 +35,7 @@ func childUpdate(args []string) error {
 		ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 		_, err := st.Update(ctx, args[2], func(s *Session) error {
 			s.Generation++
-			s.Worktree(args[3]).TurnHighWater++
+			s.Agent(args[3]).TurnHighWater++
 			return nil
 		})
 		cancel()
@@ -51,7 +51,7 @@ func TestTwentyProcessesLoseNoUpdate(t *testing.T) {
 	st := newStore(t)
 	s := minimal("demo", "/r")
 	for i := range writers {
-		s.Worktrees = append(s.Worktrees, Worktree{Agent: fmt.Sprintf("agent_%d", i)})
+		s.Agents = append(s.Agents, Agent{Name: fmt.Sprintf("agent_%d", i)})
 	}
 	mustSave(t, st, s)
 	var running []*process
@@ -78,9 +78,9 @@ func TestTwentyProcessesLoseNoUpdate(t *testing.T) {
 	if got.Generation != writers*each {
 		t.Errorf("%d updates of %d arrived", got.Generation, writers*each)
 	}
-	for _, w := range got.Worktrees {
+	for _, w := range got.Agents {
 		if w.TurnHighWater != each {
-			t.Errorf("%s: %d updates of %d arrived", w.Agent, w.TurnHighWater, each)
+			t.Errorf("%s: %d updates of %d arrived", w.Name, w.TurnHighWater, each)
 		}
 	}
 }

@@ -36,9 +36,9 @@ func encodeText(text string) ([]byte, error) {
 
 // withoutNull gives every list and map a value, so that the file has [] and {} for what is empty, never null.
 func withoutNull(s Session) Session {
-	s.Worktrees = append([]Worktree{}, s.Worktrees...)
-	for i := range s.Worktrees {
-		w := &s.Worktrees[i]
+	s.Agents = append([]Agent{}, s.Agents...)
+	for i := range s.Agents {
+		w := &s.Agents[i]
 		w.Command = append([]string{}, w.Command...)
 		w.ConversationIDs = append([]string{}, w.ConversationIDs...)
 		if w.Environment == nil {
@@ -55,7 +55,7 @@ func decode(name, path string, data []byte) (*Session, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, corrupt("empty")
 	}
-	s := Session{Worktrees: make([]Worktree, 0, bytes.Count(data, []byte("\"agent\":")))} // or each growth copies all that there is
+	s := Session{Agents: make([]Agent, 0, bytes.Count(data, []byte("\"agent\":")))} // or each growth copies all that there is
 	fault := json.Unmarshal(data, &s)
 	version := s.Version
 	if fault != nil { // in a newer record every other field may have another type
@@ -109,11 +109,11 @@ func socketOf(data []byte) (socket string, ok bool) {
 
 // emptyToNil undoes withoutNull, so that a record loads as it was saved.
 func emptyToNil(s *Session) {
-	if len(s.Worktrees) == 0 {
-		s.Worktrees = nil
+	if len(s.Agents) == 0 {
+		s.Agents = nil
 	}
-	for i := range s.Worktrees {
-		w := &s.Worktrees[i]
+	for i := range s.Agents {
+		w := &s.Agents[i]
 		if len(w.Command) == 0 {
 			w.Command = nil
 		}
@@ -161,15 +161,15 @@ func recordFault(s *Session) string {
 		return "target: not UTF-8"
 	}
 	agents := map[string]bool{}
-	for i := range s.Worktrees {
-		w := &s.Worktrees[i]
+	for i := range s.Agents {
+		w := &s.Agents[i]
 		if reason := worktreeFault(w); reason != "" {
-			return fmt.Sprintf("agent %q: %s", w.Agent, reason)
+			return fmt.Sprintf("agent %q: %s", w.Name, reason)
 		}
-		if agents[w.Agent] {
-			return fmt.Sprintf("agent %q: there twice", w.Agent)
+		if agents[w.Name] {
+			return fmt.Sprintf("agent %q: there twice", w.Name)
 		}
-		agents[w.Agent] = true
+		agents[w.Name] = true
 	}
 	for i := range s.Landings {
 		if reason := landingFault(&s.Landings[i]); reason != "" {
@@ -179,8 +179,8 @@ func recordFault(s *Session) string {
 	return ""
 }
 
-func worktreeFault(w *Worktree) string {
-	if reason := nameFault(w.Agent); reason != "" {
+func worktreeFault(w *Agent) string {
+	if reason := nameFault(w.Name); reason != "" {
 		return "name: " + reason
 	}
 	if reason := pathFault(w.WorktreePath); reason != "" {

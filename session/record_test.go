@@ -27,8 +27,8 @@ func full() *Session {
 		Generation:   3,
 		BaseCommit:   "1111111111111111111111111111111111111111",
 		Tmux:         Tmux{Session: "paw-demo", Socket: "/tmp/tmux-1000/default", ServerPID: 4711, ServerStarted: 1772366400},
-		Worktrees: []Worktree{{
-			Agent:           "claude",
+		Agents: []Agent{{
+			Name:            "claude",
 			CLI:             "claude",
 			Branch:          "paw/demo/claude",
 			WorktreePath:    "/home/u/my project.paw/demo/claude",
@@ -44,12 +44,12 @@ func full() *Session {
 			BaseCommit:      "2222222222222222222222222222222222222222",
 		}},
 	}
-	s.Worktrees = append(s.Worktrees,
-		Worktree{
-			Agent: "codex", CLI: "codex", Branch: "feat/x", WorktreePath: "/w/codex", TurnSession: "demo_codex",
+	s.Agents = append(s.Agents,
+		Agent{
+			Name: "codex", CLI: "codex", Branch: "feat/x", WorktreePath: "/w/codex", TurnSession: "demo_codex",
 			Parent: "claude", Phase: PhaseStopping, Command: []string{"codex"},
 		},
-		Worktree{Agent: "demo", CLI: "demo", Branch: "main", WorktreePath: "/w/demo", TurnSession: "demo_demo", Phase: PhaseCreating})
+		Agent{Name: "demo", CLI: "demo", Branch: "main", WorktreePath: "/w/demo", TurnSession: "demo_demo", Phase: PhaseCreating})
 	return s
 }
 
@@ -89,7 +89,7 @@ func TestRecordIsWrittenAsDocumented(t *testing.T) {
 
 func TestEmptyIsNeverNull(t *testing.T) {
 	s := minimal("demo", "/r")
-	s.Worktrees = []Worktree{{Agent: "a"}}
+	s.Agents = []Agent{{Name: "a"}}
 	for _, s := range []*Session{s, minimal("demo", "/r")} {
 		data, err := encode(s)
 		if err != nil {
@@ -217,10 +217,10 @@ func TestUnknownFieldsAreTolerated(t *testing.T) {
 func TestTextThatIsNotUTF8IsRefused(t *testing.T) {
 	for what, spoil := range map[string]func(*Session){
 		"repository":  func(s *Session) { s.RepoPath = "/r\xff" },
-		"worktree":    func(s *Session) { s.Worktrees[0].WorktreePath = "/r\xff" },
-		"branch":      func(s *Session) { s.Worktrees[0].Branch = "b\xff" },
-		"command":     func(s *Session) { s.Worktrees[0].Command[1] = "\xff" },
-		"environment": func(s *Session) { s.Worktrees[0].Environment["A"] = "\xff" },
+		"worktree":    func(s *Session) { s.Agents[0].WorktreePath = "/r\xff" },
+		"branch":      func(s *Session) { s.Agents[0].Branch = "b\xff" },
+		"command":     func(s *Session) { s.Agents[0].Command[1] = "\xff" },
+		"environment": func(s *Session) { s.Agents[0].Environment["A"] = "\xff" },
 	} {
 		s := full()
 		spoil(s)

@@ -48,20 +48,20 @@ func (p Phase) String() string { return string(p) }
 
 // Session is the record of one `paw start`: a name, a repository and a set of agents.
 type Session struct {
-	Version      int        `json:"version"` // filled in by Create and Save
-	Name         string     `json:"session_name"`
-	ID           string     `json:"id,omitempty"` // of this session alone: names are unique for one user only
-	RepoPath     string     `json:"repo_path"`    // main worktree, "" when the repository is bare
-	GitCommonDir string     `json:"git_common_dir"`
-	ProjectName  string     `json:"project_name"`
-	CreatedAt    time.Time  `json:"created_at"` // UTC
-	Status       Status     `json:"status"`
-	Generation   int        `json:"generation"` // counts launches, so that a late launcher of an earlier one gives up
-	BaseCommit   string     `json:"base_commit"`
-	Tmux         Tmux       `json:"tmux"`
-	Worktrees    []Worktree `json:"worktrees"`
-	Target       string     `json:"target,omitempty"` // branch that work lands on, "" where none was checked out at the start
-	Landings     []Landing  `json:"landings,omitempty"`
+	Version      int       `json:"version"` // filled in by Create and Save
+	Name         string    `json:"session_name"`
+	ID           string    `json:"id,omitempty"` // of this session alone: names are unique for one user only
+	RepoPath     string    `json:"repo_path"`    // main worktree, "" when the repository is bare
+	GitCommonDir string    `json:"git_common_dir"`
+	ProjectName  string    `json:"project_name"`
+	CreatedAt    time.Time `json:"created_at"` // UTC
+	Status       Status    `json:"status"`
+	Generation   int       `json:"generation"` // counts launches, so that a late launcher of an earlier one gives up
+	BaseCommit   string    `json:"base_commit"`
+	Tmux         Tmux      `json:"tmux"`
+	Agents       []Agent   `json:"worktrees"` // the key says worktrees in every version of the record
+	Target       string    `json:"target,omitempty"` // branch that work lands on, "" where none was checked out at the start
+	Landings     []Landing `json:"landings,omitempty"`
 }
 
 // Tmux is where the panes of a session were made. All of it is a hint: users rename sessions and servers restart.
@@ -126,14 +126,14 @@ const (
 
 // Shifted appends a Shift of an agent to its record.
 func (s *Session) Shifted(agent string, kind ShiftKind, to, last int) {
-	if w := s.Worktree(agent); w != nil {
+	if w := s.Agent(agent); w != nil {
 		w.Shifts = append(w.Shifts, Shift{Kind: kind, To: to, Last: last, Landings: s.NextLanding() - 1})
 	}
 }
 
-// Worktree is one agent of a session with all that is needed to bring it back.
-type Worktree struct {
-	Agent           string            `json:"agent"`
+// Agent records what is needed to bring an agent of a session back.
+type Agent struct {
+	Name            string            `json:"agent"`
 	CLI             string            `json:"cli"`
 	Branch          string            `json:"branch"`
 	WorktreePath    string            `json:"worktree_path"`
@@ -194,11 +194,11 @@ type Origin struct {
 	Within       bool   `json:"within,omitempty"`       // it started in the midst of the turn, which went on
 }
 
-// Worktree returns the agent of that name for reading or changing in place, or nil.
-func (s *Session) Worktree(agent string) *Worktree {
-	for i := range s.Worktrees {
-		if s.Worktrees[i].Agent == agent {
-			return &s.Worktrees[i]
+// Agent returns the agent of that name for reading or changing in place, or nil.
+func (s *Session) Agent(name string) *Agent {
+	for i := range s.Agents {
+		if s.Agents[i].Name == name {
+			return &s.Agents[i]
 		}
 	}
 	return nil
@@ -206,7 +206,7 @@ func (s *Session) Worktree(agent string) *Worktree {
 
 // AddConversation makes id the newest conversation. Nothing is ever forgotten: a known id moves to the end, and an
 // empty one changes nothing.
-func (w *Worktree) AddConversation(id string) {
+func (w *Agent) AddConversation(id string) {
 	if id == "" {
 		return
 	}
@@ -216,7 +216,7 @@ func (w *Worktree) AddConversation(id string) {
 }
 
 // Conversation returns the id of the newest conversation, "" when none is known.
-func (w Worktree) Conversation() string {
+func (w Agent) Conversation() string {
 	if len(w.ConversationIDs) == 0 {
 		return ""
 	}

@@ -24,18 +24,18 @@ func TestStatusIsLowerCase(t *testing.T) {
 }
 
 func TestWorktreeIsChangedInPlace(t *testing.T) {
-	s := &Session{Worktrees: []Worktree{{Agent: "one"}, {Agent: "two"}}}
-	s.Worktree("two").TurnHighWater = 7
-	if s.Worktrees[1].TurnHighWater != 7 {
+	s := &Session{Agents: []Agent{{Name: "one"}, {Name: "two"}}}
+	s.Agent("two").TurnHighWater = 7
+	if s.Agents[1].TurnHighWater != 7 {
 		t.Error("the change went to a copy")
 	}
-	if s.Worktree("three") != nil {
+	if s.Agent("three") != nil {
 		t.Error("found an agent that is not there")
 	}
 }
 
 func TestAddConversation(t *testing.T) {
-	var w Worktree
+	var w Agent
 	if w.Conversation() != "" {
 		t.Errorf("got %q from none", w.Conversation())
 	}

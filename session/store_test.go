@@ -25,11 +25,11 @@ func TestLoadedRecordHasAllThatRecoveryNeeds(t *testing.T) {
 	st := newStore(t)
 	mustSave(t, st, full())
 	s := mustLoad(t, st, "demo")
-	if s.Name == "" || s.RepoPath == "" || s.ProjectName == "" || s.GitCommonDir == "" || len(s.Worktrees) != 3 {
+	if s.Name == "" || s.RepoPath == "" || s.ProjectName == "" || s.GitCommonDir == "" || len(s.Agents) != 3 {
 		t.Errorf("got %+v", s)
 	}
-	for _, w := range s.Worktrees {
-		if w.Agent == "" || w.CLI == "" || w.Branch == "" || w.WorktreePath == "" || w.TurnSession == "" || w.Phase == "" {
+	for _, w := range s.Agents {
+		if w.Name == "" || w.CLI == "" || w.Branch == "" || w.WorktreePath == "" || w.TurnSession == "" || w.Phase == "" {
 			t.Errorf("got %+v", w)
 		}
 	}
@@ -119,10 +119,10 @@ func TestUpdate(t *testing.T) {
 	mustSave(t, st, full())
 
 	got, err := st.Update(ctx, "demo", func(s *Session) error {
-		s.Worktree("codex").AddConversation("c1")
+		s.Agent("codex").AddConversation("c1")
 		return nil
 	})
-	if err != nil || got.Worktree("codex").Conversation() != "c1" {
+	if err != nil || got.Agent("codex").Conversation() != "c1" {
 		t.Fatalf("got %+v, %v", got, err)
 	}
 	if diff := cmp.Diff(got, mustLoad(t, st, "demo")); diff != "" {
@@ -141,7 +141,7 @@ func TestUpdate(t *testing.T) {
 		"an error":    func(s *Session) error { s.Generation = 99; return no },
 		"a new name":  func(s *Session) error { s.Name = "other"; return nil },
 		"no status":   func(s *Session) error { s.Status = ""; return nil },
-		"a bad agent": func(s *Session) error { s.Worktrees[0].Agent = "a/b"; return nil },
+		"a bad agent": func(s *Session) error { s.Agents[0].Name = "a/b"; return nil },
 	} {
 		if s, err := st.Update(ctx, "demo", change); err == nil || s != nil {
 			t.Errorf("%s: got %v, %v", what, s, err)

@@ -58,7 +58,7 @@ func (a *app) check(cmd *cobra.Command, o checkOptions, args []string) error {
 		if err != nil {
 			return err
 		}
-		return becomeIn(&session.Worktree{Agent: agent, WorktreePath: shown.Place}, []string{shellOf(h)}, h.Env)
+		return becomeIn(&session.Agent{Name: agent, WorktreePath: shown.Place}, []string{shellOf(h)}, h.Env)
 	}
 	checked, err := landing.Check(cmd.Context(), h, s, agent, o.CheckOptions)
 	if err != nil {

@@ -159,7 +159,7 @@ func describedAgents(statuses []fleet.SessionStatus, given []string) []string {
 	var words []string
 	for _, st := range statuses {
 		for _, ag := range st.Agents {
-			word := ag.Record.Agent
+			word := ag.Record.Name
 			if len(statuses) > 1 {
 				word = st.Session.Name + "/" + word
 			}

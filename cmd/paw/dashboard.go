@@ -164,7 +164,7 @@ func (a *app) belowAgent(st fleet.SessionStatus, ag relative, width int) []strin
 		lines = append(lines, indent+columns.Cut(reason, width-len(indent)))
 	}
 	var place []string
-	if branch := branchOf(ag.AgentStatus); branch != "paw/"+st.Session.Name+"/"+ag.Record.Agent {
+	if branch := branchOf(ag.AgentStatus); branch != "paw/"+st.Session.Name+"/"+ag.Record.Name {
 		place = append(place, "on "+display.OneLine(branch))
 	}
 	if commonFolder(st) == "" {
@@ -270,7 +270,7 @@ func commonFolder(st fleet.SessionStatus) string {
 	dir := ""
 	for i, ag := range st.Agents {
 		parent, name := filepath.Split(ag.Record.WorktreePath)
-		if name != ag.Record.Agent || i > 0 && parent != dir {
+		if name != ag.Record.Name || i > 0 && parent != dir {
 			return ""
 		}
 		dir = parent
@@ -284,7 +284,7 @@ func nextSteps(st fleet.SessionStatus) []string {
 	back := st.Status == session.StatusStopped
 	for _, r := range mostUrgent(st.Agents) {
 		if r.State == session.StateWaitingInput && r.Cause != session.CauseDialog && len(steps) == 0 {
-			steps = append(steps, fmt.Sprintf("paw answer %s/%s: shows its answers, and takes one", st.Session.Name, r.Record.Agent))
+			steps = append(steps, fmt.Sprintf("paw answer %s/%s: shows its answers, and takes one", st.Session.Name, r.Record.Name))
 		}
 		back = back || canComeBack(r.AgentStatus) && r.Cause != session.CauseStopped
 	}

@@ -21,8 +21,8 @@ func someSession(now time.Time) fleet.SessionStatus {
 	t := now.Add(-2 * time.Minute)
 	agent := func(name, cli string, st session.AgentStatus) fleet.AgentStatus {
 		st.Since = &t
-		return fleet.AgentStatus{AgentStatus: st, PID: 7, Branch: "paw/shop/" + name, Record: session.Worktree{
-			Agent: name, CLI: cli, Branch: "paw/shop/" + name, WorktreePath: "/src/shop.paw/shop/" + name}}
+		return fleet.AgentStatus{AgentStatus: st, PID: 7, Branch: "paw/shop/" + name, Record: session.Agent{
+			Name: name, CLI: cli, Branch: "paw/shop/" + name, WorktreePath: "/src/shop.paw/shop/" + name}}
 	}
 	idle := agent("tests", "codex", session.AgentStatus{State: session.StateIdle})
 	idle.Prompt, idle.TurnsCompleted, idle.Record.Parent = "write the tests", 2, "web"
@@ -87,7 +87,7 @@ func TestStatusFitsAnyWidth(t *testing.T) {
 	st.Session.Name, st.Reason = strings.Repeat("n", 33), "its tmux session is gone and more than that is to be said about it, too"
 	for i := range st.Agents {
 		ag := &st.Agents[i]
-		ag.Record.Agent += strings.Repeat("_long", 5)
+		ag.Record.Name += strings.Repeat("_long", 5)
 		ag.Prompt = strings.Repeat("店の検索 ", 30)
 		ag.Reason = "Bash: find . -name '*.go' -exec sed -i 's/a/b/g' {} + && " + strings.Repeat("店", 90)
 		ag.Record.WorktreePath = "/somewhere/" + strings.Repeat("deep/", 20) + fmt.Sprint(i)
@@ -162,7 +162,7 @@ func TestMostUrgentFirst(t *testing.T) {
 		var agents []fleet.AgentStatus
 		for _, word := range strings.Fields(c.agents) {
 			name, parent, _ := strings.Cut(word, "<")
-			agents = append(agents, fleet.AgentStatus{AgentStatus: state[name[:1]], Record: session.Worktree{Agent: name, Parent: parent}})
+			agents = append(agents, fleet.AgentStatus{AgentStatus: state[name[:1]], Record: session.Agent{Name: name, Parent: parent}})
 		}
 		var got []string
 		for _, r := range mostUrgent(agents) {

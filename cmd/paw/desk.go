@@ -107,7 +107,7 @@ func (d *desk) place(statuses []fleet.SessionStatus) string {
 func deskAgent(st fleet.SessionStatus, ag fleet.AgentStatus) ui.Agent {
 	w := ag.Record
 	row := ui.Agent{
-		Session: st.Session.Name, Name: w.Agent, Parent: w.Parent, CLI: w.CLI, Branch: display.OneLine(w.Branch), Group: ui.Group(orchestrator.GroupOf(ag)),
+		Session: st.Session.Name, Name: w.Name, Parent: w.Parent, CLI: w.CLI, Branch: display.OneLine(w.Branch), Group: ui.Group(orchestrator.GroupOf(ag)),
 		State: orchestrator.StateWord(ag.AgentStatus), Colour: stateColours[colourOf(ag.AgentStatus)], Turn: turnNumber(&ag),
 		Prompt: display.OneLine(ag.Prompt), Asks: ag.State == session.StateWaitingInput,
 		Ended: fmt.Sprint(ag.LastTag, ag.LastTurn, ag.CurrentTurn == 0, len(st.Session.Landings)),
@@ -197,7 +197,7 @@ func (d *desk) Outlook(ctx context.Context, name string) (map[string]ui.Outlook,
 	if err != nil {
 		return nil, err
 	}
-	if len(s.Worktrees) > mostForecast {
+	if len(s.Agents) > mostForecast {
 		return nil, errTooMany
 	}
 	outlooks, err := orchestrator.Outlooks(ctx, d.home, s)

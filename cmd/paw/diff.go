@@ -52,7 +52,7 @@ landing, or --mark. Showing something does not mark it.`, exitUsage, exitRefused
 			}
 			if isTurns(number) {
 				o.Range = number
-			} else if o.Than = strings.TrimPrefix(number, s.Name+"/"); s.Worktree(o.Than) == nil {
+			} else if o.Than = strings.TrimPrefix(number, s.Name+"/"); s.Agent(o.Than) == nil {
 				return fault.New(fault.Usage, "%s: neither the number of a turn nor an agent of %s", number, s.Name).
 					Hint("paw diff %s/%s -- %s", s.Name, agent, fault.Quote(number))
 			}

@@ -17,7 +17,7 @@ type relative struct {
 func families(agents []fleet.AgentStatus) []relative {
 	children, known := map[string][]*fleet.AgentStatus{}, map[string]bool{}
 	for i := range agents {
-		known[agents[i].Record.Agent] = true
+		known[agents[i].Record.Name] = true
 	}
 	for i := range agents {
 		a := &agents[i]
@@ -31,12 +31,12 @@ func families(agents []fleet.AgentStatus) []relative {
 	placed := map[string]bool{}
 	var place func(a *fleet.AgentStatus, depth int)
 	place = func(a *fleet.AgentStatus, depth int) {
-		if placed[a.Record.Agent] {
+		if placed[a.Record.Name] {
 			return
 		}
-		placed[a.Record.Agent] = true
+		placed[a.Record.Name] = true
 		ordered = append(ordered, relative{a, depth})
-		for _, child := range children[a.Record.Agent] {
+		for _, child := range children[a.Record.Name] {
 			place(child, depth+1)
 		}
 	}
@@ -52,7 +52,7 @@ func families(agents []fleet.AgentStatus) []relative {
 // label is the agent's name, behind a branch of the tree for a child.
 func (r relative) label() string {
 	if r.depth == 0 {
-		return r.Record.Agent
+		return r.Record.Name
 	}
-	return strings.Repeat("  ", r.depth-1) + "└ " + r.Record.Agent
+	return strings.Repeat("  ", r.depth-1) + "└ " + r.Record.Name
 }

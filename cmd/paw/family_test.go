@@ -26,7 +26,7 @@ func TestFamilies(t *testing.T) {
 			var agents []fleet.AgentStatus
 			for _, word := range strings.Fields(c.agents) {
 				name, parent, _ := strings.Cut(word, "<")
-				agents = append(agents, fleet.AgentStatus{Record: session.Worktree{Agent: name, Parent: parent}})
+				agents = append(agents, fleet.AgentStatus{Record: session.Agent{Name: name, Parent: parent}})
 			}
 			var labels []string
 			for _, r := range families(agents) {

@@ -168,8 +168,8 @@ func (a *app) landed(cmd *cobra.Command, o landOptions, args []string) (*home.Ho
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		for _, w := range s.Worktrees {
-			numbers[w.Agent] = ""
+		for _, w := range s.Agents {
+			numbers[w.Name] = ""
 		}
 		return h, s, numbers, nil
 	}

@@ -39,10 +39,10 @@ not seen. Inside tmux the client is switched; again it goes on to the next one.`
 				if next.Group == orchestrator.ToReview {
 					state = toReview(&next.Agent) + " to review"
 				}
-				fmt.Fprintf(a.stdout, "%s/%s: %s\n", next.Session.Name, next.Agent.Record.Agent, state)
+				fmt.Fprintf(a.stdout, "%s/%s: %s\n", next.Session.Name, next.Agent.Record.Name, state)
 				return nil
 			}
-			return orchestrator.Attach(cmd.Context(), h, next.Session, next.Agent.Record.Agent)
+			return orchestrator.Attach(cmd.Context(), h, next.Session, next.Agent.Record.Name)
 		}),
 	}
 	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "only say which one it is")

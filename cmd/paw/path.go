@@ -75,7 +75,7 @@ paw come before AGENT, everything behind it is the command.`, exitUsage, exitNot
 }
 
 // placeOf is an agent whose worktree is there.
-func placeOf(s *session.Session, agent string) (*session.Worktree, error) {
+func placeOf(s *session.Session, agent string) (*session.Agent, error) {
 	w, err := home.AgentNamed(s, agent)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func shellOf(h *home.Home) string {
 
 // becomeIn turns this process into another program, in a worktree: what the terminal sends is for that program alone. It
 // is not the agent, so it has neither the agent's name nor its launch.
-func becomeIn(w *session.Worktree, argv, env []string) error {
+func becomeIn(w *session.Agent, argv, env []string) error {
 	if err := os.Chdir(w.WorktreePath); err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ go too, except for rescued work; that goes only with --tags --force.`, exitUsage
 				return err
 			}
 			if !yes && !o.DryRun {
-				if err := a.confirm(cmd.Context(), fmt.Sprintf("purge session %s with %s?", s.Name, fault.Counted(len(s.Worktrees), "agent")), "paw purge "+s.Name+" --yes"); err != nil {
+				if err := a.confirm(cmd.Context(), fmt.Sprintf("purge session %s with %s?", s.Name, fault.Counted(len(s.Agents), "agent")), "paw purge "+s.Name+" --yes"); err != nil {
 					return err
 				}
 			}

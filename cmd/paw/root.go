@@ -98,7 +98,7 @@ func (a *app) asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
 		if err == nil || errors.As(err, &own) {
 			return err
 		}
-		if s := a.sessionHere(); len(args) == 0 && strings.Contains(cmd.Use, " AGENT") && len(s.Worktrees) > 0 {
+		if s := a.sessionHere(); len(args) == 0 && strings.Contains(cmd.Use, " AGENT") && len(s.Agents) > 0 {
 			return whichAgent(cmd, s)
 		}
 		return wordsError(cmd, check, args)

@@ -83,7 +83,7 @@ func refuseNames(s *session.Session, agents, text []string) error {
 	var more []string
 	for _, word := range strings.Split(text[0], ",") {
 		name := strings.TrimPrefix(word, s.Name+"/")
-		if s.Worktree(name) == nil || slices.Contains(agents, name) {
+		if s.Agent(name) == nil || slices.Contains(agents, name) {
 			return nil
 		}
 		more = append(more, name)

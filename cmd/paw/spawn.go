@@ -79,7 +79,7 @@ func (a *app) showSpawned(s *orchestrator.Spawned) error {
 	failed := s.Result.Kind == launch.ResultRefused
 	if a.json {
 		err := a.printJSON(spawnJSON{
-			Version: 1, Session: s.Session.Name, Name: w.Agent, CLI: w.CLI, Parent: w.Parent, Branch: w.Branch, WorktreePath: w.WorktreePath,
+			Version: 1, Session: s.Session.Name, Name: w.Name, CLI: w.CLI, Parent: w.Parent, Branch: w.Branch, WorktreePath: w.WorktreePath,
 			BaseCommit: w.BaseCommit, Snapshot: orNull(snapshot), Result: string(s.Result.Kind), Reason: orNull(s.Result.Reason), Notes: notes,
 		})
 		if err == nil && failed {
@@ -95,13 +95,13 @@ func (a *app) showSpawned(s *orchestrator.Spawned) error {
 	if snapshot != "" {
 		start += " with what is not committed"
 	}
-	fmt.Fprintf(a.stdout, "%s  %s  started by %s\n", w.Agent, w.CLI, w.Parent)
+	fmt.Fprintf(a.stdout, "%s  %s  started by %s\n", w.Name, w.CLI, w.Parent)
 	a.printTable(a.stdout, "  ", [][]cell{
 		texts("branch", w.Branch), texts("from", start), texts("worktree", w.WorktreePath),
 	})
-	fmt.Fprintf(a.stdout, "paw wait --notify %s, then the end of your turn: its result comes as a prompt\n", w.Agent)
+	fmt.Fprintf(a.stdout, "paw wait --notify %s, then the end of your turn: its result comes as a prompt\n", w.Name)
 	for _, note := range notes {
-		a.note(w.Agent + ": " + note)
+		a.note(w.Name + ": " + note)
 	}
 	return nil
 }

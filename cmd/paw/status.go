@@ -106,7 +106,7 @@ func keepAgents(statuses []fleet.SessionStatus, agents []string) {
 	}
 	for i := range statuses {
 		statuses[i].Agents = slices.DeleteFunc(statuses[i].Agents, func(ag fleet.AgentStatus) bool {
-			return !slices.Contains(agents, ag.Record.Agent)
+			return !slices.Contains(agents, ag.Record.Name)
 		})
 	}
 }

@@ -138,7 +138,7 @@ func statusView(statuses []fleet.SessionStatus, problems []error) statusJSON {
 func agentView(ag fleet.AgentStatus) agentJSON {
 	w := ag.Record
 	v := agentJSON{
-		Name: w.Agent, CLI: w.CLI, Branch: w.Branch, HeadBranch: orNull(ag.Branch), WorktreePath: w.WorktreePath, PaneID: orNull(ag.PaneID),
+		Name: w.Name, CLI: w.CLI, Branch: w.Branch, HeadBranch: orNull(ag.Branch), WorktreePath: w.WorktreePath, PaneID: orNull(ag.PaneID),
 		PaneAlive: ag.PaneAlive, State: string(ag.State), StateSince: ag.Since, StateSource: string(ag.Source),
 		Reason: orNull(ag.Reason), Parent: orNull(w.Parent), Children: append([]string{}, ag.Children...), PID: orNull(ag.PID),
 		ConversationID: orNull(w.Conversation()), ExitCode: ag.ExitCode, Dirty: ag.Dirty,

@@ -82,8 +82,8 @@ func (q question) agents(words []string) (*session.Session, []string, error) {
 		return nil, nil, err
 	}
 	if len(words) == 1 && len(having(here, words)) == 0 {
-		if s, err := q.Store.Load(words[0]); err == nil && s != nil && len(s.Worktrees) == 1 {
-			return s, []string{s.Worktrees[0].Agent}, nil
+		if s, err := q.Store.Load(words[0]); err == nil && s != nil && len(s.Agents) == 1 {
+			return s, []string{s.Agents[0].Name}, nil
 		}
 	}
 	if len(words) > 1 && len(having(here, words[:1])) == 0 {
@@ -129,7 +129,7 @@ func (q question) sessionAndAgents() (*session.Session, []string, error) {
 	case named == nil || len(owners) > 0 && !hasAll(named, words[1:]):
 		s, err := q.choose(here, words)
 		return s, words, err
-	case len(owners) == 0 || len(owners) == 1 && owners[0].Name == named.Name && len(named.Worktrees) == 1:
+	case len(owners) == 0 || len(owners) == 1 && owners[0].Name == named.Name && len(named.Agents) == 1:
 		return named, words[1:], nil
 	}
 	return nil, nil, q.bothWays(owners, named, words)
@@ -151,7 +151,7 @@ func (q question) sessionFirst() (*session.Session, []string, error) {
 		}
 	}
 	s, agents, err := q.sessionAndAgents()
-	if err == nil && s != nil && len(agents) > 0 && agents[0] == q.words[0] && s.Worktree(agents[0]) == nil {
+	if err == nil && s != nil && len(agents) > 0 && agents[0] == q.words[0] && s.Agent(agents[0]) == nil {
 		err = fault.New(fault.NotFound, "%s: no such session, and no such agent in %s (it has %s)", agents[0], s.Name, strings.Join(agentNames(s), ", ")).Hint("paw status --all")
 	}
 	return s, agents, err
@@ -255,14 +255,14 @@ func having(sessions []*session.Session, agents []string) []*session.Session {
 
 // hasAll reports whether a session has all these agents.
 func hasAll(s *session.Session, agents []string) bool {
-	return !slices.ContainsFunc(agents, func(name string) bool { return s.Worktree(name) == nil })
+	return !slices.ContainsFunc(agents, func(name string) bool { return s.Agent(name) == nil })
 }
 
 // agentNames are the names of a session's agents.
 func agentNames(s *session.Session) []string {
 	var words []string
-	for _, w := range s.Worktrees {
-		words = append(words, w.Agent)
+	for _, w := range s.Agents {
+		words = append(words, w.Name)
 	}
 	return words
 }
@@ -337,19 +337,19 @@ func (a *app) oneAgent(cmd *cobra.Command, args []string) (*home.Home, *session.
 	if err != nil || agent != "" {
 		return h, s, agent, err
 	}
-	if len(s.Worktrees) != 1 {
+	if len(s.Agents) != 1 {
 		return nil, nil, "", whichAgent(cmd, s)
 	}
-	return h, s, s.Worktrees[0].Agent, nil
+	return h, s, s.Agents[0].Name, nil
 }
 
 // whichAgent is the error of a line that names no agent of several, with the lines that do.
 func whichAgent(cmd *cobra.Command, s *session.Session) error {
 	e := fault.New(fault.Usage, "which agent? %s has %s", s.Name, strings.Join(agentNames(s), ", "))
-	for _, w := range s.Worktrees {
-		e = e.Hint("%s %s/%s", cmd.CommandPath(), s.Name, w.Agent)
+	for _, w := range s.Agents {
+		e = e.Hint("%s %s/%s", cmd.CommandPath(), s.Name, w.Name)
 	}
-	if len(s.Worktrees) == 0 {
+	if len(s.Agents) == 0 {
 		e.Message = s.Name + ": has no agents"
 	}
 	return e

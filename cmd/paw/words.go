@@ -47,7 +47,7 @@ func (a *app) unknownCommand(root *cobra.Command, args []string) error {
 	e := usagef(root, "%s: no such command", word)
 	meant, known := otherWords[strings.ToLower(word)]
 	switch near := nearCommands(root, word); {
-	case a.sessionHere().Worktree(word) != nil:
+	case a.sessionHere().Agent(word) != nil:
 		e.Message += "; it is an agent"
 		e.Hints = []string{"paw attach " + word}
 	case known:
@@ -100,7 +100,7 @@ func filledIn(line, agent string, behind []string, s *session.Session) string {
 		line = "paw turns AGENT" // which has the number that is missing
 	}
 	filled := []string{strings.Replace(line, "AGENT", fault.Quote(agent), 1)}
-	if w := s.Worktree(agent); w != nil {
+	if w := s.Agent(agent); w != nil {
 		filled[0] = strings.Replace(filled[0], "CLI", w.CLI, 1)
 	}
 	if strings.HasSuffix(line, "AGENT") {

@@ -42,7 +42,7 @@ func (a *Addition) PromptFor(agentName, prompt string) string {
 // Origin is the end of a turn that new agents start from.
 type Origin struct {
 	session.Origin
-	source *session.Worktree
+	source *session.Agent
 	commit string
 	last   bool // nothing came after that turn
 	// current: not the end of a turn, but the state that the source is in now.

@@ -18,7 +18,7 @@ func Describe(s *session.Session, plans []worktree.Plan) []string {
 			steps = append(steps, strings.TrimSuffix(fmt.Sprintf("create branch %s at %.12s", plan.Branch, plan.Base), " at "))
 		}
 		steps = append(steps, fmt.Sprintf("check out %s in %s", plan.Branch, plan.Path))
-		steps = append(steps, fmt.Sprintf("run %s in a pane of tmux session paw-%s", s.Worktrees[i].CLI, s.Name))
+		steps = append(steps, fmt.Sprintf("run %s in a pane of tmux session paw-%s", s.Agents[i].CLI, s.Name))
 	}
 	return steps
 }
@@ -36,7 +36,7 @@ func DescribeInEmpty(h *home.Home, name, dir string, agents []Agent) ([]string, 
 		if branch == "" {
 			branch = home.AutomaticBranch(name, a.name)
 		}
-		s.Worktrees = append(s.Worktrees, session.Worktree{CLI: a.CLI})
+		s.Agents = append(s.Agents, session.Agent{CLI: a.CLI})
 		plans = append(plans, worktree.Plan{Branch: branch, Path: path, CreateBranch: true})
 	}
 	return append([]string{"make " + dir + " a git repository, with one empty commit"}, Describe(s, plans)...), nil

@@ -17,13 +17,13 @@ import (
 // handOver makes the first prompt of a new agent a brief of the conversation that
 // it starts from, which its CLI cannot go on with itself. Where that conversation
 // cannot be read the agent begins a fresh one, and the note says why.
-func handOver(ctx context.Context, h *home.Home, s *session.Session, a *Addition, w *session.Worktree, from *Origin, prompt string) {
+func handOver(ctx context.Context, h *home.Home, s *session.Session, a *Addition, w *session.Agent, from *Origin, prompt string) {
 	messages, err := messagesUntil(ctx, h, s, from)
 	if err == nil && len(messages) == 0 {
 		err = errors.New("nothing was said in that of " + from.Agent)
 	}
 	if err != nil {
-		a.Notes[w.Agent] = append(a.Notes[w.Agent], "it begins a fresh conversation: "+err.Error())
+		a.Notes[w.Name] = append(a.Notes[w.Name], "it begins a fresh conversation: "+err.Error())
 		return
 	}
 	said, _ := talk.TurnsIn(from.turns, from.talk, from.Turn) // those of which it is not known where they were included
@@ -38,9 +38,9 @@ func handOver(ctx context.Context, h *home.Home, s *session.Session, a *Addition
 		count = fmt.Sprintf("%d of %s", told, brief.CountedMessages(len(messages)))
 	}
 	handed := fmt.Sprintf("%s of %s in a brief of %d KiB", count, from.Agent, (len(text)-len(prompt)+1023)>>10)
-	a.prompts[w.Agent] = text
-	a.Notes[w.Agent] = append(a.Notes[w.Agent], "handed over "+handed)
-	a.Steps = append(a.Steps, fmt.Sprintf("hand over to %s: %s", w.Agent, handed))
+	a.prompts[w.Name] = text
+	a.Notes[w.Name] = append(a.Notes[w.Name], "handed over "+handed)
+	a.Steps = append(a.Steps, fmt.Sprintf("hand over to %s: %s", w.Name, handed))
 }
 
 // messagesUntil are the messages of the conversation that an origin is in, up to
@@ -56,7 +56,7 @@ func messagesUntil(ctx context.Context, h *home.Home, s *session.Session, from *
 	}
 	from.talk, from.messages = read.ID, read.Messages
 	// Turns that came later are needed as well: the next one ends what belongs to this one.
-	records, _ := h.TurnDir(s.Name, from.source.Agent).Records()
+	records, _ := h.TurnDir(s.Name, from.source.Name).Records()
 	for _, r := range records {
 		if r.Number == from.Turn {
 			said, n := talk.TurnsIn(records, read.ID, from.Turn)

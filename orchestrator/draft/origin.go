@@ -105,24 +105,24 @@ func startFrom(ctx context.Context, h *home.Home, s *session.Session, a *Additio
 	if from.current {
 		makes = "paw spawn"
 	}
-	for i := range a.Draft.Worktrees {
-		w := &a.Draft.Worktrees[i]
+	for i := range a.Draft.Agents {
+		w := &a.Draft.Agents[i]
 		if !w.BranchCreated {
 			return fault.New(fault.Usage, "branch %s: exists already, and %s makes a new one", w.Branch, makes)
 		}
 		own := from.Origin
-		a.Notes[w.Agent] = append(a.Notes[w.Agent], from.notes...)
+		a.Notes[w.Name] = append(a.Notes[w.Name], from.notes...)
 		switch {
 		case from.current || from.Turn == 0:
 		case from.Conversation == "" || !canFork(ctx, h, s, w, from, prompt):
 			own.Conversation = ""
 			handOver(ctx, h, s, a, w, from, prompt)
 		default:
-			a.Steps = append(a.Steps, fmt.Sprintf("begin %s with a copy of the conversation of %s", w.Agent, from.Agent))
+			a.Steps = append(a.Steps, fmt.Sprintf("begin %s with a copy of the conversation of %s", w.Name, from.Agent))
 			// Where the CLI keeps the conversation is recorded with the source.
 			w.Environment = maps.Clone(from.source.Environment)
 			if !from.last {
-				a.Notes[w.Agent] = append(a.Notes[w.Agent], fmt.Sprintf("its conversation is a copy of all that %s said until now, turns after %d included", from.Agent, from.Turn))
+				a.Notes[w.Name] = append(a.Notes[w.Name], fmt.Sprintf("its conversation is a copy of all that %s said until now, turns after %d included", from.Agent, from.Turn))
 			}
 		}
 		w.From = &own
@@ -132,7 +132,7 @@ func startFrom(ctx context.Context, h *home.Home, s *session.Session, a *Additio
 
 // canFork reports whether the CLI of a new agent can go on with a copy of the
 // origin's conversation.
-func canFork(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, from *Origin, prompt string) bool {
+func canFork(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, from *Origin, prompt string) bool {
 	cli, executable, err := h.ProgramOf(from.source)
 	if err != nil || w.CLI != from.source.CLI {
 		return false
@@ -149,20 +149,20 @@ func canFork(ctx context.Context, h *home.Home, s *session.Session, w *session.W
 
 // OriginNow is what an agent's worktree is like now, as the origin of a child.
 // The snapshot has no ref yet: a refused spawn leaves nothing.
-func OriginNow(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) (*Origin, error) {
+func OriginNow(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent) (*Origin, error) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	from := &Origin{Origin: session.Origin{Agent: w.Agent}, source: w, current: true}
-	if last, err := h.TurnDir(s.Name, w.Agent).Last(); err == nil && last != nil {
+	from := &Origin{Origin: session.Origin{Agent: w.Name}, source: w, current: true}
+	if last, err := h.TurnDir(s.Name, w.Name).Last(); err == nil && last != nil {
 		from.Turn, from.Within = last.Number, last.State == turn.InProgress
 	}
 	for try := 0; ; try++ {
 		if from.commit, err = m.WorktreeHead(ctx, w.WorktreePath); err != nil {
 			return nil, err
 		}
-		shot, err := m.Snapshot(ctx, w.WorktreePath, "", "paw: "+w.Agent+" when it started another agent")
+		shot, err := m.Snapshot(ctx, w.WorktreePath, "", "paw: "+w.Name+" when it started another agent")
 		if err != nil {
 			return nil, err
 		}

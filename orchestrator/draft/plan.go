@@ -54,8 +54,8 @@ func NewAddition(ctx context.Context, h *home.Home, s *session.Session, o Option
 	for name := range space.Agents(s.Name) {
 		taken[name] = " by the turns of an earlier agent"
 	}
-	for _, w := range s.Worktrees {
-		taken[w.Agent] = ""
+	for _, w := range s.Agents {
+		taken[w.Name] = ""
 	}
 	agents, err := Agents(o.CLIs, o.Branches, h.CLIs, taken)
 	if err != nil {
@@ -68,7 +68,7 @@ func NewAddition(ctx context.Context, h *home.Home, s *session.Session, o Option
 		m.Repository.Worktree = at
 	}
 	a := &Addition{Manager: m, Draft: *s, Notes: map[string][]string{}, prompts: map[string]string{}}
-	a.Draft.Worktrees = nil
+	a.Draft.Agents = nil
 	from := o.Origin
 	if o.From != "" {
 		if from, err = originOf(ctx, h, m, s, o); err != nil {
@@ -85,8 +85,8 @@ func NewAddition(ctx context.Context, h *home.Home, s *session.Session, o Option
 	if err := addAgents(ctx, h, &a.Draft, m, agents, base); err != nil {
 		return nil, err
 	}
-	for i := range a.Draft.Worktrees {
-		a.Draft.Worktrees[i].Parent, a.Draft.Worktrees[i].Headless = o.Parent, o.Headless
+	for i := range a.Draft.Agents {
+		a.Draft.Agents[i].Parent, a.Draft.Agents[i].Headless = o.Parent, o.Headless
 	}
 	if from != nil {
 		if err := startFrom(ctx, h, s, a, from, o.Prompt); err != nil {
@@ -95,7 +95,7 @@ func NewAddition(ctx context.Context, h *home.Home, s *session.Session, o Option
 	} else if err := a.takeBack(ctx); err != nil {
 		return nil, err
 	}
-	a.Plans = home.PlansOf(s, a.Draft.Worktrees)
+	a.Plans = home.PlansOf(s, a.Draft.Agents)
 	return a, home.Conflict(m.Check(ctx, a.Plans))
 }
 
@@ -103,12 +103,12 @@ func NewAddition(ctx context.Context, h *home.Home, s *session.Session, o Option
 // HEAD, as those of paw start do. In an agent's worktree one looks at its work, and asks for others beside it.
 func standing(h *home.Home, s *session.Session, repository worktree.Repository) string {
 	here, err := worktree.Discover(h.Dir)
-	ofAgent := func(w session.Worktree) bool {
+	ofAgent := func(w session.Agent) bool {
 		one, oneErr := os.Stat(w.WorktreePath)
 		other, otherErr := os.Stat(here.Worktree)
 		return oneErr == nil && otherErr == nil && os.SameFile(one, other)
 	}
-	if err != nil || here.CommonDir != repository.CommonDir || slices.ContainsFunc(s.Worktrees, ofAgent) {
+	if err != nil || here.CommonDir != repository.CommonDir || slices.ContainsFunc(s.Agents, ofAgent) {
 		return ""
 	}
 	return here.Worktree
@@ -121,11 +121,11 @@ func (a *Addition) takeBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i := range a.Draft.Worktrees {
-		w := &a.Draft.Worktrees[i]
+	for i := range a.Draft.Agents {
+		w := &a.Draft.Agents[i]
 		if path := released[w.Branch]; path != "" {
 			w.WorktreePath, w.TakenBack = path, true
-			a.Notes[w.Agent] = append(a.Notes[w.Agent], "works on in "+path)
+			a.Notes[w.Name] = append(a.Notes[w.Name], "works on in "+path)
 		}
 	}
 	return nil
@@ -134,9 +134,9 @@ func (a *Addition) takeBack(ctx context.Context) error {
 // Record writes the intent: the agents that are about to be made, and their first prompt.
 func Record(ctx context.Context, h *home.Home, s *session.Session, a *Addition, prompt string, last func(*session.Session) error) (*session.Session, error) {
 	rec, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
-		for _, w := range a.Draft.Worktrees {
-			if rec.Worktree(w.Agent) != nil {
-				return fault.New(fault.Usage, "agent %s: the name is taken", w.Agent)
+		for _, w := range a.Draft.Agents {
+			if rec.Agent(w.Name) != nil {
+				return fault.New(fault.Usage, "agent %s: the name is taken", w.Name)
 			}
 		}
 		if last != nil {
@@ -144,9 +144,9 @@ func Record(ctx context.Context, h *home.Home, s *session.Session, a *Addition, 
 				return err
 			}
 		}
-		rec.Worktrees = append(rec.Worktrees, a.Draft.Worktrees...)
-		for _, w := range a.Draft.Worktrees {
-			if err := launch.KeepPrompt(h, rec, w, a.PromptFor(w.Agent, prompt)); err != nil {
+		rec.Agents = append(rec.Agents, a.Draft.Agents...)
+		for _, w := range a.Draft.Agents {
+			if err := launch.KeepPrompt(h, rec, w, a.PromptFor(w.Name, prompt)); err != nil {
 				return err
 			}
 		}

@@ -45,7 +45,7 @@ func Session(ctx context.Context, h *home.Home, repository worktree.Repository, 
 	if err := addAgents(ctx, h, s, m, agents, base); err != nil {
 		return nil, nil, err
 	}
-	plans := home.PlansOf(s, s.Worktrees)
+	plans := home.PlansOf(s, s.Agents)
 	if err := m.Check(ctx, plans); err != nil {
 		if now, nameErr := Name(ctx, h, repository, asked, agents); nameErr == nil && now != name {
 			return nil, nil, fmt.Errorf("%w: %w", turns.ErrNameTaken, err) // somebody took it since it was chosen
@@ -90,8 +90,8 @@ func addAgents(ctx context.Context, h *home.Home, s *session.Session, m worktree
 			return fault.New(fault.Usage, "%w", err)
 		}
 		cli, _ := h.CLIs.Get(a.CLI)
-		w := session.Worktree{
-			Agent: a.name, CLI: a.CLI, Branch: a.branch, WorktreePath: path, TurnSession: s.Name + "_" + a.name,
+		w := session.Agent{
+			Name: a.name, CLI: a.CLI, Branch: a.branch, WorktreePath: path, TurnSession: s.Name + "_" + a.name,
 			Phase: session.PhaseCreating, BaseCommit: base, CreatedAt: h.Now().UTC(), Environment: h.RememberedEnvironment(cli),
 		}
 		if oid, ok := existing[a.branch]; ok {
@@ -100,7 +100,7 @@ func addAgents(ctx context.Context, h *home.Home, s *session.Session, m worktree
 			w.BranchCreated = true
 		}
 		w.AddConversation(cli.NewConversation())
-		s.Worktrees = append(s.Worktrees, w)
+		s.Agents = append(s.Agents, w)
 	}
 	return nil
 }

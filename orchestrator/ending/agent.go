@@ -88,7 +88,7 @@ func (p Agent) savingNothing() Agent {
 func planRemoval(f AgentFacts, intent session.Phase) Agent {
 	w := f.agent.Record
 	p := Agent{
-		Name: w.Agent, CLI: w.CLI, Session: f.session, Branch: w.Branch, Worktree: w.WorktreePath, End: endOf(f.agent), Children: f.children,
+		Name: w.Name, CLI: w.CLI, Session: f.session, Branch: w.Branch, Worktree: w.WorktreePath, End: endOf(f.agent), Children: f.children,
 		Place: Deleted, repository: f.repository, turnSession: w.TurnSession, phase: intent, worktree: f.plan, seen: f.seen,
 	}
 	force := intent == session.PhaseDiscarding

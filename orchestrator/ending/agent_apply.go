@@ -51,7 +51,7 @@ func (p Agent) apply(ctx context.Context, h *home.Home, m worktree.Manager, rec 
 		return removed, err
 	}
 	h.Step("remove.agent-ended")
-	turns.Cut(ctx, h, rec, *rec.Worktree(p.Name), turn.ReasonStopped)
+	turns.Cut(ctx, h, rec, *rec.Agent(p.Name), turn.ReasonStopped)
 	if p.phase == session.PhaseLeaving {
 		if err := m.Release(ctx, p.worktree); err != nil {
 			return removed, err
@@ -115,7 +115,7 @@ func (p Agent) clear(ctx context.Context, h *home.Home, m worktree.Manager, remo
 func giveUp(ctx context.Context, h *home.Home, sessionName string, agents ...Agent) error {
 	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
 		for _, p := range agents {
-			if w := rec.Worktree(p.Name); w != nil {
+			if w := rec.Agent(p.Name); w != nil {
 				w.Phase = session.PhaseStopped
 			}
 		}
@@ -148,6 +148,6 @@ func Resume(ctx context.Context, h *home.Home, s *session.Session, name string) 
 		f.plan.Saved = landing.Safe(ctx, m, s, &f.agent.Record)
 	}
 	f.place(ctx, m, s)
-	branches := planLanded(lookAtLandings(ctx, m, s.Name, []session.Worktree{f.agent.Record}, []worktree.Plan{f.plan}))
+	branches := planLanded(lookAtLandings(ctx, m, s.Name, []session.Agent{f.agent.Record}, []worktree.Plan{f.plan}))
 	return planRemoval(f, intent).carryOut(ctx, h, m, s, branches)
 }

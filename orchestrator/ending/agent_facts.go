@@ -57,7 +57,7 @@ func lookAtAgents(ctx context.Context, m worktree.Manager, f fleet.Facts, names 
 // agentOf is what is known of an agent without a look at its worktree.
 func agentOf(f fleet.Facts, name string) AgentFacts {
 	s := f.Session
-	w := s.Worktree(name)
+	w := s.Agent(name)
 	known := AgentFacts{session: s.Name, repository: s.RepoPath, agent: fleet.Agent{Record: *w}, children: s.Children(name), plan: home.PlanOf(s, *w)}
 	if a := f.Agent(name); a != nil {
 		known.agent = *a
@@ -87,7 +87,7 @@ func (f *AgentFacts) place(ctx context.Context, m worktree.Manager, s *session.S
 	}
 	var err error
 	if f.there, err = m.Removable(ctx, f.plan); err != nil {
-		f.wrong = notRemoved(s.Name, w.Agent, w.WorktreePath, err)
+		f.wrong = notRemoved(s.Name, w.Name, w.WorktreePath, err)
 	}
 }
 
@@ -112,8 +112,8 @@ func notRemoved(sessionName, agentName, path string, err error) error {
 
 // notTheWorktree says how to go on with a directory that is not the worktree that
 // it was.
-func notTheWorktree(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, err error) error {
-	refused := fault.New(fault.Refused, "%s: not removed: %w", w.Agent, err)
+func notTheWorktree(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Agent, err error) error {
+	refused := fault.New(fault.Refused, "%s: not removed: %w", w.Name, err)
 	unlinked, _ := m.Unlinked(ctx, home.PlanOf(s, *w))
 	if w.Phase == session.PhaseCreating || unlinked || m.Unregistered(home.PlanOf(s, *w)) {
 		return refused.Hint("paw recover %s", s.Name)

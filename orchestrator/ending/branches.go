@@ -110,7 +110,7 @@ func (b Branch) line() string {
 
 // lookAtBranches looks at the branches of agents that go: whether HEAD has them, whether they have landed, and who else has
 // the others. leaving are the worktrees that go with them. A branch that cannot be told stays.
-func lookAtBranches(ctx context.Context, m worktree.Manager, sessionName string, agents []session.Worktree, leaving []worktree.Plan) []branchFacts {
+func lookAtBranches(ctx context.Context, m worktree.Manager, sessionName string, agents []session.Agent, leaving []worktree.Plan) []branchFacts {
 	found := lookAtTips(ctx, m, sessionName, agents, leaving)
 	tips := map[string]string{}
 	for _, f := range found {
@@ -135,7 +135,7 @@ func lookAtBranches(ctx context.Context, m worktree.Manager, sessionName string,
 }
 
 // lookAtLandings is lookAtBranches for those alone of which anything has landed.
-func lookAtLandings(ctx context.Context, m worktree.Manager, sessionName string, agents []session.Worktree, leaving []worktree.Plan) []branchFacts {
+func lookAtLandings(ctx context.Context, m worktree.Manager, sessionName string, agents []session.Agent, leaving []worktree.Plan) []branchFacts {
 	found := lookAtTips(ctx, m, sessionName, agents, leaving)
 	for i := range found {
 		found[i].lookAtLanding(ctx, m, leaving)
@@ -144,12 +144,12 @@ func lookAtLandings(ctx context.Context, m worktree.Manager, sessionName string,
 }
 
 // lookAtTips looks which branches there are, whose they are, and who else uses them.
-func lookAtTips(ctx context.Context, m worktree.Manager, sessionName string, agents []session.Worktree, leaving []worktree.Plan) []branchFacts {
+func lookAtTips(ctx context.Context, m worktree.Manager, sessionName string, agents []session.Agent, leaving []worktree.Plan) []branchFacts {
 	found := make([]branchFacts, len(agents))
 	holders, err := m.Holders(ctx, leaving...)
 	for i, w := range agents {
 		f := &found[i]
-		*f = branchFacts{agent: w.Agent, name: w.Branch, made: home.MadeByPaw(sessionName, w), err: err, holder: holders[w.Branch]}
+		*f = branchFacts{agent: w.Name, name: w.Branch, made: home.MadeByPaw(sessionName, w), err: err, holder: holders[w.Branch]}
 		if f.made && err == nil {
 			f.tip, f.err = m.Tip(ctx, w.Branch)
 		}

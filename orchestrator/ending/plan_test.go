@@ -19,8 +19,8 @@ func shop(names ...string) fleet.Facts {
 	s := &session.Session{Name: "shop", Status: session.StatusActive, RepoPath: "/src/shop", Tmux: session.Tmux{Session: "paw-shop"}}
 	f := fleet.Facts{Session: s, Tmux: session.TmuxAlive}
 	for i, name := range names {
-		w := session.Worktree{Agent: name, CLI: "demo", Branch: "paw/shop/" + name, WorktreePath: "/w/" + name, TurnSession: "shop_" + name, Phase: session.PhaseLive}
-		s.Worktrees = append(s.Worktrees, w)
+		w := session.Agent{Name: name, CLI: "demo", Branch: "paw/shop/" + name, WorktreePath: "/w/" + name, TurnSession: "shop_" + name, Phase: session.PhaseLive}
+		s.Agents = append(s.Agents, w)
 		f.Agents = append(f.Agents, fleet.Agent{
 			Record: w, Pane: &tmux.Pane{ID: "%" + string(rune('1'+i))},
 			Lock: session.AgentLock{State: session.LockHeld, Holder: session.Holder{PID: 100 + i}, HolderAlive: true},
@@ -80,9 +80,9 @@ func TestPlanStop(t *testing.T) {
 		"one that has ended": {o: StopOptions{Agents: []string{"one"}}, change: func(f *fleet.Facts) {
 			f.Agents[0].Lock.State, f.Agents[0].Pane.Dead, f.Agents[0].Pane.ExitCode = session.LockFree, true, &code
 		}, want: "one: close pane %1"},
-		"with children": {o: StopOptions{Agents: []string{"one"}}, change: func(f *fleet.Facts) { f.Session.Worktrees[1].Parent = "one" },
+		"with children": {o: StopOptions{Agents: []string{"one"}}, change: func(f *fleet.Facts) { f.Session.Agents[1].Parent = "one" },
 			want: "one: close pane %1 and end pid 100\ntwo: close pane %2 and end pid 101"},
-		"only the parent": {o: StopOptions{Agents: []string{"one"}, Only: true}, change: func(f *fleet.Facts) { f.Session.Worktrees[1].Parent = "one" },
+		"only the parent": {o: StopOptions{Agents: []string{"one"}, Only: true}, change: func(f *fleet.Facts) { f.Session.Agents[1].Parent = "one" },
 			want: "one: close pane %1 and end pid 100\ntwo: runs on"},
 		"the user's window": {o: StopOptions{Agents: []string{"one"}}, change: func(f *fleet.Facts) {
 			f.Others = []tmux.Pane{{WindowIndex: "2", WindowName: "notes", SessionName: "renamed"}, {WindowIndex: "2", WindowName: "notes", SessionName: "renamed"}}

@@ -34,7 +34,7 @@ func (p Purge) Apply(ctx context.Context, h *home.Home) (*Purged, error) {
 	defer sweep(ctx)
 	failed := p.removeAgents(ctx, h, m, stop, purged)
 	goes := func(b Branch) bool {
-		return slices.Contains(purged.Removed, b.Agent) || failed == nil && s.Worktree(b.Agent) == nil
+		return slices.Contains(purged.Removed, b.Agent) || failed == nil && s.Agent(b.Agent) == nil
 	}
 	// Branches go while the record still says that paw made them.
 	branches := slices.DeleteFunc(slices.Clone(p.Branches), func(b Branch) bool { return !goes(b) })

@@ -41,7 +41,7 @@ func PlanPurge(ctx context.Context, h *home.Home, s *session.Session, o Options)
 // directoriesOf are the worktrees of a session that are there.
 func directoriesOf(s *session.Session) []string {
 	var there []string
-	for _, w := range s.Worktrees {
+	for _, w := range s.Agents {
 		if exists(w.WorktreePath) {
 			there = append(there, w.WorktreePath)
 		}
@@ -63,19 +63,19 @@ func (f *purgeFacts) look(ctx context.Context, h *home.Home, m worktree.Manager,
 	for _, a := range f.agents {
 		leaving = append(leaving, a.plan)
 	}
-	f.branches = lookAtBranches(ctx, m, s.Name, slices.Concat(s.Worktrees, removedBefore(h, s, f.turns)), leaving)
+	f.branches = lookAtBranches(ctx, m, s.Name, slices.Concat(s.Agents, removedBefore(h, s, f.turns)), leaving)
 	f.checks, err = landing.CheckPlaceOf(ctx, m, s)
 	return err
 }
 
 // removedBefore are the agents of a session that were removed earlier: their turn logs are here, and so may be the branches
 // that paw made for them. What cannot be told stays.
-func removedBefore(h *home.Home, s *session.Session, withTurns []string) []session.Worktree {
+func removedBefore(h *home.Home, s *session.Session, withTurns []string) []session.Agent {
 	logs, _ := os.ReadDir(filepath.Join(h.Paths.TurnsDir(), s.Name))
-	var removed []session.Worktree
+	var removed []session.Agent
 	for _, d := range logs {
-		if agent := d.Name(); s.Worktree(agent) == nil && slices.Contains(withTurns, agent) {
-			removed = append(removed, session.Worktree{Agent: agent, Branch: home.AutomaticBranch(s.Name, agent)})
+		if agent := d.Name(); s.Agent(agent) == nil && slices.Contains(withTurns, agent) {
+			removed = append(removed, session.Agent{Name: agent, Branch: home.AutomaticBranch(s.Name, agent)})
 		}
 	}
 	return removed

@@ -31,7 +31,7 @@ func PlanRemoval(ctx context.Context, h *home.Home, s *session.Session, names []
 		return r, err
 	}
 	var leaving []worktree.Plan
-	var agents []session.Worktree
+	var agents []session.Agent
 	for _, found := range lookAtAgents(ctx, m, f, names, o.KeepWorktree) {
 		p, err := planAgent(found, o)
 		if err != nil {

@@ -79,7 +79,7 @@ func planStop(f fleet.Facts, o StopOptions) (Stop, error) {
 
 // endOf is the end of an agent, as it was found.
 func endOf(a fleet.Agent) Ended {
-	e := Ended{Agent: a.Record.Agent, PID: a.Lock.PID(), Phase: session.PhaseStopped}
+	e := Ended{Agent: a.Record.Name, PID: a.Lock.PID(), Phase: session.PhaseStopped}
 	e.runs = a.Pane != nil || a.Lock.State == session.LockHeld
 	if a.Exited() {
 		e.Phase = session.PhaseExited

@@ -52,7 +52,7 @@ func (p Stop) apply(ctx context.Context, h *home.Home) error {
 		return err
 	}
 	for _, name := range targets {
-		turns.Cut(ctx, h, s, *s.Worktree(name), turn.ReasonStopped)
+		turns.Cut(ctx, h, s, *s.Agent(name), turn.ReasonStopped)
 	}
 	h.Step("stop.turns-closed")
 	_, err := savePhase(ctx, h, s.Name, func(*session.Session) []string { return targets },
@@ -94,7 +94,7 @@ func savePhase(ctx context.Context, h *home.Home, name string, targets func(*ses
 			rec.Status = session.StatusStopped
 		}
 		for _, agent := range targets(rec) {
-			w := rec.Worktree(agent)
+			w := rec.Agent(agent)
 			if w == nil {
 				continue // removed in the meantime
 			}
@@ -103,7 +103,7 @@ func savePhase(ctx context.Context, h *home.Home, name string, targets func(*ses
 			case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving: // and to finish this
 			case session.PhaseExited: // it has ended before
 			case "", session.PhaseLive, session.PhaseStopping, session.PhaseStopped:
-				next := phase(w.Agent)
+				next := phase(w.Name)
 				if w.Phase != next && (w.Phase != session.PhaseStopped || next != session.PhaseStopping) { // never back from its end
 					w.Phase, changed = next, true
 				}

@@ -16,17 +16,17 @@ func ClaimAfter(h *home.Home, sessionName, agentName string, c live.Claim) {
 	if err != nil || s == nil {
 		return
 	}
-	for _, w := range s.Worktrees {
+	for _, w := range s.Agents {
 		one := c
 		switch {
 		case !live.Owed(w):
 			continue
-		case w.Agent == agentName && c.Leaving == "":
+		case w.Name == agentName && c.Leaving == "":
 			one.OwnEnd = true
-		case w.Agent == agentName || !slices.Contains(w.Wait.Children, agentName):
+		case w.Name == agentName || !slices.Contains(w.Wait.Children, agentName):
 			continue
 		}
-		claim(h, sessionName, w.Agent, one)
+		claim(h, sessionName, w.Name, one)
 	}
 }
 
@@ -37,9 +37,9 @@ func ClaimAll(h *home.Home, sessionName string) {
 	if err != nil || s == nil {
 		return
 	}
-	for _, w := range s.Worktrees {
+	for _, w := range s.Agents {
 		if live.Owed(w) {
-			claim(h, sessionName, w.Agent, live.Claim{})
+			claim(h, sessionName, w.Name, live.Claim{})
 		}
 	}
 }

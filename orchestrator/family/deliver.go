@@ -91,7 +91,7 @@ func (d *deliverer) once(ctx context.Context, occasion live.Occasion) (live.Verd
 	if err != nil {
 		return live.NothingOwed, err
 	}
-	w := s.Worktree(d.parent)
+	w := s.Agent(d.parent)
 	if w == nil || !live.Owed(*w) {
 		return live.NothingOwed, nil
 	}
@@ -123,8 +123,8 @@ func (d *deliverer) once(ctx context.Context, occasion live.Occasion) (live.Verd
 }
 
 // lock keeps others from delivering, and then from typing anything else.
-func (d *deliverer) lock(ctx context.Context, s *session.Session, w *session.Worktree) (unlock func(), err error) {
-	deliverable, err := d.Hold(ctx, d.Locks.Delivery, s.Name, w.Agent)
+func (d *deliverer) lock(ctx context.Context, s *session.Session, w *session.Agent) (unlock func(), err error) {
+	deliverable, err := d.Hold(ctx, d.Locks.Delivery, s.Name, w.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (d *deliverer) deliver(ctx context.Context, s *session.Session, f live.Fami
 	if d.begunSince(f.Parent) {
 		return live.Busy, d.takeBack(ctx, wait.ID)
 	}
-	w := *s.Worktree(d.parent)
+	w := *s.Agent(d.parent)
 	cli, known := d.CLIs.Get(w.CLI)
 	if !known {
 		return live.NotRunning, d.takeBack(ctx, wait.ID) // no longer in the configuration: it is typed when it is back
@@ -178,7 +178,7 @@ func (d *deliverer) deliver(ctx context.Context, s *session.Session, f live.Fami
 // record writes down that the prompt is about to be typed, and what it tells of.
 func (d *deliverer) record(ctx context.Context, f live.Family) (*session.Session, error) {
 	s, err := d.Update(ctx, d.session, func(rec *session.Session) error {
-		w := rec.Worktree(d.parent)
+		w := rec.Agent(d.parent)
 		if w == nil || !live.Owed(*w) || w.Wait.ID != f.Parent.Record.Wait.ID {
 			return turns.ErrSettled
 		}
@@ -194,7 +194,7 @@ func (d *deliverer) record(ctx context.Context, f live.Family) (*session.Session
 
 // takeBack makes the wait owed again: for certain nothing was typed.
 func (d *deliverer) takeBack(ctx context.Context, id string) error {
-	return d.UpdateAgent(ctx, d.session, d.parent, func(w *session.Worktree) {
+	return d.UpdateAgent(ctx, d.session, d.parent, func(w *session.Agent) {
 		if w.Wait != nil && w.Wait.ID == id {
 			w.Wait.TypedAt, w.Wait.Telling = nil, nil
 		}
@@ -212,7 +212,7 @@ func (d *deliverer) begunSince(parent live.Facts) bool {
 
 // confirm waits until the log of the parent has the prompt; when it does not
 // come, Enter may have been lost and is pressed once more.
-func (d *deliverer) confirm(ctx context.Context, s *session.Session, w *session.Worktree, parent live.Facts, prompt string, arrived func() bool) error {
+func (d *deliverer) confirm(ctx context.Context, s *session.Session, w *session.Agent, parent live.Facts, prompt string, arrived func() bool) error {
 	for try := range 2 {
 		if poll.Until(ctx, min(d.keyboard.Patience, 20*time.Millisecond), d.keyboard.Patience, arrived) {
 			return nil

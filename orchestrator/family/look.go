@@ -42,8 +42,8 @@ func watchWaits(ctx context.Context, h *home.Home, s *session.Session, parents [
 		return
 	}
 	for _, a := range f.Agents {
-		if a.Pane != nil && !a.Pane.Dead && slices.Contains(parents, a.Record.Agent) {
-			lookLater(ctx, h, s, a.Record.Agent, watch{session: a.Pane.SessionID, pane: a.Pane.ID, mark: uuid.NewString()})
+		if a.Pane != nil && !a.Pane.Dead && slices.Contains(parents, a.Record.Name) {
+			lookLater(ctx, h, s, a.Record.Name, watch{session: a.Pane.SessionID, pane: a.Pane.ID, mark: uuid.NewString()})
 		}
 	}
 }
@@ -91,7 +91,7 @@ func Look(ctx context.Context, h *home.Home, sessionName, parent string, args []
 	if err != nil {
 		return home.UnlessGone(err)
 	}
-	if record := s.Worktree(parent); record == nil || !live.Owed(*record) || launch == 0 {
+	if record := s.Agent(parent); record == nil || !live.Owed(*record) || launch == 0 {
 		return nil // recover looks on when it brings the parent back
 	}
 	if mark, err := h.TmuxFor(s).TimerMark(ctx, w.pane); err != nil || mark != w.mark {

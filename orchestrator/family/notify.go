@@ -44,12 +44,12 @@ func Notify(ctx context.Context, h *home.Home, o WaitOptions) (*Notified, error)
 }
 
 // notify is Notify for an agent; ask lists the panes.
-func notify(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, o WaitOptions, ask fleet.AskPanes) (*Notified, error) {
-	if err := childrenNamed(s, w.Agent, o.Agents); err != nil {
+func notify(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, o WaitOptions, ask fleet.AskPanes) (*Notified, error) {
+	if err := childrenNamed(s, w.Name, o.Agents); err != nil {
 		return nil, err
 	}
 	if w.Wait != nil && w.Wait.TypedAt != nil { // or its children would be told of twice
-		if err := turns.SettleWait(ctx, h, s.Name, w.Agent, w.Wait.ID); err != nil {
+		if err := turns.SettleWait(ctx, h, s.Name, w.Name, w.Wait.ID); err != nil {
 			return nil, err
 		}
 	}
@@ -62,32 +62,32 @@ func notify(ctx context.Context, h *home.Home, s *session.Session, w *session.Wo
 		names = family.Awaitable()
 	}
 	if len(names) == 0 {
-		return nil, fault.New(fault.Failed, "%s: no child is at work", w.Agent).Hint("paw status %s", s.Name)
+		return nil, fault.New(fault.Failed, "%s: no child is at work", w.Name).Hint("paw status %s", s.Name)
 	}
 	wait := session.Wait{ID: uuid.Must(uuid.NewV7()).String(), Children: home.Once(names), Any: o.Any, Since: h.Now().UTC(), Launch: family.Parent.Launch}
-	err = recordWait(ctx, h, s.Name, w.Agent, wait)
+	err = recordWait(ctx, h, s.Name, w.Name, wait)
 	if errors.Is(err, turns.ErrSettled) { // what it waited for before was typed just now
 		return notifyAgain(ctx, h, s, w, o, ask)
 	}
 	if err != nil {
 		return nil, err
 	}
-	watchWaits(ctx, h, s, []string{w.Agent})
+	watchWaits(ctx, h, s, []string{w.Name})
 	// Looked at after that was recorded: the hook of an end before it found nothing.
-	if last, err := h.TurnDir(s.Name, w.Agent).Last(); err != nil || last == nil || last.State != turn.InProgress || family.Parent.TurnsUnseen {
-		claim(h, s.Name, w.Agent, live.Claim{}) // no end of a turn will
+	if last, err := h.TurnDir(s.Name, w.Name).Last(); err != nil || last == nil || last.State != turn.InProgress || family.Parent.TurnsUnseen {
+		claim(h, s.Name, w.Name, live.Claim{}) // no end of a turn will
 	}
 	family.Parent.Record.Wait = &wait
-	return &Notified{Session: s.Name, Agent: w.Agent, Children: wait.Children, Ended: family.Ended(), Any: wait.Any}, nil
+	return &Notified{Session: s.Name, Agent: w.Name, Children: wait.Children, Ended: family.Ended(), Any: wait.Any}, nil
 }
 
 // notifyAgain is notify with what the record says now.
-func notifyAgain(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, o WaitOptions, ask fleet.AskPanes) (*Notified, error) {
+func notifyAgain(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, o WaitOptions, ask fleet.AskPanes) (*Notified, error) {
 	s, err := h.Load(s.Name)
 	if err != nil {
 		return nil, err
 	}
-	if w, err = home.AgentNamed(s, w.Agent); err != nil {
+	if w, err = home.AgentNamed(s, w.Name); err != nil {
 		return nil, err
 	}
 	return notify(ctx, h, s, w, o, ask)
@@ -108,14 +108,14 @@ func childrenNamed(s *session.Session, agentName string, names []string) error {
 }
 
 // familyOf looks at an agent and its children.
-func familyOf(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, ask fleet.AskPanes) (live.Family, error) {
+func familyOf(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, ask fleet.AskPanes) (live.Family, error) {
 	branches := []live.Branch{{Repository: s.GitCommonDir, Name: w.Branch}}
-	for _, child := range s.Children(w.Agent) {
-		branches = append(branches, live.Branch{Repository: s.GitCommonDir, Name: s.Worktree(child).Branch})
+	for _, child := range s.Children(w.Name) {
+		branches = append(branches, live.Branch{Repository: s.GitCommonDir, Name: s.Agent(child).Branch})
 	}
 	sessions, err := live.NewRegistry(liveSource(h, s.Name, ask, fleet.NotAtScreens)).LoadAll(ctx, branches)
 	if err != nil {
-		return live.Family{}, fmt.Errorf("%s: %w", w.Agent, err)
+		return live.Family{}, fmt.Errorf("%s: %w", w.Name, err)
 	}
 	return sessions[0].Family(), nil
 }

@@ -14,7 +14,7 @@ import (
 func notified(t *testing.T, f *family, o WaitOptions) (*Notified, error) {
 	t.Helper()
 	s := f.record()
-	return notify(t.Context(), f.p, s, s.Worktree(parentName), o, f.panes)
+	return notify(t.Context(), f.p, s, s.Agent(parentName), o, f.panes)
 }
 
 func TestNotifyTakesThoseAtWorkAndThoseNotToldOf(t *testing.T) {
@@ -23,7 +23,7 @@ func TestNotifyTakesThoseAtWorkAndThoseNotToldOf(t *testing.T) {
 	f.end("b", turn.ReasonError)
 	f.end("d", "")
 	_, err := f.p.Update(t.Context(), familySession, func(rec *session.Session) error {
-		rec.Worktree("d").Told = 1
+		rec.Agent("d").Told = 1
 		return nil
 	})
 	f.must(err)
@@ -32,7 +32,7 @@ func TestNotifyTakesThoseAtWorkAndThoseNotToldOf(t *testing.T) {
 	if !slices.Equal(got.Children, []string{"a", "b", "c"}) || !slices.Equal(got.Ended, []string{"a", "b"}) || !got.Any {
 		t.Errorf("waits for %v, of which %v have ended", got.Children, got.Ended)
 	}
-	w := f.record().Worktree(parentName).Wait
+	w := f.record().Agent(parentName).Wait
 	if w == nil || !slices.Equal(w.Children, got.Children) || !w.Any || w.TypedAt != nil || w.Since.IsZero() || len(w.ID) != 36 {
 		t.Errorf("recorded %+v", w)
 	}
@@ -41,7 +41,7 @@ func TestNotifyTakesThoseAtWorkAndThoseNotToldOf(t *testing.T) {
 	}
 	again, err := notified(t, f, WaitOptions{Agents: []string{"c", "d", "c"}})
 	f.must(err)
-	if later := f.record().Worktree(parentName).Wait; later.ID == w.ID || !slices.Equal(later.Children, []string{"c", "d"}) || len(again.Ended) != 0 {
+	if later := f.record().Agent(parentName).Wait; later.ID == w.ID || !slices.Equal(later.Children, []string{"c", "d"}) || len(again.Ended) != 0 {
 		t.Errorf("it waits for %+v, instead of what it waited for before", later)
 	}
 	if _, err := notified(t, f, WaitOptions{Agents: []string{parentName}}); kindOf(err) != fault.Usage {
@@ -83,7 +83,7 @@ func TestNotifyAfterAPromptThatWasTyped(t *testing.T) {
 	f.must(err)
 	f.end(parentName, "")
 	f.drain()
-	if w := f.record().Worktree(parentName).Wait; w == nil || w.TypedAt == nil {
+	if w := f.record().Agent(parentName).Wait; w == nil || w.TypedAt == nil {
 		t.Fatalf("nothing was about to be typed: %+v", w)
 	}
 	got, err := notified(t, f, WaitOptions{})
@@ -91,7 +91,7 @@ func TestNotifyAfterAPromptThatWasTyped(t *testing.T) {
 	if !slices.Equal(got.Children, []string{"b"}) {
 		t.Errorf("waits for %v: of a it was told", got.Children)
 	}
-	if told := f.record().Worktree("a").Told; told != 1 {
+	if told := f.record().Agent("a").Told; told != 1 {
 		t.Errorf("told of turn %d of a", told)
 	}
 	f.end("b", "")

@@ -162,7 +162,7 @@ func (f *randomFamily) rest() {
 	f.kill, f.between = "", nil
 	f.recover()
 	for _, name := range f.names[1:] {
-		if f.record().Worktree(name) != nil {
+		if f.record().Agent(name) != nil {
 			f.end(name, "")
 		}
 	}
@@ -180,11 +180,11 @@ func (f *randomFamily) rest() {
 // check checks what has come out.
 func (f *randomFamily) check() {
 	f.tb.Helper()
-	if live.Owed(*f.record().Worktree(parentName)) {
+	if live.Owed(*f.record().Agent(parentName)) {
 		f.userPrompts()
 	}
-	if live.Owed(*f.record().Worktree(parentName)) {
-		f.tb.Errorf("all have ended, the parent has ended a turn, and it is still owed %+v", f.record().Worktree(parentName).Wait)
+	if live.Owed(*f.record().Agent(parentName)) {
+		f.tb.Errorf("all have ended, the parent has ended a turn, and it is still owed %+v", f.record().Agent(parentName).Wait)
 	}
 	killed := slices.ContainsFunc(f.killed, func(step string) bool { return strings.HasPrefix(step, "deliver.") })
 	if f.facts().Parent.Unconfirmed() && !killed && !f.lost {
@@ -197,7 +197,7 @@ func (f *randomFamily) check() {
 	f.drain()
 	f.userPrompts()
 	s := f.record()
-	if w := s.Worktree(parentName).Wait; w != nil {
+	if w := s.Agent(parentName).Wait; w != nil {
 		f.tb.Errorf("at the very end the parent waits for %+v", w)
 	}
 	for end, times := range f.told {
@@ -207,7 +207,7 @@ func (f *randomFamily) check() {
 	}
 	for _, name := range s.Children(parentName) {
 		last := f.last(name).Number
-		if told := s.Worktree(name).Told; told != last {
+		if told := s.Agent(name).Told; told != last {
 			f.tb.Errorf("%s has ended turn %d, and the parent was told of %d", name, last, told)
 		}
 		heard := slices.ContainsFunc(keysOf(f.told), func(end string) bool { return strings.HasPrefix(end, fmt.Sprintf("%s/%d ", name, last)) })

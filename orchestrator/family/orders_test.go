@@ -155,7 +155,7 @@ func (f *family) userPrompts() {
 func (f *family) checkOrder() string {
 	f.tb.Helper()
 	outcome := "told"
-	if w := f.record().Worktree(parentName).Wait; w != nil && w.TypedAt == nil {
+	if w := f.record().Agent(parentName).Wait; w != nil && w.TypedAt == nil {
 		if restarted := f.clis[parentName].launched.After(w.Since); f.clis["c"].reported && !restarted && len(f.killed) == 0 {
 			f.tb.Error("the child has ended, nothing came in between, and the parent was not told")
 		}
@@ -165,7 +165,7 @@ func (f *family) checkOrder() string {
 		f.look()
 		outcome = "told by a look"
 	}
-	if live.Owed(*f.record().Worktree(parentName)) {
+	if live.Owed(*f.record().Agent(parentName)) {
 		if f.clis["c"].fresh {
 			f.tb.Error("the child has ended since the parent runs, and whoever looks does not tell the parent")
 		}
@@ -187,7 +187,7 @@ func (f *family) checkOrder() string {
 		}
 	}
 	f.userPrompts()
-	if w := f.record().Worktree(parentName).Wait; w != nil {
+	if w := f.record().Agent(parentName).Wait; w != nil {
 		f.tb.Errorf("nobody has cleaned the record up: %+v", w)
 	}
 	if f.prompts != 1 {
@@ -227,7 +227,7 @@ func (f *family) checkUnconfirmed() string {
 	if len(problems) > 0 || notes != 1 {
 		f.tb.Errorf("%d turns say that something was lost, want 1; %v", notes, problems)
 	}
-	if w := f.record().Worktree(parentName).Wait; w != nil || f.prompts != 0 {
+	if w := f.record().Agent(parentName).Wait; w != nil || f.prompts != 0 {
 		f.tb.Errorf("after that the parent waits for %+v and was told of %v", w, f.told)
 	}
 	return "unconfirmed"
@@ -238,7 +238,7 @@ func (f *family) childFacts(name string) live.Facts {
 	f.tb.Helper()
 	s := f.record()
 	one, err := live.NewRegistry(liveSource(f.p, familySession, f.panes, fleet.NotAtScreens)).Load(f.tb.Context(), live.Branch{
-		Repository: s.GitCommonDir, Name: s.Worktree(name).Branch,
+		Repository: s.GitCommonDir, Name: s.Agent(name).Branch,
 	})
 	f.must(err)
 	return one.Family().Parent

@@ -101,12 +101,12 @@ func newFamily(tb testing.TB, children ...string) *family {
 		Name: familySession, RepoPath: repository, GitCommonDir: filepath.Join(repository, ".git"), Status: session.StatusActive, CreatedAt: f.clock,
 	}
 	for _, name := range f.names {
-		w := session.Worktree{Agent: name, CLI: "demo", Branch: "b/" + name, TurnSession: "s_" + name, Phase: session.PhaseLive,
+		w := session.Agent{Name: name, CLI: "demo", Branch: "b/" + name, TurnSession: "s_" + name, Phase: session.PhaseLive,
 			WorktreePath: shared}
 		if name != parentName {
 			w.Parent = parentName
 		}
-		s.Worktrees = append(s.Worktrees, w)
+		s.Agents = append(s.Agents, w)
 		f.clis[name] = &playedCLI{pane: "gone"}
 	}
 	f.must(f.p.Store.Create(tb.Context(), s, nil))
@@ -294,7 +294,7 @@ func (f *family) launch(name string) {
 	f.must(err)
 	cli.pane, cli.launched = "alive", holder.At
 	s := f.record()
-	fleet.MarkHooks(f.p, s, s.Worktree(name), cli.generation)
+	fleet.MarkHooks(f.p, s, s.Agent(name), cli.generation)
 }
 
 // crash ends the CLI of an agent without a word; its pane stays dead, or is gone with the server.
@@ -333,7 +333,7 @@ func (f *family) recover() {
 		f.must(err)
 		turns.CloseCut(f.tb.Context(), f.p, now)
 		for _, name := range f.names {
-			if !f.runs(name) && f.record().Worktree(name) != nil {
+			if !f.runs(name) && f.record().Agent(name) != nil {
 				f.launch(name)
 			}
 		}
@@ -415,7 +415,7 @@ func (f *family) wait(o WaitOptions) {
 	}
 	f.as(func() {
 		s := f.record()
-		_, err := notify(f.tb.Context(), f.p, s, s.Worktree(parentName), o, f.panes)
+		_, err := notify(f.tb.Context(), f.p, s, s.Agent(parentName), o, f.panes)
 		var e *fault.Error
 		if errors.As(err, &e) && (e.Kind == fault.NotFound || strings.HasSuffix(e.Message, "no child is at work")) {
 			return
@@ -441,11 +441,11 @@ func (f *family) delivery(parent string, c live.Claim) func() bool {
 func (f *family) attempt(parent string, occasion live.Occasion) func() bool {
 	d := &deliverer{Home: f.p, session: familySession, parent: parent, began: f.now(), launch: runningLaunch(f.p, familySession, parent), keyboard: typing.Keyboard{
 		Panes: f.panes,
-		Ready: func(context.Context, *session.Session, *session.Worktree) (tmux.Program, bool) {
+		Ready: func(context.Context, *session.Session, *session.Agent) (tmux.Program, bool) {
 			return tmux.Program{Pane: "%" + parent}, f.runs(parent)
 		},
 		Enter: f.enter, Patience: time.Millisecond,
-		Again: func(context.Context, *session.Session, *session.Worktree, string) error { return nil },
+		Again: func(context.Context, *session.Session, *session.Agent, string) error { return nil },
 	}}
 	return func() bool {
 		f.claimed = d.began
@@ -461,7 +461,7 @@ func (f *family) attempt(parent string, occasion live.Occasion) func() bool {
 var waitID = regexp.MustCompile(`^\[paw wait ([0-9a-f-]{36})\] `)
 
 // enter is the typing: what tmux does, and the CLI behind it.
-func (f *family) enter(_ context.Context, _ *session.Session, w *session.Worktree, _ tmux.Program, prompt string, last func() error) error {
+func (f *family) enter(_ context.Context, _ *session.Session, w *session.Agent, _ tmux.Program, prompt string, last func() error) error {
 	f.tb.Helper()
 	match := waitID.FindStringSubmatch(prompt)
 	if match == nil {
@@ -470,24 +470,24 @@ func (f *family) enter(_ context.Context, _ *session.Session, w *session.Worktre
 	if f.typed[match[1]]++; f.typed[match[1]] > 1 {
 		f.tb.Errorf("the results of wait %s were typed twice", match[1])
 	}
-	cli := f.clis[w.Agent]
+	cli := f.clis[w.Name]
 	switch {
 	case cli.lock == nil:
 		f.lost = true
 		return nil
 	case cli.launched.After(f.claimed):
 		f.tb.Error("the parent was brought back and is prompted by itself")
-	case f.open(w.Agent) || cli.asks:
-		f.tb.Errorf("typed into a pane that is busy: open %t, dialog %t, %+v", f.open(w.Agent), cli.asks, f.last(w.Agent))
+	case f.open(w.Name) || cli.asks:
+		f.tb.Errorf("typed into a pane that is busy: open %t, dialog %t, %+v", f.open(w.Name), cli.asks, f.last(w.Name))
 	}
 	if err := last(); err != nil {
 		return err
 	}
 	cli.typed = append(cli.typed, prompt)
 	if f.late {
-		f.start(func() bool { return f.takeTyped(w.Agent) })
+		f.start(func() bool { return f.takeTyped(w.Name) })
 	} else {
-		f.takeTyped(w.Agent)
+		f.takeTyped(w.Name)
 	}
 	return nil
 }
@@ -497,7 +497,7 @@ func (f *family) facts() live.Family {
 	f.tb.Helper()
 	s := f.record()
 	all, err := live.NewRegistry(liveSource(f.p, familySession, f.panes, fleet.NotAtScreens)).Load(f.tb.Context(), live.Branch{
-		Repository: s.GitCommonDir, Name: s.Worktree(parentName).Branch,
+		Repository: s.GitCommonDir, Name: s.Agent(parentName).Branch,
 	})
 	f.must(err)
 	return all.Family()

@@ -16,17 +16,17 @@ import (
 // who wait, by name. It prompts nobody.
 func WaitsOf(ctx context.Context, h *home.Home, s *session.Session, ask fleet.AskPanes) (map[string]live.Family, error) {
 	waits := map[string]live.Family{}
-	if !slices.ContainsFunc(s.Worktrees, func(w session.Worktree) bool { return w.Wait != nil }) {
+	if !slices.ContainsFunc(s.Agents, func(w session.Agent) bool { return w.Wait != nil }) {
 		return waits, nil
 	}
 	registry := live.NewRegistry(liveSource(h, s.Name, ask, fleet.NotAtScreens))
 	if err := registry.LoadActive(ctx); err != nil {
 		return nil, err
 	}
-	for _, w := range s.Worktrees {
+	for _, w := range s.Agents {
 		one := registry.Get(live.Branch{Repository: s.GitCommonDir, Name: w.Branch})
 		if w.Wait != nil && one != nil {
-			waits[w.Agent] = one.Family()
+			waits[w.Name] = one.Family()
 		}
 	}
 	return waits, nil
@@ -64,7 +64,7 @@ func ResumeWaits(ctx context.Context, h *home.Home, s *session.Session, ask flee
 func keepResumed(ctx context.Context, h *home.Home, sessionName string, waits map[string]live.Family) error {
 	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
 		for name, family := range waits {
-			w, known := rec.Worktree(name), family.Parent.Record.Wait
+			w, known := rec.Agent(name), family.Parent.Record.Wait
 			if w == nil || known == nil || !live.Owed(*w) || w.Wait.ID != known.ID || !family.Restarted() {
 				continue
 			}

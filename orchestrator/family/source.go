@@ -31,7 +31,7 @@ func liveSource(h *home.Home, name string, ask fleet.AskPanes, look fleet.Closen
 }
 
 // Session is one agent as a live session of which only the record was looked at: for whoever asks for its conversation.
-func Session(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) (*live.Session, error) {
+func Session(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent) (*live.Session, error) {
 	branch := live.Branch{Repository: s.GitCommonDir, Name: w.Branch}
 	registry := live.NewRegistry(live.Source{
 		Look: func(context.Context) ([]live.Facts, error) {
@@ -49,8 +49,8 @@ func conversations(h *home.Home, sessionName string) func(context.Context, live.
 		if err != nil {
 			return live.Conversation{}, err
 		}
-		for i := range s.Worktrees {
-			if w := &s.Worktrees[i]; w.Branch == of.Name {
+		for i := range s.Agents {
+			if w := &s.Agents[i]; w.Branch == of.Name {
 				return talk.History(ctx, h, s, w)
 			}
 		}

@@ -20,7 +20,7 @@ func TestLiveSessionsComeFromDisk(t *testing.T) {
 	state := t.TempDir()
 	const id = "01a1feb4-3245-73c4-926d-d6b0b0857334"
 	_, err := f.p.Update(t.Context(), familySession, func(rec *session.Session) error {
-		w := rec.Worktree("c")
+		w := rec.Agent("c")
 		w.ConversationIDs, w.Environment = []string{id}, map[string]string{"XDG_STATE_HOME": state}
 		return nil
 	})
@@ -37,7 +37,7 @@ func TestLiveSessionsComeFromDisk(t *testing.T) {
 	}
 	s := f.record()
 	branch := func(name string) live.Branch {
-		return live.Branch{Repository: s.GitCommonDir, Name: s.Worktree(name).Branch}
+		return live.Branch{Repository: s.GitCommonDir, Name: s.Agent(name).Branch}
 	}
 	registry := live.NewRegistry(liveSource(f.p, familySession, f.panes, fleet.NotAtScreens))
 	all, err := registry.Branches(t.Context())

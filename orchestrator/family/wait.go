@@ -76,7 +76,7 @@ func Wait(ctx context.Context, h *home.Home, s *session.Session, o WaitOptions) 
 	ClaimAll(h, s.Name)
 	branches := make([]live.Branch, len(names))
 	for i, name := range names {
-		branches[i] = live.Branch{Repository: s.GitCommonDir, Name: s.Worktree(name).Branch}
+		branches[i] = live.Branch{Repository: s.GitCommonDir, Name: s.Agent(name).Branch}
 	}
 	registry := live.NewRegistry(liveSource(h, s.Name, fleet.AskTmux(h), fleet.WhereRunning))
 	sessions, err := registry.LoadAll(ctx, branches)
@@ -124,7 +124,7 @@ func interruptedOr(ctx context.Context, err error) error {
 
 // callerIn is the agent in whose pane the command was typed, "" for none of this session.
 func callerIn(h *home.Home, s *session.Session) string {
-	if name := h.Getenv("PAW_AGENT"); h.Getenv("PAW_SESSION") == s.Name && s.Worktree(name) != nil {
+	if name := h.Getenv("PAW_AGENT"); h.Getenv("PAW_SESSION") == s.Name && s.Agent(name) != nil {
 		return name
 	}
 	return ""

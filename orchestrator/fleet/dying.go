@@ -28,7 +28,7 @@ func AwaitDying(ctx context.Context, h *home.Home, f Facts) (Facts, error) {
 	grace := map[string]time.Duration{}
 	for _, a := range f.Agents {
 		if left := graceLeft(a, f.Now); f.Running(a) == live.Paneless && left > 0 {
-			dying, grace[a.Record.Agent] = append(dying, a), left
+			dying, grace[a.Record.Name] = append(dying, a), left
 		}
 	}
 	if len(dying) == 0 {
@@ -36,9 +36,9 @@ func AwaitDying(ctx context.Context, h *home.Home, f Facts) (Facts, error) {
 	}
 	longest := slices.Max(slices.Collect(maps.Values(grace)))
 	dying = awaitEnd(ctx, h, f.Session, dying, min(longest, dyingQuiet))
-	dying = slices.DeleteFunc(dying, func(a Agent) bool { return grace[a.Record.Agent] <= dyingQuiet })
+	dying = slices.DeleteFunc(dying, func(a Agent) bool { return grace[a.Record.Name] <= dyingQuiet })
 	for _, a := range dying {
-		h.Sayf("%s: waiting for %s to end", a.Record.Agent, processNamed(a.Lock.PID()))
+		h.Sayf("%s: waiting for %s to end", a.Record.Name, processNamed(a.Lock.PID()))
 	}
 	if len(dying) > 0 {
 		awaitEnd(ctx, h, f.Session, dying, longest-dyingQuiet)

@@ -28,7 +28,7 @@ type Facts struct {
 
 // Agent is what was observed of one agent.
 type Agent struct {
-	Record     session.Worktree
+	Record     session.Agent
 	Lock       session.AgentLock
 	lockErr    error // why the lock cannot be read, nil when it can
 	lockLost   bool  // its file is gone, and Lock is what the process of the pane shows
@@ -96,7 +96,7 @@ func (a Agent) respawned() bool {
 }
 
 // glance looks at the worktree of an agent that was made, and is not being removed.
-func glance(w session.Worktree) worktree.Glimpse {
+func glance(w session.Agent) worktree.Glimpse {
 	switch w.Phase {
 	case session.PhaseCreating, session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
 		return worktree.Glimpse{Branch: w.Branch}
@@ -111,7 +111,7 @@ func (f Facts) Running(a Agent) live.Running { return f.Observation(a).Running()
 // Agent finds the facts of one agent.
 func (f Facts) Agent(name string) *Agent {
 	for i := range f.Agents {
-		if f.Agents[i].Record.Agent == name {
+		if f.Agents[i].Record.Name == name {
 			return &f.Agents[i]
 		}
 	}

@@ -17,13 +17,13 @@ import (
 )
 
 // MarkHooks notes that the hooks of a launch report, see hooksSeen.
-func MarkHooks(h *home.Home, s *session.Session, w *session.Worktree, generation int) {
-	path := hooksMark(h, s.Name, w.Agent, generation)
+func MarkHooks(h *home.Home, s *session.Session, w *session.Agent, generation int) {
+	path := hooksMark(h, s.Name, w.Name, generation)
 	if _, err := os.Lstat(path); err == nil {
 		return
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err == nil && os.WriteFile(path, nil, 0o600) == nil {
-		forgetHooks(h, s.Name, w.Agent, generation)
+		forgetHooks(h, s.Name, w.Name, generation)
 	}
 }
 
@@ -52,7 +52,7 @@ func hooksMark(h *home.Home, sessionName, agentName string, generation int) stri
 }
 
 // AskRecord asks the CLI's own record about an agent, nothing when it cannot.
-func AskRecord(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, last *turn.Record) agent.Observed {
+func AskRecord(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, last *turn.Record) agent.Observed {
 	cli, ok := h.CLIs.Get(w.CLI)
 	if !ok {
 		return agent.Observed{}
@@ -76,8 +76,8 @@ func AskRecord(ctx context.Context, h *home.Home, s *session.Session, w *session
 }
 
 // HooksEverSeen reports whether the hooks of any launch of an agent reported. Marks of an earlier agent of its name stay.
-func HooksEverSeen(h *home.Home, sessionName string, w *session.Worktree) bool {
-	entries, _ := os.ReadDir(h.StateDir(sessionName, w.Agent))
+func HooksEverSeen(h *home.Home, sessionName string, w *session.Agent) bool {
+	entries, _ := os.ReadDir(h.StateDir(sessionName, w.Name))
 	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
 		info, err := e.Info()
 		return err == nil && strings.HasPrefix(e.Name(), "hooks-") && !info.ModTime().Before(w.CreatedAt)

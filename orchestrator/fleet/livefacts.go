@@ -29,10 +29,10 @@ func States(h *home.Home, f Facts) []session.AgentStatus {
 // yet to take it out of the record.
 func LiveFacts(h *home.Home, f Facts) []live.Facts {
 	settled := *f.Session
-	settled.Worktrees = slices.Clone(settled.Worktrees)
-	for _, w := range f.Session.Worktrees {
+	settled.Agents = slices.Clone(settled.Agents)
+	for _, w := range f.Session.Agents {
 		if Arrived(h, f.Session.Name, w) {
-			settled.SettleWait(w.Agent)
+			settled.SettleWait(w.Name)
 		}
 	}
 	all := make([]live.Facts, len(f.Agents))
@@ -44,17 +44,17 @@ func LiveFacts(h *home.Home, f Facts) []live.Facts {
 
 func liveFactsOf(h *home.Home, f Facts, a Agent, settled *session.Session) live.Facts {
 	branch := func(name string) live.Branch {
-		w := settled.Worktree(name)
+		w := settled.Agent(name)
 		if w == nil {
 			return live.Branch{}
 		}
 		return live.Branch{Repository: settled.GitCommonDir, Name: w.Branch}
 	}
-	seen, own := f.Observation(a), settled.Worktree(a.Record.Agent)
+	seen, own := f.Observation(a), settled.Agent(a.Record.Name)
 	one := live.Facts{
 		Branch: live.Branch{Repository: settled.GitCommonDir, Name: own.Branch}, Parent: branch(a.Record.Parent), Record: *own,
 		Status: live.State(seen), Last: seen.LastTurn(live.UnseenGrace),
-		Running:     seen.Running() == live.InPane && Withdrawn(settled, a.Record.Agent, "") == "",
+		Running:     seen.Running() == live.InPane && Withdrawn(settled, a.Record.Name, "") == "",
 		Exited:      a.Lock.State == session.LockFree && (a.Pane != nil && a.Pane.Dead || a.Pane == nil && a.Record.Phase == session.PhaseExited),
 		TurnsUnseen: !a.Turns.Visible,
 	}
@@ -65,24 +65,24 @@ func liveFactsOf(h *home.Home, f Facts, a Agent, settled *session.Session) live.
 	if a.Lock.State == session.LockHeld {
 		one.Launch = a.Lock.Holder.Generation
 	}
-	for _, child := range settled.Children(a.Record.Agent) {
+	for _, child := range settled.Children(a.Record.Name) {
 		one.Children = append(one.Children, branch(child))
 	}
 	if len(one.Children) > 0 {
-		one.Blocked = h.Locks.Awaits(settled.Name, a.Record.Agent)
+		one.Blocked = h.Locks.Awaits(settled.Name, a.Record.Name)
 	}
 	if w := one.Record.Wait; w != nil && w.TypedAt != nil {
-		one.Delivering = h.Locks.DeliveryHeld(settled.Name, a.Record.Agent)
+		one.Delivering = h.Locks.DeliveryHeld(settled.Name, a.Record.Name)
 	}
 	return one
 }
 
 // Arrived reports whether the prompt that tells an agent of its children is in its
 // turn log: then nothing is owed any more, whatever the record says.
-func Arrived(h *home.Home, sessionName string, w session.Worktree) bool {
+func Arrived(h *home.Home, sessionName string, w session.Agent) bool {
 	if w.Wait == nil || w.Wait.TypedAt == nil {
 		return false
 	}
-	there, err := h.TurnDir(sessionName, w.Agent).Asked(w.Wait.ID, w.Wait.Since)
+	there, err := h.TurnDir(sessionName, w.Name).Asked(w.Wait.ID, w.Wait.Since)
 	return err == nil && there
 }

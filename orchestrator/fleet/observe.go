@@ -63,13 +63,13 @@ func ObserveWith(ctx context.Context, h *home.Home, s *session.Session, ask AskP
 // is just starting shows at least one of the two.
 func LookAtAgents(h *home.Home, s *session.Session, processes ProcessLook) []Agent {
 	open := OpenLaunches(h, s.Name)
-	agents := make([]Agent, len(s.Worktrees))
+	agents := make([]Agent, len(s.Agents))
 	var group sync.WaitGroup
 	var next atomic.Int64
 	for range min(runtime.NumCPU(), len(agents)) {
 		group.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(agents)); i = next.Add(1) - 1 {
-				agents[i] = lookAt(h, s, s.Worktrees[i], open[s.Worktrees[i].Agent], processes)
+				agents[i] = lookAt(h, s, s.Agents[i], open[s.Agents[i].Name], processes)
 			}
 		})
 	}
@@ -78,8 +78,8 @@ func LookAtAgents(h *home.Home, s *session.Session, processes ProcessLook) []Age
 }
 
 // lookAt is LookAtAgents for one agent.
-func lookAt(h *home.Home, s *session.Session, w session.Worktree, open map[int]time.Time, processes ProcessLook) Agent {
-	lock, err := h.Locks.PeekAgent(s.Name, w.Agent)
+func lookAt(h *home.Home, s *session.Session, w session.Agent, open map[int]time.Time, processes ProcessLook) Agent {
+	lock, err := h.Locks.PeekAgent(s.Name, w.Name)
 	if err == nil {
 		lock = withSurvivors(h, s, lock, w, processes)
 	}
@@ -90,7 +90,7 @@ func lookAt(h *home.Home, s *session.Session, w session.Worktree, open map[int]t
 func withLock(h *home.Home, s *session.Session, a Agent, lock session.AgentLock, err error) Agent {
 	a.Lock, a.lockErr, a.Turns = lock, err, ObserveTurns(h, s, &a.Record, lock)
 	if lock.State == session.LockFree {
-		a.failure = LaunchFailure(h, s.Name, a.Record.Agent)
+		a.failure = LaunchFailure(h, s.Name, a.Record.Name)
 	}
 	return a
 }
@@ -115,7 +115,7 @@ func Join(h *home.Home, s *session.Session, on Panes, agents []Agent) Facts {
 		if s.ID != "" && pane.PawID != "" && pane.PawID != s.ID {
 			continue // of a session of this name in another home
 		}
-		ours := pane.Identity != nil && pane.Identity.Session == s.Name && s.Worktree(pane.Identity.Agent) != nil
+		ours := pane.Identity != nil && pane.Identity.Session == s.Name && s.Agent(pane.Identity.Agent) != nil
 		if pane.PawSession == s.Name {
 			f.TmuxID = pane.SessionID
 		}
@@ -138,7 +138,7 @@ func Join(h *home.Home, s *session.Session, on Panes, agents []Agent) Facts {
 	f.itsServer = f.Tmux == session.TmuxAlive && home.OnItsServer(s, on.Server)
 	for i := range f.Agents {
 		a := &f.Agents[i]
-		if a.Pane = byAgent[a.Record.Agent]; a.Pane != nil {
+		if a.Pane = byAgent[a.Record.Name]; a.Pane != nil {
 			a.LaunchedAt = a.open[a.Pane.Identity.Generation]
 		}
 		if lost, found := lostLock(s, *a); found {
@@ -157,11 +157,11 @@ func lostLock(s *session.Session, a Agent) (session.AgentLock, bool) {
 	if a.lockErr != nil || a.Lock.State != session.LockFree || a.Lock.Holder.PID != 0 || a.Pane == nil || a.Pane.Dead {
 		return session.AgentLock{}, false
 	}
-	return session.LostLock(s.Name, a.Record.Agent, a.Pane.Identity.Generation, a.Pane.PID)
+	return session.LostLock(s.Name, a.Record.Name, a.Pane.Identity.Generation, a.Pane.PID)
 }
 
 // InPane is the observation of an agent whose launch runs, as though in its pane: tmux is not asked.
-func InPane(h *home.Home, s *session.Session, w *session.Worktree, lock session.AgentLock) live.Observation {
+func InPane(h *home.Home, s *session.Session, w *session.Agent, lock session.AgentLock) live.Observation {
 	return live.Observation{
 		Now: h.Now(), Tmux: session.TmuxAlive, Pane: session.PaneAlive, Session: s.Status, Phase: w.Phase, Done: w.Done,
 		Lock: lock.State, HolderPID: lock.PID(), Headless: RunsHeadless(lock), Turns: ObserveTurns(h, s, w, lock),
@@ -170,9 +170,9 @@ func InPane(h *home.Home, s *session.Session, w *session.Worktree, lock session.
 
 // ObserveTurns gathers what is known of an agent's turns; the CLI's own record
 // is only asked about one that runs.
-func ObserveTurns(h *home.Home, s *session.Session, w *session.Worktree, lock session.AgentLock) live.Turns {
-	f := live.Turns{Launch: LaunchID(s.Name, w.Agent, lock.Holder.Generation)}
-	if last, err := h.TurnDir(s.Name, w.Agent).Last(); err == nil {
+func ObserveTurns(h *home.Home, s *session.Session, w *session.Agent, lock session.AgentLock) live.Turns {
+	f := live.Turns{Launch: LaunchID(s.Name, w.Name, lock.Holder.Generation)}
+	if last, err := h.TurnDir(s.Name, w.Name).Last(); err == nil {
 		f.Last = last
 	}
 	cli, known := h.CLIs.Get(w.CLI)
@@ -180,12 +180,12 @@ func ObserveTurns(h *home.Home, s *session.Session, w *session.Worktree, lock se
 	f.LateHooks = known && cli.Facts().LateHooks
 	if f.Visible && lock.State == session.LockHeld && !RunsHeadless(lock) {
 		f.Launched, f.Prompted = lock.Holder.At, lock.Holder.Prompted
-		f.HooksSeen = hooksSeen(h, s.Name, w.Agent, lock.Holder.Generation)
+		f.HooksSeen = hooksSeen(h, s.Name, w.Name, lock.Holder.Generation)
 		f.Observed = AskRecord(context.Background(), h, s, w, f.Last)
-		f.Unwritable = hooksCannotWrite(h, s.Name, w.Agent, f.Launch, f.Last)
+		f.Unwritable = hooksCannotWrite(h, s.Name, w.Name, f.Launch, f.Last)
 		if f.Observed.Ended != nil {
 			// Whoever begins later has found an end of which no hook told.
-			since := h.Locks.TurnHeld(s.Name, w.Agent)
+			since := h.Locks.TurnHeld(s.Name, w.Name)
 			f.Writing = !since.IsZero() && since.Sub(f.Observed.At) < live.UnseenGrace
 		}
 	}

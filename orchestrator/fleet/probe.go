@@ -21,8 +21,8 @@ func LookAtProcesses() ProcessLook { return sync.OnceValue(session.ListProcesses
 
 // Probe reports whether the last launch of an agent runs, and as which process.
 // Everything that starts, ends or shows agents asks here.
-func Probe(h *home.Home, s *session.Session, w session.Worktree, processes ProcessLook) (session.AgentLock, error) {
-	lock, err := h.Locks.ProbeAgent(s.Name, w.Agent)
+func Probe(h *home.Home, s *session.Session, w session.Agent, processes ProcessLook) (session.AgentLock, error) {
+	lock, err := h.Locks.ProbeAgent(s.Name, w.Name)
 	if err != nil {
 		return lock, err
 	}
@@ -31,7 +31,7 @@ func Probe(h *home.Home, s *session.Session, w session.Worktree, processes Proce
 
 // withSurvivors adds to a lock what runs on of the agent's CLI without it: processes that the launch has started, and those
 // to which the CLI itself has moved the conversation.
-func withSurvivors(h *home.Home, s *session.Session, lock session.AgentLock, w session.Worktree, processes ProcessLook) session.AgentLock {
+func withSurvivors(h *home.Home, s *session.Session, lock session.AgentLock, w session.Agent, processes ProcessLook) session.AgentLock {
 	program := ""
 	cli, known := h.CLIs.Get(w.CLI)
 	if known {
@@ -50,7 +50,7 @@ func withSurvivors(h *home.Home, s *session.Session, lock session.AgentLock, w s
 // Outlives waits until an agent does not run any more, and reports whether it
 // still does after that time.
 func Outlives(ctx context.Context, h *home.Home, s *session.Session, name string, d time.Duration) bool {
-	w := s.Worktree(name)
+	w := s.Agent(name)
 	if w == nil {
 		return false
 	}

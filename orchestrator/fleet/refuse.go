@@ -41,7 +41,7 @@ const youngGrace = 5 * time.Second
 // reported yet. It is asked of the same facts as the refusal: the agent may report between two looks.
 func (f Facts) anyYoung(agents []string) bool {
 	return slices.ContainsFunc(f.Agents, func(a Agent) bool {
-		return slices.Contains(agents, a.Record.Agent) && a.young(f.Now)
+		return slices.Contains(agents, a.Record.Name) && a.young(f.Now)
 	})
 }
 
@@ -71,7 +71,7 @@ func refuseStates(h *home.Home, f Facts, agents []string, harmless func(AgentSta
 	for _, a := range StatusOf(h, f).Agents {
 		what := fmt.Sprintf("a turn is in progress (%s)", a.State)
 		switch {
-		case !slices.Contains(agents, a.Record.Agent) || !slices.Contains(busyStates, a.State) || harmless(a):
+		case !slices.Contains(agents, a.Record.Name) || !slices.Contains(busyStates, a.State) || harmless(a):
 			continue
 		case a.State == session.StateWaitingChildren && a.PID == 0:
 			continue // it does not run
@@ -80,11 +80,11 @@ func refuseStates(h *home.Home, f Facts, agents []string, harmless func(AgentSta
 		case a.State == session.StateUnknown:
 			what = fmt.Sprintf("may be in a turn (%s)", a.Reason)
 		}
-		refused := fault.New(fault.Refused, "%s: %s", a.Record.Agent, what)
+		refused := fault.New(fault.Refused, "%s: %s", a.Record.Name, what)
 		if a.State != session.StateUnknown || a.Cause == session.CauseUnwritable {
-			refused = refused.Hint("paw attach %s %s", s.Name, a.Record.Agent)
+			refused = refused.Hint("paw attach %s %s", s.Name, a.Record.Name)
 		}
-		return refused.Hint("paw stop %s %s", s.Name, a.Record.Agent)
+		return refused.Hint("paw stop %s %s", s.Name, a.Record.Name)
 	}
 	return nil
 }
@@ -93,25 +93,25 @@ func refuseStates(h *home.Home, f Facts, agents []string, harmless func(AgentSta
 // not be ended now, and must not be ended later, when nobody thinks of it any more.
 func RefuseSilent(f Facts, agents []string) error {
 	for _, a := range f.Agents {
-		if f.Tmux == session.TmuxUnknown && a.Lock.State != session.LockFree && slices.Contains(agents, a.Record.Agent) {
-			if none := home.NoTmux(a.Record.Agent, f.TmuxErr); none != nil {
+		if f.Tmux == session.TmuxUnknown && a.Lock.State != session.LockFree && slices.Contains(agents, a.Record.Name) {
+			if none := home.NoTmux(a.Record.Name, f.TmuxErr); none != nil {
 				return none
 			}
-			return fault.New(fault.Refused, "%s: it runs, and %s", a.Record.Agent, Silence(f.TmuxErr)).Hint("paw status %s", f.Session.Name)
+			return fault.New(fault.Refused, "%s: it runs, and %s", a.Record.Name, Silence(f.TmuxErr)).Hint("paw status %s", f.Session.Name)
 		}
 	}
 	return nil
 }
 
 // RefuseUnfinished refuses agents that another command has not finished with.
-func RefuseUnfinished(s *session.Session, w *session.Worktree) error {
+func RefuseUnfinished(s *session.Session, w *session.Agent) error {
 	switch w.Phase {
 	case session.PhaseCreating:
-		return fault.New(fault.Failed, "%s: was not made completely", w.Agent).Hint("paw recover %s", s.Name)
+		return fault.New(fault.Failed, "%s: was not made completely", w.Name).Hint("paw recover %s", s.Name)
 	case session.PhaseStopping:
-		return fault.New(fault.Failed, "%s: is being stopped", w.Agent).Hint("paw stop %s %s", s.Name, w.Agent)
+		return fault.New(fault.Failed, "%s: is being stopped", w.Name).Hint("paw stop %s %s", s.Name, w.Name)
 	case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
-		return fault.New(fault.Failed, "%s: is being removed", w.Agent).Hint("paw recover %s", s.Name)
+		return fault.New(fault.Failed, "%s: is being removed", w.Name).Hint("paw recover %s", s.Name)
 	case session.PhaseLive, session.PhaseStopped, session.PhaseExited:
 	}
 	return nil
@@ -120,7 +120,7 @@ func RefuseUnfinished(s *session.Session, w *session.Worktree) error {
 // RefuseHalfMoved refuses an agent whose worktree is neither as it was nor as it is to be, because what moved its files has not
 // ended.
 func RefuseHalfMoved(ctx context.Context, h *home.Home, s *session.Session, agentName string) error {
-	w := s.Worktree(agentName)
+	w := s.Agent(agentName)
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil || w == nil {
 		return nil //nolint:nilerr // whoever needs them says that they are not there
@@ -130,7 +130,7 @@ func RefuseHalfMoved(ctx context.Context, h *home.Home, s *session.Session, agen
 
 // RefuseRunning refuses an agent whose CLI runs or is about to, with its pid.
 func RefuseRunning(h *home.Home, s *session.Session, f Facts, a Agent) error {
-	name := a.Record.Agent
+	name := a.Record.Name
 	switch f.Running(a) {
 	case live.Headless:
 		return fault.New(fault.Locked, "%s: a headless turn runs (pid %d)", name, holderPID(a.Lock)).Hint("paw turns %s %s", s.Name, name)

@@ -23,7 +23,7 @@ type SessionStatus struct {
 
 // AgentStatus is the effective state of one agent.
 type AgentStatus struct {
-	Record session.Worktree
+	Record session.Agent
 	session.AgentStatus
 	PaneID    string // where the pane is now, "" when there is none
 	PaneAlive *bool  // nil when tmux did not answer
@@ -65,15 +65,15 @@ func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 		st.Reason = Silence(f.TmuxErr)
 	}
 	children := map[string][]string{}
-	for _, w := range s.Worktrees {
+	for _, w := range s.Agents {
 		if w.Parent != "" {
-			children[w.Parent] = append(children[w.Parent], w.Agent)
+			children[w.Parent] = append(children[w.Parent], w.Name)
 		}
 	}
 	st.Agents = make([]AgentStatus, 0, len(f.Agents))
 	for i, a := range f.Agents {
 		as := AgentStatus{
-			Record: a.Record, AgentStatus: states[i], Children: children[a.Record.Agent], Hooks: hooksOf(a), WorktreeGone: a.Worktree.Gone,
+			Record: a.Record, AgentStatus: states[i], Children: children[a.Record.Name], Hooks: hooksOf(a), WorktreeGone: a.Worktree.Gone,
 			Branch: a.Worktree.Branch,
 		}
 		if last := a.Turns.Last; last != nil && last.State == turn.InProgress && f.State(a).State != session.StateSuspended {

@@ -22,7 +22,7 @@ func Withdrawn(s *session.Session, agentName, parent string) string {
 
 // withdrawal is what keeps one agent from being started, "" for nothing.
 func withdrawal(s *session.Session, agentName string) string {
-	w := s.Worktree(agentName)
+	w := s.Agent(agentName)
 	if w == nil {
 		return "was removed in the meantime"
 	}

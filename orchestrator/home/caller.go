@@ -7,7 +7,7 @@ import (
 
 // Caller is the agent in whose pane paw was called, fresh from the record. Who
 // calls command from anywhere else gets an error with that hint.
-func (h *Home) Caller(command, hint string) (*session.Session, *session.Worktree, error) {
+func (h *Home) Caller(command, hint string) (*session.Session, *session.Agent, error) {
 	name, agentName := h.Getenv("PAW_SESSION"), h.Getenv("PAW_AGENT")
 	if name == "" || agentName == "" {
 		return nil, nil, fault.New(fault.Usage, "paw %s: is for an agent, inside its pane", command).Hint("%s", hint)

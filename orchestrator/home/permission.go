@@ -18,7 +18,7 @@ import (
 // paw may not write everywhere: CLIs run commands in sandboxes of their own. It
 // tries, since not every sandbox tells when it is asked. tmuxErr is why tmux did
 // not answer, if paw needs it.
-func RequireWritable(w *session.Worktree, dirs []string, tmuxErr error, socket string) error {
+func RequireWritable(w *session.Agent, dirs []string, tmuxErr error, socket string) error {
 	var shut []string
 	var cause error
 	for _, dir := range dirs {
@@ -38,7 +38,7 @@ func RequireWritable(w *session.Worktree, dirs []string, tmuxErr error, socket s
 		return nil
 	}
 	return fault.New(fault.Failed, "%s: paw cannot %s; if %s runs commands in a sandbox, that has to allow it",
-		w.Agent, strings.Join(what, ", nor "), w.CLI).Hint("paw help agents")
+		w.Name, strings.Join(what, ", nor "), w.CLI).Hint("paw help agents")
 }
 
 // OwnDirs are where paw keeps its own files.

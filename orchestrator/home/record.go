@@ -56,8 +56,8 @@ func (h *Home) RecordError(name string, err error) error {
 }
 
 // AgentNamed finds one agent of a session.
-func AgentNamed(s *session.Session, name string) (*session.Worktree, error) {
-	if w := s.Worktree(name); w != nil {
+func AgentNamed(s *session.Session, name string) (*session.Agent, error) {
+	if w := s.Agent(name); w != nil {
 		return w, nil
 	}
 	return nil, fault.New(fault.NotFound, "%s: no such agent in %s (it has %s)", name, s.Name, cmp.Or(strings.Join(AgentNames(s), ", "), "none")).
@@ -112,9 +112,9 @@ func (h *Home) UpdateSoon(ctx context.Context, name string, change func(*session
 }
 
 // UpdateAgent is Update of what the record says of one agent, unless that has left the session.
-func (h *Home) UpdateAgent(ctx context.Context, sessionName, agentName string, change func(*session.Worktree)) error {
+func (h *Home) UpdateAgent(ctx context.Context, sessionName, agentName string, change func(*session.Agent)) error {
 	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
-		if w := rec.Worktree(agentName); w != nil {
+		if w := rec.Agent(agentName); w != nil {
 			change(w)
 		}
 		return nil
@@ -132,9 +132,9 @@ func (h *Home) Hold(ctx context.Context, lock func(ctx context.Context, session,
 
 // AgentNames are the names of the agents of a session, in the order of the record.
 func AgentNames(s *session.Session) []string {
-	names := make([]string, len(s.Worktrees))
-	for i, w := range s.Worktrees {
-		names[i] = w.Agent
+	names := make([]string, len(s.Agents))
+	for i, w := range s.Agents {
+		names[i] = w.Name
 	}
 	return names
 }
@@ -145,9 +145,9 @@ func (h *Home) DeleteSession(ctx context.Context, name string, known []string, l
 	ctx, cancel := context.WithTimeout(ctx, LockWait)
 	defer cancel()
 	err := h.Store.Delete(ctx, name, func(rec *session.Session) error {
-		for _, w := range rec.Worktrees {
-			if !slices.Contains(known, w.Agent) {
-				return fault.New(fault.Refused, "%s: not deleted, %s was added in the meantime", name, w.Agent).Hint("paw status %s", name)
+		for _, w := range rec.Agents {
+			if !slices.Contains(known, w.Name) {
+				return fault.New(fault.Refused, "%s: not deleted, %s was added in the meantime", name, w.Name).Hint("paw status %s", name)
 			}
 		}
 		return last()

@@ -64,7 +64,7 @@ func (h *Home) MovedHere(ctx context.Context, s *session.Session) (here worktree
 	if err != nil || !Gone(s) {
 		return here, nil
 	}
-	places, err = h.Manager(here).Moved(ctx, PlansOf(s, s.Worktrees), func(path string) string {
+	places, err = h.Manager(here).Moved(ctx, PlansOf(s, s.Agents), func(path string) string {
 		relative, err := filepath.Rel(s.RepoPath, path)
 		if err != nil {
 			return path

@@ -10,7 +10,7 @@ import (
 )
 
 // Spec is what an adapter needs to know of one launch of an agent.
-func (h *Home) Spec(s *session.Session, w *session.Worktree, executable string) agent.Spec {
+func (h *Home) Spec(s *session.Session, w *session.Agent, executable string) agent.Spec {
 	spec := h.SpecFor(s, w, executable)
 	spec.Env = h.EnvFor(spec.Env, w, executable)
 	if repository, err := worktree.Discover(w.WorktreePath); err == nil {
@@ -21,11 +21,11 @@ func (h *Home) Spec(s *session.Session, w *session.Worktree, executable string) 
 
 // SpecFor is Spec without what has to be looked up in the worktree: enough to
 // read a CLI's own files, for which status has little time.
-func (h *Home) SpecFor(s *session.Session, w *session.Worktree, executable string) agent.Spec {
+func (h *Home) SpecFor(s *session.Session, w *session.Agent, executable string) agent.Spec {
 	spec := agent.Spec{
 		Executable: executable, Worktree: w.WorktreePath, RepoPath: s.RepoPath, GitCommonDir: s.GitCommonDir,
-		StateDir: h.StateDir(s.Name, w.Agent), ConversationID: w.Conversation(), Env: h.recordedEnv(w),
-		Session: s.Name, Agent: w.Agent, Hook: h.Executable, Since: w.CreatedAt,
+		StateDir: h.StateDir(s.Name, w.Name), ConversationID: w.Conversation(), Env: h.recordedEnv(w),
+		Session: s.Name, Agent: w.Name, Hook: h.Executable, Since: w.CreatedAt,
 	}
 	if spec.Since.IsZero() {
 		spec.Since = s.CreatedAt
@@ -49,7 +49,7 @@ func (h *Home) openGit(spec *agent.Spec, cli string) {
 
 // recordedEnv is the user's environment with what was recorded at the first
 // launch: it decides where the CLI looks for its conversations.
-func (h *Home) recordedEnv(w *session.Worktree) []string {
+func (h *Home) recordedEnv(w *session.Agent) []string {
 	env := append([]string{}, h.Env...)
 	for name, value := range w.Environment {
 		env = append(env, name+"="+value)

@@ -143,17 +143,17 @@ func (h *Home) Program(cli agent.CLI) (string, error) {
 }
 
 // CLIOf is the CLI of an agent; its program need not be installed.
-func (h *Home) CLIOf(w *session.Worktree) (agent.CLI, error) {
+func (h *Home) CLIOf(w *session.Agent) (agent.CLI, error) {
 	cli, ok := h.CLIs.Get(w.CLI)
 	if !ok {
-		return agent.CLI{}, fault.New(fault.Usage, "%s: unknown CLI %s", w.Agent, w.CLI).Hint("paw clis")
+		return agent.CLI{}, fault.New(fault.Usage, "%s: unknown CLI %s", w.Name, w.CLI).Hint("paw clis")
 	}
 	return cli, nil
 }
 
 // ProgramOf is the CLI of an agent and its program: that on the user's PATH, else the one that the agent was started with.
 // Cron, ssh and version managers have other PATHs.
-func (h *Home) ProgramOf(w *session.Worktree) (agent.CLI, string, error) {
+func (h *Home) ProgramOf(w *session.Agent) (agent.CLI, string, error) {
 	cli, err := h.CLIOf(w)
 	if err != nil {
 		return cli, "", err
@@ -168,7 +168,7 @@ func (h *Home) ProgramOf(w *session.Worktree) (agent.CLI, string, error) {
 }
 
 // EnvFor is an environment in which a program that is not on its PATH finds an interpreter that lies beside it.
-func (h *Home) EnvFor(env []string, w *session.Worktree, executable string) []string {
+func (h *Home) EnvFor(env []string, w *session.Agent, executable string) []string {
 	cli, known := h.CLIs.Get(w.CLI)
 	if !known || !filepath.IsAbs(executable) {
 		return env

@@ -21,12 +21,12 @@ func AutomaticBranch(sessionName, agentName string) string {
 
 // MadeByPaw reports whether a branch was made for an agent, in this session or in
 // an earlier one of the same name.
-func MadeByPaw(sessionName string, w session.Worktree) bool {
-	return w.BranchCreated || w.Branch == AutomaticBranch(sessionName, w.Agent)
+func MadeByPaw(sessionName string, w session.Agent) bool {
+	return w.BranchCreated || w.Branch == AutomaticBranch(sessionName, w.Name)
 }
 
 // PlansOf are the worktree plans of agents.
-func PlansOf(s *session.Session, agents []session.Worktree) []worktree.Plan {
+func PlansOf(s *session.Session, agents []session.Agent) []worktree.Plan {
 	plans := make([]worktree.Plan, 0, len(agents))
 	for _, w := range agents {
 		plans = append(plans, PlanOf(s, w))
@@ -35,10 +35,10 @@ func PlansOf(s *session.Session, agents []session.Worktree) []worktree.Plan {
 }
 
 // PlanOf is the worktree plan of one agent.
-func PlanOf(s *session.Session, w session.Worktree) worktree.Plan {
+func PlanOf(s *session.Session, w session.Agent) worktree.Plan {
 	return worktree.Plan{
-		Agent: w.Agent, Branch: w.Branch, Path: w.WorktreePath, Base: w.BaseCommit,
-		CreateBranch: w.BranchCreated, TakeBack: w.TakenBack, Owner: OwnerOf(s, w.Agent),
+		Agent: w.Name, Branch: w.Branch, Path: w.WorktreePath, Base: w.BaseCommit,
+		CreateBranch: w.BranchCreated, TakeBack: w.TakenBack, Owner: OwnerOf(s, w.Name),
 	}
 }
 

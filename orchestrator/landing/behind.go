@@ -19,14 +19,14 @@ func Behind(ctx context.Context, h *home.Home, s *session.Session) ([]string, er
 		return nil, err
 	}
 	var branches []string
-	for _, w := range s.Worktrees {
+	for _, w := range s.Agents {
 		branches = append(branches, w.Branch)
 	}
 	without, err := m.BranchesWithout(ctx, tip, branches)
 	var names []string
-	for _, w := range s.Worktrees {
+	for _, w := range s.Agents {
 		if slices.Contains(without, w.Branch) {
-			names = append(names, w.Agent)
+			names = append(names, w.Name)
 		}
 	}
 	return names, err

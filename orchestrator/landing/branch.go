@@ -22,12 +22,12 @@ func (src *source) onItsBranch(ctx context.Context, w work) error {
 	var other *worktree.MismatchError
 	switch {
 	case errors.As(err, &other) && other.What == "branch":
-		refused := fault.New(fault.Refused, "%s: its worktree is on %s, and not on its branch %s", w.agent.Agent, cmp.Or(other.Got, "no branch"), branch)
+		refused := fault.New(fault.Refused, "%s: its worktree is on %s, and not on its branch %s", w.agent.Name, cmp.Or(other.Got, "no branch"), branch)
 		return src.elsewhere(ctx, w, refused, tip)
 	case err != nil:
-		return fault.New(fault.Refused, "%s: %w", w.agent.Agent, err).Hint("paw recover %s", w.session.Name)
+		return fault.New(fault.Refused, "%s: %w", w.agent.Name, err).Hint("paw recover %s", w.session.Name)
 	case tip == "":
-		return fault.New(fault.Refused, "%s: its branch %s is gone", w.agent.Agent, branch).Hint("git branch %s %s", fault.Quote(branch), src.lastTag(w))
+		return fault.New(fault.Refused, "%s: its branch %s is gone", w.agent.Name, branch).Hint("git branch %s %s", fault.Quote(branch), src.lastTag(w))
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func checkPlan(s *session.Session, path string) worktree.Plan {
 // caller has it alone until it calls unlock.
 func (c *checker) openCheckPlace(ctx context.Context, commit string) (path string, unlock func(), err error) {
 	h, s := c.home, c.session
-	if s.Worktree(CheckName) != nil {
+	if s.Agent(CheckName) != nil {
 		return "", nil, fault.New(fault.Failed, "an agent is called %s, as the place where checks run", CheckName)
 	}
 	release, err := lockChecks(ctx, h, s.Name)

@@ -287,5 +287,5 @@ func (c *composer) along(ctx context.Context) (string, error) {
 	if files == 0 || err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("work of %s/%s that %s began with: %s", c.session.Name, from.Agent, c.agent.Agent, fault.Counted(files, "file")), nil
+	return fmt.Sprintf("work of %s/%s that %s began with: %s", c.session.Name, from.Agent, c.agent.Name, fault.Counted(files, "file")), nil
 }

@@ -52,15 +52,15 @@ func Look(ctx context.Context, h *home.Home, s *session.Session, names []string,
 	}
 	var agents []work
 	var unknown []fleet.Outlook
-	for i := range s.Worktrees {
-		if len(names) == 0 || slices.Contains(names, s.Worktrees[i].Agent) {
-			w := &s.Worktrees[i]
+	for i := range s.Agents {
+		if len(names) == 0 || slices.Contains(names, s.Agents[i].Name) {
+			w := &s.Agents[i]
 			command, err := cutShort(ctx, h, s, w)
 			if err != nil {
 				return nil, err
 			}
 			if command != "" {
-				unknown = append(unknown, fleet.Outlook{Agent: w.Agent, CutShort: command})
+				unknown = append(unknown, fleet.Outlook{Agent: w.Name, CutShort: command})
 				continue
 			}
 			agents = append(agents, work{h, m, s, w})
@@ -69,7 +69,7 @@ func Look(ctx context.Context, h *home.Home, s *session.Session, names []string,
 	if len(agents)+len(unknown) == 0 {
 		return nil, fault.New(fault.NotFound, "%s: has no agents", s.Name)
 	}
-	branch, err := work{h, m, s, &s.Worktrees[0]}.branchFor(into)
+	branch, err := work{h, m, s, &s.Agents[0]}.branchFor(into)
 	if err != nil {
 		return nil, err
 	}
@@ -91,15 +91,15 @@ func Look(ctx context.Context, h *home.Home, s *session.Session, names []string,
 		f.Agents = append(f.Agents, o)
 	}
 	place := func(o fleet.Outlook) int {
-		return slices.IndexFunc(s.Worktrees, func(w session.Worktree) bool { return w.Agent == o.Agent })
+		return slices.IndexFunc(s.Agents, func(w session.Agent) bool { return w.Name == o.Agent })
 	}
 	slices.SortFunc(f.Agents, func(a, b fleet.Outlook) int { return place(a) - place(b) })
 	return f, nil
 }
 
 // cutShort is the command that was killed while it moved the files of an agent, "" for none.
-func cutShort(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) (string, error) {
-	err := fleet.RefuseHalfMoved(ctx, h, s, w.Agent)
+func cutShort(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent) (string, error) {
+	err := fleet.RefuseHalfMoved(ctx, h, s, w.Name)
 	var refused *fault.Error
 	if errors.As(err, &refused) && refused.Kind == fault.Refused {
 		return cmp.Or(worktree.Glance(w.WorktreePath, w.Branch).CutShort, "move of files"), nil
@@ -123,7 +123,7 @@ func look(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Sess
 	}
 	var ours, theirs, whole []string
 	for i, w := range agents {
-		f.Agents = append(f.Agents, fleet.Outlook{Agent: w.agent.Agent, Target: t.branch, Commit: states[i].commit, Turn: states[i].turn})
+		f.Agents = append(f.Agents, fleet.Outlook{Agent: w.agent.Name, Target: t.branch, Commit: states[i].commit, Turn: states[i].turn})
 		asker := newAsker(w, led, t, false)
 		var at *point // what has landed without being committed is not on the branch
 		if states[i].whole {

@@ -161,7 +161,7 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 	if l.session, err = l.home.Load(l.session.Name); err != nil { // with what landed meanwhile
 		return nil, err
 	}
-	if l.agent, err = home.AgentNamed(l.session, l.agent.Agent); err != nil {
+	if l.agent, err = home.AgentNamed(l.session, l.agent.Name); err != nil {
 		return nil, err
 	}
 	one, landed, err := l.prepare(ctx)
@@ -192,7 +192,7 @@ func (l *landing) see(ctx context.Context) {
 		return
 	}
 	if err := turns.MarkSeen(context.WithoutCancel(ctx), l.home, l.m, l.session.Name, l.agent, look); err != nil {
-		l.home.Notef("%s: landed, and not marked as seen: %v", l.agent.Agent, err)
+		l.home.Notef("%s: landed, and not marked as seen: %v", l.agent.Name, err)
 	}
 }
 
@@ -219,7 +219,7 @@ func (l *landing) prepare(ctx context.Context) (*composed, *Landed, error) {
 		return nil, nil, err
 	}
 	landed := &Landed{Session: l.session.Name, Landing: session.Landing{
-		Agent: l.agent.Agent, TurnSession: l.agent.TurnSession, Target: t.branch, Before: t.tip, Turn: l.composer.source.turn,
+		Agent: l.agent.Name, TurnSession: l.agent.TurnSession, Target: t.branch, Before: t.tip, Turn: l.composer.source.turn,
 		LastTurn: l.composer.source.lastTurn(), As: string(l.options.As),
 	}}
 	one, err := l.composer.compose(ctx, t)
@@ -264,7 +264,7 @@ func (l *landing) asShown(ctx context.Context, now *source) error {
 	if tree, err := l.m.TreeOf(ctx, now.state); err != nil || tree == shown {
 		return err
 	}
-	return fault.New(fault.Refused, "%s: has changed since it was shown, nothing has landed", l.agent.Agent).
+	return fault.New(fault.Refused, "%s: has changed since it was shown, nothing has landed", l.agent.Name).
 		Hint("paw land %s --dry-run", l.name())
 }
 

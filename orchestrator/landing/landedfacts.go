@@ -81,20 +81,20 @@ func (l *looker) lookAtRecords(sessions []*session.Session) {
 
 // addLives adds the lives of the agents of a session, those that were removed after they landed too.
 func (l *looker) addLives(s *session.Session, landings map[string][]session.Landing) {
-	for i := range s.Worktrees {
-		w := &s.Worktrees[i]
+	for i := range s.Agents {
+		w := &s.Agents[i]
 		fromSession := ""
 		if w.From != nil {
 			fromSession = s.Name + "_" + w.From.Agent
-			if from := s.Worktree(w.From.Agent); from != nil {
+			if from := s.Agent(w.From.Agent); from != nil {
 				fromSession = from.TurnSession
 			}
 		}
 		l.lives[w.TurnSession] = lifeOf(w.TurnSession, lastTurn(landings[w.TurnSession], w.TurnHighWater), landings[w.TurnSession], w.Shifts, w.From, fromSession)
 	}
-	for i := range s.Worktrees {
-		if w := &s.Worktrees[i]; w.From != nil && w.From.Within {
-			if from := s.Worktree(w.From.Agent); from != nil {
+	for i := range s.Agents {
+		if w := &s.Agents[i]; w.From != nil && w.From.Within {
+			if from := s.Agent(w.From.Agent); from != nil {
 				l.lives.startWithin(w.TurnSession, from.TurnSession, w.From, w.BaseCommit)
 			}
 		}

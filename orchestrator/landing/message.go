@@ -28,7 +28,7 @@ type messageFacts struct {
 
 // factsFor are those of the work that the agent has done in these turns and commits.
 func (c *composer) factsFor(brought []turns.Listed, own []worktree.CommitInfo) messageFacts {
-	f := messageFacts{Session: c.session.Name, Agent: c.agent.Agent, CLI: c.agent.CLI, Turns: brought, Asked: c.asked}
+	f := messageFacts{Session: c.session.Name, Agent: c.agent.Name, CLI: c.agent.CLI, Turns: brought, Asked: c.asked}
 	if done := c.agent.Done; done != nil && len(brought) > 0 && done.Turn == brought[len(brought)-1].Number {
 		f.Said = done.Message
 	}

@@ -76,7 +76,7 @@ func (l *landing) offered(ctx context.Context, v mover, t target) (string, error
 		}
 	}
 	return commit, v.keepOffer(ctx, &session.Landing{
-		Agent: c.agent.Agent, TurnSession: c.agent.TurnSession, Target: t.branch, Before: base, After: commit, State: c.sides.state,
+		Agent: c.agent.Name, TurnSession: c.agent.TurnSession, Target: t.branch, Before: base, After: commit, State: c.sides.state,
 		Turn: c.source.turn, Turns: ranges(c.brought()), LastTurn: c.source.lastTurn(), As: string(as), Title: facts.title(), Instead: c.instead(),
 	})
 }

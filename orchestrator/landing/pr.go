@@ -115,7 +115,7 @@ func (p *puller) lookAtRemote(ctx context.Context) (err error) {
 		return err
 	}
 	if p.push.Name == "" {
-		return fault.New(fault.Usage, "%s: there is no remote to push to, or several and remote.pushDefault names none", p.agent.Agent).Hint("git remote -v")
+		return fault.New(fault.Usage, "%s: there is no remote to push to, or several and remote.pushDefault names none", p.agent.Name).Hint("git remote -v")
 	}
 	p.done.Remote = p.push.Name
 	branches := []string{p.done.Branch}
@@ -229,7 +229,7 @@ func (p *puller) plan(ctx context.Context) error {
 	p.noteAncestors(ctx)
 	if p.again {
 		p.home.Notef("what has landed in %s before is in the request once more; paw update %s --session %s, and again, leaves it out",
-			p.done.Base, p.agent.Agent, p.session.Name)
+			p.done.Base, p.agent.Name, p.session.Name)
 	}
 	what := fmt.Sprintf("push %s of %s to %s, as its branch %s", fault.Counted(p.done.Commits, "commit"), p.name(), p.push.Name, p.done.Branch)
 	what += p.done.uncommitted()
@@ -304,7 +304,7 @@ func (p *puller) remember(ctx context.Context) error {
 	if err := p.m.CreateRefs(ctx, map[string]string{turn.PushedRef(p.agent.TurnSession, nextBelow(refs, prefix)): p.done.Commit}); err != nil {
 		return err
 	}
-	return p.home.UpdateAgent(ctx, p.session.Name, p.agent.Agent, func(w *session.Worktree) { w.Pushed = append(w.Pushed, p.done.Commit) })
+	return p.home.UpdateAgent(ctx, p.session.Name, p.agent.Name, func(w *session.Agent) { w.Pushed = append(w.Pushed, p.done.Commit) })
 }
 
 // ask asks for the pull request, unless there is one, or says where that can be done.

@@ -11,7 +11,7 @@ import (
 // Safe is the state of an agent that a branch of the user's has, as a commit that has all of the agent's commits of then
 // before it: that of a landing that stands, or one that was pushed and merged there; "" for none. What a branch has lost of the
 // agent's work is not safe.
-func Safe(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree) string {
+func Safe(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Agent) string {
 	var targets []string
 	for _, l := range slices.Backward(s.Landings) {
 		if l.TurnSession == w.TurnSession && !slices.Contains(targets, l.Target) {
@@ -32,7 +32,7 @@ func Safe(ctx context.Context, m worktree.Manager, s *session.Session, w *sessio
 }
 
 // safeIn is the state of an agent that one branch has.
-func safeIn(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Worktree, branch string) string {
+func safeIn(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Agent, branch string) string {
 	tip, err := m.BranchTip(ctx, branch)
 	if err != nil || tip == "" {
 		return ""

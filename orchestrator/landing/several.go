@@ -32,9 +32,9 @@ type Several struct {
 func LandSeveral(ctx context.Context, h *home.Home, s *session.Session, all Several, landed func(agent string, one *Landed, err error) error) error {
 	numbers, skip, o := all.Numbers, all.Skip, all.Options
 	var names []string
-	for _, w := range s.Worktrees {
-		if _, asked := numbers[w.Agent]; asked {
-			names = append(names, w.Agent)
+	for _, w := range s.Agents {
+		if _, asked := numbers[w.Name]; asked {
+			names = append(names, w.Name)
 		}
 	}
 	if err := home.RequireAgents(s, slices.Collect(maps.Keys(numbers))...); err != nil {

@@ -211,7 +211,7 @@ func (a *asker) joinNear(ctx context.Context, s *sides, line []point, inState ma
 		return nil
 	}
 	s.theirs, err = a.m.Commit(ctx, worktree.NewCommit{
-		Tree: s.state + "^{tree}", Parents: []string{s.state, commit}, Message: fmt.Sprintf("paw: %s after %s\n", a.agent.Agent, line[near]), Own: true,
+		Tree: s.state + "^{tree}", Parents: []string{s.state, commit}, Message: fmt.Sprintf("paw: %s after %s\n", a.agent.Name, line[near]), Own: true,
 	})
 	s.state = s.theirs
 	return err

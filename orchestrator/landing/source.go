@@ -34,7 +34,7 @@ func (w work) lookAtSource(ctx context.Context, number, command string) (*source
 		return nil, err
 	}
 	if number == "" {
-		if err := fleet.RefuseHalfMoved(ctx, w.home, w.session, w.agent.Agent); err != nil {
+		if err := fleet.RefuseHalfMoved(ctx, w.home, w.session, w.agent.Name); err != nil {
 			return nil, err
 		}
 	}
@@ -57,7 +57,7 @@ func (w work) lookAtSource(ctx context.Context, number, command string) (*source
 
 // takeNow takes the state of the moment.
 func (src *source) takeNow(ctx context.Context, w work) error {
-	path, name := w.agent.WorktreePath, w.agent.Agent
+	path, name := w.agent.WorktreePath, w.agent.Name
 	refuse := fleet.RefuseBusy
 	if src.command == "" { // it writes into the worktree
 		refuse = fleet.RefuseNotAtRest
@@ -105,7 +105,7 @@ func (src *source) takeTurn(ctx context.Context, w work, list turns.Sequence, nu
 		return err
 	}
 	if one.State == turn.InProgress {
-		return src.withTurnHint(fault.New(fault.Refused, "%s: turn %d is in progress", w.agent.Agent, one.Number), w)
+		return src.withTurnHint(fault.New(fault.Refused, "%s: turn %d is in progress", w.agent.Name, one.Number), w)
 	}
 	src.turn = one.Number
 	for i, t := range list.Turns {

@@ -107,7 +107,7 @@ func (a *asker) takeOut(ctx context.Context, s *sides) error {
 		return err
 	}
 	s.bases = []string{base}
-	s.theirs, err = a.m.Commit(ctx, worktree.NewCommit{Tree: s.theirs + "^{tree}", Parents: []string{base}, Message: "paw: " + a.agent.Agent + "\n", Own: true})
+	s.theirs, err = a.m.Commit(ctx, worktree.NewCommit{Tree: s.theirs + "^{tree}", Parents: []string{base}, Message: "paw: " + a.agent.Name + "\n", Own: true})
 	if err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ func (a *asker) comesAfter(ctx context.Context, commit string, line []point, one
 // cannotTell refuses to bring work again that later work has been mixed with.
 func (a *asker) cannotTell(one *Stand, paths []string) error {
 	return fault.New(fault.Conflict, "%s: landing %d is not in %s any more, and cannot be told from what came after it: %s",
-		a.name(), one.ID, a.t.branch, strings.Join(paths, ", ")).Hint("paw update %s --session %s", a.agent.Agent, a.session.Name)
+		a.name(), one.ID, a.t.branch, strings.Join(paths, ", ")).Hint("paw update %s --session %s", a.agent.Name, a.session.Name)
 }
 
 // goneFrom reports whether a state has nothing of a landing either that the branch has lost by a revert: the agent has taken it out.

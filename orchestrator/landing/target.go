@@ -35,7 +35,7 @@ func (w work) branchFor(into string) (string, error) {
 	if branch := cmp.Or(into, w.session.Target); branch != "" {
 		return branch, nil
 	}
-	e := fault.New(fault.Usage, "%s: into which branch? it is not known which was checked out where session %s was started", w.agent.Agent, w.session.Name)
+	e := fault.New(fault.Usage, "%s: into which branch? it is not known which was checked out where session %s was started", w.agent.Name, w.session.Name)
 	if branch := w.branchHere(); branch != "" {
 		return "", e.Hint("paw land %s --into %s", w.name(), fault.Quote(branch))
 	}
@@ -103,9 +103,9 @@ func (w work) agentOn(branch string) string {
 		sessions = []*session.Session{w.session}
 	}
 	for _, s := range sessions {
-		for _, one := range s.Worktrees {
+		for _, one := range s.Agents {
 			if s.GitCommonDir == w.session.GitCommonDir && one.Branch == branch {
-				return s.Name + "/" + one.Agent
+				return s.Name + "/" + one.Name
 			}
 		}
 	}

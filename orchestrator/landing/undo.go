@@ -59,9 +59,9 @@ func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.La
 			v.home.Notef("%s has landing %d already: the next pull brings it back to %s", remote, l.ID, l.Target)
 			continue
 		}
-		for _, w := range s.Worktrees {
+		for _, w := range s.Agents {
 			if ref == "refs/heads/"+w.Branch {
-				v.home.Notef("%s has landing %d in its worktree, and does not land it; paw update %s --session %s takes it out", w.Agent, l.ID, w.Agent, s.Name)
+				v.home.Notef("%s has landing %d in its worktree, and does not land it; paw update %s --session %s takes it out", w.Name, l.ID, w.Name, s.Name)
 			}
 		}
 	}

@@ -152,7 +152,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if done.Files, err = w.changed(ctx, src.state, files); err != nil {
 		return "", "", err
 	}
-	goal, err = w.m.Commit(ctx, worktree.NewCommit{Tree: files, Parents: []string{done.Head}, Message: "paw: " + w.agent.Agent + " updated\n", Own: true})
+	goal, err = w.m.Commit(ctx, worktree.NewCommit{Tree: files, Parents: []string{done.Head}, Message: "paw: " + w.agent.Name + " updated\n", Own: true})
 	return goal, src.state, err
 }
 

@@ -15,7 +15,7 @@ type work struct {
 	home    *home.Home
 	m       worktree.Manager
 	session *session.Session
-	agent   *session.Worktree
+	agent   *session.Agent
 }
 
 // workOf finds an agent, and the repository of its session.
@@ -33,7 +33,7 @@ func workOf(ctx context.Context, h *home.Home, s *session.Session, agentName str
 }
 
 // name is what the user calls the agent.
-func (w work) name() string { return w.session.Name + "/" + w.agent.Agent }
+func (w work) name() string { return w.session.Name + "/" + w.agent.Name }
 
 // changed counts the files in which two states differ.
 func (w work) changed(ctx context.Context, from, to string) (int, error) {
@@ -60,7 +60,7 @@ func (w work) keepWords(verb, words string) {
 	if words == "" {
 		return
 	}
-	file, err := w.home.KeepText(w.session.Name, w.agent.Agent, "message-*.txt", words+"\n")
+	file, err := w.home.KeepText(w.session.Name, w.agent.Name, "message-*.txt", words+"\n")
 	if err != nil {
 		w.home.Notef("your message could not be kept: %v\n%s", err, words)
 		return

@@ -68,8 +68,8 @@ func gaveUp(h *home.Home, s *session.Session, j *Job, f fleet.Facts) {
 	}
 	ended := f.State(*a)
 	if ended.State == session.StateCompleted {
-		j.Notes = append(j.Notes, s.Worktree(j.Agent).CLI+" ended at once, with success")
+		j.Notes = append(j.Notes, s.Agent(j.Agent).CLI+" ended at once, with success")
 		return
 	}
-	j.refuse(fmt.Errorf("%s ended at once: %s", s.Worktree(j.Agent).CLI, ended.Reason), fmt.Sprintf("paw attach %s %s", s.Name, j.Agent))
+	j.refuse(fmt.Errorf("%s ended at once: %s", s.Agent(j.Agent).CLI, ended.Reason), fmt.Sprintf("paw attach %s %s", s.Name, j.Agent))
 }

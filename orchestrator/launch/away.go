@@ -41,7 +41,7 @@ func endAway(ctx context.Context, h *home.Home, s *session.Session, left []remai
 			}.Run(within)
 			cancel()
 			if ended.Err != nil || ended.ExitCode != 0 {
-				h.LogHook(w.CLI, "stop", fmt.Errorf("%s: pid %d in the background: %s", w.Agent, away.PID, cmp.Or(strings.TrimSpace(ended.Trace), "not ended")))
+				h.LogHook(w.CLI, "stop", fmt.Errorf("%s: pid %d in the background: %s", w.Name, away.PID, cmp.Or(strings.TrimSpace(ended.Trace), "not ended")))
 			}
 			poll.Until(ctx, poll.Tick, awayGrace, func() bool { return errors.Is(unix.Kill(away.PID, 0), unix.ESRCH) })
 			h.Step("stop.away-ended")

@@ -42,7 +42,7 @@ func PrepareWorktrees(ctx context.Context, h *home.Home, m worktree.Manager, s *
 	var plans []worktree.Plan
 	for i := range jobs {
 		if jobs[i].Result != ResultRefused && jobs[i].Worktree == WorktreeCreate {
-			plans = append(plans, home.PlanOf(s, *s.Worktree(jobs[i].Agent)))
+			plans = append(plans, home.PlanOf(s, *s.Agent(jobs[i].Agent)))
 		}
 	}
 	if err := keepOrigins(ctx, h, m, s, jobs); err != nil {
@@ -63,7 +63,7 @@ func PrepareWorktrees(ctx context.Context, h *home.Home, m worktree.Manager, s *
 		if warnings[j.Agent] != "" {
 			j.Notes = append(j.Notes, warnings[j.Agent])
 		}
-		w := s.Worktree(j.Agent)
+		w := s.Agent(j.Agent)
 		if j.Result != ResultRefused && j.Worktree == WorktreeCreate {
 			restoreOrigin(ctx, h, m, w, j)
 		}

@@ -34,20 +34,20 @@ func EndAgents(ctx context.Context, h *home.Home, s *session.Session, f fleet.Fa
 	var panes []string
 	var left []remains
 	for _, a := range f.Agents {
-		if !target(a.Record.Agent) {
+		if !target(a.Record.Name) {
 			continue
 		}
-		if err := WithdrawLaunches(h, s.Name, a.Record.Agent); err != nil {
+		if err := WithdrawLaunches(h, s.Name, a.Record.Name); err != nil {
 			return ended, err
 		}
 		if a.Pane != nil {
 			panes = append(panes, a.Pane.ID)
 		}
 		if a.Pane != nil || a.Lock.State == session.LockHeld {
-			ended = append(ended, a.Record.Agent)
+			ended = append(ended, a.Record.Name)
 		}
 		if f.Running(a) == live.Foreign {
-			h.Notef("%s: its pane runs something else than its CLI (pid %d), which ends with it", a.Record.Agent, a.Pane.PID)
+			h.Notef("%s: its pane runs something else than its CLI (pid %d), which ends with it", a.Record.Name, a.Pane.PID)
 		}
 		left = append(left, remains{agent: a}) // also one whose CLI is dead: what it has started may still write files
 	}
@@ -73,7 +73,7 @@ func EndAgents(ctx context.Context, h *home.Home, s *session.Session, f fleet.Fa
 	case len(left) == 0:
 		return ended, nil
 	case ctx.Err() != nil:
-		return ended, fault.New(fault.Interrupted, "%s: interrupted before it had ended", left[0].agent.Record.Agent).Hint("paw stop %s", s.Name)
+		return ended, fault.New(fault.Interrupted, "%s: interrupted before it had ended", left[0].agent.Record.Name).Hint("paw stop %s", s.Name)
 	}
 	return ended, left[0].stubborn(s)
 }
@@ -82,11 +82,11 @@ func EndAgents(ctx context.Context, h *home.Home, s *session.Session, f fleet.Fa
 func shown(f fleet.Facts, target func(string) bool) []string {
 	shows := map[string][]string{}
 	for _, a := range f.Agents {
-		if a.Pane == nil || !target(a.Record.Agent) {
+		if a.Pane == nil || !target(a.Record.Name) {
 			continue
 		}
 		for _, terminal := range a.Pane.Terminals {
-			shows[terminal] = append(shows[terminal], a.Record.Agent)
+			shows[terminal] = append(shows[terminal], a.Record.Name)
 		}
 	}
 	var lines []string
@@ -108,7 +108,7 @@ type remains struct {
 
 // stubborn is the error of a launch that cannot be ended.
 func (r remains) stubborn(s *session.Session) error {
-	name := r.agent.Record.Agent
+	name := r.agent.Record.Name
 	if len(r.pids) == 0 {
 		return fault.New(fault.Failed, "%s: something that it started still runs and holds its lock", name).Hint("paw stop %s", s.Name)
 	}
@@ -140,7 +140,7 @@ func awaitDeath(ctx context.Context, h *home.Home, s *session.Session, of []rema
 // anyHeld reports whether one of the launches still has its lock.
 func anyHeld(h *home.Home, s *session.Session, of []remains) bool {
 	return slices.ContainsFunc(of, func(r remains) bool {
-		lock, err := h.Locks.ProbeAgent(s.Name, r.agent.Record.Agent)
+		lock, err := h.Locks.ProbeAgent(s.Name, r.agent.Record.Name)
 		return err == nil && lock.State == session.LockHeld && lock.Holder.Generation == r.agent.Lock.Holder.Generation
 	})
 }

@@ -36,7 +36,7 @@ func sortedEnv(set map[string]string) []string {
 // Environment is what a CLI sees: the environment of the shell the user typed
 // in, without git's variables and the CLIs' own marks of nesting, with what was
 // recorded at the first launch and what the CLI's adapter asks for.
-func Environment(h *home.Home, s *session.Session, w *session.Worktree, generation int, c agent.Command) []string {
+func Environment(h *home.Home, s *session.Session, w *session.Agent, generation int, c agent.Command) []string {
 	set := variables(h.EnvFor(agent.Scrub(h.Env), w, c.Argv[0]))
 	for name, value := range w.Environment {
 		if set[name] = value; value == "" {
@@ -47,8 +47,8 @@ func Environment(h *home.Home, s *session.Session, w *session.Worktree, generati
 	for _, name := range c.Unset {
 		delete(set, name)
 	}
-	set["PAW_SESSION"], set["PAW_AGENT"] = s.Name, w.Agent
-	set["PAW_LAUNCH"] = fleet.LaunchID(s.Name, w.Agent, generation)
+	set["PAW_SESSION"], set["PAW_AGENT"] = s.Name, w.Name
+	set["PAW_LAUNCH"] = fleet.LaunchID(s.Name, w.Name, generation)
 	set["PWD"] = w.WorktreePath
 	return sortedEnv(set)
 }

@@ -20,7 +20,7 @@ func CanOnlyBeSent(err error) bool {
 }
 
 // KeepPrompts keeps one prompt for all agents of a session.
-func KeepPrompts(h *home.Home, s *session.Session, agents []session.Worktree, prompt string) error {
+func KeepPrompts(h *home.Home, s *session.Session, agents []session.Agent, prompt string) error {
 	for _, w := range agents {
 		if err := KeepPrompt(h, s, w, prompt); err != nil {
 			return err
@@ -32,11 +32,11 @@ func KeepPrompts(h *home.Home, s *session.Session, agents []session.Worktree, pr
 // KeepPrompt saves the first prompt of an agent until its launcher has run. It
 // is called under the session's lock, before the record names the agent: of two
 // paws that want one name, only that which gets it writes.
-func KeepPrompt(h *home.Home, s *session.Session, w session.Worktree, prompt string) error {
+func KeepPrompt(h *home.Home, s *session.Session, w session.Agent, prompt string) error {
 	if prompt == "" {
 		return nil
 	}
-	path := h.PromptPath(s.Name, w.Agent)
+	path := h.PromptPath(s.Name, w.Name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}

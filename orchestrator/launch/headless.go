@@ -20,7 +20,7 @@ func SettleHeadless(ctx context.Context, h *home.Home, s *session.Session, jobs 
 	}
 	saved, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
 		for _, name := range complete {
-			if w := rec.Worktree(name); w != nil && w.Phase == session.PhaseCreating {
+			if w := rec.Agent(name); w != nil && w.Phase == session.PhaseCreating {
 				w.Phase = session.PhaseStopped
 			}
 		}

@@ -115,7 +115,7 @@ func Foretold(s *session.Session, jobs []Job) []Result {
 func ResultsOf(s *session.Session, jobs []Job) []Result {
 	results := make([]Result, len(jobs))
 	for i, j := range jobs {
-		results[i] = Result{Agent: j.Agent, CLI: s.Worktree(j.Agent).CLI, Kind: j.Result, Reason: j.Reason, Hints: j.Hints, Notes: j.Notes}
+		results[i] = Result{Agent: j.Agent, CLI: s.Agent(j.Agent).CLI, Kind: j.Result, Reason: j.Reason, Hints: j.Hints, Notes: j.Notes}
 	}
 	return results
 }

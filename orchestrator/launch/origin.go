@@ -16,7 +16,7 @@ import (
 // keeps it from git's garbage collection.
 func keepOrigins(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, jobs []Job) error {
 	for _, j := range jobs {
-		w := s.Worktree(j.Agent)
+		w := s.Agent(j.Agent)
 		if j.Worktree != WorktreeCreate || w.Parent == "" || w.From == nil || w.From.Snapshot == "" {
 			continue
 		}
@@ -32,7 +32,7 @@ func keepOrigins(ctx context.Context, h *home.Home, m worktree.Manager, s *sessi
 // their parents still have the work.
 func dropOrigins(ctx context.Context, m worktree.Manager, s *session.Session) error {
 	kept := map[string]string{}
-	for _, w := range s.Worktrees {
+	for _, w := range s.Agents {
 		if w.Parent == "" || w.From == nil || w.From.Snapshot == "" {
 			continue
 		}
@@ -47,7 +47,7 @@ func dropOrigins(ctx context.Context, m worktree.Manager, s *session.Session) er
 
 // restoreOrigin puts the uncommitted work that an agent starts from into its new
 // worktree, before anything else happens there.
-func restoreOrigin(ctx context.Context, h *home.Home, m worktree.Manager, w *session.Worktree, j *Job) {
+func restoreOrigin(ctx context.Context, h *home.Home, m worktree.Manager, w *session.Agent, j *Job) {
 	if w.From == nil || w.From.Snapshot == "" {
 		return
 	}
@@ -65,8 +65,8 @@ func restoreOrigin(ctx context.Context, h *home.Home, m worktree.Manager, w *ses
 
 // freshCommand starts the CLI of an agent for the first time: in a copy of the
 // conversation that it starts from, as long as it has had no turn of its own.
-func freshCommand(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, cli agent.CLI, spec agent.Spec, j *Job) (agent.Command, error) {
-	if w.From == nil || w.From.Conversation == "" || h.TurnDir(s.Name, w.Agent).Highest() > 0 {
+func freshCommand(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, cli agent.CLI, spec agent.Spec, j *Job) (agent.Command, error) {
+	if w.From == nil || w.From.Conversation == "" || h.TurnDir(s.Name, w.Name).Highest() > 0 {
 		return cli.Launch(spec)
 	}
 	source := spec

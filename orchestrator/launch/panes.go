@@ -150,8 +150,8 @@ func placePanes(ctx context.Context, h *home.Home, s *session.Session, f fleet.F
 		return nil, home.TmuxError(err)
 	}
 	if !home.OnItsServer(s, created.Server) {
-		for i := range s.Worktrees {
-			s.Worktrees[i].PaneID = "" // of another server, and this one counts anew
+		for i := range s.Agents {
+			s.Agents[i].PaneID = "" // of another server, and this one counts anew
 		}
 	}
 	s.Tmux.SetServer(created.Server.Socket, created.Server.PID, created.Server.Started)
@@ -170,7 +170,7 @@ func recordPanes(s *session.Session, f fleet.Facts, opened map[string]string, jo
 		s.Tmux.SetServer(f.Server.Socket, f.Server.PID, f.Server.Started)
 	}
 	for _, j := range jobs {
-		a, w, pane := f.Agent(j.Agent), s.Worktree(j.Agent), opened[j.Agent]
+		a, w, pane := f.Agent(j.Agent), s.Agent(j.Agent), opened[j.Agent]
 		if a != nil && a.Pane != nil && pane == "" {
 			pane = a.Pane.ID
 		}
@@ -179,8 +179,8 @@ func recordPanes(s *session.Session, f fleet.Facts, opened map[string]string, jo
 		}
 	}
 	for _, a := range f.Agents {
-		w := s.Worktree(a.Record.Agent)
-		if w != nil && opened[a.Record.Agent] == "" && w.Phase == session.PhaseLive && a.Exited() {
+		w := s.Agent(a.Record.Name)
+		if w != nil && opened[a.Record.Name] == "" && w.Phase == session.PhaseLive && a.Exited() {
 			w.Phase = session.PhaseExited // once the pane is gone, nothing else tells
 		}
 	}

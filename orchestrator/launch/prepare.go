@@ -14,7 +14,7 @@ import (
 
 // prepareLaunch writes the launch of one agent and returns the pane that runs it.
 func prepareLaunch(ctx context.Context, h *home.Home, s *session.Session, j *Job, generation int) (tmux.AgentPane, error) {
-	w := s.Worktree(j.Agent)
+	w := s.Agent(j.Agent)
 	cli, executable, err := h.ProgramOf(w)
 	if err != nil {
 		return tmux.AgentPane{}, err
@@ -30,7 +30,7 @@ func prepareLaunch(ctx context.Context, h *home.Home, s *session.Session, j *Job
 		}
 	}
 	if err != nil {
-		return tmux.AgentPane{}, fault.New(fault.Failed, "%s: %w", w.Agent, err)
+		return tmux.AgentPane{}, fault.New(fault.Failed, "%s: %w", w.Name, err)
 	}
 	for _, file := range command.Files {
 		if err := home.WritePrivate(file.Path, file.Content); err != nil {
@@ -39,10 +39,10 @@ func prepareLaunch(ctx context.Context, h *home.Home, s *session.Session, j *Job
 	}
 	promptFile := "" // the saved first prompt that this launch delivers
 	if spec.Prompt != "" {
-		promptFile = h.PromptPath(s.Name, w.Agent)
+		promptFile = h.PromptPath(s.Name, w.Name)
 	}
 	path, err := writeLaunch(h, launchFile{
-		Session: s.Name, Agent: w.Agent, Generation: generation, Worktree: w.WorktreePath,
+		Session: s.Name, Agent: w.Name, Generation: generation, Worktree: w.WorktreePath,
 		GitCommonDir: s.GitCommonDir, LocksDir: h.Paths.LocksDir(), Argv: command.Argv, Env: Environment(h, s, w, generation, command),
 		PromptFile: promptFile, Prompted: j.Result == ResultFresh && j.Prompt != "",
 	})
@@ -52,15 +52,15 @@ func prepareLaunch(ctx context.Context, h *home.Home, s *session.Session, j *Job
 	w.Command = RecordedCommand(command.Argv, j.Prompt)
 	log := ""
 	if h.Config.Tmux.Log {
-		if log, err = openPaneLog(h, s.Name, w.Agent); err != nil {
+		if log, err = openPaneLog(h, s.Name, w.Name); err != nil {
 			j.Notes = append(j.Notes, "its pane is not logged: "+err.Error())
 		}
 	}
 	return tmux.AgentPane{
-		Identity: tmux.Identity{Session: s.Name, Agent: w.Agent, Generation: generation},
+		Identity: tmux.Identity{Session: s.Name, Agent: w.Name, Generation: generation},
 		PawID:    s.ID,
-		Argv:     []string{h.Executable, "__agent", s.Name, w.Agent, fmt.Sprint(generation), path},
-		Label:    tmux.Label{Text: w.Agent + ": starting"},
+		Argv:     []string{h.Executable, "__agent", s.Name, w.Name, fmt.Sprint(generation), path},
+		Label:    tmux.Label{Text: w.Name + ": starting"},
 		Worktree: w.WorktreePath,
 		Refresh:  refreshCommand(h, s.Name),
 		Log:      log,

@@ -10,7 +10,7 @@ import (
 // Intend writes the plan for one agent into its record, before anything is
 // made. Ids are only ever added; the one of the plan is dropped when another paw
 // chose in the meantime.
-func Intend(w *session.Worktree, j Job) {
+func Intend(w *session.Agent, j Job) {
 	if w == nil || j.Result == ResultRefused || j.Result == ResultStopped {
 		return
 	}
@@ -30,11 +30,11 @@ func Intend(w *session.Worktree, j Job) {
 
 // DropAgent takes an agent out of a record.
 func DropAgent(s *session.Session, name string) {
-	s.Worktrees = slices.DeleteFunc(s.Worktrees, func(w session.Worktree) bool { return w.Agent == name })
-	for i := range s.Worktrees {
+	s.Agents = slices.DeleteFunc(s.Agents, func(w session.Agent) bool { return w.Name == name })
+	for i := range s.Agents {
 		// A later agent of that name has not started them.
-		if s.Worktrees[i].Parent == name {
-			s.Worktrees[i].Parent = ""
+		if s.Agents[i].Parent == name {
+			s.Agents[i].Parent = ""
 		}
 	}
 }

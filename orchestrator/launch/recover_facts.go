@@ -21,8 +21,8 @@ func PlanRecover(ctx context.Context, h *home.Home, f fleet.Facts, named bool) (
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(s.Worktrees))
-	for i, w := range s.Worktrees {
+	names := make([]string, len(s.Agents))
+	for i, w := range s.Agents {
 		names[i] = w.Branch
 	}
 	branches, err := m.Branches(ctx, names)
@@ -72,7 +72,7 @@ func factsFor(ctx context.Context, h *home.Home, f fleet.Facts, a fleet.Agent) R
 	s, w := f.Session, a.Record
 	rf := RecoverFacts{
 		sessionName: s.Name, repoPath: s.RepoPath, record: w, tmux: f.Tmux, running: f.Running(a), pid: a.Lock.PID(),
-		launched: a.EverLaunched(s), promptUnsent: fleet.Undelivered(h, s, w.Agent),
+		launched: a.EverLaunched(s), promptUnsent: fleet.Undelivered(h, s, w.Name),
 	}
 	rf.exited = w.Phase == session.PhaseExited || a.Exited()
 	if f.TmuxErr != nil {
@@ -104,7 +104,7 @@ func refusedLast(f fleet.Facts, a fleet.Agent, cli agent.CLI, spec agent.Spec) b
 	if a.Lock.State != session.LockFree || a.Pane == nil || !a.Pane.Dead || a.Pane.ExitCode == nil || *a.Pane.ExitCode == 0 || a.Left() {
 		return false
 	}
-	launch := fleet.LaunchID(f.Session.Name, a.Record.Agent, a.Pane.Identity.Generation)
+	launch := fleet.LaunchID(f.Session.Name, a.Record.Name, a.Pane.Identity.Generation)
 	if last := a.Turns.Last; last != nil && last.Launch == launch {
 		return false
 	}
@@ -128,7 +128,7 @@ type GoOn struct {
 // hook of the agent named last, comes first; of the others on disk some may be those of a CLI that the user runs beside.
 func HowToGoOn(ctx context.Context, h *home.Home, s *session.Session, cli agent.CLI, spec agent.Spec) GoOn {
 	how := GoOn{NewID: cli.NewConversation(), FreshReason: "it had no conversation yet"}
-	w := s.Worktree(spec.Agent)
+	w := s.Agent(spec.Agent)
 	hooked := fleet.HooksEverSeen(h, s.Name, w)
 	if spec.ConversationID != "" {
 		conversation, err := cli.Conversation(ctx, spec)
@@ -144,7 +144,7 @@ func HowToGoOn(ctx context.Context, h *home.Home, s *session.Session, cli agent.
 			how.Resumable, how.unverified = true, conversation.Transcript == ""
 			return how
 		}
-		records, problems := h.TurnDir(s.Name, w.Agent).Records()
+		records, problems := h.TurnDir(s.Name, w.Name).Records()
 		if len(problems) == 0 && hooked && cleared(w.ConversationIDs, records) {
 			how.FreshReason = "its conversation was cleared, and nothing was said since"
 			return how

@@ -36,7 +36,7 @@ func TestAConversationThatCannotBeLookedUpIsResumed(t *testing.T) {
 		t.Fatal("no demo")
 	}
 	h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}}
-	s := &session.Session{Name: "shop", Worktrees: []session.Worktree{{Agent: "one", ConversationIDs: []string{"mine"}}}}
+	s := &session.Session{Name: "shop", Agents: []session.Agent{{Name: "one", ConversationIDs: []string{"mine"}}}}
 	for _, c := range []struct {
 		name string
 		cli  lookup
@@ -82,14 +82,14 @@ func (earlier) Learn(context.Context, agent.Spec) ([]string, error) { return []s
 func TestAClearedConversationDoesNotComeBack(t *testing.T) {
 	demo, _ := clis.New(nil).Get("demo")
 	h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
-	s := &session.Session{Name: "shop", Worktrees: []session.Worktree{{Agent: "one", ConversationIDs: []string{"old", "mine"}}}}
+	s := &session.Session{Name: "shop", Agents: []session.Agent{{Name: "one", ConversationIDs: []string{"old", "mine"}}}}
 	look := func() GoOn {
 		return HowToGoOn(t.Context(), h, s, agent.CLI{Driver: earlier{demo.Driver}}, agent.Spec{Agent: "one", ConversationID: "mine"})
 	}
 	if how := look(); how.Found != "old" {
 		t.Errorf("nothing says that it was cleared: %+v", how)
 	}
-	fleet.MarkHooks(h, s, &s.Worktrees[0], 1)
+	fleet.MarkHooks(h, s, &s.Agents[0], 1)
 	if err := turn.New(h.TurnDir("shop", "one"), 1, h.Now).Start(turn.Start{Type: turn.TypePrompt, Prompt: "x", Conversation: "old"}); err != nil {
 		t.Fatal(err)
 	}

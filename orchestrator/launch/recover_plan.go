@@ -15,7 +15,7 @@ type RecoverFacts struct {
 	sessionName string
 	repoPath    string
 	named       bool // the user named the session: stopped agents come back too
-	record      session.Worktree
+	record      session.Agent
 	tmux        session.Liveness
 	tmuxReason  string
 	running     live.Running
@@ -41,14 +41,14 @@ type RecoverFacts struct {
 // planAgent decides what recover does for one agent. It is pure: every cell of
 // its table is a test.
 func planAgent(f RecoverFacts) Job {
-	j := Job{Agent: f.record.Agent, planned: f.record.Conversation(), found: f.Found}
+	j := Job{Agent: f.record.Name, planned: f.record.Conversation(), found: f.Found}
 	switch {
 	case f.tmux == session.TmuxUnknown:
 		j.refuse(errors.New(f.tmuxReason), "paw status "+f.sessionName)
 		return j
 	case f.record.Phase == session.PhaseCreating && f.record.Headless && !f.named && f.running.Free():
 		// What paw run was making is completed as paw run would have left it.
-		j.Result, j.Worktree, j.Reason = ResultStopped, WorktreeCreate, "paw run "+f.record.Agent+" uses it without a pane"
+		j.Result, j.Worktree, j.Reason = ResultStopped, WorktreeCreate, "paw run "+f.record.Name+" uses it without a pane"
 		return j
 	case f.record.Phase == session.PhaseStopped && !f.named:
 		j.Result, j.Reason = ResultStopped, "paw recover "+f.sessionName+" brings it back"
@@ -100,7 +100,7 @@ func planAgent(f RecoverFacts) Job {
 
 // endsAndReturns is the command that ends an agent which runs without a pane or a worktree, and brings it back in both.
 func endsAndReturns(f RecoverFacts) string {
-	return fmt.Sprintf("paw stop %s %s --only && paw recover %s", f.sessionName, f.record.Agent, f.sessionName)
+	return fmt.Sprintf("paw stop %s %s --only && paw recover %s", f.sessionName, f.record.Name, f.sessionName)
 }
 
 // planWorktree decides what happens to the worktree; false when nothing may run in it.

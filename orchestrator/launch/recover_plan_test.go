@@ -13,7 +13,7 @@ import (
 func healthy() RecoverFacts {
 	return RecoverFacts{
 		sessionName: "shop", repoPath: "/r",
-		record: session.Worktree{Agent: "claude", Branch: "paw/shop/claude", WorktreePath: "/w", Phase: session.PhaseLive, ConversationIDs: []string{"old"}},
+		record: session.Agent{Name: "claude", Branch: "paw/shop/claude", WorktreePath: "/w", Phase: session.PhaseLive, ConversationIDs: []string{"old"}},
 		tmux:   session.TmuxDead, running: live.NothingRuns,
 		launched: true, branchExists: true, GoOn: GoOn{Resumable: true, NewID: "new"},
 	}

@@ -16,7 +16,7 @@ import (
 
 // restoreWorktree makes a worktree again whose directory is gone, or registers
 // one again that git does not know any more. The job says what came of it.
-func restoreWorktree(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree, j *Job) {
+func restoreWorktree(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Agent, j *Job) {
 	rescue, err := m.Restore(ctx, home.PlanOf(s, *w), h.Step)
 	if err != nil {
 		j.refuse(home.Conflict(err))
@@ -27,7 +27,7 @@ func restoreWorktree(ctx context.Context, h *home.Home, m worktree.Manager, s *s
 	} else {
 		j.Notes = append(j.Notes, fmt.Sprintf("its worktree was missing and was checked out again from %s; files that were not committed are not in it", w.Branch))
 		if n := turnWithMore(ctx, h, m, s, w); n > 0 {
-			j.Notes = append(j.Notes, fmt.Sprintf("files that were not committed at the end of turn %d come back with: paw rewind %s %d --session %s", n, w.Agent, n, s.Name))
+			j.Notes = append(j.Notes, fmt.Sprintf("files that were not committed at the end of turn %d come back with: paw rewind %s %d --session %s", n, w.Name, n, s.Name))
 		}
 	}
 	if rescue != "" {
@@ -38,7 +38,7 @@ func restoreWorktree(ctx context.Context, h *home.Home, m worktree.Manager, s *s
 
 // turnWithMore is the last turn when its snapshot has what was not committed on
 // top of the commit that its worktree is at now, else 0.
-func turnWithMore(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree) int {
+func turnWithMore(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Agent) int {
 	list, _, err := turns.List(ctx, h, m, s, *w)
 	if err != nil || len(list.Turns) == 0 {
 		return 0
@@ -56,13 +56,13 @@ func turnWithMore(ctx context.Context, h *home.Home, m worktree.Manager, s *sess
 
 // lastCommitOf is the newest commit known of an agent: where HEAD of its worktree
 // was last, else where its last turn ended or began, else its base.
-func lastCommitOf(h *home.Home, entries []worktree.Entry, s *session.Session, w session.Worktree) string {
+func lastCommitOf(h *home.Home, entries []worktree.Entry, s *session.Session, w session.Agent) string {
 	for _, e := range entries {
 		if e.Path == w.WorktreePath && e.LastHead() != "" {
 			return e.LastHead()
 		}
 	}
-	if last, err := h.TurnDir(s.Name, w.Agent).Last(); err == nil && last != nil {
+	if last, err := h.TurnDir(s.Name, w.Name).Last(); err == nil && last != nil {
 		return cmp.Or(last.CommitHash, last.StartCommit, w.BaseCommit)
 	}
 	return w.BaseCommit
@@ -70,13 +70,13 @@ func lastCommitOf(h *home.Home, entries []worktree.Entry, s *session.Session, w 
 
 // WayBack is what a user can do when something else is where the worktree of an
 // agent was.
-func WayBack(s *session.Session, w *session.Worktree) string {
+func WayBack(s *session.Session, w *session.Agent) string {
 	path := fault.Quote(w.WorktreePath)
 	switch info, err := os.Lstat(filepath.Join(w.WorktreePath, ".git")); {
 	case err != nil: // a folder of somebody
 		return fmt.Sprintf("mv %s %s && paw recover %s", path, fault.Quote(w.WorktreePath+".aside"), s.Name)
 	case info.IsDir(): // a repository of its own
-		return fmt.Sprintf("paw remove %s --keep-worktree --session %s", w.Agent, s.Name)
+		return fmt.Sprintf("paw remove %s --keep-worktree --session %s", w.Name, s.Name)
 	}
 	return fmt.Sprintf("git -C %s worktree repair %s", fault.Quote(s.RepoPath), path)
 }

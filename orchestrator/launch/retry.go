@@ -34,8 +34,8 @@ func startRefused(ctx context.Context, h *home.Home, s *session.Session, jobs []
 		}
 		if reason, refused := refusedResume(ctx, h, s, j); refused {
 			j.Result, j.Reason = ResultFresh, reason
-			if cli, err := h.CLIOf(s.Worktree(j.Agent)); err == nil {
-				j.planned, j.chosen = s.Worktree(j.Agent).Conversation(), cli.NewConversation()
+			if cli, err := h.CLIOf(s.Agent(j.Agent)); err == nil {
+				j.planned, j.chosen = s.Agent(j.Agent).Conversation(), cli.NewConversation()
 			}
 			again = append(again, j)
 		}
@@ -45,7 +45,7 @@ func startRefused(ctx context.Context, h *home.Home, s *session.Session, jobs []
 	}
 	if _, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
 		for _, j := range again {
-			Intend(rec.Worktree(j.Agent), *j)
+			Intend(rec.Agent(j.Agent), *j)
 		}
 		return nil
 	}); err != nil {

@@ -34,10 +34,10 @@ func UndoStart(h *home.Home, s *session.Session, plans []worktree.Plan, cause er
 // UndoAdd takes agents that never started out of the record again.
 func UndoAdd(h *home.Home, s *session.Session, plans []worktree.Plan, cause error) error {
 	draft := *s
-	draft.Worktrees = nil
+	draft.Agents = nil
 	for _, plan := range plans {
-		if w := s.Worktree(plan.Agent); w != nil {
-			draft.Worktrees = append(draft.Worktrees, *w)
+		if w := s.Agent(plan.Agent); w != nil {
+			draft.Agents = append(draft.Agents, *w)
 		}
 	}
 	ctx := context.Background()
@@ -65,7 +65,7 @@ func rollbackWorktrees(ctx context.Context, h *home.Home, s *session.Session, pl
 	}
 	for _, a := range f.Agents {
 		if a.EverLaunched(s) || a.Pane != nil {
-			return fmt.Errorf("%s was started", a.Record.Agent)
+			return fmt.Errorf("%s was started", a.Record.Name)
 		}
 	}
 	repository, err := home.Discover(s)
@@ -83,7 +83,7 @@ func rollbackWorktrees(ctx context.Context, h *home.Home, s *session.Session, pl
 		// What Create could not complete it has taken back already.
 		if _, err := os.Lstat(plan.Path); err == nil {
 			one := worktree.Made{Agent: plan.Agent, BranchCreated: plan.CreateBranch}
-			if w := s.Worktree(plan.Agent); w != nil && w.From != nil {
+			if w := s.Agent(plan.Agent); w != nil && w.From != nil {
 				one.Snapshot = w.From.Snapshot
 			}
 			made = append(made, one)
@@ -98,11 +98,11 @@ func rollbackWorktrees(ctx context.Context, h *home.Home, s *session.Session, pl
 	if err := dropOrigins(ctx, h.Manager(repository), s); err != nil {
 		return err
 	}
-	for _, w := range s.Worktrees {
-		if err := WithdrawLaunches(h, s.Name, w.Agent); err != nil {
+	for _, w := range s.Agents {
+		if err := WithdrawLaunches(h, s.Name, w.Name); err != nil {
 			return err
 		}
-		_ = os.Remove(h.PromptPath(s.Name, w.Agent))
+		_ = os.Remove(h.PromptPath(s.Name, w.Name))
 	}
 	_ = os.Remove(filepath.Join(h.Paths.LaunchDir(), s.Name)) // when it is empty
 	return nil

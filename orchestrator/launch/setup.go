@@ -26,7 +26,7 @@ func setUpWorktrees(ctx context.Context, h *home.Home, m worktree.Manager, s *se
 	work := false
 	for i := range jobs {
 		j := &jobs[i]
-		path := s.Worktree(j.Agent).WorktreePath
+		path := s.Agent(j.Agent).WorktreePath
 		if j.Result == ResultRefused || j.Worktree == WorktreeKeep && (!j.Starts() || !m.Unprepared(path)) {
 			continue
 		}

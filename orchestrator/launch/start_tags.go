@@ -19,10 +19,10 @@ import (
 // number of sessions with the same names one gets each: a tag that is there already
 // is an error, unless an interrupted run of the same session has left it.
 func TagStarts(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, jobs []Job) error {
-	var agents []*session.Worktree
+	var agents []*session.Agent
 	for _, j := range jobs {
 		if j.Result != ResultRefused && j.Worktree == WorktreeCreate {
-			agents = append(agents, s.Worktree(j.Agent))
+			agents = append(agents, s.Agent(j.Agent))
 		}
 	}
 	if len(agents) == 0 {
@@ -48,7 +48,7 @@ func TagStarts(ctx context.Context, h *home.Home, m worktree.Manager, s *session
 	}
 	for _, w := range agents {
 		// The folder says whose tag it is when there is no record any more (loggedAgents).
-		if err := os.MkdirAll(h.TurnDir(s.Name, w.Agent).Path, 0o700); err != nil {
+		if err := os.MkdirAll(h.TurnDir(s.Name, w.Name).Path, 0o700); err != nil {
 			return err
 		}
 	}
@@ -58,7 +58,7 @@ func TagStarts(ctx context.Context, h *home.Home, m worktree.Manager, s *session
 
 // missingStarts are the refs that agents of the owner still need to have a start.
 // Whose an agent's name is, is looked up when it has tags, or when sure is asked for.
-func missingStarts(ctx context.Context, m worktree.Manager, agents []*session.Worktree, owner string, sure bool) ([]worktree.NewRef, error) {
+func missingStarts(ctx context.Context, m worktree.Manager, agents []*session.Agent, owner string, sure bool) ([]worktree.NewRef, error) {
 	var refs []worktree.NewRef
 	for _, w := range agents {
 		tagged, err := turns.Tags(ctx, m, w.TurnSession)
@@ -88,8 +88,8 @@ func missingStarts(ctx context.Context, m worktree.Manager, agents []*session.Wo
 // untagStarts takes the tags of agents back that never started.
 func untagStarts(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session) error {
 	refs := map[string]string{}
-	for _, w := range s.Worktrees {
-		own, err := turns.Own(ctx, m, s, w.Agent)
+	for _, w := range s.Agents {
+		own, err := turns.Own(ctx, m, s, w.Name)
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func untagStarts(ctx context.Context, h *home.Home, m worktree.Manager, s *sessi
 				refs[turn.TagRef(w.TurnSession, 0)] = w.BaseCommit
 			}
 		}
-		_ = os.Remove(h.TurnDir(s.Name, w.Agent).Path) // when it is empty
+		_ = os.Remove(h.TurnDir(s.Name, w.Name).Path) // when it is empty
 	}
 	_ = os.Remove(filepath.Join(h.Paths.TurnsDir(), s.Name))
 	return m.DeleteRefs(ctx, refs)

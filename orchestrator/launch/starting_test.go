@@ -18,7 +18,7 @@ import (
 func TestAnAgentThatIsJustStartingIsSeen(t *testing.T) {
 	h := &home.Home{CLIs: clis.New(nil), Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
 	h.Locks = session.Locks{Dir: h.Paths.LocksDir()}
-	s := &session.Session{Name: "shop", Worktrees: []session.Worktree{{Agent: "one"}}}
+	s := &session.Session{Name: "shop", Agents: []session.Agent{{Name: "one"}}}
 	on := fleet.Panes{Panes: []tmux.Pane{{ID: "%0", PawSession: "shop", Identity: &tmux.Identity{Session: "shop", Agent: "one", Generation: 3}}}}
 	path, err := writeLaunch(h, launchFile{Session: "shop", Agent: "one", Generation: 3, Argv: []string{"x"}})
 	if err != nil {

@@ -37,4 +37,4 @@ func (c Claim) Occasion() Occasion {
 }
 
 // Owed reports whether an agent waits for children, and their results were not typed to it yet.
-func Owed(w session.Worktree) bool { return w.Wait != nil && w.Wait.TypedAt == nil }
+func Owed(w session.Agent) bool { return w.Wait != nil && w.Wait.TypedAt == nil }

@@ -16,7 +16,7 @@ var since = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func child(name string, state session.State, last *turn.Record, told int) Facts {
 	return Facts{
-		Branch: Branch{"/r", name}, Record: session.Worktree{Agent: name, CLI: "demo", Parent: "p", Told: told},
+		Branch: Branch{"/r", name}, Record: session.Agent{Name: name, CLI: "demo", Parent: "p", Told: told},
 		Status: session.AgentStatus{State: state}, Running: true, Last: last,
 	}
 }
@@ -34,12 +34,12 @@ func familyOf(parent session.AgentStatus, children []Facts, left ...string) Fami
 	f := Family{Parent: Facts{Branch: Branch{"/r", "p"}, Status: parent, Running: true, Launch: 3}, Children: map[string]Facts{}}
 	w := &session.Wait{ID: "w", Since: since, Launch: 3}
 	for _, c := range children {
-		name := c.Record.Agent
+		name := c.Record.Name
 		f.Children[name], w.Children = c, append(w.Children, name)
 		f.Parent.Children = append(f.Parent.Children, c.Branch)
 	}
 	w.Children = append(w.Children, left...)
-	f.Parent.Record = session.Worktree{Agent: "p", CLI: "demo", Wait: w}
+	f.Parent.Record = session.Agent{Name: "p", CLI: "demo", Wait: w}
 	return f
 }
 

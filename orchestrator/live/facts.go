@@ -18,7 +18,7 @@ type Facts struct {
 	Parent   Branch   // zero without one
 	Children []Branch // those that are in the session now
 
-	Record session.Worktree
+	Record session.Agent
 	Status session.AgentStatus // what its CLI does, whatever it waits for
 	Last   *turn.Record        // its last turn, closed where the CLI's own record says that it is over; nil without turns
 

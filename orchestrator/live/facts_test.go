@@ -26,7 +26,7 @@ func (s situation) String() string {
 
 func (s situation) facts() Facts {
 	f := Facts{
-		Record: session.Worktree{Agent: "a", CLI: "demo"}, Status: session.AgentStatus{State: s.state},
+		Record: session.Agent{Name: "a", CLI: "demo"}, Status: session.AgentStatus{State: s.state},
 		Exited: s.clis == "exited", TurnsUnseen: s.clis == "unseen", Silent: s.clis == "silent", Delivering: s.waits == "typing",
 	}
 	number := 0

@@ -79,7 +79,7 @@ func (t Turns) inTurn() bool { return t.Last != nil && t.Last.State == turn.InPr
 
 // SeenByHook is the observation of an agent after an event of its last turn, as the hook of that launch can make it without
 // a look at anything but the record and the turn log.
-func SeenByHook(w *session.Worktree, last *turn.Record, launch string, now time.Time) Observation {
+func SeenByHook(w *session.Agent, last *turn.Record, launch string, now time.Time) Observation {
 	o := Observation{
 		Now: now, Tmux: session.TmuxAlive, Pane: session.PaneAlive, Lock: session.LockHeld, Phase: w.Phase, Done: w.Done,
 		Turns: Turns{Visible: true, Last: last, Launch: launch, HooksSeen: now},

@@ -209,7 +209,7 @@ func (r *Registry) family(s *Session) Family {
 	f := Family{Parent: s.facts, Children: map[string]Facts{}}
 	for _, branch := range s.facts.Children {
 		if child := r.sessions[branch]; child != nil {
-			f.Children[child.facts.Record.Agent] = child.facts
+			f.Children[child.facts.Record.Name] = child.facts
 		}
 	}
 	return f

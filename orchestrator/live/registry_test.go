@@ -28,7 +28,7 @@ func (d *disk) set(name, parent string, state session.State, waitsFor ...string)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	f := Facts{
-		Branch: branchOf(name), Record: session.Worktree{Agent: name, CLI: "demo", Parent: parent},
+		Branch: branchOf(name), Record: session.Agent{Name: name, CLI: "demo", Parent: parent},
 		Status: session.AgentStatus{State: state}, Last: &turn.Record{Number: 1, State: turn.Finished},
 	}
 	if parent != "" {
@@ -64,7 +64,7 @@ func (d *disk) source() Source {
 			var all []Facts
 			for _, f := range d.agents {
 				for _, other := range d.agents {
-					if other.Record.Parent == f.Record.Agent {
+					if other.Record.Parent == f.Record.Name {
 						f.Children = append(f.Children, other.Branch)
 					}
 				}

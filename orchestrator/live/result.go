@@ -27,7 +27,7 @@ func Removed(name string) Result { return Result{Agent: name, Outcome: OutcomeRe
 
 // Result is how the agent ended. What it said of itself comes first, then how its turn ended, then how its CLI did.
 func (f Facts) Result() Result {
-	r := Result{Agent: f.Record.Agent, CLI: f.Record.CLI, Branch: f.Branch.Name, Turn: f.lastNumber()}
+	r := Result{Agent: f.Record.Name, CLI: f.Record.CLI, Branch: f.Branch.Name, Turn: f.lastNumber()}
 	cut := f.Status.State == session.StateSuspended && f.Status.Cause != session.CauseStopped
 	exitedBadly := f.Exited && f.Status.State != session.StateCompleted
 	aborted := f.Last != nil && f.Last.State == turn.Aborted

@@ -63,7 +63,7 @@ func TestResult(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := Facts{
-				Branch: Branch{"/r", "paw/s/a"}, Record: session.Worktree{Agent: "a", CLI: "demo", Done: c.done},
+				Branch: Branch{"/r", "paw/s/a"}, Record: session.Agent{Name: "a", CLI: "demo", Done: c.done},
 				Status: c.status, Exited: c.exited, Last: c.last,
 			}
 			want := Result{Agent: "a", CLI: "demo", Branch: "paw/s/a", Outcome: c.outcome, Failed: c.failed, Message: c.message}

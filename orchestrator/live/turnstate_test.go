@@ -238,22 +238,22 @@ func TestStateSeenByHook(t *testing.T) {
 		}
 		return r
 	}
-	waits := session.Worktree{Wait: &session.Wait{Children: []string{"c"}}}
+	waits := session.Agent{Wait: &session.Wait{Children: []string{"c"}}}
 	for _, c := range []struct {
 		name string
-		w    session.Worktree
+		w    session.Agent
 		last *turn.Record
 		want session.State
 	}{
-		{"no turn yet", session.Worktree{}, nil, session.StateIdle},
-		{"a turn runs", session.Worktree{}, record(turn.InProgress, nil), session.StateRunning},
-		{"a question", session.Worktree{}, record(turn.InProgress, func(r *turn.Record) { r.Waiting, r.WaitingSince = true, &now }), session.StateWaitingInput},
-		{"a limit", session.Worktree{}, record(turn.InProgress, func(r *turn.Record) { r.Limit, r.LimitedSince = &turn.Limit{}, &now }), session.StateRunning},
-		{"finished", session.Worktree{}, record(turn.Finished, nil), session.StateIdle},
-		{"failed", session.Worktree{}, record(turn.Aborted, func(r *turn.Record) { r.Reason = turn.ReasonError }), session.StateError},
-		{"a turn of an earlier launch", session.Worktree{}, record(turn.InProgress, func(r *turn.Record) { r.Launch = "s/a/1" }), session.StateIdle},
-		{"said to be done", session.Worktree{Done: &session.Done{Turn: 4}}, record(turn.Finished, nil), session.StateCompleted},
-		{"said to be done in the turn", session.Worktree{Done: &session.Done{Turn: 4}}, record(turn.InProgress, nil), session.StateRunning},
+		{"no turn yet", session.Agent{}, nil, session.StateIdle},
+		{"a turn runs", session.Agent{}, record(turn.InProgress, nil), session.StateRunning},
+		{"a question", session.Agent{}, record(turn.InProgress, func(r *turn.Record) { r.Waiting, r.WaitingSince = true, &now }), session.StateWaitingInput},
+		{"a limit", session.Agent{}, record(turn.InProgress, func(r *turn.Record) { r.Limit, r.LimitedSince = &turn.Limit{}, &now }), session.StateRunning},
+		{"finished", session.Agent{}, record(turn.Finished, nil), session.StateIdle},
+		{"failed", session.Agent{}, record(turn.Aborted, func(r *turn.Record) { r.Reason = turn.ReasonError }), session.StateError},
+		{"a turn of an earlier launch", session.Agent{}, record(turn.InProgress, func(r *turn.Record) { r.Launch = "s/a/1" }), session.StateIdle},
+		{"said to be done", session.Agent{Done: &session.Done{Turn: 4}}, record(turn.Finished, nil), session.StateCompleted},
+		{"said to be done in the turn", session.Agent{Done: &session.Done{Turn: 4}}, record(turn.InProgress, nil), session.StateRunning},
 		{"waits for children", waits, record(turn.Finished, nil), session.StateWaitingChildren},
 		{"waits for children in its turn", waits, record(turn.InProgress, nil), session.StateWaitingChildren},
 	} {

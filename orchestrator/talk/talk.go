@@ -16,7 +16,7 @@ import (
 )
 
 // Unreadable says why a conversation cannot be read.
-func Unreadable(w *session.Worktree, err error) string {
+func Unreadable(w *session.Agent, err error) string {
 	var missing *agent.ConversationError
 	switch {
 	case errors.Is(err, agent.ErrNoTranscript):
@@ -28,8 +28,8 @@ func Unreadable(w *session.Worktree, err error) string {
 }
 
 // History is the newest conversation of an agent, from its CLI's own record.
-func History(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) (live.Conversation, error) {
-	records, _ := h.TurnDir(s.Name, w.Agent).Records()
+func History(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent) (live.Conversation, error) {
+	records, _ := h.TurnDir(s.Name, w.Name).Records()
 	found, err := Conversation(ctx, h, s, w, "", records)
 	if err != nil {
 		return live.Conversation{}, err
@@ -71,27 +71,27 @@ func TurnsElsewhere(records []turn.Record, conversation string) []int {
 
 // Conversation is Read in the user's words. A conversation that has
 // not begun is empty.
-func Conversation(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, id string, records []turn.Record) (agent.Transcript, error) {
+func Conversation(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, id string, records []turn.Record) (agent.Transcript, error) {
 	found, err := Read(ctx, h, s, w, id)
 	var missing *agent.ConversationError
 	switch {
 	case err == nil:
 		return found, nil
 	case errors.Is(err, agent.ErrNoTranscript):
-		return found, fault.New(fault.Failed, "%s: %s", w.Agent, Unreadable(w, err)).Hint("paw attach %s %s", s.Name, w.Agent)
+		return found, fault.New(fault.Failed, "%s: %s", w.Name, Unreadable(w, err)).Hint("paw attach %s %s", s.Name, w.Name)
 	case errors.As(err, &missing) && !anyTurnIn(records, missing.ID):
 		return agent.Transcript{ID: missing.ID}, nil
 	case errors.As(err, &missing):
-		return found, fault.New(fault.NotFound, "%s: its conversation cannot be read: %s", w.Agent, missing.Reason).Hint("paw turns %s %s", s.Name, w.Agent)
+		return found, fault.New(fault.NotFound, "%s: its conversation cannot be read: %s", w.Name, missing.Reason).Hint("paw turns %s %s", s.Name, w.Name)
 	case errors.Is(err, agent.ErrNotInstalled):
-		return found, fault.New(fault.Missing, "%s: %w", w.Agent, err).Hint("paw clis")
+		return found, fault.New(fault.Missing, "%s: %w", w.Name, err).Hint("paw clis")
 	}
-	return found, fault.New(fault.Failed, "%s: its conversation cannot be read: %w", w.Agent, err).Hint("paw turns %s %s", s.Name, w.Agent)
+	return found, fault.New(fault.Failed, "%s: its conversation cannot be read: %w", w.Name, err).Hint("paw turns %s %s", s.Name, w.Name)
 }
 
 // Read reads one conversation of an agent from its CLI's own record,
 // the newest for an id of "".
-func Read(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, id string) (agent.Transcript, error) {
+func Read(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, id string) (agent.Transcript, error) {
 	cli, ok := h.CLIs.Get(w.CLI)
 	if !ok {
 		return agent.Transcript{}, fault.New(fault.Usage, "unknown CLI %s", w.CLI)

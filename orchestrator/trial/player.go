@@ -170,7 +170,7 @@ func (p *player) hang(ctx context.Context, file string) error {
 
 // has reports whether the agent's worktree has a file.
 func (p *player) has(name string) bool {
-	_, err := os.Stat(filepath.Join(p.session.Worktree(p.cli).WorktreePath, name))
+	_, err := os.Stat(filepath.Join(p.session.Agent(p.cli).WorktreePath, name))
 	return err == nil
 }
 

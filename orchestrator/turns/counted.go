@@ -15,7 +15,7 @@ func countFinished(results []turn.Result) session.Finished {
 }
 
 // finishedTurns are the results of the start, as turn 0, and of the finished turns. Logs that cannot be read give none.
-func finishedTurns(w *session.Worktree, dir turn.Dir) []turn.Result {
+func finishedTurns(w *session.Agent, dir turn.Dir) []turn.Result {
 	results := []turn.Result{{CommitHash: w.BaseCommit}}
 	records, _ := dir.Records()
 	for _, r := range records {

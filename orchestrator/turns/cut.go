@@ -14,8 +14,8 @@ import (
 // Cut closes the turn that was open when its CLI ended without saying so, and those behind it that no hook told of:
 // as the CLI's own record tells it, else aborted for the reason, with a snapshot. A failure is logged: it must not keep
 // paw from stopping or recovering.
-func Cut(ctx context.Context, h *home.Home, s *session.Session, w session.Worktree, reason turn.Reason) {
-	last, err := h.TurnDir(s.Name, w.Agent).Last()
+func Cut(ctx context.Context, h *home.Home, s *session.Session, w session.Agent, reason turn.Reason) {
+	last, err := h.TurnDir(s.Name, w.Name).Last()
 	if err != nil || last == nil || last.State != turn.InProgress && len(fleet.AskRecord(ctx, h, s, &w, last).Later) == 0 {
 		return
 	}
@@ -49,7 +49,7 @@ func CloseCut(ctx context.Context, h *home.Home, f fleet.Facts) {
 func CloseDead(ctx context.Context, h *home.Home, s *session.Session, agents ...string) {
 	inTurn := func(name string) bool {
 		last, err := h.TurnDir(s.Name, name).Last()
-		w := s.Worktree(name)
+		w := s.Agent(name)
 		return err == nil && last != nil && last.State == turn.InProgress && w != nil && fleet.RefuseUnfinished(s, w) == nil &&
 			fleet.RefuseHalfMoved(ctx, h, s, name) == nil
 	}
@@ -62,7 +62,7 @@ func CloseDead(ctx context.Context, h *home.Home, s *session.Session, agents ...
 		return
 	}
 	for _, a := range f.Agents {
-		if slices.Contains(open, a.Record.Agent) {
+		if slices.Contains(open, a.Record.Name) {
 			cutDead(ctx, h, f, a)
 		}
 	}
@@ -78,7 +78,7 @@ func cutDead(ctx context.Context, h *home.Home, f fleet.Facts, a fleet.Agent) {
 // tagFinished makes the tags that are missing: those of finished turns, on their
 // recorded commits, and that of the start. A hook could not make one, or a fetch
 // that prunes tags deleted it.
-func tagFinished(ctx context.Context, h *home.Home, s *session.Session, w session.Worktree) {
+func tagFinished(ctx context.Context, h *home.Home, s *session.Session, w session.Agent) {
 	if w.Phase == session.PhaseCreating {
 		return // launch.BringUp tags its start
 	}
@@ -110,7 +110,7 @@ func tagFinished(ctx context.Context, h *home.Home, s *session.Session, w sessio
 		return failed
 	})
 	if err != nil {
-		h.Notef("%s: not all tags of its turns are as they should be: %v", w.Agent, err)
+		h.Notef("%s: not all tags of its turns are as they should be: %v", w.Name, err)
 	}
 }
 

@@ -36,18 +36,18 @@ func CommitAlone(h *home.Home, agentName string, number int, side, commit string
 }
 
 // End is the state at the end of a turn, that of now while it runs.
-func End(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree, one *Listed, byForce Forced) (string, error) {
+func End(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Agent, one *Listed, byForce Forced) (string, error) {
 	switch {
 	case one.State == turn.InProgress:
 		return StateNow(ctx, h, m, s, w)
 	case one.After == "":
-		return CommitAlone(h, w.Agent, one.Number, "end", cmp.Or(one.CommitHash, one.Head), byForce)
+		return CommitAlone(h, w.Name, one.Number, "end", cmp.Or(one.CommitHash, one.Head), byForce)
 	}
 	return one.After, nil
 }
 
 // EndOf is the state at the end of the turn of a number; 0 is the base.
-func EndOf(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree, list Sequence, number string, byForce Forced) (string, error) {
+func EndOf(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Agent, list Sequence, number string, byForce Forced) (string, error) {
 	if number == "0" {
 		return w.BaseCommit, nil
 	}
@@ -73,17 +73,17 @@ func Numbered(s *session.Session, list Sequence, text string) (*Listed, error) {
 }
 
 // Now is a snapshot of the worktree as it is, kept by no ref.
-func Now(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree) (worktree.Snapshot, error) {
-	snapshot, err := m.SnapshotWithin(ctx, w.WorktreePath, "", "paw: "+w.Agent+" now", scratch(h, s, w), worktree.Budget{})
+func Now(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Agent) (worktree.Snapshot, error) {
+	snapshot, err := m.SnapshotWithin(ctx, w.WorktreePath, "", "paw: "+w.Name+" now", scratch(h, s, w), worktree.Budget{})
 	if _, lost := os.Lstat(w.WorktreePath); err != nil && errors.Is(lost, fs.ErrNotExist) {
-		err = fault.New(fault.Refused, "%s: %s", w.Agent, session.ReasonWorktreeGone).
-			Hint("paw stop %s %s --only && paw recover %s", s.Name, w.Agent, s.Name)
+		err = fault.New(fault.Refused, "%s: %s", w.Name, session.ReasonWorktreeGone).
+			Hint("paw stop %s %s --only && paw recover %s", s.Name, w.Name, s.Name)
 	}
 	return snapshot, err
 }
 
 // StateNow is the commit of Now.
-func StateNow(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Worktree) (string, error) {
+func StateNow(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Agent) (string, error) {
 	snapshot, err := Now(ctx, h, m, s, w)
 	return snapshot.Commit, err
 }

@@ -75,7 +75,7 @@ func (t *Track) Take(ctx context.Context, e turn.Event) error {
 // server, or the program in front of the CLI, whose end takes the terminal along. qwen, gemini and copilot are two
 // processes, of which the first only waits for the second.
 func (t *Track) died() string {
-	lock, err := t.home.Locks.ProbeAgent(t.S.Name, t.W.Agent)
+	lock, err := t.home.Locks.ProbeAgent(t.S.Name, t.W.Name)
 	switch {
 	case serverDied(t.S):
 		return "its tmux server died"
@@ -151,13 +151,13 @@ func (t *Track) KeepConversation(ctx context.Context, id string) error {
 		return nil
 	}
 	t.W.AddConversation(id)
-	return t.home.UpdateAgent(ctx, t.S.Name, t.W.Agent, func(w *session.Worktree) { w.AddConversation(id) })
+	return t.home.UpdateAgent(ctx, t.S.Name, t.W.Name, func(w *session.Agent) { w.AddConversation(id) })
 }
 
 // KeepTranscript remembers in which file the CLI keeps the agent's conversation.
 func (t *Track) KeepTranscript(ctx context.Context, path string) error {
 	t.W.TranscriptPath = path
-	return t.home.UpdateAgent(ctx, t.S.Name, t.W.Agent, func(w *session.Worktree) { w.TranscriptPath = path })
+	return t.home.UpdateAgent(ctx, t.S.Name, t.W.Name, func(w *session.Agent) { w.TranscriptPath = path })
 }
 
 // catchUp applies what the hooks missed and the CLI's own record has: how the open turn ended, and the turns that began

@@ -20,7 +20,7 @@ func CountFiles(ctx context.Context, h *home.Home, s *session.Session, results [
 	of := map[*live.Result][2]string{}
 	var pairs [][2]string
 	for _, r := range results {
-		w := s.Worktree(r.Agent)
+		w := s.Agent(r.Agent)
 		if w == nil || r.Turn < 1 {
 			continue
 		}

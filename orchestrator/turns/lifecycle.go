@@ -111,7 +111,7 @@ func (t *Track) before(ctx context.Context, n int, follows bool) (note string) {
 
 // hold writes down how the turn ends if the CLI does not go on with it.
 func (t *Track) hold(ctx context.Context, one *turn.Turn, answer string) error {
-	snapshot, note := t.snapshot(ctx, "", fmt.Sprintf("paw: %s after turn %d", t.W.Agent, one.Number()))
+	snapshot, note := t.snapshot(ctx, "", fmt.Sprintf("paw: %s after turn %d", t.W.Name, one.Number()))
 	if note != "" {
 		_ = one.Note(note)
 	}
@@ -224,7 +224,7 @@ func (t *Track) said(n int) *session.Done {
 	if err != nil || rec == nil {
 		return nil
 	}
-	w := rec.Worktree(t.W.Agent)
+	w := rec.Agent(t.W.Name)
 	if w == nil || w.Done == nil || w.Done.Turn != n {
 		return nil
 	}

@@ -40,8 +40,8 @@ func (l Listed) Incomplete() bool {
 
 // List joins log, refs and tags of one agent: two git processes, whatever
 // the number of turns.
-func List(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w session.Worktree) (Sequence, []error, error) {
-	list := Sequence{Agent: w.Agent, Turns: []Listed{}}
+func List(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w session.Agent) (Sequence, []error, error) {
+	list := Sequence{Agent: w.Name, Turns: []Listed{}}
 	// Refs first: a tag comes after the end of its turn in the log, so that no
 	// turn is listed as tagged and not ended, whatever a hook writes meanwhile.
 	refs, err := m.Refs(ctx, TagPrefix(w.TurnSession), turn.RefPrefix(w.TurnSession))
@@ -49,7 +49,7 @@ func List(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Sess
 		return list, nil, err
 	}
 	tags := tagsIn(refs, w.TurnSession)
-	records, problems := h.TurnDir(s.Name, w.Agent).Records()
+	records, problems := h.TurnDir(s.Name, w.Name).Records()
 	if n := len(records); n > 0 && records[n-1].State == turn.InProgress {
 		records[n-1] = asStatusHasIt(h, s, w, records[n-1])
 	}
@@ -96,8 +96,8 @@ const ListGrace = 2 * time.Second
 
 // asStatusHasIt is the open turn of an agent that runs, as paw status shows it: the CLI's own record may know that it is
 // over, or that nobody is waited for any more.
-func asStatusHasIt(h *home.Home, s *session.Session, w session.Worktree, last turn.Record) turn.Record {
-	lock, err := h.Locks.ProbeAgent(s.Name, w.Agent)
+func asStatusHasIt(h *home.Home, s *session.Session, w session.Agent, last turn.Record) turn.Record {
+	lock, err := h.Locks.ProbeAgent(s.Name, w.Name)
 	if err != nil || lock.State != session.LockHeld {
 		return last
 	}

@@ -41,7 +41,7 @@ func FinishedUpTo(list []Listed, number int) session.Finished {
 }
 
 // LastSeen is the state that the user looked at last: the base, where there was no look yet.
-func LastSeen(ctx context.Context, m worktree.Manager, w *session.Worktree) (string, error) {
+func LastSeen(ctx context.Context, m worktree.Manager, w *session.Agent) (string, error) {
 	ref := turn.SeenRef(w.TurnSession)
 	refs, err := m.Refs(ctx, ref)
 	if err != nil || refs[ref] == "" {
@@ -52,10 +52,10 @@ func LastSeen(ctx context.Context, m worktree.Manager, w *session.Worktree) (str
 
 // MarkSeen keeps what the user has looked at. Killed after the ref, it leaves turns to be reviewed that are seen, not the
 // other way round.
-func MarkSeen(ctx context.Context, h *home.Home, m worktree.Manager, sessionName string, w *session.Worktree, look Look) error {
+func MarkSeen(ctx context.Context, h *home.Home, m worktree.Manager, sessionName string, w *session.Agent, look Look) error {
 	if err := m.SetRef(ctx, turn.SeenRef(w.TurnSession), look.Commit); err != nil {
 		return err
 	}
 	h.Step("seen.ref")
-	return h.UpdateAgent(ctx, sessionName, w.Agent, func(w *session.Worktree) { w.Seen = look.Finished })
+	return h.UpdateAgent(ctx, sessionName, w.Name, func(w *session.Agent) { w.Seen = look.Finished })
 }

@@ -18,7 +18,7 @@ var ErrSettled = errors.New("settled already")
 // SettleWait takes a wait whose prompt was typed out of the record.
 func SettleWait(ctx context.Context, h *home.Home, sessionName, agentName, id string) error {
 	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
-		w := rec.Worktree(agentName)
+		w := rec.Agent(agentName)
 		if w == nil || w.Wait == nil || w.Wait.ID != id || w.Wait.TypedAt == nil {
 			return ErrSettled
 		}
@@ -41,7 +41,7 @@ func (t *Track) heard(ctx context.Context, asked string) error {
 		return nil
 	}
 	t.W.Wait = nil
-	return SettleWait(ctx, t.home, t.S.Name, t.W.Agent, wait.ID)
+	return SettleWait(ctx, t.home, t.S.Name, t.W.Name, wait.ID)
 }
 
 // begun settles the agent's wait once the log of a turn that began has its prompt,
@@ -53,7 +53,7 @@ func (t *Track) begun(ctx context.Context, one *turn.Turn) error {
 		return nil
 	}
 	if !fleet.Arrived(t.home, t.S.Name, *t.W) {
-		if t.home.Locks.DeliveryHeld(t.S.Name, t.W.Agent) {
+		if t.home.Locks.DeliveryHeld(t.S.Name, t.W.Name) {
 			return nil // it is about to be known
 		}
 		names := strings.Join(wait.Children, ", ")
@@ -62,5 +62,5 @@ func (t *Track) begun(ctx context.Context, one *turn.Turn) error {
 		}
 	}
 	t.W.Wait = nil
-	return SettleWait(ctx, t.home, t.S.Name, t.W.Agent, wait.ID)
+	return SettleWait(ctx, t.home, t.S.Name, t.W.Name, wait.ID)
 }

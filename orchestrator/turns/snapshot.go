@@ -14,14 +14,14 @@ import (
 // snapshotBefore saves the worktree at the begin of turn n, see snapshot. The claim
 // of the number keeps HEAD.
 func (t *Track) snapshotBefore(ctx context.Context, n int) (note string) {
-	_, note = t.snapshot(ctx, turn.BeforeRef(t.W.TurnSession, n), fmt.Sprintf("paw: %s before turn %d", t.W.Agent, n))
+	_, note = t.snapshot(ctx, turn.BeforeRef(t.W.TurnSession, n), fmt.Sprintf("paw: %s before turn %d", t.W.Name, n))
 	return note
 }
 
 // snapshotAfter saves the worktree at the end of turn n, see snapshot. Without a
 // snapshot a ref of another name keeps HEAD.
 func (t *Track) snapshotAfter(ctx context.Context, n int, how string) (commit, note string) {
-	commit, note = t.snapshot(ctx, turn.TurnRef(t.W.TurnSession, n), fmt.Sprintf("paw: %s after turn %d%s", t.W.Agent, n, how))
+	commit, note = t.snapshot(ctx, turn.TurnRef(t.W.TurnSession, n), fmt.Sprintf("paw: %s after turn %d%s", t.W.Name, n, how))
 	if commit != "" {
 		return commit, note
 	}
@@ -49,8 +49,8 @@ func (t *Track) snapshot(ctx context.Context, ref, message string) (commit, note
 }
 
 // scratch is where the scratch index of an agent's snapshots is kept.
-func scratch(h *home.Home, s *session.Session, w *session.Worktree) string {
-	return filepath.Join(h.StateDir(s.Name, w.Agent), "snapshot")
+func scratch(h *home.Home, s *session.Session, w *session.Agent) string {
+	return filepath.Join(h.StateDir(s.Name, w.Name), "snapshot")
 }
 
 func (t *Track) head(ctx context.Context) (string, error) {

@@ -72,7 +72,7 @@ func SpaceOf(ctx context.Context, h *home.Home, m worktree.Manager) (Space, erro
 	}
 	records, _, _ := h.Store.List()
 	for _, s := range records {
-		for _, w := range s.Worktrees {
+		for _, w := range s.Agents {
 			space.owner[w.TurnSession] = s.Name
 		}
 	}

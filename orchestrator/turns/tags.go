@@ -67,16 +67,16 @@ func tagsIn(refs map[string]string, turnSession string) map[int]string {
 }
 
 // tagElsewhere is what is wrong with a tag that is there, nil when it is on the commit that its turn ended on.
-func tagElsewhere(s *session.Session, w session.Worktree, n int, at, commit string) error {
+func tagElsewhere(s *session.Session, w session.Agent, n int, at, commit string) error {
 	name := turn.TagName(w.TurnSession, n)
 	switch {
 	case at == commit:
 		return nil
 	case commit == "":
-		return fault.New(fault.Failed, "%s: turn %d: tag %s is on %.12s, and the turn has not finished", w.Agent, n, name, at).
+		return fault.New(fault.Failed, "%s: turn %d: tag %s is on %.12s, and the turn has not finished", w.Name, n, name, at).
 			Hint("git -C %s tag -d %s", fault.Quote(s.GitCommonDir), name)
 	}
-	return fault.New(fault.Failed, "%s: turn %d: tag %s is on %.12s, not on its commit %.12s", w.Agent, n, name, at, commit).
+	return fault.New(fault.Failed, "%s: turn %d: tag %s is on %.12s, not on its commit %.12s", w.Name, n, name, at, commit).
 		Hint("git -C %s update-ref %s %s %s", fault.Quote(s.GitCommonDir), turn.TagRef(w.TurnSession, n), commit, at)
 }
 

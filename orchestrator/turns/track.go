@@ -15,7 +15,7 @@ import (
 type Track struct {
 	home   *home.Home
 	S      *session.Session
-	W      *session.Worktree
+	W      *session.Agent
 	M      worktree.Manager
 	Dir    turn.Dir
 	budget worktree.Budget
@@ -29,18 +29,18 @@ type Track struct {
 }
 
 // Change runs change with the turn lock of an agent.
-func Change(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree, change func(*Track) error) error {
+func Change(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, change func(*Track) error) error {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return err
 	}
-	unlock, err := h.Hold(ctx, h.Locks.Turn, s.Name, w.Agent)
+	unlock, err := h.Hold(ctx, h.Locks.Turn, s.Name, w.Name)
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	return change(&Track{
-		home: h, S: s, W: w, M: m, Dir: h.TurnDir(s.Name, w.Agent),
+		home: h, S: s, W: w, M: m, Dir: h.TurnDir(s.Name, w.Name),
 		budget: worktree.Budget{
 			Time:  time.Duration(h.Config.Turns.SnapshotSeconds) * time.Second,
 			Bytes: int64(h.Config.Turns.SnapshotMiB) << 20,
@@ -57,14 +57,14 @@ func (t *Track) remember(ctx context.Context, n int, count func(*session.Finishe
 		return
 	}
 	saved, err := t.home.UpdateSoon(ctx, t.S.Name, func(rec *session.Session) error {
-		if w := rec.Worktree(t.W.Agent); w != nil {
+		if w := rec.Agent(t.W.Name); w != nil {
 			w.TurnHighWater = max(w.TurnHighWater, n)
 			count(&w.Finished)
 		}
 		return nil
 	})
-	if err == nil && saved.Worktree(t.W.Agent) != nil {
-		w := saved.Worktree(t.W.Agent)
+	if err == nil && saved.Agent(t.W.Name) != nil {
+		w := saved.Agent(t.W.Name)
 		t.W.TurnHighWater, t.W.Finished = w.TurnHighWater, w.Finished
 	}
 }

@@ -212,7 +212,7 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 		refused := t.refusal("%s, and its screen shows no question that paw can answer", fleet.WaitsFor(session.AgentStatus{Reason: last.Question}))
 		return nil, &undrawnError{refused, *last.WaitingSince}
 	}
-	asked := &Asked{Question: question, Agent: t.w.Agent, Hook: last.Question, Turn: last.Number, Since: *last.WaitingSince}
+	asked := &Asked{Question: question, Agent: t.w.Name, Hook: last.Question, Turn: last.Number, Since: *last.WaitingSince}
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%d %d %q", last.Number, last.WaitingSince.UnixNano(), question.Text)
 	if waits && !question.Confirms {
@@ -350,7 +350,7 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took agent.Option) er
 		a, state, err := t.find(ctx)
 		switch {
 		case errors.Is(err, errNotRunning):
-			return fault.New(fault.Unconfirmed, "%s: its CLI has ended since the answer was typed", t.w.Agent).Hint("paw recover %s", t.s.Name)
+			return fault.New(fault.Unconfirmed, "%s: its CLI has ended since the answer was typed", t.w.Name).Hint("paw recover %s", t.s.Name)
 		case err != nil:
 			return t.unconfirmed("the answer was typed, and nothing says that it was taken (%v)", err)
 		}
@@ -366,8 +366,8 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took agent.Option) er
 			}
 		case !asked.Confirms && took.Means() == agent.MeansAlways:
 			if next := t.other(ctx, asked); next != nil && next.Confirms {
-				return fault.New(fault.Unconfirmed, "%s: took %q, and %s; nothing is allowed before that is answered", t.w.Agent, took.Label, next.Text).
-					Hint("paw answer %s/%s", t.s.Name, t.w.Agent)
+				return fault.New(fault.Unconfirmed, "%s: took %q, and %s; nothing is allowed before that is answered", t.w.Name, took.Label, next.Text).
+					Hint("paw answer %s/%s", t.s.Name, t.w.Name)
 			}
 		case asked.Confirms && took.Means() != agent.MeansAlways:
 			if next := t.other(ctx, asked); next != nil && !next.Confirms {

@@ -26,7 +26,7 @@ func TestPromptThatJoinsATurnHasArrived(t *testing.T) {
 			h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
 			cli, _ := clis.New(nil).Get("claude")
 			s := &session.Session{Name: "shop"}
-			w := &session.Worktree{Agent: "one", TranscriptPath: filepath.Join(t.TempDir(), "transcript")}
+			w := &session.Agent{Name: "one", TranscriptPath: filepath.Join(t.TempDir(), "transcript")}
 			if err := os.WriteFile(w.TranscriptPath, []byte(`{"old":true}`+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +65,7 @@ func TestPromptThatCodexTookWhileItRunsATool(t *testing.T) {
 	cli, _ := clis.New(nil).Get("codex")
 	h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now, CLIs: clis.New(nil)}
 	s := &session.Session{Name: "shop"}
-	w := &session.Worktree{Agent: "one", CLI: "codex", ConversationIDs: []string{id}, Environment: map[string]string{"CODEX_HOME": user}}
+	w := &session.Agent{Name: "one", CLI: "codex", ConversationIDs: []string{id}, Environment: map[string]string{"CODEX_HOME": user}}
 	one := turn.New(h.TurnDir("shop", "one"), 1, h.Now)
 	if err := one.Start(turn.Start{Type: turn.TypePrompt, Prompt: prompt, TurnID: "t1"}); err != nil {
 		t.Fatal(err)

@@ -28,11 +28,11 @@ func earlierPath(h *home.Home, session, agent string) string {
 // recallEarlier reads what the typist before has left, unless it has arrived since.
 func (t *typist) recallEarlier() earlier {
 	var e earlier
-	text, err := os.ReadFile(earlierPath(t.home, t.s.Name, t.w.Agent))
+	text, err := os.ReadFile(earlierPath(t.home, t.s.Name, t.w.Name))
 	if err != nil || json.Unmarshal(text, &e) != nil || t.home.Now().Sub(e.At) > earlierAge {
 		return earlier{}
 	}
-	since, _ := t.home.TurnDir(t.s.Name, t.w.Agent).After(e.Turn)
+	since, _ := t.home.TurnDir(t.s.Name, t.w.Name).After(e.Turn)
 	if e.in(since, t.cli.Canonical) != nil {
 		return earlier{}
 	}
@@ -62,8 +62,8 @@ func (e earlier) in(turns []turn.Record, canonical func(string) string) *turn.Re
 func (t *typist) leave() {
 	text, err := json.Marshal(earlier{Prompt: t.before.prompt, Turn: t.before.number, At: t.home.Now()})
 	if err == nil {
-		_ = home.WritePrivate(earlierPath(t.home, t.s.Name, t.w.Agent), text)
+		_ = home.WritePrivate(earlierPath(t.home, t.s.Name, t.w.Name), text)
 	}
 }
 
-func (t *typist) settled() { _ = os.Remove(earlierPath(t.home, t.s.Name, t.w.Agent)) }
+func (t *typist) settled() { _ = os.Remove(earlierPath(t.home, t.s.Name, t.w.Name)) }

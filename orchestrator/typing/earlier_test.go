@@ -18,7 +18,7 @@ func TestAPromptThatComesLateIsNotTheNextOne(t *testing.T) {
 	h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
 	cli, _ := clis.New(nil).Get("qwen")
 	typistOf := func(prompt string) *typist {
-		one := &typist{home: h, s: &session.Session{Name: "shop"}, w: &session.Worktree{Agent: "one"}, cli: cli, prompt: prompt}
+		one := &typist{home: h, s: &session.Session{Name: "shop"}, w: &session.Agent{Name: "one"}, cli: cli, prompt: prompt}
 		one.before = Expect(t.Context(), h, one.s, one.w, cli, prompt)
 		one.lastTyped()
 		return one

@@ -20,7 +20,7 @@ func (t *typist) reach(ctx context.Context) bool {
 	if t.channel != nil {
 		return true
 	}
-	if t.silent || t.ready.Event && t.found.Agent(t.w.Agent).Turns.HooksSeen.IsZero() {
+	if t.silent || t.ready.Event && t.found.Agent(t.w.Name).Turns.HooksSeen.IsZero() {
 		return false
 	}
 	channel := t.cli.Channel(t.home.SpecFor(t.s, t.w, ""))

@@ -23,7 +23,7 @@ func NewKeyboard(h *home.Home) Keyboard {
 }
 
 // ready is the CLI of an agent, if it takes a prompt now.
-func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Worktree) (tmux.Program, bool) {
+func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Agent) (tmux.Program, bool) {
 	t, err := paneTypist(k.home, s, w, "results")
 	if err != nil {
 		return tmux.Program{}, false
@@ -34,7 +34,7 @@ func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Workt
 }
 
 // paneTypist is the typist of a prompt for the parent w.
-func paneTypist(h *home.Home, s *session.Session, w *session.Worktree, prompt string) (*typist, error) {
+func paneTypist(h *home.Home, s *session.Session, w *session.Agent, prompt string) (*typist, error) {
 	cli, known := h.CLIs.Get(w.CLI)
 	if !known {
 		return nil, fault.New(fault.Usage, "unknown CLI %s", w.CLI)
@@ -43,7 +43,7 @@ func paneTypist(h *home.Home, s *session.Session, w *session.Worktree, prompt st
 }
 
 // enter types a prompt, calls last and presses Enter.
-func (k panesOf) enter(ctx context.Context, s *session.Session, w *session.Worktree, to tmux.Program, prompt string, last func() error) error {
+func (k panesOf) enter(ctx context.Context, s *session.Session, w *session.Agent, to tmux.Program, prompt string, last func() error) error {
 	t, err := paneTypist(k.home, s, w, prompt)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotTyped, err)
@@ -60,7 +60,7 @@ func (k panesOf) enter(ctx context.Context, s *session.Session, w *session.Workt
 }
 
 // again presses Enter once more, unless the prompt is not in the box any more.
-func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Worktree, prompt string) error {
+func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Agent, prompt string) error {
 	t, err := paneTypist(k.home, s, w, prompt)
 	if err != nil {
 		return err
@@ -80,12 +80,12 @@ type Keyboard struct {
 	// Panes lists the panes of the session's server.
 	Panes fleet.AskPanes
 	// Ready returns the CLI of an agent, and whether it takes typed input now.
-	Ready func(ctx context.Context, s *session.Session, w *session.Worktree) (tmux.Program, bool)
+	Ready func(ctx context.Context, s *session.Session, w *session.Agent) (tmux.Program, bool)
 	// Enter types a prompt to that CLI and, after last and unless it asks something by then, Enter. The error is ErrNotTyped
 	// when nothing has reached its pane.
-	Enter func(ctx context.Context, s *session.Session, w *session.Worktree, to tmux.Program, prompt string, last func() error) error
+	Enter func(ctx context.Context, s *session.Session, w *session.Agent, to tmux.Program, prompt string, last func() error) error
 	// Again presses Enter once more, unless the CLI asks something.
-	Again func(ctx context.Context, s *session.Session, w *session.Worktree, prompt string) error
+	Again func(ctx context.Context, s *session.Session, w *session.Agent, prompt string) error
 	// Patience is how long a prompt may take to arrive, before and after Enter is pressed again.
 	Patience time.Duration
 }

@@ -35,7 +35,7 @@ var ErrNotTyped = errors.New("nothing was typed")
 // agent's lock. What else lives in its pane is nobody to type to. A server that lost its socket is asked for a new one.
 func (t *typist) find(ctx context.Context) (*fleet.Agent, session.AgentStatus, error) {
 	only := *t.s
-	only.Worktrees = []session.Worktree{*t.w}
+	only.Agents = []session.Agent{*t.w}
 	f, err := fleet.ObserveRevived(ctx, t.home, &only)
 	if err != nil {
 		return nil, session.AgentStatus{}, err
@@ -47,7 +47,7 @@ func (t *typist) find(ctx context.Context) (*fleet.Agent, session.AgentStatus, e
 // recall is the agent as files and locks tell of it now, in the pane that find found.
 func (t *typist) recall(ctx context.Context) (session.AgentStatus, error) {
 	panes := fleet.Panes{Server: t.found.Server, Err: t.found.TmuxErr}
-	if a := t.found.Agent(t.w.Agent); a != nil && a.Pane != nil {
+	if a := t.found.Agent(t.w.Name); a != nil && a.Pane != nil {
 		panes.Panes = []tmux.Pane{*a.Pane}
 	}
 	same := func(context.Context, *session.Session) fleet.Panes { return panes }
@@ -61,7 +61,7 @@ func (t *typist) recall(ctx context.Context) (session.AgentStatus, error) {
 
 // runs is the agent of an observation, if it runs in a pane.
 func (t *typist) runs(f fleet.Facts) (*fleet.Agent, session.AgentStatus, error) {
-	a := f.Agent(t.w.Agent)
+	a := f.Agent(t.w.Name)
 	switch f.Running(*a) {
 	case live.InPane:
 	case live.Starting:
@@ -69,7 +69,7 @@ func (t *typist) runs(f fleet.Facts) (*fleet.Agent, session.AgentStatus, error) 
 	case live.NothingRuns:
 		return nil, session.AgentStatus{}, t.notRunning()
 	default:
-		return nil, session.AgentStatus{}, cmp.Or(fleet.RefuseSilent(f, []string{t.w.Agent}), fleet.RefuseRunning(t.home, t.s, f, *a), error(t.notRunning()))
+		return nil, session.AgentStatus{}, cmp.Or(fleet.RefuseSilent(f, []string{t.w.Name}), fleet.RefuseRunning(t.home, t.s, f, *a), error(t.notRunning()))
 	}
 	t.program = tmux.Program{Pane: a.Pane.ID, PID: cmp.Or(a.Lock.Holder.PID, a.Lock.PID())}
 	return a, f.State(*a), nil

@@ -73,8 +73,8 @@ func Send(ctx context.Context, h *home.Home, s *session.Session, agentName, prom
 }
 
 // Lock waits until no other paw types a prompt into the pane of the agent.
-func Lock(ctx context.Context, h *home.Home, s *session.Session, w *session.Worktree) (unlock func(), err error) {
-	return h.Hold(ctx, h.Locks.Prompt, s.Name, w.Agent)
+func Lock(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent) (unlock func(), err error) {
+	return h.Hold(ctx, h.Locks.Prompt, s.Name, w.Name)
 }
 
 // confirm waits for the start event or, while a turn runs, for another sign that the CLI took the prompt; when nothing
@@ -145,7 +145,7 @@ func (t *typist) countEarlier() {
 
 // newTurns are those that began since the prompt was typed.
 func (t *typist) newTurns() []turn.Record {
-	records, _ := t.home.TurnDir(t.s.Name, t.w.Agent).After(t.before.number)
+	records, _ := t.home.TurnDir(t.s.Name, t.w.Name).After(t.before.number)
 	return records
 }
 

@@ -37,7 +37,7 @@ const (
 type typist struct {
 	home   *home.Home
 	s      *session.Session
-	w      *session.Worktree
+	w      *session.Agent
 	cli    agent.CLI
 	ready  agent.Ready
 	client *tmux.Client
@@ -64,11 +64,11 @@ type typist struct {
 }
 
 // typistFor says, before anything else is looked at, whether a prompt can be typed: the error is an agent.PromptError.
-func typistFor(h *home.Home, s *session.Session, w *session.Worktree, cli agent.CLI, prompt string) (*typist, error) {
+func typistFor(h *home.Home, s *session.Session, w *session.Agent, cli agent.CLI, prompt string) (*typist, error) {
 	t := &typist{home: h, s: s, w: w, cli: cli, ready: cli.Ready(), client: h.TmuxFor(s)}
 	t.prompt, t.dropped = agent.Typable(prompt)
 	if strings.TrimSpace(t.prompt) == "" {
-		return nil, &agent.PromptError{CLI: w.Agent, Reason: "the prompt is empty"}
+		return nil, &agent.PromptError{CLI: w.Name, Reason: "the prompt is empty"}
 	}
 	var err error
 	t.text, err = cli.Literal(t.prompt)
@@ -132,7 +132,7 @@ func (t *typist) look(ctx context.Context) (agent.Screen, error) {
 	case state.State == session.StateWaitingInput:
 		return agent.Screen{}, t.asks(state)
 	case a.Worktree.Gone:
-		return agent.Screen{}, fault.New(fault.Refused, "%s: %s", t.w.Agent, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", t.s.Name, t.w.Agent, t.s.Name)
+		return agent.Screen{}, fault.New(fault.Refused, "%s: %s", t.w.Name, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", t.s.Name, t.w.Name, t.s.Name)
 	}
 	t.young = t.home.Now().Sub(a.Lock.Holder.At) < youngPatience
 	box, err := t.see(ctx)
@@ -265,7 +265,7 @@ func (t *typist) strokes(ctx context.Context) error {
 				return t.shut(err)
 			}
 		case ctx.Err() != nil:
-			return t.takeOut(context.WithoutCancel(ctx), fault.New(fault.Interrupted, "%s: the prompt was not sent", t.w.Agent))
+			return t.takeOut(context.WithoutCancel(ctx), fault.New(fault.Interrupted, "%s: the prompt was not sent", t.w.Name))
 		default:
 			if err := t.awaitOpen(ctx, func() error { return t.strike(ctx, part) }); err != nil {
 				return t.stuck(err, "a part of the prompt stands in its input box")
@@ -282,7 +282,7 @@ func (t *typist) takeOut(ctx context.Context, why error) error {
 			return why
 		}
 	}
-	e := fault.New(fault.Failed, "%w; what was typed of it stands in its input box", why).Hint("paw attach %s %s", t.s.Name, t.w.Agent)
+	e := fault.New(fault.Failed, "%w; what was typed of it stands in its input box", why).Hint("paw attach %s %s", t.s.Name, t.w.Name)
 	var said *fault.Error
 	if errors.As(why, &said) {
 		e.Kind = said.Kind
@@ -344,12 +344,12 @@ func (t *typist) isEmpty(ctx context.Context) bool {
 
 // refusal is an error of a typist who has typed nothing.
 func (t *typist) refusal(format string, args ...any) *fault.Error {
-	return fault.New(fault.Refused, "%s: %s", t.w.Agent, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.s.Name, t.w.Agent)
+	return fault.New(fault.Refused, "%s: %s", t.w.Name, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.s.Name, t.w.Name)
 }
 
 // notRunning is the error of a typist who finds nobody to type to.
 func (t *typist) notRunning() *fault.Error {
-	e := fault.New(fault.Failed, "%s: does not run", t.w.Agent).Hint("paw recover %s", t.s.Name)
+	e := fault.New(fault.Failed, "%s: does not run", t.w.Name).Hint("paw recover %s", t.s.Name)
 	e.Err = errNotRunning
 	return e
 }
@@ -365,14 +365,14 @@ func (t *typist) starting() *fault.Error {
 func (t *typist) asks(state session.AgentStatus) *fault.Error {
 	e := t.refusal("%s, a prompt would be taken for it", fleet.WaitsFor(state))
 	if state.Cause != session.CauseDialog {
-		e.Hints = append([]string{fmt.Sprintf("paw answer %s/%s", t.s.Name, t.w.Agent)}, e.Hints...)
+		e.Hints = append([]string{fmt.Sprintf("paw answer %s/%s", t.s.Name, t.w.Name)}, e.Hints...)
 	}
 	return e
 }
 
 // unconfirmed is an error of one who has typed, or who cannot say.
 func (t *typist) unconfirmed(format string, args ...any) *fault.Error {
-	return fault.New(fault.Unconfirmed, "%s: %s", t.w.Agent, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.s.Name, t.w.Agent)
+	return fault.New(fault.Unconfirmed, "%s: %s", t.w.Name, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.s.Name, t.w.Name)
 }
 
 // quoted is a text for the end of a message, none for none.
