@@ -102,6 +102,8 @@ func StateWord(st session.AgentStatus) string {
 		return limitWord(st)
 	case st.Cause == session.CauseTurnCut:
 		return strings.TrimPrefix(st.Reason, "turn ")
+	case st.CutTurn != 0:
+		return "turn cut"
 	case st.Cause == session.CauseStopped:
 		return "stopped"
 	case st.Cause == session.CauseClosed:

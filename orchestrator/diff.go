@@ -122,7 +122,7 @@ func (c *Compared) sinceLook(ctx context.Context, o DiffOptions) (err error) {
 		}
 	}
 	number, err := strconv.Atoi(o.Upto)
-	c.look = turns.Look{Commit: c.To, Finished: turns.FinishedUpTo(list.Turns, number)}
+	c.look = turns.Look{Commit: c.To, Finished: turns.FinishedUpTo(list.Turns, number), Last: number}
 	return err
 }
 
@@ -136,8 +136,8 @@ func (c *Compared) now(ctx context.Context, o DiffOptions) (err error) {
 	return err
 }
 
-// Turn is the last turn that had finished in the second of the two states, where that is the one of now.
-func (c *Compared) Turn() int { return c.look.Finished.Last }
+// Turn is the last turn that had ended in the second of the two states, well or not, where that is the one of now.
+func (c *Compared) Turn() int { return c.look.Last }
 
 // Patch writes what changed from the one to the other.
 func (c *Compared) Patch(ctx context.Context, o DiffOptions, out io.Writer) error {

@@ -3,10 +3,8 @@ package orchestrator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
-	"paw/config/display"
 	"paw/orchestrator/ending"
 	"paw/orchestrator/family"
 	"paw/orchestrator/fault"
@@ -225,7 +223,7 @@ func planSession(ctx context.Context, h *home.Home, s *session.Session, o Recove
 	return Recovered{Session: s, Results: family.WithWaits(launch.Foretold(s, jobs), waits)}, err
 }
 
-// nameCut notes for each agent that comes back which turn of it was cut: nobody sends that prompt again by itself.
+// nameCut notes for each agent that comes back which turn of it was cut or has failed: nobody sends that prompt again by itself.
 func nameCut(ctx context.Context, h *home.Home, f fleet.Facts, jobs []launch.Job) {
 	for i := range jobs {
 		j, a := &jobs[i], f.Agent(jobs[i].Agent)
@@ -236,8 +234,8 @@ func nameCut(ctx context.Context, h *home.Home, f fleet.Facts, jobs []launch.Job
 		if cut := turns.CutOf(ctx, h, f, *a); cut != nil && last != nil && last.State == turn.InProgress {
 			last = cut
 		}
-		if err == nil && live.WasCut(last) {
-			j.Notes = append(j.Notes, fmt.Sprintf("turn %d was cut: %s", last.Number, display.FirstLine(last.Prompt.Words())))
+		if why := live.Unfinished(last); err == nil && why != "" && last.Number > a.Record.SeenCut {
+			j.CutTurn, j.Notes = last.Number, append(j.Notes, why)
 		}
 	}
 }

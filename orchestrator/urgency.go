@@ -24,7 +24,7 @@ const (
 
 // GroupOf is the group of an agent.
 func GroupOf(ag fleet.AgentStatus) Group {
-	if ag.Limit != nil {
+	if ag.Limit != nil || ag.CutTurn != 0 {
 		return NeedsYou
 	}
 	switch ag.State {

@@ -159,6 +159,8 @@ type Agent struct {
 
 	// Seen are those of the finished turns that the user has looked at. A ref has the state that was looked at.
 	Seen Finished `json:"seen,omitzero"`
+	// SeenCut is the number of the last turn that was cut and that the user has marked as seen, 0 for none.
+	SeenCut int `json:"seen_cut,omitempty"`
 
 	Rewound *Rewound `json:"rewound,omitempty"` // where its worktree is since the last rewind, nil without one
 	Shifts  []Shift  `json:"shifts,omitempty"`  // oldest first

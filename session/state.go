@@ -58,6 +58,9 @@ type AgentStatus struct {
 	Source Source
 	Reason string // "" when the state says it all
 	Cause  Cause
+	// CutTurn is the number of the last turn, which a crash, a stop, a limit or an error ended before the CLI was brought back,
+	// as long as the user has neither sent another prompt nor marked it as seen; 0 for none.
+	CutTurn int
 	// Limit is the usage limit that the agent waits for, in whatever state that is; nil for none.
 	Limit *Limit
 	// Orphan: the CLI runs on without its pane. It is never started a second time.

@@ -212,7 +212,7 @@ func urgencyOf(ag fleet.AgentStatus) int {
 	switch {
 	case ag.Cause == session.CauseStopped || ag.Cause == session.CauseClosed:
 		return len(order)
-	case ag.Limit != nil && ag.State != session.StateWaitingInput:
+	case (ag.Limit != nil || ag.CutTurn != 0) && ag.State != session.StateWaitingInput:
 		return slices.Index(order, session.StateError)
 	}
 	return slices.Index(order, ag.State)

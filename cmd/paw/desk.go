@@ -109,7 +109,7 @@ func deskAgent(st fleet.SessionStatus, ag fleet.AgentStatus) ui.Agent {
 	row := ui.Agent{
 		Session: st.Session.Name, Name: w.Name, Parent: w.Parent, CLI: w.CLI, Branch: display.OneLine(w.Branch), Group: ui.Group(orchestrator.GroupOf(ag)),
 		State: orchestrator.StateWord(ag.AgentStatus), Colour: stateColours[colourOf(ag.AgentStatus)], Turn: turnNumber(&ag),
-		Prompt: display.OneLine(ag.Prompt), Asks: ag.State == session.StateWaitingInput,
+		Prompt: display.OneLine(ag.Prompt), Asks: ag.State == session.StateWaitingInput, Cut: ag.CutTurn != 0,
 		Ended: fmt.Sprint(ag.LastTag, ag.LastTurn, ag.CurrentTurn == 0, len(st.Session.Landings)),
 	}
 	if ag.Since != nil {

@@ -62,9 +62,9 @@ var stateColours = map[string]string{
 	"waiting_input": "33;1", "waiting_children": "33", "suspended": "33", "stopped": "33", "error": "31;1", "limited": "33;1", "refused": "31;1", "unknown": "35",
 }
 
-// colourOf names the colour of a state: a limit has one of its own, in whatever state the agent is.
+// colourOf names the colour of a state: a limit and a turn that was cut have one of their own.
 func colourOf(st session.AgentStatus) string {
-	if st.Limit != nil {
+	if st.Limit != nil || st.CutTurn != 0 {
 		return "limited"
 	}
 	return string(st.State)

@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
+	"paw/orchestrator/launch"
 	"paw/session"
 )
 
@@ -94,7 +96,27 @@ func (a *app) printRecovered(recovered []orchestrator.Recovered, dryRun bool) (l
 		default:
 			last = r.Session
 			a.printResults(r.Session, r.Results, dryRun)
+			if line := goOnLine(r); line != "" && !dryRun {
+				fmt.Fprintln(a.stdout, line)
+			}
 		}
 	}
 	return last
+}
+
+// goOnLine is the command with which the agents go on whose turns were cut before they came back, "" where there is none.
+func goOnLine(r orchestrator.Recovered) string {
+	var cut []string
+	for _, one := range r.Results {
+		if one.CutTurn > 0 && one.Kind != launch.ResultRefused {
+			cut = append(cut, one.Agent)
+		}
+	}
+	switch len(cut) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("paw send %s/%s \"go on\" lets it go on", r.Session.Name, cut[0])
+	}
+	return fmt.Sprintf("paw send %s/%s \"go on\" lets them go on", r.Session.Name, strings.Join(cut, ","))
 }

@@ -88,6 +88,7 @@ type agentJSON struct {
 	Dirty          *int       `json:"dirty,omitempty"`
 	TurnsCompleted int        `json:"turns_completed"`
 	CurrentTurn    *int       `json:"current_turn"`
+	CutTurn        *int       `json:"cut_turn"`
 	LastTag        *string    `json:"last_tag"`
 	Hooks          string     `json:"hooks"`
 	ToReview       int        `json:"to_review"`
@@ -142,7 +143,7 @@ func agentView(ag fleet.AgentStatus) agentJSON {
 		PaneAlive: ag.PaneAlive, State: string(ag.State), StateSince: ag.Since, StateSource: string(ag.Source),
 		Reason: orNull(ag.Reason), Parent: orNull(w.Parent), Children: append([]string{}, ag.Children...), PID: orNull(ag.PID),
 		ConversationID: orNull(w.Conversation()), ExitCode: ag.ExitCode, Dirty: ag.Dirty,
-		TurnsCompleted: ag.TurnsCompleted, CurrentTurn: orNull(ag.CurrentTurn), ToReview: ag.ToReview, LastTag: orNull(ag.LastTag), Hooks: ag.Hooks,
+		TurnsCompleted: ag.TurnsCompleted, CurrentTurn: orNull(ag.CurrentTurn), CutTurn: orNull(ag.CutTurn), ToReview: ag.ToReview, LastTag: orNull(ag.LastTag), Hooks: ag.Hooks,
 		Limit: limitView(ag.Limit),
 	}
 	if o := ag.Outlook; o != nil {

@@ -63,7 +63,7 @@ func (a Agent) Left() bool {
 // Observation turns the facts of one agent into what its state is decided from.
 func (f Facts) Observation(a Agent) live.Observation {
 	o := live.Observation{
-		Now: f.Now, Session: f.Session.Status, Phase: a.Record.Phase, Done: a.Record.Done, Tmux: f.Tmux, Pane: session.PaneGone,
+		Now: f.Now, Session: f.Session.Status, Phase: a.Record.Phase, Done: a.Record.Done, SeenCut: a.Record.SeenCut, Tmux: f.Tmux, Pane: session.PaneGone,
 		Closed: f.itsServer && a.Record.Phase == session.PhaseLive && a.Record.PaneID != "",
 		Lock:   a.Lock.State, HolderPID: a.Lock.PID(), Headless: RunsHeadless(a.Lock), LaunchedAt: a.LaunchedAt, Failure: a.failure,
 		WorktreeGone: a.Worktree.Gone, CutShort: a.Worktree.CutShort,

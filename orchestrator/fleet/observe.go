@@ -163,7 +163,7 @@ func lostLock(s *session.Session, a Agent) (session.AgentLock, bool) {
 // InPane is the observation of an agent whose launch runs, as though in its pane: tmux is not asked.
 func InPane(h *home.Home, s *session.Session, w *session.Agent, lock session.AgentLock) live.Observation {
 	return live.Observation{
-		Now: h.Now(), Tmux: session.TmuxAlive, Pane: session.PaneAlive, Session: s.Status, Phase: w.Phase, Done: w.Done,
+		Now: h.Now(), Tmux: session.TmuxAlive, Pane: session.PaneAlive, Session: s.Status, Phase: w.Phase, Done: w.Done, SeenCut: w.SeenCut,
 		Lock: lock.State, HolderPID: lock.PID(), Headless: RunsHeadless(lock), Turns: ObserveTurns(h, s, w, lock),
 	}
 }

@@ -19,6 +19,8 @@ type Result struct {
 	Reason string
 	Hints  []string
 	Notes  []string // what else happened to its worktree
+	// CutTurn is the number of the turn that was cut or has failed before it came back, 0 for none.
+	CutTurn int
 }
 
 // WorktreeStep is what has to happen to a worktree before anything runs in it.
@@ -32,6 +34,7 @@ type Job struct {
 	Reason   string
 	Hints    []string
 	Notes    []string
+	CutTurn  int    // as in Result
 	Parent   string // of a child that is just being spawned
 	Prompt   string // first prompt, only ever set by start, add and spawn
 	// generation of its launch, 0 as long as it was not launched.
@@ -115,7 +118,7 @@ func Foretold(s *session.Session, jobs []Job) []Result {
 func ResultsOf(s *session.Session, jobs []Job) []Result {
 	results := make([]Result, len(jobs))
 	for i, j := range jobs {
-		results[i] = Result{Agent: j.Agent, CLI: s.Agent(j.Agent).CLI, Kind: j.Result, Reason: j.Reason, Hints: j.Hints, Notes: j.Notes}
+		results[i] = Result{Agent: j.Agent, CLI: s.Agent(j.Agent).CLI, Kind: j.Result, Reason: j.Reason, Hints: j.Hints, Notes: j.Notes, CutTurn: j.CutTurn}
 	}
 	return results
 }

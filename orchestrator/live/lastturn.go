@@ -1,6 +1,7 @@
 package live
 
 import (
+	"fmt"
 	"time"
 
 	"paw/config/display"
@@ -69,7 +70,15 @@ func closedAs(last turn.Record, reason turn.Reason, end time.Time, ended *turn.E
 	return last
 }
 
-// WasCut reports whether a crash, a stop or a usage limit has ended a turn.
-func WasCut(last *turn.Record) bool {
-	return last != nil && last.State == turn.Aborted && (last.Reason == turn.ReasonCrash || last.Reason == turn.ReasonStopped || last.Limit != nil)
+// Unfinished says in words that the last turn of an agent was cut or has failed, "" for any other.
+func Unfinished(last *turn.Record) string {
+	switch {
+	case last == nil:
+		return ""
+	case last.Cut():
+		return fmt.Sprintf("turn %d was cut: %s", last.Number, display.FirstLine(last.Prompt.Words()))
+	case last.State == turn.Aborted && last.Reason == turn.ReasonError:
+		return fmt.Sprintf("turn %d failed: %s", last.Number, display.FirstLine(last.ErrorMessage))
+	}
+	return ""
 }

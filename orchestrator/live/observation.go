@@ -17,6 +17,7 @@ type Observation struct {
 	Session session.Status
 	Phase   session.Phase
 	Done    *session.Done // the agent's own word that its work is finished, nil without one
+	SeenCut int           // number of the last cut turn that the user has marked as seen
 	Wait    *Waiting      // the children that it waits for, nil where it waits for none
 
 	// What tmux says.

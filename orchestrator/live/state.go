@@ -133,7 +133,7 @@ func (o Observation) inPane() session.AgentStatus {
 	if o.Unwritable != "" {
 		return o.unwritten()
 	}
-	st := o.withAway(o.withDone(o.withScreen(o.byTurns())))
+	st := o.withAway(o.withDone(o.broughtBack(o.withScreen(o.byTurns()))))
 	if asked := o.open() && o.Last.Waiting; st.State == session.StateWaitingInput && !asked {
 		st.Cause = session.CauseDialog
 	}
@@ -190,19 +190,20 @@ func (o Observation) byTurns() session.AgentStatus {
 		// It has a prompt or is about to get one: it is not waiting for another.
 		return session.AgentStatus{State: session.StateUnknown, Since: at(o.Launched), Source: session.SourceLock, Reason: session.ReasonPrompted, Cause: session.CausePrompted}
 	case seen.Known:
-		return o.broughtBack(session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source})
+		return session.AgentStatus{State: session.StateIdle, Since: at(seen.At), Source: seen.Source}
 	case !o.HooksSeen.IsZero():
-		return o.broughtBack(session.AgentStatus{State: session.StateIdle, Since: at(o.HooksSeen), Source: session.SourceHook})
+		return session.AgentStatus{State: session.StateIdle, Since: at(o.HooksSeen), Source: session.SourceHook}
 	case o.Now.Sub(o.Launched).Abs() < hookPatience:
 		return session.AgentStatus{State: session.StateUnknown, Since: at(o.Launched), Source: session.SourceNone, Reason: session.ReasonStarting, Cause: session.CauseSilent}
 	}
 	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: session.ReasonSilent, Cause: session.CauseSilent}
 }
 
-// broughtBack is the state of an agent that rests since its launch, with the turn that was cut before that.
+// broughtBack says of an agent that rests since its launch which turn was cut or failed before that: nobody goes on with it.
 func (o Observation) broughtBack(st session.AgentStatus) session.AgentStatus {
-	if WasCut(o.Last) {
-		st.Reason = fmt.Sprintf("turn %d was cut", o.Last.Number)
+	why := Unfinished(o.Last)
+	if st.State == session.StateIdle && why != "" && o.Last.Launch != o.Launch && o.Last.Number > o.SeenCut {
+		st.Reason, st.CutTurn = why, o.Last.Number
 	}
 	return st
 }

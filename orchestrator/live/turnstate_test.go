@@ -179,6 +179,51 @@ func TestStateOfAHeadlessTurn(t *testing.T) {
 	}
 }
 
+// TestTurnsThatWereCut: an agent that was brought back says which turn was cut or failed, until another one begins or it was seen.
+func TestTurnsThatWereCut(t *testing.T) {
+	ended := moment.Add(-time.Hour)
+	aborted := func(reason turn.Reason, message string) *turn.Record {
+		return &turn.Record{Number: 4, State: turn.Aborted, Reason: reason, ErrorMessage: message, Prompt: "do it\nall", Launch: "s/a/1", EndedAt: &ended}
+	}
+	limited := aborted(turn.ReasonError, "quota")
+	limited.Limit = &turn.Limit{}
+	own := aborted(turn.ReasonCrash, "")
+	own.Launch = "s/a/2"
+	for name, c := range map[string]struct {
+		last   *turn.Record
+		change func(*Observation)
+		says   string
+	}{
+		"crash":             {last: aborted(turn.ReasonCrash, ""), says: "turn 4 was cut: do it"},
+		"stopped":           {last: aborted(turn.ReasonStopped, ""), says: "turn 4 was cut: do it"},
+		"limit":             {last: limited, says: "turn 4 was cut: do it"},
+		"its CLI exited":    {last: aborted(turn.ReasonInterrupted, "the CLI exited"), says: "turn 4 was cut: do it"},
+		"failed":            {last: aborted(turn.ReasonError, "overloaded"), says: "turn 4 failed: overloaded"},
+		"by the screen":     {last: aborted(turn.ReasonCrash, ""), says: "turn 4 was cut: do it", change: func(o *Observation) { o.HooksSeen, o.LateHooks, o.Screen.Box = time.Time{}, true, agent.BoxEmpty }},
+		"seen":              {last: aborted(turn.ReasonCrash, ""), change: func(o *Observation) { o.SeenCut = 4 }},
+		"an older one seen": {last: aborted(turn.ReasonCrash, ""), change: func(o *Observation) { o.SeenCut = 3 }, says: "turn 4 was cut: do it"},
+		"said done":         {last: aborted(turn.ReasonCrash, ""), change: func(o *Observation) { o.Done = &session.Done{Turn: 4} }},
+		"starting":          {last: aborted(turn.ReasonCrash, ""), change: func(o *Observation) { o.HooksSeen, o.Launched = time.Time{}, moment }},
+		"Esc":               {last: aborted(turn.ReasonInterrupted, "")},
+		"finished":          {last: &turn.Record{Number: 4, State: turn.Finished, Launch: "s/a/1", EndedAt: &ended}},
+		"of this launch":    {last: own},
+		"no turn":           {},
+	} {
+		o := runs
+		o.Now, o.Turns = moment, Turns{Visible: true, Launch: "s/a/2", Last: c.last, Launched: ended, HooksSeen: ended}
+		if c.change != nil {
+			c.change(&o)
+		}
+		got, cut := State(o), 0
+		if c.says != "" {
+			cut = 4
+		}
+		if got.CutTurn != cut || c.says != "" && (got.Reason != c.says || got.State != session.StateIdle) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 // TestLimitedStates shows a usage limit as long as it is not lifted, in whatever state the agent is.
 func TestLimitedStates(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -13,6 +13,7 @@ import (
 type Look struct {
 	Commit   string
 	Finished session.Finished // the turns that had ended well by then
+	Last     int              // number of the last turn that had ended by then, well or not
 }
 
 // LookNow is the agent as it is at this moment. Its turns are counted first: one that ends meanwhile stays to be reviewed.
@@ -25,8 +26,14 @@ func LookNow(ctx context.Context, h *home.Home, m worktree.Manager, s *session.S
 	if err != nil {
 		return Look{}, err
 	}
+	ended := 0
+	if last, err := h.TurnDir(s.Name, agentName).Last(); err == nil && last != nil {
+		if ended = last.Number; last.State == turn.InProgress {
+			ended--
+		}
+	}
 	commit, err := StateNow(ctx, h, m, s, w)
-	return Look{Commit: commit, Finished: w.Finished}, err
+	return Look{Commit: commit, Finished: w.Finished, Last: ended}, err
 }
 
 // FinishedUpTo counts the turns of a list that ended well, up to that of a number.
@@ -57,5 +64,7 @@ func MarkSeen(ctx context.Context, h *home.Home, m worktree.Manager, sessionName
 		return err
 	}
 	h.Step("seen.ref")
-	return h.UpdateAgent(ctx, sessionName, w.Name, func(w *session.Agent) { w.Seen = look.Finished })
+	return h.UpdateAgent(ctx, sessionName, w.Name, func(w *session.Agent) {
+		w.Seen, w.SeenCut = look.Finished, max(look.Last, w.SeenCut)
+	})
 }

@@ -166,6 +166,9 @@ func sessionStart(last, open *Record, e Event) []Action {
 	return nil
 }
 
+// messageExited is what a turn is aborted with whose CLI exited in the midst of it.
+const messageExited = "the CLI exited"
+
 // sessionEnd is about a CLI that exits, in mid-turn perhaps. When it only changes the conversation, the start of the
 // next one decides.
 func sessionEnd(open *Record, e Event) []Action {
@@ -175,7 +178,7 @@ func sessionEnd(open *Record, e Event) []Action {
 	if e.Source == SourceClear || e.Source == SourceResume {
 		return nil
 	}
-	return []Action{interrupted("the CLI exited")}
+	return []Action{interrupted(messageExited)}
 }
 
 // lateError keeps what would be lost: the turn that it belongs to has ended, and not with an error.

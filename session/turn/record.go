@@ -48,6 +48,15 @@ type Record struct {
 	LogFile     string
 }
 
+// Cut reports whether a crash, a stop, a usage limit or the end of its CLI has ended the turn.
+func (r Record) Cut() bool {
+	if r.State != Aborted {
+		return false
+	}
+	exited := r.Reason == ReasonInterrupted && r.ErrorMessage == messageExited
+	return exited || r.Reason == ReasonCrash || r.Reason == ReasonStopped || r.Limit != nil
+}
+
 // Held is an end of a turn that only the CLI's own record can confirm: a hook of the user may still send the CLI on. It
 // has what the worktree held then. A turn whose subagents still work ends when they have: what the worktree held counts for nothing
 // then.

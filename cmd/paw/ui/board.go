@@ -34,6 +34,7 @@ type Agent struct {
 	About         string // what it asks, why its state is what it is, or its prompt
 	Prompt        string // of the last turn
 	Asks          bool   // About is a question that it waits with
+	Cut           bool   // its last turn was cut, and it waits for somebody to say how to go on
 	Pane          string // id of its pane in tmux, "" when there is none
 	Mark          string // another one when its work may have changed
 	Ended         string // another one when a turn has ended

@@ -11,7 +11,7 @@ var helpFor = []struct {
 	keys  []key
 }{
 	{"Move", []key{
-		{"j k ↑ ↓ g G", "down, up, first, last", ""},
+		{"j k Home End", "down, up, first, last", ""},
 		{"1-9  Tab", "jump to that agent, to the next group", ""},
 		{"n", "next agent that needs you", ""},
 		{"/  Esc", "show only some, show all", "paw status"},
@@ -21,7 +21,7 @@ var helpFor = []struct {
 	{"Act", []key{
 		{"Enter", "go to the pane", "paw attach AGENT"},
 		{"a", "answer its question", "paw answer AGENT"},
-		{"s", "send a prompt", "paw send AGENT"},
+		{"s  g", "send a prompt, go on with a cut turn", "paw send AGENT"},
 		{"+  S", "add an agent, start a session", "paw add, paw start"},
 		{"x", "stop", "paw stop AGENT"},
 		{"r", "rewind the files", "paw rewind AGENT N"},
@@ -89,6 +89,8 @@ func (m Model) hints() []hint {
 		first = []hint{{"R", "recover"}, {"d", "diff"}, {"L", "land"}}
 	case a.Asks:
 		first = []hint{{"a", "answer"}, {"enter", "attach"}, {"d", "diff"}}
+	case a.Cut:
+		first = []hint{{"g", "go on"}, {"s", "send"}, {"d", "diff"}, {"m", "seen"}, {"enter", "attach"}}
 	case len(m.outlooks[a.Key()].Files) > 0:
 		first = []hint{{"F", "have it fixed"}, {"d", "diff"}, {"l", "forecast"}, {"enter", "attach"}}
 	case a.Group == NeedsYou:

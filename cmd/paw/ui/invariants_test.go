@@ -159,6 +159,24 @@ func TestKeysAreCommands(t *testing.T) {
 	}
 }
 
+// g tells those to go on whose turns were cut, and nobody else.
+func TestGoOn(t *testing.T) {
+	for keys, want := range map[string]string{"g y": "send shop/api -- go on", "g a": "send shop/api,docs -- go on", "g x": "", "3 g y": "", "2 g y": "send shop/docs -- go on"} {
+		paw, board := &played{}, fiveAgents()
+		for i := range board.Agents {
+			if a := &board.Agents[i]; a.Group == NeedsYou {
+				a.Cut, a.Asks = true, false
+				a.About = "turn 4 was cut: " + a.Prompt
+			}
+		}
+		m := opened(paw, board, Options{}, 120, 35)
+		typed(m, strings.Fields(keys)...)
+		if got := strings.Join(paw.ran, "; "); got != want {
+			t.Errorf("%s: %q, want %q\n%s", keys, got, want, screenOf(m))
+		}
+	}
+}
+
 // What a command says in one line becomes a note; more than that, and what has failed, is shown.
 func TestWhatCommandsSay(t *testing.T) {
 	const seen = "seen shop/api@0 --state "
@@ -478,7 +496,7 @@ func TestTwoHundredAgents(t *testing.T) {
 			}
 			m = typed(m, "j")
 		}
-		if m = typed(m, "g"); m.top != 0 {
+		if m = typed(m, "home"); m.top != 0 {
 			t.Errorf("%v: the list begins with line %d", size, m.top)
 		}
 	}

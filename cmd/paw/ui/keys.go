@@ -68,7 +68,7 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 		m.step(1)
 	case "k", "up":
 		m.step(-1)
-	case "g", "home":
+	case "home":
 		m.selectAt(0)
 	case "G", "end":
 		m.selectAt(len(m.rows) - 1)
@@ -143,6 +143,8 @@ func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 		return m, m.questionCmd(a)
 	case "s":
 		return m.askPrompt(a)
+	case "g":
+		return m.askGoOn(a)
 	case "C":
 		return m, m.commentsCmd(a)
 	case "m":
@@ -199,6 +201,37 @@ func (m Model) askPrompt(a Agent) (tea.Model, tea.Cmd) {
 			return m.quietly("send", a.Key(), "--", prompt)
 		}}
 	return m, nil
+}
+
+// goOn is the prompt for agents whose turns were cut.
+const goOn = "go on"
+
+// askGoOn asks whether the agent, or all whose turns were cut, are to go on with them.
+func (m Model) askGoOn(a Agent) (tea.Model, tea.Cmd) {
+	all := m.cutAgents(a.Session)
+	if !a.Cut {
+		m.say(true, "no turn of %s was cut", a.Name)
+		return m, nil
+	}
+	keys := "y " + a.Name + " goes on"
+	choose := map[string]string{"y": a.Key(), "Y": a.Key()}
+	if len(all) > 1 {
+		keys += fmt.Sprintf(" · a all %d whose turns were cut", len(all))
+		choose["a"] = a.Session + "/" + strings.Join(all, ",")
+	}
+	m.ask = &ask{title: fmt.Sprintf("tell %s to go on? %s", a.Name, a.About), keys: keys + " · any other key cancels", choose: choose,
+		done: func(m Model, whom string) (tea.Model, tea.Cmd) { return m.quietly("send", whom, "--", goOn) }}
+	return m, nil
+}
+
+// cutAgents are the agents of a session whose turns were cut.
+func (m Model) cutAgents(session string) (names []string) {
+	for _, a := range m.rows {
+		if a.Cut && a.Session == session {
+			names = append(names, a.Name)
+		}
+	}
+	return names
 }
 
 // sent forgets a prompt that an agent has got, unless the user has begun another one.
