@@ -69,11 +69,17 @@ func (chat) stream(e *events, q request, a answer, c call) {
 		delta(object{"tool_calls": chat{}.calls(c)}, nil)
 	}
 	delta(object{}, finish)
-	send(list{}, chatUsage)
+	send(list{}, chat{}.usage(q.bill))
 	e.write("data: [DONE]\n\n")
 }
 
-var chatUsage = object{"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+func (chat) usage(b Bill) object {
+	usage := object{"prompt_tokens": b.read(), "completion_tokens": b.Output, "total_tokens": b.read() + b.Output}
+	if b.CacheRead > 0 {
+		usage["prompt_tokens_details"] = object{"cached_tokens": b.CacheRead}
+	}
+	return usage
+}
 
 func (chat) whole(q request, a answer, c call) any {
 	message, finish := object{"role": "assistant", "content": a.text}, "stop"
@@ -83,7 +89,7 @@ func (chat) whole(q request, a answer, c call) any {
 	}
 	return object{
 		"id": newID("chatcmpl"), "object": "chat.completion", "created": 0, "model": q.model,
-		"choices": list{object{"index": 0, "message": message, "finish_reason": finish}}, "usage": chatUsage,
+		"choices": list{object{"index": 0, "message": message, "finish_reason": finish}}, "usage": chat{}.usage(q.bill),
 	}
 }
 

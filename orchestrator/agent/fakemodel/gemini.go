@@ -69,18 +69,18 @@ func (gemini) parse(r *http.Request, body []byte) (request, error) {
 	return q, nil
 }
 
-func (gemini) stream(e *events, _ request, a answer, c call) {
+func (gemini) stream(e *events, q request, a answer, c call) {
 	id := newID("resp")
-	e.speak(a, func(text string) { e.send("", gemini{}.response(id, list{object{"text": text}}, false)) })
-	e.send("", gemini{}.response(id, gemini{}.call(c), true))
+	e.speak(a, func(text string) { e.send("", gemini{}.response(q, id, list{object{"text": text}}, false)) })
+	e.send("", gemini{}.response(q, id, gemini{}.call(c), true))
 }
 
-func (gemini) whole(_ request, a answer, c call) any {
+func (gemini) whole(q request, a answer, c call) any {
 	content := gemini{}.call(c)
 	if a.text != "" {
 		content = append(list{object{"text": a.text}}, content...)
 	}
-	return gemini{}.response(newID("resp"), content, true)
+	return gemini{}.response(q, newID("resp"), content, true)
 }
 
 func (gemini) call(c call) list {
@@ -90,15 +90,17 @@ func (gemini) call(c call) list {
 	return list{object{"functionCall": object{"id": newID("call"), "name": c.tool, "args": c.arguments}}}
 }
 
-func (gemini) response(id string, content list, last bool) object {
+func (gemini) response(q request, id string, content list, last bool) object {
 	candidate := object{"index": 0, "content": object{"role": "model", "parts": content}}
 	if last {
 		candidate["finishReason"] = "STOP"
 	}
-	return object{
-		"candidates": list{candidate}, "modelVersion": Model, "responseId": id,
-		"usageMetadata": object{"promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110},
+	b := q.bill
+	usage := object{"promptTokenCount": b.read(), "candidatesTokenCount": b.Output, "totalTokenCount": b.read() + b.Output}
+	if b.CacheRead > 0 {
+		usage["cachedContentTokenCount"] = b.CacheRead
 	}
+	return object{"candidates": list{candidate}, "modelVersion": Model, "responseId": id, "usageMetadata": usage}
 }
 
 func (gemini) failure(status int, message string) any {

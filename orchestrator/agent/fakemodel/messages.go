@@ -67,6 +67,7 @@ func (messages) stream(e *events, q request, a answer, c call) {
 	}
 	message := messages{}.message(q, list{}, nil)
 	message["stop_reason"] = nil
+	message["usage"].(object)["output_tokens"] = 1 // what it is going to be is known in the end
 	send("message_start", object{"message": message})
 	index := 0
 	if a.text != "" {
@@ -89,7 +90,7 @@ func (messages) stream(e *events, q request, a answer, c call) {
 		send("content_block_stop", object{"index": index})
 	}
 	send("message_delta", object{
-		"delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": object{"output_tokens": 10},
+		"delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": object{"output_tokens": q.bill.Output},
 	})
 	send("message_stop", object{})
 }
@@ -112,7 +113,8 @@ func (messages) message(q request, content list, stop any) object {
 		"id": newID("msg"), "type": "message", "role": "assistant", "model": q.model, "content": content,
 		"stop_reason": stop, "stop_sequence": nil,
 		"usage": object{
-			"input_tokens": 100, "output_tokens": 10, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
+			"input_tokens": q.bill.Input, "output_tokens": q.bill.Output,
+			"cache_creation_input_tokens": q.bill.CacheWrite, "cache_read_input_tokens": q.bill.CacheRead,
 		},
 	}
 }

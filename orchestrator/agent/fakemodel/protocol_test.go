@@ -33,7 +33,7 @@ var turns = map[string]turn{
 				{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"made","is_error":false},
 					{"type":"text","text":"<system-reminder>do: hang</system-reminder>"}]}]}`,
 		wantStream: `event: message_start
-data: {"message":{"content":[],"id":"#","model":"m","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":100,"output_tokens":10}},"type":"message_start"}
+data: {"message":{"content":[],"id":"#","model":"m","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":100,"output_tokens":1}},"type":"message_start"}
 event: content_block_start
 data: {"content_block":{"text":"","type":"text"},"index":0,"type":"content_block_start"}
 event: content_block_delta

@@ -22,6 +22,7 @@ type request struct {
 	directory    string // in which the CLI works, "" when the request does not tell
 	refusedWrite bool   // the newest result says that a file cannot be written before it is read
 	wanted       *schema
+	bill         Bill // of the answer
 }
 
 func newRequest(protocol, model string, stream bool) request {
@@ -140,12 +141,17 @@ func withoutNotes(text string) string {
 var own = lazyregexp.New(
 	`(?i)summary of the conversation|context checkpoint compaction|<state_snapshot>|^managed memory directory:|^\[SUGGESTION MODE:`)
 
-// answer decides what the model says. Requests without tools are the CLI's own as well: titles, probes.
+// aside reports whether a CLI asks on its own behalf. Requests without tools are its own as well: titles, probes.
+func (q *request) aside() bool {
+	return q.wanted != nil || len(q.tools) == 0 || q.prompt == "" || own.MatchString(q.prompt)
+}
+
+// answer decides what the model says.
 func (q *request) answer() (answer, call) {
 	switch {
 	case q.wanted != nil:
 		return answer{text: encode(q.wanted.value())}, call{}
-	case len(q.tools) == 0, q.prompt == "", own.MatchString(q.prompt):
+	case q.aside():
 		return answer{text: side}, call{}
 	}
 	a := answerTo(q.prompt, q.results)

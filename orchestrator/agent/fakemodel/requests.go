@@ -20,6 +20,8 @@ type Entry struct {
 	Text     string   // of the answer, cut likewise
 	Tool     string   // which the answer calls
 	Status   int      // of the answer; 200 also where its stream is going to break
+	Aside    bool     // asked on the CLI's own behalf, such as for a title
+	Bill     Bill     // of the answer, none of an error's
 }
 
 // keep takes a request.

@@ -81,19 +81,21 @@ func (responses) stream(e *events, q request, a answer, c call) {
 		}
 		send("response.output_item.done", object{"output_index": i, "item": item})
 	}
-	response["status"], response["output"], response["usage"] = "completed", items, responsesUsage
+	response["status"], response["output"], response["usage"] = "completed", items, responses{}.usage(q.bill)
 	send("response.completed", object{"response": response})
 }
 
-var responsesUsage = object{
-	"input_tokens": 100, "input_tokens_details": object{"cached_tokens": 0},
-	"output_tokens": 10, "output_tokens_details": object{"reasoning_tokens": 0}, "total_tokens": 110,
+func (responses) usage(b Bill) object {
+	return object{
+		"input_tokens": b.read(), "input_tokens_details": object{"cached_tokens": b.CacheRead},
+		"output_tokens": b.Output, "output_tokens_details": object{"reasoning_tokens": 0}, "total_tokens": b.read() + b.Output,
+	}
 }
 
 func (responses) whole(q request, a answer, c call) any {
 	return object{
 		"id": newID("resp"), "object": "response", "model": q.model, "status": "completed",
-		"output": responses{}.items(a, c), "usage": responsesUsage,
+		"output": responses{}.items(a, c), "usage": responses{}.usage(q.bill),
 	}
 }
 

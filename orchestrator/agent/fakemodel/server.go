@@ -45,8 +45,11 @@ const maxBody = 64 << 20
 // Server speaks Anthropic Messages, OpenAI Responses and chat completions, and the Gemini API, and keeps what it was asked.
 // The zero value works.
 type Server struct {
+	Bills bool // each answer takes another number of tokens
+
 	mu      sync.Mutex
 	entries []Entry
+	billed  int64 // answers, where Bills is set
 }
 
 // protocol is one way to ask a model.
@@ -133,15 +136,16 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request, p protocol, body 
 		return
 	}
 	a, c := q.answer()
+	q.bill = s.bill(q.protocol)
 	entry := Entry{
-		Protocol: q.protocol, Tools: slices.Sorted(maps.Keys(q.tools)),
+		Protocol: q.protocol, Aside: q.aside(), Bill: q.bill, Tools: slices.Sorted(maps.Keys(q.tools)),
 		Prompt: clip(q.prompt, 200), Prompts: q.prompts, Results: q.results, Result: clip(q.newest, 200), Text: clip(a.text, 200), Tool: c.tool, Status: http.StatusOK,
 	}
 	switch a.fault {
 	case faultStatus:
-		entry.Status = a.status
+		entry.Status, entry.Bill = a.status, Bill{}
 	case faultLimit:
-		entry.Status = http.StatusTooManyRequests
+		entry.Status, entry.Bill = http.StatusTooManyRequests, Bill{}
 	case faultDrop, faultHang:
 	}
 	s.keep(r, entry)

@@ -250,7 +250,7 @@ func TestRequests(t *testing.T) {
 	want := []Entry{
 		{
 			Path: "/v1/messages", Protocol: "messages", Tools: []string{"Bash", "Write"}, Prompt: "do: run a\ndo: say now\ndo: run b",
-			Prompts: 1, Results: 1, Result: "done a", Text: "now", Tool: "Bash", Status: 200,
+			Prompts: 1, Results: 1, Result: "done a", Text: "now", Tool: "Bash", Status: 200, Bill: Bill{Input: 100, Output: 10},
 		},
 		{Path: "/elsewhere", Status: 404},
 	}

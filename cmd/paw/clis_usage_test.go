@@ -1,0 +1,76 @@
+//go:build clis
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"paw/orchestrator/agent"
+	"paw/orchestrator/agent/fakemodel"
+)
+
+// TestCLIsUsage: what paw says that ten turns took is what the model's server billed for them, to the token: all in all and of each turn,
+// also across a resume. No record has what a CLI asks on its own behalf, such as a title for the conversation.
+func TestCLIsUsage(t *testing.T) {
+	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
+		w.model.Bills = true
+		turns := []string{
+			"do: say One.", "do: write two.txt 2\ndo: say Two.", "do: run true\ndo: run true\ndo: run true\ndo: say Three.",
+			"Note this, and commit", "do: write five.txt 5\ndo: commit Five\ndo: say Five.",
+			"do: say Back.", "do: write seven.txt 7\ndo: run true\ndo: say Seven.", "do: slow 1 A long answer, in many pieces, that takes its time.",
+			"do: remove seven.txt\ndo: say Nine.", "do: commit All\ndo: say Ten.",
+		}
+		want := map[int]agent.Spent{}
+		var total agent.Spent
+		var aside fakemodel.Bill
+		seen := 0
+		for i, prompt := range turns {
+			if i == 5 {
+				w.ok(w.paw("stop"))
+				w.ok(w.paw("recover", "shop", "--detach"))
+			}
+			one := w.work(prompt)
+			asked := w.model.Last(1_000_000)[seen:]
+			seen += len(asked)
+			var spent agent.Spent
+			for _, e := range asked {
+				if e.Aside || e.Bill == (fakemodel.Bill{}) {
+					aside.Add(e.Bill)
+					continue
+				}
+				use := agent.Use{Input: e.Bill.Input, CacheRead: e.Bill.CacheRead, CacheWrite: e.Bill.CacheWrite, Output: e.Bill.Output}
+				spent.Add(use)
+				total.Add(use)
+			}
+			want[one.Number] = spent
+		}
+		var usage usageJSON
+		if err := json.Unmarshal([]byte(w.ok(w.paw("usage", w.cli, "--json")).stdout), &usage); err != nil {
+			t.Fatal(err)
+		}
+		got := usage.Agents[0]
+		if got.Unknown != nil || got.Total == nil || tokensOf(got.Total.Spent) != tokensOf(total) {
+			t.Errorf("all in all %+v, the server billed %s; not read: %s", got.Total, tokensOf(total), text(got.Unknown))
+		}
+		if got.Between != nil {
+			t.Errorf("between turns: %+v", got.Between)
+		}
+		for _, one := range got.Turns {
+			if tokensOf(one.Spent) != tokensOf(want[one.Number]) {
+				t.Errorf("turn %d: %s, the server billed %s", one.Number, tokensOf(one.Spent), tokensOf(want[one.Number]))
+			}
+			delete(want, one.Number)
+		}
+		if len(want) > 0 {
+			t.Errorf("turns without usage: %v", want)
+		}
+		t.Logf("%s: %s; besides for itself, in no record: %+v", w.cli, tokensOf(total), aside)
+	})
+}
+
+// tokensOf is what was taken, but for its price.
+func tokensOf(s agent.Spent) string {
+	return fmt.Sprintf("%d answers, %d read, %d from a cache, %d into one, %d written", s.Answers, s.Input, s.CacheRead, s.CacheWrite, s.Output)
+}
