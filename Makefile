@@ -53,7 +53,7 @@ FUZZTIME ?= 20s
 MODELSTEPS ?= 2000
 MODELKILLS ?= 100
 FUZZ = config/FuzzLoad config/FuzzBounds config/display/FuzzDisplay session/FuzzLoad session/FuzzNameFrom session/turn/FuzzRead session/turn/FuzzText \
-	session/turn/FuzzParseTag tmux/FuzzParsePanes orchestrator/agent/FuzzClaudePastes orchestrator/agent/demo/program/FuzzDecoder \
+	session/turn/FuzzParseTag tmux/FuzzParsePanes orchestrator/cli/FuzzClaudePastes orchestrator/cli/demo/program/FuzzDecoder \
 	orchestrator/family/FuzzOrders
 
 fuzz:

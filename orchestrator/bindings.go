@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/tmux"
@@ -16,7 +16,7 @@ import (
 // found on PATH.
 func TmuxBindings(h *home.Home, called string) string {
 	program := filepath.Base(called)
-	if found, err := agent.LookPath(program, h.Env); err != nil || !sameFile(found, h.Executable) {
+	if found, err := cli.LookPath(program, h.Env); err != nil || !sameFile(found, h.Executable) {
 		program = h.Executable
 	}
 	quoted := strings.ReplaceAll(fault.Quote(program), "'", `'\''`) // for tmux, in a word that ' begins and ends

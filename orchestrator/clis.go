@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"paw/config"
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/worktree"
@@ -20,9 +20,9 @@ type CLIInfo struct {
 	Path     string // "" when it is not installed
 	Version  string
 	Err      error // why the version is not known
-	Standing agent.Standing
-	Looked   agent.LookedAt // at which versions the standing is measured
-	Facts    agent.Facts
+	Standing cli.Standing
+	Looked   cli.LookedAt // at which versions the standing is measured
+	Facts    cli.Facts
 }
 
 // ListCLIs tells which CLIs paw knows, which are installed, and what paw can do
@@ -34,10 +34,10 @@ func ListCLIs(ctx context.Context, h *home.Home, withVersions bool) []CLIInfo {
 	var group errgroup.Group
 	group.SetLimit(4)
 	for i, name := range names {
-		cli, _ := h.CLIs.Get(name)
-		infos[i] = CLIInfo{Name: name, Facts: cli.Facts()}
-		_, infos[i].Looked = agent.StandingOf(name, "")
-		executable, err := h.Program(cli)
+		c, _ := h.CLIs.Get(name)
+		infos[i] = CLIInfo{Name: name, Facts: c.Facts()}
+		_, infos[i].Looked = cli.StandingOf(name, "")
+		executable, err := h.Program(c)
 		if err != nil {
 			var e *fault.Error
 			if !errors.As(err, &e) {
@@ -50,7 +50,7 @@ func ListCLIs(ctx context.Context, h *home.Home, withVersions bool) []CLIInfo {
 			continue
 		}
 		group.Go(func() error {
-			infos[i].askVersion(ctx, cli, h.Env)
+			infos[i].askVersion(ctx, c, h.Env)
 			return nil
 		})
 	}
@@ -74,9 +74,9 @@ func CLI(ctx context.Context, h *home.Home, name string) (CLIInfo, error) {
 }
 
 // askVersion asks an installed CLI for its version, and compares it with those that were looked at.
-func (i *CLIInfo) askVersion(ctx context.Context, cli agent.CLI, env []string) {
-	i.Version, i.Err = cli.Version(ctx, i.Path, env)
-	i.Standing, i.Looked = agent.StandingOf(i.Name, i.Version)
+func (i *CLIInfo) askVersion(ctx context.Context, c cli.CLI, env []string) {
+	i.Version, i.Err = c.Version(ctx, i.Path, env)
+	i.Standing, i.Looked = cli.StandingOf(i.Name, i.Version)
 }
 
 // VersionNote says that nobody has looked at the installed version of the CLI, "" when somebody has or it is not known.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -110,7 +110,7 @@ func (f *findings) examineCLIs(ctx context.Context, h *home.Home) {
 			f.wrong(fault.New(fault.Failed, "%s: does not say its version: %w", info.Name, info.Err).Hint("%s --version", fault.Quote(info.Path)))
 		case note != "":
 			f.fine(note, "paw doctor --cli "+info.Name)
-		case info.Standing == agent.StandingSame:
+		case info.Standing == cli.StandingSame:
 			f.fine(fmt.Sprintf("%s %s was looked at", info.Name, info.Version))
 		case info.Looked.CLI == "" && info.Name != "demo":
 			f.fine(fmt.Sprintf("%s %s is installed", info.Name, info.Version))

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -18,7 +18,7 @@ import (
 func (f *findings) examineNames(h *home.Home) {
 	for _, name := range []string{"git-paw", "paw"} {
 		typed := strings.ReplaceAll(name, "-", " ")
-		path, err := agent.LookPath(name, h.Env)
+		path, err := cli.LookPath(name, h.Env)
 		switch {
 		case err != nil && name == "paw":
 			f.fine("paw is not on your PATH: agents cannot run paw spawn, wait and done", fmt.Sprintf("export PATH=%s:$PATH", fault.Quote(filepath.Dir(h.Executable))))

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/family"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -56,7 +56,7 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 		return err
 	}
 	w := s.Agent(agentName)
-	cli, known := h.CLIs.Get(r.CLI)
+	c, known := h.CLIs.Get(r.CLI)
 	if w == nil || !known || w.CLI != r.CLI {
 		return nil // such as another CLI, started by the agent with paw's environment
 	}
@@ -71,16 +71,16 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 		}
 		lock = f.Agent(agentName).Lock
 	}
-	e, err := cli.Event(r.Event, r.Payload)
+	e, err := c.Event(r.Event, r.Payload)
 	if err != nil {
 		return err
 	}
 	// The agent may run its own CLI once more, with paw's environment. A conversation that the CLI took out of the pane looks the same
 	// and is the agent's; its new id counts from its first prompt on, before which nothing of it can be resumed. It may have the
 	// environment of an earlier launch.
-	nested := !cli.Facts().OwnHooks && lock.Holder.Nested(filepath.Base(cli.Program()), r.Caller)
+	nested := !c.Facts().OwnHooks && lock.Holder.Nested(filepath.Base(c.Program()), r.Caller)
 	over := lock.Holder.Generation != generation
-	away := (nested || over || e.Conversation != w.Conversation()) && slices.ContainsFunc(cli.Away(h.SpecFor(s, w, "")), func(a agent.Away) bool {
+	away := (nested || over || e.Conversation != w.Conversation()) && slices.ContainsFunc(c.Away(h.SpecFor(s, w, "")), func(a cli.Away) bool {
 		return a.Conversation == e.Conversation
 	})
 	if (nested || over) && !away || away && e.Kind == turn.KindSessionStart {
@@ -117,7 +117,7 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 				turns.SomethingQueued(h, sessionName, agentName)
 			}
 		}()
-		if e.Kind == "" || e.Child || !away && turns.ForeignConversation(cli.Facts(), t.W.Conversation(), e) {
+		if e.Kind == "" || e.Child || !away && turns.ForeignConversation(c.Facts(), t.W.Conversation(), e) {
 			return nil
 		}
 		if turns.Exits(e) {

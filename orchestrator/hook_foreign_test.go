@@ -3,7 +3,7 @@ package orchestrator
 import (
 	"testing"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/turns"
 	"paw/session/turn"
 )
@@ -11,15 +11,15 @@ import (
 // What a CLI reports that the agent itself runs must not be taken for the agent's own work; what the agent does in
 // another conversation of its own must.
 func TestForeignConversation(t *testing.T) {
-	nested := agent.Facts{ChoosesID: true}              // hooks that every CLI with paw's environment has
-	own := agent.Facts{ChoosesID: true, OwnHooks: true} // hooks of paw's command alone
-	learnt := agent.Facts{}                             // whose nested ones are known in another way
+	nested := cli.Facts{ChoosesID: true}              // hooks that every CLI with paw's environment has
+	own := cli.Facts{ChoosesID: true, OwnHooks: true} // hooks of paw's command alone
+	learnt := cli.Facts{}                             // whose nested ones are known in another way
 	start := func(source string) turn.Event {
 		return turn.Event{Kind: turn.KindSessionStart, Source: source, Conversation: "other"}
 	}
 	for _, c := range []struct {
 		name    string
-		facts   agent.Facts
+		facts   cli.Facts
 		current string
 		event   turn.Event
 		foreign bool

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strconv"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/family"
 	"paw/orchestrator/home"
 	"paw/orchestrator/talk"
@@ -16,7 +16,7 @@ import (
 // Logged is a conversation of an agent, or what of it one turn is.
 type Logged struct {
 	Agent string
-	agent.Transcript
+	cli.Transcript
 	Turn      *turn.Record // nil for the whole conversation
 	Elsewhere []int        // of a whole conversation: turns of the agent that were in another one
 }
@@ -71,6 +71,6 @@ func logAll(ctx context.Context, h *home.Home, s *session.Session, w *session.Ag
 	}
 	return &Logged{
 		Agent: w.Name, Elsewhere: talk.TurnsElsewhere(records, id),
-		Transcript: agent.Transcript{ID: id, Messages: said.Messages(), Skipped: said.Skipped, Unknown: said.Unknown},
+		Transcript: cli.Transcript{ID: id, Messages: said.Messages(), Skipped: said.Skipped, Unknown: said.Unknown},
 	}, nil
 }

@@ -13,7 +13,7 @@ import (
 
 	"paw/config"
 	"paw/config/poll"
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/orchestrator/notice"
@@ -123,7 +123,7 @@ func claimNotice(h *home.Home, sessionName, agentName, what string) bool {
 		return false
 	}
 	f.Close()
-	old, _ := filepath.Glob(filepath.Join(agent.GlobQuote(dir), noticePrefix+"*"))
+	old, _ := filepath.Glob(filepath.Join(cli.GlobQuote(dir), noticePrefix+"*"))
 	for _, path := range old {
 		if info, err := os.Stat(path); err == nil && path != f.Name() && time.Since(info.ModTime()) > time.Hour {
 			_ = os.Remove(path)

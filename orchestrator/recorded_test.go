@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"paw/config"
-	"paw/orchestrator/agent/clis"
+	"paw/orchestrator/cli/clis"
 	"paw/orchestrator/home"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -208,7 +208,7 @@ func (r *recorded) turns() []string {
 
 func recording(t *testing.T, name string) (rows []string, conversation string) {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("agent", "testdata", "claude-turns", name+".jsonl"))
+	content, err := os.ReadFile(filepath.Join("cli", "testdata", "claude-turns", name+".jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/family"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
@@ -109,7 +109,7 @@ func (r *headlessTurn) begin(ctx context.Context) error {
 }
 
 // close writes how the turn ended; the error is what the user is told.
-func (r *headlessTurn) close(ctx context.Context, end agent.Ended) error {
+func (r *headlessTurn) close(ctx context.Context, end cli.Ended) error {
 	answer, failed := turnResult(r.cli, end)
 	var failure error
 	err := turns.Change(ctx, r.home, r.s, r.w, func(t *turns.Track) error {
@@ -144,9 +144,9 @@ func (r *headlessTurn) interrupted(number int) error {
 }
 
 // learn remembers the conversation of a CLI that chose it itself, and its file.
-func (r *headlessTurn) learn(ctx context.Context, t *turns.Track, end agent.Ended) {
+func (r *headlessTurn) learn(ctx context.Context, t *turns.Track, end cli.Ended) {
 	if !r.cli.Facts().ChoosesID {
-		if id := agent.StreamConversation(end.Stdout); id != "" {
+		if id := cli.StreamConversation(end.Stdout); id != "" {
 			r.spec.ConversationID = id
 			_ = t.KeepConversation(ctx, id)
 		}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"os"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -17,7 +17,7 @@ import (
 type heldAgent struct {
 	s          *session.Session
 	w          *session.Agent
-	cli        agent.CLI
+	cli        cli.CLI
 	lock       *os.File // for the CLI to inherit
 	giveBack   func()
 	generation int
@@ -26,7 +26,7 @@ type heldAgent struct {
 // holdAgent takes the lock of an agent that does not run, for the time of a
 // headless turn. It looks and takes under the session lock, so that a start or a
 // recover at the same time either finds the lock held or is found itself.
-func holdAgent(ctx context.Context, h *home.Home, s *session.Session, name string, cli agent.CLI) (*heldAgent, error) {
+func holdAgent(ctx context.Context, h *home.Home, s *session.Session, name string, cli cli.CLI) (*heldAgent, error) {
 	if err := fleet.RefuseHalfMoved(ctx, h, s, name); err != nil {
 		return nil, err
 	}

@@ -11,27 +11,27 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/launch"
 	"paw/session"
 	"paw/session/turn"
 )
 
 // turnResult is the answer of a CLI, or why the turn is aborted.
-func turnResult(cli agent.CLI, e agent.Ended) (answer string, failed *turn.Abort) {
+func turnResult(c cli.CLI, e cli.Ended) (answer string, failed *turn.Abort) {
 	if e.Err != nil {
 		return "", &turn.Abort{Reason: turn.ReasonError, Message: e.Err.Error(), Cause: e.Err}
 	}
 	if e.Signal != 0 {
 		return "", &turn.Abort{Reason: turn.ReasonError, ErrorType: "signal", Trace: e.Trace,
-			Message: fmt.Sprintf("%s was killed by signal %d (%s)", cli.Name(), int(e.Signal), unix.SignalName(e.Signal))}
+			Message: fmt.Sprintf("%s was killed by signal %d (%s)", c.Name(), int(e.Signal), unix.SignalName(e.Signal))}
 	}
-	answer, err := cli.HeadlessResult(e.Stdout, e.ExitCode)
+	answer, err := c.HeadlessResult(e.Stdout, e.ExitCode)
 	if err == nil && e.ExitCode == 0 {
 		return answer, nil
 	}
 	failed = &turn.Abort{Reason: turn.ReasonError, Trace: e.Trace, Cause: err}
-	var said *agent.TurnError
+	var said *cli.TurnError
 	if errors.As(err, &said) {
 		failed.ErrorType, failed.Message = said.Type, said.Message
 	}
@@ -39,17 +39,17 @@ func turnResult(cli agent.CLI, e agent.Ended) (answer string, failed *turn.Abort
 		failed.Message = lastLine(e.Trace)
 	}
 	if failed.Message == "" {
-		failed.Message = fmt.Sprintf("%s ended with exit code %d", cli.Name(), e.ExitCode)
+		failed.Message = fmt.Sprintf("%s ended with exit code %d", c.Name(), e.ExitCode)
 	}
 	return "", failed
 }
 
 // execute runs the command of a headless turn until it ends or ctx does, shows
 // what it says and keeps that beside the log.
-func (r *headlessTurn) execute(ctx context.Context) agent.Ended {
+func (r *headlessTurn) execute(ctx context.Context) cli.Ended {
 	kept := &launch.SharedWriter{W: r.output()}
 	defer kept.Close()
-	return agent.Process{
+	return cli.Process{
 		Argv: r.command.Argv, Dir: r.w.WorktreePath, Env: r.environment(),
 		Lock: r.lock, // killed or not, paw must not let anybody start a second CLI
 		Stdout: func(line []byte) {

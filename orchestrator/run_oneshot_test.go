@@ -5,8 +5,8 @@ import (
 	"syscall"
 	"testing"
 
-	"paw/orchestrator/agent"
-	"paw/orchestrator/agent/clis"
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/clis"
 	"paw/session/turn"
 )
 
@@ -15,19 +15,19 @@ func TestOneShotResult(t *testing.T) {
 	claude, _ := clis.New(nil).Get("claude")
 	for _, c := range []struct {
 		name    string
-		cli     agent.CLI
-		end     agent.Ended
+		cli     cli.CLI
+		end     cli.Ended
 		answer  string
 		typ     string
 		message string
 	}{
-		{"answer", demo, agent.Ended{Stdout: []byte("done\n")}, "done", "", ""},
-		{"exit code", demo, agent.Ended{ExitCode: 7}, "", "", "demo ended with exit code 7"},
-		{"last words", demo, agent.Ended{ExitCode: 1, Trace: "a\ndemo: error: b\n\n"}, "", "", "demo: error: b"},
-		{"signal", demo, agent.Ended{ExitCode: -1, Signal: syscall.SIGKILL}, "", "signal", "demo was killed by signal 9 (SIGKILL)"},
-		{"not started", demo, agent.Ended{Err: errors.New("x: no such file")}, "", "", "x: no such file"},
-		{"success that says error", claude, agent.Ended{Stdout: []byte(`{"type":"result","subtype":"error_max_turns","is_error":true}` + "\n")}, "", "error_max_turns", "error_max_turns"},
-		{"cut off", claude, agent.Ended{Stdout: []byte(`{"type":"assistant"}` + "\n")}, "", "", "claude ended with exit code 0"},
+		{"answer", demo, cli.Ended{Stdout: []byte("done\n")}, "done", "", ""},
+		{"exit code", demo, cli.Ended{ExitCode: 7}, "", "", "demo ended with exit code 7"},
+		{"last words", demo, cli.Ended{ExitCode: 1, Trace: "a\ndemo: error: b\n\n"}, "", "", "demo: error: b"},
+		{"signal", demo, cli.Ended{ExitCode: -1, Signal: syscall.SIGKILL}, "", "signal", "demo was killed by signal 9 (SIGKILL)"},
+		{"not started", demo, cli.Ended{Err: errors.New("x: no such file")}, "", "", "x: no such file"},
+		{"success that says error", claude, cli.Ended{Stdout: []byte(`{"type":"result","subtype":"error_max_turns","is_error":true}` + "\n")}, "", "error_max_turns", "error_max_turns"},
+		{"cut off", claude, cli.Ended{Stdout: []byte(`{"type":"assistant"}` + "\n")}, "", "", "claude ended with exit code 0"},
 	} {
 		answer, failed := turnResult(c.cli, c.end)
 		if answer != c.answer || (failed != nil) != (c.message != "") {

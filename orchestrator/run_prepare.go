@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/orchestrator/launch"
@@ -20,8 +20,8 @@ type headlessTurn struct {
 	*heldAgent
 	home    *home.Home
 	o       RunOptions
-	spec    agent.Spec
-	command agent.Command
+	spec    cli.Spec
+	command cli.Command
 	one     *turn.Turn
 	notes   []string
 }
@@ -58,12 +58,12 @@ func prepareRun(ctx context.Context, h *home.Home, s *session.Session, o RunOpti
 }
 
 // requireHeadless refuses CLIs without a one-shot mode, and prompts that it cannot take.
-func requireHeadless(h *home.Home, cli agent.CLI, executable, prompt string) error {
-	_, err := cli.Headless(h.DraftSpec(cli, executable, prompt))
-	var refused *agent.PromptError
+func requireHeadless(h *home.Home, c cli.CLI, executable, prompt string) error {
+	_, err := c.Headless(h.DraftSpec(c, executable, prompt))
+	var refused *cli.PromptError
 	switch {
-	case errors.Is(err, agent.ErrNoHeadless):
-		return fault.New(fault.Usage, "%s: has no one-shot mode that paw knows", cli.Name()).Hint("paw clis")
+	case errors.Is(err, cli.ErrNoHeadless):
+		return fault.New(fault.Usage, "%s: has no one-shot mode that paw knows", c.Name()).Hint("paw clis")
 	case errors.As(err, &refused):
 		return fault.New(fault.Usage, "%w", err)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"paw/orchestrator/agent/clis"
+	"paw/orchestrator/cli/clis"
 	"paw/orchestrator/home"
 	"paw/session"
 )

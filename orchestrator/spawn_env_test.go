@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"paw/config"
-	"paw/orchestrator/agent/clis"
+	"paw/orchestrator/cli/clis"
 	"paw/orchestrator/home"
 	"paw/session"
 )

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/orchestrator/talk"
@@ -19,15 +19,15 @@ import (
 // TurnUsage is what one turn took.
 type TurnUsage struct {
 	Number int
-	agent.Spent
+	cli.Spent
 }
 
 // AgentUsage is what an agent took, in all of its conversations.
 type AgentUsage struct {
 	Agent, CLI string
 	Turns      []TurnUsage // those that took anything
-	Outside    agent.Spent // between turns, such as for a compaction
-	Total      agent.Spent
+	Outside    cli.Spent   // between turns, such as for a compaction
+	Total      cli.Spent
 	Unknown    string // why nothing is known, "" where all of the record was read
 }
 
@@ -72,8 +72,8 @@ func UsageOf(ctx context.Context, h *home.Home, s *session.Session, w *session.A
 		h = configured
 	}
 	none := AgentUsage{Agent: w.Name, CLI: w.CLI}
-	cli, known := h.CLIs.Get(w.CLI)
-	if !known || !cli.Facts().Metered {
+	c, known := h.CLIs.Get(w.CLI)
+	if !known || !c.Facts().Metered {
 		none.Unknown = "its CLI's record says nothing of it"
 		return none
 	}
@@ -81,16 +81,16 @@ func UsageOf(ctx context.Context, h *home.Home, s *session.Session, w *session.A
 	spec := h.SpecFor(s, w, executable)
 	ids := w.ConversationIDs
 	if len(ids) == 0 {
-		if learnt, err := cli.Learn(ctx, spec); err == nil {
+		if learnt, err := c.Learn(ctx, spec); err == nil {
 			ids = learnt
 		}
 	}
-	var uses []agent.Use
+	var uses []cli.Use
 	var unknown string
 	for _, id := range ids {
 		spec.ConversationID = id
-		found, err := cli.Uses(ctx, spec)
-		var missing *agent.ConversationError
+		found, err := c.Uses(ctx, spec)
+		var missing *cli.ConversationError
 		if err != nil && !errors.As(err, &missing) { // one that has not begun took nothing
 			unknown = talk.Unreadable(w, err)
 		}
@@ -107,9 +107,9 @@ const usageGrace = 2 * time.Second
 
 // usageOf gives each use to the turn in which it was. What was before the agent is of a conversation that its own is a copy
 // of.
-func usageOf(turns []turn.Record, uses []agent.Use, since time.Time) AgentUsage {
+func usageOf(turns []turn.Record, uses []cli.Use, since time.Time) AgentUsage {
 	var all AgentUsage
-	spent := make([]agent.Spent, len(turns))
+	spent := make([]cli.Spent, len(turns))
 	for _, u := range uses {
 		if u.At.Before(since.Truncate(time.Second)) {
 			continue

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/session/turn"
 )
 
@@ -19,17 +19,17 @@ func TestUsageOfTurns(t *testing.T) {
 		{Number: 2, StartedAt: at(20.5), EndedAt: ends(30)}, // within the grace of the first
 		{Number: 4, StartedAt: at(60.0004)},
 	}
-	use := func(seconds float64, input int64) agent.Use {
-		return agent.Use{At: at(seconds), Input: input, Output: 1}
+	use := func(seconds float64, input int64) cli.Use {
+		return cli.Use{At: at(seconds), Input: input, Output: 1}
 	}
 	priced := use(70, 32)
 	priced.Cost, priced.Priced = 0.5, true
-	got := usageOf(turns, []agent.Use{
+	got := usageOf(turns, []cli.Use{
 		use(-100, 1000), // of the conversation that this one is a copy of
 		use(15, 1), use(20.2, 2), use(20.6, 4), use(45, 8), use(60, 16), priced,
 	}, at(0))
-	spent := func(input int64, answers int) agent.Spent {
-		return agent.Spent{Input: input, Output: int64(answers), Answers: answers}
+	spent := func(input int64, answers int) cli.Spent {
+		return cli.Spent{Input: input, Output: int64(answers), Answers: answers}
 	}
 	last, total := spent(48, 2), spent(63, 6)
 	last.Cost, last.Priced, total.Cost, total.Priced = 0.5, true, 0.5, true

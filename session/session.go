@@ -59,7 +59,7 @@ type Session struct {
 	Generation   int       `json:"generation"` // counts launches, so that a late launcher of an earlier one gives up
 	BaseCommit   string    `json:"base_commit"`
 	Tmux         Tmux      `json:"tmux"`
-	Agents       []Agent   `json:"worktrees"` // the key says worktrees in every version of the record
+	Agents       []Agent   `json:"worktrees"`        // the key says worktrees in every version of the record
 	Target       string    `json:"target,omitempty"` // branch that work lands on, "" where none was checked out at the start
 	Landings     []Landing `json:"landings,omitempty"`
 }

@@ -7,7 +7,7 @@ import (
 
 	"paw/config/display"
 	"paw/orchestrator"
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/home"
 )
 
@@ -29,7 +29,7 @@ func newCLIs(a *app) *cobra.Command {
 				version, place := info.Version, shortened(info.Path)
 				switch {
 				case info.Path == "":
-					version, place = "not installed", agent.Install(info.Name)
+					version, place = "not installed", cli.Install(info.Name)
 				case info.Err != nil:
 					version = "does not say"
 				}
@@ -65,7 +65,7 @@ type cliJSON struct {
 type lookedAtJSON struct {
 	Oldest   string  `json:"oldest"`
 	Newest   string  `json:"newest"`
-	Standing *string `json:"standing"` // an agent.Standing, null when it cannot be told
+	Standing *string `json:"standing"` // a cli.Standing, null when it cannot be told
 }
 
 func lookedAtView(info orchestrator.CLIInfo) *lookedAtJSON {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"paw/orchestrator/agent/fakemodel"
+	"paw/orchestrator/cli/fakemodel"
 )
 
 // TestCLIsAnswerRaces has something happen to a question of a real CLI while paw is about to answer it: the user answers it in

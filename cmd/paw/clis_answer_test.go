@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"paw/orchestrator/agent/fakemodel"
+	"paw/orchestrator/cli/fakemodel"
 )
 
 // TestCLIsAnswer answers the questions of the real CLIs: yes and no, and never where nothing is asked in a turn.

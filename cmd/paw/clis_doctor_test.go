@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"paw/orchestrator/agent/fakemodel"
+	"paw/orchestrator/cli/fakemodel"
 	"paw/orchestrator/trial"
 )
 

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"paw/orchestrator/agent/fakemodel"
+	"paw/orchestrator/cli/fakemodel"
 )
 
 // farewell is how the user leaves a CLI and begins another conversation in it.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"paw/orchestrator/agent/fakemodel"
+	"paw/orchestrator/cli/fakemodel"
 )
 
 // TestCLIsFamily has real CLIs start each other, wait for each other, and go on with what came of it.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"paw/orchestrator/agent/fakemodel"
+	"paw/orchestrator/cli/fakemodel"
 )
 
 // TestCLIsComeBackAfterAnEscInTheFirstTurn: an Esc in the first turn, a stop, and recover has a CLI that takes prompts. gemini takes

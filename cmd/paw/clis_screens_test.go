@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"paw/orchestrator/agent/fakemodel"
+	"paw/orchestrator/cli/fakemodel"
 )
 
 // TestCLIsDialogs has the CLIs side by side, each at another point: one asks for trust before its hooks report, one for

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"paw/orchestrator/agent/fakemodel"
+	"paw/orchestrator/cli/fakemodel"
 )
 
 // TestCLIs drives each real CLI through a day's work with paw.

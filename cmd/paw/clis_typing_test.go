@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"paw/orchestrator/agent/fakemodel"
+	"paw/orchestrator/cli/fakemodel"
 )
 
 // byChannel are the CLIs that take prompts although something stands in their boxes.

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"testing"
 
-	"paw/orchestrator/agent"
-	"paw/orchestrator/agent/fakemodel"
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/fakemodel"
 )
 
 // TestCLIsUsage: what paw says that ten turns took is what the model's server billed for them, to the token: all in all and of each turn,
@@ -22,8 +22,8 @@ func TestCLIsUsage(t *testing.T) {
 			"do: say Back.", "do: write seven.txt 7\ndo: run true\ndo: say Seven.", "do: slow 1 A long answer, in many pieces, that takes its time.",
 			"do: remove seven.txt\ndo: say Nine.", "do: commit All\ndo: say Ten.",
 		}
-		want := map[int]agent.Spent{}
-		var total agent.Spent
+		want := map[int]cli.Spent{}
+		var total cli.Spent
 		var aside fakemodel.Bill
 		seen := 0
 		for i, prompt := range turns {
@@ -34,13 +34,13 @@ func TestCLIsUsage(t *testing.T) {
 			one := w.work(prompt)
 			asked := w.model.Last(1_000_000)[seen:]
 			seen += len(asked)
-			var spent agent.Spent
+			var spent cli.Spent
 			for _, e := range asked {
 				if e.Aside || e.Bill == (fakemodel.Bill{}) {
 					aside.Add(e.Bill)
 					continue
 				}
-				use := agent.Use{Input: e.Bill.Input, CacheRead: e.Bill.CacheRead, CacheWrite: e.Bill.CacheWrite, Output: e.Bill.Output}
+				use := cli.Use{Input: e.Bill.Input, CacheRead: e.Bill.CacheRead, CacheWrite: e.Bill.CacheWrite, Output: e.Bill.Output}
 				spent.Add(use)
 				total.Add(use)
 			}
@@ -71,6 +71,6 @@ func TestCLIsUsage(t *testing.T) {
 }
 
 // tokensOf is what was taken, but for its price.
-func tokensOf(s agent.Spent) string {
+func tokensOf(s cli.Spent) string {
 	return fmt.Sprintf("%d answers, %d read, %d from a cache, %d into one, %d written", s.Answers, s.Input, s.CacheRead, s.CacheWrite, s.Output)
 }

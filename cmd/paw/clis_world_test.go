@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"paw/orchestrator/agent/fakemodel"
+	"paw/orchestrator/cli/fakemodel"
 )
 
 // cliPatience is how long a real CLI may take for anything: its start alone can

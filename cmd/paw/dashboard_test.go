@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fleet"
 	"paw/session"
 	"paw/worktree"
@@ -186,9 +186,9 @@ func TestStatusWithUsage(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	st := someSession(now)
 	for i := range st.Agents {
-		st.Agents[i].Used = &agent.Spent{}
+		st.Agents[i].Used = &cli.Spent{}
 	}
-	st.Agents[1].Used = &agent.Spent{Input: 900, CacheRead: 11_000, CacheWrite: 400, Output: 1050, Answers: 3, Cost: 0.126, Priced: true}
+	st.Agents[1].Used = &cli.Spent{Input: 900, CacheRead: 11_000, CacheWrite: 400, Output: 1050, Answers: 3, Cost: 0.126, Priced: true}
 	for width, want := range map[int]string{
 		100: "  AGENT    CLI     STATE          SINCE  TURN  USAGE                      WORK\n" +
 			"  web      codex   running        2m     1…    12.3k in, 1.1k out, $0.13  add a search box\n",

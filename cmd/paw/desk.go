@@ -14,7 +14,7 @@ import (
 	"paw/cmd/paw/ui"
 	"paw/config/display"
 	"paw/orchestrator"
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/orchestrator/review"
@@ -39,7 +39,7 @@ type desk struct {
 // usedUp is what an agent's models took by the end of a turn.
 type usedUp struct {
 	ended string
-	by    agent.Spent
+	by    cli.Spent
 }
 
 func newDesk(a *app, h *home.Home, all bool) *desk {
@@ -165,7 +165,7 @@ func (d *desk) Lines(ctx context.Context, a ui.Agent) (ui.Lines, error) {
 }
 
 // usage is what an agent's models took. It is read once for each turn: it may cost a process of the CLI.
-func (d *desk) usage(ctx context.Context, s *session.Session, a ui.Agent) agent.Spent {
+func (d *desk) usage(ctx context.Context, s *session.Session, a ui.Agent) cli.Spent {
 	d.mu.Lock()
 	known := d.used[a.Key()]
 	d.mu.Unlock()
@@ -174,7 +174,7 @@ func (d *desk) usage(ctx context.Context, s *session.Session, a ui.Agent) agent.
 	}
 	w, err := home.AgentNamed(s, a.Name)
 	if err != nil {
-		return agent.Spent{}
+		return cli.Spent{}
 	}
 	known = usedUp{a.Ended, orchestrator.UsageOf(ctx, d.home, s, w).Total}
 	d.mu.Lock()

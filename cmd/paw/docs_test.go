@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 )
 
 // snippet is a piece of a document that is set as code, and where it stands.
@@ -141,7 +141,7 @@ func TestTurnsPageNamesVersions(t *testing.T) {
 	_, text, _ := strings.Cut(string(content), "\nLooked at: ")
 	text, _, _ = strings.Cut(text, ". `paw clis`")
 	var want []string
-	for _, looked := range agent.LookedAts() {
+	for _, looked := range cli.LookedAts() {
 		versions := looked.Newest
 		if looked.Oldest != looked.Newest {
 			versions = looked.Oldest + " and " + looked.Newest

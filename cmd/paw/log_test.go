@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"paw/orchestrator"
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/session/history"
 )
 
@@ -41,7 +41,7 @@ func TestTurnsWere(t *testing.T) {
 // TestPrintLog: what everybody said, with colours on a terminal and without.
 func TestPrintLog(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
-	l := &orchestrator.Logged{Agent: "demo", Transcript: agent.Transcript{Messages: []history.Message{
+	l := &orchestrator.Logged{Agent: "demo", Transcript: cli.Transcript{Messages: []history.Message{
 		{Role: history.RoleUser, Content: "two\n\nlines \x1b[31m\n", Timestamp: at},
 		{Role: history.RoleAssistant, ToolCalls: []history.ToolCall{{ID: "a", Name: "Bash\x1b[2J", Arguments: "{\n  \"command\": \"ls\"\n}"}}, Timestamp: at},
 		{Role: history.RoleTool, ToolCallID: "a", Content: "x\r\ny\a"},

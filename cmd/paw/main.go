@@ -11,7 +11,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"paw/orchestrator/agent/demo/program"
+	"paw/orchestrator/cli/demo/program"
 	"paw/orchestrator/fault"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/session"
@@ -99,7 +99,7 @@ func becomeIn(w *session.Agent, argv, env []string) error {
 	if err := os.Chdir(w.WorktreePath); err != nil {
 		return err
 	}
-	program, err := agent.LookPath(argv[0], env)
+	program, err := cli.LookPath(argv[0], env)
 	if err != nil {
 		return fault.New(fault.Failed, "%s: no such command", argv[0])
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 )
 
 func newUsage(a *app) *cobra.Command {
@@ -44,7 +44,7 @@ it. Sub-agents that a CLI keeps apart are not counted.`, exitUsage, exitNotFound
 
 // printUsage prints a line for each agent, with byTurn for each of its turns, too.
 func (a *app) printUsage(all []orchestrator.AgentUsage, byTurn bool) {
-	row := func(name, what string, s agent.Spent) []cell {
+	row := func(name, what string, s cli.Spent) []cell {
 		cost := ""
 		if s.Priced {
 			cost = fmt.Sprintf("$%.4f", s.Cost)
@@ -75,7 +75,7 @@ func (a *app) printUsage(all []orchestrator.AgentUsage, byTurn bool) {
 
 // inShort is what models took, in one line: what they read, from a cache or not, what they wrote, and what it cost where that is
 // known; "" for nothing.
-func inShort(s *agent.Spent) string {
+func inShort(s *cli.Spent) string {
 	if s == nil || s.Answers == 0 {
 		return ""
 	}
@@ -118,11 +118,11 @@ type turnUsageJSON struct {
 }
 
 type spentJSON struct {
-	agent.Spent
+	cli.Spent
 	Cost *float64 `json:"cost_usd"`
 }
 
-func spentView(s agent.Spent) *spentJSON {
+func spentView(s cli.Spent) *spentJSON {
 	if s.Answers == 0 {
 		return nil
 	}

@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"paw/orchestrator"
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 )
 
 func someUsage() []orchestrator.AgentUsage {
-	first := agent.Spent{Input: 100, CacheRead: 12_345, CacheWrite: 999, Output: 50, Answers: 2, Cost: 0.0123, Priced: true}
-	second := agent.Spent{Input: 1_500_000, Output: 1000, Answers: 1}
-	total := agent.Spent{Input: 1_500_100, CacheRead: 12_345, CacheWrite: 999, Output: 1050, Answers: 3, Cost: 0.0123, Priced: true}
+	first := cli.Spent{Input: 100, CacheRead: 12_345, CacheWrite: 999, Output: 50, Answers: 2, Cost: 0.0123, Priced: true}
+	second := cli.Spent{Input: 1_500_000, Output: 1000, Answers: 1}
+	total := cli.Spent{Input: 1_500_100, CacheRead: 12_345, CacheWrite: 999, Output: 1050, Answers: 3, Cost: 0.0123, Priced: true}
 	return []orchestrator.AgentUsage{
 		{Agent: "web", CLI: "opencode", Turns: []orchestrator.TurnUsage{{Number: 1, Spent: first}, {Number: 3, Spent: second}}, Total: total},
 		{Agent: "old", CLI: "aider", Unknown: "its CLI's record says nothing of it"},

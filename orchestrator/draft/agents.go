@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"paw/orchestrator/agent/clis"
+	"paw/orchestrator/cli/clis"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/orchestrator/launch"

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"paw/config"
-	"paw/orchestrator/agent/clis"
+	"paw/orchestrator/cli/clis"
 )
 
 func TestPlanAgents(t *testing.T) {

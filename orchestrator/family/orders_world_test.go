@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"paw/config"
-	"paw/orchestrator/agent/clis"
+	"paw/orchestrator/cli/clis"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"

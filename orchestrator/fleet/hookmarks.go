@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/home"
 	"paw/session"
 	"paw/session/turn"
@@ -52,14 +52,14 @@ func hooksMark(h *home.Home, sessionName, agentName string, generation int) stri
 }
 
 // AskRecord asks the CLI's own record about an agent, nothing when it cannot.
-func AskRecord(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, last *turn.Record) agent.Observed {
-	cli, ok := h.CLIs.Get(w.CLI)
+func AskRecord(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, last *turn.Record) cli.Observed {
+	c, ok := h.CLIs.Get(w.CLI)
 	if !ok {
-		return agent.Observed{}
+		return cli.Observed{}
 	}
-	o, err := cli.Observe(ctx, h.SpecFor(s, w, ""), last)
+	o, err := c.Observe(ctx, h.SpecFor(s, w, ""), last)
 	if err != nil {
-		return agent.Observed{}
+		return cli.Observed{}
 	}
 	// CLIs count milliseconds. An end before the start is that of an earlier turn:
 	// the CLI never got this one.

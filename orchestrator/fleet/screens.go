@@ -3,7 +3,7 @@ package fleet
 import (
 	"context"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/home"
 	"paw/orchestrator/live"
 	"paw/session"
@@ -63,9 +63,9 @@ func LookAtScreens(ctx context.Context, h *home.Home, all []*Facts, look Closene
 				if f.Session.Tmux.Socket != socket || a.Pane == nil {
 					continue
 				}
-				cli, known := h.CLIs.Get(a.Record.CLI)
+				c, known := h.CLIs.Get(a.Record.CLI)
 				if shot, seen := shots[a.Pane.ID]; seen && known && f.wantsLook(*a, look) {
-					a.Turns.Screen = cli.Screen(agent.Screenshot(shot))
+					a.Turns.Screen = c.Screen(cli.Screenshot(shot))
 				}
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/live"
 	"paw/session"
 	"paw/session/turn"
@@ -26,8 +26,8 @@ func TestWhoseScreenIsLookedAt(t *testing.T) {
 		"nothing known":        {pane: &tmux.Pane{}, plainly: true, closer: true},
 		"a turn runs":          {turns: live.Turns{Last: open}, pane: &tmux.Pane{}, closer: true},
 		"hooks report":         {turns: live.Turns{HooksSeen: now}, pane: &tmux.Pane{}},
-		"waits, with words":    {turns: live.Turns{Last: open, Observed: agent.Observed{Known: true, Waiting: true, Question: "Bash: ls"}}, pane: &tmux.Pane{}},
-		"waits, nobody says":   {turns: live.Turns{Last: open, Observed: agent.Observed{Known: true, Waiting: true, Vague: true}}, pane: &tmux.Pane{}, plainly: true, closer: true},
+		"waits, with words":    {turns: live.Turns{Last: open, Observed: cli.Observed{Known: true, Waiting: true, Question: "Bash: ls"}}, pane: &tmux.Pane{}},
+		"waits, nobody says":   {turns: live.Turns{Last: open, Observed: cli.Observed{Known: true, Waiting: true, Vague: true}}, pane: &tmux.Pane{}, plainly: true, closer: true},
 		"a headless turn":      {headless: true, pane: &tmux.Pane{}},
 		"no pane":              {},
 		"a dead pane":          {pane: &tmux.Pane{Dead: true}},

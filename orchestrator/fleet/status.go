@@ -4,7 +4,7 @@ import (
 	"errors"
 	"sort"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/home"
 	"paw/session"
 	"paw/session/turn"
@@ -33,7 +33,7 @@ type AgentStatus struct {
 	Dirty     *int            // uncommitted files; nil when not counted
 	Lines     *worktree.Lines // changed since its base; nil when not counted
 	Outlook   *Outlook        // nil without a forecast
-	Used      *agent.Spent    // by its models; nil when not counted
+	Used      *cli.Spent      // by its models; nil when not counted
 
 	TurnsCompleted int
 	ToReview       int    // finished turns that the user has not seen

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"paw/config"
-	"paw/orchestrator/agent/clis"
+	"paw/orchestrator/cli/clis"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/live"
 	"paw/session"

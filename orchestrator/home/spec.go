@@ -3,14 +3,14 @@ package home
 import (
 	"path/filepath"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
 )
 
 // Spec is what an adapter needs to know of one launch of an agent.
-func (h *Home) Spec(s *session.Session, w *session.Agent, executable string) agent.Spec {
+func (h *Home) Spec(s *session.Session, w *session.Agent, executable string) cli.Spec {
 	spec := h.SpecFor(s, w, executable)
 	spec.Env = h.EnvFor(spec.Env, w, executable)
 	if repository, err := worktree.Discover(w.WorktreePath); err == nil {
@@ -21,8 +21,8 @@ func (h *Home) Spec(s *session.Session, w *session.Agent, executable string) age
 
 // SpecFor is Spec without what has to be looked up in the worktree: enough to
 // read a CLI's own files, for which status has little time.
-func (h *Home) SpecFor(s *session.Session, w *session.Agent, executable string) agent.Spec {
-	spec := agent.Spec{
+func (h *Home) SpecFor(s *session.Session, w *session.Agent, executable string) cli.Spec {
+	spec := cli.Spec{
 		Executable: executable, Worktree: w.WorktreePath, RepoPath: s.RepoPath, GitCommonDir: s.GitCommonDir,
 		StateDir: h.StateDir(s.Name, w.Name), ConversationID: w.Conversation(), Env: h.recordedEnv(w),
 		Session: s.Name, Agent: w.Name, Hook: h.Executable, Since: w.CreatedAt,
@@ -36,14 +36,14 @@ func (h *Home) SpecFor(s *session.Session, w *session.Agent, executable string) 
 
 // DraftSpec is a spec of an agent that does not exist yet, to ask an adapter
 // whether it can take a prompt.
-func (h *Home) DraftSpec(cli agent.CLI, executable, prompt string) agent.Spec {
-	spec := agent.Spec{Executable: executable, Worktree: h.Dir, RepoPath: h.Dir, ConversationID: cli.NewConversation(), Prompt: prompt, Env: h.Env, StateDir: h.StateDir("draft", cli.Name())}
-	h.openGit(&spec, cli.Name())
+func (h *Home) DraftSpec(c cli.CLI, executable, prompt string) cli.Spec {
+	spec := cli.Spec{Executable: executable, Worktree: h.Dir, RepoPath: h.Dir, ConversationID: c.NewConversation(), Prompt: prompt, Env: h.Env, StateDir: h.StateDir("draft", c.Name())}
+	h.openGit(&spec, c.Name())
 	return spec
 }
 
-func (h *Home) openGit(spec *agent.Spec, cli string) {
-	// Further arguments of the configuration are the adapters' business (agent.New).
+func (h *Home) openGit(spec *cli.Spec, cli string) {
+	// Further arguments of the configuration are the adapters' business (cli.New).
 	spec.GitWritable = h.Config.CLIs[cli].GitWritable
 }
 
@@ -59,7 +59,7 @@ func (h *Home) recordedEnv(w *session.Agent) []string {
 
 // RememberedEnvironment picks the variables that resuming needs again. One that
 // was not set is remembered as empty: it must not be set later either.
-func (h *Home) RememberedEnvironment(cli agent.CLI) map[string]string {
+func (h *Home) RememberedEnvironment(cli cli.CLI) map[string]string {
 	env := map[string]string{}
 	for _, name := range cli.Environment() {
 		env[name] = h.Getenv(name)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 )
 
 // builtIn is the CLI that is always installed.
@@ -16,15 +16,15 @@ func (h *Home) StartHints() []string {
 	if name := h.InstalledCLI(); name != "" {
 		return []string{"paw start --cli " + name}
 	}
-	return []string{cmp.Or(agent.Install(h.Config.DefaultCLI), agent.Install("claude")), "paw start --cli " + builtIn}
+	return []string{cmp.Or(cli.Install(h.Config.DefaultCLI), cli.Install("claude")), "paw start --cli " + builtIn}
 }
 
 // InstalledCLI is the configured default where it is installed, else the first CLI that is; "" where there is none but the built-in one.
 func (h *Home) InstalledCLI() string {
 	preferred := h.Config.DefaultCLI
 	for _, name := range slices.Concat([]string{preferred}, h.CLIs.Names()) {
-		if cli, known := h.CLIs.Get(name); known && (name != builtIn || preferred == builtIn) {
-			if _, err := agent.LookPath(cli.Program(), h.Env); err == nil {
+		if c, known := h.CLIs.Get(name); known && (name != builtIn || preferred == builtIn) {
+			if _, err := cli.LookPath(c.Program(), h.Env); err == nil {
 				return name
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fault"
 	"paw/session"
 	"paw/tmux"
@@ -128,13 +128,13 @@ func installTmux() string {
 }
 
 // Program finds the program of a CLI on the user's PATH.
-func (h *Home) Program(cli agent.CLI) (string, error) {
-	path, err := agent.LookPath(cli.Program(), h.Env)
+func (h *Home) Program(c cli.CLI) (string, error) {
+	path, err := cli.LookPath(c.Program(), h.Env)
 	if err != nil {
-		missing := fault.New(fault.Missing, "%s: is not installed", cli.Name())
-		if cli.Program() != cli.Name() {
-			missing = fault.New(fault.Missing, "%s: %s is not installed", cli.Name(), cli.Program())
-		} else if install := agent.Install(cli.Name()); install != "" {
+		missing := fault.New(fault.Missing, "%s: is not installed", c.Name())
+		if c.Program() != c.Name() {
+			missing = fault.New(fault.Missing, "%s: %s is not installed", c.Name(), c.Program())
+		} else if install := cli.Install(c.Name()); install != "" {
 			missing = missing.Hint("%s", install)
 		}
 		return "", missing.Hint("paw clis")
@@ -143,39 +143,39 @@ func (h *Home) Program(cli agent.CLI) (string, error) {
 }
 
 // CLIOf is the CLI of an agent; its program need not be installed.
-func (h *Home) CLIOf(w *session.Agent) (agent.CLI, error) {
-	cli, ok := h.CLIs.Get(w.CLI)
+func (h *Home) CLIOf(w *session.Agent) (cli.CLI, error) {
+	c, ok := h.CLIs.Get(w.CLI)
 	if !ok {
-		return agent.CLI{}, fault.New(fault.Usage, "%s: unknown CLI %s", w.Name, w.CLI).Hint("paw clis")
+		return cli.CLI{}, fault.New(fault.Usage, "%s: unknown CLI %s", w.Name, w.CLI).Hint("paw clis")
 	}
-	return cli, nil
+	return c, nil
 }
 
 // ProgramOf is the CLI of an agent and its program: that on the user's PATH, else the one that the agent was started with.
 // Cron, ssh and version managers have other PATHs.
-func (h *Home) ProgramOf(w *session.Agent) (agent.CLI, string, error) {
-	cli, err := h.CLIOf(w)
+func (h *Home) ProgramOf(w *session.Agent) (cli.CLI, string, error) {
+	c, err := h.CLIOf(w)
 	if err != nil {
-		return cli, "", err
+		return c, "", err
 	}
-	executable, err := h.Program(cli)
-	if err != nil && len(w.Command) > 0 && filepath.Base(w.Command[0]) == cli.Program() {
-		if recorded, gone := agent.LookPath(w.Command[0], nil); gone == nil {
-			return cli, recorded, nil
+	executable, err := h.Program(c)
+	if err != nil && len(w.Command) > 0 && filepath.Base(w.Command[0]) == c.Program() {
+		if recorded, gone := cli.LookPath(w.Command[0], nil); gone == nil {
+			return c, recorded, nil
 		}
 	}
-	return cli, executable, err
+	return c, executable, err
 }
 
 // EnvFor is an environment in which a program that is not on its PATH finds an interpreter that lies beside it.
 func (h *Home) EnvFor(env []string, w *session.Agent, executable string) []string {
-	cli, known := h.CLIs.Get(w.CLI)
+	c, known := h.CLIs.Get(w.CLI)
 	if !known || !filepath.IsAbs(executable) {
 		return env
 	}
-	if _, err := agent.LookPath(cli.Program(), env); err == nil {
+	if _, err := cli.LookPath(c.Program(), env); err == nil {
 		return env
 	}
-	folders := append(filepath.SplitList(agent.Getenv(env, "PATH")), filepath.Dir(executable))
+	folders := append(filepath.SplitList(cli.Getenv(env, "PATH")), filepath.Dir(executable))
 	return append(slices.Clip(env), "PATH="+strings.Join(folders, string(filepath.ListSeparator)))
 }

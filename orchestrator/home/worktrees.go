@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fault"
 	"paw/session"
 	"paw/worktree"
@@ -54,7 +54,7 @@ func (h *Home) Setup(agentName string, out io.Writer) worktree.Setup {
 // ProjectEnv is the environment of commands of the project: the user's, without what tells an agent which one it is. An agent
 // that sets up a child, or runs checks, is not the one in whose worktree they run.
 func (h *Home) ProjectEnv() []string {
-	return agent.Without(agent.Scrub(h.Env), []string{"PAW_SESSION", "PAW_AGENT", "PAW_LAUNCH"})
+	return cli.Without(cli.Scrub(h.Env), []string{"PAW_SESSION", "PAW_AGENT", "PAW_LAUNCH"})
 }
 
 // OwnerPrefix begins what paw writes into the locks of worktrees it made.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/turns"
 )
 
@@ -18,7 +18,7 @@ const versionPatience = 3 * time.Second
 // answer: the version with which turns were made, "" where that is not certain, such as after an update of the program.
 func (w work) cliVersion(ctx context.Context) func(made []turns.Listed) string {
 	unknown := func([]turns.Listed) string { return "" }
-	if !slices.ContainsFunc(agent.LookedAts(), func(l agent.LookedAt) bool { return l.CLI == w.agent.CLI }) {
+	if !slices.ContainsFunc(cli.LookedAts(), func(l cli.LookedAt) bool { return l.CLI == w.agent.CLI }) {
 		return unknown // another program may not know the question
 	}
 	cli, executable, err := w.home.ProgramOf(w.agent)

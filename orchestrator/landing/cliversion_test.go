@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"paw/orchestrator/agent/clis"
+	"paw/orchestrator/cli/clis"
 	"paw/orchestrator/home"
 	"paw/orchestrator/turns"
 	"paw/session"

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/forge"
 	"paw/orchestrator/home"
@@ -141,7 +141,7 @@ func (p *puller) lookAtRemote(ctx context.Context) (err error) {
 	}
 	p.request = forge.Request{From: from, Into: into, Branch: p.done.Branch, Base: p.done.Base, Draft: p.options.Draft, Web: p.options.Web}
 	if name := forge.ProgramFor(into.Kind); name != "" {
-		if path, err := agent.LookPath(name, p.home.Env); err == nil {
+		if path, err := cli.LookPath(name, p.home.Env); err == nil {
 			p.program = &forge.Program{Name: name, Path: path, Dir: p.session.RepoPath, Env: p.home.Env}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"paw/config/poll"
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/home"
 	"paw/session"
 )
@@ -24,18 +24,18 @@ const awayGrace = 10 * time.Second
 func endAway(ctx context.Context, h *home.Home, s *session.Session, left []remains) {
 	for _, r := range left {
 		w := r.agent.Record
-		cli, executable, err := h.ProgramOf(&w)
-		if err != nil || !cli.Leaves() {
+		c, executable, err := h.ProgramOf(&w)
+		if err != nil || !c.Leaves() {
 			continue
 		}
 		spec := h.Spec(s, &w, executable)
-		for _, away := range cli.Away(spec) {
-			command, can := cli.EndAway(spec, away)
+		for _, away := range c.Away(spec) {
+			command, can := c.EndAway(spec, away)
 			if !can {
 				continue
 			}
 			within, cancel := context.WithTimeout(ctx, awayGrace)
-			ended := agent.Process{
+			ended := cli.Process{
 				Argv: command.Argv, Dir: s.RepoPath, Env: Environment(h, s, &w, r.agent.Lock.Holder.Generation, command),
 				Stdout: func([]byte) {}, Stderr: func([]byte) {}, Started: func(func()) {},
 			}.Run(within)

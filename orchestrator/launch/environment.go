@@ -6,7 +6,7 @@ import (
 	"sort"
 	"strings"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/session"
@@ -36,8 +36,8 @@ func sortedEnv(set map[string]string) []string {
 // Environment is what a CLI sees: the environment of the shell the user typed
 // in, without git's variables and the CLIs' own marks of nesting, with what was
 // recorded at the first launch and what the CLI's adapter asks for.
-func Environment(h *home.Home, s *session.Session, w *session.Agent, generation int, c agent.Command) []string {
-	set := variables(h.EnvFor(agent.Scrub(h.Env), w, c.Argv[0]))
+func Environment(h *home.Home, s *session.Session, w *session.Agent, generation int, c cli.Command) []string {
+	set := variables(h.EnvFor(cli.Scrub(h.Env), w, c.Argv[0]))
 	for name, value := range w.Environment {
 		if set[name] = value; value == "" {
 			delete(set, name)

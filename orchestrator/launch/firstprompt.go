@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/home"
 	"paw/orchestrator/typing"
 	"paw/session"
@@ -15,7 +15,7 @@ import (
 // CanOnlyBeSent reports whether a CLI refuses a first prompt as an argument, such
 // as one of more than 128 KiB on Linux, but takes it typed.
 func CanOnlyBeSent(err error) bool {
-	var refused *agent.PromptError
+	var refused *cli.PromptError
 	return errors.As(err, &refused) && refused.Send
 }
 

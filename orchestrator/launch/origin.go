@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"maps"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/home"
 	"paw/session"
 	"paw/session/turn"
@@ -65,7 +65,7 @@ func restoreOrigin(ctx context.Context, h *home.Home, m worktree.Manager, w *ses
 
 // freshCommand starts the CLI of an agent for the first time: in a copy of the
 // conversation that it starts from, as long as it has had no turn of its own.
-func freshCommand(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, cli agent.CLI, spec agent.Spec, j *Job) (agent.Command, error) {
+func freshCommand(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, cli cli.CLI, spec cli.Spec, j *Job) (cli.Command, error) {
 	if w.From == nil || w.From.Conversation == "" || h.TurnDir(s.Name, w.Name).Highest() > 0 {
 		return cli.Launch(spec)
 	}

@@ -7,7 +7,7 @@ import (
 	"os"
 	"slices"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/session"
@@ -100,7 +100,7 @@ func factsFor(ctx context.Context, h *home.Home, f fleet.Facts, a fleet.Agent) R
 
 // refusedLast reports whether the last launch of an agent resumed the conversation that spec names and ended with an error
 // before a turn began: its dead pane and its recorded command show that.
-func refusedLast(f fleet.Facts, a fleet.Agent, cli agent.CLI, spec agent.Spec) bool {
+func refusedLast(f fleet.Facts, a fleet.Agent, cli cli.CLI, spec cli.Spec) bool {
 	if a.Lock.State != session.LockFree || a.Pane == nil || !a.Pane.Dead || a.Pane.ExitCode == nil || *a.Pane.ExitCode == 0 || a.Left() {
 		return false
 	}
@@ -126,14 +126,14 @@ type GoOn struct {
 
 // HowToGoOn finds out which conversation of the agent its CLI still has. The recorded one, which paw chose or a
 // hook of the agent named last, comes first; of the others on disk some may be those of a CLI that the user runs beside.
-func HowToGoOn(ctx context.Context, h *home.Home, s *session.Session, cli agent.CLI, spec agent.Spec) GoOn {
-	how := GoOn{NewID: cli.NewConversation(), FreshReason: "it had no conversation yet"}
+func HowToGoOn(ctx context.Context, h *home.Home, s *session.Session, c cli.CLI, spec cli.Spec) GoOn {
+	how := GoOn{NewID: c.NewConversation(), FreshReason: "it had no conversation yet"}
 	w := s.Agent(spec.Agent)
 	hooked := fleet.HooksEverSeen(h, s.Name, w)
 	if spec.ConversationID != "" {
-		conversation, err := cli.Conversation(ctx, spec)
+		conversation, err := c.Conversation(ctx, spec)
 		how.KeepID, how.FreshReason = !conversation.NewID, conversation.Reason
-		var impossible *agent.ConversationError
+		var impossible *cli.ConversationError
 		switch {
 		case errors.As(err, &impossible):
 			how.FreshReason = err.Error()
@@ -150,7 +150,7 @@ func HowToGoOn(ctx context.Context, h *home.Home, s *session.Session, cli agent.
 			return how
 		}
 	}
-	others, err := cli.Learn(ctx, spec)
+	others, err := c.Learn(ctx, spec)
 	if err != nil && spec.ConversationID == "" {
 		how.FreshReason = err.Error()
 	}
@@ -160,7 +160,7 @@ func HowToGoOn(ctx context.Context, h *home.Home, s *session.Session, cli agent.
 			continue
 		}
 		spec.ConversationID = id
-		if conversation, err := cli.Conversation(ctx, spec); err == nil && conversation.Resumable {
+		if conversation, err := c.Conversation(ctx, spec); err == nil && conversation.Resumable {
 			how.Resumable, how.Found, how.unverified = true, id, conversation.Transcript == ""
 			break
 		}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"paw/config"
-	"paw/orchestrator/agent"
-	"paw/orchestrator/agent/clis"
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/clis"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/session"
@@ -18,16 +18,16 @@ import (
 
 // lookup is a CLI whose conversations are looked up with that answer.
 type lookup struct {
-	agent.Driver
-	conversation agent.Conversation
+	cli.Driver
+	conversation cli.Conversation
 	err          error
 }
 
-func (l lookup) Conversation(context.Context, agent.Spec) (agent.Conversation, error) {
+func (l lookup) Conversation(context.Context, cli.Spec) (cli.Conversation, error) {
 	return l.conversation, l.err
 }
 
-func (l lookup) Learn(context.Context, agent.Spec) ([]string, error) { return nil, l.err }
+func (l lookup) Learn(context.Context, cli.Spec) ([]string, error) { return nil, l.err }
 
 // A conversation that could not be looked up may be there: a blank one in its place would be the loss of it.
 func TestAConversationThatCannotBeLookedUpIsResumed(t *testing.T) {
@@ -42,16 +42,16 @@ func TestAConversationThatCannotBeLookedUpIsResumed(t *testing.T) {
 		cli  lookup
 		want string
 	}{
-		{"it is there", lookup{conversation: agent.Conversation{Resumable: true, Transcript: "/x"}}, "resumed"},
-		{"its CLI alone can tell", lookup{conversation: agent.Conversation{Resumable: true}}, "resumed unless refused"},
+		{"it is there", lookup{conversation: cli.Conversation{Resumable: true, Transcript: "/x"}}, "resumed"},
+		{"its CLI alone can tell", lookup{conversation: cli.Conversation{Resumable: true}}, "resumed unless refused"},
 		{"its CLI did not answer in time", lookup{err: context.DeadlineExceeded}, "resumed unless refused"},
 		{"its CLI failed", lookup{err: errors.New("database is locked")}, "resumed unless refused"},
-		{"it is gone", lookup{conversation: agent.Conversation{Reason: "gone"}}, "fresh: gone"},
-		{"no CLI may be given its id", lookup{err: &agent.ConversationError{CLI: "demo", ID: "-x", Reason: "begins like an option"}}, "fresh: "},
+		{"it is gone", lookup{conversation: cli.Conversation{Reason: "gone"}}, "fresh: gone"},
+		{"no CLI may be given its id", lookup{err: &cli.ConversationError{CLI: "demo", ID: "-x", Reason: "begins like an option"}}, "fresh: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.cli.Driver = demo.Driver
-			how := HowToGoOn(t.Context(), h, s, agent.CLI{Driver: c.cli}, agent.Spec{Agent: "one", ConversationID: "mine"})
+			how := HowToGoOn(t.Context(), h, s, cli.CLI{Driver: c.cli}, cli.Spec{Agent: "one", ConversationID: "mine"})
 			got := "fresh: " + how.FreshReason
 			switch {
 			case how.Resumable && how.unverified:
@@ -70,13 +70,13 @@ func TestAConversationThatCannotBeLookedUpIsResumed(t *testing.T) {
 }
 
 // earlier is a CLI that has an earlier conversation of an agent, and not its newest.
-type earlier struct{ agent.Driver }
+type earlier struct{ cli.Driver }
 
-func (earlier) Conversation(_ context.Context, spec agent.Spec) (agent.Conversation, error) {
-	return agent.Conversation{Resumable: spec.ConversationID == "old", Transcript: "/x", Reason: "gone"}, nil
+func (earlier) Conversation(_ context.Context, spec cli.Spec) (cli.Conversation, error) {
+	return cli.Conversation{Resumable: spec.ConversationID == "old", Transcript: "/x", Reason: "gone"}, nil
 }
 
-func (earlier) Learn(context.Context, agent.Spec) ([]string, error) { return []string{"old"}, nil }
+func (earlier) Learn(context.Context, cli.Spec) ([]string, error) { return []string{"old"}, nil }
 
 // A conversation that the user has cleared stays so, for a headless turn as for a pane.
 func TestAClearedConversationDoesNotComeBack(t *testing.T) {
@@ -84,7 +84,7 @@ func TestAClearedConversationDoesNotComeBack(t *testing.T) {
 	h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
 	s := &session.Session{Name: "shop", Agents: []session.Agent{{Name: "one", ConversationIDs: []string{"old", "mine"}}}}
 	look := func() GoOn {
-		return HowToGoOn(t.Context(), h, s, agent.CLI{Driver: earlier{demo.Driver}}, agent.Spec{Agent: "one", ConversationID: "mine"})
+		return HowToGoOn(t.Context(), h, s, cli.CLI{Driver: earlier{demo.Driver}}, cli.Spec{Agent: "one", ConversationID: "mine"})
 	}
 	if how := look(); how.Found != "old" {
 		t.Errorf("nothing says that it was cleared: %+v", how)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"paw/config/poll"
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/orchestrator/live"
@@ -68,7 +68,7 @@ func opened(ctx context.Context, h *home.Home, s *session.Session, name string) 
 			return false
 		}
 		a := f.Agent(name)
-		shown = !a.Turns.HooksSeen.IsZero() || a.Turns.Screen.Box != agent.BoxUnseen || a.Turns.Screen.Dialog != ""
+		shown = !a.Turns.HooksSeen.IsZero() || a.Turns.Screen.Box != cli.BoxUnseen || a.Turns.Screen.Dialog != ""
 		return shown || f.Running(*a) == live.NothingRuns
 	})
 	return shown

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -48,8 +48,8 @@ func TestDoneDecidesTheState(t *testing.T) {
 		{"its turn was cut afterwards", runs, Turns{Last: closed(3, turn.Aborted, turn.ReasonInterrupted, "")}, done(3, "", "ready"), session.StateCompleted, session.SourceRecord, after(20), "ready"},
 		{"no turn was seen", runs, Turns{HooksSeen: after(1)}, done(0, "", "ready"), session.StateCompleted, session.SourceRecord, after(15), "ready"},
 		{"a turn after none", runs, Turns{Last: closed(1, turn.Finished, "", "success")}, done(0, "", "ready"), session.StateIdle, session.SourceHook, after(20), ""},
-		{"the CLI works on, by its own record", runs, Turns{Last: finished, Observed: agent.Observed{Known: true, Busy: true, At: after(25), Source: session.SourceRecord}}, done(3, "", ""), session.StateRunning, session.SourceRecord, time.Time{}, ""},
-		{"its end was seen in the transcript only", runs, Turns{Last: open(3), Observed: agent.Observed{Known: true, Ended: &turn.Event{Kind: turn.KindEnd}, At: after(18), Source: session.SourceTranscript}}, done(3, "", "ready"), session.StateCompleted, session.SourceRecord, after(15), "ready"},
+		{"the CLI works on, by its own record", runs, Turns{Last: finished, Observed: cli.Observed{Known: true, Busy: true, At: after(25), Source: session.SourceRecord}}, done(3, "", ""), session.StateRunning, session.SourceRecord, time.Time{}, ""},
+		{"its end was seen in the transcript only", runs, Turns{Last: open(3), Observed: cli.Observed{Known: true, Ended: &turn.Event{Kind: turn.KindEnd}, At: after(18), Source: session.SourceTranscript}}, done(3, "", "ready"), session.StateCompleted, session.SourceRecord, after(15), "ready"},
 		{"recovered since", runs, Turns{Last: func() *turn.Record { r := *finished; r.Launch = "s/a/1"; return &r }()}, done(3, "", "ready"), session.StateCompleted, session.SourceRecord, after(20), "ready"},
 		{"suspended", crashed, Turns{Last: finished}, done(3, "", ""), session.StateSuspended, session.SourceTmux, time.Time{}, "crash"},
 		{"tmux silent", silent, Turns{Last: finished}, done(3, "", ""), session.StateUnknown, session.SourceNone, time.Time{}, "tmux did not answer"},

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -26,16 +26,16 @@ func TestLastTurn(t *testing.T) {
 	finished.Message = "all there"
 	failed := closed(turn.Aborted, turn.ReasonError, "overloaded", "")
 	failed.ErrorType = "api"
-	ended := func(kind turn.Kind, message, typ string) agent.Observed {
-		return agent.Observed{Known: true, At: then, Ended: &turn.Event{Kind: kind, Message: message, ErrorType: typ}}
+	ended := func(kind turn.Kind, message, typ string) cli.Observed {
+		return cli.Observed{Known: true, At: then, Ended: &turn.Event{Kind: kind, Message: message, ErrorType: typ}}
 	}
 	other := open
 	other.Launch = "s/a/1"
-	seenAt := func(o agent.Observed, at time.Time) agent.Observed { o.At = at; return o }
+	seenAt := func(o cli.Observed, at time.Time) cli.Observed { o.At = at; return o }
 	for name, c := range map[string]struct {
 		at       Observation
 		last     *turn.Record
-		observed agent.Observed
+		observed cli.Observed
 		screen   string
 		done     *session.Done
 		want     *turn.Record
@@ -46,13 +46,13 @@ func TestLastTurn(t *testing.T) {
 		"ended unseen":          {at: runs, last: &open, observed: ended(turn.KindEnd, "all there\nand more", ""), want: &finished},
 		"failed unseen":         {at: runs, last: &open, observed: ended(turn.KindError, "overloaded", "api"), want: &failed},
 		"interrupted unseen":    {at: runs, last: &open, observed: ended(turn.KindInterrupt, "Esc", ""), want: ptrTo(closed(turn.Aborted, turn.ReasonInterrupted, "Esc", ""))},
-		"idle without a word":   {at: runs, last: &open, observed: agent.Observed{Known: true, At: then}, want: ptrTo(closed(turn.Aborted, turn.ReasonInterrupted, "", ""))},
+		"idle without a word":   {at: runs, last: &open, observed: cli.Observed{Known: true, At: then}, want: ptrTo(closed(turn.Aborted, turn.ReasonInterrupted, "", ""))},
 		"its hook is at work":   {at: runs, last: &open, observed: seenAt(ended(turn.KindInterrupt, "Esc", ""), now.Add(-time.Second)), want: &open},
 		"of an earlier launch":  {at: runs, last: &other, want: &other},
 		"cut, its CLI is dead":  {at: exited(3), last: &open, observed: ended(turn.KindEnd, "", ""), want: &open},
 		"cut, it is suspended":  {at: crashed, last: &open, observed: ended(turn.KindEnd, "", ""), want: &open},
 		"nothing can be known":  {at: silent, last: &open, observed: ended(turn.KindEnd, "", ""), want: &open},
-		"waits for a person":    {at: runs, last: &open, observed: agent.Observed{Known: true, Waiting: true, At: then}, want: &open},
+		"waits for a person":    {at: runs, last: &open, observed: cli.Observed{Known: true, Waiting: true, At: then}, want: &open},
 		"a dialog covers it":    {at: runs, last: &open, screen: "sure?", want: &open},
 		"said done, hook to be": {at: runs, last: &open, done: &session.Done{Turn: 4}, observed: seenAt(ended(turn.KindInterrupt, "", ""), now), want: &open},
 	} {
@@ -60,7 +60,7 @@ func TestLastTurn(t *testing.T) {
 			before := open
 			o := c.at
 			o.Now, o.Done = now, c.done
-			o.Turns = Turns{Visible: true, Last: c.last, Launch: launch, Observed: c.observed, Screen: agent.Screen{Dialog: c.screen}}
+			o.Turns = Turns{Visible: true, Last: c.last, Launch: launch, Observed: c.observed, Screen: cli.Screen{Dialog: c.screen}}
 			got := o.LastTurn(UnseenGrace)
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
@@ -95,7 +95,7 @@ func TestCutTurn(t *testing.T) {
 		"had finished":      {at: crashed, last: &open, ended: &turn.Event{Kind: turn.KindEnd}, want: &finished},
 	} {
 		o := c.at
-		o.Turns = Turns{Last: c.last, Observed: agent.Observed{Ended: c.ended}}
+		o.Turns = Turns{Last: c.last, Observed: cli.Observed{Ended: c.ended}}
 		if diff := cmp.Diff(c.want, o.CutTurn()); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", name, diff)
 		}

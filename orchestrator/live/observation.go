@@ -3,7 +3,7 @@ package live
 import (
 	"time"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -48,17 +48,17 @@ type Observation struct {
 
 // Turns is what is known of an agent's turns, beside whether its CLI runs.
 type Turns struct {
-	Visible    bool           // the CLI has hooks or a record: its turns can be seen
-	Last       *turn.Record   // nil without turns
-	Launch     string         // PAW_LAUNCH of the running CLI
-	Launched   time.Time      // when the running CLI was launched
-	Prompted   bool           // with a first prompt
-	HooksSeen  time.Time      // when its hooks reported first, zero when they have not
-	LateHooks  bool           // its hooks report nothing before the first prompt
-	Unwritable string         // folder of paw that its hooks cannot write, "" where they can write all
-	Observed   agent.Observed // what the CLI's own record says
-	Writing    bool           // somebody writes down an event of a turn since the end that the CLI has recorded, or soon after it
-	Screen     agent.Screen   // what its screen shows, where somebody looked
+	Visible    bool         // the CLI has hooks or a record: its turns can be seen
+	Last       *turn.Record // nil without turns
+	Launch     string       // PAW_LAUNCH of the running CLI
+	Launched   time.Time    // when the running CLI was launched
+	Prompted   bool         // with a first prompt
+	HooksSeen  time.Time    // when its hooks reported first, zero when they have not
+	LateHooks  bool         // its hooks report nothing before the first prompt
+	Unwritable string       // folder of paw that its hooks cannot write, "" where they can write all
+	Observed   cli.Observed // what the CLI's own record says
+	Writing    bool         // somebody writes down an event of a turn since the end that the CLI has recorded, or soon after it
+	Screen     cli.Screen   // what its screen shows, where somebody looked
 }
 
 // Waiting is what an agent waits for that has started others.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"paw/config/display"
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -174,7 +174,7 @@ const hookPatience = 10 * time.Second
 // byTurns is the state that the turn log tells, corrected by the CLI's own record where no hook reports.
 func (o Observation) byTurns() session.AgentStatus {
 	if o.Observed.At.Before(o.Launched) {
-		o.Observed = agent.Observed{} // of an earlier launch: it says nothing of this one
+		o.Observed = cli.Observed{} // of an earlier launch: it says nothing of this one
 	}
 	if o.open() {
 		return o.withSubagents(o.openTurn())
@@ -298,7 +298,7 @@ func (o Observation) withScreen(st session.AgentStatus) session.AgentStatus {
 		}
 	case unknown && seen.Works:
 		return session.AgentStatus{State: session.StateRunning, Source: session.SourceTmux}
-	case unknown && seen.Box != agent.BoxUnseen && o.LateHooks && st.Cause != session.CausePrompted:
+	case unknown && seen.Box != cli.BoxUnseen && o.LateHooks && st.Cause != session.CausePrompted:
 		// Where hooks should have reported by now, they may not work at all: then an input box says nothing of a turn.
 		return session.AgentStatus{State: session.StateIdle, Source: session.SourceTmux}
 	}

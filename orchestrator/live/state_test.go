@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -68,18 +68,18 @@ func everyTurn(do func(Observation)) {
 		record(turn.Aborted, func(r *turn.Record) { r.Reason, r.ErrorMessage = turn.ReasonError, "overloaded" }),
 		record(turn.Aborted, func(r *turn.Record) { r.Reason = turn.ReasonInterrupted }),
 	}
-	seen := func(busy, waiting, alive bool, ended turn.Kind) agent.Observed {
-		o := agent.Observed{Known: true, Busy: busy, Waiting: waiting, Live: alive, At: moment.Add(-30 * time.Second), Source: session.SourceRecord}
+	seen := func(busy, waiting, alive bool, ended turn.Kind) cli.Observed {
+		o := cli.Observed{Known: true, Busy: busy, Waiting: waiting, Live: alive, At: moment.Add(-30 * time.Second), Source: session.SourceRecord}
 		if ended != "" {
 			o.Ended = &turn.Event{Kind: ended, Message: "overloaded"}
 		}
 		return o
 	}
-	records := []agent.Observed{
+	records := []cli.Observed{
 		{}, seen(true, false, false, ""), seen(true, false, true, ""), seen(false, true, false, ""), seen(false, false, false, ""),
 		seen(false, false, false, turn.KindEnd), seen(false, false, true, turn.KindError), seen(false, false, false, turn.KindInterrupt),
 	}
-	screens := []agent.Screen{{}, {Dialog: "sure?"}, {Box: agent.BoxEmpty}, {Box: agent.BoxEmpty, Works: true}}
+	screens := []cli.Screen{{}, {Dialog: "sure?"}, {Box: cli.BoxEmpty}, {Box: cli.BoxEmpty, Works: true}}
 	words := []*session.Done{nil, {Turn: 4, Outcome: "success", At: moment}, {Turn: 4, Outcome: "failure", At: moment}, {Turn: 3, At: moment}}
 	waits := []*Waiting{nil, {Children: []string{"a", "b"}, Left: []string{"a"}, Since: moment}, {Children: []string{"a"}, Unconfirmed: []string{"a"}}}
 	for _, last := range lasts {

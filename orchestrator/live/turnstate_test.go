@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -43,13 +43,13 @@ func TestStateByTurns(t *testing.T) {
 	closed := func(state turn.State, reason turn.Reason) *turn.Record {
 		return &turn.Record{Number: 4, State: state, Reason: reason, Launch: launch, StartedAt: after(10), EndedAt: ptr(after(20)), LastEventAt: after(20)}
 	}
-	record := func(busy, waiting bool, second int) agent.Observed {
-		return agent.Observed{Known: true, Busy: busy, Waiting: waiting, At: after(second), Source: session.SourceRecord}
+	record := func(busy, waiting bool, second int) cli.Observed {
+		return cli.Observed{Known: true, Busy: busy, Waiting: waiting, At: after(second), Source: session.SourceRecord}
 	}
-	ended := func(kind turn.Kind, message string) agent.Observed {
-		return agent.Observed{Known: true, Ended: &turn.Event{Kind: kind, Message: message}, At: after(15), Source: session.SourceTranscript}
+	ended := func(kind turn.Kind, message string) cli.Observed {
+		return cli.Observed{Known: true, Ended: &turn.Event{Kind: kind, Message: message}, At: after(15), Source: session.SourceTranscript}
 	}
-	endedAt := func(kind turn.Kind, second int) agent.Observed {
+	endedAt := func(kind turn.Kind, second int) cli.Observed {
 		o := ended(kind, "")
 		o.At = after(second)
 		return o
@@ -116,32 +116,32 @@ func TestStateByTurns(t *testing.T) {
 			return r
 		}()}, state: session.StateUnknown, source: session.SourceNone},
 		{name: "record of an earlier launch", at: runs, facts: Turns{Launched: after(30), Observed: record(true, false, 20)}, state: session.StateUnknown, source: session.SourceNone},
-		{name: "screen asks before the first hook", at: runs, facts: Turns{Screen: agent.Screen{Dialog: "trust?"}}, state: session.StateWaitingInput, source: session.SourceTmux, says: "trust?"},
-		{name: "screen asks before the first prompt", at: runs, facts: Turns{Prompted: true, Launched: after(1), Screen: agent.Screen{Dialog: "trust?"}}, state: session.StateWaitingInput, source: session.SourceTmux, says: "trust?"},
-		{name: "screen asks in a turn", at: runs, facts: Turns{Last: open(), Screen: agent.Screen{Dialog: "sure?"}}, state: session.StateWaitingInput, source: session.SourceTmux, says: "sure?"},
-		{name: "screen asks more than a vague record", at: runs, facts: Turns{Last: open(), Screen: agent.Screen{Dialog: "sure?"}, Observed: func() agent.Observed {
+		{name: "screen asks before the first hook", at: runs, facts: Turns{Screen: cli.Screen{Dialog: "trust?"}}, state: session.StateWaitingInput, source: session.SourceTmux, says: "trust?"},
+		{name: "screen asks before the first prompt", at: runs, facts: Turns{Prompted: true, Launched: after(1), Screen: cli.Screen{Dialog: "trust?"}}, state: session.StateWaitingInput, source: session.SourceTmux, says: "trust?"},
+		{name: "screen asks in a turn", at: runs, facts: Turns{Last: open(), Screen: cli.Screen{Dialog: "sure?"}}, state: session.StateWaitingInput, source: session.SourceTmux, says: "sure?"},
+		{name: "screen asks more than a vague record", at: runs, facts: Turns{Last: open(), Screen: cli.Screen{Dialog: "sure?"}, Observed: func() cli.Observed {
 			o := record(false, true, 13)
 			o.Vague, o.Question = true, "asks for permission"
 			return o
 		}()}, state: session.StateWaitingInput, source: session.SourceRecord, says: "sure?"},
-		{name: "screen asks less than the record", at: runs, facts: Turns{Last: open(), Screen: agent.Screen{Dialog: "a menu is open"}, Observed: func() agent.Observed {
+		{name: "screen asks less than the record", at: runs, facts: Turns{Last: open(), Screen: cli.Screen{Dialog: "a menu is open"}, Observed: func() cli.Observed {
 			o := record(false, true, 13)
 			o.Question = "Bash: ls"
 			return o
 		}()}, state: session.StateWaitingInput, source: session.SourceRecord, says: "Bash: ls"},
-		{name: "screen shows a box before the first prompt", at: runs, facts: Turns{LateHooks: true, Screen: agent.Screen{Box: agent.BoxEmpty}}, state: session.StateIdle, source: session.SourceTmux},
-		{name: "screen shows somebody's text", at: runs, facts: Turns{LateHooks: true, Screen: agent.Screen{Box: agent.BoxFilled}}, state: session.StateIdle, source: session.SourceTmux},
-		{name: "screen shows a box, a prompt is on its way", at: runs, facts: Turns{LateHooks: true, Prompted: true, Launched: after(1), Screen: agent.Screen{Box: agent.BoxEmpty}}, state: session.StateUnknown, source: session.SourceLock, says: "first prompt"},
-		{name: "screen shows a box, the first hook is overdue", at: runs, facts: Turns{Screen: agent.Screen{Box: agent.BoxEmpty}}, state: session.StateUnknown, source: session.SourceNone, says: "no hook"},
-		{name: "screen shows work", at: runs, facts: Turns{Screen: agent.Screen{Box: agent.BoxEmpty, Works: true}}, state: session.StateRunning, source: session.SourceTmux},
-		{name: "screen shows a box in a turn", at: runs, facts: Turns{Last: open(), Screen: agent.Screen{Box: agent.BoxEmpty}}, state: session.StateRunning, source: session.SourceHook},
-		{name: "screen of a CLI that does not run", at: crashed, facts: Turns{Screen: agent.Screen{Box: agent.BoxEmpty}}, state: session.StateSuspended, source: session.SourceTmux},
+		{name: "screen shows a box before the first prompt", at: runs, facts: Turns{LateHooks: true, Screen: cli.Screen{Box: cli.BoxEmpty}}, state: session.StateIdle, source: session.SourceTmux},
+		{name: "screen shows somebody's text", at: runs, facts: Turns{LateHooks: true, Screen: cli.Screen{Box: cli.BoxFilled}}, state: session.StateIdle, source: session.SourceTmux},
+		{name: "screen shows a box, a prompt is on its way", at: runs, facts: Turns{LateHooks: true, Prompted: true, Launched: after(1), Screen: cli.Screen{Box: cli.BoxEmpty}}, state: session.StateUnknown, source: session.SourceLock, says: "first prompt"},
+		{name: "screen shows a box, the first hook is overdue", at: runs, facts: Turns{Screen: cli.Screen{Box: cli.BoxEmpty}}, state: session.StateUnknown, source: session.SourceNone, says: "no hook"},
+		{name: "screen shows work", at: runs, facts: Turns{Screen: cli.Screen{Box: cli.BoxEmpty, Works: true}}, state: session.StateRunning, source: session.SourceTmux},
+		{name: "screen shows a box in a turn", at: runs, facts: Turns{Last: open(), Screen: cli.Screen{Box: cli.BoxEmpty}}, state: session.StateRunning, source: session.SourceHook},
+		{name: "screen of a CLI that does not run", at: crashed, facts: Turns{Screen: cli.Screen{Box: cli.BoxEmpty}}, state: session.StateSuspended, source: session.SourceTmux},
 		{name: "hooks cannot write, no turn", at: runs, facts: Turns{HooksSeen: after(1), Unwritable: "/x"}, state: session.StateUnknown, source: session.SourceNone, says: "its hooks cannot write /x"},
 		{name: "hooks cannot write, first prompt on its way", at: runs, facts: Turns{Prompted: true, Launched: after(1), Unwritable: "/x"}, state: session.StateUnknown, source: session.SourceNone, says: "/x"},
 		{name: "hooks cannot write, in a turn", at: runs, facts: Turns{Last: open(), Unwritable: "/x"}, state: session.StateUnknown, source: session.SourceNone, says: "/x"},
 		{name: "hooks cannot write, after a turn", at: runs, facts: Turns{Last: closed(turn.Finished, ""), Observed: record(false, false, 25), Unwritable: "/x"}, state: session.StateUnknown, source: session.SourceNone, says: "/x"},
-		{name: "hooks cannot write, an empty box", at: runs, facts: Turns{LateHooks: true, Screen: agent.Screen{Box: agent.BoxEmpty}, Unwritable: "/x"}, state: session.StateUnknown, source: session.SourceNone, says: "/x"},
-		{name: "hooks cannot write, screen asks", at: runs, facts: Turns{Screen: agent.Screen{Dialog: "trust?"}, Unwritable: "/x"}, state: session.StateWaitingInput, source: session.SourceTmux, says: "trust?"},
+		{name: "hooks cannot write, an empty box", at: runs, facts: Turns{LateHooks: true, Screen: cli.Screen{Box: cli.BoxEmpty}, Unwritable: "/x"}, state: session.StateUnknown, source: session.SourceNone, says: "/x"},
+		{name: "hooks cannot write, screen asks", at: runs, facts: Turns{Screen: cli.Screen{Dialog: "trust?"}, Unwritable: "/x"}, state: session.StateWaitingInput, source: session.SourceTmux, says: "trust?"},
 		{name: "hooks cannot write, record asks", at: runs, facts: Turns{Observed: record(false, true, 13), Unwritable: "/x"}, state: session.StateWaitingInput, source: session.SourceRecord},
 		{name: "hooks cannot write, crashed", at: crashed, facts: Turns{Last: open(), Unwritable: "/x"}, state: session.StateSuspended, source: session.SourceTmux, says: "crash, in turn 4"},
 		{name: "crashed in a turn", at: crashed, facts: Turns{Last: open()}, state: session.StateSuspended, source: session.SourceTmux, says: "crash, in turn 4"},
@@ -199,7 +199,7 @@ func TestTurnsThatWereCut(t *testing.T) {
 		"limit":             {last: limited, says: "turn 4 was cut: do it"},
 		"its CLI exited":    {last: aborted(turn.ReasonInterrupted, "the CLI exited"), says: "turn 4 was cut: do it"},
 		"failed":            {last: aborted(turn.ReasonError, "overloaded"), says: "turn 4 failed: overloaded"},
-		"by the screen":     {last: aborted(turn.ReasonCrash, ""), says: "turn 4 was cut: do it", change: func(o *Observation) { o.HooksSeen, o.LateHooks, o.Screen.Box = time.Time{}, true, agent.BoxEmpty }},
+		"by the screen":     {last: aborted(turn.ReasonCrash, ""), says: "turn 4 was cut: do it", change: func(o *Observation) { o.HooksSeen, o.LateHooks, o.Screen.Box = time.Time{}, true, cli.BoxEmpty }},
 		"seen":              {last: aborted(turn.ReasonCrash, ""), change: func(o *Observation) { o.SeenCut = 4 }},
 		"an older one seen": {last: aborted(turn.ReasonCrash, ""), change: func(o *Observation) { o.SeenCut = 3 }, says: "turn 4 was cut: do it"},
 		"said done":         {last: aborted(turn.ReasonCrash, ""), change: func(o *Observation) { o.Done = &session.Done{Turn: 4} }},
@@ -235,7 +235,7 @@ func TestLimitedStates(t *testing.T) {
 	waits := func(l *turn.Limit) Turns {
 		return Turns{Last: &turn.Record{State: turn.InProgress, ErrorMessage: "quota", Launch: "x", StartedAt: *at(-9), LastEventAt: *at(-8), Limit: l, LimitedSince: at(-8)}}
 	}
-	open := func(o agent.Observed, s agent.Screen) Turns {
+	open := func(o cli.Observed, s cli.Screen) Turns {
 		return Turns{Last: &turn.Record{State: turn.InProgress, Launch: "x", StartedAt: *at(-9), LastEventAt: *at(-8)}, Observed: o, Screen: s}
 	}
 	for _, c := range []struct {
@@ -251,11 +251,11 @@ func TestLimitedStates(t *testing.T) {
 		{"another error", failed(nil), session.StateError, nil, "quota"},
 		{"waits for it", waits(until(5)), session.StateRunning, &session.Limit{Until: *at(5)}, "quota"},
 		{"tries again", waits(until(-1)), session.StateRunning, nil, "quota"},
-		{"ended the turn, by the transcript", open(agent.Observed{
+		{"ended the turn, by the transcript", open(cli.Observed{
 			Known: true, At: *at(-1), Source: session.SourceTranscript, Ended: &turn.Event{Kind: turn.KindError, Message: "used up", Limit: until(5)},
-		}, agent.Screen{}), session.StateError, &session.Limit{Until: *at(5)}, "used up"},
-		{"on the screen", open(agent.Observed{}, agent.Screen{Dialog: "asks whether to go on", Limited: true}), session.StateWaitingInput, &session.Limit{}, "asks whether"},
-		{"another dialog", open(agent.Observed{}, agent.Screen{Dialog: "may I?"}), session.StateWaitingInput, nil, "may I?"},
+		}, cli.Screen{}), session.StateError, &session.Limit{Until: *at(5)}, "used up"},
+		{"on the screen", open(cli.Observed{}, cli.Screen{Dialog: "asks whether to go on", Limited: true}), session.StateWaitingInput, &session.Limit{}, "asks whether"},
+		{"another dialog", open(cli.Observed{}, cli.Screen{Dialog: "may I?"}), session.StateWaitingInput, nil, "may I?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := runs

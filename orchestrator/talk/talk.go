@@ -6,7 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/home"
 	"paw/orchestrator/live"
@@ -17,9 +17,9 @@ import (
 
 // Unreadable says why a conversation cannot be read.
 func Unreadable(w *session.Agent, err error) string {
-	var missing *agent.ConversationError
+	var missing *cli.ConversationError
 	switch {
-	case errors.Is(err, agent.ErrNoTranscript):
+	case errors.Is(err, cli.ErrNoTranscript):
 		return w.CLI + " " + err.Error()
 	case errors.As(err, &missing):
 		return missing.Reason
@@ -71,19 +71,19 @@ func TurnsElsewhere(records []turn.Record, conversation string) []int {
 
 // Conversation is Read in the user's words. A conversation that has
 // not begun is empty.
-func Conversation(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, id string, records []turn.Record) (agent.Transcript, error) {
+func Conversation(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, id string, records []turn.Record) (cli.Transcript, error) {
 	found, err := Read(ctx, h, s, w, id)
-	var missing *agent.ConversationError
+	var missing *cli.ConversationError
 	switch {
 	case err == nil:
 		return found, nil
-	case errors.Is(err, agent.ErrNoTranscript):
+	case errors.Is(err, cli.ErrNoTranscript):
 		return found, fault.New(fault.Failed, "%s: %s", w.Name, Unreadable(w, err)).Hint("paw attach %s %s", s.Name, w.Name)
 	case errors.As(err, &missing) && !anyTurnIn(records, missing.ID):
-		return agent.Transcript{ID: missing.ID}, nil
+		return cli.Transcript{ID: missing.ID}, nil
 	case errors.As(err, &missing):
 		return found, fault.New(fault.NotFound, "%s: its conversation cannot be read: %s", w.Name, missing.Reason).Hint("paw turns %s %s", s.Name, w.Name)
-	case errors.Is(err, agent.ErrNotInstalled):
+	case errors.Is(err, cli.ErrNotInstalled):
 		return found, fault.New(fault.Missing, "%s: %w", w.Name, err).Hint("paw clis")
 	}
 	return found, fault.New(fault.Failed, "%s: its conversation cannot be read: %w", w.Name, err).Hint("paw turns %s %s", s.Name, w.Name)
@@ -91,20 +91,20 @@ func Conversation(ctx context.Context, h *home.Home, s *session.Session, w *sess
 
 // Read reads one conversation of an agent from its CLI's own record,
 // the newest for an id of "".
-func Read(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, id string) (agent.Transcript, error) {
-	cli, ok := h.CLIs.Get(w.CLI)
+func Read(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, id string) (cli.Transcript, error) {
+	c, ok := h.CLIs.Get(w.CLI)
 	if !ok {
-		return agent.Transcript{}, fault.New(fault.Usage, "unknown CLI %s", w.CLI)
+		return cli.Transcript{}, fault.New(fault.Usage, "unknown CLI %s", w.CLI)
 	}
 	_, executable, _ := h.ProgramOf(w) // only opencode has to be asked, and says so itself
 	spec := h.SpecFor(s, w, executable)
 	spec.ConversationID = cmp.Or(id, spec.ConversationID)
 	if spec.ConversationID == "" {
-		if ids, err := cli.Learn(ctx, spec); err == nil && len(ids) > 0 {
+		if ids, err := c.Learn(ctx, spec); err == nil && len(ids) > 0 {
 			spec.ConversationID = ids[len(ids)-1] // a CLI that chooses its own ids, before a hook told of it
 		}
 	}
-	return cli.History(ctx, spec)
+	return c.History(ctx, spec)
 }
 
 // anyTurnIn reports whether a turn was in a conversation, as far as known.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"paw/config/poll"
-	"paw/orchestrator/agent/fakemodel"
+	"paw/orchestrator/cli/fakemodel"
 	"paw/orchestrator/home"
 )
 

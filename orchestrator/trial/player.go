@@ -10,7 +10,7 @@ import (
 
 	"paw/config/display"
 	"paw/orchestrator"
-	"paw/orchestrator/agent/fakemodel"
+	"paw/orchestrator/cli/fakemodel"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/turns"
 	"paw/session"

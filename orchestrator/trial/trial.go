@@ -1,7 +1,7 @@
 // Package trial proves on this machine that paw and one installed CLI understand each other: `paw doctor --cli NAME`.
 //
 // It starts the CLI in a repository, a HOME and a tmux server of its own, with the scripted model of
-// paw/orchestrator/agent/fakemodel on loopback in place of a vendor's, and plays what a day brings. It uses the use cases
+// paw/orchestrator/cli/fakemodel on loopback in place of a vendor's, and plays what a day brings. It uses the use cases
 // of package orchestrator as they are. The user's files, credentials and tmux servers are not touched, and nothing is left.
 package trial
 
@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"paw/orchestrator"
-	"paw/orchestrator/agent/fakemodel"
+	"paw/orchestrator/cli/fakemodel"
 	"paw/session"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/home"
 	"paw/session"
 	"paw/session/turn"
@@ -18,7 +18,7 @@ func Exits(e turn.Event) bool {
 // ForeignConversation reports whether an event belongs to another conversation than the agent's current one: a nested one,
 // such as of a headless turn that the agent runs. The agent's own changes only where the CLI says that it goes on with
 // another. copilot calls that a new one, as it does the first, and can report its first prompt before it.
-func ForeignConversation(facts agent.Facts, current string, e turn.Event) bool {
+func ForeignConversation(facts cli.Facts, current string, e turn.Event) bool {
 	if !facts.ChoosesID || current == "" || e.Conversation == "" || e.Conversation == current {
 		return false
 	}

@@ -4,7 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/home"
 )
 
@@ -21,5 +21,5 @@ func NothingQueued(h *home.Home, sessionName, agentName string) {
 
 // QueuedMark is the file that is there while a prompt waits behind a turn.
 func QueuedMark(h *home.Home, sessionName, agentName string) string {
-	return filepath.Join(h.StateDir(sessionName, agentName), agent.QueuedMark)
+	return filepath.Join(h.StateDir(sessionName, agentName), cli.QueuedMark)
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"paw/config/poll"
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -34,7 +34,7 @@ const (
 
 // Asked is a question that an agent waits with.
 type Asked struct {
-	agent.Question
+	cli.Question
 	Agent string
 	ID    string // of this question with these options, asked this one time
 	Hook  string // what the CLI's hook says that it asks, which may be longer or shorter than Text
@@ -47,7 +47,7 @@ type Asked struct {
 // Answered is what was answered.
 type Answered struct {
 	Asked
-	Took agent.Option
+	Took cli.Option
 }
 
 // String says it in one line.
@@ -114,13 +114,13 @@ func Answer(ctx context.Context, h *home.Home, s *session.Session, agentName, an
 
 // pick is the index of the option that an answer means, if it is the only one.
 func (a *Asked) pick(answer string) (int, error) {
-	means := agent.Meaning(strings.ToLower(strings.TrimSpace(answer)))
-	if short := map[agent.Meaning]agent.Meaning{"y": agent.MeansYes, "n": agent.MeansNo}[means]; short != "" {
+	means := cli.Meaning(strings.ToLower(strings.TrimSpace(answer)))
+	if short := map[cli.Meaning]cli.Meaning{"y": cli.MeansYes, "n": cli.MeansNo}[means]; short != "" {
 		means = short
 	}
 	var fitting []int
 	for i, o := range a.Options {
-		if means == o.Means() && means != agent.MeansText && means != agent.MeansOther {
+		if means == o.Means() && means != cli.MeansText && means != cli.MeansOther {
 			fitting = append(fitting, i)
 		}
 	}
@@ -140,7 +140,7 @@ func (a *Asked) pick(answer string) (int, error) {
 	switch {
 	case len(fitting) > 1:
 		refused = fault.New(fault.Refused, "%s: %q is more than one of its answers: %s", a.Agent, answer, a.offers())
-	case len(fitting) == 1 && a.Options[fitting[0]].Means() == agent.MeansText:
+	case len(fitting) == 1 && a.Options[fitting[0]].Means() == cli.MeansText:
 		refused = fault.New(fault.Refused, "%s: this answer is a text, which can only be typed in its pane", a.Agent)
 	case len(fitting) == 1:
 		return fitting[0], nil
@@ -202,11 +202,11 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 	if err != nil {
 		return nil, t.shut(home.TmuxError(err))
 	}
-	question, ok := t.cli.Question(agent.Screenshot(shot))
+	question, ok := t.cli.Question(cli.Screenshot(shot))
 	permission, waits := t.channelOf().Permission(ctx)
 	waits = waits && permission.Question == last.Question
 	if !ok && waits && t.home.Now().Sub(*last.WaitingSince) > drawLag { // something covers it
-		question, ok = agent.Question{Text: "asks for permission: " + permission.Question, Options: onlyByChannel}, true
+		question, ok = cli.Question{Text: "asks for permission: " + permission.Question, Options: onlyByChannel}, true
 	}
 	if !ok {
 		refused := t.refusal("%s, and its screen shows no question that paw can answer", fleet.WaitsFor(session.AgentStatus{Reason: last.Question}))
@@ -259,26 +259,26 @@ func (t answerer) dialog(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	return t.cli.Screen(agent.Screenshot(shot)).Dialog
+	return t.cli.Screen(cli.Screenshot(shot)).Dialog
 }
 
 // onlyByChannel are the answers to a permission that something else covers on the screen.
-var onlyByChannel = []agent.Option{{Label: "Yes"}, {Label: "No"}}
+var onlyByChannel = []cli.Option{{Label: "Yes"}, {Label: "No"}}
 
 // channelOf is the channel of the agent's CLI, which may be silent.
-func (t answerer) channelOf() agent.Channel { return t.cli.Channel(t.home.SpecFor(t.s, t.w, "")) }
+func (t answerer) channelOf() cli.Channel { return t.cli.Channel(t.home.SpecFor(t.s, t.w, "")) }
 
 // reply answers a permission by its id on the CLI's channel, and reports whether it was so. What is to hold for longer than this
 // once, what is no permission, and what the channel does not take is answered with keys, as long as the screen asks it.
 func (t answerer) reply(ctx context.Context, asked *Asked, took int) (bool, error) {
 	means := asked.Options[took].Means()
-	if asked.permission == "" || means != agent.MeansYes && means != agent.MeansNo {
+	if asked.permission == "" || means != cli.MeansYes && means != cli.MeansNo {
 		return false, nil
 	}
 	t.home.Step("answer.key")
-	err := t.channelOf().Reply(context.WithoutCancel(ctx), asked.permission, means == agent.MeansYes)
+	err := t.channelOf().Reply(context.WithoutCancel(ctx), asked.permission, means == cli.MeansYes)
 	switch {
-	case errors.Is(err, agent.ErrNotHandedOver):
+	case errors.Is(err, cli.ErrNotHandedOver):
 		return false, nil
 	case err != nil:
 		return false, t.unconfirmed("the answer was handed over, and %v", err)
@@ -301,7 +301,7 @@ func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
 		case now.ID != asked.ID:
 			return t.refusal("asks something else by now: %s", now.Text)
 		}
-		want, at := now.Options[option], slices.IndexFunc(now.Options, func(o agent.Option) bool { return o.Selected })
+		want, at := now.Options[option], slices.IndexFunc(now.Options, func(o cli.Option) bool { return o.Selected })
 		key := want.Key
 		switch {
 		case key != "":
@@ -344,7 +344,7 @@ func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {
 
 // taken waits until the CLI's hooks or its own record say that it does not wait with this question any more. What is to be
 // allowed always may have to be confirmed: that is another question, which the user has to see.
-func (t answerer) taken(ctx context.Context, asked *Asked, took agent.Option) error {
+func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) error {
 	ctx = context.WithoutCancel(ctx)
 	for end := t.home.Now().Add(answerPatience); t.home.Now().Before(end); poll.Sleep(ctx, 20*time.Millisecond) {
 		a, state, err := t.find(ctx)
@@ -364,12 +364,12 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took agent.Option) er
 			if t.other(ctx, asked) != nil {
 				return nil // at the next of its pages, of which nothing but the screen tells
 			}
-		case !asked.Confirms && took.Means() == agent.MeansAlways:
+		case !asked.Confirms && took.Means() == cli.MeansAlways:
 			if next := t.other(ctx, asked); next != nil && next.Confirms {
 				return fault.New(fault.Unconfirmed, "%s: took %q, and %s; nothing is allowed before that is answered", t.w.Name, took.Label, next.Text).
 					Hint("paw answer %s/%s", t.s.Name, t.w.Name)
 			}
-		case asked.Confirms && took.Means() != agent.MeansAlways:
+		case asked.Confirms && took.Means() != cli.MeansAlways:
 			if next := t.other(ctx, asked); next != nil && !next.Confirms {
 				return nil // it is back at the question before, of which nothing but the screen tells
 			}
@@ -396,6 +396,6 @@ func (t answerer) shows(ctx context.Context, asked *Asked) bool {
 	if err != nil {
 		return true
 	}
-	now, ok := t.cli.Question(agent.Screenshot(shot))
-	return ok && now.Text == asked.Text && slices.EqualFunc(now.Options, asked.Options, func(a, b agent.Option) bool { return a.Label == b.Label })
+	now, ok := t.cli.Question(cli.Screenshot(shot))
+	return ok && now.Text == asked.Text && slices.EqualFunc(now.Options, asked.Options, func(a, b cli.Option) bool { return a.Label == b.Label })
 }

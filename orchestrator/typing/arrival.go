@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"paw/config/display"
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/session"
@@ -26,7 +26,7 @@ const maxGrowth = 8 << 20
 // in the CLI's list of the prompts that it took from the user. A CLI that keeps it for later in its memory alone shows
 // that by an empty input box.
 type Arrival struct {
-	cli     agent.CLI
+	cli     cli.CLI
 	prompt  string    // in the CLI's canonical form
 	since   time.Time // lines that say that they are older are about an earlier prompt, however late they are written
 	number  int       // of the last turn before
@@ -45,13 +45,13 @@ type grown struct {
 // expectation is what is known of the arrival of a prompt before its time has come: how the CLI changes the prompt, and
 // where it lists those that it took.
 type expectation struct {
-	cli     agent.CLI
+	cli     cli.CLI
 	prompt  string
 	prompts grown
 }
 
 // expect asks the CLI, which may take it long.
-func expect(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, cli agent.CLI, prompt string) expectation {
+func expect(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, cli cli.CLI, prompt string) expectation {
 	e := expectation{cli: cli, prompt: cli.Canonical(prompt)}
 	spec := h.SpecFor(s, w, "")
 	if spec.ConversationID == "" {
@@ -76,7 +76,7 @@ func (e expectation) now(h *home.Home, s *session.Session, w *session.Agent) Arr
 }
 
 // Expect looks, before a prompt is typed, where its arrival will show.
-func Expect(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, cli agent.CLI, prompt string) Arrival {
+func Expect(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, cli cli.CLI, prompt string) Arrival {
 	return expect(ctx, h, s, w, cli, prompt).now(h, s, w)
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"paw/config"
-	"paw/orchestrator/agent/clis"
+	"paw/orchestrator/cli/clis"
 	"paw/orchestrator/home"
 	"paw/session"
 	"paw/session/turn"

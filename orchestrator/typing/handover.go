@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 )
 
 // handedPatience is how long a CLI that has a prompt by its channel may take to begin with it.
@@ -41,7 +41,7 @@ func (t *typist) handOver(ctx context.Context, last func() error) error {
 	t.home.Step("typed")
 	err := t.channel.Submit(context.WithoutCancel(ctx), t.text, t.screen)
 	switch {
-	case errors.Is(err, agent.ErrNotHandedOver):
+	case errors.Is(err, cli.ErrNotHandedOver):
 		t.settled()
 		e := t.refusal("did not take the prompt by its channel: %v", err)
 		e.Err = fmt.Errorf("%w: %w", ErrNotTyped, err)

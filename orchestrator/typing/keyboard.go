@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -30,7 +30,7 @@ func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Agent
 	}
 	t.silent = true // it is asked when something is to be said
 	box, err := t.look(ctx)
-	return t.program, err == nil && box.Box == agent.BoxEmpty
+	return t.program, err == nil && box.Box == cli.BoxEmpty
 }
 
 // paneTypist is the typist of a prompt for the parent w.
@@ -53,7 +53,7 @@ func (k panesOf) enter(ctx context.Context, s *session.Session, w *session.Agent
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrNotTyped, err)
-	case box.Box != agent.BoxEmpty || t.program != to:
+	case box.Box != cli.BoxEmpty || t.program != to:
 		return fmt.Errorf("%w: its input box is not empty any more", ErrNotTyped)
 	}
 	return t.send(ctx, last)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"paw/config/poll"
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -77,14 +77,14 @@ func (t *typist) runs(f fleet.Facts) (*fleet.Agent, session.AgentStatus, error) 
 
 // see is what the pane shows, as far as it is known of the CLI. The error is a *tmux.ClosedError, beside the screen, when the
 // pane takes no keys.
-func (t *typist) see(ctx context.Context) (agent.Screen, error) {
+func (t *typist) see(ctx context.Context) (cli.Screen, error) {
 	shot, err := t.client.Look(ctx, t.program)
 	if shot.Height == 0 {
-		return agent.Screen{}, home.TmuxError(err)
+		return cli.Screen{}, home.TmuxError(err)
 	}
-	t.rows, t.screen = shot.Height, agent.Screen{}
+	t.rows, t.screen = shot.Height, cli.Screen{}
 	if t.ready.Box {
-		t.screen = t.cli.Screen(agent.Screenshot(shot))
+		t.screen = t.cli.Screen(cli.Screenshot(shot))
 	}
 	return t.screen, home.TmuxError(err)
 }

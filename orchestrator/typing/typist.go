@@ -11,7 +11,7 @@ import (
 
 	"paw/config/display"
 	"paw/config/poll"
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
@@ -38,8 +38,8 @@ type typist struct {
 	home   *home.Home
 	s      *session.Session
 	w      *session.Agent
-	cli    agent.CLI
-	ready  agent.Ready
+	cli    cli.CLI
+	ready  cli.Ready
 	client *tmux.Client
 
 	prompt  string // that is to arrive
@@ -48,7 +48,7 @@ type typist struct {
 
 	program  tmux.Program // that is typed to
 	found    fleet.Facts  // what was found when it was looked for
-	screen   agent.Screen // that was seen last
+	screen   cli.Screen   // that was seen last
 	rows     int          // of its pane
 	fresh    bool         // nothing was waited for since then
 	young    bool         // the CLI was launched just now
@@ -56,22 +56,22 @@ type typist struct {
 	before   Arrival
 	heard    bool          // the CLI's own record has the prompt, and no turn began with it yet
 	filled   bool          // the box was seen empty before the paste, and filled after it
-	channel  agent.Channel // that the CLI answers on, nil where the prompt is typed
+	channel  cli.Channel   // that the CLI answers on, nil where the prompt is typed
 	last     *earlier      // what was typed before this, and may still arrive; nil before it was looked for
 	silent   bool          // nothing has come back on its channel
 	handed   bool          // the CLI has the prompt, by its channel
 	long     time.Duration // what the CLI may need more than usual, for a long text
 }
 
-// typistFor says, before anything else is looked at, whether a prompt can be typed: the error is an agent.PromptError.
-func typistFor(h *home.Home, s *session.Session, w *session.Agent, cli agent.CLI, prompt string) (*typist, error) {
-	t := &typist{home: h, s: s, w: w, cli: cli, ready: cli.Ready(), client: h.TmuxFor(s)}
-	t.prompt, t.dropped = agent.Typable(prompt)
+// typistFor says, before anything else is looked at, whether a prompt can be typed: the error is a cli.PromptError.
+func typistFor(h *home.Home, s *session.Session, w *session.Agent, c cli.CLI, prompt string) (*typist, error) {
+	t := &typist{home: h, s: s, w: w, cli: c, ready: c.Ready(), client: h.TmuxFor(s)}
+	t.prompt, t.dropped = cli.Typable(prompt)
 	if strings.TrimSpace(t.prompt) == "" {
-		return nil, &agent.PromptError{CLI: w.Name, Reason: "the prompt is empty"}
+		return nil, &cli.PromptError{CLI: w.Name, Reason: "the prompt is empty"}
 	}
 	var err error
-	t.text, err = cli.Literal(t.prompt)
+	t.text, err = c.Literal(t.prompt)
 	return t, err
 }
 
@@ -90,7 +90,7 @@ func (t *typist) await(ctx context.Context) error {
 			return err
 		}
 		now := t.home.Now()
-		if box.Box != agent.BoxEmpty {
+		if box.Box != cli.BoxEmpty {
 			empty = time.Time{}
 		} else if empty.IsZero() {
 			empty = now
@@ -99,7 +99,7 @@ func (t *typist) await(ctx context.Context) error {
 			return nil
 		}
 		switch {
-		case box.Box != agent.BoxFilled:
+		case box.Box != cli.BoxFilled:
 			filled = time.Time{}
 		case filled.IsZero():
 			filled = now
@@ -122,24 +122,24 @@ func (t *typist) await(ctx context.Context) error {
 
 // look says whether the CLI takes a prompt now: then the box is empty, also that of a CLI whose box nobody knows. It takes
 // out of the box what the CLI put back there itself.
-func (t *typist) look(ctx context.Context) (agent.Screen, error) {
+func (t *typist) look(ctx context.Context) (cli.Screen, error) {
 	a, state, err := t.find(ctx)
 	switch {
 	case errors.Is(err, errStarting):
-		return agent.Screen{}, nil
+		return cli.Screen{}, nil
 	case err != nil:
-		return agent.Screen{}, err
+		return cli.Screen{}, err
 	case state.State == session.StateWaitingInput:
-		return agent.Screen{}, t.asks(state)
+		return cli.Screen{}, t.asks(state)
 	case a.Worktree.Gone:
-		return agent.Screen{}, fault.New(fault.Refused, "%s: %s", t.w.Name, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", t.s.Name, t.w.Name, t.s.Name)
+		return cli.Screen{}, fault.New(fault.Refused, "%s: %s", t.w.Name, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", t.s.Name, t.w.Name, t.s.Name)
 	}
 	t.young = t.home.Now().Sub(a.Lock.Holder.At) < youngPatience
 	box, err := t.see(ctx)
-	drawn := !t.young || box.Box != agent.BoxUnseen || box.Dialog != ""
+	drawn := !t.young || box.Box != cli.BoxUnseen || box.Dialog != ""
 	if drawn && box.Dialog != loginDialog && t.reach(ctx) {
 		t.young = false
-		return agent.Screen{Box: agent.BoxEmpty}, nil // whatever the screen shows: nothing is typed
+		return cli.Screen{Box: cli.BoxEmpty}, nil // whatever the screen shows: nothing is typed
 	}
 	switch {
 	case err != nil:
@@ -147,10 +147,10 @@ func (t *typist) look(ctx context.Context) (agent.Screen, error) {
 	case box.Dialog != "":
 		return box, t.asks(session.AgentStatus{Reason: box.Dialog})
 	case t.ready.Event && a.Turns.HooksSeen.IsZero():
-		return agent.Screen{}, nil // the box is drawn before it takes anything
+		return cli.Screen{}, nil // the box is drawn before it takes anything
 	case !t.ready.Box: // nothing tells
-		return agent.Screen{Box: agent.BoxEmpty}, nil
-	case box.Box == agent.BoxFilled && t.putBack(a, box.Draft):
+		return cli.Screen{Box: cli.BoxEmpty}, nil
+	case box.Box == cli.BoxFilled && t.putBack(a, box.Draft):
 		return t.clear(ctx)
 	}
 	return box, nil
@@ -175,16 +175,16 @@ func (t *typist) ofPaw(draft string) bool {
 
 // clear empties the box and says what it is like then. It presses few keys at a time: a CLI takes many that come at once
 // for a paste.
-func (t *typist) clear(ctx context.Context) (agent.Screen, error) {
+func (t *typist) clear(ctx context.Context) (cli.Screen, error) {
 	keys := slices.Repeat([]string{t.ready.Clear}, 8)
 	for end := t.home.Now().Add(clearPatience); !t.isEmpty(ctx) && t.home.Now().Before(end) && ctx.Err() == nil; {
 		if err := t.strike(ctx, "", keys...); err != nil {
-			return agent.Screen{}, t.shut(err)
+			return cli.Screen{}, t.shut(err)
 		}
 		poll.Sleep(ctx, 100*time.Millisecond)
 	}
 	box, err := t.see(ctx)
-	if err == nil && box.Box == agent.BoxEmpty {
+	if err == nil && box.Box == cli.BoxEmpty {
 		t.last = &earlier{} // it does not come any more
 		t.settled()
 	}
@@ -215,7 +215,7 @@ func (t *typist) paste(ctx context.Context) error {
 	t.lastTyped()
 	t.leave()
 	t.long = time.Duration(len(t.text)/bytesASecond) * time.Second
-	wasEmpty := t.ready.Box && t.screen.Box == agent.BoxEmpty
+	wasEmpty := t.ready.Box && t.screen.Box == cli.BoxEmpty
 	if err := t.strokes(ctx); err != nil {
 		return err
 	}
@@ -242,9 +242,9 @@ func (t *typist) awaitFilled(ctx context.Context) bool {
 		box, err := t.see(ctx)
 		now = t.home.Now()
 		switch {
-		case err == nil && box.Box == agent.BoxEmpty:
+		case err == nil && box.Box == cli.BoxEmpty:
 			boxed = now
-		case err == nil && box.Box == agent.BoxFilled, box.Dialog != "", now.Sub(boxed) > filledPatience:
+		case err == nil && box.Box == cli.BoxFilled, box.Dialog != "", now.Sub(boxed) > filledPatience:
 			return true
 		}
 	}
@@ -278,7 +278,7 @@ func (t *typist) strokes(ctx context.Context) error {
 // takeOut takes out of the box what was typed of a prompt, and returns why. Where it stays the error says so.
 func (t *typist) takeOut(ctx context.Context, why error) error {
 	if t.ready.Clear != "" {
-		if box, err := t.clear(ctx); err == nil && box.Box == agent.BoxEmpty {
+		if box, err := t.clear(ctx); err == nil && box.Box == cli.BoxEmpty {
 			return why
 		}
 	}
@@ -312,7 +312,7 @@ func (t *typist) enterNow(ctx context.Context) error {
 	switch box := t.screen; {
 	case state.State == session.StateWaitingInput || box.Dialog != "":
 		return t.unconfirmed("asks you something since the prompt was typed, which was not sent")
-	case box.Box == agent.BoxEmpty && t.ready.Box:
+	case box.Box == cli.BoxEmpty && t.ready.Box:
 		return t.unconfirmed("the prompt was typed, and its input box stays empty")
 	case t.notAlone(box.Draft):
 		return t.unconfirmed("the prompt was typed, and not sent: there is other text in its input box%s", quoted(box.Draft))
@@ -339,7 +339,7 @@ func (t *typist) taken(ctx context.Context) bool {
 // isEmpty reports whether the screen shows an empty box. Of some CLIs no screen does.
 func (t *typist) isEmpty(ctx context.Context) bool {
 	box, err := t.see(ctx)
-	return err == nil && box.Box == agent.BoxEmpty
+	return err == nil && box.Box == cli.BoxEmpty
 }
 
 // refusal is an error of a typist who has typed nothing.

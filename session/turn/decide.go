@@ -16,7 +16,7 @@ import (
 //   - A prompt typed while the CLI is busy belongs to the open turn if the CLI takes it into that: codex and claude send
 //     a prompt with the same turn id, older claudes nothing, opencode a prompt that the adapter marks as Queued. Else the
 //     CLI keeps it back. Most report it after the end; claude reports it only when it is typed, with the id of the turn
-//     that runs, so that the caller has to find its own begin in claude's record (see agent.Observed).
+//     that runs, so that the caller has to find its own begin in claude's record (see cli.Observed).
 //   - qwen sends an empty prompt after each result of a tool.
 //   - An end without an open turn is nothing: opencode is idle twice after an error, and claude answers a `!command`
 //     without a prompt, its end bearing the id of the turn before.

@@ -15,7 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 )
 
 // set is a set of versions and what became of its tests.
@@ -136,7 +136,7 @@ func printFacts(w io.Writer, sets []set) {
 	}
 	fmt.Fprintln(columns, header)
 	names := []string{"node"}
-	for _, looked := range agent.LookedAts() {
+	for _, looked := range cli.LookedAts() {
 		names = append(names, looked.CLI)
 	}
 	for _, name := range append(names, "load", "duration") {

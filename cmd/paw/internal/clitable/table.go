@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"paw/orchestrator/agent"
+	"paw/orchestrator/cli"
 )
 
 // row is one scenario.
@@ -28,7 +28,7 @@ type table struct {
 // newTable sorts the tests by scenario and CLI.
 func newTable(tests []*test) table {
 	t := table{}
-	for _, looked := range agent.LookedAts() {
+	for _, looked := range cli.LookedAts() {
 		t.clis = append(t.clis, looked.CLI)
 	}
 	for _, one := range tests {

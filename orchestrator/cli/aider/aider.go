@@ -1,0 +1,85 @@
+// Package aider is what paw knows of aider.
+package aider
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"paw/orchestrator/cli"
+)
+
+// Driver is that of aider.
+var Driver cli.Driver = driver{"aider"}
+
+// aider has no conversation ids: it appends to one history file in its directory, and can read that again.
+type driver struct{ cli.Named }
+
+// history stands for the one conversation of a worktree.
+const history = "history"
+
+// NewConversation returns "": there is one conversation per directory.
+func (driver) NewConversation() string { return "" }
+
+// Launch refuses a prompt: aider ends after the answer to its --message.
+func (a driver) Launch(s cli.Spec) (cli.Command, error) {
+	if s.Prompt != "" {
+		return cli.Command{}, &cli.PromptError{CLI: a.Name(), Send: true, Reason: "cannot take a first prompt yet"}
+	}
+	return cli.Command{Argv: append([]string{s.Executable}, s.Args...)}, nil
+}
+
+func (a driver) Resume(s cli.Spec) (cli.Command, error) {
+	return cli.Command{Argv: append([]string{s.Executable, "--restore-chat-history"}, s.Args...)}, nil
+}
+
+// Conversation looks for a prompt in the history file, where each begins with "#### ".
+func (a driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
+	path := cli.Getenv(s.Env, "AIDER_CHAT_HISTORY_FILE")
+	if path == "" {
+		path = ".aider.chat.history.md"
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(s.Worktree, path)
+	}
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cli.Conversation{Reason: "aider has no history file here"}, nil
+	}
+	if err != nil {
+		return cli.Conversation{}, err
+	}
+	defer func() { _ = file.Close() }()
+	for reader := bufio.NewReader(file); ; {
+		line, err := reader.ReadString('\n')
+		if strings.HasPrefix(line, "#### ") {
+			return cli.Conversation{Found: true, Resumable: true, Transcript: path}, nil
+		}
+		if errors.Is(err, io.EOF) {
+			return cli.Conversation{Found: true, Transcript: path, Reason: "the conversation has no message yet"}, nil
+		}
+		if err != nil {
+			return cli.Conversation{}, err
+		}
+	}
+}
+
+// Learn returns the one conversation of the worktree once it has a prompt.
+func (a driver) Learn(ctx context.Context, s cli.Spec) ([]string, error) {
+	conversation, err := a.Conversation(ctx, s)
+	if err != nil || !conversation.Resumable {
+		return nil, err
+	}
+	return []string{history}, nil
+}
+
+func (driver) Environment() []string { return []string{"AIDER_CHAT_HISTORY_FILE"} }
+
+func (driver) Facts() cli.Facts {
+	return cli.Facts{Resume: "the history of the worktree", Turns: cli.UnseenTurns, Unseen: true}
+}

@@ -1,0 +1,228 @@
+package claude
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"paw/config/lazyregexp"
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/records"
+	"paw/session/history"
+)
+
+// History reads the branch of the transcript that claude would go on with. A rewind leaves the abandoned one in the
+// file, and a compaction what it summarized, which is read here as it was said.
+func (c driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
+	var all []record
+	begun, err := records.ReadTalk(ctx, c, s, func(r record) { all = append(all, r) })
+	t := talk{Talk: begun, answers: map[string]int{}}
+	all = slices.DeleteFunc(all, func(r record) bool {
+		switch {
+		case r.IsSidechain:
+		case r.UUID != "" && slices.Contains(tree, r.Type):
+			return false
+		case !slices.Contains(aside, r.Type):
+			t.Strange(r.Type, len(r.Message.Content) > 0)
+		}
+		return true
+	})
+	for _, r := range lastBranchOf(all) {
+		t.add(r)
+	}
+	return t.Transcript, err
+}
+
+// tree are the types of lines that follow one another, aside those that are about the conversation.
+var (
+	tree  = []string{"user", "assistant", "attachment", "system", "progress"}
+	aside = []string{
+		"summary", "custom-title", "ended-by-model", "ai-title", "last-prompt", "tag", "relocated", "agent-name",
+		"agent-color", "agent-setting", "pr-link", "frame-link", "bridge-session", "file-history-snapshot",
+		"attribution-snapshot", "speculation-accept", "mode", "permission-mode", "isolation-latch", "worktree-state",
+		"queue-operation", "marble-origami-commit", "marble-origami-snapshot", "marble-origami-reset",
+		"content-replacement", "fork-context-ref", "api-request", "api-request-blob", "api-request-shape", "atis-latch",
+		"cost-state", "file-history-delta", "tools-used",
+	}
+)
+
+type record struct {
+	Type              string    `json:"type"`
+	UUID              string    `json:"uuid"`
+	Parent            string    `json:"parentUuid"`
+	LogicalParent     string    `json:"logicalParentUuid"` // of the first line after a compaction
+	Timestamp         time.Time `json:"timestamp"`
+	IsMeta            bool      `json:"isMeta"`
+	IsSidechain       bool      `json:"isSidechain"`
+	IsCompactSummary  bool      `json:"isCompactSummary"`
+	IsAPIErrorMessage bool      `json:"isApiErrorMessage"`
+	Origin            struct {
+		Kind string `json:"kind"`
+	} `json:"origin"`
+	Message struct {
+		ID      string   `json:"id"`
+		Model   string   `json:"model"`
+		Content contents `json:"content"`
+	} `json:"message"`
+	Attachment struct {
+		Type   string   `json:"type"`
+		Mode   string   `json:"commandMode"`
+		Prompt contents `json:"prompt"`
+	} `json:"attachment"`
+}
+
+// contents is a text or a list of blocks.
+type contents []contentBlock
+
+type contentBlock struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Input     json.RawMessage `json:"input"`
+	ToolUseID string          `json:"tool_use_id"`
+	Content   contents        `json:"content"`
+}
+
+// UnmarshalJSON makes one block of a text.
+func (c *contents) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		*c = contents{{Type: "text", Text: text}}
+		return nil
+	}
+	return json.Unmarshal(data, (*[]contentBlock)(c))
+}
+
+// text joins the texts of blocks; what is no text is named.
+func (c contents) text() string {
+	var parts []string
+	for _, block := range c {
+		switch block.Type {
+		case "text":
+			parts = append(parts, block.Text)
+		case "image", "document":
+			parts = append(parts, "["+block.Type+"]")
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// lastBranchOf are the records of the last branch in the order of the conversation; the file has the first answer before
+// its prompt.
+func lastBranchOf(all []record) []record {
+	nodes := make([]records.BranchNode, len(all))
+	leaf := -1
+	for i, r := range all {
+		result := slices.ContainsFunc(r.Message.Content, func(b contentBlock) bool { return b.Type == "tool_result" })
+		nodes[i] = records.BranchNode{ID: r.UUID, Parent: cmp.Or(r.Parent, r.LogicalParent), Prompt: r.Type == "user" && !result}
+		if r.Type != "system" && r.Type != "progress" {
+			leaf = i
+		}
+	}
+	branch := make([]record, 0, len(all))
+	for _, i := range records.LastBranch(nodes, leaf) {
+		branch = append(branch, all[i])
+	}
+	return branch
+}
+
+// talk makes messages of records.
+type talk struct {
+	records.Talk
+	answers map[string]int // where the message of each answer is
+}
+
+func (t *talk) add(r record) {
+	switch {
+	case r.IsMeta || r.IsCompactSummary:
+	case r.Type == "user":
+		t.addUser(r)
+	case r.Type == "assistant":
+		t.addAnswer(r)
+	case r.Type == "attachment" && r.Attachment.Type == "queued_command":
+		role := history.RoleUser
+		if r.Attachment.Mode != "" && r.Attachment.Mode != "prompt" {
+			role = history.RoleSystem // such as the end of a background task
+		}
+		t.Say(role, r.Timestamp, pasted(r.Attachment.Prompt.text()))
+	}
+}
+
+// addAnswer adds a part of an answer. Each part is a record of its own, with the id of the answer, and there may be
+// results between them.
+func (t *talk) addAnswer(r record) {
+	text := r.Message.Content.text()
+	var calls []history.ToolCall
+	for _, block := range r.Message.Content {
+		switch block.Type {
+		case "text", "thinking", "redacted_thinking":
+		case "tool_use":
+			calls = append(calls, history.ToolCall{ID: block.ID, Name: block.Name, Arguments: records.CompactJSON(block.Input)})
+		default:
+			t.Skipped++
+		}
+	}
+	switch {
+	case r.IsAPIErrorMessage:
+		t.Notice(r.Timestamp, text)
+		return
+	case r.Message.Model == "<synthetic>" && text == "No response requested.":
+		return // so claude ends a turn that a crash cut
+	case text == "" && len(calls) == 0:
+		return
+	}
+	at, known := t.answers[r.Message.ID]
+	if !known {
+		at = len(t.Messages)
+		t.answers[r.Message.ID] = at
+		t.Messages = append(t.Messages, history.Message{Role: history.RoleAssistant, Timestamp: r.Timestamp})
+	}
+	answer := &t.Messages[at]
+	if answer.Content != "" && text != "" {
+		text = "\n" + text
+	}
+	answer.Content += text
+	answer.ToolCalls = append(answer.ToolCalls, calls...)
+}
+
+var (
+	slash = lazyregexp.New(`(?s)<command-name>(.*?)</command-name>(?:.*<command-args>(.*?)</command-args>)?`)
+	shell = lazyregexp.New(`</?bash-(?:input|stdout|stderr)>`)
+)
+
+// addUser adds results, or what is in the user's name: besides prompts that is also what claude says of itself.
+func (t *talk) addUser(r record) {
+	for _, block := range r.Message.Content {
+		switch block.Type {
+		case "text", "image", "document":
+		case "tool_result":
+			t.Result(r.Timestamp, block.ToolUseID, block.Content.text())
+		default:
+			t.Skipped++
+		}
+	}
+	text := pasted(r.Message.Content.text())
+	switch {
+	case strings.HasPrefix(text, interrupted):
+		t.Notice(r.Timestamp, records.StoppedByUser)
+	case r.Origin.Kind == "task-notification":
+		t.Say(history.RoleSystem, r.Timestamp, text)
+	case strings.HasPrefix(text, "<command-name>"), strings.HasPrefix(text, "<local-command-"):
+		// a command that the model does not hear of
+	case strings.HasPrefix(text, "<command-message>"):
+		if words := slash.FindStringSubmatch(text); words != nil {
+			text = strings.TrimSpace(words[1] + " " + words[2])
+		}
+		t.Say(history.RoleUser, r.Timestamp, text)
+	case strings.HasPrefix(text, "<bash-input>"):
+		t.Say(history.RoleUser, r.Timestamp, "!"+shell.ReplaceAllString(text, ""))
+	case strings.HasPrefix(text, "<bash-stdout>"):
+		t.Say(history.RoleSystem, r.Timestamp, shell.ReplaceAllString(text, ""))
+	default:
+		t.Say(history.RoleUser, r.Timestamp, text)
+	}
+}

@@ -1,0 +1,218 @@
+package claude
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/questions"
+	"paw/orchestrator/cli/internal/records"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// settledAfter is how long an idle claude without a word in the transcript counts as still on its way: between two
+// queued prompts the registry says idle for a moment.
+const settledAfter = 2 * time.Second
+
+// waits are words for what claude's registry says that it waits for.
+func waits(waitingFor string) string {
+	switch waitingFor {
+	case "permission prompt":
+		return "asks for permission"
+	case "dialog open":
+		return "a menu is open"
+	}
+	return waitingFor
+}
+
+// Observe reads claude's registry of running processes, the one prompt sign of an Esc or a denied permission, and the
+// transcript for how a turn ended and what began behind it. An Esc before the first word of the answer leaves nothing in
+// the transcript: then being idle is the sign.
+func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
+	entry, ok := process(s)
+	settled := time.Since(entry.since()) >= settledAfter
+	told, err := c.told(ctx, s, last, ok && !settled)
+	if err != nil {
+		return cli.Observed{}, err
+	}
+	seen := cli.Observed{Known: ok, Live: ok, At: entry.since(), Source: session.SourceRecord, Ended: told.ended, Later: told.later, Joined: told.joined}
+	if !ok {
+		seen.Source = ""
+	}
+	if entry.Kind == background {
+		seen.Away = entry.PID
+	}
+	switch {
+	case entry.Status == "busy", ok && !settled && (told.wait > 0 || awaitsSubagents(last)): // between two turns it is idle for a moment
+		seen.Busy = true
+		return seen, nil
+	case entry.Status == "waiting":
+		seen.Waiting, seen.Vague, seen.Question = true, true, waits(entry.WaitingFor)
+		if records.IsOpen(last) && last.Waiting && last.Question != "" {
+			seen.Vague, seen.Question = questions.Paged(last.Question), last.Question
+		}
+		return seen, nil
+	case !records.IsOpen(last):
+		return seen, nil
+	case ok && entry.before(last.StartedAt):
+		return cli.Observed{}, nil // a registry that is older than the turn says nothing about it
+	case told.ended != nil:
+		seen.Known, seen.At, seen.Source = true, told.ended.At, session.SourceTranscript
+		return seen, nil
+	case !ok || !settled:
+		return cli.Observed{Later: told.later, Joined: told.joined}, nil
+	}
+	seen.Ended = &turn.Event{
+		Kind: turn.KindInterrupt, Conversation: s.ConversationID, TurnID: last.TurnID, Message: "claude is idle without an answer",
+	}
+	if last.Held != nil && !entry.before(last.Held.At) {
+		seen.Ended.Kind, seen.Ended.Message = turn.KindEnd, last.Held.Message
+	}
+	return seen, nil
+}
+
+// awaitsSubagents reports whether subagents still worked for the open turn when claude had answered.
+func awaitsSubagents(last *turn.Record) bool {
+	return records.IsOpen(last) && last.Held != nil && last.Held.Subagents > 0
+}
+
+// told is what the transcript of the turn last tells, nothing without one.
+func (c driver) told(ctx context.Context, s cli.Spec, last *turn.Record, waiting bool) (*toldTurns, error) {
+	if last == nil || last.Conversation != "" && last.Conversation != s.ConversationID {
+		return &toldTurns{}, nil
+	}
+	found, err := c.Conversation(ctx, s)
+	if err != nil || found.Transcript == "" {
+		return &toldTurns{}, err
+	}
+	told, err := turns(found.Transcript, last, waiting)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return told, err
+}
+
+// registryEntry is a file of the registry, sessions/PID.json. claude deletes it when it ends in peace.
+type registryEntry struct {
+	PID             int    `json:"pid"`
+	SessionID       string `json:"sessionId"`
+	Status          string `json:"status"` // idle, busy, waiting, or shell: idle with a background shell
+	WaitingFor      string `json:"waitingFor"`
+	StatusUpdatedAt int64  `json:"statusUpdatedAt"` // milliseconds since 1970
+	ProcStart       string `json:"procStart"`       // on Linux the start time of the process in clock ticks, proc_pid_stat(5)
+	Cwd             string `json:"cwd"`
+	Kind            string `json:"kind"`        // interactive or bg
+	JobID           string `json:"jobId"`       // of a bg
+	ParkedJobID     string `json:"parkedJobId"` // that has the conversation of an interactive one since that left its terminal
+	Spare           bool   `json:"spare"`       // of a bg that claude keeps for a task to come
+}
+
+func (e registryEntry) since() time.Time {
+	if e.StatusUpdatedAt == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(e.StatusUpdatedAt)
+}
+
+// before reports whether the status is older than a moment that paw has written down: claude cuts its times to milliseconds.
+func (e registryEntry) before(moment time.Time) bool {
+	return e.since().Before(moment.Truncate(time.Millisecond))
+}
+
+// process finds the entry of the living process that has the conversation open, the newest of several.
+func process(s cli.Spec) (registryEntry, bool) {
+	var newest registryEntry
+	all := registry(s)
+	for _, entry := range all {
+		if entry.SessionID == s.ConversationID && entry.Status != "" && entry.StatusUpdatedAt >= newest.StatusUpdatedAt && entry.alive() {
+			newest = entry
+		}
+	}
+	if i := slices.IndexFunc(all, func(e registryEntry) bool { return e.parkedOf(newest) }); i >= 0 {
+		newest = all[i]
+	}
+	return newest, newest.PID != 0
+}
+
+// parkedOf reports whether an entry is that of the process to which the conversation of another one was moved.
+func (e registryEntry) parkedOf(pane registryEntry) bool {
+	return pane.ParkedJobID != "" && e.JobID == pane.ParkedJobID && e.Kind == background && e.alive()
+}
+
+// registry are all entries, those of dead processes too.
+func registry(s cli.Spec) []registryEntry {
+	files, _ := filepath.Glob(filepath.Join(cli.GlobQuote(cli.Folder(s.Env, "CLAUDE_CONFIG_DIR", ".claude")), "sessions", "*.json"))
+	var all []registryEntry
+	for _, file := range files {
+		if entry, err := readEntry(file); err == nil {
+			all = append(all, entry)
+		}
+	}
+	return all
+}
+
+// entries are entries as they were read before, by file: a command asks about many agents, and each time about
+// the whole registry.
+var entries sync.Map // of entryRead
+
+type entryRead struct {
+	registryEntry
+	at   time.Time // when the file was changed
+	size int64
+}
+
+// fileSettled is how long a file has to be unchanged until its time and size tell whether it changes again: file
+// systems count time in ticks.
+const fileSettled = time.Second
+
+// readEntry reads a file of the registry, unless it was read before and has not changed since.
+func readEntry(file string) (registryEntry, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return registryEntry{}, err
+	}
+	if known, ok := entries.Load(file); ok {
+		if read := known.(entryRead); read.at.Equal(info.ModTime()) && read.size == info.Size() {
+			return read.registryEntry, nil
+		}
+	}
+	read := entryRead{at: info.ModTime(), size: info.Size()}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return registryEntry{}, err
+	}
+	if err := json.Unmarshal(content, &read.registryEntry); err != nil {
+		return registryEntry{}, err
+	}
+	if time.Since(read.at) > fileSettled {
+		entries.Store(file, read)
+	}
+	return read.registryEntry, nil
+}
+
+// alive tells whether the process that wrote the entry exists, and not another one of its number.
+func (e registryEntry) alive() bool {
+	if e.PID <= 0 || errors.Is(unix.Kill(e.PID, 0), unix.ESRCH) {
+		return false
+	}
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(e.PID), "stat"))
+	if err != nil || e.ProcStart == "" {
+		return true
+	}
+	// Field 22; the name, field 2, is in parentheses and may have spaces.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	return len(fields) < 20 || fields[19] == e.ProcStart
+}

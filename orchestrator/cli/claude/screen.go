@@ -1,0 +1,209 @@
+package claude
+
+import (
+	"slices"
+	"time"
+
+	"paw/config/lazyregexp"
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/screens"
+)
+
+// Screen: claude keeps the terminal's cursor, hidden, where it draws its own. Its input box lies between two lines over
+// the whole width; low panes cut the lower one off.
+func (driver) Screen(s cli.Screenshot) cli.Screen {
+	rows := screens.RowsOf(s)
+	if box, ok := boxIn(s, rows); ok {
+		box.Works = works.MatchString(screens.TextOf(rows))
+		return box
+	}
+	return cli.Screen{Dialog: dialogIn(besidePanel(s, rows))}
+}
+
+// works is its line above the box, and the key below it.
+var works = lazyregexp.New(`(?m)^[^\s\w❯⎿▎] \S+… \(\d.*\)|^ .* · esc to interrupt\b`)
+
+// places are what stands in the box for something long that was pasted.
+var places = lazyregexp.New(`\[(Pasted text|\.\.\.Truncated text|Image) #\d+`)
+
+// boxIn is the input box around the cursor, false where the cursor is in none.
+func boxIn(s cli.Screenshot, rows []screens.Row) (cli.Screen, bool) {
+	if s.CursorY >= len(rows) {
+		return cli.Screen{}, false
+	}
+	top, bottom := s.CursorY, s.CursorY
+	for top >= 0 && !border(rows, top, s.Width) {
+		top--
+	}
+	for bottom < len(rows) && !border(rows, bottom, s.Width) {
+		bottom++
+	}
+	cut := bottom == len(rows)
+	if top < 0 || top == s.CursorY {
+		return cli.Screen{}, false
+	}
+	if hidden.MatchString(rows[top].String()) {
+		return cli.Screen{Box: cli.BoxFilled}, true
+	}
+	if cut && (top != s.CursorY-1 || bottom != s.CursorY+1) {
+		return cli.Screen{}, false
+	}
+	if !cut && other.MatchString(screens.TextOf(rows[bottom:])) {
+		return cli.Screen{}, false
+	}
+	first := rows[top+1]
+	if len(first) == 0 || (len(first) > 1 && first[1].Char != ' ' && first[1].Char != '\u00a0') {
+		return cli.Screen{}, false
+	}
+	switch first[0].Char {
+	case '❯':
+	case '!': // what is typed here goes to the shell
+		return cli.Screen{Box: cli.BoxFilled}, true
+	default:
+		return cli.Screen{}, false
+	}
+	text := rows[top+1 : bottom]
+	if len(text) == 1 && empty(first.From(2), s.CursorX) {
+		return cli.Screen{Box: cli.BoxEmpty}, true
+	}
+	if cut {
+		return cli.Screen{Box: cli.BoxFilled}, true
+	}
+	return screens.Filled(text, 2, s.Width-6, places), true
+}
+
+var (
+	// hidden is in the upper edge of a box that is too low for its text.
+	hidden = lazyregexp.New(`─ ↑ \d+ more ─`)
+	// other is below a box of the list of sessions, which starts a new one.
+	other = lazyregexp.New(`enter to return|space to reply`)
+)
+
+// border reports whether a row is an edge of the input box. There may be words in it.
+func border(rows []screens.Row, y, width int) bool {
+	r := rows[y]
+	return len(r) == width && r[:min(3, width)].All(func(c screens.Cell) bool { return c.Char == '─' && !c.Dim }) && r[width-1].Char == '─'
+}
+
+// empty reports whether what stands behind the prompt mark is nothing, or a suggestion: claude draws those dim but
+// for the letter under the cursor.
+func empty(text screens.Row, cursorX int) bool {
+	return cursorX == 2 && (len(text) == 0 || (len(text) > 1 && text[0].Reverse && text[1:].All(screens.Dim)))
+}
+
+// keys end every dialog of claude and no other screen of it: they say how to leave it.
+var keys = lazyregexp.New(
+	`(?i)\b(esc to (cancel|close|go back|exit|skip|clear)|enter to (confirm|select|save|use|continue|stay)|press enter)\b`)
+
+// cutDialogs are dialogs that do not say how to leave them, or whose keys a low pane cuts off.
+var cutDialogs = []screens.Dialog{
+	screens.Asks(`^ *Auto mode can.t check actions in this session$`, "says that auto mode cannot check its actions"),
+	screens.AsksInTurn(`^Review your answers$`, "asks whether to submit your answers"), // the last page of AskUserQuestion
+	screens.AsksInTurn(`^ *Exit plan mode\?$`, "asks whether to go on with its plan"),
+	screens.Asks(`^ *Choose the text style that looks best with|^ *Syntax theme: .*\(ctrl\+t to`, "first-run question"),
+}
+
+// dialogs are told by their words. The first that fits names the dialog.
+var dialogs = slices.Concat(cutDialogs, []screens.Dialog{
+	screens.Asks(`trust this folder|(?s:Security guide.*No, exit)`, "asks whether to trust the folder"),
+	screens.Asks(`Detected a custom API key`, "asks whether to use the API key of its environment"),
+	screens.Asks(`Select login method|Paste code here|Browser didn.t open`, "asks you to log in"),
+	screens.Asks(`^ *Security notes:|terminal setup\?`, "first-run question"),
+	screens.Asks(`^ *Resume [sS]ession`, "asks which conversation to resume"),
+	screens.Asks(`^ *Select model`, "asks to choose a model"),
+	screens.AsksInTurn(`^╌+\n((?s:.+?))\n╌+\n(?s:.*)^ ?Do you want to proceed\?`, "asks for permission: $1"),
+	screens.AsksInTurn(`^ [A-Z]\w* command\n\s*\n {3}([^\n]+)\n(?s:.*)^ ?Do you want to proceed\?`, "asks for permission: $1"), // as 2.1.197 does
+	screens.AsksInTurn(`^ ?Do you want to proceed\?`, "asks for permission"),
+	screens.AsksInTurn(`^ ?(Do you want to [^?]*\?)`, "$1"),
+	screens.AsksInTurn(`^(?:← +)? ?[☐☒✔] .*\n\s*\n(.+)`, "$1"), // what AskUserQuestion asks, under the names of its questions
+})
+
+// besidePanel is what stands at the left of the panel with the changed files, which claude opens by itself where a pane is wide enough:
+// dialogs are drawn there. The screen itself is one without a panel.
+func besidePanel(s cli.Screenshot, rows []screens.Row) (cli.Screenshot, []screens.Row) {
+	if len(rows) == 0 {
+		return s, rows
+	}
+	isEdge := func(c screens.Cell) bool { return c.Char == '│' }
+	edge := slices.IndexFunc(rows[0], isEdge)
+	end := 0
+	for edge > 0 && end < len(rows) && len(rows[end]) > edge && isEdge(rows[end][edge]) {
+		end++
+	}
+	if end < lowestPanel {
+		return s, rows
+	}
+	left := slices.Clone(rows)
+	for y := range end {
+		r := rows[y][:edge]
+		for len(r) > 0 && r[len(r)-1].Char == ' ' {
+			r = r[:len(r)-1]
+		}
+		left[y] = r
+	}
+	s.Width = edge
+	return s, left
+}
+
+// lowestPanel is the least number of rows that a panel has.
+const lowestPanel = 8
+
+// dialogIn is what a dialog asks, "" where no dialog is seen.
+func dialogIn(s cli.Screenshot, rows []screens.Row) string {
+	known, from, keyed := dialogAt(s, rows)
+	words := screens.NamedIn(screens.TextOf(from), known)
+	if words == "" && keyed {
+		return "a menu is open"
+	}
+	return words
+}
+
+// dialogAt are the dialogs that a screen may show, the rows from the begin of one on, and whether it says how to leave it.
+// A dialog begins at a line over the whole width; some have further lines in them.
+func dialogAt(s cli.Screenshot, rows []screens.Row) (known []screens.Dialog, from []screens.Row, keyed bool) {
+	if !keys.MatchString(screens.TextOf(screens.Ending(rows, 3))) {
+		return cutDialogs, rows, false
+	}
+	for begin := len(rows) - 1; begin >= 0; begin-- {
+		if begin > 0 && !rows[begin].Rule(s.Width, "─") && !rows[begin].Begins('▔') {
+			continue
+		}
+		if screens.NamedIn(screens.TextOf(rows[begin:]), dialogs) != "" {
+			return dialogs, rows[begin:], true
+		}
+	}
+	return dialogs, nil, true
+}
+
+// Question: a digit takes an option at once. Options that are ticked, or typed, are left to the user.
+func (driver) Question(s cli.Screenshot) (cli.Question, bool) {
+	rows := screens.RowsOf(s)
+	if _, ok := boxIn(s, rows); ok {
+		return cli.Question{}, false
+	}
+	known, from, _ := dialogAt(besidePanel(s, rows))
+	text := screens.TextOf(from)
+	asked, options := screens.AskedIn(text, known), screens.Choices(from, "❯")
+	if asked == "" || options == nil || ticked.MatchString(text) || typedInto(options) {
+		return cli.Question{}, false
+	}
+	return cli.Question{Text: asked, Options: options, Deaf: deaf, Paged: pages.MatchString(text)}, true
+}
+
+// deaf is for how long claude, which draws a dialog when its hook has ended, does not take an answer in it: of five that were
+// typed as soon as the dialog was seen it ignored four, or only moved the selection, and one of fifty that came a tenth of a second
+// later.
+const deaf = 1200 * time.Millisecond
+
+// typedInto reports whether the user has begun to type an answer of his own: it stands in the option before the last one,
+// and digits go there, too.
+func typedInto(options []cli.Option) bool {
+	n := len(options)
+	return n > 2 && options[n-1].Label == "Chat about this" && options[n-2].Means() != cli.MeansText
+}
+
+// pages is the row of the names of questions that are asked one after the other.
+var pages = lazyregexp.New(`(?m)^← .*✔ Submit +→`)
+
+// ticked is what stands before an option of which several can be taken.
+var ticked = lazyregexp.New(`(?m)^[ ❯]*\d\. \[.\] `)

@@ -1,0 +1,178 @@
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf16"
+
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/records"
+)
+
+// Conversation finds ID.jsonl in the folder of the worktree, then in that of any other directory. claude opens a
+// conversation from the directory it began in and from the other worktrees of the same repository, nowhere else
+// (anthropics/claude-code#28769).
+//
+// An unused conversation that ended cleanly leaves a file without a message: it can neither be resumed ("No
+// conversation found") nor started again ("already in use").
+func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
+	files, err := filepath.Glob(filepath.Join(cli.GlobQuote(projects(s)), "*", s.ConversationID+".jsonl"))
+	if err != nil {
+		return cli.Conversation{}, err
+	}
+	reach := reachOf(s)
+	found := cli.Conversation{Reason: "claude has no conversation of this id"}
+	for _, file := range files {
+		if ctx.Err() != nil {
+			return cli.Conversation{}, ctx.Err()
+		}
+		message, err := firstMessage(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return cli.Conversation{}, err
+		}
+		switch {
+		case message == nil:
+			found = cli.Conversation{Found: true, Transcript: file, NewID: true, Reason: "the conversation has no message yet"}
+		case reach.has(file, message.Cwd):
+			return cli.Conversation{Found: true, Resumable: true, Transcript: file}, nil
+		default:
+			found = cli.Conversation{Found: true, Transcript: file, NewID: true, Reason: "claude resumes it in " + message.Cwd + " only"}
+		}
+	}
+	return found, nil
+}
+
+// Learn finds the conversations that /clear began under an id of their own. Those of `claude -p`, which an agent may
+// run itself, are not interactive.
+func (c driver) Learn(ctx context.Context, s cli.Spec) ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(cli.GlobQuote(projects(s)), folderName(cli.Resolved(s.Worktree)), "*.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	var uses records.LastUses
+	for _, file := range files {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		id := strings.TrimSuffix(filepath.Base(file), ".jsonl")
+		message, err := firstMessage(file)
+		if err != nil || message == nil || message.Entrypoint != "cli" || !records.BeganHere(s, message.Timestamp) {
+			continue
+		}
+		uses.Add(id, file)
+	}
+	return uses.IDs(), nil
+}
+
+func projects(s cli.Spec) string {
+	return filepath.Join(cli.Folder(s.Env, "CLAUDE_CONFIG_DIR", ".claude"), "projects")
+}
+
+// dirs are the directories whose conversations a claude in the worktree can open, with their folders' names.
+type dirs struct{ paths, folders []string }
+
+func reachOf(s cli.Spec) dirs {
+	var reach dirs
+	paths := []string{s.Worktree, s.RepoPath}
+	// Each registered worktree has a file that names its .git file (gitrepository-layout(5)).
+	links, _ := filepath.Glob(filepath.Join(cli.GlobQuote(s.GitCommonDir), "worktrees", "*", "gitdir"))
+	for _, link := range links {
+		if content, err := os.ReadFile(link); err == nil {
+			path := strings.TrimSpace(string(content))
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(filepath.Dir(link), path)
+			}
+			paths = append(paths, filepath.Dir(path))
+		}
+	}
+	for _, path := range paths {
+		if path != "" {
+			reach.paths = append(reach.paths, cli.Resolved(path))
+			reach.folders = append(reach.folders, folderName(cli.Resolved(path)))
+		}
+	}
+	return reach
+}
+
+// has tells whether a file lies in the folder of one of the directories, or says that it began there.
+func (d dirs) has(file, cwd string) bool {
+	name := filepath.Base(filepath.Dir(file))
+	return slices.ContainsFunc(d.folders, func(pattern string) bool {
+		match, err := filepath.Match(pattern, name)
+		return err == nil && match
+	}) || cwd != "" && slices.Contains(d.paths, cli.Resolved(cwd))
+}
+
+// folderName is a pattern for the name of a directory's folder under projects: every UTF-16 unit but ASCII letters
+// and digits becomes a dash; after 200 of them a checksum follows.
+func folderName(dir string) string {
+	var name strings.Builder
+	for _, unit := range utf16.Encode([]rune(dir)) {
+		if name.Len() == 200 {
+			return name.String() + "-*"
+		}
+		if r := rune(unit); cli.Alphanumeric(r) {
+			name.WriteRune(r)
+		} else {
+			name.WriteByte('-')
+		}
+	}
+	return name.String()
+}
+
+type storeLine struct {
+	Type        string    `json:"type"`
+	Timestamp   time.Time `json:"timestamp"`
+	IsMeta      bool      `json:"isMeta"`
+	IsSidechain bool      `json:"isSidechain"`
+	Entrypoint  string    `json:"entrypoint"`
+	Cwd         string    `json:"cwd"`
+	Message     struct {
+		Content json.RawMessage `json:"content"`
+	} `json:"message"`
+}
+
+// firstMessage is the first thing the user wrote, nil when there is none.
+func firstMessage(file string) (*storeLine, error) {
+	var first *storeLine
+	err := records.EachLine(file, func(line storeLine) bool {
+		if line.isMessage() {
+			first = &line
+		}
+		return first == nil
+	})
+	return first, err
+}
+
+// isMessage tells whether a line is something that the user wrote. Notices and local commands are user lines too.
+func (l storeLine) isMessage() bool {
+	if l.Type != "user" || l.IsMeta || l.IsSidechain {
+		return false
+	}
+	var text string
+	if json.Unmarshal(l.Message.Content, &text) == nil {
+		return text != "" && !strings.HasPrefix(text, "<command-name>") && !strings.HasPrefix(text, "<local-command-")
+	}
+	var blocks []struct {
+		Type string `json:"type"`
+	}
+	if json.Unmarshal(l.Message.Content, &blocks) != nil {
+		return false
+	}
+	for _, block := range blocks {
+		if block.Type == "text" || block.Type == "image" || block.Type == "document" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,230 @@
+package codex
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"paw/config/lazyregexp"
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/records"
+	"paw/session/history"
+)
+
+// longestFork bounds how many copies of copies are followed.
+const longestFork = 100
+
+// History reads the rollout file. That of a fork names the one it was forked from and the line before which; what is
+// there comes first.
+func (c driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
+	path, err := records.TranscriptFile(ctx, c, s)
+	if err != nil {
+		return cli.Transcript{}, err
+	}
+	t := talk{Talk: records.Talk{Transcript: cli.Transcript{ID: s.ConversationID}}}
+	before := int64(-1) // no line is left out
+	var files [][]record
+	for range longestFork {
+		all, meta, skipped, err := readRecords(path, before)
+		if err != nil {
+			return cli.Transcript{}, err
+		}
+		files = append(files, all)
+		t.Skipped += skipped
+		if meta.ForkedFrom == "" || meta.ForkedBefore == nil {
+			break // no fork, or one of an older codex, which copies all lines
+		}
+		source := s
+		source.ConversationID, before = meta.ForkedFrom, *meta.ForkedBefore
+		if path, err = records.TranscriptFile(ctx, c, source); err != nil {
+			t.Skipped++ // what was said before the fork is gone
+			break
+		}
+	}
+	for _, all := range slices.Backward(files) {
+		for _, r := range all {
+			t.addCodex(r)
+		}
+	}
+	return t.Transcript, nil
+}
+
+// talk makes messages of records.
+type talk struct{ records.Talk }
+
+type record struct {
+	Timestamp time.Time `json:"timestamp"`
+	Ordinal   *int64    `json:"ordinal"`
+	Type      string    `json:"type"`
+	Payload   struct {
+		Type      string          `json:"type"`
+		Role      string          `json:"role"`
+		Content   contents        `json:"content"`
+		CallID    string          `json:"call_id"`
+		ID        string          `json:"id"`
+		Name      string          `json:"name"`
+		Arguments string          `json:"arguments"`
+		Input     string          `json:"input"`
+		Action    json.RawMessage `json:"action"`
+		Output    contents        `json:"output"`
+		NumTurns  int             `json:"num_turns"`
+		Error     *struct {
+			Message string `json:"message"`
+		} `json:"error"`
+		Metadata struct {
+			Kinds []string `json:"content_item_kinds"`
+		} `json:"internal_chat_message_metadata_passthrough"`
+		fork // of session_meta
+	} `json:"payload"`
+}
+
+// fork says of which conversation one is a copy, and before which of its lines the copy was made.
+type fork struct {
+	ForkedFrom   string `json:"forked_from_id"`
+	ForkedBefore *int64 `json:"forked_from_ordinal_exclusive"`
+}
+
+// contents is a text or a list of items.
+type contents []contentItem
+
+type contentItem struct {
+	Type string `json:"type"` // input_text, output_text, input_image
+	Text string `json:"text"`
+}
+
+// UnmarshalJSON makes one item of a text. Older versions wrap the output of a tool: {"content","success"}.
+func (c *contents) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		*c = contents{{Type: "output_text", Text: text}}
+		return nil
+	}
+	var wrapped struct {
+		Content string `json:"content"`
+	}
+	if json.Unmarshal(data, &wrapped) == nil {
+		*c = contents{{Type: "output_text", Text: wrapped.Content}}
+		return nil
+	}
+	return json.Unmarshal(data, (*[]contentItem)(c))
+}
+
+func (c contents) text() string {
+	var parts []string
+	for _, item := range c {
+		if item.Text != "" {
+			parts = append(parts, item.Text)
+		} else if strings.HasSuffix(item.Type, "_image") {
+			parts = append(parts, "[image]")
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// readRecords reads the lines of a rollout file up to, and without, the one of a number; all for -1.
+func readRecords(path string, before int64) (all []record, from fork, skipped int, err error) {
+	first := true
+	skipped, err = records.CountLines(path, func(r record) bool {
+		if r.Type == "session_meta" && first {
+			from = r.Payload.fork
+		}
+		first = false
+		if before >= 0 && r.Ordinal != nil && *r.Ordinal >= before {
+			return false
+		}
+		all = append(all, r)
+		return true
+	})
+	return all, from, skipped, err
+}
+
+// addCodex adds what one record says. The model's side of the conversation is in response_item lines, ends of turns are
+// in event_msg lines, which repeat the rest for the screen.
+func (t *talk) addCodex(r record) {
+	switch r.Type {
+	case "response_item":
+		t.addCodexItem(r)
+	case "event_msg":
+		switch p := r.Payload; {
+		case p.Type == "turn_aborted":
+			t.Notice(r.Timestamp, records.StoppedByUser)
+		case p.Type == "task_complete" && p.Error != nil:
+			t.Notice(r.Timestamp, p.Error.Message)
+		case p.Type == "thread_rolled_back":
+			t.forget(p.NumTurns)
+		}
+	case "session_meta", "turn_context", "world_state", "compacted", "token_usage_record":
+	default:
+		t.Strange(r.Type, len(r.Payload.Content) > 0)
+	}
+}
+
+func (t *talk) addCodexItem(r record) {
+	p := r.Payload
+	switch p.Type {
+	case "message":
+		t.addCodexMessage(r)
+	case "function_call":
+		t.Call(r.Timestamp, history.ToolCall{ID: p.CallID, Name: p.Name, Arguments: p.Arguments})
+	case "custom_tool_call":
+		t.Call(r.Timestamp, history.ToolCall{ID: p.CallID, Name: p.Name, Arguments: p.Input})
+	case "local_shell_call":
+		t.Call(r.Timestamp, history.ToolCall{ID: cmp.Or(p.CallID, p.ID), Name: "local_shell", Arguments: records.CompactJSON(p.Action)})
+	case "web_search_call":
+		t.Call(r.Timestamp, history.ToolCall{ID: cmp.Or(p.CallID, p.ID), Name: "web_search", Arguments: records.CompactJSON(p.Action)})
+	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
+		t.Result(r.Timestamp, cmp.Or(p.CallID, p.ID), p.Output.text())
+	case "reasoning", "ghost_snapshot", "compaction", "compaction_summary", "compaction_trigger", "context_compaction":
+	default:
+		t.Skipped++
+	}
+}
+
+var (
+	shellCommand = lazyregexp.New(`(?s)<command>\n(.*?)\n</command>\s*<result>\n(.*?)\s*</result>`)
+	// injected begins what older versions add in the user's name; newer ones name the kind of each item.
+	injected = lazyregexp.New(`^(<(environment_context|user_instructions|turn_aborted|permissions instructions|skill|subagent_notification|INSTRUCTIONS)>|# AGENTS\.md instructions)`)
+)
+
+// addCodexMessage adds prompts and answers. What developers and codex itself tell the model, partly in the user's name,
+// is left out; a shell command of the user is not.
+func (t *talk) addCodexMessage(r record) {
+	p := r.Payload
+	text := p.Content.text()
+	switch {
+	case p.Role == "assistant":
+		t.Say(history.RoleAssistant, r.Timestamp, text)
+	case p.Role != "user":
+	case strings.HasPrefix(text, "<user_shell_command>"):
+		if shell := shellCommand.FindStringSubmatch(text); shell != nil {
+			t.Say(history.RoleUser, r.Timestamp, "!"+shell[1])
+			t.Say(history.RoleSystem, r.Timestamp, shell[2])
+		}
+	case len(p.Metadata.Kinds) == len(p.Content):
+		var typed contents
+		for i, kind := range p.Metadata.Kinds {
+			if strings.HasPrefix(kind, "user.") {
+				typed = append(typed, p.Content[i])
+			}
+		}
+		t.Say(history.RoleUser, r.Timestamp, typed.text())
+	case !injected.MatchString(text):
+		t.Say(history.RoleUser, r.Timestamp, text)
+	}
+}
+
+// forget takes back the last prompts and all that came after them.
+func (t *talk) forget(prompts int) {
+	for i, m := range slices.Backward(t.Messages) {
+		if prompts <= 0 {
+			return
+		}
+		if m.Role == history.RoleUser {
+			prompts--
+			t.Messages = t.Messages[:i]
+		}
+	}
+}

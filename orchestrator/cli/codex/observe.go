@@ -1,0 +1,201 @@
+package codex
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/records"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// Observe reads the end of the rollout file, the one sign of an error of the API. A turn without an end in it goes on,
+// or died with its process.
+func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
+	found, err := c.Conversation(ctx, s)
+	if err != nil || found.Transcript == "" {
+		return cli.Observed{}, err
+	}
+	tail, err := readTail(found.Transcript, last)
+	if err != nil || tail.at.IsZero() {
+		return cli.Observed{}, err
+	}
+	seen := cli.Observed{Known: true, At: tail.at, Source: session.SourceTranscript, Ended: tail.ended}
+	if seen.Ended != nil {
+		seen.Ended.Conversation, seen.Ended.Transcript = s.ConversationID, found.Transcript
+		return seen, nil
+	}
+	seen.Busy = tail.busy
+	if records.IsOpen(last) && last.Waiting && !tail.answered(last) {
+		seen.Busy, seen.Waiting, seen.Question = false, true, last.Question
+		if last.WaitingSince != nil {
+			seen.At = *last.WaitingSince
+		}
+	}
+	return seen, nil
+}
+
+// rolloutTail is what the end of a rollout file tells about the newest turn.
+type rolloutTail struct {
+	ended   *turn.Event
+	busy    bool
+	at      time.Time
+	outputs map[string]time.Time // of tools, by the id of the call
+	pending bool                 // a call has no output yet
+}
+
+// answered tells whether codex went on after a question: the tool that it was about has an output now, even if that is
+// only that the user does not want it. Before the answer nothing is written.
+func (t rolloutTail) answered(last *turn.Record) bool {
+	if last.WaitingSince == nil || t.pending {
+		return false
+	}
+	return slices.ContainsFunc(slices.Collect(maps.Values(t.outputs)), func(at time.Time) bool {
+		return at.After(*last.WaitingSince)
+	})
+}
+
+type rolloutLine struct {
+	Timestamp time.Time `json:"timestamp"`
+	Type      string    `json:"type"`
+	Payload   struct {
+		Type             string `json:"type"`
+		TurnID           string `json:"turn_id"`
+		CallID           string `json:"call_id"`
+		Reason           string `json:"reason"`
+		LastAgentMessage string `json:"last_agent_message"`
+		TurnAttribution  struct {
+			Trigger string `json:"turn_trigger"`
+		} `json:"turn_attribution"`
+		Error *struct {
+			Message string          `json:"message"`
+			Info    json.RawMessage `json:"codex_error_info"`
+		} `json:"error"`
+		RateLimits struct {
+			Primary   *window `json:"primary"`
+			Secondary *window `json:"secondary"`
+		} `json:"rate_limits"`
+	} `json:"payload"`
+}
+
+// window is a span of time in which a subscription has so much.
+type window struct {
+	UsedPercent float64 `json:"used_percent"`
+	ResetsAt    int64   `json:"resets_at"` // seconds since 1970
+}
+
+// usageLimit is codex's word for the error that a usage limit is.
+const usageLimit = "usage_limit_exceeded"
+
+// limit is until when the windows that are used up are, zero where none says.
+func (l rolloutLine) limit() turn.Limit {
+	var until int64
+	for _, w := range []*window{l.Payload.RateLimits.Primary, l.Payload.RateLimits.Secondary} {
+		if w != nil && w.UsedPercent >= 100 {
+			until = max(until, w.ResetsAt)
+		}
+	}
+	if until == 0 {
+		return turn.Limit{}
+	}
+	return turn.Limit{Until: time.Unix(until, 0)}
+}
+
+// marks are in every line that readTail has to decode.
+var marks = [][]byte{[]byte(`"task_started"`), []byte(`"task_complete"`), []byte(`"turn_aborted"`), []byte(`_call`), []byte(`"token_count"`)}
+
+// readTail reads a rollout file from its end to the begin of the newest turn, or of the open one.
+func readTail(path string, last *turn.Record) (rolloutTail, error) {
+	tail := rolloutTail{outputs: map[string]time.Time{}}
+	err := records.LinesBack(path, func(raw []byte) bool {
+		if !slices.ContainsFunc(marks, func(mark []byte) bool { return bytes.Contains(raw, mark) }) {
+			return true
+		}
+		var line rolloutLine
+		if json.Unmarshal(raw, &line) != nil {
+			return true
+		}
+		switch p := line.Payload; p.Type {
+		case "function_call_output", "custom_tool_call_output":
+			tail.outputs[p.CallID] = line.Timestamp
+		case "function_call", "custom_tool_call":
+			_, done := tail.outputs[p.CallID]
+			tail.pending = tail.pending || !done
+		case "token_count":
+			if tail.limited() { // it stands before the error that is about it
+				*tail.ended.Limit = line.limit()
+				return false
+			}
+		case "task_started", "task_complete", "turn_aborted":
+			return tail.mark(line, last)
+		}
+		return true
+	})
+	return tail, err
+}
+
+// mark takes the begin or the end of a turn and tells whether to read on. The user's own shell commands are turns in
+// the file, too.
+func (t *rolloutTail) mark(line rolloutLine, last *turn.Record) (more bool) {
+	if t.limited() {
+		return false // nothing says until when
+	}
+	p := line.Payload
+	if !records.IsOpen(last) {
+		t.at, t.busy = line.Timestamp, p.Type == "task_started"
+		return false
+	}
+	own := p.TurnID == last.TurnID
+	if last.TurnID == "" {
+		own = !line.Timestamp.Before(last.StartedAt)
+	}
+	switch {
+	case !own && p.Type == "task_started" && p.TurnAttribution.Trigger != "" && line.Timestamp.After(last.StartedAt):
+		t.ended = &turn.Event{Kind: turn.KindInterrupt, TurnID: last.TurnID, Message: "another turn began"}
+		t.at = line.Timestamp
+		return true // unless its end is further up
+	case !own:
+		return true
+	case p.Type == "task_started":
+		t.busy = true
+		if t.at.IsZero() {
+			t.at = line.Timestamp
+		}
+		return false
+	}
+	t.at = line.Timestamp
+	e := turn.Event{Kind: turn.KindEnd, TurnID: p.TurnID, Message: p.LastAgentMessage}
+	switch {
+	case p.Type == "turn_aborted":
+		e.Kind, e.Message = turn.KindInterrupt, ""
+	case p.Error != nil:
+		e.Kind, e.Message, e.ErrorType = turn.KindError, p.Error.Message, errorType(p.Error.Info)
+		if e.ErrorType == usageLimit {
+			e.Limit = &turn.Limit{}
+		}
+	}
+	t.ended = &e
+	return t.limited()
+}
+
+// limited reports whether the turn ended by a usage limit.
+func (t *rolloutTail) limited() bool { return t.ended != nil && t.ended.Limit != nil }
+
+// errorType is a word, or the one key of an object with details.
+func errorType(info json.RawMessage) string {
+	var word string
+	if json.Unmarshal(info, &word) == nil {
+		return word
+	}
+	var details map[string]json.RawMessage
+	_ = json.Unmarshal(info, &details)
+	for key := range details {
+		return key
+	}
+	return ""
+}

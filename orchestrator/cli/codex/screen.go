@@ -1,0 +1,113 @@
+package codex
+
+import (
+	"time"
+
+	"paw/config/lazyregexp"
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/screens"
+)
+
+// Screen: codex shows the terminal's cursor in its composer, and hides it at its dialogs.
+func (driver) Screen(s cli.Screenshot) cli.Screen {
+	rows := screens.RowsOf(s)
+	if box, ok := boxIn(s, rows); ok {
+		box.Works = works.MatchString(screens.TextOf(rows))
+		return box
+	}
+	return cli.Screen{Dialog: dialogIn(rows)}
+}
+
+// works is above the composer.
+var works = lazyregexp.New(`(?m)^[•◦] .*\([^()]*esc to interrupt\)$`)
+
+var (
+	// places are what stands in the composer for something long or an image.
+	places = lazyregexp.New(`\[(Pasted Content|Image)\b`)
+	// footer is below the composer, after an empty line.
+	footer = lazyregexp.New(` · |for shortcuts|to queue message|esc close|context left`)
+)
+
+// boxIn is the composer around the cursor, false where the cursor is in none.
+func boxIn(s cli.Screenshot, rows []screens.Row) (cli.Screen, bool) {
+	if !s.CursorShown || s.CursorX < 2 || s.CursorY >= len(rows) {
+		return cli.Screen{}, false
+	}
+	first := s.CursorY
+	for first > 0 && (len(rows[first]) == 0 || rows[first][0].Char == ' ') {
+		first--
+	}
+	below := screens.Ending(rows, len(rows)) // all but empty rows at the end
+	end := len(below)
+	for end > 0 && len(below[end-1]) > 0 {
+		end--
+	}
+	if end--; end < first { // the empty row above the footer, which a low pane cuts off
+		end = len(below)
+	}
+	mark := rows[first]
+	if end <= s.CursorY || len(mark) == 0 || !mark[0].Bold || mark[0].Reverse {
+		return cli.Screen{}, false
+	}
+	if mark[0].Char == '!' {
+		return cli.Screen{Box: cli.BoxFilled}, true // what is typed here goes to the shell
+	}
+	if mark[0].Char != '›' {
+		return cli.Screen{}, false
+	}
+	text := rows[first:max(end, first+1)]
+	if placeholder := text[0].From(2); len(text) == 1 && s.CursorX == 2 &&
+		(len(placeholder) == 0 || placeholder.All(screens.Dim)) {
+		return cli.Screen{Box: cli.BoxEmpty}, true
+	}
+	if mark[len(mark)-1].Char == '↑' || end+1 > len(below) || !footer.MatchString(screens.TextOf(below[end+1:])) {
+		return cli.Screen{Box: cli.BoxFilled}, true // it is longer, or an empty line of it looks like the one above the footer
+	}
+	return screens.Filled(text, 2, s.Width-4, places), true
+}
+
+// keys end the dialogs of codex: they say how to leave them.
+var keys = lazyregexp.New(`(?i)\b(press enter to|enter (select|continue|confirm|submit|resume)|esc (back|skip|cancel|close|go back))\b`)
+
+// cut are dialogs that a low pane shows without their keys.
+var cut = []screens.Dialog{
+	screens.Asks(`^  Trust this folder\?`, "asks whether to trust the folder"),
+	screens.Asks(`^  Choose how you want to use Codex\.`, "asks you to log in"),
+}
+
+// dialogs are told by their words. The first that fits names the dialog.
+var dialogs = []screens.Dialog{
+	screens.Asks(`Hooks need review`, "asks whether to trust hooks"),
+	screens.Asks(`Select Model`, "asks to choose a model"),
+	screens.Asks(`Resume a previous (session|chat)|^ *Resume `, "asks which conversation to resume"),
+	screens.AsksInTurn(`^  Would you like to run the following command\?(?s:.*?)^  \$ ([^\n]+)`, "asks for permission: $1"),
+	screens.AsksInTurn(`^  (Would you like to [^?]*\?)`, "$1"),
+}
+
+// dialogIn is what a dialog asks, "" where no dialog is seen.
+func dialogIn(rows []screens.Row) string {
+	text := screens.TextOf(rows)
+	if words := screens.NamedIn(text, cut); words != "" {
+		return words
+	}
+	if !keys.MatchString(screens.TextOf(screens.Ending(rows, 2))) {
+		return ""
+	}
+	if words := screens.NamedIn(text, dialogs); words != "" {
+		return words
+	}
+	return "a menu is open"
+}
+
+// deaf is for how long codex takes no keys in a dialog that it has just opened.
+const deaf = 1200 * time.Millisecond
+
+// Question: a digit takes an option at once.
+func (d driver) Question(s cli.Screenshot) (cli.Question, bool) {
+	rows := screens.RowsOf(s)
+	asked, options := screens.AskedIn(screens.TextOf(rows), dialogs), screens.Choices(rows, "›")
+	if asked == "" || options == nil || d.Screen(s).Dialog != asked {
+		return cli.Question{}, false
+	}
+	return cli.Question{Text: asked, Options: options, Deaf: deaf}, true
+}

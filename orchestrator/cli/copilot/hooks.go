@@ -1,0 +1,172 @@
+package copilot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"paw/config/poll"
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/hooks"
+	"paw/orchestrator/cli/internal/questions"
+	"paw/orchestrator/cli/internal/records"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// hookEvents are the events that paw listens to, none at tool calls. permissionRequest comes before permissions that
+// need no question, too; notification comes with the dialog. errorOccurred does not tell the last try from the others.
+var hookEvents = []string{"sessionStart", "userPromptSubmitted", "notification", "agentStop", "sessionEnd"}
+
+// hooks are a plugin, a folder outside of the worktree, and the option that names it.
+func (c driver) hooks(s cli.Spec) cli.Command {
+	if s.Hook == "" {
+		return cli.Command{}
+	}
+	type hook struct {
+		Type       string `json:"type"`
+		Bash       string `json:"bash"`
+		TimeoutSec int    `json:"timeoutSec"`
+	}
+	byEvent := map[string][]hook{}
+	for _, event := range hookEvents {
+		byEvent[event] = []hook{{Type: "command", Bash: hooks.Command(s, c.Name(), event), TimeoutSec: hooks.PatienceFor(event, "userPromptSubmitted", "agentStop")}}
+	}
+	content := hooks.JSON(map[string]any{"version": 1, "hooks": byEvent})
+	dir := filepath.Join(s.StateDir, "copilot-plugin")
+	return cli.Command{Argv: []string{"--plugin-dir", dir}, Files: []cli.File{
+		{Path: filepath.Join(dir, "plugin.json"), Content: []byte(`{"name":"paw","hooks":"hooks.json"}` + "\n")},
+		{Path: filepath.Join(dir, "hooks.json"), Content: append(content, '\n')},
+	}}
+}
+
+type hookPayload struct {
+	SessionID        string `json:"sessionId"`
+	TranscriptPath   string `json:"transcriptPath"`
+	Source           string `json:"source"`
+	Reason           string `json:"reason"`
+	Prompt           string `json:"prompt"`
+	Message          string `json:"message"`
+	NotificationType string `json:"notification_type"`
+	Timestamp        int64  `json:"timestamp"` // in milliseconds
+	AgentID          string `json:"agentId"`   // of a subagent, whose prompt and end have a session of their own
+}
+
+func (driver) Event(name string, payload []byte) (turn.Event, error) {
+	var p hookPayload
+	if err := json.Unmarshal(payload, &p); err != nil {
+		return turn.Event{}, err
+	}
+	e := turn.Event{Conversation: p.SessionID, Transcript: p.TranscriptPath}
+	switch {
+	case name == "sessionStart":
+		e.Kind, e.Source = turn.KindSessionStart, p.Source
+		if p.Source == "new" {
+			e.Source = turn.SourceStartup
+		}
+	case name == "userPromptSubmitted":
+		e.Kind, e.Prompt, e.Child = turn.KindPrompt, typed(p.SessionID, p.Prompt), p.AgentID != ""
+		if strings.HasPrefix(p.Prompt, "<system_notification>") {
+			e.Type = turn.TypeNotification // copilot prompts itself when a command in the background has ended
+		}
+	case name == "notification" && p.NotificationType == "permission_prompt":
+		e.Kind, e.Message = turn.KindInput, questions.Title(p.Message)
+	case name == "agentStop" && p.AgentID != "":
+		e.Kind, e.Child = turn.KindEnd, true
+	case name == "agentStop":
+		e.Kind, e.Message = turn.KindEnd, p.answer()
+	case name == "sessionEnd":
+		e.Kind, e.Source = turn.KindSessionEnd, p.Reason
+	}
+	return e, nil
+}
+
+type eventLine struct {
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	Data      struct {
+		Content   string `json:"content"`
+		ErrorType string `json:"errorType"`
+		Message   string `json:"message"`
+		HookType  string `json:"hookType"`
+		RequestID string `json:"requestId"`
+	} `json:"data"`
+}
+
+// flush is how long after a hook its record may have what came before: copilot writes every tenth of a second.
+const flush = 500 * time.Millisecond
+
+// answer is what copilot said last before this end of a turn, "" where it cannot be told. The hook does not have it. At
+// the end of the very first turn the record may not exist yet, which is no different from one that is behind.
+func (p hookPayload) answer() (answer string) {
+	poll.Until(context.Background(), poll.Tick, flush, func() bool {
+		var written bool
+		var err error
+		answer, written, err = lastAnswer(p.TranscriptPath, time.UnixMilli(p.Timestamp))
+		return written || err != nil && !errors.Is(err, fs.ErrNotExist)
+	})
+	return answer
+}
+
+// lastAnswer is what copilot said last before it called the hook agentStop, at that time. written tells whether the
+// record has that call yet; without it the newest words would be those of an earlier turn.
+func lastAnswer(path string, at time.Time) (answer string, written bool, err error) {
+	err = records.EachBack(path, func(line eventLine) bool {
+		if !written {
+			written = line.Type == "hook.start" && line.Data.HookType == "agentStop" && !line.Timestamp.Before(at)
+			return written || !line.Timestamp.Before(at)
+		}
+		if line.Type == "assistant.message" {
+			answer = line.Data.Content
+		}
+		return answer == "" && line.Type != "user.message"
+	})
+	return answer, written, err
+}
+
+// Observe reads the end of the record of events: an Esc and an error of the API are in there only.
+func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
+	if !records.IsOpen(last) {
+		return cli.Observed{}, nil
+	}
+	file := c.file(s)
+	var seen cli.Observed
+	granted, open, closed := false, false, map[string]bool{} // of the permissions that were asked for in this turn
+	err := records.EachBack(file, func(line eventLine) bool {
+		if line.Timestamp.IsZero() {
+			return true
+		}
+		if line.Timestamp.Before(last.StartedAt) {
+			return false
+		}
+		if !seen.Known {
+			seen = cli.Observed{Known: true, Busy: true, At: line.Timestamp, Source: session.SourceTranscript}
+		}
+		e := turn.Event{Conversation: s.ConversationID, Transcript: file}
+		switch line.Type {
+		case "permission.requested":
+			open = open || !closed[line.Data.RequestID]
+			return true
+		case "permission.completed":
+			closed[line.Data.RequestID] = true
+			granted = granted || last.WaitingSince != nil && line.Timestamp.After(*last.WaitingSince)
+			return true
+		case "abort":
+			e.Kind = turn.KindInterrupt
+		case "session.error":
+			e.Kind, e.ErrorType, e.Message = turn.KindError, line.Data.ErrorType, line.Data.Message
+		default:
+			return true
+		}
+		seen.Busy, seen.Ended, seen.At = false, &e, line.Timestamp
+		return false
+	})
+	if seen.Busy && last.Waiting && (open || !granted) {
+		seen.Busy, seen.Waiting, seen.Question = false, true, last.Question
+	}
+	return seen, err
+}

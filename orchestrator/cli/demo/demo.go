@@ -1,0 +1,121 @@
+// Package demo is what paw knows of the demo CLI, the agent inside paw's own binary.
+package demo
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/demo/program"
+	"paw/orchestrator/cli/internal/prompts"
+	"paw/orchestrator/cli/internal/records"
+	"paw/session/history"
+)
+
+// Driver is that of demo.
+var Driver cli.Driver = driver{"demo"}
+
+type driver struct{ cli.Named }
+
+// Program is the running paw: it is always installed.
+func (driver) Program() string {
+	if path, err := os.Executable(); err == nil {
+		return path
+	}
+	return "paw"
+}
+
+func (driver) Version(ctx context.Context, executable string, env []string) (string, error) {
+	return "built in", nil
+}
+
+func (driver) NewConversation() string { return uuid.NewString() }
+
+func (d driver) Launch(s cli.Spec) (cli.Command, error) {
+	argv := append([]string{s.Executable, "demo-agent", "--session-id", s.ConversationID}, s.Args...)
+	if s.Prompt != "" {
+		if err := prompts.CheckArgument(d.Name(), s.Prompt, s.Prompt); err != nil {
+			return cli.Command{}, err
+		}
+		argv = append(argv, "--", s.Prompt)
+	}
+	return d.command(s, argv)
+}
+
+func (d driver) Resume(s cli.Spec) (cli.Command, error) {
+	return d.command(s, append([]string{s.Executable, "demo-agent", "--resume", s.ConversationID}, s.Args...))
+}
+
+// Fork copies the conversation from, under Spec.ConversationID.
+func (d driver) Fork(s cli.Spec, from string) (cli.Command, error) {
+	s.Args = slices.Concat([]string{"--fork", from}, s.Args)
+	return d.Launch(s)
+}
+
+// hook names the program that the demo CLI reports to, as `PROGRAM hook demo EVENT`.
+const hook = "PAW_HOOK"
+
+func (d driver) command(s cli.Spec, argv []string) (cli.Command, error) {
+	if s.Hook == "" {
+		return cli.Command{Argv: argv, Unset: []string{hook}}, nil
+	}
+	return cli.Command{Argv: argv, Env: []string{hook + "=" + s.Hook}}, nil
+}
+
+// Conversation finds the file of an id; it can be resumed once the user said something.
+func (d driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
+	return records.Lookup(d.file(s), "demo has no conversation of this id", func(e program.Entry) bool { return e.Role == history.RoleUser })
+}
+
+func (driver) file(s cli.Spec) string {
+	state := cli.Getenv(s.Env, "XDG_STATE_HOME")
+	if !filepath.IsAbs(state) {
+		state = cli.Folder(s.Env, "", ".local", "state")
+	}
+	return filepath.Join(state, "paw", "demo", s.ConversationID+".jsonl")
+}
+
+func (driver) Environment() []string { return []string{"XDG_STATE_HOME"} }
+
+func (driver) Facts() cli.Facts {
+	return cli.Facts{ChoosesID: true, Resume: "exact, by id", Turns: "exact, from hooks"}
+}
+
+// Headless runs the demo CLI with -p, whose standard output is the answer.
+func (d driver) Headless(s cli.Spec) (cli.Command, error) {
+	option, err := prompts.Session(d, s)
+	if err != nil {
+		return cli.Command{}, err
+	}
+	argv := append([]string{s.Executable, "demo-agent", option, s.ConversationID}, s.Args...)
+	return cli.Command{Argv: append(argv, "-p", s.Prompt), Unset: []string{hook}}, prompts.CheckArgument(d.Name(), s.Prompt, s.Prompt)
+}
+
+// HeadlessLine: all that it says is its answer.
+func (driver) HeadlessLine(line []byte) string { return string(line) + "\n" }
+
+func (d driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
+	message := strings.TrimRight(string(stdout), "\n")
+	if exitCode != 0 {
+		return "", &cli.TurnError{CLI: d.Name(), Message: message, ExitCode: exitCode}
+	}
+	return message, nil
+}
+
+// Literal: the demo CLI trims a prompt; line feeds at its end would only hide its input line.
+func (d driver) Literal(prompt string) (string, error) {
+	return strings.TrimRight(prompt, "\n"), prompts.CheckWord(d.Name(), prompt, "/help", "/exit")
+}
+
+// Ready: the demo CLI reports its start and reads what was typed before.
+func (driver) Ready() cli.Ready {
+	return cli.Ready{Event: true, Box: true, Silent: true, Clear: "C-u"}
+}
+
+// Marks has what a launch sets.
+func (driver) Marks() []string { return []string{hook} }

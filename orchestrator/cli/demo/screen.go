@@ -1,0 +1,53 @@
+package demo
+
+import (
+	"strings"
+
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/questions"
+	"paw/orchestrator/cli/internal/screens"
+)
+
+// Screen: the demo CLI types everything below what it printed before, with the cursor at the end. While it works its
+// input line has no mark: it is empty when the cursor stands at the begin of a line.
+func (driver) Screen(s cli.Screenshot) cli.Screen {
+	rows := screens.RowsOf(s)
+	if !s.CursorShown || s.CursorY >= len(rows) || len(screens.Ending(rows, 1)) == 0 {
+		return cli.Screen{}
+	}
+	if s.CursorX == 0 && len(rows[s.CursorY]) == 0 {
+		return cli.Screen{Box: cli.BoxEmpty, Works: true}
+	}
+	line := rows[s.CursorY].String()
+	if question, ok := strings.CutSuffix(line, " [y/n]"); ok && s.CursorX == len(rows[s.CursorY])+1 && !rows[s.CursorY].Begins('>') {
+		return cli.Screen{Dialog: questions.Title(question)}
+	}
+	switch first := promptRow(rows[:s.CursorY+1]); {
+	case line == ">" && s.CursorX == 2:
+		return cli.Screen{Box: cli.BoxEmpty}
+	case first < s.CursorY || // several lines, or typed while it works
+		!strings.HasPrefix(line, "> ") || s.CursorX != len(rows[s.CursorY]):
+		return cli.Screen{Box: cli.BoxFilled}
+	}
+	return cli.Screen{Box: cli.BoxFilled, Draft: strings.TrimPrefix(line, "> ")}
+}
+
+// Question: y and n answer at once.
+func (d driver) Question(s cli.Screenshot) (cli.Question, bool) {
+	asked := d.Screen(s).Dialog
+	options := []cli.Option{{Label: "y", Key: "y"}, {Label: "n", Key: "n"}}
+	return cli.Question{Text: asked, Options: options}, asked != ""
+}
+
+// promptRow is the row in which the prompt that reaches to the last row begins, -1 for none.
+func promptRow(rows []screens.Row) int {
+	for y := len(rows) - 1; y >= 0; y-- {
+		switch line := rows[y].String(); {
+		case line == ">" || strings.HasPrefix(line, "> "):
+			return y
+		case strings.HasPrefix(line, "demo: ") || strings.HasPrefix(line, "queued: ") || strings.HasPrefix(line, "you: "):
+			return -1
+		}
+	}
+	return -1
+}

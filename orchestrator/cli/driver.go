@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"context"
+
+	"paw/session/turn"
+)
+
+// Driver is what paw knows of one AI coding program: a folder of its own has it. What only some programs can do, or do in
+// a way of their own, are the interfaces below; CLI says what holds for the others.
+type Driver interface {
+	// Name is the name the user types, such as "claude".
+	Name() string
+	// Program is what LookPath finds: a name to look up on PATH, or an absolute path.
+	Program() string
+	// Facts describes the CLI for `paw clis`.
+	Facts() Facts
+	// Environment names the variables that decide where the CLI keeps its conversations. They are recorded at launch,
+	// also as unset, and are the same again when a conversation is looked up or resumed.
+	Environment() []string
+	// NewConversation returns an id for a conversation that does not exist yet, or "" where the CLI picks its own.
+	NewConversation() string
+	// Launch is the command of a first start. A Spec.Prompt that cannot be given as an argument is a *PromptError.
+	Launch(Spec) (Command, error)
+	// Resume is the command that opens Spec.ConversationID again. It ignores Spec.Prompt: a prompt is never replayed.
+	Resume(Spec) (Command, error)
+	// Conversation looks Spec.ConversationID up in the CLI's own files.
+	Conversation(context.Context, Spec) (Conversation, error)
+}
+
+// Named has the name and the program of a driver whose program is called as its user calls it.
+type Named string
+
+// Name is the name itself.
+func (n Named) Name() string { return string(n) }
+
+// Program is the name.
+func (n Named) Program() string { return string(n) }
+
+// Versioned is a driver whose program is not asked with --version.
+type Versioned interface {
+	// Version is that of the program: "2.1.197", or the first line of what it says where that has no number.
+	Version(ctx context.Context, executable string, env []string) (string, error)
+}
+
+// Identifier is a driver whose program has ids that are not like those of the others.
+type Identifier interface {
+	// CheckID refuses an id that no conversation of the CLI can have. CLI asks it before each method that gets one.
+	CheckID(id string) error
+}
+
+// Marked is a driver whose program, or the launch of it, sets variables for what it runs in turn.
+type Marked interface {
+	// Marks are the variables by which programs know that the CLI runs them, and those that only a launch of it has. An
+	// agent that got them from another one would take itself for a part of that.
+	Marks() []string
+}
+
+// Forker is a driver whose program can go on with a copy of a conversation.
+type Forker interface {
+	// Fork is the command that starts a copy of the conversation from, under the id Spec.ConversationID where paw chooses
+	// ids, with Spec.Prompt if there is one.
+	Fork(s Spec, from string) (Command, error)
+}
+
+// Learner is a driver whose program begins conversations under ids that paw has not chosen.
+type Learner interface {
+	// Learn returns the ids of the interactive conversations that began in Spec.Worktree after Spec.Since, the one used
+	// last at the end.
+	Learn(context.Context, Spec) ([]string, error)
+}
+
+// Historian is a driver whose program keeps a record of what was said.
+type Historian interface {
+	// History reads the conversation Spec.ConversationID from the CLI's own record. It changes nothing, works while the CLI
+	// runs and when it does not, and starts nothing but opencode itself. A conversation that is not there is a
+	// *ConversationError; one without a message has none.
+	History(context.Context, Spec) (Transcript, error)
+}
+
+// Meter is a driver whose program keeps a record of what its model took.
+type Meter interface {
+	// Uses are what the answers of the conversation Spec.ConversationID took, in the order of the record.
+	Uses(context.Context, Spec) ([]Use, error)
+}
+
+// Reporter is a driver whose program has hooks.
+type Reporter interface {
+	// Event says what one call of a hook means: name and payload are what `paw hook CLI NAME` got as its argument and
+	// on its standard input. That of a call that means nothing has no kind.
+	Event(name string, payload []byte) (turn.Event, error)
+}
+
+// Awaiting is a driver whose program keeps its user waiting until the hooks of an end have ended.
+type Awaiting interface {
+	// AwaitsEnd reports whether the hook of that name is one of them. Its program needs nothing of paw's answer, and no
+	// work of the agent begins before it calls another hook.
+	AwaitsEnd(name string) bool
+}
+
+// Observer is a driver whose program keeps a record that tells whether it works.
+type Observer interface {
+	// Observe reads what the CLI's own record says about the conversation Spec.ConversationID now, above all about the end
+	// of the turn last, if that is open and no hook told. It writes nothing and starts nothing. last is nil for an agent
+	// without turns.
+	Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, error)
+}
+
+// Leaver is a driver whose program can take a conversation out of the pane that it was started in, and go on with it there.
+type Leaver interface {
+	// Away are the processes that work for an agent outside of its pane: with a conversation of the agent, or in its worktree.
+	Away(Spec) []Away
+	// EndAway is the command by which the program itself ends such a process, false where it has none.
+	EndAway(Spec, Away) (Command, bool)
+}
+
+// Away is a process of a CLI that works for an agent outside of the agent's pane.
+type Away struct {
+	PID          int
+	Conversation string
+	Job          string // by which the program's own commands know the process
+}
+
+// Headless is a driver whose program can run one turn without a terminal.
+type Headless interface {
+	// Headless is the command of one turn without a terminal, with Spec.Prompt, in the conversation Spec.ConversationID if
+	// that exists. It reports to no hooks.
+	Headless(Spec) (Command, error)
+	// HeadlessLine is what a user wants to read of one line of such a turn's standard output while it runs, with its line
+	// ends; "" for nothing.
+	HeadlessLine(line []byte) string
+	// HeadlessResult is the answer, from the whole standard output. The error is a *TurnError when the turn failed.
+	HeadlessResult(stdout []byte, exitCode int) (message string, err error)
+}
+
+// Typed is a driver whose program shows when it takes typed input, or takes some prompts for commands.
+type Typed interface {
+	// Ready says how to know that the CLI takes typed input.
+	Ready() Ready
+	// Literal is the text to paste so that the CLI takes it for a prompt, and not for a command of its own or the shell's.
+	// The error is a *PromptError where no text does that.
+	Literal(prompt string) (string, error)
+}
+
+// Paster is a driver whose program changes what is pasted at once.
+type Paster interface {
+	// Pastes are the parts in which a text is pasted into the input box of a pane of so many rows.
+	Pastes(text string, rows int) []string
+	// Canonical is a prompt without what this CLI, harmlessly, changes in it: a prompt that arrived is the one that was
+	// sent when the two have the same Canonical.
+	Canonical(prompt string) string
+}
+
+// Screener is a driver that reads the screen of its program.
+type Screener interface {
+	// Screen recognizes what the CLI shows. What it does not know for certain it leaves out.
+	Screen(Screenshot) Screen
+	// Question is what the screen asks in a turn. It is false for everything else, above all for menus, for dialogs of a
+	// start, and where the options cannot be read.
+	Question(Screenshot) (Question, bool)
+}
+
+// Facts is what `paw clis` tells about a CLI.
+type Facts struct {
+	ChoosesID bool   // paw chooses the conversation id
+	Resume    string // how exactly a conversation comes back
+	Turns     string // what shows the end of a turn
+	Unseen    bool   // nothing does: its only turns are those that paw makes itself
+	OwnHooks  bool   // its hooks come with options of the command that paw makes: one that the agent itself runs has none
+	LateHooks bool   // its hooks report nothing before the first prompt
+	Metered   bool   // its record says what its model took
+}
+
+// UnseenTurns is what is told of a CLI whose turns nothing shows.
+const UnseenTurns = "only those that paw makes"

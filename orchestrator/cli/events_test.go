@@ -1,0 +1,358 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"paw/session/turn"
+)
+
+// call is one call of a hook.
+type call struct {
+	Name    string          `json:"name"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// recorded are calls that a real CLI made.
+func recorded(t *testing.T, cli string) []call {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("testdata", "hooks", cli+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls []call
+	for line := range strings.Lines(string(content)) {
+		var c call
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatal(err)
+		}
+		calls = append(calls, c)
+	}
+	return calls
+}
+
+// brief shows the fields of an event that are set, ids cut to 4 characters.
+func brief(e turn.Event) string {
+	text := string(e.Kind)
+	if text == "" {
+		return "nothing"
+	}
+	add := func(name, value string) {
+		if value != "" {
+			text += fmt.Sprintf(" %s=%s", name, value)
+		}
+	}
+	add("in", e.Conversation[:min(4, len(e.Conversation))])
+	add("turn", e.TurnID[:min(4, len(e.TurnID))])
+	add("type", string(e.Type))
+	add("prompt", e.Prompt)
+	add("message", e.Message)
+	add("error", e.ErrorType)
+	add("source", e.Source)
+	if e.Limit != nil {
+		text += " limited"
+		if !e.Limit.Until.IsZero() {
+			text += "=" + e.Limit.Until.UTC().Format(time.RFC3339)
+		}
+	}
+	if e.Background > 0 {
+		text += fmt.Sprintf(" background=%d", e.Background)
+	}
+	if e.Queued {
+		text += " queued"
+	}
+	if e.Held {
+		text += " held"
+	}
+	if e.Again {
+		text += " again"
+	}
+	if e.Child {
+		text += " child"
+	}
+	return text
+}
+
+func briefs(t *testing.T, cli string, calls []call) []string {
+	t.Helper()
+	var got []string
+	for _, c := range calls {
+		e, err := get(t, cli).Event(c.Name, c.Payload)
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		got = append(got, c.Name+": "+brief(e))
+	}
+	return got
+}
+
+func TestRecordedEvents(t *testing.T) {
+	for cli, want := range map[string][]string{
+		"claude": {
+			"SessionStart: session_start in=5a4c source=startup",
+			"UserPromptSubmit: prompt in=5a4c turn=aa9a prompt=argument prompt\nsecond line [[text:from argument]]",
+			"PermissionRequest: input in=051c turn=86ef message=Write: /etc/fakellm-nope",
+			"Stop: end in=5a4c turn=aa9a message=from argument held", // there is no transcript that says otherwise
+			"StopFailure: error in=c456 turn=816c message=Failed to authenticate. API Error: 401 fake error 401 error=authentication_failed",
+			"SessionEnd: session_end in=5a4c turn=aa9a source=other",
+			"Notification: nothing", "SubagentStop: nothing", "PostToolUseFailure: nothing",
+		},
+		"codex": {
+			"SessionStart: session_start in=01a1 source=startup",
+			"UserPromptSubmit: prompt in=01a1 turn=01a1 prompt=fake: sleep 3 ;; write k.txt hi ;; sleep 8 ;; say kdone",
+			"SessionEnd: session_end in=01a1 source=other",
+			"Interrupt: interrupt in=01a1 turn=01a1",
+			"Stop: end in=01a1 turn=01a1 message=daemon done",
+			"SessionStart: session_start in=01a1 source=resume",
+			"SessionStart: session_start in=01a1 source=fork",
+			"SessionStart: session_start in=01a1 source=clear",
+			"SessionStart: session_start in=01a1 source=compact",
+			"PermissionRequest: input in=01a1 turn=01a1 message=Bash: touch /home/dev/esc3",
+		},
+		"gemini": {
+			"SessionStart: session_start in=8543 source=startup",
+			"BeforeAgent: prompt in=8543 prompt=fake: write g.txt hello ;; say gemini done",
+			"AfterAgent: end in=8543 message=gemini done",
+			"SessionEnd: session_end in=8543 source=exit",
+			"Notification: input in=3f37 message=Confirm Write: g.txt",
+			"Notification: input in=3f37 message=Confirm Shell Command: touch zz",
+			"AfterAgent: nothing", // an Esc or an error; the transcript would tell
+			"SessionStart: session_start in=8543 source=resume",
+		},
+		"qwen": {
+			"Notification: nothing", // of a login
+			"UserPromptSubmit: prompt in=c557 prompt=fake: write /home/dev/lab/wg1/q.txt hello ;; say qwen done",
+			"UserPromptSubmit: prompt in=c557", // with a tool's result
+			"Stop: end in=c557 message=qwen done",
+			"SessionStart: session_start in=1111 source=startup",
+			"PermissionRequest: input in=1111 message=Write: /home/dev/lab/wg2/q.txt",
+			"Notification: nothing",           // of the permission
+			"Notification: interrupt in=1111", // idle again
+			"StopFailure: error in=1111 message=401 fakellm scripted error 401 error=authentication_failed",
+			"SessionEnd: session_end in=1111 source=prompt_input_exit",
+			"UserPromptSubmit: prompt in=c557 prompt=do: write second.txt 2\ndo: say Both done.\nand that queued", // two, typed while a tool ran
+		},
+		"copilot": {
+			"sessionStart: session_start in=d7bb source=startup",
+			"userPromptSubmitted: prompt in=d7bb prompt=fake: write c.txt hello ;; say copilot done",
+			"permissionRequest: nothing", // comes without a dialog, too
+			"agentStop: end in=d7bb",
+			"sessionEnd: session_end in=d7bb source=complete",
+			"notification: input in=a657 message=Run command: touch cpfile",
+			"sessionEnd: session_end in=a657 source=user_exit",
+			"errorOccurred: nothing", // another try may follow
+			"userPromptSubmitted: prompt in=8cfa prompt=do: say subagent here child",
+			"agentStop: end in=8cfa child",
+			"userPromptSubmitted: prompt in=d7bb type=task-notification prompt=<system_notification>\nShell command \"scripted\" (shellId: 0) has completed successfully.\n</system_notification>",
+		},
+	} {
+		t.Run(cli, func(t *testing.T) {
+			if diff := cmp.Diff(want, briefs(t, cli, recorded(t, cli))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestClaudeEvents(t *testing.T) {
+	calls := []call{
+		{"UserPromptSubmit", json.RawMessage(`{"session_id":"s","prompt_id":"p","prompt":"<task-notification>\n<task-id>b1</task-id>"}`)},
+		{"Stop", json.RawMessage(`{"session_id":"s","prompt_id":"p","background_tasks":[{"id":"b1","status":"running"},{"id":"b2","status":"completed"}]}`)},
+		{"PermissionRequest", json.RawMessage(`{"session_id":"s","agent_id":"a1","tool_name":"Bash","tool_input":{"command":"make all\nmake test"}}`)},
+		{"PermissionRequest", json.RawMessage(`{"session_id":"s","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which one?"}]}}`)},
+		{"PostToolUse", json.RawMessage(`{"session_id":"s","prompt_id":"p","tool_name":"AskUserQuestion","tool_response":{"answers":{}}}`)},
+		{"SessionEnd", json.RawMessage(`{"session_id":"s","reason":"clear"}`)},
+		{"ForkStart", json.RawMessage(`{"session_id":"parent","source":"resume"}`)},
+		{"ForkStart", json.RawMessage(`{"session_id":"s","source":"clear"}`)},
+	}
+	want := []string{
+		"UserPromptSubmit: prompt in=s turn=p type=task-notification prompt=<task-notification>\n<task-id>b1</task-id> queued",
+		"Stop: end in=s turn=p background=1",
+		"PermissionRequest: input in=s message=Bash: make all …",
+		"PermissionRequest: input in=s message=Which one?",
+		"PostToolUse: answered in=s turn=p",
+		"SessionEnd: session_end in=s source=clear",
+		"ForkStart: session_start source=fork", // the id is not the copy's
+		"ForkStart: session_start in=s source=clear",
+	}
+	if diff := cmp.Diff(want, briefs(t, "claude", calls)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOpencodeEvents(t *testing.T) {
+	calls := []call{
+		{"load", json.RawMessage(`{}`)},
+		{"prompt", json.RawMessage(`{"session":"ses_1","turn":"msg_1","prompt":"do it","queued":false}`)},
+		{"prompt", json.RawMessage(`{"session":"ses_1","turn":"msg_1","prompt":"and that","queued":true}`)},
+		{"asked", json.RawMessage(`{"session":"ses_1","turn":"msg_1","question":"bash: touch zz"}`)},
+		{"replied", json.RawMessage(`{"session":"ses_1","turn":"msg_1"}`)},
+		{"limited", json.RawMessage(`{"session":"ses_1","turn":"msg_1","message":"Free usage exceeded","until":1795359566442}`)},
+		{"idle", json.RawMessage(`{"session":"ses_1","turn":"msg_1","finish":"stop","message":"done"}`)},
+		{"idle", json.RawMessage(`{"session":"ses_1","turn":"msg_1","finish":"length","message":"so far"}`)},
+		{"idle", json.RawMessage(`{"session":"ses_1","turn":"msg_1","finish":"tool-calls","rejected":true}`)},
+		{"idle", json.RawMessage(`{"session":"ses_1","turn":"msg_1","finish":"stop","rejected":true,"message":"then not"}`)},
+		{"idle", json.RawMessage(`{"session":"ses_1","turn":"msg_1"}`)},
+		{"idle", json.RawMessage(`{"session":"ses_1","turn":"msg_1","error":{"name":"MessageAbortedError","message":"Aborted"}}`)},
+		{"idle", json.RawMessage(`{"session":"ses_1","turn":"msg_1","error":{"name":"APIError","message":"fake error 400","status":400}}`)},
+		{"dispose", json.RawMessage(`{"session":"ses_1"}`)},
+	}
+	want := []string{
+		"load: session_start source=startup",
+		"prompt: prompt in=ses_ turn=msg_ prompt=do it",
+		"prompt: prompt in=ses_ turn=msg_ prompt=and that queued",
+		"asked: input in=ses_ turn=msg_ message=bash: touch zz",
+		"replied: answered in=ses_ turn=msg_",
+		"limited: limit in=ses_ turn=msg_ message=Free usage exceeded limited=2026-11-22T14:59:26Z",
+		"idle: end in=ses_ turn=msg_ message=done",
+		"idle: end in=ses_ turn=msg_ message=so far",
+		"idle: interrupt in=ses_ turn=msg_ message=the user rejected a permission",
+		"idle: end in=ses_ turn=msg_ message=then not",
+		"idle: interrupt in=ses_ turn=msg_",
+		"idle: interrupt in=ses_ turn=msg_",
+		"idle: error in=ses_ turn=msg_ message=fake error 400 error=APIError 400",
+		"dispose: session_end in=ses_ source=exit",
+	}
+	if diff := cmp.Diff(want, briefs(t, "opencode", calls)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What gemini said before an Esc or an error comes in the hook like an answer.
+func TestGeminiEndsWithWords(t *testing.T) {
+	l := newLab(t)
+	const begin = `{"timestamp":"2026-11-21T13:08:10.000Z","type":"user","content":[{"text":"an earlier prompt"}]}
+{"timestamp":"2026-11-21T13:08:11.000Z","type":"info","content":"Request cancelled."}
+{"timestamp":"2026-11-21T13:08:19.337Z","type":"user","content":[{"text":"do: write half.txt unfinished\ndo: hang"}]}
+{"timestamp":"2026-11-21T13:08:19.377Z","type":"gemini","content":"First this."}
+{"timestamp":"2026-11-21T13:08:19.430Z","type":"user","content":[{"functionResponse":{"name":"write_file"}}]}
+{"$set":{"lastUpdated":"2026-11-21T13:08:19.430Z"}}
+`
+	for _, c := range []struct{ rest, want string }{
+		{`{"timestamp":"2026-11-21T13:08:20.100Z","type":"gemini","content":"Then that."}`, "end in=3f37 message=Then that."},
+		{`{"timestamp":"2026-11-21T13:08:20.108Z","type":"info","content":"Request cancelled."}`, "interrupt in=3f37"},
+		{`{"timestamp":"2026-11-21T13:08:20.108Z","type":"error","content":"[API Error: x]"}`, "error in=3f37 message=[API Error: x]"},
+	} {
+		path := l.put("chat.jsonl", begin+c.rest+"\n"+`{"$set":{"messages":[]}}`+"\n")
+		payload := fmt.Sprintf(`{"session_id":"3f37","transcript_path":%q,"prompt_response":"First  this.\nThis  answer  will"}`, path)
+		if diff := cmp.Diff([]string{"AfterAgent: " + c.want}, briefs(t, "gemini", []call{{"AfterAgent", json.RawMessage(payload)}})); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// Without a word gemini's hook is the same after an Esc and after an error; the chat file tells them apart.
+func TestGeminiEndsWithoutAnAnswer(t *testing.T) {
+	l := newLab(t)
+	path := l.put("chat.jsonl", l.sample("gemini-ends.jsonl"))
+	lines := strings.SplitAfter(l.sample("gemini-ends.jsonl"), "\n")
+	for _, c := range []struct {
+		when  string
+		until int
+		want  []string
+	}{
+		{"01:07:50.110Z", 4, []string{"AfterAgent: interrupt in=3f37"}},
+		{"01:07:58.890Z", len(lines) - 5, []string{`AfterAgent: error in=3f37 message=[API Error: {"error":{"code":401,"message":"fakellm scripted error 401","status":"FAKE","type":"fake_error"}}]`}},
+		{"01:09:00.000Z", len(lines), []string{"AfterAgent: nothing"}},
+	} {
+		if err := os.WriteFile(path, []byte(strings.Join(lines[:c.until], "")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		payload := fmt.Sprintf(`{"session_id":"3f37","transcript_path":%q,"timestamp":"2026-11-21T%s","prompt_response":"[no response text]"}`, path, c.when)
+		if diff := cmp.Diff(c.want, briefs(t, "gemini", []call{{"AfterAgent", json.RawMessage(payload)}})); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// copilot's hook does not have the answer, and comes before the record has it.
+func TestCopilotAnswer(t *testing.T) {
+	l := newLab(t)
+	lines := strings.SplitAfter(`{"type":"user.message","data":{"content":"p"},"timestamp":"2026-11-21T14:59:30.335Z"}
+{"type":"assistant.message","data":{"content":"of the turn before"},"timestamp":"2026-11-21T14:59:30.927Z"}
+{"type":"hook.start","data":{"hookType":"agentStop"},"timestamp":"2026-11-21T14:59:30.930Z"}
+{"type":"user.message","data":{"content":"q"},"timestamp":"2026-11-21T14:59:32.706Z"}
+{"type":"assistant.message","data":{"content":"a"},"timestamp":"2026-11-21T14:59:32.773Z"}
+{"type":"assistant.message","data":{"content":""},"timestamp":"2026-11-21T14:59:32.780Z"}
+{"type":"assistant.turn_end","data":{},"timestamp":"2026-11-21T14:59:32.782Z"}
+{"type":"hook.start","data":{"hookType":"agentStop"},"timestamp":"2026-11-21T14:59:32.786Z"}
+{"type":"hook.start","data":{"hookType":"notification"},"timestamp":"2026-11-21T14:59:32.790Z"}
+`, "\n")
+	for _, c := range []struct {
+		written int // lines
+		want    string
+	}{{len(lines), "agentStop: end in=s message=a"}, {4, "agentStop: end in=s"}} {
+		path := l.put("events.jsonl", strings.Join(lines[:c.written], ""))
+		payload := fmt.Sprintf(`{"sessionId":"s","transcriptPath":%q,"timestamp":1795273172786}`, path)
+		if diff := cmp.Diff([]string{c.want}, briefs(t, "copilot", []call{{"agentStop", json.RawMessage(payload)}})); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// At the end of copilot's very first turn its record may not be there yet.
+func TestCopilotAnswerBeforeItsRecord(t *testing.T) {
+	l := newLab(t)
+	content := `{"type":"user.message","data":{"content":"q"},"timestamp":"2026-11-21T14:59:32.706Z"}
+{"type":"assistant.message","data":{"content":"a"},"timestamp":"2026-11-21T14:59:32.773Z"}
+{"type":"hook.start","data":{"hookType":"agentStop"},"timestamp":"2026-11-21T14:59:32.786Z"}
+`
+	path := filepath.Join(l.home, "events.jsonl")
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		time.Sleep(50 * time.Millisecond) // copilot is late; the test must hold whatever the order
+		_ = os.WriteFile(path+".new", []byte(content), 0o600)
+		_ = os.Rename(path+".new", path)
+	}()
+	payload := fmt.Sprintf(`{"sessionId":"s","transcriptPath":%q,"timestamp":1795273172786}`, path)
+	got := briefs(t, "copilot", []call{{"agentStop", json.RawMessage(payload)}})
+	<-written
+	if diff := cmp.Diff([]string{"agentStop: end in=s message=a"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A hook of another version or another program must not be taken for an event.
+func TestEventsThatAreNone(t *testing.T) {
+	for _, cli := range reporting {
+		if e, err := get(t, cli).Event("NoSuchEvent", []byte(`{"session_id":"s"}`)); err != nil || e.Kind != "" {
+			t.Errorf("%s: %v, %v", cli, e, err)
+		}
+		if _, err := get(t, cli).Event("Stop", []byte(`{"session_id":`)); err == nil || !strings.HasPrefix(err.Error(), cli+": ") {
+			t.Errorf("%s: half a payload gives %v", cli, err)
+		}
+	}
+	if e, err := get(t, "aider").Event("Stop", []byte(`{}`)); err != nil || e.Kind != "" {
+		t.Errorf("aider: %v, %v", e, err)
+	}
+}
+
+// Whether another hook may send claude on after its answer is what claude wrote down at its last end.
+func TestClaudeEndsThatMayBeNone(t *testing.T) {
+	l := newLab(t)
+	summary := func(hooks int) string {
+		return fmt.Sprintf(`{"type":"user","promptId":"p"}`+"\n"+`{"type":"system","subtype":"stop_hook_summary","hookCount":%d}`+"\n"+`{"type":"user","promptId":"p"}`+"\n", hooks)
+	}
+	for _, c := range []struct{ name, lines, active, want string }{
+		{"no end before", `{"type":"user","promptId":"p"}` + "\n", "false", "Stop: end in=s turn=p held"},
+		{"paw's hook alone", summary(1), "false", "Stop: end in=s turn=p"},
+		{"two hooks", summary(2), "false", "Stop: end in=s turn=p held"},
+		{"sent on", summary(1), "true", "Stop: end in=s turn=p held again"},
+	} {
+		payload := fmt.Sprintf(`{"session_id":"s","prompt_id":"p","stop_hook_active":%s,"transcript_path":%q}`, c.active, l.put("t.jsonl", c.lines))
+		got := briefs(t, "claude", []call{{"Stop", json.RawMessage(payload)}})
+		want := []string{c.want}
+		got[0] = strings.Replace(got[0], " transcript="+filepath.Join(l.home, "t.jsonl"), "", 1)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+	}
+}

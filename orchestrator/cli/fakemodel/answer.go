@@ -1,0 +1,157 @@
+package fakemodel
+
+import (
+	"strings"
+	"time"
+
+	"paw/orchestrator/cli/internal/steps"
+)
+
+// answer is the model's reply to one request: text, then at most one action, or a fault.
+type answer struct {
+	delay  time.Duration // before the first byte
+	text   string
+	spread time.Duration // the text is streamed over this time
+	action action        // without verb for none: the turn is over
+	fault  fault
+	status int           // of faultStatus
+	lifted time.Duration // of faultLimit: after which the limit is
+}
+
+// action is work that the CLI does for the model, with whichever tool it offers.
+type action struct {
+	verb string // "write", "run", "ask" or "tool"
+	path string // of write; of tool, its name
+	text string // content of the file, the command, or the tool's arguments in JSON
+}
+
+type fault string
+
+const (
+	faultStatus fault = "status" // an HTTP error whose message is the text
+	faultLimit  fault = "limit"  // the vendor's words for a usage limit that is reached
+	faultDrop   fault = "drop"   // the connection breaks within the text
+	faultHang   fault = "hang"   // half the text, then nothing until the client leaves
+)
+
+// unfinished is the text of an answer that breaks off.
+const unfinished = "This answer will not be"
+
+// side is the answer to requests that a CLI makes on its own behalf, for a title or a summary.
+const side = "Scripted title"
+
+// script is the list of answers that a prompt asks for: one for each request of the turn. Text and delays belong to the
+// request that the next action or the end of the turn answers.
+func script(prompt string) []answer {
+	all, err := grammar.Parse(prompt)
+	if err != nil {
+		return []answer{{fault: faultStatus, status: 400, text: err.Error()}}
+	}
+	if len(all) == 0 {
+		line := firstLine(prompt)
+		all = []steps.Step{
+			{Verb: "append", Path: "NOTES.md", Text: line},
+			{Verb: "outcome", Text: "success"},
+			{Verb: "commit", Text: clip(line, 60)},
+			{Verb: "say", Text: "Done: " + line},
+		}
+	}
+	var answers []answer
+	var next answer
+	var outcome string
+	for _, s := range all {
+		switch s.Verb {
+		case "say", "slow":
+			next.text = strings.TrimPrefix(next.text+"\n"+s.Text, "\n")
+			next.spread += s.Duration
+		case "sleep":
+			next.delay += s.Duration
+		case "outcome":
+			outcome = s.Text
+		case "fail":
+			next.text, next.fault, next.status = s.Text, faultStatus, s.Number
+		case "limit":
+			next.fault, next.lifted = faultLimit, s.Duration
+		case "drop":
+			next.fault = faultDrop
+		case "hang":
+			next.fault = faultHang
+		default:
+			next.action = actionOf(s, outcome)
+			if s.Verb == "commit" {
+				outcome = ""
+			}
+		}
+		if next.fault != "" {
+			if next.text == "" {
+				next.text = unfinished
+			}
+			return append(answers, next)
+		}
+		if next.action.verb != "" {
+			answers = append(answers, next)
+			next = answer{}
+		}
+	}
+	if next.text == "" {
+		next.text = "OK."
+	}
+	return append(answers, next)
+}
+
+// answerTo picks the answer that comes after so many tool results. A CLI that goes on after the last one is told again
+// that the turn is over.
+func answerTo(prompt string, results int) answer {
+	answers := script(prompt)
+	if results < len(answers) {
+		return answers[results]
+	}
+	last := answers[len(answers)-1]
+	last.delay, last.spread = 0, 0
+	return last
+}
+
+// actionOf turns a step into what can be asked of a CLI. Everything but writing a whole file is a shell command, because
+// tools that edit want to know the file first.
+func actionOf(s steps.Step, outcome string) action {
+	switch s.Verb {
+	case "write":
+		return action{verb: "write", path: s.Path, text: s.Text + "\n"}
+	case "append":
+		return action{verb: "run", text: redirect(s.Path, s.Text+"\n", ">>")}
+	case "remove":
+		return action{verb: "run", text: "rm -- " + quote(s.Path)}
+	case "commit":
+		command := "git add --all && git commit --quiet -m " + quote(s.Text)
+		if outcome != "" {
+			command += " -m " + quote("outcome: "+outcome)
+		}
+		return action{verb: "run", text: command}
+	}
+	return action{verb: s.Verb, path: s.Path, text: s.Text}
+}
+
+// asShell is the same action as a shell command, for CLIs that have no tool for files.
+func (a action) asShell() action {
+	if a.verb != "write" {
+		return a
+	}
+	return action{verb: "run", text: redirect(a.path, a.text, ">")}
+}
+
+// redirect is the command that puts text, which ends in a newline, into a file.
+func redirect(path, text, operator string) string {
+	command := "printf '%s\\n' " + quote(strings.TrimSuffix(text, "\n")) + " " + operator + " " + quote(path)
+	if i := strings.LastIndexByte(path, '/'); i > 0 {
+		command = "mkdir -p " + quote(path[:i]) + " && " + command
+	}
+	return command
+}
+
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// clip cuts text to n characters.
+func clip(text string, n int) string {
+	runes := []rune(text)
+	return strings.TrimSpace(string(runes[:min(len(runes), n)]))
+}

@@ -1,0 +1,218 @@
+package gemini
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/records"
+	"paw/session/history"
+)
+
+// History reads the chat file as a record of what happened: each message under its newest form. gemini also writes down
+// the model's context there, which leaves out what was cancelled and all before a compression; that is passed over.
+func (g driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
+	path, err := records.TranscriptFile(ctx, g, s)
+	var missing *cli.ConversationError
+	if errors.As(err, &missing) {
+		if old := g.oldChat(s); old != nil {
+			return old.transcript(s.ConversationID, 0), nil
+		}
+	}
+	if err != nil {
+		return cli.Transcript{}, err
+	}
+	var chat log
+	skipped, err := records.CountLines(path, func(r record) bool {
+		chat.take(r)
+		return true
+	})
+	if err != nil {
+		return cli.Transcript{}, err
+	}
+	return chat.transcript(s.ConversationID, skipped), nil
+}
+
+// oldChat is the conversation in the format of older versions, one JSON document; nil where there is none.
+func (g driver) oldChat(s cli.Spec) *log {
+	short := s.ConversationID[:min(8, len(s.ConversationID))]
+	tmp := filepath.Join(cli.Folder(s.Env, "GEMINI_CLI_HOME"), ".gemini", "tmp")
+	files, _ := filepath.Glob(filepath.Join(cli.GlobQuote(tmp), "*", "chats", "session-*-"+short+".json"))
+	for _, file := range slices.Backward(files) {
+		var document struct {
+			SessionID string   `json:"sessionId"`
+			Messages  []record `json:"messages"`
+		}
+		content, err := os.ReadFile(file)
+		if err != nil || json.Unmarshal(content, &document) != nil || document.SessionID != s.ConversationID {
+			continue
+		}
+		var chat log
+		for _, r := range document.Messages {
+			chat.take(r)
+		}
+		return &chat
+	}
+	return nil
+}
+
+// record is a message, or a change of what is known of the chat.
+type record struct {
+	ID             string             `json:"id"`
+	Timestamp      time.Time          `json:"timestamp"`
+	Type           string             `json:"type"` // user, gemini, info, warning, error
+	Content        records.ModelParts `json:"content"`
+	DisplayContent records.ModelParts `json:"displayContent"` // what the user typed, where Content has files in it
+	ToolCalls      []struct {
+		ID        string             `json:"id"`
+		Name      string             `json:"name"`
+		Args      json.RawMessage    `json:"args"`
+		Result    records.ModelParts `json:"result"`
+		Timestamp time.Time          `json:"timestamp"`
+	} `json:"toolCalls"`
+
+	SessionID string `json:"sessionId"` // of the first line
+	RewindTo  string `json:"$rewindTo"`
+	Set       *struct {
+		Messages json.RawMessage `json:"messages"` // the model's context
+	} `json:"$set"`
+}
+
+// prompt is what the user typed, without the context that gemini puts before it.
+func (r record) prompt() string {
+	if typed := r.DisplayContent.Text(); typed != "" {
+		return typed
+	}
+	return slices.DeleteFunc(slices.Clone(r.Content), func(p records.ModelPart) bool {
+		return p.Text != "" && (!isText(p.Text) || strings.HasPrefix(p.Text, "<state_snapshot>"))
+	}).Text()
+}
+
+// calls are the tools that the model called: with their results, or as they are in the context.
+func (r record) calls() []history.ToolCall {
+	calls := r.Content.Calls()
+	for _, call := range r.ToolCalls {
+		known := slices.ContainsFunc(calls, func(c history.ToolCall) bool { return c.ID == call.ID })
+		if !known {
+			calls = append(calls, history.ToolCall{ID: call.ID, Name: call.Name, Arguments: records.CompactJSON(call.Args)})
+		}
+	}
+	return calls
+}
+
+// meaning is the same for a message and for its copy, "" for a message that says nothing.
+func (r record) meaning() string {
+	text := r.Content.Text()
+	if r.Type == "user" {
+		text = r.prompt()
+	}
+	for _, call := range r.calls() {
+		text += "\x00" + call.ID
+	}
+	for _, part := range r.Content {
+		if part.FunctionResponse != nil {
+			text += "\x00" + part.FunctionResponse.ID
+		}
+	}
+	if text == "" {
+		return ""
+	}
+	return r.Type + "\x00" + text
+}
+
+// log is what happened in a chat, in the order in which it was written down first.
+type log struct {
+	messages []record
+	index    map[string]int // of a message by its id
+	unknown  []record       // neither messages nor changes of them
+	copying  bool           // the context is written down again, message by message and with new ids, as after a refused permission
+	copied   int            // how many messages that has passed
+}
+
+func (l *log) take(r record) {
+	at, known := l.index[r.ID]
+	switch {
+	case r.RewindTo != "":
+		l.copying = false
+		if at, known := l.index[r.RewindTo]; known {
+			l.messages = l.messages[:at]
+		}
+	case r.Set != nil:
+		l.copying = l.copying && r.Set.Messages == nil
+	case r.ID == "":
+		if r.SessionID == "" {
+			l.unknown = append(l.unknown, r)
+		}
+	case known && at < len(l.messages) && l.messages[at].ID == r.ID:
+		l.messages[at] = r
+	case !l.repeats(r):
+		if l.index == nil {
+			l.index = map[string]int{}
+		}
+		l.index[r.ID] = len(l.messages)
+		l.messages = append(l.messages, r)
+	}
+}
+
+// repeats tells a copy of a message from a new one.
+func (l *log) repeats(r record) bool {
+	if r.Type == "user" && len(l.messages) > 0 && len(r.Content) > 0 && strings.HasPrefix(r.Content[0].Text, "<session_context>") {
+		l.copying, l.copied = true, 0
+	}
+	if !l.copying {
+		return false
+	}
+	meaning := r.meaning()
+	for i := l.copied; i < len(l.messages); i++ {
+		if l.messages[i].meaning() == meaning {
+			l.copied = i + 1
+			return true
+		}
+	}
+	l.copying = meaning == ""
+	return l.copying
+}
+
+// transcript makes messages of the log.
+func (l *log) transcript(id string, skipped int) cli.Transcript {
+	t := records.Talk{Transcript: cli.Transcript{ID: id, Skipped: skipped}}
+	for _, r := range l.unknown {
+		t.Strange(r.Type, r.meaning() != "")
+	}
+	answered := map[string]bool{}
+	for _, r := range l.messages {
+		switch text := r.Content.Text(); r.Type {
+		case "user":
+			t.Say(history.RoleUser, r.Timestamp, r.prompt())
+			t.Responses(r.Timestamp, slices.DeleteFunc(slices.Clone(r.Content), func(p records.ModelPart) bool {
+				return p.FunctionResponse == nil || answered[p.FunctionResponse.ID]
+			}))
+		case "gemini":
+			t.Answer(r.Timestamp, text, r.calls())
+			for _, call := range r.ToolCalls {
+				for _, part := range call.Result {
+					if response := part.FunctionResponse; response != nil && !answered[call.ID] {
+						answered[call.ID] = true
+						t.Result(call.Timestamp, call.ID, records.ResponseText(response.Response))
+					}
+				}
+			}
+		case "info":
+			if text == "Request cancelled." {
+				t.Notice(r.Timestamp, records.StoppedByUser)
+			}
+		case "error":
+			t.Notice(r.Timestamp, text)
+		case "warning":
+		default:
+			t.Strange(r.Type, text != "" || len(r.calls()) > 0)
+		}
+	}
+	return t.Transcript
+}

@@ -1,0 +1,177 @@
+package gemini
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/prompts"
+	"paw/orchestrator/cli/internal/questions"
+	"paw/orchestrator/cli/internal/records"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// hookEvents are the events that paw listens to, with their matchers; none at tool calls.
+var hookEvents = []string{"SessionStart", "BeforeAgent", "Notification:ToolPermission", "AfterAgent", "SessionEnd"}
+
+// nothing is what AfterAgent has for an answer after an Esc and after an error of the API alike.
+const nothing = "[no response text]"
+
+type hookPayload struct {
+	SessionID        string `json:"session_id"`
+	TranscriptPath   string `json:"transcript_path"`
+	Source           string `json:"source"`
+	Reason           string `json:"reason"`
+	Prompt           string `json:"prompt"`
+	PromptResponse   string `json:"prompt_response"`
+	NotificationType string `json:"notification_type"`
+	Message          string `json:"message"`
+
+	Details struct {
+		Title   string `json:"title"`
+		Command string `json:"command"`
+		Tool    string `json:"toolName"` // of an MCP server
+		Prompt  string `json:"prompt"`
+	} `json:"details"`
+
+	Timestamp time.Time `json:"timestamp"`
+}
+
+func (driver) Event(name string, payload []byte) (turn.Event, error) {
+	var p hookPayload
+	if err := json.Unmarshal(payload, &p); err != nil {
+		return turn.Event{}, err
+	}
+	e := turn.Event{Conversation: p.SessionID, Transcript: p.TranscriptPath}
+	switch {
+	case name == "SessionStart":
+		e.Kind, e.Source = turn.KindSessionStart, p.Source
+	case name == "BeforeAgent":
+		e.Kind, e.Prompt = turn.KindPrompt, prompts.OwnWords(p.Prompt)
+	case name == "Notification" && p.NotificationType == "ToolPermission":
+		e.Kind, e.Message = turn.KindInput, p.question()
+	case name == "AfterAgent":
+		p.end(&e)
+	case name == "SessionEnd":
+		e.Kind, e.Source = turn.KindSessionEnd, p.Reason
+	}
+	return e, nil
+}
+
+// question is what gemini asks about a tool, in one line. The title names the file of an edit, but no command.
+func (p hookPayload) question() string {
+	for _, detail := range []string{p.Details.Command, p.Details.Tool, p.Details.Prompt} {
+		if detail = strings.TrimSpace(detail); detail != "" && p.Details.Title != "" {
+			return questions.Title(p.Details.Title + ": " + detail)
+		}
+	}
+	if p.Details.Title != "" {
+		return questions.Title(p.Details.Title)
+	}
+	return questions.Title(p.Message)
+}
+
+// end says what an end means. After an Esc and an error of the API the hook is the same as after an answer, with what
+// there was of it; the chat file, written before, tells. It has the answer, too, which the hook may say twice.
+func (p hookPayload) end(e *turn.Event) {
+	var cut *turn.Event
+	var answer string
+	var err error
+	if p.PromptResponse == nothing {
+		cut, _, err = end(p.TranscriptPath, p.Timestamp.Add(-lag)) // if it does not tell yet, Observe learns it later
+	} else {
+		cut, answer, err = newestTurn(p.TranscriptPath)
+		e.Kind, e.Message = turn.KindEnd, p.PromptResponse
+	}
+	switch {
+	case err != nil:
+	case cut != nil:
+		e.Kind, e.Message = cut.Kind, cut.Message
+	case answer != "":
+		e.Message = answer
+	}
+}
+
+// lag is how long before the hook the notice of an Esc may have been written.
+const lag = 2 * time.Second
+
+// Observe reads the end of the chat file, where an Esc leaves a notice. A permission that was granted shows as soon as
+// its tool has a result.
+func (g driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
+	if !records.IsOpen(last) {
+		return cli.Observed{}, nil
+	}
+	found, err := g.Conversation(ctx, s)
+	if err != nil || found.Transcript == "" {
+		return cli.Observed{}, err
+	}
+	ended, at, err := end(found.Transcript, last.StartedAt)
+	if err != nil || at.IsZero() {
+		return cli.Observed{}, err
+	}
+	seen := cli.Observed{Known: true, At: at, Source: session.SourceTranscript}
+	switch {
+	case ended != nil:
+		ended.Conversation, ended.TurnID, ended.Transcript = s.ConversationID, last.TurnID, found.Transcript
+		seen.Ended = ended
+	case last.Waiting && last.WaitingSince != nil && !at.After(*last.WaitingSince):
+		seen.Waiting, seen.Question, seen.At = true, last.Question, *last.WaitingSince
+	default:
+		seen.Busy = true
+	}
+	return seen, nil
+}
+
+// chatLine is a line of a chat file.
+type chatLine struct {
+	chatMessage
+	Timestamp time.Time `json:"timestamp"`
+}
+
+// cut is what the line says of a turn's end without an answer: the notice of an Esc or an error. nil for all others.
+func (l chatLine) cut() *turn.Event {
+	text, _ := l.Content.(string)
+	switch {
+	case l.Type == "info" && text == "Request cancelled.":
+		return &turn.Event{Kind: turn.KindInterrupt}
+	case l.Type == "error":
+		return &turn.Event{Kind: turn.KindError, Message: text}
+	}
+	return nil
+}
+
+// newestTurn reads the newest turn of a chat file, back to its prompt: what ended it without an answer, and the answer.
+func newestTurn(path string) (cut *turn.Event, answer string, err error) {
+	err = records.EachBack(path, func(line chatLine) bool {
+		if text, _ := line.Content.(string); line.Type == "gemini" && answer == "" {
+			answer = text
+		}
+		cut = line.cut()
+		return cut == nil && !line.isPrompt()
+	})
+	return cut, answer, err
+}
+
+// end looks in the end of a chat file, from since on, for what ended a turn without an answer. at is the time of
+// that, else of the newest line.
+func end(path string, since time.Time) (cut *turn.Event, at time.Time, err error) {
+	err = records.EachBack(path, func(line chatLine) bool {
+		if line.Timestamp.IsZero() {
+			return true
+		}
+		if line.Timestamp.Before(since) {
+			return false
+		}
+		if at.IsZero() {
+			at = line.Timestamp
+		}
+		if cut = line.cut(); cut != nil {
+			at = line.Timestamp
+		}
+		return cut == nil
+	})
+	return cut, at, err
+}

@@ -1,0 +1,56 @@
+package prompts
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"paw/orchestrator/cli"
+)
+
+// CheckArgument refuses what no program can get as one argument of argument bytes.
+func CheckArgument(cliName, prompt, argument string) error {
+	if strings.ContainsRune(prompt, 0) {
+		return &cli.PromptError{CLI: cliName, Reason: "a prompt cannot have a NUL character"}
+	}
+	if len(argument) > MaxArgument() {
+		return &cli.PromptError{CLI: cliName, Send: true,
+			Reason: fmt.Sprintf("the prompt has %d bytes, more than the %d of one argument", len(prompt), MaxArgument())}
+	}
+	return nil
+}
+
+// MaxArgument is the number of bytes one argument of a process can have. Linux allows 32 pages with the final NUL
+// (MAX_ARG_STRLEN, execve(2)); elsewhere only the sum counts, of which this leaves most to the environment.
+func MaxArgument() int {
+	if runtime.GOOS == "linux" {
+		return 128<<10 - 1
+	}
+	return 256<<10 - 1
+}
+
+// Begin is the command line with which gemini and qwen begin a conversation of a given id. exits are first prompts at which
+// the CLI would end.
+func Begin(cli string, s cli.Spec, exits ...string) ([]string, error) {
+	argv := append([]string{s.Executable, "--session-id", s.ConversationID}, s.Args...)
+	if s.Prompt == "" {
+		return argv, nil
+	}
+	argument := "--prompt-interactive=" + s.Prompt
+	return append(argv, argument), cmp.Or(CheckWord(cli, s.Prompt, exits...), CheckCommand(cli, s.Prompt), CheckArgument(cli, s.Prompt, argument))
+}
+
+// GoOn is the command line with which they go on with one.
+func GoOn(s cli.Spec) []string {
+	return append([]string{s.Executable, "--resume", s.ConversationID}, s.Args...)
+}
+
+// OwnWords is a prompt without the files that it names with @, whose contents gemini and qwen put behind it.
+func OwnWords(prompt string) string {
+	own, files, named := strings.Cut(prompt, "\n--- Content from referenced files ---")
+	if named && strings.HasSuffix(files, "\n--- End of content ---") {
+		return own
+	}
+	return prompt
+}

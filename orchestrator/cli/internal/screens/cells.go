@@ -1,0 +1,175 @@
+// Package screens reads what CLIs show in their panes.
+package screens
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"paw/config/display"
+	"paw/config/lazyregexp"
+	"paw/orchestrator/cli"
+)
+
+// Cell is one character of a screen with those of its attributes that tell what it is.
+type Cell struct {
+	Char          rune
+	Dim           bool // drawn weaker than text, by the attribute
+	Reverse, Bold bool
+	colour        string // of the text, as the screen gives it: "" for the terminal's own, "36", "38;5;246"
+	Ground        string // the colour behind it
+}
+
+// Row is one line of a screen, without the spaces at its end.
+type Row []Cell
+
+// RowsOf reads a screenshot. Attributes go on from one line to the next. An escape sequence that is none of attributes
+// is left out.
+func RowsOf(s cli.Screenshot) []Row {
+	var all []Row
+	var pen Cell
+	for line := range strings.Lines(s.Text) {
+		all = append(all, readRow(strings.TrimRight(line, "\n"), &pen))
+	}
+	for len(all) < s.Height {
+		all = append(all, nil)
+	}
+	return all
+}
+
+// readRow reads a line, the begin of which pen draws and whose end leaves it as it is drawn there.
+func readRow(line string, pen *Cell) Row {
+	var cells Row
+	for line != "" {
+		if escape := display.Escape(line); escape != "" {
+			if codes, ok := display.Style(escape); ok {
+				pen.attributes(codes)
+			}
+			line = line[len(escape):]
+			continue
+		}
+		char, size := utf8.DecodeRuneInString(line)
+		line = line[size:]
+		if char < ' ' {
+			continue
+		}
+		one := *pen
+		one.Char = char
+		cells = append(cells, one)
+	}
+	for len(cells) > 0 && cells[len(cells)-1].Char == ' ' {
+		cells = cells[:len(cells)-1]
+	}
+	return cells
+}
+
+// attributes changes the pen by one sequence, such as "0;2" or "38;5;246".
+func (c *Cell) attributes(sequence string) {
+	words := strings.Split(sequence, ";")
+	for i := 0; i < len(words); i++ {
+		code, _ := strconv.Atoi(words[i]) // nothing at all is a 0
+		switch {
+		case code == 0:
+			*c = Cell{}
+		case code == 1:
+			c.Bold = true
+		case code == 2:
+			c.Dim = true
+		case code == 22:
+			c.Bold, c.Dim = false, false
+		case code == 7:
+			c.Reverse = true
+		case code == 27:
+			c.Reverse = false
+		case code == 38 || code == 48: // 5;N or 2;R;G;B
+			length := 3
+			if i+1 < len(words) && words[i+1] == "2" {
+				length = 5
+			}
+			colour := strings.Join(words[i:min(i+length, len(words))], ";")
+			if i += length - 1; code == 38 {
+				c.colour = colour
+			} else {
+				c.Ground = colour
+			}
+		case code == 39:
+			c.colour = ""
+		case code == 49:
+			c.Ground = ""
+		case code >= 30 && code <= 37, code >= 90 && code <= 97:
+			c.colour = words[i]
+		case code >= 40 && code <= 47, code >= 100 && code <= 107:
+			c.Ground = words[i]
+		}
+	}
+}
+
+func (r Row) String() string {
+	var text strings.Builder
+	for _, c := range r {
+		text.WriteRune(c.Char)
+	}
+	return text.String()
+}
+
+// All reports whether each character but spaces is so, and that there is one.
+func (r Row) All(is func(Cell) bool) bool {
+	some := false
+	for _, c := range r {
+		if c.Char == ' ' {
+			continue
+		}
+		if !is(c) {
+			return false
+		}
+		some = true
+	}
+	return some
+}
+
+// Some reports whether a character is so.
+func (r Row) Some(is func(Cell) bool) bool { return slices.ContainsFunc(r, is) }
+
+// Rule reports whether a row is a line of one of these characters over the whole width.
+func (r Row) Rule(width int, chars string) bool {
+	return len(r) == width && r.All(func(c Cell) bool { return strings.ContainsRune(chars, c.Char) })
+}
+
+// Begins reports whether a row begins with a character.
+func (r Row) Begins(char rune) bool { return len(r) > 0 && r[0].Char == char }
+
+// From is a row without its first n cells.
+func (r Row) From(n int) Row { return r[min(n, len(r)):] }
+
+// Dim reports whether a character is drawn weaker than text.
+func Dim(c Cell) bool { return c.Dim }
+
+// Filled is a box with these rows of a text that somebody typed, which begins at a column. The text cannot be read whole where
+// a part of it is a suggestion, or a place that stands for something long, or broken at width (see Draft).
+func Filled(rows []Row, column, width int, places *lazyregexp.Regexp) cli.Screen {
+	filled := cli.Screen{Box: cli.BoxFilled}
+	var lines []string
+	for _, r := range rows {
+		typed := r.From(column)
+		line := strings.TrimSuffix(typed.String(), " \u200b") // the cursor that some draw behind the text
+		if places.MatchString(line) || typed.Some(Dim) {
+			return filled
+		}
+		lines = append(lines, line)
+	}
+	filled.Draft = Draft(lines, width)
+	return filled
+}
+
+// Draft joins the rows of a box to the text that was typed. Where a CLI broke a line that was too long for width, nothing
+// shows whether a space stood there: then the text cannot be read whole and is "".
+func Draft(lines []string, width int) string {
+	for i := range lines[:len(lines)-1] {
+		word, _, _ := strings.Cut(lines[i+1], " ")
+		if utf8.RuneCountInString(lines[i])+1+utf8.RuneCountInString(word) > width {
+			return ""
+		}
+	}
+	return strings.Join(lines, "\n")
+}

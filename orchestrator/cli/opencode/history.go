@@ -1,0 +1,200 @@
+package opencode
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/records"
+	"paw/session/history"
+)
+
+// History asks opencode, as its conversations lie in a database of its own. The answer goes to a file: what has not left
+// a pipe when opencode exits is lost.
+func (o driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
+	found, err := o.export(ctx, s)
+	if err != nil {
+		return cli.Transcript{}, err
+	}
+	return found.transcript(s.ConversationID), nil
+}
+
+// export is a conversation as opencode prints it.
+func (o driver) export(ctx context.Context, s cli.Spec) (*exportedConversation, error) {
+	if err := cli.CheckID(o.Name(), s.ConversationID); err != nil {
+		return nil, err
+	}
+	if !hasStore(s.Env) {
+		return nil, &cli.ConversationError{CLI: o.Name(), ID: s.ConversationID, Reason: "opencode has no conversation of this id"}
+	}
+	if s.Executable == "" {
+		return nil, fmt.Errorf("%s: %w", o.Name(), cli.ErrNotInstalled)
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	file, err := os.CreateTemp("", "paw-opencode-*.json")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	if err := os.Remove(file.Name()); err != nil { // it lives as long as it is open
+		return nil, err
+	}
+	dir := s.Worktree
+	if _, err := os.Stat(dir); err != nil {
+		dir = s.RepoPath // it exports from anywhere
+	}
+	if err := cli.OutputTo(ctx, file, dir, s.Env, s.Executable, "--pure", "export", s.ConversationID); err != nil {
+		return nil, exportError(s.ConversationID, err)
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	var export exportedConversation
+	if err := json.NewDecoder(file).Decode(&export); err != nil {
+		return nil, fmt.Errorf("opencode export %s: %w", s.ConversationID, err)
+	}
+	return &export, nil
+}
+
+// exportError tells a conversation that is not there from what else can go wrong.
+func exportError(id string, err error) error {
+	if strings.Contains(err.Error(), "Session not found") {
+		return &cli.ConversationError{CLI: "opencode", ID: id, Reason: "opencode has no conversation of this id"}
+	}
+	return err
+}
+
+// exportedConversation is what `opencode export` prints.
+type exportedConversation struct {
+	Info struct {
+		Revert *struct {
+			MessageID string `json:"messageID"`
+		} `json:"revert"`
+	} `json:"info"`
+	Messages []exportedMessage `json:"messages"`
+}
+
+type exportedMessage struct {
+	Info struct {
+		ID      string          `json:"id"`
+		Role    string          `json:"role"`
+		Summary json.RawMessage `json:"summary"` // true for that of a compaction
+		Time    struct {
+			Created millis `json:"created"`
+		} `json:"time"`
+		Cost   float64 `json:"cost"` // US dollars, 0 also where opencode knows no price
+		Tokens *struct {
+			Input     int64 `json:"input"` // without what came from a cache
+			Output    int64 `json:"output"`
+			Reasoning int64 `json:"reasoning"`
+			Cache     struct {
+				Read  int64 `json:"read"`
+				Write int64 `json:"write"`
+			} `json:"cache"`
+		} `json:"tokens"`
+		Error *struct {
+			Name string `json:"name"`
+			Data struct {
+				Message string `json:"message"`
+			} `json:"data"`
+		} `json:"error"`
+	} `json:"info"`
+	Parts []exportedPart `json:"parts"`
+}
+
+type exportedPart struct {
+	Type      string `json:"type"`
+	Text      string `json:"text"`
+	Synthetic bool   `json:"synthetic"` // put there by opencode
+	Ignored   bool   `json:"ignored"`   // shown to the user and not to the model
+	CallID    string `json:"callID"`
+	Tool      string `json:"tool"`
+	State     struct {
+		Status string          `json:"status"` // pending, running, completed, error
+		Input  json.RawMessage `json:"input"`
+		Output string          `json:"output"`
+		Error  string          `json:"error"`
+		Time   struct {
+			Start millis `json:"start"`
+			End   millis `json:"end"`
+		} `json:"time"`
+	} `json:"state"`
+}
+
+// millis is in milliseconds since 1970, 0 for not yet.
+type millis float64
+
+func (o millis) time() time.Time {
+	if o == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(o)).UTC()
+}
+
+// transcript makes messages of the export, up to where an undo took the rest back.
+func (e exportedConversation) transcript(id string) cli.Transcript {
+	t := talk{Talk: records.Talk{Transcript: cli.Transcript{ID: id}}}
+	for _, m := range e.Messages {
+		if e.Info.Revert != nil && e.Info.Revert.MessageID == m.Info.ID {
+			break
+		}
+		if string(m.Info.Summary) == "true" {
+			continue
+		}
+		t.addOpencode(m)
+	}
+	return t.Transcript
+}
+
+// talk makes messages of an export.
+type talk struct{ records.Talk }
+
+// addOpencode adds one message. A tool and its result are one part of it, so that text behind it is another message.
+func (t *talk) addOpencode(m exportedMessage) {
+	role, at := history.RoleUser, m.Info.Time.Created.time()
+	if m.Info.Role == "assistant" {
+		role = history.RoleAssistant
+	}
+	var texts []string
+	for _, part := range m.Parts {
+		switch part.Type {
+		case "text":
+			if !part.Synthetic && !part.Ignored {
+				texts = append(texts, part.Text)
+			}
+		case "tool":
+			t.Say(role, at, strings.Join(texts, "\n"))
+			texts = nil
+			t.addOpencodeTool(part)
+		case "step-start", "step-finish", "patch", "snapshot", "reasoning", "file", "agent", "subtask", "compaction", "retry":
+		default:
+			t.Skipped++
+		}
+	}
+	t.Say(role, at, strings.Join(texts, "\n"))
+	if failed := m.Info.Error; failed != nil {
+		text := records.StoppedByUser
+		if failed.Name != "MessageAbortedError" {
+			text = cmp.Or(failed.Data.Message, failed.Name)
+		}
+		t.Notice(at, text)
+	}
+}
+
+func (t *talk) addOpencodeTool(part exportedPart) {
+	state := part.State
+	t.Call(state.Time.Start.time(), history.ToolCall{ID: part.CallID, Name: part.Tool, Arguments: records.CompactJSON(state.Input)})
+	switch state.Status {
+	case "completed":
+		t.Result(state.Time.End.time(), part.CallID, state.Output)
+	case "error":
+		t.Result(state.Time.End.time(), part.CallID, state.Error)
+	}
+}

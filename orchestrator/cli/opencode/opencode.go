@@ -1,0 +1,165 @@
+// Package opencode is what paw knows of opencode.
+package opencode
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/prompts"
+	"paw/orchestrator/cli/internal/records"
+)
+
+// Driver is that of opencode.
+var Driver cli.Driver = driver{"opencode"}
+
+type driver struct{ cli.Named }
+
+// NewConversation returns "": opencode names a conversation at its first prompt.
+func (driver) NewConversation() string { return "" }
+
+func (o driver) Launch(s cli.Spec) (cli.Command, error) {
+	command, err := o.hooks(s)
+	if err != nil {
+		return cli.Command{}, err
+	}
+	argv := append([]string{s.Executable}, s.Args...)
+	if s.Prompt != "" {
+		if err := prompts.CheckWord(o.Name(), s.Prompt, prompts.Exits...); err != nil {
+			return cli.Command{}, err
+		}
+		argument := "--prompt=" + literalPrompt(s.Prompt)
+		if err := prompts.CheckArgument(o.Name(), s.Prompt, argument); err != nil {
+			return cli.Command{}, err
+		}
+		argv = append(argv, argument)
+	}
+	command.Argv = argv
+	return serve(s, command), nil
+}
+
+// literalPrompt keeps a prompt, which opencode types into its own input box, from being completed instead of sent:
+// as a command when it begins with "/", as a file when its last word has an "@".
+func literalPrompt(prompt string) string {
+	if strings.HasPrefix(prompt, "/") {
+		prompt = " " + prompt
+	}
+	if last := prompt[strings.LastIndexAny(prompt, " \t\n")+1:]; strings.Contains(last, "@") {
+		prompt += " "
+	}
+	return prompt
+}
+
+// Resume must run in the directory the conversation belongs to: elsewhere opencode hangs.
+func (o driver) Resume(s cli.Spec) (cli.Command, error) {
+	command, err := o.hooks(s)
+	if err != nil {
+		return cli.Command{}, err
+	}
+	command.Argv = append([]string{s.Executable, "--session", s.ConversationID}, s.Args...)
+	return serve(s, command), nil
+}
+
+func (o driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
+	sessions, err := listSessions(ctx, s)
+	if err != nil {
+		return cli.Conversation{}, err
+	}
+	for _, session := range sessions {
+		if session.ID != s.ConversationID {
+			continue
+		}
+		if cli.Resolved(session.Directory) != cli.Resolved(s.Worktree) {
+			return cli.Conversation{Found: true, Reason: "it belongs to " + session.Directory}, nil
+		}
+		return cli.Conversation{Found: true, Resumable: true}, nil
+	}
+	return cli.Conversation{Reason: "opencode has no conversation of this id"}, nil
+}
+
+// Learn returns the conversations whose directory is the worktree; opencode lists none of its subagents'.
+func (o driver) Learn(ctx context.Context, s cli.Spec) ([]string, error) {
+	sessions, err := listSessions(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	sort.SliceStable(sessions, func(i, j int) bool { return sessions[i].Updated < sessions[j].Updated })
+	var ids []string
+	for _, session := range sessions {
+		if records.BeganHere(s, time.UnixMilli(session.Created)) && cli.Resolved(session.Directory) == cli.Resolved(s.Worktree) {
+			ids = append(ids, session.ID)
+		}
+	}
+	return ids, nil
+}
+
+// The list takes about 1 s, without any network; a busy machine needs longer.
+const timeout = 20 * time.Second
+
+type listedSession struct {
+	ID        string `json:"id"`
+	Directory string `json:"directory"`
+	Created   int64  `json:"created"` // milliseconds since 1970
+	Updated   int64  `json:"updated"`
+}
+
+// listSessions asks opencode for the conversations of the repository: they lie in a database of its own. --pure
+// leaves plugins out, for which it would wait for an npm install. Unlimited it lists no more than 100.
+func listSessions(ctx context.Context, s cli.Spec) ([]listedSession, error) {
+	if !hasStore(s.Env) {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	out, err := cli.Output(ctx, s.Worktree, s.Env, s.Executable, "--pure", "session", "list", "--format", "json", "-n", "1000000")
+	if err != nil {
+		return nil, err
+	}
+	var sessions []listedSession
+	if len(strings.TrimSpace(string(out))) == 0 {
+		return nil, nil
+	}
+	if err := json.Unmarshal(out, &sessions); err != nil {
+		return nil, fmt.Errorf("opencode session list: %w", err)
+	}
+	return sessions, nil
+}
+
+// hasStore spares a HOME in which opencode never ran the second that asking takes.
+func hasStore(env []string) bool {
+	if cli.Getenv(env, "OPENCODE_DB") != "" {
+		return true
+	}
+	data := cli.Getenv(env, "XDG_DATA_HOME")
+	if data == "" {
+		data = cli.Folder(env, "", ".local", "share")
+	}
+	_, err := os.Stat(filepath.Join(data, "opencode"))
+	return err == nil
+}
+
+// Literal: pasted, only "/" acts, and the words at which it ends.
+func (o driver) Literal(prompt string) (string, error) {
+	return literalPrompt(prompt), prompts.CheckWord(o.Name(), prompt, prompts.Exits...)
+}
+
+// Ready: the plugin is there 2 s before the screen takes input; what is pasted before is lost.
+func (driver) Ready() cli.Ready { return cli.Ready{Box: true, Settle: 200 * time.Millisecond} }
+
+func (driver) Environment() []string {
+	return []string{"XDG_DATA_HOME", "OPENCODE_DB"}
+}
+
+// Facts: no Fork, since opencode works on in the directory of the conversation that it copies, wherever it is started.
+func (driver) Facts() cli.Facts {
+	return cli.Facts{Metered: true, Resume: "exact, by id", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash"}
+}
+
+// Marks has what a launch sets.
+func (driver) Marks() []string { return []string{configVariable, passwordVariable} }

@@ -1,0 +1,190 @@
+package opencode
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"paw/config/lazyregexp"
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/screens"
+)
+
+// Screen: opencode shows the terminal's cursor in its input box, behind a line at its left side.
+func (driver) Screen(s cli.Screenshot) cli.Screen {
+	rows := screens.RowsOf(s)
+	text := screens.TextOf(rows)
+	if box := boxIn(s, rows); box.Box != cli.BoxUnseen {
+		box.Works, box.Mode = works.MatchString(text), modeIn(rows)
+		return box
+	}
+	return cli.Screen{Dialog: listed(screens.NamedIn(screens.TextOf(boxed(rows)), dialogs))}
+}
+
+// modeIn is the agent that the last row of the input box names, "" where it cannot be read.
+func modeIn(rows []screens.Row) string {
+	for y := 1; y < len(rows); y++ {
+		if strings.HasPrefix(strings.TrimSpace(rows[y].String()), "╹") {
+			name, _, named := strings.Cut(strings.Trim(rows[y-1].String(), " ┃"), " · ")
+			if named {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// boxed cuts off what stands at the right of a box: the sidebar of a wide pane, whose text is in the same rows.
+func boxed(rows []screens.Row) []screens.Row {
+	cut := slices.Clone(rows)
+	for i, r := range rows {
+		if side := slices.IndexFunc(r, func(c screens.Cell) bool { return c.Char != ' ' }); side >= 0 && r[side].Char == '┃' {
+			r = r[:edge(r, side)]
+			for len(r) > 0 && r[len(r)-1].Char == ' ' {
+				r = r[:len(r)-1]
+			}
+			cut[i] = r
+		}
+	}
+	return cut
+}
+
+// listed puts the items of a list of opencode's in one line.
+func listed(words string) string { return strings.ReplaceAll(words, " ┃ - ", ", ") }
+
+var (
+	// placeholder is what stands in the empty box before the first prompt.
+	placeholder = lazyregexp.New(`^Ask anything… "`)
+	// places are what stands in the box for something long that was pasted.
+	places = lazyregexp.New(`\[(Pasted|Image)\b`)
+	// works is below the box.
+	works = lazyregexp.New(`(?m)^ +[■⬝]{4,} +esc\b`)
+)
+
+// boxIn is the input box around the cursor. From top to bottom it has an empty row, the text, an empty row, and one
+// that names the agent or the shell. Low panes cut some of them off.
+func boxIn(s cli.Screenshot, rows []screens.Row) cli.Screen {
+	if !s.CursorShown || s.CursorY >= len(rows) {
+		return cli.Screen{}
+	}
+	side := slices.IndexFunc(rows[s.CursorY], func(c screens.Cell) bool { return c.Char != ' ' })
+	inside := func(y int) bool { // a list over the box has another line at its right side
+		return y >= 0 && y < len(rows) && side >= 0 && side < len(rows[y]) && rows[y][side].Char == '┃' &&
+			!strings.ContainsRune(rows[y].From(side+1).String(), '┃')
+	}
+	if !inside(s.CursorY) || s.CursorX < side+3 {
+		return cli.Screen{}
+	}
+	top, bottom := s.CursorY, s.CursorY+1
+	for inside(top - 1) {
+		top--
+	}
+	for inside(bottom) {
+		bottom++
+	}
+	var lines []string
+	right := s.Width
+	for _, r := range rows[top:bottom] {
+		if end := edge(r, side); end < len(r) { // a wide pane has the name of the folder beside the box
+			r, right = r[:end], end
+		}
+		lines = append(lines, strings.TrimRight(r.From(side+3).String(), " "))
+	}
+	here := lines[s.CursorY-top]
+	whole := bottom < len(rows) && side < len(rows[bottom]) && rows[bottom][side].Char == '╹' && len(lines) >= 4 && lines[0] == ""
+	switch {
+	case whole && lines[len(lines)-1] == "Shell": // what is typed here goes to the shell
+		return cli.Screen{Box: cli.BoxFilled}
+	case s.CursorX == side+3 && placeholder.MatchString(here):
+		return cli.Screen{Box: cli.BoxEmpty}
+	case !whole:
+		return cli.Screen{Box: cli.BoxFilled}
+	}
+	lines = lines[1 : len(lines)-2]
+	if len(lines) == 1 && here == "" && s.CursorX == side+3 {
+		return cli.Screen{Box: cli.BoxEmpty}
+	}
+	if places.MatchString(strings.Join(lines, "\n")) {
+		return cli.Screen{Box: cli.BoxFilled}
+	}
+	return cli.Screen{Box: cli.BoxFilled, Draft: screens.Draft(lines, right-side-30)}
+}
+
+// edge is where the box ends in a row: behind it is the ground that is before its line, too. Without colours it is
+// the end of the row.
+func edge(r screens.Row, side int) int {
+	if side == 0 || side+1 >= len(r) || r[side-1].Ground == r[side+1].Ground {
+		return len(r)
+	}
+	for i := side + 1; i < len(r); i++ {
+		if r[i].Ground == r[side-1].Ground {
+			return i
+		}
+	}
+	return len(r)
+}
+
+// dialogs are told by their titles, at the right of which stands the key that closes them.
+var dialogs = []screens.Dialog{
+	screens.AsksInTurn(`^ *┃ +△ Permission required(?s:.*?)^ *┃ +\$ ([^\n]+)`, "asks for permission: $1"),
+	screens.AsksInTurn(`^ *┃ +△ Always allow\n(?s:.*?)^ *┃ +- ((?:[^\n]+\n *┃ +- )*[^\n]+)`, alwaysAllow+"$1"),
+	screens.AsksInTurn(`^ *┃  ([^\n┃]+\?)\n *┃ *\n *┃  1\. `, "$1"),
+	screens.Asks(`^ +Select model +esc( |$)`, "asks to choose a model"),
+	screens.Asks(`^ +Sessions +esc( |$)`, "asks which conversation to resume"),
+	screens.Asks(`^ +\S[^\n]* {3,}esc(/enter)?( |$)`, "a menu is open"),
+}
+
+// alwaysAllow begins what paw says of the question that follows "Allow always".
+const alwaysAllow = "asks whether to allow always: "
+
+// permission are the answers to one, side by side, and confirmation those to the question whether what begins alike is to be
+// allowed always.
+var (
+	permission   = lazyregexp.New(`^ *┃ +(Allow once) +(Allow always) +(Reject)\b`)
+	confirmation = lazyregexp.New(`^ *┃ +(Confirm) +(Cancel)\b`)
+)
+
+// Question: an option is selected by the arrow keys, and taken by Enter.
+func (d driver) Question(s cli.Screenshot) (cli.Question, bool) {
+	rows := boxed(screens.RowsOf(s))
+	asked := listed(screens.AskedIn(screens.TextOf(rows), dialogs))
+	if asked == "" || d.Screen(s).Dialog != asked {
+		return cli.Question{}, false
+	}
+	for _, r := range slices.Backward(rows) {
+		answers := permission
+		if strings.HasPrefix(asked, alwaysAllow) {
+			answers = confirmation
+		}
+		if options := sideBySide(r, answers); options != nil {
+			always, confirms := strings.CutPrefix(asked, alwaysAllow)
+			if confirms {
+				options[0].About = "allow always: " + always
+			}
+			return cli.Question{Text: asked, Options: options, Confirms: confirms, Onward: "Right", Back: "Left"}, true
+		}
+	}
+	return cli.Question{}, false
+}
+
+// sideBySide are the answers in a row, nil where it has none: the selected one has another ground than the row.
+func sideBySide(r screens.Row, answers *lazyregexp.Regexp) []cli.Option {
+	text := r.String()
+	found := answers.FindStringSubmatchIndex(text)
+	if found == nil {
+		return nil
+	}
+	plain := r[strings.IndexRune(text, '┃')+1].Ground // only spaces stand before it
+	var options []cli.Option
+	selected := 0
+	for i := 2; i < len(found); i += 2 {
+		o := cli.Option{Label: text[found[i]:found[i+1]], Selected: r[utf8.RuneCountInString(text[:found[i]])].Ground != plain}
+		if options = append(options, o); o.Selected {
+			selected++
+		}
+	}
+	if selected != 1 {
+		return nil
+	}
+	return options
+}

@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"context"
+
+	"paw/session/turn"
+)
+
+// plain is what holds for a program of which no more is known than a Driver has to say: it reports no turns, keeps no record,
+// takes every text for a prompt and has no mode but its dialogue.
+type plain struct{}
+
+func (plain) Version(ctx context.Context, executable string, env []string) (string, error) {
+	return askVersion(ctx, executable, env)
+}
+
+func (plain) Marks() []string                                               { return nil }
+func (plain) Fork(Spec, string) (Command, error)                            { return Command{}, ErrCannotFork }
+func (plain) Learn(context.Context, Spec) ([]string, error)                 { return nil, nil }
+func (plain) History(context.Context, Spec) (Transcript, error)             { return Transcript{}, ErrNoTranscript }
+func (plain) Uses(context.Context, Spec) ([]Use, error)                     { return nil, ErrNoTranscript }
+func (plain) Event(string, []byte) (turn.Event, error)                      { return turn.Event{}, nil }
+func (plain) AwaitsEnd(string) bool                                         { return false }
+func (plain) Observe(context.Context, Spec, *turn.Record) (Observed, error) { return Observed{}, nil }
+func (plain) Away(Spec) []Away                                              { return nil }
+func (plain) EndAway(Spec, Away) (Command, bool)                            { return Command{}, false }
+func (plain) Headless(Spec) (Command, error)                                { return Command{}, ErrNoHeadless }
+func (plain) HeadlessLine(line []byte) string                               { return string(line) + "\n" }
+func (plain) HeadlessResult([]byte, int) (string, error)                    { return "", ErrNoHeadless }
+func (plain) Ready() Ready                                                  { return Ready{} }
+func (plain) Literal(prompt string) (string, error)                         { return prompt, nil }
+func (plain) Pastes(text string, _ int) []string                            { return []string{text} }
+func (plain) Canonical(prompt string) string                                { return Trimmed(prompt) }
+func (plain) Screen(Screenshot) Screen                                      { return Screen{} }
+func (plain) Question(Screenshot) (Question, bool)                          { return Question{}, false }
+func (plain) Channel(Spec) Channel                                          { return noChannel{} }

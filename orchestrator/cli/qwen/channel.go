@@ -1,0 +1,210 @@
+package qwen
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"paw/config/poll"
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/hooks"
+	"paw/orchestrator/cli/internal/questions"
+	"paw/orchestrator/cli/internal/records"
+)
+
+// qwen writes what happens into a file of JSON lines and reads commands from another one (its setting dualOutput). It looks for
+// commands twice a second.
+const (
+	eventsName   = "qwen-events.jsonl"
+	commandsName = "qwen-commands.jsonl"
+)
+
+// How long qwen may take to answer, and after which time it is asked once more: it does not notice what is written while it reads.
+const (
+	channelPatience = 10 * time.Second
+	channelAgain    = 2 * time.Second
+)
+
+type channel struct{ events, commands string }
+
+func channelOf(s cli.Spec) channel {
+	return channel{events: filepath.Join(s.StateDir, eventsName), commands: filepath.Join(s.StateDir, commandsName)}
+}
+
+// Channel is the one that the launch was given.
+func (driver) Channel(s cli.Spec) cli.Channel { return channelOf(s) }
+
+// files are those of a new launch: nothing of an earlier one is read again.
+func (c channel) files() []cli.File { return []cli.File{{Path: c.events}, {Path: c.commands}} }
+
+// addTo names the files in the settings of a launch, unless somebody else has set their own.
+func (c channel) addTo(settings map[string]json.RawMessage) error {
+	if _, ok := settings["dualOutput"]; !ok {
+		settings["dualOutput"] = hooks.JSON(map[string]string{"jsonFile": c.events, "inputFile": c.commands})
+	}
+	return nil
+}
+
+// event is a line of the file of events.
+type event struct {
+	Type      string `json:"type"`
+	RequestID string `json:"request_id"`
+	Request   struct {
+		Subtype string          `json:"subtype"`
+		Tool    string          `json:"tool_name"`
+		Input   json.RawMessage `json:"input"`
+	} `json:"request"`
+	Response struct {
+		Subtype   string `json:"subtype"`
+		RequestID string `json:"request_id"`
+		Error     string `json:"error"`
+	} `json:"response"`
+}
+
+// command is a line of the file of commands.
+type command struct {
+	Type      string `json:"type"` // submit or confirmation_response
+	Text      string `json:"text,omitempty"`
+	RequestID string `json:"request_id,omitempty"`
+	Allowed   *bool  `json:"allowed,omitempty"`
+}
+
+// Open asks qwen about a request that it never made, which it answers to.
+func (c channel) Open(ctx context.Context) bool {
+	if info, err := os.Stat(c.events); err != nil || info.Size() == 0 {
+		return false // qwen writes its first line when it starts: this launch has no channel
+	}
+	_, err := c.call(ctx)
+	return err == nil
+}
+
+// Submit hands a prompt over. qwen begins with it when it rests, also behind a menu or what is half typed.
+func (c channel) Submit(ctx context.Context, prompt string, _ cli.Screen) error {
+	_, err := c.call(ctx, command{Type: "submit", Text: prompt})
+	return err
+}
+
+// Permission finds the oldest request that has no response, of those behind the last message. What the model wants to know by
+// a tool of its own has more than two answers.
+func (c channel) Permission(context.Context) (cli.Permission, bool) {
+	all, _ := c.requests()
+	for _, one := range all {
+		if !one.answered && one.tool != "ask_user_question" {
+			return one.Permission, true
+		}
+		if !one.answered {
+			break
+		}
+	}
+	return cli.Permission{}, false
+}
+
+// Reply answers a request.
+func (c channel) Reply(ctx context.Context, id string, grant bool) error {
+	said, err := c.call(ctx, command{Type: "confirmation_response", RequestID: id, Allowed: &grant})
+	if err == nil && said[id].Subtype == "error" {
+		return fmt.Errorf("%w: %s", cli.ErrNotHandedOver, said[id].Error)
+	}
+	return err
+}
+
+// request is a permission that qwen has asked for.
+type request struct {
+	cli.Permission
+	tool     string
+	answered bool
+}
+
+// requests are those behind the last message of the conversation, in their order.
+func (c channel) requests() (all []request, err error) {
+	answered := map[string]bool{}
+	err = records.EachBack(c.events, func(e event) bool {
+		switch e.Type {
+		case "control_response":
+			answered[e.Response.RequestID] = true
+		case "control_request":
+			one := request{tool: e.Request.Tool, answered: answered[e.RequestID]}
+			one.ID, one.Question = e.RequestID, questions.OfTool(e.Request.Tool, e.Request.Input)
+			all = append([]request{one}, all...)
+		case "assistant":
+			return false
+		}
+		return true
+	})
+	return all, err
+}
+
+// answered reports whether qwen's last question was that one and has an answer, which the chat file does not tell before the tool
+// has ended.
+func (c channel) answered(question string) bool {
+	all, err := c.requests()
+	return err == nil && len(all) > 0 && all[len(all)-1].Question == question && !slices.ContainsFunc(all, func(one request) bool { return !one.answered })
+}
+
+// call writes commands, and behind them one that qwen answers to although it does nothing: once the answer is there, qwen has
+// read all of them. It returns the responses since then, by their requests.
+func (c channel) call(ctx context.Context, commands ...command) (map[string]struct{ Subtype, Error string }, error) {
+	info, err := os.Stat(c.events)
+	if err != nil {
+		return nil, errors.Join(cli.ErrNotHandedOver, err)
+	}
+	ping, no := "paw-"+uuid.NewString(), false
+	if err := c.write(append(commands, command{Type: "confirmation_response", RequestID: ping, Allowed: &no})...); err != nil {
+		return nil, errors.Join(cli.ErrNotHandedOver, err)
+	}
+	var said map[string]struct{ Subtype, Error string }
+	asked := time.Now()
+	if poll.Until(ctx, 50*time.Millisecond, channelPatience, func() bool {
+		if time.Since(asked) > channelAgain {
+			asked = time.Now()
+			_ = c.write(command{Type: "confirmation_response", RequestID: ping, Allowed: &no})
+		}
+		said = c.responses(info.Size())
+		_, there := said[ping]
+		return there
+	}) {
+		return said, nil
+	}
+	return nil, errors.New("qwen does not answer on its channel")
+}
+
+// write appends lines in one go.
+func (c channel) write(commands ...command) error {
+	var text bytes.Buffer
+	for _, one := range commands {
+		text.Write(append(hooks.JSON(one), '\n'))
+	}
+	f, err := os.OpenFile(c.commands, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text.Bytes())
+	return errors.Join(err, f.Close())
+}
+
+// responses are those in the file of events behind an offset.
+func (c channel) responses(from int64) map[string]struct{ Subtype, Error string } {
+	said := map[string]struct{ Subtype, Error string }{}
+	f, err := os.Open(c.events)
+	if err != nil {
+		return said
+	}
+	defer f.Close()
+	added, _ := io.ReadAll(io.NewSectionReader(f, from, 1<<30))
+	for line := range bytes.Lines(added) {
+		var e event
+		if bytes.Contains(line, []byte(`"control_response"`)) && json.Unmarshal(line, &e) == nil && e.Type == "control_response" {
+			said[e.Response.RequestID] = struct{ Subtype, Error string }{e.Response.Subtype, e.Response.Error}
+		}
+	}
+	return said
+}

@@ -1,0 +1,77 @@
+package qwen
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"strings"
+
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/hooks"
+	"paw/orchestrator/cli/internal/prompts"
+	"paw/orchestrator/cli/internal/records"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// hookEvents are the events that paw listens to, with their matchers; none at tool calls. An Esc is no event: it shows as
+// the notice that qwen is idle again, which comes after an answer and an error, too.
+var hookEvents = []string{
+	"SessionStart", "UserPromptSubmit", "PermissionRequest", "Notification:idle_prompt", "Stop", "StopFailure", "SessionEnd",
+}
+
+func (driver) Event(name string, payload []byte) (turn.Event, error) {
+	var p hooks.Payload
+	if err := json.Unmarshal(payload, &p); err != nil {
+		return turn.Event{}, err
+	}
+	e := p.Named(name)
+	switch {
+	case name == "UserPromptSubmit": // with an empty prompt after each result of a tool
+		e.Prompt, e.Queued = typedPrompt(prompts.OwnWords(p.Prompt))
+	case name == "Notification" && p.NotificationType == "idle_prompt":
+		return idle(p), nil
+	case name == "StopFailure":
+		e.Message = cmp.Or(p.ErrorDetails, e.Message)
+	}
+	return e, nil
+}
+
+// joinedMark stands before a prompt that was typed while a tool ran, and goes to the model with the tool's result.
+const joinedMark = "\n[User message received during tool execution]: "
+
+// typedPrompt is what the user typed, and whether that joined a turn.
+func typedPrompt(prompt string) (typed string, joined bool) {
+	typed, joined = strings.CutPrefix(prompt, joinedMark)
+	if !joined {
+		return prompt, false
+	}
+	return strings.ReplaceAll(typed, joinedMark, "\n"), true
+}
+
+// Observe reads the end of the chat file, where a request that an Esc cut off is noted as an error.
+func (q driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
+	if !records.IsOpen(last) {
+		return cli.Observed{}, nil
+	}
+	file := q.file(s)
+	var seen cli.Observed
+	err := records.EachBack(file, func(line chatLine) bool {
+		if line.Timestamp.IsZero() {
+			return true
+		}
+		if line.Timestamp.Before(last.StartedAt) {
+			return false
+		}
+		seen = cli.Observed{Known: true, Busy: true, At: line.Timestamp, Source: session.SourceTranscript}
+		if line.aborted() {
+			seen.Busy = false
+			seen.Ended = &turn.Event{Kind: turn.KindInterrupt, Conversation: s.ConversationID, Transcript: file}
+		}
+		if last.Waiting && last.WaitingSince != nil && !line.Timestamp.After(*last.WaitingSince) && !channelOf(s).answered(last.Question) {
+			seen.Busy, seen.Waiting, seen.Question, seen.At = false, true, last.Question, *last.WaitingSince
+		}
+		return false
+	})
+	return seen, err
+}

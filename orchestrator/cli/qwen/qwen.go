@@ -1,0 +1,95 @@
+// Package qwen is what paw knows of qwen.
+package qwen
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/hooks"
+	"paw/orchestrator/cli/internal/prompts"
+	"paw/orchestrator/cli/internal/records"
+)
+
+// Driver is that of qwen.
+var Driver cli.Driver = driver{"qwen"}
+
+type driver struct{ cli.Named }
+
+func (driver) NewConversation() string { return uuid.NewString() }
+
+func (q driver) Launch(s cli.Spec) (cli.Command, error) {
+	argv, err := prompts.Begin(q.Name(), s, prompts.Exits...)
+	if err != nil {
+		return cli.Command{}, err
+	}
+	return q.command(s, argv)
+}
+
+func (q driver) Resume(s cli.Spec) (cli.Command, error) {
+	return q.command(s, prompts.GoOn(s))
+}
+
+var settingsFile = hooks.SystemSettings{
+	CLI: "qwen", Variable: "QWEN_CODE_SYSTEM_SETTINGS_PATH", Guard: "QWEN_CODE",
+	Linux: "/etc/qwen-code/settings.json", Darwin: "/Library/Application Support/QwenCode/settings.json",
+	Long: []string{"UserPromptSubmit", "Stop", "StopFailure"},
+}
+
+func (q driver) command(s cli.Spec, argv []string) (cli.Command, error) {
+	if s.Hook == "" {
+		return cli.Command{Argv: argv}, nil
+	}
+	channel := channelOf(s)
+	command, err := settingsFile.Launch(s, argv, hookEvents, channel.addTo)
+	command.Files = append(command.Files, channel.files()...)
+	return command, err
+}
+
+// file is where the conversation of the worktree is, if there is one.
+func (driver) file(s cli.Spec) string {
+	home := cli.Getenv(s.Env, "QWEN_RUNTIME_DIR")
+	if home == "" {
+		home = cli.Folder(s.Env, "QWEN_HOME", ".qwen")
+	}
+	name := strings.Map(func(r rune) rune {
+		if cli.Alphanumeric(r) {
+			return r
+		}
+		return '-'
+	}, cli.Resolved(s.Worktree))
+	return filepath.Join(home, "projects", name, "chats", s.ConversationID+".jsonl")
+}
+
+// Conversation finds ID.jsonl in the folder of the worktree; qwen resumes it nowhere else.
+func (q driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
+	return records.Lookup(q.file(s), "qwen has no conversation of this id here", func(line struct {
+		Type string `json:"type"`
+	}) bool {
+		return line.Type == "user"
+	})
+}
+
+func (q driver) Literal(prompt string) (string, error) {
+	return prompts.Spaced(prompt), cmp.Or(prompts.CheckWord(q.Name(), prompt, prompts.Exits...), prompts.CheckCommand(q.Name(), prompt))
+}
+
+// Ready: the input box is drawn before qwen asks for pastes to be marked as such, and then the line breaks of a paste are
+// lost; the event comes after both, but also while qwen asks for a login. Enter right after a paste is lost.
+func (driver) Ready() cli.Ready {
+	return cli.Ready{Event: true, Box: true, Silent: true, Settle: 500 * time.Millisecond, Clear: "C-u"}
+}
+
+func (driver) Environment() []string { return []string{"QWEN_RUNTIME_DIR", "QWEN_HOME"} }
+
+func (driver) Facts() cli.Facts {
+	return cli.Facts{ChoosesID: true, Metered: true, Resume: "exact, by id", Turns: "from hooks"}
+}
+
+// Marks has what a launch sets, too.
+func (driver) Marks() []string { return settingsFile.Marks() }
