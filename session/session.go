@@ -59,9 +59,11 @@ type Session struct {
 	Generation   int       `json:"generation"` // counts launches, so that a late launcher of an earlier one gives up
 	BaseCommit   string    `json:"base_commit"`
 	Tmux         Tmux      `json:"tmux"`
-	Agents       []Agent   `json:"worktrees"`        // the key says worktrees in every version of the record
-	Target       string    `json:"target,omitempty"` // branch that work lands on, "" where none was checked out at the start
-	Landings     []Landing `json:"landings,omitempty"`
+	Agents       []Agent   `json:"worktrees"` // the key says worktrees in every version of the record
+	// LastNumber is the highest number that an agent of the session was given, 0 in the record of an older paw.
+	LastNumber int       `json:"last_number,omitempty"`
+	Target     string    `json:"target,omitempty"` // branch that work lands on, "" where none was checked out at the start
+	Landings   []Landing `json:"landings,omitempty"`
 }
 
 // Tmux is where the panes of a session were made. All of it is a hint: users rename sessions and servers restart.
@@ -146,6 +148,7 @@ type Agent struct {
 	ConversationIDs []string          `json:"conversation_ids"` // newest last
 	TranscriptPath  string            `json:"transcript_path"`
 	Phase           Phase             `json:"phase"`
+	Number          int               `json:"number,omitempty"`    // the digit that selects it at the desk; see Session.Number
 	TurnHighWater   int               `json:"turn_high_water"`     // highest turn number ever given out
 	BaseCommit      string            `json:"base_commit"`         // where the agent's branch started
 	CreatedAt       time.Time         `json:"created_at,omitzero"` // UTC; zero where an older paw made the agent
@@ -194,6 +197,37 @@ type Origin struct {
 	Snapshot     string `json:"snapshot,omitempty"`     // what was not committed then, "" for nothing
 	Conversation string `json:"conversation,omitempty"` // the conversation to begin with a copy of, "" for none
 	Within       bool   `json:"within,omitempty"`       // it started in the midst of the turn, which went on
+}
+
+// Enlist appends agents to the session and numbers them: up to 9 a number is used once in the life of the session, so that no
+// digit comes to mean another agent; from then on the lowest one that is free.
+func (s *Session) Enlist(agents ...Agent) {
+	taken := map[int]bool{}
+	for i := range s.Agents {
+		s.Agents[i].Number = s.Number(i)
+		taken[s.Agents[i].Number] = true
+		s.LastNumber = max(s.LastNumber, s.Agents[i].Number)
+	}
+	for _, a := range agents {
+		next := s.LastNumber + 1
+		if next > maxDigit {
+			for next = 1; taken[next]; next++ {
+			}
+		}
+		a.Number, taken[next], s.LastNumber = next, true, max(s.LastNumber, next)
+		s.Agents = append(s.Agents, a)
+	}
+}
+
+// maxDigit is the highest number that one key types.
+const maxDigit = 9
+
+// Number returns the number of the agent at a place in the list; an agent of an older paw has that of its place.
+func (s *Session) Number(i int) int {
+	if s.Agents[i].Number != 0 {
+		return s.Agents[i].Number
+	}
+	return i + 1
 }
 
 // Agent returns the agent of that name for reading or changing in place, or nil.

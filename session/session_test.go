@@ -64,3 +64,37 @@ func TestAddConversation(t *testing.T) {
 		}
 	}
 }
+
+// TestNumbersOfAgents: a number is of one agent as long as the session lives, up to those that one key types.
+func TestNumbersOfAgents(t *testing.T) {
+	s := &Session{}
+	numbers := func() (all []int) {
+		for i := range s.Agents {
+			all = append(all, s.Number(i))
+		}
+		return all
+	}
+	is := func(when string, want ...int) {
+		t.Helper()
+		if got := numbers(); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", when, got, want)
+		}
+	}
+	s.Enlist(Agent{Name: "a"}, Agent{Name: "b"}, Agent{Name: "c"})
+	is("at the start", 1, 2, 3)
+	s.Agents = slices.Delete(s.Agents, 1, 2)
+	is("one was removed", 1, 3)
+	s.Agents = slices.Delete(s.Agents, 1, 2)
+	s.Enlist(Agent{Name: "d", Number: 1})
+	is("another was added", 1, 4)
+	for range 5 {
+		s.Enlist(Agent{Name: "more"})
+	}
+	is("up to nine", 1, 4, 5, 6, 7, 8, 9)
+	s.Enlist(Agent{Name: "late"}, Agent{Name: "later"}, Agent{Name: "last"})
+	is("behind nine", 1, 4, 5, 6, 7, 8, 9, 2, 3, 10)
+	s = &Session{Agents: []Agent{{Name: "a"}, {Name: "b"}}}
+	is("in an old record", 1, 2)
+	s.Enlist(Agent{Name: "c"})
+	is("added to an old record", 1, 2, 3)
+}

@@ -82,8 +82,8 @@ func (d *desk) Look(ctx context.Context) (ui.Board, error) {
 	board := ui.Board{Place: d.place(statuses)}
 	for _, st := range statuses {
 		d.sessions[st.Session.Name] = st.Session
-		for _, ag := range st.Agents {
-			board.Agents = append(board.Agents, deskAgent(st, ag))
+		for i := range st.Agents {
+			board.Agents = append(board.Agents, deskAgent(st, i))
 		}
 	}
 	for _, problem := range problems {
@@ -103,11 +103,12 @@ func (d *desk) place(statuses []fleet.SessionStatus) string {
 	return shortened(d.home.Dir)
 }
 
-// deskAgent is an agent as a row of the desk.
-func deskAgent(st fleet.SessionStatus, ag fleet.AgentStatus) ui.Agent {
+// deskAgent makes a row of the desk of the agent at a place in a session.
+func deskAgent(st fleet.SessionStatus, i int) ui.Agent {
+	ag := st.Agents[i]
 	w := ag.Record
 	row := ui.Agent{
-		Session: st.Session.Name, Name: w.Name, Parent: w.Parent, CLI: w.CLI, Branch: display.OneLine(w.Branch), Group: ui.Group(orchestrator.GroupOf(ag)),
+		Session: st.Session.Name, Name: w.Name, Number: st.Session.Number(i), Parent: w.Parent, CLI: w.CLI, Branch: display.OneLine(w.Branch), Group: ui.Group(orchestrator.GroupOf(ag)),
 		State: orchestrator.StateWord(ag.AgentStatus), Colour: stateColours[colourOf(ag.AgentStatus)], Turn: turnNumber(&ag),
 		Prompt: display.OneLine(ag.Prompt), Asks: ag.State == session.StateWaitingInput, Cut: ag.CutTurn != 0,
 		Ended: fmt.Sprint(ag.LastTag, ag.LastTurn, ag.CurrentTurn == 0, len(st.Session.Landings)),

@@ -144,7 +144,7 @@ func Record(ctx context.Context, h *home.Home, s *session.Session, a *Addition, 
 				return err
 			}
 		}
-		rec.Agents = append(rec.Agents, a.Draft.Agents...)
+		rec.Enlist(a.Draft.Agents...)
 		for _, w := range a.Draft.Agents {
 			if err := launch.KeepPrompt(h, rec, w, a.PromptFor(w.Name, prompt)); err != nil {
 				return err

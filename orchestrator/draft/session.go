@@ -100,7 +100,7 @@ func addAgents(ctx context.Context, h *home.Home, s *session.Session, m worktree
 			w.BranchCreated = true
 		}
 		w.AddConversation(cli.NewConversation())
-		s.Agents = append(s.Agents, w)
+		s.Enlist(w)
 	}
 	return nil
 }

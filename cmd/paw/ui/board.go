@@ -23,6 +23,7 @@ var groupNames = [...]string{NeedsYou: "NEEDS YOU", ToReview: "TO REVIEW", Worki
 // Agent is one row of the desk. All texts are one line that can be printed as it is.
 type Agent struct {
 	Session, Name string
+	Number        int    // of one agent as long as its session lives, 0 for none
 	Parent        string // the agent of the session that started it, "" for the user
 	CLI, Branch   string
 	Group         Group

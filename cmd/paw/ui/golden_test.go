@@ -104,8 +104,11 @@ func fiveAgents() Board {
 	failed.Prompt, failed.Urgency = "write the guide", 1
 	off := agent("infra", "demo", Quiet, "stopped", "33", "", "")
 	off.Pane, off.Since = "", time.Time{}
+	asks.Number, failed.Number, off.Number = 1, 2, 5
+	web, tests := agent("web", "codex", Working, "running", "32", "1…", "add a search box"), agent("tests", "opencode", ToReview, "idle", "36", "12", "write the tests")
+	web.Number, tests.Number = 4, 3
 	return Board{Place: "shop  ~/src/shop", Agents: []Agent{
-		off, agent("web", "codex", Working, "running", "32", "1…", "add a search box"), agent("tests", "opencode", ToReview, "idle", "36", "12", "write the tests"), failed, asks}}
+		off, web, tests, failed, asks}}
 }
 
 // hostile is a board whose texts are as bad as the ones that paw hands over can be: long, wide, and of odd characters.

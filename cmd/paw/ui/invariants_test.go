@@ -90,6 +90,55 @@ func TestSelectionStays(t *testing.T) {
 	}
 }
 
+// A digit means the same agent wherever that stands; of several sessions as long as the desk is open.
+func TestDigitsStay(t *testing.T) {
+	board := fiveAgents()
+	m := opened(&played{}, board, Options{}, 100, 30)
+	is := func(when, keys, want string) {
+		t.Helper()
+		if m = typed(m, strings.Fields(keys)...); m.selected != want {
+			t.Errorf("%s, %s: %s, want %s\n%s", when, keys, m.selected, want, screenOf(m))
+		}
+	}
+	is("at first", "4", "shop/web")
+	board.Agents[1].Group, board.Agents[4].Group = NeedsYou, Quiet
+	m = after(m, boardMsg{board: board, now: noon})
+	is("after they have moved", "1", "shop/api")
+	is("after they have moved", "4", "shop/web")
+	is("a number that nobody has", "9", "shop/web")
+	board.Agents = slices.Delete(board.Agents, 3, 4)
+	m = after(m, boardMsg{board: board, now: noon})
+	is("of one that was removed", "2", "shop/web")
+	is("after one was removed", "5", "shop/infra")
+
+	board = fiveAgents()
+	board.Agents[3].Session, board.Agents[4].Session = "other", "other"
+	m = opened(&played{}, board, Options{}, 100, 30)
+	is("of several sessions", "4", "other/docs")
+	board.Agents = append(slices.Delete(board.Agents, 0, 2), Agent{Session: "new", Name: "first", Number: 1})
+	m = after(m, boardMsg{board: board, now: noon})
+	is("of several sessions, some gone", "4", "other/docs")
+	is("of several sessions, a new one", "6", "new/first")
+}
+
+// The first row is selected, whichever agent comes to stand there, until the user presses a key.
+func TestFirstRowIsSelectedUntilAKey(t *testing.T) {
+	board := fiveAgents()
+	board.Agents[4].Group, board.Agents[4].Asks = Quiet, false
+	m := opened(&played{}, board, Options{}, 100, 30)
+	if m.selected != "shop/docs" {
+		t.Fatal(m.selected)
+	}
+	m = after(m, boardMsg{board: fiveAgents(), now: noon})
+	if m.selected != "shop/api" {
+		t.Errorf("the first row is that of api, and selected is %s", m.selected)
+	}
+	m = after(typed(m, "?", "?"), boardMsg{board: board, now: noon})
+	if m.selected != "shop/api" {
+		t.Errorf("after a key: %s", m.selected)
+	}
+}
+
 // n goes to those that need the user, then to those to review.
 func TestNext(t *testing.T) {
 	m := opened(&played{}, fiveAgents(), Options{}, 100, 30)

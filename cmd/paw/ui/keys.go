@@ -13,6 +13,7 @@ import (
 // pressed is the model after a key.
 func (m Model) pressed(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	word := key.String()
+	m.chosen = true
 	if word == "alt+esc" { // two that came at once
 		word = "esc"
 		key = tea.KeyPressMsg{Code: tea.KeyEscape}
@@ -75,8 +76,7 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 	case "tab":
 		m.nextGroup()
 	case "1", "2", "3", "4", "5", "6", "7", "8", "9":
-		n, _ := strconv.Atoi(word)
-		m.selectAt(n - 1)
+		m.selectNumber(word)
 	case "n":
 		m.nextThatNeedsYou()
 	case "space":
@@ -294,6 +294,18 @@ func (m *Model) selectAt(i int) {
 	if len(m.rows) > 0 {
 		m.choose(m.rows[min(max(i, 0), len(m.rows)-1)])
 	}
+}
+
+// selectNumber selects the agent that has the number.
+func (m *Model) selectNumber(word string) {
+	n, _ := strconv.Atoi(word)
+	for _, a := range m.rows {
+		if m.numberOf(a) == n {
+			m.choose(a)
+			return
+		}
+	}
+	m.say(true, "no agent that is shown has the number %d", n)
 }
 
 // choose selects an agent. The one before it goes if the filter does not leave it.

@@ -39,10 +39,10 @@ const (
 var dropped = []int{colTokens, colCLI, colLines, colNumber, colTurn}
 
 // cells are the texts of an agent's row but for what it is about.
-func (m Model) cells(i int, a Agent, several bool) [columnsOfRow]string {
+func (m Model) cells(a Agent, several bool) [columnsOfRow]string {
 	var c [columnsOfRow]string
-	if i < 9 {
-		c[colNumber] = fmt.Sprint(i + 1)
+	if n := m.numberOf(a); n > 0 {
+		c[colNumber] = fmt.Sprint(n)
 	}
 	c[colName] = a.Name
 	if several {
@@ -110,7 +110,7 @@ func (m Model) listLines(width, height int) []listLine {
 	rows := make([][columnsOfRow]string, len(agents))
 	several := m.severalSessions()
 	for i, a := range agents {
-		rows[i] = m.cells(i, a, several)
+		rows[i] = m.cells(a, several)
 	}
 	widths, about := m.columnWidths(rows, width)
 	roomy := m.roomyHeight(agents) <= height
@@ -180,7 +180,7 @@ func (m Model) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int
 			continue
 		}
 		switch k {
-		case colAge, colTurn, colLines, colTokens:
+		case colNumber, colAge, colTurn, colLines, colTokens:
 			text = m.Right(text, w)
 		default:
 			text = m.Fill(text, w)

@@ -46,9 +46,11 @@ type Model struct {
 	all           bool
 
 	filter   string
-	selected string // key of the selected agent
-	top      int    // first line of the list that is shown
-	large    bool   // the detail has the whole screen
+	selected string         // key of the selected agent
+	chosen   bool           // the user has pressed a key: until then the first row is selected
+	numbers  map[string]int // of the agents of several sessions, by key, as long as the desk is open
+	top      int            // first line of the list that is shown
+	large    bool           // the detail has the whole screen
 	tab      tab
 
 	lines    map[string]Lines // by key of the agent
@@ -90,7 +92,7 @@ const noteTime = 6 * time.Second
 func New(ctx context.Context, paw Paw, o Options) Model {
 	return Model{
 		paw: paw, ctx: ctx, palette: palette{o.Colour}, all: o.All, width: 80, height: 24, now: time.Now(),
-		lines: map[string]Lines{}, outlooks: map[string]Outlook{}, drafts: map[string]string{},
+		numbers: map[string]int{}, lines: map[string]Lines{}, outlooks: map[string]Outlook{}, drafts: map[string]string{},
 	}
 }
 
@@ -199,9 +201,30 @@ func (m Model) looked(msg boardMsg) (tea.Model, tea.Cmd) {
 	}
 	next := m.neighbour()
 	m.board, m.failed, m.begun = msg.board, "", true
+	m.number()
 	m.arrange(next)
 	m.dropQuestion()
 	return m, m.freshen()
+}
+
+// number gives each agent of several sessions a number when it is seen first: those of their sessions are not unique.
+func (m *Model) number() {
+	if !m.severalSessions() {
+		return
+	}
+	for _, a := range m.board.Agents {
+		if m.numbers[a.Key()] == 0 {
+			m.numbers = with(m.numbers, a.Key(), len(m.numbers)+1)
+		}
+	}
+}
+
+// numberOf is the number of an agent, by which a digit selects it wherever it stands.
+func (m Model) numberOf(a Agent) int {
+	if m.severalSessions() {
+		return m.numbers[a.Key()]
+	}
+	return a.Number
 }
 
 // neighbour is the agent that is selected when the selected one goes.
@@ -239,7 +262,7 @@ func (m *Model) arrange(neighbour string) {
 	if m.index(m.rows) < 0 {
 		m.selected = neighbour
 	}
-	if m.index(m.rows) < 0 {
+	if m.index(m.rows) < 0 || !m.chosen {
 		m.selected = ""
 		if len(m.rows) > 0 {
 			m.selected = m.rows[0].Key()

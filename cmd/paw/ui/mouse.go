@@ -5,6 +5,7 @@ import tea "charm.land/bubbletea/v2"
 // clicked selects the row, the tab or the line of a page under the mouse.
 func (m Model) clicked(click tea.MouseClickMsg) (tea.Model, tea.Cmd) {
 	l := m.layout()
+	m.chosen = true
 	if click.Button != tea.MouseLeft || m.ask != nil {
 		return m, nil
 	}
@@ -50,6 +51,7 @@ const wheelLines = 3
 // wheeled moves through what is under the mouse.
 func (m Model) wheeled(wheel tea.MouseWheelMsg) (tea.Model, tea.Cmd) {
 	step := wheelLines
+	m.chosen = true
 	switch wheel.Button {
 	case tea.MouseWheelUp:
 		step = -wheelLines
