@@ -9,6 +9,9 @@ import (
 // ErrNotFound is the cause of an error about a session that has no record.
 var ErrNotFound = errors.New("no such session")
 
+// errChanged is the cause of an error about a record that another program has written while a paw held its lock.
+var errChanged = errors.New("the record was changed by another program meanwhile")
+
 // CorruptError is a record that cannot be understood. The file is left as it is; SetAsideCorrupt moves it away.
 type CorruptError struct {
 	Name   string // from the file's name

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -33,17 +34,39 @@ func (st Store) Load(name string) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	s, _, err := st.load(name, path)
+	return s, err
+}
+
+// load is Load that also returns the text of the record, nil when there is none.
+func (st Store) load(name, path string) (*Session, []byte, error) {
 	data, err := readRegular(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, nil
+		return nil, nil, nil
 	case errors.Is(err, errNotRegular):
-		return nil, &CorruptError{Name: name, Path: path, Reason: err.Error()}
+		return nil, nil, &CorruptError{Name: name, Path: path, Reason: err.Error()}
 	case err != nil:
-		return nil, fmt.Errorf("session %s: %w", name, err)
+		return nil, nil, fmt.Errorf("session %s: %w", name, err)
 	}
 	st.early(data)
-	return decode(name, path, data)
+	s, err := decode(name, path, data)
+	return s, data, err
+}
+
+// unchanged returns a check that the record still has this text, nil for no record. The lock keeps other paws out, and
+// nothing else that writes files. The error is that of Load where the record is corrupt by now.
+func (st Store) unchanged(name, path string, old []byte) func() error {
+	return func() error {
+		now, err := readRegular(path)
+		if bytes.Equal(now, old) && (err == nil) == (old != nil) {
+			return nil
+		}
+		if _, err := st.Load(name); err != nil {
+			return err
+		}
+		return fmt.Errorf("session %s: %w", name, errChanged)
+	}
 }
 
 // early tells Early of a record.
@@ -61,7 +84,7 @@ func (st Store) early(data []byte) {
 // that name, readable or not, and a *LockedError when ctx ends before the lock is free.
 func (st Store) Create(ctx context.Context, s *Session, first func() error) error {
 	return st.locked(ctx, s.Name, func(path string) error {
-		there, err := st.Load(s.Name)
+		there, _, err := st.load(s.Name, path)
 		switch {
 		case IsUnreadable(err):
 			return &TakenError{Name: s.Name, Path: path}
@@ -75,7 +98,7 @@ func (st Store) Create(ctx context.Context, s *Session, first func() error) erro
 				return err
 			}
 		}
-		return write(path, s, disk.Replace)
+		return write(path, s, disk.ReplaceIf, st.unchanged(s.Name, path, nil))
 	})
 }
 
@@ -83,18 +106,18 @@ func (st Store) Create(ctx context.Context, s *Session, first func() error) erro
 // An error of change is returned as it is, and nothing is saved then. The error wraps ErrNotFound when there is no
 // record. change must not call the store for the same session: the lock is held.
 func (st Store) Update(ctx context.Context, name string, change func(*Session) error) (*Session, error) {
-	return st.update(ctx, name, change, disk.Replace)
+	return st.update(ctx, name, change, disk.ReplaceIf)
 }
 
 // UpdateSoon is Update for what can be found out again: after a power loss the record may be the one before, as whole.
 func (st Store) UpdateSoon(ctx context.Context, name string, change func(*Session) error) (*Session, error) {
-	return st.update(ctx, name, change, disk.ReplaceSoon)
+	return st.update(ctx, name, change, disk.ReplaceSoonIf)
 }
 
-func (st Store) update(ctx context.Context, name string, change func(*Session) error, replace func(string, []byte) error) (*Session, error) {
+func (st Store) update(ctx context.Context, name string, change func(*Session) error, replace replacer) (*Session, error) {
 	var updated *Session
 	err := st.locked(ctx, name, func(path string) error {
-		s, err := st.Load(name)
+		s, text, err := st.load(name, path)
 		if err != nil {
 			return err
 		}
@@ -108,7 +131,7 @@ func (st Store) update(ctx context.Context, name string, change func(*Session) e
 			return fmt.Errorf("session %s: the name of a session cannot change", name)
 		}
 		updated = s
-		return write(path, s, replace)
+		return write(path, s, replace, st.unchanged(name, path, text))
 	})
 	if err != nil {
 		return nil, err
@@ -122,7 +145,7 @@ func (st Store) update(ctx context.Context, name string, change func(*Session) e
 // goes.
 func (st Store) Delete(ctx context.Context, name string, last func(*Session) error) error {
 	return st.locked(ctx, name, func(path string) error {
-		s, err := st.Load(name)
+		s, text, err := st.load(name, path)
 		if s == nil || err != nil {
 			if err == nil {
 				disk.RemoveLitter(path)
@@ -131,6 +154,9 @@ func (st Store) Delete(ctx context.Context, name string, last func(*Session) err
 		}
 		if last != nil {
 			if err := last(s); err != nil {
+				return err
+			}
+			if err := st.unchanged(name, path, text)(); err != nil {
 				return err
 			}
 		}
@@ -197,15 +223,22 @@ func (st Store) path(name string) (string, error) {
 	return filepath.Join(st.Dir, name+".json"), nil
 }
 
+// replacer replaces a file unless a check fails at the last moment.
+type replacer func(path string, data []byte, check func() error) error
+
 // write saves the record; the caller holds its lock.
-func write(path string, s *Session, replace func(string, []byte) error) error {
+func write(path string, s *Session, replace replacer, check func() error) error {
 	s.Version = Version
 	s.CreatedAt = s.CreatedAt.UTC().Round(0) // without the monotonic reading, which no file can keep
 	data, err := encode(s)
 	if err != nil {
 		return err
 	}
-	if err := replace(path, data); err != nil {
+	err = replace(path, data, check)
+	if IsUnreadable(err) || errors.Is(err, errChanged) { // they name the session
+		return err
+	}
+	if err != nil {
 		return fmt.Errorf("session %s: %w", s.Name, err)
 	}
 	return nil

@@ -20,8 +20,12 @@ const LitterAge = time.Minute
 // Replace writes data to path so that after a crash or a power loss the old content or the new is
 // there, whole. A symlink stays a symlink, and its target is replaced. The caller holds the lock of
 // the file.
-func Replace(path string, data []byte) error {
-	if err := ReplaceSoon(path, data); err != nil {
+func Replace(path string, data []byte) error { return ReplaceIf(path, data, nil) }
+
+// ReplaceIf is Replace that calls check, unless it is nil, at the last moment, when the new content is on the disk beside
+// the old one. With an error of check the file stays as it is.
+func ReplaceIf(path string, data []byte, check func() error) error {
+	if err := ReplaceSoonIf(path, data, check); err != nil {
 		return err
 	}
 	path, err := FollowLinks(path)
@@ -34,7 +38,10 @@ func Replace(path string, data []byte) error {
 
 // ReplaceSoon replaces a file without waiting for the disk: after a power loss the old content may
 // be back. ReplaceSoon is for content that can be found out again.
-func ReplaceSoon(path string, data []byte) error {
+func ReplaceSoon(path string, data []byte) error { return ReplaceSoonIf(path, data, nil) }
+
+// ReplaceSoonIf is ReplaceSoon with a check like that of ReplaceIf.
+func ReplaceSoonIf(path string, data []byte, check func() error) error {
 	if err := MakeDir(filepath.Dir(path)); err != nil {
 		return err
 	}
@@ -50,11 +57,31 @@ func ReplaceSoon(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	defer f.Cleanup() // does nothing after a success
+	err = place(f, path, data, check)
+	if err != nil {
+		_ = f.Cleanup()
+	}
+	return err
+}
+
+// place fills a temporary file and gives it the name path. CloseAtomicallyReplace would sync after the check, which is what
+// takes longest.
+func place(f *renameio.PendingFile, path string, data []byte, check func() error) error {
 	if _, err := f.Write(data); err != nil {
 		return err
 	}
-	return f.CloseAtomicallyReplace()
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if check != nil {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }
 
 // FollowLinks returns the path that a chain of symlinks ends at, where a file need not exist yet.
