@@ -51,7 +51,7 @@ func Rewind(ctx context.Context, h *home.Home, s *session.Session, agentName str
 			return fmt.Sprintf("the conversation of %s still remembers turn %d", agentName, last.Number)
 		}
 		return fmt.Sprintf("the conversation of %s still remembers turns %d to %d", agentName, n+1, last.Number)
-	}, func(*session.Rewound, int) (int, string) { return n, EndOfTurn(n) })
+	}, func(*session.Agent, int) (int, string) { return n, EndOfTurn(n) })
 }
 
 // EndOfTurn says where a worktree is that was put back to the end of turn n.
@@ -75,12 +75,24 @@ func UndoRewind(ctx context.Context, h *home.Home, s *session.Session, agentName
 			err = fault.New(fault.NotFound, "%s: nothing was rewound", agentName).Hint("paw turns %s %s", s.Name, agentName)
 		}
 		return commit, err
-	}, func(*turn.Record) string { return "" }, func(before *session.Rewound, last int) (int, string) {
-		if before == nil {
-			return last, "as before the last rewind"
-		}
-		return before.From, "as before the last rewind, " + afterTurn(before.From)
-	})
+	}, func(*turn.Record) string { return "" }, undone)
+}
+
+// undone returns where among its turns the worktree of an agent is, in words as well, once --undo has taken back what came last;
+// last is the number of the last turn.
+func undone(w *session.Agent, last int) (at int, words string) {
+	shift, again := w.LastShift()
+	switch {
+	case shift != nil && shift.Kind == session.ShiftUpdate && again:
+		at = w.Rewound.At(last)
+		return at, "with the last update again, " + afterTurn(at)
+	case shift != nil && shift.Kind == session.ShiftUpdate:
+		at = w.Rewound.At(last)
+		return at, "as before the last update, " + afterTurn(at)
+	case w.Rewound == nil:
+		return last, "as before the last rewind"
+	}
+	return w.Rewound.From, "as before the last rewind, " + afterTurn(w.Rewound.From)
 }
 
 // afterTurn says where in its turns a worktree is that somebody may have changed since.
@@ -92,9 +104,9 @@ func afterTurn(n int) string {
 }
 
 // rewind puts the worktree to what target says; again is the command that does it once more.
-// to says, of the last rewind and the last turn, where that is among the turns.
+// to says, of the agent and the number of its last turn, where that is among the turns.
 func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName, again string, kind session.ShiftKind, target func(*turns.Track) (string, error),
-	remembers func(*turn.Record) string, to func(before *session.Rewound, last int) (at int, words string),
+	remembers func(*turn.Record) string, to func(w *session.Agent, last int) (at int, words string),
 ) (*Rewound, error) {
 	w, err := home.AgentNamed(s, agentName)
 	if err != nil {
@@ -134,7 +146,7 @@ func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName, ag
 			return errors.Join(home.Unmoved(err, agentName+": not rewound", again), rewound.withdraw(ctx, h, err))
 		}
 		rewound.RescueRef, rewound.Head, rewound.Changed, rewound.Untouched = done.Ref, done.Head, done.Changed, done.NotSaved
-		return rewound.note(ctx, h, kind, last, to)
+		return rewound.note(ctx, h, kind, last)
 	})
 	if err != nil {
 		return nil, err
@@ -144,11 +156,11 @@ func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName, ag
 
 // intend writes into the record where the worktree will be: what lands of it is told by that, also when paw is killed before it can say that it
 // was done.
-func (r *Rewound) intend(ctx context.Context, h *home.Home, kind session.ShiftKind, last *turn.Record, to func(before *session.Rewound, last int) (at int, words string)) error {
+func (r *Rewound) intend(ctx context.Context, h *home.Home, kind session.ShiftKind, last *turn.Record, to func(w *session.Agent, last int) (at int, words string)) error {
 	_, err := h.Update(ctx, r.Session, func(rec *session.Session) error {
 		if w := rec.Agent(r.Agent); w != nil {
-			at, _ := to(w.Rewound, numberOf(last))
-			rec.Shifted(r.Agent, kind, at, numberOf(last))
+			r.At, r.To = to(w, numberOf(last))
+			rec.Shifted(r.Agent, kind, r.At, numberOf(last))
 		}
 		return nil
 	})
@@ -180,15 +192,17 @@ func numberOf(last *turn.Record) int {
 }
 
 // note writes into the record where the worktree is now, for those who list its turns.
-func (r *Rewound) note(ctx context.Context, h *home.Home, kind session.ShiftKind, last *turn.Record, to func(before *session.Rewound, last int) (at int, words string)) error {
+func (r *Rewound) note(ctx context.Context, h *home.Home, kind session.ShiftKind, last *turn.Record) error {
 	number := numberOf(last)
 	if kind == session.ShiftUndo && r.RescueRef == "" { // the rewind that it would take back was cut short
-		r.At, r.To = to(nil, number)
+		r.At, r.To = number, "as before the last rewind"
 		return r.withdraw(ctx, h, nil)
 	}
 	_, err := h.Update(ctx, r.Session, func(rec *session.Session) error {
 		if w := rec.Agent(r.Agent); w != nil && len(w.Shifts) > 0 {
-			r.At, r.To = to(w.Rewound, number)
+			if shift, _ := w.LastShift(); kind == session.ShiftUndo && shift != nil && shift.Kind == session.ShiftUpdate {
+				return nil // it is where it was among the turns
+			}
 			from := w.Rewound.At(number)
 			if r.RescueRef == "" && w.Rewound != nil && w.Rewound.Last == number { // --undo takes back the one before
 				from = w.Rewound.From

@@ -133,6 +133,21 @@ func (s *Session) Shifted(agent string, kind ShiftKind, to, last int) {
 	}
 }
 
+// LastShift returns what --undo takes back: the last shift that put something aside, and whether it is undone already, so that
+// --undo brings it again. It returns nil where there is nothing to take back.
+func (a *Agent) LastShift() (last *Shift, undone bool) {
+	for i := len(a.Shifts) - 1; i >= 0; i-- {
+		switch a.Shifts[i].Kind {
+		case ShiftUndo:
+			undone = !undone
+		case ShiftStay:
+		default:
+			return &a.Shifts[i], undone
+		}
+	}
+	return nil, false
+}
+
 // Agent records what is needed to bring an agent of a session back.
 type Agent struct {
 	Name            string            `json:"agent"`

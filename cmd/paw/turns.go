@@ -94,7 +94,11 @@ func (a *app) printTurns(sessionName string, list turns.Sequence, named bool) {
 		}
 	}
 	if to := list.RewoundTo; to != nil {
-		fmt.Fprintf(a.stdout, "%sits worktree is %s (paw rewind %s/%s --undo)\n", indent, orchestrator.EndOfTurn(*to), sessionName, list.Agent)
+		where := orchestrator.EndOfTurn(*to)
+		if list.Updated {
+			where += ", with an update since"
+		}
+		fmt.Fprintf(a.stdout, "%sits worktree is %s (paw rewind %s/%s %s)\n", indent, where, sessionName, list.Agent, list.BackBy)
 	}
 }
 

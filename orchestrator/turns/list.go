@@ -3,6 +3,7 @@ package turns
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"paw/orchestrator/fleet"
@@ -20,6 +21,8 @@ type Sequence struct {
 	// RewoundTo is the turn to whose end the worktree was put back since the last one, 0 for before the first; nil where it
 	// was not, or that was taken back.
 	RewoundTo *int
+	BackBy    string // what `paw rewind AGENT` is given to take that back: --undo, or the turn where something else came after it
+	Updated   bool   // an update came after it
 }
 
 // Listed is one turn with what git adds to its log.
@@ -76,7 +79,12 @@ func List(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Sess
 	}
 	if n := len(records); n > 0 {
 		if at := w.Rewound.At(records[n-1].Number); at != records[n-1].Number {
-			list.RewoundTo = &at
+			list.RewoundTo, list.BackBy = &at, fmt.Sprint(w.Rewound.From)
+			last, undone := w.LastShift()
+			updated := last != nil && last.Kind == session.ShiftUpdate
+			if list.Updated = updated && !undone; !updated && !undone {
+				list.BackBy = "--undo"
+			}
 		}
 	}
 	counts, err := m.CountChanges(ctx, pairs)
