@@ -129,6 +129,13 @@ func TestClaudeHistory(t *testing.T) {
 			}, 0, nil,
 		},
 		{
+			// As 2.1.330 writes what another session sends: to an idle claude, and to one at work.
+			"messages of another session", prompt + `
+{"type":"user","uuid":"2","parentUuid":"1","isMeta":true,"origin":{"kind":"peer"},"promptSource":"system","message":{"content":"Another Claude session sent a message:\n<cross-session-message from=\"uds:/tmp/cc-socks/1.sock\" from-name=\"web-a6\" from-mode=\"prompting\">\nIs it done?\n</cross-session-message>\n\nThis came from another Claude session — not typed by your user, but very likely working on their behalf."}}
+{"type":"attachment","uuid":"3","parentUuid":"2","attachment":{"type":"queued_command","commandMode":"prompt","isMeta":true,"prompt":"<cross-session-message from=\"uds:/tmp/cc-socks/1.sock\" from-name=\"web-a6\" from-mode=\"prompting\">\nHurry.\n</cross-session-message>"}}`,
+			[]string{"user first", "system message from web-a6: Is it done?", "system message from web-a6: Hurry."}, 0, nil,
+		},
+		{
 			// claude goes on from the prompt.
 			"resumed after a crash in a tool", prompt + `
 {"type":"assistant","uuid":"2","parentUuid":"1","message":{"id":"m1","content":[{"type":"tool_use","id":"a","name":"Bash","input":{}}]}}

@@ -99,9 +99,11 @@ func (p Prompt) read() (task, about string) {
 		return "", cmp.Or(strings.Join(strings.Fields(summary), " "), "a background task has ended")
 	}
 	if head, _, ok := strings.Cut(string(p), messageBegin); ok && strings.Count(head, "\n") < 2 && len(head) < maxMessageHead {
-		from, _ := within(string(p), `from="`, `"`)
+		tag, _ := within(string(p), messageBegin, ">")
+		name, _ := within(tag, ` from-name="`, `"`)
+		address, _ := within(tag, ` from="`, `"`)
 		said, _ := within(string(p), ">", "</cross-session-message>")
-		return "", "message from " + cmp.Or(from, "another session") + ": " + strings.TrimSpace(said)
+		return "", "message from " + cmp.Or(name, address, "another session") + ": " + strings.TrimSpace(said)
 	}
 	return string(p), ""
 }

@@ -25,6 +25,8 @@ func TestWordsOfAPrompt(t *testing.T) {
 		"the end of a task": {"<task-notification>\n<task-id>b1</task-id>", "a background task has ended", ""},
 		"a message": {"Another Claude session sent a message:\n<cross-session-message from=\"uds:/tmp/cc-socks/1.sock\">\nPlease look\nat it.\n</cross-session-message>",
 			"message from uds:/tmp/cc-socks/1.sock: Please look\nat it.", ""},
+		"a message of a session with a name": {"<cross-session-message from=\"uds:/tmp/cc-socks/1.sock\" from-name=\"web-a6\" from-mode=\"prompting\">\nLook: a=\"b\"\n</cross-session-message>",
+			"message from web-a6: Look: a=\"b\"", ""},
 		"a person on messages": {"What does\n\nthis\n<cross-session-message from=\"a\"> mean?", "What does\n\nthis\n<cross-session-message from=\"a\"> mean?",
 			"What does\n\nthis\n<cross-session-message from=\"a\"> mean?"},
 		"nobody's prompt": {sentOnPrompt, "goes on after its end", ""},

@@ -12,6 +12,7 @@ import (
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/records"
 	"paw/session/history"
+	"paw/session/turn"
 )
 
 // History reads the branch of the transcript that claude would go on with. A rewind leaves the abandoned one in the
@@ -138,17 +139,22 @@ type talk struct {
 
 func (t *talk) add(r record) {
 	switch {
+	case r.Type == "user" && message.MatchString(r.Message.Content.text()):
+		t.Say(history.RoleSystem, r.Timestamp, turn.Prompt(r.Message.Content.text()).Words())
 	case r.IsMeta || r.IsCompactSummary:
 	case r.Type == "user":
 		t.addUser(r)
 	case r.Type == "assistant":
 		t.addAnswer(r)
 	case r.Type == "attachment" && r.Attachment.Type == "queued_command":
-		role := history.RoleUser
-		if r.Attachment.Mode != "" && r.Attachment.Mode != "prompt" {
+		role, text := history.RoleUser, pasted(r.Attachment.Prompt.text())
+		switch {
+		case message.MatchString(text):
+			role, text = history.RoleSystem, turn.Prompt(text).Words()
+		case r.Attachment.Mode != "" && r.Attachment.Mode != "prompt":
 			role = history.RoleSystem // such as the end of a background task
 		}
-		t.Say(role, r.Timestamp, pasted(r.Attachment.Prompt.text()))
+		t.Say(role, r.Timestamp, text)
 	}
 }
 
