@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
+	"paw/orchestrator/fault"
 	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/session"
@@ -83,15 +85,57 @@ func sinceOf(u Urgent) time.Time {
 	return *u.Agent.Since
 }
 
-// Next is the agent of any session that needs the user most; nil for none. Whoever looks at one of them already gets the
-// one behind it, so that each comes up in turn.
-func Next(ctx context.Context, h *home.Home) (*Urgent, []error, error) {
+// Next is the agent of any session that needs the user most, or nil and what the agents of this place do instead. Whoever looks at
+// one of them already gets the one behind it, so that each comes up in turn.
+func Next(ctx context.Context, h *home.Home) (next *Urgent, nobody string, problems []error, err error) {
 	statuses, problems, err := Status(ctx, h, StatusOptions{All: true})
 	if err != nil {
-		return nil, problems, err
+		return nil, "", problems, err
 	}
-	return nextOf(Urgents(statuses), h.Getenv("TMUX_PANE")), problems, nil
+	if next = nextOf(Urgents(statuses), h.Getenv("TMUX_PANE")); next != nil {
+		return next, "", problems, nil
+	}
+	here, _ := h.SessionsHere()
+	return nil, nobodyNeedsYou(statuses, here), problems, nil
 }
+
+// nobodyNeedsYou says that, and what the agents of the sessions of this place do, or those of all sessions where none is of this place.
+func nobodyNeedsYou(statuses []fleet.SessionStatus, here []*session.Session) string {
+	shown := slices.DeleteFunc(slices.Clone(statuses), func(st fleet.SessionStatus) bool {
+		return !slices.ContainsFunc(here, func(s *session.Session) bool { return s.Name == st.Session.Name })
+	})
+	if len(shown) == 0 {
+		shown = statuses
+	}
+	var words []string
+	by := map[string][]string{}
+	for _, st := range shown {
+		for _, ag := range st.Agents {
+			word := StateWord(ag.AgentStatus)
+			if by[word] == nil {
+				words = append(words, word)
+			}
+			by[word] = append(by[word], ag.Record.Name)
+		}
+	}
+	text := "nobody needs you"
+	for i, word := range words {
+		names := by[word]
+		who := strings.Join(names, ", ")
+		if len(names) > maxNamed {
+			who = fault.Counted(len(names), "agent")
+		}
+		sign := ", "
+		if i == 0 {
+			sign = "; "
+		}
+		text += sign + who + ": " + word
+	}
+	return text
+}
+
+// maxNamed limits the agents that are named in a sentence.
+const maxNamed = 3
 
 // nextOf is the first of the agents or, where one of them has the pane here, the one behind that.
 func nextOf(all []Urgent, here string) *Urgent {

@@ -64,6 +64,7 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 	f.BoolVarP(&force, "force", "f", false, "with --from: also from a turn without a snapshot, from its commit alone")
 	f.StringVarP(&o.Prompt, "prompt", "p", "", "first prompt of each agent")
 	f.StringVar(&o.promptFile, "prompt-file", "", "file with the first prompt, - for standard input")
+	f.BoolVarP(&o.detach, "detach", "d", false, "do not attach (what it does anyway)")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
 	a.addJSON(cmd)
 	completeFlag(cmd, "cli", a.completeCLIs)

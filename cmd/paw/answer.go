@@ -16,21 +16,25 @@ import (
 func newAnswer(a *app) *cobra.Command {
 	var id string
 	cmd := &cobra.Command{
-		Use:   "answer AGENT [yes|no|always|N|TEXT]",
+		Use:   "answer [AGENT] [yes|no|always|N|TEXT]",
 		Short: "Answer the question of an agent, and confirm that it was taken",
 		Long: exits(`Answer what an agent asks in its pane: yes (this once), no, always, the number of an
 option or its words. Without an answer it shows the question with its options and, on a
 terminal, asks for one. It types only while the question is on the agent's screen with
 that option, and is done when the CLI's own record says so. Everything else is yours to
-answer in the pane: paw attach AGENT.`, exitUsage, exitRefused, "6    the answer was typed, but nothing says that it was taken", exitNotFound, exitLocked, exitMissing),
+answer in the pane: paw attach AGENT. Without AGENT it is the only one that asks, or the
+one whose worktree you stand in.`, exitUsage, exitRefused, "6    the answer was typed, but nothing says that it was taken", exitNotFound, exitLocked, exitMissing),
 		Example: `  paw answer claude
   paw answer claude yes
   paw answer codex 2
   paw answer claude Postgres`,
-		Args:              cobra.RangeArgs(1, 2),
+		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: a.completeAnswer,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agent, err := a.agent(cmd, args[0])
+			if len(args) == 1 && isAnswer(args[0]) && a.sessionHere().Agent(args[0]) == nil {
+				args = []string{"", args[0]}
+			}
+			h, s, agent, err := a.answering(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -59,6 +63,24 @@ answer in the pane: paw attach AGENT.`, exitUsage, exitRefused, "6    the answer
 	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
+}
+
+// isAnswer reports whether a word is an answer to most questions: where no agent is called so, it needs no agent in front.
+func isAnswer(word string) bool {
+	return word == "yes" || word == "no" || word == "always" || word != "" && strings.Trim(word, "0123456789") == ""
+}
+
+// answering is the agent whose question is answered: the one named, else the one that is meant.
+func (a *app) answering(cmd *cobra.Command, args []string) (*home.Home, *session.Session, string, error) {
+	if len(args) > 0 && args[0] != "" {
+		return a.agent(cmd, args[0])
+	}
+	h, s, err := a.session(cmd)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	agent, err := a.agentMeant(cmd, h, s)
+	return h, s, agent, err
 }
 
 func (a *app) answerWith(cmd *cobra.Command, h *home.Home, s *session.Session, agent, answer, id string) error {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"paw/orchestrator/home"
 	"paw/orchestrator/landing"
 	"paw/session"
 )
@@ -19,16 +20,18 @@ type checkOptions struct {
 func newCheck(a *app) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
-		Use:   "check AGENT[@N] [COMMAND]",
+		Use:   "check [AGENT[@N]...] [COMMAND]",
 		Short: "Run the project's checks on exactly what an agent has",
 		Long: exits(`Run the checks of the configuration ([land] checks), or COMMAND, on the exact state of an
 agent, of the moment or of the end of turn N, in a worktree of their own that is set up like
 an agent's. A tree that has passed a command is not tested with it again. --shell opens your
-shell there instead.`, exitUsage, exitRefused, exitChecks, exitNotFound, exitLocked, exitMissing),
+shell there instead. The last word is COMMAND where it names no agent. Without AGENT it is
+the one whose worktree you stand in, or the session's only one.`, exitUsage, exitRefused, exitChecks, exitNotFound, exitLocked, exitMissing),
 		Example: `  paw check claude
   paw check claude@2 "make test"
+  paw check claude codex
   paw check claude --shell`,
-		Args:              cobra.RangeArgs(1, 2),
+		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeAgents,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.check(cmd, o, args) },
 	}
@@ -42,33 +45,54 @@ shell there instead.`, exitUsage, exitRefused, exitChecks, exitNotFound, exitLoc
 
 // check is paw check.
 func (a *app) check(cmd *cobra.Command, o checkOptions, args []string) error {
-	if o.shell && (len(args) > 1 || a.json) {
+	agents, command := a.checked(cmd, args)
+	switch {
+	case o.shell && (len(command) > 0 || a.json):
 		return usagef(cmd, "--shell goes with no command, and not with --json")
+	case o.shell && len(agents) > 1:
+		return usagef(cmd, "--shell opens one shell, of one agent")
+	case a.json && len(agents) > 1:
+		return usagef(cmd, "--json is about one agent")
 	}
-	h, s, agent, number, err := a.agentAndTurn(cmd, args[:1])
-	if err != nil {
-		return err
-	}
-	if h, err = h.ConfiguredFor(s); err != nil {
-		return err
-	}
-	o.Turn, o.Commands = number, args[1:]
-	if o.shell {
-		shown, err := landing.Show(cmd.Context(), h, s, agent, o.CheckOptions)
+	return a.eachAgent(cmd, agents, func(h *home.Home, s *session.Session, agent, number string) error {
+		h, err := h.ConfiguredFor(s)
 		if err != nil {
 			return err
 		}
-		return becomeIn(&session.Agent{Name: agent, WorktreePath: shown.Place}, []string{shellOf(h)}, h.Env)
+		one := o
+		one.Turn, one.Commands = number, command
+		if o.shell {
+			shown, err := landing.Show(cmd.Context(), h, s, agent, one.CheckOptions)
+			if err != nil {
+				return err
+			}
+			return becomeIn(&session.Agent{Name: agent, WorktreePath: shown.Place}, []string{shellOf(h)}, h.Env)
+		}
+		checked, err := landing.Check(cmd.Context(), h, s, agent, one.CheckOptions)
+		if err != nil {
+			return err
+		}
+		if a.json {
+			return a.printJSON(checkJSON{Version: 1, Session: s.Name, Agent: agent, Commit: checked.Commit, Checks: checked.Commands, Notes: a.noted()})
+		}
+		fmt.Fprintln(forReading(a.stdout), strings.TrimSpace(checked.String()))
+		return nil
+	})
+}
+
+// checked tells the words of paw check that are agents from the command behind them: of several words the last one, where it names
+// no agent of the session.
+func (a *app) checked(cmd *cobra.Command, args []string) (agents, command []string) {
+	last := len(args) - 1
+	if last < 1 {
+		return args, nil
 	}
-	checked, err := landing.Check(cmd.Context(), h, s, agent, o.CheckOptions)
-	if err != nil {
-		return err
+	word, _, _ := strings.Cut(args[last], "@")
+	_, s, named, err := a.agents(cmd, []string{word})
+	if err == nil && s.Agent(named[0]) != nil {
+		return args, nil
 	}
-	if a.json {
-		return a.printJSON(checkJSON{Version: 1, Session: s.Name, Agent: agent, Commit: checked.Commit, Checks: checked.Commands, Notes: a.noted()})
-	}
-	fmt.Fprintln(forReading(a.stdout), strings.TrimSpace(checked.String()))
-	return nil
+	return args[:last], args[last:]
 }
 
 // checkJSON are checks that have passed; one that failed is an error.

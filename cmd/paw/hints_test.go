@@ -92,7 +92,6 @@ paw web
 paw strat
 paw attach -r
 paw send -m hi
-paw send --all hi
 paw log -n 1 api
 paw diff
 paw sh

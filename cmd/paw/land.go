@@ -178,15 +178,7 @@ func (a *app) landed(cmd *cobra.Command, o landOptions, args []string) (*home.Ho
 		numbers[agent] = number
 		return h, s, numbers, err
 	}
-	var words, turns []string
-	for _, arg := range args {
-		word, number, err := splitTurn(cmd, arg)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		words, turns = append(words, word), append(turns, number)
-	}
-	h, s, agents, err := a.agents(cmd, words)
+	h, s, agents, turns, err := a.agentsAndTurns(cmd, args)
 	for i, agent := range agents {
 		if _, twice := numbers[agent]; twice {
 			return nil, nil, nil, usagef(cmd, "%s: is there twice", agent)

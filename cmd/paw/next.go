@@ -21,7 +21,7 @@ not seen. Inside tmux the client is switched; again it goes on to the next one.`
   paw next --dry-run`,
 		Args: cobra.NoArgs,
 		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, _ []string) error {
-			next, problems, err := orchestrator.Next(cmd.Context(), h)
+			next, nobody, problems, err := orchestrator.Next(cmd.Context(), h)
 			if err != nil {
 				return err
 			}
@@ -29,8 +29,8 @@ not seen. Inside tmux the client is switched; again it goes on to the next one.`
 				a.note(problem.Error())
 			}
 			switch {
-			case next == nil && isTerminal(a.stdout) || next == nil && !orchestrator.TellInTmux(cmd.Context(), h, "paw: nobody needs you"):
-				fmt.Fprintln(a.stdout, "nobody needs you")
+			case next == nil && isTerminal(a.stdout) || next == nil && !orchestrator.TellInTmux(cmd.Context(), h, "paw: "+nobody):
+				fmt.Fprintln(a.stdout, nobody)
 				return nil
 			case next == nil:
 				return nil

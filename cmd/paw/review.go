@@ -19,46 +19,49 @@ func newReview(a *app) *cobra.Command {
 	var on string
 	var base, list, drop, send bool
 	cmd := &cobra.Command{
-		Use:   "review AGENT[@N] [N | N..M] [--on PATH[:LINE[-LINE]] TEXT...]",
+		Use:   "review [AGENT[@N]...] [N | N..M] [--on PATH[:LINE[-LINE]] TEXT...]",
 		Short: "Comment on what an agent has done, and send it all as one prompt",
 		Long: exits(`Open what is new since you looked last in your editor, or all since the agent's base, or what
 turn N changed. Lines that begin with > are comments on the line above. When you leave the
 editor they are sent together, as one prompt with the files, the lines and what you said,
 and what you saw is marked as seen. With --on a comment is kept for later instead. Comments
-on lines that have changed since are sent with what the lines were.`, exitUsage, exitRefused,
+on lines that have changed since are sent with what the lines were. Of several agents one
+comes after the other. Without AGENT it is the one whose worktree you stand in, or the
+session's only one.`, exitUsage, exitRefused,
 			"6    the prompt was typed, and not confirmed; the comments are kept", exitNotFound, exitLocked, exitMissing),
 		Example: `  paw review claude
   paw review claude --base
   paw review claude --on src/a.go:10-12 "why twice?"
   paw review claude --list
   paw review claude --send`,
-		Args:              cobra.MinimumNArgs(1),
+		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeAgentAndTurn,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			words := args
-			if on != "" {
-				words = args[:1]
-			}
-			if len(words) > 2 {
-				return usagef(cmd, "%s: is one too many; a comment goes with --on", words[2])
-			}
-			h, s, agent, number, err := a.agentAndTurn(cmd, words)
-			if err != nil {
-				return err
-			}
 			switch {
 			case on != "":
-				return a.addComment(cmd, h, s, agent, on, strings.Join(args[1:], " "))
-			case list:
-				return a.listComments(h, s, agent)
-			case drop:
-				return orchestrator.DropComments(cmd.Context(), h, s, agent, -1)
-			case send:
-				return a.sendComments(cmd, h, s, agent)
-			case number != "" && (!isTurns(number) || base):
-				return usagef(cmd, "%s: not the number of a turn", number)
+				words = args[:min(len(args), 1)]
+			case len(args) == 2 && isTurns(args[1]): // as paw diff takes it
+				words = []string{args[0] + "@" + args[1]}
 			}
-			return a.review(cmd, h, s, agent, orchestrator.DiffOptions{Range: number, Unseen: number == "" && !base})
+			if strings.Contains(strings.Join(words, " "), "..") {
+				return a.reviewRange(cmd, args, base)
+			}
+			return a.eachAgent(cmd, words, func(h *home.Home, s *session.Session, agent, number string) error {
+				switch {
+				case on != "":
+					return a.addComment(cmd, h, s, agent, on, strings.Join(args[len(words):], " "))
+				case list:
+					return a.listComments(h, s, agent)
+				case drop:
+					return orchestrator.DropComments(cmd.Context(), h, s, agent, -1)
+				case send:
+					return a.sendComments(cmd, h, s, agent)
+				case number != "" && base:
+					return usagef(cmd, "--base is about the agent as it is now, and not about turn %s", number)
+				}
+				return a.review(cmd, h, s, agent, orchestrator.DiffOptions{Range: number, Unseen: number == "" && !base})
+			})
 		},
 	}
 	f := cmd.Flags()
@@ -71,6 +74,18 @@ on lines that have changed since are sent with what the lines were.`, exitUsage,
 	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
+}
+
+// reviewRange reviews what several turns of one agent have changed.
+func (a *app) reviewRange(cmd *cobra.Command, args []string, base bool) error {
+	h, s, agent, number, err := a.agentAndTurn(cmd, args)
+	switch {
+	case err != nil:
+		return err
+	case base || !isTurns(number):
+		return usagef(cmd, "%s: not the number of a turn", number)
+	}
+	return a.review(cmd, h, s, agent, orchestrator.DiffOptions{Range: number})
 }
 
 // review has the user comment in his editor.

@@ -99,7 +99,9 @@ func (a *app) asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
 			return err
 		}
 		if s := a.sessionHere(); len(args) == 0 && strings.Contains(cmd.Use, " AGENT") && len(s.Agents) > 0 {
-			return whichAgent(cmd, s)
+			if h, homeErr := a.paw(); homeErr == nil {
+				return whichAgent(cmd.Context(), cmd, h, s)
+			}
 		}
 		return wordsError(cmd, check, args)
 	}

@@ -9,69 +9,138 @@ import (
 
 	"paw/orchestrator"
 	"paw/orchestrator/fault"
+	"paw/orchestrator/fleet"
 	"paw/orchestrator/home"
 	"paw/orchestrator/landing"
 	"paw/session"
 )
 
+// sendOptions is what was typed behind paw send.
+type sendOptions struct {
+	startOptions // --prompt and --prompt-file
+	all, edit    bool
+	noWait       bool
+	conflict     bool
+	into         string
+}
+
 func newSend(a *app) *cobra.Command {
-	var noWait, conflict bool
-	var into string
+	var o sendOptions
 	cmd := &cobra.Command{
-		Use:   "send AGENT[,AGENT...] [TEXT...]",
+		Use:   "send AGENT[,AGENT...] | --all [TEXT...]",
 		Short: "Type a prompt into an agent's pane, and confirm that it arrived",
 		Long: exits(`Type a prompt into an agent's pane and wait for the CLI's own word that it arrived.
 Without TEXT the prompt is read from standard input. It waits for a CLI that is
 still starting and never types into a permission dialog. Quote a TEXT that has words
-beginning with a dash.`, exitUsage, exitRefused, "6    the prompt was typed, but nothing says that it arrived", exitNotFound, exitLocked, exitMissing),
+beginning with a dash. --all sends it to each agent of the session whose CLI runs.`, exitUsage, exitRefused, "6    the prompt was typed, but nothing says that it arrived", exitNotFound, exitLocked, exitMissing),
 		Example: `  paw send claude fix the failing test
   paw send claude "what does the flag --stat do?"
-  paw send codex < prompt.md
+  paw send --all "run the tests again"
+  paw send codex --prompt-file prompt.md
+  paw send claude --edit
   paw send claude --conflict`,
-		Args:              cobra.MinimumNArgs(1),
+		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeAgent,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agents, err := a.agents(cmd, strings.Split(args[0], ","))
-			if err != nil {
-				return err
-			}
-			if err := home.RequireAgents(s, agents...); err != nil {
-				return err
-			}
-			if err := refuseNames(s, agents, args[1:]); err != nil && cmd.ArgsLenAtDash() != 1 {
-				return err
-			}
-			agents = home.Once(agents)
-			prompt := strings.Join(args[1:], " ")
-			switch {
-			case conflict && len(args)+len(agents) > 2:
-				return usagef(cmd, "--conflict takes one agent and no text")
-			case conflict:
-				prompt, err = landing.ConflictPrompt(cmd.Context(), h, s, agents[0], into)
-			case into != "":
-				return usagef(cmd, "--into goes with --conflict")
-			case len(args) == 1:
-				prompt, err = a.readPrompt(cmd.Context())
-			}
-			if err != nil {
-				return err
-			}
-			for i, agent := range agents {
-				sent, err := orchestrator.Send(cmd.Context(), h, s, agent, prompt, !noWait)
-				if err != nil {
-					return leftToSend(err, s.Name, agents[:i], agents[i:], args[1:])
-				}
-				fmt.Fprintln(a.stdout, sent)
-			}
-			return nil
-		},
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.send(cmd, o, args) },
 	}
 	f := cmd.Flags()
-	f.BoolVar(&noWait, "no-wait", false, "do not wait for the confirmation")
-	f.BoolVar(&conflict, "conflict", false, "ask it to bring in the branch that its work conflicts with, and to resolve that")
-	f.StringVar(&into, "into", "", "with --conflict: that branch (default: the one the session was started from)")
+	f.BoolVarP(&o.all, "all", "a", false, "to each agent of the session whose CLI runs")
+	f.StringVarP(&o.Prompt, "prompt", "p", "", "the prompt")
+	f.StringVar(&o.promptFile, "prompt-file", "", "file with the prompt, - for standard input")
+	f.BoolVar(&o.edit, "edit", false, "write the prompt in your editor")
+	f.BoolVar(&o.noWait, "no-wait", false, "do not wait for the confirmation")
+	f.BoolVar(&o.conflict, "conflict", false, "ask it to bring in the branch that its work conflicts with, and to resolve that")
+	f.StringVar(&o.into, "into", "", "with --conflict: that branch (default: the one the session was started from)")
 	a.addSession(cmd)
 	return cmd
+}
+
+// send is paw send.
+func (a *app) send(cmd *cobra.Command, o sendOptions, args []string) error {
+	h, s, agents, text, err := a.recipients(cmd, o, args)
+	if err != nil {
+		return err
+	}
+	prompt, err := a.promptFor(cmd, o, h, s, agents, text)
+	if err != nil {
+		return err
+	}
+	for i, agent := range agents {
+		sent, err := orchestrator.Send(cmd.Context(), h, s, agent, prompt, !o.noWait)
+		if err != nil {
+			return leftToSend(err, s.Name, agents[:i], agents[i:], text)
+		}
+		fmt.Fprintln(a.stdout, sent)
+	}
+	return nil
+}
+
+// recipients are the agents that get the prompt, and the words of it.
+func (a *app) recipients(cmd *cobra.Command, o sendOptions, args []string) (*home.Home, *session.Session, []string, []string, error) {
+	if !o.all {
+		if len(args) == 0 {
+			h, s, agent, err := a.oneAgent(cmd, nil)
+			return h, s, []string{agent}, nil, err
+		}
+		h, s, agents, err := a.agents(cmd, strings.Split(args[0], ","))
+		if err != nil {
+			return nil, nil, nil, nil, err
+		}
+		if err := home.RequireAgents(s, agents...); err != nil {
+			return nil, nil, nil, nil, err
+		}
+		if err := refuseNames(s, agents, args[1:]); err != nil && cmd.ArgsLenAtDash() != 1 {
+			return nil, nil, nil, nil, err
+		}
+		return h, s, home.Once(agents), args[1:], nil
+	}
+	h, s, err := a.session(cmd)
+	if err != nil {
+		return nil, nil, nil, nil, err
+	}
+	here := h.Getenv("PAW_AGENT")
+	agents := agentsThat(cmd.Context(), h, s, func(ag fleet.AgentStatus) bool {
+		itself := h.Getenv("PAW_SESSION") == s.Name && ag.Record.Name == here
+		return ag.PID != 0 && !itself
+	})
+	if len(agents) == 0 {
+		return nil, nil, nil, nil, fault.New(fault.Refused, "%s: no agent of it runs", s.Name).Hint("paw recover %s", s.Name)
+	}
+	return h, s, agents, args, nil
+}
+
+// promptFor is the prompt that is sent.
+func (a *app) promptFor(cmd *cobra.Command, o sendOptions, h *home.Home, s *session.Session, agents, text []string) (string, error) {
+	given := 0
+	for _, one := range []bool{len(text) > 0, o.Prompt != "", o.promptFile != "", o.conflict} {
+		if one {
+			given++
+		}
+	}
+	switch {
+	case o.conflict && (given > 1 || len(agents) > 1 || o.edit):
+		return "", usagef(cmd, "--conflict takes one agent and no text")
+	case given > 1:
+		return "", usagef(cmd, "TEXT, --prompt and --prompt-file: give one of them")
+	case o.conflict:
+		return landing.ConflictPrompt(cmd.Context(), h, s, agents[0], o.into)
+	case o.into != "":
+		return "", usagef(cmd, "--into goes with --conflict")
+	}
+	if err := o.readPrompt(a.stdin); err != nil {
+		return "", err
+	}
+	prompt := o.Prompt
+	if len(text) > 0 {
+		prompt = strings.Join(text, " ")
+	}
+	if o.edit {
+		return orchestrator.EditPrompt(cmd.Context(), h, prompt, a.stdin, a.stderr, a.stderr)
+	}
+	if given == 0 {
+		return a.readPrompt(cmd.Context())
+	}
+	return prompt, nil
 }
 
 // refuseNames refuses a prompt whose first word is the name of another agent of the session: the user may have meant to send the

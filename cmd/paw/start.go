@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -109,6 +111,9 @@ func (o *startOptions) readPrompt(stdin io.Reader) error {
 		data, err = io.ReadAll(stdin)
 	} else {
 		data, err = os.ReadFile(o.promptFile)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fault.New(fault.Usage, "--prompt-file %s: no such file", o.promptFile).Hint("ls %s", fault.Quote(filepath.Dir(o.promptFile)))
 	}
 	o.Prompt = strings.TrimSuffix(string(data), "\n") // that of the file's last line
 	return err

@@ -137,6 +137,9 @@ func (a *app) printWaited(w *family.Waited, enough bool) error {
 		rows = append(rows, []cell{{text: one.Agent}, {one.Outcome, colour}, {text: number}, {text: files}, {text: shorten(display.FirstLine(turn.Prompt(one.Message).Words()), 60)}})
 	}
 	a.printTable(a.stdout, "", rows)
+	if w.NobodyAtWork() {
+		a.note("nobody is at work in " + w.Session + ": there is nothing to wait for")
+	}
 	return nil
 }
 

@@ -168,7 +168,7 @@ func (q question) split(words []string) (string, []string, error) {
 		if word == "" { // such as a variable that is not set: everything would be meant
 			return "", nil, usagef(q.cmd, "a name is empty")
 		}
-		of, agent, both := strings.Cut(word, "/")
+		of, agent, both := strings.Cut(q.named(word), "/")
 		if !both {
 			agents = append(agents, word)
 			continue
@@ -331,31 +331,18 @@ func (q question) namedHere() *session.Session {
 	return nil
 }
 
-// oneAgent reads [NAME] [AGENT] of an agent that must be known: the session's only one when none is named.
+// oneAgent reads [NAME] [AGENT] of an agent that must be known: that of the pane or worktree one stands in, else the session's only
+// one, when none is named.
 func (a *app) oneAgent(cmd *cobra.Command, args []string) (*home.Home, *session.Session, string, error) {
 	h, s, agent, err := a.sessionAndAgent(cmd, args)
 	if err != nil || agent != "" {
 		return h, s, agent, err
 	}
-	if len(s.Agents) != 1 {
-		return nil, nil, "", whichAgent(cmd, s)
-	}
-	return h, s, s.Agents[0].Name, nil
+	agent, err = a.agentMeant(cmd, h, s)
+	return h, s, agent, err
 }
 
-// whichAgent is the error of a line that names no agent of several, with the lines that do.
-func whichAgent(cmd *cobra.Command, s *session.Session) error {
-	e := fault.New(fault.Usage, "which agent? %s has %s", s.Name, strings.Join(agentNames(s), ", "))
-	for _, w := range s.Agents {
-		e = e.Hint("%s %s/%s", cmd.CommandPath(), s.Name, w.Name)
-	}
-	if len(s.Agents) == 0 {
-		e.Message = s.Name + ": has no agents"
-	}
-	return e
-}
-
-// agentAndTurn reads [AGENT[@N]] [N]: the agent is the session's only one where none is named, the turn "" for none.
+// agentAndTurn reads [AGENT[@N]] [N]: the agent is that of oneAgent where none is named, the turn "" for none.
 func (a *app) agentAndTurn(cmd *cobra.Command, args []string) (h *home.Home, s *session.Session, agent, number string, err error) {
 	if len(args) == 0 {
 		h, s, agent, err = a.oneAgent(cmd, nil)
@@ -373,4 +360,43 @@ func (a *app) agentAndTurn(cmd *cobra.Command, args []string) (h *home.Home, s *
 	}
 	h, s, agent, err = a.agent(cmd, word)
 	return h, s, agent, number, err
+}
+
+// eachAgent does something with each agent of words AGENT[@N]..., which are all known before anything is done; without words with
+// the one that is meant.
+func (a *app) eachAgent(cmd *cobra.Command, words []string, do func(h *home.Home, s *session.Session, agent, number string) error) error {
+	if len(words) < 2 {
+		h, s, agent, number, err := a.agentAndTurn(cmd, words)
+		if err != nil {
+			return err
+		}
+		return do(h, s, agent, number)
+	}
+	h, s, agents, numbers, err := a.agentsAndTurns(cmd, words)
+	if err != nil {
+		return err
+	}
+	if err := home.RequireAgents(s, agents...); err != nil {
+		return err
+	}
+	for i, agent := range agents {
+		if err := do(h, s, agent, numbers[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// agentsAndTurns reads AGENT[@N]... of one session.
+func (a *app) agentsAndTurns(cmd *cobra.Command, args []string) (h *home.Home, s *session.Session, agents, numbers []string, err error) {
+	var words []string
+	for _, arg := range args {
+		word, number, err := splitTurn(cmd, arg)
+		if err != nil {
+			return nil, nil, nil, nil, err
+		}
+		words, numbers = append(words, word), append(numbers, number)
+	}
+	h, s, agents, err = a.agents(cmd, words)
+	return h, s, agents, numbers, err
 }

@@ -54,7 +54,7 @@ type Awaited struct {
 type Waited struct {
 	Session string
 	Agents  []Awaited
-	anybody bool // nobody was named: an agent that was never asked for anything is not waited for, beside others
+	anybody bool // nobody was named: an agent that was never asked for anything is not waited for
 }
 
 // Wait waits until agents have finished a turn. It writes nothing itself. What it found
@@ -169,20 +169,20 @@ func awaitedOf(name string, one *live.Session) Awaited {
 
 // enough reports whether nobody is to be waited for any longer.
 func (w *Waited) enough(one bool) bool {
-	if one {
-		return slices.ContainsFunc(w.Agents, func(a Awaited) bool { return a.Finished })
+	if one && slices.ContainsFunc(w.Agents, func(a Awaited) bool { return a.Finished }) {
+		return true
 	}
 	return !slices.ContainsFunc(w.Agents, w.WaitsFor)
 }
 
-// WaitsFor reports whether the wait goes on for an agent. Where nobody was named, an agent that was never asked for anything
-// is waited for only while none was.
+// WaitsFor reports whether the wait goes on for an agent: not for one that was never asked for anything, unless it was named.
 func (w *Waited) WaitsFor(a Awaited) bool {
-	if a.Finished || !a.neverAsked() {
-		return !a.Finished
-	}
-	asked := func(a Awaited) bool { return !a.neverAsked() }
-	return !w.anybody || !slices.ContainsFunc(w.Agents, asked)
+	return !a.Finished && !(w.anybody && a.neverAsked())
+}
+
+// NobodyAtWork reports whether there was nothing to wait for: no agent was ever asked for anything.
+func (w *Waited) NobodyAtWork() bool {
+	return w.anybody && !slices.ContainsFunc(w.Agents, func(a Awaited) bool { return !a.neverAsked() })
 }
 
 // neverAsked reports whether an agent rests that has had no turn: nothing of it is under way.

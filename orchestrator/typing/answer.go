@@ -250,7 +250,7 @@ func (t answerer) nothingAsked(dialog string) error {
 	if dialog != "" {
 		return t.refusal("%s; this dialog is yours", fleet.WaitsFor(session.AgentStatus{Reason: dialog}))
 	}
-	return t.refusal("asks nothing that its hooks tell of")
+	return t.refusal("is not asking anything")
 }
 
 // dialog is what the screen asks, "" for nothing.
