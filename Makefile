@@ -54,7 +54,7 @@ MODELSTEPS ?= 2000
 MODELKILLS ?= 100
 FUZZ = config/FuzzLoad config/FuzzBounds config/display/FuzzDisplay session/FuzzLoad session/FuzzNameFrom session/turn/FuzzRead session/turn/FuzzText \
 	session/turn/FuzzParseTag tmux/FuzzParsePanes orchestrator/cli/FuzzClaudePastes orchestrator/cli/demo/program/FuzzDecoder \
-	orchestrator/family/FuzzOrders
+	orchestrator/children/FuzzOrders
 
 fuzz:
 	@for f in $(FUZZ); do \

@@ -3,40 +3,40 @@ package orchestrator
 import (
 	"context"
 
-	"paw/orchestrator/draft"
-	"paw/orchestrator/family"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/children"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
+	"paw/orchestrator/startplan"
 	"paw/session"
 )
 
 // Add puts more agents into a running session.
-func Add(ctx context.Context, h *home.Home, s *session.Session, o draft.Options) (*Started, error) {
+func Add(ctx context.Context, h *app.App, s *session.Session, o startplan.Options) (*Started, error) {
 	h, err := h.ConfiguredFor(s)
 	if err != nil {
 		return nil, err
 	}
-	check := func(agents []draft.Agent) error {
+	check := func(agents []startplan.Agent) error {
 		if err := h.RequireTools(ctx); err != nil {
 			return err
 		}
-		if err := draft.RequireCLIs(h, agents, o.Prompt); err != nil {
+		if err := startplan.RequireCLIs(h, agents, o.Prompt); err != nil {
 			return err
 		}
 		if s.Status == session.StatusStopped {
-			return fault.New(fault.Failed, "%s: is stopped", s.Name).Hint("paw recover %s", s.Name)
+			return errs.New(errs.Failed, "%s: is stopped", s.Name).Hint("paw recover %s", s.Name)
 		}
 		return nil
 	}
 	if o.DryRun {
-		a, err := draft.NewAddition(ctx, h, s, o, check)
+		a, err := startplan.NewAddition(ctx, h, s, o, check)
 		if err != nil {
 			return nil, err
 		}
-		return &Started{Session: s, Plan: append(draft.Describe(&a.Draft, a.Plans)[1:], a.Steps...)}, nil
+		return &Started{Session: s, Plan: append(startplan.Describe(&a.Draft, a.Plans)[1:], a.Steps...)}, nil
 	}
-	rec, a, err := draft.Add(ctx, h, s, o, check, nil)
+	rec, a, err := startplan.Add(ctx, h, s, o, check, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +48,6 @@ func Add(ctx context.Context, h *home.Home, s *session.Session, o draft.Options)
 	if err != nil {
 		return nil, launch.UndoAdd(h, saved, a.Plans, err)
 	}
-	family.ClaimAll(h, s.Name)
+	children.ClaimAll(h, s.Name)
 	return &Started{Session: saved, Results: results, Notes: notes(ctx, h, a.Manager, &a.Draft)()}, nil
 }

@@ -6,9 +6,9 @@ import (
 	"os"
 	"strings"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/tmux"
 )
@@ -18,27 +18,27 @@ var ErrNotATerminal = tmux.ErrNotATerminal
 
 // Attach shows a session in the user's terminal, with the pane of agentName
 // selected when it is not empty.
-func Attach(ctx context.Context, h *home.Home, s *session.Session, agentName string) error {
+func Attach(ctx context.Context, h *app.App, s *session.Session, agentName string) error {
 	if agentName != "" {
-		if _, err := home.AgentNamed(s, agentName); err != nil {
+		if _, err := app.AgentNamed(s, agentName); err != nil {
 			return err
 		}
 	}
-	f, err := fleet.Observe(ctx, h, s)
+	f, err := observe.Observe(ctx, h, s)
 	if err != nil {
 		return err
 	}
 	if f.Tmux == session.TmuxUnknown {
-		return fault.New(fault.Failed, "%s: %s", s.Name, fleet.Silence(f.TmuxErr)).Hint("paw recover %s", s.Name)
+		return errs.New(errs.Failed, "%s: %s", s.Name, observe.Silence(f.TmuxErr)).Hint("paw recover %s", s.Name)
 	}
 	if f.Tmux != session.TmuxAlive {
-		return fault.New(fault.Failed, "%s: not running", s.Name).Hint("paw recover %s", s.Name)
+		return errs.New(errs.Failed, "%s: not running", s.Name).Hint("paw recover %s", s.Name)
 	}
 	shown, pane := f.TmuxID, ""
 	if agentName != "" {
 		a := f.Agent(agentName)
 		if a.Pane == nil {
-			return fault.New(fault.Failed, "%s: has no pane", agentName).Hint("paw recover %s", s.Name)
+			return errs.New(errs.Failed, "%s: has no pane", agentName).Hint("paw recover %s", s.Name)
 		}
 		shown, pane = a.Pane.SessionID, a.Pane.ID
 	}
@@ -50,23 +50,23 @@ func Attach(ctx context.Context, h *home.Home, s *session.Session, agentName str
 	err = h.TmuxFor(s).Attach(ctx, shown, pane, os.Stdin, os.Stdout, os.Stderr)
 	switch {
 	case errors.Is(err, tmux.ErrNotATerminal):
-		return fault.New(fault.Failed, "%s: cannot attach: %w", s.Name, ErrNotATerminal).Hint("paw status %s", s.Name)
+		return errs.New(errs.Failed, "%s: cannot attach: %w", s.Name, ErrNotATerminal).Hint("paw status %s", s.Name)
 	case errors.Is(err, tmux.ErrNestedServer):
-		return fault.New(fault.Failed, "%s: runs on another tmux server than the one you are in", s.Name).
+		return errs.New(errs.Failed, "%s: runs on another tmux server than the one you are in", s.Name).
 			Hint("%s", strings.TrimSpace("env -u TMUX paw attach "+s.Name+" "+agentName))
 	}
 	if serverLost(ctx, h, s, err) {
-		return fault.New(fault.Failed, "%s: its tmux server has died", s.Name).Hint("paw recover %s", s.Name)
+		return errs.New(errs.Failed, "%s: its tmux server has died", s.Name).Hint("paw recover %s", s.Name)
 	}
-	return home.TmuxError(err)
+	return app.TmuxError(err)
 }
 
 // serverLost reports whether an attached terminal ended with its server: tmux says that on the terminal alone.
-func serverLost(ctx context.Context, h *home.Home, s *session.Session, err error) bool {
+func serverLost(ctx context.Context, h *app.App, s *session.Session, err error) bool {
 	var failed *tmux.Error
 	if !errors.As(err, &failed) || failed.ExitCode != 1 || strings.TrimSpace(failed.Stderr) != "" {
 		return false
 	}
-	f, err := fleet.Observe(ctx, h, s)
+	f, err := observe.Observe(ctx, h, s)
 	return err == nil && f.Tmux != session.TmuxAlive
 }

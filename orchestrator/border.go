@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/orchestrator/live"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/tmux"
 )
@@ -17,7 +17,7 @@ const borderPatience = time.Second
 
 // showOnBorder returns what writes the agent's state of now, after an event of its turns, on the border of its pane. The
 // hook runs in that pane, so tmux's own variables name it; a border is only a hint, so failures do not matter.
-func showOnBorder(ctx context.Context, h *home.Home, w *session.Agent, sessionName string) (write func()) {
+func showOnBorder(ctx context.Context, h *app.App, w *session.Agent, sessionName string) (write func()) {
 	socket, _, inside := strings.Cut(h.Getenv("TMUX"), ",")
 	pane := h.Getenv("TMUX_PANE")
 	last, err := h.TurnDir(sessionName, w.Name).Last()
@@ -46,10 +46,10 @@ var stateWords = map[session.State]string{
 
 // ShowStates writes the state of each agent of a session on the border of its pane where another one stands there: what
 // an agent does changes also without a hook. tmux itself calls it, as long as somebody looks at the session.
-func ShowStates(ctx context.Context, h *home.Home, sessionName string) error {
+func ShowStates(ctx context.Context, h *app.App, sessionName string) error {
 	s, h, err := h.LoadConfigured(sessionName)
 	if err != nil {
-		return home.UnlessGone(err)
+		return app.UnlessGone(err)
 	}
 	for i := range s.Agents {
 		if w := &s.Agents[i]; endedUnseen(h, s, w) {
@@ -61,15 +61,15 @@ func ShowStates(ctx context.Context, h *home.Home, sessionName string) error {
 }
 
 // showStates is ShowStates for a session that was read already. A border is only a hint, so failures do not matter.
-func showStates(ctx context.Context, h *home.Home, s *session.Session) {
+func showStates(ctx context.Context, h *app.App, s *session.Session) {
 	ctx, cancel := context.WithTimeout(ctx, borderPatience)
 	defer cancel()
-	f, err := fleet.ObserveWith(ctx, h, s, askWithLabels(h), fleet.WhereUnknown)
+	f, err := observe.ObserveWith(ctx, h, s, askWithLabels(h), observe.WhereUnknown)
 	if err != nil {
 		return
 	}
 	labels := map[string]tmux.Label{}
-	for i, st := range fleet.States(h, f) {
+	for i, st := range observe.States(h, f) {
 		a := f.Agents[i]
 		if a.Pane == nil {
 			continue
@@ -84,13 +84,13 @@ func showStates(ctx context.Context, h *home.Home, s *session.Session) {
 	}
 }
 
-// askWithLabels is fleet.AskTmux with what stands on the borders.
-func askWithLabels(h *home.Home) fleet.AskPanes {
-	return func(ctx context.Context, s *session.Session) fleet.Panes {
+// askWithLabels is observe.AskTmux with what stands on the borders.
+func askWithLabels(h *app.App) observe.AskPanes {
+	return func(ctx context.Context, s *session.Session) observe.Panes {
 		client := h.TmuxFor(s)
 		client.WithLabels = true
 		server, panes, err := client.Panes(ctx)
-		return fleet.Panes{Server: server, Panes: panes, Err: err}
+		return observe.Panes{Server: server, Panes: panes, Err: err}
 	}
 }
 

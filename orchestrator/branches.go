@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/worktree"
 )
 
 // Branches are the names of the local branches of the repository one stands in, none outside of one.
-func Branches(ctx context.Context, h *home.Home) []string {
+func Branches(ctx context.Context, h *app.App) []string {
 	repository, err := worktree.Discover(h.Dir)
 	if err != nil {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"paw/config"
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/errs"
 	"paw/worktree"
 )
 
@@ -28,7 +28,7 @@ type CLIInfo struct {
 // ListCLIs tells which CLIs paw knows, which are installed, and what paw can do
 // with each. Versions are asked for only when withVersions is set: some CLIs
 // take a second to start.
-func ListCLIs(ctx context.Context, h *home.Home, withVersions bool) []CLIInfo {
+func ListCLIs(ctx context.Context, h *app.App, withVersions bool) []CLIInfo {
 	names := h.CLIs.Names()
 	infos := make([]CLIInfo, len(names))
 	var group errgroup.Group
@@ -39,7 +39,7 @@ func ListCLIs(ctx context.Context, h *home.Home, withVersions bool) []CLIInfo {
 		_, infos[i].Looked = cli.StandingOf(name, "")
 		executable, err := h.Program(c)
 		if err != nil {
-			var e *fault.Error
+			var e *errs.Error
 			if !errors.As(err, &e) {
 				infos[i].Err = err
 			}
@@ -59,10 +59,10 @@ func ListCLIs(ctx context.Context, h *home.Home, withVersions bool) []CLIInfo {
 }
 
 // CLI tells about one CLI, which must be installed.
-func CLI(ctx context.Context, h *home.Home, name string) (CLIInfo, error) {
+func CLI(ctx context.Context, h *app.App, name string) (CLIInfo, error) {
 	cli, ok := h.CLIs.Get(name)
 	if !ok {
-		return CLIInfo{}, fault.New(fault.Usage, "%s: unknown CLI", name).Hint("paw clis")
+		return CLIInfo{}, errs.New(errs.Usage, "%s: unknown CLI", name).Hint("paw clis")
 	}
 	executable, err := h.Program(cli)
 	if err != nil {
@@ -89,7 +89,7 @@ func (i CLIInfo) VersionNote() string {
 }
 
 // Trust remembers commands of the repository's configuration, word for word.
-func Trust(h *home.Home, commands []config.Command) error {
+func Trust(h *app.App, commands []config.Command) error {
 	repository, err := worktree.Discover(h.Dir)
 	if err != nil {
 		return err

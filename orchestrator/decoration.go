@@ -3,8 +3,8 @@ package orchestrator
 import (
 	"context"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session/turn"
 	"paw/worktree"
@@ -14,7 +14,7 @@ import (
 const turnTags = "refs/tags/" + turn.TagPrefix + "*"
 
 // hideTags is the command that keeps turn tags out of git log.
-var hideTags = "git config --add log.excludeDecoration " + fault.Quote(turnTags)
+var hideTags = "git config --add log.excludeDecoration " + errs.Quote(turnTags)
 
 // decorationNote says of a repository that is about to get its first turn tags how to keep them out of git log.
 func decorationNote(ctx context.Context, m worktree.Manager) []string {
@@ -25,7 +25,7 @@ func decorationNote(ctx context.Context, m worktree.Manager) []string {
 }
 
 // examineDecoration says of the repository one stands in whether its turn tags show in git log, and with fix changes that.
-func (f *findings) examineDecoration(ctx context.Context, h *home.Home, fix bool) {
+func (f *findings) examineDecoration(ctx context.Context, h *app.App, fix bool) {
 	repository, err := worktree.Discover(h.Dir)
 	if err != nil {
 		return
@@ -40,7 +40,7 @@ func (f *findings) examineDecoration(ctx context.Context, h *home.Home, fix bool
 	if !fix {
 		f.fine("turn tags show in git log", "paw doctor --fix")
 	} else if err := m.Undecorate(ctx, turnTags); err != nil {
-		f.wrong(fault.WithHints(err, hideTags))
+		f.wrong(errs.WithHints(err, hideTags))
 	} else {
 		f.fine("git log no longer names turn tags: " + hideTags)
 	}

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -35,7 +35,7 @@ type DiffOptions struct {
 type Compared struct {
 	From, To string // commits
 
-	home   *home.Home
+	home   *app.App
 	m      worktree.Manager
 	reader worktree.Manager // leaves nothing in the repository
 	drop   func()           // what the reader has made
@@ -48,8 +48,8 @@ type Compared struct {
 // Compare takes the two states that the options mean. A single turn is compared with the state at its begin, so that what a
 // human edited between turns is not the agent's. Turn 0 is the base. With another agent it is what would make the state of
 // the first one that of the other.
-func Compare(ctx context.Context, h *home.Home, s *session.Session, agentName string, o DiffOptions) (*Compared, error) {
-	w, err := home.AgentNamed(s, agentName)
+func Compare(ctx context.Context, h *app.App, s *session.Session, agentName string, o DiffOptions) (*Compared, error) {
+	w, err := app.AgentNamed(s, agentName)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (c *Compared) take(ctx context.Context, o DiffOptions) error {
 // landing brings. Without such a branch, or where nobody can tell, it is the agent's base.
 func (c *Compared) sinceTarget(ctx context.Context) error {
 	base, err := landing.Base(ctx, c.home, c.reader, c.s, c.w.Name, c.To, 0, "")
-	if told := new(fault.Error); errors.As(err, &told) {
+	if told := new(errs.Error); errors.As(err, &told) {
 		base, err = c.w.BaseCommit, nil
 	}
 	c.From = base
@@ -147,7 +147,7 @@ func (c *Compared) Patch(ctx context.Context, o DiffOptions, out io.Writer) erro
 // ends are the two commits that a range or another agent means.
 func (c *Compared) ends(ctx context.Context, o DiffOptions) error {
 	if o.Than != "" {
-		other, err := home.AgentNamed(c.s, o.Than)
+		other, err := app.AgentNamed(c.s, o.Than)
 		if err != nil {
 			return err
 		}

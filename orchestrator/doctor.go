@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
+	"paw/orchestrator/observe"
 	"paw/session"
 )
 
@@ -31,11 +31,11 @@ func (f *findings) fine(text string, hints ...string) {
 
 // wrong adds what has to change.
 func (f *findings) wrong(err error) {
-	*f = append(*f, Finding{Text: err.Error(), Hints: append([]string{}, fault.HintsOf(err)...)})
+	*f = append(*f, Finding{Text: err.Error(), Hints: append([]string{}, errs.HintsOf(err)...)})
 }
 
 // Doctor looks at everything paw depends on. It changes nothing but, with fix, what a finding says that it can.
-func Doctor(ctx context.Context, h *home.Home, fix bool) []Finding {
+func Doctor(ctx context.Context, h *app.App, fix bool) []Finding {
 	var found findings
 	found.examineTools(ctx, h)
 	if err := writable(h); err != nil {
@@ -49,21 +49,21 @@ func Doctor(ctx context.Context, h *home.Home, fix bool) []Finding {
 	}
 	found.examineCLIs(ctx, h)
 	if problem := h.Config.TrustProblem; problem != nil {
-		found.wrong(fault.New(fault.Failed, "nothing of this repository counts as trusted: %w", problem))
+		found.wrong(errs.New(errs.Failed, "nothing of this repository counts as trusted: %w", problem))
 	}
 	for _, key := range h.Config.Ignored {
 		found.fine(ignoredText(key), "paw config")
 	}
 	for _, c := range h.Config.Untrusted {
-		found.wrong(fault.New(fault.Failed, "%s of this repository is not trusted: %s", c.Key, c.Text).Hint("paw config trust"))
+		found.wrong(errs.New(errs.Failed, "%s of this repository is not trusted: %s", c.Key, c.Text).Hint("paw config trust"))
 	}
 	if n, last := h.HookFailures(); n > 0 {
 		what := last.Event
 		if last.Launch != "" { // else a command of the user noted it
 			what += " of " + last.Launch
 		}
-		found.wrong(fault.New(fault.Failed, "%d reports of hooks failed, last %s at %s: %s", n, what, last.At.Format(time.RFC3339), last.Error).
-			Hint("cat %s", fault.Quote(h.HookLog())).Hint("rm -f %s %s", fault.Quote(h.HookLog()), fault.Quote(h.HookLog()+".old")))
+		found.wrong(errs.New(errs.Failed, "%d reports of hooks failed, last %s at %s: %s", n, what, last.At.Format(time.RFC3339), last.Error).
+			Hint("cat %s", errs.Quote(h.HookLog())).Hint("rm -f %s %s", errs.Quote(h.HookLog()), errs.Quote(h.HookLog()+".old")))
 	}
 	sessions, problems, err := h.Store.List()
 	if err != nil {
@@ -73,7 +73,7 @@ func Doctor(ctx context.Context, h *home.Home, fix bool) []Finding {
 		found.wrong(h.RecordError("", problem))
 	}
 	if litter := h.Store.Litter(); len(litter) > 0 {
-		found.fine(fmt.Sprintf("%s of saves that were killed; nothing in them is missing elsewhere", fault.Counted(len(litter), "temporary file")),
+		found.fine(fmt.Sprintf("%s of saves that were killed; nothing in them is missing elsewhere", errs.Counted(len(litter), "temporary file")),
 			"rm -f "+quotedAll(litter))
 	}
 	for _, s := range sessions {
@@ -102,12 +102,12 @@ func Doctor(ctx context.Context, h *home.Home, fix bool) []Finding {
 
 // examineCLIs looks at the versions of the installed CLIs. One that was never looked at need not be broken: the finding
 // says how to find out.
-func (f *findings) examineCLIs(ctx context.Context, h *home.Home) {
+func (f *findings) examineCLIs(ctx context.Context, h *app.App) {
 	for _, info := range ListCLIs(ctx, h, true) {
 		switch note := info.VersionNote(); {
 		case info.Path == "":
 		case info.Err != nil:
-			f.wrong(fault.New(fault.Failed, "%s: does not say its version: %w", info.Name, info.Err).Hint("%s --version", fault.Quote(info.Path)))
+			f.wrong(errs.New(errs.Failed, "%s: does not say its version: %w", info.Name, info.Err).Hint("%s --version", errs.Quote(info.Path)))
 		case note != "":
 			f.fine(note, "paw doctor --cli "+info.Name)
 		case info.Standing == cli.StandingSame:
@@ -122,19 +122,19 @@ func (f *findings) examineCLIs(ctx context.Context, h *home.Home) {
 func quotedAll(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		quoted[i] = fault.Quote(word)
+		quoted[i] = errs.Quote(word)
 	}
 	return strings.Join(quoted, " ")
 }
 
 // examineSession looks at the agents of one session.
-func (f *findings) examineSession(ctx context.Context, h *home.Home, s *session.Session) {
-	seen, err := fleet.Observe(ctx, h, s)
+func (f *findings) examineSession(ctx context.Context, h *app.App, s *session.Session) {
+	seen, err := observe.Observe(ctx, h, s)
 	if err != nil {
 		f.wrong(err)
 		return
 	}
-	st := fleet.StatusOf(h, seen)
+	st := observe.StatusOf(h, seen)
 	bad := false
 	var reasons []string // of agents that are down, each once
 	down := map[string][]string{}
@@ -143,16 +143,16 @@ func (f *findings) examineSession(ctx context.Context, h *home.Home, s *session.
 		switch {
 		case a.Orphan:
 			bad = true
-			f.wrong(fault.New(fault.Failed, "%s/%s: pid %d runs outside of tmux", s.Name, a.Record.Name, a.PID).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Name, s.Name))
+			f.wrong(errs.New(errs.Failed, "%s/%s: pid %d runs outside of tmux", s.Name, a.Record.Name, a.PID).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Name, s.Name))
 		case a.WorktreeGone && a.PID != 0:
 			bad = true
-			f.wrong(fault.New(fault.Failed, "%s/%s: it runs, and %s", s.Name, a.Record.Name, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Name, s.Name))
+			f.wrong(errs.New(errs.Failed, "%s/%s: it runs, and %s", s.Name, a.Record.Name, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Name, s.Name))
 		case a.Away:
 			bad = true
-			f.wrong(fault.New(fault.Failed, "%s/%s: %s", s.Name, a.Record.Name, a.Reason).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Name, s.Name))
+			f.wrong(errs.New(errs.Failed, "%s/%s: %s", s.Name, a.Record.Name, a.Reason).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Name, s.Name))
 		case a.Cause == session.CauseUnwritable:
 			bad = true
-			f.wrong(fault.New(fault.Failed, "%s/%s: %s", s.Name, a.Record.Name, a.Reason).Hint("cat %s", fault.Quote(h.HookLog())))
+			f.wrong(errs.New(errs.Failed, "%s/%s: %s", s.Name, a.Record.Name, a.Reason).Hint("cat %s", errs.Quote(h.HookLog())))
 		case s.Status == session.StatusActive && suspended && a.Record.Phase != session.PhaseStopped && a.Cause != session.CauseClosed:
 			bad = true
 			if down[a.Reason] == nil {
@@ -160,29 +160,29 @@ func (f *findings) examineSession(ctx context.Context, h *home.Home, s *session.
 			}
 			down[a.Reason] = append(down[a.Reason], a.Record.Name)
 		}
-		if text := fleet.Undelivered(h, s, a.Record.Name); text != "" && a.LockFree() {
+		if text := observe.Undelivered(h, s, a.Record.Name); text != "" && a.LockFree() {
 			bad = true
-			f.wrong(fault.New(fault.Failed, "%s/%s: %s", s.Name, a.Record.Name, text))
+			f.wrong(errs.New(errs.Failed, "%s/%s: %s", s.Name, a.Record.Name, text))
 		}
 		f.examineRecords(ctx, h, s, &a.Record)
 	}
 	for _, reason := range reasons {
-		f.wrong(fault.New(fault.Failed, "session %s: suspended (%s): %s", s.Name, reason, strings.Join(down[reason], ", ")).Hint("paw recover %s", s.Name))
+		f.wrong(errs.New(errs.Failed, "session %s: suspended (%s): %s", s.Name, reason, strings.Join(down[reason], ", ")).Hint("paw recover %s", s.Name))
 	}
-	for _, text := range fleet.StrayPrompts(h, s) {
+	for _, text := range observe.StrayPrompts(h, s) {
 		bad = true
-		f.wrong(fault.New(fault.Failed, "session %s: %s", s.Name, text))
+		f.wrong(errs.New(errs.Failed, "session %s: %s", s.Name, text))
 	}
 	for _, l := range s.Landings {
 		if landing.Unfinished(l) {
 			bad = true
-			f.wrong(fault.New(fault.Failed, "%s/%s: landing %d in %s is half done (%s)", s.Name, l.Agent, l.ID, l.Target, l.Phase).Hint("paw recover %s", s.Name))
+			f.wrong(errs.New(errs.Failed, "%s/%s: landing %d in %s is half done (%s)", s.Name, l.Agent, l.ID, l.Target, l.Phase).Hint("paw recover %s", s.Name))
 		}
 	}
 	_, problems, _ := Turns(ctx, h, s) // examineRepository says where that is gone
 	for _, problem := range problems {
 		bad = true
-		f.wrong(&fault.Error{Kind: fault.Failed, Message: s.Name + "/" + problem.Error(), Hints: fault.HintsOf(problem)})
+		f.wrong(&errs.Error{Kind: errs.Failed, Message: s.Name + "/" + problem.Error(), Hints: errs.HintsOf(problem)})
 	}
 	if !bad {
 		f.fine(fmt.Sprintf("session %s is %s%s", s.Name, st.Status, hooksSeen(st)))
@@ -190,7 +190,7 @@ func (f *findings) examineSession(ctx context.Context, h *home.Home, s *session.
 }
 
 // examineRepository looks at the worktree registrations and the trash.
-func (f *findings) examineRepository(ctx context.Context, h *home.Home, s *session.Session) {
+func (f *findings) examineRepository(ctx context.Context, h *app.App, s *session.Session) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		f.wrong(err)
@@ -203,7 +203,7 @@ func (f *findings) examineRepository(ctx context.Context, h *home.Home, s *sessi
 	}
 	for _, e := range entries {
 		if e.Head == "" && !e.Bare {
-			f.wrong(fault.New(fault.Failed, "%s: a half-made worktree registration, %s", s.RepoPath, e.AdminDir).Hint("paw recover %s", s.Name))
+			f.wrong(errs.New(errs.Failed, "%s: a half-made worktree registration, %s", s.RepoPath, e.AdminDir).Hint("paw recover %s", s.Name))
 		}
 	}
 	places, err := m.Unended(ctx)
@@ -213,12 +213,12 @@ func (f *findings) examineRepository(ctx context.Context, h *home.Home, s *sessi
 	for _, place := range places {
 		err := m.SettledAt(ctx, place)
 		if err == nil {
-			err = fault.New(fault.Failed, "%s: its index is still locked by a paw that was killed", place.Path).Hint("paw recover %s", s.Name)
+			err = errs.New(errs.Failed, "%s: its index is still locked by a paw that was killed", place.Path).Hint("paw recover %s", s.Name)
 		}
 		f.wrong(err)
 	}
 	for _, dir := range m.Undeleted(sweepPatience) {
-		f.wrong(fault.New(fault.Failed, "%s: a removed directory that could not be deleted; nothing in it is lost", dir).Hint("rm -rf %s", fault.Quote(dir)))
+		f.wrong(errs.New(errs.Failed, "%s: a removed directory that could not be deleted; nothing in it is lost", dir).Hint("rm -rf %s", errs.Quote(dir)))
 	}
 	if kept := keptTrash(m); kept != "" {
 		f.fine(kept)

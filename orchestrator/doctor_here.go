@@ -8,25 +8,25 @@ import (
 	"path/filepath"
 	"strings"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 )
 
 // examineNames looks which programs the shell calls for `paw` and for `git paw`: another program of that name may be first.
-func (f *findings) examineNames(h *home.Home) {
+func (f *findings) examineNames(h *app.App) {
 	for _, name := range []string{"git-paw", "paw"} {
 		typed := strings.ReplaceAll(name, "-", " ")
 		path, err := cli.LookPath(name, h.Env)
 		switch {
 		case err != nil && name == "paw":
-			f.fine("paw is not on your PATH: agents cannot run paw spawn, wait and done", fmt.Sprintf("export PATH=%s:$PATH", fault.Quote(filepath.Dir(h.Executable))))
+			f.fine("paw is not on your PATH: agents cannot run paw spawn, wait and done", fmt.Sprintf("export PATH=%s:$PATH", errs.Quote(filepath.Dir(h.Executable))))
 		case err != nil: // git paw is for those who like it
 		case sameFile(path, h.Executable):
 			f.fine(fmt.Sprintf("%s is %s", typed, path))
 		default:
-			f.fine(fmt.Sprintf("%s is %s, which is another program than this paw (%s)", typed, path, h.Executable), fault.Quote(path)+" --version")
+			f.fine(fmt.Sprintf("%s is %s, which is another program than this paw (%s)", typed, path, h.Executable), errs.Quote(path)+" --version")
 		}
 	}
 }
@@ -39,7 +39,7 @@ func sameFile(a, b string) bool {
 }
 
 // examineTools says which git and tmux there are, or what is wrong with them.
-func (f *findings) examineTools(ctx context.Context, h *home.Home) {
+func (f *findings) examineTools(ctx context.Context, h *app.App) {
 	versions, err := h.ToolVersions(ctx)
 	if err != nil {
 		f.wrong(err)
@@ -49,24 +49,24 @@ func (f *findings) examineTools(ctx context.Context, h *home.Home) {
 }
 
 // hooksSeen says of how many running agents the CLI's hooks have reported, "" where none has any.
-func hooksSeen(st fleet.SessionStatus) string {
+func hooksSeen(st observe.SessionStatus) string {
 	seen, all := 0, 0
 	for _, a := range st.Agents {
-		if a.Hooks != fleet.HooksNone {
+		if a.Hooks != observe.HooksNone {
 			all++
 		}
-		if a.Hooks == fleet.HooksSeen {
+		if a.Hooks == observe.HooksSeen {
 			seen++
 		}
 	}
 	if all == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; hooks of %d of %s have reported", seen, fault.Counted(all, "running agent"))
+	return fmt.Sprintf("; hooks of %d of %s have reported", seen, errs.Counted(all, "running agent"))
 }
 
 // diskUsed says how much paw's own files take: records, turn logs and what belongs to launches.
-func diskUsed(h *home.Home) string {
+func diskUsed(h *app.App) string {
 	data, state := filepath.Dir(h.Paths.SessionsDir), h.Paths.StateDir
 	total := folderSize(data)
 	if state != data {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/worktree"
 )
@@ -21,9 +21,9 @@ func (f *findings) examineLinks(ctx context.Context, m worktree.Manager, s *sess
 			if l.Out == "" {
 				continue
 			}
-			here := fault.Quote(filepath.Join(w.WorktreePath, l.Name))
-			f.wrong(fault.New(fault.Failed, "%s/%s: %s is linked to %s, whose link %s leads out of it: what runs here gets files of the main checkout",
-				s.Name, w.Name, l.Name, l.Target, l.Out).Hint("rm %s && cp -a %s %s", here, fault.Quote(l.Target), here))
+			here := errs.Quote(filepath.Join(w.WorktreePath, l.Name))
+			f.wrong(errs.New(errs.Failed, "%s/%s: %s is linked to %s, whose link %s leads out of it: what runs here gets files of the main checkout",
+				s.Name, w.Name, l.Name, l.Target, l.Out).Hint("rm %s && cp -a %s %s", here, errs.Quote(l.Target), here))
 		}
 	}
 }

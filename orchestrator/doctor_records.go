@@ -7,19 +7,19 @@ import (
 	"slices"
 	"strings"
 
-	"paw/orchestrator/home"
-	"paw/orchestrator/talk"
+	"paw/orchestrator/app"
+	"paw/orchestrator/transcript"
 	"paw/session"
 )
 
 // examineRecords names the types of records that an agent's CLI writes and that paw has never seen: nothing that was
 // said is missing, but the CLI may be newer than what paw knows of it. A conversation that is not there has none.
-func (f *findings) examineRecords(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent) {
+func (f *findings) examineRecords(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) {
 	cli, known := h.CLIs.Get(w.CLI)
 	if !known || w.TranscriptPath == "" {
 		return // without a file, such as opencode's, it would have to be started
 	}
-	found, err := talk.Read(ctx, h, s, w, "")
+	found, err := transcript.Read(ctx, h, s, w, "")
 	if err != nil || len(found.Unknown) == 0 {
 		return
 	}

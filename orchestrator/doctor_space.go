@@ -9,22 +9,22 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 )
 
 // leastSpace is what paw writes at once at the least: a record, or a line of a log.
 const leastSpace = 64 << 10
 
 // writable looks whether the folders that every change needs can be written or made, and have room. It makes none.
-func writable(h *home.Home) error {
+func writable(h *app.App) error {
 	folders := []string{h.Paths.SessionsDir, h.Paths.LocksDir(), h.Paths.LaunchDir()}
-	folder, err := home.Unwritable(folders...)
+	folder, err := app.Unwritable(folders...)
 	for i := 0; err == nil && i < len(folders); i++ {
 		folder, err = folders[i], full(folders[i])
 	}
 	if err != nil {
-		return fault.New(fault.Failed, "%s: cannot be written: %w", folder, err).Hint("df -h %s", fault.Quote(nearest(folder))).Hint("ls -ld %s", fault.Quote(nearest(folder)))
+		return errs.New(errs.Failed, "%s: cannot be written: %w", folder, err).Hint("df -h %s", errs.Quote(nearest(folder))).Hint("ls -ld %s", errs.Quote(nearest(folder)))
 	}
 	return nil
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"unicode"
 
-	"paw/orchestrator/family"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/children"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -34,15 +34,15 @@ const maxOutcome = 64
 
 // Done records that the agent which calls paw has finished its work. It holds
 // for the turn that is open, else for the last one; a later turn takes it back.
-func Done(ctx context.Context, h *home.Home, o DoneOptions) (*Said, error) {
+func Done(ctx context.Context, h *app.App, o DoneOptions) (*Said, error) {
 	s, w, err := h.Caller("done", "paw help agents")
 	if err != nil {
 		return nil, err
 	}
 	if strings.ContainsFunc(o.Outcome, unicode.IsSpace) || len(o.Outcome) > maxOutcome {
-		return nil, fault.New(fault.Usage, "--outcome %q: not a word of at most %d characters", o.Outcome, maxOutcome).Hint("paw done --help")
+		return nil, errs.New(errs.Usage, "--outcome %q: not a word of at most %d characters", o.Outcome, maxOutcome).Hint("paw done --help")
 	}
-	if err := home.RequireWritable(w, h.OwnDirs(), nil, ""); err != nil {
+	if err := app.RequireWritable(w, h.OwnDirs(), nil, ""); err != nil {
 		return nil, err
 	}
 	last, err := h.TurnDir(s.Name, w.Name).Last()
@@ -54,7 +54,7 @@ func Done(ctx context.Context, h *home.Home, o DoneOptions) (*Said, error) {
 		said.Turn, said.Open = last.Number, last.State == turn.InProgress
 	}
 	_, err = h.Update(ctx, s.Name, func(rec *session.Session) error {
-		w, err := home.AgentNamed(rec, said.Agent)
+		w, err := app.AgentNamed(rec, said.Agent)
 		if err == nil {
 			w.Done = &session.Done{Turn: said.Turn, Outcome: o.Outcome, Message: strings.TrimSpace(o.Message), At: h.Now().UTC()}
 		}
@@ -69,7 +69,7 @@ func Done(ctx context.Context, h *home.Home, o DoneOptions) (*Said, error) {
 		err = turns.EndOwn(ctx, h, s, w)
 	}
 	if !said.Open {
-		family.ClaimAfter(h, s.Name, w.Name, live.Claim{})
+		children.ClaimAfter(h, s.Name, w.Name, live.Claim{})
 	}
 	return said, err
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"paw/config/poll"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -24,7 +24,7 @@ const (
 
 // follow lets a process of its own look how the CLI goes on after an end that it may not keep to, since the CLI waits
 // for its hook. Should it never start, the next report or command finds out.
-func follow(h *home.Home, sessionName, agentName string) {
+func follow(h *app.App, sessionName, agentName string) {
 	if h.Follower != nil {
 		h.Follower(sessionName, agentName)
 		return
@@ -36,13 +36,13 @@ func follow(h *home.Home, sessionName, agentName string) {
 
 // Follow applies what the CLI's own record tells of an agent's turns after an end, until the agent rests or has begun
 // another turn. hook is the process that has to end first.
-func Follow(ctx context.Context, h *home.Home, sessionName, agentName string, hook int) error {
+func Follow(ctx context.Context, h *app.App, sessionName, agentName string, hook int) error {
 	ctx, cancel := context.WithTimeout(ctx, followPatience)
 	defer cancel()
-	home.AwaitHook(ctx, hook)
+	app.AwaitHook(ctx, hook)
 	for pause := followFirst; ctx.Err() == nil; pause = min(2*pause, followMost) {
 		done, err := followOnce(ctx, h, sessionName, agentName)
-		if err = home.UnlessGone(err); err != nil {
+		if err = app.UnlessGone(err); err != nil {
 			h.LogHook("paw", "follow", err)
 		}
 		if done || err != nil {
@@ -54,7 +54,7 @@ func Follow(ctx context.Context, h *home.Home, sessionName, agentName string, ho
 }
 
 // followOnce looks once; done tells that there is nothing more to see.
-func followOnce(ctx context.Context, h *home.Home, sessionName, agentName string) (done bool, err error) {
+func followOnce(ctx context.Context, h *app.App, sessionName, agentName string) (done bool, err error) {
 	s, err := h.Load(sessionName)
 	if err != nil {
 		return true, err
@@ -68,7 +68,7 @@ func followOnce(ctx context.Context, h *home.Home, sessionName, agentName string
 	if err != nil || last == nil {
 		return true, err
 	}
-	seen := fleet.AskRecord(ctx, h, s, w, last)
+	seen := observe.AskRecord(ctx, h, s, w, last)
 	ended := last.State == turn.InProgress && seen.Ended != nil
 	behind := len(seen.Later) > 0 || ended && (last.Held != nil || endedUnseen(h, s, w))
 	if !behind {

@@ -9,11 +9,11 @@ import (
 	"sync"
 	"time"
 
+	"paw/orchestrator/app"
+	"paw/orchestrator/children"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/family"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
 	"paw/orchestrator/live"
+	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
 	"paw/session/turn"
 )
@@ -31,14 +31,14 @@ type Report struct {
 
 // AwaitsEnd reports whether a CLI keeps its user waiting for a hook from which it needs no answer. Another process may
 // then do the work of the hook, once it has the agent's turns.
-func AwaitsEnd(h *home.Home, cliName, event string) bool {
+func AwaitsEnd(h *app.App, cliName, event string) bool {
 	cli, known := h.CLIs.Get(cliName)
 	return known && cli.AwaitsEnd(event)
 }
 
 // Hook takes one report of a CLI's hook. It never fails in the eyes of the CLI:
 // what goes wrong is written into a log that doctor reads.
-func Hook(ctx context.Context, h *home.Home, r Report) {
+func Hook(ctx context.Context, h *app.App, r Report) {
 	ctx, cancel := context.WithTimeout(ctx, hookPatience+2*time.Duration(h.Config.Turns.SnapshotSeconds)*time.Second)
 	defer cancel()
 	if err := hook(ctx, h, r); err != nil {
@@ -46,8 +46,8 @@ func Hook(ctx context.Context, h *home.Home, r Report) {
 	}
 }
 
-func hook(ctx context.Context, h *home.Home, r Report) error {
-	sessionName, agentName, generation, ok := fleet.ParseLaunch(h.Getenv("PAW_LAUNCH"))
+func hook(ctx context.Context, h *app.App, r Report) error {
+	sessionName, agentName, generation, ok := observe.ParseLaunch(h.Getenv("PAW_LAUNCH"))
 	if !ok {
 		return nil // not an agent of paw
 	}
@@ -65,7 +65,7 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 		return err
 	}
 	if lock.Holder.PID == 0 { // the lock file is gone
-		f, err := fleet.ObserveRevived(ctx, h, s)
+		f, err := observe.ObserveRevived(ctx, h, s)
 		if err != nil {
 			return err
 		}
@@ -90,9 +90,9 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 		h.LogHook(r.CLI, r.Event, fmt.Errorf("taken with a mistake in the configuration: %w", h.Mistake))
 	}
 	generation = lock.Holder.Generation
-	launch := fleet.LaunchID(sessionName, agentName, generation)
-	fleet.MarkHooks(h, s, w, generation)
-	defer fleet.NoteUnwritable(h, sessionName, agentName, launch)
+	launch := observe.LaunchID(sessionName, agentName, generation)
+	observe.MarkHooks(h, s, w, generation)
+	defer observe.NoteUnwritable(h, sessionName, agentName, launch)
 	reported := h.Now()
 	ended, unsure, leaving := false, false, ""
 	began, showing := false, sync.WaitGroup{}
@@ -130,7 +130,7 @@ func hook(ctx context.Context, h *home.Home, r Report) error {
 	}
 	notifyOf(h, sessionName, agentName, reported)
 	if ended || leaving != "" {
-		family.ClaimAfter(h, sessionName, agentName, live.Claim{Leaving: leaving, Hook: os.Getpid()})
+		children.ClaimAfter(h, sessionName, agentName, live.Claim{Leaving: leaving, Hook: os.Getpid()})
 	}
 	return err
 }

@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"paw/config"
-	"paw/orchestrator/draft"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/startplan"
 	"paw/session"
 )
 
 // Of two paws that want one name, the one that does not get it must not replace
 // the first prompt that the other has kept.
 func TestALostNameDoesNotCostThePromptOfItsOwner(t *testing.T) {
-	h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}, Locks: session.Locks{Dir: t.TempDir()}, Now: time.Now, Step: func(string) {}}
+	h := &app.App{Paths: config.Paths{StateDir: t.TempDir()}, Locks: session.Locks{Dir: t.TempDir()}, Now: time.Now, Step: func(string) {}}
 	h.Store = session.Store{Dir: t.TempDir(), LocksDir: h.Locks.Dir}
 	one := session.Agent{Name: "one", CLI: "demo", TurnSession: "shop_one"}
 	record := func() *session.Session {
@@ -36,8 +36,8 @@ func TestALostNameDoesNotCostThePromptOfItsOwner(t *testing.T) {
 	if err := begin(t.Context(), h, record(), "of another start"); err == nil || kept() != "of the owner" {
 		t.Errorf("start: error %v, kept %q", err, kept())
 	}
-	added := &draft.Addition{Draft: session.Session{Agents: []session.Agent{one}}}
-	if _, err := draft.Record(t.Context(), h, record(), added, "of an add", nil); err == nil || kept() != "of the owner" {
+	added := &startplan.Addition{Draft: session.Session{Agents: []session.Agent{one}}}
+	if _, err := startplan.Record(t.Context(), h, record(), added, "of an add", nil); err == nil || kept() != "of the owner" {
 		t.Errorf("add: error %v, kept %q", err, kept())
 	}
 }

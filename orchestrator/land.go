@@ -4,33 +4,33 @@ import (
 	"context"
 	"io"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/worktree"
 )
 
 // MessageEditor lets the user change a message in git's editor, on these streams.
-func MessageEditor(h *home.Home, stdin io.Reader, stdout, stderr io.Writer) func(context.Context, string) (string, error) {
+func MessageEditor(h *app.App, stdin io.Reader, stdout, stderr io.Writer) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, draft string) (string, error) {
 		text, err := worktree.Edit(ctx, h.Dir, worktree.MessageFile, draft, h.Env, stdin, stdout, stderr)
 		if err != nil {
-			return "", fault.New(fault.Failed, "the editor: %w", err)
+			return "", errs.New(errs.Failed, "the editor: %w", err)
 		}
 		return text, nil
 	}
 }
 
 // EditPrompt lets the user change a prompt in git's editor, on these streams.
-func EditPrompt(ctx context.Context, h *home.Home, draft string, stdin io.Reader, stdout, stderr io.Writer) (string, error) {
+func EditPrompt(ctx context.Context, h *app.App, draft string, stdin io.Reader, stdout, stderr io.Writer) (string, error) {
 	text, err := MessageEditor(h, stdin, stdout, stderr)(ctx, draft)
 	if err != nil {
-		return "", fault.New(fault.Failed, "%w; the prompt is as it was", err)
+		return "", errs.New(errs.Failed, "%w; the prompt is as it was", err)
 	}
 	return text, nil
 }
 
 // Terminal is where a git that pushes may ask the user something; quietly, what it says is kept for its error.
-func Terminal(h *home.Home, stdin io.Reader, stderr io.Writer, quietly bool) worktree.Terminal {
+func Terminal(h *app.App, stdin io.Reader, stderr io.Writer, quietly bool) worktree.Terminal {
 	t := worktree.Terminal{In: stdin, Err: stderr, Env: h.Env}
 	if quietly {
 		t.In, t.Err = nil, nil

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/orchestrator/landing"
 	"paw/session"
 	"paw/worktree"
@@ -42,7 +42,7 @@ func TestKilledModelCommand(t *testing.T) {
 }
 
 // modelCommand does what the words of a command say.
-func modelCommand(ctx context.Context, h *home.Home, s *session.Session, command []string) (err error) {
+func modelCommand(ctx context.Context, h *app.App, s *session.Session, command []string) (err error) {
 	switch command[0] {
 	case "land":
 		_, err = landing.Land(ctx, h, s, command[1], landing.Options{As: landing.As(command[2]), NoCheck: true})

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
 	"paw/session"
 	"paw/session/turn"
@@ -146,17 +146,17 @@ func (m *landModel) land(a *modelAgent, number int, as landing.As, again bool) s
 			m.fail("%s: nothing to land, while main has lost %v", said, lost)
 		}
 		return said + ": nothing"
-	case kind == fault.Conflict:
+	case kind == errs.Conflict:
 		if len(conflicts) == 0 && !m.mayConflict(*state, as) {
 			m.fail("%s: %v, expected to land:\n%s", said, err, want.diff(before.has))
 		}
 		return said + ": conflict"
-	case kind == fault.Refused && strings.Contains(err.Error(), "nothing new to land"):
+	case kind == errs.Refused && strings.Contains(err.Error(), "nothing new to land"):
 		if !want.equal(before.has) || len(conflicts) > 0 || len(lost) == 0 {
 			m.fail("%s: %v: expected %s\nconflicts %q, lost %v", said, err, want.diff(before.has), conflicts, lost)
 		}
 		return said + ": lost"
-	case kind == fault.Refused && as == landing.Merge && strings.Contains(err.Error(), "--as merge"):
+	case kind == errs.Refused && as == landing.Merge && strings.Contains(err.Error(), "--as merge"):
 		return said + ": no merge"
 	case err != nil:
 		m.fail("%s: %v", said, err)
@@ -251,7 +251,7 @@ func (m *landModel) stepUndo(*rand.Rand) string {
 	m.load()
 	if err != nil {
 		for _, one := range m.landings {
-			if one.after == tip && m.main().landings[one.id] == standsIn && kindOf(err) != fault.Refused {
+			if one.after == tip && m.main().landings[one.id] == standsIn && kindOf(err) != errs.Refused {
 				m.fail("undo: %v", err)
 			}
 		}
@@ -289,7 +289,7 @@ func (m *landModel) stepUpdate(r *rand.Rand) string {
 	updated, err := landing.Update(m.t.Context(), m.h, m.load(), a.name, "", false)
 	m.load()
 	switch {
-	case kindOf(err) == fault.Conflict:
+	case kindOf(err) == errs.Conflict:
 		if len(conflicts) == 0 {
 			m.fail("%s: %v", said, err)
 		}

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"paw/config"
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli/clis"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -169,7 +169,7 @@ type modelAgent struct {
 // landModel is one world with its model.
 type landModel struct {
 	t        testing.TB
-	h        *home.Home
+	h        *app.App
 	s        *session.Session
 	repo     string
 	agents   map[string]*modelAgent
@@ -206,9 +206,9 @@ func newLandModel(t testing.TB, dir string) *landModel {
 }
 
 // modelHome is paw in the world of a model.
-func modelHome(dir string, note func(string)) *home.Home {
+func modelHome(dir string, note func(string)) *app.App {
 	paths := config.Paths{StateDir: filepath.Join(dir, "state"), SessionsDir: filepath.Join(dir, "sessions")}
-	return &home.Home{
+	return &app.App{
 		Paths: paths, Dir: filepath.Join(dir, "repo"), Env: []string{"HOME=" + dir}, Now: time.Now, Step: func(string) {},
 		Note: note, Config: config.Loaded{Config: config.Default()}, CLIs: clis.New(nil),
 		Store: session.Store{Dir: paths.SessionsDir, LocksDir: filepath.Join(dir, "locks")}, Locks: session.Locks{Dir: filepath.Join(dir, "locks")},
@@ -432,8 +432,8 @@ func (m *landModel) check(what string) {
 }
 
 // kindOf is the kind of an error of paw, -1 for none.
-func kindOf(err error) fault.Kind {
-	var e *fault.Error
+func kindOf(err error) errs.Kind {
+	var e *errs.Error
 	if errors.As(err, &e) {
 		return e.Kind
 	}

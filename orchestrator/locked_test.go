@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/orchestrator/typing"
 	"paw/session"
@@ -19,9 +19,9 @@ import (
 // A holder that hangs must not hang whoever comes next: each lock is waited for
 // only so long, and the failure is that of a lock.
 func TestLocksAreNotWaitedForForever(t *testing.T) {
-	before := home.LockWait
-	home.LockWait = 50 * time.Millisecond
-	t.Cleanup(func() { home.LockWait = before })
+	before := app.LockWait
+	app.LockWait = 50 * time.Millisecond
+	t.Cleanup(func() { app.LockWait = before })
 	dir := t.TempDir()
 	git := exec.Command("git", "init", "-q", dir)
 	git.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
@@ -32,7 +32,7 @@ func TestLocksAreNotWaitedForForever(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &home.Home{Locks: session.Locks{Dir: t.TempDir()}, Now: time.Now, Step: func(string) {}}
+	h := &app.App{Locks: session.Locks{Dir: t.TempDir()}, Now: time.Now, Step: func(string) {}}
 	h.Store = session.Store{Dir: t.TempDir(), LocksDir: h.Locks.Dir}
 	s := &session.Session{Name: "shop", GitCommonDir: repository.CommonDir, Agents: []session.Agent{{Name: "one"}}}
 	for name, c := range map[string]struct {
@@ -76,9 +76,9 @@ func TestLocksAreNotWaitedForForever(t *testing.T) {
 			}
 			defer unlock()
 			err = c.take(ctx)
-			var e *fault.Error
-			if !errors.As(err, &e) || e.Kind != fault.Locked {
-				t.Errorf("got %v, want an error of kind %d", err, fault.Locked)
+			var e *errs.Error
+			if !errors.As(err, &e) || e.Kind != errs.Locked {
+				t.Errorf("got %v, want an error of kind %d", err, errs.Locked)
 			}
 			if ctx.Err() != nil {
 				t.Error("it waited until the test ended it")

@@ -4,10 +4,10 @@ import (
 	"context"
 	"strconv"
 
+	"paw/orchestrator/app"
+	"paw/orchestrator/children"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/family"
-	"paw/orchestrator/home"
-	"paw/orchestrator/talk"
+	"paw/orchestrator/transcript"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -24,8 +24,8 @@ type Logged struct {
 // Log reads the newest conversation of an agent or, with the number of a turn,
 // the messages of that turn, in whichever conversation it was. An agent that has
 // not begun to talk has an empty one without an id. It writes nothing.
-func Log(ctx context.Context, h *home.Home, s *session.Session, agentName string, number *int) (*Logged, error) {
-	w, err := home.AgentNamed(s, agentName)
+func Log(ctx context.Context, h *app.App, s *session.Session, agentName string, number *int) (*Logged, error) {
+	w, err := app.AgentNamed(s, agentName)
 	if err != nil {
 		return nil, err
 	}
@@ -45,19 +45,19 @@ func Log(ctx context.Context, h *home.Home, s *session.Session, agentName string
 		return nil, err
 	}
 	logged := &Logged{Agent: w.Name, Turn: &one.Record}
-	logged.Transcript, err = talk.Conversation(ctx, h, s, w, one.Conversation, records)
+	logged.Transcript, err = transcript.Conversation(ctx, h, s, w, one.Conversation, records)
 	if err != nil {
 		return nil, err
 	}
-	said, n := talk.TurnsIn(records, logged.ID, *number)
-	at := talk.Spans(logged.Messages, said)[n]
+	said, n := transcript.TurnsIn(records, logged.ID, *number)
+	at := transcript.Spans(logged.Messages, said)[n]
 	logged.Messages = logged.Messages[at.From:at.To]
 	return logged, nil
 }
 
 // logAll is Log of the newest conversation.
-func logAll(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, records []turn.Record) (*Logged, error) {
-	one, err := family.Session(ctx, h, s, w)
+func logAll(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, records []turn.Record) (*Logged, error) {
+	one, err := children.Session(ctx, h, s, w)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func logAll(ctx context.Context, h *home.Home, s *session.Session, w *session.Ag
 		id = said.ID()
 	}
 	return &Logged{
-		Agent: w.Name, Elsewhere: talk.TurnsElsewhere(records, id),
+		Agent: w.Name, Elsewhere: transcript.TurnsElsewhere(records, id),
 		Transcript: cli.Transcript{ID: id, Messages: said.Messages(), Skipped: said.Skipped, Unknown: said.Unknown},
 	}, nil
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/worktree"
@@ -16,7 +16,7 @@ import (
 
 // notes are the things a user would otherwise find out too late. Whoever waits for
 // them can do something else meanwhile: git looks at every file for the first one.
-func notes(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session) (wait func() []string) {
+func notes(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) (wait func() []string) {
 	rest := append(branchNotes(ctx, m, s), cliNotes(h, s)...)
 	tags, err := turns.AllTags(ctx, m) // before the first of them is made
 	first := err == nil && len(tags) == 0
@@ -47,13 +47,13 @@ func notes(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Ses
 func branchNotes(ctx context.Context, m worktree.Manager, s *session.Session) []string {
 	var notes []string
 	for _, w := range s.Agents {
-		if w.BranchCreated || w.Branch != home.AutomaticBranch(s.Name, w.Name) {
+		if w.BranchCreated || w.Branch != app.AutomaticBranch(s.Name, w.Name) {
 			continue
 		}
 		own := ""
 		if head, err := m.Head(ctx, ""); err == nil {
 			if work, err := m.Work(ctx, head, w.BaseCommit, "", 0); err == nil {
-				own = fmt.Sprintf(" with %s of its own", fault.Counted(work.CommitCount, "commit"))
+				own = fmt.Sprintf(" with %s of its own", errs.Counted(work.CommitCount, "commit"))
 			}
 		}
 		notes = append(notes, fmt.Sprintf("branch %s of an earlier session exists%s, and %s goes on there", w.Branch, own, w.Name))
@@ -62,7 +62,7 @@ func branchNotes(ctx context.Context, m worktree.Manager, s *session.Session) []
 }
 
 // cliNotes are those notes that are about CLIs and configuration.
-func cliNotes(h *home.Home, s *session.Session) []string {
+func cliNotes(h *app.App, s *session.Session) []string {
 	var notes []string
 	if note := codexNote(h, s); note != "" {
 		notes = append(notes, note)
@@ -85,7 +85,7 @@ func ignoredText(key string) string {
 }
 
 // codexNote says that the codex of a session cannot commit, "" where it can or where there is none.
-func codexNote(h *home.Home, s *session.Session) string {
+func codexNote(h *app.App, s *session.Session) string {
 	has := slices.ContainsFunc(s.Agents, func(w session.Agent) bool { return w.CLI == "codex" })
 	if !has || h.Config.CLIs["codex"].GitWritable {
 		return ""
@@ -99,5 +99,5 @@ func uncommittedIn(place string, n int) string {
 	if n == 1 {
 		is = "is"
 	}
-	return fmt.Sprintf("%s in %s %s not in the new worktrees", fault.Counted(n, "uncommitted file"), place, is)
+	return fmt.Sprintf("%s in %s %s not in the new worktrees", errs.Counted(n, "uncommitted file"), place, is)
 }

@@ -13,10 +13,10 @@ import (
 
 	"paw/config"
 	"paw/config/poll"
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
-	"paw/orchestrator/notice"
+	"paw/orchestrator/notify"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -59,7 +59,7 @@ func (h happening) words() []string {
 
 // notifyOf has a process of its own tell the user what an agent has come to since a moment, if he wants to be told: the CLI
 // waits for its hook.
-func notifyOf(h *home.Home, sessionName, agentName string, since time.Time) {
+func notifyOf(h *app.App, sessionName, agentName string, since time.Time) {
 	if !h.Config.Notify.Any() {
 		return
 	}
@@ -82,13 +82,13 @@ const hooksEnd = 10 * time.Second
 
 // Notify tells the user of something that has happened, once, after the dwell: unless it is over by then, or he has the pane
 // in view. What goes wrong is written where doctor reads it.
-func Notify(ctx context.Context, h *home.Home, sessionName, agentName string, words []string) error {
+func Notify(ctx context.Context, h *app.App, sessionName, agentName string, words []string) error {
 	if !claimNotice(h, sessionName, agentName, strings.Join(words, "-")) {
 		return nil
 	}
 	_, h, err := h.LoadConfigured(sessionName)
 	if err != nil {
-		return home.UnlessGone(err)
+		return app.UnlessGone(err)
 	}
 	dwell := time.Duration(h.Config.Notify.Dwell) * time.Second
 	poll.Sleep(ctx, dwell)
@@ -99,7 +99,7 @@ func Notify(ctx context.Context, h *home.Home, sessionName, agentName string, wo
 			return now.settled || err != nil
 		})
 		if err != nil || now.notice == nil {
-			return home.UnlessGone(err)
+			return app.UnlessGone(err)
 		}
 		if now.leaves.IsZero() {
 			break
@@ -116,7 +116,7 @@ func Notify(ctx context.Context, h *home.Home, sessionName, agentName string, wo
 const noticePrefix = "notice-"
 
 // claimNotice reports whether nobody else tells of this, and forgets what was told before.
-func claimNotice(h *home.Home, sessionName, agentName, what string) bool {
+func claimNotice(h *app.App, sessionName, agentName, what string) bool {
 	dir := h.StateDir(sessionName, agentName)
 	f, err := os.OpenFile(filepath.Join(dir, noticePrefix+what), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -139,19 +139,19 @@ const looking = 15 * time.Second
 type outcome struct {
 	// settled: the state of the agent and its turn log agree.
 	settled   bool
-	notice    *notice.Notice // nil when it is over, or the user has seen it
+	notice    *notify.Notice // nil when it is over, or the user has seen it
 	terminals []string       // those that may show the notice
 	leaves    time.Time      // until then the user counts as looking at the pane, zero when nobody does
 }
 
 // stillSo looks at what has become of something that happened.
-func stillSo(ctx context.Context, h *home.Home, sessionName, agentName string, words []string) (outcome, error) {
+func stillSo(ctx context.Context, h *app.App, sessionName, agentName string, words []string) (outcome, error) {
 	over := outcome{settled: true}
 	s, err := h.Load(sessionName)
 	if err != nil {
 		return outcome{}, err
 	}
-	f, err := fleet.Observe(ctx, h, s)
+	f, err := observe.Observe(ctx, h, s)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -168,7 +168,7 @@ func stillSo(ctx context.Context, h *home.Home, sessionName, agentName string, w
 	if waits != (state.State == session.StateWaitingInput) || limited != (state.Limit != nil) || state.State == session.StateRunning && !limited {
 		return outcome{}, nil
 	}
-	tell := outcome{settled: true, notice: &notice.Notice{
+	tell := outcome{settled: true, notice: &notify.Notice{
 		Version: 1, Event: now.event, Session: s.Name, Agent: agentName, CLI: a.Record.CLI, Turn: now.turn, State: string(state.State),
 		At: now.at.UTC(), Text: now.text, Repo: s.RepoPath, Words: noticeWords(now, state),
 	}}
@@ -203,7 +203,7 @@ func noticeWords(now *happening, state session.AgentStatus) string {
 }
 
 // tell tells in all ways that are configured.
-func tell(ctx context.Context, h *home.Home, one *notice.Notice, ttys []string) error {
+func tell(ctx context.Context, h *app.App, one *notify.Notice, ttys []string) error {
 	n, env := h.Config.Notify, withoutAgent(h.Env)
 	var failed []error
 	if n.Command != "" {

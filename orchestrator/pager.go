@@ -4,12 +4,12 @@ import (
 	"context"
 	"io"
 
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/worktree"
 )
 
 // StartPager starts the user's pager by git's rules for the place the user stands in; nil where there is to be none.
-func StartPager(ctx context.Context, h *home.Home, env []string, terminal, errw io.Writer) *worktree.Pager {
+func StartPager(ctx context.Context, h *app.App, env []string, terminal, errw io.Writer) *worktree.Pager {
 	command := worktree.PagerCommand(ctx, h.Dir)
 	if command == "" {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"paw/config"
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli/clis"
-	"paw/orchestrator/home"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -25,7 +25,7 @@ import (
 // transcript, in their order. Each tool writes a file of its own, tool-1 and so on, after its hook.
 type recorded struct {
 	t          *testing.T
-	p          *home.Home
+	p          *app.App
 	now        time.Time
 	worktree   string
 	transcript string
@@ -57,7 +57,7 @@ func newRecorded(t *testing.T, conversation string) *recorded {
 		t.Fatal(err)
 	}
 	paths := config.Paths{StateDir: filepath.Join(dir, "state"), SessionsDir: filepath.Join(dir, "sessions")}
-	r.p = &home.Home{
+	r.p = &app.App{
 		Paths: paths, Locks: session.Locks{Dir: paths.LocksDir()}, CLIs: clis.New(nil), Now: func() time.Time { return r.now },
 		Store: session.Store{Dir: paths.SessionsDir, LocksDir: paths.LocksDir()}, Step: func(string) {},
 		Env:      []string{"HOME=" + user, "PATH=" + os.Getenv("PATH"), "PAW_LAUNCH=" + recordedSession + "/a/0"},

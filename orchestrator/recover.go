@@ -5,14 +5,14 @@ import (
 	"errors"
 	"slices"
 
-	"paw/orchestrator/ending"
-	"paw/orchestrator/family"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/children"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
 	"paw/orchestrator/launch"
 	"paw/orchestrator/live"
+	"paw/orchestrator/observe"
+	"paw/orchestrator/teardown"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -38,7 +38,7 @@ type Recovered struct {
 // Recover brings sessions back: the same panes with each CLI's own
 // conversation. It starts no agent twice, deletes nothing and sends no prompt.
 // Unreadable records come back as problems beside the sessions that can be read.
-func Recover(ctx context.Context, h *home.Home, o RecoverOptions) (all []Recovered, problems []error, err error) {
+func Recover(ctx context.Context, h *app.App, o RecoverOptions) (all []Recovered, problems []error, err error) {
 	if err := h.RequireTools(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -47,7 +47,7 @@ func Recover(ctx context.Context, h *home.Home, o RecoverOptions) (all []Recover
 		return nil, problems, err
 	}
 	if len(o.Agents) > 0 {
-		if err := home.RequireAgents(sessions[0], o.Agents...); err != nil {
+		if err := app.RequireAgents(sessions[0], o.Agents...); err != nil {
 			return nil, problems, err
 		}
 	}
@@ -55,7 +55,7 @@ func Recover(ctx context.Context, h *home.Home, o RecoverOptions) (all []Recover
 		if err := h.UnreadableHere(); err != nil {
 			return nil, problems, err
 		}
-		return nil, problems, fault.New(fault.NotFound, "no session here").Hint("paw status --all")
+		return nil, problems, errs.New(errs.NotFound, "no session here").Hint("paw status --all")
 	}
 	for _, s := range sessions {
 		one, err := recoverSession(ctx, h, s, o)
@@ -71,28 +71,28 @@ func Recover(ctx context.Context, h *home.Home, o RecoverOptions) (all []Recover
 }
 
 // finishStop ends what a stop that was cut short left running.
-func finishStop(ctx context.Context, h *home.Home, s *session.Session) error {
+func finishStop(ctx context.Context, h *app.App, s *session.Session) error {
 	if !slices.ContainsFunc(s.Agents, func(w session.Agent) bool { return w.Phase == session.PhaseStopping }) {
 		return nil
 	}
-	_, err := Stop(ctx, h, s, ending.StopOptions{})
+	_, err := Stop(ctx, h, s, teardown.StopOptions{})
 	return err
 }
 
 // finishCutShort carries out what an interrupted stop or remove of single
 // agents had begun, and returns the record without the agents that are gone.
-func finishCutShort(ctx context.Context, h *home.Home, s *session.Session) (*session.Session, []launch.Result, error) {
+func finishCutShort(ctx context.Context, h *app.App, s *session.Session) (*session.Session, []launch.Result, error) {
 	var results []launch.Result
 	for _, w := range s.Agents {
 		var err error
 		switch w.Phase {
 		case session.PhaseStopping:
-			_, err = Stop(ctx, h, s, ending.StopOptions{Agents: []string{w.Name}, Only: true})
+			_, err = Stop(ctx, h, s, teardown.StopOptions{Agents: []string{w.Name}, Only: true})
 		case session.PhaseRemoving, session.PhaseDiscarding, session.PhaseLeaving:
 			result := launch.Result{Agent: w.Name, CLI: w.CLI, Kind: launch.ResultRemoved, Reason: "its removal was finished"}
-			var removed *ending.Removed
-			if removed, err = ending.Resume(ctx, h, s, w.Name); err != nil {
-				result.Kind, result.Reason, result.Hints = launch.ResultRefused, err.Error(), fault.HintsOf(err)
+			var removed *teardown.Removed
+			if removed, err = teardown.Resume(ctx, h, s, w.Name); err != nil {
+				result.Kind, result.Reason, result.Hints = launch.ResultRefused, err.Error(), errs.HintsOf(err)
 				err = nil
 			}
 			if removed.Landed {
@@ -112,8 +112,8 @@ func finishCutShort(ctx context.Context, h *home.Home, s *session.Session) (*ses
 
 // finishMoves ends what was cut short in the repository of a session while it moved files and branches, or says what with a
 // dry run. What cannot be finished now keeps no agent from coming back. Where the repository is gone, somebody else says so.
-func finishMoves(ctx context.Context, h *home.Home, s *session.Session, dryRun bool) error {
-	if home.Gone(s) {
+func finishMoves(ctx context.Context, h *app.App, s *session.Session, dryRun bool) error {
+	if app.Gone(s) {
 		return nil
 	}
 	if dryRun {
@@ -130,15 +130,15 @@ func finishMoves(ctx context.Context, h *home.Home, s *session.Session, dryRun b
 }
 
 // refuseAtWork refuses the worktree of an agent that may write to it now.
-func refuseAtWork(ctx context.Context, h *home.Home, place worktree.Checkout) error {
+func refuseAtWork(ctx context.Context, h *app.App, place worktree.Checkout) error {
 	sessions, _, err := h.Store.List()
 	if err != nil {
 		return err
 	}
 	for _, s := range sessions {
 		for _, w := range s.Agents {
-			if w.WorktreePath == place.Path && s.GitCommonDir != "" && home.OwnerOf(s, w.Name) == place.Owner {
-				_, err := fleet.RefuseNotAtRest(ctx, h, s, w.Name)
+			if w.WorktreePath == place.Path && s.GitCommonDir != "" && app.OwnerOf(s, w.Name) == place.Owner {
+				_, err := observe.RefuseNotAtRest(ctx, h, s, w.Name)
 				return err
 			}
 		}
@@ -147,7 +147,7 @@ func refuseAtWork(ctx context.Context, h *home.Home, place worktree.Checkout) er
 }
 
 // recoverSession brings one session back, or tells with a dry run what that would come to.
-func recoverSession(ctx context.Context, h *home.Home, s *session.Session, o RecoverOptions) (Recovered, error) {
+func recoverSession(ctx context.Context, h *app.App, s *session.Session, o RecoverOptions) (Recovered, error) {
 	if err := finishMoves(ctx, h, s, o.DryRun); err != nil {
 		return Recovered{}, err
 	}
@@ -174,11 +174,11 @@ func recoverSession(ctx context.Context, h *home.Home, s *session.Session, o Rec
 	if err != nil {
 		return Recovered{}, err
 	}
-	f, err := fleet.ObserveRevived(ctx, h, s)
+	f, err := observe.ObserveRevived(ctx, h, s)
 	if err != nil {
 		return Recovered{}, err
 	}
-	if f, err = fleet.AwaitDying(ctx, h, f); err != nil {
+	if f, err = observe.AwaitDying(ctx, h, f); err != nil {
 		return Recovered{}, err
 	}
 	if err := repair(ctx, h, s); err != nil {
@@ -190,7 +190,7 @@ func recoverSession(ctx context.Context, h *home.Home, s *session.Session, o Rec
 		return Recovered{}, err
 	}
 	nameCut(ctx, h, f, jobs)
-	for _, text := range fleet.StrayPrompts(h, s) {
+	for _, text := range observe.StrayPrompts(h, s) {
 		h.Notef("%s", text)
 	}
 	recovered, err := bringBack(ctx, h, f, jobs)
@@ -199,7 +199,7 @@ func recoverSession(ctx context.Context, h *home.Home, s *session.Session, o Rec
 }
 
 // planSession is what recoverSession would do now. It changes nothing.
-func planSession(ctx context.Context, h *home.Home, s *session.Session, o RecoverOptions) (Recovered, error) {
+func planSession(ctx context.Context, h *app.App, s *session.Session, o RecoverOptions) (Recovered, error) {
 	if _, err := h.ManagerOf(ctx, s); err != nil {
 		return Recovered{}, err
 	}
@@ -207,11 +207,11 @@ func planSession(ctx context.Context, h *home.Home, s *session.Session, o Recove
 	if err != nil {
 		return Recovered{}, err
 	}
-	f, err := fleet.Observe(ctx, h, s)
+	f, err := observe.Observe(ctx, h, s)
 	if err != nil {
 		return Recovered{}, err
 	}
-	if f, err = fleet.AwaitDying(ctx, h, f); err != nil {
+	if f, err = observe.AwaitDying(ctx, h, f); err != nil {
 		return Recovered{}, err
 	}
 	jobs, err := launch.PlanRecover(ctx, h, only(f, o.Agents), o.Name != "")
@@ -219,12 +219,12 @@ func planSession(ctx context.Context, h *home.Home, s *session.Session, o Recove
 		return Recovered{}, err
 	}
 	nameCut(ctx, h, f, jobs)
-	waits, err := family.WaitsOf(ctx, h, s, fleet.AskTmux(h))
-	return Recovered{Session: s, Results: family.WithWaits(launch.Foretold(s, jobs), waits)}, err
+	waits, err := children.WaitsOf(ctx, h, s, observe.AskTmux(h))
+	return Recovered{Session: s, Results: children.WithWaits(launch.Foretold(s, jobs), waits)}, err
 }
 
 // nameCut notes for each agent that comes back which turn of it was cut or has failed: nobody sends that prompt again by itself.
-func nameCut(ctx context.Context, h *home.Home, f fleet.Facts, jobs []launch.Job) {
+func nameCut(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.Job) {
 	for i := range jobs {
 		j, a := &jobs[i], f.Agent(jobs[i].Agent)
 		if a == nil || !j.Starts() {
@@ -241,15 +241,15 @@ func nameCut(ctx context.Context, h *home.Home, f fleet.Facts, jobs []launch.Job
 }
 
 // only are the facts with these agents alone, with all of them for no name.
-func only(f fleet.Facts, names []string) fleet.Facts {
+func only(f observe.Facts, names []string) observe.Facts {
 	if len(names) > 0 {
-		f.Agents = slices.DeleteFunc(f.Agents, func(a fleet.Agent) bool { return !slices.Contains(names, a.Record.Name) })
+		f.Agents = slices.DeleteFunc(f.Agents, func(a observe.Agent) bool { return !slices.Contains(names, a.Record.Name) })
 	}
 	return f
 }
 
 // bringBack records the plan for a session and carries it out.
-func bringBack(ctx context.Context, h *home.Home, f fleet.Facts, jobs []launch.Job) (Recovered, error) {
+func bringBack(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.Job) (Recovered, error) {
 	name, nothing := f.Session.Name, launch.NothingToDo(f, jobs)
 	s, err := h.Update(ctx, name, func(rec *session.Session) error {
 		rec.Status = session.StatusActive
@@ -270,14 +270,14 @@ func bringBack(ctx context.Context, h *home.Home, f fleet.Facts, jobs []launch.J
 		s, results, err = launch.BringUp(ctx, h, s, jobs)
 	}
 	if errors.Is(err, turns.ErrNameTaken) {
-		return Recovered{}, fault.WithHints(err, "paw purge "+name)
+		return Recovered{}, errs.WithHints(err, "paw purge "+name)
 	}
 	if err != nil {
 		return Recovered{}, err
 	}
-	waits, err := family.ResumeWaits(ctx, h, s, fleet.AskTmux(h))
+	waits, err := children.ResumeWaits(ctx, h, s, observe.AskTmux(h))
 	if err != nil {
 		return Recovered{}, err
 	}
-	return Recovered{Session: s, Results: family.WithWaits(results, waits)}, nil
+	return Recovered{Session: s, Results: children.WithWaits(results, waits)}, nil
 }

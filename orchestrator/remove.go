@@ -5,31 +5,31 @@ import (
 	"errors"
 	"os"
 
-	"paw/orchestrator/ending"
-	"paw/orchestrator/family"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/children"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
+	"paw/orchestrator/teardown"
 	"paw/session"
 )
 
 // Remove ends agents and removes their worktrees; their tags stay, and their branches unless these have landed. It refuses
 // as long as anything would be lost (docs/never-lose-work.md), of several agents all or none. gone is told of each that has
 // gone.
-func Remove(ctx context.Context, h *home.Home, s *session.Session, names []string, o ending.Options, gone func(*ending.Removed)) (ending.Removal, error) {
-	if err := home.RequireAgents(s, names...); err != nil {
-		return ending.Removal{}, err
+func Remove(ctx context.Context, h *app.App, s *session.Session, names []string, o teardown.Options, gone func(*teardown.Removed)) (teardown.Removal, error) {
+	if err := app.RequireAgents(s, names...); err != nil {
+		return teardown.Removal{}, err
 	}
 	if err := h.RequireGit(ctx); err != nil {
-		return ending.Removal{}, err
+		return teardown.Removal{}, err
 	}
-	plan, err := ending.PlanRemoval(ctx, h, s, names, o)
+	plan, err := teardown.PlanRemoval(ctx, h, s, names, o)
 	if err != nil || o.DryRun {
 		return plan, err
 	}
 	for i, name := range names {
 		removed, err := plan.Apply(ctx, h, i)
-		family.ClaimAfter(h, s.Name, name, live.Claim{})
+		children.ClaimAfter(h, s.Name, name, live.Claim{})
 		if err != nil {
 			return plan, err
 		}
@@ -40,8 +40,8 @@ func Remove(ctx context.Context, h *home.Home, s *session.Session, names []strin
 }
 
 // tellStranded says where to go to who stands in a folder that was removed: no command works there any more.
-func tellStranded(h *home.Home, s *session.Session) {
+func tellStranded(h *app.App, s *session.Session) {
 	if _, err := os.Stat(h.Dir); errors.Is(err, os.ErrNotExist) {
-		h.Notef("the folder that you stand in is removed; cd %s", fault.Quote(s.RepoPath))
+		h.Notef("the folder that you stand in is removed; cd %s", errs.Quote(s.RepoPath))
 	}
 }

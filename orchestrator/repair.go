@@ -4,20 +4,20 @@ import (
 	"context"
 	"strings"
 
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/session"
 )
 
 // repair mends the worktree registrations that paw's own interrupted steps left
 // in the repository of a session: a half-made one stops git for everybody. Those of
 // the session that the user has unlocked are locked again.
-func repair(ctx context.Context, h *home.Home, s *session.Session) error {
+func repair(ctx context.Context, h *app.App, s *session.Session) error {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return err
 	}
 	report, err := m.Repair(ctx, func(reason string) bool {
-		return strings.HasPrefix(reason, home.OwnerPrefix)
+		return strings.HasPrefix(reason, app.OwnerPrefix)
 	})
 	for _, line := range report {
 		h.Notef("%s", line)
@@ -26,7 +26,7 @@ func repair(ctx context.Context, h *home.Home, s *session.Session) error {
 		return err
 	}
 	for _, w := range s.Agents {
-		locked, err := m.Lock(ctx, home.PlanOf(s, w))
+		locked, err := m.Lock(ctx, app.PlanOf(s, w))
 		if err != nil {
 			return err
 		}

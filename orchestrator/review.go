@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"paw/config/disk"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/review"
 	"paw/orchestrator/typing"
 	"paw/session"
@@ -27,8 +27,8 @@ type Comments struct {
 }
 
 // ReadComments are the comments on an agent's work that wait to be sent. It changes nothing.
-func ReadComments(h *home.Home, s *session.Session, agentName string) (*Comments, error) {
-	w, err := home.AgentNamed(s, agentName)
+func ReadComments(h *app.App, s *session.Session, agentName string) (*Comments, error) {
+	w, err := app.AgentNamed(s, agentName)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func isStale(w *session.Agent, c review.Comment) bool {
 }
 
 // changeComments changes the list of comments while nobody else types to the agent or changes it.
-func changeComments(ctx context.Context, h *home.Home, s *session.Session, agentName string, change func([]review.Comment) ([]review.Comment, error)) error {
-	w, err := home.AgentNamed(s, agentName)
+func changeComments(ctx context.Context, h *app.App, s *session.Session, agentName string, change func([]review.Comment) ([]review.Comment, error)) error {
+	w, err := app.AgentNamed(s, agentName)
 	if err != nil {
 		return err
 	}
@@ -95,14 +95,14 @@ func changeComments(ctx context.Context, h *home.Home, s *session.Session, agent
 
 // AddComments keeps comments on an agent's work until they are sent together. One without an excerpt gets the lines that it
 // is about, as they are now.
-func AddComments(ctx context.Context, h *home.Home, s *session.Session, agentName string, more ...review.Comment) error {
-	w, err := home.AgentNamed(s, agentName)
+func AddComments(ctx context.Context, h *app.App, s *session.Session, agentName string, more ...review.Comment) error {
+	w, err := app.AgentNamed(s, agentName)
 	if err != nil {
 		return err
 	}
 	for i := range more {
 		if strings.TrimSpace(more[i].Text) == "" {
-			return fault.New(fault.Usage, "%s: the comment is empty", agentName)
+			return errs.New(errs.Usage, "%s: the comment is empty", agentName)
 		}
 		if more[i].Commit != "" { // it was made on a patch, and has what it is about
 			continue
@@ -128,27 +128,27 @@ func withExcerpt(w *session.Agent, c *review.Comment) error {
 	defer root.Close()
 	content, err := root.ReadFile(filepath.FromSlash(c.Path))
 	if err != nil {
-		return fault.New(fault.Usage, "%s: cannot be read in the worktree of %s: %w", c.Path, w.Name, err)
+		return errs.New(errs.Usage, "%s: cannot be read in the worktree of %s: %w", c.Path, w.Name, err)
 	}
 	lines := strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
 	if c.First == 0 {
 		return nil
 	}
 	if c.First < 1 || c.Last < c.First || c.Last > len(lines) {
-		return fault.New(fault.Usage, "%s: has %s", c.Place(), fault.Counted(len(lines), "line"))
+		return errs.New(errs.Usage, "%s: has %s", c.Place(), errs.Counted(len(lines), "line"))
 	}
 	c.Excerpt = strings.Join(lines[c.First-1:c.Last], "\n")
 	return nil
 }
 
 // DropComments forgets all comments that were not sent, or with an index (from 0) that one.
-func DropComments(ctx context.Context, h *home.Home, s *session.Session, agentName string, index int) error {
+func DropComments(ctx context.Context, h *app.App, s *session.Session, agentName string, index int) error {
 	return changeComments(ctx, h, s, agentName, func(list []review.Comment) ([]review.Comment, error) {
 		if index < 0 {
 			return nil, nil
 		}
 		if index >= len(list) {
-			return nil, fault.New(fault.Usage, "%s: has %s", agentName, fault.Counted(len(list), "comment"))
+			return nil, errs.New(errs.Usage, "%s: has %s", agentName, errs.Counted(len(list), "comment"))
 		}
 		return append(list[:index:index], list[index+1:]...), nil
 	})
@@ -156,8 +156,8 @@ func DropComments(ctx context.Context, h *home.Home, s *session.Session, agentNa
 
 // SendComments sends all comments as one prompt, and forgets those once the CLI has them. nil where there are none. A prompt
 // that was refused, or not confirmed, leaves them all.
-func SendComments(ctx context.Context, h *home.Home, s *session.Session, agentName string) (*typing.Sent, error) {
-	w, err := home.AgentNamed(s, agentName)
+func SendComments(ctx context.Context, h *app.App, s *session.Session, agentName string) (*typing.Sent, error) {
+	w, err := app.AgentNamed(s, agentName)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func SendComments(ctx context.Context, h *home.Home, s *session.Session, agentNa
 	prompt := review.Prompt(now.List, func(c review.Comment) bool { return isStale(w, c) })
 	sent, err := Send(ctx, h, s, agentName, prompt, true)
 	if err != nil {
-		return nil, fault.WithHints(err, fmt.Sprintf("paw review %s/%s --send", s.Name, agentName))
+		return nil, errs.WithHints(err, fmt.Sprintf("paw review %s/%s --send", s.Name, agentName))
 	}
 	return sent, changeComments(context.WithoutCancel(ctx), h, s, agentName, func(list []review.Comment) ([]review.Comment, error) {
 		return review.Without(list, now.List), nil // others may have come or gone meanwhile
@@ -177,11 +177,11 @@ func SendComments(ctx context.Context, h *home.Home, s *session.Session, agentNa
 
 // EditReview lets the user comment on a patch in git's editor, on these streams, and returns his comments. What cannot be
 // read as comments is kept in a file, which the error names.
-func EditReview(ctx context.Context, h *home.Home, c *Compared, patch string, stdin io.Reader, stdout, stderr io.Writer) ([]review.Comment, error) {
+func EditReview(ctx context.Context, h *app.App, c *Compared, patch string, stdin io.Reader, stdout, stderr io.Writer) ([]review.Comment, error) {
 	text := review.ForEditor(patch, "what "+c.s.Name+"/"+c.w.Name+" has done")
 	edited, err := worktree.Edit(ctx, h.Dir, "review.diff", text, h.Env, stdin, stdout, stderr)
 	if err != nil {
-		return nil, fault.New(fault.Failed, "the editor: %w; nothing was sent", err)
+		return nil, errs.New(errs.Failed, "the editor: %w; nothing was sent", err)
 	}
 	found, err := review.Comments(text, edited)
 	if err != nil {
@@ -189,7 +189,7 @@ func EditReview(ctx context.Context, h *home.Home, c *Compared, patch string, st
 		if keepErr != nil {
 			return nil, errors.Join(err, keepErr)
 		}
-		return nil, fault.New(fault.Failed, "%s: %w; nothing was sent, what you wrote is in %s", c.w.Name, err, kept)
+		return nil, errs.New(errs.Failed, "%s: %w; nothing was sent, what you wrote is in %s", c.w.Name, err, kept)
 	}
 	for i := range found {
 		found[i].Commit = c.To

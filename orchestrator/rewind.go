@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -32,7 +32,7 @@ type Rewound struct {
 // Rewind puts an agent's worktree back to the end of turn n, 0 being its base.
 // The state of now is rescued first, so it can always be undone. force takes the
 // commit of a turn that has no snapshot for its end.
-func Rewind(ctx context.Context, h *home.Home, s *session.Session, agentName string, n int, force bool) (*Rewound, error) {
+func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName string, n int, force bool) (*Rewound, error) {
 	return rewind(ctx, h, s, agentName, fmt.Sprintf("paw rewind %s/%s %d", s.Name, agentName, n), session.ShiftRewind, func(t *turns.Track) (string, error) {
 		if n == 0 {
 			return t.W.BaseCommit, nil
@@ -63,7 +63,7 @@ func EndOfTurn(n int) string {
 }
 
 // UndoRewind brings back what the last rewind put aside, also that of one which was cut short.
-func UndoRewind(ctx context.Context, h *home.Home, s *session.Session, agentName string) (*Rewound, error) {
+func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName string) (*Rewound, error) {
 	return rewind(ctx, h, s, agentName, fmt.Sprintf("paw rewind %s/%s --undo", s.Name, agentName), session.ShiftUndo, func(t *turns.Track) (string, error) {
 		if ended, err := t.M.EndMoveIn(ctx, t.W.WorktreePath); err != nil {
 			return "", err
@@ -72,7 +72,7 @@ func UndoRewind(ctx context.Context, h *home.Home, s *session.Session, agentName
 		}
 		_, commit, err := t.LastRewind(ctx)
 		if err == nil && commit == "" {
-			err = fault.New(fault.NotFound, "%s: nothing was rewound", agentName).Hint("paw turns %s %s", s.Name, agentName)
+			err = errs.New(errs.NotFound, "%s: nothing was rewound", agentName).Hint("paw turns %s %s", s.Name, agentName)
 		}
 		return commit, err
 	}, func(*turn.Record) string { return "" }, undone)
@@ -105,10 +105,10 @@ func afterTurn(n int) string {
 
 // rewind puts the worktree to what target says; again is the command that does it once more.
 // to says, of the agent and the number of its last turn, where that is among the turns.
-func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName, again string, kind session.ShiftKind, target func(*turns.Track) (string, error),
+func rewind(ctx context.Context, h *app.App, s *session.Session, agentName, again string, kind session.ShiftKind, target func(*turns.Track) (string, error),
 	remembers func(*turn.Record) string, to func(w *session.Agent, last int) (at int, words string),
 ) (*Rewound, error) {
-	w, err := home.AgentNamed(s, agentName)
+	w, err := app.AgentNamed(s, agentName)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName, ag
 	turns.CloseDead(ctx, h, s, agentName)
 	rewound := &Rewound{Session: s.Name, Agent: agentName}
 	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
-		if _, err := fleet.RefuseNotAtRest(ctx, h, s, agentName); err != nil {
+		if _, err := observe.RefuseNotAtRest(ctx, h, s, agentName); err != nil {
 			return err
 		}
 		last, err := t.Dir.Last()
@@ -143,7 +143,7 @@ func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName, ag
 			Rescue: turn.RewindRef(w.TurnSession, h.Now(), newest), Command: "paw rewind", Session: s.Name, Step: func(name string) { h.Step("rewind." + name) },
 		})
 		if err != nil {
-			return errors.Join(home.Unmoved(err, agentName+": not rewound", again), rewound.withdraw(ctx, h, err))
+			return errors.Join(app.Unmoved(err, agentName+": not rewound", again), rewound.withdraw(ctx, h, err))
 		}
 		rewound.RescueRef, rewound.Head, rewound.Changed, rewound.Untouched = done.Ref, done.Head, done.Changed, done.NotSaved
 		return rewound.note(ctx, h, kind, last)
@@ -156,7 +156,7 @@ func rewind(ctx context.Context, h *home.Home, s *session.Session, agentName, ag
 
 // intend writes into the record where the worktree will be: what lands of it is told by that, also when paw is killed before it can say that it
 // was done.
-func (r *Rewound) intend(ctx context.Context, h *home.Home, kind session.ShiftKind, last *turn.Record, to func(w *session.Agent, last int) (at int, words string)) error {
+func (r *Rewound) intend(ctx context.Context, h *app.App, kind session.ShiftKind, last *turn.Record, to func(w *session.Agent, last int) (at int, words string)) error {
 	_, err := h.Update(ctx, r.Session, func(rec *session.Session) error {
 		if w := rec.Agent(r.Agent); w != nil {
 			r.At, r.To = to(w, numberOf(last))
@@ -169,7 +169,7 @@ func (r *Rewound) intend(ctx context.Context, h *home.Home, kind session.ShiftKi
 }
 
 // withdraw takes the intent back where nothing has moved.
-func (r *Rewound) withdraw(ctx context.Context, h *home.Home, cause error) error {
+func (r *Rewound) withdraw(ctx context.Context, h *app.App, cause error) error {
 	var half *worktree.HalfMovedError
 	if errors.As(cause, &half) {
 		return nil
@@ -192,7 +192,7 @@ func numberOf(last *turn.Record) int {
 }
 
 // note writes into the record where the worktree is now, for those who list its turns.
-func (r *Rewound) note(ctx context.Context, h *home.Home, kind session.ShiftKind, last *turn.Record) error {
+func (r *Rewound) note(ctx context.Context, h *app.App, kind session.ShiftKind, last *turn.Record) error {
 	number := numberOf(last)
 	if kind == session.ShiftUndo && r.RescueRef == "" { // the rewind that it would take back was cut short
 		r.At, r.To = number, "as before the last rewind"
@@ -222,7 +222,7 @@ func (r *Rewound) String() string {
 	lines := []string{fmt.Sprintf("%s: %s (%.10s), nothing changed", r.Agent, r.To, r.Head)}
 	if r.RescueRef != "" {
 		lines[0] = fmt.Sprintf("%s: %s (%.10s, %s changed); paw rewind %s/%s --undo takes it back",
-			r.Agent, r.To, r.Head, fault.Counted(r.Changed, "file"), r.Session, r.Agent)
+			r.Agent, r.To, r.Head, errs.Counted(r.Changed, "file"), r.Session, r.Agent)
 	}
 	if len(r.Untouched) > 0 {
 		lines = append(lines, "repositories of their own stay as they are: "+strings.Join(r.Untouched, ", "))

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"paw/orchestrator/app"
+	"paw/orchestrator/children"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/family"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
 	"paw/orchestrator/live"
+	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -26,15 +26,15 @@ const closePatience = 2 * time.Minute
 // one-shot mode in the agent's worktree and conversation. It is refused while the
 // agent's CLI runs, and keeps everybody else from starting it. With a turn that
 // did not succeed come both the turn and an error.
-func Run(ctx context.Context, h *home.Home, s *session.Session, o RunOptions) (*Ran, error) {
+func Run(ctx context.Context, h *app.App, s *session.Session, o RunOptions) (*Ran, error) {
 	if o.Type == "" {
 		o.Type = turn.TypePrompt
 	}
 	if err := o.Type.Validate(); err != nil {
-		return nil, fault.New(fault.Usage, "--type: %w", err)
+		return nil, errs.New(errs.Usage, "--type: %w", err)
 	}
 	if strings.TrimSpace(o.Prompt) == "" {
-		return nil, fault.New(fault.Usage, "the prompt is empty").Hint("paw run --help")
+		return nil, errs.New(errs.Usage, "the prompt is empty").Hint("paw run --help")
 	}
 	h, err := h.ConfiguredFor(s)
 	if err != nil {
@@ -53,7 +53,7 @@ func Run(ctx context.Context, h *home.Home, s *session.Session, o RunOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	defer family.ClaimAfter(h, s.Name, o.Agent, live.Claim{}) // once the lock is free: until then the turn is under way
+	defer children.ClaimAfter(h, s.Name, o.Agent, live.Claim{}) // once the lock is free: until then the turn is under way
 	defer r.giveBack()
 	r.notes = append(notes, r.notes...)
 	return r.do(ctx)
@@ -92,7 +92,7 @@ func (r *headlessTurn) begin(ctx context.Context) error {
 		t.Strict = true
 		one, err := t.Begin(ctx, turn.Start{
 			Type: r.o.Type, Prompt: r.o.Prompt, Conversation: r.spec.ConversationID,
-			Launch: fleet.LaunchID(r.s.Name, r.w.Name, r.generation),
+			Launch: observe.LaunchID(r.s.Name, r.w.Name, r.generation),
 		})
 		if err != nil {
 			return err
@@ -103,7 +103,7 @@ func (r *headlessTurn) begin(ctx context.Context) error {
 	})
 	var taken *turns.TagTakenError
 	if errors.As(err, &taken) {
-		return fault.New(fault.Failed, "%s: %w", r.w.Name, err).Hint("git show --no-patch %s", taken.Tag)
+		return errs.New(errs.Failed, "%s: %w", r.w.Name, err).Hint("git show --no-patch %s", taken.Tag)
 	}
 	return err
 }
@@ -119,7 +119,7 @@ func (r *headlessTurn) close(ctx context.Context, end cli.Ended) error {
 			failure = r.interrupted(r.one.Number())
 			return t.Abort(ctx, r.one, &turn.Abort{Reason: turn.ReasonInterrupted})
 		case failed != nil:
-			failure = fault.New(fault.AgentFailed, "%s: turn %d failed: %s", r.w.Name, r.one.Number(), failed.Message).Hint("paw turns %s %s", r.s.Name, r.w.Name)
+			failure = errs.New(errs.AgentFailed, "%s: turn %d failed: %s", r.w.Name, r.one.Number(), failed.Message).Hint("paw turns %s %s", r.s.Name, r.w.Name)
 			return t.Abort(ctx, r.one, failed)
 		default:
 			_, err := t.Finish(ctx, r.one, answer)
@@ -130,7 +130,7 @@ func (r *headlessTurn) close(ctx context.Context, end cli.Ended) error {
 		r.home.Notef("%s: turn %d: %v", r.w.Name, r.one.Number(), err)
 	}
 	if failure == nil && err != nil {
-		return fault.New(fault.Failed, "%s: turn %d: %w", r.w.Name, r.one.Number(), err).Hint("paw recover %s", r.s.Name)
+		return errs.New(errs.Failed, "%s: turn %d: %w", r.w.Name, r.one.Number(), err).Hint("paw recover %s", r.s.Name)
 	}
 	return failure
 }
@@ -138,9 +138,9 @@ func (r *headlessTurn) close(ctx context.Context, end cli.Ended) error {
 // interrupted is the error of a turn that the user stopped.
 func (r *headlessTurn) interrupted(number int) error {
 	if number == 0 {
-		return fault.New(fault.Interrupted, "%s: interrupted, no turn was begun", r.w.Name)
+		return errs.New(errs.Interrupted, "%s: interrupted, no turn was begun", r.w.Name)
 	}
-	return fault.New(fault.Interrupted, "%s: turn %d interrupted", r.w.Name, number)
+	return errs.New(errs.Interrupted, "%s: turn %d interrupted", r.w.Name, number)
 }
 
 // learn remembers the conversation of a CLI that chose it itself, and its file.

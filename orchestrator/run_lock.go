@@ -5,11 +5,11 @@ import (
 	"errors"
 	"os"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
+	"paw/orchestrator/observe"
 	"paw/session"
 )
 
@@ -26,24 +26,24 @@ type heldAgent struct {
 // holdAgent takes the lock of an agent that does not run, for the time of a
 // headless turn. It looks and takes under the session lock, so that a start or a
 // recover at the same time either finds the lock held or is found itself.
-func holdAgent(ctx context.Context, h *home.Home, s *session.Session, name string, cli cli.CLI) (*heldAgent, error) {
-	if err := fleet.RefuseHalfMoved(ctx, h, s, name); err != nil {
+func holdAgent(ctx context.Context, h *app.App, s *session.Session, name string, cli cli.CLI) (*heldAgent, error) {
+	if err := observe.RefuseHalfMoved(ctx, h, s, name); err != nil {
 		return nil, err
 	}
 	held := &heldAgent{cli: cli}
 	saved, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
-		w, err := home.AgentNamed(rec, name)
+		w, err := app.AgentNamed(rec, name)
 		if err != nil {
 			return err
 		}
-		if err := fleet.RefuseUnfinished(rec, w); err != nil {
+		if err := observe.RefuseUnfinished(rec, w); err != nil {
 			return err
 		}
-		f, err := fleet.Observe(ctx, h, rec)
+		f, err := observe.Observe(ctx, h, rec)
 		if err != nil {
 			return err
 		}
-		if err := fleet.RefuseRunning(h, rec, f, *f.Agent(name)); err != nil {
+		if err := observe.RefuseRunning(h, rec, f, *f.Agent(name)); err != nil {
 			return err
 		}
 		if err := launch.WithdrawLaunches(h, rec.Name, name); err != nil {
@@ -64,7 +64,7 @@ func holdAgent(ctx context.Context, h *home.Home, s *session.Session, name strin
 		}
 		var locked *session.LockedError
 		if errors.As(err, &locked) {
-			return nil, fault.New(fault.Locked, "%w", err).Hint("paw status %s", s.Name)
+			return nil, errs.New(errs.Locked, "%w", err).Hint("paw status %s", s.Name)
 		}
 		return nil, err
 	}

@@ -3,22 +3,22 @@ package orchestrator
 import (
 	"context"
 
-	"paw/orchestrator/draft"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
+	"paw/orchestrator/startplan"
 	"paw/session"
 )
 
 // addHeadless makes an agent for headless turns: a branch, a worktree with its
 // set-up and tag 0, as add does, and no pane. It returns the record, the agent's
 // name and what the user would otherwise miss.
-func addHeadless(ctx context.Context, h *home.Home, s *session.Session, o RunOptions) (*session.Session, string, []string, error) {
+func addHeadless(ctx context.Context, h *app.App, s *session.Session, o RunOptions) (*session.Session, string, []string, error) {
 	add := *o.New
 	add.Headless = true
-	rec, a, err := draft.Add(ctx, h, s, add, func(agents []draft.Agent) error {
+	rec, a, err := startplan.Add(ctx, h, s, add, func(agents []startplan.Agent) error {
 		if len(agents) != 1 {
-			return fault.New(fault.Usage, "--cli: one CLI at a time can run a turn").Hint("paw clis")
+			return errs.New(errs.Usage, "--cli: one CLI at a time can run a turn").Hint("paw clis")
 		}
 		cli, _ := h.CLIs.Get(agents[0].CLI)
 		executable, err := h.Program(cli)
@@ -41,7 +41,7 @@ func addHeadless(ctx context.Context, h *home.Home, s *session.Session, o RunOpt
 		saved, err = launch.SettleHeadless(ctx, h, rec, jobs)
 	}
 	if err == nil && jobs[0].Result == launch.ResultRefused {
-		err = fault.New(fault.Failed, "%s: %s", name, jobs[0].Reason).Hint("paw recover %s", s.Name)
+		err = errs.New(errs.Failed, "%s: %s", name, jobs[0].Reason).Hint("paw recover %s", s.Name)
 	}
 	if err != nil {
 		return nil, "", nil, launch.UndoAdd(h, rec, a.Plans, err)

@@ -3,7 +3,7 @@ package orchestrator
 import (
 	"io"
 
-	"paw/orchestrator/draft"
+	"paw/orchestrator/startplan"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -11,8 +11,8 @@ import (
 
 // RunOptions is what the user asked of paw run.
 type RunOptions struct {
-	Agent  string         // "" makes a new agent, see New
-	New    *draft.Options // the new agent: one item in CLIs, at most one in Branches
+	Agent  string             // "" makes a new agent, see New
+	New    *startplan.Options // the new agent: one item in CLIs, at most one in Branches
 	Prompt string
 	Type   turn.Type // TypePrompt when empty
 	// Out gets what the CLI says while it works, Err its standard error; nil for nothing.

@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -18,7 +18,7 @@ import (
 // headlessTurn is one headless turn on its way; whoever has it holds the agent's lock.
 type headlessTurn struct {
 	*heldAgent
-	home    *home.Home
+	home    *app.App
 	o       RunOptions
 	spec    cli.Spec
 	command cli.Command
@@ -28,8 +28,8 @@ type headlessTurn struct {
 
 // prepareRun refuses what cannot work, takes the agent's lock and decides how to
 // run its CLI. Nothing of a turn is written.
-func prepareRun(ctx context.Context, h *home.Home, s *session.Session, o RunOptions) (r *headlessTurn, err error) {
-	w, err := home.AgentNamed(s, o.Agent)
+func prepareRun(ctx context.Context, h *app.App, s *session.Session, o RunOptions) (r *headlessTurn, err error) {
+	w, err := app.AgentNamed(s, o.Agent)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func prepareRun(ctx context.Context, h *home.Home, s *session.Session, o RunOpti
 		}
 	}()
 	if err := worktree.Verify(held.w.WorktreePath, held.s.GitCommonDir, ""); err != nil {
-		return nil, fault.New(fault.Refused, "%s: not run: %w", o.Agent, err).Hint("paw recover %s", s.Name)
+		return nil, errs.New(errs.Refused, "%s: not run: %w", o.Agent, err).Hint("paw recover %s", s.Name)
 	}
 	turns.Cut(ctx, h, held.s, *held.w, turn.ReasonCrash)
 	r = &headlessTurn{heldAgent: held, home: h, o: o}
@@ -58,14 +58,14 @@ func prepareRun(ctx context.Context, h *home.Home, s *session.Session, o RunOpti
 }
 
 // requireHeadless refuses CLIs without a one-shot mode, and prompts that it cannot take.
-func requireHeadless(h *home.Home, c cli.CLI, executable, prompt string) error {
+func requireHeadless(h *app.App, c cli.CLI, executable, prompt string) error {
 	_, err := c.Headless(h.DraftSpec(c, executable, prompt))
 	var refused *cli.PromptError
 	switch {
 	case errors.Is(err, cli.ErrNoHeadless):
-		return fault.New(fault.Usage, "%s: has no one-shot mode that paw knows", c.Name()).Hint("paw clis")
+		return errs.New(errs.Usage, "%s: has no one-shot mode that paw knows", c.Name()).Hint("paw clis")
 	case errors.As(err, &refused):
-		return fault.New(fault.Usage, "%w", err)
+		return errs.New(errs.Usage, "%w", err)
 	}
 	return nil // anything else is about a conversation, and this one is made up
 }
@@ -93,10 +93,10 @@ func (r *headlessTurn) choose(ctx context.Context, executable string) error {
 	}
 	var err error
 	if r.command, err = r.cli.Headless(r.spec); err != nil {
-		return fault.New(fault.Failed, "%s: %w", r.w.Name, err)
+		return errs.New(errs.Failed, "%s: %w", r.w.Name, err)
 	}
 	for _, file := range r.command.Files {
-		if err := home.WritePrivate(file.Path, file.Content); err != nil {
+		if err := app.WritePrivate(file.Path, file.Content); err != nil {
 			return err
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session"
 )
@@ -20,7 +20,7 @@ type Seen struct {
 
 // MarkSeen notes that the user has looked at all that an agent has done, or at its state at the end of a turn; 0 is its base.
 // With the commit of a state that was shown it is that one, and the turns up to the number.
-func MarkSeen(ctx context.Context, h *home.Home, s *session.Session, agentName, number, state string) (*Seen, error) {
+func MarkSeen(ctx context.Context, h *app.App, s *session.Session, agentName, number, state string) (*Seen, error) {
 	compared, err := Compare(ctx, h, s, agentName, DiffOptions{Unseen: true, Upto: number, State: state})
 	if err != nil {
 		return nil, err
@@ -56,5 +56,5 @@ func (s *Seen) String() string {
 	case 1:
 		return text + "; 1 turn is left to review"
 	}
-	return fmt.Sprintf("%s; %s are left to review", text, fault.Counted(s.ToReview, "turn"))
+	return fmt.Sprintf("%s; %s are left to review", text, errs.Counted(s.ToReview, "turn"))
 }

@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"paw/orchestrator/draft"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
+	"paw/orchestrator/observe"
+	"paw/orchestrator/startplan"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -33,13 +33,13 @@ type Spawned struct {
 // Spawn starts a child of the agent that calls paw: a new agent with a fresh
 // conversation, on a branch from the state that the caller is in now, with what it
 // has not committed. The caller's own worktree stays as it is.
-func Spawn(ctx context.Context, h *home.Home, o SpawnOptions) (*Spawned, error) {
-	s, w, err := h.Caller("spawn", "paw add --cli "+cmp.Or(o.CLI, h.InstalledCLI(), "demo")+" --prompt "+fault.Quote(o.Prompt))
+func Spawn(ctx context.Context, h *app.App, o SpawnOptions) (*Spawned, error) {
+	s, w, err := h.Caller("spawn", "paw add --cli "+cmp.Or(o.CLI, h.InstalledCLI(), "demo")+" --prompt "+errs.Quote(o.Prompt))
 	if err != nil {
 		return nil, err
 	}
 	if strings.TrimSpace(o.Prompt) == "" {
-		return nil, fault.New(fault.Usage, "the prompt is empty").Hint("paw spawn --help")
+		return nil, errs.New(errs.Usage, "the prompt is empty").Hint("paw spawn --help")
 	}
 	if h, err = asParent(h, s, w); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func Spawn(ctx context.Context, h *home.Home, o SpawnOptions) (*Spawned, error) 
 	if err := requireSpawning(ctx, h, s, w); err != nil {
 		return nil, err
 	}
-	from, err := draft.OriginNow(ctx, h, s, w)
+	from, err := startplan.OriginNow(ctx, h, s, w)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func Spawn(ctx context.Context, h *home.Home, o SpawnOptions) (*Spawned, error) 
 
 // bringUpChild makes and starts the child that the record has, or takes it out
 // again when it cannot be started.
-func bringUpChild(ctx context.Context, h *home.Home, rec *session.Session, a *draft.Addition, prompt string) (*Spawned, error) {
+func bringUpChild(ctx context.Context, h *app.App, rec *session.Session, a *startplan.Addition, prompt string) (*Spawned, error) {
 	child := a.Draft.Agents[0]
 	jobs := []launch.Job{{
 		Agent: child.Name, Parent: child.Parent, Worktree: launch.WorktreeCreate, Result: launch.ResultFresh, Prompt: prompt, Notes: a.Notes[child.Name],
@@ -81,51 +81,51 @@ func bringUpChild(ctx context.Context, h *home.Home, rec *session.Session, a *dr
 		return nil, launch.UndoAdd(h, saved, a.Plans, err)
 	}
 	if w := saved.Agent(child.Name); w == nil || (results[0].Kind == launch.ResultRefused && w.Phase == session.PhaseCreating) {
-		return nil, launch.UndoAdd(h, saved, a.Plans, fault.New(fault.Failed, "%s: not started: %s", child.Name, results[0].Reason))
+		return nil, launch.UndoAdd(h, saved, a.Plans, errs.New(errs.Failed, "%s: not started: %s", child.Name, results[0].Reason))
 	}
 	return &Spawned{Session: saved, Child: *saved.Agent(child.Name), Result: results[0], Notes: cliNotes(h, &a.Draft)}, nil
 }
 
 // requireSpawning refuses what cannot work, before anything is written.
-func requireSpawning(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent) error {
+func requireSpawning(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) error {
 	if err := h.RequireTools(ctx); err != nil {
 		return err
 	}
 	if s.Status == session.StatusStopped {
-		return fault.New(fault.Failed, "%s: is stopped", s.Name).Hint("paw recover %s", s.Name)
+		return errs.New(errs.Failed, "%s: is stopped", s.Name).Hint("paw recover %s", s.Name)
 	}
 	path, err := h.Config.WorktreePath(s.RepoPath, s.Name, w.Name)
 	if err != nil {
-		return fault.New(fault.Usage, "%w", err)
+		return errs.New(errs.Usage, "%w", err)
 	}
-	f, err := fleet.Observe(ctx, h, s)
+	f, err := observe.Observe(ctx, h, s)
 	if err != nil {
 		return err
 	}
 	dirs := append(h.OwnDirs(), s.GitCommonDir, filepath.Dir(path))
-	if err := home.RequireWritable(w, dirs, f.TmuxErr, s.Tmux.Socket); err != nil {
+	if err := app.RequireWritable(w, dirs, f.TmuxErr, s.Tmux.Socket); err != nil {
 		return err
 	}
 	if f.Tmux == session.TmuxUnknown {
-		return home.TmuxError(f.TmuxErr)
+		return app.TmuxError(f.TmuxErr)
 	}
 	return maySpawn(h, s, w.Name)
 }
 
 // recordChild plans the child and writes it into the record, unless that would be
 // one too many.
-func recordChild(ctx context.Context, h *home.Home, sessionName, parent string, from *draft.Origin, o SpawnOptions) (*session.Session, *draft.Addition, error) {
+func recordChild(ctx context.Context, h *app.App, sessionName, parent string, from *startplan.Origin, o SpawnOptions) (*session.Session, *startplan.Addition, error) {
 	s, err := h.Load(sessionName)
 	if err != nil {
 		return nil, nil, err
 	}
-	add := draft.Options{CLIs: []string{o.CLI}, Prompt: o.Prompt, Origin: from, Parent: parent}
-	return draft.Add(ctx, h, s, add, func(agents []draft.Agent) error { return draft.RequireCLIs(h, agents, o.Prompt) },
+	add := startplan.Options{CLIs: []string{o.CLI}, Prompt: o.Prompt, Origin: from, Parent: parent}
+	return startplan.Add(ctx, h, s, add, func(agents []startplan.Agent) error { return startplan.RequireCLIs(h, agents, o.Prompt) },
 		func(rec *session.Session) error { return maySpawn(h, rec, parent) })
 }
 
 // openTurnOf is the open turn of an agent, nil when there is none.
-func openTurnOf(h *home.Home, sessionName, agentName string) *turn.Turn {
+func openTurnOf(h *app.App, sessionName, agentName string) *turn.Turn {
 	last, err := h.TurnDir(sessionName, agentName).Last()
 	if err != nil || last == nil || last.State != turn.InProgress {
 		return nil

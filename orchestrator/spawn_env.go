@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli/clis"
-	"paw/orchestrator/home"
 	"paw/session"
 )
 
@@ -14,7 +14,7 @@ import (
 // the configuration that goes with it: what the agent starts then finds the same
 // programs and keys. The environment of paw itself is that of a command which the
 // CLI runs, with a PATH and marks of the CLI's own.
-func asParent(h *home.Home, s *session.Session, w *session.Agent) (*home.Home, error) {
+func asParent(h *app.App, s *session.Session, w *session.Agent) (*app.App, error) {
 	other := *h
 	env := launchedEnvironment(h, s, w)
 	if env == nil {
@@ -27,7 +27,7 @@ func asParent(h *home.Home, s *session.Session, w *session.Agent) (*home.Home, e
 		return configured
 	})
 	root := ""
-	if repository, err := home.Discover(s); err == nil {
+	if repository, err := app.Discover(s); err == nil {
 		root = repository.Path
 	}
 	return &other, other.Configure(root)
@@ -51,7 +51,7 @@ func withProgramOf(w *session.Agent, env []string) []string {
 
 // launchedEnvironment is the environment of an agent's CLI, nil when it cannot be
 // read, such as from inside a sandbox that hides other processes.
-func launchedEnvironment(h *home.Home, s *session.Session, w *session.Agent) []string {
+func launchedEnvironment(h *app.App, s *session.Session, w *session.Agent) []string {
 	lock, err := h.Locks.ProbeAgent(s.Name, w.Name)
 	if err != nil || lock.PID() == 0 {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"paw/config"
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli/clis"
-	"paw/orchestrator/home"
 	"paw/session"
 )
 
@@ -15,7 +15,7 @@ import (
 // a PATH on which the CLI is. (testdata/script/spawn.txtar has the other case.)
 func TestAsParentInASandbox(t *testing.T) {
 	s := &session.Session{Name: "shop", Agents: []session.Agent{{Name: "one", CLI: "mine", Command: []string{"/opt/clis/mine", "--flag"}}}}
-	h := &home.Home{
+	h := &app.App{
 		Paths:  config.Paths{StateDir: t.TempDir()},
 		Config: config.Loaded{Config: config.Config{CLIs: map[string]config.CLI{"mine": {Env: map[string]string{"CONFIGURED": "1"}}}}},
 		CLIs:   clis.New(nil),

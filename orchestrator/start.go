@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	"paw/config"
-	"paw/orchestrator/draft"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
+	"paw/orchestrator/startplan"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/worktree"
@@ -35,7 +35,7 @@ const startTries = 20
 // Start makes a new session: a branch, a worktree and a pane for each agent.
 // Everything that can be refused is refused before the first side effect. A name
 // that somebody else takes in the meantime is another one where the user named none.
-func Start(ctx context.Context, h *home.Home, o StartOptions) (*Started, error) {
+func Start(ctx context.Context, h *app.App, o StartOptions) (*Started, error) {
 	o, err := applyPreset(o, h.Config.Presets)
 	if err != nil {
 		return nil, err
@@ -49,20 +49,20 @@ func Start(ctx context.Context, h *home.Home, o StartOptions) (*Started, error) 
 	}
 }
 
-func startOnce(ctx context.Context, h *home.Home, o StartOptions) (*Started, error) {
-	agents, err := draft.Agents(o.CLIs, o.Branches, h.CLIs, nil)
+func startOnce(ctx context.Context, h *app.App, o StartOptions) (*Started, error) {
+	agents, err := startplan.Agents(o.CLIs, o.Branches, h.CLIs, nil)
 	if err != nil {
 		return nil, err
 	}
 	if o.Name != "" {
 		if err := session.ValidateName("session", o.Name); err != nil {
-			return nil, fault.New(fault.Usage, "%w", err)
+			return nil, errs.New(errs.Usage, "%w", err)
 		}
 	}
 	if err := h.RequireTools(ctx); err != nil {
 		return nil, err
 	}
-	if err := draft.RequireCLIs(h, agents, o.Prompt); err != nil {
+	if err := startplan.RequireCLIs(h, agents, o.Prompt); err != nil {
 		return nil, err
 	}
 	if o.DryRun && becomesRepository(h.Dir) {
@@ -76,7 +76,7 @@ func startOnce(ctx context.Context, h *home.Home, o StartOptions) (*Started, err
 	told := notes(ctx, h, h.Manager(repository), s)
 	defer func() { started.Notes = told() }()
 	if o.DryRun {
-		started.Plan = draft.Describe(s, plans)
+		started.Plan = startplan.Describe(s, plans)
 		return started, nil
 	}
 	h.Step("start.recorded")
@@ -94,14 +94,14 @@ func startOnce(ctx context.Context, h *home.Home, o StartOptions) (*Started, err
 
 // recordStart plans a session and writes it down. Meanwhile no other start can
 // make a repository of the directory, or take one back.
-func recordStart(ctx context.Context, h *home.Home, o StartOptions, agents []draft.Agent) (worktree.Repository, *session.Session, []worktree.Plan, error) {
+func recordStart(ctx context.Context, h *app.App, o StartOptions, agents []startplan.Agent) (worktree.Repository, *session.Session, []worktree.Plan, error) {
 	unlock, aloneErr := worktree.Alone(ctx, h.Dir)
 	defer unlock()
 	repository, initialized, err := repositoryForStart(ctx, h, &o, agents)
 	if err != nil {
 		return repository, nil, nil, err
 	}
-	s, plans, err := draft.Session(ctx, h, repository, o.Name, o.Base, agents)
+	s, plans, err := startplan.Session(ctx, h, repository, o.Name, o.Base, agents)
 	if err == nil && !o.DryRun {
 		err = begin(ctx, h, s, o.Prompt)
 	}
@@ -117,7 +117,7 @@ func recordStart(ctx context.Context, h *home.Home, o StartOptions, agents []dra
 // repositoryForStart finds the repository to work in. An empty directory becomes
 // one, because what can be refused is only known then; the name of the session,
 // which its first commit tells, is settled before.
-func repositoryForStart(ctx context.Context, h *home.Home, o *StartOptions, agents []draft.Agent) (repository worktree.Repository, initialized bool, err error) {
+func repositoryForStart(ctx context.Context, h *app.App, o *StartOptions, agents []startplan.Agent) (repository worktree.Repository, initialized bool, err error) {
 	repository, err = worktree.Discover(h.Dir)
 	if err == nil || !errors.Is(err, worktree.ErrNotRepository) {
 		return repository, false, err
@@ -147,27 +147,27 @@ func becomesRepository(dir string) bool {
 }
 
 // nameInEmpty is the name of a session in an empty directory, and where that really is.
-func nameInEmpty(ctx context.Context, h *home.Home, asked string, agents []draft.Agent) (name, dir string, err error) {
+func nameInEmpty(ctx context.Context, h *app.App, asked string, agents []startplan.Agent) (name, dir string, err error) {
 	if dir, err = filepath.EvalSymlinks(h.Dir); err != nil {
 		return "", "", err
 	}
-	name, err = draft.Name(ctx, h, worktree.Repository{Path: dir, CommonDir: filepath.Join(dir, ".git")}, asked, agents)
+	name, err = startplan.Name(ctx, h, worktree.Repository{Path: dir, CommonDir: filepath.Join(dir, ".git")}, asked, agents)
 	return name, dir, err
 }
 
 // planInEmpty is what start would do in an empty directory.
-func planInEmpty(ctx context.Context, h *home.Home, o StartOptions, agents []draft.Agent) (*Started, error) {
+func planInEmpty(ctx context.Context, h *app.App, o StartOptions, agents []startplan.Agent) (*Started, error) {
 	name, dir, err := nameInEmpty(ctx, h, o.Name, agents)
 	if err != nil {
 		return nil, err
 	}
-	steps, err := draft.DescribeInEmpty(h, name, dir, agents)
+	steps, err := startplan.DescribeInEmpty(h, name, dir, agents)
 	return &Started{Plan: steps}, err
 }
 
 // noRepository is the error of a directory that has files and no repository. Nobody wants all of a home directory in one.
-func noRepository(h *home.Home) error {
-	e := fault.New(fault.Failed, "%s: not a git repository, and not empty", h.Dir)
+func noRepository(h *app.App) error {
+	e := errs.New(errs.Failed, "%s: not a git repository, and not empty", h.Dir)
 	if below, err := filepath.Rel(h.Dir, h.Getenv("HOME")); err == nil && filepath.IsLocal(below) {
 		return e.Hint("mkdir project && cd project")
 	}
@@ -175,7 +175,7 @@ func noRepository(h *home.Home) error {
 }
 
 // begin writes the intent: the record that names everything start will make.
-func begin(ctx context.Context, h *home.Home, s *session.Session, prompt string) error {
+func begin(ctx context.Context, h *app.App, s *session.Session, prompt string) error {
 	aside, err := h.Store.SetAsideCorrupt(s.Name)
 	if err != nil {
 		return h.RecordError(s.Name, err)
@@ -183,12 +183,12 @@ func begin(ctx context.Context, h *home.Home, s *session.Session, prompt string)
 	if aside != "" {
 		h.Notef("the corrupt record of an earlier session %s is kept as %s", s.Name, aside)
 	}
-	ctx, cancel := context.WithTimeout(ctx, home.LockWait)
+	ctx, cancel := context.WithTimeout(ctx, app.LockWait)
 	defer cancel()
 	if err := h.Store.Create(ctx, s, func() error { return launch.KeepPrompts(h, s, s.Agents, prompt) }); err != nil {
 		var taken *session.TakenError
 		if errors.As(err, &taken) {
-			return fault.New(fault.Usage, "%w", err).Hint("paw status --all")
+			return errs.New(errs.Usage, "%w", err).Hint("paw status --all")
 		}
 		return h.RecordError(s.Name, err)
 	}
@@ -214,7 +214,7 @@ func applyPreset(o StartOptions, presets map[string]config.Preset) (StartOptions
 	preset, ok := presets[o.Preset]
 	if !ok {
 		names := strings.Join(slices.Sorted(maps.Keys(presets)), ", ")
-		return o, fault.New(fault.Usage, "preset %s: not in the configuration (%s)", o.Preset, cmp.Or(names, "there is none")).Hint("paw config")
+		return o, errs.New(errs.Usage, "preset %s: not in the configuration (%s)", o.Preset, cmp.Or(names, "there is none")).Hint("paw config")
 	}
 	if len(o.CLIs) == 0 {
 		o.CLIs = preset.CLI

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/worktree"
 )
@@ -21,33 +21,33 @@ type StatusOptions struct {
 	Closely bool // look at the screens of agents in a turn, too
 }
 
-func (o StatusOptions) closeness() fleet.Closeness {
+func (o StatusOptions) closeness() observe.Closeness {
 	if o.Closely {
-		return fleet.WhereRunning
+		return observe.WhereRunning
 	}
-	return fleet.WhereUnknown
+	return observe.WhereUnknown
 }
 
 // Status tells how sessions and agents are. It reads and writes nothing else,
 // starts one tmux client per socket and no git; one more client where the state
 // of some agent shows nowhere but on its screen. Unreadable records come back as
 // problems beside the sessions that can be read.
-func Status(ctx context.Context, h *home.Home, o StatusOptions) (statuses []fleet.SessionStatus, problems []error, err error) {
+func Status(ctx context.Context, h *app.App, o StatusOptions) (statuses []observe.SessionStatus, problems []error, err error) {
 	w := NewWatch(h, o)
 	defer w.Close()
 	return w.Look(ctx)
 }
 
 // gather looks at the selected sessions once. meanwhile is done for each while tmux answers and the agents are looked at.
-func gather(ctx context.Context, h *home.Home, o StatusOptions, meanwhile func(*session.Session)) (all []*fleet.Facts, problems []error, err error) {
-	answers := map[string]chan fleet.Panes{} // one client per socket, all at work meanwhile
+func gather(ctx context.Context, h *app.App, o StatusOptions, meanwhile func(*session.Session)) (all []*observe.Facts, problems []error, err error) {
+	answers := map[string]chan observe.Panes{} // one client per socket, all at work meanwhile
 	ask := func(socket string) {
 		if answers[socket] != nil {
 			return
 		}
-		answer := make(chan fleet.Panes, 1)
+		answer := make(chan observe.Panes, 1)
 		answers[socket] = answer
-		go func() { answer <- fleet.AskTmux(h)(ctx, &session.Session{Tmux: session.Tmux{Socket: socket}}) }()
+		go func() { answer <- observe.AskTmux(h)(ctx, &session.Session{Tmux: session.Tmux{Socket: socket}}) }()
 	}
 	early := *h
 	early.Store.Early = ask
@@ -58,34 +58,34 @@ func gather(ctx context.Context, h *home.Home, o StatusOptions, meanwhile func(*
 	for _, s := range sessions {
 		ask(s.Tmux.Socket)
 	}
-	heard, processes := map[string]fleet.Panes{}, fleet.LookAtProcesses()
-	all = make([]*fleet.Facts, len(sessions))
+	heard, processes := map[string]observe.Panes{}, observe.LookAtProcesses()
+	all = make([]*observe.Facts, len(sessions))
 	for i, s := range sessions {
 		var other sync.WaitGroup
 		other.Go(func() { meanwhile(s) })
-		agents := fleet.LookAtAgents(h, s, processes)
+		agents := observe.LookAtAgents(h, s, processes)
 		other.Wait()
 		on, ok := heard[s.Tmux.Socket]
 		if !ok {
 			on = <-answers[s.Tmux.Socket]
 			heard[s.Tmux.Socket] = on
 		}
-		f := fleet.Join(h, s, on, agents)
+		f := observe.Join(h, s, on, agents)
 		all[i] = &f
 	}
-	fleet.LookAtScreens(ctx, h, all, o.closeness())
+	observe.LookAtScreens(ctx, h, all, o.closeness())
 	return all, problems, nil
 }
 
 // noteGone says of a session that its repository is not there any more.
-func noteGone(st *fleet.SessionStatus) {
-	if home.Gone(st.Session) {
+func noteGone(st *observe.SessionStatus) {
+	if app.Gone(st.Session) {
 		st.Reason = strings.TrimPrefix(st.Reason+", its repository is not there any more", ", ")
 	}
 }
 
 // selectSessions loads the named session, all of them, or the one of this place.
-func selectSessions(h *home.Home, o StatusOptions) (sessions []*session.Session, problems []error, err error) {
+func selectSessions(h *app.App, o StatusOptions) (sessions []*session.Session, problems []error, err error) {
 	if o.All {
 		sessions, problems, err = h.Store.List()
 		for i := range problems {
@@ -111,7 +111,7 @@ func selectSessions(h *home.Home, o StatusOptions) (sessions []*session.Session,
 
 // CountLines counts the lines that an agent has changed since its base, with one git process.
 func CountLines(ctx context.Context, s *session.Session, agentName string) (worktree.Lines, error) {
-	w, err := home.AgentNamed(s, agentName)
+	w, err := app.AgentNamed(s, agentName)
 	if err != nil {
 		return worktree.Lines{}, err
 	}
@@ -125,7 +125,7 @@ func CountLines(ctx context.Context, s *session.Session, agentName string) (work
 // CountDirty counts the uncommitted files of each agent and the lines that it has
 // changed since its base, with two git processes for each worktree, as many at
 // once as there are processors.
-func CountDirty(ctx context.Context, h *home.Home, statuses []fleet.SessionStatus) {
+func CountDirty(ctx context.Context, h *app.App, statuses []observe.SessionStatus) {
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
 	for i := range statuses {

@@ -3,15 +3,15 @@ package orchestrator
 import (
 	"context"
 
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/orchestrator/landing"
+	"paw/orchestrator/observe"
 	"paw/session"
 )
 
 // AddForecast says of each agent how its work goes together with the branch that it lands on, and with that of the others,
 // as paw forecast does. A session of which that cannot be told gets a note.
-func AddForecast(ctx context.Context, h *home.Home, statuses []fleet.SessionStatus) {
+func AddForecast(ctx context.Context, h *app.App, statuses []observe.SessionStatus) {
 	for i := range statuses {
 		st := &statuses[i]
 		if len(st.Session.Agents) == 0 {
@@ -29,12 +29,12 @@ func AddForecast(ctx context.Context, h *home.Home, statuses []fleet.SessionStat
 }
 
 // Outlooks says of each agent of a session how its work would land, by name.
-func Outlooks(ctx context.Context, h *home.Home, s *session.Session) (map[string]*fleet.Outlook, error) {
+func Outlooks(ctx context.Context, h *app.App, s *session.Session) (map[string]*observe.Outlook, error) {
 	f, err := landing.Look(ctx, h, s, nil, "")
 	if err != nil {
 		return nil, err
 	}
-	outlooks := make(map[string]*fleet.Outlook, len(f.Agents))
+	outlooks := make(map[string]*observe.Outlook, len(f.Agents))
 	for i := range f.Agents {
 		outlooks[f.Agents[i].Agent] = &f.Agents[i]
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -14,13 +14,13 @@ import (
 
 // tagReader looks for turn tags.
 type tagReader struct {
-	home *home.Home
+	home *app.App
 	tags map[string]*worktree.Tags   // by common directory, nil where git has to list them
 	seen map[[2]string]string        // what tags are on, by common directory and name
 	read map[string]map[string][]int // all numbers, by common directory, then turn session
 }
 
-func newTagReader(h *home.Home) tagReader {
+func newTagReader(h *app.App) tagReader {
 	return tagReader{home: h, tags: map[string]*worktree.Tags{}, seen: map[[2]string]string{}, read: map[string]map[string][]int{}}
 }
 
@@ -37,7 +37,7 @@ func (r tagReader) look(s *session.Session) {
 func countsTurns(w *session.Agent) bool { return w.Last > 0 || !w.CreatedAt.IsZero() }
 
 // add fills in what is known of the finished turns of each agent.
-func (r tagReader) add(ctx context.Context, st *fleet.SessionStatus) {
+func (r tagReader) add(ctx context.Context, st *observe.SessionStatus) {
 	for i := range st.Agents {
 		r.addTo(ctx, st, &st.Agents[i])
 		st.Agents[i].ToReview = max(st.Agents[i].TurnsCompleted-st.Agents[i].Record.Seen.Turns, 0)
@@ -46,7 +46,7 @@ func (r tagReader) add(ctx context.Context, st *fleet.SessionStatus) {
 
 // addTo fills in which tag an agent has last, and how many turns it has finished:
 // the record counts them, for agents of an older paw the tags do.
-func (r tagReader) addTo(ctx context.Context, st *fleet.SessionStatus, a *fleet.AgentStatus) {
+func (r tagReader) addTo(ctx context.Context, st *observe.SessionStatus, a *observe.AgentStatus) {
 	finished := a.Record.Finished
 	counted := countsTurns(&a.Record)
 	if counted {

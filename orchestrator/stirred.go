@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/observe"
 	"paw/session/turn"
 )
 
@@ -55,7 +55,7 @@ func (w *Watch) before() map[string]footprint {
 }
 
 // follow keeps the footprints of what a look has read, as they were before it.
-func (w *Watch) follow(before map[string]footprint, all []*fleet.Facts) {
+func (w *Watch) follow(before map[string]footprint, all []*observe.Facts) {
 	if before == nil {
 		return
 	}
@@ -70,7 +70,7 @@ func (w *Watch) follow(before map[string]footprint, all []*fleet.Facts) {
 }
 
 // writtenTo are the files and folders that events of these sessions change.
-func writtenTo(h *home.Home, all []*fleet.Facts) []string {
+func writtenTo(h *app.App, all []*observe.Facts) []string {
 	paths := []string{h.Paths.SessionsDir} // a record is replaced, which changes its folder
 	for _, f := range all {
 		for _, a := range f.Agents {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -13,8 +13,8 @@ import (
 
 // Turns lists the turns of these agents, in the order of the record, or of all when none is named. Logs that cannot be
 // read come back as problems.
-func Turns(ctx context.Context, h *home.Home, s *session.Session, agents ...string) (list []turns.Sequence, problems []error, err error) {
-	if err := home.RequireAgents(s, agents...); err != nil {
+func Turns(ctx context.Context, h *app.App, s *session.Session, agents ...string) (list []turns.Sequence, problems []error, err error) {
+	if err := app.RequireAgents(s, agents...); err != nil {
 		return nil, nil, err
 	}
 	m, err := h.ManagerOf(ctx, s)
@@ -36,7 +36,7 @@ func Turns(ctx context.Context, h *home.Home, s *session.Session, agents ...stri
 
 // showCut shows the open turns of agents whose CLI does not run as recover will close them. Only where a turn is open that no
 // process is seen to work on, tmux is asked.
-func showCut(ctx context.Context, h *home.Home, s *session.Session, list []turns.Sequence) error {
+func showCut(ctx context.Context, h *app.App, s *session.Session, list []turns.Sequence) error {
 	open := func(one turns.Sequence) bool {
 		n := len(one.Turns)
 		if n == 0 || one.Turns[n-1].State != turn.InProgress {
@@ -48,7 +48,7 @@ func showCut(ctx context.Context, h *home.Home, s *session.Session, list []turns
 	if !slices.ContainsFunc(list, open) {
 		return nil
 	}
-	f, err := fleet.Observe(ctx, h, s)
+	f, err := observe.Observe(ctx, h, s)
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"paw/orchestrator/family"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/children"
 	"paw/orchestrator/live"
+	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -17,7 +17,7 @@ import (
 // CloseUnseen writes down the ends of turns that no hook has told of and that the CLIs' own records have, such as an Esc in
 // claude: the snapshot of an end counts from the moment at which somebody sees it first. Without names it looks at all
 // agents. A failure is logged, and the turn is then shown as the record has it.
-func CloseUnseen(ctx context.Context, h *home.Home, s *session.Session, agents ...string) {
+func CloseUnseen(ctx context.Context, h *app.App, s *session.Session, agents ...string) {
 	for i := range s.Agents {
 		w := &s.Agents[i]
 		if len(agents) > 0 && !slices.Contains(agents, w.Name) || !endedUnseen(h, s, w) {
@@ -31,11 +31,11 @@ func CloseUnseen(ctx context.Context, h *home.Home, s *session.Session, agents .
 
 // FollowAnswer lets a process of its own write down the end of a turn that an answer has ended: of a refusal some CLIs tell
 // nobody.
-func FollowAnswer(h *home.Home, s *session.Session, agentName string) { follow(h, s.Name, agentName) }
+func FollowAnswer(h *app.App, s *session.Session, agentName string) { follow(h, s.Name, agentName) }
 
 // FollowUnseen lets processes of their own write down what a look at agents has found over, for whoever looks at a terminal and writes
 // nothing itself. Of each turn it does so once where told remembers the turns.
-func FollowUnseen(h *home.Home, st fleet.SessionStatus, told map[string]int) {
+func FollowUnseen(h *app.App, st observe.SessionStatus, told map[string]int) {
 	for _, a := range st.Agents {
 		rests := a.State == session.StateIdle || a.State == session.StateError || a.State == session.StateCompleted
 		key := st.Session.Name + "/" + a.Record.Name
@@ -51,7 +51,7 @@ func FollowUnseen(h *home.Home, st fleet.SessionStatus, told map[string]int) {
 
 // endedUnseen reports whether the open turn of an agent that runs has ended by its CLI's own record, so long ago that no hook
 // will tell.
-func endedUnseen(h *home.Home, s *session.Session, w *session.Agent) bool {
+func endedUnseen(h *app.App, s *session.Session, w *session.Agent) bool {
 	last, err := h.TurnDir(s.Name, w.Name).Last()
 	if err != nil || last == nil || last.State != turn.InProgress {
 		return false
@@ -60,19 +60,19 @@ func endedUnseen(h *home.Home, s *session.Session, w *session.Agent) bool {
 	if err != nil || lock.State != session.LockHeld {
 		return false
 	}
-	seen := fleet.InPane(h, s, w, lock)
+	seen := observe.InPane(h, s, w, lock)
 	return seen.EndedUnseen(turns.ListGrace)
 }
 
 // takeMissed applies what the CLI's own record tells of the turns of an agent, and tells everybody of an end.
-func takeMissed(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent) (ended bool, err error) {
+func takeMissed(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) (ended bool, err error) {
 	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
 		defer func() { ended = t.Ended }()
 		return t.TakeMissed(ctx)
 	})
 	if ended {
 		notifyOf(h, s.Name, w.Name, time.Time{}) // nobody has told of it
-		family.ClaimAfter(h, s.Name, w.Name, live.Claim{})
+		children.ClaimAfter(h, s.Name, w.Name, live.Claim{})
 	}
 	return ended, err
 }

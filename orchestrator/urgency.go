@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/session"
 )
 
@@ -25,7 +25,7 @@ const (
 )
 
 // GroupOf is the group of an agent.
-func GroupOf(ag fleet.AgentStatus) Group {
+func GroupOf(ag observe.AgentStatus) Group {
 	if ag.Limit != nil || ag.CutTurn != 0 {
 		return NeedsYou
 	}
@@ -49,13 +49,13 @@ func GroupOf(ag fleet.AgentStatus) Group {
 // Urgent is an agent that asks something of the user, and can be looked at.
 type Urgent struct {
 	Session *session.Session
-	Agent   fleet.AgentStatus
+	Agent   observe.AgentStatus
 	Group   Group
 }
 
 // Urgents are the agents that need the user or have something to review, and a pane: those that wait for an answer first,
 // of several the one that has waited longest.
-func Urgents(statuses []fleet.SessionStatus) []Urgent {
+func Urgents(statuses []observe.SessionStatus) []Urgent {
 	var all []Urgent
 	for _, st := range statuses {
 		for _, ag := range st.Agents {
@@ -87,7 +87,7 @@ func sinceOf(u Urgent) time.Time {
 
 // Next is the agent of any session that needs the user most, or nil and what the agents of this place do instead. Whoever looks at
 // one of them already gets the one behind it, so that each comes up in turn.
-func Next(ctx context.Context, h *home.Home) (next *Urgent, nobody string, problems []error, err error) {
+func Next(ctx context.Context, h *app.App) (next *Urgent, nobody string, problems []error, err error) {
 	statuses, problems, err := Status(ctx, h, StatusOptions{All: true})
 	if err != nil {
 		return nil, "", problems, err
@@ -100,8 +100,8 @@ func Next(ctx context.Context, h *home.Home) (next *Urgent, nobody string, probl
 }
 
 // nobodyNeedsYou says that, and what the agents of the sessions of this place do, or those of all sessions where none is of this place.
-func nobodyNeedsYou(statuses []fleet.SessionStatus, here []*session.Session) string {
-	shown := slices.DeleteFunc(slices.Clone(statuses), func(st fleet.SessionStatus) bool {
+func nobodyNeedsYou(statuses []observe.SessionStatus, here []*session.Session) string {
+	shown := slices.DeleteFunc(slices.Clone(statuses), func(st observe.SessionStatus) bool {
 		return !slices.ContainsFunc(here, func(s *session.Session) bool { return s.Name == st.Session.Name })
 	})
 	if len(shown) == 0 {
@@ -123,7 +123,7 @@ func nobodyNeedsYou(statuses []fleet.SessionStatus, here []*session.Session) str
 		names := by[word]
 		who := strings.Join(names, ", ")
 		if len(names) > maxNamed {
-			who = fault.Counted(len(names), "agent")
+			who = errs.Counted(len(names), "agent")
 		}
 		sign := ", "
 		if i == 0 {
@@ -147,7 +147,7 @@ func nextOf(all []Urgent, here string) *Urgent {
 }
 
 // WaitingIn is the agent of a session that has waited longest for an answer, "" where none waits.
-func WaitingIn(ctx context.Context, h *home.Home, s *session.Session) string {
+func WaitingIn(ctx context.Context, h *app.App, s *session.Session) string {
 	statuses, _, err := Status(ctx, h, StatusOptions{Name: s.Name})
 	if err != nil {
 		return ""

@@ -5,18 +5,18 @@ import (
 	"testing"
 	"time"
 
-	"paw/orchestrator/fleet"
+	"paw/orchestrator/observe"
 	"paw/session"
 )
 
 // urgent makes agents of words NAME:STATE[:AGE[:NEW]], of one session.
-func urgent(line string, now time.Time) fleet.SessionStatus {
+func urgent(line string, now time.Time) observe.SessionStatus {
 	states := map[string]session.State{"w": session.StateWaitingInput, "e": session.StateError, "r": session.StateRunning, "i": session.StateIdle,
 		"c": session.StateCompleted, "u": session.StateUnknown, "s": session.StateSuspended, "k": session.StateWaitingChildren}
-	st := fleet.SessionStatus{Session: &session.Session{Name: "shop"}, Status: session.StatusActive}
+	st := observe.SessionStatus{Session: &session.Session{Name: "shop"}, Status: session.StatusActive}
 	for _, word := range strings.Fields(line) {
 		fields := strings.Split(word+"::", ":")
-		ag := fleet.AgentStatus{Record: session.Agent{Name: fields[0]}, PaneID: "%" + fields[0]}
+		ag := observe.AgentStatus{Record: session.Agent{Name: fields[0]}, PaneID: "%" + fields[0]}
 		ag.State = states[fields[1]]
 		if age, err := time.ParseDuration(fields[2]); err == nil {
 			since := now.Add(-age)
@@ -45,7 +45,7 @@ func TestWhoComesNext(t *testing.T) {
 		{"a:s:1m b:i:9m:x", "", "a"},
 	} {
 		got := ""
-		if u := nextOf(Urgents([]fleet.SessionStatus{urgent(c.agents, now)}), c.here); u != nil {
+		if u := nextOf(Urgents([]observe.SessionStatus{urgent(c.agents, now)}), c.here); u != nil {
 			got = u.Agent.Record.Name
 		}
 		if got != c.want {

@@ -8,10 +8,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
-	"paw/orchestrator/talk"
+	"paw/orchestrator/observe"
+	"paw/orchestrator/transcript"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -32,13 +32,13 @@ type AgentUsage struct {
 }
 
 // Usage reads what agents took from the CLIs' own records, of all agents where none is named.
-func Usage(ctx context.Context, h *home.Home, s *session.Session, agents []string) ([]AgentUsage, error) {
+func Usage(ctx context.Context, h *app.App, s *session.Session, agents []string) ([]AgentUsage, error) {
 	if len(agents) == 0 {
-		agents = home.AgentNames(s)
+		agents = app.AgentNames(s)
 	}
 	var all []AgentUsage
 	for _, name := range agents {
-		w, err := home.AgentNamed(s, name)
+		w, err := app.AgentNamed(s, name)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +49,7 @@ func Usage(ctx context.Context, h *home.Home, s *session.Session, agents []strin
 
 // CountUsage counts what each agent took. It reads the records of their CLIs, as many at once as there are processors; opencode
 // is started for its own.
-func CountUsage(ctx context.Context, h *home.Home, statuses []fleet.SessionStatus) {
+func CountUsage(ctx context.Context, h *app.App, statuses []observe.SessionStatus) {
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
 	for i := range statuses {
@@ -67,7 +67,7 @@ func CountUsage(ctx context.Context, h *home.Home, statuses []fleet.SessionStatu
 }
 
 // UsageOf is what one agent of a session took.
-func UsageOf(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent) AgentUsage {
+func UsageOf(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) AgentUsage {
 	if configured, err := h.ConfiguredFor(s); err == nil {
 		h = configured
 	}
@@ -92,7 +92,7 @@ func UsageOf(ctx context.Context, h *home.Home, s *session.Session, w *session.A
 		found, err := c.Uses(ctx, spec)
 		var missing *cli.ConversationError
 		if err != nil && !errors.As(err, &missing) { // one that has not begun took nothing
-			unknown = talk.Unreadable(w, err)
+			unknown = transcript.Unreadable(w, err)
 		}
 		uses = append(uses, found...)
 	}

@@ -3,15 +3,15 @@ package orchestrator
 import (
 	"context"
 
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/orchestrator/live"
+	"paw/orchestrator/observe"
 	"paw/session"
 )
 
 // Watch shows sessions for as long as somebody looks at them. It holds their agents as live sessions.
 type Watch struct {
-	home    *home.Home
+	home    *app.App
 	options StatusOptions
 	shown   map[string]*shownSession
 
@@ -27,12 +27,12 @@ type shownSession struct {
 }
 
 // NewWatch begins to show the selected sessions. Close ends it.
-func NewWatch(h *home.Home, o StatusOptions) *Watch {
+func NewWatch(h *app.App, o StatusOptions) *Watch {
 	return &Watch{home: h, options: o, shown: map[string]*shownSession{}, followed: map[string]int{}}
 }
 
 // Look tells how sessions and agents are now, see Status.
-func (w *Watch) Look(ctx context.Context) (statuses []fleet.SessionStatus, problems []error, err error) {
+func (w *Watch) Look(ctx context.Context) (statuses []observe.SessionStatus, problems []error, err error) {
 	before := w.before()
 	tags := newTagReader(w.home)
 	all, problems, err := gather(ctx, w.home, w.options, tags.look)
@@ -56,11 +56,11 @@ func (w *Watch) Look(ctx context.Context) (statuses []fleet.SessionStatus, probl
 			one = newShown()
 			w.shown[f.Session.Name] = one
 		}
-		states, err := one.look(ctx, fleet.LiveFacts(w.home, *f))
+		states, err := one.look(ctx, observe.LiveFacts(w.home, *f))
 		if err != nil {
 			return nil, problems, err
 		}
-		st := fleet.StatusWith(*f, states)
+		st := observe.StatusWith(*f, states)
 		noteGone(&st)
 		FollowUnseen(w.home, st, w.followed)
 		tags.add(ctx, &st)

@@ -6,12 +6,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/draft"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/startplan"
 	"paw/session"
 )
 
-func newAdd(a *app) *cobra.Command {
+func newAdd(a *invocation) *cobra.Command {
 	var o startOptions
 	var from string
 	var force bool
@@ -46,7 +46,7 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 				return usagef(cmd, "--from and --base exclude each other")
 			}
 			done := a.busy(h, "starting")
-			started, err := orchestrator.Add(cmd.Context(), h, s, draft.Options{
+			started, err := orchestrator.Add(cmd.Context(), h, s, startplan.Options{
 				CLIs: o.CLIs, Branches: o.Branches, Base: o.Base, From: from, Prompt: o.Prompt, Force: force, DryRun: o.DryRun,
 			})
 			done()
@@ -76,7 +76,7 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 }
 
 // originSession is the session that agents are added to, and the AGENT[@N] that they start from.
-func (a *app) originSession(cmd *cobra.Command, from string) (*home.Home, *session.Session, string, error) {
+func (a *invocation) originSession(cmd *cobra.Command, from string) (*app.App, *session.Session, string, error) {
 	if from == "" {
 		h, s, err := a.session(cmd)
 		return h, s, "", err

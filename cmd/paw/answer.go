@@ -8,12 +8,12 @@ import (
 
 	"paw/config/display"
 	"paw/orchestrator"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/orchestrator/typing"
 	"paw/session"
 )
 
-func newAnswer(a *app) *cobra.Command {
+func newAnswer(a *invocation) *cobra.Command {
 	var id string
 	cmd := &cobra.Command{
 		Use:   "answer [AGENT] [yes|no|always|N|TEXT]",
@@ -71,7 +71,7 @@ func isAnswer(word string) bool {
 }
 
 // answering is the agent whose question is answered: the one named, else the one that is meant.
-func (a *app) answering(cmd *cobra.Command, args []string) (*home.Home, *session.Session, string, error) {
+func (a *invocation) answering(cmd *cobra.Command, args []string) (*app.App, *session.Session, string, error) {
 	if len(args) > 0 && args[0] != "" {
 		return a.agent(cmd, args[0])
 	}
@@ -83,7 +83,7 @@ func (a *app) answering(cmd *cobra.Command, args []string) (*home.Home, *session
 	return h, s, agent, err
 }
 
-func (a *app) answerWith(cmd *cobra.Command, h *home.Home, s *session.Session, agent, answer, id string) error {
+func (a *invocation) answerWith(cmd *cobra.Command, h *app.App, s *session.Session, agent, answer, id string) error {
 	if strings.TrimSpace(answer) == "" {
 		return usagef(cmd, "the answer is empty")
 	}
@@ -102,7 +102,7 @@ func (a *app) answerWith(cmd *cobra.Command, h *home.Home, s *session.Session, a
 }
 
 // printQuestion shows a question and its options for people.
-func (a *app) printQuestion(asked *typing.Asked) {
+func (a *invocation) printQuestion(asked *typing.Asked) {
 	out := forReading(a.stdout)
 	fmt.Fprintf(out, "%s: %s\n", asked.Agent, display.OneLine(asked.Text))
 	for i, o := range asked.Options {
@@ -144,7 +144,7 @@ func questionView(sessionName string, asked *typing.Asked) questionJSON {
 }
 
 // completeAnswer completes AGENT, and what its question offers.
-func (a *app) completeAnswer(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (a *invocation) completeAnswer(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return names(a.agentWords(cmd, nil))
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"paw/orchestrator/family"
+	"paw/orchestrator/children"
 	"paw/orchestrator/live"
 	"paw/session"
 )
@@ -62,7 +62,7 @@ func TestWaitSaysForWhom(t *testing.T) {
 
 func TestWaitingText(t *testing.T) {
 	turned := live.Result{Agent: "b", Turn: 2}
-	w := &family.Waited{Agents: []family.Awaited{
+	w := &children.Waited{Agents: []children.Awaited{
 		{Result: live.Result{Agent: "a"}, Status: session.AgentStatus{State: session.StateIdle}},
 		{Result: turned, Status: session.AgentStatus{State: session.StateIdle}},
 		{Result: live.Result{Agent: "c"}, Status: session.AgentStatus{State: session.StateUnknown, Cause: session.CauseRuns}},

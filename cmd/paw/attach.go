@@ -6,7 +6,7 @@ import (
 	"paw/orchestrator"
 )
 
-func newAttach(a *app) *cobra.Command {
+func newAttach(a *invocation) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "attach [NAME] [AGENT]",
 		Short: "Show a session in this terminal",

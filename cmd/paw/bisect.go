@@ -8,7 +8,7 @@ import (
 	"paw/orchestrator/landing"
 )
 
-func newBisect(a *app) *cobra.Command {
+func newBisect(a *invocation) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bisect AGENT [COMMAND]",
 		Short: "Find the turn that broke the project's checks",

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 )
 
 // busyDelay is how long a command works in silence: what is over at once needs no line.
@@ -31,7 +31,7 @@ type busyLine struct {
 
 // busy shows on a terminal that a command is at something which takes its time. Whoever is done calls what it returns,
 // before anything is printed.
-func (a *app) busy(h *home.Home, doing string) (done func()) {
+func (a *invocation) busy(h *app.App, doing string) (done func()) {
 	if a.json || !isTerminal(a.stderr) {
 		return func() {}
 	}
@@ -76,7 +76,7 @@ func (l *busyLine) step(name string) {
 	switch name {
 	case "worktree.filled":
 		l.filled++
-		l.part = fmt.Sprintf(", %s checked out", fault.Counted(l.filled, "worktree"))
+		l.part = fmt.Sprintf(", %s checked out", errs.Counted(l.filled, "worktree"))
 	case "panes.opened":
 		l.part = ", waiting for the CLIs"
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/orchestrator/landing"
 	"paw/session"
 )
@@ -17,7 +17,7 @@ type checkOptions struct {
 	shell bool
 }
 
-func newCheck(a *app) *cobra.Command {
+func newCheck(a *invocation) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
 		Use:   "check [AGENT[@N]...] [COMMAND]",
@@ -44,7 +44,7 @@ the one whose worktree you stand in, or the session's only one.`, exitUsage, exi
 }
 
 // check is paw check.
-func (a *app) check(cmd *cobra.Command, o checkOptions, args []string) error {
+func (a *invocation) check(cmd *cobra.Command, o checkOptions, args []string) error {
 	agents, command := a.checked(cmd, args)
 	switch {
 	case o.shell && (len(command) > 0 || a.json):
@@ -54,7 +54,7 @@ func (a *app) check(cmd *cobra.Command, o checkOptions, args []string) error {
 	case a.json && len(agents) > 1:
 		return usagef(cmd, "--json is about one agent")
 	}
-	return a.eachAgent(cmd, agents, func(h *home.Home, s *session.Session, agent, number string) error {
+	return a.eachAgent(cmd, agents, func(h *app.App, s *session.Session, agent, number string) error {
 		h, err := h.ConfiguredFor(s)
 		if err != nil {
 			return err
@@ -82,7 +82,7 @@ func (a *app) check(cmd *cobra.Command, o checkOptions, args []string) error {
 
 // checked tells the words of paw check that are agents from the command behind them: of several words the last one, where it names
 // no agent of the session.
-func (a *app) checked(cmd *cobra.Command, args []string) (agents, command []string) {
+func (a *invocation) checked(cmd *cobra.Command, args []string) (agents, command []string) {
 	last := len(args) - 1
 	if last < 1 {
 		return args, nil

@@ -7,11 +7,11 @@ import (
 
 	"paw/config/display"
 	"paw/orchestrator"
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/home"
 )
 
-func newCLIs(a *app) *cobra.Command {
+func newCLIs(a *invocation) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clis",
 		Short: "Show which CLIs are installed and what paw can do with each",
@@ -19,7 +19,7 @@ func newCLIs(a *app) *cobra.Command {
 		Example: `  paw clis
   paw clis --json | jq -r '.clis[] | select(.installed).name'`,
 		Args: cobra.NoArgs,
-		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, _ []string) error {
+		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, _ []string) error {
 			infos := orchestrator.ListCLIs(cmd.Context(), h, true)
 			if a.json {
 				return a.printJSON(clisView(infos))

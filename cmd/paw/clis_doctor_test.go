@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"paw/orchestrator/cli/fakemodel"
-	"paw/orchestrator/trial"
+	"paw/orchestrator/selftest"
 )
 
 // TestCLIsDoctor has paw doctor try each real CLI: all of it works. Two CLIs report nothing before their first prompt.
@@ -25,8 +25,8 @@ func TestCLIsDoctor(t *testing.T) {
 				t.Fatalf("exit code %d: %v\n%s%s", out.code, err, out.stdout, out.stderr)
 			}
 			for _, line := range view.Plays {
-				silent := line.Name == "before a prompt" && (cli == "codex" || cli == "copilot") && line.Result == trial.Unknown
-				if line.Result != trial.OK && !silent {
+				silent := line.Name == "before a prompt" && (cli == "codex" || cli == "copilot") && line.Result == selftest.Unknown
+				if line.Result != selftest.OK && !silent {
 					t.Errorf("%-9s %s: %s", line.Result, line.Name, line.Text)
 				}
 			}

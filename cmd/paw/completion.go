@@ -11,12 +11,12 @@ import (
 
 	"paw/config/display"
 	"paw/orchestrator"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/observe"
 	"paw/session/turn"
 )
 
-func newCompletion(a *app) *cobra.Command {
+func newCompletion(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish",
 		Short: "Print the completion script of a shell",
@@ -63,7 +63,7 @@ func completeFlag(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 }
 
 // addSession gives a command the flag that names a session without any doubt.
-func (a *app) addSession(cmd *cobra.Command) {
+func (a *invocation) addSession(cmd *cobra.Command) {
 	cmd.Flags().String("session", "", "session that is meant (default: that of this place)")
 	completeFlag(cmd, "session", a.completeSessions)
 }
@@ -78,7 +78,7 @@ func described(word, about string) string {
 	return cobra.CompletionWithDesc(word, columns.Cut(display.OneLine(about), 60))
 }
 
-func (a *app) completeSessions(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (a *invocation) completeSessions(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	h, err := a.paw()
 	if err != nil || len(args) > 0 {
 		return names(nil)
@@ -86,7 +86,7 @@ func (a *app) completeSessions(_ *cobra.Command, args []string, _ string) ([]str
 	return names(sessionWords(h))
 }
 
-func sessionWords(h *home.Home) []string {
+func sessionWords(h *app.App) []string {
 	sessions, _, _ := h.Store.List()
 	words := make([]string, 0, len(sessions))
 	for _, s := range sessions {
@@ -96,7 +96,7 @@ func sessionWords(h *home.Home) []string {
 }
 
 // completeAgent completes one AGENT.
-func (a *app) completeAgent(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (a *invocation) completeAgent(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return names(nil)
 	}
@@ -104,12 +104,12 @@ func (a *app) completeAgent(cmd *cobra.Command, args []string, _ string) ([]stri
 }
 
 // completeAgents completes AGENT..., each of them once.
-func (a *app) completeAgents(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (a *invocation) completeAgents(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return names(a.agentWords(cmd, args))
 }
 
 // completeAgentAndTurn completes AGENT N.
-func (a *app) completeAgentAndTurn(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (a *invocation) completeAgentAndTurn(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:
 		return names(a.agentWords(cmd, nil))
@@ -120,7 +120,7 @@ func (a *app) completeAgentAndTurn(cmd *cobra.Command, args []string, _ string) 
 }
 
 // completeCommand completes AGENT COMMAND... with what the shell itself knows of commands.
-func (a *app) completeCommand(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (a *invocation) completeCommand(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
@@ -128,7 +128,7 @@ func (a *app) completeCommand(cmd *cobra.Command, args []string, _ string) ([]st
 }
 
 // completeSessionsAndAgents completes [NAME] [AGENT...].
-func (a *app) completeSessionsAndAgents(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (a *invocation) completeSessionsAndAgents(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	h, err := a.paw()
 	if err != nil {
 		return names(nil)
@@ -145,7 +145,7 @@ func (a *app) completeSessionsAndAgents(cmd *cobra.Command, args []string, _ str
 }
 
 // agentWords are the agents of the session that --session names, else of the sessions of this place, without those given.
-func (a *app) agentWords(cmd *cobra.Command, given []string) []string {
+func (a *invocation) agentWords(cmd *cobra.Command, given []string) []string {
 	h, err := a.paw()
 	if err != nil {
 		return nil
@@ -155,7 +155,7 @@ func (a *app) agentWords(cmd *cobra.Command, given []string) []string {
 }
 
 // describedAgents are the names of agents with CLI and state. With several sessions each has that of its session in front.
-func describedAgents(statuses []fleet.SessionStatus, given []string) []string {
+func describedAgents(statuses []observe.SessionStatus, given []string) []string {
 	var words []string
 	for _, st := range statuses {
 		for _, ag := range st.Agents {
@@ -176,7 +176,7 @@ func describedAgents(statuses []fleet.SessionStatus, given []string) []string {
 }
 
 // turnWords are the numbers of an agent's finished turns with what was asked in them, 0 for the base.
-func (a *app) turnWords(cmd *cobra.Command, agent string) []string {
+func (a *invocation) turnWords(cmd *cobra.Command, agent string) []string {
 	h, s, agent, err := a.agent(cmd, agent)
 	if err != nil {
 		return nil
@@ -194,7 +194,7 @@ func (a *app) turnWords(cmd *cobra.Command, agent string) []string {
 }
 
 // completeBranches completes the last of several branches.
-func (a *app) completeBranches(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+func (a *invocation) completeBranches(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	h, err := a.paw()
 	if err != nil {
 		return names(nil)
@@ -222,7 +222,7 @@ func completeTopics(cmd *cobra.Command, args []string, _ string) ([]string, cobr
 }
 
 // completeCLIs completes the last of several items [AGENT=]CLI, with the CLIs that are installed.
-func (a *app) completeCLIs(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+func (a *invocation) completeCLIs(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	h, err := a.paw()
 	if err != nil {
 		return names(nil)
@@ -237,7 +237,7 @@ func (a *app) completeCLIs(cmd *cobra.Command, _ []string, typed string) ([]stri
 	return names(words)
 }
 
-func (a *app) completePresets(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+func (a *invocation) completePresets(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	h, err := a.paw()
 	if err != nil {
 		return names(nil)

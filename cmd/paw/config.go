@@ -9,11 +9,11 @@ import (
 
 	"paw/config"
 	"paw/orchestrator"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 )
 
-func newConfig(a *app) *cobra.Command {
+func newConfig(a *invocation) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show the configuration and where it comes from",
@@ -22,7 +22,7 @@ file, .paw.toml of the repository, and PAW_* variables, the later over the earli
 		Example: `  paw config
   PAW_TMUX_LAYOUT=windows paw config --json`,
 		Args: cobra.NoArgs,
-		RunE: a.withHome(func(_ *cobra.Command, h *home.Home, _ []string) error {
+		RunE: a.withHome(func(_ *cobra.Command, h *app.App, _ []string) error {
 			if a.json {
 				return a.printJSON(map[string]any{"version": 1, "config": h.Config.Config, "sources": h.Config.Sources, "untrusted": h.Config.Untrusted, "ignored": h.Config.Ignored})
 			}
@@ -43,7 +43,7 @@ file, .paw.toml of the repository, and PAW_* variables, the later over the earli
 	return cmd
 }
 
-func newConfigTrust(a *app) *cobra.Command {
+func newConfigTrust(a *invocation) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "trust",
@@ -53,7 +53,7 @@ now: a changed text has to be trusted again.`, exitUsage),
 		Example: `  paw config trust
   paw config trust --yes`,
 		Args: cobra.NoArgs,
-		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, _ []string) error {
+		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, _ []string) error {
 			if len(h.Config.Untrusted) == 0 {
 				fmt.Fprintln(a.stdout, "nothing to trust")
 				return nil
@@ -84,5 +84,5 @@ func trustQuestion(asked []config.Command) (text, question string) {
 			lines++
 		}
 	}
-	return b.String(), fmt.Sprintf("trust these %s (%s)?", fault.Counted(len(asked), "text"), fault.Counted(lines, "line"))
+	return b.String(), fmt.Sprintf("trust these %s (%s)?", errs.Counted(len(asked), "text"), errs.Counted(lines, "line"))
 }

@@ -10,8 +10,8 @@ import (
 	"paw/cmd/paw/ui"
 	"paw/config/display"
 	"paw/orchestrator"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/session"
 )
 
@@ -33,7 +33,7 @@ const (
 )
 
 // statusLines shows a session on a terminal of so many columns: who needs the user comes first, with the question.
-func (a *app) statusLines(st fleet.SessionStatus, now time.Time, width int) []string {
+func (a *invocation) statusLines(st observe.SessionStatus, now time.Time, width int) []string {
 	lines := a.sessionLines(st, width)
 	if len(st.Agents) == 0 {
 		return append(lines, fmt.Sprintf("  no agents; paw purge %s deletes its record", st.Session.Name))
@@ -46,7 +46,7 @@ func (a *app) statusLines(st fleet.SessionStatus, now time.Time, width int) []st
 }
 
 // sessionLines are the session's name, its status, how many agents are in which state, and where it lives.
-func (a *app) sessionLines(st fleet.SessionStatus, width int) []string {
+func (a *invocation) sessionLines(st observe.SessionStatus, width int) []string {
 	counts, place := stateCounts(st.Agents), shortened(st.Session.RepoPath)
 	used := columns.Width(st.Session.Name) + 2 + columns.Width(string(st.Status))
 	lines := []string{a.paint(st.Session.Name, styleHead) + "  " + a.colour(string(st.Status), string(st.Status))}
@@ -75,19 +75,19 @@ func (a *app) sessionLines(st fleet.SessionStatus, width int) []string {
 // furtherColumns are those that are there where one of the agents wants them.
 var furtherColumns = []struct {
 	head   string
-	text   func(ag *fleet.AgentStatus) string
-	wanted func(ag *fleet.AgentStatus) bool
+	text   func(ag *observe.AgentStatus) string
+	wanted func(ag *observe.AgentStatus) bool
 }{
-	{"NEW", toReview, func(ag *fleet.AgentStatus) bool { return ag.ToReview > 0 }},
-	{"CHANGES", changes, func(ag *fleet.AgentStatus) bool { return ag.Dirty != nil }},
-	{"DIRTY", uncommitted, func(ag *fleet.AgentStatus) bool { return ag.Dirty != nil }},
-	{"COLLIDES WITH", func(ag *fleet.AgentStatus) string { return columns.Cut(collidesWith(ag), mostCollisions) },
-		func(ag *fleet.AgentStatus) bool { return ag.Outlook != nil }},
-	{"USAGE", func(ag *fleet.AgentStatus) string { return inShort(ag.Used) }, func(ag *fleet.AgentStatus) bool { return ag.Used != nil }},
+	{"NEW", toReview, func(ag *observe.AgentStatus) bool { return ag.ToReview > 0 }},
+	{"CHANGES", changes, func(ag *observe.AgentStatus) bool { return ag.Dirty != nil }},
+	{"DIRTY", uncommitted, func(ag *observe.AgentStatus) bool { return ag.Dirty != nil }},
+	{"COLLIDES WITH", func(ag *observe.AgentStatus) string { return columns.Cut(collidesWith(ag), mostCollisions) },
+		func(ag *observe.AgentStatus) bool { return ag.Outlook != nil }},
+	{"USAGE", func(ag *observe.AgentStatus) string { return inShort(ag.Used) }, func(ag *observe.AgentStatus) bool { return ag.Used != nil }},
 }
 
 // agentLines are a table of the agents, with what belongs to one of them below its row.
-func (a *app) agentLines(st fleet.SessionStatus, now time.Time, width int) []string {
+func (a *invocation) agentLines(st observe.SessionStatus, now time.Time, width int) []string {
 	agents := mostUrgent(st.Agents)
 	table := [][]string{{"AGENT", "CLI", "STATE", "SINCE", "TURN"}}
 	for _, ag := range agents {
@@ -146,7 +146,7 @@ func (a *app) agentLines(st fleet.SessionStatus, now time.Time, width int) []str
 
 // belowAgent is what needs a line of its own: the question, why a state is what it is, and where the agent lives when
 // that is not where all do.
-func (a *app) belowAgent(st fleet.SessionStatus, ag relative, width int) []string {
+func (a *invocation) belowAgent(st observe.SessionStatus, ag relative, width int) []string {
 	const indent = "    "
 	var lines []string
 	switch reason := display.OneLine(ag.Reason); {
@@ -206,7 +206,7 @@ func fitted(table [][]string, room int) []int {
 }
 
 // urgencyOf orders agents: those that need the user come first, those at rest last.
-func urgencyOf(ag fleet.AgentStatus) int {
+func urgencyOf(ag observe.AgentStatus) int {
 	order := []session.State{session.StateWaitingInput, session.StateError, session.StateSuspended, session.StateUnknown, session.StateRunning,
 		session.StateWaitingChildren, session.StateCompleted, session.StateIdle}
 	switch {
@@ -219,7 +219,7 @@ func urgencyOf(ag fleet.AgentStatus) int {
 }
 
 // mostUrgent orders agents by urgency, and a family by its most urgent member.
-func mostUrgent(agents []fleet.AgentStatus) []relative {
+func mostUrgent(agents []observe.AgentStatus) []relative {
 	type family struct {
 		members []relative
 		urgency int
@@ -241,10 +241,10 @@ func mostUrgent(agents []fleet.AgentStatus) []relative {
 }
 
 // stateCounts says how many agents are in which state, the most urgent first.
-func stateCounts(agents []fleet.AgentStatus) string {
+func stateCounts(agents []observe.AgentStatus) string {
 	count := map[string]int{}
 	var words []string
-	for _, ag := range slices.SortedStableFunc(slices.Values(agents), func(a, b fleet.AgentStatus) int { return urgencyOf(a) - urgencyOf(b) }) {
+	for _, ag := range slices.SortedStableFunc(slices.Values(agents), func(a, b observe.AgentStatus) int { return urgencyOf(a) - urgencyOf(b) }) {
 		word := orchestrator.StateWord(ag.AgentStatus)
 		if count[word]++; count[word] == 1 {
 			words = append(words, word)
@@ -266,7 +266,7 @@ func plural(word string, n int) string {
 }
 
 // commonFolder is the folder that has the worktree of each agent under the agent's name, "" when there is none.
-func commonFolder(st fleet.SessionStatus) string {
+func commonFolder(st observe.SessionStatus) string {
 	dir := ""
 	for i, ag := range st.Agents {
 		parent, name := filepath.Split(ag.Record.WorktreePath)
@@ -279,7 +279,7 @@ func commonFolder(st fleet.SessionStatus) string {
 }
 
 // nextSteps are the commands that somebody needs who sees this.
-func nextSteps(st fleet.SessionStatus) []string {
+func nextSteps(st observe.SessionStatus) []string {
 	var steps []string
 	back := st.Status == session.StatusStopped
 	for _, r := range mostUrgent(st.Agents) {
@@ -295,7 +295,7 @@ func nextSteps(st fleet.SessionStatus) []string {
 }
 
 // since is how long an agent has been in its state.
-func since(ag *fleet.AgentStatus, now time.Time) string {
+func since(ag *observe.AgentStatus, now time.Time) string {
 	if ag.Since == nil {
 		return ""
 	}
@@ -304,17 +304,17 @@ func since(ag *fleet.AgentStatus, now time.Time) string {
 
 // inTurn reports whether an agent is at its last turn: an end that its CLI's own record tells of is one, also before paw has
 // written it down.
-func inTurn(ag *fleet.AgentStatus) bool {
+func inTurn(ag *observe.AgentStatus) bool {
 	return ag.CurrentTurn > 0 && ag.State != session.StateIdle && ag.State != session.StateError
 }
 
 // canComeBack reports whether an agent does not run, and did not end by itself.
-func canComeBack(ag *fleet.AgentStatus) bool {
+func canComeBack(ag *observe.AgentStatus) bool {
 	return ag.PID == 0 && (ag.State == session.StateSuspended || ag.State == session.StateError || ag.State == session.StateWaitingChildren)
 }
 
 // turnNumber is the number of the last turn, with an ellipsis while it is under way.
-func turnNumber(ag *fleet.AgentStatus) string {
+func turnNumber(ag *observe.AgentStatus) string {
 	last := max(ag.LastTurn, ag.CurrentTurn, ag.TurnsCompleted) // a log that is gone knows less than the record
 	switch {
 	case last == 0:
@@ -326,15 +326,15 @@ func turnNumber(ag *fleet.AgentStatus) string {
 }
 
 // toReview is how many finished turns the user has not seen, "" for none.
-func toReview(ag *fleet.AgentStatus) string {
+func toReview(ag *observe.AgentStatus) string {
 	if ag.ToReview == 0 {
 		return ""
 	}
-	return fault.Counted(ag.ToReview, "turn")
+	return errs.Counted(ag.ToReview, "turn")
 }
 
 // changes are the lines that an agent has added and deleted since its base, "" where nobody counted.
-func changes(ag *fleet.AgentStatus) string {
+func changes(ag *observe.AgentStatus) string {
 	if ag.Lines == nil || ag.Lines.Added+ag.Lines.Deleted == 0 {
 		return ""
 	}
@@ -342,7 +342,7 @@ func changes(ag *fleet.AgentStatus) string {
 }
 
 // collidesWith is what a forecast says of an agent.
-func collidesWith(ag *fleet.AgentStatus) string {
+func collidesWith(ag *observe.AgentStatus) string {
 	if ag.Outlook == nil {
 		return ""
 	}
@@ -353,9 +353,9 @@ func collidesWith(ag *fleet.AgentStatus) string {
 const mostCollisions = 24
 
 // uncommitted is how many files are not committed, "" where nobody counted.
-func uncommitted(ag *fleet.AgentStatus) string {
+func uncommitted(ag *observe.AgentStatus) string {
 	if ag.Dirty == nil {
 		return ""
 	}
-	return fault.Counted(*ag.Dirty, "file")
+	return errs.Counted(*ag.Dirty, "file")
 }

@@ -11,17 +11,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"paw/orchestrator/cli"
-	"paw/orchestrator/fleet"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/worktree"
 )
 
 // someSession has an agent in each kind of need.
-func someSession(now time.Time) fleet.SessionStatus {
+func someSession(now time.Time) observe.SessionStatus {
 	t := now.Add(-2 * time.Minute)
-	agent := func(name, cli string, st session.AgentStatus) fleet.AgentStatus {
+	agent := func(name, cli string, st session.AgentStatus) observe.AgentStatus {
 		st.Since = &t
-		return fleet.AgentStatus{AgentStatus: st, PID: 7, Branch: "paw/shop/" + name, Record: session.Agent{
+		return observe.AgentStatus{AgentStatus: st, PID: 7, Branch: "paw/shop/" + name, Record: session.Agent{
 			Name: name, CLI: cli, Branch: "paw/shop/" + name, WorktreePath: "/src/shop.paw/shop/" + name}}
 	}
 	idle := agent("tests", "codex", session.AgentStatus{State: session.StateIdle})
@@ -32,15 +32,15 @@ func someSession(now time.Time) fleet.SessionStatus {
 	runs.Prompt, runs.CurrentTurn = "add a search box", 1
 	off := agent("off", "demo", session.AgentStatus{State: session.StateSuspended, Cause: session.CauseStopped, Reason: session.ReasonStopped})
 	off.PID = 0
-	return fleet.SessionStatus{
+	return observe.SessionStatus{
 		Session: &session.Session{Name: "shop", RepoPath: "/src/shop"}, Status: session.StatusActive,
-		Agents: []fleet.AgentStatus{off, runs, idle, asks},
+		Agents: []observe.AgentStatus{off, runs, idle, asks},
 	}
 }
 
-func plainApp() *app {
+func plainApp() *invocation {
 	plain := false
-	return &app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, colours: &plain}
+	return &invocation{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, colours: &plain}
 }
 
 func TestStatusOnATerminal(t *testing.T) {
@@ -94,7 +94,7 @@ func TestStatusFitsAnyWidth(t *testing.T) {
 		ag.Record.Branch = "feat/" + strings.Repeat("店", 60)
 		dirty := 1200
 		ag.ToReview = 1234
-		ag.Outlook = &fleet.Outlook{Target: "main", Conflicts: []string{"a"}, Others: []string{strings.Repeat("店", 30)}}
+		ag.Outlook = &observe.Outlook{Target: "main", Conflicts: []string{"a"}, Others: []string{strings.Repeat("店", 30)}}
 		ag.Dirty, ag.Lines = &dirty, &worktree.Lines{Added: 12345, Deleted: 12345}
 	}
 	st.Agents[0].State, st.Agents[0].Cause = session.StateWaitingChildren, session.CauseOther
@@ -127,9 +127,9 @@ shop  active  1 running, 1 idle  /src/shop
 func TestStatusForecasts(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	st := someSession(now)
-	st.Agents[0].Outlook = &fleet.Outlook{Target: "main", Conflicts: []string{"a.go"}, Others: []string{"web", "one with a long name"}}
-	st.Agents[1].Outlook = &fleet.Outlook{Target: "main", Files: 2}
-	st.Agents[2].Outlook = &fleet.Outlook{Target: "main"}
+	st.Agents[0].Outlook = &observe.Outlook{Target: "main", Conflicts: []string{"a.go"}, Others: []string{"web", "one with a long name"}}
+	st.Agents[1].Outlook = &observe.Outlook{Target: "main", Files: 2}
+	st.Agents[2].Outlook = &observe.Outlook{Target: "main"}
 	want := `
 shop  active  1 waits for you, 1 running, 1 idle, 1 stopped  /src/shop
   worktrees: /src/shop.paw/shop/AGENT
@@ -159,10 +159,10 @@ func TestMostUrgentFirst(t *testing.T) {
 		{"i1 r1 i2 w2<i1", "i1 └ w2 r1 i2"},
 		{"s1 w1<s1 e1", "s1 └ w1 e1"},
 	} {
-		var agents []fleet.AgentStatus
+		var agents []observe.AgentStatus
 		for _, word := range strings.Fields(c.agents) {
 			name, parent, _ := strings.Cut(word, "<")
-			agents = append(agents, fleet.AgentStatus{AgentStatus: state[name[:1]], Record: session.Agent{Name: name, Parent: parent}})
+			agents = append(agents, observe.AgentStatus{AgentStatus: state[name[:1]], Record: session.Agent{Name: name, Parent: parent}})
 		}
 		var got []string
 		for _, r := range mostUrgent(agents) {
@@ -176,7 +176,7 @@ func TestMostUrgentFirst(t *testing.T) {
 
 func TestStateCounts(t *testing.T) {
 	w, c := session.AgentStatus{State: session.StateWaitingInput}, session.AgentStatus{State: session.StateWaitingChildren}
-	if got := stateCounts([]fleet.AgentStatus{{AgentStatus: c}, {AgentStatus: w}, {AgentStatus: c}, {AgentStatus: w}}); got != "2 wait for you, 2 wait for their children" {
+	if got := stateCounts([]observe.AgentStatus{{AgentStatus: c}, {AgentStatus: w}, {AgentStatus: c}, {AgentStatus: w}}); got != "2 wait for you, 2 wait for their children" {
 		t.Error(got)
 	}
 }

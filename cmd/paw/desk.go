@@ -14,9 +14,9 @@ import (
 	"paw/cmd/paw/ui"
 	"paw/config/display"
 	"paw/orchestrator"
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/observe"
 	"paw/orchestrator/review"
 	"paw/orchestrator/typing"
 	"paw/session"
@@ -24,8 +24,8 @@ import (
 
 // desk is paw as the desk sees it: what it shows comes from a watch, what it does are commands.
 type desk struct {
-	app      *app
-	home     *home.Home
+	app      *invocation
+	home     *app.App
 	guard    *guard
 	commands sync.WaitGroup
 
@@ -42,7 +42,7 @@ type usedUp struct {
 	by    cli.Spent
 }
 
-func newDesk(a *app, h *home.Home, all bool) *desk {
+func newDesk(a *invocation, h *app.App, all bool) *desk {
 	d := &desk{app: a, home: h}
 	d.ShowAll(all)
 	return d
@@ -93,7 +93,7 @@ func (d *desk) Look(ctx context.Context) (ui.Board, error) {
 }
 
 // place says whose sessions are shown.
-func (d *desk) place(statuses []fleet.SessionStatus) string {
+func (d *desk) place(statuses []observe.SessionStatus) string {
 	if d.all {
 		return "all sessions"
 	}
@@ -104,7 +104,7 @@ func (d *desk) place(statuses []fleet.SessionStatus) string {
 }
 
 // deskAgent makes a row of the desk of the agent at a place in a session.
-func deskAgent(st fleet.SessionStatus, i int) ui.Agent {
+func deskAgent(st observe.SessionStatus, i int) ui.Agent {
 	ag := st.Agents[i]
 	w := ag.Record
 	row := ui.Agent{
@@ -173,7 +173,7 @@ func (d *desk) usage(ctx context.Context, s *session.Session, a ui.Agent) cli.Sp
 	if known.ended == a.Ended {
 		return known.by
 	}
-	w, err := home.AgentNamed(s, a.Name)
+	w, err := app.AgentNamed(s, a.Name)
 	if err != nil {
 		return cli.Spent{}
 	}
@@ -290,7 +290,7 @@ func (d *desk) KeepDraft(key, text string) error {
 // told is an error as commands print it, with its hints.
 func (d *desk) told(err error) error {
 	var said bytes.Buffer
-	(&app{stderr: &said, env: d.app.env}).printError(err)
+	(&invocation{stderr: &said, env: d.app.env}).printError(err)
 	return errors.New(said.String())
 }
 
@@ -298,7 +298,7 @@ func (d *desk) told(err error) error {
 func (d *desk) Run(ctx context.Context, out io.Writer, words ...string) int {
 	d.commands.Add(1)
 	defer d.commands.Done()
-	inner := &app{stdin: strings.NewReader(""), stdout: out, stderr: out, env: d.app.env}
+	inner := &invocation{stdin: strings.NewReader(""), stdout: out, stderr: out, env: d.app.env}
 	root := d.app.commands(inner, words[0])
 	root.SetArgs(words)
 	root.SetIn(inner.stdin)
@@ -338,7 +338,7 @@ func (d *desk) Edit(ctx context.Context, text string, stdin io.Reader, stdout, s
 const endOfCommands = 8 * time.Second
 
 // openDesk shows the desk on the terminal.
-func (a *app) openDesk(ctx context.Context, h *home.Home, all bool) error {
+func (a *invocation) openDesk(ctx context.Context, h *app.App, all bool) error {
 	h.Progress = nil // the screen is the desk's
 	h.Note = func(string) {}
 	ctx, cancel := context.WithCancel(ctx)
@@ -362,6 +362,6 @@ func (a *app) openDesk(ctx context.Context, h *home.Home, all bool) error {
 }
 
 // canShowDesk reports whether the terminal can show the desk.
-func (a *app) canShowDesk() bool {
+func (a *invocation) canShowDesk() bool {
 	return isTerminal(a.stdin) && isTerminal(a.stdout) && lookUp(a.env, "TERM") != "dumb"
 }

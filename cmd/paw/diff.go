@@ -6,10 +6,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 )
 
-func newDiff(a *app) *cobra.Command {
+func newDiff(a *invocation) *cobra.Command {
 	var o orchestrator.DiffOptions
 	var mark bool
 	cmd := &cobra.Command{
@@ -53,8 +53,8 @@ landing, or --mark. Showing something does not mark it.`, exitUsage, exitRefused
 			if isTurns(number) {
 				o.Range = number
 			} else if o.Than = strings.TrimPrefix(number, s.Name+"/"); s.Agent(o.Than) == nil {
-				return fault.New(fault.Usage, "%s: neither the number of a turn nor an agent of %s", number, s.Name).
-					Hint("paw diff %s/%s -- %s", s.Name, agent, fault.Quote(number))
+				return errs.New(errs.Usage, "%s: neither the number of a turn nor an agent of %s", number, s.Name).
+					Hint("paw diff %s/%s -- %s", s.Name, agent, errs.Quote(number))
 			}
 			o.Color, o.Reads = a.coloured(), !mark
 			compared, err := orchestrator.Compare(cmd.Context(), h, s, agent, o)
@@ -80,7 +80,7 @@ landing, or --mark. Showing something does not mark it.`, exitUsage, exitRefused
 }
 
 // addState gives a command the flag by which the desk names the state of an agent that it has shown.
-func (a *app) addState(cmd *cobra.Command, state *string) {
+func (a *invocation) addState(cmd *cobra.Command, state *string) {
 	cmd.Flags().StringVar(state, "state", "", "commit of the agent's state that was shown")
 	_ = cmd.Flags().MarkHidden("state") // it is there
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
-	"paw/orchestrator/trial"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/selftest"
 )
 
-func newDoctor(a *app) *cobra.Command {
+func newDoctor(a *invocation) *cobra.Command {
 	var cli string
 	var fix bool
 	cmd := &cobra.Command{
@@ -30,7 +30,7 @@ and nothing is sent to a vendor.`, exitUsage, exitMissing, exitBroken),
   paw doctor --cli claude
   paw doctor --json | jq -r '.findings[] | select(.ok | not).text'`,
 		Args: cobra.NoArgs,
-		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, _ []string) error {
+		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, _ []string) error {
 			if cli != "" {
 				return a.try(cmd, h, cli)
 			}
@@ -50,19 +50,19 @@ and nothing is sent to a vendor.`, exitUsage, exitMissing, exitBroken),
 				a.printFindings(findings)
 			}
 			if bad {
-				return exitStatus(fault.Failed)
+				return exitStatus(errs.Failed)
 			}
 			return nil
 		}),
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "keep turn tags out of git log in this repository (log.excludeDecoration)")
 	cmd.Flags().StringVar(&cli, "cli", "", "try the installed CLI `NAME`")
-	_ = cmd.RegisterFlagCompletionFunc("cli", cobra.FixedCompletions(trial.CLIs(), cobra.ShellCompDirectiveNoFileComp)) // only fails for a flag that is not there
+	_ = cmd.RegisterFlagCompletionFunc("cli", cobra.FixedCompletions(selftest.CLIs(), cobra.ShellCompDirectiveNoFileComp)) // only fails for a flag that is not there
 	a.addJSON(cmd)
 	return cmd
 }
 
-func (a *app) printFindings(findings []orchestrator.Finding) {
+func (a *invocation) printFindings(findings []orchestrator.Finding) {
 	for _, f := range findings {
 		mark := a.colour("ok", "active")
 		switch {

@@ -6,10 +6,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 )
 
-func newDone(a *app) *cobra.Command {
+func newDone(a *invocation) *cobra.Command {
 	var o orchestrator.DoneOptions
 	cmd := &cobra.Command{
 		Use:   "done",
@@ -25,7 +25,7 @@ Without --outcome it is that of the last commit made in the turn (a footer
   paw done --outcome failure --message "the parser needs a decision first"`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, _ []string) error {
+		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, _ []string) error {
 			done, err := orchestrator.Done(cmd.Context(), h, o)
 			if err != nil {
 				return err

@@ -12,13 +12,13 @@ import (
 
 	"paw/config"
 	"paw/config/display"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 )
 
 // usagef is a command line that cannot be, with the help of its command as the hint.
-func usagef(cmd *cobra.Command, format string, args ...any) *fault.Error {
-	return fault.New(fault.Usage, format, args...).Hint("%s --help", cmd.CommandPath())
+func usagef(cmd *cobra.Command, format string, args ...any) *errs.Error {
+	return errs.New(errs.Usage, format, args...).Hint("%s --help", cmd.CommandPath())
 }
 
 // exitStatus ends paw with a code when everything has been said already.
@@ -28,7 +28,7 @@ func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)
 
 // printError shows err as "paw: error: ..." with its hints or, for programs, as
 // one JSON object.
-func (a *app) printError(err error) {
+func (a *invocation) printError(err error) {
 	var status exitStatus
 	if errors.As(err, &status) {
 		return
@@ -49,7 +49,7 @@ func (a *app) printError(err error) {
 }
 
 // sayError shows an error to people.
-func (a *app) sayError(message string, hints []string) {
+func (a *invocation) sayError(message string, hints []string) {
 	fmt.Fprintf(a.stderr, "paw: error: %s\n", display.Printable(message))
 	for _, hint := range hints {
 		fmt.Fprintf(a.stderr, "paw: hint: %s\n", hint)
@@ -57,17 +57,17 @@ func (a *app) sayError(message string, hints []string) {
 }
 
 // printProblems shows what could not be read, beside what could.
-func (a *app) printProblems(problems []error) {
+func (a *invocation) printProblems(problems []error) {
 	for _, problem := range problems {
 		a.printError(problem)
 	}
 }
 
 func hintsOf(err error) []string {
-	if line := home.NewIndex(err); line != "" {
+	if line := app.NewIndex(err); line != "" {
 		return []string{line}
 	}
-	var e *fault.Error
+	var e *errs.Error
 	if errors.As(err, &e) && len(e.Hints) > 0 {
 		return append([]string{}, e.Hints...)
 	}
@@ -88,9 +88,9 @@ func freeSpace(err error) string {
 	case !errors.As(err, &file):
 		return ""
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return "df -h " + fault.Quote(filepath.Dir(file.Path))
+		return "df -h " + errs.Quote(filepath.Dir(file.Path))
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
-		return "ls -ld " + fault.Quote(filepath.Dir(file.Path))
+		return "ls -ld " + errs.Quote(filepath.Dir(file.Path))
 	}
 	return ""
 }
@@ -101,9 +101,9 @@ func exitCode(err error) int {
 	if errors.As(err, &status) {
 		return int(status)
 	}
-	var e *fault.Error
+	var e *errs.Error
 	if errors.As(err, &e) {
 		return int(e.Kind)
 	}
-	return int(fault.Failed)
+	return int(errs.Failed)
 }

@@ -3,19 +3,19 @@ package main
 import (
 	"strings"
 
-	"paw/orchestrator/fleet"
+	"paw/orchestrator/observe"
 )
 
 // relative is an agent at its place in the family.
 type relative struct {
-	*fleet.AgentStatus
+	*observe.AgentStatus
 	depth int // 0 for one that no agent of the session has started
 }
 
 // families puts children behind their parents, else in the order they came. An agent whose parent has left is one that
 // nobody has started; ancestors of themselves, which no paw writes, come last.
-func families(agents []fleet.AgentStatus) []relative {
-	children, known := map[string][]*fleet.AgentStatus{}, map[string]bool{}
+func families(agents []observe.AgentStatus) []relative {
+	children, known := map[string][]*observe.AgentStatus{}, map[string]bool{}
 	for i := range agents {
 		known[agents[i].Record.Name] = true
 	}
@@ -29,8 +29,8 @@ func families(agents []fleet.AgentStatus) []relative {
 	}
 	ordered := make([]relative, 0, len(agents))
 	placed := map[string]bool{}
-	var place func(a *fleet.AgentStatus, depth int)
-	place = func(a *fleet.AgentStatus, depth int) {
+	var place func(a *observe.AgentStatus, depth int)
+	place = func(a *observe.AgentStatus, depth int) {
 		if placed[a.Record.Name] {
 			return
 		}

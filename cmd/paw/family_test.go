@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"paw/orchestrator/fleet"
+	"paw/orchestrator/observe"
 	"paw/session"
 )
 
@@ -23,10 +23,10 @@ func TestFamilies(t *testing.T) {
 		{"nobody", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var agents []fleet.AgentStatus
+			var agents []observe.AgentStatus
 			for _, word := range strings.Fields(c.agents) {
 				name, parent, _ := strings.Cut(word, "<")
-				agents = append(agents, fleet.AgentStatus{Record: session.Agent{Name: name, Parent: parent}})
+				agents = append(agents, observe.AgentStatus{Record: session.Agent{Name: name, Parent: parent}})
 			}
 			var labels []string
 			for _, r := range families(agents) {

@@ -25,7 +25,7 @@ var flagLines = map[string]string{
 }
 
 // flagError says of a flag what is wrong, without words of the library that reads flags.
-func (a *app) flagError(cmd *cobra.Command, err error) error {
+func (a *invocation) flagError(cmd *cobra.Command, err error) error {
 	var absent *pflag.NotExistError
 	var bare *pflag.ValueRequiredError
 	var wrong *pflag.InvalidValueError
@@ -42,7 +42,7 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 
 // noSuchFlag is the error of a flag that a command does not have, with the flag or the line that is meant where that is
 // certain.
-func (a *app) noSuchFlag(cmd *cobra.Command, absent *pflag.NotExistError) error {
+func (a *invocation) noSuchFlag(cmd *cobra.Command, absent *pflag.NotExistError) error {
 	name, dashes := absent.GetSpecifiedName(), "--"
 	if absent.GetSpecifiedShortnames() != "" {
 		dashes = "-"

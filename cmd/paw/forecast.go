@@ -6,12 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
+	"paw/orchestrator/observe"
 )
 
-func newForecast(a *app) *cobra.Command {
+func newForecast(a *invocation) *cobra.Command {
 	var into string
 	cmd := &cobra.Command{
 		Use:   "forecast [AGENT...]",
@@ -35,7 +35,7 @@ committed since. Nothing is changed, no agent is disturbed.`, exitUsage, "8    s
 				return err
 			}
 			if f.Collides() {
-				return exitStatus(fault.Conflict)
+				return exitStatus(errs.Conflict)
 			}
 			return nil
 		},
@@ -47,7 +47,7 @@ committed since. Nothing is changed, no agent is disturbed.`, exitUsage, "8    s
 }
 
 // showForecast prints a forecast: a row for each agent, then the order.
-func (a *app) showForecast(f *landing.Forecast) error {
+func (a *invocation) showForecast(f *landing.Forecast) error {
 	if a.json {
 		return a.printJSON(forecastView(f))
 	}
@@ -63,7 +63,7 @@ func (a *app) showForecast(f *landing.Forecast) error {
 }
 
 // withTarget says how the work of an agent goes together with the branch that it lands on.
-func withTarget(o fleet.Outlook) string {
+func withTarget(o observe.Outlook) string {
 	unknown := fmt.Sprintf("unknown: not committed since turn %d", o.UncommittedSince)
 	switch {
 	case o.CutShort != "":

@@ -43,7 +43,7 @@ for you, 5 an agent failed, 6 prompt not confirmed, 7 time-out, 8 conflict,
 `
 
 // showHelp prints the help of a command: how it is typed, examples, what it does, flags, and how it exits.
-func (a *app) showHelp(cmd *cobra.Command) {
+func (a *invocation) showHelp(cmd *cobra.Command) {
 	head := func(text string) string { return a.paint(text, styleHead) }
 	if !cmd.HasParent() {
 		fmt.Fprintln(a.stdout, a.withHeads(rootHelp))
@@ -83,7 +83,7 @@ func (a *app) showHelp(cmd *cobra.Command) {
 }
 
 // withHeads paints the words in capitals that begin lines.
-func (a *app) withHeads(text string) string {
+func (a *invocation) withHeads(text string) string {
 	for _, word := range []string{"EXAMPLES", "MORE", "FOR AGENTS", "PAW ITSELF", "EXIT STATUS"} {
 		text = strings.Replace(text, word, a.paint(word, styleHead), 1)
 	}
@@ -107,7 +107,7 @@ func reflowed(text string, width int) string {
 var agentsPage string
 
 // newHelp is paw help COMMAND.
-func newHelp(a *app) *cobra.Command {
+func newHelp(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:    "help [COMMAND]",
 		Short:  "Show the help of a command",

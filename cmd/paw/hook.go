@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"paw/orchestrator"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 )
 
 // maxPayload bounds what a hook reads: prompts and answers come in it.
@@ -17,7 +17,7 @@ const maxPayload = 64 << 20
 // some CLIs give its output to the model, and some stop the turn otherwise. A CLI
 // that would wait for the snapshot of an end, which nobody needs at that moment,
 // goes on while another process makes it.
-func (a *app) hook(ctx context.Context, args []string) {
+func (a *invocation) hook(ctx context.Context, args []string) {
 	if len(args) != 2 {
 		return
 	}
@@ -37,8 +37,8 @@ func (a *app) hook(ctx context.Context, args []string) {
 
 // handedHook does the work of a hook that has handed it over, and lets that end as soon as it has the agent's turns. Its
 // arguments are those of the hook, and the process that called that.
-func (a *app) handedHook(ctx context.Context, args []string) {
-	letGo := os.NewFile(home.LetGo, "let go")
+func (a *invocation) handedHook(ctx context.Context, args []string) {
+	letGo := os.NewFile(app.LetGo, "let go")
 	defer letGo.Close()
 	if len(args) != 3 {
 		return
@@ -54,7 +54,7 @@ func (a *app) handedHook(ctx context.Context, args []string) {
 	a.takeHook(ctx, h, orchestrator.Report{CLI: args[0], Event: args[1], Caller: caller, Taken: func() { letGo.Close() }})
 }
 
-func (a *app) takeHook(ctx context.Context, h *home.Home, r orchestrator.Report) {
+func (a *invocation) takeHook(ctx context.Context, h *app.App, r orchestrator.Report) {
 	payload, err := io.ReadAll(io.LimitReader(a.stdin, maxPayload))
 	if err != nil {
 		return

@@ -7,14 +7,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/family"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/children"
 	"paw/orchestrator/live"
 )
 
 // inner is a command that nobody types: paw or tmux starts it, with so many words behind its name, and does not wait for it.
-func inner(use string, words int, do func(ctx context.Context, h *home.Home, args []string) error) func(*app) *cobra.Command {
-	return func(a *app) *cobra.Command {
+func inner(use string, words int, do func(ctx context.Context, h *app.App, args []string) error) func(*invocation) *cobra.Command {
+	return func(a *invocation) *cobra.Command {
 		return &cobra.Command{Use: use, Hidden: true, Args: cobra.ExactArgs(words), RunE: func(cmd *cobra.Command, args []string) error {
 			h, err := a.hookPaw()
 			if err != nil {
@@ -26,27 +26,27 @@ func inner(use string, words int, do func(ctx context.Context, h *home.Home, arg
 }
 
 // listed is a command that run in main.go starts: it is in the tree of commands, and no more.
-func listed(use string) func(*app) *cobra.Command {
-	return func(*app) *cobra.Command {
+func listed(use string) func(*invocation) *cobra.Command {
+	return func(*invocation) *cobra.Command {
 		return &cobra.Command{Use: use, Hidden: true, Run: func(*cobra.Command, []string) {}}
 	}
 }
 
 var (
 	// newLook looks at what a parent waits for, every few seconds as long as it waits.
-	newLook = inner("__look SESSION PARENT TMUX-SESSION PANE MARK", 5, func(ctx context.Context, h *home.Home, args []string) error {
-		return family.Look(ctx, h, args[0], args[1], args[2:])
+	newLook = inner("__look SESSION PARENT TMUX-SESSION PANE MARK", 5, func(ctx context.Context, h *app.App, args []string) error {
+		return children.Look(ctx, h, args[0], args[1], args[2:])
 	})
 	// newNotify tells the user of something that a hook has reported.
-	newNotify = inner("__notify SESSION AGENT EVENT TURN TIME", 5, func(ctx context.Context, h *home.Home, args []string) error {
+	newNotify = inner("__notify SESSION AGENT EVENT TURN TIME", 5, func(ctx context.Context, h *app.App, args []string) error {
 		return orchestrator.Notify(ctx, h, args[0], args[1], args[2:])
 	})
 	// newBorders shows what the agents of a session do on the borders of their panes, while somebody looks.
-	newBorders = inner("__borders SESSION", 1, func(ctx context.Context, h *home.Home, args []string) error {
+	newBorders = inner("__borders SESSION", 1, func(ctx context.Context, h *app.App, args []string) error {
 		return orchestrator.ShowStates(ctx, h, args[0])
 	})
 	// newFollow looks how a CLI goes on after an end that it may not keep to.
-	newFollow = inner("__follow SESSION AGENT HOOK", 3, func(ctx context.Context, h *home.Home, args []string) error {
+	newFollow = inner("__follow SESSION AGENT HOOK", 3, func(ctx context.Context, h *app.App, args []string) error {
 		hook, err := strconv.Atoi(args[2])
 		if err != nil {
 			return err
@@ -56,10 +56,10 @@ var (
 )
 
 // newDeliver tells a parent how its children ended, if that is due.
-func newDeliver(a *app) *cobra.Command {
+func newDeliver(a *invocation) *cobra.Command {
 	var c live.Claim
-	cmd := inner("__deliver SESSION PARENT", 2, func(ctx context.Context, h *home.Home, args []string) error {
-		return family.Deliver(ctx, h, args[0], args[1], c)
+	cmd := inner("__deliver SESSION PARENT", 2, func(ctx context.Context, h *app.App, args []string) error {
+		return children.Deliver(ctx, h, args[0], args[1], c)
 	})(a)
 	f := cmd.Flags()
 	f.BoolVar(&c.OwnEnd, "own-end", false, "the parent's own turn has ended")

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 	"paw/session"
 )
 
@@ -14,8 +14,8 @@ var namingFlags = []string{"--cli", "--branches", "--branch", "--name"}
 
 // instead is the line that was typed, with a name that could be in place of one that cannot, "" where err knows of none or
 // the name stands nowhere in the line.
-func (a *app) instead(err error) string {
-	var e *fault.Error
+func (a *invocation) instead(err error) string {
+	var e *errs.Error
 	var name *session.NameError
 	switch {
 	case errors.As(err, &e) && e.Instead.Of != "":
@@ -29,7 +29,7 @@ func (a *app) instead(err error) string {
 }
 
 // retyped is the line that was typed with another name.
-func (a *app) retyped(name, by string) string {
+func (a *invocation) retyped(name, by string) string {
 	line, found := []string{"paw"}, false
 	for i, word := range a.typed {
 		flag, value, joined := strings.Cut(word, "=")
@@ -39,7 +39,7 @@ func (a *app) retyped(name, by string) string {
 		} else if i > 0 && slices.Contains(namingFlags, a.typed[i-1]) {
 			word, found = renamed(word, name, by, found)
 		}
-		line = append(line, fault.Quote(word))
+		line = append(line, errs.Quote(word))
 	}
 	if !found {
 		return ""

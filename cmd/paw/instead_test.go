@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 	"paw/session"
 )
 
@@ -18,17 +18,17 @@ func TestLineWithANameThatCouldBe(t *testing.T) {
 		"send a-b hello":                             "",
 		"start --prompt a-b --cli demo --name=other": "",
 	} {
-		a := &app{typed: strings.Fields(typed)}
+		a := &invocation{typed: strings.Fields(typed)}
 		if got := a.instead(session.ValidateName("agent", "a-b")); got != want {
 			t.Errorf("%s: %q, want %q", typed, got, want)
 		}
-		taken := fault.New(fault.Usage, "agent a-b: taken")
-		taken.Instead = fault.Instead{Of: "a-b", By: "a_b"}
+		taken := errs.New(errs.Usage, "agent a-b: taken")
+		taken.Instead = errs.Instead{Of: "a-b", By: "a_b"}
 		if got := a.instead(taken); got != want {
 			t.Errorf("%s: %q, want %q", typed, got, want)
 		}
 	}
-	if got := (&app{typed: []string{"add", "--cli", "---=demo"}}).instead(session.ValidateName("agent", "---")); got != "" {
+	if got := (&invocation{typed: []string{"add", "--cli", "---=demo"}}).instead(session.ValidateName("agent", "---")); got != "" {
 		t.Errorf("a name made of nothing: %q", got)
 	}
 }

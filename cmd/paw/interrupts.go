@@ -19,7 +19,7 @@ const oneInterrupt = 100 * time.Millisecond
 // handleSignals decides what signals mean for this paw. A launcher must die of
 // them like the CLI it is about to become; a hook has a turn to write down, which
 // the end of its terminal must not cut; everything else is interrupted.
-func handleSignals(command string, cancel context.CancelFunc, a *app) <-chan struct{} {
+func handleSignals(command string, cancel context.CancelFunc, a *invocation) <-chan struct{} {
 	switch command {
 	case "__agent":
 		return nil
@@ -34,7 +34,7 @@ func handleSignals(command string, cancel context.CancelFunc, a *app) <-chan str
 // or left recoverable, and ends paw on the second. A headless turn is closed
 // however many come: the second only kills its CLI. What paw was started to ignore,
 // as by nohup, stays ignored.
-func watchInterrupts(cancel context.CancelFunc, a *app) <-chan struct{} {
+func watchInterrupts(cancel context.CancelFunc, a *invocation) <-chan struct{} {
 	heeded := slices.DeleteFunc([]os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}, signal.Ignored)
 	interrupted := make(chan struct{})
 	if len(heeded) == 0 {

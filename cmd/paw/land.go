@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/ending"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/orchestrator/landing"
+	"paw/orchestrator/teardown"
 	"paw/session"
 )
 
@@ -26,7 +26,7 @@ type landOptions struct {
 	keepGoing  bool
 }
 
-func newLand(a *app) *cobra.Command {
+func newLand(a *invocation) *cobra.Command {
 	var o landOptions
 	cmd := &cobra.Command{
 		Use:   "land AGENT[@N]... | --all | --list | --undo [ID]",
@@ -72,7 +72,7 @@ Several agents land in the order of paw forecast, up to the first conflict or fa
 }
 
 // land is paw land in one of its three forms.
-func (a *app) land(cmd *cobra.Command, o landOptions, args []string) error {
+func (a *invocation) land(cmd *cobra.Command, o landOptions, args []string) error {
 	switch {
 	case o.list && o.undo:
 		return usagef(cmd, "--list and --undo exclude each other")
@@ -130,7 +130,7 @@ func (a *app) land(cmd *cobra.Command, o landOptions, args []string) error {
 }
 
 // behind are the agents that do not have what has landed on the branch that their work lands on.
-func (a *app) behind(ctx context.Context, h *home.Home, done []*landing.Landed, dryRun bool) []string {
+func (a *invocation) behind(ctx context.Context, h *app.App, done []*landing.Landed, dryRun bool) []string {
 	moved := slices.IndexFunc(done, func(l *landing.Landed) bool { return !l.Nothing })
 	if dryRun || moved < 0 {
 		return nil
@@ -147,12 +147,12 @@ func (a *app) behind(ctx context.Context, h *home.Home, done []*landing.Landed, 
 }
 
 // removeLanded removes an agent whose work has landed.
-func (a *app) removeLanded(ctx context.Context, h *home.Home, l *landing.Landed) error {
+func (a *invocation) removeLanded(ctx context.Context, h *app.App, l *landing.Landed) error {
 	s, err := h.Load(l.Session) // with the landing
 	if err != nil {
 		return err
 	}
-	_, err = orchestrator.Remove(ctx, h, s, []string{l.Agent}, ending.Options{}, func(removed *ending.Removed) {
+	_, err = orchestrator.Remove(ctx, h, s, []string{l.Agent}, teardown.Options{}, func(removed *teardown.Removed) {
 		if !a.json {
 			a.printRemoved(removed)
 		}
@@ -161,7 +161,7 @@ func (a *app) removeLanded(ctx context.Context, h *home.Home, l *landing.Landed)
 }
 
 // landed reads the agents that are to land, with the numbers of turns.
-func (a *app) landed(cmd *cobra.Command, o landOptions, args []string) (*home.Home, *session.Session, map[string]string, error) {
+func (a *invocation) landed(cmd *cobra.Command, o landOptions, args []string) (*app.App, *session.Session, map[string]string, error) {
 	numbers := map[string]string{}
 	if o.all {
 		h, s, err := a.session(cmd)
@@ -189,7 +189,7 @@ func (a *app) landed(cmd *cobra.Command, o landOptions, args []string) (*home.Ho
 }
 
 // showLanded tells people what has landed, or would.
-func (a *app) showLanded(l *landing.Landed, dryRun bool) {
+func (a *invocation) showLanded(l *landing.Landed, dryRun bool) {
 	switch {
 	case a.json:
 	case dryRun && !l.Nothing:
@@ -200,7 +200,7 @@ func (a *app) showLanded(l *landing.Landed, dryRun bool) {
 }
 
 // showCollisions tells people of the files of a conflict, before the error.
-func (a *app) showCollisions(files []landing.Collision) {
+func (a *invocation) showCollisions(files []landing.Collision) {
 	rows := [][]cell{}
 	for _, f := range files {
 		rows = append(rows, texts(f.Path, f.With))

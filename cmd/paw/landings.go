@@ -12,7 +12,7 @@ import (
 )
 
 // listLandings is paw land --list.
-func (a *app) listLandings(cmd *cobra.Command) error {
+func (a *invocation) listLandings(cmd *cobra.Command) error {
 	h, s, err := a.session(cmd)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func listWord(l landing.Stand) string {
 }
 
 // undoLanding is paw land --undo [ID].
-func (a *app) undoLanding(cmd *cobra.Command, args []string, dryRun bool) error {
+func (a *invocation) undoLanding(cmd *cobra.Command, args []string, dryRun bool) error {
 	id, err := landingID(cmd, args)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func landingID(cmd *cobra.Command, args []string) (int, error) {
 }
 
 // showUndone prints what was taken back, or would be.
-func (a *app) showUndone(s *session.Session, l *session.Landing, dryRun bool) error {
+func (a *invocation) showUndone(s *session.Session, l *session.Landing, dryRun bool) error {
 	text := fmt.Sprintf("undone: landing %d of %s/%s, %s is at %s again", l.ID, s.Name, l.Agent, l.Target, l.Before[:12])
 	if dryRun {
 		text = fmt.Sprintf("undo landing %d of %s/%s: bring %s back to %s", l.ID, s.Name, l.Agent, l.Target, l.Before[:12])

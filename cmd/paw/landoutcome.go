@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"paw/config/display"
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
 )
 
@@ -36,13 +36,13 @@ func (o landOutcome) about() string {
 	case o.landed.Nothing:
 		return ""
 	case o.landed.ID == 0:
-		return fault.Counted(o.landed.Files, "file")
+		return errs.Counted(o.landed.Files, "file")
 	}
-	return fmt.Sprintf("%s, %.12s", fault.Counted(o.landed.Files, "file"), o.landed.After)
+	return fmt.Sprintf("%s, %.12s", errs.Counted(o.landed.Files, "file"), o.landed.After)
 }
 
 // showOutcomes ends a landing of several agents with a line for each.
-func (a *app) showOutcomes(outcomes []landOutcome) {
+func (a *invocation) showOutcomes(outcomes []landOutcome) {
 	if a.json {
 		return
 	}

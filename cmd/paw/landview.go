@@ -24,7 +24,7 @@ type landPlanJSON struct {
 }
 
 // newLandView is what has landed before anything has.
-func (a *app) newLandView() landJSON {
+func (a *invocation) newLandView() landJSON {
 	return landJSON{Version: 1, Landings: []landingJSON{}, Conflicts: []collisionJSON{}, Behind: []string{}, Notes: a.noted()}
 }
 
@@ -64,7 +64,7 @@ type collisionJSON struct {
 }
 
 // landView is what a landing, or several, came to: what has landed, and what the last one collided with.
-func (a *app) landView(done []*landing.Landed, outcomes []landOutcome, collisions []landing.Collision, behind []string, dryRun bool) any {
+func (a *invocation) landView(done []*landing.Landed, outcomes []landOutcome, collisions []landing.Collision, behind []string, dryRun bool) any {
 	view := a.newLandView()
 	view.Behind = append(view.Behind, behind...)
 	plan := []string{}

@@ -14,13 +14,13 @@ import (
 
 	"paw/config/display"
 	"paw/orchestrator"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
 	"paw/session/history"
 )
 
-func newLog(a *app) *cobra.Command {
+func newLog(a *invocation) *cobra.Command {
 	var turn int
 	var full, pane bool
 	cmd := &cobra.Command{
@@ -91,12 +91,12 @@ tmux.log in the configuration has it kept.`, exitUsage, exitNotFound, "12   open
 }
 
 // printPaneLog prints what an agent's CLI wrote to its pane, without what only a terminal understands.
-func (a *app) printPaneLog(h *home.Home, sessionName, agentName string) error {
+func (a *invocation) printPaneLog(h *app.App, sessionName, agentName string) error {
 	path := launch.PaneLog(h, sessionName, agentName)
 	before, _ := os.ReadFile(path + ".old")
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fault.New(fault.NotFound, "%s: nothing of its pane was kept; with log = true under [tmux] in %s it is from the next launch on", agentName, h.Paths.ConfigFile)
+		return errs.New(errs.NotFound, "%s: nothing of its pane was kept; with log = true under [tmux] in %s it is from the next launch on", agentName, h.Paths.ConfigFile)
 	}
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ var roleColours = map[history.Role]string{
 }
 
 // printLog prints messages for people.
-func (a *app) printLog(sessionName string, l *orchestrator.Logged, full bool) {
+func (a *invocation) printLog(sessionName string, l *orchestrator.Logged, full bool) {
 	switch {
 	case l.Skipped == 1:
 		a.note("1 record of the conversation was not understood")
@@ -159,7 +159,7 @@ func (a *app) printLog(sessionName string, l *orchestrator.Logged, full bool) {
 }
 
 // printMessage prints one message: a line that says who and when, then what, indented.
-func (a *app) printMessage(out *strings.Builder, m history.Message, tool string, full bool) {
+func (a *invocation) printMessage(out *strings.Builder, m history.Message, tool string, full bool) {
 	head := a.paint(display.Printable(m.Role.String()), roleColours[m.Role])
 	if !m.Timestamp.IsZero() {
 		head += "  " + m.Timestamp.Local().Format("2006-01-02 15:04:05")
@@ -203,10 +203,10 @@ func fewLines(text string) string {
 	}
 	var more []string
 	if left > 0 {
-		more = append(more, fault.Counted(left, "more line"))
+		more = append(more, errs.Counted(left, "more line"))
 	}
 	if cut > 0 {
-		more = append(more, fault.Counted(cut, "more character"))
+		more = append(more, errs.Counted(cut, "more character"))
 	}
 	if len(more) > 0 {
 		lines = append(lines, "... "+strings.Join(more, ", "))

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"paw/orchestrator/cli/demo/program"
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 )
 
 func main() {
@@ -37,7 +37,7 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, env: env, typed: argv[1:]}
+	a := &invocation{stdin: stdin, stdout: stdout, stderr: stderr, env: env, typed: argv[1:]}
 	interrupted := handleSignals(command, cancel, a)
 	switch command { // that somebody waits for, once for each agent or turn: these need no tree of commands
 	case "__agent":
@@ -63,9 +63,9 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	select {
 	case <-interrupted:
-		var said *fault.Error
+		var said *errs.Error
 		if errors.Is(err, context.Canceled) && !errors.As(err, &said) { // which program was at work says nothing to the user
-			err = &fault.Error{Kind: fault.Failed, Message: "interrupted", Hints: []string{"paw status"}}
+			err = &errs.Error{Kind: errs.Failed, Message: "interrupted", Hints: []string{"paw status"}}
 		}
 		if a.command != "wait" { // which has changed nothing
 			a.printError(err)

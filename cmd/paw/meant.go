@@ -8,15 +8,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/session"
 )
 
 // agentMeant is the agent that is meant where none is named: the one whose pane or worktree the user is in, else the session's
 // only one; for paw answer, the only one that asks.
-func (a *app) agentMeant(cmd *cobra.Command, h *home.Home, s *session.Session) (string, error) {
+func (a *invocation) agentMeant(cmd *cobra.Command, h *app.App, s *session.Session) (string, error) {
 	if here := h.AgentHere(s); here != "" {
 		return here, nil
 	}
@@ -29,17 +29,17 @@ func (a *app) agentMeant(cmd *cobra.Command, h *home.Home, s *session.Session) (
 	asking := agentsThat(cmd.Context(), h, s, asksUser)
 	switch len(asking) {
 	case 0:
-		return "", fault.New(fault.Refused, "%s: no agent is asking anything", s.Name).Hint("paw status %s", s.Name)
+		return "", errs.New(errs.Refused, "%s: no agent is asking anything", s.Name).Hint("paw status %s", s.Name)
 	case 1:
 		return asking[0], nil
 	}
 	return "", whichAgent(cmd.Context(), cmd, h, s)
 }
 
-func asksUser(ag fleet.AgentStatus) bool { return ag.State == session.StateWaitingInput }
+func asksUser(ag observe.AgentStatus) bool { return ag.State == session.StateWaitingInput }
 
 // agentsThat are the agents of a session of which something is so, the most urgent first.
-func agentsThat(ctx context.Context, h *home.Home, s *session.Session, is func(fleet.AgentStatus) bool) (names []string) {
+func agentsThat(ctx context.Context, h *app.App, s *session.Session, is func(observe.AgentStatus) bool) (names []string) {
 	statuses, _, _ := orchestrator.Status(ctx, h, orchestrator.StatusOptions{Name: s.Name})
 	for _, st := range statuses {
 		for _, ag := range mostUrgent(st.Agents) {
@@ -56,32 +56,32 @@ const maxAgentHints = 3
 
 // whichAgent is the error of a line that names no agent of several, with the lines that make most sense: for paw answer agents
 // that ask, for a command about work those with work that was not seen yet, then those that have done any.
-func whichAgent(ctx context.Context, cmd *cobra.Command, h *home.Home, s *session.Session) error {
+func whichAgent(ctx context.Context, cmd *cobra.Command, h *app.App, s *session.Session) error {
 	if len(s.Agents) == 0 {
-		return fault.New(fault.Usage, "%s: has no agents", s.Name)
+		return errs.New(errs.Usage, "%s: has no agents", s.Name)
 	}
-	anybody := func(fleet.AgentStatus) bool { return true }
-	sense := []func(fleet.AgentStatus) bool{anybody}
+	anybody := func(observe.AgentStatus) bool { return true }
+	sense := []func(observe.AgentStatus) bool{anybody}
 	switch cmd.Name() {
 	case "answer":
-		sense = []func(fleet.AgentStatus) bool{asksUser}
+		sense = []func(observe.AgentStatus) bool{asksUser}
 	case "land", "pr", "diff", "review", "seen", "check", "rewind", "bisect":
-		sense = []func(fleet.AgentStatus) bool{
-			func(ag fleet.AgentStatus) bool { return ag.ToReview > 0 }, func(ag fleet.AgentStatus) bool { return ag.LastTurn > 0 }, anybody,
+		sense = []func(observe.AgentStatus) bool{
+			func(ag observe.AgentStatus) bool { return ag.ToReview > 0 }, func(ag observe.AgentStatus) bool { return ag.LastTurn > 0 }, anybody,
 		}
 	}
 	var names []string
 	for _, is := range sense {
-		names = home.Once(append(names, agentsThat(ctx, h, s, is)...))
+		names = app.Once(append(names, agentsThat(ctx, h, s, is)...))
 	}
 	if len(names) == 0 {
-		names = home.AgentNames(s)
+		names = app.AgentNames(s)
 	}
 	listed := strings.Join(names[:min(len(names), maxAgentHints)], ", ")
 	if more := len(s.Agents) - min(len(names), maxAgentHints); more > 0 {
 		listed += fmt.Sprintf(" and %d more", more)
 	}
-	e := fault.New(fault.Usage, "which agent? %s has %s", s.Name, listed)
+	e := errs.New(errs.Usage, "which agent? %s has %s", s.Name, listed)
 	for _, name := range names[:min(len(names), maxAgentHints)] {
 		e = e.Hint("%s %s/%s", cmd.CommandPath(), s.Name, name)
 	}

@@ -17,7 +17,7 @@ var (
 )
 
 // forgives reports whether a mistake in the configuration does not stop the command that runs, and notes it once.
-func (a *app) forgives(err error) bool {
+func (a *invocation) forgives(err error) bool {
 	var mistake *config.Error
 	if !errors.As(err, &mistake) || slices.Contains(starting, a.command) && !mistake.InRepository {
 		return false

@@ -6,10 +6,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 )
 
-func newNext(a *app) *cobra.Command {
+func newNext(a *invocation) *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "next",
@@ -20,7 +20,7 @@ not seen. Inside tmux the client is switched; again it goes on to the next one.`
 		Example: `  paw next
   paw next --dry-run`,
 		Args: cobra.NoArgs,
-		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, _ []string) error {
+		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, _ []string) error {
 			next, nobody, problems, err := orchestrator.Next(cmd.Context(), h)
 			if err != nil {
 				return err

@@ -26,7 +26,7 @@ func isTerminal(w any) bool {
 }
 
 // printJSON prints v as one line.
-func (a *app) printJSON(v any) error { return writeJSON(a.stdout, v) }
+func (a *invocation) printJSON(v any) error { return writeJSON(a.stdout, v) }
 
 // writeJSON writes v as one line without any control character: some terminals obey DEL and U+0080 to U+009F, which
 // JSON may have as they are.
@@ -83,7 +83,7 @@ func texts(fields ...string) []cell {
 }
 
 // printTable prints rows with aligned columns, two spaces apart, indented.
-func (a *app) printTable(w io.Writer, indent string, rows [][]cell) {
+func (a *invocation) printTable(w io.Writer, indent string, rows [][]cell) {
 	widths := map[int]int{}
 	for _, row := range rows {
 		for i, c := range row {
@@ -109,12 +109,12 @@ func (a *app) printTable(w io.Writer, indent string, rows [][]cell) {
 const columns = display.Graphemes
 
 // colour paints text in the colour of a state, where output is coloured.
-func (a *app) colour(text, state string) string {
+func (a *invocation) colour(text, state string) string {
 	return a.paint(text, stateColours[state])
 }
 
 // paint gives text a colour by its ANSI code, where output is coloured.
-func (a *app) paint(text, code string) string {
+func (a *invocation) paint(text, code string) string {
 	if code == "" || text == "" || !a.coloured() {
 		return text
 	}
@@ -122,7 +122,7 @@ func (a *app) paint(text, code string) string {
 }
 
 // coloured tells whether output is coloured; it asks the terminal once.
-func (a *app) coloured() bool {
+func (a *invocation) coloured() bool {
 	if a.colours == nil {
 		on := wantsColour(a.colourFlag, isTerminal(a.stdout), func(name string) string { return lookUp(a.env, name) })
 		a.colours = &on

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"paw/orchestrator"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 )
 
 // pager is the standard input of the user's pager, which shows it on the terminal.
@@ -26,7 +26,7 @@ func (p *pager) Write(text []byte) (int, error) {
 
 // paged runs show with its output going through the user's pager, by git's rules, where there is a terminal. A pager that
 // is left early ends the output, and that is no error.
-func (a *app) paged(ctx context.Context, h *home.Home, show func() error) error {
+func (a *invocation) paged(ctx context.Context, h *app.App, show func() error) error {
 	terminal := a.stdout
 	if _, file := terminal.(*os.File); a.noPager || a.json || !file || !isTerminal(terminal) || lookUp(a.env, "TERM") == "dumb" {
 		return show()
@@ -49,7 +49,7 @@ func (a *app) paged(ctx context.Context, h *home.Home, show func() error) error 
 }
 
 // pagerEnvironment has what git gives to a pager: less leaves what fits on the screen, and shows colours.
-func (a *app) pagerEnvironment() []string {
+func (a *invocation) pagerEnvironment() []string {
 	env := slices.Clone(a.env)
 	for _, kv := range []string{"LESS=FRX", "LV=-c"} {
 		if name, _, _ := strings.Cut(kv, "="); lookUp(env, name) == "" {

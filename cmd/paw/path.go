@@ -7,13 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/errs"
 	"paw/session"
 )
 
-func newPath(a *app) *cobra.Command {
+func newPath(a *invocation) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "path [NAME] [AGENT]",
 		Short: "Print where an agent's worktree is",
@@ -41,7 +41,7 @@ only.`, exitUsage, exitNotFound),
 	return cmd
 }
 
-func newSh(a *app) *cobra.Command {
+func newSh(a *invocation) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sh AGENT [COMMAND...]",
 		Short: "Open a shell, or run a command, in an agent's worktree",
@@ -76,17 +76,17 @@ paw come before AGENT, everything behind it is the command.`, exitUsage, exitNot
 
 // placeOf is an agent whose worktree is there.
 func placeOf(s *session.Session, agent string) (*session.Agent, error) {
-	w, err := home.AgentNamed(s, agent)
+	w, err := app.AgentNamed(s, agent)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := os.Stat(w.WorktreePath); err != nil {
-		return nil, fault.New(fault.Failed, "%s: its worktree %s is not there", agent, w.WorktreePath).Hint("paw recover %s %s", s.Name, agent)
+		return nil, errs.New(errs.Failed, "%s: its worktree %s is not there", agent, w.WorktreePath).Hint("paw recover %s %s", s.Name, agent)
 	}
 	return w, nil
 }
 
-func shellOf(h *home.Home) string {
+func shellOf(h *app.App) string {
 	if shell := h.Getenv("SHELL"); shell != "" {
 		return shell
 	}
@@ -101,7 +101,7 @@ func becomeIn(w *session.Agent, argv, env []string) error {
 	}
 	program, err := cli.LookPath(argv[0], env)
 	if err != nil {
-		return fault.New(fault.Failed, "%s: no such command", argv[0])
+		return errs.New(errs.Failed, "%s: no such command", argv[0])
 	}
 	for name, value := range w.Environment {
 		env = append(env, name+"="+value)

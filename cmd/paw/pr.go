@@ -15,7 +15,7 @@ type pullOptions struct {
 	edit bool
 }
 
-func newPR(a *app) *cobra.Command {
+func newPR(a *invocation) *cobra.Command {
 	var o pullOptions
 	cmd := &cobra.Command{
 		Use:   "pr AGENT[@N]",
@@ -47,7 +47,7 @@ This is the only command of paw that pushes.`, exitUsage, exitRefused, exitNotFo
 }
 
 // pullRequest is paw pr.
-func (a *app) pullRequest(cmd *cobra.Command, o pullOptions, args []string) error {
+func (a *invocation) pullRequest(cmd *cobra.Command, o pullOptions, args []string) error {
 	switch {
 	case o.edit && o.Message != "":
 		return usagef(cmd, "--message and --edit exclude each other")

@@ -7,18 +7,18 @@ import (
 	"testing"
 
 	"paw/config"
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 )
 
 // What some terminals obey as control characters, U+0080 to U+009F, comes escaped: the value stays the same.
 func TestJSONHasNoControlCharacters(t *testing.T) {
 	text := "a\u009b31mb\u0080\u009f\u00a0ä€\u061b\x7f"
-	for name, print := range map[string]func(a *app){
-		"output": func(a *app) { _ = a.printJSON(map[string]string{"prompt": text}) },
-		"error":  func(a *app) { a.printError(fault.New(fault.Usage, "%s", text)) },
+	for name, print := range map[string]func(a *invocation){
+		"output": func(a *invocation) { _ = a.printJSON(map[string]string{"prompt": text}) },
+		"error":  func(a *invocation) { a.printError(errs.New(errs.Usage, "%s", text)) },
 	} {
 		var out bytes.Buffer
-		print(&app{stdout: &out, stderr: &out, json: true})
+		print(&invocation{stdout: &out, stderr: &out, json: true})
 		if strings.ContainsFunc(out.String(), func(r rune) bool { return r != '\n' && r < 0x20 || r >= 0x7f && r < 0xa0 }) {
 			t.Errorf("%s: %q", name, out.String())
 		}

@@ -10,13 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/ending"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/teardown"
 )
 
-func newPurge(a *app) *cobra.Command {
-	var o ending.Options
+func newPurge(a *invocation) *cobra.Command {
+	var o teardown.Options
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "purge [NAME]",
@@ -43,19 +43,19 @@ go too, except for rescued work; that goes only with --tags --force.`, exitUsage
 			if err != nil {
 				return err
 			}
-			s, _, err := question{Home: h, cmd: cmd, name: name, strict: true}.agents(nil)
-			if err != nil && name == "" && exitCode(err) == int(fault.NotFound) {
+			s, _, err := question{App: h, cmd: cmd, name: name, strict: true}.agents(nil)
+			if err != nil && name == "" && exitCode(err) == int(errs.NotFound) {
 				fmt.Fprintln(a.stdout, "no session here; nothing to purge")
 				return nil
 			}
-			if err != nil && o.Tags && name != "" && exitCode(err) == int(fault.NotFound) {
+			if err != nil && o.Tags && name != "" && exitCode(err) == int(errs.NotFound) {
 				return a.purgeTurns(cmd, h, name, yes, o)
 			}
 			if err != nil {
 				return err
 			}
 			if !yes && !o.DryRun {
-				if err := a.confirm(cmd.Context(), fmt.Sprintf("purge session %s with %s?", s.Name, fault.Counted(len(s.Agents), "agent")), "paw purge "+s.Name+" --yes"); err != nil {
+				if err := a.confirm(cmd.Context(), fmt.Sprintf("purge session %s with %s?", s.Name, errs.Counted(len(s.Agents), "agent")), "paw purge "+s.Name+" --yes"); err != nil {
 					return err
 				}
 			}
@@ -85,8 +85,8 @@ go too, except for rescued work; that goes only with --tags --force.`, exitUsage
 }
 
 // purgeTurns deletes what a session without a record has left.
-func (a *app) purgeTurns(cmd *cobra.Command, h *home.Home, name string, yes bool, o ending.Options) error {
-	plan, err := ending.PlanPurgeTurns(cmd.Context(), h, name, o.Force)
+func (a *invocation) purgeTurns(cmd *cobra.Command, h *app.App, name string, yes bool, o teardown.Options) error {
+	plan, err := teardown.PlanPurgeTurns(cmd.Context(), h, name, o.Force)
 	if err != nil {
 		return err
 	}
@@ -108,11 +108,11 @@ func (a *app) purgeTurns(cmd *cobra.Command, h *home.Home, name string, yes bool
 }
 
 // printPurge shows what a purge comes to.
-func (a *app) printPurge(plan ending.Purge) {
+func (a *invocation) printPurge(plan teardown.Purge) {
 	fmt.Fprintf(forReading(a.stdout), "%s can be purged\n%s\n", plan.Name, plan) // names of branches and folders are other people's
 }
 
-func (a *app) printPurged(purged *ending.Purged) {
+func (a *invocation) printPurged(purged *teardown.Purged) {
 	out := forReading(a.stdout)
 	if purged.Gone == "" {
 		fmt.Fprintf(out, "%s purged\n", purged.Name)
@@ -148,16 +148,16 @@ func (a *app) printPurged(purged *ending.Purged) {
 }
 
 // confirm asks on a terminal; without one it says which flag to pass.
-func (a *app) confirm(ctx context.Context, question, command string) error {
+func (a *invocation) confirm(ctx context.Context, question, command string) error {
 	if !a.interactive() {
-		return fault.New(fault.Usage, "%s not asked, there is no terminal", question).Hint("%s", command)
+		return errs.New(errs.Usage, "%s not asked, there is no terminal", question).Hint("%s", command)
 	}
 	answer, err := a.ask(ctx, question+" [y/N]")
 	if err != nil {
 		return err
 	}
 	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
-		return fault.New(fault.Failed, "the answer was no, nothing was done")
+		return errs.New(errs.Failed, "the answer was no, nothing was done")
 	}
 	return nil
 }

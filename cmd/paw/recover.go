@@ -7,13 +7,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
 	"paw/session"
 )
 
-func newRecover(a *app) *cobra.Command {
+func newRecover(a *invocation) *cobra.Command {
 	var o orchestrator.RecoverOptions
 	var detach bool
 	cmd := &cobra.Command{
@@ -32,7 +32,7 @@ and an agent of it is the session.`, exitUsage, exitNotFound, exitLocked, exitMi
   paw recover shop --dry-run`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeSessionsAndAgents,
-		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, args []string) error {
+		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, args []string) error {
 			if q := newQuestion(cmd, h, args); len(args) > 0 || q.name != "" {
 				s, agents, err := q.sessionFirst()
 				if err != nil {
@@ -52,7 +52,7 @@ and an agent of it is the session.`, exitUsage, exitNotFound, exitLocked, exitMi
 	return cmd
 }
 
-func runRecover(cmd *cobra.Command, a *app, h *home.Home, o orchestrator.RecoverOptions, detach bool) error {
+func runRecover(cmd *cobra.Command, a *invocation, h *app.App, o orchestrator.RecoverOptions, detach bool) error {
 	done := a.busy(h, "bringing back")
 	recovered, problems, err := orchestrator.Recover(cmd.Context(), h, o)
 	done()
@@ -74,7 +74,7 @@ func runRecover(cmd *cobra.Command, a *app, h *home.Home, o orchestrator.Recover
 	case err != nil:
 		return err
 	case failed:
-		return exitStatus(fault.Failed)
+		return exitStatus(errs.Failed)
 	case last == nil || o.DryRun || detach || !isTerminal(a.stdout):
 		return nil
 	}
@@ -86,7 +86,7 @@ func runRecover(cmd *cobra.Command, a *app, h *home.Home, o orchestrator.Recover
 }
 
 // printRecovered prints what became of sessions, and returns the last that is back.
-func (a *app) printRecovered(recovered []orchestrator.Recovered, dryRun bool) (last *session.Session) {
+func (a *invocation) printRecovered(recovered []orchestrator.Recovered, dryRun bool) (last *session.Session) {
 	for _, r := range recovered {
 		switch {
 		case r.Err != nil:

@@ -7,12 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/ending"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/teardown"
 )
 
-func newRemove(a *app) *cobra.Command {
-	var o ending.Options
+func newRemove(a *invocation) *cobra.Command {
+	var o teardown.Options
 	cmd := &cobra.Command{
 		Use:   "remove AGENT...",
 		Short: "End an agent and remove its worktree; its branch stays",
@@ -27,7 +27,7 @@ unless they are copies of the main checkout's. Agents that it has started stay.`
   paw remove codex --force`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: a.completeAgents,
-		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, args []string) error {
+		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, args []string) error {
 			q := newQuestion(cmd, h, args)
 			q.strict = true
 			s, agents, err := q.agents(args)
@@ -35,7 +35,7 @@ unless they are copies of the main checkout's. Agents that it has started stay.`
 				return err
 			}
 			done := a.busy(h, "removing "+strings.Join(agents, ", "))
-			plan, err := orchestrator.Remove(cmd.Context(), h, s, agents, o, func(removed *ending.Removed) {
+			plan, err := orchestrator.Remove(cmd.Context(), h, s, agents, o, func(removed *teardown.Removed) {
 				done()
 				a.printRemoved(removed)
 			})
@@ -57,10 +57,10 @@ unless they are copies of the main checkout's. Agents that it has started stay.`
 	return cmd
 }
 
-func (a *app) printRemoved(r *ending.Removed) {
+func (a *invocation) printRemoved(r *teardown.Removed) {
 	out := forReading(a.stdout) // names of branches and folders are other people's
 	switch {
-	case r.Place == ending.Stays:
+	case r.Place == teardown.Stays:
 		fmt.Fprintf(out, "%s removed; its worktree %s and branch %s stay\n", r.Name, r.Worktree, r.Branch)
 		if r.Back {
 			fmt.Fprintf(out, "paw add --cli %s --branches %s --session %s takes it back\n", r.CLI, r.Branch, r.Session)

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 )
 
 // A desk that is killed cannot give its terminal back. So another process stands by, which does that when the desk ends
@@ -38,7 +38,7 @@ type guard struct {
 const guardDelay = 300 * time.Millisecond
 
 // guardTerminal lets a process stand by that restores the terminal as it is now.
-func guardTerminal(h *home.Home, terminal *os.File) *guard {
+func guardTerminal(h *app.App, terminal *os.File) *guard {
 	g := &guard{has: hasTerminal}
 	now, err := unix.IoctlGetTermios(int(terminal.Fd()), getTermios)
 	if err != nil {
@@ -81,13 +81,13 @@ func (g *guard) dismiss() {
 }
 
 // newRestore is the process that stands by.
-func newRestore(*app) *cobra.Command {
+func newRestore(*invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:    "__restore STATE",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			said, err := io.ReadAll(os.NewFile(home.LetGo, "pipe"))
+			said, err := io.ReadAll(os.NewFile(app.LetGo, "pipe"))
 			if err != nil || !strings.HasSuffix(string(said), hasTerminal) {
 				return err
 			}

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
 	"paw/session"
 )
@@ -20,7 +20,7 @@ var wouldBe = map[launch.ResultKind]string{
 }
 
 // printResults prints what became of agents or, with dryRun, what would.
-func (a *app) printResults(s *session.Session, results []launch.Result, dryRun bool) {
+func (a *invocation) printResults(s *session.Session, results []launch.Result, dryRun bool) {
 	fmt.Fprintf(a.stdout, "%s  %s\n", s.Name, shortened(s.RepoPath))
 	rows := make([][]cell, 0, len(results))
 	for _, r := range results {
@@ -42,13 +42,13 @@ func (a *app) printResults(s *session.Session, results []launch.Result, dryRun b
 }
 
 // showResults ends start and add: as JSON, or with the list and attached.
-func (a *app) showResults(cmd *cobra.Command, h *home.Home, s *session.Session, results []launch.Result, detach bool) error {
+func (a *invocation) showResults(cmd *cobra.Command, h *app.App, s *session.Session, results []launch.Result, detach bool) error {
 	if a.json {
 		return a.showSession(cmd, h, s.Name, results)
 	}
 	a.printResults(s, results, false)
 	if anyRefused(results) {
-		return exitStatus(fault.Failed)
+		return exitStatus(errs.Failed)
 	}
 	if detach || !isTerminal(a.stdout) {
 		fmt.Fprintf(a.stdout, "paw attach %s shows it\n", s.Name)
@@ -59,7 +59,7 @@ func (a *app) showResults(cmd *cobra.Command, h *home.Home, s *session.Session, 
 
 // showSession prints the status of one session, with --json also what became of
 // its agents.
-func (a *app) showSession(cmd *cobra.Command, h *home.Home, name string, results []launch.Result) error {
+func (a *invocation) showSession(cmd *cobra.Command, h *app.App, name string, results []launch.Result) error {
 	statuses, problems, err := orchestrator.Status(cmd.Context(), h, orchestrator.StatusOptions{Name: name})
 	switch {
 	case err != nil:
@@ -70,13 +70,13 @@ func (a *app) showSession(cmd *cobra.Command, h *home.Home, name string, results
 		err = a.showStatus(h, statuses, problems)
 	}
 	if err == nil && anyRefused(results) {
-		return exitStatus(fault.Failed)
+		return exitStatus(errs.Failed)
 	}
 	return err
 }
 
 // showPlan prints what start or add would do.
-func (a *app) showPlan(steps []string) error {
+func (a *invocation) showPlan(steps []string) error {
 	if a.json {
 		return a.printJSON(planJSON{Version: 1, Plan: steps, Notes: a.noted()})
 	}

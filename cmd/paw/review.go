@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/orchestrator/review"
 	"paw/session"
 )
 
-func newReview(a *app) *cobra.Command {
+func newReview(a *invocation) *cobra.Command {
 	var on string
 	var base, list, drop, send bool
 	cmd := &cobra.Command{
@@ -47,7 +47,7 @@ session's only one.`, exitUsage, exitRefused,
 			if strings.Contains(strings.Join(words, " "), "..") {
 				return a.reviewRange(cmd, args, base)
 			}
-			return a.eachAgent(cmd, words, func(h *home.Home, s *session.Session, agent, number string) error {
+			return a.eachAgent(cmd, words, func(h *app.App, s *session.Session, agent, number string) error {
 				switch {
 				case on != "":
 					return a.addComment(cmd, h, s, agent, on, strings.Join(args[len(words):], " "))
@@ -77,7 +77,7 @@ session's only one.`, exitUsage, exitRefused,
 }
 
 // reviewRange reviews what several turns of one agent have changed.
-func (a *app) reviewRange(cmd *cobra.Command, args []string, base bool) error {
+func (a *invocation) reviewRange(cmd *cobra.Command, args []string, base bool) error {
 	h, s, agent, number, err := a.agentAndTurn(cmd, args)
 	switch {
 	case err != nil:
@@ -89,7 +89,7 @@ func (a *app) reviewRange(cmd *cobra.Command, args []string, base bool) error {
 }
 
 // review has the user comment in his editor.
-func (a *app) review(cmd *cobra.Command, h *home.Home, s *session.Session, agent string, o orchestrator.DiffOptions) error {
+func (a *invocation) review(cmd *cobra.Command, h *app.App, s *session.Session, agent string, o orchestrator.DiffOptions) error {
 	ctx := cmd.Context()
 	compared, err := orchestrator.Compare(ctx, h, s, agent, o)
 	if err != nil {
@@ -125,7 +125,7 @@ func (a *app) review(cmd *cobra.Command, h *home.Home, s *session.Session, agent
 }
 
 // addComment keeps a comment on a place.
-func (a *app) addComment(cmd *cobra.Command, h *home.Home, s *session.Session, agent, on, text string) error {
+func (a *invocation) addComment(cmd *cobra.Command, h *app.App, s *session.Session, agent, on, text string) error {
 	c := review.Comment{Path: on, Text: text}
 	if i := strings.LastIndexByte(on, ':'); i >= 0 {
 		first, last, ranged := strings.Cut(on[i+1:], "-")
@@ -152,7 +152,7 @@ func (a *app) addComment(cmd *cobra.Command, h *home.Home, s *session.Session, a
 	return nil
 }
 
-func (a *app) sendComments(cmd *cobra.Command, h *home.Home, s *session.Session, agent string) error {
+func (a *invocation) sendComments(cmd *cobra.Command, h *app.App, s *session.Session, agent string) error {
 	sent, err := orchestrator.SendComments(cmd.Context(), h, s, agent)
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ type commentJSON struct {
 	Stale bool `json:"stale"`
 }
 
-func (a *app) listComments(h *home.Home, s *session.Session, agent string) error {
+func (a *invocation) listComments(h *app.App, s *session.Session, agent string) error {
 	kept, err := orchestrator.ReadComments(h, s, agent)
 	if err != nil {
 		return err

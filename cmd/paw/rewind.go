@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 )
 
-func newRewind(a *app) *cobra.Command {
+func newRewind(a *invocation) *cobra.Command {
 	var undo, force bool
 	cmd := &cobra.Command{
 		Use:   "rewind AGENT N | AGENT@N | AGENT --undo",
@@ -39,7 +39,7 @@ It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage
 				}
 				rewound, err = orchestrator.Rewind(cmd.Context(), h, s, agent, n, force)
 			default:
-				return fault.New(fault.Usage, "%s: which turn? give its number, or --undo", agent).Hint("paw turns %s %s", s.Name, agent)
+				return errs.New(errs.Usage, "%s: which turn? give its number, or --undo", agent).Hint("paw turns %s %s", s.Name, agent)
 			}
 			if err != nil {
 				return err

@@ -9,12 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 )
 
 // newRoot is the tree of commands: all of them or, where only is the name of one or another word for it, that one, since what
 // the others are would take most of the time of a short command.
-func newRoot(a *app, only string) *cobra.Command {
+func newRoot(a *invocation, only string) *cobra.Command {
 	a.commands = newRoot
 	asksVersion := false
 	root := &cobra.Command{
@@ -65,7 +65,7 @@ func newRoot(a *app, only string) *cobra.Command {
 // command is a command that can be made.
 type command struct {
 	name string
-	new  func(*app) *cobra.Command
+	new  func(*invocation) *cobra.Command
 }
 
 // allCommands are the commands in the order of the help. help lists the others, so it is not among them.
@@ -91,10 +91,10 @@ func commandsFor(word string) []command {
 }
 
 // asUsage turns cobra's errors about words into usage errors. Where the agent is missing, and there are some, it names them.
-func (a *app) asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
+func (a *invocation) asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		err := check(cmd, args)
-		var own *fault.Error
+		var own *errs.Error
 		if err == nil || errors.As(err, &own) {
 			return err
 		}
@@ -108,7 +108,7 @@ func (a *app) asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
 }
 
 // runBare is paw without a command.
-func runBare(cmd *cobra.Command, a *app) error {
+func runBare(cmd *cobra.Command, a *invocation) error {
 	h, err := a.paw()
 	if err != nil {
 		return err

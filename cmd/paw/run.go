@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/draft"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/startplan"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -24,7 +24,7 @@ type runOptions struct {
 	branch string
 }
 
-func newRun(a *app) *cobra.Command {
+func newRun(a *invocation) *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "run AGENT | run --cli [AGENT=]CLI",
@@ -57,7 +57,7 @@ CLI cannot ask for permissions: grant the ones it needs in its own configuration
 	return cmd
 }
 
-func (a *app) runTurn(cmd *cobra.Command, args []string, o runOptions) error {
+func (a *invocation) runTurn(cmd *cobra.Command, args []string, o runOptions) error {
 	if (len(args) == 0) == (len(o.CLIs) == 0) {
 		return usagef(cmd, "which agent? name one, or pass --cli for a new one")
 	}
@@ -75,7 +75,7 @@ func (a *app) runTurn(cmd *cobra.Command, args []string, o runOptions) error {
 	if len(args) > 0 {
 		run.Agent = agent
 	} else {
-		run.New = &draft.Options{CLIs: o.CLIs, Base: o.Base}
+		run.New = &startplan.Options{CLIs: o.CLIs, Base: o.Base}
 		if o.branch != "" {
 			run.New.Branches = []string{o.branch}
 		}
@@ -98,7 +98,7 @@ func (a *app) runTurn(cmd *cobra.Command, args []string, o runOptions) error {
 }
 
 // runSession is the session that the turn is in, and the agent that has it, "" for a new one.
-func (a *app) runSession(cmd *cobra.Command, args []string, o runOptions) (*home.Home, *session.Session, string, error) {
+func (a *invocation) runSession(cmd *cobra.Command, args []string, o runOptions) (*app.App, *session.Session, string, error) {
 	if len(args) > 0 {
 		return a.agent(cmd, args[0])
 	}
@@ -108,7 +108,7 @@ func (a *app) runSession(cmd *cobra.Command, args []string, o runOptions) (*home
 
 // readRunPrompt reads the prompt from a file or, when nothing is given, from
 // standard input, unless that is a terminal where nobody was asked.
-func (a *app) readRunPrompt(cmd *cobra.Command, o *runOptions) error {
+func (a *invocation) readRunPrompt(cmd *cobra.Command, o *runOptions) error {
 	if cmd.Flags().Changed("prompt") {
 		return nil
 	}
@@ -122,7 +122,7 @@ func (a *app) readRunPrompt(cmd *cobra.Command, o *runOptions) error {
 }
 
 // onSecondInterrupt sets what a second Ctrl-C does to a turn that was begun.
-func (a *app) onSecondInterrupt(do func()) { a.killTurn.Store(&do) }
+func (a *invocation) onSecondInterrupt(do func()) { a.killTurn.Store(&do) }
 
 // runJSON is one turn: that of paw turns, with whose it is.
 type runJSON struct {
@@ -133,7 +133,7 @@ type runJSON struct {
 }
 
 // showRan prints how a turn ended.
-func (a *app) showRan(ran *orchestrator.Ran) error {
+func (a *invocation) showRan(ran *orchestrator.Ran) error {
 	if a.json {
 		view := runJSON{Version: 1, Session: ran.Session.Name, Agent: ran.Agent, turnJSON: turnView(ran.Turn)}
 		view.Notes = append(view.Notes, ran.Notes...)
@@ -148,7 +148,7 @@ func (a *app) showRan(ran *orchestrator.Ran) error {
 		words = append(words, commit[:min(len(commit), 10)])
 	}
 	if ran.Turn.Files != nil {
-		words = append(words, fault.Counted(*ran.Turn.Files, "file"))
+		words = append(words, errs.Counted(*ran.Turn.Files, "file"))
 	}
 	_, err := fmt.Fprintln(a.stdout, strings.Join(words, "  "))
 	return err

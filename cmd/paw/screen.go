@@ -16,7 +16,7 @@ import (
 const narrowest = 60
 
 // terminalSize is how many columns and rows the terminal of standard output has.
-func (a *app) terminalSize() (width, height int) {
+func (a *invocation) terminalSize() (width, height int) {
 	width, height = 80, 24
 	if f, ok := a.stdout.(*os.File); ok {
 		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {
@@ -29,7 +29,7 @@ func (a *app) terminalSize() (width, height int) {
 // lineBelow is one line on the terminal of standard error that stands below all else that is said, and goes before anything
 // else is.
 type lineBelow struct {
-	a     *app
+	a     *invocation
 	shown string
 }
 
@@ -51,14 +51,14 @@ func (l *lineBelow) clear() {
 }
 
 // enterScreen turns to the terminal's other screen, without a cursor; what it returns turns back, once.
-func (a *app) enterScreen() (leave func()) {
+func (a *invocation) enterScreen() (leave func()) {
 	_, _ = io.WriteString(a.stdout, "\x1b[?1049h\x1b[?25l")
 	return sync.OnceFunc(func() { _, _ = io.WriteString(a.stdout, "\x1b[?25h\x1b[?1049l") })
 }
 
 // drawScreen writes lines over what is on the screen, in one write so that it does not flicker. Where there are more
 // lines than rows, the last row says how many are left out.
-func (a *app) drawScreen(lines []string, height int) error {
+func (a *invocation) drawScreen(lines []string, height int) error {
 	if over := len(lines) - height; over > 0 {
 		lines = append(lines[:height-1:height-1], fmt.Sprintf("%s %d more lines", display.Ellipsis, over+1))
 	}

@@ -6,11 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/session"
 )
 
-func newSeen(a *app) *cobra.Command {
+func newSeen(a *invocation) *cobra.Command {
 	var state string
 	cmd := &cobra.Command{
 		Use:   "seen [AGENT[@N]...]",
@@ -29,7 +29,7 @@ worktree you stand in, or the session's only one.`, exitUsage, exitRefused, exit
 			if state != "" && len(args) > 1 {
 				return usagef(cmd, "--state is of one agent")
 			}
-			return a.eachAgent(cmd, args, func(h *home.Home, s *session.Session, agent, number string) error {
+			return a.eachAgent(cmd, args, func(h *app.App, s *session.Session, agent, number string) error {
 				if state != "" && number == "" {
 					return usagef(cmd, "--state takes the turn up to which it is: %s@N", agent)
 				}

@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
+	"paw/orchestrator/observe"
 	"paw/session"
 )
 
@@ -24,7 +24,7 @@ type sendOptions struct {
 	into         string
 }
 
-func newSend(a *app) *cobra.Command {
+func newSend(a *invocation) *cobra.Command {
 	var o sendOptions
 	cmd := &cobra.Command{
 		Use:   "send AGENT[,AGENT...] | --all [TEXT...]",
@@ -56,7 +56,7 @@ beginning with a dash. --all sends it to each agent of the session whose CLI run
 }
 
 // send is paw send.
-func (a *app) send(cmd *cobra.Command, o sendOptions, args []string) error {
+func (a *invocation) send(cmd *cobra.Command, o sendOptions, args []string) error {
 	h, s, agents, text, err := a.recipients(cmd, o, args)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (a *app) send(cmd *cobra.Command, o sendOptions, args []string) error {
 }
 
 // recipients are the agents that get the prompt, and the words of it.
-func (a *app) recipients(cmd *cobra.Command, o sendOptions, args []string) (*home.Home, *session.Session, []string, []string, error) {
+func (a *invocation) recipients(cmd *cobra.Command, o sendOptions, args []string) (*app.App, *session.Session, []string, []string, error) {
 	if !o.all {
 		if len(args) == 0 {
 			h, s, agent, err := a.oneAgent(cmd, nil)
@@ -86,31 +86,31 @@ func (a *app) recipients(cmd *cobra.Command, o sendOptions, args []string) (*hom
 		if err != nil {
 			return nil, nil, nil, nil, err
 		}
-		if err := home.RequireAgents(s, agents...); err != nil {
+		if err := app.RequireAgents(s, agents...); err != nil {
 			return nil, nil, nil, nil, err
 		}
 		if err := refuseNames(s, agents, args[1:]); err != nil && cmd.ArgsLenAtDash() != 1 {
 			return nil, nil, nil, nil, err
 		}
-		return h, s, home.Once(agents), args[1:], nil
+		return h, s, app.Once(agents), args[1:], nil
 	}
 	h, s, err := a.session(cmd)
 	if err != nil {
 		return nil, nil, nil, nil, err
 	}
 	here := h.Getenv("PAW_AGENT")
-	agents := agentsThat(cmd.Context(), h, s, func(ag fleet.AgentStatus) bool {
+	agents := agentsThat(cmd.Context(), h, s, func(ag observe.AgentStatus) bool {
 		itself := h.Getenv("PAW_SESSION") == s.Name && ag.Record.Name == here
 		return ag.PID != 0 && !itself
 	})
 	if len(agents) == 0 {
-		return nil, nil, nil, nil, fault.New(fault.Refused, "%s: no agent of it runs", s.Name).Hint("paw recover %s", s.Name)
+		return nil, nil, nil, nil, errs.New(errs.Refused, "%s: no agent of it runs", s.Name).Hint("paw recover %s", s.Name)
 	}
 	return h, s, agents, args, nil
 }
 
 // promptFor is the prompt that is sent.
-func (a *app) promptFor(cmd *cobra.Command, o sendOptions, h *home.Home, s *session.Session, agents, text []string) (string, error) {
+func (a *invocation) promptFor(cmd *cobra.Command, o sendOptions, h *app.App, s *session.Session, agents, text []string) (string, error) {
 	given := 0
 	for _, one := range []bool{len(text) > 0, o.Prompt != "", o.promptFile != "", o.conflict} {
 		if one {
@@ -158,10 +158,10 @@ func refuseNames(s *session.Session, agents, text []string) error {
 		more = append(more, name)
 	}
 	to := s.Name + "/" + strings.Join(agents, ",")
-	e := fault.New(fault.Usage, "%s: is an agent of %s; is it to get the prompt, or the first word of it?", text[0], s.Name)
+	e := errs.New(errs.Usage, "%s: is an agent of %s; is it to get the prompt, or the first word of it?", text[0], s.Name)
 	words := make([]string, len(text))
 	for i, word := range text {
-		words[i] = fault.Quote(word)
+		words[i] = errs.Quote(word)
 	}
 	both := "paw send " + to + "," + strings.Join(more, ",")
 	if len(text) > 1 {
@@ -178,7 +178,7 @@ func leftToSend(err error, sessionName string, got, left, text []string) error {
 	}
 	line := "paw send " + sessionName + "/" + strings.Join(left, ",")
 	if len(text) > 0 {
-		line += " " + fault.Quote(strings.Join(text, " "))
+		line += " " + errs.Quote(strings.Join(text, " "))
 	}
-	return fault.WithHints(err, line)
+	return errs.WithHints(err, line)
 }

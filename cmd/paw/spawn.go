@@ -6,12 +6,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
 )
 
-func newSpawn(a *app) *cobra.Command {
+func newSpawn(a *invocation) *cobra.Command {
 	var o startOptions
 	var cli string
 	cmd := &cobra.Command{
@@ -29,7 +29,7 @@ and how deep families go (agents.max_depth).`, exitUsage, exitRefused, exitNotFo
   paw spawn --cli docs=claude --prompt "describe the flags in README.md" --json`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, _ []string) error {
+		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, _ []string) error {
 			if err := o.readPrompt(a.stdin); err != nil {
 				return err
 			}
@@ -70,7 +70,7 @@ type spawnJSON struct {
 }
 
 // showSpawned tells the parent where its child is and how to wait for it.
-func (a *app) showSpawned(s *orchestrator.Spawned) error {
+func (a *invocation) showSpawned(s *orchestrator.Spawned) error {
 	w, notes := s.Child, append(append([]string{}, s.Result.Notes...), s.Notes...)
 	snapshot := ""
 	if w.From != nil {
@@ -83,13 +83,13 @@ func (a *app) showSpawned(s *orchestrator.Spawned) error {
 			BaseCommit: w.BaseCommit, Snapshot: orNull(snapshot), Result: string(s.Result.Kind), Reason: orNull(s.Result.Reason), Notes: notes,
 		})
 		if err == nil && failed {
-			err = exitStatus(fault.Failed)
+			err = exitStatus(errs.Failed)
 		}
 		return err
 	}
 	if failed {
 		a.printResults(s.Session, []launch.Result{s.Result}, false)
-		return exitStatus(fault.Failed)
+		return exitStatus(errs.Failed)
 	}
 	start := w.BaseCommit[:min(len(w.BaseCommit), 10)]
 	if snapshot != "" {

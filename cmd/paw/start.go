@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/session"
 )
 
@@ -25,7 +25,7 @@ type startOptions struct {
 	detach     bool
 }
 
-func newStart(a *app) *cobra.Command {
+func newStart(a *invocation) *cobra.Command {
 	var o startOptions
 	cmd := &cobra.Command{
 		Use:   "start [--cli LIST]",
@@ -41,8 +41,8 @@ of this repository is attached, or recovered when it is stopped.`, exitUsage, ex
   paw start --cli api=claude,web=claude --name shop --prompt "fix the tests"`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fault.New(fault.Usage, "%s: paw start takes CLIs with --cli", strings.Join(args, " ")).
-					Hint("paw start --cli %s", fault.Quote(strings.Join(args, ",")))
+				return errs.New(errs.Usage, "%s: paw start takes CLIs with --cli", strings.Join(args, " ")).
+					Hint("paw start --cli %s", errs.Quote(strings.Join(args, ",")))
 			}
 			return nil
 		},
@@ -66,7 +66,7 @@ of this repository is attached, or recovered when it is stopped.`, exitUsage, ex
 	return cmd
 }
 
-func runStart(cmd *cobra.Command, a *app, o startOptions) error {
+func runStart(cmd *cobra.Command, a *invocation, o startOptions) error {
 	h, err := a.paw()
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (o *startOptions) readPrompt(stdin io.Reader) error {
 		return nil
 	}
 	if o.Prompt != "" {
-		return fault.New(fault.Usage, "--prompt and --prompt-file: give one of them")
+		return errs.New(errs.Usage, "--prompt and --prompt-file: give one of them")
 	}
 	var data []byte
 	var err error
@@ -113,7 +113,7 @@ func (o *startOptions) readPrompt(stdin io.Reader) error {
 		data, err = os.ReadFile(o.promptFile)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return fault.New(fault.Usage, "--prompt-file %s: no such file", o.promptFile).Hint("ls %s", fault.Quote(filepath.Dir(o.promptFile)))
+		return errs.New(errs.Usage, "--prompt-file %s: no such file", o.promptFile).Hint("ls %s", errs.Quote(filepath.Dir(o.promptFile)))
 	}
 	o.Prompt = strings.TrimSuffix(string(data), "\n") // that of the file's last line
 	return err
@@ -121,7 +121,7 @@ func (o *startOptions) readPrompt(stdin io.Reader) error {
 
 // resumeHere attaches to the running session of this place, or recovers the
 // stopped one; false when there is none.
-func (a *app) resumeHere(cmd *cobra.Command, h *home.Home, o startOptions) (bool, error) {
+func (a *invocation) resumeHere(cmd *cobra.Command, h *app.App, o startOptions) (bool, error) {
 	statuses, problems, err := orchestrator.Status(cmd.Context(), h, orchestrator.StatusOptions{})
 	if err != nil || len(statuses) == 0 {
 		return false, err
@@ -154,9 +154,9 @@ func (a *app) resumeHere(cmd *cobra.Command, h *home.Home, o startOptions) (bool
 
 // meantByStart is the session that paw start without any words brings up: the only one here or, of several, the only
 // active one.
-func meantByStart(statuses []fleet.SessionStatus) (fleet.SessionStatus, error) {
-	e := &fault.Error{Kind: fault.Usage}
-	var active []fleet.SessionStatus
+func meantByStart(statuses []observe.SessionStatus) (observe.SessionStatus, error) {
+	e := &errs.Error{Kind: errs.Usage}
+	var active []observe.SessionStatus
 	var names []string
 	for _, st := range statuses {
 		names = append(names, st.Session.Name)
@@ -174,12 +174,12 @@ func meantByStart(statuses []fleet.SessionStatus) (fleet.SessionStatus, error) {
 		return active[0], nil
 	}
 	e.Message = "several sessions here: " + strings.Join(names, ", ")
-	return fleet.SessionStatus{}, e
+	return observe.SessionStatus{}, e
 }
 
 // chooseCLIs asks on a terminal which of the installed CLIs to start; without
 // one it says what to pass.
-func (a *app) chooseCLIs(cmd *cobra.Command, h *home.Home) ([]string, error) {
+func (a *invocation) chooseCLIs(cmd *cobra.Command, h *app.App) ([]string, error) {
 	var installed []string
 	for _, info := range orchestrator.ListCLIs(cmd.Context(), h, false) {
 		if info.Path != "" {
@@ -187,7 +187,7 @@ func (a *app) chooseCLIs(cmd *cobra.Command, h *home.Home) ([]string, error) {
 		}
 	}
 	if !a.interactive() {
-		return nil, fault.New(fault.Usage, "which CLIs? installed: %s", strings.Join(installed, ", ")).Hint("paw start --cli %s", installed[0])
+		return nil, errs.New(errs.Usage, "which CLIs? installed: %s", strings.Join(installed, ", ")).Hint("paw start --cli %s", installed[0])
 	}
 	preferred := installed[0]
 	fmt.Fprintln(a.stderr, "Installed CLIs:")
@@ -213,7 +213,7 @@ func pick(line string, installed []string) ([]string, error) {
 	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' }) {
 		if n, err := strconv.Atoi(word); err == nil {
 			if n < 1 || n > len(installed) {
-				return nil, fault.New(fault.Usage, "%d: there is no such number, they go from 1 to %d", n, len(installed)).Hint("paw start")
+				return nil, errs.New(errs.Usage, "%d: there is no such number, they go from 1 to %d", n, len(installed)).Hint("paw start")
 			}
 			word = installed[n-1]
 		}
@@ -223,7 +223,7 @@ func pick(line string, installed []string) ([]string, error) {
 }
 
 // showStarted tells what was started, and attaches.
-func (a *app) showStarted(cmd *cobra.Command, h *home.Home, started *orchestrator.Started, detach bool) error {
+func (a *invocation) showStarted(cmd *cobra.Command, h *app.App, started *orchestrator.Started, detach bool) error {
 	for _, note := range started.Notes {
 		a.note(note)
 	}

@@ -13,15 +13,15 @@ import (
 
 	"paw/config/display"
 	"paw/orchestrator"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/observe"
 	"paw/session"
 )
 
 // watchInterval is how often --watch looks again.
 const watchInterval = time.Second
 
-func newStatus(a *app) *cobra.Command {
+func newStatus(a *invocation) *cobra.Command {
 	var o orchestrator.StatusOptions
 	var dirty, forecast, usage, watch bool
 	cmd := &cobra.Command{
@@ -42,7 +42,7 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
   paw status --json | jq -r '.sessions[].agents[].name'`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeSessionsAndAgents,
-		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, args []string) error {
+		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, args []string) error {
 			name, agents, err := a.sessionToShow(cmd, h, args)
 			if err != nil {
 				return err
@@ -80,7 +80,7 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
 }
 
 // sessionToShow reads [NAME] [AGENT...]. A word alone that is a session means all of it: looking does no harm.
-func (a *app) sessionToShow(cmd *cobra.Command, h *home.Home, words []string) (name string, agents []string, err error) {
+func (a *invocation) sessionToShow(cmd *cobra.Command, h *app.App, words []string) (name string, agents []string, err error) {
 	if len(words) == 0 {
 		return "", nil, nil
 	}
@@ -92,7 +92,7 @@ func (a *app) sessionToShow(cmd *cobra.Command, h *home.Home, words []string) (n
 		return "", nil, err
 	}
 	for _, agent := range agents {
-		if _, err := home.AgentNamed(s, agent); err != nil {
+		if _, err := app.AgentNamed(s, agent); err != nil {
 			return "", nil, err
 		}
 	}
@@ -100,19 +100,19 @@ func (a *app) sessionToShow(cmd *cobra.Command, h *home.Home, words []string) (n
 }
 
 // keepAgents leaves in statuses only these agents; all when none is named.
-func keepAgents(statuses []fleet.SessionStatus, agents []string) {
+func keepAgents(statuses []observe.SessionStatus, agents []string) {
 	if len(agents) == 0 {
 		return
 	}
 	for i := range statuses {
-		statuses[i].Agents = slices.DeleteFunc(statuses[i].Agents, func(ag fleet.AgentStatus) bool {
+		statuses[i].Agents = slices.DeleteFunc(statuses[i].Agents, func(ag observe.AgentStatus) bool {
 			return !slices.Contains(agents, ag.Record.Name)
 		})
 	}
 }
 
 // showStatus prints statuses as a table or as JSON.
-func (a *app) showStatus(h *home.Home, statuses []fleet.SessionStatus, problems []error) error {
+func (a *invocation) showStatus(h *app.App, statuses []observe.SessionStatus, problems []error) error {
 	if a.json {
 		return a.printJSON(statusView(statuses, problems))
 	}
@@ -144,7 +144,7 @@ func (a *app) showStatus(h *home.Home, statuses []fleet.SessionStatus, problems 
 }
 
 // allLines shows sessions on a terminal, with an empty line between them.
-func (a *app) allLines(h *home.Home, statuses []fleet.SessionStatus, width int) []string {
+func (a *invocation) allLines(h *app.App, statuses []observe.SessionStatus, width int) []string {
 	var lines []string
 	for i, st := range statuses {
 		if i > 0 {
@@ -157,7 +157,7 @@ func (a *app) allLines(h *home.Home, statuses []fleet.SessionStatus, width int) 
 
 // watchStatus shows the status again and again: in place on a terminal, as one
 // JSON object per line with --json.
-func (a *app) watchStatus(ctx context.Context, h *home.Home, o orchestrator.StatusOptions, agents []string) error {
+func (a *invocation) watchStatus(ctx context.Context, h *app.App, o orchestrator.StatusOptions, agents []string) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	ticker := time.NewTicker(watchInterval)
@@ -197,7 +197,7 @@ func (a *app) watchStatus(ctx context.Context, h *home.Home, o orchestrator.Stat
 }
 
 // drawStatus draws the status over what was on the screen before, below a line with the time.
-func (a *app) drawStatus(h *home.Home, statuses []fleet.SessionStatus, problems []error) error {
+func (a *invocation) drawStatus(h *app.App, statuses []observe.SessionStatus, problems []error) error {
 	width, height := a.terminalSize()
 	lines := []string{a.paint(h.Now().Local().Format("15:04:05")+"  Ctrl-C ends this", styleDim), ""}
 	for _, problem := range problems {
@@ -210,7 +210,7 @@ func (a *app) drawStatus(h *home.Home, statuses []fleet.SessionStatus, problems 
 }
 
 // showStartHints says how to begin here, with a CLI that is installed.
-func (a *app) showStartHints(h *home.Home) {
+func (a *invocation) showStartHints(h *app.App) {
 	hints := h.StartHints()
 	if len(hints) == 1 {
 		fmt.Fprintf(a.stdout, "  %s   begins one\n", hints[0])
@@ -221,7 +221,7 @@ func (a *app) showStartHints(h *home.Home) {
 }
 
 // printStatus prints one session for people.
-func (a *app) printStatus(st fleet.SessionStatus, now time.Time) {
+func (a *invocation) printStatus(st observe.SessionStatus, now time.Time) {
 	line := fmt.Sprintf("%s  %s  %s", st.Session.Name, a.colour(string(st.Status), string(st.Status)), shortened(st.Session.RepoPath))
 	if st.Reason != "" {
 		line += "  (" + display.OneLine(st.Reason) + ")"
@@ -254,7 +254,7 @@ func (a *app) printStatus(st fleet.SessionStatus, now time.Time) {
 
 // turnsOf is how many turns an agent has finished, behind the number of the one
 // under way, with dots. Numbers count all turns, also those that were cut.
-func turnsOf(ag *fleet.AgentStatus) string {
+func turnsOf(ag *observe.AgentStatus) string {
 	var words []string
 	if inTurn(ag) {
 		words = append(words, fmt.Sprintf("turn %d…", ag.CurrentTurn))
@@ -266,7 +266,7 @@ func turnsOf(ag *fleet.AgentStatus) string {
 }
 
 // branchOf is the branch that an agent's worktree has.
-func branchOf(ag *fleet.AgentStatus) string {
+func branchOf(ag *observe.AgentStatus) string {
 	if ag.Branch == "" {
 		return "(no branch)"
 	}

@@ -8,13 +8,13 @@ import (
 
 	"paw/config/display"
 	"paw/orchestrator"
-	"paw/orchestrator/ending"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/teardown"
 	"paw/session"
 )
 
-func newStop(a *app) *cobra.Command {
+func newStop(a *invocation) *cobra.Command {
 	var only, all, dryRun bool
 	cmd := &cobra.Command{
 		Use:   "stop [NAME] [AGENT...]",
@@ -30,7 +30,7 @@ meant. --all stops every session that is active, of all repositories.`, exitUsag
   paw stop --all`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeSessionsAndAgents,
-		RunE: a.withHome(func(cmd *cobra.Command, h *home.Home, args []string) error {
+		RunE: a.withHome(func(cmd *cobra.Command, h *app.App, args []string) error {
 			if all {
 				if len(args) > 0 || only || cmd.Flags().Changed("session") {
 					return usagef(cmd, "--all is about every session")
@@ -51,7 +51,7 @@ meant. --all stops every session that is active, of all repositories.`, exitUsag
 			if only && len(agents) == 0 {
 				return usagef(cmd, "--only is about named agents")
 			}
-			return a.stop(cmd.Context(), h, s, ending.StopOptions{Agents: agents, Only: only, DryRun: dryRun})
+			return a.stop(cmd.Context(), h, s, teardown.StopOptions{Agents: agents, Only: only, DryRun: dryRun})
 		}),
 	}
 	a.addSession(cmd)
@@ -62,7 +62,7 @@ meant. --all stops every session that is active, of all repositories.`, exitUsag
 }
 
 // stop ends agents of one session and says so.
-func (a *app) stop(ctx context.Context, h *home.Home, s *session.Session, o ending.StopOptions) error {
+func (a *invocation) stop(ctx context.Context, h *app.App, s *session.Session, o teardown.StopOptions) error {
 	done := a.busy(h, "stopping "+s.Name)
 	stopped, err := orchestrator.Stop(ctx, h, s, o)
 	done()
@@ -84,7 +84,7 @@ func (a *app) stop(ctx context.Context, h *home.Home, s *session.Session, o endi
 }
 
 // stopAll stops every active session. One that cannot be stopped does not keep the others running.
-func (a *app) stopAll(ctx context.Context, h *home.Home, dryRun bool) error {
+func (a *invocation) stopAll(ctx context.Context, h *app.App, dryRun bool) error {
 	sessions, problems, err := h.Store.List()
 	if err != nil {
 		return err
@@ -98,14 +98,14 @@ func (a *app) stopAll(ctx context.Context, h *home.Home, dryRun bool) error {
 			continue
 		}
 		active++
-		if err := a.stop(ctx, h, s, ending.StopOptions{DryRun: dryRun}); err != nil {
+		if err := a.stop(ctx, h, s, teardown.StopOptions{DryRun: dryRun}); err != nil {
 			a.printError(err)
 			failed = true
 		}
 	}
 	switch {
 	case failed:
-		return exitStatus(fault.Failed)
+		return exitStatus(errs.Failed)
 	case active == 0:
 		fmt.Fprintln(a.stdout, "no session is active; nothing to stop")
 	}

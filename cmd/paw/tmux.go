@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 )
 
 // newTmux prints what a user may put into his tmux.conf.
-func newTmux(a *app) *cobra.Command {
+func newTmux(a *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "tmux",
 		Short: "Print key bindings for your tmux.conf; installs nothing",
@@ -20,7 +20,7 @@ needs you most. paw itself binds no key and changes no option of yours.`, exitUs
 		Example: `  paw tmux
   paw tmux >> ~/.tmux.conf`,
 		Args: cobra.NoArgs,
-		RunE: a.withHome(func(_ *cobra.Command, h *home.Home, _ []string) error {
+		RunE: a.withHome(func(_ *cobra.Command, h *app.App, _ []string) error {
 			_, err := fmt.Fprint(a.stdout, orchestrator.TmuxBindings(h, os.Args[0]))
 			return err
 		}),

@@ -9,13 +9,13 @@ import (
 
 	"paw/config/display"
 	"paw/orchestrator"
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 )
 
-func newTurns(a *app) *cobra.Command {
+func newTurns(a *invocation) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "turns [NAME] [AGENT...]",
 		Short: "List the turns of the agents",
@@ -56,7 +56,7 @@ afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound
 }
 
 // printTurns prints the turns of one agent for people.
-func (a *app) printTurns(sessionName string, list turns.Sequence, named bool) {
+func (a *invocation) printTurns(sessionName string, list turns.Sequence, named bool) {
 	indent := ""
 	if named {
 		fmt.Fprintln(a.stdout, list.Agent)
@@ -71,7 +71,7 @@ func (a *app) printTurns(sessionName string, list turns.Sequence, named bool) {
 		files := ""
 		switch {
 		case t.Files != nil:
-			files = fault.Counted(*t.Files, "file")
+			files = errs.Counted(*t.Files, "file")
 		case t.Incomplete():
 			files = "no snapshot"
 		}

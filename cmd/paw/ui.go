@@ -3,10 +3,10 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 )
 
-func newUI(a *app) *cobra.Command {
+func newUI(a *invocation) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "ui",
@@ -20,7 +20,7 @@ on a terminal where a session exists.`, exitUsage),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !a.canShowDesk() {
-				return fault.New(fault.Failed, "ui: not on a terminal that can show it").Hint("paw status --all")
+				return errs.New(errs.Failed, "ui: not on a terminal that can show it").Hint("paw status --all")
 			}
 			h, err := a.paw()
 			if err != nil {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
 )
 
@@ -16,7 +16,7 @@ type updateOptions struct {
 	all, dryRun bool
 }
 
-func newUpdate(a *app) *cobra.Command {
+func newUpdate(a *invocation) *cobra.Command {
 	var o updateOptions
 	cmd := &cobra.Command{
 		Use:   "update AGENT... | --all",
@@ -41,9 +41,9 @@ changes nothing. The agent is not told.`, exitUsage, exitRefused, "8    conflict
 }
 
 // update is paw update.
-func (a *app) update(cmd *cobra.Command, o updateOptions, args []string) error {
+func (a *invocation) update(cmd *cobra.Command, o updateOptions, args []string) error {
 	if o.all == (len(args) > 0) {
-		return fault.New(fault.Usage, "give agents, or --all").Hint("paw update --all")
+		return errs.New(errs.Usage, "give agents, or --all").Hint("paw update --all")
 	}
 	h, s, agents, err := a.agents(cmd, args)
 	if err != nil {
@@ -56,17 +56,17 @@ func (a *app) update(cmd *cobra.Command, o updateOptions, args []string) error {
 	view := updateJSON{Version: 1, Agents: []updatedJSON{}}
 	for _, agent := range agents {
 		updated, err := landing.Update(cmd.Context(), h, s, agent, o.from, o.dryRun)
-		var refused *fault.Error
+		var refused *errs.Error
 		switch {
 		case err == nil && a.json:
 			view.Agents = append(view.Agents, updatedView(updated))
 		case err == nil:
 			fmt.Fprintln(forReading(a.stdout), updated)
-		case o.all && errors.As(err, &refused) && refused.Kind == fault.Refused:
+		case o.all && errors.As(err, &refused) && refused.Kind == errs.Refused:
 			h.Notef("left out: %v", err)
-		case o.all && errors.As(err, &refused) && refused.Kind == fault.Conflict:
+		case o.all && errors.As(err, &refused) && refused.Kind == errs.Conflict:
 			h.Notef("left out: %v", err)
-			conflict = exitStatus(fault.Conflict)
+			conflict = exitStatus(errs.Conflict)
 		default:
 			return err
 		}

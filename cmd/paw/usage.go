@@ -10,7 +10,7 @@ import (
 	"paw/orchestrator/cli"
 )
 
-func newUsage(a *app) *cobra.Command {
+func newUsage(a *invocation) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "usage [NAME] [AGENT...]",
 		Short: "Show what the agents' models took: tokens, and what they cost",
@@ -43,7 +43,7 @@ it. Sub-agents that a CLI keeps apart are not counted.`, exitUsage, exitNotFound
 }
 
 // printUsage prints a line for each agent, with byTurn for each of its turns, too.
-func (a *app) printUsage(all []orchestrator.AgentUsage, byTurn bool) {
+func (a *invocation) printUsage(all []orchestrator.AgentUsage, byTurn bool) {
 	row := func(name, what string, s cli.Spent) []cell {
 		cost := ""
 		if s.Priced {

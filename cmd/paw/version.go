@@ -10,7 +10,7 @@ import (
 // version is set by the linker in releases.
 var version = ""
 
-func newVersion(a *app) *cobra.Command {
+func newVersion(a *invocation) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Show the version of paw",
@@ -34,7 +34,7 @@ type versionJSON struct {
 	Paw     string `json:"paw"`
 }
 
-func (a *app) printVersion() { fmt.Fprintf(a.stdout, "paw %s\n", ownVersion()) }
+func (a *invocation) printVersion() { fmt.Fprintf(a.stdout, "paw %s\n", ownVersion()) }
 
 // ownVersion is that of the release, else the commit it was built from.
 func ownVersion() string {

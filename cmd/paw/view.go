@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"paw/orchestrator"
-	"paw/orchestrator/fleet"
 	"paw/orchestrator/launch"
+	"paw/orchestrator/observe"
 	"paw/session"
 )
 
@@ -48,7 +48,7 @@ func problemsView(problems []error) []problemJSON {
 }
 
 // noted are the notes so far.
-func (a *app) noted() []string { return append([]string{}, a.notes...) }
+func (a *invocation) noted() []string { return append([]string{}, a.notes...) }
 
 type sessionJSON struct {
 	Name         string      `json:"name"`
@@ -118,7 +118,7 @@ type agentForecastJSON struct {
 	With         []string `json:"with"` // agents whose work collides with this one's
 }
 
-func statusView(statuses []fleet.SessionStatus, problems []error) statusJSON {
+func statusView(statuses []observe.SessionStatus, problems []error) statusJSON {
 	view := statusJSON{Version: 1, Sessions: []sessionJSON{}, Problems: problemsView(problems)}
 	for _, st := range statuses {
 		s := st.Session
@@ -136,7 +136,7 @@ func statusView(statuses []fleet.SessionStatus, problems []error) statusJSON {
 	return view
 }
 
-func agentView(ag fleet.AgentStatus) agentJSON {
+func agentView(ag observe.AgentStatus) agentJSON {
 	w := ag.Record
 	v := agentJSON{
 		Name: w.Name, CLI: w.CLI, Branch: w.Branch, HeadBranch: orNull(ag.Branch), WorktreePath: w.WorktreePath, PaneID: orNull(ag.PaneID),

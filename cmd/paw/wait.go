@@ -8,14 +8,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/config/display"
-	"paw/orchestrator/family"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/children"
+	"paw/orchestrator/errs"
 	"paw/session/turn"
 )
 
-func newWait(a *app) *cobra.Command {
-	var o family.WaitOptions
+func newWait(a *invocation) *cobra.Command {
+	var o children.WaitOptions
 	var name string
 	var all, notify bool
 	cmd := &cobra.Command{
@@ -63,13 +63,13 @@ into the agent's pane.`, exitUsage,
 			}
 			o.Agents = agents
 			line := a.newWaitingLine(h.Now())
-			o.Look = func(w *family.Waited) { line.look(w, h.Now()) }
-			waited, err := family.Wait(cmd.Context(), h, s, o)
+			o.Look = func(w *children.Waited) { line.look(w, h.Now()) }
+			waited, err := children.Wait(cmd.Context(), h, s, o)
 			line.clear()
 			if waited == nil {
 				return err
 			}
-			if printErr := a.printWaited(waited, err == nil || exitCode(err) == int(fault.AgentFailed)); printErr != nil {
+			if printErr := a.printWaited(waited, err == nil || exitCode(err) == int(errs.AgentFailed)); printErr != nil {
 				return printErr
 			}
 			return err
@@ -88,8 +88,8 @@ into the agent's pane.`, exitUsage,
 }
 
 // notify makes the agent that calls paw wait for its children.
-func (a *app) notify(ctx context.Context, h *home.Home, o family.WaitOptions) error {
-	waits, err := family.Notify(ctx, h, o)
+func (a *invocation) notify(ctx context.Context, h *app.App, o children.WaitOptions) error {
+	waits, err := children.Notify(ctx, h, o)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ type notifiedJSON struct {
 }
 
 // printWaited prints what a wait found; enough says that it found what it waited for.
-func (a *app) printWaited(w *family.Waited, enough bool) error {
+func (a *invocation) printWaited(w *children.Waited, enough bool) error {
 	if a.json {
 		return a.printJSON(waitedView(w, enough))
 	}
@@ -132,7 +132,7 @@ func (a *app) printWaited(w *family.Waited, enough bool) error {
 			number = fmt.Sprintf("turn %d", one.Turn)
 		}
 		if one.Files != nil {
-			files = fault.Counted(*one.Files, "file")
+			files = errs.Counted(*one.Files, "file")
 		}
 		rows = append(rows, []cell{{text: one.Agent}, {one.Outcome, colour}, {text: number}, {text: files}, {text: shorten(display.FirstLine(turn.Prompt(one.Message).Words()), 60)}})
 	}
@@ -165,7 +165,7 @@ type awaitedJSON struct {
 	Message    *string    `json:"message"`
 }
 
-func waitedView(w *family.Waited, enough bool) waitJSON {
+func waitedView(w *children.Waited, enough bool) waitJSON {
 	view := waitJSON{Version: 1, Session: w.Session, Finished: enough, Agents: []awaitedJSON{}}
 	for _, one := range w.Agents {
 		v := awaitedJSON{

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"paw/orchestrator/family"
+	"paw/orchestrator/children"
 	"paw/session"
 )
 
@@ -19,12 +19,12 @@ type waitingLine struct {
 	noted bool
 }
 
-func (a *app) newWaitingLine(now time.Time) *waitingLine {
+func (a *invocation) newWaitingLine(now time.Time) *waitingLine {
 	return &waitingLine{lineBelow: lineBelow{a: a}, began: now}
 }
 
 // look says for whom the wait is, after a second; and once, for whom it may be long.
-func (l *waitingLine) look(w *family.Waited, now time.Time) {
+func (l *waitingLine) look(w *children.Waited, now time.Time) {
 	waited := now.Sub(l.began)
 	if waited < waitingDelay {
 		return
@@ -41,7 +41,7 @@ func (l *waitingLine) look(w *family.Waited, now time.Time) {
 }
 
 // waitingText is who has not finished, how many have, and for how long somebody waits.
-func waitingText(w *family.Waited, waited time.Duration) string {
+func waitingText(w *children.Waited, waited time.Duration) string {
 	var left []string
 	done := 0
 	for _, a := range w.Agents {
@@ -56,7 +56,7 @@ func waitingText(w *family.Waited, waited time.Duration) string {
 }
 
 // waitNotes name agents that nothing is under way for: a wait for them ends only when somebody does something.
-func waitNotes(w *family.Waited) []string {
+func waitNotes(w *children.Waited) []string {
 	var notes []string
 	for _, a := range w.Agents {
 		switch {

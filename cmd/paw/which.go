@@ -10,22 +10,22 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/session"
 )
 
 // question is what a command line leaves open: which session its words are about.
 type question struct {
-	*home.Home
+	*app.App
 	cmd    *cobra.Command
 	name   string   // of the session, as --session says it, "" where it says nothing
 	words  []string // as they were typed
 	strict bool     // what the command does cannot be undone: an active session is not preferred
 }
 
-func newQuestion(cmd *cobra.Command, h *home.Home, words []string) question {
-	q := question{Home: h, cmd: cmd, words: words}
+func newQuestion(cmd *cobra.Command, h *app.App, words []string) question {
+	q := question{App: h, cmd: cmd, words: words}
 	if flag := cmd.Flags().Lookup("session"); flag != nil {
 		q.name = flag.Value.String()
 	}
@@ -33,13 +33,13 @@ func newQuestion(cmd *cobra.Command, h *home.Home, words []string) question {
 }
 
 // session finds the session that --session names or that of this place.
-func (a *app) session(cmd *cobra.Command) (*home.Home, *session.Session, error) {
+func (a *invocation) session(cmd *cobra.Command) (*app.App, *session.Session, error) {
 	h, s, _, err := a.agents(cmd, nil)
 	return h, s, err
 }
 
 // agent finds the agent that a word names, as AGENT, SESSION/AGENT, or SESSION where that has one agent only.
-func (a *app) agent(cmd *cobra.Command, word string) (*home.Home, *session.Session, string, error) {
+func (a *invocation) agent(cmd *cobra.Command, word string) (*app.App, *session.Session, string, error) {
 	h, s, agents, err := a.agents(cmd, []string{word})
 	if err != nil {
 		return nil, nil, "", err
@@ -48,7 +48,7 @@ func (a *app) agent(cmd *cobra.Command, word string) (*home.Home, *session.Sessi
 }
 
 // agents is agent for several words, all of one session.
-func (a *app) agents(cmd *cobra.Command, words []string) (*home.Home, *session.Session, []string, error) {
+func (a *invocation) agents(cmd *cobra.Command, words []string) (*app.App, *session.Session, []string, error) {
 	h, err := a.paw()
 	if err != nil {
 		return nil, nil, nil, err
@@ -152,7 +152,7 @@ func (q question) sessionFirst() (*session.Session, []string, error) {
 	}
 	s, agents, err := q.sessionAndAgents()
 	if err == nil && s != nil && len(agents) > 0 && agents[0] == q.words[0] && s.Agent(agents[0]) == nil {
-		err = fault.New(fault.NotFound, "%s: no such session, and no such agent in %s (it has %s)", agents[0], s.Name, strings.Join(agentNames(s), ", ")).Hint("paw status --all")
+		err = errs.New(errs.NotFound, "%s: no such session, and no such agent in %s (it has %s)", agents[0], s.Name, strings.Join(agentNames(s), ", ")).Hint("paw status --all")
 	}
 	return s, agents, err
 }
@@ -194,12 +194,12 @@ func (q question) choose(here []*session.Session, agents []string) (*session.Ses
 	if s := session.Among(owners); s != nil && !q.strict {
 		return s, nil
 	}
-	e := &fault.Error{Kind: fault.Usage, Message: "several sessions here: " + strings.Join(sessionNames(owners), ", ")}
+	e := &errs.Error{Kind: errs.Usage, Message: "several sessions here: " + strings.Join(sessionNames(owners), ", ")}
 	if len(agents) > 0 {
 		e.Message = fmt.Sprintf("%s: in several sessions: %s", strings.Join(agents, " "), strings.Join(sessionNames(owners), ", "))
 	}
 	if len(agents) > 0 && len(having(owners, agents)) == 0 {
-		e.Kind, e.Message = fault.NotFound, fmt.Sprintf("%s: no such agent in %s", strings.Join(agents, " "), strings.Join(sessionNames(owners), ", "))
+		e.Kind, e.Message = errs.NotFound, fmt.Sprintf("%s: no such agent in %s", strings.Join(agents, " "), strings.Join(sessionNames(owners), ", "))
 		e.Hints = []string{"paw status"}
 		return nil, e
 	}
@@ -227,19 +227,19 @@ func (q question) line(name string, words []string) string {
 			case f.Value.Type() == "bool" && value == "true":
 				line = append(line, "--"+f.Name)
 			default:
-				line = append(line, "--"+f.Name+"="+fault.Quote(value))
+				line = append(line, "--"+f.Name+"="+errs.Quote(value))
 			}
 		}
 	})
 	for _, word := range words {
-		line = append(line, fault.Quote(word))
+		line = append(line, errs.Quote(word))
 	}
 	return strings.Join(line, " ")
 }
 
 // bothWays is the error of words that can be read in two ways, with the lines that say which.
 func (q question) bothWays(owners []*session.Session, named *session.Session, words []string) error {
-	e := &fault.Error{Kind: fault.Usage}
+	e := &errs.Error{Kind: errs.Usage}
 	for _, s := range owners {
 		e.Hints = append(e.Hints, q.line(s.Name, words))
 	}
@@ -276,7 +276,7 @@ func sessionNames(sessions []*session.Session) []string {
 }
 
 // sessionAndAgent reads [NAME] [AGENT] of a session that must exist; the agent is "" when none is given.
-func (a *app) sessionAndAgent(cmd *cobra.Command, args []string) (*home.Home, *session.Session, string, error) {
+func (a *invocation) sessionAndAgent(cmd *cobra.Command, args []string) (*app.App, *session.Session, string, error) {
 	h, err := a.paw()
 	if err != nil {
 		return nil, nil, "", err
@@ -303,7 +303,7 @@ func (a *app) sessionAndAgent(cmd *cobra.Command, args []string) (*home.Home, *s
 }
 
 // sessionAndSome reads [NAME] [AGENT...] of a command that only looks: the name of the session one stands in means all of it.
-func (a *app) sessionAndSome(cmd *cobra.Command, args []string) (*home.Home, *session.Session, []string, error) {
+func (a *invocation) sessionAndSome(cmd *cobra.Command, args []string) (*app.App, *session.Session, []string, error) {
 	h, err := a.paw()
 	if err != nil {
 		return nil, nil, nil, err
@@ -333,7 +333,7 @@ func (q question) namedHere() *session.Session {
 
 // oneAgent reads [NAME] [AGENT] of an agent that must be known: that of the pane or worktree one stands in, else the session's only
 // one, when none is named.
-func (a *app) oneAgent(cmd *cobra.Command, args []string) (*home.Home, *session.Session, string, error) {
+func (a *invocation) oneAgent(cmd *cobra.Command, args []string) (*app.App, *session.Session, string, error) {
 	h, s, agent, err := a.sessionAndAgent(cmd, args)
 	if err != nil || agent != "" {
 		return h, s, agent, err
@@ -343,7 +343,7 @@ func (a *app) oneAgent(cmd *cobra.Command, args []string) (*home.Home, *session.
 }
 
 // agentAndTurn reads [AGENT[@N]] [N]: the agent is that of oneAgent where none is named, the turn "" for none.
-func (a *app) agentAndTurn(cmd *cobra.Command, args []string) (h *home.Home, s *session.Session, agent, number string, err error) {
+func (a *invocation) agentAndTurn(cmd *cobra.Command, args []string) (h *app.App, s *session.Session, agent, number string, err error) {
 	if len(args) == 0 {
 		h, s, agent, err = a.oneAgent(cmd, nil)
 		return h, s, agent, "", err
@@ -364,7 +364,7 @@ func (a *app) agentAndTurn(cmd *cobra.Command, args []string) (h *home.Home, s *
 
 // eachAgent does something with each agent of words AGENT[@N]..., which are all known before anything is done; without words with
 // the one that is meant.
-func (a *app) eachAgent(cmd *cobra.Command, words []string, do func(h *home.Home, s *session.Session, agent, number string) error) error {
+func (a *invocation) eachAgent(cmd *cobra.Command, words []string, do func(h *app.App, s *session.Session, agent, number string) error) error {
 	if len(words) < 2 {
 		h, s, agent, number, err := a.agentAndTurn(cmd, words)
 		if err != nil {
@@ -376,7 +376,7 @@ func (a *app) eachAgent(cmd *cobra.Command, words []string, do func(h *home.Home
 	if err != nil {
 		return err
 	}
-	if err := home.RequireAgents(s, agents...); err != nil {
+	if err := app.RequireAgents(s, agents...); err != nil {
 		return err
 	}
 	for i, agent := range agents {
@@ -388,7 +388,7 @@ func (a *app) eachAgent(cmd *cobra.Command, words []string, do func(h *home.Home
 }
 
 // agentsAndTurns reads AGENT[@N]... of one session.
-func (a *app) agentsAndTurns(cmd *cobra.Command, args []string) (h *home.Home, s *session.Session, agents, numbers []string, err error) {
+func (a *invocation) agentsAndTurns(cmd *cobra.Command, args []string) (h *app.App, s *session.Session, agents, numbers []string, err error) {
 	var words []string
 	for _, arg := range args {
 		word, number, err := splitTurn(cmd, arg)

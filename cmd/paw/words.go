@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 	"paw/session"
 )
 
@@ -42,7 +42,7 @@ var wordNotes = map[string]string{
 }
 
 // unknownCommand is the error of a word that is no command, with the one that is meant where that is certain.
-func (a *app) unknownCommand(root *cobra.Command, args []string) error {
+func (a *invocation) unknownCommand(root *cobra.Command, args []string) error {
 	word, behind := args[0], args[1:]
 	e := usagef(root, "%s: no such command", word)
 	meant, known := otherWords[strings.ToLower(word)]
@@ -67,7 +67,7 @@ const mostAgents = 4
 // fillIn gives an error the line of otherWords or otherFlags that is meant, with the words that were typed behind. Where no
 // agent was named it is the session's only one, or there is a line for each; where no agent is known the error has the line,
 // and the hint is its help. AGENTS are all of the session.
-func (a *app) fillIn(e *fault.Error, line string, behind []string) {
+func (a *invocation) fillIn(e *errs.Error, line string, behind []string) {
 	s := a.sessionHere()
 	names := agentNames(s)
 	if len(behind) == 0 && line == "paw attach AGENT" {
@@ -99,20 +99,20 @@ func filledIn(line, agent string, behind []string, s *session.Session) string {
 	if line == "paw rewind AGENT" && len(behind) == 0 {
 		line = "paw turns AGENT" // which has the number that is missing
 	}
-	filled := []string{strings.Replace(line, "AGENT", fault.Quote(agent), 1)}
+	filled := []string{strings.Replace(line, "AGENT", errs.Quote(agent), 1)}
 	if w := s.Agent(agent); w != nil {
 		filled[0] = strings.Replace(filled[0], "CLI", w.CLI, 1)
 	}
 	if strings.HasSuffix(line, "AGENT") {
 		for _, word := range behind {
-			filled = append(filled, fault.Quote(word))
+			filled = append(filled, errs.Quote(word))
 		}
 	}
 	return strings.Join(filled, " ")
 }
 
 // sessionHere is the session of this place, one without a name or agents where there is none or that cannot be told.
-func (a *app) sessionHere() *session.Session {
+func (a *invocation) sessionHere() *session.Session {
 	none := &session.Session{}
 	h, err := a.paw()
 	if err != nil {
@@ -166,7 +166,7 @@ func wordsError(cmd *cobra.Command, check cobra.PositionalArgs, args []string) e
 	what := "a word is missing"
 	for n := range args {
 		if check(cmd, args[:n]) == nil {
-			what = fmt.Sprintf("%s is one word too many", fault.Quote(args[n]))
+			what = fmt.Sprintf("%s is one word too many", errs.Quote(args[n]))
 		}
 	}
 	return usagef(cmd, "%s: %s; it is %s", typed, what, useLine(cmd))

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -15,7 +15,7 @@ import (
 
 // mover brings the landings of one session into branches and takes them back, while nobody else moves any.
 type mover struct {
-	home    *home.Home
+	home    *app.App
 	m       worktree.Manager
 	right   *worktree.Moving
 	session string
@@ -72,7 +72,7 @@ func (v mover) withdraw(ctx context.Context, l *session.Landing, cause error) er
 	ctx = context.WithoutCancel(ctx)
 	var half *worktree.HalfMovedError
 	if errors.As(cause, &half) {
-		return fault.New(fault.Failed, "%s/%s: landing %d could not be ended: %w", v.session, l.Agent, l.ID, cause).Hint("paw recover %s", v.session)
+		return errs.New(errs.Failed, "%s/%s: landing %d could not be ended: %w", v.session, l.Agent, l.ID, cause).Hint("paw recover %s", v.session)
 	}
 	cause = v.unmoved(l, cause, "paw land "+v.session+"/"+l.Agent)
 	if err := v.forget(ctx, l); err != nil {
@@ -85,7 +85,7 @@ func (v mover) withdraw(ctx context.Context, l *session.Landing, cause error) er
 func (v mover) unmoved(l *session.Landing, cause error, again string) error {
 	var locked *worktree.IndexLockedError
 	if errors.As(cause, &locked) {
-		return home.IndexLocked(locked, l.Target+" in "+l.Checkout, again)
+		return app.IndexLocked(locked, l.Target+" in "+l.Checkout, again)
 	}
 	return refusedBy(cause)
 }
@@ -117,7 +117,7 @@ func (v mover) settled(ctx context.Context, l *session.Landing, phase session.La
 	l.Phase = phase
 	v.home.Step("land." + string(phase))
 	if err != nil {
-		return fault.WithHints(err, "paw recover "+v.session)
+		return errs.WithHints(err, "paw recover "+v.session)
 	}
 	return nil
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"slices"
 
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/session"
 )
 
 // Behind are the agents of a session whose branches do not have the tip of the branch that their work lands on.
-func Behind(ctx context.Context, h *home.Home, s *session.Session) ([]string, error) {
+func Behind(ctx context.Context, h *app.App, s *session.Session) ([]string, error) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return nil, err

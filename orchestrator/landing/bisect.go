@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"paw/config/display"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -32,7 +32,7 @@ type end struct {
 
 // Bisect finds the turn of an agent that broke the project's checks, or commands instead of them, by running them on the
 // ends of turns. What has passed before is not run again.
-func Bisect(ctx context.Context, h *home.Home, s *session.Session, agentName string, commands []string) (*Broken, error) {
+func Bisect(ctx context.Context, h *app.App, s *session.Session, agentName string, commands []string) (*Broken, error) {
 	w, err := workOf(ctx, h, s, agentName)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func Bisect(ctx context.Context, h *home.Home, s *session.Session, agentName str
 	}
 	ends := endsOf(w.agent.BaseCommit, list.Turns)
 	if len(ends) < 2 {
-		return nil, fault.New(fault.NotFound, "%s: no turn has ended whose end is known", agentName).Hint("paw turns %s %s", s.Name, agentName)
+		return nil, errs.New(errs.NotFound, "%s: no turn has ended whose end is known", agentName).Hint("paw turns %s %s", s.Name, agentName)
 	}
 	b := &Broken{Session: s.Name, Agent: agentName}
 	fails := func(i int) (bool, error) {
@@ -66,7 +66,7 @@ func Bisect(ctx context.Context, h *home.Home, s *session.Session, agentName str
 	}
 	if bad, err := fails(0); err != nil || bad {
 		if err == nil {
-			err = fault.New(fault.CheckFailed, "%s: fails at its base already, no turn broke it", w.name())
+			err = errs.New(errs.CheckFailed, "%s: fails at its base already, no turn broke it", w.name())
 		}
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 	"paw/session/turn"
 	"paw/worktree"
 )
@@ -22,19 +22,19 @@ func (src *source) onItsBranch(ctx context.Context, w work) error {
 	var other *worktree.MismatchError
 	switch {
 	case errors.As(err, &other) && other.What == "branch":
-		refused := fault.New(fault.Refused, "%s: its worktree is on %s, and not on its branch %s", w.agent.Name, cmp.Or(other.Got, "no branch"), branch)
+		refused := errs.New(errs.Refused, "%s: its worktree is on %s, and not on its branch %s", w.agent.Name, cmp.Or(other.Got, "no branch"), branch)
 		return src.elsewhere(ctx, w, refused, tip)
 	case err != nil:
-		return fault.New(fault.Refused, "%s: %w", w.agent.Name, err).Hint("paw recover %s", w.session.Name)
+		return errs.New(errs.Refused, "%s: %w", w.agent.Name, err).Hint("paw recover %s", w.session.Name)
 	case tip == "":
-		return fault.New(fault.Refused, "%s: its branch %s is gone", w.agent.Name, branch).Hint("git branch %s %s", fault.Quote(branch), src.lastTag(w))
+		return errs.New(errs.Refused, "%s: its branch %s is gone", w.agent.Name, branch).Hint("git branch %s %s", errs.Quote(branch), src.lastTag(w))
 	}
 	return nil
 }
 
 // elsewhere adds the hints of a worktree that is on another branch: the last turn, and the command that brings the agent's
 // branch there where nothing of the branch is lost by that.
-func (src *source) elsewhere(ctx context.Context, w work, refused *fault.Error, tip string) error {
+func (src *source) elsewhere(ctx context.Context, w work, refused *errs.Error, tip string) error {
 	if number := src.lastEnd(); number > 0 && src.command != "" {
 		refused = refused.Hint("paw %s %s@%d", src.command, w.name(), number)
 	}
@@ -48,7 +48,7 @@ func (src *source) elsewhere(ctx context.Context, w work, refused *fault.Error, 
 			return err
 		}
 	}
-	path, branch := fault.Quote(w.agent.WorktreePath), fault.Quote(w.agent.Branch)
+	path, branch := errs.Quote(w.agent.WorktreePath), errs.Quote(w.agent.Branch)
 	if !forward {
 		return refused.Hint("git -C %s log --oneline --left-right %s...HEAD", path, branch)
 	}

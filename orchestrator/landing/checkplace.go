@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -22,7 +22,7 @@ const CheckName = "_check"
 
 // checkPlan is the worktree of a session in which checks run.
 func checkPlan(s *session.Session, path string) worktree.Plan {
-	return worktree.Plan{Agent: CheckName, Branch: home.AutomaticBranch(s.Name, CheckName), Path: path, Owner: home.OwnerOf(s, CheckName)}
+	return worktree.Plan{Agent: CheckName, Branch: app.AutomaticBranch(s.Name, CheckName), Path: path, Owner: app.OwnerOf(s, CheckName)}
 }
 
 // openCheckPlace brings the place where checks run to a state, and makes it when it is not there: set up like an agent's. The
@@ -30,7 +30,7 @@ func checkPlan(s *session.Session, path string) worktree.Plan {
 func (c *checker) openCheckPlace(ctx context.Context, commit string) (path string, unlock func(), err error) {
 	h, s := c.home, c.session
 	if s.Agent(CheckName) != nil {
-		return "", nil, fault.New(fault.Failed, "an agent is called %s, as the place where checks run", CheckName)
+		return "", nil, errs.New(errs.Failed, "an agent is called %s, as the place where checks run", CheckName)
 	}
 	release, err := lockChecks(ctx, h, s.Name)
 	if err != nil {
@@ -42,18 +42,18 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 		}
 	}()
 	if path, err = h.Config.WorktreePath(s.RepoPath, s.Name, CheckName); err != nil {
-		return "", nil, fault.New(fault.Usage, "%w", err)
+		return "", nil, errs.New(errs.Usage, "%w", err)
 	}
 	p := checkPlan(s, path)
 	p.Base, p.CreateBranch = commit, true
 	if path, err = c.m.CheckPlace(ctx, p); err != nil {
-		return "", nil, home.Conflict(err)
+		return "", nil, app.Conflict(err)
 	}
 	endChecks(ctx, h, c.m, path)
 	kept, err := c.m.ShowState(ctx, path, commit, turn.RescueRef(s.Name+"_"+CheckName, h.Now()), turn.LeftRef(s.Name+"_"+CheckName))
 	var odd *worktree.ConflictError
 	if errors.As(err, &odd) {
-		return "", nil, fault.New(fault.Failed, "the place where checks run cannot be used: %w", err).Hint("git -C %s status --ignored", fault.Quote(path))
+		return "", nil, errs.New(errs.Failed, "the place where checks run cannot be used: %w", err).Hint("git -C %s status --ignored", errs.Quote(path))
 	}
 	if err != nil {
 		return "", nil, err
@@ -65,14 +65,14 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 }
 
 // endChecks ends what a check has left running whose paw was killed, and names it.
-func endChecks(ctx context.Context, h *home.Home, m worktree.Manager, path string) {
+func endChecks(ctx context.Context, h *app.App, m worktree.Manager, path string) {
 	if left := m.EndChecks(ctx, path); len(left) > 0 {
 		h.Notef("the last check was cut short; what it had left running is ended (pid %s)", strings.Trim(fmt.Sprint(left), "[]"))
 	}
 }
 
 // lockChecks waits until no other paw runs checks of the session, and says for whom.
-func lockChecks(ctx context.Context, h *home.Home, sessionName string) (func(), error) {
+func lockChecks(ctx context.Context, h *app.App, sessionName string) (func(), error) {
 	brief, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	unlock, err := h.Locks.Check(brief, sessionName)
@@ -115,7 +115,7 @@ func exitCode(err error) int {
 }
 
 // progress is where the user sees what goes on, if anywhere.
-type progress struct{ h *home.Home }
+type progress struct{ h *app.App }
 
 func (p progress) Write(text []byte) (int, error) {
 	if p.h.Progress == nil {
@@ -126,12 +126,12 @@ func (p progress) Write(text []byte) (int, error) {
 
 // CheckPlaceOf is the place where checks of a session ran, "" where none did.
 func CheckPlaceOf(ctx context.Context, m worktree.Manager, s *session.Session) (string, error) {
-	return m.CheckPlaceOf(ctx, home.OwnerOf(s, CheckName))
+	return m.CheckPlaceOf(ctx, app.OwnerOf(s, CheckName))
 }
 
 // RemoveCheckPlace takes the place where checks ran away, under the rules for worktrees of agents; what a check has left
 // there that is not ignored is kept in the trash.
-func RemoveCheckPlace(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session) (worktree.Removal, error) {
+func RemoveCheckPlace(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) (worktree.Removal, error) {
 	path, err := CheckPlaceOf(ctx, m, s)
 	if path == "" {
 		return worktree.Removal{}, err

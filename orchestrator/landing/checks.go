@@ -12,17 +12,17 @@ import (
 	"strings"
 	"time"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/session"
 )
 
 // checksFor are the commands that work has to pass: those that were typed, else those of the configuration. Commands of the
 // repository that the user has not trusted are refused: nothing lands unchecked by accident.
-func checksFor(h *home.Home, typed []string, none bool) ([]string, error) {
+func checksFor(h *app.App, typed []string, none bool) ([]string, error) {
 	switch {
 	case none && len(typed) > 0:
-		return nil, fault.New(fault.Usage, "--check and --no-check exclude each other")
+		return nil, errs.New(errs.Usage, "--check and --no-check exclude each other")
 	case none:
 		return nil, nil
 	case len(typed) > 0:
@@ -30,20 +30,20 @@ func checksFor(h *home.Home, typed []string, none bool) ([]string, error) {
 	}
 	for _, c := range h.Config.Untrusted {
 		if c.Key == "land.checks" {
-			return nil, fault.New(fault.Refused, "the checks of this repository are not trusted: %s", c.Text).Hint("paw config trust")
+			return nil, errs.New(errs.Refused, "the checks of this repository are not trusted: %s", c.Text).Hint("paw config trust")
 		}
 	}
 	if mistake := h.Config.RepositoryMistake; mistake != nil && (!mistake.Unknown || strings.HasPrefix(mistake.Key, "land.")) {
-		return nil, fault.New(fault.Refused, "the checks of this repository are not known: %w", mistake)
+		return nil, errs.New(errs.Refused, "the checks of this repository are not known: %w", mistake)
 	}
 	return h.Config.Land.Checks, nil
 }
 
 // someChecksFor is checksFor where there have to be some; instead is a command to go on with.
-func someChecksFor(h *home.Home, agentName string, typed []string, instead string) ([]string, error) {
+func someChecksFor(h *app.App, agentName string, typed []string, instead string) ([]string, error) {
 	commands, err := checksFor(h, typed, false)
 	if err == nil && len(commands) == 0 {
-		err = fault.New(fault.Usage, "%s: no command is given, and the configuration has no checks", agentName).Hint("%s", instead).Hint("paw config")
+		err = errs.New(errs.Usage, "%s: no command is given, and the configuration has no checks", agentName).Hint("%s", instead).Hint("paw config")
 	}
 	return commands, err
 }
@@ -67,7 +67,7 @@ func (e *CheckError) Error() string {
 
 // failed is the error of a check that failed on the work of an agent, with where to look.
 func (e *CheckError) failed(who string) error {
-	return fault.New(fault.CheckFailed, "%s: %w", who, e).Hint("cat %s", fault.Quote(e.Log)).Hint("cd %s", fault.Quote(e.Place))
+	return errs.New(errs.CheckFailed, "%s: %w", who, e).Hint("cat %s", errs.Quote(e.Log)).Hint("cd %s", errs.Quote(e.Place))
 }
 
 // checker runs the checks of a session.
@@ -179,7 +179,7 @@ type Checked struct {
 
 // Check runs the project's checks on the exact state of an agent, in a worktree of their own. Without commands it only
 // brings that worktree to the state.
-func Check(ctx context.Context, h *home.Home, s *session.Session, agentName string, o CheckOptions) (*Checked, error) {
+func Check(ctx context.Context, h *app.App, s *session.Session, agentName string, o CheckOptions) (*Checked, error) {
 	c, src, err := checkerFor(ctx, h, s, agentName, o)
 	if err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ func Check(ctx context.Context, h *home.Home, s *session.Session, agentName stri
 }
 
 // Show brings the worktree of the checks to the exact state of an agent, for the user to look at.
-func Show(ctx context.Context, h *home.Home, s *session.Session, agentName string, o CheckOptions) (*Checked, error) {
+func Show(ctx context.Context, h *app.App, s *session.Session, agentName string, o CheckOptions) (*Checked, error) {
 	c, src, err := checkerFor(ctx, h, s, agentName, o)
 	if err != nil {
 		return nil, err
@@ -218,7 +218,7 @@ func Show(ctx context.Context, h *home.Home, s *session.Session, agentName strin
 	return &Checked{Session: s.Name, Agent: agentName, Commit: src.state, Place: place}, nil
 }
 
-func checkerFor(ctx context.Context, h *home.Home, s *session.Session, agentName string, o CheckOptions) (*checker, *source, error) {
+func checkerFor(ctx context.Context, h *app.App, s *session.Session, agentName string, o CheckOptions) (*checker, *source, error) {
 	w, err := workOf(ctx, h, s, agentName)
 	if err != nil {
 		return nil, nil, err

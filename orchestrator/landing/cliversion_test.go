@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli/clis"
-	"paw/orchestrator/home"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -24,7 +24,7 @@ func TestCLIVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := []string{"PATH=" + dir + ":" + os.Getenv("PATH")}
-	h := &home.Home{Env: env, CLIs: clis.New(nil)}
+	h := &app.App{Env: env, CLIs: clis.New(nil)}
 	made := func(at time.Time) []turns.Listed { return []turns.Listed{{Record: turn.Record{StartedAt: at}}} }
 	for _, c := range []struct {
 		what, cli string

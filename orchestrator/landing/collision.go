@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 	"paw/worktree"
 )
 
@@ -59,7 +59,7 @@ func (c *composer) collided(ctx context.Context, t target, paths []string) error
 		e.Files = append(e.Files, one)
 	}
 	e.target = t
-	e.error = fault.New(fault.Conflict, "%s: conflicts with %s, nothing has moved: %s", c.name(), t.branch, few(e.Files, namedPaths)).
+	e.error = errs.New(errs.Conflict, "%s: conflicts with %s, nothing has moved: %s", c.name(), t.branch, few(e.Files, namedPaths)).
 		Hint("paw send %s --conflict", c.name())
 	return e
 }

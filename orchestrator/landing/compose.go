@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"paw/config/display"
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/worktree"
@@ -116,7 +116,7 @@ func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 		facts.Commits = nil
 	case Merge:
 		if c.sides.left != "" {
-			return fault.New(fault.Refused, "%s: --as merge would bring commits back that %s has left", c.name(), t.branch).
+			return errs.New(errs.Refused, "%s: --as merge would bring commits back that %s has left", c.name(), t.branch).
 				Hint("paw land %s --as squash", c.name())
 		}
 		side, err := c.side(ctx, facts)
@@ -215,7 +215,7 @@ func (c *composer) replay(ctx context.Context, t target, own []worktree.CommitIn
 			return nil, err
 		}
 		if len(picked.Conflicts) > 0 {
-			return nil, fault.New(fault.Conflict, "%s: its commit %s (%s) alone conflicts with %s: %s",
+			return nil, errs.New(errs.Conflict, "%s: its commit %s (%s) alone conflicts with %s: %s",
 				c.name(), one.ID[:12], display.FirstLine(one.Message), t.branch, few(picked.Conflicts, namedPaths)).
 				Hint("paw land %s --as squash", c.name())
 		}
@@ -287,5 +287,5 @@ func (c *composer) along(ctx context.Context) (string, error) {
 	if files == 0 || err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("work of %s/%s that %s began with: %s", c.session.Name, from.Agent, c.agent.Name, fault.Counted(files, "file")), nil
+	return fmt.Sprintf("work of %s/%s that %s began with: %s", c.session.Name, from.Agent, c.agent.Name, errs.Counted(files, "file")), nil
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/worktree"
 )
@@ -17,7 +17,7 @@ import (
 // those of agents that busy names, and landings: each has taken place then or it has not, and branch and checkout agree. It
 // returns what it found, in words; what cannot be finished is among that, with a command that helps, and is tried again
 // by the next one. It may be repeated.
-func Finish(ctx context.Context, h *home.Home, s *session.Session, busy func(worktree.Checkout) error) ([]string, error) {
+func Finish(ctx context.Context, h *app.App, s *session.Session, busy func(worktree.Checkout) error) ([]string, error) {
 	sessions, err := unfinishedIn(h, s.GitCommonDir)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func endMove(ctx context.Context, m worktree.Manager, place worktree.Checkout, b
 // noted is an error in one line, with its first hint.
 func noted(what string, err error) string {
 	line := what + ": " + err.Error()
-	if hints := fault.HintsOf(err); len(hints) > 0 {
+	if hints := errs.HintsOf(err); len(hints) > 0 {
 		line += "; " + hints[0]
 	}
 	return line
@@ -76,7 +76,7 @@ func noted(what string, err error) string {
 
 // holdMoves waits until nobody else moves branches, and finishes the landings that were cut short, with notes of what became
 // of them.
-func holdMoves(ctx context.Context, h *home.Home, m worktree.Manager, sessionName string) (mover, error) {
+func holdMoves(ctx context.Context, h *app.App, m worktree.Manager, sessionName string) (mover, error) {
 	right, err := m.HoldMoves(ctx)
 	if err != nil {
 		return mover{}, err
@@ -89,7 +89,7 @@ func holdMoves(ctx context.Context, h *home.Home, m worktree.Manager, sessionNam
 
 // finishAll finishes the landings of a repository that were cut short, and says how. One that cannot be finished is in nobody's
 // way but of those that land in the same place.
-func finishAll(ctx context.Context, h *home.Home, m worktree.Manager, g *worktree.Moving) (found []string) {
+func finishAll(ctx context.Context, h *app.App, m worktree.Manager, g *worktree.Moving) (found []string) {
 	sessions, err := unfinishedIn(h, m.Repository.CommonDir)
 	if err != nil {
 		return []string{noted("landings that were cut short are not finished", err)}
@@ -116,7 +116,7 @@ func Unfinished(l session.Landing) bool {
 }
 
 // CutShort names what was cut short of a session and is not finished: landings, and moves of files in worktrees.
-func CutShort(ctx context.Context, h *home.Home, s *session.Session) []string {
+func CutShort(ctx context.Context, h *app.App, s *session.Session) []string {
 	var names []string
 	for _, l := range s.Landings {
 		if Unfinished(l) {
@@ -142,7 +142,7 @@ func CutShort(ctx context.Context, h *home.Home, s *session.Session) []string {
 const landingOf = "landing of "
 
 // unfinishedIn are the sessions of a repository with landings that were cut short.
-func unfinishedIn(h *home.Home, commonDir string) ([]*session.Session, error) {
+func unfinishedIn(h *app.App, commonDir string) ([]*session.Session, error) {
 	all, _, err := h.Store.List()
 	if err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func (v mover) finishFiles(ctx context.Context, l *session.Landing) (note string
 	ended, err := v.m.EndMove(ctx, *at)
 	var locked *worktree.IndexLockedError
 	if errors.As(err, &locked) {
-		return "", home.IndexLocked(locked, l.Target+" in "+l.Checkout, "paw recover "+v.session)
+		return "", app.IndexLocked(locked, l.Target+" in "+l.Checkout, "paw recover "+v.session)
 	}
 	if err != nil || ended == nil || ended.Note == "" {
 		return "", err

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"slices"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/worktree"
 )
@@ -16,7 +16,7 @@ import (
 // Forecast says how the work of agents goes together with a branch, and with each other's. Nothing is changed for it.
 type Forecast struct {
 	Session, Target string
-	Agents          []fleet.Outlook
+	Agents          []observe.Outlook
 	Pairs           []Pair   // of agents whose work collides
 	Order           []string // in which to land: next the one that collides with the fewest of the rest
 }
@@ -29,12 +29,12 @@ type Pair struct {
 
 // Collides reports whether anything does.
 func (f *Forecast) Collides() bool {
-	return len(f.Pairs) > 0 || slices.ContainsFunc(f.Agents, func(o fleet.Outlook) bool { return len(o.Conflicts) > 0 })
+	return len(f.Pairs) > 0 || slices.ContainsFunc(f.Agents, func(o observe.Outlook) bool { return len(o.Conflicts) > 0 })
 }
 
 // Look forecasts for the agents named, or for all of a session, as of the ends of their last turns and what they have
 // committed since. One git process does all the merges.
-func Look(ctx context.Context, h *home.Home, s *session.Session, names []string, into string) (*Forecast, error) {
+func Look(ctx context.Context, h *app.App, s *session.Session, names []string, into string) (*Forecast, error) {
 	if err := h.RequireGit(ctx); err != nil {
 		return nil, err
 	}
@@ -47,11 +47,11 @@ func Look(ctx context.Context, h *home.Home, s *session.Session, names []string,
 		return nil, err
 	}
 	defer drop()
-	if err := home.RequireAgents(s, names...); err != nil {
+	if err := app.RequireAgents(s, names...); err != nil {
 		return nil, err
 	}
 	var agents []work
-	var unknown []fleet.Outlook
+	var unknown []observe.Outlook
 	for i := range s.Agents {
 		if len(names) == 0 || slices.Contains(names, s.Agents[i].Name) {
 			w := &s.Agents[i]
@@ -60,14 +60,14 @@ func Look(ctx context.Context, h *home.Home, s *session.Session, names []string,
 				return nil, err
 			}
 			if command != "" {
-				unknown = append(unknown, fleet.Outlook{Agent: w.Name, CutShort: command})
+				unknown = append(unknown, observe.Outlook{Agent: w.Name, CutShort: command})
 				continue
 			}
 			agents = append(agents, work{h, m, s, w})
 		}
 	}
 	if len(agents)+len(unknown) == 0 {
-		return nil, fault.New(fault.NotFound, "%s: has no agents", s.Name)
+		return nil, errs.New(errs.NotFound, "%s: has no agents", s.Name)
 	}
 	branch, err := work{h, m, s, &s.Agents[0]}.branchFor(into)
 	if err != nil {
@@ -90,24 +90,24 @@ func Look(ctx context.Context, h *home.Home, s *session.Session, names []string,
 		o.Target = t.branch
 		f.Agents = append(f.Agents, o)
 	}
-	place := func(o fleet.Outlook) int {
+	place := func(o observe.Outlook) int {
 		return slices.IndexFunc(s.Agents, func(w session.Agent) bool { return w.Name == o.Agent })
 	}
-	slices.SortFunc(f.Agents, func(a, b fleet.Outlook) int { return place(a) - place(b) })
+	slices.SortFunc(f.Agents, func(a, b observe.Outlook) int { return place(a) - place(b) })
 	return f, nil
 }
 
 // cutShort is the command that was killed while it moved the files of an agent, "" for none.
-func cutShort(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent) (string, error) {
-	err := fleet.RefuseHalfMoved(ctx, h, s, w.Name)
-	var refused *fault.Error
-	if errors.As(err, &refused) && refused.Kind == fault.Refused {
+func cutShort(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) (string, error) {
+	err := observe.RefuseHalfMoved(ctx, h, s, w.Name)
+	var refused *errs.Error
+	if errors.As(err, &refused) && refused.Kind == errs.Refused {
 		return cmp.Or(worktree.Glance(w.WorktreePath, w.Branch).CutShort, "move of files"), nil
 	}
 	return "", err
 }
 
-func look(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, agents []work, t target) (*Forecast, error) {
+func look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, agents []work, t target) (*Forecast, error) {
 	f := &Forecast{Session: s.Name, Target: t.branch}
 	sessions, err := siblings(h, s)
 	if err != nil {
@@ -123,7 +123,7 @@ func look(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Sess
 	}
 	var ours, theirs, whole []string
 	for i, w := range agents {
-		f.Agents = append(f.Agents, fleet.Outlook{Agent: w.agent.Name, Target: t.branch, Commit: states[i].commit, Turn: states[i].turn})
+		f.Agents = append(f.Agents, observe.Outlook{Agent: w.agent.Name, Target: t.branch, Commit: states[i].commit, Turn: states[i].turn})
 		asker := newAsker(w, led, t, false)
 		var at *point // what has landed without being committed is not on the branch
 		if states[i].whole {
@@ -187,11 +187,11 @@ func look(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Sess
 // order is the order in which work collides least: next comes the agent whose work collides with that of the fewest of the
 // rest, of several the one with fewer files, then the older one. What collides with the target comes last, and what has
 // nothing to land not at all.
-func order(agents []fleet.Outlook) []string {
-	rest := slices.DeleteFunc(slices.Clone(agents), func(o fleet.Outlook) bool { return !o.Lands() })
+func order(agents []observe.Outlook) []string {
+	rest := slices.DeleteFunc(slices.Clone(agents), func(o observe.Outlook) bool { return !o.Lands() })
 	var names []string
 	for len(rest) > 0 {
-		collisions := func(o fleet.Outlook) (n int) {
+		collisions := func(o observe.Outlook) (n int) {
 			for _, other := range rest {
 				if slices.Contains(o.Others, other.Agent) {
 					n++
@@ -199,11 +199,11 @@ func order(agents []fleet.Outlook) []string {
 			}
 			return n
 		}
-		best := slices.MinFunc(rest, func(a, b fleet.Outlook) int {
+		best := slices.MinFunc(rest, func(a, b observe.Outlook) int {
 			return cmp.Or(min(len(a.Conflicts), 1)-min(len(b.Conflicts), 1), collisions(a)-collisions(b), a.Files-b.Files)
 		})
 		names = append(names, best.Agent)
-		rest = slices.DeleteFunc(rest, func(o fleet.Outlook) bool { return o.Agent == best.Agent })
+		rest = slices.DeleteFunc(rest, func(o observe.Outlook) bool { return o.Agent == best.Agent })
 	}
 	return names
 }

@@ -4,11 +4,11 @@ import (
 	"slices"
 	"testing"
 
-	"paw/orchestrator/fleet"
+	"paw/orchestrator/observe"
 )
 
 func TestOrder(t *testing.T) {
-	type agents = []fleet.Outlook
+	type agents = []observe.Outlook
 	for _, c := range []struct {
 		name   string
 		agents agents

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/worktree"
@@ -49,13 +49,13 @@ const tries = 3
 
 // Land brings the state of an agent into a branch. Everything that can be refused is refused before anything moves; with an
 // error the branch and its checkout are as they were.
-func Land(ctx context.Context, h *home.Home, s *session.Session, agentName string, o Options) (*Landed, error) {
+func Land(ctx context.Context, h *app.App, s *session.Session, agentName string, o Options) (*Landed, error) {
 	w, err := workOf(ctx, h, s, agentName)
 	if err != nil {
 		return nil, err
 	}
 	if o.As = cmp.Or(o.As, Squash); !slices.Contains(Forms, o.As) {
-		return nil, fault.New(fault.Usage, "--as %s: it takes squash, commits or merge", o.As)
+		return nil, errs.New(errs.Usage, "--as %s: it takes squash, commits or merge", o.As)
 	}
 	branch, err := w.branchFor(o.Into)
 	if err != nil {
@@ -63,7 +63,7 @@ func Land(ctx context.Context, h *home.Home, s *session.Session, agentName strin
 	}
 	commands, err := checksFor(h, o.Checks, o.NoCheck)
 	if err != nil {
-		return nil, fault.WithHints(err, "paw land "+w.name()+" --no-check")
+		return nil, errs.WithHints(err, "paw land "+w.name()+" --no-check")
 	}
 	l := &landing{work: w, options: o, branch: branch, checker: &checker{work: w, commands: commands, fresh: o.Fresh}}
 	if o.DryRun {
@@ -124,7 +124,7 @@ func (l *landing) run(ctx context.Context) (*Landed, error) {
 			return landed, err
 		}
 	}
-	return nil, fault.New(fault.Locked, "branch %s: has moved %d times meanwhile, not landed", l.branch, tries).Hint("paw land %s", l.name())
+	return nil, errs.New(errs.Locked, "branch %s: has moved %d times meanwhile, not landed", l.branch, tries).Hint("paw land %s", l.name())
 }
 
 // ask has the user write the message while others may land: only what would land now decides what the draft says.
@@ -161,7 +161,7 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 	if l.session, err = l.home.Load(l.session.Name); err != nil { // with what landed meanwhile
 		return nil, err
 	}
-	if l.agent, err = home.AgentNamed(l.session, l.agent.Name); err != nil {
+	if l.agent, err = app.AgentNamed(l.session, l.agent.Name); err != nil {
 		return nil, err
 	}
 	one, landed, err := l.prepare(ctx)
@@ -264,7 +264,7 @@ func (l *landing) asShown(ctx context.Context, now *source) error {
 	if tree, err := l.m.TreeOf(ctx, now.state); err != nil || tree == shown {
 		return err
 	}
-	return fault.New(fault.Refused, "%s: has changed since it was shown, nothing has landed", l.agent.Name).
+	return errs.New(errs.Refused, "%s: has changed since it was shown, nothing has landed", l.agent.Name).
 		Hint("paw land %s --dry-run", l.name())
 }
 
@@ -295,7 +295,7 @@ func plan(l *Landed) []string {
 		what += fmt.Sprintf(", as it was at the end of turn %d,", l.Turn)
 	}
 	lines := []string{
-		fmt.Sprintf("%s into %s: %s, as %s", what, l.Target, fault.Counted(l.Files, "file"), form(l)),
+		fmt.Sprintf("%s into %s: %s, as %s", what, l.Target, errs.Counted(l.Files, "file"), form(l)),
 		"title: " + l.Title,
 	}
 	if l.Along != "" {
@@ -303,7 +303,7 @@ func plan(l *Landed) []string {
 	}
 	for i, path := range l.Paths {
 		if i == mostPaths {
-			lines = append(lines, "  and "+fault.Counted(len(l.Paths)-i, "other file"))
+			lines = append(lines, "  and "+errs.Counted(len(l.Paths)-i, "other file"))
 			break
 		}
 		lines = append(lines, "  "+onOneLine(path))
@@ -329,7 +329,7 @@ func form(l *Landed) string {
 	if l.As == string(Merge) {
 		return "a merge"
 	}
-	return fault.Counted(l.Commits, "commit")
+	return errs.Counted(l.Commits, "commit")
 }
 
 // String says what has landed, and how to take it back.
@@ -346,7 +346,7 @@ func (l *Landed) String() string {
 		turns = " (" + turnWords(l.Turns) + ")"
 	}
 	text := fmt.Sprintf("landed %s%s in %s: %s, %s %s %q; paw land --undo %d --session %s takes it back",
-		name, turns, l.Target, fault.Counted(l.Files, "file"), form(l), l.After[:12], l.Title, l.ID, l.Session)
+		name, turns, l.Target, errs.Counted(l.Files, "file"), form(l), l.After[:12], l.Title, l.ID, l.Session)
 	if l.Along != "" {
 		text += "\nalong came " + l.Along
 	}

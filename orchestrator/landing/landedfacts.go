@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -55,7 +55,7 @@ func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.S
 }
 
 // siblings are the sessions of a repository: the given one as it is, the others as they are recorded.
-func siblings(h *home.Home, s *session.Session) ([]*session.Session, error) {
+func siblings(h *app.App, s *session.Session) ([]*session.Session, error) {
 	sessions, _, err := h.Store.List()
 	if err != nil {
 		return nil, err

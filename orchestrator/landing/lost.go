@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 	"paw/session"
 )
 
@@ -33,7 +33,7 @@ func (c *composer) hintAgain(ctx context.Context, cause error, conflicts []strin
 			return err
 		}
 		if slices.ContainsFunc(paths, func(path string) bool { return slices.Contains(conflicts, path) }) {
-			e.error = fault.WithHints(e.error, c.againLine())
+			e.error = errs.WithHints(e.error, c.againLine())
 			return e
 		}
 	}
@@ -46,7 +46,7 @@ func (c *composer) lostOnly(t target) error {
 	if len(lost) == 0 {
 		return nil
 	}
-	return fault.New(fault.Refused, "%s: nothing new to land; %s", c.name(), lostWords(t.branch, lost)).Hint("%s", c.againLine())
+	return errs.New(errs.Refused, "%s: nothing new to land; %s", c.name(), lostWords(t.branch, lost)).Hint("%s", c.againLine())
 }
 
 // noteLost says what does not land with the rest.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"paw/config/display"
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session/turn"
 	"paw/worktree"
@@ -103,7 +103,7 @@ func (f messageFacts) commitLines(shown map[string]bool) (lines []string) {
 		}
 	}
 	if more := len(lines) - maxCommitLines; more > 0 {
-		lines = append(lines[:maxCommitLines], "- "+fault.Counted(more, "other commit"))
+		lines = append(lines[:maxCommitLines], "- "+errs.Counted(more, "other commit"))
 	}
 	return lines
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -28,11 +28,11 @@ func (l *landing) offer(ctx context.Context, v mover, cause error) error {
 	if l.composer.sides.left != "" {
 		verb = "cherry-pick"
 	}
-	byHand := fmt.Sprintf("git switch %s && git %s %s", fault.Quote(e.target.branch), verb, offered)
+	byHand := fmt.Sprintf("git switch %s && git %s %s", errs.Quote(e.target.branch), verb, offered)
 	if e.target.checkout != nil {
-		byHand = fmt.Sprintf("git -C %s %s %s", fault.Quote(e.target.checkout.Path), verb, offered)
+		byHand = fmt.Sprintf("git -C %s %s %s", errs.Quote(e.target.checkout.Path), verb, offered)
 	}
-	e.error = fault.WithHints(e.error, byHand)
+	e.error = errs.WithHints(e.error, byHand)
 	return e
 }
 

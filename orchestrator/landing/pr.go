@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/forge"
-	"paw/orchestrator/home"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/hosting"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -54,10 +54,10 @@ type puller struct {
 	done    *Pulled
 
 	push, base worktree.Remote
-	there      string         // commit of the branch on the remote, "" for none
-	baseThere  string         // of its base
-	program    *forge.Program // nil where there is none
-	request    forge.Request
+	there      string           // commit of the branch on the remote, "" for none
+	baseThere  string           // of its base
+	program    *hosting.Program // nil where there is none
+	request    hosting.Request
 
 	facts  messageFacts
 	own    bool   // the agent has commits of its own
@@ -68,7 +68,7 @@ type puller struct {
 // PullRequest pushes the branch of an agent, with what it has not committed as a commit of its own, and asks for a pull request.
 // Its worktree, index and branch are not touched, and nothing else is pushed. A branch of the remote that somebody else has
 // pushed to is refused.
-func PullRequest(ctx context.Context, h *home.Home, s *session.Session, agentName string, o PullOptions) (*Pulled, error) {
+func PullRequest(ctx context.Context, h *app.App, s *session.Session, agentName string, o PullOptions) (*Pulled, error) {
 	w, err := workOf(ctx, h, s, agentName)
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (p *puller) lookAtRemote(ctx context.Context) (err error) {
 		return err
 	}
 	if p.push.Name == "" {
-		return fault.New(fault.Usage, "%s: there is no remote to push to, or several and remote.pushDefault names none", p.agent.Name).Hint("git remote -v")
+		return errs.New(errs.Usage, "%s: there is no remote to push to, or several and remote.pushDefault names none", p.agent.Name).Hint("git remote -v")
 	}
 	p.done.Remote = p.push.Name
 	branches := []string{p.done.Branch}
@@ -124,25 +124,25 @@ func (p *puller) lookAtRemote(ctx context.Context) (err error) {
 	}
 	found, head, err := p.m.RemoteHas(ctx, p.options.Terminal, p.push.Address, branches...)
 	if err != nil {
-		return fault.New(fault.Failed, "%s: %w", p.push.Name, err)
+		return errs.New(errs.Failed, "%s: %w", p.push.Name, err)
 	}
 	p.there, p.baseThere = found[p.done.Branch], found[p.done.Base]
 	if p.push == p.base && p.baseThere == "" {
-		e := fault.New(fault.Usage, "branch %s: %s has none of that name to ask for a pull request into", p.done.Base, p.push.Name)
+		e := errs.New(errs.Usage, "branch %s: %s has none of that name to ask for a pull request into", p.done.Base, p.push.Name)
 		if head != "" {
-			return e.Hint("paw pr %s --base %s", p.name(), fault.Quote(head))
+			return e.Hint("paw pr %s --base %s", p.name(), errs.Quote(head))
 		}
-		return e.Hint("git push %s %s", fault.Quote(p.push.Name), fault.Quote(p.done.Base))
+		return e.Hint("git push %s %s", errs.Quote(p.push.Name), errs.Quote(p.done.Base))
 	}
-	from, ok := forge.PlaceOf(p.push.Address)
-	into, both := forge.PlaceOf(p.base.Address)
+	from, ok := hosting.PlaceOf(p.push.Address)
+	into, both := hosting.PlaceOf(p.base.Address)
 	if !ok || !both {
 		return nil
 	}
-	p.request = forge.Request{From: from, Into: into, Branch: p.done.Branch, Base: p.done.Base, Draft: p.options.Draft, Web: p.options.Web}
-	if name := forge.ProgramFor(into.Kind); name != "" {
+	p.request = hosting.Request{From: from, Into: into, Branch: p.done.Branch, Base: p.done.Base, Draft: p.options.Draft, Web: p.options.Web}
+	if name := hosting.ProgramFor(into.Kind); name != "" {
 		if path, err := cli.LookPath(name, p.home.Env); err == nil {
-			p.program = &forge.Program{Name: name, Path: path, Dir: p.session.RepoPath, Env: p.home.Env}
+			p.program = &hosting.Program{Name: name, Path: path, Dir: p.session.RepoPath, Env: p.home.Env}
 		}
 	}
 	return nil
@@ -231,7 +231,7 @@ func (p *puller) plan(ctx context.Context) error {
 		p.home.Notef("what has landed in %s before is in the request once more; paw update %s --session %s, and again, leaves it out",
 			p.done.Base, p.agent.Name, p.session.Name)
 	}
-	what := fmt.Sprintf("push %s of %s to %s, as its branch %s", fault.Counted(p.done.Commits, "commit"), p.name(), p.push.Name, p.done.Branch)
+	what := fmt.Sprintf("push %s of %s to %s, as its branch %s", errs.Counted(p.done.Commits, "commit"), p.name(), p.push.Name, p.done.Branch)
 	what += p.done.uncommitted()
 	how := "say where to ask for a pull request into " + p.done.Base
 	if p.program != nil {
@@ -253,7 +253,7 @@ func (p *puller) noteAncestors(ctx context.Context) {
 	}
 	more, err := p.m.CommitsSince(ctx, since, p.baseThere) // an error: what the remote has is not here
 	if err == nil && len(more) > 0 {
-		p.home.Notef("%s of %s that %s does not have come along, and are in the request", fault.Counted(len(more), "commit"), p.done.Base, p.push.Name)
+		p.home.Notef("%s of %s that %s does not have come along, and are in the request", errs.Counted(len(more), "commit"), p.done.Base, p.push.Name)
 	}
 }
 
@@ -262,13 +262,13 @@ func (d *Pulled) uncommitted() string {
 	if d.Uncommitted == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; what it has not committed, %s, is the last one", fault.Counted(d.Uncommitted, "file"))
+	return fmt.Sprintf("; what it has not committed, %s, is the last one", errs.Counted(d.Uncommitted, "file"))
 }
 
 // moved refuses to push over commits of somebody else.
 func (p *puller) moved() error {
-	return fault.New(fault.Refused, "%s: not pushed, %s has commits of somebody else on %s", p.name(), p.push.Name, p.done.Branch).
-		Hint("git fetch %s %s", fault.Quote(p.push.Name), fault.Quote(p.done.Branch)).Hint("git log %s..FETCH_HEAD", cmp.Or(p.done.Commit, p.source.head)[:12])
+	return errs.New(errs.Refused, "%s: not pushed, %s has commits of somebody else on %s", p.name(), p.push.Name, p.done.Branch).
+		Hint("git fetch %s %s", errs.Quote(p.push.Name), errs.Quote(p.done.Branch)).Hint("git log %s..FETCH_HEAD", cmp.Or(p.done.Commit, p.source.head)[:12])
 }
 
 // deliver pushes. The record says before that the commit there will be paw's own, and a ref keeps it.
@@ -287,7 +287,7 @@ func (p *puller) deliver(ctx context.Context) error {
 		return p.moved()
 	}
 	if err != nil {
-		return fault.New(fault.Failed, "%s: not pushed to %s: %w", p.name(), p.push.Name, err)
+		return errs.New(errs.Failed, "%s: not pushed to %s: %w", p.name(), p.push.Name, err)
 	}
 	p.done.Pushed = true
 	p.home.Step("pr.pushed")
@@ -323,7 +323,7 @@ func (p *puller) ask(ctx context.Context) error {
 		p.done.Address, err = p.program.Ask(ctx, p.request)
 	}
 	if err != nil {
-		return fault.New(fault.Failed, "%s: %s has %s, but there is no pull request: %w", p.name(), p.push.Name, p.done.Branch, err).
+		return errs.New(errs.Failed, "%s: %s has %s, but there is no pull request: %w", p.name(), p.push.Name, p.done.Branch, err).
 			Hint("%s", byHand)
 	}
 	p.done.Asked = true
@@ -339,7 +339,7 @@ func (d *Pulled) String() string {
 	}
 	text := fmt.Sprintf("%s has %s of %s already", d.Remote, d.Branch, name)
 	if d.Pushed {
-		text = fmt.Sprintf("pushed %s to %s as %s: %s", name, d.Remote, d.Branch, fault.Counted(d.Commits, "commit"))
+		text = fmt.Sprintf("pushed %s to %s as %s: %s", name, d.Remote, d.Branch, errs.Counted(d.Commits, "commit"))
 	}
 	text += d.uncommitted()
 	switch {

@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"strings"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/session/turn"
 )
 
 // ConflictPrompt is what to tell an agent whose work collides with a branch, "" for the target of the session: to bring the
 // branch in and to resolve what collides, file by file.
-func ConflictPrompt(ctx context.Context, h *home.Home, s *session.Session, agentName, into string) (string, error) {
+func ConflictPrompt(ctx context.Context, h *app.App, s *session.Session, agentName, into string) (string, error) {
 	landed, err := Land(ctx, h, s, agentName, Options{Into: into, DryRun: true})
 	files := CollisionsOf(err)
 	switch {
@@ -23,15 +23,15 @@ func ConflictPrompt(ctx context.Context, h *home.Home, s *session.Session, agent
 	case err != nil:
 		return "", err
 	case landed.Nothing:
-		return "", fault.New(fault.Failed, "%s/%s: does not conflict with %s, which has all of it", s.Name, agentName, landed.Target)
+		return "", errs.New(errs.Failed, "%s/%s: does not conflict with %s, which has all of it", s.Name, agentName, landed.Target)
 	}
-	return "", fault.New(fault.Failed, "%s/%s: does not conflict with %s", s.Name, agentName, landed.Target).Hint("paw land %s/%s", s.Name, agentName)
+	return "", errs.New(errs.Failed, "%s/%s: does not conflict with %s", s.Name, agentName, landed.Target).Hint("paw land %s/%s", s.Name, agentName)
 }
 
 func conflictPrompt(branch string, files []Collision) string {
 	var b strings.Builder
 	b.WriteString(turn.ConflictLine(branch) + "\n\n")
-	fmt.Fprintf(&b, "1. Commit what you have not committed yet.\n2. Run: git merge --no-edit %s\n", fault.Quote(branch))
+	fmt.Fprintf(&b, "1. Commit what you have not committed yet.\n2. Run: git merge --no-edit %s\n", errs.Quote(branch))
 	b.WriteString("3. Resolve each of these files so that what both sides meant still holds:\n")
 	for _, f := range files {
 		fmt.Fprintf(&b, "   - %s\n", oneLine(f.String()))

@@ -3,7 +3,7 @@ package landing
 import (
 	"errors"
 
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 	"paw/worktree"
 )
 
@@ -11,14 +11,14 @@ import (
 func (l *landing) notComposed(err error, t target) error {
 	switch {
 	case errors.Is(err, worktree.ErrUnrelated):
-		return fault.New(fault.Refused, "%s: its branch %s has no commit in common with %s", l.name(), l.agent.Branch, t.branch).
-			Hint("git -C %s merge --allow-unrelated-histories %s", fault.Quote(t.place(l.m)), l.composer.source.state)
+		return errs.New(errs.Refused, "%s: its branch %s has no commit in common with %s", l.name(), l.agent.Branch, t.branch).
+			Hint("git -C %s merge --allow-unrelated-histories %s", errs.Quote(t.place(l.m)), l.composer.source.state)
 	case errors.Is(err, worktree.ErrNotSigned):
-		return fault.WithHints(err, `git config --show-origin --get-regexp "^(user.signingkey|commit.gpgsign|gpg[.])"`)
+		return errs.WithHints(err, `git config --show-origin --get-regexp "^(user.signingkey|commit.gpgsign|gpg[.])"`)
 	case errors.Is(err, worktree.ErrNoIdentity) && l.options.As == Commits: // an author of the agent's, or the user
-		return fault.WithHints(err, "paw land "+l.name()+" --as squash", "git config user.name")
+		return errs.WithHints(err, "paw land "+l.name()+" --as squash", "git config user.name")
 	case errors.Is(err, worktree.ErrNoIdentity):
-		return fault.WithHints(err, `git config user.name "YOUR NAME" && git config user.email you@example.com`)
+		return errs.WithHints(err, `git config user.name "YOUR NAME" && git config user.email you@example.com`)
 	}
 	return err
 }
@@ -38,6 +38,6 @@ func (l *landing) notMoved(err error, t target) error {
 	if len(submodules) == 0 {
 		return err
 	}
-	return fault.New(fault.Refused, "%s: not touched, the landing would add, remove or move a submodule: %s", obstacles.Path, few(submodules, namedObstacles)).
-		Hint("git -C %s merge %s", fault.Quote(t.checkout.Path), l.composer.source.state)
+	return errs.New(errs.Refused, "%s: not touched, the landing would add, remove or move a submodule: %s", obstacles.Path, few(submodules, namedObstacles)).
+		Hint("git -C %s merge %s", errs.Quote(t.checkout.Path), l.composer.source.state)
 }

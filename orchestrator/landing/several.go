@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/session"
 )
 
@@ -29,7 +29,7 @@ type Several struct {
 // LandSeveral lands the work of several agents in the order of the forecast, and calls landed after each. It stops at the first
 // error, such as a conflict or a check that failed: what has landed stays. Where it keeps going, landed gets the error of one
 // that did not land, and the error of all is a *NotLandedError.
-func LandSeveral(ctx context.Context, h *home.Home, s *session.Session, all Several, landed func(agent string, one *Landed, err error) error) error {
+func LandSeveral(ctx context.Context, h *app.App, s *session.Session, all Several, landed func(agent string, one *Landed, err error) error) error {
 	numbers, skip, o := all.Numbers, all.Skip, all.Options
 	var names []string
 	for _, w := range s.Agents {
@@ -37,7 +37,7 @@ func LandSeveral(ctx context.Context, h *home.Home, s *session.Session, all Seve
 			names = append(names, w.Name)
 		}
 	}
-	if err := home.RequireAgents(s, slices.Collect(maps.Keys(numbers))...); err != nil {
+	if err := app.RequireAgents(s, slices.Collect(maps.Keys(numbers))...); err != nil {
 		return err
 	}
 	names, err := whole(ctx, h, s, names, skip)
@@ -62,9 +62,9 @@ func LandSeveral(ctx context.Context, h *home.Home, s *session.Session, all Seve
 		o.Turn = numbers[name]
 		one, err := Land(ctx, h, s, name, o)
 		var notTaken *notTakenError
-		var refused *fault.Error
+		var refused *errs.Error
 		switch {
-		case skip && errors.As(err, &notTaken) && errors.As(err, &refused) && refused.Kind == fault.Refused:
+		case skip && errors.As(err, &notTaken) && errors.As(err, &refused) && refused.Kind == errs.Refused:
 			h.Notef("left out: %v", err)
 			continue
 		case err != nil && (!all.KeepGoing || !ofOne(err)):
@@ -87,41 +87,41 @@ func LandSeveral(ctx context.Context, h *home.Home, s *session.Session, all Seve
 
 // ofOne reports whether an error is about the work of one agent: others may land.
 func ofOne(err error) bool {
-	var refused *fault.Error
-	return errors.As(err, &refused) && slices.Contains([]fault.Kind{fault.Conflict, fault.CheckFailed, fault.Refused}, refused.Kind)
+	var refused *errs.Error
+	return errors.As(err, &refused) && slices.Contains([]errs.Kind{errs.Conflict, errs.CheckFailed, errs.Refused}, refused.Kind)
 }
 
 // NotLandedError is that of the agents, of several, that did not land.
 type NotLandedError struct{ Errs []error }
 
 func (e *NotLandedError) Error() string {
-	return fault.Counted(len(e.Errs), "agent") + " not landed"
+	return errs.Counted(len(e.Errs), "agent") + " not landed"
 }
 
 // fault is the error that ends a landing of so many agents: a conflict counts for more than a failed check, and that for more
 // than a refusal.
 func (e *NotLandedError) fault(s *session.Session, agents int) error {
-	kind := fault.Refused
+	kind := errs.Refused
 	var hints []string
 	for _, err := range e.Errs {
-		var one *fault.Error
+		var one *errs.Error
 		if !errors.As(err, &one) {
 			continue
 		}
-		if one.Kind == fault.Conflict || one.Kind == fault.CheckFailed && kind != fault.Conflict {
+		if one.Kind == errs.Conflict || one.Kind == errs.CheckFailed && kind != errs.Conflict {
 			kind = one.Kind
 		}
 		hints = append(hints, one.Hints[:min(len(one.Hints), 1)]...)
 	}
-	all := fault.New(kind, "%s: %d of %s not landed", s.Name, len(e.Errs), fault.Counted(agents, "agent"))
+	all := errs.New(kind, "%s: %d of %s not landed", s.Name, len(e.Errs), errs.Counted(agents, "agent"))
 	all.Err, all.Hints = e, hints
 	return all
 }
 
 // whole are the agents whose files are not half moved. With skip the others are left out, with a note.
-func whole(ctx context.Context, h *home.Home, s *session.Session, names []string, skip bool) (some []string, err error) {
+func whole(ctx context.Context, h *app.App, s *session.Session, names []string, skip bool) (some []string, err error) {
 	for _, name := range names {
-		err := fleet.RefuseHalfMoved(ctx, h, s, name)
+		err := observe.RefuseHalfMoved(ctx, h, s, name)
 		if err != nil && !skip {
 			return nil, err
 		}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -264,7 +264,7 @@ func (a *asker) synthesize(ctx context.Context, s *sides) error {
 // baseTree is the tree of what both sides have: of several commits, that of all of them together.
 func (a *asker) baseTree(ctx context.Context, bases []string) (string, error) {
 	if len(bases) == 0 {
-		return "", fault.New(fault.Refused, "%s: has no history in common with %s", a.name(), a.t.branch).Hint("git log %s", fault.Quote(a.agent.Branch))
+		return "", errs.New(errs.Refused, "%s: has no history in common with %s", a.name(), a.t.branch).Hint("git log %s", errs.Quote(a.agent.Branch))
 	}
 	all, _, err := a.mergeAll(ctx, bases)
 	if err != nil {
@@ -305,10 +305,10 @@ func (a *asker) base(ctx context.Context, s *sides) (string, error) {
 // Base is a commit with all that the branch of a landing and a state of an agent have in common: what the state has beyond it is what
 // would land. turn is that at whose end the state was taken, 0 for a state of the moment; into is the branch, "" for the target of the
 // session.
-func Base(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, agentName, state string, turn int, into string) (string, error) {
+func Base(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, agentName, state string, turn int, into string) (string, error) {
 	w := work{home: h, m: m, session: s}
 	var err error
-	if w.agent, err = home.AgentNamed(s, agentName); err != nil {
+	if w.agent, err = app.AgentNamed(s, agentName); err != nil {
 		return "", err
 	}
 	return w.baseOf(ctx, state, turn, into)
@@ -368,7 +368,7 @@ func (a *asker) withHad(ctx context.Context, base string, s *sides) (string, err
 
 // Standings are all landings of a session in order of their numbers, with how each stands to the branch that it was for. A branch that is
 // gone has none of them.
-func Standings(ctx context.Context, h *home.Home, s *session.Session) ([]Stand, error) {
+func Standings(ctx context.Context, h *app.App, s *session.Session) ([]Stand, error) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return nil, err

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -30,11 +30,11 @@ type source struct {
 // lookAtSource takes the state of an agent: that of now, for which it must be at rest, or that of the end of a turn,
 // whatever the agent does meanwhile. What cannot be taken exactly is refused, with a hint at a turn that command could take.
 func (w work) lookAtSource(ctx context.Context, number, command string) (*source, error) {
-	if err := fleet.RefuseUnfinished(w.session, w.agent); err != nil {
+	if err := observe.RefuseUnfinished(w.session, w.agent); err != nil {
 		return nil, err
 	}
 	if number == "" {
-		if err := fleet.RefuseHalfMoved(ctx, w.home, w.session, w.agent.Name); err != nil {
+		if err := observe.RefuseHalfMoved(ctx, w.home, w.session, w.agent.Name); err != nil {
 			return nil, err
 		}
 	}
@@ -58,9 +58,9 @@ func (w work) lookAtSource(ctx context.Context, number, command string) (*source
 // takeNow takes the state of the moment.
 func (src *source) takeNow(ctx context.Context, w work) error {
 	path, name := w.agent.WorktreePath, w.agent.Name
-	refuse := fleet.RefuseBusy
+	refuse := observe.RefuseBusy
 	if src.command == "" { // it writes into the worktree
-		refuse = fleet.RefuseNotAtRest
+		refuse = observe.RefuseNotAtRest
 	}
 	if _, err := refuse(ctx, w.home, w.session, name); err != nil {
 		return src.withTurnHint(err, w)
@@ -72,16 +72,16 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 	if err != nil {
 		return err
 	}
-	look := "git -C " + fault.Quote(path) + " status"
+	look := "git -C " + errs.Quote(path) + " status"
 	if begun != "" {
-		return fault.New(fault.Refused, "%s: a %s is not finished in its worktree", name, begun).Hint("%s", look)
+		return errs.New(errs.Refused, "%s: a %s is not finished in its worktree", name, begun).Hint("%s", look)
 	}
 	shot, err := turns.Now(ctx, w.home, w.m, w.session, w.agent)
 	switch {
 	case err != nil:
 		return err
 	case shot.Unmerged:
-		return fault.New(fault.Refused, "%s: a conflict is not resolved in its worktree", name).Hint("%s", look)
+		return errs.New(errs.Refused, "%s: a conflict is not resolved in its worktree", name).Hint("%s", look)
 	case len(shot.NotSaved) > 0:
 		return notSaved(name, shot).Hint("%s", look)
 	}
@@ -90,12 +90,12 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 }
 
 // notSaved names files that are not in a snapshot, with what git said of the first one that it could not read or keep.
-func notSaved(agentName string, shot worktree.Snapshot) *fault.Error {
+func notSaved(agentName string, shot worktree.Snapshot) *errs.Error {
 	files := few(shot.NotSaved, namedPaths)
 	if shot.Cause != nil {
-		return fault.New(fault.Refused, "%s: cannot be taken as it is: %s: %w", agentName, files, shot.Cause)
+		return errs.New(errs.Refused, "%s: cannot be taken as it is: %s: %w", agentName, files, shot.Cause)
 	}
-	return fault.New(fault.Refused, "%s: cannot be taken as it is: %s", agentName, files)
+	return errs.New(errs.Refused, "%s: cannot be taken as it is: %s", agentName, files)
 }
 
 // takeTurn takes the state at the end of a turn.
@@ -105,7 +105,7 @@ func (src *source) takeTurn(ctx context.Context, w work, list turns.Sequence, nu
 		return err
 	}
 	if one.State == turn.InProgress {
-		return src.withTurnHint(fault.New(fault.Refused, "%s: turn %d is in progress", w.agent.Name, one.Number), w)
+		return src.withTurnHint(errs.New(errs.Refused, "%s: turn %d is in progress", w.agent.Name, one.Number), w)
 	}
 	src.turn = one.Number
 	for i, t := range list.Turns {
@@ -119,12 +119,12 @@ func (src *source) takeTurn(ctx context.Context, w work, list turns.Sequence, nu
 
 // withTurnHint replaces the hints of a refusal by the last turn that can land, where there is one.
 func (src *source) withTurnHint(err error, w work) error {
-	var e *fault.Error
-	if !errors.As(err, &e) || e.Kind != fault.Refused || src.command == "" {
+	var e *errs.Error
+	if !errors.As(err, &e) || e.Kind != errs.Refused || src.command == "" {
 		return err
 	}
 	if number := src.lastEnd(); number > 0 {
-		return fault.New(fault.Refused, "%w", err).Hint("paw %s %s@%d", src.command, w.name(), number)
+		return errs.New(errs.Refused, "%w", err).Hint("paw %s %s@%d", src.command, w.name(), number)
 	}
 	return err
 }

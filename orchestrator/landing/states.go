@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 	"paw/session/turn"
 	"paw/worktree"
 )
@@ -53,7 +53,7 @@ func newestStates(ctx context.Context, m worktree.Manager, agents []work) ([]kno
 	for i, w := range agents {
 		one := last[i].known(tips[w.agent.Branch], heads)
 		if one.commit == "" {
-			return nil, fault.New(fault.Failed, "%s: its branch %s is gone", w.agent.Name, w.agent.Branch).Hint("git branch %s %s", fault.Quote(w.agent.Branch), w.agent.BaseCommit)
+			return nil, errs.New(errs.Failed, "%s: its branch %s is gone", w.agent.Name, w.agent.Branch).Hint("git branch %s %s", errs.Quote(w.agent.Branch), w.agent.BaseCommit)
 		}
 		all = append(all, one)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 	"paw/worktree"
 )
 
@@ -262,7 +262,7 @@ func (a *asker) comesAfter(ctx context.Context, commit string, line []point, one
 
 // cannotTell refuses to bring work again that later work has been mixed with.
 func (a *asker) cannotTell(one *Stand, paths []string) error {
-	return fault.New(fault.Conflict, "%s: landing %d is not in %s any more, and cannot be told from what came after it: %s",
+	return errs.New(errs.Conflict, "%s: landing %d is not in %s any more, and cannot be told from what came after it: %s",
 		a.name(), one.ID, a.t.branch, strings.Join(paths, ", ")).Hint("paw update %s --session %s", a.agent.Name, a.session.Name)
 }
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/worktree"
 )
@@ -27,7 +27,7 @@ func (t target) place(m worktree.Manager) string {
 	if t.checkout != nil {
 		return t.checkout.Path
 	}
-	return home.RootIn(m.Repository)
+	return app.RootIn(m.Repository)
 }
 
 // branchFor is the branch that the work of the agent lands on.
@@ -35,9 +35,9 @@ func (w work) branchFor(into string) (string, error) {
 	if branch := cmp.Or(into, w.session.Target); branch != "" {
 		return branch, nil
 	}
-	e := fault.New(fault.Usage, "%s: into which branch? it is not known which was checked out where session %s was started", w.agent.Name, w.session.Name)
+	e := errs.New(errs.Usage, "%s: into which branch? it is not known which was checked out where session %s was started", w.agent.Name, w.session.Name)
 	if branch := w.branchHere(); branch != "" {
-		return "", e.Hint("paw land %s --into %s", w.name(), fault.Quote(branch))
+		return "", e.Hint("paw land %s --into %s", w.name(), errs.Quote(branch))
 	}
 	return "", e.Hint("git branch")
 }
@@ -50,13 +50,13 @@ func (w work) lookAtTarget(ctx context.Context, branch string) (target, error) {
 		return t, w.withBranchHere(err, branch)
 	}
 	if owner := w.agentOn(branch); owner != "" {
-		return t, fault.New(fault.Refused, "branch %s: %s works on it", branch, owner).Hint("git branch")
+		return t, errs.New(errs.Refused, "branch %s: %s works on it", branch, owner).Hint("git branch")
 	}
 	if t.checkout, err = w.m.CheckoutOf(ctx, branch); err != nil {
 		return t, refusedBy(err)
 	}
-	if t.checkout != nil && strings.HasPrefix(t.checkout.Owner, home.OwnerPrefix) {
-		return t, fault.New(fault.Refused, "branch %s: checked out in the worktree of an agent, %s", branch, t.checkout.Path).Hint("git branch")
+	if t.checkout != nil && strings.HasPrefix(t.checkout.Owner, app.OwnerPrefix) {
+		return t, errs.New(errs.Refused, "branch %s: checked out in the worktree of an agent, %s", branch, t.checkout.Path).Hint("git branch")
 	}
 	return t, nil
 }
@@ -65,12 +65,12 @@ func (w work) lookAtTarget(ctx context.Context, branch string) (target, error) {
 // has: it may have been renamed.
 func (w work) withBranchHere(err error, branch string) error {
 	here := w.branchHere()
-	var e *fault.Error
+	var e *errs.Error
 	if here == "" || here == branch || w.session.Target != branch || !errors.As(err, &e) {
 		return err
 	}
 	e.Hints = nil
-	return e.Hint("paw land %s --into %s", w.name(), fault.Quote(here))
+	return e.Hint("paw land %s --into %s", w.name(), errs.Quote(here))
 }
 
 // branchHere returns the branch that the main checkout is on, "" for none. That of a bare repository is the branch that its
@@ -89,9 +89,9 @@ func tipOf(ctx context.Context, m worktree.Manager, branch string) (string, erro
 	var odd *worktree.ConflictError
 	switch {
 	case errors.As(err, &odd):
-		return "", fault.New(fault.Usage, "%w", err).Hint("git branch")
+		return "", errs.New(errs.Usage, "%w", err).Hint("git branch")
 	case err == nil && tip == "":
-		return "", fault.New(fault.Usage, "branch %s: does not exist", branch).Hint("git branch")
+		return "", errs.New(errs.Usage, "branch %s: does not exist", branch).Hint("git branch")
 	}
 	return tip, err
 }
@@ -130,11 +130,11 @@ func refusedBy(err error) error {
 	var obstacles *worktree.ObstacleError
 	switch {
 	case errors.As(err, &obstacles):
-		e := fault.New(fault.Refused, "%s: not touched, the landing would write over %s", obstacles.Path, few(obstacles.Obstacles, namedObstacles))
+		e := errs.New(errs.Refused, "%s: not touched, the landing would write over %s", obstacles.Path, few(obstacles.Obstacles, namedObstacles))
 		e.Err = err
-		return e.Hint("git -C %s status --ignored", fault.Quote(obstacles.Path))
+		return e.Hint("git -C %s status --ignored", errs.Quote(obstacles.Path))
 	case errors.As(err, &c):
-		e := fault.New(fault.Refused, "%w", err)
+		e := errs.New(errs.Refused, "%w", err)
 		if c.Hint != "" {
 			return e.Hint("%s", c.Hint)
 		}
@@ -150,7 +150,7 @@ func few[F any](files []F, most int) string {
 		names = append(names, onOneLine(fmt.Sprint(one)))
 	}
 	if more := len(files) - most; more > 0 {
-		names = append(names, fault.Counted(more, "other file"))
+		names = append(names, errs.Counted(more, "other file"))
 	}
 	return strings.Join(names, ", ")
 }

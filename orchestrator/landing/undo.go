@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/worktree"
 )
@@ -16,7 +16,7 @@ import (
 // Undo takes a landing back, that of the number id or, with 0, the last one: as long as its branch is still where the
 // landing has brought it, the branch and its checkout become what they were. Files that the landing has not changed stay as
 // they are.
-func Undo(ctx context.Context, h *home.Home, s *session.Session, id int, dryRun bool) (*session.Landing, error) {
+func Undo(ctx context.Context, h *app.App, s *session.Session, id int, dryRun bool) (*session.Landing, error) {
 	if err := h.RequireGit(ctx); err != nil {
 		return nil, err
 	}
@@ -85,16 +85,16 @@ func (v mover) undo(ctx context.Context, l *session.Landing, at string) error {
 	case err == nil:
 		return v.settled(ctx, l, session.LandingUndone)
 	case errors.As(err, &half):
-		return fault.New(fault.Failed, "%s/%s: the undoing of landing %d could not be ended: %w", v.session, l.Agent, l.ID, err).Hint("paw recover %s", v.session)
+		return errs.New(errs.Failed, "%s/%s: the undoing of landing %d could not be ended: %w", v.session, l.Agent, l.ID, err).Hint("paw recover %s", v.session)
 	case errors.Is(err, worktree.ErrBranchMoved):
-		err = fault.New(fault.Locked, "branch %s: has just moved, nothing is undone", l.Target).Hint("paw land --list --session %s", v.session)
+		err = errs.New(errs.Locked, "branch %s: has just moved, nothing is undone", l.Target).Hint("paw land --list --session %s", v.session)
 	}
 	err = v.unmoved(l, err, fmt.Sprintf("paw land --undo %d --session %s", l.ID, v.session))
 	return errors.Join(err, v.settled(ctx, l, session.LandingDone))
 }
 
 // undoable finds a landing that can be taken back, and where its target is checked out.
-func undoable(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, id int) (l *session.Landing, checkout string, err error) {
+func undoable(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, id int) (l *session.Landing, checkout string, err error) {
 	all, err := Standings(ctx, h, s)
 	if err != nil {
 		return nil, "", err
@@ -115,7 +115,7 @@ func undoable(ctx context.Context, h *home.Home, m worktree.Manager, s *session.
 func toUndo(s *session.Session, all []Stand, id int) (*Stand, error) {
 	list := fmt.Sprintf("paw land --list --session %s", s.Name)
 	if i := slices.IndexFunc(s.Landings, func(l session.Landing) bool { return Unfinished(l) && (id == 0 || id == l.ID) }); i >= 0 {
-		return nil, fault.New(fault.Refused, "landing %d: is half done, nothing is undone", s.Landings[i].ID).Hint("paw recover %s", s.Name)
+		return nil, errs.New(errs.Refused, "landing %d: is half done, nothing is undone", s.Landings[i].ID).Hint("paw recover %s", s.Name)
 	}
 	var one *Stand
 	for i := range all {
@@ -125,21 +125,21 @@ func toUndo(s *session.Session, all []Stand, id int) (*Stand, error) {
 	}
 	switch {
 	case one == nil && id == 0:
-		return nil, fault.New(fault.NotFound, "%s: nothing has landed that could be undone", s.Name).Hint("%s", list)
+		return nil, errs.New(errs.NotFound, "%s: nothing has landed that could be undone", s.Name).Hint("%s", list)
 	case one == nil:
-		return nil, fault.New(fault.NotFound, "%s: no landing %d", s.Name, id).Hint("%s", list)
+		return nil, errs.New(errs.NotFound, "%s: no landing %d", s.Name, id).Hint("%s", list)
 	case one.Standing == Dropped:
-		return nil, fault.New(fault.Refused, "landing %d: %s has it no more, as after a git reset", id, one.Target).Hint("%s", list)
+		return nil, errs.New(errs.Refused, "landing %d: %s has it no more, as after a git reset", id, one.Target).Hint("%s", list)
 	case one.picked() && one.stands():
-		return nil, fault.New(fault.Refused, "landing %d: was brought by hand, not undone", one.ID).Hint("git revert %s", one.Commit)
+		return nil, errs.New(errs.Refused, "landing %d: was brought by hand, not undone", one.ID).Hint("git revert %s", one.Commit)
 	case one.Phase == session.LandingOffered && one.stands():
-		return nil, fault.New(fault.Refused, "landing %d: was merged by hand, not undone", one.ID).Hint("git log --merges %s", fault.Quote(one.Target))
+		return nil, errs.New(errs.Refused, "landing %d: was merged by hand, not undone", one.ID).Hint("git log --merges %s", errs.Quote(one.Target))
 	case one.Phase == session.LandingOffered:
-		return nil, fault.New(fault.NotFound, "%s: no landing %d", s.Name, id).Hint("%s", list)
+		return nil, errs.New(errs.NotFound, "%s: no landing %d", s.Name, id).Hint("%s", list)
 	case one.Phase != session.LandingDone:
-		return nil, fault.New(fault.Refused, "landing %d: is %s already", one.ID, one.Phase).Hint("%s", list)
+		return nil, errs.New(errs.Refused, "landing %d: is %s already", one.ID, one.Phase).Hint("%s", list)
 	case one.Standing == Reverted || one.Standing == Superseded:
-		return nil, fault.New(fault.Refused, "landing %d: is %s already", one.ID, one.Standing).Hint("%s", list)
+		return nil, errs.New(errs.Refused, "landing %d: is %s already", one.ID, one.Standing).Hint("%s", list)
 	case one.tip == one.After:
 		return one, nil
 	}
@@ -150,21 +150,21 @@ func toUndo(s *session.Session, all []Stand, id int) (*Stand, error) {
 func movedOn(s *session.Session, all []Stand, l *Stand) error {
 	for _, later := range all {
 		if later.Phase == session.LandingDone && later.Target == l.Target && later.After == l.tip {
-			return fault.New(fault.Refused, "landing %d: landing %d came after it in %s, not undone", l.ID, later.ID, l.Target).
+			return errs.New(errs.Refused, "landing %d: landing %d came after it in %s, not undone", l.ID, later.ID, l.Target).
 				Hint("paw land --undo %d --session %s", later.ID, s.Name).Hint("%s", revertLine(l))
 		}
 	}
 	if l.Standing == Rewritten && l.Commit != "" {
-		return fault.New(fault.Refused, "landing %d: is %.12s in %s now, not undone", l.ID, l.Commit, l.Target).Hint("%s", revertLine(l))
+		return errs.New(errs.Refused, "landing %d: is %.12s in %s now, not undone", l.ID, l.Commit, l.Target).Hint("%s", revertLine(l))
 	}
-	return fault.New(fault.Refused, "landing %d: %s has moved on since, not undone", l.ID, l.Target).Hint("%s", revertLine(l))
+	return errs.New(errs.Refused, "landing %d: %s has moved on since, not undone", l.ID, l.Target).Hint("%s", revertLine(l))
 }
 
 // revertLine is the command that takes a landing back by commits of its own.
 func revertLine(l *Stand) string {
 	revert := "git revert "
 	if l.Checkout != "" {
-		revert = "git -C " + fault.Quote(l.Checkout) + " revert "
+		revert = "git -C " + errs.Quote(l.Checkout) + " revert "
 	}
 	switch As(l.As) {
 	case Squash, Commits, Merge:

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/worktree"
 )
@@ -22,8 +22,8 @@ func TestHalfDone(t *testing.T) {
 	for id, want := range map[int]string{0: "landing 2: is half done, nothing is undone", 2: "landing 2: is half done, nothing is undone", 1: "landing 1: main has moved on since, not undone"} {
 		all[0].Target = "main"
 		_, err := toUndo(s, all, id)
-		var told *fault.Error
-		if !errors.As(err, &told) || told.Kind != fault.Refused || err.Error() != want {
+		var told *errs.Error
+		if !errors.As(err, &told) || told.Kind != errs.Refused || err.Error() != want {
 			t.Errorf("undo %d: %v, want %s", id, err, want)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -27,7 +27,7 @@ type Updated struct {
 // Update brings a branch, with what has landed in it, into the worktree of an agent at rest: by the same merge as a landing,
 // the other way round. What the agent has not committed stays uncommitted. A conflict leaves everything as it was; paw
 // rewind --undo takes an update back.
-func Update(ctx context.Context, h *home.Home, s *session.Session, agentName, from string, dryRun bool) (*Updated, error) {
+func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from string, dryRun bool) (*Updated, error) {
 	w, err := workOf(ctx, h, s, agentName)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func Update(ctx context.Context, h *home.Home, s *session.Session, agentName, fr
 			Rescue: done.Rescue, From: was, Command: "paw update", Session: s.Name, Step: func(name string) { h.Step("update." + name) },
 		})
 		if err != nil {
-			return home.Unmoved(err, agentName+": not updated", fmt.Sprintf("paw update %s/%s", s.Name, agentName))
+			return app.Unmoved(err, agentName+": not updated", fmt.Sprintf("paw update %s/%s", s.Name, agentName))
 		}
 		h.Step("update.done")
 		if done.Rescue = moved.Ref; done.Rescue == "" { // no undo goes back behind it
@@ -138,8 +138,8 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 		return "", "", err
 	} else if src.state != src.head && files != tipTree { // what it has beyond that is not committed, and stays so
 		tree, err = asker.bringIn(ctx, src.head, nil)
-		var collided *fault.Error
-		if errors.As(err, &collided) && collided.Kind == fault.Conflict { // it has changed in a commit what landed before without one
+		var collided *errs.Error
+		if errors.As(err, &collided) && collided.Kind == errs.Conflict { // it has changed in a commit what landed before without one
 			tree, err = asker.bringIn(ctx, src.head, &now)
 		}
 		if err != nil {
@@ -167,7 +167,7 @@ func (a *asker) bringIn(ctx context.Context, commit string, at *point) (string, 
 		return "", err
 	}
 	if len(merged.Conflicts) > 0 {
-		return "", fault.New(fault.Conflict, "%s: conflicts with %s, nothing is changed: %s", a.name(), a.t.branch, few(merged.Conflicts, namedPaths)).
+		return "", errs.New(errs.Conflict, "%s: conflicts with %s, nothing is changed: %s", a.name(), a.t.branch, few(merged.Conflicts, namedPaths)).
 			Hint("paw send %s --conflict", a.name())
 	}
 	return merged.Tree, nil
@@ -204,8 +204,8 @@ func (u *Updated) String() string {
 	case u.Nothing:
 		return fmt.Sprintf("%s: up to date, it has all of %s", name, u.From)
 	case u.DryRun:
-		return fmt.Sprintf("bring %s into %s: %s in its worktree, its branch %s moves on", u.From, name, fault.Counted(u.Files, "file"), u.Branch)
+		return fmt.Sprintf("bring %s into %s: %s in its worktree, its branch %s moves on", u.From, name, errs.Counted(u.Files, "file"), u.Branch)
 	}
 	return fmt.Sprintf("%s has %s now: %s changed in its worktree; paw rewind %s --undo --session %s takes it back",
-		name, u.From, fault.Counted(u.Files, "file"), u.Agent, u.Session)
+		name, u.From, errs.Counted(u.Files, "file"), u.Agent, u.Session)
 }

@@ -4,25 +4,25 @@ import (
 	"context"
 	"strings"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/worktree"
 )
 
 // work is what an agent has done, with the repository that it is in.
 type work struct {
-	home    *home.Home
+	home    *app.App
 	m       worktree.Manager
 	session *session.Session
 	agent   *session.Agent
 }
 
 // workOf finds an agent, and the repository of its session.
-func workOf(ctx context.Context, h *home.Home, s *session.Session, agentName string) (work, error) {
+func workOf(ctx context.Context, h *app.App, s *session.Session, agentName string) (work, error) {
 	w := work{home: h, session: s}
 	var err error
-	if w.agent, err = home.AgentNamed(s, agentName); err != nil {
+	if w.agent, err = app.AgentNamed(s, agentName); err != nil {
 		return w, err
 	}
 	if err := h.RequireGit(ctx); err != nil {
@@ -46,10 +46,10 @@ func (w work) changed(ctx context.Context, from, to string) (int, error) {
 func edited(ctx context.Context, edit func(context.Context, string) (string, error), draft, not string) (string, error) {
 	text, err := edit(ctx, draft)
 	if err != nil {
-		return "", fault.New(fault.Failed, "%w; nothing %s", err, not)
+		return "", errs.New(errs.Failed, "%w; nothing %s", err, not)
 	}
 	if text = strings.TrimSpace(text); text == "" {
-		return "", fault.New(fault.Failed, "the message is empty, nothing %s", not)
+		return "", errs.New(errs.Failed, "the message is empty, nothing %s", not)
 	}
 	return text, nil
 }
@@ -65,5 +65,5 @@ func (w work) keepWords(verb, words string) {
 		w.home.Notef("your message could not be kept: %v\n%s", err, words)
 		return
 	}
-	w.home.Notef(`your message is kept; paw %s %s --message "$(cat %s)"`, verb, w.name(), fault.Quote(file))
+	w.home.Notef(`your message is kept; paw %s %s --message "$(cat %s)"`, verb, w.name(), errs.Quote(file))
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"paw/config/poll"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/observe"
 	"paw/session"
 )
 
@@ -18,7 +18,7 @@ const launchPatience = 5 * time.Second
 // awaitLaunches waits until each launched agent holds its lock or gave up, so
 // that start and recover tell the truth about what they started. Those that
 // ended by the time the last one runs are found, too.
-func awaitLaunches(ctx context.Context, h *home.Home, s *session.Session, jobs []*Job) {
+func awaitLaunches(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) {
 	deadline := time.Now().Add(launchPatience)
 	for _, j := range jobs {
 		if !j.launched() {
@@ -29,14 +29,14 @@ func awaitLaunches(ctx context.Context, h *home.Home, s *session.Session, jobs [
 			j.Notes = append(j.Notes, "its pane has not started yet")
 		}
 	}
-	var seen *fleet.Facts // looked at once, for all that ended
+	var seen *observe.Facts // looked at once, for all that ended
 	for _, j := range jobs {
-		if !j.launched() || fleet.LaunchOpen(h, s.Name, j.Agent, j.generation) {
+		if !j.launched() || observe.LaunchOpen(h, s.Name, j.Agent, j.generation) {
 			continue
 		}
 		if lock, err := h.Locks.ProbeAgent(s.Name, j.Agent); err == nil && lock.State == session.LockFree {
 			if seen == nil {
-				f, err := fleet.Observe(ctx, h, s)
+				f, err := observe.Observe(ctx, h, s)
 				if err != nil {
 					return
 				}
@@ -48,14 +48,14 @@ func awaitLaunches(ctx context.Context, h *home.Home, s *session.Session, jobs [
 }
 
 // waitsForLauncher reports whether a launch is still on its way to its pane.
-func waitsForLauncher(h *home.Home, s *session.Session, j *Job) bool {
+func waitsForLauncher(h *app.App, s *session.Session, j *Job) bool {
 	lock, err := h.Locks.ProbeAgent(s.Name, j.Agent)
-	return err != nil || (lock.State != session.LockHeld && fleet.LaunchOpen(h, s.Name, j.Agent, j.generation))
+	return err != nil || (lock.State != session.LockHeld && observe.LaunchOpen(h, s.Name, j.Agent, j.generation))
 }
 
 // gaveUp explains an agent that ended at once.
-func gaveUp(h *home.Home, s *session.Session, j *Job, f fleet.Facts) {
-	if reason := fleet.LaunchFailure(h, s.Name, j.Agent); reason != "" {
+func gaveUp(h *app.App, s *session.Session, j *Job, f observe.Facts) {
+	if reason := observe.LaunchFailure(h, s.Name, j.Agent); reason != "" {
 		j.refuse(errors.New(reason), "paw recover "+s.Name)
 		return
 	}

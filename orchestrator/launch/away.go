@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"paw/config/poll"
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/home"
 	"paw/session"
 )
 
@@ -21,7 +21,7 @@ const awayGrace = 10 * time.Second
 
 // endAway has the CLIs of agents end what they have taken out of their panes. What still runs afterwards gets signals, as all that a
 // launch has left.
-func endAway(ctx context.Context, h *home.Home, s *session.Session, left []remains) {
+func endAway(ctx context.Context, h *app.App, s *session.Session, left []remains) {
 	for _, r := range left {
 		w := r.agent.Record
 		c, executable, err := h.ProgramOf(&w)

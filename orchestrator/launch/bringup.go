@@ -3,14 +3,14 @@ package launch
 import (
 	"context"
 
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/session"
 	"paw/worktree"
 )
 
 // BringUp makes the worktrees of the jobs and starts their agents. It may be
 // repeated: whatever is there already is left as it is.
-func BringUp(ctx context.Context, h *home.Home, s *session.Session, jobs []Job) (*session.Session, []Result, error) {
+func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job) (*session.Session, []Result, error) {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return s, nil, err
@@ -38,11 +38,11 @@ func BringUp(ctx context.Context, h *home.Home, s *session.Session, jobs []Job) 
 }
 
 // PrepareWorktrees makes, restores and sets up what the jobs ask for.
-func PrepareWorktrees(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, jobs []Job) error {
+func PrepareWorktrees(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, jobs []Job) error {
 	var plans []worktree.Plan
 	for i := range jobs {
 		if jobs[i].Result != ResultRefused && jobs[i].Worktree == WorktreeCreate {
-			plans = append(plans, home.PlanOf(s, *s.Agent(jobs[i].Agent)))
+			plans = append(plans, app.PlanOf(s, *s.Agent(jobs[i].Agent)))
 		}
 	}
 	if err := keepOrigins(ctx, h, m, s, jobs); err != nil {
@@ -52,7 +52,7 @@ func PrepareWorktrees(ctx context.Context, h *home.Home, m worktree.Manager, s *
 	if len(plans) > 0 {
 		made, err := m.Create(ctx, plans, h.Step)
 		if err != nil {
-			return home.Conflict(err)
+			return app.Conflict(err)
 		}
 		for _, one := range made {
 			warnings[one.Agent] = one.Warning

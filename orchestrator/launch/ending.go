@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"paw/config/poll"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/tmux"
 )
@@ -30,7 +30,7 @@ const (
 
 // EndAgents names the terminals that show the agents, kills the panes by id and ends what runs on of the agents' launches.
 // It returns the agents that had a pane or ran.
-func EndAgents(ctx context.Context, h *home.Home, s *session.Session, f fleet.Facts, target func(string) bool) (ended []string, err error) {
+func EndAgents(ctx context.Context, h *app.App, s *session.Session, f observe.Facts, target func(string) bool) (ended []string, err error) {
 	var panes []string
 	var left []remains
 	for _, a := range f.Agents {
@@ -56,11 +56,11 @@ func EndAgents(ctx context.Context, h *home.Home, s *session.Session, f fleet.Fa
 	}
 	endAway(ctx, h, s, left)
 	if err := h.TmuxFor(s).KillPanes(ctx, panes); err != nil && !errors.Is(err, tmux.ErrNoServer) {
-		return ended, home.TmuxError(err)
+		return ended, app.TmuxError(err)
 	}
 	h.Step("stop.panes-killed")
 	for _, r := range left {
-		if fleet.RunsHeadless(r.agent.Lock) {
+		if observe.RunsHeadless(r.agent.Lock) {
 			_ = syscall.Kill(r.agent.Lock.Holder.PID, syscall.SIGTERM) // no pane whose end it would notice
 		}
 	}
@@ -73,13 +73,13 @@ func EndAgents(ctx context.Context, h *home.Home, s *session.Session, f fleet.Fa
 	case len(left) == 0:
 		return ended, nil
 	case ctx.Err() != nil:
-		return ended, fault.New(fault.Interrupted, "%s: interrupted before it had ended", left[0].agent.Record.Name).Hint("paw stop %s", s.Name)
+		return ended, errs.New(errs.Interrupted, "%s: interrupted before it had ended", left[0].agent.Record.Name).Hint("paw stop %s", s.Name)
 	}
 	return ended, left[0].stubborn(s)
 }
 
 // shown says of each terminal which of the agents it shows.
-func shown(f fleet.Facts, target func(string) bool) []string {
+func shown(f observe.Facts, target func(string) bool) []string {
 	shows := map[string][]string{}
 	for _, a := range f.Agents {
 		if a.Pane == nil || !target(a.Record.Name) {
@@ -102,7 +102,7 @@ func signalOnce(sig syscall.Signal) func(pid int) {
 
 // remains are what still runs of an agent's launch.
 type remains struct {
-	agent fleet.Agent
+	agent observe.Agent
 	pids  []int // none where something runs that cannot be found, or nobody has looked yet
 }
 
@@ -110,14 +110,14 @@ type remains struct {
 func (r remains) stubborn(s *session.Session) error {
 	name := r.agent.Record.Name
 	if len(r.pids) == 0 {
-		return fault.New(fault.Failed, "%s: something that it started still runs and holds its lock", name).Hint("paw stop %s", s.Name)
+		return errs.New(errs.Failed, "%s: something that it started still runs and holds its lock", name).Hint("paw stop %s", s.Name)
 	}
-	return fault.New(fault.Failed, "%s: not even SIGKILL has ended pid %s", name, strings.Trim(fmt.Sprint(r.pids), "[]")).Hint("paw stop %s", s.Name)
+	return errs.New(errs.Failed, "%s: not even SIGKILL has ended pid %s", name, strings.Trim(fmt.Sprint(r.pids), "[]")).Hint("paw stop %s", s.Name)
 }
 
 // awaitDeath polls until nothing of the agents' launches runs any more or grace
 // is over, and returns what does. Each process that is found is told once.
-func awaitDeath(ctx context.Context, h *home.Home, s *session.Session, of []remains, grace time.Duration, tell func(pid int)) []remains {
+func awaitDeath(ctx context.Context, h *app.App, s *session.Session, of []remains, grace time.Duration, tell func(pid int)) []remains {
 	told, left := map[int]bool{}, of
 	poll.Until(ctx, poll.Tick, grace, func() bool {
 		if tell == nil && anyHeld(h, s, of) { // a look at all processes would tell no more than that
@@ -138,7 +138,7 @@ func awaitDeath(ctx context.Context, h *home.Home, s *session.Session, of []rema
 }
 
 // anyHeld reports whether one of the launches still has its lock.
-func anyHeld(h *home.Home, s *session.Session, of []remains) bool {
+func anyHeld(h *app.App, s *session.Session, of []remains) bool {
 	return slices.ContainsFunc(of, func(r remains) bool {
 		lock, err := h.Locks.ProbeAgent(s.Name, r.agent.Record.Name)
 		return err == nil && lock.State == session.LockHeld && lock.Holder.Generation == r.agent.Lock.Holder.Generation
@@ -148,11 +148,11 @@ func anyHeld(h *home.Home, s *session.Session, of []remains) bool {
 // remaining looks what is left of launches: the process that an agent runs as,
 // and what is in its terminal session. Daemons that left that session are the
 // user's. While a CLI runs, what is beside it is listed only when asked for.
-func remaining(h *home.Home, s *session.Session, of []remains, all bool) []remains {
+func remaining(h *app.App, s *session.Session, of []remains, all bool) []remains {
 	var left []remains
-	processes := fleet.LookAtProcesses()
+	processes := observe.LookAtProcesses()
 	for _, r := range of {
-		lock, err := fleet.Probe(h, s, r.agent.Record, processes)
+		lock, err := observe.Probe(h, s, r.agent.Record, processes)
 		if err != nil || lock.Holder.Generation != r.agent.Lock.Holder.Generation {
 			continue
 		}

@@ -6,9 +6,9 @@ import (
 	"sort"
 	"strings"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/observe"
 	"paw/session"
 )
 
@@ -36,7 +36,7 @@ func sortedEnv(set map[string]string) []string {
 // Environment is what a CLI sees: the environment of the shell the user typed
 // in, without git's variables and the CLIs' own marks of nesting, with what was
 // recorded at the first launch and what the CLI's adapter asks for.
-func Environment(h *home.Home, s *session.Session, w *session.Agent, generation int, c cli.Command) []string {
+func Environment(h *app.App, s *session.Session, w *session.Agent, generation int, c cli.Command) []string {
 	set := variables(h.EnvFor(cli.Scrub(h.Env), w, c.Argv[0]))
 	for name, value := range w.Environment {
 		if set[name] = value; value == "" {
@@ -48,7 +48,7 @@ func Environment(h *home.Home, s *session.Session, w *session.Agent, generation 
 		delete(set, name)
 	}
 	set["PAW_SESSION"], set["PAW_AGENT"] = s.Name, w.Name
-	set["PAW_LAUNCH"] = fleet.LaunchID(s.Name, w.Name, generation)
+	set["PAW_LAUNCH"] = observe.LaunchID(s.Name, w.Name, generation)
 	set["PWD"] = w.WorktreePath
 	return sortedEnv(set)
 }

@@ -8,9 +8,9 @@ import (
 	"syscall"
 	"time"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/worktree"
 )
@@ -29,8 +29,8 @@ const (
 // exit code to end with. It reads no configuration: a mistake in a file must not
 // keep an agent from coming back.
 func RunAgent(sessionName, agentName string, generation int, path string, step func(string)) (int, error) {
-	if place := fleet.LaunchPlace(sessionName, agentName, generation); !strings.HasSuffix(filepath.Clean(path), place) {
-		return exitLaunchRefused, fault.New(fault.Usage, "%s: not the file of a launch, which ends in %s", path, place)
+	if place := observe.LaunchPlace(sessionName, agentName, generation); !strings.HasSuffix(filepath.Clean(path), place) {
+		return exitLaunchRefused, errs.New(errs.Usage, "%s: not the file of a launch, which ends in %s", path, place)
 	}
 	code, err := launch(sessionName, agentName, generation, path, step)
 	if code == exitLaunchRefused {
@@ -45,10 +45,10 @@ func launch(sessionName, agentName string, generation int, path string, step fun
 	l, err := readLaunch(path)
 	if err != nil {
 		_ = os.Remove(path) // it may hold keys all the same
-		return exitLaunchOver, fault.New(fault.Refused, "%s: this launch is over: %w", agentName, err).Hint("paw recover %s", sessionName)
+		return exitLaunchOver, errs.New(errs.Refused, "%s: this launch is over: %w", agentName, err).Hint("paw recover %s", sessionName)
 	}
 	if l.Session != sessionName || l.Agent != agentName || l.Generation != generation {
-		return exitLaunchRefused, fault.New(fault.Refused, "%s: %s is the launch of another agent", agentName, path)
+		return exitLaunchRefused, errs.New(errs.Refused, "%s: %s is the launch of another agent", agentName, path)
 	}
 	holder, err := session.ThisProcess()
 	if err != nil {
@@ -60,15 +60,15 @@ func launch(sessionName, agentName string, generation int, path string, step fun
 	lock, err := session.Locks{Dir: l.LocksDir}.HoldAgent(sessionName, agentName, holder)
 	if err != nil {
 		_ = os.Remove(path)
-		return exitLaunchOver, fault.New(fault.Locked, "%s: already running: %w", agentName, err).Hint("paw status %s", sessionName)
+		return exitLaunchOver, errs.New(errs.Locked, "%s: already running: %w", agentName, err).Hint("paw status %s", sessionName)
 	}
 	defer lock.Close()
 	// Whoever deletes the file owns the launch: a later recover withdraws it.
 	if err := os.Remove(path); err != nil {
-		return exitLaunchOver, fault.New(fault.Refused, "%s: this launch is over: %w", agentName, err).Hint("paw recover %s", sessionName)
+		return exitLaunchOver, errs.New(errs.Refused, "%s: this launch is over: %w", agentName, err).Hint("paw recover %s", sessionName)
 	}
 	if err := worktree.Verify(l.Worktree, l.GitCommonDir, ""); err != nil {
-		return exitLaunchRefused, fault.New(fault.Refused, "%s: not started: %w", agentName, err).Hint("paw recover %s", sessionName)
+		return exitLaunchRefused, errs.New(errs.Refused, "%s: not started: %w", agentName, err).Hint("paw recover %s", sessionName)
 	}
 	if err := os.Chdir(l.Worktree); err != nil {
 		return exitLaunchRefused, err
@@ -82,7 +82,7 @@ func launch(sessionName, agentName string, generation int, path string, step fun
 	}
 	err = syscall.Exec(l.Argv[0], l.Argv, paneEnvironment(l.Env))
 	if len(prompt) > 0 {
-		_ = home.WritePrivate(l.PromptFile, prompt) // it has not
+		_ = app.WritePrivate(l.PromptFile, prompt) // it has not
 	}
-	return exitLaunchRefused, fault.New(fault.Missing, "%s: %w", l.Argv[0], err).Hint("paw clis")
+	return exitLaunchRefused, errs.New(errs.Missing, "%s: %w", l.Argv[0], err).Hint("paw clis")
 }

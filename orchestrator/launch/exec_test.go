@@ -8,15 +8,15 @@ import (
 	"testing"
 
 	"paw/config"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/observe"
 	"paw/session"
 )
 
 // A launch holds API keys: whatever becomes of it, its launcher deletes it. One that is started all the same takes the place
 // of the test and fails.
 func TestALaunchThatIsOverIsDeleted(t *testing.T) {
-	h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}, Locks: session.Locks{Dir: t.TempDir()}}
+	h := &app.App{Paths: config.Paths{StateDir: t.TempDir()}, Locks: session.Locks{Dir: t.TempDir()}}
 	for name, c := range map[string]struct {
 		code  int
 		spoil func(t *testing.T, path string) error
@@ -81,19 +81,19 @@ func withdrawWhileRead(t *testing.T, path string) error {
 
 // The folder may have any name: what is open is found and withdrawn all the same.
 func TestLaunchesAreWithdrawnWhateverTheirFolderIsCalled(t *testing.T) {
-	h := &home.Home{Paths: config.Paths{StateDir: filepath.Join(t.TempDir(), `st[1]*\?`)}}
+	h := &app.App{Paths: config.Paths{StateDir: filepath.Join(t.TempDir(), `st[1]*\?`)}}
 	for _, l := range []launchFile{{Session: "shop", Agent: "one", Generation: 1}, {Session: "shop", Agent: "one", Generation: 12}, {Session: "shop", Agent: "two", Generation: 1}} {
-		if err := home.WritePrivate(fleet.LaunchPath(h, l.Session, l.Agent, l.Generation), []byte("{}")); err != nil {
+		if err := app.WritePrivate(observe.LaunchPath(h, l.Session, l.Agent, l.Generation), []byte("{}")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if open := fleet.OpenLaunches(h, "shop"); len(open["one"]) == 0 || len(open["on"]) > 0 {
+	if open := observe.OpenLaunches(h, "shop"); len(open["one"]) == 0 || len(open["on"]) > 0 {
 		t.Error("open launches are not found")
 	}
 	if err := WithdrawLaunches(h, "shop", "one"); err != nil {
 		t.Fatal(err)
 	}
-	if fleet.LaunchOpen(h, "shop", "one", 1) || fleet.LaunchOpen(h, "shop", "one", 12) || !fleet.LaunchOpen(h, "shop", "two", 1) {
+	if observe.LaunchOpen(h, "shop", "one", 1) || observe.LaunchOpen(h, "shop", "one", 12) || !observe.LaunchOpen(h, "shop", "two", 1) {
 		t.Error("not withdrawn, or one too many")
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/observe"
 )
 
 // launchFile hands one launch over to the pane's launcher: what to run, where
@@ -29,8 +29,8 @@ type launchFile struct {
 // writeLaunch makes l the one launch that is open for its agent: those of
 // earlier generations are withdrawn first, so a launcher that wakes up late
 // finds nothing to run.
-func writeLaunch(h *home.Home, l launchFile) (string, error) {
-	path := fleet.LaunchPath(h, l.Session, l.Agent, l.Generation)
+func writeLaunch(h *app.App, l launchFile) (string, error) {
+	path := observe.LaunchPath(h, l.Session, l.Agent, l.Generation)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", err
 	}
@@ -45,10 +45,10 @@ func writeLaunch(h *home.Home, l launchFile) (string, error) {
 }
 
 // WithdrawLaunches deletes the launches of an agent that nobody has read yet.
-func WithdrawLaunches(h *home.Home, sessionName, agentName string) error {
-	paths := []string{fleet.FailurePath(h, sessionName, agentName)}
-	for generation := range fleet.OpenLaunches(h, sessionName)[agentName] {
-		paths = append(paths, fleet.LaunchPath(h, sessionName, agentName, generation))
+func WithdrawLaunches(h *app.App, sessionName, agentName string) error {
+	paths := []string{observe.FailurePath(h, sessionName, agentName)}
+	for generation := range observe.OpenLaunches(h, sessionName)[agentName] {
+		paths = append(paths, observe.LaunchPath(h, sessionName, agentName, generation))
 	}
 	for _, path := range paths {
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/home"
 	"paw/orchestrator/typing"
 	"paw/session"
 )
@@ -20,7 +20,7 @@ func CanOnlyBeSent(err error) bool {
 }
 
 // KeepPrompts keeps one prompt for all agents of a session.
-func KeepPrompts(h *home.Home, s *session.Session, agents []session.Agent, prompt string) error {
+func KeepPrompts(h *app.App, s *session.Session, agents []session.Agent, prompt string) error {
 	for _, w := range agents {
 		if err := KeepPrompt(h, s, w, prompt); err != nil {
 			return err
@@ -32,7 +32,7 @@ func KeepPrompts(h *home.Home, s *session.Session, agents []session.Agent, promp
 // KeepPrompt saves the first prompt of an agent until its launcher has run. It
 // is called under the session's lock, before the record names the agent: of two
 // paws that want one name, only that which gets it writes.
-func KeepPrompt(h *home.Home, s *session.Session, w session.Agent, prompt string) error {
+func KeepPrompt(h *app.App, s *session.Session, w session.Agent, prompt string) error {
 	if prompt == "" {
 		return nil
 	}
@@ -45,7 +45,7 @@ func KeepPrompt(h *home.Home, s *session.Session, w session.Agent, prompt string
 
 // sendFirstPrompts types the first prompts that could not be arguments. A prompt
 // stays in its file until the CLI has it.
-func sendFirstPrompts(ctx context.Context, h *home.Home, s *session.Session, jobs []*Job) {
+func sendFirstPrompts(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) {
 	for _, j := range jobs {
 		if !j.launched() || !j.sendIt {
 			continue

@@ -3,12 +3,12 @@ package launch
 import (
 	"context"
 
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/session"
 )
 
 // SettleHeadless records that agents that get no pane are complete.
-func SettleHeadless(ctx context.Context, h *home.Home, s *session.Session, jobs []Job) (*session.Session, error) {
+func SettleHeadless(ctx context.Context, h *app.App, s *session.Session, jobs []Job) (*session.Session, error) {
 	var complete []string
 	for _, j := range jobs {
 		if j.Result == ResultStopped && j.Worktree == WorktreeCreate {

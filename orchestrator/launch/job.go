@@ -3,8 +3,8 @@ package launch
 import (
 	"slices"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/session"
 )
 
@@ -75,7 +75,7 @@ const (
 func (j *Job) Starts() bool { return j.Result == ResultResumed || j.Result == ResultFresh }
 
 // NothingToDo reports whether all agents of the jobs are as they are to be, and no pane of a start that was killed is left.
-func NothingToDo(f fleet.Facts, jobs []Job) bool {
+func NothingToDo(f observe.Facts, jobs []Job) bool {
 	return f.Tmux != session.TmuxUnknown && len(f.Left) == 0 && !slices.ContainsFunc(jobs, func(j Job) bool { return j.Starts() || j.Worktree != WorktreeKeep })
 }
 
@@ -93,7 +93,7 @@ func (j *Job) launched() bool { return j.generation != 0 && j.Starts() }
 
 // refuse turns a job into a refusal.
 func (j *Job) refuse(err error, hints ...string) {
-	j.Result, j.Reason, j.Hints = ResultRefused, err.Error(), append(hints, fault.HintsOf(err)...)
+	j.Result, j.Reason, j.Hints = ResultRefused, err.Error(), append(hints, errs.HintsOf(err)...)
 }
 
 // wouldBe says what is going to happen to a worktree.

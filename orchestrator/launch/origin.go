@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"maps"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/home"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -14,7 +14,7 @@ import (
 
 // keepOrigins makes refs for the work that children start from: nothing else
 // keeps it from git's garbage collection.
-func keepOrigins(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, jobs []Job) error {
+func keepOrigins(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, jobs []Job) error {
 	for _, j := range jobs {
 		w := s.Agent(j.Agent)
 		if j.Worktree != WorktreeCreate || w.Parent == "" || w.From == nil || w.From.Snapshot == "" {
@@ -47,7 +47,7 @@ func dropOrigins(ctx context.Context, m worktree.Manager, s *session.Session) er
 
 // restoreOrigin puts the uncommitted work that an agent starts from into its new
 // worktree, before anything else happens there.
-func restoreOrigin(ctx context.Context, h *home.Home, m worktree.Manager, w *session.Agent, j *Job) {
+func restoreOrigin(ctx context.Context, h *app.App, m worktree.Manager, w *session.Agent, j *Job) {
 	if w.From == nil || w.From.Snapshot == "" {
 		return
 	}
@@ -65,7 +65,7 @@ func restoreOrigin(ctx context.Context, h *home.Home, m worktree.Manager, w *ses
 
 // freshCommand starts the CLI of an agent for the first time: in a copy of the
 // conversation that it starts from, as long as it has had no turn of its own.
-func freshCommand(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, cli cli.CLI, spec cli.Spec, j *Job) (cli.Command, error) {
+func freshCommand(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, cli cli.CLI, spec cli.Spec, j *Job) (cli.Command, error) {
 	if w.From == nil || w.From.Conversation == "" || h.TurnDir(s.Name, w.Name).Highest() > 0 {
 		return cli.Launch(spec)
 	}

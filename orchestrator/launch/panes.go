@@ -9,10 +9,10 @@ import (
 
 	"golang.org/x/term"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/tmux"
 )
@@ -21,24 +21,24 @@ import (
 // panes and locks, opens a pane for each agent that has none, and records it.
 // Of any number of paws that do this at once, one opens the panes and the
 // others find them.
-func openPanes(ctx context.Context, h *home.Home, s *session.Session, jobs []*Job) (*session.Session, error) {
+func openPanes(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) (*session.Session, error) {
 	saved, err := h.UpdateSoon(ctx, s.Name, func(rec *session.Session) error {
 		if f, never := neverLaunched(ctx, h, rec); never {
 			if err := startIn(ctx, h, rec, f, jobs); !errors.Is(err, tmux.ErrDuplicate) {
 				return err
 			}
 		}
-		f, err := fleet.Observe(ctx, h, rec)
+		f, err := observe.Observe(ctx, h, rec)
 		if err != nil {
 			return err
 		}
 		if f.Tmux == session.TmuxUnknown {
-			return home.TmuxError(f.TmuxErr)
+			return app.TmuxError(f.TmuxErr)
 		}
 		err = startIn(ctx, h, rec, f, jobs)
 		if errors.Is(err, tmux.ErrDuplicate) {
-			return fault.New(fault.Failed, "tmux session %s is not of this session", rec.Tmux.Session).
-				Hint("tmux -S %s rename-session -t =%s %s_before", fault.Quote(rec.Tmux.Socket), rec.Tmux.Session, rec.Tmux.Session)
+			return errs.New(errs.Failed, "tmux session %s is not of this session", rec.Tmux.Session).
+				Hint("tmux -S %s rename-session -t =%s %s_before", errs.Quote(rec.Tmux.Socket), rec.Tmux.Session, rec.Tmux.Session)
 		}
 		return err
 	})
@@ -50,17 +50,17 @@ func openPanes(ctx context.Context, h *home.Home, s *session.Session, jobs []*Jo
 
 // neverLaunched returns the facts of a session of which no launch was recorded and nothing runs. Tmux is not asked: should a
 // paw that was killed have opened panes, the name of their tmux session is taken.
-func neverLaunched(ctx context.Context, h *home.Home, s *session.Session) (f fleet.Facts, never bool) {
+func neverLaunched(ctx context.Context, h *app.App, s *session.Session) (f observe.Facts, never bool) {
 	if s.Generation > 0 {
 		return f, false
 	}
-	f, err := fleet.ObserveWith(ctx, h, s, fleet.NoServer, fleet.NotAtScreens)
-	runs := slices.ContainsFunc(f.Agents, func(a fleet.Agent) bool { return a.Lock.State != session.LockFree })
+	f, err := observe.ObserveWith(ctx, h, s, observe.NoServer, observe.NotAtScreens)
+	runs := slices.ContainsFunc(f.Agents, func(a observe.Agent) bool { return a.Lock.State != session.LockFree })
 	return f, err == nil && f.Tmux == session.TmuxDead && !runs
 }
 
 // startIn opens and records panes for the jobs that start, by the facts.
-func startIn(ctx context.Context, h *home.Home, rec *session.Session, f fleet.Facts, jobs []*Job) error {
+func startIn(ctx context.Context, h *app.App, rec *session.Session, f observe.Facts, jobs []*Job) error {
 	generation := NextGeneration(rec, f)
 	var add []tmux.AgentPane
 	respawn := map[string]tmux.AgentPane{}
@@ -69,7 +69,7 @@ func startIn(ctx context.Context, h *home.Home, rec *session.Session, f fleet.Fa
 		if !j.Starts() || a == nil {
 			continue
 		}
-		if reason := fleet.Withdrawn(rec, j.Agent, j.Parent); reason != "" {
+		if reason := observe.Withdrawn(rec, j.Agent, j.Parent); reason != "" {
 			j.refuse(errors.New(reason), "paw recover "+rec.Name)
 			continue
 		}
@@ -103,7 +103,7 @@ func startIn(ctx context.Context, h *home.Home, rec *session.Session, f fleet.Fa
 		rec.Generation = generation
 	}
 	if err := h.TmuxFor(rec).KillPanes(ctx, f.Left); err != nil {
-		return home.TmuxError(err)
+		return app.TmuxError(err)
 	}
 	h.Step("panes.opened")
 	recordPanes(rec, f, opened, jobs)
@@ -111,7 +111,7 @@ func startIn(ctx context.Context, h *home.Home, rec *session.Session, f fleet.Fa
 }
 
 // NextGeneration is above every launch that record or tmux know of.
-func NextGeneration(s *session.Session, f fleet.Facts) int {
+func NextGeneration(s *session.Session, f observe.Facts) int {
 	highest := s.Generation
 	for _, a := range f.Agents {
 		highest = max(highest, a.Lock.Holder.Generation)
@@ -123,12 +123,12 @@ func NextGeneration(s *session.Session, f fleet.Facts) int {
 }
 
 // placePanes creates the tmux session or adds to it, and revives dead panes in their place. It returns the panes by agent.
-func placePanes(ctx context.Context, h *home.Home, s *session.Session, f fleet.Facts, add []tmux.AgentPane, respawn map[string]tmux.AgentPane) (map[string]string, error) {
+func placePanes(ctx context.Context, h *app.App, s *session.Session, f observe.Facts, add []tmux.AgentPane, respawn map[string]tmux.AgentPane) (map[string]string, error) {
 	client := h.TmuxFor(s)
 	opened := map[string]string{}
 	for id, pane := range respawn {
 		if err := client.Respawn(ctx, id, pane); err != nil && !errors.Is(err, tmux.ErrStillActive) {
-			return nil, home.TmuxError(err)
+			return nil, app.TmuxError(err)
 		}
 		opened[pane.Identity.Agent] = id
 	}
@@ -138,7 +138,7 @@ func placePanes(ctx context.Context, h *home.Home, s *session.Session, f fleet.F
 	if f.TmuxID != "" {
 		added, err := client.AddPanes(ctx, f.TmuxID, h.Config.Tmux.Layout, add)
 		maps.Copy(opened, added)
-		return opened, home.TmuxError(err)
+		return opened, app.TmuxError(err)
 	}
 	width, height := terminalSize()
 	created, err := client.Create(ctx, tmux.NewSession{
@@ -147,9 +147,9 @@ func placePanes(ctx context.Context, h *home.Home, s *session.Session, f fleet.F
 		Mouse: !tmux.Configured(h.Getenv("HOME"), h.Getenv("XDG_CONFIG_HOME")),
 	})
 	if err != nil {
-		return nil, home.TmuxError(err)
+		return nil, app.TmuxError(err)
 	}
-	if !home.OnItsServer(s, created.Server) {
+	if !app.OnItsServer(s, created.Server) {
 		for i := range s.Agents {
 			s.Agents[i].PaneID = "" // of another server, and this one counts anew
 		}
@@ -160,12 +160,12 @@ func placePanes(ctx context.Context, h *home.Home, s *session.Session, f fleet.F
 }
 
 // RecordAlive writes into the record what was found of agents of which none is started.
-func RecordAlive(s *session.Session, f fleet.Facts, jobs []Job) {
+func RecordAlive(s *session.Session, f observe.Facts, jobs []Job) {
 	recordPanes(s, f, nil, pointersTo(jobs))
 }
 
 // recordPanes writes panes into the record: those that were opened now, by agent, and those that were found.
-func recordPanes(s *session.Session, f fleet.Facts, opened map[string]string, jobs []*Job) {
+func recordPanes(s *session.Session, f observe.Facts, opened map[string]string, jobs []*Job) {
 	if f.Tmux == session.TmuxAlive {
 		s.Tmux.SetServer(f.Server.Socket, f.Server.PID, f.Server.Started)
 	}

@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/tmux"
 )
 
 // prepareLaunch writes the launch of one agent and returns the pane that runs it.
-func prepareLaunch(ctx context.Context, h *home.Home, s *session.Session, j *Job, generation int) (tmux.AgentPane, error) {
+func prepareLaunch(ctx context.Context, h *app.App, s *session.Session, j *Job, generation int) (tmux.AgentPane, error) {
 	w := s.Agent(j.Agent)
 	cli, executable, err := h.ProgramOf(w)
 	if err != nil {
@@ -30,10 +30,10 @@ func prepareLaunch(ctx context.Context, h *home.Home, s *session.Session, j *Job
 		}
 	}
 	if err != nil {
-		return tmux.AgentPane{}, fault.New(fault.Failed, "%s: %w", w.Name, err)
+		return tmux.AgentPane{}, errs.New(errs.Failed, "%s: %w", w.Name, err)
 	}
 	for _, file := range command.Files {
-		if err := home.WritePrivate(file.Path, file.Content); err != nil {
+		if err := app.WritePrivate(file.Path, file.Content); err != nil {
 			return tmux.AgentPane{}, err
 		}
 	}
@@ -94,7 +94,7 @@ func isPrompt(word, prompt string) bool {
 
 // refreshCommand is the program that tmux runs to keep the borders of a session true while somebody looks at them. The
 // tmux server may have another environment than this command.
-func refreshCommand(h *home.Home, sessionName string) []string {
+func refreshCommand(h *app.App, sessionName string) []string {
 	return []string{
 		"env", "HOME=" + h.Getenv("HOME"),
 		"XDG_CONFIG_HOME=" + filepath.Dir(filepath.Dir(h.Paths.ConfigFile)),

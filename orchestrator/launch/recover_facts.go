@@ -7,15 +7,15 @@ import (
 	"os"
 	"slices"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/worktree"
 )
 
 // PlanRecover gathers what is left to know of git, files and CLIs, and decides.
-func PlanRecover(ctx context.Context, h *home.Home, f fleet.Facts, named bool) ([]Job, error) {
+func PlanRecover(ctx context.Context, h *app.App, f observe.Facts, named bool) ([]Job, error) {
 	s := f.Session
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
@@ -39,12 +39,12 @@ func PlanRecover(ctx context.Context, h *home.Home, f fleet.Facts, named bool) (
 		rf.named = named
 		_, rf.branchExists = branches[a.Record.Branch]
 		rf.lookAtBranch(entries)
-		rf.unregistered = rf.worktreeWrong != "" && m.Unregistered(home.PlanOf(s, a.Record))
+		rf.unregistered = rf.worktreeWrong != "" && m.Unregistered(app.PlanOf(s, a.Record))
 		if rf.worktreeWrong != "" && m.HalfMade(a.Record.WorktreePath) {
 			rf.worktreeMissing, rf.worktreeWrong = true, ""
 		}
 		if rf.worktreeWrong != "" {
-			if rf.unlinked, err = m.Unlinked(ctx, home.PlanOf(s, a.Record)); err != nil {
+			if rf.unlinked, err = m.Unlinked(ctx, app.PlanOf(s, a.Record)); err != nil {
 				return nil, err
 			}
 		}
@@ -68,15 +68,15 @@ func (f *RecoverFacts) lookAtBranch(entries []worktree.Entry) {
 }
 
 // factsFor gathers what planAgent needs of one agent.
-func factsFor(ctx context.Context, h *home.Home, f fleet.Facts, a fleet.Agent) RecoverFacts {
+func factsFor(ctx context.Context, h *app.App, f observe.Facts, a observe.Agent) RecoverFacts {
 	s, w := f.Session, a.Record
 	rf := RecoverFacts{
 		sessionName: s.Name, repoPath: s.RepoPath, record: w, tmux: f.Tmux, running: f.Running(a), pid: a.Lock.PID(),
-		launched: a.EverLaunched(s), promptUnsent: fleet.Undelivered(h, s, w.Name),
+		launched: a.EverLaunched(s), promptUnsent: observe.Undelivered(h, s, w.Name),
 	}
 	rf.exited = w.Phase == session.PhaseExited || a.Exited()
 	if f.TmuxErr != nil {
-		rf.tmuxReason = fleet.Silence(f.TmuxErr)
+		rf.tmuxReason = observe.Silence(f.TmuxErr)
 	}
 	if rf.running.Held() {
 		rf.worktreeMissing = f.Observation(a).WorktreeGone
@@ -100,11 +100,11 @@ func factsFor(ctx context.Context, h *home.Home, f fleet.Facts, a fleet.Agent) R
 
 // refusedLast reports whether the last launch of an agent resumed the conversation that spec names and ended with an error
 // before a turn began: its dead pane and its recorded command show that.
-func refusedLast(f fleet.Facts, a fleet.Agent, cli cli.CLI, spec cli.Spec) bool {
+func refusedLast(f observe.Facts, a observe.Agent, cli cli.CLI, spec cli.Spec) bool {
 	if a.Lock.State != session.LockFree || a.Pane == nil || !a.Pane.Dead || a.Pane.ExitCode == nil || *a.Pane.ExitCode == 0 || a.Left() {
 		return false
 	}
-	launch := fleet.LaunchID(f.Session.Name, a.Record.Name, a.Pane.Identity.Generation)
+	launch := observe.LaunchID(f.Session.Name, a.Record.Name, a.Pane.Identity.Generation)
 	if last := a.Turns.Last; last != nil && last.Launch == launch {
 		return false
 	}
@@ -126,10 +126,10 @@ type GoOn struct {
 
 // HowToGoOn finds out which conversation of the agent its CLI still has. The recorded one, which paw chose or a
 // hook of the agent named last, comes first; of the others on disk some may be those of a CLI that the user runs beside.
-func HowToGoOn(ctx context.Context, h *home.Home, s *session.Session, c cli.CLI, spec cli.Spec) GoOn {
+func HowToGoOn(ctx context.Context, h *app.App, s *session.Session, c cli.CLI, spec cli.Spec) GoOn {
 	how := GoOn{NewID: c.NewConversation(), FreshReason: "it had no conversation yet"}
 	w := s.Agent(spec.Agent)
-	hooked := fleet.HooksEverSeen(h, s.Name, w)
+	hooked := observe.HooksEverSeen(h, s.Name, w)
 	if spec.ConversationID != "" {
 		conversation, err := c.Conversation(ctx, spec)
 		how.KeepID, how.FreshReason = !conversation.NewID, conversation.Reason

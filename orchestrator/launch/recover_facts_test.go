@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"paw/config"
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/clis"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -35,7 +35,7 @@ func TestAConversationThatCannotBeLookedUpIsResumed(t *testing.T) {
 	if !ok {
 		t.Fatal("no demo")
 	}
-	h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}}
+	h := &app.App{Paths: config.Paths{StateDir: t.TempDir()}}
 	s := &session.Session{Name: "shop", Agents: []session.Agent{{Name: "one", ConversationIDs: []string{"mine"}}}}
 	for _, c := range []struct {
 		name string
@@ -81,7 +81,7 @@ func (earlier) Learn(context.Context, cli.Spec) ([]string, error) { return []str
 // A conversation that the user has cleared stays so, for a headless turn as for a pane.
 func TestAClearedConversationDoesNotComeBack(t *testing.T) {
 	demo, _ := clis.New(nil).Get("demo")
-	h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
+	h := &app.App{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
 	s := &session.Session{Name: "shop", Agents: []session.Agent{{Name: "one", ConversationIDs: []string{"old", "mine"}}}}
 	look := func() GoOn {
 		return HowToGoOn(t.Context(), h, s, cli.CLI{Driver: earlier{demo.Driver}}, cli.Spec{Agent: "one", ConversationID: "mine"})
@@ -89,7 +89,7 @@ func TestAClearedConversationDoesNotComeBack(t *testing.T) {
 	if how := look(); how.Found != "old" {
 		t.Errorf("nothing says that it was cleared: %+v", how)
 	}
-	fleet.MarkHooks(h, s, &s.Agents[0], 1)
+	observe.MarkHooks(h, s, &s.Agents[0], 1)
 	if err := turn.New(h.TurnDir("shop", "one"), 1, h.Now).Start(turn.Start{Type: turn.TypePrompt, Prompt: "x", Conversation: "old"}); err != nil {
 		t.Fatal(err)
 	}

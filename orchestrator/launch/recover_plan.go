@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
 	"paw/session"
 )
@@ -115,11 +115,11 @@ func planWorktree(f RecoverFacts, j *Job) bool {
 		if f.worktreeMissing {
 			what = fmt.Errorf("its worktree %s and its branch %s are gone", path, f.record.Branch)
 		}
-		j.refuse(what, fmt.Sprintf("git -C %s branch %s && paw recover %s", fault.Quote(f.repoPath), strings.TrimSpace(fault.Quote(f.record.Branch)+" "+f.lastCommit), f.sessionName))
+		j.refuse(what, fmt.Sprintf("git -C %s branch %s && paw recover %s", errs.Quote(f.repoPath), strings.TrimSpace(errs.Quote(f.record.Branch)+" "+f.lastCommit), f.sessionName))
 		return false
 	case lost && f.branchAt != "":
 		j.refuse(fmt.Errorf("its worktree is gone and its branch %s is checked out in %s", f.record.Branch, f.branchAt),
-			fmt.Sprintf("git -C %s switch --detach && paw recover %s", fault.Quote(f.branchAt), f.sessionName))
+			fmt.Sprintf("git -C %s switch --detach && paw recover %s", errs.Quote(f.branchAt), f.sessionName))
 		return false
 	case f.worktreeMissing:
 		j.Worktree = WorktreeRestore

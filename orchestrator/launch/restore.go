@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/worktree"
@@ -16,10 +16,10 @@ import (
 
 // restoreWorktree makes a worktree again whose directory is gone, or registers
 // one again that git does not know any more. The job says what came of it.
-func restoreWorktree(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Agent, j *Job) {
-	rescue, err := m.Restore(ctx, home.PlanOf(s, *w), h.Step)
+func restoreWorktree(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent, j *Job) {
+	rescue, err := m.Restore(ctx, app.PlanOf(s, *w), h.Step)
 	if err != nil {
-		j.refuse(home.Conflict(err))
+		j.refuse(app.Conflict(err))
 		return
 	}
 	if j.Worktree == WorktreeRegister {
@@ -38,7 +38,7 @@ func restoreWorktree(ctx context.Context, h *home.Home, m worktree.Manager, s *s
 
 // turnWithMore is the last turn when its snapshot has what was not committed on
 // top of the commit that its worktree is at now, else 0.
-func turnWithMore(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Agent) int {
+func turnWithMore(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent) int {
 	list, _, err := turns.List(ctx, h, m, s, *w)
 	if err != nil || len(list.Turns) == 0 {
 		return 0
@@ -56,7 +56,7 @@ func turnWithMore(ctx context.Context, h *home.Home, m worktree.Manager, s *sess
 
 // lastCommitOf is the newest commit known of an agent: where HEAD of its worktree
 // was last, else where its last turn ended or began, else its base.
-func lastCommitOf(h *home.Home, entries []worktree.Entry, s *session.Session, w session.Agent) string {
+func lastCommitOf(h *app.App, entries []worktree.Entry, s *session.Session, w session.Agent) string {
 	for _, e := range entries {
 		if e.Path == w.WorktreePath && e.LastHead() != "" {
 			return e.LastHead()
@@ -71,12 +71,12 @@ func lastCommitOf(h *home.Home, entries []worktree.Entry, s *session.Session, w 
 // WayBack is what a user can do when something else is where the worktree of an
 // agent was.
 func WayBack(s *session.Session, w *session.Agent) string {
-	path := fault.Quote(w.WorktreePath)
+	path := errs.Quote(w.WorktreePath)
 	switch info, err := os.Lstat(filepath.Join(w.WorktreePath, ".git")); {
 	case err != nil: // a folder of somebody
-		return fmt.Sprintf("mv %s %s && paw recover %s", path, fault.Quote(w.WorktreePath+".aside"), s.Name)
+		return fmt.Sprintf("mv %s %s && paw recover %s", path, errs.Quote(w.WorktreePath+".aside"), s.Name)
 	case info.IsDir(): // a repository of its own
 		return fmt.Sprintf("paw remove %s --keep-worktree --session %s", w.Name, s.Name)
 	}
-	return fmt.Sprintf("git -C %s worktree repair %s", fault.Quote(s.RepoPath), path)
+	return fmt.Sprintf("git -C %s worktree repair %s", errs.Quote(s.RepoPath), path)
 }

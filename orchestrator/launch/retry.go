@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"paw/config/poll"
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
 	"paw/orchestrator/live"
+	"paw/orchestrator/observe"
 	"paw/session"
 )
 
@@ -26,7 +26,7 @@ const resumePatience = 40 * time.Second
 
 // startRefused starts those agents fresh whose CLI refused its conversation. The
 // refused id stays in the record, and the CLI's own words become the reason.
-func startRefused(ctx context.Context, h *home.Home, s *session.Session, jobs []*Job) (*session.Session, error) {
+func startRefused(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) (*session.Session, error) {
 	var again []*Job
 	for _, j := range jobs {
 		if !j.launched() || j.Result != ResultResumed || !j.unverified {
@@ -60,10 +60,10 @@ func startRefused(ctx context.Context, h *home.Home, s *session.Session, jobs []
 
 // opened waits until an agent that refused its conversation before has opened it, or does not run any more: its hooks have
 // reported, or its screen shows an input box or a dialog.
-func opened(ctx context.Context, h *home.Home, s *session.Session, name string) bool {
+func opened(ctx context.Context, h *app.App, s *session.Session, name string) bool {
 	shown := false
 	poll.Until(ctx, 200*time.Millisecond, resumePatience, func() bool {
-		f, err := fleet.ObserveWith(ctx, h, s, fleet.AskTmux(h), fleet.WhereUnknown)
+		f, err := observe.ObserveWith(ctx, h, s, observe.AskTmux(h), observe.WhereUnknown)
 		if err != nil {
 			return false
 		}
@@ -76,12 +76,12 @@ func opened(ctx context.Context, h *home.Home, s *session.Session, name string) 
 
 // refusedResume watches an agent that was just resumed; true with the reason
 // when its CLI ended with an error right away.
-func refusedResume(ctx context.Context, h *home.Home, s *session.Session, j *Job) (string, bool) {
+func refusedResume(ctx context.Context, h *app.App, s *session.Session, j *Job) (string, bool) {
 	name := j.Agent
-	if j.refusedBefore && opened(ctx, h, s, name) || fleet.Outlives(ctx, h, s, name, resumeGrace) {
+	if j.refusedBefore && opened(ctx, h, s, name) || observe.Outlives(ctx, h, s, name, resumeGrace) {
 		return "", false
 	}
-	f, err := fleet.Observe(ctx, h, s)
+	f, err := observe.Observe(ctx, h, s)
 	if err != nil {
 		return "", false
 	}
@@ -98,7 +98,7 @@ func refusedResume(ctx context.Context, h *home.Home, s *session.Session, j *Job
 
 // lastWords is the last line that a dead pane shows of its program, "" when tmux
 // closed the terminal before it had read that: what it has not read then is gone.
-func lastWords(ctx context.Context, h *home.Home, s *session.Session, paneID string) string {
+func lastWords(ctx context.Context, h *app.App, s *session.Session, paneID string) string {
 	screen, err := h.TmuxFor(s).CaptureTail(ctx, paneID, 10)
 	if err != nil {
 		return ""

@@ -6,33 +6,33 @@ import (
 	"os"
 	"path/filepath"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/worktree"
 )
 
 // UndoStart removes what a failed start made, as long as nobody used it;
 // otherwise it says how to go on.
-func UndoStart(h *home.Home, s *session.Session, plans []worktree.Plan, cause error) error {
+func UndoStart(h *app.App, s *session.Session, plans []worktree.Plan, cause error) error {
 	// The user's Ctrl-C must not stop the clean-up.
 	ctx := context.Background()
 	if err := rollbackWorktrees(ctx, h, s, plans); err != nil {
-		return fault.WithHints(cause, "paw recover "+s.Name, "paw purge "+s.Name)
+		return errs.WithHints(cause, "paw recover "+s.Name, "paw purge "+s.Name)
 	}
 	known := make([]string, len(plans))
 	for i, plan := range plans {
 		known[i] = plan.Agent
 	}
 	if err := h.DeleteSession(ctx, s.Name, known, func() error { return nil }); err != nil {
-		return fault.WithHints(cause, "paw purge "+s.Name)
+		return errs.WithHints(cause, "paw purge "+s.Name)
 	}
 	return cause
 }
 
 // UndoAdd takes agents that never started out of the record again.
-func UndoAdd(h *home.Home, s *session.Session, plans []worktree.Plan, cause error) error {
+func UndoAdd(h *app.App, s *session.Session, plans []worktree.Plan, cause error) error {
 	draft := *s
 	draft.Agents = nil
 	for _, plan := range plans {
@@ -42,7 +42,7 @@ func UndoAdd(h *home.Home, s *session.Session, plans []worktree.Plan, cause erro
 	}
 	ctx := context.Background()
 	if err := rollbackWorktrees(ctx, h, &draft, plans); err != nil {
-		return fault.WithHints(cause, "paw recover "+s.Name)
+		return errs.WithHints(cause, "paw recover "+s.Name)
 	}
 	_, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
 		for _, plan := range plans {
@@ -51,15 +51,15 @@ func UndoAdd(h *home.Home, s *session.Session, plans []worktree.Plan, cause erro
 		return nil
 	})
 	if err != nil {
-		return fault.WithHints(cause, "paw recover "+s.Name)
+		return errs.WithHints(cause, "paw recover "+s.Name)
 	}
 	return cause
 }
 
 // rollbackWorktrees removes the worktrees and branches of agents that were
 // never started; it refuses when one was.
-func rollbackWorktrees(ctx context.Context, h *home.Home, s *session.Session, plans []worktree.Plan) error {
-	f, err := fleet.Observe(ctx, h, s)
+func rollbackWorktrees(ctx context.Context, h *app.App, s *session.Session, plans []worktree.Plan) error {
+	f, err := observe.Observe(ctx, h, s)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func rollbackWorktrees(ctx context.Context, h *home.Home, s *session.Session, pl
 			return fmt.Errorf("%s was started", a.Record.Name)
 		}
 	}
-	repository, err := home.Discover(s)
+	repository, err := app.Discover(s)
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/worktree"
 )
@@ -19,7 +19,7 @@ import (
 // setUpWorktrees makes worktrees usable that were just checked out, or whose set-up
 // was cut short: files copied and linked from the main checkout, and the set-up
 // command. A failure is reported and the agent still starts.
-func setUpWorktrees(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, jobs []Job) {
+func setUpWorktrees(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, jobs []Job) {
 	out := &SharedWriter{W: h.Progress}
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
@@ -42,13 +42,13 @@ func setUpWorktrees(ctx context.Context, h *home.Home, m worktree.Manager, s *se
 	}
 }
 
-func setUpWorktree(ctx context.Context, h *home.Home, m worktree.Manager, session, path string, j *Job, out io.Writer) {
+func setUpWorktree(ctx context.Context, h *app.App, m worktree.Manager, session, path string, j *Job, out io.Writer) {
 	lines := &prefixWriter{prefix: j.Agent + " | ", to: out}
 	setup := h.Setup(j.Agent, lines)
 	for _, problem := range m.SetUp(ctx, path, setup) {
 		note := problem.String()
 		if problem.Err != nil {
-			note += fmt.Sprintf(" (paw sh %s/%s sh -c %s runs it again)", session, j.Agent, fault.Quote(setup.Command))
+			note += fmt.Sprintf(" (paw sh %s/%s sh -c %s runs it again)", session, j.Agent, errs.Quote(setup.Command))
 		}
 		j.Notes = append(j.Notes, note)
 	}

@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -18,7 +18,7 @@ import (
 // anything else of it is made. The ref of the owner comes first, so that of any
 // number of sessions with the same names one gets each: a tag that is there already
 // is an error, unless an interrupted run of the same session has left it.
-func TagStarts(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, jobs []Job) error {
+func TagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, jobs []Job) error {
 	var agents []*session.Agent
 	for _, j := range jobs {
 		if j.Result != ResultRefused && j.Worktree == WorktreeCreate {
@@ -28,7 +28,7 @@ func TagStarts(ctx context.Context, h *home.Home, m worktree.Manager, s *session
 	if len(agents) == 0 {
 		return nil
 	}
-	owner, err := m.KeepBlob(ctx, home.OwnerOf(s, ""))
+	owner, err := m.KeepBlob(ctx, app.OwnerOf(s, ""))
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func missingStarts(ctx context.Context, m worktree.Manager, agents []*session.Ag
 		}
 		now, taken := known[turn.OwnerRef(w.TurnSession)]
 		if taken && now != owner || !taken && len(tagged) > 0 {
-			return nil, fault.New(fault.Usage, "%s: %w: %s", w.TurnSession, turns.ErrNameTaken, turn.TagName(w.TurnSession, 0)).Hint("paw status --all")
+			return nil, errs.New(errs.Usage, "%s: %w: %s", w.TurnSession, turns.ErrNameTaken, turn.TagName(w.TurnSession, 0)).Hint("paw status --all")
 		}
 		if !taken {
 			refs = append(refs, worktree.NewRef{Name: turn.OwnerRef(w.TurnSession), ID: owner})
@@ -86,7 +86,7 @@ func missingStarts(ctx context.Context, m worktree.Manager, agents []*session.Ag
 }
 
 // untagStarts takes the tags of agents back that never started.
-func untagStarts(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session) error {
+func untagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) error {
 	refs := map[string]string{}
 	for _, w := range s.Agents {
 		own, err := turns.Own(ctx, m, s, w.Name)

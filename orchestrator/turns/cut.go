@@ -5,8 +5,8 @@ import (
 	"errors"
 	"slices"
 
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -14,9 +14,9 @@ import (
 // Cut closes the turn that was open when its CLI ended without saying so, and those behind it that no hook told of:
 // as the CLI's own record tells it, else aborted for the reason, with a snapshot. A failure is logged: it must not keep
 // paw from stopping or recovering.
-func Cut(ctx context.Context, h *home.Home, s *session.Session, w session.Agent, reason turn.Reason) {
+func Cut(ctx context.Context, h *app.App, s *session.Session, w session.Agent, reason turn.Reason) {
 	last, err := h.TurnDir(s.Name, w.Name).Last()
-	if err != nil || last == nil || last.State != turn.InProgress && len(fleet.AskRecord(ctx, h, s, &w, last).Later) == 0 {
+	if err != nil || last == nil || last.State != turn.InProgress && len(observe.AskRecord(ctx, h, s, &w, last).Later) == 0 {
 		return
 	}
 	err = Change(ctx, h, s, &w, func(t *Track) error {
@@ -36,7 +36,7 @@ func Cut(ctx context.Context, h *home.Home, s *session.Session, w session.Agent,
 
 // CloseCut does what a crash kept the hooks from doing: it aborts the turns
 // of agents that died in them, and tags finished turns that have no tag.
-func CloseCut(ctx context.Context, h *home.Home, f fleet.Facts) {
+func CloseCut(ctx context.Context, h *app.App, f observe.Facts) {
 	for _, a := range f.Agents {
 		cutDead(ctx, h, f, a)
 		tagFinished(ctx, h, f.Session, a.Record)
@@ -46,18 +46,18 @@ func CloseCut(ctx context.Context, h *home.Home, f fleet.Facts) {
 // CloseDead closes the open turns of agents that died in them, before a command writes to their worktrees or ends them: a turn
 // ends with what its CLI has left, for the reason that ended it. Where a move of files or the end of an agent was cut short,
 // recover closes it after that.
-func CloseDead(ctx context.Context, h *home.Home, s *session.Session, agents ...string) {
+func CloseDead(ctx context.Context, h *app.App, s *session.Session, agents ...string) {
 	inTurn := func(name string) bool {
 		last, err := h.TurnDir(s.Name, name).Last()
 		w := s.Agent(name)
-		return err == nil && last != nil && last.State == turn.InProgress && w != nil && fleet.RefuseUnfinished(s, w) == nil &&
-			fleet.RefuseHalfMoved(ctx, h, s, name) == nil
+		return err == nil && last != nil && last.State == turn.InProgress && w != nil && observe.RefuseUnfinished(s, w) == nil &&
+			observe.RefuseHalfMoved(ctx, h, s, name) == nil
 	}
 	open := slices.DeleteFunc(slices.Clone(agents), func(name string) bool { return !inTurn(name) })
 	if len(open) == 0 {
 		return
 	}
-	f, err := fleet.ObserveRevived(ctx, h, s)
+	f, err := observe.ObserveRevived(ctx, h, s)
 	if err != nil {
 		return
 	}
@@ -69,7 +69,7 @@ func CloseDead(ctx context.Context, h *home.Home, s *session.Session, agents ...
 }
 
 // cutDead is Cut for an agent whose CLI has ended by itself, if it has.
-func cutDead(ctx context.Context, h *home.Home, f fleet.Facts, a fleet.Agent) {
+func cutDead(ctx context.Context, h *app.App, f observe.Facts, a observe.Agent) {
 	if a.Lock.State == session.LockFree {
 		Cut(ctx, h, f.Session, a.Record, f.Observation(a).CutReason())
 	}
@@ -78,7 +78,7 @@ func cutDead(ctx context.Context, h *home.Home, f fleet.Facts, a fleet.Agent) {
 // tagFinished makes the tags that are missing: those of finished turns, on their
 // recorded commits, and that of the start. A hook could not make one, or a fetch
 // that prunes tags deleted it.
-func tagFinished(ctx context.Context, h *home.Home, s *session.Session, w session.Agent) {
+func tagFinished(ctx context.Context, h *app.App, s *session.Session, w session.Agent) {
 	if w.Phase == session.PhaseCreating {
 		return // launch.BringUp tags its start
 	}
@@ -121,7 +121,7 @@ func (t *Track) TakeMissed(ctx context.Context) error {
 	if err != nil || last == nil {
 		return err
 	}
-	seen := fleet.AskRecord(ctx, t.home, t.S, t.W, last)
+	seen := observe.AskRecord(ctx, t.home, t.S, t.W, last)
 	missed := seen.Later
 	if last.State == turn.InProgress && seen.Ended != nil {
 		missed = append([]turn.Event{*seen.Ended}, missed...)
@@ -131,10 +131,10 @@ func (t *Track) TakeMissed(ctx context.Context) error {
 }
 
 // CutOf is the open turn of an agent whose CLI does not run, as recover will close it, nil where there is none.
-func CutOf(ctx context.Context, h *home.Home, f fleet.Facts, a fleet.Agent) *turn.Record {
+func CutOf(ctx context.Context, h *app.App, f observe.Facts, a observe.Agent) *turn.Record {
 	o := f.Observation(a)
 	if o.CutTurn() != nil {
-		o.Observed = fleet.AskRecord(ctx, h, f.Session, &a.Record, o.Last)
+		o.Observed = observe.AskRecord(ctx, h, f.Session, &a.Record, o.Last)
 	}
 	return o.CutTurn()
 }

@@ -3,6 +3,6 @@
 //
 // Whatever changes turns is a method of Track, which Change hands out with the agent's turn lock held: lifecycle.go begins
 // and ends, event.go applies what a hook reports, with what missed.go finds that no hook did, cut.go closes what a dead
-// CLI left open, and own.go plays the part of the hooks for CLIs without any. The room may import orchestrator/home, live,
-// fleet and talk. Begin with track.go and lifecycle.go.
+// CLI left open, and own.go plays the part of the hooks for CLIs without any. The room may import orchestrator/app, live,
+// observe and transcript. Begin with track.go and lifecycle.go.
 package turns

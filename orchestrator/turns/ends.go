@@ -8,8 +8,8 @@ import (
 	"os"
 	"strconv"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -23,11 +23,11 @@ type Forced struct {
 
 // CommitAlone is the commit of a turn, where that is all there is of a state at its begin or end: what was not committed
 // then is not known, because its snapshot was over the budget or failed. It is taken by force only, with a note.
-func CommitAlone(h *home.Home, agentName string, number int, side, commit string, byForce Forced) (string, error) {
+func CommitAlone(h *app.App, agentName string, number int, side, commit string, byForce Forced) (string, error) {
 	if commit == "" {
-		return "", fault.New(fault.Failed, "turn %d of %s: there is no snapshot of its %s", number, agentName, side)
+		return "", errs.New(errs.Failed, "turn %d of %s: there is no snapshot of its %s", number, agentName, side)
 	}
-	refused := fault.New(fault.Refused, "turn %d of %s: there is no snapshot of its %s, only its commit is known", number, agentName, side)
+	refused := errs.New(errs.Refused, "turn %d of %s: there is no snapshot of its %s, only its commit is known", number, agentName, side)
 	if !byForce.Yes {
 		return "", refused.Hint("%s", byForce.Command)
 	}
@@ -36,7 +36,7 @@ func CommitAlone(h *home.Home, agentName string, number int, side, commit string
 }
 
 // End is the state at the end of a turn, that of now while it runs.
-func End(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Agent, one *Listed, byForce Forced) (string, error) {
+func End(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent, one *Listed, byForce Forced) (string, error) {
 	switch {
 	case one.State == turn.InProgress:
 		return StateNow(ctx, h, m, s, w)
@@ -47,7 +47,7 @@ func End(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Sessi
 }
 
 // EndOf is the state at the end of the turn of a number; 0 is the base.
-func EndOf(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Agent, list Sequence, number string, byForce Forced) (string, error) {
+func EndOf(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent, list Sequence, number string, byForce Forced) (string, error) {
 	if number == "0" {
 		return w.BaseCommit, nil
 	}
@@ -62,28 +62,28 @@ func EndOf(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Ses
 func Numbered(s *session.Session, list Sequence, text string) (*Listed, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return nil, fault.New(fault.Usage, "%q: not the number of a turn", text).Hint("paw turns %s %s", s.Name, list.Agent)
+		return nil, errs.New(errs.Usage, "%q: not the number of a turn", text).Hint("paw turns %s %s", s.Name, list.Agent)
 	}
 	for i := range list.Turns {
 		if list.Turns[i].Number == n {
 			return &list.Turns[i], nil
 		}
 	}
-	return nil, fault.New(fault.NotFound, "%s: has no turn %d", list.Agent, n).Hint("paw turns %s %s", s.Name, list.Agent)
+	return nil, errs.New(errs.NotFound, "%s: has no turn %d", list.Agent, n).Hint("paw turns %s %s", s.Name, list.Agent)
 }
 
 // Now is a snapshot of the worktree as it is, kept by no ref.
-func Now(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Agent) (worktree.Snapshot, error) {
+func Now(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent) (worktree.Snapshot, error) {
 	snapshot, err := m.SnapshotWithin(ctx, w.WorktreePath, "", "paw: "+w.Name+" now", scratch(h, s, w), worktree.Budget{})
 	if _, lost := os.Lstat(w.WorktreePath); err != nil && errors.Is(lost, fs.ErrNotExist) {
-		err = fault.New(fault.Refused, "%s: %s", w.Name, session.ReasonWorktreeGone).
+		err = errs.New(errs.Refused, "%s: %s", w.Name, session.ReasonWorktreeGone).
 			Hint("paw stop %s %s --only && paw recover %s", s.Name, w.Name, s.Name)
 	}
 	return snapshot, err
 }
 
 // StateNow is the commit of Now.
-func StateNow(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w *session.Agent) (string, error) {
+func StateNow(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent) (string, error) {
 	snapshot, err := Now(ctx, h, m, s, w)
 	return snapshot.Commit, err
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/home"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -87,7 +87,7 @@ func (t *Track) died() string {
 
 // serverDied reports whether the tmux server of a session has died: that ends the CLIs in its panes, which may have time
 // for their good-byes.
-func serverDied(s *session.Session) bool { return s.Tmux.ServerPID != 0 && !home.ServerLives(s) }
+func serverDied(s *session.Session) bool { return s.Tmux.ServerPID != 0 && !app.ServerLives(s) }
 
 // apply carries out what an event means.
 func (t *Track) apply(ctx context.Context, last *turn.Record, e turn.Event) error {

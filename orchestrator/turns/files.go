@@ -3,7 +3,7 @@ package turns
 import (
 	"context"
 
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/orchestrator/live"
 	"paw/session"
 	"paw/session/turn"
@@ -11,8 +11,8 @@ import (
 
 // CountFiles fills in the changed files of results, with one git process
 // for each and two for all of them.
-func CountFiles(ctx context.Context, h *home.Home, s *session.Session, results []*live.Result) {
-	repository, err := home.Discover(s)
+func CountFiles(ctx context.Context, h *app.App, s *session.Session, results []*live.Result) {
+	repository, err := app.Discover(s)
 	if err != nil {
 		return
 	}

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/orchestrator/live"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -43,7 +43,7 @@ func (l Listed) Incomplete() bool {
 
 // List joins log, refs and tags of one agent: two git processes, whatever
 // the number of turns.
-func List(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, w session.Agent) (Sequence, []error, error) {
+func List(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w session.Agent) (Sequence, []error, error) {
 	list := Sequence{Agent: w.Name, Turns: []Listed{}}
 	// Refs first: a tag comes after the end of its turn in the log, so that no
 	// turn is listed as tagged and not ended, whatever a hook writes meanwhile.
@@ -104,12 +104,12 @@ const ListGrace = 2 * time.Second
 
 // asStatusHasIt is the open turn of an agent that runs, as paw status shows it: the CLI's own record may know that it is
 // over, or that nobody is waited for any more.
-func asStatusHasIt(h *home.Home, s *session.Session, w session.Agent, last turn.Record) turn.Record {
+func asStatusHasIt(h *app.App, s *session.Session, w session.Agent, last turn.Record) turn.Record {
 	lock, err := h.Locks.ProbeAgent(s.Name, w.Name)
 	if err != nil || lock.State != session.LockHeld {
 		return last
 	}
-	seen := fleet.InPane(h, s, &w, lock)
+	seen := observe.InPane(h, s, &w, lock)
 	if seen.Last == nil || seen.Last.Number != last.Number || !seen.Visible || seen.Headless {
 		return last
 	}

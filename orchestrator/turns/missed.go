@@ -5,7 +5,7 @@ import (
 	"context"
 	"strings"
 
-	"paw/orchestrator/fleet"
+	"paw/orchestrator/observe"
 	"paw/session/turn"
 )
 
@@ -14,7 +14,7 @@ func (t *Track) missed(ctx context.Context, last *turn.Record, e turn.Event) ([]
 	if last == nil || !mayBeBehind(last, e) {
 		return nil, e
 	}
-	seen := fleet.AskRecord(ctx, t.home, t.S, t.W, last)
+	seen := observe.AskRecord(ctx, t.home, t.S, t.W, last)
 	var missed []turn.Event
 	ends := e.Kind == turn.KindPrompt || e.Kind == turn.KindSessionEnd || len(seen.Later) > 0
 	goesOn := e.TurnID != "" && e.TurnID == last.TurnID && seen.Busy

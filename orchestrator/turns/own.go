@@ -3,15 +3,15 @@ package turns
 import (
 	"context"
 
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/session/turn"
 )
 
 // BeginIfOwn begins the turn of a CLI without hooks: that paw typed the prompt is
 // all that will ever be known of it. w is a copy: the turn settles the wait in it.
-func BeginIfOwn(ctx context.Context, h *home.Home, s *session.Session, w session.Agent, prompt string) error {
+func BeginIfOwn(ctx context.Context, h *app.App, s *session.Session, w session.Agent, prompt string) error {
 	if cli, known := h.CLIs.Get(w.CLI); known && cli.Facts().Unseen {
 		return BeginOwn(ctx, h, s, &w, prompt)
 	}
@@ -20,7 +20,7 @@ func BeginIfOwn(ctx context.Context, h *home.Home, s *session.Session, w session
 
 // EndOwn finishes the open turn of a CLI without hooks: nobody else would
 // see its end.
-func EndOwn(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent) error {
+func EndOwn(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) error {
 	return Change(ctx, h, s, w, func(t *Track) error {
 		one, err := t.open()
 		if err != nil || one == nil {
@@ -33,7 +33,7 @@ func EndOwn(ctx context.Context, h *home.Home, s *session.Session, w *session.Ag
 
 // BeginOwn starts a turn of a CLI without hooks: paw typed its prompt, so it
 // knows the begin. The end of the one before was not seen.
-func BeginOwn(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, prompt string) error {
+func BeginOwn(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, prompt string) error {
 	return Change(ctx, h, s, w, func(t *Track) error {
 		one, err := t.open()
 		if err != nil {
@@ -53,10 +53,10 @@ func BeginOwn(ctx context.Context, h *home.Home, s *session.Session, w *session.
 }
 
 // launchOf is the launch of an agent that runs.
-func launchOf(h *home.Home, s *session.Session, w *session.Agent) string {
+func launchOf(h *app.App, s *session.Session, w *session.Agent) string {
 	lock, err := h.Locks.ProbeAgent(s.Name, w.Name)
 	if err != nil {
 		return ""
 	}
-	return fleet.LaunchID(s.Name, w.Name, lock.Holder.Generation)
+	return observe.LaunchID(s.Name, w.Name, lock.Holder.Generation)
 }

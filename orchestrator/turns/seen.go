@@ -3,7 +3,7 @@ package turns
 import (
 	"context"
 
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -17,12 +17,12 @@ type Look struct {
 }
 
 // LookNow is the agent as it is at this moment. Its turns are counted first: one that ends meanwhile stays to be reviewed.
-func LookNow(ctx context.Context, h *home.Home, m worktree.Manager, s *session.Session, agentName string) (Look, error) {
+func LookNow(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, agentName string) (Look, error) {
 	s, err := h.Load(s.Name)
 	if err != nil {
 		return Look{}, err
 	}
-	w, err := home.AgentNamed(s, agentName)
+	w, err := app.AgentNamed(s, agentName)
 	if err != nil {
 		return Look{}, err
 	}
@@ -59,7 +59,7 @@ func LastSeen(ctx context.Context, m worktree.Manager, w *session.Agent) (string
 
 // MarkSeen keeps what the user has looked at. Killed after the ref, it leaves turns to be reviewed that are seen, not the
 // other way round.
-func MarkSeen(ctx context.Context, h *home.Home, m worktree.Manager, sessionName string, w *session.Agent, look Look) error {
+func MarkSeen(ctx context.Context, h *app.App, m worktree.Manager, sessionName string, w *session.Agent, look Look) error {
 	if err := m.SetRef(ctx, turn.SeenRef(w.TurnSession), look.Commit); err != nil {
 		return err
 	}

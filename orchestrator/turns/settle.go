@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -16,7 +16,7 @@ import (
 var ErrSettled = errors.New("settled already")
 
 // SettleWait takes a wait whose prompt was typed out of the record.
-func SettleWait(ctx context.Context, h *home.Home, sessionName, agentName, id string) error {
+func SettleWait(ctx context.Context, h *app.App, sessionName, agentName, id string) error {
 	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
 		w := rec.Agent(agentName)
 		if w == nil || w.Wait == nil || w.Wait.ID != id || w.Wait.TypedAt == nil {
@@ -52,7 +52,7 @@ func (t *Track) begun(ctx context.Context, one *turn.Turn) error {
 	if wait == nil || wait.TypedAt == nil {
 		return nil
 	}
-	if !fleet.Arrived(t.home, t.S.Name, *t.W) {
+	if !observe.Arrived(t.home, t.S.Name, *t.W) {
 		if t.home.Locks.DeliveryHeld(t.S.Name, t.W.Name) {
 			return nil // it is about to be known
 		}

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -49,7 +49,7 @@ func (t *Track) snapshot(ctx context.Context, ref, message string) (commit, note
 }
 
 // scratch is where the scratch index of an agent's snapshots is kept.
-func scratch(h *home.Home, s *session.Session, w *session.Agent) string {
+func scratch(h *app.App, s *session.Session, w *session.Agent) string {
 	return filepath.Join(h.StateDir(s.Name, w.Name), "snapshot")
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"paw/config/lazyregexp"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/session/turn"
 	"paw/worktree"
 )
@@ -37,7 +37,7 @@ var numberedName = lazyregexp.New(`^[0-9]+_`)
 
 // loggedSessions are the sessions that have turn logs, of any repository, with their agents. Unlike the names of tags the
 // folders tell session and agent apart.
-func loggedSessions(h *home.Home) map[string][]string {
+func loggedSessions(h *app.App) map[string][]string {
 	logged := map[string][]string{}
 	entries, _ := os.ReadDir(h.Paths.TurnsDir())
 	for _, e := range entries {
@@ -50,10 +50,10 @@ func loggedSessions(h *home.Home) map[string][]string {
 }
 
 // branchesOfPaw is what the branches begin with that paw names.
-const branchesOfPaw = "refs/heads/" + home.BranchPrefix
+const branchesOfPaw = "refs/heads/" + app.BranchPrefix
 
 // SpaceOf looks at tags, hidden refs and worktrees of a repository and at records and logs of this home.
-func SpaceOf(ctx context.Context, h *home.Home, m worktree.Manager) (Space, error) {
+func SpaceOf(ctx context.Context, h *app.App, m worktree.Manager) (Space, error) {
 	space := Space{hidden: map[string]bool{}, owner: map[string]string{}, logged: loggedSessions(h)}
 	var err error
 	if space.Tagged, err = taken(ctx, m); err != nil {
@@ -98,7 +98,7 @@ func (space *Space) addRefs(ctx context.Context, m worktree.Manager) error {
 		return err
 	}
 	for _, e := range entries {
-		owner, ours := strings.CutPrefix(e.LockReason, home.OwnerPrefix)
+		owner, ours := strings.CutPrefix(e.LockReason, app.OwnerPrefix)
 		owner, _, _ = strings.Cut(owner, " ")
 		if sessionName, agent, ok := strings.Cut(owner, "/"); ours && ok {
 			space.hidden[sessionName+"_"+agent], space.owner[sessionName+"_"+agent] = true, sessionName

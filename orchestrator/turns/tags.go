@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -73,11 +73,11 @@ func tagElsewhere(s *session.Session, w session.Agent, n int, at, commit string)
 	case at == commit:
 		return nil
 	case commit == "":
-		return fault.New(fault.Failed, "%s: turn %d: tag %s is on %.12s, and the turn has not finished", w.Name, n, name, at).
-			Hint("git -C %s tag -d %s", fault.Quote(s.GitCommonDir), name)
+		return errs.New(errs.Failed, "%s: turn %d: tag %s is on %.12s, and the turn has not finished", w.Name, n, name, at).
+			Hint("git -C %s tag -d %s", errs.Quote(s.GitCommonDir), name)
 	}
-	return fault.New(fault.Failed, "%s: turn %d: tag %s is on %.12s, not on its commit %.12s", w.Name, n, name, at, commit).
-		Hint("git -C %s update-ref %s %s %s", fault.Quote(s.GitCommonDir), turn.TagRef(w.TurnSession, n), commit, at)
+	return errs.New(errs.Failed, "%s: turn %d: tag %s is on %.12s, not on its commit %.12s", w.Name, n, name, at, commit).
+		Hint("git -C %s update-ref %s %s %s", errs.Quote(s.GitCommonDir), turn.TagRef(w.TurnSession, n), commit, at)
 }
 
 // ErrNameTaken is the cause of a refusal because another session, of another user
@@ -96,7 +96,7 @@ func Own(ctx context.Context, m worktree.Manager, s *session.Session, agents ...
 	if err != nil {
 		return nil, err
 	}
-	owner, err := m.BlobID(home.OwnerOf(s, ""))
+	owner, err := m.BlobID(app.OwnerOf(s, ""))
 	for _, agent := range agents {
 		if at := known[ref(agent)]; at == "" || at == owner {
 			own = append(own, agent)

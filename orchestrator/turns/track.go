@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -13,7 +13,7 @@ import (
 // Track is what changes the turns of one agent: its log, its refs and its
 // record. Every method is called with the agent's turn lock held.
 type Track struct {
-	home   *home.Home
+	home   *app.App
 	S      *session.Session
 	W      *session.Agent
 	M      worktree.Manager
@@ -29,7 +29,7 @@ type Track struct {
 }
 
 // Change runs change with the turn lock of an agent.
-func Change(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, change func(*Track) error) error {
+func Change(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, change func(*Track) error) error {
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return err

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"paw/config/poll"
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/session/turn"
 	"paw/tmux"
@@ -57,7 +57,7 @@ func (a *Answered) String() string {
 
 // LookAtQuestion is the question that an agent's CLI shows, with the options that can be answered. It is refused (3) where the
 // CLI's hooks tell of none, and where it is not on the screen as paw knows it.
-func LookAtQuestion(ctx context.Context, h *home.Home, s *session.Session, agentName string) (*Asked, error) {
+func LookAtQuestion(ctx context.Context, h *app.App, s *session.Session, agentName string) (*Asked, error) {
 	t, err := answererFor(h, s, agentName)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func LookAtQuestion(ctx context.Context, h *home.Home, s *session.Session, agent
 // Answer answers the question of an agent: "yes", "no", "always", the number of an option, or its words. With an id it
 // answers the question of that Asked.ID alone, without one that which is asked when it is called. Keys are typed only while the question is on the screen with the option that
 // is answered; the error is 6 when the CLI does not say that it took them.
-func Answer(ctx context.Context, h *home.Home, s *session.Session, agentName, answer, id string) (*Answered, error) {
+func Answer(ctx context.Context, h *app.App, s *session.Session, agentName, answer, id string) (*Answered, error) {
 	t, err := answererFor(h, s, agentName)
 	if err != nil {
 		return nil, err
@@ -136,12 +136,12 @@ func (a *Asked) pick(answer string) (int, error) {
 			}
 		}
 	}
-	refused := fault.New(fault.Refused, "%s: %q is not one of its answers: %s", a.Agent, answer, a.offers())
+	refused := errs.New(errs.Refused, "%s: %q is not one of its answers: %s", a.Agent, answer, a.offers())
 	switch {
 	case len(fitting) > 1:
-		refused = fault.New(fault.Refused, "%s: %q is more than one of its answers: %s", a.Agent, answer, a.offers())
+		refused = errs.New(errs.Refused, "%s: %q is more than one of its answers: %s", a.Agent, answer, a.offers())
 	case len(fitting) == 1 && a.Options[fitting[0]].Means() == cli.MeansText:
-		refused = fault.New(fault.Refused, "%s: this answer is a text, which can only be typed in its pane", a.Agent)
+		refused = errs.New(errs.Refused, "%s: this answer is a text, which can only be typed in its pane", a.Agent)
 	case len(fitting) == 1:
 		return fitting[0], nil
 	}
@@ -160,8 +160,8 @@ func (a *Asked) offers() string {
 // answerer answers one question in the pane of an agent. Whoever types holds the agent's prompt lock.
 type answerer struct{ *typist }
 
-func answererFor(h *home.Home, s *session.Session, agentName string) (answerer, error) {
-	w, err := home.AgentNamed(s, agentName)
+func answererFor(h *app.App, s *session.Session, agentName string) (answerer, error) {
+	w, err := app.AgentNamed(s, agentName)
 	if err != nil {
 		return answerer{}, err
 	}
@@ -200,7 +200,7 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 	}
 	shot, err := t.client.Look(ctx, t.program)
 	if err != nil {
-		return nil, t.shut(home.TmuxError(err))
+		return nil, t.shut(app.TmuxError(err))
 	}
 	question, ok := t.cli.Question(cli.Screenshot(shot))
 	permission, waits := t.channelOf().Permission(ctx)
@@ -209,7 +209,7 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 		question, ok = cli.Question{Text: "asks for permission: " + permission.Question, Options: onlyByChannel}, true
 	}
 	if !ok {
-		refused := t.refusal("%s, and its screen shows no question that paw can answer", fleet.WaitsFor(session.AgentStatus{Reason: last.Question}))
+		refused := t.refusal("%s, and its screen shows no question that paw can answer", observe.WaitsFor(session.AgentStatus{Reason: last.Question}))
 		return nil, &undrawnError{refused, *last.WaitingSince}
 	}
 	asked := &Asked{Question: question, Agent: t.w.Name, Hook: last.Question, Turn: last.Number, Since: *last.WaitingSince}
@@ -248,7 +248,7 @@ func (t answerer) waiting(ctx context.Context) (*turn.Record, error) {
 // nothingAsked is the refusal of an answer to a CLI that asks nothing in a turn. A menu, or a dialog of its start, is for its user.
 func (t answerer) nothingAsked(dialog string) error {
 	if dialog != "" {
-		return t.refusal("%s; this dialog is yours", fleet.WaitsFor(session.AgentStatus{Reason: dialog}))
+		return t.refusal("%s; this dialog is yours", observe.WaitsFor(session.AgentStatus{Reason: dialog}))
 	}
 	return t.refusal("is not asking anything")
 }
@@ -350,7 +350,7 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) erro
 		a, state, err := t.find(ctx)
 		switch {
 		case errors.Is(err, errNotRunning):
-			return fault.New(fault.Unconfirmed, "%s: its CLI has ended since the answer was typed", t.w.Name).Hint("paw recover %s", t.s.Name)
+			return errs.New(errs.Unconfirmed, "%s: its CLI has ended since the answer was typed", t.w.Name).Hint("paw recover %s", t.s.Name)
 		case err != nil:
 			return t.unconfirmed("the answer was typed, and nothing says that it was taken (%v)", err)
 		}
@@ -366,7 +366,7 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) erro
 			}
 		case !asked.Confirms && took.Means() == cli.MeansAlways:
 			if next := t.other(ctx, asked); next != nil && next.Confirms {
-				return fault.New(fault.Unconfirmed, "%s: took %q, and %s; nothing is allowed before that is answered", t.w.Name, took.Label, next.Text).
+				return errs.New(errs.Unconfirmed, "%s: took %q, and %s; nothing is allowed before that is answered", t.w.Name, took.Label, next.Text).
 					Hint("paw answer %s/%s", t.s.Name, t.w.Name)
 			}
 		case asked.Confirms && took.Means() != cli.MeansAlways:

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"paw/config/display"
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -51,7 +51,7 @@ type expectation struct {
 }
 
 // expect asks the CLI, which may take it long.
-func expect(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, cli cli.CLI, prompt string) expectation {
+func expect(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, cli cli.CLI, prompt string) expectation {
 	e := expectation{cli: cli, prompt: cli.Canonical(prompt)}
 	spec := h.SpecFor(s, w, "")
 	if spec.ConversationID == "" {
@@ -64,7 +64,7 @@ func expect(ctx context.Context, h *home.Home, s *session.Session, w *session.Ag
 }
 
 // now is the arrival of a prompt that is about to be typed.
-func (e expectation) now(h *home.Home, s *session.Session, w *session.Agent) Arrival {
+func (e expectation) now(h *app.App, s *session.Session, w *session.Agent) Arrival {
 	a := Arrival{cli: e.cli, prompt: e.prompt, since: h.Now(), records: []grown{growing(w.TranscriptPath)}}
 	if last, err := h.TurnDir(s.Name, w.Name).Last(); err == nil && last != nil {
 		a.number, a.open = last.Number, last.State == turn.InProgress
@@ -76,7 +76,7 @@ func (e expectation) now(h *home.Home, s *session.Session, w *session.Agent) Arr
 }
 
 // Expect looks, before a prompt is typed, where its arrival will show.
-func Expect(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, cli cli.CLI, prompt string) Arrival {
+func Expect(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, cli cli.CLI, prompt string) Arrival {
 	return expect(ctx, h, s, w, cli, prompt).now(h, s, w)
 }
 
@@ -197,10 +197,10 @@ func excerpt(text []rune) string {
 }
 
 // stillRuns reports whether that turn is open, and the CLI's own record has no end of it.
-func stillRuns(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent, number int) bool {
+func stillRuns(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, number int) bool {
 	last, err := h.TurnDir(s.Name, w.Name).Last()
 	if err != nil || last == nil || last.Number != number || last.State != turn.InProgress {
 		return false
 	}
-	return fleet.AskRecord(ctx, h, s, w, last).Ended == nil
+	return observe.AskRecord(ctx, h, s, w, last).Ended == nil
 }

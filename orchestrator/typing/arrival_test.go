@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"paw/config"
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli/clis"
-	"paw/orchestrator/home"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -23,7 +23,7 @@ func TestPromptThatJoinsATurnHasArrived(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
+			h := &app.App{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
 			cli, _ := clis.New(nil).Get("claude")
 			s := &session.Session{Name: "shop"}
 			w := &session.Agent{Name: "one", TranscriptPath: filepath.Join(t.TempDir(), "transcript")}
@@ -63,7 +63,7 @@ func TestPromptThatCodexTookWhileItRunsATool(t *testing.T) {
 	}
 	took(id, `go on\nand \"on\"`)
 	cli, _ := clis.New(nil).Get("codex")
-	h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now, CLIs: clis.New(nil)}
+	h := &app.App{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now, CLIs: clis.New(nil)}
 	s := &session.Session{Name: "shop"}
 	w := &session.Agent{Name: "one", CLI: "codex", ConversationIDs: []string{id}, Environment: map[string]string{"CODEX_HOME": user}}
 	one := turn.New(h.TurnDir("shop", "one"), 1, h.Now)

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
 	"paw/session/turn"
 )
 
@@ -21,7 +21,7 @@ type earlier struct {
 }
 
 // earlierPath is where it is kept for whoever types next.
-func earlierPath(h *home.Home, session, agent string) string {
+func earlierPath(h *app.App, session, agent string) string {
 	return filepath.Join(h.StateDir(session, agent), "unconfirmed.json")
 }
 
@@ -62,7 +62,7 @@ func (e earlier) in(turns []turn.Record, canonical func(string) string) *turn.Re
 func (t *typist) leave() {
 	text, err := json.Marshal(earlier{Prompt: t.before.prompt, Turn: t.before.number, At: t.home.Now()})
 	if err == nil {
-		_ = home.WritePrivate(earlierPath(t.home, t.s.Name, t.w.Name), text)
+		_ = app.WritePrivate(earlierPath(t.home, t.s.Name, t.w.Name), text)
 	}
 }
 

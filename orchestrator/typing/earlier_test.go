@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"paw/config"
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli/clis"
-	"paw/orchestrator/home"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -15,7 +15,7 @@ import (
 // TestAPromptThatComesLateIsNotTheNextOne: a CLI takes a prompt after paw has given up on it, when the next one is typed. The turn that
 // it begins is not what became of the next one, which is queued behind it.
 func TestAPromptThatComesLateIsNotTheNextOne(t *testing.T) {
-	h := &home.Home{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
+	h := &app.App{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
 	cli, _ := clis.New(nil).Get("qwen")
 	typistOf := func(prompt string) *typist {
 		one := &typist{home: h, s: &session.Session{Name: "shop"}, w: &session.Agent{Name: "one"}, cli: cli, prompt: prompt}

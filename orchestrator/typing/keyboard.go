@@ -5,21 +5,21 @@ import (
 	"fmt"
 	"time"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/tmux"
 )
 
 // panesOf are the real panes, and the CLIs in them.
-type panesOf struct{ home *home.Home }
+type panesOf struct{ home *app.App }
 
 // NewKeyboard is the keyboard of the real panes.
-func NewKeyboard(h *home.Home) Keyboard {
+func NewKeyboard(h *app.App) Keyboard {
 	real := panesOf{h}
-	return Keyboard{Panes: fleet.AskTmux(h), Ready: real.ready, Enter: real.enter, Again: real.again, Patience: confirmPatience}
+	return Keyboard{Panes: observe.AskTmux(h), Ready: real.ready, Enter: real.enter, Again: real.again, Patience: confirmPatience}
 }
 
 // ready is the CLI of an agent, if it takes a prompt now.
@@ -34,10 +34,10 @@ func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Agent
 }
 
 // paneTypist is the typist of a prompt for the parent w.
-func paneTypist(h *home.Home, s *session.Session, w *session.Agent, prompt string) (*typist, error) {
+func paneTypist(h *app.App, s *session.Session, w *session.Agent, prompt string) (*typist, error) {
 	cli, known := h.CLIs.Get(w.CLI)
 	if !known {
-		return nil, fault.New(fault.Usage, "unknown CLI %s", w.CLI)
+		return nil, errs.New(errs.Usage, "unknown CLI %s", w.CLI)
 	}
 	return typistFor(h, s, w, cli, prompt)
 }
@@ -78,7 +78,7 @@ func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Agent
 // Keyboard is how a deliverer reaches the pane of a parent.
 type Keyboard struct {
 	// Panes lists the panes of the session's server.
-	Panes fleet.AskPanes
+	Panes observe.AskPanes
 	// Ready returns the CLI of an agent, and whether it takes typed input now.
 	Ready func(ctx context.Context, s *session.Session, w *session.Agent) (tmux.Program, bool)
 	// Enter types a prompt to that CLI and, after last and unless it asks something by then, Enter. The error is ErrNotTyped

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"paw/config/poll"
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/tmux"
 )
@@ -33,10 +33,10 @@ var ErrNotTyped = errors.New("nothing was typed")
 
 // find looks the agent up, as it is now, with its state, and notes the process that is typed to: the one that took the
 // agent's lock. What else lives in its pane is nobody to type to. A server that lost its socket is asked for a new one.
-func (t *typist) find(ctx context.Context) (*fleet.Agent, session.AgentStatus, error) {
+func (t *typist) find(ctx context.Context) (*observe.Agent, session.AgentStatus, error) {
 	only := *t.s
 	only.Agents = []session.Agent{*t.w}
-	f, err := fleet.ObserveRevived(ctx, t.home, &only)
+	f, err := observe.ObserveRevived(ctx, t.home, &only)
 	if err != nil {
 		return nil, session.AgentStatus{}, err
 	}
@@ -46,12 +46,12 @@ func (t *typist) find(ctx context.Context) (*fleet.Agent, session.AgentStatus, e
 
 // recall is the agent as files and locks tell of it now, in the pane that find found.
 func (t *typist) recall(ctx context.Context) (session.AgentStatus, error) {
-	panes := fleet.Panes{Server: t.found.Server, Err: t.found.TmuxErr}
+	panes := observe.Panes{Server: t.found.Server, Err: t.found.TmuxErr}
 	if a := t.found.Agent(t.w.Name); a != nil && a.Pane != nil {
 		panes.Panes = []tmux.Pane{*a.Pane}
 	}
-	same := func(context.Context, *session.Session) fleet.Panes { return panes }
-	f, err := fleet.ObserveWith(ctx, t.home, t.found.Session, same, fleet.NotAtScreens)
+	same := func(context.Context, *session.Session) observe.Panes { return panes }
+	f, err := observe.ObserveWith(ctx, t.home, t.found.Session, same, observe.NotAtScreens)
 	if err != nil {
 		return session.AgentStatus{}, err
 	}
@@ -60,7 +60,7 @@ func (t *typist) recall(ctx context.Context) (session.AgentStatus, error) {
 }
 
 // runs is the agent of an observation, if it runs in a pane.
-func (t *typist) runs(f fleet.Facts) (*fleet.Agent, session.AgentStatus, error) {
+func (t *typist) runs(f observe.Facts) (*observe.Agent, session.AgentStatus, error) {
 	a := f.Agent(t.w.Name)
 	switch f.Running(*a) {
 	case live.InPane:
@@ -69,7 +69,7 @@ func (t *typist) runs(f fleet.Facts) (*fleet.Agent, session.AgentStatus, error) 
 	case live.NothingRuns:
 		return nil, session.AgentStatus{}, t.notRunning()
 	default:
-		return nil, session.AgentStatus{}, cmp.Or(fleet.RefuseSilent(f, []string{t.w.Name}), fleet.RefuseRunning(t.home, t.s, f, *a), error(t.notRunning()))
+		return nil, session.AgentStatus{}, cmp.Or(observe.RefuseSilent(f, []string{t.w.Name}), observe.RefuseRunning(t.home, t.s, f, *a), error(t.notRunning()))
 	}
 	t.program = tmux.Program{Pane: a.Pane.ID, PID: cmp.Or(a.Lock.Holder.PID, a.Lock.PID())}
 	return a, f.State(*a), nil
@@ -80,13 +80,13 @@ func (t *typist) runs(f fleet.Facts) (*fleet.Agent, session.AgentStatus, error) 
 func (t *typist) see(ctx context.Context) (cli.Screen, error) {
 	shot, err := t.client.Look(ctx, t.program)
 	if shot.Height == 0 {
-		return cli.Screen{}, home.TmuxError(err)
+		return cli.Screen{}, app.TmuxError(err)
 	}
 	t.rows, t.screen = shot.Height, cli.Screen{}
 	if t.ready.Box {
 		t.screen = t.cli.Screen(cli.Screenshot(shot))
 	}
-	return t.screen, home.TmuxError(err)
+	return t.screen, app.TmuxError(err)
 }
 
 // strike types; everything that is typed to an agent comes by here. The error of one who has typed nothing before, and
@@ -96,7 +96,7 @@ func (t *typist) strike(ctx context.Context, text string, keys ...string) error 
 	if errors.Is(err, tmux.ErrNoServer) {
 		return fmt.Errorf("%w: %w", ErrNotTyped, err)
 	}
-	return home.TmuxError(err)
+	return app.TmuxError(err)
 }
 
 // awaitOpen calls do until the pane takes keys, for some time. It is for what has to follow what was typed already.
@@ -112,9 +112,9 @@ func (t *typist) awaitOpen(ctx context.Context, do func() error) error {
 
 // closed is why the pane of the agent takes no keys, in words, and the command that changes that.
 func (t *typist) closed(e *tmux.ClosedError) (why, hint string) {
-	pane := "-t " + fault.Quote(e.Program.Pane)
+	pane := "-t " + errs.Quote(e.Program.Pane)
 	ask := func(command string) string {
-		return fmt.Sprintf("tmux -S %s %s", fault.Quote(t.s.Tmux.Socket), command)
+		return fmt.Sprintf("tmux -S %s %s", errs.Quote(t.s.Tmux.Socket), command)
 	}
 	switch e.Cause {
 	case tmux.InMode:
@@ -144,7 +144,7 @@ func (t *typist) shut(err error) error {
 	case closed.Passing():
 		e.Hints = append([]string{hint}, e.Hints...)
 	case closed.Cause == tmux.OtherProgram:
-		e.Kind = fault.Locked
+		e.Kind = errs.Locked
 	default:
 		e = t.notRunning()
 	}

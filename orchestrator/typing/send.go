@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"paw/config/poll"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/home"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -28,8 +28,8 @@ type Sent struct {
 
 // Send types a prompt, waits until the CLI takes it where that is asked for,
 // and returns how it arrived.
-func Send(ctx context.Context, h *home.Home, s *session.Session, agentName, prompt string, wait bool) (*Sent, error) {
-	w, err := home.AgentNamed(s, agentName)
+func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt string, wait bool) (*Sent, error) {
+	w, err := app.AgentNamed(s, agentName)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func Send(ctx context.Context, h *home.Home, s *session.Session, agentName, prom
 	}
 	t, err := typistFor(h, s, w, cli, prompt)
 	if err != nil {
-		return nil, fault.New(fault.Usage, "%w", err)
+		return nil, errs.New(errs.Usage, "%w", err)
 	}
 	unlock, err := Lock(ctx, h, s, w)
 	if err != nil {
@@ -54,7 +54,7 @@ func Send(ctx context.Context, h *home.Home, s *session.Session, agentName, prom
 	if t.s, err = h.Load(s.Name); err != nil {
 		return nil, err
 	}
-	if t.w, err = home.AgentNamed(t.s, agentName); err != nil {
+	if t.w, err = app.AgentNamed(t.s, agentName); err != nil {
 		return nil, err
 	}
 	t.expect(ctx)
@@ -73,7 +73,7 @@ func Send(ctx context.Context, h *home.Home, s *session.Session, agentName, prom
 }
 
 // Lock waits until no other paw types a prompt into the pane of the agent.
-func Lock(ctx context.Context, h *home.Home, s *session.Session, w *session.Agent) (unlock func(), err error) {
+func Lock(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) (unlock func(), err error) {
 	return h.Hold(ctx, h.Locks.Prompt, s.Name, w.Name)
 }
 
@@ -174,7 +174,7 @@ func (s *Sent) String() string {
 		text = fmt.Sprintf("%s: turn %d started", s.Agent, s.Turn)
 	}
 	if s.Dropped > 0 {
-		text += fmt.Sprintf(" (without %s)", fault.Counted(s.Dropped, "control character"))
+		text += fmt.Sprintf(" (without %s)", errs.Counted(s.Dropped, "control character"))
 	}
 	return text
 }

@@ -11,10 +11,10 @@ import (
 
 	"paw/config/display"
 	"paw/config/poll"
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/fault"
-	"paw/orchestrator/fleet"
-	"paw/orchestrator/home"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/tmux"
 )
@@ -35,7 +35,7 @@ const (
 // there and presses Enter. Either way it sees that the prompt arrives as it was sent. Whoever has one holds the agent's
 // prompt lock.
 type typist struct {
-	home   *home.Home
+	home   *app.App
 	s      *session.Session
 	w      *session.Agent
 	cli    cli.CLI
@@ -46,12 +46,12 @@ type typist struct {
 	text    string // that is typed, so that the CLI takes it for a prompt
 	dropped int    // how many characters the prompt had that no terminal takes
 
-	program  tmux.Program // that is typed to
-	found    fleet.Facts  // what was found when it was looked for
-	screen   cli.Screen   // that was seen last
-	rows     int          // of its pane
-	fresh    bool         // nothing was waited for since then
-	young    bool         // the CLI was launched just now
+	program  tmux.Program  // that is typed to
+	found    observe.Facts // what was found when it was looked for
+	screen   cli.Screen    // that was seen last
+	rows     int           // of its pane
+	fresh    bool          // nothing was waited for since then
+	young    bool          // the CLI was launched just now
 	expected expectation
 	before   Arrival
 	heard    bool          // the CLI's own record has the prompt, and no turn began with it yet
@@ -64,7 +64,7 @@ type typist struct {
 }
 
 // typistFor says, before anything else is looked at, whether a prompt can be typed: the error is a cli.PromptError.
-func typistFor(h *home.Home, s *session.Session, w *session.Agent, c cli.CLI, prompt string) (*typist, error) {
+func typistFor(h *app.App, s *session.Session, w *session.Agent, c cli.CLI, prompt string) (*typist, error) {
 	t := &typist{home: h, s: s, w: w, cli: c, ready: c.Ready(), client: h.TmuxFor(s)}
 	t.prompt, t.dropped = cli.Typable(prompt)
 	if strings.TrimSpace(t.prompt) == "" {
@@ -132,7 +132,7 @@ func (t *typist) look(ctx context.Context) (cli.Screen, error) {
 	case state.State == session.StateWaitingInput:
 		return cli.Screen{}, t.asks(state)
 	case a.Worktree.Gone:
-		return cli.Screen{}, fault.New(fault.Refused, "%s: %s", t.w.Name, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", t.s.Name, t.w.Name, t.s.Name)
+		return cli.Screen{}, errs.New(errs.Refused, "%s: %s", t.w.Name, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", t.s.Name, t.w.Name, t.s.Name)
 	}
 	t.young = t.home.Now().Sub(a.Lock.Holder.At) < youngPatience
 	box, err := t.see(ctx)
@@ -159,7 +159,7 @@ func (t *typist) look(ctx context.Context) (cli.Screen, error) {
 // putBack reports whether a text in the box is the prompt of the last turn, or the one that paw typed last and that was never
 // taken. Some CLIs put a prompt back that is stopped before the first word of the answer, and codex one that it got before it
 // had drawn the end of the turn before.
-func (t *typist) putBack(a *fleet.Agent, draft string) bool {
+func (t *typist) putBack(a *observe.Agent, draft string) bool {
 	if t.ready.Clear == "" || draft == "" {
 		return false
 	}
@@ -265,7 +265,7 @@ func (t *typist) strokes(ctx context.Context) error {
 				return t.shut(err)
 			}
 		case ctx.Err() != nil:
-			return t.takeOut(context.WithoutCancel(ctx), fault.New(fault.Interrupted, "%s: the prompt was not sent", t.w.Name))
+			return t.takeOut(context.WithoutCancel(ctx), errs.New(errs.Interrupted, "%s: the prompt was not sent", t.w.Name))
 		default:
 			if err := t.awaitOpen(ctx, func() error { return t.strike(ctx, part) }); err != nil {
 				return t.stuck(err, "a part of the prompt stands in its input box")
@@ -282,8 +282,8 @@ func (t *typist) takeOut(ctx context.Context, why error) error {
 			return why
 		}
 	}
-	e := fault.New(fault.Failed, "%w; what was typed of it stands in its input box", why).Hint("paw attach %s %s", t.s.Name, t.w.Name)
-	var said *fault.Error
+	e := errs.New(errs.Failed, "%w; what was typed of it stands in its input box", why).Hint("paw attach %s %s", t.s.Name, t.w.Name)
+	var said *errs.Error
 	if errors.As(why, &said) {
 		e.Kind = said.Kind
 	}
@@ -343,27 +343,27 @@ func (t *typist) isEmpty(ctx context.Context) bool {
 }
 
 // refusal is an error of a typist who has typed nothing.
-func (t *typist) refusal(format string, args ...any) *fault.Error {
-	return fault.New(fault.Refused, "%s: %s", t.w.Name, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.s.Name, t.w.Name)
+func (t *typist) refusal(format string, args ...any) *errs.Error {
+	return errs.New(errs.Refused, "%s: %s", t.w.Name, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.s.Name, t.w.Name)
 }
 
 // notRunning is the error of a typist who finds nobody to type to.
-func (t *typist) notRunning() *fault.Error {
-	e := fault.New(fault.Failed, "%s: does not run", t.w.Name).Hint("paw recover %s", t.s.Name)
+func (t *typist) notRunning() *errs.Error {
+	e := errs.New(errs.Failed, "%s: does not run", t.w.Name).Hint("paw recover %s", t.s.Name)
 	e.Err = errNotRunning
 	return e
 }
 
 // starting is the error of a typist who is too early.
-func (t *typist) starting() *fault.Error {
+func (t *typist) starting() *errs.Error {
 	e := t.refusal("its CLI is starting")
 	e.Err = errStarting
 	return e
 }
 
 // asks is the refusal of a prompt to an agent that waits for an answer.
-func (t *typist) asks(state session.AgentStatus) *fault.Error {
-	e := t.refusal("%s, a prompt would be taken for it", fleet.WaitsFor(state))
+func (t *typist) asks(state session.AgentStatus) *errs.Error {
+	e := t.refusal("%s, a prompt would be taken for it", observe.WaitsFor(state))
 	if state.Cause != session.CauseDialog {
 		e.Hints = append([]string{fmt.Sprintf("paw answer %s/%s", t.s.Name, t.w.Name)}, e.Hints...)
 	}
@@ -371,8 +371,8 @@ func (t *typist) asks(state session.AgentStatus) *fault.Error {
 }
 
 // unconfirmed is an error of one who has typed, or who cannot say.
-func (t *typist) unconfirmed(format string, args ...any) *fault.Error {
-	return fault.New(fault.Unconfirmed, "%s: %s", t.w.Name, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.s.Name, t.w.Name)
+func (t *typist) unconfirmed(format string, args ...any) *errs.Error {
+	return errs.New(errs.Unconfirmed, "%s: %s", t.w.Name, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.s.Name, t.w.Name)
 }
 
 // quoted is a text for the end of a message, none for none.

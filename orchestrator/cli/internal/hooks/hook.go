@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"paw/orchestrator/cli"
-	"paw/orchestrator/fault"
+	"paw/orchestrator/errs"
 )
 
 // Seconds that a hook may take. A CLI waits for the hooks of a prompt and of an end, in which paw takes snapshots, and
@@ -29,12 +29,12 @@ func PatienceFor(event string, long ...string) int {
 
 // WhenQueued is a hook command that calls paw only while QueuedMark is there: a hook at each tool costs no process of paw.
 func WhenQueued(s cli.Spec, command string) string {
-	return "test ! -e " + fault.Quote(filepath.Join(s.StateDir, cli.QueuedMark)) + " || " + command
+	return "test ! -e " + errs.Quote(filepath.Join(s.StateDir, cli.QueuedMark)) + " || " + command
 }
 
 // Command is the command line of one hook, for the shell that the CLI runs it with.
 func Command(s cli.Spec, cli, event string) string {
-	return fault.Quote(s.Hook) + " hook " + cli + " " + event
+	return errs.Quote(s.Hook) + " hook " + cli + " " + event
 }
 
 // Group is how the settings of claude, gemini and qwen write down what runs at an event, whose name is the key.

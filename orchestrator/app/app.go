@@ -1,0 +1,131 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"paw/config"
+	"paw/orchestrator/cli/clis"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/live"
+	"paw/session"
+	"paw/worktree"
+)
+
+// LockWait bounds how long a command waits for another paw that holds a lock.
+var LockWait = 30 * time.Second // tests do not wait that long
+
+// Home is one running paw: its configuration, its files and the user's environment.
+type App struct {
+	Config     config.Loaded
+	Mistake    error // in the configuration, which is why Config has the defaults, or all but a key that is not known
+	Paths      config.Paths
+	Store      session.Store
+	Locks      session.Locks
+	CLIs       clis.Set
+	Executable string   // absolute path of paw, which panes run
+	Dir        string   // the directory the user stands in
+	Env        []string // the environment of the shell the user typed in
+	Progress   io.Writer
+	Note       func(text string) // called with what the user would otherwise find out too late; nil writes it to Progress
+	Now        func() time.Time
+	Forgives   func(mistake error) bool                             // reports whether a mistake in the configuration stops nothing; nil is for none
+	Step       func(name string)                                    // called after each step that changes something; tests kill paw there
+	Follower   func(sessionName, agentName string)                  // follows a turn; nil is a process of its own
+	Deliverer  func(sessionName, parent string, c live.Claim) error // starts a deliverer; nil is a process of its own
+	Watcher    func(parents []string)                               // lets somebody look at parents again; nil is tmux
+	configured string                                               // main worktree of the repository that Config is of
+}
+
+// New puts a Home together from the user's directory and environment. It reads
+// the configuration and starts no process. With an error about the configuration
+// comes a Home that has the defaults, for what must not stop because of it.
+func New(dir string, env []string, progress io.Writer) (*App, error) {
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("own path: %w", err)
+	}
+	paths, err := config.DefaultPaths()
+	if err != nil {
+		return nil, errs.New(errs.Failed, "%w", err).Hint(`export HOME="$(cd -- "$HOME" && pwd)"`)
+	}
+	h := &App{
+		Paths:      paths,
+		Store:      session.Store{Dir: paths.SessionsDir, LocksDir: paths.LocksDir()},
+		Locks:      session.Locks{Dir: paths.LocksDir()},
+		Executable: executable,
+		Dir:        dir,
+		Env:        env,
+		Progress:   progress,
+		Now:        time.Now,
+		Step:       func(string) {},
+	}
+	if h.Getenv("HOME") == "" {
+		h.Env = append(slices.Clip(env), "HOME="+os.Getenv("HOME"))
+	}
+	root := ""
+	if repository, err := worktree.Discover(dir); err == nil {
+		root = repository.Path
+	}
+	return h, h.Configure(root)
+}
+
+// Configure reads the configuration for the repository with that main worktree.
+// With an error h has the defaults, or where a key is not known all the rest.
+func (h *App) Configure(root string) error {
+	var err error
+	h.configured = root
+	h.Config, err = config.Load(h.Paths, root, h.Getenv)
+	h.Mistake = err
+	var mistake *config.Error
+	if err != nil && (!errors.As(err, &mistake) || !mistake.Unknown) {
+		h.Config = config.Loaded{Config: config.Default()}
+	}
+	h.CLIs = clis.New(h.Config.CLIs)
+	return err
+}
+
+// TellMistake tells of a mistake in the file of the repository, which stops nothing.
+func (h *App) TellMistake() {
+	if mistake := h.Config.RepositoryMistake; mistake != nil && h.Forgives != nil {
+		h.Forgives(mistake)
+	}
+}
+
+// Getenv is a variable of the user's environment, "" when it is not set.
+func (h *App) Getenv(name string) string {
+	prefix := name + "="
+	value := ""
+	for _, kv := range h.Env {
+		if len(kv) >= len(prefix) && kv[:len(prefix)] == prefix {
+			value = kv[len(prefix):]
+		}
+	}
+	return value
+}
+
+// Notef tells the user what would otherwise be found out too late.
+func (h *App) Notef(format string, args ...any) {
+	if h.Note != nil {
+		h.Note(fmt.Sprintf(format, args...))
+		return
+	}
+	h.Sayf("paw: note: "+format, args...)
+}
+
+// Sayf tells the user what goes on, on stderr.
+func (h *App) Sayf(format string, args ...any) {
+	if h.Progress != nil {
+		fmt.Fprintf(h.Progress, format+"\n", args...)
+	}
+}
+
+// StateDir is where paw keeps files of one agent's CLI, outside its worktree.
+func (h *App) StateDir(sessionName, agentName string) string {
+	return filepath.Join(h.Paths.StateDir, "agents", sessionName, agentName)
+}

@@ -1,0 +1,156 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"paw/orchestrator/errs"
+	"paw/session"
+)
+
+// UnlessGone is nil for a session that is not there any more.
+func UnlessGone(err error) error {
+	var e *errs.Error
+	if errors.As(err, &e) && e.Kind == errs.NotFound {
+		return nil
+	}
+	return err
+}
+
+// Load reads the record of a session that must exist.
+func (h *App) Load(name string) (*session.Session, error) {
+	if err := session.ValidateName("session", name); err != nil {
+		return nil, errs.New(errs.Usage, "%w", err)
+	}
+	s, err := h.Store.Load(name)
+	if err != nil {
+		return nil, h.RecordError(name, err)
+	}
+	if s == nil {
+		return nil, errs.New(errs.NotFound, "%s: no such session", name).Hint("paw status --all")
+	}
+	return s, nil
+}
+
+// RecordError puts an error of the store into the user's words, unless it is in these already.
+func (h *App) RecordError(name string, err error) error {
+	var said *errs.Error
+	var ambiguous *session.AmbiguousError
+	var locked *session.LockedError
+	var corrupt *session.CorruptError
+	switch {
+	case errors.As(err, &said):
+	case errors.As(err, &corrupt):
+		return errs.New(errs.Failed, "%w", err).Hint("mv %s %s", errs.Quote(corrupt.Path), errs.Quote(corrupt.Path+".aside"))
+	case errors.As(err, &ambiguous):
+		return errs.New(errs.Usage, "%w", err).Hint("paw status --all")
+	case errors.As(err, &locked):
+		return errs.New(errs.Locked, "%w", err)
+	case errors.Is(err, session.ErrNotFound):
+		return errs.New(errs.NotFound, "%s: no such session", name).Hint("paw status --all")
+	}
+	return err
+}
+
+// AgentNamed finds one agent of a session.
+func AgentNamed(s *session.Session, name string) (*session.Agent, error) {
+	if w := s.Agent(name); w != nil {
+		return w, nil
+	}
+	return nil, errs.New(errs.NotFound, "%s: no such agent in %s (it has %s)", name, s.Name, cmp.Or(strings.Join(AgentNames(s), ", "), "none")).
+		Hint("paw status %s", s.Name)
+}
+
+// LoadConfigured is Load, and h with the configuration of the session's repository.
+func (h *App) LoadConfigured(name string) (*session.Session, *App, error) {
+	s, err := h.Load(name)
+	if err != nil {
+		return nil, h, err
+	}
+	h, err = h.ConfiguredFor(s)
+	return s, h, err
+}
+
+// RequireAgents refuses names that no agent of a session has.
+func RequireAgents(s *session.Session, names ...string) error {
+	for _, name := range names {
+		if _, err := AgentNamed(s, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Once returns names in their order, without repeats.
+func Once(names []string) []string {
+	var once []string
+	for _, name := range names {
+		if !slices.Contains(once, name) {
+			once = append(once, name)
+		}
+	}
+	return once
+}
+
+// Update changes a record under the session lock, waiting at most LockWait.
+func (h *App) Update(ctx context.Context, name string, change func(*session.Session) error) (*session.Session, error) {
+	ctx, cancel := context.WithTimeout(ctx, LockWait)
+	defer cancel()
+	s, err := h.Store.Update(ctx, name, change)
+	return s, h.RecordError(name, err)
+}
+
+// UpdateSoon is Update for what can be found out again, while somebody waits.
+func (h *App) UpdateSoon(ctx context.Context, name string, change func(*session.Session) error) (*session.Session, error) {
+	ctx, cancel := context.WithTimeout(ctx, LockWait)
+	defer cancel()
+	s, err := h.Store.UpdateSoon(ctx, name, change)
+	return s, h.RecordError(name, err)
+}
+
+// UpdateAgent is Update of what the record says of one agent, unless that has left the session.
+func (h *App) UpdateAgent(ctx context.Context, sessionName, agentName string, change func(*session.Agent)) error {
+	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
+		if w := rec.Agent(agentName); w != nil {
+			change(w)
+		}
+		return nil
+	})
+	return err
+}
+
+// Hold waits for a lock of an agent, at most LockWait.
+func (h *App) Hold(ctx context.Context, lock func(ctx context.Context, session, agent string) (func(), error), session, agent string) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, LockWait)
+	defer cancel()
+	unlock, err = lock(ctx, session, agent)
+	return unlock, h.RecordError(session, err)
+}
+
+// AgentNames are the names of the agents of a session, in the order of the record.
+func AgentNames(s *session.Session) []string {
+	names := make([]string, len(s.Agents))
+	for i, w := range s.Agents {
+		names[i] = w.Name
+	}
+	return names
+}
+
+// DeleteSession deletes the record, and what last deletes, unless it has agents
+// that are not among the known: an add or a run that came in between made them.
+func (h *App) DeleteSession(ctx context.Context, name string, known []string, last func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, LockWait)
+	defer cancel()
+	err := h.Store.Delete(ctx, name, func(rec *session.Session) error {
+		for _, w := range rec.Agents {
+			if !slices.Contains(known, w.Name) {
+				return errs.New(errs.Refused, "%s: not deleted, %s was added in the meantime", name, w.Name).Hint("paw status %s", name)
+			}
+		}
+		return last()
+	})
+	return h.RecordError(name, err)
+}

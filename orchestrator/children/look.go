@@ -1,0 +1,106 @@
+package children
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/live"
+	"paw/orchestrator/observe"
+	"paw/orchestrator/typing"
+	"paw/session"
+	"paw/tmux"
+)
+
+// lookInterval is how often somebody looks at the children of a waiting parent without having been told of an end. A
+// killed CLI calls no hook, and a killed hook tells nobody.
+const lookInterval = 5 * time.Second
+
+// needed are the variables without which another paw would not find what this one has written.
+var needed = []string{
+	"HOME", "PATH", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "TMPDIR",
+}
+
+// watchWaits has tmux let somebody look at what the parents in a session wait for, every few seconds and for as long as
+// they wait. No process of paw stays for that. Where tmux does not do it, the next command or event finds an end.
+func watchWaits(ctx context.Context, h *app.App, s *session.Session, parents []string) {
+	if h.Watcher != nil {
+		h.Watcher(parents)
+		return
+	}
+	if len(parents) == 0 {
+		return
+	}
+	f, err := observe.Observe(ctx, h, s)
+	if err != nil {
+		return
+	}
+	for _, a := range f.Agents {
+		if a.Pane != nil && !a.Pane.Dead && slices.Contains(parents, a.Record.Name) {
+			lookLater(ctx, h, s, a.Record.Name, watch{session: a.Pane.SessionID, pane: a.Pane.ID, mark: uuid.NewString()})
+		}
+	}
+}
+
+// watch is one chain of looks at what a parent waits for.
+type watch struct {
+	session, pane string // ids of tmux, those of the parent
+	mark          string
+}
+
+// parseWatch reads the arguments of a look.
+func parseWatch(args []string) (w watch, ok bool) {
+	if len(args) != 3 {
+		return watch{}, false
+	}
+	return watch{session: "$" + args[0], pane: "%" + args[1], mark: args[2]}, true
+}
+
+// lookLater has tmux start one look. Only the newest chain of a parent goes on.
+func lookLater(ctx context.Context, h *app.App, s *session.Session, parent string, w watch) {
+	env := map[string]string{}
+	for _, name := range needed {
+		if value := h.Getenv(name); value != "" {
+			env[name] = value
+		}
+	}
+	err := h.TmuxFor(s).SetTimer(ctx, w.session, tmux.Timer{
+		Pane: w.pane, Mark: w.mark, After: lookInterval, Program: h.Executable, Env: env,
+		Words: []string{"__look", s.Name, parent, strings.TrimPrefix(w.session, "$"), strings.TrimPrefix(w.pane, "%"), w.mark},
+	})
+	if err != nil && ctx.Err() == nil {
+		h.LogHook("paw", "look", err)
+	}
+}
+
+// Look is one look at what a parent waits for; it tells the parent where nobody else did, and orders the next look first.
+// One that finds the parent busy leaves it to the next. The arguments are those of lookLater.
+func Look(ctx context.Context, h *app.App, sessionName, parent string, args []string) error {
+	w, ok := parseWatch(args)
+	if !ok {
+		return errs.New(errs.Usage, "look: %s: not a watch", strconv.Quote(strings.Join(args, " ")))
+	}
+	began, launch := h.Now(), runningLaunch(h, sessionName, parent)
+	s, h, err := h.LoadConfigured(sessionName)
+	if err != nil {
+		return app.UnlessGone(err)
+	}
+	if record := s.Agent(parent); record == nil || !live.Owed(*record) || launch == 0 {
+		return nil // recover looks on when it brings the parent back
+	}
+	if mark, err := h.TmuxFor(s).TimerMark(ctx, w.pane); err != nil || mark != w.mark {
+		return err
+	}
+	lookLater(ctx, h, s, parent, w)
+	d := &deliverer{App: h, session: sessionName, parent: parent, began: began, launch: launch, keyboard: typing.NewKeyboard(h)}
+	if _, err = d.once(ctx, live.Unasked); app.UnlessGone(err) != nil {
+		h.LogHook("paw", "look", err)
+	}
+	return app.UnlessGone(err)
+}

@@ -1,0 +1,240 @@
+package children
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"paw/config/poll"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/live"
+	"paw/orchestrator/observe"
+	"paw/orchestrator/turns"
+	"paw/session"
+)
+
+// countFiles fills in how many files changed in the last turn of each agent that
+// has finished. What cannot be counted stays unknown: it is no reason to fail.
+func countFiles(ctx context.Context, h *app.App, s *session.Session, w *Waited) {
+	var results []*live.Result
+	for i := range w.Agents {
+		if w.Agents[i].Finished {
+			results = append(results, &w.Agents[i].Result)
+		}
+	}
+	turns.CountFiles(ctx, h, s, results)
+}
+
+// How often a wait looks: what takes long need not be known at once.
+const (
+	waitPollFirst = 100 * time.Millisecond
+	waitPollLater = 500 * time.Millisecond
+	waitPollSoon  = 5 * time.Second // how long it is first
+)
+
+// WaitOptions says whom to wait for, and how long.
+type WaitOptions struct {
+	Agents  []string      // none: the caller's children or, for a user, all agents
+	Any     bool          // the first one is enough
+	Timeout time.Duration // 0 for ever
+	Look    func(*Waited) // told what there is at each look, nil for nobody
+}
+
+// Awaited is an agent that somebody waits for.
+type Awaited struct {
+	live.Result
+	Status   session.AgentStatus
+	Finished bool // as long as it is not, the result is empty
+}
+
+// Waited is what a wait found when it ended.
+type Waited struct {
+	Session string
+	Agents  []Awaited
+	anybody bool // nobody was named: an agent that was never asked for anything is not waited for
+}
+
+// Wait waits until agents have finished a turn. It writes nothing itself. What it found
+// comes with every error but those of a wait that could not begin: that an agent
+// needs the user, that one failed, that the time is over.
+func Wait(ctx context.Context, h *app.App, s *session.Session, o WaitOptions) (*Waited, error) {
+	h, err := h.ConfiguredFor(s)
+	if err != nil {
+		return nil, err
+	}
+	names, err := whomToAwait(h, s, o.Agents)
+	if err != nil {
+		return nil, err
+	}
+	if caller := callerIn(h, s); caller != "" {
+		unlock, _ := h.Locks.Awaiting(s.Name, caller, names) // it is shown, and decides nothing
+		defer unlock()
+	}
+	ClaimAll(h, s.Name)
+	branches := make([]live.Branch, len(names))
+	for i, name := range names {
+		branches[i] = live.Branch{Repository: s.GitCommonDir, Name: s.Agent(name).Branch}
+	}
+	registry := live.NewRegistry(liveSource(h, s.Name, observe.AskTmux(h), observe.WhereRunning))
+	sessions, err := registry.LoadAll(ctx, branches)
+	if errors.Is(err, live.ErrNoAgent) {
+		return nil, errs.New(errs.NotFound, "%s: an agent was removed just now", s.Name).Hint("paw status %s", s.Name)
+	}
+	if err != nil {
+		return nil, interruptedOr(ctx, err)
+	}
+	began := h.Now()
+	for {
+		waited := &Waited{Session: s.Name, anybody: len(o.Agents) == 0}
+		for i, one := range sessions {
+			waited.Agents = append(waited.Agents, awaitedOf(names[i], one))
+		}
+		if o.Look != nil {
+			o.Look(waited)
+		}
+		over := o.Timeout > 0 && h.Now().Sub(began) >= o.Timeout
+		if waited.enough(o.Any) || waited.needsUser() != nil || waited.unseen() != nil || over {
+			countFiles(ctx, h, s, waited)
+			return waited, waited.verdict(o)
+		}
+		every := waitPollLater
+		if h.Now().Sub(began) < waitPollSoon {
+			every = waitPollFirst
+		}
+		if o.Timeout > 0 {
+			every = min(every, max(o.Timeout-h.Now().Sub(began), 0))
+		}
+		poll.Sleep(ctx, every)
+		if err := interruptedOr(ctx, registry.Refresh(ctx)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// interruptedOr is the user's interrupt if there was one, else err.
+func interruptedOr(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return errs.New(errs.Interrupted, "interrupted")
+	}
+	return err
+}
+
+// callerIn is the agent in whose pane the command was typed, "" for none of this session.
+func callerIn(h *app.App, s *session.Session) string {
+	if name := h.Getenv("PAW_AGENT"); h.Getenv("PAW_SESSION") == s.Name && s.Agent(name) != nil {
+		return name
+	}
+	return ""
+}
+
+// whomToAwait are the agents that a wait is for.
+func whomToAwait(h *app.App, s *session.Session, named []string) ([]string, error) {
+	caller := callerIn(h, s)
+	for _, name := range named {
+		if _, err := app.AgentNamed(s, name); err != nil {
+			return nil, err
+		}
+		if name == caller {
+			return nil, errs.New(errs.Usage, "%s: would wait for itself", name).Hint("paw wait --help")
+		}
+	}
+	switch {
+	case len(named) > 0:
+		return app.Once(named), nil
+	case caller == "":
+		return app.AgentNames(s), nil
+	}
+	children := s.Children(caller)
+	if len(children) == 0 {
+		return nil, errs.New(errs.Failed, "%s: has no children", caller).Hint("paw spawn --help")
+	}
+	return children, nil
+}
+
+// awaitedOf is an agent as its live session shows it now.
+func awaitedOf(name string, one *live.Session) Awaited {
+	if one.Gone() {
+		return Awaited{Result: live.Removed(name), Finished: true}
+	}
+	facts := one.Family().Parent
+	a := Awaited{Result: facts.Result(), Status: one.Status(), Finished: facts.Finished()}
+	if !a.Finished {
+		a.Result = live.Result{Agent: a.Agent, CLI: a.CLI, Branch: a.Branch, Turn: a.Turn}
+	}
+	return a
+}
+
+// enough reports whether nobody is to be waited for any longer.
+func (w *Waited) enough(one bool) bool {
+	if one && slices.ContainsFunc(w.Agents, func(a Awaited) bool { return a.Finished }) {
+		return true
+	}
+	return !slices.ContainsFunc(w.Agents, w.WaitsFor)
+}
+
+// WaitsFor reports whether the wait goes on for an agent: not for one that was never asked for anything, unless it was named.
+func (w *Waited) WaitsFor(a Awaited) bool {
+	return !a.Finished && !(w.anybody && a.neverAsked())
+}
+
+// NobodyAtWork reports whether there was nothing to wait for: no agent was ever asked for anything.
+func (w *Waited) NobodyAtWork() bool {
+	return w.anybody && !slices.ContainsFunc(w.Agents, func(a Awaited) bool { return !a.neverAsked() })
+}
+
+// neverAsked reports whether an agent rests that has had no turn: nothing of it is under way.
+func (a Awaited) neverAsked() bool {
+	return !a.Finished && a.Status.State == session.StateIdle && a.Turn == 0
+}
+
+// needsUser is the first agent that waits for the user, nil when none does.
+func (w *Waited) needsUser() *Awaited {
+	for i, a := range w.Agents {
+		if !a.Finished && a.Status.State == session.StateWaitingInput {
+			return &w.Agents[i]
+		}
+	}
+	return nil
+}
+
+// unseen is the first agent whose end nobody would learn of, since its hooks cannot write it down; nil when there is none.
+func (w *Waited) unseen() *Awaited {
+	for i, a := range w.Agents {
+		if !a.Finished && a.Status.Cause == session.CauseUnwritable {
+			return &w.Agents[i]
+		}
+	}
+	return nil
+}
+
+// verdict is how a wait ends that has found this.
+func (w *Waited) verdict(o WaitOptions) error {
+	needs := w.needsUser()
+	var failed, left []string
+	for _, a := range w.Agents {
+		switch {
+		case !a.Finished:
+			left = append(left, a.Agent)
+		case a.Failed:
+			failed = append(failed, a.Agent)
+		}
+	}
+	switch {
+	case !w.enough(o.Any) && needs != nil:
+		e := errs.New(errs.Waiting, "%s: %s", needs.Agent, observe.WaitsFor(needs.Status))
+		if needs.Status.Cause != session.CauseDialog {
+			e = e.Hint("paw answer %s/%s", w.Session, needs.Agent)
+		}
+		return e.Hint("paw attach %s %s", w.Session, needs.Agent)
+	case !w.enough(o.Any) && w.unseen() != nil:
+		return errs.New(errs.Failed, "%s: %s", w.unseen().Agent, w.unseen().Status.Reason).Hint("paw doctor")
+	case !w.enough(o.Any):
+		return errs.New(errs.Timeout, "%s: not finished after %s", strings.Join(left, ", "), o.Timeout).Hint("paw status %s", w.Session)
+	case len(failed) > 0:
+		return errs.New(errs.AgentFailed, "%s: failed", strings.Join(failed, ", ")).Hint("paw turns %s %s", w.Session, failed[0])
+	}
+	return nil
+}

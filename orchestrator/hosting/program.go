@@ -1,0 +1,140 @@
+package hosting
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"paw/config/display"
+)
+
+// Request is a pull request to ask for. Its branch is on the server already.
+type Request struct {
+	From, Into   Place
+	Branch, Base string
+	Title, Body  string
+	Draft        bool
+	Web          bool // open the browser with all of that, for the user to ask
+}
+
+// Program is gh or glab.
+type Program struct {
+	Name string // as ProgramFor says
+	Path string
+	Dir  string
+	Env  []string
+}
+
+// ProgramFor is the name of the program that asks a server of a kind for pull requests, "" where paw knows none.
+func ProgramFor(kind Kind) string {
+	switch kind {
+	case GitHub:
+		return "gh"
+	case GitLab:
+		return "glab"
+	case Bitbucket, Gitea:
+	}
+	return ""
+}
+
+// Find is the address of the pull request that is open already, "" for none.
+func (p Program) Find(ctx context.Context, r Request) (string, error) {
+	args := []string{"mr", "list", "--repo", r.Into.Page(), "--source-branch", r.Branch, "--target-branch", r.Base, "--output", "json"}
+	if p.Name == "gh" {
+		args = []string{"pr", "list", "--repo", r.Into.Host + "/" + r.Into.Path, "--head", r.Branch, "--base", r.Base, "--state", "open", "--json", "url,headRepositoryOwner"}
+	}
+	out, err := p.run(ctx, "", args...)
+	if err != nil {
+		return "", err
+	}
+	var found []struct {
+		URL    string `json:"url"`
+		WebURL string `json:"web_url"`
+		Owner  *struct {
+			Login string `json:"login"`
+		} `json:"headRepositoryOwner"`
+	}
+	if text := strings.TrimSpace(out); text != "" {
+		if err := json.Unmarshal([]byte(text), &found); err != nil {
+			return "", fmt.Errorf("%s: says %q, which is not understood", p.Name, display.Graphemes.Cut(text, longestSaid))
+		}
+	}
+	for _, one := range found {
+		if one.Owner != nil && !strings.EqualFold(one.Owner.Login, r.From.Owner()) { // a branch of that name in another fork
+			continue
+		}
+		return one.URL + one.WebURL, nil
+	}
+	return "", nil
+}
+
+// Ask asks for a pull request and returns its address; "" when the browser asks.
+func (p Program) Ask(ctx context.Context, r Request) (string, error) {
+	args, input := p.glab(r), ""
+	if p.Name == "gh" {
+		args, input = p.gh(r), r.Body
+	}
+	out, err := p.run(ctx, input, args...)
+	if err != nil || r.Web {
+		return "", err
+	}
+	address := ""
+	for line := range strings.Lines(out) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "https://") || strings.HasPrefix(line, "http://") {
+			address = line
+		}
+	}
+	if address == "" {
+		return "", fmt.Errorf("%s: says %q, and no address", p.Name, display.Graphemes.Cut(strings.TrimSpace(out), longestSaid))
+	}
+	return address, nil
+}
+
+func (p Program) gh(r Request) []string {
+	head := r.Branch
+	if r.From != r.Into {
+		head = r.From.Owner() + ":" + r.Branch
+	}
+	args := []string{"pr", "create", "--repo", r.Into.Host + "/" + r.Into.Path, "--head", head, "--base", r.Base, "--title", r.Title, "--body-file", "-"}
+	return append(args, flags(r)...)
+}
+
+func (p Program) glab(r Request) []string {
+	args := []string{"mr", "create", "--repo", r.Into.Page(), "--source-branch", r.Branch, "--target-branch", r.Base, "--title", r.Title, "--description", r.Body, "--yes"}
+	if r.From != r.Into {
+		args = append(args, "--head", r.From.Page())
+	}
+	return append(args, flags(r)...)
+}
+
+func flags(r Request) (args []string) {
+	if r.Draft {
+		args = append(args, "--draft")
+	}
+	if r.Web {
+		args = append(args, "--web")
+	}
+	return args
+}
+
+// run runs the program, which asks nothing. The error has its own words.
+func (p Program) run(ctx context.Context, stdin string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, p.Path, args...)
+	cmd.Dir = p.Dir
+	cmd.Env = append(append([]string{}, p.Env...), "GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "NO_PROMPT=1", "NO_COLOR=1")
+	var stdout, stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		if said := strings.TrimSpace(stderr.String()); said != "" {
+			return "", fmt.Errorf("%s: %s", p.Name, display.Graphemes.Cut(display.Words(said), longestSaid))
+		}
+		return "", fmt.Errorf("%s: %w", p.Name, err)
+	}
+	return stdout.String(), nil
+}
+
+// longestSaid limits the columns that a message has of what a program says.
+const longestSaid = 300

@@ -1,0 +1,220 @@
+package selftest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"paw/config/display"
+	"paw/orchestrator"
+	"paw/orchestrator/cli/fakemodel"
+	"paw/orchestrator/observe"
+	"paw/orchestrator/turns"
+	"paw/session"
+	"paw/session/turn"
+	"paw/tmux"
+)
+
+// sessionName is that of the trial's one session; its agent is named like the CLI.
+const sessionName = "doctor"
+
+// player plays in a place.
+type player struct {
+	*place
+	cli      string
+	manners  fakemodel.Manners
+	patience time.Duration
+	session  *session.Session
+}
+
+// scripted reports whether the CLI talks to the scripted model. demo needs none.
+func (p *player) scripted() bool { return p.cli != "demo" }
+
+// await polls a condition for as long as patience lasts. what names it in the error, which ends with what is there.
+func (p *player) await(ctx context.Context, what string, holds func() bool) error {
+	deadline := time.Now().Add(p.patience)
+	for !holds() {
+		if ctx.Err() != nil || time.Now().After(deadline) {
+			return failf("%s: not within %s; %s", what, p.patience, p.describe(ctx))
+		}
+		p.pause(ctx, 50*time.Millisecond)
+	}
+	return nil
+}
+
+func (p *player) pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// describe is the state of the agent and the last lines of its screen.
+func (p *player) describe(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // it is asked for when time is over
+	defer cancel()
+	a := p.agent(ctx)
+	text := "status says " + string(a.State)
+	if a.Reason != "" {
+		text += " (" + a.Reason + ")"
+	}
+	var last []string
+	for line := range strings.Lines(p.tail(ctx)) {
+		if line = strings.Join(strings.Fields(line), " "); strings.ContainsFunc(line, isWord) {
+			last = append(last, line)
+		}
+	}
+	if n := len(last); n > 0 {
+		text += "; the screen ends with: " + display.Graphemes.Tail(strings.Join(last[max(0, n-3):], " / "), 300)
+	}
+	return text
+}
+
+// isWord tells a letter or digit from the lines that CLIs draw.
+func isWord(r rune) bool {
+	return r < 128 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9')
+}
+
+// agent is what paw status says of the agent; its zero value when it says nothing.
+func (p *player) agent(ctx context.Context) observe.AgentStatus {
+	all, _, err := orchestrator.Status(ctx, p.paw, orchestrator.StatusOptions{Name: sessionName})
+	if err != nil || len(all) != 1 || len(all[0].Agents) != 1 {
+		return observe.AgentStatus{}
+	}
+	return all[0].Agents[0]
+}
+
+func (p *player) awaitState(ctx context.Context, state session.State) error {
+	return p.await(ctx, "the state "+string(state), func() bool { return p.agent(ctx).State == state })
+}
+
+// turns are the agent's turns, oldest first.
+func (p *player) turns(ctx context.Context) []turns.Listed {
+	list, _, err := orchestrator.Turns(ctx, p.paw, p.session, p.cli)
+	if err != nil || len(list) != 1 {
+		return nil
+	}
+	return list[0].Turns
+}
+
+// last is the newest turn, with the number 0 when there is none.
+func (p *player) last(ctx context.Context) turns.Listed {
+	if turns := p.turns(ctx); len(turns) > 0 {
+		return turns[len(turns)-1]
+	}
+	return turns.Listed{}
+}
+
+// send types a prompt, which must arrive.
+func (p *player) send(ctx context.Context, prompt string) error {
+	within, cancel := context.WithTimeout(ctx, 2*p.patience)
+	defer cancel()
+	_, err := orchestrator.Send(within, p.paw, p.session, p.cli, prompt, true)
+	switch {
+	case err != nil && within.Err() != nil: // what Send says then is about the end of its time
+		return failf("the prompt did not get through within %s; %s", 2*p.patience, p.describe(ctx))
+	case err != nil:
+		return failf("send: %w; %s", err, p.describe(ctx))
+	}
+	return nil
+}
+
+// finished waits for the end of a turn after the one numbered n, and returns it.
+func (p *player) finished(ctx context.Context, n int) (turns.Listed, error) {
+	var last turns.Listed
+	err := p.await(ctx, "a finished turn with a tag", func() bool {
+		last = p.last(ctx)
+		return last.Number > n && last.State == turn.Finished && last.Tag != ""
+	})
+	if err == nil {
+		err = p.awaitState(ctx, session.StateIdle)
+	}
+	return last, err
+}
+
+// work sends a prompt and waits for the end of its turn, which must have the next number and that prompt.
+func (p *player) work(ctx context.Context, prompt string) (turns.Listed, error) {
+	before := p.last(ctx).Number
+	if err := p.send(ctx, prompt); err != nil {
+		return turns.Listed{}, err
+	}
+	one, err := p.finished(ctx, before)
+	_, asked := p.model.Asked(prompt, 0)
+	switch {
+	case err != nil:
+		return one, err
+	case one.Number != before+1:
+		return one, failf("it is turn %d and not %d", one.Number, before+1)
+	case strings.TrimSpace(string(one.Prompt)) != prompt:
+		return one, failf("the prompt of turn %d is recorded as %.100q", one.Number, one.Prompt)
+	case p.scripted() && !asked:
+		return one, errors.New("the model got another prompt than the one that was sent")
+	}
+	return one, nil
+}
+
+// hang begins a turn that makes a file and gets no further: its model is silent in the midst of the answer.
+func (p *player) hang(ctx context.Context, file string) error {
+	prompt := "do: write " + file + " unfinished\ndo: hang"
+	if err := p.send(ctx, prompt); err != nil {
+		return err
+	}
+	return p.await(ctx, "a turn that runs", func() bool {
+		_, hangs := p.model.Asked(prompt, 1)
+		return p.has(file) && (hangs || !p.scripted()) && p.agent(ctx).State == session.StateRunning
+	})
+}
+
+// has reports whether the agent's worktree has a file.
+func (p *player) has(name string) bool {
+	_, err := os.Stat(filepath.Join(p.session.Agent(p.cli).WorktreePath, name))
+	return err == nil
+}
+
+func (p *player) tmux() *tmux.Client { return tmux.New(p.socket) }
+
+func (p *player) screen(ctx context.Context) string {
+	text, err := p.tmux().Capture(ctx, p.agent(ctx).PaneID)
+	if err != nil {
+		return ""
+	}
+	return text
+}
+
+// tail is the end of what the agent's pane shows, and has shown: a dead one shows what it said last only in its history.
+func (p *player) tail(ctx context.Context) string {
+	text, err := p.tmux().CaptureTail(ctx, p.agent(ctx).PaneID, 20)
+	if err != nil {
+		return ""
+	}
+	return text
+}
+
+// press presses keys in the agent's pane.
+func (p *player) press(ctx context.Context, keys ...string) {
+	a := p.agent(ctx)
+	_ = p.tmux().Type(ctx, tmux.Program{Pane: a.PaneID, PID: a.PID}, "", keys...) // what they were to bring about is waited for
+}
+
+// recovers reports whether the CLI takes prompts after a play that failed. A dialog or a turn that it left is ended.
+func (p *player) recovers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	var pressed time.Time
+	for ctx.Err() == nil {
+		switch a := p.agent(ctx); {
+		case a.PID == 0:
+			return false
+		case a.State == session.StateIdle, a.State == session.StateError:
+			return true
+		case time.Since(pressed) > 2*time.Second:
+			p.press(ctx, "Escape")
+			pressed = time.Now()
+		}
+		p.pause(ctx, 100*time.Millisecond)
+	}
+	return false
+}

@@ -1,0 +1,212 @@
+package startplan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/turns"
+	"paw/session"
+	"paw/session/turn"
+	"paw/tmux"
+	"paw/worktree"
+)
+
+// mostNames is how many names paw tries of its own accord. The number has to fit into cut.
+const mostNames = 999
+
+// naming is the search for the name of a session of these agents.
+type naming struct {
+	home       *app.App
+	repository worktree.Repository
+	agents     []Agent
+	foreign    map[string]bool // names of tmux sessions
+	space      turns.Space
+}
+
+// Name is the name asked for, or the first free one made from the
+// repository's directory name.
+func Name(ctx context.Context, h *app.App, repository worktree.Repository, asked string, agents []Agent) (string, error) {
+	n := naming{home: h, repository: repository, agents: agents}
+	var err error
+	if n.foreign, err = foreignTmuxSessions(ctx, h); err != nil {
+		return "", err
+	}
+	if n.space, err = turns.SpaceOf(ctx, h, h.Manager(repository)); err != nil {
+		return "", err
+	}
+	if asked != "" {
+		taken, _ := n.taken(asked, true)
+		if taken == nil && n.used(asked) {
+			taken = n.keptTurns(asked)
+		}
+		if taken != nil {
+			return "", n.withFree(taken, n.cut(asked))
+		}
+		return asked, nil
+	}
+	dir := repository.Path
+	if dir == "" {
+		dir = strings.TrimSuffix(strings.TrimSuffix(repository.CommonDir, "/.git"), ".git")
+	}
+	stem := n.cut(cmp.Or(session.NameFrom(filepath.Base(dir)), "session"))
+	var own *errs.Error // of a session of this repository that has the name already
+	if _, err := os.ReadDir(h.Store.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("sessions: %w", err)
+	}
+	name := firstName(stem, 1, func(name string) bool {
+		taken, same := n.taken(name, false)
+		if own == nil && same {
+			own = taken
+		}
+		if taken != nil && taken.Err != nil {
+			n.tellUnreadable(name, taken)
+		}
+		return own != nil || n.free(name)
+	})
+	switch {
+	case own != nil:
+		return "", n.withFree(own, stem)
+	case name != "":
+		return name, nil
+	}
+	return "", errs.New(errs.Usage, "session %s: so are %d more names made from it taken", stem, mostNames).Hint("paw status --all")
+}
+
+// firstName is the first of stem, stem_2, stem_3, ... from a number on that fits; "" when none does.
+func firstName(stem string, from int, fits func(name string) bool) string {
+	for n := from; n <= mostNames; n++ {
+		name := stem
+		if n > 1 {
+			name = fmt.Sprintf("%s_%d", stem, n)
+		}
+		if fits(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// used reports whether there are turns under a name, or would be those of these agents.
+func (n naming) used(name string) bool {
+	return n.space.Of(name).Any() || slices.ContainsFunc(n.agents, func(a Agent) bool { return n.space.Tagged[name+"_"+a.name] })
+}
+
+// free reports whether paw may take a name of its own accord. Such a name is one without a past: it goes on with no branch
+// that an earlier session left.
+func (n naming) free(name string) bool {
+	taken, _ := n.taken(name, false)
+	return taken == nil && !n.used(name) && !slices.ContainsFunc(n.agents, func(a Agent) bool {
+		return a.branch == "" && n.space.Branches["refs/heads/"+app.AutomaticBranch(name, a.name)] != ""
+	})
+}
+
+// withFree adds the hint of a name that would do, if there is one, to why another one does not.
+func (n naming) withFree(taken *errs.Error, stem string) *errs.Error {
+	name := firstName(stem, 2, n.free)
+	if name == "" {
+		return taken
+	}
+	return taken.Hint("paw start --cli %s --name %s", itemsOf(n.agents), name)
+}
+
+// keptTurns is the refusal of a name under which there are turns.
+func (n naming) keptTurns(name string) *errs.Error {
+	earlier := n.space.Of(name)
+	names := earlier.InRepository()
+	for _, a := range n.agents {
+		names = append(names, a.name)
+	}
+	e := errs.New(errs.Usage, "session %s: turns of an earlier session are kept under this name", name)
+	if i := slices.IndexFunc(names, func(agent string) bool { return n.space.Tagged[name+"_"+agent] }); i >= 0 {
+		e = errs.New(errs.Usage, "session %s: tags %s of an earlier session exist", name, turn.TagName(name+"_"+names[i], 0))
+	}
+	if len(earlier.Here)+len(earlier.Fetched) > 0 {
+		return e.Hint("paw purge %s --tags", name)
+	}
+	return e
+}
+
+// itemsOf is what --cli takes to name these agents.
+func itemsOf(agents []Agent) string {
+	items := make([]string, len(agents))
+	for i, a := range agents {
+		if items[i] = a.name + "=" + a.CLI; a.name == a.CLI {
+			items[i] = a.CLI
+		}
+	}
+	return strings.Join(items, ",")
+}
+
+// cut shortens the name of a session, so that a number and the longest agent
+// name still fit behind it.
+func (n naming) cut(stem string) string {
+	longest := 0
+	for _, a := range n.agents {
+		longest = max(longest, len(a.name))
+	}
+	if room := session.MaxName - len("_999_") - longest; len(stem) > room && room > 0 {
+		stem = stem[:room]
+	}
+	return stem
+}
+
+// taken says why a session name cannot be used, nil when it is free, and whether it is this repository that has it. A corrupt
+// record holds no name that the user asked for: begin moves it aside.
+func (n naming) taken(name string, asked bool) (taken *errs.Error, same bool) {
+	s, err := n.home.Store.Load(name)
+	var corrupt *session.CorruptError
+	if asked && errors.As(err, &corrupt) {
+		err = nil
+	}
+	switch {
+	case err != nil:
+		return errs.New(errs.Failed, "session %s: taken by a record that cannot be read: %w", name, err).Hint("paw doctor"), false
+	case s != nil && s.GitCommonDir == n.repository.CommonDir:
+		var clis []string // under names of their own
+		for _, a := range n.agents {
+			clis = append(clis, a.CLI)
+		}
+		return errs.New(errs.Usage, "session %s: already exists for %s", name, s.RepoPath).
+			Hint("paw attach %s", name).Hint("paw recover %s", name).Hint("paw add --cli %s --session %s", strings.Join(clis, ","), name), true
+	case s != nil:
+		return errs.New(errs.Usage, "session %s: already exists for %s", name, s.RepoPath), false
+	case n.foreign["paw-"+name]:
+		return errs.New(errs.Usage, "session %s: tmux has a session paw-%s that is not in paw's records", name, name), false
+	}
+	return nil, false
+}
+
+// tellUnreadable tells why paw takes another name than the first that it would: a session that nobody shows may still run.
+func (n naming) tellUnreadable(name string, taken *errs.Error) {
+	runs := ""
+	if n.foreign["paw-"+name] {
+		runs = fmt.Sprintf("; tmux has a session paw-%s: paw stop %s says how its agents end", name, name)
+	}
+	n.home.Notef("%v%s", taken, runs)
+}
+
+// foreignTmuxSessions are the names of the tmux sessions on the server that new
+// sessions go to.
+func foreignTmuxSessions(ctx context.Context, h *app.App) (map[string]bool, error) {
+	names := map[string]bool{}
+	sessions, err := h.TmuxFor(nil).SessionNames(ctx)
+	if errors.Is(err, tmux.ErrNoServer) {
+		return names, nil
+	}
+	if err != nil {
+		return nil, app.TmuxError(err)
+	}
+	for _, name := range sessions {
+		names[name] = true
+	}
+	return names, nil
+}

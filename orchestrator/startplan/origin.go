@@ -1,0 +1,184 @@
+package startplan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"strconv"
+	"strings"
+
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/launch"
+	"paw/orchestrator/turns"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// originOf reads "AGENT[@N]": the end of turn N of an agent of the session, its
+// base for 0. Without N it is the last finished turn.
+func originOf(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, o Options) (*Origin, error) {
+	text := o.From
+	name, number, numbered := strings.Cut(text, "@")
+	w, err := app.AgentNamed(s, name)
+	if err != nil {
+		return nil, err
+	}
+	list, _, err := turns.List(ctx, h, m, s, *w)
+	if err != nil {
+		return nil, err
+	}
+	from := &Origin{Origin: session.Origin{Agent: name}, source: w}
+	if numbered {
+		if from.Turn, err = strconv.Atoi(number); err != nil || from.Turn < 0 {
+			return nil, errs.New(errs.Usage, "--from %s: %q is not the number of a turn", text, number).Hint("paw turns %s %s", s.Name, name)
+		}
+	} else if from.Turn = turns.FinishedUpTo(list.Turns, math.MaxInt).Last; from.Turn == 0 {
+		from.notes = append(from.notes, name+" has finished no turn yet: it begins where "+name+" began")
+	}
+	if from.Turn == 0 {
+		from.commit = w.BaseCommit
+		return from, nil
+	}
+	command := fmt.Sprintf("paw add --cli %s --from %s --force", strings.Join(o.CLIs, ","), text)
+	return from, fillOrigin(ctx, h, m, s, from, list, turns.Forced{Yes: o.Force, Command: command})
+}
+
+// fillOrigin finds commit, uncommitted work and conversation of a turn from 1 on.
+// The tag alone is enough: logs and snapshots may be gone.
+func fillOrigin(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, from *Origin, list turns.Sequence, byForce turns.Forced) error {
+	turnSession := from.source.TurnSession
+	one, err := turns.Numbered(s, list, strconv.Itoa(from.Turn))
+	tagged, tagErr := m.Head(ctx, turn.TagRef(turnSession, from.Turn))
+	switch {
+	case err != nil && tagErr == nil:
+		from.commit = tagged
+	case err != nil:
+		return err
+	case one.State == turn.InProgress:
+		return errs.New(errs.Failed, "turn %d of %s: is not finished yet", from.Turn, from.Agent).Hint("paw turns %s %s", s.Name, from.Agent)
+	case one.State != turn.Finished:
+		return errs.New(errs.Failed, "turn %d of %s: was aborted (%s) and has no tag", from.Turn, from.Agent, one.Reason).Hint("paw turns %s %s", s.Name, from.Agent)
+	default:
+		from.commit = one.CommitHash
+	}
+	ref, head := turn.TurnRef(turnSession, from.Turn), turn.HeadRef(turnSession, from.Turn)
+	refs, err := m.Refs(ctx, ref, head)
+	if err != nil {
+		return err
+	}
+	snapshot := refs[ref]
+	if snapshot == "" && refs[head] != "" {
+		if _, err := turns.CommitAlone(h, from.Agent, from.Turn, "end", from.commit, byForce); err != nil {
+			return err
+		}
+	}
+	from.Conversation = from.source.Conversation()
+	from.last = true
+	for _, one := range list.Turns {
+		if one.Number <= from.Turn {
+			from.turns = append(from.turns, one.Record)
+		}
+	}
+	if one != nil {
+		snapshot = cmp.Or(one.Snapshot, snapshot)
+		from.Conversation = cmp.Or(one.Conversation, from.Conversation)
+		from.last = list.Turns[len(list.Turns)-1].Number == from.Turn
+	}
+	if snapshot == "" || snapshot == from.commit {
+		return nil
+	}
+	if found, _ := m.Head(ctx, snapshot); found == snapshot {
+		from.Snapshot = snapshot
+	} else {
+		from.notes = append(from.notes, fmt.Sprintf("the snapshot of turn %d is gone: only what was committed is there", from.Turn))
+	}
+	return nil
+}
+
+// startFrom writes into the drafts of new agents where they start from.
+func startFrom(ctx context.Context, h *app.App, s *session.Session, a *Addition, from *Origin, prompt string) error {
+	makes := "--from"
+	if from.current {
+		makes = "paw spawn"
+	}
+	for i := range a.Draft.Agents {
+		w := &a.Draft.Agents[i]
+		if !w.BranchCreated {
+			return errs.New(errs.Usage, "branch %s: exists already, and %s makes a new one", w.Branch, makes)
+		}
+		own := from.Origin
+		a.Notes[w.Name] = append(a.Notes[w.Name], from.notes...)
+		switch {
+		case from.current || from.Turn == 0:
+		case from.Conversation == "" || !canFork(ctx, h, s, w, from, prompt):
+			own.Conversation = ""
+			handOver(ctx, h, s, a, w, from, prompt)
+		default:
+			a.Steps = append(a.Steps, fmt.Sprintf("begin %s with a copy of the conversation of %s", w.Name, from.Agent))
+			// Where the CLI keeps the conversation is recorded with the source.
+			w.Environment = maps.Clone(from.source.Environment)
+			if !from.last {
+				a.Notes[w.Name] = append(a.Notes[w.Name], fmt.Sprintf("its conversation is a copy of all that %s said until now, turns after %d included", from.Agent, from.Turn))
+			}
+		}
+		w.From = &own
+	}
+	return nil
+}
+
+// canFork reports whether the CLI of a new agent can go on with a copy of the
+// origin's conversation.
+func canFork(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, from *Origin, prompt string) bool {
+	cli, executable, err := h.ProgramOf(from.source)
+	if err != nil || w.CLI != from.source.CLI {
+		return false
+	}
+	spec := h.Spec(s, from.source, executable)
+	spec.ConversationID = from.Conversation
+	found, err := cli.Conversation(ctx, spec)
+	if err != nil || !found.Resumable {
+		return false
+	}
+	_, err = cli.Fork(h.DraftSpec(cli, executable, prompt), from.Conversation)
+	return err == nil || launch.CanOnlyBeSent(err)
+}
+
+// OriginNow is what an agent's worktree is like now, as the origin of a child.
+// The snapshot has no ref yet: a refused spawn leaves nothing.
+func OriginNow(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) (*Origin, error) {
+	m, err := h.ManagerOf(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	from := &Origin{Origin: session.Origin{Agent: w.Name}, source: w, current: true}
+	if last, err := h.TurnDir(s.Name, w.Name).Last(); err == nil && last != nil {
+		from.Turn, from.Within = last.Number, last.State == turn.InProgress
+	}
+	for try := 0; ; try++ {
+		if from.commit, err = m.WorktreeHead(ctx, w.WorktreePath); err != nil {
+			return nil, err
+		}
+		shot, err := m.Snapshot(ctx, w.WorktreePath, "", "paw: "+w.Name+" when it started another agent")
+		if err != nil {
+			return nil, err
+		}
+		head, err := m.WorktreeHead(ctx, w.WorktreePath)
+		if err != nil {
+			return nil, err
+		}
+		if head != from.commit && try < 3 {
+			continue // somebody committed meanwhile
+		}
+		if shot.Commit != head {
+			from.Snapshot = shot.Commit
+		}
+		for _, path := range shot.NotSaved {
+			from.notes = append(from.notes, path+" is not in its worktree: git cannot save it")
+		}
+		return from, nil
+	}
+}

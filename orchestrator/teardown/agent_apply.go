@@ -1,0 +1,153 @@
+package teardown
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/landing"
+	"paw/orchestrator/launch"
+	"paw/orchestrator/observe"
+	"paw/orchestrator/turns"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// record writes down that agents of a session go, and how, and returns the record.
+func record(ctx context.Context, h *app.App, sessionName string, agents ...Agent) (*session.Session, error) {
+	return h.Update(ctx, sessionName, func(rec *session.Session) error {
+		for _, p := range agents {
+			w, err := app.AgentNamed(rec, p.Name)
+			if err != nil {
+				return err
+			}
+			w.Phase = p.phase
+		}
+		return nil
+	})
+}
+
+// carryOut removes an agent whose intent is in the record: its worktree, its branch if that is planned to go, and last what
+// the record says of it.
+func (p Agent) carryOut(ctx context.Context, h *app.App, m worktree.Manager, rec *session.Session, branches []Branch) (*Removed, error) {
+	removed, err := p.apply(ctx, h, m, rec, observe.Facts{})
+	if err != nil {
+		return removed, err
+	}
+	deleted, _ := deleteBranches(ctx, m, branches)
+	removed.Landed = slices.Contains(deleted, p.Branch)
+	h.Step("remove.branch-gone")
+	return removed, dropAgents(ctx, h, p.Session, p.Name)
+}
+
+// apply ends an agent whose intent is in the record and takes its worktree away, and leaves it in the record. seen are
+// facts that tell of the agent if it has ended already. It may be repeated after a crash at any point.
+func (p Agent) apply(ctx context.Context, h *app.App, m worktree.Manager, rec *session.Session, seen observe.Facts) (*Removed, error) {
+	removed := &Removed{Agent: p}
+	if err := p.end(ctx, h, rec, seen); err != nil {
+		return removed, err
+	}
+	h.Step("remove.agent-ended")
+	turns.Cut(ctx, h, rec, *rec.Agent(p.Name), turn.ReasonStopped)
+	if p.phase == session.PhaseLeaving {
+		if err := m.Release(ctx, p.worktree); err != nil {
+			return removed, err
+		}
+		removed.Back = worktree.Verify(p.Worktree, m.Repository.CommonDir, p.Branch) == nil
+	} else if err := p.clear(ctx, h, m, removed); err != nil {
+		return removed, errors.Join(notRemoved(p.Session, p.Name, p.Worktree, err), giveUp(ctx, h, p.Session, p))
+	}
+	h.Step("remove.worktree-gone")
+	var err error
+	removed.WordsDir, err = h.SetWordsAside(p.Session, p.Name)
+	return removed, err
+}
+
+// end ends the agent whose worktree is about to go, unless it had ended when the facts were seen, and has not been launched
+// since.
+func (p Agent) end(ctx context.Context, h *app.App, s *session.Session, seen observe.Facts) error {
+	lock, err := h.Locks.ProbeAgent(s.Name, p.Name)
+	if a := seen.Agent(p.Name); a != nil && a.Pane == nil && a.Lock.State == session.LockFree && seen.Tmux != session.TmuxUnknown && err == nil && lock.State == session.LockFree {
+		return nil
+	}
+	f, err := observe.ObserveRevived(ctx, h, s)
+	if err != nil {
+		return err
+	}
+	if f.Tmux == session.TmuxUnknown {
+		return errs.New(errs.Failed, "%s: %s; its pane may still run", p.Name, observe.Silence(f.TmuxErr)).Hint("paw recover %s", s.Name)
+	}
+	_, err = launch.EndAgents(ctx, h, s, f, func(agent string) bool { return agent == p.Name })
+	return err
+}
+
+// clear takes the worktree away, now that the CLI is dead: the worktree package looks again, and refuses what has changed.
+func (p Agent) clear(ctx context.Context, h *app.App, m worktree.Manager, removed *Removed) (err error) {
+	var done worktree.Removal
+	defer func() { removed.Trash, removed.Aside, removed.Rescue = done.Trash, done.Aside, done.Rescue }()
+	if p.clean || p.phase != session.PhaseDiscarding {
+		done, err = m.Remove(ctx, p.worktree, p.seen)
+		var changed *worktree.ConflictError
+		if !p.clean || !errors.As(err, &changed) {
+			return err
+		}
+	}
+	if p.Save || p.clean { // what has come into a clean one since is saved, too
+		if _, err := m.Removable(ctx, p.worktree); err != nil {
+			return err
+		}
+		ref := turn.RescueRef(p.turnSession, h.Now())
+		snapshot, err := m.Snapshot(ctx, p.Worktree, ref, "paw: "+p.Name+" before its worktree was removed")
+		if err != nil {
+			return errs.New(errs.Refused, "%s: not removed, its work could not be saved: %w", p.Name, err)
+		}
+		removed.RescueRef = snapshot.Ref
+		h.Step("remove.rescued")
+	}
+	done, err = m.RemoveKept(ctx, p.worktree)
+	return err
+}
+
+// giveUp records that agents of a session stay, stopped, after all.
+func giveUp(ctx context.Context, h *app.App, sessionName string, agents ...Agent) error {
+	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
+		for _, p := range agents {
+			if w := rec.Agent(p.Name); w != nil {
+				w.Phase = session.PhaseStopped
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// dropAgents takes agents out of the record of which nothing is left.
+func dropAgents(ctx context.Context, h *app.App, sessionName string, names ...string) error {
+	_, err := h.Update(ctx, sessionName, func(rec *session.Session) error {
+		for _, name := range names {
+			launch.DropAgent(rec, name)
+		}
+		return nil
+	})
+	h.Step("remove.finished")
+	return err
+}
+
+// Resume goes on with the removal of an agent that was cut short, as the record says.
+func Resume(ctx context.Context, h *app.App, s *session.Session, name string) (*Removed, error) {
+	f := agentOf(observe.Facts{Session: s}, name)
+	m, err := h.ManagerOf(ctx, s)
+	if err != nil {
+		return &Removed{}, err
+	}
+	intent := f.agent.Record.Phase
+	if intent != session.PhaseLeaving {
+		f.plan.Saved = landing.Safe(ctx, m, s, &f.agent.Record)
+	}
+	f.place(ctx, m, s)
+	branches := planLanded(lookAtLandings(ctx, m, s.Name, []session.Agent{f.agent.Record}, []worktree.Plan{f.plan}))
+	return planRemoval(f, intent).carryOut(ctx, h, m, s, branches)
+}

@@ -1,0 +1,122 @@
+package teardown
+
+import (
+	"context"
+	"errors"
+	"os"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/landing"
+	"paw/orchestrator/launch"
+	"paw/orchestrator/observe"
+	"paw/session"
+	"paw/worktree"
+)
+
+// AgentFacts is what was found of one agent, and of its worktree, before anything of it ends.
+type AgentFacts struct {
+	session    string
+	repository string
+	agent      observe.Agent
+	children   []string
+	plan       worktree.Plan // its worktree, with what has landed of it
+	there      bool          // something of it is at its place, or registered
+	missing    bool          // its directory is gone
+	halfMade   bool
+	seen       worktree.Seen
+	unseen     error // why its files could not be looked at, nil when they were
+	wrong      error // why it cannot go whatever it holds, nil when it can
+}
+
+// looked reports whether there are files of the agent that had to be looked at.
+func (f AgentFacts) looked() bool { return f.there && !f.missing && !f.halfMade }
+
+// lookAtAgents looks at agents, and unless their worktrees stay into these: at as many at once as there are processors.
+func lookAtAgents(ctx context.Context, m worktree.Manager, f observe.Facts, names []string, stay bool) []AgentFacts {
+	found := make([]AgentFacts, len(names))
+	var all errgroup.Group
+	all.SetLimit(runtime.NumCPU())
+	for i, name := range names {
+		all.Go(func() error {
+			if found[i] = agentOf(f, name); stay {
+				found[i].missing = !exists(found[i].plan.Path)
+			} else {
+				found[i].look(ctx, m, f.Session)
+			}
+			return nil
+		})
+	}
+	_ = all.Wait()
+	return found
+}
+
+// agentOf is what is known of an agent without a look at its worktree.
+func agentOf(f observe.Facts, name string) AgentFacts {
+	s := f.Session
+	w := s.Agent(name)
+	known := AgentFacts{session: s.Name, repository: s.RepoPath, agent: observe.Agent{Record: *w}, children: s.Children(name), plan: app.PlanOf(s, *w)}
+	if a := f.Agent(name); a != nil {
+		known.agent = *a
+	}
+	return known
+}
+
+// look looks at the worktree of an agent.
+func (f *AgentFacts) look(ctx context.Context, m worktree.Manager, s *session.Session) {
+	f.plan.Saved = landing.Safe(ctx, m, s, &f.agent.Record)
+	f.place(ctx, m, s)
+	if f.wrong == nil && f.looked() {
+		f.seen, f.unseen = m.See(ctx, f.plan)
+	}
+}
+
+// place looks what is where the worktree of an agent should be.
+func (f *AgentFacts) place(ctx context.Context, m worktree.Manager, s *session.Session) {
+	w := &f.agent.Record
+	f.missing = !exists(w.WorktreePath)
+	f.halfMade = m.HalfMade(w.WorktreePath)
+	if !f.missing && !f.halfMade {
+		if err := worktree.Verify(w.WorktreePath, s.GitCommonDir, ""); err != nil {
+			f.wrong = notTheWorktree(ctx, m, s, w, err)
+			return
+		}
+	}
+	var err error
+	if f.there, err = m.Removable(ctx, f.plan); err != nil {
+		f.wrong = notRemoved(s.Name, w.Name, w.WorktreePath, err)
+	}
+}
+
+// exists reports whether anything is at path.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// notRemoved is a refusal of the worktree package with a way out.
+func notRemoved(sessionName, agentName, path string, err error) error {
+	var refused *worktree.ConflictError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	e := errs.New(errs.Refused, "%s: not removed: %w", agentName, err)
+	if refused.Hint != "" {
+		return e.Hint("%s", refused.Hint)
+	}
+	return e.Hint("git -C %s status --ignored", errs.Quote(path)).Hint("paw remove %s --force --session %s", agentName, sessionName)
+}
+
+// notTheWorktree says how to go on with a directory that is not the worktree that
+// it was.
+func notTheWorktree(ctx context.Context, m worktree.Manager, s *session.Session, w *session.Agent, err error) error {
+	refused := errs.New(errs.Refused, "%s: not removed: %w", w.Name, err)
+	unlinked, _ := m.Unlinked(ctx, app.PlanOf(s, *w))
+	if w.Phase == session.PhaseCreating || unlinked || m.Unregistered(app.PlanOf(s, *w)) {
+		return refused.Hint("paw recover %s", s.Name)
+	}
+	return refused.Hint("%s", launch.WayBack(s, w))
+}

@@ -1,0 +1,201 @@
+package teardown
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"paw/orchestrator/app"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// Branch is what becomes of the branch of an agent that goes.
+type Branch struct {
+	Agent string
+	Name  string
+	Tip   string
+	Into  string // what has all its commits, HEAD, a ref or a commit; "" when the branch stays
+	Why   string // it goes, or stays
+}
+
+// branchFacts is what was found of a branch.
+type branchFacts struct {
+	agent, name string
+	made        bool   // by paw
+	tip         string // "" for none
+	err         error  // why nobody can say, nil when it was looked at
+	holder      string // worktree that uses it and stays
+	inHead      bool   // HEAD has it all
+	landed      string // commit of a landing that has it all
+	also        []string
+}
+
+// planBranches decides which branches go: those that paw made and of which nothing would be lost. A branch that goes itself
+// is no place for the commits of another.
+func planBranches(found []branchFacts) []Branch {
+	found = slices.SortedFunc(slices.Values(found), func(a, b branchFacts) int { return cmp.Compare(a.name, b.name) })
+	goes := map[string]bool{}
+	for _, f := range found {
+		goes["refs/heads/"+f.name] = f.goes() && (f.inHead || f.landed != "")
+	}
+	var plan []Branch
+	for _, f := range found {
+		if f.made && f.err == nil && f.tip == "" {
+			continue // there is none
+		}
+		b := Branch{Agent: f.agent, Name: f.name, Tip: f.tip}
+		switch other := f.elsewhere(goes); {
+		case !f.made:
+			b.Why = "paw did not make it"
+		case f.err != nil:
+			b.Why = f.err.Error()
+		case !f.inHead && f.landed == "" && other == "":
+			b.Why = "not merged"
+		case f.holder != "":
+			b.Why = "checked out at " + f.holder
+		case f.inHead:
+			b.Into, b.Why = "HEAD", "HEAD has it"
+		case f.landed != "":
+			b.Into, b.Why = f.landed, "it has landed"
+		default:
+			b.Into, b.Why = other, other+" has it"
+			goes["refs/heads/"+f.name] = true
+		}
+		plan = append(plan, b)
+	}
+	return plan
+}
+
+// planLanded decides which branches go with agents that are removed: those alone that have landed.
+func planLanded(found []branchFacts) []Branch {
+	var plan []Branch
+	for _, f := range found {
+		b := Branch{Agent: f.agent, Name: f.name, Tip: f.tip}
+		if f.goes() && f.landed != "" {
+			b.Into, b.Why = f.landed, "it has landed"
+		}
+		plan = append(plan, b)
+	}
+	return plan
+}
+
+// goes reports whether nothing but its commits keeps a branch.
+func (f branchFacts) goes() bool { return f.made && f.err == nil && f.tip != "" && f.holder == "" }
+
+// elsewhere is another branch, or a tag that is not of a turn, that has the branch and does not go, "" for none.
+func (f branchFacts) elsewhere(goes map[string]bool) string {
+	for _, ref := range f.also {
+		if ref != "refs/heads/"+f.name && !goes[ref] && !strings.HasPrefix(ref, "refs/tags/"+turn.TagPrefix) {
+			return ref
+		}
+	}
+	return ""
+}
+
+// line says what becomes of the branch.
+func (b Branch) line() string {
+	line := "keep branch " + b.Name
+	if b.Into != "" {
+		line = "delete branch " + b.Name
+	}
+	if b.Why != "" {
+		line += ": " + b.Why
+	}
+	return line
+}
+
+// lookAtBranches looks at the branches of agents that go: whether HEAD has them, whether they have landed, and who else has
+// the others. leaving are the worktrees that go with them. A branch that cannot be told stays.
+func lookAtBranches(ctx context.Context, m worktree.Manager, sessionName string, agents []session.Agent, leaving []worktree.Plan) []branchFacts {
+	found := lookAtTips(ctx, m, sessionName, agents, leaving)
+	tips := map[string]string{}
+	for _, f := range found {
+		if f.tip != "" && f.err == nil {
+			tips[f.name] = f.tip
+		}
+	}
+	merged, err := m.Merged(ctx, tips, "HEAD")
+	for i := range found {
+		f := &found[i]
+		if tips[f.name] == "" {
+			continue
+		}
+		if f.inHead, f.err = merged[f.name], err; f.inHead || err != nil {
+			continue
+		}
+		if f.lookAtLanding(ctx, m, leaving); f.landed == "" {
+			f.also, f.err = m.RefsWith(ctx, f.tip)
+		}
+	}
+	return found
+}
+
+// lookAtLandings is lookAtBranches for those alone of which anything has landed.
+func lookAtLandings(ctx context.Context, m worktree.Manager, sessionName string, agents []session.Agent, leaving []worktree.Plan) []branchFacts {
+	found := lookAtTips(ctx, m, sessionName, agents, leaving)
+	for i := range found {
+		found[i].lookAtLanding(ctx, m, leaving)
+	}
+	return found
+}
+
+// lookAtTips looks which branches there are, whose they are, and who else uses them.
+func lookAtTips(ctx context.Context, m worktree.Manager, sessionName string, agents []session.Agent, leaving []worktree.Plan) []branchFacts {
+	found := make([]branchFacts, len(agents))
+	holders, err := m.Holders(ctx, leaving...)
+	for i, w := range agents {
+		f := &found[i]
+		*f = branchFacts{agent: w.Name, name: w.Branch, made: app.MadeByPaw(sessionName, w), err: err, holder: holders[w.Branch]}
+		if f.made && err == nil {
+			f.tip, f.err = m.Tip(ctx, w.Branch)
+		}
+	}
+	return found
+}
+
+// lookAtLanding looks whether all of a branch has landed.
+func (f *branchFacts) lookAtLanding(ctx context.Context, m worktree.Manager, leaving []worktree.Plan) {
+	i := slices.IndexFunc(leaving, func(p worktree.Plan) bool { return p.Branch == f.name && p.Saved != "" })
+	if i < 0 || f.tip == "" || f.err != nil {
+		return
+	}
+	if there, err := m.Contains(ctx, leaving[i].Saved, f.tip); err == nil && there {
+		f.landed = leaving[i].Saved
+	}
+}
+
+// deleteBranches deletes the branches that are planned to go, unless they have moved or something else came in between. It
+// returns those that are gone, and why each of the others stays.
+func deleteBranches(ctx context.Context, m worktree.Manager, plan []Branch) (gone []string, kept map[string]string) {
+	kept = map[string]string{}
+	into := map[string]map[string]string{}
+	for _, b := range plan {
+		if b.Into == "" {
+			kept[b.Name] = b.Why
+			continue
+		}
+		if into[b.Into] == nil {
+			into[b.Into] = map[string]string{}
+		}
+		into[b.Into][b.Name] = b.Tip
+	}
+	for _, b := range plan {
+		if tips := into[b.Into]; tips != nil {
+			delete(into, b.Into)
+			for name, err := range m.DeleteBranches(ctx, tips, b.Into) {
+				kept[name] = "not merged"
+				if !errors.Is(err, worktree.ErrNotMerged) {
+					kept[name] = err.Error()
+				}
+			}
+		}
+		if _, stays := kept[b.Name]; !stays {
+			gone = append(gone, b.Name)
+		}
+	}
+	return gone, kept
+}

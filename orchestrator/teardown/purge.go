@@ -1,0 +1,158 @@
+package teardown
+
+import (
+	"fmt"
+	"strings"
+
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// Purge is what ending a session for good comes to.
+type Purge struct {
+	Session  *session.Session // nil where there are turns of a session and no record
+	Name     string
+	Gone     string   // the repository when it is gone: only the record can be deleted
+	Stay     []string // worktrees of such a session
+	Landings []string // that were cut short, and are finished first
+	Agents   []Agent
+	Branches []Branch
+	Checks   string // the place where checks ran, "" for none
+	Turns    []Turns
+	Others   []string // tmux windows of the user that stay
+
+	options Options
+	m       worktree.Manager
+}
+
+// purgeFacts is what was found of a session.
+type purgeFacts struct {
+	fleet    observe.Facts
+	gone     bool
+	there    []string // worktrees, where the repository is gone
+	landings []string // that were cut short
+	agents   []AgentFacts
+	branches []branchFacts
+	checks   string
+	turns    []string // agents whose turns go with the session
+	refs     map[string]string
+}
+
+// planPurge decides what a purge comes to. It refuses as a whole when one agent cannot be removed.
+func planPurge(f purgeFacts, o Options) (Purge, error) {
+	s := f.fleet.Session
+	p := Purge{Session: s, Name: s.Name, options: o}
+	stop, err := planStop(f.fleet, StopOptions{})
+	if err != nil {
+		return p, err
+	}
+	p.Others = stop.Others
+	if f.gone {
+		p.Gone, p.Stay = s.RepoPath, f.there
+		return p, nil
+	}
+	var refusals []error
+	for _, found := range f.agents {
+		agent, err := planAgent(found, o)
+		if err != nil {
+			refusals = append(refusals, err)
+		}
+		agent.Children = nil // they go, too
+		p.Agents = append(p.Agents, agent)
+	}
+	if len(refusals) > 0 {
+		return p, refusedPurge(s.Name, refusals, o)
+	}
+	p.Landings, p.Branches, p.Checks = f.landings, planBranches(f.branches), f.checks
+	p.Turns = planTurns(s.Name, f.turns, f.refs, o.Force)
+	return p, nil
+}
+
+// refusedPurge is one refusal for all agents that cannot be removed. Their state is looked at one by one, and saved at once.
+func refusedPurge(name string, refusals []error, o Options) error {
+	if len(refusals) == 1 {
+		return refusals[0]
+	}
+	var said, hints []string
+	for _, one := range refusals {
+		said = append(said, one.Error())
+		if first := errs.HintsOf(one); len(first) > 0 {
+			hints = append(hints, first[0])
+		}
+	}
+	if !o.Force {
+		hints = append(hints, "paw purge "+name+" --force")
+	}
+	return errs.WithHints(errs.New(errs.Refused, "%s", strings.Join(said, "; ")), hints...)
+}
+
+// Dropped counts what goes with the turns, "" for nothing. The single commits of work that landed as one commit are kept by such refs alone.
+func (p Purge) Dropped() string {
+	tags, refs, landings := 0, 0, 0
+	for _, t := range p.Turns {
+		tags, refs = tags+len(t.Tags), refs+t.Hidden
+		for ref := range t.doomed {
+			if _, _, side, ok := turn.ParseLanded(ref); ok && side == "after" {
+				landings++
+			}
+		}
+	}
+	if !p.options.Tags || tags+refs == 0 {
+		return ""
+	}
+	said := fmt.Sprintf("deleted %s and %s under refs/paw", errs.Counted(tags, "turn tag"), errs.Counted(refs, "ref"))
+	if landings > 0 {
+		said += fmt.Sprintf(", those of %s too: the single commits of what landed as one are kept by nothing now", errs.Counted(landings, "landing"))
+	}
+	return said
+}
+
+// String says what is to be done, line by line.
+func (p Purge) String() string {
+	var lines []string
+	for _, landing := range p.Landings {
+		lines = append(lines, "finish "+landing+", which was cut short")
+	}
+	for _, agent := range p.Agents {
+		lines = append(lines, agent.lines()...)
+	}
+	for _, dir := range p.Stay {
+		lines = append(lines, "keep "+dir+": without the repository nobody can say what would be lost with it")
+	}
+	for _, branch := range p.Branches {
+		lines = append(lines, branch.line())
+	}
+	if p.Checks != "" {
+		lines = append(lines, "delete the place where checks ran, "+p.Checks+"; what git does not have goes to the trash folder")
+	}
+	does := "keep"
+	if p.options.Tags {
+		does = "delete"
+	}
+	for _, t := range p.Turns {
+		lines = append(lines, t.lines(does)...)
+	}
+	if p.Session != nil {
+		lines = append(lines, "delete the record of "+p.Name)
+	}
+	if p.options.Tags {
+		lines = append(lines, "delete the logs of its turns")
+	}
+	for _, window := range p.Others {
+		lines = append(lines, window+" is yours and stays")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Purged is what a purge did.
+type Purged struct {
+	Purge
+	Removed []string          // agents
+	Deleted []string          // branches
+	Kept    map[string]string // branches that stay, with the reason
+	Rescues []string          // refs with rescued work, which stay
+	Aside   []Removed         // agents of which something is kept
+}

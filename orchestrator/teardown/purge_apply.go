@@ -1,0 +1,165 @@
+package teardown
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"paw/orchestrator/app"
+	"paw/orchestrator/landing"
+	"paw/orchestrator/observe"
+	"paw/worktree"
+)
+
+// Apply ends the session for good: it stops it, removes every agent, deletes branches and, last, the record. With an error
+// comes what was done before.
+func (p Purge) Apply(ctx context.Context, h *app.App) (*Purged, error) {
+	purged := &Purged{Purge: p}
+	if p.Session == nil {
+		rescues, err := deleteTurns(ctx, h, p.m, p.Name, p.agentsWithTurns(), p.options.Force)
+		purged.Rescues = rescues
+		return purged, err
+	}
+	s := p.Session
+	stop, err := StopNow(ctx, h, s, StopOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if p.Gone != "" {
+		return purged, h.DeleteSession(ctx, s.Name, app.AgentNames(s), func() error { return p.deleteFiles(h, purged) })
+	}
+	m, sweep := p.m.SweepLater()
+	defer sweep(ctx)
+	failed := p.removeAgents(ctx, h, m, stop, purged)
+	goes := func(b Branch) bool {
+		return slices.Contains(purged.Removed, b.Agent) || failed == nil && s.Agent(b.Agent) == nil
+	}
+	// Branches go while the record still says that paw made them.
+	branches := slices.DeleteFunc(slices.Clone(p.Branches), func(b Branch) bool { return !goes(b) })
+	purged.Deleted, purged.Kept = deleteBranches(ctx, m, branches)
+	if failed != nil {
+		if len(purged.Removed) > 0 {
+			failed = errors.Join(failed, dropAgents(ctx, h, s.Name, purged.Removed...))
+		}
+		return purged, failed
+	}
+	if err := p.removeChecks(ctx, h, m, purged); err != nil {
+		return purged, err
+	}
+	if p.options.Force && !p.options.Tags {
+		if err := purged.nameRescues(ctx, m); err != nil {
+			return purged, err
+		}
+	}
+	// The record has the agents to the end: it is what a purge that is cut short here and repeated knows their logs by.
+	return purged, h.DeleteSession(ctx, s.Name, purged.Removed, func() error {
+		if err := p.deleteFiles(h, purged); err != nil || !p.options.Tags {
+			return err
+		}
+		rescues, err := deleteTurns(ctx, h, m, s.Name, p.agentsWithTurns(), p.options.Force)
+		purged.Rescues = rescues
+		if err == nil && p.options.Force {
+			purged.forgetRescues()
+		}
+		return err
+	})
+}
+
+// nameRescues adds what an earlier purge has rescued that was cut short before it could say so.
+func (p *Purged) nameRescues(ctx context.Context, m worktree.Manager) error {
+	refs, err := turnRefs(ctx, m, p.Name, p.agentsWithTurns())
+	if err != nil {
+		return err
+	}
+	named := func(ref string) bool {
+		return slices.ContainsFunc(p.Aside, func(r Removed) bool { return ref == r.RescueRef })
+	}
+	for _, t := range planTurns(p.Name, p.agentsWithTurns(), refs, false) {
+		p.Rescues = append(p.Rescues, slices.DeleteFunc(t.Rescues, named)...)
+	}
+	return nil
+}
+
+// forgetRescues takes the refs back that were to be named: they went with the turns.
+func (p *Purged) forgetRescues() {
+	gone := p.agentsWithTurns()
+	for i := range p.Aside {
+		if r := &p.Aside[i]; slices.Contains(gone, r.Name) {
+			r.RescueRef, r.Rescue = "", ""
+		}
+	}
+}
+
+// agentsWithTurns are the agents whose turns are planned to go.
+func (p Purge) agentsWithTurns() []string {
+	var agents []string
+	for _, t := range p.Turns {
+		agents = append(agents, t.Agent)
+	}
+	return agents
+}
+
+// removeAgents removes the agents of a session that was stopped, and leaves them in its record, until the worktree of one of
+// them has to stay: the others stay then, too.
+func (p Purge) removeAgents(ctx context.Context, h *app.App, m worktree.Manager, stop *Stop, purged *Purged) error {
+	stopped := stop.facts
+	if !stop.endedNothing() {
+		var err error
+		if stopped, err = observe.ObserveRevived(ctx, h, p.Session); err != nil {
+			return err
+		}
+	}
+	rec, err := record(ctx, h, p.Name, p.Agents...)
+	if err != nil {
+		return err
+	}
+	h.Step("purge.recorded")
+	for i, agent := range p.Agents {
+		removed, err := agent.apply(ctx, h, m, rec, stopped)
+		if len(removed.Kept()) > 0 {
+			purged.Aside = append(purged.Aside, *removed)
+		}
+		if err != nil {
+			return errors.Join(err, giveUp(context.WithoutCancel(ctx), h, p.Name, p.Agents[i+1:]...))
+		}
+		purged.Removed = append(purged.Removed, agent.Name)
+		h.Step("purge.removed")
+	}
+	return nil
+}
+
+// removeChecks takes the place away where checks ran.
+func (p Purge) removeChecks(ctx context.Context, h *app.App, m worktree.Manager, purged *Purged) error {
+	place, err := landing.RemoveCheckPlace(ctx, h, m, p.Session)
+	if place.Trash != "" {
+		purged.Aside = append(purged.Aside, Removed{Agent: Agent{Name: "the checks", Aside: place.Aside}, Trash: place.Trash})
+	}
+	return err
+}
+
+// deleteFiles deletes what paw keeps of a session beside its record and, where the repository is there, its turns. What the user wrote
+// for agents that never got it stays.
+func (p Purge) deleteFiles(h *app.App, purged *Purged) error {
+	known := app.AgentNames(p.Session)
+	for _, agent := range append(known, h.StrayPrompts(p.Name, known)...) {
+		dir, err := h.SetWordsAside(p.Name, agent)
+		if err != nil {
+			return err
+		}
+		if dir != "" {
+			purged.Aside = append(purged.Aside, Removed{Agent: Agent{Name: agent}, WordsDir: dir})
+		}
+	}
+	dirs := []string{filepath.Join(h.Paths.LaunchDir(), p.Name), filepath.Dir(h.StateDir(p.Name, "x"))}
+	if p.Gone != "" && p.options.Tags {
+		dirs = append(dirs, filepath.Join(h.Paths.TurnsDir(), p.Name))
+	}
+	for _, dir := range dirs {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}

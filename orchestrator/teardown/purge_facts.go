@@ -1,0 +1,115 @@
+package teardown
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/landing"
+	"paw/orchestrator/turns"
+	"paw/session"
+	"paw/worktree"
+)
+
+// PlanPurge looks at a session and decides what ending it for good comes to.
+func PlanPurge(ctx context.Context, h *app.App, s *session.Session, o Options) (Purge, error) {
+	m, err := h.ManagerOf(ctx, s)
+	if err != nil && !errors.Is(err, app.ErrGone) {
+		return Purge{}, err
+	}
+	f := purgeFacts{gone: err != nil}
+	if f.fleet, err = atRest(ctx, h, s, app.AgentNames(s), o.Force); err != nil {
+		return Purge{}, err
+	}
+	if f.gone {
+		f.there = directoriesOf(s)
+	} else if err := f.look(ctx, h, m, s); err != nil {
+		return Purge{}, err
+	}
+	p, err := planPurge(f, o)
+	p.m = m
+	for i := range p.Agents {
+		p.Agents[i].Words = h.Words(s.Name, p.Agents[i].Name)
+	}
+	return p, err
+}
+
+// directoriesOf are the worktrees of a session that are there.
+func directoriesOf(s *session.Session) []string {
+	var there []string
+	for _, w := range s.Agents {
+		if exists(w.WorktreePath) {
+			there = append(there, w.WorktreePath)
+		}
+	}
+	return there
+}
+
+// look looks at everything of a session that is in its repository.
+func (f *purgeFacts) look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) (err error) {
+	f.agents = lookAtAgents(ctx, m, f.fleet, app.AgentNames(s), false)
+	f.landings = landing.CutShort(ctx, h, s)
+	if f.turns, err = agentsWithTurns(ctx, h, m, s); err != nil {
+		return err
+	}
+	if f.refs, err = turnRefs(ctx, m, s.Name, f.turns); err != nil {
+		return err
+	}
+	var leaving []worktree.Plan
+	for _, a := range f.agents {
+		leaving = append(leaving, a.plan)
+	}
+	f.branches = lookAtBranches(ctx, m, s.Name, slices.Concat(s.Agents, removedBefore(h, s, f.turns)), leaving)
+	f.checks, err = landing.CheckPlaceOf(ctx, m, s)
+	return err
+}
+
+// removedBefore are the agents of a session that were removed earlier: their turn logs are here, and so may be the branches
+// that paw made for them. What cannot be told stays.
+func removedBefore(h *app.App, s *session.Session, withTurns []string) []session.Agent {
+	logs, _ := os.ReadDir(filepath.Join(h.Paths.TurnsDir(), s.Name))
+	var removed []session.Agent
+	for _, d := range logs {
+		if agent := d.Name(); s.Agent(agent) == nil && slices.Contains(withTurns, agent) {
+			removed = append(removed, session.Agent{Name: agent, Branch: app.AutomaticBranch(s.Name, agent)})
+		}
+	}
+	return removed
+}
+
+// PlanPurgeTurns looks at what a session without a record has left in the repository one stands in: turn tags, hidden refs
+// and turn logs. Rescues, which may be the only place where work still is, go only by force, as do logs of turns that the
+// repository does not have.
+func PlanPurgeTurns(ctx context.Context, h *app.App, name string, force bool) (Purge, error) {
+	p := Purge{Name: name, options: Options{Tags: true, Force: force}}
+	if err := session.ValidateName("session", name); err != nil {
+		return p, errs.New(errs.Usage, "%w", err)
+	}
+	repository, err := worktree.Discover(h.Dir)
+	if err != nil {
+		return p, err
+	}
+	p.m = h.Manager(repository)
+	space, err := turns.SpaceOf(ctx, h, p.m)
+	if err != nil {
+		return p, err
+	}
+	earlier := space.Of(name)
+	agents := slices.Concat(earlier.Here, earlier.Fetched)
+	if len(agents) > 0 && !slices.Contains(agents, landing.CheckName) {
+		agents = append(agents, checksIn(space, name)...)
+	}
+	if force {
+		agents = append(agents, earlier.Elsewhere...)
+	}
+	if len(agents) == 0 {
+		return p, notPurged(name, earlier)
+	}
+	refs, err := turnRefs(ctx, p.m, name, agents)
+	p.Turns = planTurns(name, agents, refs, force)
+	return p, err
+}

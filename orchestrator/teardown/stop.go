@@ -1,0 +1,232 @@
+package teardown
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// StopOptions selects what to stop.
+type StopOptions struct {
+	Agents []string // none for the whole session
+	Only   bool     // not the agents that these have started
+	DryRun bool
+}
+
+// Stop is what stopping a session, or some agents of it, comes to.
+type Stop struct {
+	Session *session.Session
+	Named   []string // what it was asked to stop
+	Whole   bool     // the session, not only some agents
+	Already bool     // nothing of it runs
+	Agents  []Ended
+	GoOn    []string // agents that the named ones have started and that still run
+	Others  []string // tmux windows of the user that stay
+
+	facts observe.Facts
+}
+
+// Ended is one agent that stops.
+type Ended struct {
+	Agent string
+	Pane  string   // that is closed, "" for none
+	Shown []string // the terminals that show it
+	PID   int      // of the CLI that ends, 0 where it does not run
+	Turn  int      // that is open, 0 for none
+	Phase session.Phase
+	runs  bool
+}
+
+// PlanStop decides what a stop comes to. One that was stopped before is left alone where nothing of it is left to end.
+func PlanStop(f observe.Facts, o StopOptions) (Stop, error) {
+	p, err := planStop(f, o)
+	if err == nil && p.Whole && f.Session.Status == session.StatusStopped && settled(f) {
+		p.Already, p.Agents = true, nil
+	}
+	return p, err
+}
+
+// planStop is PlanStop for one whose intent has been recorded. Where tmux does not answer, nobody knows what runs.
+func planStop(f observe.Facts, o StopOptions) (Stop, error) {
+	s := f.Session
+	targets := o.Targets(s)
+	p := Stop{Session: s, Named: o.Agents, Whole: len(o.Agents) == 0, GoOn: goOn(f, targets), facts: f}
+	if f.Tmux == session.TmuxUnknown {
+		if none := app.NoTmux(s.Name, f.TmuxErr); none != nil {
+			return p, none
+		}
+		return p, errs.New(errs.Failed, "%s: %s; its panes may still run", s.Name, observe.Silence(f.TmuxErr)).Hint("paw stop %s", s.Name)
+	}
+	for _, pane := range f.Others {
+		window := fmt.Sprintf("window %s (%s) of tmux session %s", pane.WindowIndex, pane.WindowName, pane.SessionName)
+		if !slices.Contains(p.Others, window) {
+			p.Others = append(p.Others, window)
+		}
+	}
+	for _, name := range targets {
+		if a := f.Agent(name); a != nil {
+			p.Agents = append(p.Agents, endOf(*a))
+		}
+	}
+	return p, nil
+}
+
+// endOf is the end of an agent, as it was found.
+func endOf(a observe.Agent) Ended {
+	e := Ended{Agent: a.Record.Name, PID: a.Lock.PID(), Phase: session.PhaseStopped}
+	e.runs = a.Pane != nil || a.Lock.State == session.LockHeld
+	if a.Exited() {
+		e.Phase = session.PhaseExited
+	}
+	if a.Pane != nil {
+		e.Pane, e.Shown = a.Pane.ID, a.Pane.Terminals
+	}
+	if last := a.Turns.Last; last != nil && last.State == turn.InProgress {
+		e.Turn = last.Number
+	}
+	return e
+}
+
+// settled reports whether nothing of a stopped session is left to end.
+func settled(f observe.Facts) bool {
+	return !slices.ContainsFunc(f.Agents, func(a observe.Agent) bool {
+		return a.Pane != nil || a.Lock.State != session.LockFree || a.Record.Phase == session.PhaseStopping
+	})
+}
+
+// Targets are the agents that end, in the order of the record.
+func (o StopOptions) Targets(s *session.Session) []string {
+	all := app.AgentNames(s)
+	if len(o.Agents) == 0 {
+		return all
+	}
+	named := slices.Clone(o.Agents)
+	if !o.Only {
+		for _, name := range o.Agents {
+			named = append(named, s.Descendants(name)...)
+		}
+	}
+	return slices.DeleteFunc(all, func(name string) bool { return !slices.Contains(named, name) })
+}
+
+// goOn are the running descendants of agents that end, which do not end themselves.
+func goOn(f observe.Facts, targets []string) []string {
+	var names []string
+	for _, target := range targets {
+		for _, name := range f.Session.Descendants(target) {
+			a := f.Agent(name)
+			if a.Lock.State != session.LockFree && !slices.Contains(targets, name) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// ended are the agents that had a pane or ran.
+func (p Stop) ended() []string {
+	var names []string
+	for _, e := range p.Agents {
+		if e.runs {
+			names = append(names, e.Agent)
+		}
+	}
+	return names
+}
+
+// String says what is to be done, line by line.
+func (p Stop) String() string {
+	if p.Already {
+		return p.Done()
+	}
+	var lines []string
+	for _, e := range p.Agents {
+		lines = append(lines, e.lines()...)
+	}
+	for _, name := range p.GoOn {
+		lines = append(lines, name+": runs on")
+	}
+	for _, window := range p.Others {
+		lines = append(lines, window+" is yours and stays")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// lines say what ending one agent comes to.
+func (e Ended) lines() []string {
+	lines := []string{e.Agent + ": does not run"}
+	switch {
+	case e.PID != 0 && e.Pane != "":
+		lines[0] = fmt.Sprintf("%s: close pane %s and end pid %d", e.Agent, e.Pane, e.PID)
+	case e.PID != 0:
+		lines[0] = fmt.Sprintf("%s: end pid %d, which has no pane", e.Agent, e.PID)
+	case e.Pane != "":
+		lines[0] = fmt.Sprintf("%s: close pane %s", e.Agent, e.Pane)
+	case e.runs:
+		lines[0] = e.Agent + ": end what holds its lock"
+	}
+	for _, terminal := range e.Shown {
+		lines = append(lines, e.Agent+": terminal "+terminal+" shows it")
+	}
+	if e.Turn != 0 {
+		lines = append(lines, fmt.Sprintf("%s: close turn %d, which is open, as stopped", e.Agent, e.Turn))
+	}
+	return lines
+}
+
+// Done says in one line what the stop did.
+func (p Stop) Done() string {
+	var named, children []string
+	for _, name := range p.ended() {
+		if slices.Contains(p.Named, name) {
+			named = append(named, name)
+		} else {
+			children = append(children, name)
+		}
+	}
+	var text string
+	switch {
+	case p.Already:
+		return p.Session.Name + " is stopped already; paw recover " + p.Session.Name + " brings it back"
+	case p.Whole:
+		return p.Session.Name + " stopped; branches, worktrees and conversations stay"
+	case len(named)+len(children) == 0:
+		text = strings.Join(p.Named, ", ") + " did not run; paw recover " + strings.Join(append([]string{p.Session.Name}, p.Named...), " ") + kinds(len(p.Named), " brings it back", " brings them back")
+	case len(children) == 0:
+		text = strings.Join(named, ", ") + " stopped; branch, worktree and conversation stay"
+	case len(named) == 0:
+		text = strings.Join(p.Named, ", ") + " did not run; stopped " + kin(p.Named, children) + "; branches, worktrees and conversations stay"
+	default:
+		text = strings.Join(named, ", ") + " stopped, with " + kin(named, children) + "; branches, worktrees and conversations stay"
+	}
+	if len(p.GoOn) > 0 {
+		text += "; still at work: " + kin(p.Named, p.GoOn)
+	}
+	return text
+}
+
+// kinds is one or many, by a number.
+func kinds(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// kin names the children of agents.
+func kin(parents, children []string) string {
+	whose, what := "its", "child"
+	if len(parents) > 1 {
+		whose = "their"
+	}
+	if len(children) > 1 {
+		what = "children"
+	}
+	return whose + " " + what + " " + strings.Join(children, ", ")
+}
