@@ -41,6 +41,7 @@ const (
 	ReasonWorktreeGone = "its worktree is gone"
 	ReasonAway         = "it left its pane and works in the background (pid %d)"
 	ReasonSubagents    = "its subagents work"
+	ReasonBeside       = "works in several conversations"
 	ReasonCutShort     = "a %s was cut short there, paw recover ends it"
 	ReasonCrash        = "crash"
 	ReasonReboot       = "reboot"

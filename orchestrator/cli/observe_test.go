@@ -250,6 +250,63 @@ func TestCodexEnds(t *testing.T) {
 	}
 }
 
+// TestCodexTwoConversations: what two conversations do that work for one turn.
+func TestCodexTwoConversations(t *testing.T) {
+	l := newLab(t)
+	const (
+		a, b   = codexEnds, "01a1fb99-0000-7c13-80b5-311c45f2f134"
+		ta, tb = "01a1fb99-2f7b-7b61-8192-d1f7bb3e6bcb", "01a1fb99-0000-7b61-8192-d1f7bb3e6bcb"
+	)
+	lines := strings.SplitAfter(l.sample("codex-ends.jsonl"), "\n")
+	put := func(id, turnID string, until int, more ...string) {
+		text := strings.ReplaceAll(strings.Join(append(lines[:until:until], more...), ""), a, id)
+		l.put(".codex/sessions/2026/11/21/rollout-2026-11-21T00-54-40-"+id+".jsonl", strings.ReplaceAll(text, ta, turnID))
+	}
+	later := strings.Replace(lines[7], "00:54:43.245", "00:54:44.000", 1)
+	failed := strings.Replace(later, `"type": "task_complete"`, `"type": "task_complete", "error":{"message":"no more"}`, 1)
+	asks := func(by string) func(*turn.Record) {
+		return func(last *turn.Record) {
+			since := at(t, "00:54:43.100")
+			last.Asked = []turn.Asked{{Conversation: by, Question: "may I, " + by[:9] + "?", Since: since}}
+			last.Waiting, last.WaitingSince, last.Question = true, &since, last.Asked[0].Question
+		}
+	}
+	for _, c := range []struct {
+		name    string
+		a, b    func()
+		asks    func(*turn.Record)
+		want    string
+		working []string
+	}{
+		{"both work", func() { put(a, ta, 7) }, func() { put(b, tb, 7) }, nil, "00:54:42.850 transcript busy", []string{a, b}},
+		{"the first has ended", func() { put(a, ta, 8) }, func() { put(b, tb, 7) }, nil, "00:54:42.850 transcript busy", []string{b}},
+		{"the second has ended", func() { put(a, ta, 7) }, func() { put(b, tb, 8) }, nil, "00:54:42.850 transcript busy", []string{a}},
+		{"both, the first last", func() { put(a, ta, 7, later) }, func() { put(b, tb, 8) }, nil, "00:54:44.000 transcript end in=01a1 turn=01a1 message=Done: hello two", nil},
+		{"both, the second failed last", func() { put(a, ta, 8) }, func() { put(b, tb, 7, failed) }, nil, "00:54:44.000 transcript error in=01a1 turn=01a1 message=no more", nil},
+		{"the first asks", func() { put(a, ta, 7) }, func() { put(b, tb, 7) }, asks(a), "00:54:43.100 transcript waiting may I, 01a1fb99-?", []string{a, b}},
+		{"the second asks", func() { put(a, ta, 8) }, func() { put(b, tb, 7) }, asks(b), "00:54:43.100 transcript waiting may I, 01a1fb99-?", []string{b}},
+		{"nothing of the second yet", func() { put(a, ta, 7) }, func() {}, nil, "00:54:42.850 transcript busy", []string{a}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_ = os.RemoveAll(filepath.Join(l.home, ".codex"))
+			c.a()
+			c.b()
+			last := open(t, a, tb, "00:54:42.840")
+			last.OlderIDs, last.Others = []string{ta}, []string{b}
+			if c.asks != nil {
+				c.asks(last)
+			}
+			if got := observed(t, "codex", l.with(b), last); got != c.want {
+				t.Error(got)
+			}
+			o, err := get(t, "codex").Observe(t.Context(), l.with(b), last)
+			if diff := cmp.Diff(c.working, o.Working); diff != "" || err != nil {
+				t.Error(diff, err)
+			}
+		})
+	}
+}
+
 // A long turn is not read from its begin.
 func TestCodexLongTurn(t *testing.T) {
 	l := newLab(t)

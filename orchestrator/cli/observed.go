@@ -23,6 +23,8 @@ type Observed struct {
 	// Joined is the prompt that the open turn took last, where it waited and the model has said nothing to it yet: what is
 	// reported of it now begins no turn.
 	Joined string
+	// Working are the conversations that work for the open turn, of a CLI that has several at work at a time.
+	Working []string
 	// Live says that a living process keeps the record: it counts also where a hook is newer.
 	Live   bool
 	Away   int            // process outside of the agent's pane that has the conversation, 0 where the pane has it

@@ -177,7 +177,7 @@ func (o Observation) byTurns() session.AgentStatus {
 		o.Observed = cli.Observed{} // of an earlier launch: it says nothing of this one
 	}
 	if o.open() {
-		return o.withSubagents(o.openTurn())
+		return o.withHelpers(o.openTurn())
 	}
 	seen, own := o.Observed, o.Last != nil && o.Last.Launch == o.Launch && o.Last.EndedAt != nil
 	closedSince := o.Last != nil && o.Last.EndedAt != nil && o.Last.EndedAt.After(seen.At)
@@ -239,10 +239,17 @@ func (o Observation) openTurn() session.AgentStatus {
 	return byHook
 }
 
-// withSubagents says that a turn goes on with subagents alone: the CLI has answered, and takes prompts.
-func (o Observation) withSubagents(st session.AgentStatus) session.AgentStatus {
-	if held := o.Last.Held; held != nil && held.Subagents > 0 && st.State == session.StateRunning {
+// withHelpers says who works for a turn beside the conversation that the pane shows: the CLI may have answered there, and takes
+// prompts.
+func (o Observation) withHelpers(st session.AgentStatus) session.AgentStatus {
+	if st.State != session.StateRunning {
+		return st
+	}
+	if held := o.Last.Held; held != nil && held.Subagents > 0 {
 		st.Reason = both(st.Reason, session.ReasonSubagents)
+	}
+	if len(o.Last.Others) > 0 {
+		st.Reason = both(st.Reason, session.ReasonBeside)
 	}
 	return st
 }

@@ -3,9 +3,11 @@ package turns
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -45,6 +47,7 @@ func (t *Track) Take(ctx context.Context, e turn.Event) error {
 	if last, e, err = t.catchUp(ctx, last, e); err != nil {
 		return err
 	}
+	e.Beside = t.beside(ctx, last, e)
 	if e.Transcript != "" && e.Transcript != t.W.TranscriptPath {
 		if err := t.KeepTranscript(ctx, e.Transcript); err != nil {
 			return err
@@ -69,6 +72,16 @@ func (t *Track) Take(ctx context.Context, e turn.Event) error {
 		}
 	}
 	return t.apply(ctx, last, e)
+}
+
+// beside reports whether an event comes while another conversation of the CLI than the one it is about works for the open turn.
+func (t *Track) beside(ctx context.Context, last *turn.Record, e turn.Event) bool {
+	if last == nil || last.State != turn.InProgress || last.Launch != t.Launch || e.Conversation == "" ||
+		e.Conversation == last.Conversation && len(last.Others) == 0 {
+		return false
+	}
+	working := observe.AskRecord(ctx, t.home, t.S, t.W, last).Working
+	return slices.ContainsFunc(working, func(id string) bool { return id != e.Conversation })
 }
 
 // died says what has died under a CLI that says good-bye, "" when nothing has and the good-bye is its own: the tmux
@@ -118,13 +131,13 @@ func (t *Track) do(ctx context.Context, action turn.Action) error {
 	}
 	switch action.Do {
 	case turn.ActExecute:
-		if err := one.Joined(action.Text, action.TurnID); err != nil {
+		if err := one.Joined(action.Text, action.TurnID, action.Conversation); err != nil {
 			return err
 		}
 		t.Joined = true
 		return t.heard(ctx, action.Text)
 	case turn.ActInput:
-		return one.Input(action.Text)
+		return one.Input(action.Text, action.Conversation)
 	case turn.ActLimit:
 		return one.Limited(action.Limit, action.Text)
 	case turn.ActAnswered:

@@ -38,7 +38,7 @@ func TestAsked(t *testing.T) {
 		}},
 		"in the answer": {write: func(t *testing.T, d Dir) {
 			tr := begin(t, d, 1, "other")
-			_ = tr.Input("0199-mark?")
+			_ = tr.Input("0199-mark?", "")
 			_ = tr.Note("0199-mark")
 			_, _ = tr.Finish(End{Message: "0199-mark", Outcome: "0199-mark"})
 		}},

@@ -63,12 +63,12 @@ func earlier(e Event, open *Record) bool {
 
 // during is about the events of the open turn itself.
 func during(open *Record, e Event) []Action {
+	if e.Beside && (e.Kind == KindEnd || e.Kind == KindError || e.Kind == KindInterrupt) {
+		return workedOn(e)
+	}
 	switch e.Kind {
 	case KindInput:
-		if open.Waiting && (e.Message == "" || e.Message == open.Question) {
-			return nil // a reminder of what it waits for already
-		}
-		return []Action{{Do: ActInput, Text: e.Message}}
+		return input(open, e)
 	case KindLimit:
 		return []Action{{Do: ActLimit, Limit: e.Limit, Text: e.Message}}
 	case KindAnswered, KindTool:
@@ -104,6 +104,9 @@ func prompt(last, open *Record, e Event) []Action {
 			return nil // nobody asked for anything
 		}
 		return []Action{{Do: ActExecute, Text: "goes on without a new prompt"}}
+	}
+	if open != nil && (e.Beside || open.takesPart(e)) {
+		return joinsBeside(open, e)
 	}
 	if open != nil && (same(open.TurnID, e.TurnID) || e.Queued && !moved) {
 		joined := Action{Do: ActExecute, Text: e.Prompt}
@@ -151,6 +154,9 @@ func sessionStart(last, open *Record, e Event) []Action {
 	if open == nil {
 		return conversation(last, e)
 	}
+	if e.Beside {
+		return nil // its first prompt joins the turn
+	}
 	switch e.Source {
 	case SourceClear, SourceResume, SourceFork:
 		why := "the conversation was taken up again"
@@ -172,7 +178,7 @@ const messageExited = "the CLI exited"
 // sessionEnd is about a CLI that exits, in mid-turn perhaps. When it only changes the conversation, the start of the
 // next one decides.
 func sessionEnd(open *Record, e Event) []Action {
-	if open == nil || differ(open.Conversation, e.Conversation) {
+	if open == nil || e.Beside || e.Conversation != "" && open.Conversation != "" && !open.has(e.Conversation) {
 		return nil
 	}
 	if e.Source == SourceClear || e.Source == SourceResume {
@@ -207,7 +213,7 @@ func stray(open *Record, e Event) []Action {
 // foreign tells whether an event belongs to another turn than the open one. A turn id says it best; a CLI that the
 // agent runs has another conversation.
 func foreign(open *Record, e Event) bool {
-	if same(open.TurnID, e.TurnID) {
+	if same(open.TurnID, e.TurnID) || open.takesPart(e) {
 		return false
 	}
 	return differ(open.TurnID, e.TurnID) || differ(open.Conversation, e.Conversation)
@@ -215,7 +221,7 @@ func foreign(open *Record, e Event) bool {
 
 // conversation returns the step that remembers a conversation other than the last turn's.
 func conversation(last *Record, e Event) []Action {
-	if e.Conversation == "" || last != nil && last.Conversation == e.Conversation {
+	if e.Conversation == "" || last != nil && last.Conversation == e.Conversation && len(last.Others) == 0 {
 		return nil
 	}
 	return []Action{{Do: ActConversation, Text: e.Conversation}}

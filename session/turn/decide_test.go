@@ -21,11 +21,20 @@ func show(actions []Action) string {
 			if a.TurnID != "" {
 				words[i] += ", now " + a.TurnID
 			}
+			words[i] += inside(a.Conversation)
 		default:
-			words[i] = strings.TrimSpace(string(a.Do) + " " + a.Text)
+			words[i] = strings.TrimSpace(string(a.Do)+" "+a.Text) + inside(a.Conversation)
 		}
 	}
 	return strings.Join(words, "; ")
+}
+
+// inside names the conversation of an action.
+func inside(conversation string) string {
+	if conversation == "" {
+		return ""
+	}
+	return " in " + conversation
 }
 
 // The situations: what the last turn is and how the event's ids relate to it.

@@ -48,6 +48,7 @@ type Event struct {
 	Follows      bool // of a KindPrompt that waited: it began the moment the turn before it ended
 	Held         bool // of a KindEnd: a hook of the user may still send the CLI on, its own record will tell
 	Again        bool // of a KindEnd: it was sent on after an end before this one
+	Beside       bool // another conversation of the CLI works for the open turn
 	Child        bool // of a sub-agent, or of a CLI that the agent itself started: counts nothing
 }
 
@@ -57,10 +58,10 @@ type ActionKind string
 // The actions. Text is what the call of Turn with that name takes, if not said otherwise.
 const (
 	ActStart        ActionKind = "start"        // Turn.Start with Action.Start; launch, commit and number are the caller's to add
-	ActExecute      ActionKind = "execute"      // Turn.Joined, with Action.TurnID
+	ActExecute      ActionKind = "execute"      // Turn.Joined, with Action.TurnID and Action.Conversation
 	ActHold         ActionKind = "hold"         // Turn.Hold; Text is the CLI's answer
 	ActAwait        ActionKind = "await"        // Turn.Await with Action.Subagents; Text is the CLI's answer
-	ActInput        ActionKind = "input"        // Turn.Input
+	ActInput        ActionKind = "input"        // Turn.Input with Action.Conversation
 	ActLimit        ActionKind = "limit"        // Turn.Limited with Action.Limit; Text is what the CLI says
 	ActAnswered     ActionKind = "answered"     // Turn.Resumed
 	ActFinish       ActionKind = "finish"       // Turn.Finish; Text is the CLI's answer
@@ -79,4 +80,6 @@ type Action struct {
 	Limit  *Limit // of ActLimit
 	// Subagents is how many ActAwait waits for.
 	Subagents int
+	// Conversation is the one that an ActExecute or an ActInput is about, where several work for the turn.
+	Conversation string
 }

@@ -19,8 +19,8 @@ type line struct {
 	Number       int  `json:"number,omitempty"`
 	Type         Type `json:"type,omitempty"`
 	Launch       text `json:"launch,omitempty"`
-	Conversation text `json:"conversation,omitempty"`
-	TurnID       text `json:"turn_id,omitempty"` // also of an EXECUTE that gives the turn another id
+	Conversation text `json:"conversation,omitempty"` // also of an EXECUTE or an INPUT, where several work for the turn
+	TurnID       text `json:"turn_id,omitempty"`      // also of an EXECUTE that gives the turn another id
 	Commit       text `json:"commit,omitempty"`
 	Follows      bool `json:"follows,omitempty"`
 	Prompt       text `json:"prompt,omitempty"`

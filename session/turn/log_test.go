@@ -36,7 +36,7 @@ func writeFinished(t *testing.T, d Dir) *Turn {
 			})
 		},
 		func() error { return tr.Execute("and this") },
-		func() error { return tr.Input("Bash: git push") },
+		func() error { return tr.Input("Bash: git push", "") },
 		func() error { return tr.Resumed() },
 		func() error { return tr.Children([]string{"helper", "tester"}) },
 		func() error { return tr.Note("\xff\xfe") },

@@ -11,7 +11,7 @@ import (
 var calls = map[string]func(*Turn) error{
 	"START":            func(t *Turn) error { return t.Start(Start{Type: TypePrompt}) },
 	"EXECUTE":          func(t *Turn) error { return t.Execute("x") },
-	"INPUT":            func(t *Turn) error { return t.Input("x?") },
+	"INPUT":            func(t *Turn) error { return t.Input("x?", "") },
 	"EXECUTE, resumed": func(t *Turn) error { return t.Resumed() },
 	"CHILDREN":         func(t *Turn) error { return t.Children([]string{"a"}) },
 	"NOTE":             func(t *Turn) error { return t.Note("x") },
@@ -260,15 +260,15 @@ func TestWaiting(t *testing.T) {
 		}
 	}
 	check("", 0)
-	must(tr.Input("Bash: git push")) // second 2
+	must(tr.Input("Bash: git push", "")) // second 2
 	check("Bash: git push", 2)
-	must(tr.Input("Write: a.txt"))
+	must(tr.Input("Write: a.txt", ""))
 	check("Write: a.txt", 2)
 	must(tr.Note("still there"))
 	check("Write: a.txt", 2)
 	must(tr.Resumed())
 	check("", 0)
-	must(tr.Input("again?")) // second 6
+	must(tr.Input("again?", "")) // second 6
 	check("again?", 6)
 	_, err := tr.Finish(End{})
 	must(err)

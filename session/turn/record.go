@@ -16,6 +16,7 @@ type Record struct {
 	Conversation string
 	TurnID       string   // the CLI's own id of the turn, "" where it has none
 	OlderIDs     []string // that it had before, as prompts joined it
+	Others       []string // conversations of the CLI that work for the turn beside Conversation
 	Follows      bool     // it began the moment the turn before it ended, as the CLI's own record tells
 	StartCommit  string   // HEAD at the start
 	StartedAt    time.Time
@@ -41,6 +42,7 @@ type Record struct {
 	Waiting      bool // for the user, who was asked Question
 	WaitingSince *time.Time
 	Question     string
+	Asked        []Asked  // what Question is the first of: more than one where several conversations work for the turn
 	Children     []string // agents it started, in that order
 	Notes        []string
 
@@ -55,6 +57,13 @@ func (r Record) Cut() bool {
 	}
 	exited := r.Reason == ReasonInterrupted && r.ErrorMessage == messageExited
 	return exited || r.Reason == ReasonCrash || r.Reason == ReasonStopped || r.Limit != nil
+}
+
+// Asked is what a conversation has asked the user.
+type Asked struct {
+	Conversation string
+	Question     string
+	Since        time.Time
 }
 
 // Held is an end of a turn that only the CLI's own record can confirm: a hook of the user may still send the CLI on. It
@@ -103,7 +112,7 @@ func (r Record) Result() (Result, bool) {
 func (r Record) clone() Record {
 	r.Children = slices.Clone(r.Children)
 	r.Notes = slices.Clone(r.Notes)
-	r.OlderIDs = slices.Clone(r.OlderIDs)
+	r.OlderIDs, r.Others, r.Asked = slices.Clone(r.OlderIDs), slices.Clone(r.Others), slices.Clone(r.Asked)
 	r.EndedAt, r.WaitingSince, r.LimitedSince = clone(r.EndedAt), clone(r.WaitingSince), clone(r.LimitedSince)
 	r.Limit, r.Held = clone(r.Limit), clone(r.Held)
 	return r

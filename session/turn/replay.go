@@ -100,7 +100,7 @@ func (r *replay) apply(l line) bool {
 	rec.State, rec.LastEventAt = to, l.At
 	switch l.Event {
 	case eventExecute:
-		rec.answered()
+		rec.joinedBy(string(l.Conversation))
 		if l.TurnID != "" {
 			rec.OlderIDs, rec.TurnID = append(rec.OlderIDs, rec.TurnID), string(l.TurnID)
 		}
@@ -140,18 +140,6 @@ func (r *replay) start(l line) bool {
 	rec.Prompt, rec.Launch, rec.Conversation = Prompt(l.Prompt), string(l.Launch), string(l.Conversation)
 	rec.TurnID, rec.StartCommit, rec.Follows = string(l.TurnID), string(l.Commit), l.Follows
 	return true
-}
-
-func (r *Record) asked(l line) {
-	if !r.Waiting { // a second question does not make the wait younger
-		r.WaitingSince = &l.At
-	}
-	r.limited(line{})
-	r.Waiting, r.Question = true, string(l.Question)
-}
-
-func (r *Record) answered() {
-	r.Waiting, r.WaitingSince, r.Question = false, nil, ""
 }
 
 func (r *Record) add(children []text) {

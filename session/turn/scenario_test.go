@@ -53,13 +53,13 @@ func (a *agent) applyToLast(action Action) error {
 	}
 	switch action.Do {
 	case ActExecute:
-		return tr.Joined(action.Text, action.TurnID)
+		return tr.Joined(action.Text, action.TurnID, action.Conversation)
 	case ActAwait:
 		return tr.Await(action.Subagents, action.Text)
 	case ActHold:
 		return tr.Hold(End{Message: action.Text})
 	case ActInput:
-		return tr.Input(action.Text)
+		return tr.Input(action.Text, action.Conversation)
 	case ActLimit:
 		return tr.Limited(action.Limit, action.Text)
 	case ActAnswered:

@@ -110,9 +110,9 @@ func (t *Turn) Execute(description string) error {
 }
 
 // Joined logs a prompt that the CLI took into the turn. turnID is the id that the CLI calls the turn by from now on, ""
-// for the one it has.
-func (t *Turn) Joined(prompt, turnID string) error {
-	return t.append(line{Event: eventExecute, Description: text(prompt), TurnID: text(turnID)})
+// for the one it has; conversation is the one that was prompted, where the CLI has several at work.
+func (t *Turn) Joined(prompt, turnID, conversation string) error {
+	return t.append(line{Event: eventExecute, Description: text(prompt), TurnID: text(turnID), Conversation: text(conversation)})
 }
 
 // Hold logs that the turn ends here, with that HEAD, snapshot and answer, unless the CLI goes on with it. A later call
@@ -128,9 +128,9 @@ func (t *Turn) Await(subagents int, answer string) error {
 	return t.append(line{Event: eventHold, Subagents: subagents, Message: text(answer)})
 }
 
-// Input logs that the CLI waits for the user, and for what.
-func (t *Turn) Input(question string) error {
-	return t.append(line{Event: eventInput, Question: text(question)})
+// Input logs that the CLI waits for the user, and for what; conversation is the one that asks, where the CLI has several at work.
+func (t *Turn) Input(question, conversation string) error {
+	return t.append(line{Event: eventInput, Question: text(question), Conversation: text(conversation)})
 }
 
 // Limited logs that a usage limit is reached and that the CLI goes on by itself once it is lifted; message is what it says.

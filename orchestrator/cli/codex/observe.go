@@ -14,9 +14,48 @@ import (
 	"paw/session/turn"
 )
 
-// Observe reads the end of the rollout file, the one sign of an error of the API. A turn without an end in it goes on,
-// or died with its process.
+// Observe reads the ends of the rollout files of the conversations that work for the open turn, the one sign of an error of the
+// API. A turn without an end there goes on, or died with its process; that of several conversations ends with the last of them.
 func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
+	ids := []string{s.ConversationID}
+	if records.IsOpen(last) && len(last.Others) > 0 {
+		ids = append([]string{last.Conversation}, last.Others...)
+	}
+	var seen cli.Observed
+	for _, id := range ids {
+		s.ConversationID = id
+		one, err := c.observe(ctx, s, last)
+		if err != nil {
+			return cli.Observed{}, err
+		}
+		seen = beside(seen, one)
+	}
+	return seen, nil
+}
+
+// beside puts what two conversations do together: a question comes before work, work before an end, and what is newer last.
+func beside(a, b cli.Observed) cli.Observed {
+	weight := func(o cli.Observed) int {
+		switch {
+		case o.Waiting:
+			return 3
+		case o.Busy:
+			return 2
+		case o.Known:
+			return 1
+		}
+		return 0
+	}
+	working := append(a.Working, b.Working...)
+	if weight(b) > weight(a) || weight(b) == weight(a) && b.At.After(a.At) {
+		a = b
+	}
+	a.Working = working
+	return a
+}
+
+// observe reads the end of the rollout file of one conversation.
+func (c driver) observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
 	found, err := c.Conversation(ctx, s)
 	if err != nil || found.Transcript == "" {
 		return cli.Observed{}, err
@@ -31,13 +70,28 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 		return seen, nil
 	}
 	seen.Busy = tail.busy
-	if records.IsOpen(last) && last.Waiting && !tail.answered(last) {
-		seen.Busy, seen.Waiting, seen.Question = false, true, last.Question
-		if last.WaitingSince != nil {
-			seen.At = *last.WaitingSince
-		}
+	if tail.busy {
+		seen.Working = []string{s.ConversationID}
+	}
+	if asked, ok := questionOf(last, s.ConversationID); ok && !tail.answered(asked.Since) {
+		seen.Busy, seen.Waiting, seen.Question, seen.At = false, true, asked.Question, asked.Since
 	}
 	return seen, nil
+}
+
+// questionOf is what a conversation has asked in the open turn, false for nothing.
+func questionOf(last *turn.Record, conversation string) (turn.Asked, bool) {
+	if !records.IsOpen(last) || !last.Waiting {
+		return turn.Asked{}, false
+	}
+	if len(last.Others) > 0 {
+		return last.AskedBy(conversation)
+	}
+	asked := turn.Asked{Conversation: conversation, Question: last.Question}
+	if last.WaitingSince != nil {
+		asked.Since = *last.WaitingSince
+	}
+	return asked, true
 }
 
 // rolloutTail is what the end of a rollout file tells about the newest turn.
@@ -51,13 +105,11 @@ type rolloutTail struct {
 
 // answered tells whether codex went on after a question: the tool that it was about has an output now, even if that is
 // only that the user does not want it. Before the answer nothing is written.
-func (t rolloutTail) answered(last *turn.Record) bool {
-	if last.WaitingSince == nil || t.pending {
+func (t rolloutTail) answered(asked time.Time) bool {
+	if asked.IsZero() || t.pending {
 		return false
 	}
-	return slices.ContainsFunc(slices.Collect(maps.Values(t.outputs)), func(at time.Time) bool {
-		return at.After(*last.WaitingSince)
-	})
+	return slices.ContainsFunc(slices.Collect(maps.Values(t.outputs)), func(at time.Time) bool { return at.After(asked) })
 }
 
 type rolloutLine struct {
@@ -150,7 +202,7 @@ func (t *rolloutTail) mark(line rolloutLine, last *turn.Record) (more bool) {
 		t.at, t.busy = line.Timestamp, p.Type == "task_started"
 		return false
 	}
-	own := p.TurnID == last.TurnID
+	own := p.TurnID == last.TurnID || len(last.Others) > 0 && slices.Contains(last.OlderIDs, p.TurnID)
 	if last.TurnID == "" {
 		own = !line.Timestamp.Before(last.StartedAt)
 	}
