@@ -16,6 +16,9 @@ func (t *Track) missed(ctx context.Context, last *turn.Record, e turn.Event) ([]
 	}
 	seen := observe.AskRecord(ctx, t.home, t.S, t.W, last)
 	var missed []turn.Event
+	if e.Kind == turn.KindInput && last.State == turn.InProgress && last.Waiting && seen.Known && seen.Busy {
+		missed = append(missed, turn.Event{Kind: turn.KindAnswered})
+	}
 	ends := e.Kind == turn.KindPrompt || e.Kind == turn.KindSessionEnd || len(seen.Later) > 0
 	goesOn := e.TurnID != "" && e.TurnID == last.TurnID && seen.Busy
 	if last.State == turn.InProgress && seen.Ended != nil && ends && !goesOn {
@@ -40,7 +43,9 @@ func mayBeBehind(last *turn.Record, e turn.Event) bool {
 	switch e.Kind {
 	case turn.KindPrompt, turn.KindSessionEnd:
 		return true
-	case turn.KindEnd, turn.KindError, turn.KindInput, turn.KindLimit, turn.KindAnswered, turn.KindTool:
+	case turn.KindInput:
+		return last.Waiting || e.TurnID != "" && e.TurnID != last.TurnID
+	case turn.KindEnd, turn.KindError, turn.KindLimit, turn.KindAnswered, turn.KindTool:
 		return e.TurnID != "" && e.TurnID != last.TurnID
 	case turn.KindSessionStart, turn.KindInterrupt:
 	}
