@@ -150,6 +150,9 @@ func (f *findings) examineSession(ctx context.Context, h *app.App, s *session.Se
 		case a.Away:
 			bad = true
 			f.wrong(errs.New(errs.Failed, "%s/%s: %s", s.Name, a.Record.Name, a.Reason).Hint("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Name, s.Name))
+		case a.Elsewhere:
+			bad = true
+			f.wrong(errs.New(errs.Failed, "%s/%s: %s", s.Name, a.Record.Name, a.Reason).Hint("paw attach %s %s", s.Name, a.Record.Name))
 		case a.Cause == session.CauseUnwritable:
 			bad = true
 			f.wrong(errs.New(errs.Failed, "%s/%s: %s", s.Name, a.Record.Name, a.Reason).Hint("cat %s", errs.Quote(h.HookLog())))

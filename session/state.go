@@ -67,6 +67,8 @@ type AgentStatus struct {
 	Orphan bool
 	// Away: the CLI has taken the conversation out of its pane, which only shows it.
 	Away bool
+	// Elsewhere: the CLI works in another folder than its worktree: what it does there is in no turn.
+	Elsewhere bool
 }
 
 // LeftByInterrupt reports whether a process ended by Ctrl-C, which its user pressed to leave it: it died of SIGINT, or

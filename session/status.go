@@ -40,6 +40,7 @@ const (
 	ReasonForeign      = "a foreign process is in paw's pane"
 	ReasonWorktreeGone = "its worktree is gone"
 	ReasonAway         = "it left its pane and works in the background (pid %d)"
+	ReasonElsewhere    = "it works in %s, not in its worktree"
 	ReasonSubagents    = "its subagents work"
 	ReasonBeside       = "works in several conversations"
 	ReasonCutShort     = "a %s was cut short there, paw recover ends it"

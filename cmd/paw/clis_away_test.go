@@ -97,6 +97,30 @@ func TestCLIsAway(t *testing.T) {
 	}
 }
 
+// TestCLIsElsewhere: claude can enter another worktree, whose files are in no turn of the agent. No hook tells; its registry does.
+func TestCLIsElsewhere(t *testing.T) {
+	w := newCLIWorld(t, "claude")
+	w.ok(w.paw("start", "--cli", "claude", "--detach"))
+	w.work("do: run mkdir sub && cd sub\ndo: run pwd\ndo: say Below.")
+	if a := w.agent("claude"); a.Reason != nil {
+		t.Errorf("in a folder of its worktree: %s", text(a.Reason))
+	}
+	w.work(`do: tool ToolSearch {"query":"select:EnterWorktree,ExitWorktree"}
+do: tool EnterWorktree {"name":"other"}
+do: say Entered.`)
+	other := filepath.Join(w.repo, ".claude/worktrees/other")
+	if a := w.awaitState("idle"); text(a.Reason) != "it works in "+other+", not in its worktree" {
+		t.Errorf("in another worktree: %s, %s", a.State, text(a.Reason))
+	}
+	if out := w.paw("doctor"); out.code != 1 || !strings.Contains(out.stdout+out.stderr, "it works in "+other) {
+		t.Errorf("paw doctor: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	w.work("do: tool ExitWorktree {\"action\":\"keep\"}\ndo: write back.txt 1\ndo: say Back.")
+	if a := w.agent("claude"); a.Reason != nil || !w.has("back.txt") {
+		t.Errorf("back in its worktree: %s", text(a.Reason))
+	}
+}
+
 // crashAway kills the tmux server while the agent works outside of its pane as that process, and waits until the pane's is dead.
 func (w *cliWorld) crashAway(pid int) {
 	w.t.Helper()

@@ -168,6 +168,9 @@ func TestClaudeEvents(t *testing.T) {
 		{"PermissionRequest", json.RawMessage(`{"session_id":"s","agent_id":"a1","tool_name":"Bash","tool_input":{"command":"make all\nmake test"}}`)},
 		{"PermissionRequest", json.RawMessage(`{"session_id":"s","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which one?"}]}}`)},
 		{"PostToolUse", json.RawMessage(`{"session_id":"s","prompt_id":"p","tool_name":"AskUserQuestion","tool_response":{"answers":{}}}`)},
+		// As 2.1.330 calls it, but for the ids and paths.
+		{"Elicitation", json.RawMessage(`{"session_id":"s","transcript_path":"/home/dev/t.jsonl","cwd":"/home/dev/lab","prompt_id":"p","hook_event_name":"Elicitation","mcp_server_name":"asker","message":"Which branch is it for?","mode":"form","requested_schema":{"type":"object","properties":{"branch":{"type":"string","title":"Branch"}},"required":["branch"]}}`)},
+		{"ElicitationResult", json.RawMessage(`{"session_id":"s","prompt_id":"p","hook_event_name":"ElicitationResult","mcp_server_name":"asker","mode":"form","action":"cancel"}`)},
 		{"SessionEnd", json.RawMessage(`{"session_id":"s","reason":"clear"}`)},
 		{"ForkStart", json.RawMessage(`{"session_id":"parent","source":"resume"}`)},
 		{"ForkStart", json.RawMessage(`{"session_id":"s","source":"clear"}`)},
@@ -178,6 +181,8 @@ func TestClaudeEvents(t *testing.T) {
 		"PermissionRequest: input in=s message=Bash: make all …",
 		"PermissionRequest: input in=s message=Which one?",
 		"PostToolUse: answered in=s turn=p",
+		"Elicitation: input in=s turn=p message=asker: Which branch is it for?",
+		"ElicitationResult: answered in=s turn=p",
 		"SessionEnd: session_end in=s source=clear",
 		"ForkStart: session_start source=fork", // the id is not the copy's
 		"ForkStart: session_start in=s source=clear",

@@ -26,10 +26,12 @@ type Observed struct {
 	// Working are the conversations that work for the open turn, of a CLI that has several at work at a time.
 	Working []string
 	// Live says that a living process keeps the record: it counts also where a hook is newer.
-	Live   bool
-	Away   int            // process outside of the agent's pane that has the conversation, 0 where the pane has it
-	At     time.Time      // since when it is so; of the end when there is one and the CLI rests
-	Source session.Source // record (what the CLI keeps of its processes) or transcript
+	Live bool
+	// Elsewhere is the folder in which the CLI works, where that is outside of the agent's worktree.
+	Elsewhere string
+	Away      int            // process outside of the agent's pane that has the conversation, 0 where the pane has it
+	At        time.Time      // since when it is so; of the end when there is one and the CLI rests
+	Source    session.Source // record (what the CLI keeps of its processes) or transcript
 }
 
 // AtWork reports whether the record says that the CLI works, or that it waits for the user.

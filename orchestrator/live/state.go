@@ -133,18 +133,23 @@ func (o Observation) inPane() session.AgentStatus {
 	if o.Unwritable != "" {
 		return o.unwritten()
 	}
-	st := o.withAway(o.withDone(o.broughtBack(o.withScreen(o.byTurns()))))
+	st := o.withPlace(o.withDone(o.broughtBack(o.withScreen(o.byTurns()))))
 	if asked := o.open() && o.Last.Waiting; st.State == session.StateWaitingInput && !asked {
 		st.Cause = session.CauseDialog
 	}
 	return st
 }
 
-// withAway says that the CLI has taken the conversation out of the pane, which only shows it: the CLI works on when the pane ends.
-func (o Observation) withAway(st session.AgentStatus) session.AgentStatus {
+// withPlace says that the CLI has taken the conversation out of the pane, which only shows it: the CLI works on when the pane ends;
+// and that it works in another folder than its worktree: no turn has what it does there.
+func (o Observation) withPlace(st session.AgentStatus) session.AgentStatus {
 	if o.Observed.Away != 0 {
 		st.Reason = both(st.Reason, fmt.Sprintf(session.ReasonAway, o.Observed.Away))
 		st.Away = true
+	}
+	if o.Observed.Elsewhere != "" {
+		st.Reason = both(st.Reason, fmt.Sprintf(session.ReasonElsewhere, o.Observed.Elsewhere))
+		st.Elsewhere = true
 	}
 	return st
 }

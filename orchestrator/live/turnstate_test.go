@@ -24,6 +24,22 @@ func exited(code int) Observation {
 	return Observation{Tmux: session.TmuxAlive, Lock: session.LockFree, Pane: session.PaneDead, ExitCode: &code}
 }
 
+// TestAnAgentAwayFromItsPlace: that a CLI works outside of its pane or its worktree is said beside what it does.
+func TestAnAgentAwayFromItsPlace(t *testing.T) {
+	o := runs
+	o.Turns = Turns{Visible: true, Launch: "s/a/1", Observed: cli.Observed{Known: true, Source: session.SourceRecord}}
+	for reason, seen := range map[string]cli.Observed{
+		"it left its pane and works in the background (pid 7)": {Known: true, Live: true, Away: 7},
+		"it works in /src/other, not in its worktree":          {Known: true, Live: true, Elsewhere: "/src/other"},
+	} {
+		o.Observed = seen
+		got := State(o)
+		if got.State != session.StateIdle || got.Reason != reason || got.Away != (seen.Away != 0) || got.Elsewhere != (seen.Elsewhere != "") {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
 func TestTurnsThatCannotBeSeenAreUnknown(t *testing.T) {
 	o := runs
 	o.Turns = Turns{Launch: "s/a/1", Last: &turn.Record{Number: 1, State: turn.InProgress, Launch: "s/a/1"}}

@@ -27,7 +27,7 @@ import (
 // waits (see Observe). Tools that always ask the user are rare, and their end is the answer.
 var hookEvents = []string{
 	"SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse:AskUserQuestion|ExitPlanMode",
-	"Stop", "StopFailure", "SessionEnd",
+	"Elicitation", "ElicitationResult", "Stop", "StopFailure", "SessionEnd",
 }
 
 // forkStart is the SessionStart of a fork. It has the id of the conversation that is copied; that of the copy comes
@@ -128,6 +128,12 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	case "PermissionRequest":
 		e.Child = false // the user has to answer a subagent's question, too
 	case "PostToolUse":
+		e = p.Event(turn.KindAnswered)
+		e.Child = false
+	case "Elicitation":
+		e = p.Event(turn.KindInput)
+		e.Message, e.Child = p.Server+": "+p.Message, false // of a subagent, too
+	case "ElicitationResult":
 		e = p.Event(turn.KindAnswered)
 		e.Child = false
 	case "PreToolUse":

@@ -55,6 +55,9 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	if entry.Kind == background {
 		seen.Away = entry.PID
 	}
+	if ok && !entry.within(s.Worktree) {
+		seen.Elsewhere = entry.Cwd
+	}
 	switch {
 	case entry.Status == "busy", ok && !settled && (told.wait > 0 || awaitsSubagents(last)): // between two turns it is idle for a moment
 		seen.Busy = true
@@ -125,6 +128,13 @@ func (e registryEntry) since() time.Time {
 		return time.Time{}
 	}
 	return time.UnixMilli(e.StatusUpdatedAt)
+}
+
+// within reports whether the process works in a folder or below it. It moves with a `cd` of the model and where the model enters
+// another worktree, of which no hook tells: CwdChanged is called for a `cd` alone, also for one that claude takes back.
+func (e registryEntry) within(folder string) bool {
+	at, folder := cli.Resolved(e.Cwd), cli.Resolved(folder)
+	return e.Cwd == "" || at == folder || strings.HasPrefix(at, folder+string(filepath.Separator))
 }
 
 // before reports whether the status is older than a moment that paw has written down: claude cuts its times to milliseconds.

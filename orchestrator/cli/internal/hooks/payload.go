@@ -21,6 +21,7 @@ type Payload struct {
 	ToolName             string          `json:"tool_name"`
 	ToolInput            json.RawMessage `json:"tool_input"`
 	Message              string          `json:"message"`
+	Server               string          `json:"mcp_server_name"`
 	NotificationType     string          `json:"notification_type"`
 	LastAssistantMessage string          `json:"last_assistant_message"`
 	StopHookActive       bool            `json:"stop_hook_active"` // a hook sent claude on after an end
