@@ -41,7 +41,7 @@ type Compared struct {
 	drop   func()           // what the reader has made
 	s      *session.Session
 	w      *session.Agent
-	look   turns.Look // To as something that can be seen
+	look   turns.State // To as something that can be seen
 	upto   string
 }
 
@@ -116,13 +116,13 @@ func (c *Compared) sinceLook(ctx context.Context, o DiffOptions) (err error) {
 		return err
 	}
 	if c.To = o.State; c.To == "" {
-		byForce := turns.Forced{Yes: o.Force, Command: "paw seen " + c.w.Name}
+		byForce := turns.Force{Yes: o.Force, Command: "paw seen " + c.w.Name}
 		if c.To, err = turns.EndOf(ctx, c.home, c.m, c.s, c.w, list, o.Upto, byForce); err != nil {
 			return err
 		}
 	}
 	number, err := strconv.Atoi(o.Upto)
-	c.look = turns.Look{Commit: c.To, Finished: turns.FinishedUpTo(list.Turns, number), Last: number}
+	c.look = turns.State{Commit: c.To, Finished: turns.FinishedUpTo(list.Turns, number), Last: number}
 	return err
 }
 
@@ -131,7 +131,7 @@ func (c *Compared) now(ctx context.Context, o DiffOptions) (err error) {
 	if c.To = o.State; c.To != "" {
 		return nil
 	}
-	c.look, err = turns.LookNow(ctx, c.home, c.m, c.s, c.w.Name)
+	c.look, err = turns.CurrentState(ctx, c.home, c.m, c.s, c.w.Name)
 	c.To = c.look.Commit
 	return err
 }
@@ -162,7 +162,7 @@ func (c *Compared) ends(ctx context.Context, o DiffOptions) error {
 		return err
 	}
 	first, last, ranged := strings.Cut(o.Range, "..")
-	byForce := turns.Forced{Yes: o.Force, Command: "paw diff " + c.w.Name + " " + o.Range + " --force"}
+	byForce := turns.Force{Yes: o.Force, Command: "paw diff " + c.w.Name + " " + o.Range + " --force"}
 	if ranged {
 		if c.From, err = turns.EndOf(ctx, c.home, c.m, c.s, c.w, list, first, byForce); err != nil {
 			return err

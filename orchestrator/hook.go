@@ -102,7 +102,7 @@ func hook(ctx context.Context, h *app.App, r Report) error {
 			showOnBorder(ctx, h, w, sessionName)()
 		}
 	}()
-	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
+	err = turns.Change(ctx, h, s, w, func(t *turns.Recorder) error {
 		if r.Taken != nil {
 			r.Taken()
 		}
@@ -117,7 +117,7 @@ func hook(ctx context.Context, h *app.App, r Report) error {
 				turns.SomethingQueued(h, sessionName, agentName)
 			}
 		}()
-		if e.Kind == "" || e.Child || !away && turns.ForeignConversation(c.Facts(), t.W.Conversation(), e) {
+		if e.Kind == "" || e.Child || !away && turns.ForeignConversation(c.Facts(), t.Agent.Conversation(), e) {
 			return nil
 		}
 		if turns.Exits(e) {

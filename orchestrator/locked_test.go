@@ -42,7 +42,7 @@ func TestLocksAreNotWaitedForForever(t *testing.T) {
 		"turns": {
 			func(ctx context.Context) (func(), error) { return h.Locks.Turn(ctx, "shop", "one") },
 			func(ctx context.Context) error {
-				return turns.Change(ctx, h, s, &s.Agents[0], func(*turns.Track) error { return nil })
+				return turns.Change(ctx, h, s, &s.Agents[0], func(*turns.Recorder) error { return nil })
 			},
 		},
 		"prompt": {

@@ -36,9 +36,9 @@ func Log(ctx context.Context, h *app.App, s *session.Session, agentName string, 
 	if number == nil {
 		return logAll(ctx, h, s, w, records)
 	}
-	list := turns.Sequence{Agent: w.Name}
+	list := turns.AgentTurns{Agent: w.Name}
 	for _, r := range records {
-		list.Turns = append(list.Turns, turns.Listed{Record: r})
+		list.Turns = append(list.Turns, turns.Turn{Record: r})
 	}
 	one, err := turns.Numbered(s, list, strconv.Itoa(*number))
 	if err != nil {

@@ -33,16 +33,16 @@ type Rewound struct {
 // The state of now is rescued first, so it can always be undone. force takes the
 // commit of a turn that has no snapshot for its end.
 func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName string, n int, force bool) (*Rewound, error) {
-	return rewind(ctx, h, s, agentName, fmt.Sprintf("paw rewind %s/%s %d", s.Name, agentName, n), session.ShiftRewind, func(t *turns.Track) (string, error) {
+	return rewind(ctx, h, s, agentName, fmt.Sprintf("paw rewind %s/%s %d", s.Name, agentName, n), session.ShiftRewind, func(t *turns.Recorder) (string, error) {
 		if n == 0 {
-			return t.W.BaseCommit, nil
+			return t.Agent.BaseCommit, nil
 		}
-		list, _, err := turns.List(ctx, h, t.M, s, *t.W)
+		list, _, err := turns.List(ctx, h, t.M, s, *t.Agent)
 		if err != nil {
 			return "", err
 		}
-		byForce := turns.Forced{Yes: force, Command: fmt.Sprintf("paw rewind %s %d --force", agentName, n)}
-		return turns.EndOf(ctx, h, t.M, s, t.W, list, fmt.Sprint(n), byForce)
+		byForce := turns.Force{Yes: force, Command: fmt.Sprintf("paw rewind %s %d --force", agentName, n)}
+		return turns.EndOf(ctx, h, t.M, s, t.Agent, list, fmt.Sprint(n), byForce)
 	}, func(last *turn.Record) string {
 		if last == nil || last.Number <= n {
 			return ""
@@ -64,8 +64,8 @@ func EndOfTurn(n int) string {
 
 // UndoRewind brings back what the last rewind put aside, also that of one which was cut short.
 func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName string) (*Rewound, error) {
-	return rewind(ctx, h, s, agentName, fmt.Sprintf("paw rewind %s/%s --undo", s.Name, agentName), session.ShiftUndo, func(t *turns.Track) (string, error) {
-		if ended, err := t.M.EndMoveIn(ctx, t.W.WorktreePath); err != nil {
+	return rewind(ctx, h, s, agentName, fmt.Sprintf("paw rewind %s/%s --undo", s.Name, agentName), session.ShiftUndo, func(t *turns.Recorder) (string, error) {
+		if ended, err := t.M.EndMoveIn(ctx, t.Agent.WorktreePath); err != nil {
 			return "", err
 		} else if ended != nil {
 			h.Notef("%s: %s", agentName, ended)
@@ -105,7 +105,7 @@ func afterTurn(n int) string {
 
 // rewind puts the worktree to what target says; again is the command that does it once more.
 // to says, of the agent and the number of its last turn, where that is among the turns.
-func rewind(ctx context.Context, h *app.App, s *session.Session, agentName, again string, kind session.ShiftKind, target func(*turns.Track) (string, error),
+func rewind(ctx context.Context, h *app.App, s *session.Session, agentName, again string, kind session.ShiftKind, target func(*turns.Recorder) (string, error),
 	remembers func(*turn.Record) string, to func(w *session.Agent, last int) (at int, words string),
 ) (*Rewound, error) {
 	w, err := app.AgentNamed(s, agentName)
@@ -119,7 +119,7 @@ func rewind(ctx context.Context, h *app.App, s *session.Session, agentName, agai
 	defer cancel()
 	turns.CloseDead(ctx, h, s, agentName)
 	rewound := &Rewound{Session: s.Name, Agent: agentName}
-	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
+	err = turns.Change(ctx, h, s, w, func(t *turns.Recorder) error {
 		if _, err := observe.RefuseNotAtRest(ctx, h, s, agentName); err != nil {
 			return err
 		}

@@ -88,7 +88,7 @@ func (r *headlessTurn) do(ctx context.Context) (*Ran, error) {
 
 // begin claims the number and writes START and EXECUTE.
 func (r *headlessTurn) begin(ctx context.Context) error {
-	err := turns.Change(ctx, r.home, r.s, r.w, func(t *turns.Track) error {
+	err := turns.Change(ctx, r.home, r.s, r.w, func(t *turns.Recorder) error {
 		t.Strict = true
 		one, err := t.Begin(ctx, turn.Start{
 			Type: r.o.Type, Prompt: r.o.Prompt, Conversation: r.spec.ConversationID,
@@ -112,7 +112,7 @@ func (r *headlessTurn) begin(ctx context.Context) error {
 func (r *headlessTurn) close(ctx context.Context, end cli.Ended) error {
 	answer, failed := turnResult(r.cli, end)
 	var failure error
-	err := turns.Change(ctx, r.home, r.s, r.w, func(t *turns.Track) error {
+	err := turns.Change(ctx, r.home, r.s, r.w, func(t *turns.Recorder) error {
 		r.learn(ctx, t, end)
 		switch {
 		case end.Interrupted:
@@ -144,7 +144,7 @@ func (r *headlessTurn) interrupted(number int) error {
 }
 
 // learn remembers the conversation of a CLI that chose it itself, and its file.
-func (r *headlessTurn) learn(ctx context.Context, t *turns.Track, end cli.Ended) {
+func (r *headlessTurn) learn(ctx context.Context, t *turns.Recorder, end cli.Ended) {
 	if !r.cli.Facts().ChoosesID {
 		if id := cli.StreamConversation(end.Stdout); id != "" {
 			r.spec.ConversationID = id
@@ -152,14 +152,14 @@ func (r *headlessTurn) learn(ctx context.Context, t *turns.Track, end cli.Ended)
 		}
 	}
 	found, err := r.cli.Conversation(ctx, r.spec)
-	if err == nil && found.Transcript != "" && found.Transcript != t.W.TranscriptPath {
+	if err == nil && found.Transcript != "" && found.Transcript != t.Agent.TranscriptPath {
 		_ = t.KeepTranscript(ctx, found.Transcript)
 	}
 }
 
 // ran reads back what became of the turn.
 func (r *headlessTurn) ran(ctx context.Context) (*Ran, error) {
-	ran := &Ran{Session: r.s, Agent: r.w.Name, Turn: turns.Listed{Record: r.one.Record()}, Notes: r.notes}
+	ran := &Ran{Session: r.s, Agent: r.w.Name, Turn: turns.Turn{Record: r.one.Record()}, Notes: r.notes}
 	repository, err := worktree.Discover(r.s.GitCommonDir)
 	if err != nil {
 		return ran, err

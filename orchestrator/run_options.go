@@ -28,6 +28,6 @@ type RunOptions struct {
 type Ran struct {
 	Session *session.Session
 	Agent   string
-	Turn    turns.Listed
+	Turn    turns.Turn
 	Notes   []string // what the user would otherwise miss
 }

@@ -76,7 +76,7 @@ func (r *headlessTurn) choose(ctx context.Context, executable string) error {
 	h := r.home
 	r.spec = h.Spec(r.s, r.w, executable)
 	r.spec.Hook, r.spec.Prompt = "", r.o.Prompt // paw itself knows the begin and the end
-	how := launch.HowToGoOn(ctx, h, r.s, r.cli, r.spec)
+	how := launch.FindContinuation(ctx, h, r.s, r.cli, r.spec)
 	switch {
 	case how.Resumable:
 		r.spec.ConversationID = cmp.Or(how.Found, r.spec.ConversationID)

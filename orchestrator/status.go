@@ -21,7 +21,7 @@ type StatusOptions struct {
 	Closely bool // look at the screens of agents in a turn, too
 }
 
-func (o StatusOptions) closeness() observe.Closeness {
+func (o StatusOptions) closeness() observe.ScreenPolicy {
 	if o.Closely {
 		return observe.WhereRunning
 	}

@@ -17,26 +17,26 @@ func AddForecast(ctx context.Context, h *app.App, statuses []observe.SessionStat
 		if len(st.Session.Agents) == 0 {
 			continue
 		}
-		outlooks, err := Outlooks(ctx, h, st.Session)
+		forecasts, err := Outlooks(ctx, h, st.Session)
 		if err != nil {
 			h.Notef("%s: no forecast: %v", st.Session.Name, err)
 			continue
 		}
 		for k := range st.Agents {
-			st.Agents[k].Outlook = outlooks[st.Agents[k].Record.Name]
+			st.Agents[k].Forecast = forecasts[st.Agents[k].Record.Name]
 		}
 	}
 }
 
 // Outlooks says of each agent of a session how its work would land, by name.
-func Outlooks(ctx context.Context, h *app.App, s *session.Session) (map[string]*observe.Outlook, error) {
+func Outlooks(ctx context.Context, h *app.App, s *session.Session) (map[string]*observe.Forecast, error) {
 	f, err := landing.Look(ctx, h, s, nil, "")
 	if err != nil {
 		return nil, err
 	}
-	outlooks := make(map[string]*observe.Outlook, len(f.Agents))
+	forecasts := make(map[string]*observe.Forecast, len(f.Agents))
 	for i := range f.Agents {
-		outlooks[f.Agents[i].Agent] = &f.Agents[i]
+		forecasts[f.Agents[i].Agent] = &f.Agents[i]
 	}
-	return outlooks, nil
+	return forecasts, nil
 }

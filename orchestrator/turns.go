@@ -13,7 +13,7 @@ import (
 
 // Turns lists the turns of these agents, in the order of the record, or of all when none is named. Logs that cannot be
 // read come back as problems.
-func Turns(ctx context.Context, h *app.App, s *session.Session, agents ...string) (list []turns.Sequence, problems []error, err error) {
+func Turns(ctx context.Context, h *app.App, s *session.Session, agents ...string) (list []turns.AgentTurns, problems []error, err error) {
 	if err := app.RequireAgents(s, agents...); err != nil {
 		return nil, nil, err
 	}
@@ -36,8 +36,8 @@ func Turns(ctx context.Context, h *app.App, s *session.Session, agents ...string
 
 // showCut shows the open turns of agents whose CLI does not run as recover will close them. Only where a turn is open that no
 // process is seen to work on, tmux is asked.
-func showCut(ctx context.Context, h *app.App, s *session.Session, list []turns.Sequence) error {
-	open := func(one turns.Sequence) bool {
+func showCut(ctx context.Context, h *app.App, s *session.Session, list []turns.AgentTurns) error {
+	open := func(one turns.AgentTurns) bool {
 		n := len(one.Turns)
 		if n == 0 || one.Turns[n-1].State != turn.InProgress {
 			return false

@@ -66,7 +66,7 @@ func endedUnseen(h *app.App, s *session.Session, w *session.Agent) bool {
 
 // takeMissed applies what the CLI's own record tells of the turns of an agent, and tells everybody of an end.
 func takeMissed(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) (ended bool, err error) {
-	err = turns.Change(ctx, h, s, w, func(t *turns.Track) error {
+	err = turns.Change(ctx, h, s, w, func(t *turns.Recorder) error {
 		defer func() { ended = t.Ended }()
 		return t.TakeMissed(ctx)
 	})

@@ -17,7 +17,7 @@ type Watch struct {
 
 	followed map[string]int // turns whose ends are being written down, by agent
 
-	footprints map[string]footprint // of what the last look has read; nil until somebody asks
+	stamps map[string]fileStamp // of what the last look has read; nil until somebody asks
 }
 
 // shownSession is one session that is shown.

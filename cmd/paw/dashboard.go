@@ -82,7 +82,7 @@ var furtherColumns = []struct {
 	{"CHANGES", changes, func(ag *observe.AgentStatus) bool { return ag.Dirty != nil }},
 	{"DIRTY", uncommitted, func(ag *observe.AgentStatus) bool { return ag.Dirty != nil }},
 	{"COLLIDES WITH", func(ag *observe.AgentStatus) string { return columns.Cut(collidesWith(ag), mostCollisions) },
-		func(ag *observe.AgentStatus) bool { return ag.Outlook != nil }},
+		func(ag *observe.AgentStatus) bool { return ag.Forecast != nil }},
 	{"USAGE", func(ag *observe.AgentStatus) string { return inShort(ag.Used) }, func(ag *observe.AgentStatus) bool { return ag.Used != nil }},
 }
 
@@ -343,10 +343,10 @@ func changes(ag *observe.AgentStatus) string {
 
 // collidesWith is what a forecast says of an agent.
 func collidesWith(ag *observe.AgentStatus) string {
-	if ag.Outlook == nil {
+	if ag.Forecast == nil {
 		return ""
 	}
-	return display.OneLine(ag.Outlook.CollidesWith())
+	return display.OneLine(ag.Forecast.CollidesWith())
 }
 
 // mostCollisions is how wide the column of a forecast is at most.

@@ -94,7 +94,7 @@ func TestStatusFitsAnyWidth(t *testing.T) {
 		ag.Record.Branch = "feat/" + strings.Repeat("店", 60)
 		dirty := 1200
 		ag.ToReview = 1234
-		ag.Outlook = &observe.Outlook{Target: "main", Conflicts: []string{"a"}, Others: []string{strings.Repeat("店", 30)}}
+		ag.Forecast = &observe.Forecast{Target: "main", Conflicts: []string{"a"}, Others: []string{strings.Repeat("店", 30)}}
 		ag.Dirty, ag.Lines = &dirty, &worktree.Lines{Added: 12345, Deleted: 12345}
 	}
 	st.Agents[0].State, st.Agents[0].Cause = session.StateWaitingChildren, session.CauseOther
@@ -127,9 +127,9 @@ shop  active  1 running, 1 idle  /src/shop
 func TestStatusForecasts(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	st := someSession(now)
-	st.Agents[0].Outlook = &observe.Outlook{Target: "main", Conflicts: []string{"a.go"}, Others: []string{"web", "one with a long name"}}
-	st.Agents[1].Outlook = &observe.Outlook{Target: "main", Files: 2}
-	st.Agents[2].Outlook = &observe.Outlook{Target: "main"}
+	st.Agents[0].Forecast = &observe.Forecast{Target: "main", Conflicts: []string{"a.go"}, Others: []string{"web", "one with a long name"}}
+	st.Agents[1].Forecast = &observe.Forecast{Target: "main", Files: 2}
+	st.Agents[2].Forecast = &observe.Forecast{Target: "main"}
 	want := `
 shop  active  1 waits for you, 1 running, 1 idle, 1 stopped  /src/shop
   worktrees: /src/shop.paw/shop/AGENT

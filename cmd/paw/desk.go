@@ -63,11 +63,11 @@ func (d *desk) close() {
 	}
 }
 
-// Stirred reports whether something was written down since the last look.
-func (d *desk) Stirred() bool {
+// Changed reports whether something was written down since the last look.
+func (d *desk) Changed() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.watch.Stirred()
+	return d.watch.Changed()
 }
 
 // Look tells how all agents are now.
@@ -192,8 +192,8 @@ const mostForecast = 24
 
 var errTooMany = errors.New("too many agents to forecast for without being asked")
 
-// Outlook forecasts for all agents of a session.
-func (d *desk) Outlook(ctx context.Context, name string) (map[string]ui.Outlook, error) {
+// Forecasts returns the forecasts for all agents of a session.
+func (d *desk) Forecasts(ctx context.Context, name string) (map[string]ui.Forecast, error) {
 	s, err := d.session(name)
 	if err != nil {
 		return nil, err
@@ -202,9 +202,9 @@ func (d *desk) Outlook(ctx context.Context, name string) (map[string]ui.Outlook,
 		return nil, errTooMany
 	}
 	outlooks, err := orchestrator.Outlooks(ctx, d.home, s)
-	found := map[string]ui.Outlook{}
+	found := map[string]ui.Forecast{}
 	for name, o := range outlooks {
-		found[name] = ui.Outlook{Target: o.Target, Files: o.Conflicts, Others: o.Others}
+		found[name] = ui.Forecast{Target: o.Target, Files: o.Conflicts, Others: o.Others}
 	}
 	return found, err
 }

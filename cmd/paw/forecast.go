@@ -63,7 +63,7 @@ func (a *invocation) showForecast(f *landing.Forecast) error {
 }
 
 // withTarget says how the work of an agent goes together with the branch that it lands on.
-func withTarget(o observe.Outlook) string {
+func withTarget(o observe.Forecast) string {
 	unknown := fmt.Sprintf("unknown: not committed since turn %d", o.UncommittedSince)
 	switch {
 	case o.CutShort != "":

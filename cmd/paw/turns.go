@@ -56,7 +56,7 @@ afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound
 }
 
 // printTurns prints the turns of one agent for people.
-func (a *invocation) printTurns(sessionName string, list turns.Sequence, named bool) {
+func (a *invocation) printTurns(sessionName string, list turns.AgentTurns, named bool) {
 	indent := ""
 	if named {
 		fmt.Fprintln(a.stdout, list.Agent)
@@ -103,7 +103,7 @@ func (a *invocation) printTurns(sessionName string, list turns.Sequence, named b
 }
 
 // turnOutcome is the word for how a turn ended, and the state that colours it.
-func turnOutcome(t turns.Listed) (word, state string) {
+func turnOutcome(t turns.Turn) (word, state string) {
 	switch {
 	case t.State == turn.InProgress && t.Waiting:
 		return "waiting_input", "waiting_input"
@@ -118,7 +118,7 @@ func turnOutcome(t turns.Listed) (word, state string) {
 }
 
 // duration is how long a turn took, or has taken by now.
-func duration(t turns.Listed, now time.Time) string {
+func duration(t turns.Turn, now time.Time) string {
 	if t.EndedAt != nil {
 		now = *t.EndedAt
 	}
@@ -180,7 +180,7 @@ type turnJSON struct {
 	Notes        []string   `json:"notes"`
 }
 
-func turnsView(sessionName string, list []turns.Sequence, problems []error) turnsJSON {
+func turnsView(sessionName string, list []turns.AgentTurns, problems []error) turnsJSON {
 	view := turnsJSON{Version: 1, Session: sessionName, Agents: []agentTurnsJSON{}, Problems: problemsView(problems)}
 	for _, agent := range list {
 		av := agentTurnsJSON{Name: agent.Agent, RewoundTo: agent.RewoundTo, Turns: []turnJSON{}}
@@ -192,7 +192,7 @@ func turnsView(sessionName string, list []turns.Sequence, problems []error) turn
 	return view
 }
 
-func turnView(t turns.Listed) turnJSON {
+func turnView(t turns.Turn) turnJSON {
 	message := t.Message
 	if t.State == turn.Aborted {
 		message = t.ErrorMessage

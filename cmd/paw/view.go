@@ -146,7 +146,7 @@ func agentView(ag observe.AgentStatus) agentJSON {
 		TurnsCompleted: ag.TurnsCompleted, CurrentTurn: orNull(ag.CurrentTurn), CutTurn: orNull(ag.CutTurn), ToReview: ag.ToReview, LastTag: orNull(ag.LastTag), Hooks: ag.Hooks,
 		Limit: limitView(ag.Limit),
 	}
-	if o := ag.Outlook; o != nil {
+	if o := ag.Forecast; o != nil {
 		v.Forecast = &agentForecastJSON{o.Target, o.Files, append([]string{}, o.Conflicts...), append([]string{}, o.Others...)}
 	}
 	if ag.Used != nil {

@@ -32,7 +32,7 @@ type deliverer struct {
 	session, parent string
 	began           time.Time
 	launch          int // of the parent when this began: one that was launched later is prompted by nobody from before
-	keyboard        typing.Keyboard
+	keyboard        typing.PaneWriter
 }
 
 // Deliver types, if it is due, the prompt that tells a parent how its children
@@ -43,7 +43,7 @@ func Deliver(ctx context.Context, h *app.App, sessionName, parent string, c live
 	app.AwaitHook(ctx, c.Hook)
 	_, h, err := h.LoadConfigured(sessionName)
 	if err == nil {
-		d := &deliverer{App: h, session: sessionName, parent: parent, began: began, launch: launch, keyboard: typing.NewKeyboard(h)}
+		d := &deliverer{App: h, session: sessionName, parent: parent, began: began, launch: launch, keyboard: typing.NewPaneWriter(h)}
 		err = d.run(ctx, c)
 	}
 	if err = app.UnlessGone(err); err != nil {

@@ -98,7 +98,7 @@ func Look(ctx context.Context, h *app.App, sessionName, parent string, args []st
 		return err
 	}
 	lookLater(ctx, h, s, parent, w)
-	d := &deliverer{App: h, session: sessionName, parent: parent, began: began, launch: launch, keyboard: typing.NewKeyboard(h)}
+	d := &deliverer{App: h, session: sessionName, parent: parent, began: began, launch: launch, keyboard: typing.NewPaneWriter(h)}
 	if _, err = d.once(ctx, live.Unasked); app.UnlessGone(err) != nil {
 		h.LogHook("paw", "look", err)
 	}

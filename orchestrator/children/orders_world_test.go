@@ -439,7 +439,7 @@ func (f *family) delivery(parent string, c live.Claim) func() bool {
 
 // attempt is a process that tells a parent, if that is due.
 func (f *family) attempt(parent string, occasion live.Occasion) func() bool {
-	d := &deliverer{App: f.p, session: familySession, parent: parent, began: f.now(), launch: runningLaunch(f.p, familySession, parent), keyboard: typing.Keyboard{
+	d := &deliverer{App: f.p, session: familySession, parent: parent, began: f.now(), launch: runningLaunch(f.p, familySession, parent), keyboard: typing.PaneWriter{
 		Panes: f.panes,
 		Ready: func(context.Context, *session.Session, *session.Agent) (tmux.Program, bool) {
 			return tmux.Program{Pane: "%" + parent}, f.runs(parent)

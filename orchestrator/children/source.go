@@ -13,7 +13,7 @@ import (
 // liveSource is where live sessions of one session come from; ask lists panes.
 // Whoever waits for an agent looks at screens as well, for dialogs of which
 // nothing else tells.
-func liveSource(h *app.App, name string, ask observe.AskPanes, look observe.Closeness) live.Source {
+func liveSource(h *app.App, name string, ask observe.AskPanes, look observe.ScreenPolicy) live.Source {
 	return live.Source{
 		Look: func(ctx context.Context) ([]live.Facts, error) {
 			s, err := h.Load(name)

@@ -60,7 +60,7 @@ func (c CLI) CheckID(id string) error {
 }
 
 // Marks are those of the driver, none of the others.
-func (c CLI) Marks() []string { return as[Marked](c).Marks() }
+func (c CLI) Marks() []string { return as[EnvironmentMarker](c).Marks() }
 
 // Launch is that of the driver, as configured.
 func (c CLI) Launch(s Spec) (Command, error) {
@@ -100,18 +100,18 @@ func (c CLI) Conversation(ctx context.Context, s Spec) (Conversation, error) {
 
 // Learn is that of the driver, in the configured environment. What can be no id is left out.
 func (c CLI) Learn(ctx context.Context, s Spec) ([]string, error) {
-	ids, err := as[Learner](c).Learn(ctx, c.extend(s))
+	ids, err := as[ConversationFinder](c).Learn(ctx, c.extend(s))
 	return slices.DeleteFunc(ids, func(id string) bool { return c.CheckID(id) != nil }), err
 }
 
 // History is that of the driver, in the configured environment, ErrNoTranscript for the others.
 func (c CLI) History(ctx context.Context, s Spec) (Transcript, error) {
-	return as[Historian](c).History(ctx, c.extend(s))
+	return as[TranscriptReader](c).History(ctx, c.extend(s))
 }
 
 // Uses are those of the driver, in the configured environment, ErrNoTranscript for the others.
 func (c CLI) Uses(ctx context.Context, s Spec) ([]Use, error) {
-	return as[Meter](c).Uses(ctx, c.extend(s))
+	return as[UsageReader](c).Uses(ctx, c.extend(s))
 }
 
 // Event is that of the driver. The error of a payload that cannot be read names the hook.

@@ -49,8 +49,8 @@ type Identifier interface {
 	CheckID(id string) error
 }
 
-// Marked is a driver whose program, or the launch of it, sets variables for what it runs in turn.
-type Marked interface {
+// EnvironmentMarker is a driver whose program, or the launch of it, sets variables for what it runs in turn.
+type EnvironmentMarker interface {
 	// Marks are the variables by which programs know that the CLI runs them, and those that only a launch of it has. An
 	// agent that got them from another one would take itself for a part of that.
 	Marks() []string
@@ -63,23 +63,23 @@ type Forker interface {
 	Fork(s Spec, from string) (Command, error)
 }
 
-// Learner is a driver whose program begins conversations under ids that paw has not chosen.
-type Learner interface {
+// ConversationFinder is a driver whose program begins conversations under ids that paw has not chosen.
+type ConversationFinder interface {
 	// Learn returns the ids of the interactive conversations that began in Spec.Worktree after Spec.Since, the one used
 	// last at the end.
 	Learn(context.Context, Spec) ([]string, error)
 }
 
-// Historian is a driver whose program keeps a record of what was said.
-type Historian interface {
+// TranscriptReader is a driver whose program keeps a record of what was said.
+type TranscriptReader interface {
 	// History reads the conversation Spec.ConversationID from the CLI's own record. It changes nothing, works while the CLI
 	// runs and when it does not, and starts nothing but opencode itself. A conversation that is not there is a
 	// *ConversationError; one without a message has none.
 	History(context.Context, Spec) (Transcript, error)
 }
 
-// Meter is a driver whose program keeps a record of what its model took.
-type Meter interface {
+// UsageReader is a driver whose program keeps a record of what its model took.
+type UsageReader interface {
 	// Uses are what the answers of the conversation Spec.ConversationID took, in the order of the record.
 	Uses(context.Context, Spec) ([]Use, error)
 }

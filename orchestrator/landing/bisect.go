@@ -75,7 +75,7 @@ func Bisect(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		return nil, err
 	}
 	b.Turn, b.Prompt, b.Good = ends[bad].number, ends[bad].prompt, ends[good].number
-	var unknown []turns.Listed
+	var unknown []turns.Turn
 	for _, t := range list.Turns {
 		if t.Number > b.Good && t.Number < b.Turn {
 			unknown = append(unknown, t)
@@ -86,7 +86,7 @@ func Bisect(ctx context.Context, h *app.App, s *session.Session, agentName strin
 }
 
 // endsOf are the base and the known ends of closed turns, oldest first.
-func endsOf(base string, list []turns.Listed) []end {
+func endsOf(base string, list []turns.Turn) []end {
 	ends := []end{{commit: base}}
 	for _, t := range list {
 		if t.State != turn.InProgress && t.After != "" {

@@ -16,8 +16,8 @@ const versionPatience = 3 * time.Second
 
 // cliVersion asks the program of an agent's CLI for its version, beside what goes on meanwhile. It returns what waits for the
 // answer: the version with which turns were made, "" where that is not certain, such as after an update of the program.
-func (w work) cliVersion(ctx context.Context) func(made []turns.Listed) string {
-	unknown := func([]turns.Listed) string { return "" }
+func (w work) cliVersion(ctx context.Context) func(made []turns.Turn) string {
+	unknown := func([]turns.Turn) string { return "" }
 	if !slices.ContainsFunc(cli.LookedAts(), func(l cli.LookedAt) bool { return l.CLI == w.agent.CLI }) {
 		return unknown // another program may not know the question
 	}
@@ -36,7 +36,7 @@ func (w work) cliVersion(ctx context.Context) func(made []turns.Listed) string {
 		answer <- oneLine(version)
 	}()
 	version := sync.OnceValue(func() string { return <-answer })
-	return func(made []turns.Listed) string {
+	return func(made []turns.Turn) string {
 		if len(made) == 0 || !unchangedSince(executable, made[0].StartedAt) {
 			return ""
 		}

@@ -25,10 +25,10 @@ func TestCLIVersion(t *testing.T) {
 	}
 	env := []string{"PATH=" + dir + ":" + os.Getenv("PATH")}
 	h := &app.App{Env: env, CLIs: clis.New(nil)}
-	made := func(at time.Time) []turns.Listed { return []turns.Listed{{Record: turn.Record{StartedAt: at}}} }
+	made := func(at time.Time) []turns.Turn { return []turns.Turn{{Record: turn.Record{StartedAt: at}}} }
 	for _, c := range []struct {
 		what, cli string
-		made      []turns.Listed
+		made      []turns.Turn
 		want      string
 	}{
 		{"after the program", "claude", made(time.Now().Add(time.Hour)), "2.1.7"},

@@ -35,7 +35,7 @@ type composed struct {
 	files   int
 	commits int // that the target gets
 	title   string
-	brought []turns.Listed
+	brought []turns.Turn
 }
 
 // composer makes the commits of one landing.
@@ -46,7 +46,7 @@ type composer struct {
 	asked   string // message that the user gave, "" for none
 	again   bool   // what the target had and has lost by a revert, too
 	message func(draft string) (string, error)
-	version func(made []turns.Listed) string // of the CLI, nil where nobody reads it
+	version func(made []turns.Turn) string // of the CLI, nil where nobody reads it
 	sign    bool
 
 	asker *asker
@@ -160,7 +160,7 @@ func (c *composer) ownCommits(ctx context.Context) ([]worktree.CommitInfo, error
 }
 
 // brought are the turns that led to the state and that no landing which stands has, or whose landing is brought again.
-func (c *composer) brought() []turns.Listed {
+func (c *composer) brought() []turns.Turn {
 	line := c.asker.led.lives.line(c.asker.point(c.source.turn))
 	var landed []point
 	for _, one := range c.asker.led.of(c.agent.TurnSession) {
@@ -169,7 +169,7 @@ func (c *composer) brought() []turns.Listed {
 		}
 	}
 	again := c.turnsAgain()
-	var some []turns.Listed
+	var some []turns.Turn
 	for _, t := range c.source.turns {
 		p := point{turnSession: c.agent.TurnSession, turn: t.Number}
 		if slices.Contains(line, p) && (again[t.Number] || !slices.Contains(landed, p)) {

@@ -16,7 +16,7 @@ import (
 // Forecast says how the work of agents goes together with a branch, and with each other's. Nothing is changed for it.
 type Forecast struct {
 	Session, Target string
-	Agents          []observe.Outlook
+	Agents          []observe.Forecast
 	Pairs           []Pair   // of agents whose work collides
 	Order           []string // in which to land: next the one that collides with the fewest of the rest
 }
@@ -29,7 +29,7 @@ type Pair struct {
 
 // Collides reports whether anything does.
 func (f *Forecast) Collides() bool {
-	return len(f.Pairs) > 0 || slices.ContainsFunc(f.Agents, func(o observe.Outlook) bool { return len(o.Conflicts) > 0 })
+	return len(f.Pairs) > 0 || slices.ContainsFunc(f.Agents, func(o observe.Forecast) bool { return len(o.Conflicts) > 0 })
 }
 
 // Look forecasts for the agents named, or for all of a session, as of the ends of their last turns and what they have
@@ -51,7 +51,7 @@ func Look(ctx context.Context, h *app.App, s *session.Session, names []string, i
 		return nil, err
 	}
 	var agents []work
-	var unknown []observe.Outlook
+	var unknown []observe.Forecast
 	for i := range s.Agents {
 		if len(names) == 0 || slices.Contains(names, s.Agents[i].Name) {
 			w := &s.Agents[i]
@@ -60,7 +60,7 @@ func Look(ctx context.Context, h *app.App, s *session.Session, names []string, i
 				return nil, err
 			}
 			if command != "" {
-				unknown = append(unknown, observe.Outlook{Agent: w.Name, CutShort: command})
+				unknown = append(unknown, observe.Forecast{Agent: w.Name, CutShort: command})
 				continue
 			}
 			agents = append(agents, work{h, m, s, w})
@@ -90,10 +90,10 @@ func Look(ctx context.Context, h *app.App, s *session.Session, names []string, i
 		o.Target = t.branch
 		f.Agents = append(f.Agents, o)
 	}
-	place := func(o observe.Outlook) int {
+	place := func(o observe.Forecast) int {
 		return slices.IndexFunc(s.Agents, func(w session.Agent) bool { return w.Name == o.Agent })
 	}
-	slices.SortFunc(f.Agents, func(a, b observe.Outlook) int { return place(a) - place(b) })
+	slices.SortFunc(f.Agents, func(a, b observe.Forecast) int { return place(a) - place(b) })
 	return f, nil
 }
 
@@ -123,7 +123,7 @@ func look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 	}
 	var ours, theirs, whole []string
 	for i, w := range agents {
-		f.Agents = append(f.Agents, observe.Outlook{Agent: w.agent.Name, Target: t.branch, Commit: states[i].commit, Turn: states[i].turn})
+		f.Agents = append(f.Agents, observe.Forecast{Agent: w.agent.Name, Target: t.branch, Commit: states[i].commit, Turn: states[i].turn})
 		asker := newAsker(w, led, t, false)
 		var at *point // what has landed without being committed is not on the branch
 		if states[i].whole {
@@ -187,11 +187,11 @@ func look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 // order is the order in which work collides least: next comes the agent whose work collides with that of the fewest of the
 // rest, of several the one with fewer files, then the older one. What collides with the target comes last, and what has
 // nothing to land not at all.
-func order(agents []observe.Outlook) []string {
-	rest := slices.DeleteFunc(slices.Clone(agents), func(o observe.Outlook) bool { return !o.Lands() })
+func order(agents []observe.Forecast) []string {
+	rest := slices.DeleteFunc(slices.Clone(agents), func(o observe.Forecast) bool { return !o.Lands() })
 	var names []string
 	for len(rest) > 0 {
-		collisions := func(o observe.Outlook) (n int) {
+		collisions := func(o observe.Forecast) (n int) {
 			for _, other := range rest {
 				if slices.Contains(o.Others, other.Agent) {
 					n++
@@ -199,11 +199,11 @@ func order(agents []observe.Outlook) []string {
 			}
 			return n
 		}
-		best := slices.MinFunc(rest, func(a, b observe.Outlook) int {
+		best := slices.MinFunc(rest, func(a, b observe.Forecast) int {
 			return cmp.Or(min(len(a.Conflicts), 1)-min(len(b.Conflicts), 1), collisions(a)-collisions(b), a.Files-b.Files)
 		})
 		names = append(names, best.Agent)
-		rest = slices.DeleteFunc(rest, func(o observe.Outlook) bool { return o.Agent == best.Agent })
+		rest = slices.DeleteFunc(rest, func(o observe.Forecast) bool { return o.Agent == best.Agent })
 	}
 	return names
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func TestOrder(t *testing.T) {
-	type agents = []observe.Outlook
+	type agents = []observe.Forecast
 	for _, c := range []struct {
 		name   string
 		agents agents

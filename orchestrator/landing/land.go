@@ -89,7 +89,7 @@ type landing struct {
 	options Options
 	branch  string
 
-	version  func(made []turns.Listed) string // of the CLI
+	version  func(made []turns.Turn) string // of the CLI
 	composer *composer
 	checker  *checker
 	edited   string // the message as the user left it
@@ -184,7 +184,7 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 // see marks what has landed as seen, unless the user has seen more. It has landed either way: without the mark it is only
 // shown once more.
 func (l *landing) see(ctx context.Context) {
-	look := turns.Look{Commit: l.composer.source.state, Finished: l.composer.source.finished}
+	look := turns.State{Commit: l.composer.source.state, Finished: l.composer.source.finished}
 	if number := l.composer.source.turn; number > 0 {
 		look.Finished = turns.FinishedUpTo(l.composer.source.turns, number)
 	}

@@ -21,13 +21,13 @@ type messageFacts struct {
 	Said                string   // what the agent said of its work, "" for nothing
 	Commits             []string // titles of its commits, oldest first
 	Listed              bool     // the message lists Commits: what lands does not keep them
-	Turns               []turns.Listed
+	Turns               []turns.Turn
 	Again               string // title of the landing whose work is brought again, "" for none
 	Asked               string // what the user gave as the message, "" for nothing
 }
 
 // factsFor are those of the work that the agent has done in these turns and commits.
-func (c *composer) factsFor(brought []turns.Listed, own []worktree.CommitInfo) messageFacts {
+func (c *composer) factsFor(brought []turns.Turn, own []worktree.CommitInfo) messageFacts {
 	f := messageFacts{Session: c.session.Name, Agent: c.agent.Name, CLI: c.agent.CLI, Turns: brought, Asked: c.asked}
 	if done := c.agent.Done; done != nil && len(brought) > 0 && done.Turn == brought[len(brought)-1].Number {
 		f.Said = done.Message
@@ -118,7 +118,7 @@ func (f messageFacts) trailers() string {
 }
 
 // turnLine returns the line of one turn in a message, "" for a turn whose prompt nobody but paw wrote.
-func turnLine(t turns.Listed) string {
+func turnLine(t turns.Turn) string {
 	prompt := display.Graphemes.Cut(oneLine(t.Task()), titleWidth)
 	if prompt == "" {
 		return ""

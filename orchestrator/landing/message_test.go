@@ -12,8 +12,8 @@ import (
 )
 
 func TestMessageHasTheWordsOfThoseWhoWorkAndNoneOfPaw(t *testing.T) {
-	listed := func(number int, prompt string) turns.Listed {
-		return turns.Listed{Record: turn.Record{Number: number, State: turn.Finished, Outcome: "success", Prompt: turn.Prompt(prompt)}}
+	listed := func(number int, prompt string) turns.Turn {
+		return turns.Turn{Record: turn.Record{Number: number, State: turn.Finished, Outcome: "success", Prompt: turn.Prompt(prompt)}}
 	}
 	results := turn.ResultsLine("01a20521-ce9b-7e13-9d10-b6dfd83717fb", "The agent you waited for has ended.") + "\n\nchild (demo): success\n"
 	failed := listed(2, "run the tests")
@@ -30,30 +30,30 @@ func TestMessageHasTheWordsOfThoseWhoWorkAndNoneOfPaw(t *testing.T) {
 		want  string
 	}{
 		"a parent that was told of its children": {
-			messageFacts{Turns: []turns.Listed{listed(1, "build it with helpers\nand more"), listed(2, results)}, Commits: []string{""}, Listed: true},
+			messageFacts{Turns: []turns.Turn{listed(1, "build it with helpers\nand more"), listed(2, results)}, Commits: []string{""}, Listed: true},
 			"build it with helpers\n\nTurn 1: build it with helpers\n",
 		},
 		"what a CLI or a hook began": {
-			messageFacts{Turns: []turns.Listed{
+			messageFacts{Turns: []turns.Turn{
 				{Record: turn.Record{Number: 1, Type: turn.TypeNotification, Prompt: "<task-notification>"}},
 				{Record: turn.Record{Number: 2, Type: turn.TypeStopHook, Prompt: "goes on after its end"}}, listed(3, "fix it"),
 			}},
 			"fix it\n\nTurn 3: fix it\n",
 		},
 		"what lands begins with paw's own prompt": {
-			messageFacts{Turns: []turns.Listed{listed(3, results), listed(4, turn.ReviewLine(2)+"\n\n1. x"), listed(5, "and the docs")}},
+			messageFacts{Turns: []turns.Turn{listed(3, results), listed(4, turn.ReviewLine(2)+"\n\n1. x"), listed(5, "and the docs")}},
 			"and the docs\n\nTurn 5: and the docs\n",
 		},
 		"nothing but paw's prompts, and commits": {
-			messageFacts{Turns: []turns.Listed{listed(3, turn.ConflictLine("main")+"\n\n1. x")}, Commits: []string{"Parser: empty input", "Merge main"}, Listed: true},
+			messageFacts{Turns: []turns.Turn{listed(3, turn.ConflictLine("main")+"\n\n1. x")}, Commits: []string{"Parser: empty input", "Merge main"}, Listed: true},
 			"Merge main\n\n- Parser: empty input\n",
 		},
 		"commits of their own titles": {
-			messageFacts{Turns: []turns.Listed{listed(1, "fix the parser"), failed}, Commits: []string{"Parser: empty input", "fix the parser", "Parser: empty input", "the same, but smaller"}, Listed: true},
+			messageFacts{Turns: []turns.Turn{listed(1, "fix the parser"), failed}, Commits: []string{"Parser: empty input", "fix the parser", "Parser: empty input", "the same, but smaller"}, Listed: true},
 			"fix the parser\n\nTurn 1: fix the parser\nTurn 2 (failure): run the tests\n\n- Parser: empty input\n- the same, but smaller\n",
 		},
 		"commits that the branch keeps": {
-			messageFacts{Turns: []turns.Listed{listed(1, "fix the parser")}, Commits: []string{"Parser: empty input"}},
+			messageFacts{Turns: []turns.Turn{listed(1, "fix the parser")}, Commits: []string{"Parser: empty input"}},
 			"fix the parser\n\nTurn 1: fix the parser\n",
 		},
 		"many commits": {
@@ -61,7 +61,7 @@ func TestMessageHasTheWordsOfThoseWhoWorkAndNoneOfPaw(t *testing.T) {
 			"Many steps\n\n" + lines + "- 3 other commits\n",
 		},
 		"what the agent said": {
-			messageFacts{Said: "All done", Turns: []turns.Listed{listed(1, "fix")}, Commits: []string{"x"}},
+			messageFacts{Said: "All done", Turns: []turns.Turn{listed(1, "fix")}, Commits: []string{"x"}},
 			"All done\n\nTurn 1: fix\n",
 		},
 		"nobody said anything": {messageFacts{Session: "s", Agent: "a"}, "Work of s/a\n"},

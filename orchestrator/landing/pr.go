@@ -50,7 +50,7 @@ type puller struct {
 	work
 	options PullOptions
 	source  *source
-	version func(made []turns.Listed) string // of the CLI
+	version func(made []turns.Turn) string // of the CLI
 	done    *Pulled
 
 	push, base worktree.Remote

@@ -21,7 +21,7 @@ type source struct {
 	state string // commit of all its files
 	head  string // commit that its branch was at
 	turn  int    // the state is that of the end of this turn, 0 for the moment
-	turns []turns.Listed
+	turns []turns.Turn
 
 	finished session.Finished // turns that had ended well when it was looked at
 	command  string           // of paw, for which it is looked at; "" for one that takes no turns
@@ -99,7 +99,7 @@ func notSaved(agentName string, shot worktree.Snapshot) *errs.Error {
 }
 
 // takeTurn takes the state at the end of a turn.
-func (src *source) takeTurn(ctx context.Context, w work, list turns.Sequence, number string) error {
+func (src *source) takeTurn(ctx context.Context, w work, list turns.AgentTurns, number string) error {
 	one, err := turns.Numbered(w.session, list, number)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (src *source) takeTurn(ctx context.Context, w work, list turns.Sequence, nu
 			src.turns = list.Turns[:i+1]
 		}
 	}
-	src.state, err = turns.End(ctx, w.home, w.m, w.session, w.agent, one, turns.Forced{Command: fmt.Sprintf("paw %s %s", src.command, w.name())})
+	src.state, err = turns.End(ctx, w.home, w.m, w.session, w.agent, one, turns.Force{Command: fmt.Sprintf("paw %s %s", src.command, w.name())})
 	return err
 }
 
@@ -148,7 +148,7 @@ func (src *source) lastTurn() int {
 }
 
 // ranges are the numbers of turns in few words: "1-4", "2", "1-2,5".
-func ranges(list []turns.Listed) string {
+func ranges(list []turns.Turn) string {
 	var parts []string
 	for i := 0; i < len(list); {
 		k := i

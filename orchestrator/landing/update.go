@@ -47,7 +47,7 @@ func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from
 		return done, err
 	}
 	turns.CloseDead(ctx, h, s, agentName)
-	err = turns.Change(ctx, h, s, w.agent, func(t *turns.Track) error {
+	err = turns.Change(ctx, h, s, w.agent, func(t *turns.Recorder) error {
 		goal, was, err := w.prepareUpdate(ctx, done)
 		if err != nil || done.Nothing {
 			return err
@@ -89,7 +89,7 @@ func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from
 
 // keepUpdated keeps the state that an agent is brought to, for whoever looks at no worktree: the snapshot of its last turn is
 // that of another commit.
-func keepUpdated(ctx context.Context, t *turns.Track, goal string) error {
+func keepUpdated(ctx context.Context, t *turns.Recorder, goal string) error {
 	last, err := t.Dir.Last()
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func keepUpdated(ctx context.Context, t *turns.Track, goal string) error {
 	if last != nil {
 		n = last.Number
 	}
-	return t.M.SetRef(ctx, turn.UpdatedRef(t.W.TurnSession, n), goal)
+	return t.M.SetRef(ctx, turn.UpdatedRef(t.Agent.TurnSession, n), goal)
 }
 
 // prepareUpdate merges, and makes the commit that the worktree is to become: a snapshot, on top of the commit that the branch is to

@@ -93,7 +93,7 @@ func factsFor(ctx context.Context, h *app.App, f observe.Facts, a observe.Agent)
 		return rf
 	}
 	spec := h.Spec(s, &w, executable)
-	rf.GoOn = HowToGoOn(ctx, h, s, cli, spec)
+	rf.Continuation = FindContinuation(ctx, h, s, cli, spec)
 	rf.refusedBefore = rf.Resumable && refusedLast(f, a, cli, spec)
 	return rf
 }
@@ -112,8 +112,8 @@ func refusedLast(f observe.Facts, a observe.Agent, cli cli.CLI, spec cli.Spec) b
 	return err == nil && slices.Equal(resume.Argv, a.Record.Command)
 }
 
-// GoOn is how an agent goes on: with a conversation that its CLI still has, or with a fresh one.
-type GoOn struct {
+// Continuation says how an agent goes on: with a conversation that its CLI still has, or with a fresh one.
+type Continuation struct {
 	Resumable  bool
 	unverified bool // resumable as far as paw can tell, which is not far
 	// refusedBefore: the CLI ended at once when it was asked for the conversation last.
@@ -124,10 +124,10 @@ type GoOn struct {
 	NewID         string // id for a fresh start, "" where the CLI chooses
 }
 
-// HowToGoOn finds out which conversation of the agent its CLI still has. The recorded one, which paw chose or a
+// FindContinuation finds out which conversation of the agent its CLI still has. The recorded one, which paw chose or a
 // hook of the agent named last, comes first; of the others on disk some may be those of a CLI that the user runs beside.
-func HowToGoOn(ctx context.Context, h *app.App, s *session.Session, c cli.CLI, spec cli.Spec) GoOn {
-	how := GoOn{NewID: c.NewConversation(), FreshReason: "it had no conversation yet"}
+func FindContinuation(ctx context.Context, h *app.App, s *session.Session, c cli.CLI, spec cli.Spec) Continuation {
+	how := Continuation{NewID: c.NewConversation(), FreshReason: "it had no conversation yet"}
 	w := s.Agent(spec.Agent)
 	hooked := observe.HooksEverSeen(h, s.Name, w)
 	if spec.ConversationID != "" {

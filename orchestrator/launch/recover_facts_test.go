@@ -51,7 +51,7 @@ func TestAConversationThatCannotBeLookedUpIsResumed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.cli.Driver = demo.Driver
-			how := HowToGoOn(t.Context(), h, s, cli.CLI{Driver: c.cli}, cli.Spec{Agent: "one", ConversationID: "mine"})
+			how := FindContinuation(t.Context(), h, s, cli.CLI{Driver: c.cli}, cli.Spec{Agent: "one", ConversationID: "mine"})
 			got := "fresh: " + how.FreshReason
 			switch {
 			case how.Resumable && how.unverified:
@@ -83,8 +83,8 @@ func TestAClearedConversationDoesNotComeBack(t *testing.T) {
 	demo, _ := clis.New(nil).Get("demo")
 	h := &app.App{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
 	s := &session.Session{Name: "shop", Agents: []session.Agent{{Name: "one", ConversationIDs: []string{"old", "mine"}}}}
-	look := func() GoOn {
-		return HowToGoOn(t.Context(), h, s, cli.CLI{Driver: earlier{demo.Driver}}, cli.Spec{Agent: "one", ConversationID: "mine"})
+	look := func() Continuation {
+		return FindContinuation(t.Context(), h, s, cli.CLI{Driver: earlier{demo.Driver}}, cli.Spec{Agent: "one", ConversationID: "mine"})
 	}
 	if how := look(); how.Found != "old" {
 		t.Errorf("nothing says that it was cleared: %+v", how)

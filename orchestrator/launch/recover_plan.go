@@ -34,7 +34,7 @@ type RecoverFacts struct {
 	lastCommit      string // the newest commit known of the agent
 
 	cliError error // the CLI is unknown or not installed
-	GoOn
+	Continuation
 	promptUnsent string
 }
 

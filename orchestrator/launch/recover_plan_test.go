@@ -15,7 +15,7 @@ func healthy() RecoverFacts {
 		sessionName: "shop", repoPath: "/r",
 		record: session.Agent{Name: "claude", Branch: "paw/shop/claude", WorktreePath: "/w", Phase: session.PhaseLive, ConversationIDs: []string{"old"}},
 		tmux:   session.TmuxDead, running: live.NothingRuns,
-		launched: true, branchExists: true, GoOn: GoOn{Resumable: true, NewID: "new"},
+		launched: true, branchExists: true, Continuation: Continuation{Resumable: true, NewID: "new"},
 	}
 }
 

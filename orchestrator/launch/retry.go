@@ -90,15 +90,15 @@ func refusedResume(ctx context.Context, h *app.App, s *session.Session, j *Job) 
 		return "", false
 	}
 	reason := fmt.Sprintf("%s refused conversation %s", a.Record.CLI, a.Record.Conversation())
-	if said := lastWords(ctx, h, s, a.Pane.ID); said != "" {
+	if said := lastOutput(ctx, h, s, a.Pane.ID); said != "" {
 		reason += ": " + said
 	}
 	return reason, true
 }
 
-// lastWords is the last line that a dead pane shows of its program, "" when tmux
+// lastOutput is the last line that a dead pane shows of its program, "" when tmux
 // closed the terminal before it had read that: what it has not read then is gone.
-func lastWords(ctx context.Context, h *app.App, s *session.Session, paneID string) string {
+func lastOutput(ctx context.Context, h *app.App, s *session.Session, paneID string) string {
 	screen, err := h.TmuxFor(s).CaptureTail(ctx, paneID, 10)
 	if err != nil {
 		return ""

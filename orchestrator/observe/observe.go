@@ -44,7 +44,7 @@ func Observe(ctx context.Context, h *app.App, s *session.Session) (Facts, error)
 }
 
 // ObserveWith is Observe with another way to list the panes, and with screens.
-func ObserveWith(ctx context.Context, h *app.App, s *session.Session, ask AskPanes, look Closeness) (Facts, error) {
+func ObserveWith(ctx context.Context, h *app.App, s *session.Session, ask AskPanes, look ScreenPolicy) (Facts, error) {
 	answer := make(chan Panes, 1)
 	go func() { answer <- ask(ctx, s) }()
 	agents := LookAtAgents(h, s, LookAtProcesses())

@@ -9,12 +9,12 @@ import (
 	"paw/session"
 )
 
-// Closeness is how closely an observation looks at the screens of agents.
-type Closeness int
+// ScreenPolicy says of which agents an observation reads the screen.
+type ScreenPolicy int
 
 const (
 	// NotAtScreens leaves them alone.
-	NotAtScreens Closeness = iota
+	NotAtScreens ScreenPolicy = iota
 	// WhereUnknown looks at those of agents of which nothing else tells what they do, or what they ask.
 	WhereUnknown
 	// WhereRunning looks at those of agents in a turn, too: a dialog may cover it of which no hook tells.
@@ -22,7 +22,7 @@ const (
 )
 
 // wantsLook reports whether the screen of an agent could tell more of its state.
-func (f Facts) wantsLook(a Agent, look Closeness) bool {
+func (f Facts) wantsLook(a Agent, look ScreenPolicy) bool {
 	if look == NotAtScreens || !a.Turns.Visible || RunsHeadless(a.Lock) || a.Pane == nil || a.Pane.Dead {
 		return false
 	}
@@ -44,7 +44,7 @@ func (f Facts) wantsLook(a Agent, look Closeness) bool {
 
 // LookAtScreens takes the screens that could tell more into the facts, with one tmux client for all of one server. A
 // screen that cannot be had tells nothing.
-func LookAtScreens(ctx context.Context, h *app.App, all []*Facts, look Closeness) {
+func LookAtScreens(ctx context.Context, h *app.App, all []*Facts, look ScreenPolicy) {
 	wanted := map[string][]string{} // panes by socket
 	clients := map[string]*session.Session{}
 	for _, f := range all {

@@ -42,7 +42,7 @@ func TestWhoseScreenIsLookedAt(t *testing.T) {
 			f := Facts{Session: &session.Session{Status: session.StatusActive}, Tmux: session.TmuxAlive, Now: now}
 			a := Agent{Record: session.Agent{Phase: session.PhaseLive}, Pane: c.pane, Turns: c.turns}
 			a.Lock.State, a.Lock.Holder.Headless, a.Lock.HolderAlive = c.lock, c.headless, true
-			for look, want := range map[Closeness]bool{NotAtScreens: false, WhereUnknown: c.plainly, WhereRunning: c.closer} {
+			for look, want := range map[ScreenPolicy]bool{NotAtScreens: false, WhereUnknown: c.plainly, WhereRunning: c.closer} {
 				if got := f.wantsLook(a, look); got != want {
 					t.Errorf("closeness %d: %v, want %v", look, got, want)
 				}

@@ -32,7 +32,7 @@ type AgentStatus struct {
 	Children  []string
 	Dirty     *int            // uncommitted files; nil when not counted
 	Lines     *worktree.Lines // changed since its base; nil when not counted
-	Outlook   *Outlook        // nil without a forecast
+	Forecast  *Forecast       // nil without a forecast
 	Used      *cli.Spent      // by its models; nil when not counted
 
 	TurnsCompleted int

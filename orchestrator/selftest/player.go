@@ -92,7 +92,7 @@ func (p *player) awaitState(ctx context.Context, state session.State) error {
 }
 
 // turns are the agent's turns, oldest first.
-func (p *player) turns(ctx context.Context) []turns.Listed {
+func (p *player) turns(ctx context.Context) []turns.Turn {
 	list, _, err := orchestrator.Turns(ctx, p.paw, p.session, p.cli)
 	if err != nil || len(list) != 1 {
 		return nil
@@ -101,11 +101,11 @@ func (p *player) turns(ctx context.Context) []turns.Listed {
 }
 
 // last is the newest turn, with the number 0 when there is none.
-func (p *player) last(ctx context.Context) turns.Listed {
+func (p *player) last(ctx context.Context) turns.Turn {
 	if turns := p.turns(ctx); len(turns) > 0 {
 		return turns[len(turns)-1]
 	}
-	return turns.Listed{}
+	return turns.Turn{}
 }
 
 // send types a prompt, which must arrive.
@@ -123,8 +123,8 @@ func (p *player) send(ctx context.Context, prompt string) error {
 }
 
 // finished waits for the end of a turn after the one numbered n, and returns it.
-func (p *player) finished(ctx context.Context, n int) (turns.Listed, error) {
-	var last turns.Listed
+func (p *player) finished(ctx context.Context, n int) (turns.Turn, error) {
+	var last turns.Turn
 	err := p.await(ctx, "a finished turn with a tag", func() bool {
 		last = p.last(ctx)
 		return last.Number > n && last.State == turn.Finished && last.Tag != ""
@@ -136,10 +136,10 @@ func (p *player) finished(ctx context.Context, n int) (turns.Listed, error) {
 }
 
 // work sends a prompt and waits for the end of its turn, which must have the next number and that prompt.
-func (p *player) work(ctx context.Context, prompt string) (turns.Listed, error) {
+func (p *player) work(ctx context.Context, prompt string) (turns.Turn, error) {
 	before := p.last(ctx).Number
 	if err := p.send(ctx, prompt); err != nil {
-		return turns.Listed{}, err
+		return turns.Turn{}, err
 	}
 	one, err := p.finished(ctx, before)
 	_, asked := p.model.Asked(prompt, 0)

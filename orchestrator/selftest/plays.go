@@ -193,13 +193,13 @@ func (p *player) escape(ctx context.Context) error {
 	})
 }
 
-func (p *player) numbered(ctx context.Context, n int) (turns.Listed, error) {
+func (p *player) numbered(ctx context.Context, n int) (turns.Turn, error) {
 	for _, one := range p.turns(ctx) {
 		if one.Number == n {
 			return one, nil
 		}
 	}
-	return turns.Listed{}, failf("there is no turn %d", n)
+	return turns.Turn{}, failf("there is no turn %d", n)
 }
 
 // queued sends a prompt while a command of the turn before runs.

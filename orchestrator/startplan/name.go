@@ -29,7 +29,7 @@ type naming struct {
 	repository worktree.Repository
 	agents     []Agent
 	foreign    map[string]bool // names of tmux sessions
-	space      turns.Space
+	space      turns.Names
 }
 
 // Name is the name asked for, or the first free one made from the
@@ -40,7 +40,7 @@ func Name(ctx context.Context, h *app.App, repository worktree.Repository, asked
 	if n.foreign, err = foreignTmuxSessions(ctx, h); err != nil {
 		return "", err
 	}
-	if n.space, err = turns.SpaceOf(ctx, h, h.Manager(repository)); err != nil {
+	if n.space, err = turns.NamesOf(ctx, h, h.Manager(repository)); err != nil {
 		return "", err
 	}
 	if asked != "" {

@@ -44,12 +44,12 @@ func originOf(ctx context.Context, h *app.App, m worktree.Manager, s *session.Se
 		return from, nil
 	}
 	command := fmt.Sprintf("paw add --cli %s --from %s --force", strings.Join(o.CLIs, ","), text)
-	return from, fillOrigin(ctx, h, m, s, from, list, turns.Forced{Yes: o.Force, Command: command})
+	return from, fillOrigin(ctx, h, m, s, from, list, turns.Force{Yes: o.Force, Command: command})
 }
 
 // fillOrigin finds commit, uncommitted work and conversation of a turn from 1 on.
 // The tag alone is enough: logs and snapshots may be gone.
-func fillOrigin(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, from *Origin, list turns.Sequence, byForce turns.Forced) error {
+func fillOrigin(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, from *Origin, list turns.AgentTurns, byForce turns.Force) error {
 	turnSession := from.source.TurnSession
 	one, err := turns.Numbered(s, list, strconv.Itoa(from.Turn))
 	tagged, tagErr := m.Head(ctx, turn.TagRef(turnSession, from.Turn))

@@ -46,7 +46,7 @@ func NewAddition(ctx context.Context, h *app.App, s *session.Session, o Options,
 	if err != nil {
 		return nil, err
 	}
-	space, err := turns.SpaceOf(ctx, h, m)
+	space, err := turns.NamesOf(ctx, h, m)
 	if err != nil {
 		return nil, err
 	}

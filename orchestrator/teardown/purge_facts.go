@@ -94,7 +94,7 @@ func PlanPurgeTurns(ctx context.Context, h *app.App, name string, force bool) (P
 		return p, err
 	}
 	p.m = h.Manager(repository)
-	space, err := turns.SpaceOf(ctx, h, p.m)
+	space, err := turns.NamesOf(ctx, h, p.m)
 	if err != nil {
 		return p, err
 	}

@@ -128,7 +128,7 @@ func turnRefs(ctx context.Context, m worktree.Manager, sessionName string, agent
 }
 
 // checksIn is the name under which the place where checks ran has refs, among those of agents; none where it has none.
-func checksIn(space turns.Space, sessionName string) []string {
+func checksIn(space turns.Names, sessionName string) []string {
 	if space.Agents(sessionName)[landing.CheckName] {
 		return []string{landing.CheckName}
 	}
@@ -138,7 +138,7 @@ func checksIn(space turns.Space, sessionName string) []string {
 // agentsWithTurns are the agents of a session with a record whose turns go with it: its own, and those that were removed
 // before and have turns in the repository, but none that another user's session of the name has made there.
 func agentsWithTurns(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session) ([]string, error) {
-	space, err := turns.SpaceOf(ctx, h, m)
+	space, err := turns.NamesOf(ctx, h, m)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func Cut(ctx context.Context, h *app.App, s *session.Session, w session.Agent, r
 	if err != nil || last == nil || last.State != turn.InProgress && len(observe.AskRecord(ctx, h, s, &w, last).Later) == 0 {
 		return
 	}
-	err = Change(ctx, h, s, &w, func(t *Track) error {
+	err = Change(ctx, h, s, &w, func(t *Recorder) error {
 		if err := t.TakeMissed(ctx); err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func tagFinished(ctx context.Context, h *app.App, s *session.Session, w session.
 	if w.Phase == session.PhaseCreating {
 		return // launch.BringUp tags its start
 	}
-	err := Change(ctx, h, s, &w, func(t *Track) error {
+	err := Change(ctx, h, s, &w, func(t *Recorder) error {
 		results := finishedTurns(&w, t.Dir)
 		counted := countFinished(results)
 		t.remember(ctx, counted.Last, func(f *session.Finished) {
@@ -116,12 +116,12 @@ func tagFinished(ctx context.Context, h *app.App, s *session.Session, w session.
 
 // TakeMissed applies what the CLI's own record tells of the last turn and of those behind it, where no report of its
 // own does.
-func (t *Track) TakeMissed(ctx context.Context) error {
+func (t *Recorder) TakeMissed(ctx context.Context) error {
 	last, err := t.Dir.Last()
 	if err != nil || last == nil {
 		return err
 	}
-	seen := observe.AskRecord(ctx, t.home, t.S, t.W, last)
+	seen := observe.AskRecord(ctx, t.app, t.Session, t.Agent, last)
 	missed := seen.Later
 	if last.State == turn.InProgress && seen.Ended != nil {
 		missed = append([]turn.Event{*seen.Ended}, missed...)

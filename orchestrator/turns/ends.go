@@ -15,15 +15,15 @@ import (
 	"paw/worktree"
 )
 
-// Forced is whether the user forces something, and the command that does.
-type Forced struct {
+// Force says whether --force was given, and to which command.
+type Force struct {
 	Yes     bool
 	Command string
 }
 
 // CommitAlone is the commit of a turn, where that is all there is of a state at its begin or end: what was not committed
 // then is not known, because its snapshot was over the budget or failed. It is taken by force only, with a note.
-func CommitAlone(h *app.App, agentName string, number int, side, commit string, byForce Forced) (string, error) {
+func CommitAlone(h *app.App, agentName string, number int, side, commit string, byForce Force) (string, error) {
 	if commit == "" {
 		return "", errs.New(errs.Failed, "turn %d of %s: there is no snapshot of its %s", number, agentName, side)
 	}
@@ -36,7 +36,7 @@ func CommitAlone(h *app.App, agentName string, number int, side, commit string, 
 }
 
 // End is the state at the end of a turn, that of now while it runs.
-func End(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent, one *Listed, byForce Forced) (string, error) {
+func End(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent, one *Turn, byForce Force) (string, error) {
 	switch {
 	case one.State == turn.InProgress:
 		return StateNow(ctx, h, m, s, w)
@@ -47,7 +47,7 @@ func End(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session
 }
 
 // EndOf is the state at the end of the turn of a number; 0 is the base.
-func EndOf(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent, list Sequence, number string, byForce Forced) (string, error) {
+func EndOf(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent, list AgentTurns, number string, byForce Force) (string, error) {
 	if number == "0" {
 		return w.BaseCommit, nil
 	}
@@ -59,7 +59,7 @@ func EndOf(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessi
 }
 
 // Numbered finds a turn by what the user typed.
-func Numbered(s *session.Session, list Sequence, text string) (*Listed, error) {
+func Numbered(s *session.Session, list AgentTurns, text string) (*Turn, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
 		return nil, errs.New(errs.Usage, "%q: not the number of a turn", text).Hint("paw turns %s %s", s.Name, list.Agent)
@@ -89,8 +89,8 @@ func StateNow(ctx context.Context, h *app.App, m worktree.Manager, s *session.Se
 }
 
 // LastRewind is what the last rewind put aside: ref and commit, "" when there was none.
-func (t *Track) LastRewind(ctx context.Context) (ref, commit string, err error) {
-	refs, err := t.M.Refs(ctx, turn.RefPrefix(t.W.TurnSession)+"rescue/")
+func (t *Recorder) LastRewind(ctx context.Context) (ref, commit string, err error) {
+	refs, err := t.M.Refs(ctx, turn.RefPrefix(t.Agent.TurnSession)+"rescue/")
 	if err != nil {
 		return "", "", err
 	}

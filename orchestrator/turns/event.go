@@ -39,7 +39,7 @@ func ForeignConversation(facts cli.Facts, current string, e turn.Event) bool {
 }
 
 // Take applies one event to the agent's turns.
-func (t *Track) Take(ctx context.Context, e turn.Event) error {
+func (t *Recorder) Take(ctx context.Context, e turn.Event) error {
 	last, err := t.Dir.Last()
 	if err != nil {
 		return err
@@ -48,13 +48,13 @@ func (t *Track) Take(ctx context.Context, e turn.Event) error {
 		return err
 	}
 	e.Beside = t.beside(ctx, last, e)
-	if e.Transcript != "" && e.Transcript != t.W.TranscriptPath {
+	if e.Transcript != "" && e.Transcript != t.Agent.TranscriptPath {
 		if err := t.KeepTranscript(ctx, e.Transcript); err != nil {
 			return err
 		}
 	}
 	leaves := e.Kind == turn.KindSessionEnd || e.Kind == turn.KindInterrupt
-	if leaves && t.W.Phase != session.PhaseLive && t.W.Phase != session.PhaseCreating {
+	if leaves && t.Agent.Phase != session.PhaseLive && t.Agent.Phase != session.PhaseCreating {
 		// paw ends this CLI: that it breaks off and says good-bye does not make it the user's interrupt.
 		one, err := t.open()
 		if err == nil && one != nil {
@@ -75,22 +75,22 @@ func (t *Track) Take(ctx context.Context, e turn.Event) error {
 }
 
 // beside reports whether an event comes while another conversation of the CLI than the one it is about works for the open turn.
-func (t *Track) beside(ctx context.Context, last *turn.Record, e turn.Event) bool {
+func (t *Recorder) beside(ctx context.Context, last *turn.Record, e turn.Event) bool {
 	if last == nil || last.State != turn.InProgress || last.Launch != t.Launch || e.Conversation == "" ||
 		e.Conversation == last.Conversation && len(last.Others) == 0 {
 		return false
 	}
-	working := observe.AskRecord(ctx, t.home, t.S, t.W, last).Working
+	working := observe.AskRecord(ctx, t.app, t.Session, t.Agent, last).Working
 	return slices.ContainsFunc(working, func(id string) bool { return id != e.Conversation })
 }
 
 // died says what has died under a CLI that says good-bye, "" when nothing has and the good-bye is its own: the tmux
 // server, or the program in front of the CLI, whose end takes the terminal along. qwen, gemini and copilot are two
 // processes, of which the first only waits for the second.
-func (t *Track) died() string {
-	lock, err := t.home.Locks.ProbeAgent(t.S.Name, t.W.Name)
+func (t *Recorder) died() string {
+	lock, err := t.app.Locks.ProbeAgent(t.Session.Name, t.Agent.Name)
 	switch {
-	case serverDied(t.S):
+	case serverDied(t.Session):
 		return "its tmux server died"
 	case err == nil && lock.Holder.PID != 0 && !lock.HolderAlive:
 		return "its process was killed"
@@ -103,7 +103,7 @@ func (t *Track) died() string {
 func serverDied(s *session.Session) bool { return s.Tmux.ServerPID != 0 && !app.ServerLives(s) }
 
 // apply carries out what an event means.
-func (t *Track) apply(ctx context.Context, last *turn.Record, e turn.Event) error {
+func (t *Recorder) apply(ctx context.Context, last *turn.Record, e turn.Event) error {
 	for _, action := range turn.Decide(last, e) {
 		if err := t.do(ctx, action); err != nil {
 			return fmt.Errorf("%s: %w", action.Do, err)
@@ -112,12 +112,12 @@ func (t *Track) apply(ctx context.Context, last *turn.Record, e turn.Event) erro
 	return nil
 }
 
-func (t *Track) do(ctx context.Context, action turn.Action) error {
+func (t *Recorder) do(ctx context.Context, action turn.Action) error {
 	switch action.Do {
 	case turn.ActStart:
 		start := *action.Start
 		if start.Launch = t.Launch; start.Launch == "" { // no hook told of it: it is of the launch of the turn before
-			start.Launch = launchOf(t.home, t.S, t.W)
+			start.Launch = launchOf(t.app, t.Session, t.Agent)
 		}
 		_, err := t.Begin(ctx, start)
 		return err
@@ -159,31 +159,31 @@ func (t *Track) do(ctx context.Context, action turn.Action) error {
 }
 
 // KeepConversation remembers that the agent goes on with another conversation.
-func (t *Track) KeepConversation(ctx context.Context, id string) error {
-	if id == "" || t.W.Conversation() == id {
+func (t *Recorder) KeepConversation(ctx context.Context, id string) error {
+	if id == "" || t.Agent.Conversation() == id {
 		return nil
 	}
-	t.W.AddConversation(id)
-	return t.home.UpdateAgent(ctx, t.S.Name, t.W.Name, func(w *session.Agent) { w.AddConversation(id) })
+	t.Agent.AddConversation(id)
+	return t.app.UpdateAgent(ctx, t.Session.Name, t.Agent.Name, func(w *session.Agent) { w.AddConversation(id) })
 }
 
 // KeepTranscript remembers in which file the CLI keeps the agent's conversation.
-func (t *Track) KeepTranscript(ctx context.Context, path string) error {
-	t.W.TranscriptPath = path
-	return t.home.UpdateAgent(ctx, t.S.Name, t.W.Name, func(w *session.Agent) { w.TranscriptPath = path })
+func (t *Recorder) KeepTranscript(ctx context.Context, path string) error {
+	t.Agent.TranscriptPath = path
+	return t.app.UpdateAgent(ctx, t.Session.Name, t.Agent.Name, func(w *session.Agent) { w.TranscriptPath = path })
 }
 
 // catchUp applies what the hooks missed and the CLI's own record has: how the open turn ended, and the turns that began
 // and ended behind it. e is the report that is to be applied next, which may be the begin of the last of those turns. It
 // returns e as it is to be applied then, and the last turn as it is by now.
-func (t *Track) catchUp(ctx context.Context, last *turn.Record, e turn.Event) (*turn.Record, turn.Event, error) {
+func (t *Recorder) catchUp(ctx context.Context, last *turn.Record, e turn.Event) (*turn.Record, turn.Event, error) {
 	missed, e := t.missed(ctx, last, e)
 	last, err := t.applyAll(ctx, last, missed)
 	return last, e, err
 }
 
 // applyAll applies events one after the other, and returns the last turn as it is then.
-func (t *Track) applyAll(ctx context.Context, last *turn.Record, events []turn.Event) (*turn.Record, error) {
+func (t *Recorder) applyAll(ctx context.Context, last *turn.Record, events []turn.Event) (*turn.Record, error) {
 	for _, one := range events {
 		err := t.apply(ctx, last, one)
 		if err == nil {

@@ -13,7 +13,7 @@ import (
 // Begin starts the next turn: the number is claimed for good before anything
 // else, a number whose tag exists already is left out, then START, then the
 // snapshot of the state before.
-func (t *Track) Begin(ctx context.Context, start turn.Start) (*turn.Turn, error) {
+func (t *Recorder) Begin(ctx context.Context, start turn.Start) (*turn.Turn, error) {
 	cutShort := t.endMove(ctx)
 	head, err := t.head(ctx)
 	if err != nil {
@@ -21,29 +21,29 @@ func (t *Track) Begin(ctx context.Context, start turn.Start) (*turn.Turn, error)
 	}
 	start.Commit = head
 	var skipped []int
-	atLeast := max(t.Dir.Highest(), t.W.TurnHighWater) + 1
+	atLeast := max(t.Dir.Highest(), t.Agent.TurnHighWater) + 1
 	for {
-		n, err := t.M.Claim(ctx, turn.ClaimPrefix(t.W.TurnSession), atLeast, head)
+		n, err := t.M.Claim(ctx, turn.ClaimPrefix(t.Agent.TurnSession), atLeast, head)
 		if err != nil {
 			return nil, err
 		}
-		t.home.Step("turn.claimed")
+		t.app.Step("turn.claimed")
 		taken, err := t.tagged(ctx, n)
 		if err != nil {
 			return nil, err
 		}
 		if taken && t.Strict {
-			return nil, &TagTakenError{Number: n, Tag: turn.TagName(t.W.TurnSession, n)}
+			return nil, &TagTakenError{Number: n, Tag: turn.TagName(t.Agent.TurnSession, n)}
 		}
 		if taken {
 			skipped, atLeast = append(skipped, n), n+1
 			continue
 		}
-		one := turn.New(t.Dir, n, t.home.Now)
+		one := turn.New(t.Dir, n, t.app.Now)
 		if err := one.Start(start); err != nil {
 			return nil, err
 		}
-		t.home.Step("turn.started")
+		t.app.Step("turn.started")
 		if t.Started != nil {
 			t.Started()
 		}
@@ -51,12 +51,12 @@ func (t *Track) Begin(ctx context.Context, start turn.Start) (*turn.Turn, error)
 			_ = one.Note(cutShort)
 		}
 		for _, n := range skipped {
-			_ = one.Note(leftOut(n, turn.TagName(t.W.TurnSession, n)))
+			_ = one.Note(leftOut(n, turn.TagName(t.Agent.TurnSession, n)))
 		}
 		if note := t.before(ctx, n, start.Follows); note != "" {
 			_ = one.Note(note)
 		}
-		t.home.Step("turn.before")
+		t.app.Step("turn.before")
 		if err := t.begun(ctx, one); err != nil {
 			_ = one.Note("what it waited for is still in the record: " + err.Error())
 		}
@@ -83,10 +83,10 @@ func LeftOut(notes []string) []string {
 }
 
 // endMove ends a move of files that was cut short in the worktree, before the agent works on what it left; note says how.
-func (t *Track) endMove(ctx context.Context) (note string) {
-	ended, err := t.M.EndMoveIn(ctx, t.W.WorktreePath)
+func (t *Recorder) endMove(ctx context.Context) (note string) {
+	ended, err := t.M.EndMoveIn(ctx, t.Agent.WorktreePath)
 	switch {
-	case err != nil && t.M.Settled(ctx, t.W.WorktreePath) != nil:
+	case err != nil && t.M.Settled(ctx, t.Agent.WorktreePath) != nil:
 		return "the files are half moved: " + err.Error()
 	case err != nil || ended == nil:
 		return ""
@@ -96,12 +96,12 @@ func (t *Track) endMove(ctx context.Context) (note string) {
 
 // before makes the snapshot of the state before turn n. That of a turn which follows another at once is that of the
 // other's end: it is known only when the turn is at work already.
-func (t *Track) before(ctx context.Context, n int, follows bool) (note string) {
+func (t *Recorder) before(ctx context.Context, n int, follows bool) (note string) {
 	if follows {
-		ended := turn.TurnRef(t.W.TurnSession, n-1)
+		ended := turn.TurnRef(t.Agent.TurnSession, n-1)
 		refs, err := t.M.Refs(ctx, ended)
 		if end := refs[ended]; err == nil && end != "" {
-			if _, err = t.M.CreateRef(ctx, turn.BeforeRef(t.W.TurnSession, n), end); err == nil {
+			if _, err = t.M.CreateRef(ctx, turn.BeforeRef(t.Agent.TurnSession, n), end); err == nil {
 				return ""
 			}
 		}
@@ -110,8 +110,8 @@ func (t *Track) before(ctx context.Context, n int, follows bool) (note string) {
 }
 
 // hold writes down how the turn ends if the CLI does not go on with it.
-func (t *Track) hold(ctx context.Context, one *turn.Turn, answer string) error {
-	snapshot, note := t.snapshot(ctx, "", fmt.Sprintf("paw: %s after turn %d", t.W.Name, one.Number()))
+func (t *Recorder) hold(ctx context.Context, one *turn.Turn, answer string) error {
+	snapshot, note := t.snapshot(ctx, "", fmt.Sprintf("paw: %s after turn %d", t.Agent.Name, one.Number()))
 	if note != "" {
 		_ = one.Note(note)
 	}
@@ -124,8 +124,8 @@ func (t *Track) hold(ctx context.Context, one *turn.Turn, answer string) error {
 }
 
 // endOf is the state that a turn ends with: that which was held, or the one of now.
-func (t *Track) endOf(ctx context.Context, one *turn.Turn, answer string) (head, snapshot, said, note string, err error) {
-	ref := turn.TurnRef(t.W.TurnSession, one.Number())
+func (t *Recorder) endOf(ctx context.Context, one *turn.Turn, answer string) (head, snapshot, said, note string, err error) {
+	ref := turn.TurnRef(t.Agent.TurnSession, one.Number())
 	if held := one.Record().Held; held != nil && held.Subagents == 0 {
 		if _, err := t.M.CreateRef(ctx, ref, held.Snapshot); err == nil {
 			return held.Commit, held.Snapshot, held.Message, "", nil
@@ -139,19 +139,19 @@ func (t *Track) endOf(ctx context.Context, one *turn.Turn, answer string) (head,
 
 // Finish ends a turn well: snapshot, END with the result, record, tag, in this
 // order. If the tag fails, the result is known all the same and recover tags it.
-func (t *Track) Finish(ctx context.Context, one *turn.Turn, answer string) (turn.Result, error) {
+func (t *Recorder) Finish(ctx context.Context, one *turn.Turn, answer string) (turn.Result, error) {
 	n := one.Number()
 	head, snapshot, answer, note, err := t.endOf(ctx, one, answer)
 	if note != "" {
 		_ = one.Note(note)
 	}
-	t.home.Step("turn.snapshot")
+	t.app.Step("turn.snapshot")
 	if err != nil {
 		return turn.Result{}, err
 	}
 	end := turn.End{Outcome: "success", Message: display.FirstLine(answer), CommitHash: head, Snapshot: snapshot}
 	if start := one.Record().StartCommit; head != start {
-		message, err := t.M.LastMessage(ctx, t.W.WorktreePath, head, start)
+		message, err := t.M.LastMessage(ctx, t.Agent.WorktreePath, head, start)
 		if err != nil {
 			_ = one.Note("the message of the last commit cannot be read: " + err.Error())
 		}
@@ -170,43 +170,43 @@ func (t *Track) Finish(ctx context.Context, one *turn.Turn, answer string) (turn
 		return result, err
 	}
 	t.Ended = true
-	t.home.Step("turn.ended")
+	t.app.Step("turn.ended")
 	t.remember(ctx, n, func(f *session.Finished) {
 		if f.Last == 0 && n > 1 { // the record may be that of a paw that did not count
-			*f = countFinished(finishedTurns(t.W, t.Dir))
+			*f = countFinished(finishedTurns(t.Agent, t.Dir))
 		}
 		f.Add(n)
 	})
-	t.home.Step("turn.remembered")
+	t.app.Step("turn.remembered")
 	err = t.tag(ctx, result)
-	t.home.Step("turn.tagged")
+	t.app.Step("turn.tagged")
 	return result, err
 }
 
 // tag makes the tag of a finished turn, on the commit of its result.
-func (t *Track) tag(ctx context.Context, r turn.Result) error {
-	won, err := t.M.CreateRef(ctx, turn.TagRef(t.W.TurnSession, r.Number), r.CommitHash)
+func (t *Recorder) tag(ctx context.Context, r turn.Result) error {
+	won, err := t.M.CreateRef(ctx, turn.TagRef(t.Agent.TurnSession, r.Number), r.CommitHash)
 	if err == nil && !won {
-		err = fmt.Errorf("tag %s exists already", turn.TagName(t.W.TurnSession, r.Number))
+		err = fmt.Errorf("tag %s exists already", turn.TagName(t.Agent.TurnSession, r.Number))
 	}
 	return err
 }
 
 // Abort ends a turn badly: ABORT first, then the snapshot of what it left. Where ABORT cannot be written the turn has not
 // ended, which is the error: nobody is told of its end.
-func (t *Track) Abort(ctx context.Context, one *turn.Turn, cause *turn.Abort) error {
+func (t *Recorder) Abort(ctx context.Context, one *turn.Turn, cause *turn.Abort) error {
 	if err := one.Abort(cause); one.State() != turn.Aborted {
 		return err
 	}
 	t.Ended = true
-	t.home.Step("turn.aborted")
+	t.app.Step("turn.aborted")
 	n := one.Number()
 	if _, note := t.snapshotAfter(ctx, n, ", "+string(cause.Reason)); note != "" {
 		_ = one.Note(note)
 	}
-	t.home.Step("turn.snapshot")
+	t.app.Step("turn.snapshot")
 	t.remember(ctx, n, func(*session.Finished) {})
-	t.home.Step("turn.remembered")
+	t.app.Step("turn.remembered")
 	return nil
 }
 
@@ -219,12 +219,12 @@ type TagTakenError struct {
 
 // said is what the agent said of its work in turn n, nil when it said nothing.
 // It has said it since t was made, so the record is read again.
-func (t *Track) said(n int) *session.Done {
-	rec, err := t.home.Store.Load(t.S.Name)
+func (t *Recorder) said(n int) *session.Done {
+	rec, err := t.app.Store.Load(t.Session.Name)
 	if err != nil || rec == nil {
 		return nil
 	}
-	w := rec.Agent(t.W.Name)
+	w := rec.Agent(t.Agent.Name)
 	if w == nil || w.Done == nil || w.Done.Turn != n {
 		return nil
 	}

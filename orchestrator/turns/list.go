@@ -14,10 +14,10 @@ import (
 	"paw/worktree"
 )
 
-// Sequence are the turns of one agent, oldest first.
-type Sequence struct {
+// AgentTurns lists the turns of one agent, oldest first.
+type AgentTurns struct {
 	Agent string
-	Turns []Listed
+	Turns []Turn
 	// RewoundTo is the turn to whose end the worktree was put back since the last one, 0 for before the first; nil where it
 	// was not, or that was taken back.
 	RewoundTo *int
@@ -25,8 +25,8 @@ type Sequence struct {
 	Updated   bool   // an update came after it
 }
 
-// Listed is one turn with what git adds to its log.
-type Listed struct {
+// Turn is one turn of the log with its tag, snapshots and changed files.
+type Turn struct {
 	turn.Record
 	Tag    string // "" when it has none on its commit
 	Before string // snapshot at its begin, "" when there is none
@@ -37,14 +37,14 @@ type Listed struct {
 }
 
 // Incomplete reports whether the state at the begin or the end of a closed turn is not known.
-func (l Listed) Incomplete() bool {
+func (l Turn) Incomplete() bool {
 	return l.State != turn.InProgress && !l.Cut && (l.Before == "" || l.After == "")
 }
 
 // List joins log, refs and tags of one agent: two git processes, whatever
 // the number of turns.
-func List(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w session.Agent) (Sequence, []error, error) {
-	list := Sequence{Agent: w.Name, Turns: []Listed{}}
+func List(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w session.Agent) (AgentTurns, []error, error) {
+	list := AgentTurns{Agent: w.Name, Turns: []Turn{}}
 	// Refs first: a tag comes after the end of its turn in the log, so that no
 	// turn is listed as tagged and not ended, whatever a hook writes meanwhile.
 	refs, err := m.Refs(ctx, TagPrefix(w.TurnSession), turn.RefPrefix(w.TurnSession))
@@ -58,7 +58,7 @@ func List(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 	}
 	var pairs [][2]string
 	for _, r := range records {
-		one := Listed{
+		one := Turn{
 			Record: r, Before: refs[turn.BeforeRef(w.TurnSession, r.Number)],
 			After: cmp.Or(r.Snapshot, refs[turn.TurnRef(w.TurnSession, r.Number)]), Head: refs[turn.HeadRef(w.TurnSession, r.Number)],
 		}

@@ -10,11 +10,11 @@ import (
 )
 
 // missed are the events that catchUp applies before e.
-func (t *Track) missed(ctx context.Context, last *turn.Record, e turn.Event) ([]turn.Event, turn.Event) {
+func (t *Recorder) missed(ctx context.Context, last *turn.Record, e turn.Event) ([]turn.Event, turn.Event) {
 	if last == nil || !mayBeBehind(last, e) {
 		return nil, e
 	}
-	seen := observe.AskRecord(ctx, t.home, t.S, t.W, last)
+	seen := observe.AskRecord(ctx, t.app, t.Session, t.Agent, last)
 	var missed []turn.Event
 	if e.Kind == turn.KindInput && last.State == turn.InProgress && last.Waiting && seen.Known && seen.Busy {
 		missed = append(missed, turn.Event{Kind: turn.KindAnswered})

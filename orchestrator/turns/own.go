@@ -21,7 +21,7 @@ func BeginIfOwn(ctx context.Context, h *app.App, s *session.Session, w session.A
 // EndOwn finishes the open turn of a CLI without hooks: nobody else would
 // see its end.
 func EndOwn(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) error {
-	return Change(ctx, h, s, w, func(t *Track) error {
+	return Change(ctx, h, s, w, func(t *Recorder) error {
 		one, err := t.open()
 		if err != nil || one == nil {
 			return err
@@ -34,7 +34,7 @@ func EndOwn(ctx context.Context, h *app.App, s *session.Session, w *session.Agen
 // BeginOwn starts a turn of a CLI without hooks: paw typed its prompt, so it
 // knows the begin. The end of the one before was not seen.
 func BeginOwn(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, prompt string) error {
-	return Change(ctx, h, s, w, func(t *Track) error {
+	return Change(ctx, h, s, w, func(t *Recorder) error {
 		one, err := t.open()
 		if err != nil {
 			return err

@@ -9,22 +9,22 @@ import (
 	"paw/worktree"
 )
 
-// Look is a state of an agent that somebody looks at.
-type Look struct {
+// State is an agent's work at one moment: a commit, and how far the turns had come.
+type State struct {
 	Commit   string
 	Finished session.Finished // the turns that had ended well by then
 	Last     int              // number of the last turn that had ended by then, well or not
 }
 
-// LookNow is the agent as it is at this moment. Its turns are counted first: one that ends meanwhile stays to be reviewed.
-func LookNow(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, agentName string) (Look, error) {
+// CurrentState returns the state of an agent at this moment. The turns are counted first: one that ends meanwhile stays to be reviewed.
+func CurrentState(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, agentName string) (State, error) {
 	s, err := h.Load(s.Name)
 	if err != nil {
-		return Look{}, err
+		return State{}, err
 	}
 	w, err := app.AgentNamed(s, agentName)
 	if err != nil {
-		return Look{}, err
+		return State{}, err
 	}
 	ended := 0
 	if last, err := h.TurnDir(s.Name, agentName).Last(); err == nil && last != nil {
@@ -33,11 +33,11 @@ func LookNow(ctx context.Context, h *app.App, m worktree.Manager, s *session.Ses
 		}
 	}
 	commit, err := StateNow(ctx, h, m, s, w)
-	return Look{Commit: commit, Finished: w.Finished, Last: ended}, err
+	return State{Commit: commit, Finished: w.Finished, Last: ended}, err
 }
 
 // FinishedUpTo counts the turns of a list that ended well, up to that of a number.
-func FinishedUpTo(list []Listed, number int) session.Finished {
+func FinishedUpTo(list []Turn, number int) session.Finished {
 	var counted session.Finished
 	for _, one := range list {
 		if one.State == turn.Finished && one.Number <= number {
@@ -59,7 +59,7 @@ func LastSeen(ctx context.Context, m worktree.Manager, w *session.Agent) (string
 
 // MarkSeen keeps what the user has looked at. Killed after the ref, it leaves turns to be reviewed that are seen, not the
 // other way round.
-func MarkSeen(ctx context.Context, h *app.App, m worktree.Manager, sessionName string, w *session.Agent, look Look) error {
+func MarkSeen(ctx context.Context, h *app.App, m worktree.Manager, sessionName string, w *session.Agent, look State) error {
 	if err := m.SetRef(ctx, turn.SeenRef(w.TurnSession), look.Commit); err != nil {
 		return err
 	}

@@ -35,25 +35,25 @@ func SettleWait(ctx context.Context, h *app.App, sessionName, agentName, id stri
 }
 
 // heard settles the agent's wait when the prompt that joined its turn has the results.
-func (t *Track) heard(ctx context.Context, asked string) error {
-	wait := t.W.Wait
+func (t *Recorder) heard(ctx context.Context, asked string) error {
+	wait := t.Agent.Wait
 	if wait == nil || !strings.Contains(asked, wait.ID) {
 		return nil
 	}
-	t.W.Wait = nil
-	return SettleWait(ctx, t.home, t.S.Name, t.W.Name, wait.ID)
+	t.Agent.Wait = nil
+	return SettleWait(ctx, t.app, t.Session.Name, t.Agent.Name, wait.ID)
 }
 
 // begun settles the agent's wait once the log of a turn that began has its prompt,
 // which may be the results that were typed. Where it is another one, results that
 // were typed before never arrived: the turn notes that, and nothing is owed any more.
-func (t *Track) begun(ctx context.Context, one *turn.Turn) error {
-	wait := t.W.Wait
+func (t *Recorder) begun(ctx context.Context, one *turn.Turn) error {
+	wait := t.Agent.Wait
 	if wait == nil || wait.TypedAt == nil {
 		return nil
 	}
-	if !observe.Arrived(t.home, t.S.Name, *t.W) {
-		if t.home.Locks.DeliveryHeld(t.S.Name, t.W.Name) {
+	if !observe.Arrived(t.app, t.Session.Name, *t.Agent) {
+		if t.app.Locks.DeliveryHeld(t.Session.Name, t.Agent.Name) {
 			return nil // it is about to be known
 		}
 		names := strings.Join(wait.Children, ", ")
@@ -61,6 +61,6 @@ func (t *Track) begun(ctx context.Context, one *turn.Turn) error {
 			return err
 		}
 	}
-	t.W.Wait = nil
-	return SettleWait(ctx, t.home, t.S.Name, t.W.Name, wait.ID)
+	t.Agent.Wait = nil
+	return SettleWait(ctx, t.app, t.Session.Name, t.Agent.Name, wait.ID)
 }

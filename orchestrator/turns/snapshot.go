@@ -13,21 +13,21 @@ import (
 
 // snapshotBefore saves the worktree at the begin of turn n, see snapshot. The claim
 // of the number keeps HEAD.
-func (t *Track) snapshotBefore(ctx context.Context, n int) (note string) {
-	_, note = t.snapshot(ctx, turn.BeforeRef(t.W.TurnSession, n), fmt.Sprintf("paw: %s before turn %d", t.W.Name, n))
+func (t *Recorder) snapshotBefore(ctx context.Context, n int) (note string) {
+	_, note = t.snapshot(ctx, turn.BeforeRef(t.Agent.TurnSession, n), fmt.Sprintf("paw: %s before turn %d", t.Agent.Name, n))
 	return note
 }
 
 // snapshotAfter saves the worktree at the end of turn n, see snapshot. Without a
 // snapshot a ref of another name keeps HEAD.
-func (t *Track) snapshotAfter(ctx context.Context, n int, how string) (commit, note string) {
-	commit, note = t.snapshot(ctx, turn.TurnRef(t.W.TurnSession, n), fmt.Sprintf("paw: %s after turn %d%s", t.W.Name, n, how))
+func (t *Recorder) snapshotAfter(ctx context.Context, n int, how string) (commit, note string) {
+	commit, note = t.snapshot(ctx, turn.TurnRef(t.Agent.TurnSession, n), fmt.Sprintf("paw: %s after turn %d%s", t.Agent.Name, n, how))
 	if commit != "" {
 		return commit, note
 	}
 	head, err := t.head(ctx)
 	if err == nil {
-		_, err = t.M.CreateRef(ctx, turn.HeadRef(t.W.TurnSession, n), head)
+		_, err = t.M.CreateRef(ctx, turn.HeadRef(t.Agent.TurnSession, n), head)
 	}
 	if err != nil {
 		note += fmt.Sprintf(" (%v)", err)
@@ -37,8 +37,8 @@ func (t *Track) snapshotAfter(ctx context.Context, n int, how string) (commit, n
 
 // snapshot saves the worktree within the budget. Beyond it, or when it fails, there
 // is none, and the note says why: HEAD in its place would look like all there was.
-func (t *Track) snapshot(ctx context.Context, ref, message string) (commit, note string) {
-	s, err := t.M.SnapshotWithin(ctx, t.W.WorktreePath, ref, message, scratch(t.home, t.S, t.W), t.budget)
+func (t *Recorder) snapshot(ctx context.Context, ref, message string) (commit, note string) {
+	s, err := t.M.SnapshotWithin(ctx, t.Agent.WorktreePath, ref, message, scratch(t.app, t.Session, t.Agent), t.budget)
 	if err == nil {
 		if len(s.NotSaved) > 0 {
 			note = "not in the snapshot: " + strings.Join(s.NotSaved, ", ")
@@ -53,6 +53,6 @@ func scratch(h *app.App, s *session.Session, w *session.Agent) string {
 	return filepath.Join(h.StateDir(s.Name, w.Name), "snapshot")
 }
 
-func (t *Track) head(ctx context.Context) (string, error) {
-	return t.M.WorktreeHead(ctx, t.W.WorktreePath)
+func (t *Recorder) head(ctx context.Context) (string, error) {
+	return t.M.WorktreeHead(ctx, t.Agent.WorktreePath)
 }

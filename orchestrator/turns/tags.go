@@ -14,8 +14,8 @@ import (
 )
 
 // tagged reports whether turn n has a tag already.
-func (t *Track) tagged(ctx context.Context, n int) (bool, error) {
-	tags, err := Tags(ctx, t.M, t.W.TurnSession)
+func (t *Recorder) tagged(ctx context.Context, n int) (bool, error) {
+	tags, err := Tags(ctx, t.M, t.Agent.TurnSession)
 	return slices.Contains(tags, n), err
 }
 

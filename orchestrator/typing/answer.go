@@ -158,7 +158,7 @@ func (a *Asked) offers() string {
 }
 
 // answerer answers one question in the pane of an agent. Whoever types holds the agent's prompt lock.
-type answerer struct{ *typist }
+type answerer struct{ *sender }
 
 func answererFor(h *app.App, s *session.Session, agentName string) (answerer, error) {
 	w, err := app.AgentNamed(s, agentName)
@@ -169,7 +169,7 @@ func answererFor(h *app.App, s *session.Session, agentName string) (answerer, er
 		return answerer{}, err
 	}
 	cli, err := h.CLIOf(w)
-	return answerer{&typist{home: h, s: s, w: w, cli: cli, ready: cli.Ready(), client: h.TmuxFor(s)}}, err
+	return answerer{&sender{app: h, s: s, w: w, cli: cli, ready: cli.Ready(), client: h.TmuxFor(s)}}, err
 }
 
 // undrawnError is a refusal because a question is not on the screen that was asked at that time.
@@ -185,7 +185,7 @@ func (t answerer) drawn(ctx context.Context) (*Asked, error) {
 	for {
 		asked, err := t.asked(ctx)
 		var undrawn *undrawnError
-		if !errors.As(err, &undrawn) || t.home.Now().Sub(undrawn.since) > drawLag || ctx.Err() != nil {
+		if !errors.As(err, &undrawn) || t.app.Now().Sub(undrawn.since) > drawLag || ctx.Err() != nil {
 			return asked, err
 		}
 		poll.Sleep(ctx, 50*time.Millisecond)
@@ -205,7 +205,7 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 	question, ok := t.cli.Question(cli.Screenshot(shot))
 	permission, waits := t.channelOf().Permission(ctx)
 	waits = waits && permission.Question == last.Question
-	if !ok && waits && t.home.Now().Sub(*last.WaitingSince) > drawLag { // something covers it
+	if !ok && waits && t.app.Now().Sub(*last.WaitingSince) > drawLag { // something covers it
 		question, ok = cli.Question{Text: "asks for permission: " + permission.Question, Options: onlyByChannel}, true
 	}
 	if !ok {
@@ -229,7 +229,7 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 // screen shows is not a turn's: a menu that the user has opened, or one of a start. The record and the screen may be a moment
 // ahead of the hooks.
 func (t answerer) waiting(ctx context.Context) (*turn.Record, error) {
-	for end := t.home.Now().Add(hookLag); ; poll.Sleep(ctx, 20*time.Millisecond) {
+	for end := t.app.Now().Add(hookLag); ; poll.Sleep(ctx, 20*time.Millisecond) {
 		a, state, err := t.find(ctx)
 		if err != nil {
 			return nil, err
@@ -239,7 +239,7 @@ func (t answerer) waiting(ctx context.Context) (*turn.Record, error) {
 			return last, nil
 		}
 		dialog := t.dialog(ctx)
-		if !waits && dialog == "" || t.home.Now().After(end) || ctx.Err() != nil {
+		if !waits && dialog == "" || t.app.Now().After(end) || ctx.Err() != nil {
 			return nil, t.nothingAsked(dialog)
 		}
 	}
@@ -266,7 +266,7 @@ func (t answerer) dialog(ctx context.Context) string {
 var onlyByChannel = []cli.Option{{Label: "Yes"}, {Label: "No"}}
 
 // channelOf is the channel of the agent's CLI, which may be silent.
-func (t answerer) channelOf() cli.Channel { return t.cli.Channel(t.home.SpecFor(t.s, t.w, "")) }
+func (t answerer) channelOf() cli.Channel { return t.cli.Channel(t.app.SpecFor(t.s, t.w, "")) }
 
 // reply answers a permission by its id on the CLI's channel, and reports whether it was so. What is to hold for longer than this
 // once, what is no permission, and what the channel does not take is answered with keys, as long as the screen asks it.
@@ -275,7 +275,7 @@ func (t answerer) reply(ctx context.Context, asked *Asked, took int) (bool, erro
 	if asked.permission == "" || means != cli.MeansYes && means != cli.MeansNo {
 		return false, nil
 	}
-	t.home.Step("answer.key")
+	t.app.Step("answer.key")
 	err := t.channelOf().Reply(context.WithoutCancel(ctx), asked.permission, means == cli.MeansYes)
 	switch {
 	case errors.Is(err, cli.ErrNotHandedOver):
@@ -314,7 +314,7 @@ func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
 		default:
 			key = now.Back
 		}
-		t.home.Step("answer.key")
+		t.app.Step("answer.key")
 		if err := t.strike(ctx, "", key); err != nil && typed {
 			return t.stuck(err, "paw has moved the selection, and did not press Enter")
 		} else if err != nil {
@@ -331,7 +331,7 @@ func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
 
 // moved waits until another option than the one at that index is selected, or the question is gone.
 func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {
-	for end := t.home.Now().Add(movePatience); t.home.Now().Before(end) && ctx.Err() == nil; {
+	for end := t.app.Now().Add(movePatience); t.app.Now().Before(end) && ctx.Err() == nil; {
 		now, err := t.asked(ctx)
 		if err != nil || now.ID != asked.ID || !now.Options[from].Selected {
 			poll.Sleep(ctx, moveSettle) // copilot draws the selection before Enter takes it
@@ -346,7 +346,7 @@ func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {
 // allowed always may have to be confirmed: that is another question, which the user has to see.
 func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) error {
 	ctx = context.WithoutCancel(ctx)
-	for end := t.home.Now().Add(answerPatience); t.home.Now().Before(end); poll.Sleep(ctx, 20*time.Millisecond) {
+	for end := t.app.Now().Add(answerPatience); t.app.Now().Before(end); poll.Sleep(ctx, 20*time.Millisecond) {
 		a, state, err := t.find(ctx)
 		switch {
 		case errors.Is(err, errNotRunning):

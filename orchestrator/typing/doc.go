@@ -1,5 +1,5 @@
-// Package typing is the only place that types into the panes of agents. A typist looks that the CLI takes a prompt,
+// Package typing is the only place that types into the panes of agents. A sender looks that the CLI takes a prompt,
 // pastes it, presses Enter and sees that it arrives as it was sent.
 //
-// It may import orchestrator/app, observe and turns. Begin with Send, then typist.go and arrival.go.
+// It may import orchestrator/app, observe and turns. Begin with Send, then sender.go and arrival.go.
 package typing

@@ -25,22 +25,22 @@ func earlierPath(h *app.App, session, agent string) string {
 	return filepath.Join(h.StateDir(session, agent), "unconfirmed.json")
 }
 
-// recallEarlier reads what the typist before has left, unless it has arrived since.
-func (t *typist) recallEarlier() earlier {
+// recallEarlier reads what the sender before has left, unless it has arrived since.
+func (t *sender) recallEarlier() earlier {
 	var e earlier
-	text, err := os.ReadFile(earlierPath(t.home, t.s.Name, t.w.Name))
-	if err != nil || json.Unmarshal(text, &e) != nil || t.home.Now().Sub(e.At) > earlierAge {
+	text, err := os.ReadFile(earlierPath(t.app, t.s.Name, t.w.Name))
+	if err != nil || json.Unmarshal(text, &e) != nil || t.app.Now().Sub(e.At) > earlierAge {
 		return earlier{}
 	}
-	since, _ := t.home.TurnDir(t.s.Name, t.w.Name).After(e.Turn)
+	since, _ := t.app.TurnDir(t.s.Name, t.w.Name).After(e.Turn)
 	if e.in(since, t.cli.Canonical) != nil {
 		return earlier{}
 	}
 	return e
 }
 
-// lastTyped is that prompt, as it was when this typist looked first.
-func (t *typist) lastTyped() earlier {
+// lastTyped is that prompt, as it was when this sender looked first.
+func (t *sender) lastTyped() earlier {
 	if t.last == nil {
 		e := t.recallEarlier()
 		t.last = &e
@@ -59,11 +59,11 @@ func (e earlier) in(turns []turn.Record, canonical func(string) string) *turn.Re
 }
 
 // leave keeps the prompt that is about to be typed for whoever types next. settled forgets it.
-func (t *typist) leave() {
-	text, err := json.Marshal(earlier{Prompt: t.before.prompt, Turn: t.before.number, At: t.home.Now()})
+func (t *sender) leave() {
+	text, err := json.Marshal(earlier{Prompt: t.before.prompt, Turn: t.before.number, At: t.app.Now()})
 	if err == nil {
-		_ = app.WritePrivate(earlierPath(t.home, t.s.Name, t.w.Name), text)
+		_ = app.WritePrivate(earlierPath(t.app, t.s.Name, t.w.Name), text)
 	}
 }
 
-func (t *typist) settled() { _ = os.Remove(earlierPath(t.home, t.s.Name, t.w.Name)) }
+func (t *sender) settled() { _ = os.Remove(earlierPath(t.app, t.s.Name, t.w.Name)) }

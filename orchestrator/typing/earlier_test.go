@@ -17,8 +17,8 @@ import (
 func TestAPromptThatComesLateIsNotTheNextOne(t *testing.T) {
 	h := &app.App{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
 	cli, _ := clis.New(nil).Get("qwen")
-	typistOf := func(prompt string) *typist {
-		one := &typist{home: h, s: &session.Session{Name: "shop"}, w: &session.Agent{Name: "one"}, cli: cli, prompt: prompt}
+	typistOf := func(prompt string) *sender {
+		one := &sender{app: h, s: &session.Session{Name: "shop"}, w: &session.Agent{Name: "one"}, cli: cli, prompt: prompt}
 		one.before = Expect(t.Context(), h, one.s, one.w, cli, prompt)
 		one.lastTyped()
 		return one

@@ -16,14 +16,14 @@ const handedPatience = 30 * time.Second
 const loginDialog = "asks you to log in"
 
 // reach opens the channel of the CLI, and reports whether the CLI answers on it. A channel that is silent is not asked again.
-func (t *typist) reach(ctx context.Context) bool {
+func (t *sender) reach(ctx context.Context) bool {
 	if t.channel != nil {
 		return true
 	}
 	if t.silent || t.ready.Event && t.found.Agent(t.w.Name).Turns.HooksSeen.IsZero() {
 		return false
 	}
-	channel := t.cli.Channel(t.home.SpecFor(t.s, t.w, ""))
+	channel := t.cli.Channel(t.app.SpecFor(t.s, t.w, ""))
 	if t.silent = !channel.Open(ctx); !t.silent {
 		t.channel = channel
 	}
@@ -31,14 +31,14 @@ func (t *typist) reach(ctx context.Context) bool {
 }
 
 // handOver calls last and gives the prompt to the CLI by its channel.
-func (t *typist) handOver(ctx context.Context, last func() error) error {
-	t.before = t.expected.now(t.home, t.s, t.w)
+func (t *sender) handOver(ctx context.Context, last func() error) error {
+	t.before = t.expected.now(t.app, t.s, t.w)
 	t.lastTyped()
 	if err := last(); err != nil {
 		return err
 	}
 	t.leave()
-	t.home.Step("typed")
+	t.app.Step("typed")
 	err := t.channel.Submit(context.WithoutCancel(ctx), t.text, t.screen)
 	switch {
 	case errors.Is(err, cli.ErrNotHandedOver):

@@ -18,7 +18,7 @@ import (
 	"paw/tmux"
 )
 
-// passPatience is how long a typist who has typed something waits for its pane to take keys again: the user may read back
+// passPatience is how long a sender that has typed something waits for its pane to take keys again: the user may read back
 // in it, or choose in a tree.
 const passPatience = 10 * time.Second
 
@@ -33,10 +33,10 @@ var ErrNotTyped = errors.New("nothing was typed")
 
 // find looks the agent up, as it is now, with its state, and notes the process that is typed to: the one that took the
 // agent's lock. What else lives in its pane is nobody to type to. A server that lost its socket is asked for a new one.
-func (t *typist) find(ctx context.Context) (*observe.Agent, session.AgentStatus, error) {
+func (t *sender) find(ctx context.Context) (*observe.Agent, session.AgentStatus, error) {
 	only := *t.s
 	only.Agents = []session.Agent{*t.w}
-	f, err := observe.ObserveRevived(ctx, t.home, &only)
+	f, err := observe.ObserveRevived(ctx, t.app, &only)
 	if err != nil {
 		return nil, session.AgentStatus{}, err
 	}
@@ -45,13 +45,13 @@ func (t *typist) find(ctx context.Context) (*observe.Agent, session.AgentStatus,
 }
 
 // recall is the agent as files and locks tell of it now, in the pane that find found.
-func (t *typist) recall(ctx context.Context) (session.AgentStatus, error) {
+func (t *sender) recall(ctx context.Context) (session.AgentStatus, error) {
 	panes := observe.Panes{Server: t.found.Server, Err: t.found.TmuxErr}
 	if a := t.found.Agent(t.w.Name); a != nil && a.Pane != nil {
 		panes.Panes = []tmux.Pane{*a.Pane}
 	}
 	same := func(context.Context, *session.Session) observe.Panes { return panes }
-	f, err := observe.ObserveWith(ctx, t.home, t.found.Session, same, observe.NotAtScreens)
+	f, err := observe.ObserveWith(ctx, t.app, t.found.Session, same, observe.NotAtScreens)
 	if err != nil {
 		return session.AgentStatus{}, err
 	}
@@ -60,7 +60,7 @@ func (t *typist) recall(ctx context.Context) (session.AgentStatus, error) {
 }
 
 // runs is the agent of an observation, if it runs in a pane.
-func (t *typist) runs(f observe.Facts) (*observe.Agent, session.AgentStatus, error) {
+func (t *sender) runs(f observe.Facts) (*observe.Agent, session.AgentStatus, error) {
 	a := f.Agent(t.w.Name)
 	switch f.Running(*a) {
 	case live.InPane:
@@ -69,7 +69,7 @@ func (t *typist) runs(f observe.Facts) (*observe.Agent, session.AgentStatus, err
 	case live.NothingRuns:
 		return nil, session.AgentStatus{}, t.notRunning()
 	default:
-		return nil, session.AgentStatus{}, cmp.Or(observe.RefuseSilent(f, []string{t.w.Name}), observe.RefuseRunning(t.home, t.s, f, *a), error(t.notRunning()))
+		return nil, session.AgentStatus{}, cmp.Or(observe.RefuseSilent(f, []string{t.w.Name}), observe.RefuseRunning(t.app, t.s, f, *a), error(t.notRunning()))
 	}
 	t.program = tmux.Program{Pane: a.Pane.ID, PID: cmp.Or(a.Lock.Holder.PID, a.Lock.PID())}
 	return a, f.State(*a), nil
@@ -77,7 +77,7 @@ func (t *typist) runs(f observe.Facts) (*observe.Agent, session.AgentStatus, err
 
 // see is what the pane shows, as far as it is known of the CLI. The error is a *tmux.ClosedError, beside the screen, when the
 // pane takes no keys.
-func (t *typist) see(ctx context.Context) (cli.Screen, error) {
+func (t *sender) see(ctx context.Context) (cli.Screen, error) {
 	shot, err := t.client.Look(ctx, t.program)
 	if shot.Height == 0 {
 		return cli.Screen{}, app.TmuxError(err)
@@ -91,7 +91,7 @@ func (t *typist) see(ctx context.Context) (cli.Screen, error) {
 
 // strike types; everything that is typed to an agent comes by here. The error of one who has typed nothing before, and
 // now, is ErrNotTyped.
-func (t *typist) strike(ctx context.Context, text string, keys ...string) error {
+func (t *sender) strike(ctx context.Context, text string, keys ...string) error {
 	err := t.client.Type(context.WithoutCancel(ctx), t.program, text, keys...)
 	if errors.Is(err, tmux.ErrNoServer) {
 		return fmt.Errorf("%w: %w", ErrNotTyped, err)
@@ -100,18 +100,18 @@ func (t *typist) strike(ctx context.Context, text string, keys ...string) error 
 }
 
 // awaitOpen calls do until the pane takes keys, for some time. It is for what has to follow what was typed already.
-func (t *typist) awaitOpen(ctx context.Context, do func() error) error {
-	for end := t.home.Now().Add(passPatience); ; poll.Sleep(ctx, 100*time.Millisecond) {
+func (t *sender) awaitOpen(ctx context.Context, do func() error) error {
+	for end := t.app.Now().Add(passPatience); ; poll.Sleep(ctx, 100*time.Millisecond) {
 		err := do()
 		var closed *tmux.ClosedError
-		if !errors.As(err, &closed) || !closed.Passing() || t.home.Now().After(end) {
+		if !errors.As(err, &closed) || !closed.Passing() || t.app.Now().After(end) {
 			return err
 		}
 	}
 }
 
 // closed is why the pane of the agent takes no keys, in words, and the command that changes that.
-func (t *typist) closed(e *tmux.ClosedError) (why, hint string) {
+func (t *sender) closed(e *tmux.ClosedError) (why, hint string) {
 	pane := "-t " + errs.Quote(e.Program.Pane)
 	ask := func(command string) string {
 		return fmt.Sprintf("tmux -S %s %s", errs.Quote(t.s.Tmux.Socket), command)
@@ -133,7 +133,7 @@ func (t *typist) closed(e *tmux.ClosedError) (why, hint string) {
 }
 
 // shut refuses to type into a pane that takes no keys: nothing was typed so far.
-func (t *typist) shut(err error) error {
+func (t *sender) shut(err error) error {
 	var closed *tmux.ClosedError
 	if !errors.As(err, &closed) {
 		return err
@@ -152,8 +152,8 @@ func (t *typist) shut(err error) error {
 	return e
 }
 
-// stuck is the error of a typist who has typed what the message says, in a pane that takes no keys since.
-func (t *typist) stuck(err error, typed string) error {
+// stuck is the error of a sender that has typed what the message says, in a pane that takes no keys since.
+func (t *sender) stuck(err error, typed string) error {
 	var closed *tmux.ClosedError
 	if !errors.As(err, &closed) {
 		return err

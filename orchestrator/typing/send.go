@@ -41,7 +41,7 @@ func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt
 	if err != nil {
 		return nil, err
 	}
-	t, err := typistFor(h, s, w, cli, prompt)
+	t, err := senderFor(h, s, w, cli, prompt)
 	if err != nil {
 		return nil, errs.New(errs.Usage, "%w", err)
 	}
@@ -79,13 +79,13 @@ func Lock(ctx context.Context, h *app.App, s *session.Session, w *session.Agent)
 
 // confirm waits for the start event or, while a turn runs, for another sign that the CLI took the prompt; when nothing
 // comes, Enter may have been lost and is pressed once more. A prompt that arrived as another one did not arrive.
-func (t *typist) confirm(ctx context.Context, sent *Sent) error {
+func (t *sender) confirm(ctx context.Context, sent *Sent) error {
 	patience := confirmPatience + t.long
 	if t.handed { // the CLI has it: it may begin when what it shows is closed
 		patience, t.heard = handedPatience, true
 	}
 	for try := range 2 {
-		for deadline := t.home.Now().Add(patience); t.home.Now().Before(deadline) && ctx.Err() == nil; {
+		for deadline := t.app.Now().Add(patience); t.app.Now().Before(deadline) && ctx.Err() == nil; {
 			t.countEarlier()
 			if t.arrived(ctx, sent) {
 				t.settled()
@@ -113,7 +113,7 @@ func (t *typist) confirm(ctx context.Context, sent *Sent) error {
 }
 
 // arrived reports whether the prompt arrived as it was sent, and writes into sent how.
-func (t *typist) arrived(ctx context.Context, sent *Sent) bool {
+func (t *sender) arrived(ctx context.Context, sent *Sent) bool {
 	// The CLI writes a prompt down after its hook has begun the turn: whoever looks for the turn last does not miss it.
 	kept, queued := t.before.open && (t.before.taken() || t.taken(ctx)), t.before.Queued()
 	for _, one := range t.newTurns() {
@@ -126,7 +126,7 @@ func (t *typist) arrived(ctx context.Context, sent *Sent) bool {
 		t.heard = true
 		return false
 	}
-	if queued || kept && stillRuns(ctx, t.home, t.s, t.w, t.before.number) {
+	if queued || kept && stillRuns(ctx, t.app, t.s, t.w, t.before.number) {
 		sent.Turn, sent.Queued = t.before.number, true
 		return true
 	}
@@ -135,7 +135,7 @@ func (t *typist) arrived(ctx context.Context, sent *Sent) bool {
 
 // countEarlier takes the turn that the prompt before begins late for one that ran already: this prompt comes behind it. Of two equal
 // prompts the first turn is as good as the second.
-func (t *typist) countEarlier() {
+func (t *sender) countEarlier() {
 	last := t.lastTyped()
 	if one := last.in(t.newTurns(), t.cli.Canonical); one != nil && one.State == turn.InProgress && last.Prompt != t.before.prompt {
 		t.before.number, t.before.open = one.Number, true
@@ -144,13 +144,13 @@ func (t *typist) countEarlier() {
 }
 
 // newTurns are those that began since the prompt was typed.
-func (t *typist) newTurns() []turn.Record {
-	records, _ := t.home.TurnDir(t.s.Name, t.w.Name).After(t.before.number)
+func (t *sender) newTurns() []turn.Record {
+	records, _ := t.app.TurnDir(t.s.Name, t.w.Name).After(t.before.number)
 	return records
 }
 
 // otherTurn is the newest turn that began with another prompt of the user instead, nil for none.
-func (t *typist) otherTurn() *turn.Record {
+func (t *sender) otherTurn() *turn.Record {
 	for _, one := range slices.Backward(t.newTurns()) {
 		if one.Type == turn.TypePrompt && !t.before.is(string(one.Prompt)) && t.lastTyped().in([]turn.Record{one}, t.cli.Canonical) == nil {
 			return &one
@@ -160,7 +160,7 @@ func (t *typist) otherTurn() *turn.Record {
 }
 
 // arrivedAs is the error for a prompt that became another one.
-func (t *typist) arrivedAs(one *turn.Record) error {
+func (t *sender) arrivedAs(one *turn.Record) error {
 	return t.unconfirmed("the prompt did not arrive as it was sent: that of turn %d is another one, %s", one.Number, difference(t.cli.Canonical(string(one.Prompt)), t.before.prompt))
 }
 

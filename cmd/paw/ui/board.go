@@ -59,8 +59,8 @@ type Lines struct {
 	Tokens, Usage  string // that its models took: all in one number, and in words; "" where nothing says
 }
 
-// Outlook is whom the work of an agent would collide with if it landed now.
-type Outlook struct {
+// Forecast names the branch and the agents that the work of an agent would collide with if the work landed now.
+type Forecast struct {
 	Target string   // the branch it would land in
 	Files  []string // that collide with the target
 	Others []string // agents whose work collides with its own
@@ -89,16 +89,16 @@ type Option struct {
 type Paw interface {
 	// Look tells how all agents are now.
 	Look(ctx context.Context) (Board, error)
-	// Stirred reports whether something was written down since the last look. It costs next to nothing.
-	Stirred() bool
+	// Changed reports whether something was written down since the last look. It costs next to nothing.
+	Changed() bool
 	// ShowAll makes Look tell of all sessions of the machine, or of this place again.
 	ShowAll(all bool)
 	// Screen is what the pane of an agent shows, with its colours.
 	Screen(ctx context.Context, a Agent) (string, error)
 	// Lines counts what an agent has changed since its base, and what its models took.
 	Lines(ctx context.Context, a Agent) (Lines, error)
-	// Outlook forecasts for all agents of a session, by name.
-	Outlook(ctx context.Context, session string) (map[string]Outlook, error)
+	// Forecasts returns the forecasts for all agents of a session, by name.
+	Forecasts(ctx context.Context, session string) (map[string]Forecast, error)
 	// State is what an agent has done by now. Commands take it, to do what they do with just that.
 	State(ctx context.Context, a Agent) (State, error)
 	// Question is what an agent asks, with the answers that it offers. The error says why it cannot be answered from here.

@@ -38,14 +38,14 @@ type played struct {
 	run      func(ctx context.Context, out io.Writer) // what a command does but for its page
 }
 
-func (p *played) Look(context.Context) (Board, error)                         { return Board{}, nil }
-func (p *played) Stirred() bool                                               { return false }
-func (p *played) ShowAll(all bool)                                            { p.all = all }
-func (p *played) Screen(context.Context, Agent) (string, error)               { return "", nil }
-func (p *played) Lines(context.Context, Agent) (Lines, error)                 { return Lines{}, nil }
-func (p *played) Outlook(context.Context, string) (map[string]Outlook, error) { return nil, nil }
-func (p *played) Attach(context.Context, Agent) (bool, error)                 { return p.over, nil }
-func (p *played) State(context.Context, Agent) (State, error)                 { return p.state, nil }
+func (p *played) Look(context.Context) (Board, error)                            { return Board{}, nil }
+func (p *played) Changed() bool                                                  { return false }
+func (p *played) ShowAll(all bool)                                               { p.all = all }
+func (p *played) Screen(context.Context, Agent) (string, error)                  { return "", nil }
+func (p *played) Lines(context.Context, Agent) (Lines, error)                    { return Lines{}, nil }
+func (p *played) Forecasts(context.Context, string) (map[string]Forecast, error) { return nil, nil }
+func (p *played) Attach(context.Context, Agent) (bool, error)                    { return p.over, nil }
+func (p *played) State(context.Context, Agent) (State, error)                    { return p.state, nil }
 func (p *played) Question(context.Context, Agent) (Question, error) {
 	if p.asked == nil {
 		return Question{}, errors.New("paw: error: api: does not ask\npaw: hint: paw attach shop api\n")
@@ -136,7 +136,7 @@ func opened(paw Paw, b Board, o Options, width, height int) Model {
 	m = after(m, boardMsg{board: b, now: noon})
 	m = after(m, linesMsg{"shop/tests", Lines{Added: 120, Deleted: 7}})
 	m = after(m, linesMsg{"shop/web", Lines{Added: 3}})
-	m = after(m, outlookMsg{"shop", map[string]Outlook{"web": {Target: "main", Others: []string{"tests"}}, "tests": {Target: "main", Others: []string{"web"}}}})
+	m = after(m, outlookMsg{"shop", map[string]Forecast{"web": {Target: "main", Others: []string{"tests"}}, "tests": {Target: "main", Others: []string{"web"}}}})
 	return after(m, screenMsg{key: m.selected, text: paneText})
 }
 

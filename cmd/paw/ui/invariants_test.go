@@ -393,7 +393,7 @@ func TestSelectionStaysBehindTheFilter(t *testing.T) {
 	if m.selected != "shop/tests" {
 		t.Errorf("after a look: %s", m.selected)
 	}
-	m = after(m, outlookMsg{"shop", map[string]Outlook{"web": {Target: "main"}}})
+	m = after(m, outlookMsg{"shop", map[string]Forecast{"web": {Target: "main"}}})
 	if m.selected != "shop/tests" || len(m.rows) != 2 {
 		t.Errorf("after a forecast: %s of %d", m.selected, len(m.rows))
 	}

@@ -54,7 +54,7 @@ type Model struct {
 	tab      tab
 
 	lines    map[string]Lines // by key of the agent
-	outlooks map[string]Outlook
+	outlooks map[string]Forecast
 	screen   screen
 	page     page // of the tabs turns, diff and log
 	scope    scope
@@ -92,7 +92,7 @@ const noteTime = 6 * time.Second
 func New(ctx context.Context, paw Paw, o Options) Model {
 	return Model{
 		paw: paw, ctx: ctx, palette: palette{o.Colour}, all: o.All, width: 80, height: 24, now: time.Now(),
-		numbers: map[string]int{}, lines: map[string]Lines{}, outlooks: map[string]Outlook{}, drafts: map[string]string{},
+		numbers: map[string]int{}, lines: map[string]Lines{}, outlooks: map[string]Forecast{}, drafts: map[string]string{},
 	}
 }
 
@@ -112,7 +112,7 @@ type (
 	}
 	outlookMsg struct {
 		session  string
-		outlooks map[string]Outlook
+		outlooks map[string]Forecast
 	}
 	clockMsg time.Time
 )

@@ -80,7 +80,7 @@ func (w *watcher) lookOn(ctx context.Context, cost time.Duration) {
 		now := w.now()
 		since := now.Sub(last)
 		rest := min(max(cost*restingCost, soonest), latest)
-		if since < rest && (since < cost*busyCost || !w.paw.Stirred()) {
+		if since < rest && (since < cost*busyCost || !w.paw.Changed()) {
 			if now.Sub(clock) >= latest || now.Sub(clock) >= time.Second && w.shown().seconds {
 				clock = now
 				w.send(clockMsg(now))
@@ -155,7 +155,7 @@ func (w *watcher) count(ctx context.Context) {
 				continue
 			}
 			outlooks[session] = ended[session]
-			if found, err := w.paw.Outlook(ctx, session); err == nil {
+			if found, err := w.paw.Forecasts(ctx, session); err == nil {
 				w.send(outlookMsg{session, found})
 			}
 			break

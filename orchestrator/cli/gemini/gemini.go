@@ -35,7 +35,7 @@ func (g driver) Launch(s cli.Spec) (cli.Command, error) {
 }
 
 func (g driver) Resume(s cli.Spec) (cli.Command, error) {
-	return g.command(s, prompts.GoOn(s))
+	return g.command(s, prompts.Resume(s))
 }
 
 var settingsFile = hooks.SystemSettings{

@@ -32,7 +32,7 @@ func (q driver) Launch(s cli.Spec) (cli.Command, error) {
 }
 
 func (q driver) Resume(s cli.Spec) (cli.Command, error) {
-	return q.command(s, prompts.GoOn(s))
+	return q.command(s, prompts.Resume(s))
 }
 
 var settingsFile = hooks.SystemSettings{

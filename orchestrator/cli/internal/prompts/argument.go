@@ -41,8 +41,8 @@ func Begin(cli string, s cli.Spec, exits ...string) ([]string, error) {
 	return append(argv, argument), cmp.Or(CheckWord(cli, s.Prompt, exits...), CheckCommand(cli, s.Prompt), CheckArgument(cli, s.Prompt, argument))
 }
 
-// GoOn is the command line with which they go on with one.
-func GoOn(s cli.Spec) []string {
+// Resume is the command line that resumes a conversation.
+func Resume(s cli.Spec) []string {
 	return append([]string{s.Executable, "--resume", s.ConversationID}, s.Args...)
 }
 

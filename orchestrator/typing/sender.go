@@ -19,7 +19,7 @@ import (
 	"paw/tmux"
 )
 
-// How long a typist waits: for a CLI that starts or is busy to show its input box, for text that stands in it to turn
+// How long a sender waits: for a CLI that starts or is busy to show its input box, for text that stands in it to turn
 // out to be the CLI's own, for a paste to be shown, and how many bytes of one a CLI takes in a second at least.
 const (
 	readyPatience  = 60 * time.Second
@@ -30,12 +30,12 @@ const (
 	bytesASecond   = 10_000
 )
 
-// typist gives one prompt to an agent, and is the only one who does. Where the CLI answers on its channel the prompt goes by that.
-// Elsewhere the typist looks that the CLI shows its input box and that this is empty, pastes, looks that nothing else stands
+// sender gives one prompt to an agent; nothing else does. Where the CLI answers on its channel, the prompt takes the channel.
+// Elsewhere the sender looks that the CLI shows its input box and that this is empty, pastes, looks that nothing else stands
 // there and presses Enter. Either way it sees that the prompt arrives as it was sent. Whoever has one holds the agent's
 // prompt lock.
-type typist struct {
-	home   *app.App
+type sender struct {
+	app    *app.App
 	s      *session.Session
 	w      *session.Agent
 	cli    cli.CLI
@@ -63,9 +63,9 @@ type typist struct {
 	long     time.Duration // what the CLI may need more than usual, for a long text
 }
 
-// typistFor says, before anything else is looked at, whether a prompt can be typed: the error is a cli.PromptError.
-func typistFor(h *app.App, s *session.Session, w *session.Agent, c cli.CLI, prompt string) (*typist, error) {
-	t := &typist{home: h, s: s, w: w, cli: c, ready: c.Ready(), client: h.TmuxFor(s)}
+// senderFor says, before anything else is looked at, whether a prompt can be typed: the error is a cli.PromptError.
+func senderFor(h *app.App, s *session.Session, w *session.Agent, c cli.CLI, prompt string) (*sender, error) {
+	t := &sender{app: h, s: s, w: w, cli: c, ready: c.Ready(), client: h.TmuxFor(s)}
 	t.prompt, t.dropped = cli.Typable(prompt)
 	if strings.TrimSpace(t.prompt) == "" {
 		return nil, &cli.PromptError{CLI: w.Name, Reason: "the prompt is empty"}
@@ -76,20 +76,20 @@ func typistFor(h *app.App, s *session.Session, w *session.Agent, c cli.CLI, prom
 }
 
 // expect asks the CLI where the prompt will arrive.
-func (t *typist) expect(ctx context.Context) {
-	t.expected = expect(ctx, t.home, t.s, t.w, t.cli, t.prompt)
+func (t *sender) expect(ctx context.Context) {
+	t.expected = expect(ctx, t.app, t.s, t.w, t.cli, t.prompt)
 }
 
 // await waits until the CLI takes a prompt. It refuses what would not be taken for one.
-func (t *typist) await(ctx context.Context) error {
-	deadline := t.home.Now().Add(readyPatience)
+func (t *sender) await(ctx context.Context) error {
+	deadline := t.app.Now().Add(readyPatience)
 	var empty, filled time.Time // since when
 	for {
 		box, err := t.look(ctx)
 		if err != nil {
 			return err
 		}
-		now := t.home.Now()
+		now := t.app.Now()
 		if box.Box != cli.BoxEmpty {
 			empty = time.Time{}
 		} else if empty.IsZero() {
@@ -122,7 +122,7 @@ func (t *typist) await(ctx context.Context) error {
 
 // look says whether the CLI takes a prompt now: then the box is empty, also that of a CLI whose box nobody knows. It takes
 // out of the box what the CLI put back there itself.
-func (t *typist) look(ctx context.Context) (cli.Screen, error) {
+func (t *sender) look(ctx context.Context) (cli.Screen, error) {
 	a, state, err := t.find(ctx)
 	switch {
 	case errors.Is(err, errStarting):
@@ -134,7 +134,7 @@ func (t *typist) look(ctx context.Context) (cli.Screen, error) {
 	case a.Worktree.Gone:
 		return cli.Screen{}, errs.New(errs.Refused, "%s: %s", t.w.Name, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", t.s.Name, t.w.Name, t.s.Name)
 	}
-	t.young = t.home.Now().Sub(a.Lock.Holder.At) < youngPatience
+	t.young = t.app.Now().Sub(a.Lock.Holder.At) < youngPatience
 	box, err := t.see(ctx)
 	drawn := !t.young || box.Box != cli.BoxUnseen || box.Dialog != ""
 	if drawn && box.Dialog != loginDialog && t.reach(ctx) {
@@ -159,7 +159,7 @@ func (t *typist) look(ctx context.Context) (cli.Screen, error) {
 // putBack reports whether a text in the box is the prompt of the last turn, or the one that paw typed last and that was never
 // taken. Some CLIs put a prompt back that is stopped before the first word of the answer, and codex one that it got before it
 // had drawn the end of the turn before.
-func (t *typist) putBack(a *observe.Agent, draft string) bool {
+func (t *sender) putBack(a *observe.Agent, draft string) bool {
 	if t.ready.Clear == "" || draft == "" {
 		return false
 	}
@@ -168,16 +168,16 @@ func (t *typist) putBack(a *observe.Agent, draft string) bool {
 }
 
 // ofPaw reports whether a text is the prompt that paw typed last, of which nothing says that it arrived.
-func (t *typist) ofPaw(draft string) bool {
+func (t *sender) ofPaw(draft string) bool {
 	last := t.lastTyped().Prompt
 	return last != "" && squeezed(t.cli.Canonical(draft)) == squeezed(last)
 }
 
 // clear empties the box and says what it is like then. It presses few keys at a time: a CLI takes many that come at once
 // for a paste.
-func (t *typist) clear(ctx context.Context) (cli.Screen, error) {
+func (t *sender) clear(ctx context.Context) (cli.Screen, error) {
 	keys := slices.Repeat([]string{t.ready.Clear}, 8)
-	for end := t.home.Now().Add(clearPatience); !t.isEmpty(ctx) && t.home.Now().Before(end) && ctx.Err() == nil; {
+	for end := t.app.Now().Add(clearPatience); !t.isEmpty(ctx) && t.app.Now().Before(end) && ctx.Err() == nil; {
 		if err := t.strike(ctx, "", keys...); err != nil {
 			return cli.Screen{}, t.shut(err)
 		}
@@ -193,16 +193,16 @@ func (t *typist) clear(ctx context.Context) (cli.Screen, error) {
 
 // send types the prompt into the box that was seen last, calls last and presses Enter. The error is ErrNotTyped when nothing
 // has reached the pane.
-func (t *typist) send(ctx context.Context, last func() error) error {
+func (t *sender) send(ctx context.Context, last func() error) error {
 	if t.channel != nil {
 		return t.handOver(ctx, last)
 	}
 	if err := t.paste(ctx); err != nil {
 		return err
 	}
-	t.home.Step("typed")
+	t.app.Step("typed")
 	if err := last(); err != nil {
-		return t.takeOut(context.WithoutCancel(ctx), err)
+		return t.removePrompt(context.WithoutCancel(ctx), err)
 	}
 	return t.enter(ctx)
 }
@@ -210,19 +210,19 @@ func (t *typist) send(ctx context.Context, last func() error) error {
 // paste puts the prompt into the box and waits until it is shown there. A CLI that draws its box before it reads, as
 // gemini does when it takes up a conversation, loses what comes too early: where the box stays empty the prompt is typed
 // once more, and enter sees it if both come in the end.
-func (t *typist) paste(ctx context.Context) error {
-	t.before = t.expected.now(t.home, t.s, t.w)
+func (t *sender) paste(ctx context.Context) error {
+	t.before = t.expected.now(t.app, t.s, t.w)
 	t.lastTyped()
 	t.leave()
 	t.long = time.Duration(len(t.text)/bytesASecond) * time.Second
 	wasEmpty := t.ready.Box && t.screen.Box == cli.BoxEmpty
-	if err := t.strokes(ctx); err != nil {
+	if err := t.pasteParts(ctx); err != nil {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
 	filled := t.ready.Box && t.awaitFilled(ctx)
 	if t.ready.Box && wasEmpty && !filled {
-		if err := t.strokes(ctx); err != nil {
+		if err := t.pasteParts(ctx); err != nil {
 			return err
 		}
 		filled = t.awaitFilled(ctx)
@@ -234,13 +234,13 @@ func (t *typist) paste(ctx context.Context) error {
 
 // awaitFilled reports whether an empty box comes to show text. A screen without a box counts only when it stays: a CLI may
 // be drawing itself anew, with an empty box in the end.
-func (t *typist) awaitFilled(ctx context.Context) bool {
-	now := t.home.Now()
+func (t *sender) awaitFilled(ctx context.Context) bool {
+	now := t.app.Now()
 	end, boxed := now.Add(pastePatience+t.long), now
 	for wait := 20 * time.Millisecond; now.Before(end); wait = min(2*wait, 100*time.Millisecond) {
 		poll.Sleep(ctx, wait)
 		box, err := t.see(ctx)
-		now = t.home.Now()
+		now = t.app.Now()
 		switch {
 		case err == nil && box.Box == cli.BoxEmpty:
 			boxed = now
@@ -251,9 +251,9 @@ func (t *typist) awaitFilled(ctx context.Context) bool {
 	return false
 }
 
-// strokes types the prompt. Who gives up while a long text is being typed gets it taken out again; after that the prompt
-// is on its way.
-func (t *typist) strokes(ctx context.Context) error {
+// pasteParts pastes the prompt in the parts that the CLI takes. When ctx ends between two parts, the pasted ones are removed from the
+// box; after the last part the prompt counts as sent.
+func (t *sender) pasteParts(ctx context.Context) error {
 	for i, part := range t.cli.Pastes(t.text, t.rows) {
 		switch {
 		case i == 0:
@@ -265,7 +265,7 @@ func (t *typist) strokes(ctx context.Context) error {
 				return t.shut(err)
 			}
 		case ctx.Err() != nil:
-			return t.takeOut(context.WithoutCancel(ctx), errs.New(errs.Interrupted, "%s: the prompt was not sent", t.w.Name))
+			return t.removePrompt(context.WithoutCancel(ctx), errs.New(errs.Interrupted, "%s: the prompt was not sent", t.w.Name))
 		default:
 			if err := t.awaitOpen(ctx, func() error { return t.strike(ctx, part) }); err != nil {
 				return t.stuck(err, "a part of the prompt stands in its input box")
@@ -275,8 +275,8 @@ func (t *typist) strokes(ctx context.Context) error {
 	return nil
 }
 
-// takeOut takes out of the box what was typed of a prompt, and returns why. Where it stays the error says so.
-func (t *typist) takeOut(ctx context.Context, why error) error {
+// removePrompt clears what was typed of a prompt from the input box, and returns why. Where the text stays the error says so.
+func (t *sender) removePrompt(ctx context.Context, why error) error {
 	if t.ready.Clear != "" {
 		if box, err := t.clear(ctx); err == nil && box.Box == cli.BoxEmpty {
 			return why
@@ -292,13 +292,13 @@ func (t *typist) takeOut(ctx context.Context, why error) error {
 
 // enter presses Enter, unless the CLI has begun to ask something, or something else than the prompt stands in its box. A
 // pane that takes no keys since the prompt was typed is waited for.
-func (t *typist) enter(ctx context.Context) error {
+func (t *sender) enter(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	return t.stuck(t.awaitOpen(ctx, func() error { return t.enterNow(ctx) }), "the prompt was typed, and not sent")
 }
 
 // enterNow is one try to press Enter.
-func (t *typist) enterNow(ctx context.Context) error {
+func (t *sender) enterNow(ctx context.Context) error {
 	state, err := t.recall(ctx)
 	if err != nil {
 		return err
@@ -322,47 +322,47 @@ func (t *typist) enterNow(ctx context.Context) error {
 
 // notAlone reports whether a text that stands in the box is more than the prompt. A text that does not hold the prompt is
 // a place that stands for it, or a part.
-func (t *typist) notAlone(draft string) bool {
+func (t *sender) notAlone(draft string) bool {
 	return t.holds(draft) && squeezed(t.cli.Canonical(draft)) != squeezed(t.before.prompt)
 }
 
 // holds reports whether the prompt is in a text.
-func (t *typist) holds(text string) bool {
+func (t *sender) holds(text string) bool {
 	return strings.Contains(squeezed(t.cli.Canonical(text)), squeezed(t.before.prompt))
 }
 
 // taken reports whether a CLI that tells it in no other way took what was in the box.
-func (t *typist) taken(ctx context.Context) bool {
+func (t *sender) taken(ctx context.Context) bool {
 	return t.handed || t.ready.Silent && t.filled && t.isEmpty(ctx)
 }
 
 // isEmpty reports whether the screen shows an empty box. Of some CLIs no screen does.
-func (t *typist) isEmpty(ctx context.Context) bool {
+func (t *sender) isEmpty(ctx context.Context) bool {
 	box, err := t.see(ctx)
 	return err == nil && box.Box == cli.BoxEmpty
 }
 
-// refusal is an error of a typist who has typed nothing.
-func (t *typist) refusal(format string, args ...any) *errs.Error {
+// refusal is an error of a sender that has typed nothing.
+func (t *sender) refusal(format string, args ...any) *errs.Error {
 	return errs.New(errs.Refused, "%s: %s", t.w.Name, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.s.Name, t.w.Name)
 }
 
-// notRunning is the error of a typist who finds nobody to type to.
-func (t *typist) notRunning() *errs.Error {
+// notRunning is the error of a sender that finds no CLI to type to.
+func (t *sender) notRunning() *errs.Error {
 	e := errs.New(errs.Failed, "%s: does not run", t.w.Name).Hint("paw recover %s", t.s.Name)
 	e.Err = errNotRunning
 	return e
 }
 
-// starting is the error of a typist who is too early.
-func (t *typist) starting() *errs.Error {
+// starting is the error of a sender that is too early.
+func (t *sender) starting() *errs.Error {
 	e := t.refusal("its CLI is starting")
 	e.Err = errStarting
 	return e
 }
 
 // asks is the refusal of a prompt to an agent that waits for an answer.
-func (t *typist) asks(state session.AgentStatus) *errs.Error {
+func (t *sender) asks(state session.AgentStatus) *errs.Error {
 	e := t.refusal("%s, a prompt would be taken for it", observe.WaitsFor(state))
 	if state.Cause != session.CauseDialog {
 		e.Hints = append([]string{fmt.Sprintf("paw answer %s/%s", t.s.Name, t.w.Name)}, e.Hints...)
@@ -371,7 +371,7 @@ func (t *typist) asks(state session.AgentStatus) *errs.Error {
 }
 
 // unconfirmed is an error of one who has typed, or who cannot say.
-func (t *typist) unconfirmed(format string, args ...any) *errs.Error {
+func (t *sender) unconfirmed(format string, args ...any) *errs.Error {
 	return errs.New(errs.Unconfirmed, "%s: %s", t.w.Name, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.s.Name, t.w.Name)
 }
 

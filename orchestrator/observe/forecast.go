@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Outlook is how the work of one agent would land.
-type Outlook struct {
+// Forecast says how the work of one agent would land.
+type Forecast struct {
 	Agent     string
 	Target    string   // branch that it lands on
 	Commit    string   // its state
@@ -28,11 +28,11 @@ type Outlook struct {
 }
 
 // Lands reports whether there is anything to land.
-func (o *Outlook) Lands() bool { return o.Files > 0 || len(o.Conflicts) > 0 }
+func (o *Forecast) Lands() bool { return o.Files > 0 || len(o.Conflicts) > 0 }
 
 // CollidesWith names the branch and the agents that the work collides with: "a submodule" where one keeps it from landing,
 // "nothing" where it would land, "unknown" where nobody knows all of it, "" where there is nothing to land.
-func (o *Outlook) CollidesWith() string {
+func (o *Forecast) CollidesWith() string {
 	with := o.Others
 	if len(o.Conflicts) > 0 {
 		with = slices.Concat([]string{o.Target}, with)

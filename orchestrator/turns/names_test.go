@@ -7,7 +7,7 @@ import (
 )
 
 func TestEarlierTurnsOfAName(t *testing.T) {
-	space := Space{
+	space := Names{
 		Tagged: map[string]bool{"fam_p": true, "fam_v2_p": true, "fam_2_p": true, "fam_x_y": true, "family_p": true, "fam_live": true, "fam": true},
 		hidden: map[string]bool{"fam_p": true, "fam_pruned": true, "fam_live": true, "fam_kept": true},
 		owner:  map[string]string{"fam_x_y": "fam_x", "fam_p": "fam", "fam_gone": "fam", "fam_kept": "fam", "fam_live": "fam"},

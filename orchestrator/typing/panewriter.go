@@ -17,14 +17,14 @@ import (
 type panesOf struct{ home *app.App }
 
 // NewKeyboard is the keyboard of the real panes.
-func NewKeyboard(h *app.App) Keyboard {
+func NewPaneWriter(h *app.App) PaneWriter {
 	real := panesOf{h}
-	return Keyboard{Panes: observe.AskTmux(h), Ready: real.ready, Enter: real.enter, Again: real.again, Patience: confirmPatience}
+	return PaneWriter{Panes: observe.AskTmux(h), Ready: real.ready, Enter: real.enter, Again: real.again, Patience: confirmPatience}
 }
 
 // ready is the CLI of an agent, if it takes a prompt now.
 func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Agent) (tmux.Program, bool) {
-	t, err := paneTypist(k.home, s, w, "results")
+	t, err := paneSender(k.home, s, w, "results")
 	if err != nil {
 		return tmux.Program{}, false
 	}
@@ -33,18 +33,18 @@ func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Agent
 	return t.program, err == nil && box.Box == cli.BoxEmpty
 }
 
-// paneTypist is the typist of a prompt for the parent w.
-func paneTypist(h *app.App, s *session.Session, w *session.Agent, prompt string) (*typist, error) {
+// paneSender is the sender of a prompt for the parent w.
+func paneSender(h *app.App, s *session.Session, w *session.Agent, prompt string) (*sender, error) {
 	cli, known := h.CLIs.Get(w.CLI)
 	if !known {
 		return nil, errs.New(errs.Usage, "unknown CLI %s", w.CLI)
 	}
-	return typistFor(h, s, w, cli, prompt)
+	return senderFor(h, s, w, cli, prompt)
 }
 
 // enter types a prompt, calls last and presses Enter.
 func (k panesOf) enter(ctx context.Context, s *session.Session, w *session.Agent, to tmux.Program, prompt string, last func() error) error {
-	t, err := paneTypist(k.home, s, w, prompt)
+	t, err := paneSender(k.home, s, w, prompt)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotTyped, err)
 	}
@@ -61,7 +61,7 @@ func (k panesOf) enter(ctx context.Context, s *session.Session, w *session.Agent
 
 // again presses Enter once more, unless the prompt is not in the box any more.
 func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Agent, prompt string) error {
-	t, err := paneTypist(k.home, s, w, prompt)
+	t, err := paneSender(k.home, s, w, prompt)
 	if err != nil {
 		return err
 	}
@@ -75,8 +75,8 @@ func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Agent
 	return t.enter(ctx)
 }
 
-// Keyboard is how a deliverer reaches the pane of a parent.
-type Keyboard struct {
+// PaneWriter types what is delivered to a parent into the parent's pane.
+type PaneWriter struct {
 	// Panes lists the panes of the session's server.
 	Panes observe.AskPanes
 	// Ready returns the CLI of an agent, and whether it takes typed input now.

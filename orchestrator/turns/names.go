@@ -14,8 +14,8 @@ import (
 	"paw/worktree"
 )
 
-// Space is which turn sessions a repository has, and whose they are as far as anybody can tell.
-type Space struct {
+// Names lists the names of turn sessions that are taken in a repository, and by which session where that is known.
+type Names struct {
 	Tagged map[string]bool   // that have tags
 	hidden map[string]bool   // that have refs which only paw makes, or a worktree now
 	owner  map[string]string // session of a turn session
@@ -53,8 +53,8 @@ func loggedSessions(h *app.App) map[string][]string {
 const branchesOfPaw = "refs/heads/" + app.BranchPrefix
 
 // SpaceOf looks at tags, hidden refs and worktrees of a repository and at records and logs of this home.
-func SpaceOf(ctx context.Context, h *app.App, m worktree.Manager) (Space, error) {
-	space := Space{hidden: map[string]bool{}, owner: map[string]string{}, logged: loggedSessions(h)}
+func NamesOf(ctx context.Context, h *app.App, m worktree.Manager) (Names, error) {
+	space := Names{hidden: map[string]bool{}, owner: map[string]string{}, logged: loggedSessions(h)}
 	var err error
 	if space.Tagged, err = taken(ctx, m); err != nil {
 		return space, err
@@ -80,7 +80,7 @@ func SpaceOf(ctx context.Context, h *app.App, m worktree.Manager) (Space, error)
 }
 
 // addRefs adds what paws of any home have made in a repository.
-func (space *Space) addRefs(ctx context.Context, m worktree.Manager) error {
+func (space *Names) addRefs(ctx context.Context, m worktree.Manager) error {
 	refs, err := m.Refs(ctx, turn.HiddenPrefix, branchesOfPaw)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (space *Space) addRefs(ctx context.Context, m worktree.Manager) error {
 // Of finds what sessions of a name left. The names of tags do not tell session and agent apart: afk-a_b_c-1 may be of a_b
 // or of a. Where nobody knows the owner, the rest of the name is taken for an agent's, unless it is the number of a
 // second session.
-func (space Space) Of(name string) Earlier {
+func (space Names) Of(name string) Earlier {
 	var found Earlier
 	for _, agent := range space.logged[name] {
 		if turnSession := name + "_" + agent; space.Tagged[turnSession] || space.hidden[turnSession] {
@@ -137,7 +137,7 @@ func (space Space) Of(name string) Earlier {
 }
 
 // Agents are the names of agents of a session that have left anything: another agent of that name would get their turns.
-func (space Space) Agents(sessionName string) map[string]bool {
+func (space Names) Agents(sessionName string) map[string]bool {
 	agents := map[string]bool{}
 	for _, left := range []map[string]bool{space.Tagged, space.hidden} {
 		for turnSession := range left {
