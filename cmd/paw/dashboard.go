@@ -29,7 +29,7 @@ const questionLines = 3
 // The styles of what is not coloured by a state.
 const (
 	styleHead = "1"
-	styleDim  = "2"
+	styleDim  = display.Grey
 )
 
 // statusLines shows a session on a terminal of so many columns: who needs the user comes first, with the question.
@@ -154,11 +154,11 @@ func (a *invocation) belowAgent(st observe.SessionStatus, ag relative, width int
 	case reason == session.ReasonCrash && st.Reason == session.ReasonTmuxGone: // as the line of the session says
 	case ag.State == session.StateWaitingInput:
 		for i, line := range columns.Wrap(reason, width-len(indent)-2, questionLines) {
-			mark := "? "
+			mark := a.colour("?", string(ag.State))
 			if i > 0 {
-				mark = "  "
+				mark = " "
 			}
-			lines = append(lines, indent+a.colour(mark+line, string(ag.State)))
+			lines = append(lines, indent+mark+" "+a.paint(line, styleHead)) // legible on any background
 		}
 	default:
 		lines = append(lines, indent+columns.Cut(reason, width-len(indent)))

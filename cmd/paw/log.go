@@ -123,7 +123,7 @@ func logView(sessionName string, l *orchestrator.Logged) logJSON {
 
 // roleColours are the ANSI colours of roles, on terminals only.
 var roleColours = map[history.Role]string{
-	history.RoleUser: "32;1", history.RoleAssistant: "36;1", history.RoleTool: "2", history.RoleSystem: "33",
+	history.RoleUser: display.Green + ";1", history.RoleAssistant: display.Cyan + ";1", history.RoleTool: display.Grey, history.RoleSystem: display.Yellow,
 }
 
 // printLog prints messages for people.

@@ -58,8 +58,9 @@ func orNull[T comparable](value T) *T {
 // stateColours are the ANSI colours of states, on terminals only; the words
 // carry the meaning.
 var stateColours = map[string]string{
-	"active": "32", "running": "32", "alive": "32", "resumed": "32", "idle": "36", "completed": "36", "fresh": "33",
-	"waiting_input": "33;1", "waiting_children": "33", "suspended": "33", "stopped": "33", "error": "31;1", "limited": "33;1", "refused": "31;1", "unknown": "35",
+	"active": display.Green, "running": display.Green, "alive": display.Green, "resumed": display.Green, "idle": display.Cyan, "completed": display.Cyan,
+	"waiting_input": display.OnYellow, "waiting_children": display.Yellow, "suspended": display.Yellow, "stopped": display.Yellow, "fresh": display.Yellow,
+	"limited": display.Yellow + ";1", "error": display.Red + ";1", "refused": display.Red + ";1", "unknown": display.Magenta,
 }
 
 // colourOf names the colour of a state: a limit and a turn that was cut have one of their own.

@@ -32,10 +32,31 @@ func (a *ask) with(t text) *ask {
 	return &next
 }
 
+// boxed reports whether a key answers: then the question stands where the user looks, above the detail.
+func (a *ask) boxed() bool { return a.choose != nil }
+
+// maxTitle limits the lines of a boxed question.
+const maxTitle = 3
+
+// box takes the room for a boxed question from the top of the detail, or from the end of the list where no detail is shown.
+func (a *ask) box(m measure, detail, list area) (box, restOfDetail, restOfList area) {
+	if detail.height > 0 {
+		box = detail
+		box.height = min(a.height(m, box.width, detail.height), detail.height)
+		detail.y, detail.height = detail.y+box.height, detail.height-box.height
+		return box, detail, list
+	}
+	box = list
+	box.height = min(a.height(m, box.width, list.height), list.height)
+	list.height -= box.height
+	box.y += list.height
+	return box, detail, list
+}
+
 // height is how many lines it takes of a screen with so many between head and foot.
 func (a *ask) height(m measure, width, height int) int {
-	if a.choose != nil {
-		return min(1+len(a.lines), height)
+	if a.boxed() {
+		return min(len(m.Wrap(a.title, max(width-1, 1), maxTitle))+len(a.lines)+2, height)
 	}
 	rows, _, _ := a.text.rows(m, max(width-2, 1))
 	most := 1
@@ -47,24 +68,38 @@ func (a *ask) height(m measure, width, height int) int {
 
 // view is the title, and the part of the text that has the cursor.
 func (a *ask) view(p palette, m measure, width, height int) []string {
+	view := make([]string, height)
+	if a.boxed() {
+		copy(view, a.boxView(p, m, width))
+		return view
+	}
 	lines := []string{p.paint(m.Cut(a.title, width), bold)}
 	for _, line := range a.lines {
 		lines = append(lines, m.Cut(line, width))
 	}
-	if a.choose == nil {
-		rows, row, _ := a.text.rows(m, max(width-2, 1))
-		top := a.top(row, len(rows), height-1)
-		for i := top; i < min(top+height-1, len(rows)); i++ {
-			mark := "  "
-			if i == 0 {
-				mark = p.paint("> ", cyan)
-			}
-			lines = append(lines, m.Cut(mark+rows[i], width))
+	rows, row, _ := a.text.rows(m, max(width-2, 1))
+	top := a.top(row, len(rows), height-1)
+	for i := top; i < min(top+height-1, len(rows)); i++ {
+		mark := "  "
+		if i == 0 {
+			mark = p.paint("> ", cyan)
 		}
+		lines = append(lines, m.Cut(mark+rows[i], width))
 	}
-	view := make([]string, height)
 	copy(view, lines)
 	return view
+}
+
+// boxView is the question as a bar, its lines, and which key does what.
+func (a *ask) boxView(p palette, m measure, width int) []string {
+	var lines []string
+	for _, line := range m.Wrap(a.title, max(width-1, 1), maxTitle) {
+		lines = append(lines, p.paint(m.Fill(" "+line, width), bar))
+	}
+	for _, line := range a.lines {
+		lines = append(lines, m.Cut(line, width))
+	}
+	return append(lines, p.paint(m.Cut(" "+a.keys, width), bold), p.paint(strings.Repeat("─", width), dim))
 }
 
 // top is the first row that is shown of so many.
@@ -83,15 +118,37 @@ func (m Model) cursor() (x, y int, shown bool) {
 	return column + 2, at.y + 1 + row - top, at.height > 1
 }
 
+// pageKey is how many lines a key scrolls that answers no question, 0 for any other.
+func pageKey(word string) int {
+	switch word {
+	case "up":
+		return -1
+	case "down":
+		return 1
+	case "pgup":
+		return -10
+	case "pgdown":
+		return 10
+	}
+	return 0
+}
+
 // answered is the model after a key for the question.
 func (m Model) answered(key tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	a, word := m.ask, key.String()
 	if a.choose != nil {
+		if by := pageKey(word); by != 0 && m.run != nil { // what is asked about may be longer than the screen
+			m.scrollRun(by)
+			return m, nil
+		}
 		answer, ok := a.choose[word]
 		if !ok && a.strict && word != "esc" && word != "q" && word != "ctrl+c" {
 			return m, nil
 		}
 		if m.ask = nil; !ok {
+			if m.run != nil && m.run.next == a { // the plan that was turned down
+				m.leaveRun()
+			}
 			return m, nil
 		}
 		return a.done(m, answer)

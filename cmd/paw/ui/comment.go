@@ -15,7 +15,7 @@ func (m Model) askComment(a Agent) (tea.Model, tea.Cmd) {
 		what = fmt.Sprintf("these %d lines", last-first+1)
 	}
 	draft := fmt.Sprintf("%s comment %d", a.Key(), last)
-	m.ask = &ask{title: "comment on " + what + " of " + a.Name, keys: "enter keeps it, alt+enter goes to a new line, ctrl+g opens your editor", several: true,
+	m.ask = &ask{title: "comment on " + what + " of " + a.Name, keys: "Enter keeps it · Alt-Enter new line · Ctrl-g editor", several: true,
 		text: textOf(m.drafts[draft]), keep: func(m *Model, text string) { m.drafts = with(m.drafts, draft, text) },
 		done: func(m Model, said string) (tea.Model, tea.Cmd) {
 			m.page.marks = false
@@ -48,14 +48,14 @@ func (m Model) commentsRead(a Agent, comments []string) (tea.Model, tea.Cmd) {
 		m.say(false, "there is no comment on the work of %s: c in its diff makes one", a.Name)
 		return m, nil
 	case n == 1:
-		m.ask = sure(fmt.Sprintf("send 1 comment to %s?", a.Name), nil)
+		m.ask = sure(fmt.Sprintf("send 1 comment to %s?", a.Name), "send", nil)
 	default:
-		m.ask = sure(fmt.Sprintf("send %d comments to %s as one prompt?", n, a.Name), nil)
+		m.ask = sure(fmt.Sprintf("send %d comments to %s as one prompt?", n, a.Name), "send", nil)
 	}
 	for _, c := range comments {
 		m.ask.lines = append(m.ask.lines, "  "+c)
 	}
-	m.ask.keys = "y sends, D forgets them, any other key keeps them"
+	m.ask.keys = "y send · D forget them · any other key keeps them"
 	m.ask.choose = map[string]string{"y": "--send", "D": "--drop"}
 	m.ask.done = func(m Model, flag string) (tea.Model, tea.Cmd) { return m.quietly("review", a.Key(), flag) }
 	return m, nil

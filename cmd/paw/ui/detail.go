@@ -85,7 +85,7 @@ func (m Model) aboutView(a Agent, width int) []string {
 	if a.About != "" {
 		style := ""
 		if a.Group == NeedsYou {
-			style = a.Colour
+			style = bold
 		}
 		for _, line := range m.Wrap(a.About, width, aboutLines) {
 			lines = append(lines, m.paint(line, style))
@@ -104,7 +104,7 @@ func (m Model) aboutView(a Agent, width int) []string {
 func (m Model) paneView(a Agent, width, height int) []string {
 	switch {
 	case a.Pane == "":
-		return []string{m.paint(m.Cut("no pane: "+strings.TrimSuffix(a.State+", "+a.About, ", ")+"; R brings its session back", width), dim)}
+		return []string{m.paint(m.Cut(a.Name+" is "+a.State+" and has no pane: Enter brings it back, R its session", width), dim)}
 	case m.screen.key != a.Key():
 		return nil // the next picture comes at once
 	case m.screen.why != "":

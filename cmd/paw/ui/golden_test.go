@@ -262,7 +262,8 @@ func TestScreens(t *testing.T) {
 		"plan":     {"3", "L"},
 		"land":     {"3", "L", "y"},
 		"stop":     {"x"},
-		"large":    {"space"},
+		"large":    {"z"},
+		"marked":   {"space", "space", "x"},
 		"stopped":  {"G"},
 		"nobody":   {"/", "z", "z", "enter"},
 	} {

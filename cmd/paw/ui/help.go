@@ -12,11 +12,12 @@ var helpFor = []struct {
 }{
 	{"Move", []key{
 		{"j k Home End", "down, up, first, last", ""},
-		{"1-9  Tab", "jump to that agent, to the next group", ""},
+		{"1-9  Tab", "the agent with that number, the next group", ""},
 		{"n", "next agent that needs you", ""},
 		{"/  Esc", "show only some, show all", "paw status"},
 		{"A", "sessions of this place, of the machine", "paw status --all"},
-		{"← →  Space", "next tab, larger", ""},
+		{"← →  z", "next tab, larger", ""},
+		{"Space  =", "mark (s x m L R: all marked), compare two", "paw diff A B"},
 	}},
 	{"Act", []key{
 		{"Enter", "go to the pane", "paw attach AGENT"},
@@ -75,7 +76,7 @@ func (m Model) hints() []hint {
 	case m.run != nil && !m.run.over:
 		return []hint{{"esc", "leave it running"}, {"ctrl+c", "interrupt it"}}
 	case m.run != nil:
-		return []hint{{"esc", "back"}, {"j k", "scroll"}}
+		return []hint{{"esc", "back"}, {"j k", "scroll"}, {"other keys", "go back and act"}}
 	case m.focus && m.tab == tabDiff:
 		return []hint{{"esc", "back"}, {"n N", "hunk"}, {"{ }", "file"}, {"c", "comment"}, {"C", "send comments"}, {"m", "seen"}, {"L", "land"}, {"u b [ ]", "since"}, {"/", "search"}, {"?", "help"}}
 	case m.focus:
@@ -85,8 +86,10 @@ func (m Model) hints() []hint {
 	}
 	var first []hint
 	switch {
+	case len(m.meant(a)) > 1:
+		return []hint{{"space", "mark"}, {"s", "send to all"}, {"x", "stop"}, {"m", "seen"}, {"L", "land"}, {"R", "recover"}, {"=", "compare two"}, {"esc", "unmark"}, {"?", "help"}}
 	case a.Pane == "":
-		first = []hint{{"R", "recover"}, {"d", "diff"}, {"L", "land"}}
+		first = []hint{{"enter", "bring it back"}, {"R", "recover all"}, {"d", "diff"}, {"L", "land"}}
 	case a.Asks:
 		first = []hint{{"a", "answer"}, {"enter", "attach"}, {"d", "diff"}}
 	case a.Cut:

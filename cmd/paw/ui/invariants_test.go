@@ -162,43 +162,61 @@ func TestNext(t *testing.T) {
 // Each key runs the command that does the same.
 func TestKeysAreCommands(t *testing.T) {
 	for keys, want := range map[string]string{
-		"m":                     "seen shop/api@3 --state c0ffee",
-		"d m":                   "diff shop/api --state c0ffee; seen shop/api@3 --state c0ffee; diff shop/api --state c0ffee",
-		"d [ m":                 "diff shop/api --state c0ffee; diff shop/api@4; seen shop/api@4; diff shop/api@4",
-		"d L y":                 "diff shop/api --state c0ffee; land shop/api --state c0ffee --dry-run; diff shop/api --state c0ffee; land shop/api --state c0ffee; diff shop/api --state c0ffee",
-		"l":                     "forecast --session shop",
-		"L":                     "land shop/api --state c0ffee --dry-run",
-		"L y":                   "land shop/api --state c0ffee --dry-run; land shop/api --state c0ffee",
-		"L x":                   "land shop/api --state c0ffee --dry-run",
-		"U y":                   "land --undo --session shop",
-		"x y":                   "stop --session shop api",
-		"x x":                   "",
-		"R y":                   "recover shop --detach",
-		"o R y":                 "log shop/api; recover shop --detach; log shop/api",
-		"r 1 enter":             "turns shop/api; rewind shop/api 1; turns shop/api",
-		"r u n d o enter":       "turns shop/api; rewind shop/api --undo; turns shop/api",
-		"s h i enter":           "send shop/api -- hi",
-		"s h alt+enter i enter": "send shop/api -- h\ni",
-		"s h i esc s enter":     "send shop/api -- hi",
-		"a y":                   "answer shop/api 1 --question q1",
-		"a 3":                   "answer shop/api 3 --question q1",
-		"a j k A":               "answer shop/api 2 --question q1",
-		"a a":                   "",
-		"a esc y":               "",
-		"d C":                   "diff shop/api --state c0ffee",
-		"u":                     "",
-		"u y":                   "update shop/api",
-		"F y":                   "send shop/api --conflict",
-		"s enter":               "",
-		"+ enter d o enter":     "add --session shop --cli claude --prompt do",
-		"S d e m o enter enter": "start --detach --cli demo",
-		"d":                     "diff shop/api --state c0ffee",
-		"d u":                   "diff shop/api --state c0ffee; diff shop/api --unseen --state c0ffee",
-		"d [ [ ] ]":             "diff shop/api --state c0ffee; diff shop/api@4; diff shop/api@3; diff shop/api@4; diff shop/api --state c0ffee",
-		"3 d":                   "diff shop/tests --unseen --state c0ffee",
-		"o":                     "log shop/api",
-		"right":                 "turns shop/api",
-		"right j":               "turns shop/api; turns shop/docs",
+		"m":                       "seen shop/api@3 --state c0ffee",
+		"d m":                     "diff shop/api --state c0ffee; seen shop/api@3 --state c0ffee; diff shop/api --state c0ffee",
+		"d [ m":                   "diff shop/api --state c0ffee; diff shop/api@4; seen shop/api@4; diff shop/api@4",
+		"d L y":                   "diff shop/api --state c0ffee; land shop/api --state c0ffee --dry-run; diff shop/api --state c0ffee; land shop/api --state c0ffee; diff shop/api --state c0ffee",
+		"l":                       "forecast --session shop",
+		"L":                       "land shop/api --state c0ffee --dry-run",
+		"L y":                     "land shop/api --state c0ffee --dry-run; land shop/api --state c0ffee",
+		"L x":                     "land shop/api --state c0ffee --dry-run",
+		"U y":                     "land --undo --session shop",
+		"x y":                     "stop --session shop api",
+		"x x":                     "",
+		"R y":                     "recover shop --detach",
+		"R a":                     "recover shop api --detach",
+		"5 enter y":               "recover shop infra --detach",
+		"5 enter s":               "recover shop --detach",
+		"5 enter x":               "",
+		"space space s h i enter": "send shop/api,docs -- hi",
+		"space space x y":         "stop --session shop api docs",
+		"space 3 space m":         "seen --session shop api tests",
+		"space 3 m":               "seen --session shop api",
+		"space space L y":         "land --session shop api docs --dry-run; land --session shop api docs",
+		"space space R y":         "recover shop api docs --detach",
+		"space space =":           "diff shop/api docs",
+		"space =":                 "diff shop/api docs",
+		"space space space =":     "",
+		"space space esc x y":     "stop --session shop tests",
+		"space 3 d m":             "diff shop/tests --unseen --state c0ffee; seen shop/tests@3 --state c0ffee; diff shop/tests --unseen --state c0ffee",
+		"l x y":                   "forecast --session shop; stop --session shop api",
+		"l 3 m":                   "forecast --session shop; seen shop/tests@3 --state c0ffee",
+		"L n m":                   "land shop/api --state c0ffee --dry-run; seen shop/api@3 --state c0ffee",
+		"o R y":                   "log shop/api; recover shop --detach; log shop/api",
+		"r 1 enter":               "turns shop/api; rewind shop/api 1; turns shop/api",
+		"r u n d o enter":         "turns shop/api; rewind shop/api --undo; turns shop/api",
+		"s h i enter":             "send shop/api -- hi",
+		"s h alt+enter i enter":   "send shop/api -- h\ni",
+		"s h i esc s enter":       "send shop/api -- hi",
+		"a y":                     "answer shop/api 1 --question q1",
+		"a 3":                     "answer shop/api 3 --question q1",
+		"a j k A":                 "answer shop/api 2 --question q1",
+		"a a":                     "",
+		"a esc y":                 "",
+		"d C":                     "diff shop/api --state c0ffee",
+		"u":                       "",
+		"u y":                     "update shop/api",
+		"F y":                     "send shop/api --conflict",
+		"s enter":                 "",
+		"+ enter d o enter":       "add --session shop --cli claude --prompt do",
+		"S d e m o enter enter":   "start --detach --cli demo",
+		"d":                       "diff shop/api --state c0ffee",
+		"d u":                     "diff shop/api --state c0ffee; diff shop/api --unseen --state c0ffee",
+		"d [ [ ] ]":               "diff shop/api --state c0ffee; diff shop/api@4; diff shop/api@3; diff shop/api@4; diff shop/api --state c0ffee",
+		"3 d":                     "diff shop/tests --unseen --state c0ffee",
+		"o":                       "log shop/api",
+		"right":                   "turns shop/api",
+		"right j":                 "turns shop/api; turns shop/docs",
 	} {
 		paw := &played{asked: &permission, state: State{"c0ffee", 3}}
 		typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields(keys)...)
@@ -222,6 +240,23 @@ func TestGoOn(t *testing.T) {
 		typed(m, strings.Fields(keys)...)
 		if got := strings.Join(paw.ran, "; "); got != want {
 			t.Errorf("%s: %q, want %q\n%s", keys, got, want, screenOf(m))
+		}
+	}
+}
+
+// What was turned down goes away by itself, and a key of the list leaves what a command has printed.
+func TestOutputIsNoTrap(t *testing.T) {
+	paw := &played{pages: map[string]string{"forecast --session shop": "AGENT\n", "land shop/api --state  --dry-run": "plan\n"}}
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "L")
+	if m.run == nil || m.ask == nil {
+		t.Fatal(screenOf(m))
+	}
+	if m = typed(m, "pgdown", "n"); m.run != nil || m.ask != nil {
+		t.Errorf("the plan that was turned down is still there\n%s", screenOf(m))
+	}
+	for key, want := range map[string]string{"n": "shop/docs", "4": "shop/web", "esc": "shop/api", "tab": "shop/tests", "j": "shop/api"} {
+		if m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "l", key); m.selected != want || (m.run == nil) != (key != "j") {
+			t.Errorf("%s: %s is selected, output: %t", key, m.selected, m.run != nil)
 		}
 	}
 }

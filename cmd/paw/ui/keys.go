@@ -63,6 +63,9 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 	case "?", "f1":
 		m.help = true
 	case "esc":
+		if len(m.marks) > 0 && !m.large && m.filter == "" {
+			m.marks = nil
+		}
 		m.large = false
 		m.narrow("")
 	case "j", "down":
@@ -79,8 +82,10 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 		m.selectNumber(word)
 	case "n":
 		m.nextThatNeedsYou()
-	case "space":
+	case "z":
 		m.large = !m.large
+	case "space":
+		m.mark()
 	case "left", "right", "h":
 		m.nextTab(word)
 	case "pgdown", "ctrl+d", "J":
@@ -99,7 +104,7 @@ func (m Model) inList(word string) (tea.Model, tea.Cmd) {
 		m.tab, m.focus = tabLog, true
 		m.page.cursor = 0
 	case "/":
-		m.ask = &ask{title: "show only", keys: "enter keeps it, esc shows all", text: textOf(m.filter), empty: true,
+		m.ask = &ask{title: "show only", keys: "Enter filters · Esc clears", text: textOf(m.filter), empty: true,
 			changed: func(m *Model, answer string) { m.narrow(answer) },
 			done:    func(m Model, _ string) (tea.Model, tea.Cmd) { return m, nil }}
 	case "A":
@@ -121,7 +126,7 @@ func (m Model) leave() (tea.Model, tea.Cmd) {
 	if m.running == 0 {
 		return m, tea.Quit
 	}
-	m.ask = sure("a command still runs: leave, and interrupt it?", func(m Model, _ string) (tea.Model, tea.Cmd) { return m, tea.Quit })
+	m.ask = sure("a command still runs: leave, and interrupt it?", "leave", func(m Model, _ string) (tea.Model, tea.Cmd) { return m, tea.Quit })
 	return m, nil
 }
 
@@ -138,7 +143,13 @@ func (m *Model) nextTab(word string) {
 func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 	switch word {
 	case "enter":
+		if a.Pane == "" {
+			m.ask = m.bringBack(a)
+			return m, nil
+		}
 		return m, m.attachCmd(a)
+	case "=":
+		return m.compare(a)
 	case "a":
 		return m, m.questionCmd(a)
 	case "s":
@@ -148,30 +159,26 @@ func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 	case "C":
 		return m, m.commentsCmd(a)
 	case "m":
-		return m.markSeen(a)
+		return m.markAllSeen(a)
 	case "l":
 		return m.openly(nil, "forecast", "--session", a.Session)
 	case "L":
 		return m.planLanding(a)
 	case "u":
-		m.ask = sure(fmt.Sprintf("bring what has landed into the worktree of %s?", a.Name), func(m Model, _ string) (tea.Model, tea.Cmd) {
+		m.ask = sure(fmt.Sprintf("bring what has landed into the worktree of %s?", a.Name), "update", func(m Model, _ string) (tea.Model, tea.Cmd) {
 			return m.openly(nil, "update", a.Key())
 		})
 	case "F":
-		m.ask = sure(fmt.Sprintf("ask %s to bring in the branch that its work conflicts with, and to resolve that?", a.Name),
+		m.ask = sure(fmt.Sprintf("ask %s to bring in the branch that its work conflicts with, and to resolve that?", a.Name), "ask",
 			func(m Model, _ string) (tea.Model, tea.Cmd) { return m.quietly("send", a.Key(), "--conflict") })
 	case "U":
-		m.ask = sure("take back the last landing of "+a.Session+"?", func(m Model, _ string) (tea.Model, tea.Cmd) {
+		m.ask = sure("take back the last landing of "+a.Session+"?", "take it back", func(m Model, _ string) (tea.Model, tea.Cmd) {
 			return m.openly(nil, "land", "--undo", "--session", a.Session)
 		})
 	case "x":
-		m.ask = sure(fmt.Sprintf("stop %s? Its branch, worktree and turns stay.", a.Name), func(m Model, _ string) (tea.Model, tea.Cmd) {
-			return m.quietly("stop", "--session", a.Session, a.Name)
-		})
+		m.ask = m.askStop(a)
 	case "R":
-		m.ask = sure(fmt.Sprintf("recover %s: same panes, same conversations?", a.Session), func(m Model, _ string) (tea.Model, tea.Cmd) {
-			return m.openly(nil, "recover", a.Session, "--detach")
-		})
+		m.ask = m.askRecover(a)
 	case "r":
 		return m.askRewind(a)
 	case "+":
@@ -180,25 +187,76 @@ func (m Model) act(word string, a Agent) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// sure asks before something is done.
-func sure(question string, do func(m Model, _ string) (tea.Model, tea.Cmd)) *ask {
-	return &ask{title: question, keys: "y does it, any other key does not", choose: map[string]string{"y": "y", "Y": "y"}, done: do}
+// sure asks before something is done; verb says what y does.
+func sure(question, verb string, do func(m Model, _ string) (tea.Model, tea.Cmd)) *ask {
+	return &ask{title: question, keys: "y " + verb + " · any other key cancels", choose: map[string]string{"y": "y", "Y": "y"}, done: do}
+}
+
+// askStop asks whether the marked agents, or this one, are to stop.
+func (m Model) askStop(a Agent) *ask {
+	all := m.meant(a)
+	title := fmt.Sprintf("stop %s? Its branch, worktree and turns stay.", a.Name)
+	if len(all) > 1 {
+		title = fmt.Sprintf("stop %s? Their branches, worktrees and turns stay.", named(all))
+	}
+	return sure(title, "stop", func(m Model, _ string) (tea.Model, tea.Cmd) {
+		return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
+			return m.quietly(append([]string{"stop", "--session", session}, names...)...)
+		})
+	})
+}
+
+// askRecover asks whether the session of the agent, or the marked agents, are to come back.
+func (m Model) askRecover(a Agent) *ask {
+	if all := m.meant(a); len(all) > 1 {
+		return sure(fmt.Sprintf("recover %s: same panes, same conversations?", named(all)), "recover", func(m Model, _ string) (tea.Model, tea.Cmd) {
+			return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
+				return m.openly(nil, append(append([]string{"recover", session}, names...), "--detach")...)
+			})
+		})
+	}
+	return m.askBack(a, fmt.Sprintf("recover %s: same panes, same conversations?", a.Session), "y", "a")
+}
+
+// bringBack asks about an agent that has no pane whether it is to come back.
+func (m Model) bringBack(a Agent) *ask {
+	return m.askBack(a, fmt.Sprintf("%s is %s: bring it back?", a.Name, a.State), "s", "y")
+}
+
+// askBack asks with which key the whole session, and with which one the agent alone comes back.
+func (m Model) askBack(a Agent, title, whole, alone string) *ask {
+	words := map[string]string{whole: "all of " + a.Session, alone: "only " + a.Name}
+	second := whole
+	if second == "y" {
+		second = alone
+	}
+	return &ask{title: title, keys: fmt.Sprintf("y %s · %s %s · any other key cancels", words["y"], second, words[second]), choose: map[string]string{whole: "all", alone: "one"},
+		done: func(m Model, answer string) (tea.Model, tea.Cmd) {
+			if answer == "all" {
+				return m.openly(nil, "recover", a.Session, "--detach")
+			}
+			return m.openly(nil, "recover", a.Session, a.Name, "--detach")
+		}}
 }
 
 // sendKeys are what the keys do while a prompt is written.
-const sendKeys = "enter sends, alt+enter makes a new line, ctrl+g opens your editor, esc keeps it"
+const sendKeys = "Enter sends · Alt-Enter new line · Ctrl-g editor · Esc keeps it"
 
-// askPrompt asks for a prompt for the agent, and sends it. It is kept until the agent has it.
+// askPrompt asks for a prompt for the marked agents, or this one, and sends it. It is kept, with the first of them, until it is sent.
 func (m Model) askPrompt(a Agent) (tea.Model, tea.Cmd) {
+	all := m.meant(a)
+	a = all[0]
 	keep := func(m *Model, text string) {
 		if err := m.paw.KeepDraft(a.Key(), text); err != nil {
 			m.say(true, "the prompt is not kept: %s", display.FirstLine(err.Error()))
 		}
 	}
-	m.ask = &ask{title: "prompt for " + a.Name, keys: sendKeys, several: true, text: textOf(m.paw.Draft(a.Key())), keep: keep,
+	m.ask = &ask{title: "prompt for " + named(all), keys: sendKeys, several: true, text: textOf(m.paw.Draft(a.Key())), keep: keep,
 		done: func(m Model, prompt string) (tea.Model, tea.Cmd) {
 			keep(&m, prompt)
-			return m.quietly("send", a.Key(), "--", prompt)
+			return m.forSessions(all, func(m Model, session string, names []string) (tea.Model, tea.Cmd) {
+				return m.quietly("send", session+"/"+strings.Join(names, ","), "--", prompt)
+			})
 		}}
 	return m, nil
 }
@@ -236,8 +294,11 @@ func (m Model) cutAgents(session string) (names []string) {
 
 // sent forgets a prompt that an agent has got, unless the user has begun another one.
 func (m *Model) sent(words []string) {
-	if len(words) == 4 && words[0] == "send" && words[2] == "--" && m.paw.Draft(words[1]) == words[3] {
-		_ = m.paw.KeepDraft(words[1], "") // it would be shown again
+	if len(words) != 4 || words[0] != "send" || words[2] != "--" {
+		return
+	}
+	if first, _, _ := strings.Cut(words[1], ","); m.paw.Draft(first) == words[3] {
+		_ = m.paw.KeepDraft(first, "") // it would be shown again
 	}
 }
 
@@ -349,18 +410,26 @@ func (m Model) inOutput(word string) (tea.Model, tea.Cmd) {
 	switch word {
 	case "esc", "q", "enter":
 		m.leaveRun()
+		return m, nil
 	case "ctrl+c":
 		if m.run.over {
 			m.leaveRun()
 		} else {
 			m.run.cancel()
 		}
-	default:
-		if by := scrollKey(word, max(m.layout().detail.height-2, 1)); by != 0 {
-			m.scrollRun(by)
-		}
+		return m, nil
 	}
-	return m, nil
+	if by := scrollKey(word, max(m.layout().detail.height-2, 1)); by != 0 && word != "space" {
+		m.scrollRun(by)
+		return m, nil
+	}
+	if m.leaveRun(); m.run != nil { // what comes next is to be read first
+		return m, nil
+	}
+	if m.focus {
+		return m.inPage(word)
+	}
+	return m.inList(word)
 }
 
 // allLines is further than any text goes.

@@ -7,12 +7,13 @@ import (
 
 // The sizes from which the desk is laid out another way.
 const (
-	besideWidth = 100 // from here the detail stands beside the list, else below it
-	focusBeside = 160 // from here also while a page has the keys
-	leastList   = 50  // columns of a list with the detail beside it
-	mostList    = 100
-	leastDetail = 5  // lines of a detail below the list
-	leastHeight = 14 // below it there is no room for a detail
+	besideWidth   = 100 // from here the detail stands beside the list, else below it
+	focusBeside   = 160 // from here also while a page has the keys
+	leastList     = 50  // columns of a list with the detail beside it
+	mostList      = 100
+	mostListBelow = 60 // per cent of the lines that the list may take with the detail below it
+	leastDetail   = 5  // lines of a detail below the list
+	leastHeight   = 14 // below it there is no room for a detail
 )
 
 // area is a rectangle of the screen.
@@ -33,7 +34,7 @@ type layout struct {
 func (m Model) layout() layout {
 	var l layout
 	height := max(m.height-2, 0)
-	if m.ask != nil {
+	if m.ask != nil && !m.ask.boxed() {
 		lines := m.ask.height(m.measure, m.width, height)
 		l.editor = area{0, 1 + height - lines, m.width, lines}
 		height -= lines
@@ -49,13 +50,16 @@ func (m Model) layout() layout {
 	case m.height < leastHeight, len(m.rows) == 0:
 		l.list = whole
 	default:
-		wanted := len(m.listLines(m.width, max(height*45/100, 3)))
-		l.list = area{0, 1, m.width, min(wanted, max(height*45/100, 3))}
+		most := max(height*mostListBelow/100, 3)
+		l.list = area{0, 1, m.width, min(len(m.listLines(m.width, most)), most)}
 		if rest := height - l.list.height; rest >= leastDetail {
 			l.detail = area{0, 1 + l.list.height, m.width, rest}
 		} else {
 			l.list = whole
 		}
+	}
+	if m.ask != nil && m.ask.boxed() {
+		l.editor, l.detail, l.list = m.ask.box(m.measure, l.detail, l.list)
 	}
 	return l
 }
@@ -84,19 +88,27 @@ func (m Model) draw() []string {
 	}
 	if m.ask != nil {
 		for y, line := range m.ask.view(m.palette, m.measure, l.editor.width, l.editor.height) {
-			screen[l.editor.y+y] = line
+			if m.ask.boxed() && l.beside {
+				line = m.paint("│", dim) + " " + line
+			}
+			screen[l.editor.y+y] += line
 		}
 	}
 	return screen
 }
 
-// headLine says whose sessions these are, and how many agents are in each group.
-func (m Model) headLine() string {
-	var counts []string
-	count := [len(groupNames)]int{}
+// counts are how many agents are in each group.
+func (m Model) counts() (count [len(groupNames)]int) {
 	for _, a := range m.board.Agents {
 		count[m.judged(a).Group]++
 	}
+	return count
+}
+
+// headLine says whose sessions these are, and how many agents are in each group.
+func (m Model) headLine() string {
+	var counts []string
+	count := m.counts()
 	for g, words := range [...]string{NeedsYou: "needs you", ToReview: "to review", Working: "working", Quiet: "quiet"} {
 		if n := count[g]; n > 0 {
 			if n > 1 && Group(g) == NeedsYou {
@@ -107,6 +119,9 @@ func (m Model) headLine() string {
 	}
 	right := strings.Join(counts, m.paint(" · ", dim))
 	left := m.paint("paw", bold) + "  " + m.board.Place
+	if n := len(m.marks); n > 0 {
+		left += "  " + m.paint(fmt.Sprintf("%d marked", n), bold)
+	}
 	if m.filter != "" {
 		left += "  " + m.paint("/"+m.filter, cyan)
 	}

@@ -173,7 +173,11 @@ func (m Model) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int
 		paint = func(text, _ string) string { return text }
 	}
 	var line strings.Builder
-	line.WriteString(paint(markOf(a), a.Colour) + " ")
+	chosen := " "
+	if m.marks[a.Key()] {
+		chosen = "●"
+	}
+	line.WriteString(paint(markOf(a), a.Colour) + paint(chosen, bold))
 	for k, text := range cells {
 		w := widths[k]
 		if w == 0 {
@@ -232,7 +236,7 @@ func markOf(a Agent) string {
 func (m Model) below(a Agent, width int) string {
 	style := dim
 	if a.Group == NeedsYou {
-		style = a.Colour
+		style = bold
 	}
 	const indent = "     "
 	return indent + m.paint(m.Cut(a.About, width-len(indent)), style)

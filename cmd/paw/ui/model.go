@@ -46,11 +46,12 @@ type Model struct {
 	all           bool
 
 	filter   string
-	selected string         // key of the selected agent
-	chosen   bool           // the user has pressed a key: until then the first row is selected
-	numbers  map[string]int // of the agents of several sessions, by key, as long as the desk is open
-	top      int            // first line of the list that is shown
-	large    bool           // the detail has the whole screen
+	selected string          // key of the selected agent
+	chosen   bool            // the user has pressed a key: until then the first row is selected
+	marks    map[string]bool // agents that the next key is for, by key
+	numbers  map[string]int  // of the agents of several sessions, by key, as long as the desk is open
+	top      int             // first line of the list that is shown
+	large    bool            // the detail has the whole screen
 	tab      tab
 
 	lines    map[string]Lines // by key of the agent
@@ -358,13 +359,21 @@ func (m *Model) say(bad bool, format string, args ...any) {
 	m.note = note{text: fmt.Sprintf(format, args...), bad: bad, until: m.now.Add(noteTime)}
 }
 
+// title is the title of the terminal's window, which says how many agents need the user.
+func (m Model) title() string {
+	if n := m.counts()[NeedsYou]; n > 0 {
+		return fmt.Sprintf("paw: %d wait", n)
+	}
+	return "paw"
+}
+
 // View draws the desk.
 func (m Model) View() tea.View {
 	var v tea.View
 	if m.begun {
 		v.Content = strings.Join(m.draw(), "\n")
 	}
-	v.AltScreen, v.MouseMode, v.WindowTitle = true, tea.MouseModeCellMotion, "paw"
+	v.AltScreen, v.MouseMode, v.WindowTitle = true, tea.MouseModeCellMotion, m.title()
 	if x, y, shown := m.cursor(); shown {
 		v.Cursor = tea.NewCursor(x, y)
 	}

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -17,6 +18,22 @@ func (m Model) questionCmd(a Agent) tea.Cmd {
 
 // keysOfAnswers are the keys that answer what an option means. None is the key that asks: typed twice, it would answer.
 var keysOfAnswers = map[string]string{"yes": "y", "no": "n", "always": "A"}
+
+// answerKeys say for the line at the bottom which key is which answer.
+func answerKeys(options []Option) string {
+	var keys []string
+	for i, o := range options {
+		key := fmt.Sprint(i + 1)
+		if letter := keysOfAnswers[o.Means]; letter != "" {
+			key += "/" + letter
+		}
+		if o.Means != "" {
+			key += " " + o.Means
+		}
+		keys = append(keys, key)
+	}
+	return strings.Join(append(keys, "Esc later"), " · ")
+}
 
 // asked shows a question with its answers: one key answers exactly this one.
 func (m Model) asked(a Agent, q Question, err error) (tea.Model, tea.Cmd) {
@@ -40,7 +57,7 @@ func (m Model) asked(a Agent, q Question, err error) (tea.Model, tea.Cmd) {
 		lines = append(lines, "  "+m.paint(number, bold)+" "+m.paint(key, bold)+"  "+o.Label)
 	}
 	m.ask = &ask{title: a.Name + " asks: " + q.Text, lines: lines, choose: choose, strict: true, about: a.Key(),
-		keys: "its number or letter answers, esc leaves it open",
+		keys: answerKeys(q.Options),
 		done: func(m Model, answer string) (tea.Model, tea.Cmd) {
 			return m.quietly("answer", a.Key(), answer, "--question", q.ID)
 		}}

@@ -54,10 +54,33 @@ func lastTurn(a Agent) int {
 
 // planLanding shows what would land, and lands just that when the user wants it.
 func (m Model) planLanding(a Agent) (tea.Model, tea.Cmd) {
+	if all := m.meant(a); len(all) > 1 {
+		return m.planSeveral(all)
+	}
+	a = m.meant(a)[0]
+	m.marks = nil
 	return m.withState(a, func(m Model, s State) (tea.Model, tea.Cmd) {
-		land := sure(fmt.Sprintf("land this work of %s?", a.Name), func(m Model, _ string) (tea.Model, tea.Cmd) {
+		land := sure(fmt.Sprintf("land this work of %s?", a.Name), "land", func(m Model, _ string) (tea.Model, tea.Cmd) {
 			return m.openly(nil, "land", a.Key(), stateFlag, s.Commit)
 		})
 		return m.openly(land, "land", a.Key(), stateFlag, s.Commit, "--dry-run")
 	})
+}
+
+// planSeveral shows what would land of several agents, of one session at a time, and lands that when the user wants it.
+func (m Model) planSeveral(all []Agent) (tea.Model, tea.Cmd) {
+	var names []string
+	for _, a := range all {
+		if a.Session != all[0].Session {
+			m.say(true, "%s and %s are of two sessions: land one after the other", all[0].Key(), a.Key())
+			return m, nil
+		}
+		names = append(names, a.Name)
+	}
+	words := append([]string{"land", "--session", all[0].Session}, names...)
+	land := sure(fmt.Sprintf("land the work of %s?", named(all)), "land", func(m Model, _ string) (tea.Model, tea.Cmd) {
+		m.marks = nil
+		return m.openly(nil, words...)
+	})
+	return m.openly(land, append(words, "--dry-run")...)
 }

@@ -1,14 +1,19 @@
 package ui
 
-// The styles of what is not coloured by a state. Colours are the terminal's own, so that they fit light and dark ones.
+import "paw/config/display"
+
+// The styles of what is not coloured by a state.
 const (
-	bold   = "1"
-	dim    = "2"
-	under  = "4"
-	red    = "31"
-	green  = "32"
-	yellow = "33;1"
-	cyan   = "36"
+	bold    = "1"
+	dim     = "2"
+	grey    = display.Grey // of what is dim, where there are colours
+	under   = "4"
+	reverse = "7"
+	red     = display.Red
+	green   = display.Green
+	yellow  = display.Yellow + ";1"
+	cyan    = display.Cyan
+	bar     = display.OnYellow // of what is asked
 )
 
 // palette paints text. Without colour the styles stay that are none.
@@ -19,11 +24,16 @@ func (p palette) paint(text, code string) string {
 	if text == "" || code == "" {
 		return text
 	}
+	if p.colour && code == dim {
+		code = grey
+	}
 	if !p.colour {
 		switch code {
 		case bold, dim, under:
 		case yellow:
 			code = bold
+		case bar:
+			code = reverse
 		default:
 			return text
 		}

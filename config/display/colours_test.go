@@ -1,0 +1,48 @@
+package display
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestColoursAreLegible: each colour has a contrast of at least 3.9 to 1 with a black background and with a white one.
+func TestColoursAreLegible(t *testing.T) {
+	for _, code := range []string{Red, Green, Yellow, Cyan, Magenta, Grey} {
+		number, err := strconv.Atoi(strings.TrimPrefix(code, "38;5;"))
+		if err != nil {
+			t.Fatalf("%s: %v", code, err)
+		}
+		light := luminance(number)
+		if dark, white := (light+0.05)/0.05, 1.05/(light+0.05); dark < 3.8 || white < 3.8 {
+			t.Errorf("%s: %.1f to 1 on black, %.1f to 1 on white", code, dark, white)
+		}
+	}
+}
+
+// luminance is the relative luminance (WCAG 2) of one of the 256 colours, from the 16 of the theme on.
+func luminance(number int) float64 {
+	var rgb [3]int
+	if number >= 232 {
+		for i := range rgb {
+			rgb[i] = 8 + 10*(number-232)
+		}
+	} else {
+		steps := [...]int{0, 95, 135, 175, 215, 255}
+		for i, n := range [...]int{36, 6, 1} {
+			rgb[i] = steps[(number-16)/n%6]
+		}
+	}
+	weights, sum := [...]float64{0.2126, 0.7152, 0.0722}, 0.0
+	for i, one := range rgb {
+		part := float64(one) / 255
+		if part <= 0.03928 {
+			part /= 12.92
+		} else {
+			part = math.Pow((part+0.055)/1.055, 2.4)
+		}
+		sum += weights[i] * part
+	}
+	return sum
+}
