@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"paw/config/disk"
 	"paw/config/poll"
-
-	"golang.org/x/sys/unix"
 )
 
 // holdPatience is how long HoldAgent tries again, since a probe holds the lock for an instant.
@@ -253,4 +254,73 @@ func readHolder(fd int) (Holder, error) {
 		return h, nil
 	}
 	return Holder{}, nil
+}
+
+// LostLock returns what a lock file would say that is gone although its launch runs as the process pid: the environment of
+// a process proves of which launch it is. There is none where the process is not of that launch, and on macOS.
+func LostLock(session, agent string, generation, pid int) (AgentLock, bool) {
+	h := Holder{PID: pid, BootID: BootID(), Generation: generation, Session: session, Agent: agent}
+	facts, err := inspectProcess(pid)
+	if err != nil || facts.dead || !carries(pid, h.mark()) {
+		return AgentLock{}, false
+	}
+	h.StartTime, h.At = facts.started, startedAt(facts.started)
+	return AgentLock{State: LockHeld, Holder: h, HolderAlive: true}, true
+}
+
+// Restore writes the lock file of a launch that runs and whose lock file is gone. The lock itself stays with the file that
+// is gone; the process that the new file names counts as its holder while it lives. A lock file that is there again stays.
+func (l Locks) Restore(h Holder) error {
+	file, err := agentLockFile(h.Session, h.Agent)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(filepath.Join(l.Dir, file)); err == nil {
+		return nil
+	}
+	f, err := l.try(file)
+	if err != nil {
+		return fmt.Errorf("agent %s/%s: %w", h.Session, h.Agent, err)
+	}
+	defer release(f)
+	if there, err := readHolder(int(f.Fd())); err != nil || there.PID != 0 {
+		return err
+	}
+	return writeHolder(f, h)
+}
+
+// OnTerminalOf reports whether a process belongs to the terminal session of another one, such as the process of a pane. One
+// that has just ended may have.
+func OnTerminalOf(leader, pid int) bool {
+	of, err := unix.Getsid(pid)
+	return pid == leader || err != nil || of == leader
+}
+
+// HoldForTurn takes the lock of an agent like HoldAgent, but for a process that stays and runs the CLI as its child:
+// only children that are given the file inherit the lock, so that it outlives a killed caller exactly as long as the
+// CLI. giveBack frees it at once, whoever else still has the file. When the lock is held, the error is a
+// *LockedError.
+func (l Locks) HoldForTurn(session, agent string, h Holder) (f *os.File, giveBack func(), err error) {
+	h.Headless = true
+	f, err = l.HoldAgent(session, agent, h)
+	if err != nil {
+		return nil, nil, err
+	}
+	unix.CloseOnExec(int(f.Fd()))
+	return f, sync.OnceFunc(func() { release(f) }), nil
+}
+
+// NoteCLI writes into a lock that HoldForTurn has taken which process is the CLI: when the caller is killed, a CLI that
+// has closed the lock is known by that.
+func NoteCLI(lock *os.File, pid int) error {
+	facts, err := inspectProcess(pid)
+	if err != nil {
+		return fmt.Errorf("process %d: %w", pid, err)
+	}
+	h, err := readHolder(int(lock.Fd()))
+	if err != nil {
+		return err
+	}
+	h.CLI, h.CLIStart = pid, facts.started
+	return writeHolder(lock, h)
 }

@@ -14,10 +14,10 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"paw/config/disk"
 	"paw/config/poll"
-
-	"golang.org/x/sys/unix"
 )
 
 // Locks is the folder of lock files. A lock is an flock on a file of its own, never on data that a save would replace.
@@ -251,4 +251,47 @@ func recordedPID(path string) int {
 		return 0
 	}
 	return pid
+}
+
+var errNotRegular = errors.New("not a regular file")
+
+// readRegular reads a file without blocking on a fifo that someone put in its place.
+func readRegular(path string) ([]byte, error) { return readRegularInto(path, nil) }
+
+// readRegularInto is readRegular in the space of buffer, where the content fits.
+func readRegularInto(path string, buffer []byte) ([]byte, error) {
+	fd, err := disk.OpenRaw(path, unix.O_NONBLOCK)
+	if err != nil {
+		return nil, err
+	}
+	var info unix.Stat_t
+	if err := unix.Fstat(fd, &info); err != nil {
+		return nil, errors.Join(&os.PathError{Op: "stat", Path: path, Err: err}, unix.Close(fd))
+	}
+	if info.Mode&unix.S_IFMT != unix.S_IFREG {
+		return nil, errors.Join(errNotRegular, unix.Close(fd))
+	}
+	if int64(cap(buffer)) <= info.Size {
+		buffer = make([]byte, 0, info.Size+512)
+	}
+	return disk.ReadRaw(fd, path, buffer)
+}
+
+// rawFile reads an open file that does not block.
+type rawFile int
+
+// ReadAt is that of io.ReaderAt, but for the path in an error.
+func (fd rawFile) ReadAt(p []byte, at int64) (int, error) {
+	for {
+		n, err := unix.Pread(int(fd), p, at)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return 0, err
+		case n < len(p):
+			return n, io.EOF
+		default:
+			return n, nil
+		}
+	}
 }
