@@ -28,6 +28,12 @@ func TestCLIsByTheirChannels(t *testing.T) {
 			w.ok(w.tmux(append([]string{"resize-window", "-t", pane}, size...)...))
 			file := fmt.Sprintf("asked%d.txt", n)
 			prompt := fmt.Sprintf("do: ask touch %s\ndo: say Round %d.", file, n)
+			menus := menusOf[w.cli]
+			menu := menus[n%len(menus)]
+			if n%5 == 0 {
+				menu = openMenu{}
+			}
+			w.toggle(menu.open, menu.shows, true)
 			w.send(prompt)
 			w.await(file+" is asked for", func() bool {
 				a := w.agent(w.cli)
@@ -48,6 +54,7 @@ func TestCLIsByTheirChannels(t *testing.T) {
 			if last := w.last(); last.Number != first+n || strings.TrimSpace(last.Prompt) != prompt {
 				t.Fatalf("turn %d is %q, want %d %q", last.Number, last.Prompt, first+n, prompt)
 			}
+			w.toggle(menu.close, menu.shows, false)
 			if n%5 == 0 && w.cli == "qwen" {
 				continue // it puts a refused prompt back, behind what is typed
 			}
@@ -67,15 +74,34 @@ func TestCLIsByTheirChannels(t *testing.T) {
 	})
 }
 
+// openMenu is what opens over, or below, what is half typed, and the keys that close it again.
+type openMenu struct {
+	open  []string
+	shows string
+	close []string
+}
+
+// menusOf are the menus of a CLI: lists of files, agents and models. The first of each is none.
+var menusOf = map[string][]openMenu{
+	"qwen":     {{}, {open: []string{" ", "@"}, shows: "to switch", close: []string{"BSpace", "BSpace"}}},
+	"opencode": {{}, {open: []string{" ", "@"}, shows: "@explore", close: []string{"BSpace", "BSpace"}}, {open: []string{"C-x", "m"}, shows: "Select model", close: []string{"Escape"}}},
+}
+
+// toggle presses keys until a menu is there, or gone.
+func (w *cliWorld) toggle(keys []string, shows string, there bool) {
+	w.t.Helper()
+	if len(keys) == 0 {
+		return
+	}
+	w.press(keys...)
+	w.await(fmt.Sprintf("%q is there: %v", shows, there), func() bool { return strings.Contains(w.visible(), shows) == there })
+}
+
 // TestCLIsWithoutTheirChannels: where a channel is missing or silent, prompts and answers are typed as before.
 func TestCLIsWithoutTheirChannels(t *testing.T) {
 	startEach(t, []string{"qwen", "opencode"}, func(t *testing.T, w *cliWorld) {
 		w.work("do: say Ready.")
-		dir := filepath.Join(w.root, "home/.local/state/paw/agents/shop", w.cli)
-		name := map[string]string{"qwen": "qwen-commands.jsonl", "opencode": "opencode-server.json"}[w.cli]
-		if err := os.Rename(filepath.Join(dir, name), filepath.Join(dir, "gone")); err != nil {
-			t.Fatal(err)
-		}
+		w.closeChannel()
 		before := w.last().Number
 		w.send("do: ask touch typed.txt\ndo: say Typed.")
 		w.question(w.cli)
@@ -88,4 +114,18 @@ func TestCLIsWithoutTheirChannels(t *testing.T) {
 			t.Errorf("send: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 		}
 	})
+}
+
+// channelFiles are files without which nothing reaches a CLI by its channel.
+var channelFiles = map[string]string{"qwen": "qwen-commands.jsonl", "opencode": "opencode-server.json"}
+
+// closeChannel takes the channel of the CLI away, if it has one.
+func (w *cliWorld) closeChannel() {
+	w.t.Helper()
+	dir := filepath.Join(w.root, "home/.local/state/paw/agents/shop", w.cli)
+	if name := channelFiles[w.cli]; name != "" {
+		if err := os.Rename(filepath.Join(dir, name), filepath.Join(dir, "gone")); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 }
