@@ -134,7 +134,7 @@ func (m *landModel) land(a *modelAgent, number int, as landing.As, again bool) s
 	}
 	tip, before := m.tip(), m.main()
 	want, conflicts := m.expected(*state, again)
-	lost, lostOwn := m.lostOf(*state, again)
+	lost := m.lost(*state)
 	landed, err := landing.Land(m.t.Context(), m.h, m.load(), a.name, o)
 	m.load()
 	switch kind := kindOf(err); {
@@ -142,8 +142,8 @@ func (m *landModel) land(a *modelAgent, number int, as landing.As, again bool) s
 		if !want.equal(before.has) || len(conflicts) > 0 {
 			m.fail("%s: nothing to land, and should:\n%s\nconflicts %q", said, want.diff(before.has), conflicts)
 		}
-		if len(lost) > 0 && lostOwn {
-			m.fail("%s: nothing to land, while main has lost %v", said, lost)
+		if len(lost) > 0 && !again {
+			m.fail("%s: nothing to land, while main has lost %d: %v\nmain %v\nstate %v", said, lost[0].id, lost[0].changes, before.has, state.has)
 		}
 		return said + ": nothing"
 	case kind == errs.Conflict:
@@ -153,7 +153,7 @@ func (m *landModel) land(a *modelAgent, number int, as landing.As, again bool) s
 		return said + ": conflict"
 	case kind == errs.Refused && strings.Contains(err.Error(), "nothing new to land"):
 		if !want.equal(before.has) || len(conflicts) > 0 || len(lost) == 0 {
-			m.fail("%s: %v: expected %s\nconflicts %q, lost %v", said, err, want.diff(before.has), conflicts, lost)
+			m.fail("%s: %v: expected %s\nconflicts %q, lost %d", said, err, want.diff(before.has), conflicts, len(lost))
 		}
 		return said + ": lost"
 	case kind == errs.Refused && as == landing.Merge && strings.Contains(err.Error(), "--as merge"):
@@ -182,15 +182,8 @@ func (m *landModel) landed(a *modelAgent, state *lineState, number int, landed *
 			l.changes[slot], next.from[slot] = before.has[slot], l.id
 		}
 	}
-	l.otherwise = map[string]bool{}
-	for _, slot := range slotNames() {
-		l.otherwise[slot] = want[slot] != state.has[slot]
-	}
 	next.landings[l.id] = standsIn
 	l.instead = landed.Instead
-	for _, id := range l.instead { // those that one of them had brought again already, too
-		l.instead = append(l.instead, m.landings[id].instead...)
-	}
 	l.brought = map[*point]bool{l.line[len(l.line)-1]: true}
 	for _, p := range l.line[1:] {
 		had := false
@@ -201,31 +194,8 @@ func (m *landModel) landed(a *modelAgent, state *lineState, number int, landed *
 			l.brought[p] = true
 		}
 	}
-	for _, id := range l.instead {
-		if other := m.landings[id].line; slices.Contains(l.line, other[len(other)-1]) {
-			delete(next.landings, id)
-		}
-	}
 	m.landings[l.id] = l
 	m.remember(next)
-}
-
-// lostOf are the landings of the agent in its line that main has lost by a revert; own reports whether the agent still has what they brought.
-func (m *landModel) lostOf(l lineState, again bool) (ids []int, own bool) {
-	if again {
-		return nil, false
-	}
-	for id, how := range m.main().landings {
-		one := m.landings[id]
-		if how != revertIn || !slices.Contains(l.owned, one.agent) || !shares(l, one) || m.again(l, one) {
-			continue
-		}
-		ids = append(ids, id)
-		for slot := range one.changes {
-			own = own || l.has[slot] == one.has[slot]
-		}
-	}
-	return ids, own
 }
 
 // mayConflict reports whether a form of landing may conflict where the whole of it does not.
@@ -274,7 +244,7 @@ func (m *landModel) stepUpdate(r *rand.Rand) string {
 			want.has[slot] = main.has[slot]
 			continue
 		}
-		base, ours, theirs := m.base(a.now, slot, false), a.now.has[slot], main.has[slot]
+		base, ours, theirs := m.base(main, a.now, slot), a.now.has[slot], main.has[slot]
 		if theirs != base {
 			told[slot] = news{theirs, main.from[slot]}
 		}

@@ -101,17 +101,16 @@ func (s slots) diff(other slots) string {
 
 // modelLanding is a landing as the model knows it.
 type modelLanding struct {
-	id        int
-	agent     string
-	as        landing.As
-	line      []*point        // that led to the state
-	changes   slots           // slots that it changed, as they were before
-	has       slots           // the branch after it
-	instead   []int           // landings whose work it brought again
-	brought   map[*point]bool // of its line, what nothing had brought before
-	otherwise map[string]bool // slots in which the branch had something else than the agent also after it
-	before    string          // commits
-	after     string
+	id      int
+	agent   string
+	as      landing.As
+	line    []*point        // that led to the state
+	changes slots           // slots that it changed, as they were before
+	has     slots           // the branch after it
+	instead []int           // landings whose work it brought again
+	brought map[*point]bool // of its line, what nothing had brought before
+	before  string          // commits
+	after   string
 }
 
 // acknowledged says what a branch knows of a landing.
@@ -316,95 +315,154 @@ func (m *landModel) fresh(who string) string {
 	return fmt.Sprintf("%s-%d-%x", who, m.count, uint64(m.count)*0x9e3779b97f4a7c15)
 }
 
-// base is what a state of an agent and main have in common in a slot that is the agent's: what it had when they last met, as far as
-// main still knows of it. With again what main has lost by a revert counts as never landed.
-func (m *landModel) base(l lineState, slot string, again bool) string {
-	known := m.main().landings
-	counts := func(id int) bool {
-		how, there := known[id]
-		return id == 0 || there && (how == standsIn || !again || !slices.Contains(l.owned, m.landings[id].agent))
-	}
+// base is what a state of an agent and a branch have in common in a slot that is the agent's: what it had when they last met, as far as
+// the branch still knows of it.
+func (m *landModel) base(b branchState, l lineState, slot string) string {
 	for _, one := range slices.Backward(l.line) {
-		own := told(l, one.news[slot].from, m)
-		if told, there := one.news[slot]; there && (!own || counts(told.from)) {
-			return told.value
+		if told, there := one.news[slot]; there {
+			if _, known := b.landings[told.from]; known || !m.shares(l, told.from) {
+				return told.value
+			}
 		}
-		for id := range known {
-			if !counts(id) || !slices.Contains(m.landings[id].line, one) || m.landings[id].otherwise[slot] {
-				continue
+		for id := range b.landings {
+			if slices.Contains(m.landings[id].line, one) {
+				return one.has[slot]
 			}
-			if by := m.broughtBy(l, slot, one); again && by != nil {
-				return by.changes[slot]
-			}
-			return one.has[slot]
 		}
 	}
 	return ""
 }
 
-// broughtBy is the landing that brought what a slot was at a point and was reverted, nil for none: asked for again, it counts as never landed, also
-// where a later one stands.
-func (m *landModel) broughtBy(l lineState, slot string, p *point) *modelLanding {
-	for id, how := range m.main().landings {
-		one := m.landings[id]
-		_, changed := one.changes[slot]
-		if led := slices.Contains(one.line, p) || one.has[slot] == p.has[slot]; how == revertIn && changed && led && slices.Contains(l.owned, one.agent) && shares(l, one) && !m.again(l, one) {
-			return one
+// meets is the last point of a line that a landing has too, nil where it brought nothing that led there.
+func (m *landModel) meets(l lineState, one *modelLanding) *point {
+	for _, p := range slices.Backward(l.line) {
+		if p.news == nil && slices.Contains(one.line, p) {
+			if one.brought[p] {
+				return p
+			}
+			return nil
 		}
 	}
 	return nil
 }
 
-// told reports whether what an update told an agent came from a landing that led to its state: else it is not its own work.
-func told(l lineState, id int, m *landModel) bool {
-	one := m.landings[id]
-	return one != nil && shares(l, one)
-}
-
 // shares reports whether a landing brought work that led to a state.
-func shares(l lineState, one *modelLanding) bool {
-	for _, p := range slices.Backward(l.line) {
-		if p.news == nil && slices.Contains(one.line, p) {
-			return one.brought[p]
-		}
-	}
-	return false
+func (m *landModel) shares(l lineState, id int) bool {
+	one := m.landings[id]
+	return one != nil && m.meets(l, one) != nil
 }
 
-// again reports whether what a reverted landing brought of the work that led to a state was brought again.
-func (m *landModel) again(l lineState, one *modelLanding) bool {
-	at := -1
-	for i, p := range l.line {
-		if p.news == nil && slices.Contains(one.line, p) {
-			at = i
+// lostWork is a landing that main has lost by a revert, as far as its work led to a state.
+type lostWork struct {
+	*modelLanding
+	to *point
+}
+
+// lost are the landings of the agent in its line that main has lost by a revert, and that the agent still has.
+func (m *landModel) lost(l lineState) (all []lostWork) {
+	tip := m.main()
+	var own []*modelLanding
+	for _, id := range slices.Sorted(maps.Keys(tip.landings)) {
+		if slices.Contains(l.owned, m.landings[id].agent) {
+			own = append(own, m.landings[id])
 		}
 	}
-	for id := range m.main().landings {
-		if by := m.landings[id]; at >= 0 && slices.Contains(by.instead, one.id) && slices.Contains(by.line, l.line[at]) {
+	gone := map[int]bool{}
+	for _, one := range own {
+		gone[one.id] = len(one.changes) > 0 && one.goneFrom(tip.has, own, gone, m)
+	}
+	for _, one := range own {
+		to := m.meets(l, one)
+		if to == nil || !gone[one.id] || one.without(l.has) {
+			continue
+		}
+		covered, takenOut := false, false
+		for _, by := range own {
+			if !gone[by.id] && slices.Contains(by.instead, one.id) && slices.Contains(by.line, to) {
+				covered = true
+			}
+			if by.id > one.id && !gone[by.id] && slices.Contains(by.line, one.line[len(one.line)-1]) {
+				takenOut = one.without(by.line[len(by.line)-1].has)
+			}
+		}
+		if !covered && !takenOut {
+			all = append(all, lostWork{one, to})
+		}
+	}
+	return all
+}
+
+// without reports whether slots have nothing of a landing.
+func (one *modelLanding) without(has slots) bool {
+	for slot, before := range one.changes {
+		if has[slot] != before {
+			return false
+		}
+	}
+	return true
+}
+
+// goneFrom reports whether main has nothing of a landing but what a later one has brought again.
+func (one *modelLanding) goneFrom(tip slots, own []*modelLanding, gone map[int]bool, m *landModel) bool {
+	for _, by := range slices.Backward(own) {
+		if end := one.line[len(one.line)-1]; slices.Contains(by.instead, one.id) && !slices.Contains(by.line, end) {
+			mine, its := end.has, by.line[len(by.line)-1].has
+			for slot := range one.changes {
+				part := one.has[slot]
+				if part == mine[slot] {
+					part = its[slot]
+				} else if mine[slot] != its[slot] {
+					return false
+				}
+				if tip[slot] != part {
+					return false
+				}
+			}
 			return true
 		}
 	}
-	return false
+	if one.without(tip) {
+		return true
+	}
+	for slot, before := range one.changes {
+		for _, earlier := range own {
+			if was, there := earlier.changes[slot]; there && gone[earlier.id] && before == earlier.has[slot] {
+				before = was
+			}
+		}
+		if tip[slot] == one.has[slot] || tip[slot] != before {
+			return false
+		}
+	}
+	return true
 }
 
-// expected is what main becomes by a landing, and the slots that conflict.
+// expected is what main becomes by a landing, and the slots that conflict. With again what main has lost lands as it did.
 func (m *landModel) expected(l lineState, again bool) (slots, []string) {
 	tip := m.main()
 	next := maps.Clone(tip.has)
 	var conflicts []string
-	for _, slot := range slotNames() {
-		if !slices.Contains(l.owned, slotOwner(slot)) {
-			continue
-		}
-		base, ours, theirs := m.base(l, slot, again), tip.has[slot], l.has[slot]
-		switch {
-		case ours == theirs || theirs == base:
-		case ours == base:
-			next[slot] = theirs
-		default:
-			conflicts = append(conflicts, slot)
+	bring := func(b branchState, l lineState) {
+		for _, slot := range slotNames() {
+			if !slices.Contains(l.owned, slotOwner(slot)) {
+				continue
+			}
+			base, ours, theirs := m.base(b, l, slot), next[slot], l.has[slot]
+			switch {
+			case ours == theirs || theirs == base:
+			case ours == base:
+				next[slot] = theirs
+			default:
+				conflicts = append(conflicts, slot)
+			}
 		}
 	}
+	if again {
+		for _, one := range m.lost(l) {
+			bring(m.commits[one.before], lineState{one.to.has, one.line[:slices.Index(one.line, one.to)+1], l.owned})
+		}
+	}
+	bring(tip, l)
 	return next, conflicts
 }
 

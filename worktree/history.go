@@ -113,20 +113,28 @@ func (m Manager) MadeOn(branch string) (map[string]bool, error) {
 	return made, err
 }
 
-// Reaching are the tips in whose history one of some commits is, without looking at what comes before another commit. Tips that are not in
-// the object store any more reach nothing but themselves.
-func (m Manager) Reaching(ctx context.Context, tips []string, some map[string]bool, without string) (map[string]bool, error) {
-	input := strings.Join(tips, "\n") + "\n^" + without + "\n"
-	out, err := m.home().Input(ctx, []byte(input), "rev-list", "--topo-order", "--reverse", "--parents", "--ignore-missing", "--stdin")
-	if err != nil {
-		return nil, err
+// Parents returns the parents of some commits and of all that came before these, but of what another one, "" for none, has too. Commits that
+// are not in the object store any more are left out.
+func (m Manager) Parents(ctx context.Context, commits []string, without string) (map[string][]string, error) {
+	var input strings.Builder
+	for _, commit := range commits {
+		if isOID(commit) {
+			input.WriteString(commit + "\n")
+		}
 	}
-	reached := map[string]bool{}
-	for line := range strings.Lines(out) { // parents first
+	if without != "" {
+		input.WriteString("^" + without + "\n")
+	}
+	parents := map[string][]string{}
+	if input.Len() == 0 {
+		return parents, nil
+	}
+	out, err := m.home().Input(ctx, []byte(input.String()), "rev-list", "--parents", "--ignore-missing", "--stdin")
+	for line := range strings.Lines(out) {
 		ids := strings.Fields(line)
-		reached[ids[0]] = some[ids[0]] || slices.ContainsFunc(ids[1:], func(parent string) bool { return reached[parent] })
+		parents[ids[0]] = ids[1:]
 	}
-	return reached, nil
+	return parents, err
 }
 
 // Present are those of some commits that are still in the object store.

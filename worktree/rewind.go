@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -57,6 +58,7 @@ type RewindOptions struct {
 	Rescue  string            // ref to keep what is there
 	From    string            // commit that the files must be as, "" for any: the target was made of it, and what has come since would go
 	Command string            // that moves, for whoever finds it half done
+	Log     string // of what the branch moves for, "" for a rewind
 	Session string            // whose recover ends it then
 	Step    func(name string) // called after each step, nil for nobody
 }
@@ -252,7 +254,7 @@ func (r *rewind) apply(ctx context.Context, to Rescued) error {
 		}
 	}
 	v, err := r.m.begin(ctx, r.at, &Journal{
-		Command: r.options.Command, Session: r.options.Session, Ref: "HEAD", Log: "paw: rewind to " + r.to.commit,
+		Command: r.options.Command, Session: r.options.Session, Ref: "HEAD", Log: cmp.Or(r.options.Log, "paw: rewind to "+r.to.commit),
 		From: r.head, To: to.Head, Was: r.now, Becomes: r.to.tree, Resets: true, HeadLast: onward, Rescue: to.Ref,
 	}, func() error { return r.asSeen(ctx) })
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"paw/config/display"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
-	"paw/session"
 	"paw/worktree"
 )
 
@@ -60,7 +59,7 @@ func (c *composer) lookAtBoth(ctx context.Context, t target) (err error) {
 		return err
 	}
 	at := c.asker.point(c.source.turn)
-	c.sides, err = c.asker.sides(ctx, c.source.state, &at)
+	c.sides, err = c.asker.sides(ctx, state{c.source.state, &at})
 	return err
 }
 
@@ -115,7 +114,7 @@ func (c *composer) commit(ctx context.Context, t target, one *composed) error {
 		one.commits, parents = last+1, tips[last:]
 		facts.Commits = nil
 	case Merge:
-		if c.sides.left != "" {
+		if len(c.sides.left) > 0 {
 			return errs.New(errs.Refused, "%s: --as merge would bring commits back that %s has left", c.name(), t.branch).
 				Hint("paw land %s --as squash", c.name())
 		}
@@ -141,61 +140,58 @@ func (c *composer) lookAtWork(ctx context.Context, one *composed) (messageFacts,
 	return c.factsFor(one.brought, own), own, err
 }
 
-// ownCommits are the new commits of the agent. Those that it made itself stay new when the branch has left what brought them.
+// ownCommits returns the new commits of the agent: those that neither the branch has, nor the agent got from it.
 func (c *composer) ownCommits(ctx context.Context) ([]worktree.CommitInfo, error) {
-	own, err := c.m.CommitsSince(ctx, c.source.head, c.sides.known...)
-	if err != nil || len(c.sides.past) == 0 {
+	own, err := c.m.CommitsSince(ctx, c.source.head, c.asker.t.tip)
+	h := c.sides.h
+	if err != nil || h == nil {
 		return own, err
 	}
-	made, err := c.m.MadeOn(c.agent.Branch)
-	if err != nil {
-		return nil, err
-	}
-	for _, one := range own {
-		made[one.ID] = true
-	}
-	known := slices.DeleteFunc(slices.Clone(c.sides.known), func(commit string) bool { return slices.Contains(c.sides.past, commit) })
-	all, err := c.m.CommitsSince(ctx, c.source.head, known...)
-	return slices.DeleteFunc(all, func(one worktree.CommitInfo) bool { return !made[one.ID] }), err
+	known := h.of(c.sides.tip)
+	return slices.DeleteFunc(own, func(one worktree.CommitInfo) bool { return known[one.ID] || h.left[one.ID] }), nil
 }
 
-// brought are the turns that led to the state and that no landing which stands has, or whose landing is brought again.
+// brought returns the turns that led to the state and that the branch does not have, or that are brought again.
 func (c *composer) brought() []turns.Turn {
-	line := c.asker.led.lives.line(c.asker.point(c.source.turn))
-	var landed []point
-	for _, one := range c.asker.led.of(c.agent.TurnSession) {
-		if again := c.asker.subtracts(line, one) && slices.Contains(c.sides.lost, one); one.stands() && !again {
-			landed = append(landed, c.asker.led.lives.line(one.point())...)
-		}
+	had := map[string]bool{}
+	if c.sides.h != nil {
+		had = c.sides.h.of(c.sides.tip)
 	}
 	again := c.turnsAgain()
 	var some []turns.Turn
 	for _, t := range c.source.turns {
 		p := point{turnSession: c.agent.TurnSession, turn: t.Number}
-		if slices.Contains(line, p) && (again[t.Number] || !slices.Contains(landed, p)) {
+		if slices.Contains(c.sides.line, p) && (again[t.Number] || !had[p.String()]) {
 			some = append(some, t)
 		}
 	}
 	return some
 }
 
-// landedAgain are the landings of the agent that are brought again.
-func (c *composer) landedAgain() []*Stand {
-	return slices.DeleteFunc(slices.Clone(c.sides.out), func(one *Stand) bool {
-		return one.TurnSession != c.agent.TurnSession || one.Phase == session.LandingOffered || !slices.Contains(c.sides.lost, one)
-	})
+// landedAgain returns the landings of the agent that are brought again: those that the branch has lost below something that stands, where that is
+// asked for, and those that it does not have at all.
+func (c *composer) landedAgain() (some []*Stand) {
+	for _, one := range c.asker.led.of(c.agent.TurnSession) {
+		if slices.Contains(c.asker.instead(c.sides), one.ID) && !one.ByFiles {
+			some = append(some, one)
+		}
+	}
+	return some
 }
 
-// turnsAgain are the numbers of turns that landed once and are brought again.
+// turnsAgain returns the numbers of turns that landed once, that the branch has lost, and that are brought again.
 func (c *composer) turnsAgain() map[int]bool {
 	again := map[int]bool{}
-	for _, one := range c.landedAgain() {
-		for _, number := range numbersIn(one.Turns) {
-			again[number] = true
+	if !c.sides.askedFor {
+		return again
+	}
+	for _, one := range c.sides.lost {
+		for _, p := range c.asker.led.lives.line(one.to) {
+			again[p.turn] = again[p.turn] || p.turnSession == c.agent.TurnSession && slices.Contains(numbersIn(one.Turns), p.turn)
 		}
-		for i := range c.asker.led.all {
-			if earlier := &c.asker.led.all[i]; c.asker.stays(earlier, one) {
-				for _, number := range numbersIn(earlier.Turns) {
+		for _, by := range c.asker.led.of(c.agent.TurnSession) {
+			if by.stands() && by.Standing != Reverted && slices.Contains(by.Instead, one.ID) {
+				for _, number := range numbersIn(by.Turns) {
 					delete(again, number)
 				}
 			}
@@ -240,7 +236,7 @@ func (c *composer) replay(ctx context.Context, t target, own []worktree.CommitIn
 // landed without being committed, what both sides have is.
 func (c *composer) pick(ctx context.Context, t target, onto string, one worktree.CommitInfo) (worktree.Merged, error) {
 	picked, err := c.m.PickTree(ctx, t.place(c.m), onto, one)
-	if err != nil || len(picked.Conflicts) == 0 || len(c.sides.bases) == 0 {
+	if err != nil || len(picked.Conflicts) == 0 || c.sides.h == nil {
 		return picked, err
 	}
 	base, err := c.asker.base(ctx, c.sides)
@@ -272,7 +268,7 @@ func (c *composer) side(ctx context.Context, facts messageFacts) (string, error)
 // along says what lands of the agent in whose work this one began, "" for nothing.
 func (c *composer) along(ctx context.Context) (string, error) {
 	from := c.agent.From
-	if from == nil || len(c.sides.bases) == 0 {
+	if from == nil {
 		return "", nil
 	}
 	base, err := c.asker.base(ctx, c.sides)

@@ -130,7 +130,7 @@ func look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 			end := asker.point(states[i].turn)
 			at = &end
 		}
-		both, err := asker.sides(ctx, states[i].commit, at)
+		both, err := asker.sides(ctx, state{states[i].commit, at})
 		if err != nil {
 			return nil, err
 		}

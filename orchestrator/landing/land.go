@@ -233,7 +233,7 @@ func (l *landing) prepare(ctx context.Context) (*composed, *Landed, error) {
 		return nil, landed, nil
 	}
 	landed.After, landed.State, landed.Files, landed.Title = one.commit, one.state, one.files, one.title
-	landed.Commits, landed.Turns, landed.Checks, landed.Instead = one.commits, ranges(one.brought), l.checker.commands, l.composer.instead()
+	landed.Commits, landed.Turns, landed.Checks, landed.Instead = one.commits, ranges(one.brought), l.checker.commands, l.composer.asker.instead(l.composer.sides)
 	if t.checkout != nil {
 		landed.Checkout = t.checkout.Path
 		if err := unobstructed(ctx, l.m, t.checkout, t.tip, one.commit); err != nil {

@@ -61,11 +61,7 @@ type Stand struct {
 	Standing Standing
 	Commit   string // in the history of the tip, that brings it: After, or the commit that it was rewritten to; "" where none does
 	Revert   string // commit that has taken it out again, where one says so
-	Void     bool   // a later landing that stands has brought its work again
-
-	partly []point // landings that stand and have brought what led to them of its work again
-
-	ByFiles bool // the tip has all of its files, and no commit of it
+	ByFiles  bool   // the tip has all of its files, and no commit of it
 
 	tip string // of the branch, "" where that is gone
 }
@@ -83,11 +79,6 @@ func (s *Stand) stands() bool {
 	return false
 }
 
-// lost reports whether the branch had the landing, has it no more, and nothing since has brought it again.
-func (s *Stand) lost() bool {
-	return !s.Void && (s.Standing == Undone || s.Standing == Dropped || s.Standing == Reverted)
-}
-
 // ledger is all that has landed in a branch, as its tip has it.
 type ledger struct {
 	target, tip string
@@ -97,41 +88,20 @@ type ledger struct {
 	looker      *looker  // that can look further, nil where nothing landed
 }
 
-// voided marks the landings whose work a later one has brought again: the later one says so or, where the tip has all of their files and no
-// commit of theirs, is the only one that can have.
-func (led *ledger) voided() {
-	for i := range led.all {
-		by := &led.all[i]
-		if !by.stands() || by.ByFiles {
-			continue
-		}
-		for k := range led.all {
-			one := &led.all[k]
-			again := one.Session == by.Session && slices.Contains(by.Instead, one.ID)
-			if !again && (!one.ByFiles || one.TurnSession != by.TurnSession || one.ID >= by.ID) {
-				continue
-			}
-			if one.ByFiles {
-				one.Void, one.Standing = true, Dropped
-			} else if led.coversPart(by, one) {
-				one.partly = append(one.partly, by.point())
-			} else {
-				one.Void = true
-			}
-		}
+// lostFor reports whether the branch has lost what a landing brought up to a state, and nothing that stands has brought that again.
+func (led *ledger) lostFor(to point, one *Stand) bool {
+	if one.Standing != Undone && one.Standing != Dropped && one.Standing != Reverted {
+		return false
 	}
+	return !slices.ContainsFunc(led.all, func(by Stand) bool {
+		return by.stands() && (by.Standing != Reverted || one.Standing != Reverted || by.After == one.After) && by.Session == one.Session && slices.Contains(by.Instead, one.ID) &&
+			slices.Contains(led.lives.line(by.point()), to)
+	})
 }
 
 // coversPart reports whether a landing has brought a part of the work of another one again, and not all of it.
 func (led *ledger) coversPart(by, one *Stand) bool {
 	return by.Session == one.Session && slices.Contains(by.Instead, one.ID) && !slices.Contains(led.lives.line(by.point()), one.point())
-}
-
-// lostFor reports whether the branch has lost a landing that brought work which led to the state of a line, and nothing since has brought
-// that again.
-func (led *ledger) lostFor(line []point, one *Stand) bool {
-	met, found := led.meeting(line, one)
-	return found && one.lost() && !slices.ContainsFunc(one.partly, func(by point) bool { return slices.Contains(led.lives.line(by), met) })
 }
 
 // meeting is the last point of a line whose work a landing brought: its own or, where the agent was rewound since, one before.

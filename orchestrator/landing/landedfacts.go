@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -49,7 +50,6 @@ func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.S
 			}
 		}
 	}
-	l.voided()
 	l.looker = &l
 	return l.ledger, nil
 }
@@ -90,12 +90,16 @@ func (l *looker) addLives(s *session.Session, landings map[string][]session.Land
 				fromSession = from.TurnSession
 			}
 		}
-		l.lives[w.TurnSession] = lifeOf(w.TurnSession, lastTurn(landings[w.TurnSession], w.TurnHighWater), landings[w.TurnSession], w.Shifts, w.From, fromSession)
+		life := lifeOf(w.TurnSession, lastTurn(landings[w.TurnSession], w.TurnHighWater), landings[w.TurnSession], w.Shifts, w.From, fromSession)
+		if life.start = w.BaseCommit; w.From != nil {
+			life.start = cmp.Or(w.From.Snapshot, w.BaseCommit)
+		}
+		l.lives[w.TurnSession] = life
 	}
 	for i := range s.Agents {
 		if w := &s.Agents[i]; w.From != nil && w.From.Within {
 			if from := s.Agent(w.From.Agent); from != nil {
-				l.lives.startWithin(w.TurnSession, from.TurnSession, w.From, w.BaseCommit)
+				l.lives.startWithin(w.TurnSession, from.TurnSession, w.From)
 			}
 		}
 	}
@@ -350,6 +354,9 @@ func (l *looker) partlyBy(own []int, facts []landingFacts, i int) *Stand {
 func (l *looker) withoutRest(ctx context.Context, one, by *Stand) (bool, error) {
 	part, err := l.m.MergeTrees(ctx, l.dir, one.State, one.After, by.State)
 	if err != nil || len(part.Conflicts) > 0 {
+		return false, err
+	}
+	if all, err := l.m.TreeOf(ctx, one.After); err != nil || all == part.Tree {
 		return false, err
 	}
 	none, _, err := l.changesNothing(ctx, one.After, l.tip, part.Tree)

@@ -1,8 +1,8 @@
 package landing
 
 import (
-	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 
 	"paw/session"
@@ -26,7 +26,7 @@ func (p point) String() string {
 type life struct {
 	now    point           // what the state of the moment came from
 	parent map[point]point // of all points but the beginning
-	start  string          // commit of the beginning, "" where the point before it has that
+	start  string          // commit of the beginning, "" where that is not known
 }
 
 // lifeOf puts turns, landings and shifts of an agent into the order in which they were. A rewind goes back to an earlier point,
@@ -61,9 +61,23 @@ func lifeOf(turnSession string, lastTurn int, landings []session.Landing, shifts
 	return l
 }
 
+// points returns all that is known of the states of an agent.
+func (l life) points() iter.Seq[point] {
+	return func(yield func(point) bool) {
+		if !yield(l.now) {
+			return
+		}
+		for p, before := range l.parent {
+			if !yield(p) || !yield(before) {
+				return
+			}
+		}
+	}
+}
+
 // startWithin puts the beginning of an agent that started in the midst of another one's turn between that turn and what came
 // before it: both went on from there.
-func (all lives) startWithin(turnSession, fromSession string, from *session.Origin, base string) {
+func (all lives) startWithin(turnSession, fromSession string, from *session.Origin) {
 	kid, parent := all[turnSession], all[fromSession]
 	if parent.parent == nil {
 		return
@@ -74,7 +88,6 @@ func (all lives) startWithin(turnSession, fromSession string, from *session.Orig
 	} else { // the end of that turn is not known of yet
 		kid.parent[begin], parent.now = parent.now, begin
 	}
-	kid.start = cmp.Or(from.Snapshot, base)
 	all[turnSession], all[fromSession] = kid, parent
 }
 

@@ -11,14 +11,12 @@ import (
 	"paw/session"
 )
 
-// reverted are the landings of the agent whose work the target had and has lost, and that do not land again unless they are asked for.
-func (c *composer) reverted() (some []*Stand) {
-	for _, one := range c.sides.lost {
-		if one.Standing == Reverted && !c.again {
-			some = append(some, one)
-		}
+// lost returns the lost work that does not land, since nobody asked for it.
+func (c *composer) lost() []lostWork {
+	if c.sides.askedFor {
+		return nil
 	}
-	return some
+	return c.sides.lost
 }
 
 // hintAgain adds to a collision the command that brings what the target has lost as well, where that is in the same files.
@@ -27,7 +25,7 @@ func (c *composer) hintAgain(ctx context.Context, cause error, conflicts []strin
 	if !errors.As(cause, &e) {
 		return cause
 	}
-	for _, one := range c.reverted() {
+	for _, one := range c.lost() {
 		paths, err := c.m.ChangedPaths(ctx, one.Before, one.After)
 		if err != nil {
 			return err
@@ -42,7 +40,7 @@ func (c *composer) hintAgain(ctx context.Context, cause error, conflicts []strin
 
 // lostOnly refuses to say that a target has all of what it has lost.
 func (c *composer) lostOnly(t target) error {
-	lost := c.reverted()
+	lost := c.lost()
 	if len(lost) == 0 {
 		return nil
 	}
@@ -51,21 +49,29 @@ func (c *composer) lostOnly(t target) error {
 
 // noteLost says what does not land with the rest.
 func (c *composer) noteLost(t target) {
-	if lost := c.reverted(); len(lost) > 0 {
+	if lost := c.lost(); len(lost) > 0 {
 		c.home.Notef("%s: %s; %s brings it again", c.name(), lostWords(t.branch, lost), c.againLine())
 	}
 }
 
-// rewoundFrom reports whether a landing of the agent brought work that did not lead to the state of a line, and the agent has landed
-// nothing since that stands.
-func (a *asker) rewoundFrom(line []point, one *Stand) bool {
-	own := func(s *Stand) bool { return s.TurnSession == a.agent.TurnSession && s.Phase != session.LandingOffered }
-	if !own(one) || one.Void || slices.Contains(line, one.point()) {
-		return false
+// lookForRewound finds the landings of the agent that brought work which did not lead to the state, and after which it has landed nothing
+// that stands.
+func (a *asker) lookForRewound(h *history, s *sides) {
+	got := h.real.history(s.state)
+	own := func(one *Stand) bool {
+		return one.TurnSession == a.agent.TurnSession && one.Phase != session.LandingOffered
 	}
-	return !slices.ContainsFunc(a.led.all, func(s Stand) bool {
-		return own(&s) && s.ID > one.ID && s.stands() && slices.Contains(line, s.point())
-	})
+	for i := range a.led.all {
+		one := &a.led.all[i]
+		if !own(one) || slices.Contains(s.line, one.point()) || !one.stands() && !got[one.After] {
+			continue
+		}
+		if !slices.ContainsFunc(a.led.all, func(by Stand) bool {
+			return own(&by) && by.ID > one.ID && by.stands() && (slices.Contains(s.line, by.point()) || slices.Contains(by.Instead, one.ID))
+		}) {
+			s.rewound = append(s.rewound, one)
+		}
+	}
 }
 
 // noteRewound says what the target has, or had, of work that the agent was rewound from: a rewind takes nothing off a branch, and what came
@@ -92,7 +98,7 @@ func (c *composer) againLine() string {
 }
 
 // lostWords say which landings a branch had, and how it lost them.
-func lostWords(branch string, lost []*Stand) string {
+func lostWords(branch string, lost []lostWork) string {
 	var each []string
 	for _, one := range lost {
 		words := fmt.Sprintf("landing %d", one.ID)
@@ -102,19 +108,6 @@ func lostWords(branch string, lost []*Stand) string {
 		each = append(each, words)
 	}
 	return fmt.Sprintf("%s had %s and has lost it again", branch, strings.Join(each, ", "))
-}
-
-// instead are the numbers of the landings whose work lands again.
-func (c *composer) instead() (ids []int) {
-	for _, one := range c.sides.lost {
-		if c.asker.subtracts(c.sides.line, one) {
-			ids = append(ids, one.ID)
-		}
-	}
-	for _, one := range c.sides.replaced {
-		ids = append(ids, one.ID)
-	}
-	return ids
 }
 
 // hadAll says which landing has what there was to land, nil where only history tells.

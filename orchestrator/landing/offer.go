@@ -25,7 +25,7 @@ func (l *landing) offer(ctx context.Context, v mover, cause error) error {
 		return cause
 	}
 	verb := "merge"
-	if l.composer.sides.left != "" {
+	if len(l.composer.sides.left) > 0 {
 		verb = "cherry-pick"
 	}
 	byHand := fmt.Sprintf("git switch %s && git %s %s", errs.Quote(e.target.branch), verb, offered)
@@ -49,7 +49,7 @@ func (l *landing) offered(ctx context.Context, v mover, t target) (string, error
 		return "", err
 	}
 	parent, as := c.source.head, Merge
-	if c.sides.left != "" {
+	if len(c.sides.left) > 0 {
 		if base, err = c.m.Commit(ctx, worktree.NewCommit{Tree: base + "^{tree}", Parents: []string{t.tip}, Message: "paw: what both have\n", Own: true}); err != nil {
 			return "", err
 		}
@@ -76,8 +76,8 @@ func (l *landing) offered(ctx context.Context, v mover, t target) (string, error
 		}
 	}
 	return commit, v.keepOffer(ctx, &session.Landing{
-		Agent: c.agent.Name, TurnSession: c.agent.TurnSession, Target: t.branch, Before: base, After: commit, State: c.sides.state,
-		Turn: c.source.turn, Turns: ranges(c.brought()), LastTurn: c.source.lastTurn(), As: string(as), Title: facts.title(), Instead: c.instead(),
+		Agent: c.agent.Name, TurnSession: c.agent.TurnSession, Target: t.branch, Before: base, After: commit, State: c.source.state,
+		Turn: c.source.turn, Turns: ranges(c.brought()), LastTurn: c.source.lastTurn(), As: string(as), Title: facts.title(), Instead: c.asker.instead(c.sides),
 	})
 }
 

@@ -47,7 +47,7 @@ func safeIn(ctx context.Context, m worktree.Manager, s *session.Session, w *sess
 		at := slices.Index(line, one.point())
 		switch {
 		case at < 0:
-		case one.lost():
+		case led.lostFor(one.point(), one):
 			return ""
 		case one.stands() && at < nearest:
 			state, nearest = one.State, at

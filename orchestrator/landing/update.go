@@ -62,7 +62,7 @@ func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from
 			return err
 		}
 		moved, err := w.m.Rewind(ctx, w.agent.WorktreePath, goal, worktree.RewindOptions{
-			Rescue: done.Rescue, From: was, Command: "paw update", Session: s.Name, Step: func(name string) { h.Step("update." + name) },
+			Rescue: done.Rescue, From: was, Command: "paw update", Log: updateLog + " with " + done.From, Session: s.Name, Step: func(name string) { h.Step("update." + name) },
 		})
 		if err != nil {
 			return app.Unmoved(err, agentName+": not updated", fmt.Sprintf("paw update %s/%s", s.Name, agentName))
@@ -86,6 +86,9 @@ func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from
 	}
 	return done, nil
 }
+
+// updateLog is what the log of an agent's branch says of an update.
+const updateLog = "paw update"
 
 // keepUpdated keeps the state that an agent is brought to, for whoever looks at no worktree: the snapshot of its last turn is
 // that of another commit.
@@ -125,7 +128,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 		return "", "", err
 	}
 	now := asker.point(0)
-	files, err := asker.bringIn(ctx, src.state, &now)
+	files, err := asker.bringIn(ctx, state{src.state, &now})
 	if err != nil {
 		return "", "", err
 	}
@@ -137,10 +140,10 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if tipTree, err := w.m.TreeOf(ctx, tip); err != nil {
 		return "", "", err
 	} else if src.state != src.head && files != tipTree { // what it has beyond that is not committed, and stays so
-		tree, err = asker.bringIn(ctx, src.head, nil)
+		tree, err = asker.bringIn(ctx, state{commit: src.head})
 		var collided *errs.Error
 		if errors.As(err, &collided) && collided.Kind == errs.Conflict { // it has changed in a commit what landed before without one
-			tree, err = asker.bringIn(ctx, src.head, &now)
+			tree, err = asker.bringIn(ctx, state{src.head, &now})
 		}
 		if err != nil {
 			return "", "", err
@@ -156,9 +159,9 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	return goal, src.state, err
 }
 
-// bringIn is the tree of a commit of the agent merged with the tip of the branch; at is as for sides.
-func (a *asker) bringIn(ctx context.Context, commit string, at *point) (string, error) {
-	s, err := a.sides(ctx, commit, at)
+// bringIn is the tree of a state of the agent merged with the tip of the branch.
+func (a *asker) bringIn(ctx context.Context, one state) (string, error) {
+	s, err := a.sides(ctx, one)
 	if err != nil {
 		return "", err
 	}

@@ -1,0 +1,330 @@
+package landing
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"paw/orchestrator/errs"
+	"paw/session/turn"
+	"paw/worktree"
+)
+
+// state is a state of an agent that is looked at.
+type state struct {
+	commit string
+	at     *point // where in the life of the agent it stands, nil for a commit that has nothing of that life but its own history
+}
+
+// history is what a branch and states of agents came from, as if each landing had been a merge: what a landing made of a branch came from
+// the state that landed, and each state of an agent from the one before it. What two of them have in common is then a matter of the graph alone.
+type history struct {
+	from    graph             // commits and states of agents
+	landed  graph             // commits of branches, by the states that landed with them
+	same    graph             // commits of branches, by what they were before somebody amended or rebased them
+	real    graph             // git's own, with ways to the root that are longer there
+	parents graph             // git's own
+	tip     string            // commit
+	root    string            // commit that the tip and all states came from; what came before it is not in the graph
+	commits map[string]string // of the nodes that are states of agents
+	left    map[string]bool   // commits that the branch has left
+}
+
+// lookAtHistory gathers what the branch and a state came from.
+func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) {
+	kin := a.kinOf(one)
+	lives, err := a.commitsOf(ctx, kin)
+	if err != nil {
+		return nil, err
+	}
+	h, err := a.lookBack(ctx, kin, lives, a.t.tip, one.commit)
+	if err != nil {
+		return nil, err
+	}
+	if left := h.leftOf(one.commit); slices.ContainsFunc(left, func(commit string) bool { return !h.real.history(commit)[h.root] }) {
+		if h, err = a.lookBack(ctx, kin, lives, append(left, a.t.tip, one.commit)...); err != nil {
+			return nil, err
+		}
+	}
+	h.linkStates(a, lives)
+	h.linkLandings(a)
+	return h, nil
+}
+
+// lookBack gathers what some commits came from, back to one that all came from.
+func (a *asker) lookBack(ctx context.Context, kin map[string]bool, lives map[point]string, roots ...string) (h *history, err error) {
+	h = &history{real: graph{}, parents: graph{}, from: graph{}, landed: graph{}, same: graph{}, tip: a.t.tip, commits: map[string]string{}}
+	for _, one := range a.led.all {
+		if kin[one.TurnSession] && one.Standing != InForce && one.Before != "" {
+			roots = append(roots, one.Before)
+		}
+	}
+	if roots, err = a.m.Present(ctx, roots); err != nil {
+		return nil, err
+	}
+	if h.root, err = a.m.CommonBase(ctx, roots...); err != nil {
+		return nil, err
+	}
+	all := append(slices.Clone(roots), a.led.past...)
+	for _, one := range a.led.all {
+		all = append(all, one.After, one.State, one.Commit)
+	}
+	for _, commit := range lives {
+		all = append(all, commit)
+	}
+	parents, err := a.m.Parents(ctx, all, h.root)
+	if err != nil {
+		return nil, err
+	}
+	for commit, from := range parents {
+		h.parents[commit] = from
+		h.real[commit] = slices.DeleteFunc(slices.Clone(from), func(one string) bool { return parents[one] == nil && one != h.root })
+	}
+	for _, commit := range roots {
+		if h.root != "" && commit != h.root {
+			h.real[commit] = append(h.real[commit], h.root)
+		}
+	}
+	if h.left, err = a.leftBy(h); err != nil {
+		return nil, err
+	}
+	updates, err := a.updates()
+	if err != nil {
+		return nil, err
+	}
+	in := h.real.history(h.tip)
+	for commit, from := range h.real {
+		h.from[commit] = slices.Clone(from)
+		if own := h.parents[commit]; updates[commit] && len(own) > 1 && !in[commit] && !h.left[commit] { // it took out what the branch had left by then
+			h.from[commit] = slices.DeleteFunc(h.from[commit], func(one string) bool { return one == own[0] })
+			h.landed.link(commit, own[0])
+		}
+	}
+	return h, nil
+}
+
+// link adds that a node came from another one, unless that one came from it.
+func (h *history) link(edges graph, node, from string) {
+	if from != "" && node != from && !h.of(from)[node] {
+		edges.link(node, from)
+	}
+}
+
+// of returns all that some nodes have: what they came from and, where something landed, what the state came from that landed. What the agent had got
+// and the branch has left did not land with it.
+func (h *history) of(nodes ...string) map[string]bool {
+	has := h.from.history(nodes...)
+	var todo, same []string
+	for node := range has {
+		todo, same = append(todo, h.landed[node]...), append(same, h.same[node]...)
+	}
+	for len(todo) > 0 {
+		node := todo[len(todo)-1]
+		if todo = todo[:len(todo)-1]; !has[node] && !h.left[node] {
+			has[node] = true
+			todo, same = append(append(todo, h.from[node]...), h.landed[node]...), append(same, h.same[node]...)
+		}
+	}
+	for _, node := range same {
+		has[node] = true
+	}
+	return has
+}
+
+// common returns what two nodes both have, without what another one of it has: git merge-base --all.
+func (h *history) common(one, other string) []string {
+	both, others := h.of(one), h.of(other)
+	maps.DeleteFunc(both, func(node string, _ bool) bool { return !others[node] })
+	var before []string
+	for node := range both {
+		before = append(append(before, h.from[node]...), h.landed[node]...)
+	}
+	older := h.of(before...)
+	maps.DeleteFunc(both, func(node string, _ bool) bool { return older[node] })
+	return slices.Sorted(maps.Keys(both))
+}
+
+// updates returns the commits by which paw update brought the branch into that of the agent.
+func (a *asker) updates() (map[string]bool, error) {
+	tips, err := a.m.PastTips(a.agent.Branch)
+	made := map[string]bool{}
+	for _, tip := range tips {
+		made[tip.Commit] = made[tip.Commit] || strings.HasPrefix(tip.Why, updateLog)
+	}
+	return made, err
+}
+
+// kinOf returns the turn sessions of the agents whose states led to one, and of those that went on from them.
+func (a *asker) kinOf(one state) map[string]bool {
+	kin := map[string]bool{}
+	for _, p := range a.lineOf(one) {
+		kin[p.turnSession] = true
+	}
+	for _, one := range a.led.all {
+		line := a.led.lives.line(one.point())
+		if slices.ContainsFunc(line, func(p point) bool { return kin[p.turnSession] }) {
+			for _, p := range line {
+				kin[p.turnSession] = true
+			}
+		}
+	}
+	return kin
+}
+
+// commitsOf returns the commits of the states of some agents, as far as refs tell.
+func (a *asker) commitsOf(ctx context.Context, kin map[string]bool) (map[point]string, error) {
+	var prefixes []string
+	for turnSession := range kin {
+		prefixes = append(prefixes, turn.RefPrefix(turnSession))
+	}
+	commits := map[point]string{}
+	if len(kin) == 0 {
+		return commits, nil
+	}
+	refs, err := a.m.Refs(ctx, prefixes...)
+	if err != nil {
+		return nil, err
+	}
+	for turnSession := range kin {
+		life := a.led.lives[turnSession]
+		for p := range life.points() {
+			switch {
+			case p.turnSession != turnSession:
+			case p.turn > 0:
+				if commits[p] = refs[turn.TurnRef(turnSession, p.turn)]; commits[p] == "" {
+					commits[p] = refs[turn.HeadRef(turnSession, p.turn)]
+				}
+			case p.landing == 0:
+				commits[p] = life.start
+			}
+		}
+	}
+	for i := range a.led.all {
+		if one := &a.led.all[i]; kin[one.TurnSession] {
+			commits[one.point()] = one.State
+		}
+	}
+	return commits, nil
+}
+
+// linkStates adds the states of agents: each came from its commit and from the state before it.
+func (h *history) linkStates(a *asker, commits map[point]string) {
+	for p, commit := range commits {
+		if commit != "" && (h.real[commit] != nil || commit == h.root) {
+			h.commits[p.String()] = commit
+		}
+	}
+	for p := range commits {
+		if h.commits[p.String()] == "" {
+			continue
+		}
+		h.link(h.from, p.String(), h.commits[p.String()])
+		if before := h.nearest(a.led.lives.line(p)[1:]); before != "" {
+			h.link(h.landed, p.String(), before)
+		}
+	}
+}
+
+// nearest returns the first state of a line whose commit is known, "" for none.
+func (h *history) nearest(line []point) string {
+	for _, p := range line {
+		if h.commits[p.String()] != "" {
+			return p.String()
+		}
+	}
+	return ""
+}
+
+// nodeOf returns the state that landed.
+func (h *history) nodeOf(a *asker, one *Stand) string {
+	if node := h.nearest(a.led.lives.line(one.point())); node != "" {
+		return node
+	}
+	return one.State
+}
+
+// linkLandings adds what landings made of branches, and what that was rewritten to: each came from the state that landed.
+func (h *history) linkLandings(a *asker) {
+	for i := range a.led.all {
+		one := &a.led.all[i]
+		node := h.nodeOf(a, one)
+		if node == "" {
+			continue
+		}
+		if one.Commit != one.After && h.real[one.Commit] != nil && h.real[one.After] != nil && !h.real.history(one.After)[one.Commit] {
+			h.same.link(one.Commit, one.After)
+		}
+		for _, commit := range []string{one.After, one.Commit} {
+			switch {
+			case commit == "":
+			case h.real[commit] != nil:
+				h.link(h.landed, commit, node)
+			case one.stands() && commit == one.Commit && h.root != "":
+				h.link(h.landed, h.root, node)
+			}
+		}
+	}
+}
+
+// commitOf returns the commit of a node.
+func (h *history) commitOf(node string) string {
+	if commit := h.commits[node]; commit != "" {
+		return commit
+	}
+	return node
+}
+
+// baseOf returns one commit with what some nodes have, "" for none: of several, all of them together, where a later one that contradicts is
+// left out. git merges several merge bases the same way.
+func (a *asker) baseOf(ctx context.Context, h *history, nodes []string) (string, error) {
+	if len(nodes) == 0 {
+		return "", nil
+	}
+	base, made := h.commitOf(nodes[0]), nodes[0]
+	for _, next := range nodes[1:] {
+		if h.commitOf(next) == base {
+			continue
+		}
+		before, err := a.baseBetween(ctx, h, made, next)
+		if err != nil || before == "" {
+			if err != nil {
+				return "", err
+			}
+			continue
+		}
+		merged, err := a.m.MergeTrees(ctx, a.t.place(a.m), before, base, h.commitOf(next))
+		if err != nil {
+			return "", err
+		}
+		if len(merged.Conflicts) > 0 {
+			continue
+		}
+		commit, err := a.m.Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Parents: []string{base, h.commitOf(next)}, Message: "paw: what both have\n", Own: true})
+		if err != nil {
+			return "", err
+		}
+		both := "base " + commit
+		h.commits[both] = commit
+		h.from[both] = []string{made, next}
+		base, made = commit, both
+	}
+	return base, nil
+}
+
+// baseBetween returns one commit with what two nodes both have, "" for none. What came before all that the graph has, git knows.
+func (a *asker) baseBetween(ctx context.Context, h *history, one, other string) (string, error) {
+	both := h.common(one, other)
+	if len(both) == 0 {
+		var err error
+		if both, err = a.m.MergeBases(ctx, h.commitOf(one), h.commitOf(other)); err != nil {
+			return "", err
+		}
+	}
+	return a.baseOf(ctx, h, both)
+}
+
+// unrelated refuses a state that has nothing in common with a branch.
+func (a *asker) unrelated() error {
+	return errs.New(errs.Refused, "%s: has no history in common with %s", a.name(), a.t.branch).Hint("git log %s", errs.Quote(a.agent.Branch))
+}
