@@ -25,32 +25,6 @@ func (m Manager) MergeBases(ctx context.Context, one string, others ...string) (
 	return strings.Fields(out), err
 }
 
-// Within reports whether a commit is one of some others or came before one of them.
-func (m Manager) Within(ctx context.Context, commit string, others []string) (bool, error) {
-	if len(others) == 0 {
-		return false, nil
-	}
-	out, err := m.home().Output(ctx, append([]string{"rev-list", "--max-count=1", commit, "--not"}, others...)...)
-	return err == nil && out == "", err
-}
-
-// FirstParents are the commits that a branch went through up to a commit, newest first, each with what was merged in it behind it.
-func (m Manager) FirstParents(ctx context.Context, commit string) ([][]string, error) {
-	out, err := m.home().Output(ctx, "rev-list", "--first-parent", "--parents", "--max-count="+mostFirstParents, commit, "--")
-	if err != nil {
-		return nil, err
-	}
-	var all [][]string
-	for line := range strings.Lines(out) {
-		ids := strings.Fields(line)
-		all = append(all, append(ids[:1:1], ids[min(2, len(ids)):]...))
-	}
-	return all, nil
-}
-
-// mostFirstParents bounds how far back anybody looks for what an agent got from a branch.
-const mostFirstParents = "2000"
-
 // CommonBase is a commit that comes before all of some, "" where there is none.
 func (m Manager) CommonBase(ctx context.Context, commits ...string) (string, error) {
 	base, err := m.home().Line(ctx, append([]string{"merge-base", "--octopus"}, commits...)...)
@@ -135,24 +109,6 @@ func (m Manager) Parents(ctx context.Context, commits []string, without string) 
 		parents[ids[0]] = ids[1:]
 	}
 	return parents, err
-}
-
-// Present are those of some commits that are still in the object store.
-func (m Manager) Present(ctx context.Context, commits []string) ([]string, error) {
-	if len(commits) == 0 {
-		return nil, nil
-	}
-	out, err := m.home().Input(ctx, []byte(strings.Join(commits, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objecttype)")
-	if err != nil {
-		return nil, err
-	}
-	var present []string
-	for line := range strings.Lines(out) {
-		if oid, kind, _ := strings.Cut(strings.TrimSpace(line), " "); kind == "commit" {
-			present = append(present, oid)
-		}
-	}
-	return present, nil
 }
 
 // PatchIDs are the ids of what commits changed against their first parents, by commit; a commit that changed nothing and a

@@ -64,15 +64,6 @@ func (m Manager) TreeOf(ctx context.Context, commit string) (string, error) {
 	return m.home().Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{tree}")
 }
 
-// ParentsOf are the parents of a commit.
-func (m Manager) ParentsOf(ctx context.Context, commit string) ([]string, error) {
-	if !isOID(commit) {
-		return nil, &RefError{Ref: commit}
-	}
-	out, err := m.home().Line(ctx, "rev-list", "--no-walk", "--no-commit-header", "--format=%P", commit, "--")
-	return strings.Fields(out), err
-}
-
 // IsCommitOf reports whether a commit has a tree and one parent, all by their ids.
 func (m Manager) IsCommitOf(ctx context.Context, commit, tree, parent string) (bool, error) {
 	if !isOID(commit) {

@@ -58,7 +58,7 @@ type RewindOptions struct {
 	Rescue  string            // ref to keep what is there
 	From    string            // commit that the files must be as, "" for any: the target was made of it, and what has come since would go
 	Command string            // that moves, for whoever finds it half done
-	Log     string // of what the branch moves for, "" for a rewind
+	Log     string            // of what the branch moves for, "" for a rewind
 	Session string            // whose recover ends it then
 	Step    func(name string) // called after each step, nil for nobody
 }

@@ -2,6 +2,7 @@ package landing
 
 import (
 	"context"
+	"slices"
 
 	"paw/session"
 )
@@ -15,6 +16,9 @@ type lostWork struct {
 
 // lookForLost finds the lost work of a state. What the state has nothing of either, the agent has taken out.
 func (a *asker) lookForLost(ctx context.Context, h *history, s *sides) error {
+	if !slices.Contains(a.led.files, a.agent.TurnSession) {
+		return nil
+	}
 	had := h.of(s.tip)
 	for i := range a.led.all {
 		one := &a.led.all[i]

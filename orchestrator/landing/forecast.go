@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"paw/orchestrator/app"
@@ -121,20 +122,14 @@ func look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 	if err != nil {
 		return nil, err
 	}
+	both, err := sidesOf(ctx, led, t, agents, states)
+	if err != nil {
+		return nil, err
+	}
 	var ours, theirs, whole []string
 	for i, w := range agents {
 		f.Agents = append(f.Agents, observe.Forecast{Agent: w.agent.Name, Target: t.branch, Commit: states[i].commit, Turn: states[i].turn})
-		asker := newAsker(w, led, t, false)
-		var at *point // what has landed without being committed is not on the branch
-		if states[i].whole {
-			end := asker.point(states[i].turn)
-			at = &end
-		}
-		both, err := asker.sides(ctx, state{states[i].commit, at})
-		if err != nil {
-			return nil, err
-		}
-		ours, theirs, whole = append(ours, both.ours), append(theirs, both.theirs), append(whole, both.state)
+		ours, theirs, whole = append(ours, both[i].ours), append(theirs, both[i].theirs), append(whole, both[i].state)
 	}
 	var pairs [][2]string
 	for i := range theirs {
@@ -182,6 +177,41 @@ func look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 	}
 	f.Order = order(f.Agents)
 	return f, nil
+}
+
+// sidesOf finds what a branch and the newest states of agents have in common, with one look at git's history for all.
+func sidesOf(ctx context.Context, led *ledger, t target, agents []work, states []known) (all []*sides, err error) {
+	var askers []*asker
+	var looked []state
+	kin, lives := map[string]bool{}, map[point]string{}
+	var commits []string
+	for i, w := range agents {
+		a, one := newAsker(w, led, t, false), state{commit: states[i].commit}
+		if states[i].whole { // what has landed without being committed is not on the branch
+			end := a.point(states[i].turn)
+			one.at = &end
+		}
+		maps.Copy(kin, a.kinOf(one))
+		askers, looked, commits = append(askers, a), append(looked, one), append(commits, one.commit)
+	}
+	var r *region
+	if len(led.all)+len(led.past) > 0 && len(agents) > 0 {
+		if lives, err = askers[0].commitsOf(ctx, kin); err != nil {
+			return nil, err
+		}
+		if r, err = askers[0].lookAtRegion(ctx, kin, lives, commits...); err != nil {
+			return nil, err
+		}
+	}
+	for i, a := range askers {
+		a.region = r
+		one, err := a.sides(ctx, looked[i])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
 }
 
 // order is the order in which work collides least: next comes the agent whose work collides with that of the fewest of the

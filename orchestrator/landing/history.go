@@ -31,6 +31,32 @@ type history struct {
 	left    map[string]bool   // commits that the branch has left
 }
 
+// region is the part of git's history that some commits came from, back to one that all of them came from.
+type region struct {
+	tips    []string
+	root    string // "" where there is none
+	parents map[string][]string
+}
+
+// lookAtRegion gathers what the branch and some commits came from.
+func (a *asker) lookAtRegion(ctx context.Context, kin map[string]bool, lives map[point]string, commits ...string) (r *region, err error) {
+	r = &region{tips: append([]string{a.t.tip}, commits...)}
+	for _, one := range a.led.all {
+		if kin[one.TurnSession] && one.Standing != InForce && a.led.looker.refs[turn.LandedRef(one.TurnSession, one.ID, "before")] == one.Before {
+			r.tips = append(r.tips, one.Before)
+		}
+	}
+	if r.root, err = a.m.CommonBase(ctx, r.tips...); err != nil {
+		return nil, err
+	}
+	all := append(slices.Clone(r.tips), a.led.past...)
+	for _, one := range a.led.all {
+		all = append(all, one.After, one.State, one.Commit)
+	}
+	r.parents, err = a.m.Parents(ctx, slices.AppendSeq(all, maps.Values(lives)), r.root)
+	return r, err
+}
+
 // lookAtHistory gathers what the branch and a state came from.
 func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) {
 	kin := a.kinOf(one)
@@ -38,12 +64,21 @@ func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) 
 	if err != nil {
 		return nil, err
 	}
-	h, err := a.lookBack(ctx, kin, lives, a.t.tip, one.commit)
+	r := a.region
+	if r == nil {
+		if r, err = a.lookAtRegion(ctx, kin, lives, one.commit); err != nil {
+			return nil, err
+		}
+	}
+	h, err := a.historyIn(r)
 	if err != nil {
 		return nil, err
 	}
 	if left := h.leftOf(one.commit); slices.ContainsFunc(left, func(commit string) bool { return !h.real.history(commit)[h.root] }) {
-		if h, err = a.lookBack(ctx, kin, lives, append(left, a.t.tip, one.commit)...); err != nil {
+		if r, err = a.lookAtRegion(ctx, kin, lives, append(left, one.commit)...); err != nil {
+			return nil, err
+		}
+		if h, err = a.historyIn(r); err != nil {
 			return nil, err
 		}
 	}
@@ -52,41 +87,20 @@ func (a *asker) lookAtHistory(ctx context.Context, one state) (*history, error) 
 	return h, nil
 }
 
-// lookBack gathers what some commits came from, back to one that all came from.
-func (a *asker) lookBack(ctx context.Context, kin map[string]bool, lives map[point]string, roots ...string) (h *history, err error) {
-	h = &history{real: graph{}, parents: graph{}, from: graph{}, landed: graph{}, same: graph{}, tip: a.t.tip, commits: map[string]string{}}
-	for _, one := range a.led.all {
-		if kin[one.TurnSession] && one.Standing != InForce && one.Before != "" {
-			roots = append(roots, one.Before)
-		}
+// historyIn is the history of a region, as git has it but for updates: what an update brought is all that the agent had from the branch then.
+func (a *asker) historyIn(r *region) (*history, error) {
+	h := &history{
+		real: graph{}, parents: r.parents, from: graph{}, landed: graph{}, same: graph{}, tip: a.t.tip, root: r.root, commits: map[string]string{},
 	}
-	if roots, err = a.m.Present(ctx, roots); err != nil {
-		return nil, err
+	for commit, from := range r.parents {
+		h.real[commit] = slices.DeleteFunc(slices.Clone(from), func(one string) bool { return r.parents[one] == nil && one != h.root })
 	}
-	if h.root, err = a.m.CommonBase(ctx, roots...); err != nil {
-		return nil, err
-	}
-	all := append(slices.Clone(roots), a.led.past...)
-	for _, one := range a.led.all {
-		all = append(all, one.After, one.State, one.Commit)
-	}
-	for _, commit := range lives {
-		all = append(all, commit)
-	}
-	parents, err := a.m.Parents(ctx, all, h.root)
-	if err != nil {
-		return nil, err
-	}
-	for commit, from := range parents {
-		h.parents[commit] = from
-		h.real[commit] = slices.DeleteFunc(slices.Clone(from), func(one string) bool { return parents[one] == nil && one != h.root })
-	}
-	for _, commit := range roots {
+	for _, commit := range r.tips {
 		if h.root != "" && commit != h.root {
-			h.real[commit] = append(h.real[commit], h.root)
+			h.real.link(commit, h.root)
 		}
 	}
-	if h.left, err = a.leftBy(h); err != nil {
+	if err := a.lookForLeft(h); err != nil {
 		return nil, err
 	}
 	updates, err := a.updates()
@@ -96,7 +110,7 @@ func (a *asker) lookBack(ctx context.Context, kin map[string]bool, lives map[poi
 	in := h.real.history(h.tip)
 	for commit, from := range h.real {
 		h.from[commit] = slices.Clone(from)
-		if own := h.parents[commit]; updates[commit] && len(own) > 1 && !in[commit] && !h.left[commit] { // it took out what the branch had left by then
+		if own := h.parents[commit]; updates[commit] && len(own) > 1 && !in[commit] && !h.left[commit] {
 			h.from[commit] = slices.DeleteFunc(h.from[commit], func(one string) bool { return one == own[0] })
 			h.landed.link(commit, own[0])
 		}

@@ -84,6 +84,7 @@ type ledger struct {
 	target, tip string
 	all         []Stand // oldest first of each agent
 	lives       lives
+	files       []string // turn sessions whose landings were looked for in the files of the tip
 	past        []string // commits that the branch was at and has left, as by git reset
 	looker      *looker  // that can look further, nil where nothing landed
 }

@@ -23,7 +23,7 @@ type looker struct {
 // lookAtLanded gathers all landings of a branch, of whichever session and agent, and decides how each stands to the tip. What the
 // files of the tip have is only looked at for the agents with one of the turn sessions given.
 func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.Session, t target, turnSessions ...string) (_ *ledger, err error) {
-	l := looker{ledger: &ledger{target: t.branch, tip: t.tip, lives: lives{}}, m: m, dir: t.place(m)}
+	l := looker{ledger: &ledger{target: t.branch, tip: t.tip, lives: lives{}, files: turnSessions}, m: m, dir: t.place(m)}
 	l.lookAtRecords(sessions)
 	if l.refs, err = m.MatchingRefs(ctx, turn.LandedPattern, strings.TrimSuffix(turn.LandedPattern, "after")+"*"); err != nil {
 		return nil, err

@@ -11,22 +11,18 @@ import (
 	"paw/worktree"
 )
 
-// leftBy returns the commits that the branch was at and has left, as by git reset, all with their histories. Commits that the agent made itself are
-// its work, also when the branch had them for a while: what has these is nothing that the agent got.
-func (a *asker) leftBy(h *history) (map[string]bool, error) {
-	past := map[string]bool{}
+// lookForLeft finds the commits that the branch was at and has left, as by git reset, with their histories. Commits that the agent made itself are its
+// work, also when the branch had them for a while: what has these is nothing that the agent got.
+func (a *asker) lookForLeft(h *history) error {
+	h.left = map[string]bool{}
 	if len(a.led.past) == 0 {
-		return past, nil
+		return nil
 	}
 	made, err := a.m.MadeOn(a.agent.Branch)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	alone := maps.Clone(made)
-	maps.DeleteFunc(alone, func(one string, _ bool) bool { return h.real[one] == nil })
-	for _, brought := range a.broughtBy(h, made, Forms...) { // they went with the landing
-		maps.DeleteFunc(alone, func(one string, _ bool) bool { return brought[one] })
-	}
+	alone := a.withoutTakenBack(h, made)
 	in := h.real.history(h.tip)
 	for _, tip := range a.led.past {
 		had := h.real.history(tip)
@@ -36,33 +32,36 @@ func (a *asker) leftBy(h *history) (map[string]bool, error) {
 			own = own || alone[one]
 		}
 		if !own {
-			maps.Copy(past, had)
+			maps.Copy(h.left, had)
 		}
 	}
-	for _, brought := range a.broughtBy(h, made, Merge) {
-		maps.Copy(made, brought)
-	}
-	maps.DeleteFunc(past, func(one string, _ bool) bool { return made[one] })
-	return past, nil
+	maps.DeleteFunc(h.left, func(one string, _ bool) bool { return made[one] })
+	return nil
 }
 
-// broughtBy returns, for each landing of the agent in one of some forms that the branch has not any more, the commits that it brought. What a landing
-// made last is the branch's; what was offered for a merge by hand is the agent's.
-func (a *asker) broughtBy(h *history, made map[string]bool, forms ...As) (all []map[string]bool) {
+// withoutTakenBack returns the commits that the agent made and that no landing brought which the branch does not have any more: those went with the
+// landing. To the commits that the agent made it adds those that paw made for it, of what was not committed.
+func (a *asker) withoutTakenBack(h *history, made map[string]bool) map[string]bool {
+	alone := maps.Clone(made)
+	maps.DeleteFunc(alone, func(one string, _ bool) bool { return h.real[one] == nil })
 	for _, one := range a.led.all {
-		if !a.mine(&one) || one.stands() || !slices.Contains(forms, As(one.As)) {
+		if !a.mine(&one) || one.stands() {
 			continue
 		}
-		brought, before, offered := h.real.history(one.After), h.real.history(one.Before), one.Phase == session.LandingOffered
-		maps.DeleteFunc(brought, func(commit string, _ bool) bool {
-			if last := commit == one.After; last || offered {
-				return last != offered && !made[commit]
+		brought, before := h.real.history(one.After), h.real.history(one.Before)
+		if one.Phase == session.LandingOffered {
+			before, made[one.After] = nil, true
+		}
+		for commit := range brought {
+			if !before[commit] {
+				delete(alone, commit)
 			}
-			return before[commit]
-		})
-		all = append(all, brought)
+			if one.As == string(Merge) && one.Phase != session.LandingOffered && !before[commit] && commit != one.After {
+				made[commit] = true
+			}
+		}
 	}
-	return all
+	return alone
 }
 
 // leftOf returns the newest commits that a commit has and that the branch has left, the one that the agent got last first.

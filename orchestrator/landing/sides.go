@@ -32,8 +32,9 @@ type asker struct {
 	led *ledger
 	t   target
 
-	again bool // with what was reverted
-	line  []point
+	again  bool    // with what was reverted
+	region *region // that was looked at before, nil for none
+	line   []point
 }
 
 // newAsker asks of a branch that was looked at.
@@ -112,7 +113,7 @@ func (a *asker) sidesIn(ctx context.Context, h *history, one state) (s *sides, e
 			h.link(h.landed, s.tip, h.nodeOf(a, landed))
 		}
 	}
-	if err := a.lookForLeft(ctx, h, s); err != nil {
+	if err := a.lookForGot(ctx, h, s); err != nil {
 		return nil, err
 	}
 	s.bases = h.common(s.tip, now)
@@ -126,8 +127,8 @@ func (a *asker) sidesIn(ctx context.Context, h *history, one state) (s *sides, e
 	return s, a.makeSides(ctx, h, s)
 }
 
-// lookForLeft finds what the agent got from the branch and the branch has left: it is nobody's new work.
-func (a *asker) lookForLeft(ctx context.Context, h *history, s *sides) error {
+// lookForGot finds what the agent got from the branch and the branch has left: it is nobody's new work.
+func (a *asker) lookForGot(ctx context.Context, h *history, s *sides) error {
 	for _, left := range h.leftOf(s.state) {
 		got, err := a.withoutLost(ctx, h, s.line, left)
 		if err != nil {
