@@ -1,3 +1,8 @@
+// Package app is what every use case needs before it knows anything of agents: configuration, files and records, locks,
+// the clock, the CLIs on this machine, and the repository of a session.
+//
+// It knows no pane and no turn, and imports none of the rooms above it but the words of orchestrator/errs and the
+// claims of orchestrator/live. Begin with App.
 package app
 
 import (
@@ -9,11 +14,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/renameio/v2"
+
 	"paw/config"
 	"paw/orchestrator/cli/clis"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
 	"paw/session"
+	"paw/tmux"
 	"paw/worktree"
 )
 
@@ -128,4 +136,41 @@ func (h *App) Sayf(format string, args ...any) {
 // StateDir is where paw keeps files of one agent's CLI, outside its worktree.
 func (h *App) StateDir(sessionName, agentName string) string {
 	return filepath.Join(h.Paths.StateDir, "agents", sessionName, agentName)
+}
+
+// TmuxFor returns the client for the server of a session: that of the recorded socket as long as a server can be there. Where it
+// cannot, because the folder of the socket has gone with a reboot or a logout and the server with it, the session goes on where
+// new ones are started.
+func (h *App) TmuxFor(s *session.Session) *tmux.Client {
+	if s != nil && s.Tmux.Socket != "" && (tmux.Reachable(s.Tmux.Socket) || ServerLives(s)) {
+		return tmux.New(s.Tmux.Socket)
+	}
+	return tmux.New(h.Config.Tmux.Socket)
+}
+
+// ServerLives reports whether the recorded server still runs, whatever its socket says: cleaners of /tmp delete sockets
+// (anthropics/claude-code#54694).
+func ServerLives(s *session.Session) bool {
+	server := s.Tmux.Server()
+	return tmux.IsServer(server.PID) && (server.BootID == "" || server.Alive())
+}
+
+// OnItsServer reports whether the server that answered is the one in the record of a session.
+func OnItsServer(s *session.Session, answered tmux.Server) bool {
+	server := s.Tmux.Server()
+	if answered.PID == 0 || answered.PID != server.PID {
+		return false
+	}
+	if server.BootID == "" { // tmux has both times from the same clock, once and for all
+		return answered.Started == s.Tmux.ServerStarted
+	}
+	return server.Alive()
+}
+
+// WritePrivate saves a file only the user may read, with its folder.
+func WritePrivate(path string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return renameio.WriteFile(path, content, 0o600, renameio.WithTempDir(filepath.Dir(path)))
 }

@@ -3,10 +3,16 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
+	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/worktree"
@@ -131,4 +137,180 @@ func (h *App) ConfiguredFor(s *session.Session) (*App, error) {
 	}
 	other.TellMistake()
 	return &other, nil
+}
+
+// waits tells the user whose work is waited for, which has locked a file. What a hook has left behind is not: it lets go of
+// nothing before it ends.
+func (h *App) waits(where, path string) bool {
+	holders := session.LockHolders(path)
+	if len(holders) > 0 && !slices.ContainsFunc(holders, h.endsSoon) {
+		return false
+	}
+	h.Notef("waiting for %s that is still at work in %s", h.holder(holders), where)
+	return true
+}
+
+// busy words the refusal of what another process is at work at, which has locked a file. A paw is never to be killed: it may
+// be at a question to its user. What git, or a hook of it, has left behind may be.
+func (h *App) busy(where, path string) error {
+	holders := session.LockHolders(path)
+	e := errs.New(errs.Locked, "%s: %s is still at work here", where, h.holder(holders))
+	if len(holders) > 0 {
+		_ = e.Hint("ps -o pid,args -p %d", holders[0])
+	}
+	if len(holders) > 0 && !slices.ContainsFunc(holders, h.isPaw) {
+		_ = e.Hint("kill %d", holders[0])
+	}
+	return e
+}
+
+// holder names the process of those that have locked a file which is known best.
+func (h *App) holder(holders []int) string {
+	for _, one := range []struct {
+		is   func(pid int) bool
+		name string
+	}{{h.isPaw, "another paw"}, {isGit, "a git process"}, {func(int) bool { return true }, "a process that git or a hook of it has started"}} {
+		if at := slices.IndexFunc(holders, one.is); at >= 0 {
+			return fmt.Sprintf("%s (pid %d)", one.name, holders[at])
+		}
+	}
+	return "another process"
+}
+
+func (h *App) endsSoon(pid int) bool { return isGit(pid) || h.isPaw(pid) }
+
+func isGit(pid int) bool { return strings.HasPrefix(session.ProgramName(pid), "git") }
+
+// isPaw reports whether a process runs this program.
+func (h *App) isPaw(pid int) bool {
+	name := session.ProgramName(pid)
+	return name != "" && strings.HasPrefix(filepath.Base(h.Executable), name)
+}
+
+// unsettled words the refusal of a place where a move of files has not ended.
+func (h *App) unsettled(e *worktree.MoveError) error {
+	if e.Live {
+		return h.busy(e.Path, e.Holder)
+	}
+	return errs.New(errs.Refused, "%w", e).Hint("%s", strings.TrimSpace("paw recover "+e.Session))
+}
+
+// staleLock is how old the lock of an index is that a git may have left behind which was killed.
+const staleLock = 10 * time.Minute
+
+// IndexLocked words the refusal of an index that another git has; again is the command to be tried when that is done.
+func IndexLocked(locked *worktree.IndexLockedError, what, again string) error {
+	e := errs.New(errs.Locked, "%s: %w", what, locked).Hint("%s", again)
+	if info, err := os.Lstat(locked.Lock); err == nil && time.Since(info.ModTime()) > staleLock {
+		_ = e.Hint("rm %s", errs.Quote(locked.Lock))
+	}
+	return e
+}
+
+// NewIndex is the line that makes the index anew which git could not read, "" when err says nothing of one. Files stay as they
+// are, and what was staged is not staged any more.
+func NewIndex(err error) string {
+	checkout, file := worktree.CorruptIndex(err)
+	if file == "" {
+		return ""
+	}
+	return fmt.Sprintf("rm %s && git -C %s reset", errs.Quote(file), errs.Quote(checkout))
+}
+
+// Unmoved words why files did not move, under what says which; again is the command to be tried again when another git is done.
+func Unmoved(err error, what, again string) error {
+	var named *errs.Error
+	var refused *worktree.ConflictError
+	var half *worktree.HalfMovedError
+	var locked *worktree.IndexLockedError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &locked):
+		return IndexLocked(locked, what, again)
+	case errors.As(err, &half):
+		return errs.New(errs.Failed, "%s: %w", what, err)
+	case errors.As(err, &named):
+		e := errs.New(named.Kind, "%s: %w", what, err)
+		e.Hints = named.Hints
+		return e
+	case errors.As(err, &refused):
+		e := errs.New(errs.Refused, "%s: %w", what, err)
+		if refused.Hint != "" {
+			return e.Hint("%s", refused.Hint)
+		}
+		return e
+	case errors.Is(err, worktree.ErrBranchMoved):
+		return errs.New(errs.Locked, "%s: %w meanwhile", what, err).Hint("%s", again)
+	}
+	return errs.New(errs.Failed, "%s: %w", what, err)
+}
+
+// BranchPrefix begins the branches that paw names itself.
+const BranchPrefix = "paw/"
+
+// AutomaticBranch is the branch of an agent for which nobody named another.
+func AutomaticBranch(sessionName, agentName string) string {
+	return BranchPrefix + sessionName + "/" + agentName
+}
+
+// MadeByPaw reports whether a branch was made for an agent, in this session or in
+// an earlier one of the same name.
+func MadeByPaw(sessionName string, w session.Agent) bool {
+	return w.BranchCreated || w.Branch == AutomaticBranch(sessionName, w.Name)
+}
+
+// PlansOf are the worktree plans of agents.
+func PlansOf(s *session.Session, agents []session.Agent) []worktree.Plan {
+	plans := make([]worktree.Plan, 0, len(agents))
+	for _, w := range agents {
+		plans = append(plans, PlanOf(s, w))
+	}
+	return plans
+}
+
+// PlanOf is the worktree plan of one agent.
+func PlanOf(s *session.Session, w session.Agent) worktree.Plan {
+	return worktree.Plan{
+		Agent: w.Name, Branch: w.Branch, Path: w.WorktreePath, Base: w.BaseCommit,
+		CreateBranch: w.BranchCreated, TakeBack: w.TakenBack, Owner: OwnerOf(s, w.Name),
+	}
+}
+
+// Setup is the configured set-up of the worktree of an agent, with the output of its command going to out.
+func (h *App) Setup(agentName string, out io.Writer) worktree.Setup {
+	c := h.Config.Worktree
+	return worktree.Setup{
+		Copy: c.Copy, Link: c.Link, Command: c.Setup, Env: h.ProjectEnv(), Out: out,
+		Announce: func(command string) { h.Sayf("%s: %s", agentName, command) },
+	}
+}
+
+// ProjectEnv is the environment of commands of the project: the user's, without what tells an agent which one it is. An agent
+// that sets up a child, or runs checks, is not the one in whose worktree they run.
+func (h *App) ProjectEnv() []string {
+	return cli.Without(cli.Scrub(h.Env), []string{"PAW_SESSION", "PAW_AGENT", "PAW_LAUNCH"})
+}
+
+// OwnerPrefix begins what paw writes into the locks of worktrees it made.
+const OwnerPrefix = "paw "
+
+// OwnerOf is what paw writes into the lock of a worktree it made. The name of the
+// session is for people: two users may have one of the same name in a repository.
+func OwnerOf(s *session.Session, agentName string) string {
+	return strings.TrimSpace(OwnerPrefix + s.Name + "/" + agentName + " " + s.ID)
+}
+
+// Conflict puts a refusal of the worktree package into the user's words.
+func Conflict(err error) error {
+	var c *worktree.ConflictError
+	if !errors.As(err, &c) {
+		return err
+	}
+	e := errs.New(errs.Failed, "%w", err)
+	e.Instead = errs.Instead{Of: c.Branch, By: c.Free}
+	if c.Hint != "" {
+		return e.Hint("%s", c.Hint)
+	}
+	return e
 }

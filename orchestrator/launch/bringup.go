@@ -1,9 +1,23 @@
+// Package launch starts agents and ends them: from a plan of jobs over worktrees, tags and set-up to the panes, and from
+// there, in the pane itself, to the CLI.
+//
+// BringUp carries jobs out; PlanRecover makes those of an agent that was there before (recover_plan.go is the pure
+// table). A launch is written into a file, which the launcher in the pane (exec.go) reads, and deletes before it becomes
+// the CLI. EndAgents ends what runs; UndoStart and UndoAdd take back what was never started. The room may import
+// orchestrator/app, observe, turns and typing. Begin with bringup.go.
 package launch
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 
 	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/worktree"
 )
@@ -72,5 +86,247 @@ func PrepareWorktrees(ctx context.Context, h *app.App, m worktree.Manager, s *se
 		}
 	}
 	setUpWorktrees(ctx, h, m, s, jobs)
+	return nil
+}
+
+// ResultKind is how an agent comes out of start, add or recover.
+type ResultKind string
+
+// Result is what became of one agent.
+type Result struct {
+	Agent  string
+	CLI    string
+	Kind   ResultKind
+	Reason string
+	Hints  []string
+	Notes  []string // what else happened to its worktree
+	// CutTurn is the number of the turn that was cut or has failed before it came back, 0 for none.
+	CutTurn int
+}
+
+// WorktreeStep is what has to happen to a worktree before anything runs in it.
+type WorktreeStep string
+
+// Job is what BringUp does for one agent.
+type Job struct {
+	Agent    string
+	Worktree WorktreeStep
+	Result   ResultKind
+	Reason   string
+	Hints    []string
+	Notes    []string
+	CutTurn  int    // as in Result
+	Parent   string // of a child that is just being spawned
+	Prompt   string // first prompt, only ever set by start, add and spawn
+	// generation of its launch, 0 as long as it was not launched.
+	generation int
+	sendIt     bool // the CLI cannot take the prompt as an argument: it is typed once it is ready
+	// found is a conversation to resume that is not the recorded one; planned is the newest
+	// one the plan was made from, chosen the id of a fresh one. Another paw may
+	// have chosen in between: then its choice stays.
+	found      string
+	unverified bool // nobody but the CLI can say whether it has the conversation
+	// refusedBefore: it ended at once when it was asked for the conversation last, however long that takes it.
+	refusedBefore bool
+	planned       string
+	chosen        string
+}
+
+// The results; start and add only know fresh and refused.
+const (
+	ResultAlive   ResultKind = "alive"   // was running, left alone
+	ResultResumed ResultKind = "resumed" // the CLI's own conversation goes on
+	ResultFresh   ResultKind = "fresh"   // a new conversation, with the reason
+	ResultRefused ResultKind = "refused" // not started, with the reason and the way out
+	ResultStopped ResultKind = "stopped" // stopped by the user, left alone
+	ResultRemoved ResultKind = "removed" // its removal had been cut short and was finished
+
+	ResultCompleted ResultKind = "completed" // its CLI ended with 0 before, left alone
+)
+
+// The steps.
+const (
+	WorktreeKeep     WorktreeStep = ""
+	WorktreeCreate   WorktreeStep = "create"
+	WorktreeRestore  WorktreeStep = "restore"
+	WorktreeRegister WorktreeStep = "register" // the directory stays, git knows it again
+)
+
+// Starts reports whether the job has a CLI to start.
+func (j *Job) Starts() bool { return j.Result == ResultResumed || j.Result == ResultFresh }
+
+// NothingToDo reports whether all agents of the jobs are as they are to be, and no pane of a start that was killed is left.
+func NothingToDo(f observe.Facts, jobs []Job) bool {
+	return f.Tmux != session.TmuxUnknown && len(f.Left) == 0 && !slices.ContainsFunc(jobs, func(j Job) bool { return j.Starts() || j.Worktree != WorktreeKeep })
+}
+
+// pointersTo are the jobs themselves, to be changed.
+func pointersTo(jobs []Job) []*Job {
+	all := make([]*Job, len(jobs))
+	for i := range jobs {
+		all[i] = &jobs[i]
+	}
+	return all
+}
+
+// launched reports whether the CLI of the job was started, and nobody has found since that it did not start.
+func (j *Job) launched() bool { return j.generation != 0 && j.Starts() }
+
+// refuse turns a job into a refusal.
+func (j *Job) refuse(err error, hints ...string) {
+	j.Result, j.Reason, j.Hints = ResultRefused, err.Error(), append(hints, errs.HintsOf(err)...)
+}
+
+// wouldBe says what is going to happen to a worktree.
+var wouldBe = map[WorktreeStep]string{
+	WorktreeCreate:   "its worktree would be made",
+	WorktreeRestore:  "its worktree would be made again, from its branch",
+	WorktreeRegister: "git would know its worktree again; no file in it would change",
+}
+
+// Foretold are the results that a plan would have.
+func Foretold(s *session.Session, jobs []Job) []Result {
+	results := ResultsOf(s, jobs)
+	for i, j := range jobs {
+		if would := wouldBe[j.Worktree]; would != "" && j.Result != ResultRefused {
+			results[i].Notes = append(slices.Clone(j.Notes), would)
+		}
+	}
+	return results
+}
+
+// ResultsOf are the results of jobs that were carried out.
+func ResultsOf(s *session.Session, jobs []Job) []Result {
+	results := make([]Result, len(jobs))
+	for i, j := range jobs {
+		results[i] = Result{Agent: j.Agent, CLI: s.Agent(j.Agent).CLI, Kind: j.Result, Reason: j.Reason, Hints: j.Hints, Notes: j.Notes, CutTurn: j.CutTurn}
+	}
+	return results
+}
+
+// Intend writes the plan for one agent into its record, before anything is
+// made. Ids are only ever added; the one of the plan is dropped when another paw
+// chose in the meantime.
+func Intend(w *session.Agent, j Job) {
+	if w == nil || j.Result == ResultRefused || j.Result == ResultStopped {
+		return
+	}
+	if j.Result == ResultCompleted {
+		if w.Phase == session.PhaseLive {
+			w.Phase = session.PhaseExited
+		}
+		return
+	}
+	if w.Conversation() == j.planned {
+		w.AddConversation(cmp.Or(j.found, j.chosen))
+	}
+	if w.Phase == session.PhaseStopping || w.Phase == session.PhaseStopped || w.Phase == session.PhaseExited {
+		w.Phase = session.PhaseLive
+	}
+}
+
+// DropAgent takes an agent out of a record.
+func DropAgent(s *session.Session, name string) {
+	s.Agents = slices.DeleteFunc(s.Agents, func(w session.Agent) bool { return w.Name == name })
+	for i := range s.Agents {
+		// A later agent of that name has not started them.
+		if s.Agents[i].Parent == name {
+			s.Agents[i].Parent = ""
+		}
+	}
+}
+
+// UndoStart removes what a failed start made, as long as nobody used it;
+// otherwise it says how to go on.
+func UndoStart(h *app.App, s *session.Session, plans []worktree.Plan, cause error) error {
+	// The user's Ctrl-C must not stop the clean-up.
+	ctx := context.Background()
+	if err := rollbackWorktrees(ctx, h, s, plans); err != nil {
+		return errs.WithHints(cause, "paw recover "+s.Name, "paw purge "+s.Name)
+	}
+	known := make([]string, len(plans))
+	for i, plan := range plans {
+		known[i] = plan.Agent
+	}
+	if err := h.DeleteSession(ctx, s.Name, known, func() error { return nil }); err != nil {
+		return errs.WithHints(cause, "paw purge "+s.Name)
+	}
+	return cause
+}
+
+// UndoAdd takes agents that never started out of the record again.
+func UndoAdd(h *app.App, s *session.Session, plans []worktree.Plan, cause error) error {
+	draft := *s
+	draft.Agents = nil
+	for _, plan := range plans {
+		if w := s.Agent(plan.Agent); w != nil {
+			draft.Agents = append(draft.Agents, *w)
+		}
+	}
+	ctx := context.Background()
+	if err := rollbackWorktrees(ctx, h, &draft, plans); err != nil {
+		return errs.WithHints(cause, "paw recover "+s.Name)
+	}
+	_, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
+		for _, plan := range plans {
+			DropAgent(rec, plan.Agent)
+		}
+		return nil
+	})
+	if err != nil {
+		return errs.WithHints(cause, "paw recover "+s.Name)
+	}
+	return cause
+}
+
+// rollbackWorktrees removes the worktrees and branches of agents that were
+// never started; it refuses when one was.
+func rollbackWorktrees(ctx context.Context, h *app.App, s *session.Session, plans []worktree.Plan) error {
+	f, err := observe.Observe(ctx, h, s)
+	if err != nil {
+		return err
+	}
+	for _, a := range f.Agents {
+		if a.EverLaunched(s) || a.Pane != nil {
+			return fmt.Errorf("%s was started", a.Record.Name)
+		}
+	}
+	repository, err := app.Discover(s)
+	if err != nil {
+		return err
+	}
+	var made []worktree.Made
+	for _, plan := range plans {
+		if plan.TakeBack { // it was there before
+			if err := h.Manager(repository).Release(ctx, plan); err != nil {
+				return err
+			}
+			continue
+		}
+		// What Create could not complete it has taken back already.
+		if _, err := os.Lstat(plan.Path); err == nil {
+			one := worktree.Made{Agent: plan.Agent, BranchCreated: plan.CreateBranch}
+			if w := s.Agent(plan.Agent); w != nil && w.From != nil {
+				one.Snapshot = w.From.Snapshot
+			}
+			made = append(made, one)
+		}
+	}
+	if err := h.Manager(repository).Rollback(ctx, plans, made); err != nil {
+		return err
+	}
+	if err := untagStarts(ctx, h, h.Manager(repository), s); err != nil {
+		return err
+	}
+	if err := dropOrigins(ctx, h.Manager(repository), s); err != nil {
+		return err
+	}
+	for _, w := range s.Agents {
+		if err := WithdrawLaunches(h, s.Name, w.Name); err != nil {
+			return err
+		}
+		_ = os.Remove(h.PromptPath(s.Name, w.Name))
+	}
+	_ = os.Remove(filepath.Join(h.Paths.LaunchDir(), s.Name)) // when it is empty
 	return nil
 }

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,12 +11,16 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"paw/config/poll"
 	"paw/orchestrator/app"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
 	"paw/session"
+	"paw/session/turn"
 	"paw/tmux"
 )
 
@@ -173,4 +178,55 @@ func remaining(h *app.App, s *session.Session, of []remains, all bool) []remains
 		}
 	}
 	return left
+}
+
+// awayGrace is how long a CLI may take to end a process that works outside of its pane.
+const awayGrace = 10 * time.Second
+
+// endAway has the CLIs of agents end what they have taken out of their panes. What still runs afterwards gets signals, as all that a
+// launch has left.
+func endAway(ctx context.Context, h *app.App, s *session.Session, left []remains) {
+	for _, r := range left {
+		w := r.agent.Record
+		c, executable, err := h.ProgramOf(&w)
+		if err != nil || !c.Leaves() {
+			continue
+		}
+		spec := h.Spec(s, &w, executable)
+		for _, away := range c.Away(spec) {
+			command, can := c.EndAway(spec, away)
+			if !can {
+				continue
+			}
+			within, cancel := context.WithTimeout(ctx, awayGrace)
+			ended := cli.Process{
+				Argv: command.Argv, Dir: s.RepoPath, Env: Environment(h, s, &w, r.agent.Lock.Holder.Generation, command),
+				Stdout: func([]byte) {}, Stderr: func([]byte) {}, Started: func(func()) {},
+			}.Run(within)
+			cancel()
+			if ended.Err != nil || ended.ExitCode != 0 {
+				h.LogHook(w.CLI, "stop", fmt.Errorf("%s: pid %d in the background: %s", w.Name, away.PID, cmp.Or(strings.TrimSpace(ended.Trace), "not ended")))
+			}
+			poll.Until(ctx, poll.Tick, awayGrace, func() bool { return errors.Is(unix.Kill(away.PID, 0), unix.ESRCH) })
+			h.Step("stop.away-ended")
+		}
+	}
+}
+
+// cleared reports whether the newest conversation of an agent is one that the user began, as with /clear, and in which
+// nothing was said yet, while there were turns in an earlier one: going on with that would undo the clearing. Of
+// conversations, newest last, the newest is one that the CLI cannot resume.
+func cleared(conversations []string, turns []turn.Record) bool {
+	if len(conversations) < 2 {
+		return false
+	}
+	newest := conversations[len(conversations)-1]
+	earlier := false
+	for _, one := range turns {
+		if one.Conversation == newest || one.Conversation == "" {
+			return false // it was used, and is lost; or nobody knows
+		}
+		earlier = earlier || slices.Contains(conversations, one.Conversation)
+	}
+	return earlier
 }

@@ -1,14 +1,20 @@
 package launch
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"sort"
 	"strings"
 	"syscall"
 	"time"
 
 	"paw/orchestrator/app"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/observe"
 	"paw/session"
@@ -85,4 +91,150 @@ func launch(sessionName, agentName string, generation int, path string, step fun
 		_ = app.WritePrivate(l.PromptFile, prompt) // it has not
 	}
 	return exitLaunchRefused, errs.New(errs.Missing, "%s: %w", l.Argv[0], err).Hint("paw clis")
+}
+
+// launchFile hands one launch over to the pane's launcher: what to run, where
+// and with which environment. It holds API keys, so it is 0600 and deleted by
+// the launcher that reads it.
+type launchFile struct {
+	Session      string   `json:"session"`
+	Agent        string   `json:"agent"`
+	Generation   int      `json:"generation"`
+	Worktree     string   `json:"worktree"`
+	GitCommonDir string   `json:"git_common_dir"`
+	LocksDir     string   `json:"locks_dir"`
+	PromptFile   string   `json:"prompt_file,omitempty"` // deleted once the CLI has the prompt
+	Prompted     bool     `json:"prompted,omitempty"`    // the CLI gets a first prompt, from this file or typed
+	Argv         []string `json:"argv"`
+	Env          []string `json:"env"`
+}
+
+// writeLaunch makes l the one launch that is open for its agent: those of
+// earlier generations are withdrawn first, so a launcher that wakes up late
+// finds nothing to run.
+func writeLaunch(h *app.App, l launchFile) (string, error) {
+	path := observe.LaunchPath(h, l.Session, l.Agent, l.Generation)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", err
+	}
+	if err := WithdrawLaunches(h, l.Session, l.Agent); err != nil {
+		return "", err
+	}
+	data, err := json.Marshal(l)
+	if err != nil {
+		return "", err
+	}
+	return path, os.WriteFile(path, data, 0o600) // the pane that reads it is not there yet, and dies with the power
+}
+
+// WithdrawLaunches deletes the launches of an agent that nobody has read yet.
+func WithdrawLaunches(h *app.App, sessionName, agentName string) error {
+	paths := []string{observe.FailurePath(h, sessionName, agentName)}
+	for generation := range observe.OpenLaunches(h, sessionName)[agentName] {
+		paths = append(paths, observe.LaunchPath(h, sessionName, agentName, generation))
+	}
+	for _, path := range paths {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+func readLaunch(path string) (launchFile, error) {
+	var l launchFile
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return l, err
+	}
+	if err := json.Unmarshal(data, &l); err != nil {
+		return l, err
+	}
+	if len(l.Argv) == 0 {
+		return l, errors.New("nothing to run")
+	}
+	return l, nil
+}
+
+// variables are those of an environment, by name.
+func variables(env []string) map[string]string {
+	set := map[string]string{}
+	for _, kv := range env {
+		if name, value, ok := strings.Cut(kv, "="); ok {
+			set[name] = value
+		}
+	}
+	return set
+}
+
+// sortedEnv lists variables as KEY=value, in a stable order.
+func sortedEnv(set map[string]string) []string {
+	env := make([]string, 0, len(set))
+	for name, value := range set {
+		env = append(env, name+"="+value)
+	}
+	sort.Strings(env)
+	return env
+}
+
+// Environment is what a CLI sees: the environment of the shell the user typed
+// in, without git's variables and the CLIs' own marks of nesting, with what was
+// recorded at the first launch and what the CLI's adapter asks for.
+func Environment(h *app.App, s *session.Session, w *session.Agent, generation int, c cli.Command) []string {
+	set := variables(h.EnvFor(cli.Scrub(h.Env), w, c.Argv[0]))
+	for name, value := range w.Environment {
+		if set[name] = value; value == "" {
+			delete(set, name)
+		}
+	}
+	maps.Copy(set, variables(c.Env))
+	for _, name := range c.Unset {
+		delete(set, name)
+	}
+	set["PAW_SESSION"], set["PAW_AGENT"] = s.Name, w.Name
+	set["PAW_LAUNCH"] = observe.LaunchID(s.Name, w.Name, generation)
+	set["PWD"] = w.WorktreePath
+	return sortedEnv(set)
+}
+
+// terminalVariables describe the pane, not the shell the user typed in.
+var terminalVariables = []string{"TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TMUX", "TMUX_PANE", "COLUMNS", "LINES"}
+
+// paneEnvironment replaces the terminal variables of the user's shell with those of this pane.
+func paneEnvironment(env []string) []string {
+	set := variables(env)
+	for _, name := range terminalVariables {
+		if value, ok := os.LookupEnv(name); ok {
+			set[name] = value
+		} else {
+			delete(set, name)
+		}
+	}
+	return sortedEnv(set)
+}
+
+// SettleHeadless records that agents that get no pane are complete.
+func SettleHeadless(ctx context.Context, h *app.App, s *session.Session, jobs []Job) (*session.Session, error) {
+	var complete []string
+	for _, j := range jobs {
+		if j.Result == ResultStopped && j.Worktree == WorktreeCreate {
+			complete = append(complete, j.Agent)
+		}
+	}
+	if len(complete) == 0 {
+		return s, nil
+	}
+	saved, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
+		for _, name := range complete {
+			if w := rec.Agent(name); w != nil && w.Phase == session.PhaseCreating {
+				w.Phase = session.PhaseStopped
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return s, err
+	}
+	h.Step("run.agent-made")
+	return saved, nil
 }

@@ -2,14 +2,21 @@ package launch
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"paw/orchestrator/app"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/typing"
 	"paw/session"
+	"paw/session/turn"
 	"paw/tmux"
+	"paw/worktree"
 )
 
 // prepareLaunch writes the launch of one agent and returns the pane that runs it.
@@ -101,5 +108,125 @@ func refreshCommand(h *app.App, sessionName string) []string {
 		"XDG_DATA_HOME=" + filepath.Dir(filepath.Dir(h.Paths.SessionsDir)),
 		"XDG_STATE_HOME=" + filepath.Dir(h.Paths.StateDir),
 		h.Executable, "__borders", sessionName,
+	}
+}
+
+// keepOrigins makes refs for the work that children start from: nothing else
+// keeps it from git's garbage collection.
+func keepOrigins(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, jobs []Job) error {
+	for _, j := range jobs {
+		w := s.Agent(j.Agent)
+		if j.Worktree != WorktreeCreate || w.Parent == "" || w.From == nil || w.From.Snapshot == "" {
+			continue
+		}
+		if _, err := m.CreateRef(ctx, turn.StartRef(w.TurnSession, w.From.Snapshot), w.From.Snapshot); err != nil {
+			return fmt.Errorf("the uncommitted work of %s: %w", w.From.Agent, err)
+		}
+		h.Step("spawn.kept")
+	}
+	return nil
+}
+
+// dropOrigins takes the refs of keepOrigins back, for children that never started:
+// their parents still have the work.
+func dropOrigins(ctx context.Context, m worktree.Manager, s *session.Session) error {
+	kept := map[string]string{}
+	for _, w := range s.Agents {
+		if w.Parent == "" || w.From == nil || w.From.Snapshot == "" {
+			continue
+		}
+		refs, err := m.Refs(ctx, turn.StartRef(w.TurnSession, w.From.Snapshot))
+		if err != nil {
+			return err
+		}
+		maps.Copy(kept, refs)
+	}
+	return m.DeleteRefs(ctx, kept)
+}
+
+// restoreOrigin puts the uncommitted work that an agent starts from into its new
+// worktree, before anything else happens there.
+func restoreOrigin(ctx context.Context, h *app.App, m worktree.Manager, w *session.Agent, j *Job) {
+	if w.From == nil || w.From.Snapshot == "" {
+		return
+	}
+	ref := turn.RescueRef(w.TurnSession, h.Now())
+	rescued, err := m.FromSnapshot(ctx, w.WorktreePath, w.From.Snapshot, ref)
+	if err != nil {
+		j.refuse(fmt.Errorf("the uncommitted work of turn %d of %s could not be put into its worktree: %w", w.From.Turn, w.From.Agent, err))
+		return
+	}
+	if rescued {
+		j.Notes = append(j.Notes, "what an interrupted paw left in its worktree is kept in "+ref)
+	}
+	h.Step("worktree.from-snapshot")
+}
+
+// freshCommand starts the CLI of an agent for the first time: in a copy of the
+// conversation that it starts from, as long as it has had no turn of its own.
+func freshCommand(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, cli cli.CLI, spec cli.Spec, j *Job) (cli.Command, error) {
+	if w.From == nil || w.From.Conversation == "" || h.TurnDir(s.Name, w.Name).Highest() > 0 {
+		return cli.Launch(spec)
+	}
+	source := spec
+	source.ConversationID = w.From.Conversation
+	found, err := cli.Conversation(ctx, source)
+	switch {
+	case err != nil:
+		j.Notes = append(j.Notes, "it begins a fresh conversation: "+err.Error())
+		return cli.Launch(spec)
+	case !found.Resumable:
+		j.Notes = append(j.Notes, "it begins a fresh conversation: "+found.Reason)
+		return cli.Launch(spec)
+	}
+	j.Reason = fmt.Sprintf("with a copy of the conversation of %s", w.From.Agent)
+	return cli.Fork(spec, w.From.Conversation)
+}
+
+// CanOnlyBeSent reports whether a CLI refuses a first prompt as an argument, such
+// as one of more than 128 KiB on Linux, but takes it typed.
+func CanOnlyBeSent(err error) bool {
+	var refused *cli.PromptError
+	return errors.As(err, &refused) && refused.Send
+}
+
+// KeepPrompts keeps one prompt for all agents of a session.
+func KeepPrompts(h *app.App, s *session.Session, agents []session.Agent, prompt string) error {
+	for _, w := range agents {
+		if err := KeepPrompt(h, s, w, prompt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// KeepPrompt saves the first prompt of an agent until its launcher has run. It
+// is called under the session's lock, before the record names the agent: of two
+// paws that want one name, only that which gets it writes.
+func KeepPrompt(h *app.App, s *session.Session, w session.Agent, prompt string) error {
+	if prompt == "" {
+		return nil
+	}
+	path := h.PromptPath(s.Name, w.Name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(prompt), 0o600)
+}
+
+// sendFirstPrompts types the first prompts that could not be arguments. A prompt
+// stays in its file until the CLI has it.
+func sendFirstPrompts(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) {
+	for _, j := range jobs {
+		if !j.launched() || !j.sendIt {
+			continue
+		}
+		h.Sayf("%s: sending the first prompt once it is ready", j.Agent)
+		path := h.PromptPath(s.Name, j.Agent)
+		if _, err := typing.Send(ctx, h, s, j.Agent, j.Prompt, true); err != nil {
+			j.Notes = append(j.Notes, "its first prompt was not sent ("+err.Error()+"); it is kept in "+path)
+			continue
+		}
+		_ = os.Remove(path)
 	}
 }

@@ -1,15 +1,20 @@
 package observe
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"paw/orchestrator/app"
+	"paw/orchestrator/cli"
 	"paw/session"
+	"paw/session/turn"
 )
 
 // ParseLaunch reads PAW_LAUNCH, "<session>/<agent>/<generation>".
@@ -89,4 +94,124 @@ func StrayPrompts(h *app.App, s *session.Session) []string {
 // anyLaunchOpen reports whether some launch of an agent waits for its launcher.
 func anyLaunchOpen(h *app.App, sessionName, agentName string) bool {
 	return len(OpenLaunches(h, sessionName)[agentName]) > 0
+}
+
+// MarkHooks notes that the hooks of a launch report, see hooksSeen.
+func MarkHooks(h *app.App, s *session.Session, w *session.Agent, generation int) {
+	path := hooksMark(h, s.Name, w.Name, generation)
+	if _, err := os.Lstat(path); err == nil {
+		return
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err == nil && os.WriteFile(path, nil, 0o600) == nil {
+		forgetHooks(h, s.Name, w.Name, generation)
+	}
+}
+
+// forgetHooks deletes the marks of earlier launches, of which nobody asks any more.
+func forgetHooks(h *app.App, sessionName, agentName string, generation int) {
+	entries, _ := os.ReadDir(h.StateDir(sessionName, agentName))
+	for _, e := range entries {
+		number, marked := strings.CutPrefix(e.Name(), "hooks-")
+		if n, err := strconv.Atoi(number); marked && err == nil && n < generation {
+			_ = os.Remove(hooksMark(h, sessionName, agentName, n))
+		}
+	}
+}
+
+// hooksSeen is when the hooks of a launch reported first, zero when they did not.
+func hooksSeen(h *app.App, sessionName, agentName string, generation int) time.Time {
+	info, err := os.Lstat(hooksMark(h, sessionName, agentName, generation))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+func hooksMark(h *app.App, sessionName, agentName string, generation int) string {
+	return filepath.Join(h.StateDir(sessionName, agentName), fmt.Sprintf("hooks-%d", generation))
+}
+
+// AskRecord asks the CLI's own record about an agent, nothing when it cannot.
+func AskRecord(ctx context.Context, h *app.App, s *session.Session, w *session.Agent, last *turn.Record) cli.Observed {
+	c, ok := h.CLIs.Get(w.CLI)
+	if !ok {
+		return cli.Observed{}
+	}
+	o, err := c.Observe(ctx, h.SpecFor(s, w, ""), last)
+	if err != nil {
+		return cli.Observed{}
+	}
+	// CLIs count milliseconds. An end before the start is that of an earlier turn:
+	// the CLI never got this one.
+	if o.Ended != nil && last != nil {
+		at := o.Ended.At
+		if at.IsZero() {
+			at = o.At
+		}
+		if !at.IsZero() && at.Before(last.StartedAt.Truncate(time.Millisecond)) {
+			o.Ended = nil
+		}
+	}
+	return o
+}
+
+// HooksEverSeen reports whether the hooks of any launch of an agent reported. Marks of an earlier agent of its name stay.
+func HooksEverSeen(h *app.App, sessionName string, w *session.Agent) bool {
+	entries, _ := os.ReadDir(h.StateDir(sessionName, w.Name))
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		info, err := e.Info()
+		return err == nil && strings.HasPrefix(e.Name(), "hooks-") && !info.ModTime().Before(w.CreatedAt)
+	})
+}
+
+// unwritten is what a hook notes that could not write a folder. Whoever looks may have more rights than the hook has.
+type unwritten struct {
+	Launch string    `json:"launch"`
+	Folder string    `json:"folder"`
+	At     time.Time `json:"at"`
+}
+
+// NoteUnwritable notes which folder a hook of a launch cannot write, where that can be noted, or takes such a note away.
+func NoteUnwritable(h *app.App, sessionName, agentName, launch string) {
+	path := unwrittenPath(h, sessionName, agentName)
+	folder := unwritable(h, sessionName, agentName)
+	if folder == "" {
+		_ = os.Remove(path)
+		return
+	}
+	if note, err := json.Marshal(unwritten{Launch: launch, Folder: folder, At: h.Now()}); err == nil {
+		_ = os.WriteFile(path, note, 0o600)
+	}
+}
+
+// hooksCannotWrite is the folder that the hooks of a launch cannot write, "" where none is known: one that whoever looks
+// cannot write either, or one that a hook has noted and nothing was written down since. An agent that looks may have less
+// rights than the hooks, in the sandbox of its CLI.
+func hooksCannotWrite(h *app.App, sessionName, agentName, launch string, last *turn.Record) string {
+	if h.Getenv("PAW_LAUNCH") == "" {
+		if folder := unwritable(h, sessionName, agentName); folder != "" {
+			return folder
+		}
+	}
+	var note unwritten
+	data, err := os.ReadFile(unwrittenPath(h, sessionName, agentName))
+	if err != nil || json.Unmarshal(data, &note) != nil || note.Launch != launch {
+		return ""
+	}
+	if last != nil && last.LastEventAt.After(note.At) {
+		return ""
+	}
+	return note.Folder
+}
+
+// unwritable is the first of the folders that the hooks of an agent write which this process cannot write.
+func unwritable(h *app.App, sessionName, agentName string) string {
+	folder, _ := app.Unwritable(
+		h.Paths.SessionsDir, h.Paths.LocksDir(), h.TurnDir(sessionName, agentName).Path, h.StateDir(sessionName, agentName),
+	)
+	return folder
+}
+
+func unwrittenPath(h *app.App, sessionName, agentName string) string {
+	return filepath.Join(h.StateDir(sessionName, agentName), "unwritable")
 }

@@ -1,15 +1,23 @@
+// Package observe tells what is: which panes, locks, launches and turns a session has at one instant, and why an agent cannot
+// be taken away, started or rewound now. The states of agents are decided by live.State, from what is observed here.
+//
+// Observe looks once and gives Facts; everything else is decided from these. The room changes nothing but the marks of
+// hooks. It may import orchestrator/app, live and cli. Begin with Observe, then facts.go and status.go.
 package observe
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/app"
 	"paw/orchestrator/live"
 	"paw/session"
@@ -227,4 +235,100 @@ func LaunchFailure(h *app.App, sessionName, agentName string) string {
 		return ""
 	}
 	return strings.TrimSpace(string(data))
+}
+
+// ProcessLook lists the processes of the machine when it is asked first, and
+// answers the same from then on: one command needs it for many agents, or for none.
+type ProcessLook func() session.Processes
+
+// LookAtProcesses is a look that has not been made yet.
+func LookAtProcesses() ProcessLook { return sync.OnceValue(session.ListProcesses) }
+
+// Probe reports whether the last launch of an agent runs, and as which process.
+// Everything that starts, ends or shows agents asks here.
+func Probe(h *app.App, s *session.Session, w session.Agent, processes ProcessLook) (session.AgentLock, error) {
+	lock, err := h.Locks.ProbeAgent(s.Name, w.Name)
+	if err != nil {
+		return lock, err
+	}
+	return withSurvivors(h, s, lock, w, processes), nil
+}
+
+// withSurvivors adds to a lock what runs on of the agent's CLI without it: processes that the launch has started, and those
+// to which the CLI itself has moved the conversation.
+func withSurvivors(h *app.App, s *session.Session, lock session.AgentLock, w session.Agent, processes ProcessLook) session.AgentLock {
+	program := ""
+	cli, known := h.CLIs.Get(w.CLI)
+	if known {
+		program = filepath.Base(cli.Program())
+	}
+	lock = lock.WithSurvivors(program, processes)
+	if lock.State != session.LockFree || !known {
+		return lock
+	}
+	for _, away := range cli.Away(h.SpecFor(s, &w, "")) {
+		lock.State, lock.Holders = session.LockHeld, append(lock.Holders, away.PID)
+	}
+	return lock
+}
+
+// Outlives waits until an agent does not run any more, and reports whether it
+// still does after that time.
+func Outlives(ctx context.Context, h *app.App, s *session.Session, name string, d time.Duration) bool {
+	w := s.Agent(name)
+	if w == nil {
+		return false
+	}
+	return !poll.Until(ctx, poll.Tick, d, func() bool {
+		lock, err := Probe(h, s, *w, LookAtProcesses())
+		return err != nil || lock.State != session.LockHeld
+	})
+}
+
+// LaunchID is PAW_LAUNCH of one launch.
+func LaunchID(sessionName, agentName string, generation int) string {
+	return fmt.Sprintf("%s/%s/%d", sessionName, agentName, generation)
+}
+
+// RunsHeadless reports whether a living paw holds the lock for a headless turn.
+func RunsHeadless(lock session.AgentLock) bool {
+	return lock.State == session.LockHeld && lock.Holder.Headless && lock.HolderAlive
+}
+
+// holderPID is a process that holds an agent's lock: the one that took it or,
+// when that was killed, one that inherited it.
+func holderPID(lock session.AgentLock) int {
+	if pid := lock.PID(); pid != 0 {
+		return pid
+	}
+	return lock.Holder.PID
+}
+
+// leavingServer is how long a tmux server without a socket may take to end.
+const leavingServer = time.Second
+
+// ObserveRevived is Observe for commands that change something: a server that
+// lost its socket is asked to make it again, and lock files that are gone are
+// written again. A server without a socket may also be on its way out, having
+// lost its last pane: it is waited for.
+func ObserveRevived(ctx context.Context, h *app.App, s *session.Session) (Facts, error) {
+	f, err := Observe(ctx, h, s)
+	for _, a := range f.Agents {
+		if a.lockLost {
+			err = errors.Join(err, h.Locks.Restore(a.Lock.Holder))
+		}
+	}
+	if err != nil || f.Tmux != session.TmuxUnknown || !errors.Is(f.TmuxErr, tmux.ErrNoServer) {
+		return f, err
+	}
+	revived := tmux.Revive(s.Tmux.ServerPID, s.Tmux.Socket)
+	f, err = Observe(ctx, h, s)
+	if revived != nil && err == nil && f.Tmux == session.TmuxUnknown {
+		return f, fmt.Errorf("tmux server %d: %w", s.Tmux.ServerPID, revived)
+	}
+	poll.Until(ctx, poll.Tick, leavingServer, func() bool {
+		f, err = Observe(ctx, h, s)
+		return err != nil || f.Tmux != session.TmuxUnknown
+	})
+	return f, err
 }

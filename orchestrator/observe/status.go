@@ -1,11 +1,15 @@
 package observe
 
 import (
+	"context"
 	"errors"
+	"slices"
 	"sort"
+	"strings"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
+	"paw/orchestrator/live"
 	"paw/session"
 	"paw/session/turn"
 	"paw/tmux"
@@ -140,4 +144,112 @@ func WaitsFor(st session.AgentStatus) string {
 		return "waits for your answer"
 	}
 	return "waits for your answer (" + st.Reason + ")"
+}
+
+// ScreenPolicy says of which agents an observation reads the screen.
+type ScreenPolicy int
+
+const (
+	// NotAtScreens leaves them alone.
+	NotAtScreens ScreenPolicy = iota
+	// WhereUnknown looks at those of agents of which nothing else tells what they do, or what they ask.
+	WhereUnknown
+	// WhereRunning looks at those of agents in a turn, too: a dialog may cover it of which no hook tells.
+	WhereRunning
+)
+
+// wantsLook reports whether the screen of an agent could tell more of its state.
+func (f Facts) wantsLook(a Agent, look ScreenPolicy) bool {
+	if look == NotAtScreens || !a.Turns.Visible || RunsHeadless(a.Lock) || a.Pane == nil || a.Pane.Dead {
+		return false
+	}
+	seen := f.Observation(a)
+	if seen.Running() != live.InPane {
+		return false
+	}
+	switch live.State(seen).State {
+	case session.StateUnknown:
+		return true
+	case session.StateWaitingInput:
+		return a.Turns.Observed.Vague
+	case session.StateRunning:
+		return look == WhereRunning
+	default:
+		return false
+	}
+}
+
+// LookAtScreens takes the screens that could tell more into the facts, with one tmux client for all of one server. A
+// screen that cannot be had tells nothing.
+func LookAtScreens(ctx context.Context, h *app.App, all []*Facts, look ScreenPolicy) {
+	wanted := map[string][]string{} // panes by socket
+	clients := map[string]*session.Session{}
+	for _, f := range all {
+		for _, a := range f.Agents {
+			if f.wantsLook(a, look) {
+				wanted[f.Session.Tmux.Socket] = append(wanted[f.Session.Tmux.Socket], a.Pane.ID)
+				clients[f.Session.Tmux.Socket] = f.Session
+			}
+		}
+	}
+	for socket, panes := range wanted {
+		shots, _ := h.TmuxFor(clients[socket]).Screenshots(ctx, panes)
+		for _, f := range all {
+			for i := range f.Agents {
+				a := &f.Agents[i]
+				if f.Session.Tmux.Socket != socket || a.Pane == nil {
+					continue
+				}
+				c, known := h.CLIs.Get(a.Record.CLI)
+				if shot, seen := shots[a.Pane.ID]; seen && known && f.wantsLook(*a, look) {
+					a.Turns.Screen = c.Screen(cli.Screenshot(shot))
+				}
+			}
+		}
+	}
+}
+
+// Forecast says how the work of one agent would land.
+type Forecast struct {
+	Agent     string
+	Target    string   // branch that it lands on
+	Commit    string   // its state
+	Turn      int      // that is the end of this turn, 0 for its branch
+	Files     int      // that would change in the target
+	Conflicts []string // with the target
+	Others    []string // agents whose work collides with this one's
+
+	// Submodules are those that the landing would add, remove or move, which a checkout of the target cannot follow: paw
+	// refuses it.
+	Submodules []string
+
+	// UncommittedSince is the turn after which files were not committed that may be there still: the branch has gone on
+	// without them, so what would land is not known. 0 for none.
+	UncommittedSince int
+
+	// CutShort is the command that was killed while it moved the files of its worktree: what would land is not known. "" for none.
+	CutShort string
+}
+
+// Lands reports whether there is anything to land.
+func (o *Forecast) Lands() bool { return o.Files > 0 || len(o.Conflicts) > 0 }
+
+// CollidesWith names the branch and the agents that the work collides with: "a submodule" where one keeps it from landing,
+// "nothing" where it would land, "unknown" where nobody knows all of it, "" where there is nothing to land.
+func (o *Forecast) CollidesWith() string {
+	with := o.Others
+	if len(o.Conflicts) > 0 {
+		with = slices.Concat([]string{o.Target}, with)
+	}
+	switch {
+	case len(with) > 0:
+		return strings.Join(with, ", ")
+	case len(o.Submodules) > 0:
+		return "a submodule"
+	case o.UncommittedSince > 0, o.CutShort != "":
+		return "unknown"
+	case !o.Lands():
+		return ""
+	}
+	return "nothing"
 }

@@ -1,14 +1,22 @@
 package turns
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/live"
 	"paw/session"
 	"paw/session/turn"
+	"paw/worktree"
 )
 
 // snapshotBefore saves the worktree at the begin of turn n, see snapshot. The claim
@@ -55,4 +63,126 @@ func scratch(h *app.App, s *session.Session, w *session.Agent) string {
 
 func (t *Recorder) head(ctx context.Context) (string, error) {
 	return t.M.WorktreeHead(ctx, t.Agent.WorktreePath)
+}
+
+// Force says whether --force was given, and to which command.
+type Force struct {
+	Yes     bool
+	Command string
+}
+
+// CommitAlone is the commit of a turn, where that is all there is of a state at its begin or end: what was not committed
+// then is not known, because its snapshot was over the budget or failed. It is taken by force only, with a note.
+func CommitAlone(h *app.App, agentName string, number int, side, commit string, byForce Force) (string, error) {
+	if commit == "" {
+		return "", errs.New(errs.Failed, "turn %d of %s: there is no snapshot of its %s", number, agentName, side)
+	}
+	refused := errs.New(errs.Refused, "turn %d of %s: there is no snapshot of its %s, only its commit is known", number, agentName, side)
+	if !byForce.Yes {
+		return "", refused.Hint("%s", byForce.Command)
+	}
+	h.Notef("%s", refused.Message)
+	return commit, nil
+}
+
+// End is the state at the end of a turn, that of now while it runs.
+func End(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent, one *Turn, byForce Force) (string, error) {
+	switch {
+	case one.State == turn.InProgress:
+		return StateNow(ctx, h, m, s, w)
+	case one.After == "":
+		return CommitAlone(h, w.Name, one.Number, "end", cmp.Or(one.CommitHash, one.Head), byForce)
+	}
+	return one.After, nil
+}
+
+// EndOf is the state at the end of the turn of a number; 0 is the base.
+func EndOf(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent, list AgentTurns, number string, byForce Force) (string, error) {
+	if number == "0" {
+		return w.BaseCommit, nil
+	}
+	one, err := Numbered(s, list, number)
+	if err != nil {
+		return "", err
+	}
+	return End(ctx, h, m, s, w, one, byForce)
+}
+
+// Numbered finds a turn by what the user typed.
+func Numbered(s *session.Session, list AgentTurns, text string) (*Turn, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return nil, errs.New(errs.Usage, "%q: not the number of a turn", text).Hint("paw turns %s %s", s.Name, list.Agent)
+	}
+	for i := range list.Turns {
+		if list.Turns[i].Number == n {
+			return &list.Turns[i], nil
+		}
+	}
+	return nil, errs.New(errs.NotFound, "%s: has no turn %d", list.Agent, n).Hint("paw turns %s %s", s.Name, list.Agent)
+}
+
+// Now is a snapshot of the worktree as it is, kept by no ref.
+func Now(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent) (worktree.Snapshot, error) {
+	snapshot, err := m.SnapshotWithin(ctx, w.WorktreePath, "", "paw: "+w.Name+" now", scratch(h, s, w), worktree.Budget{})
+	if _, lost := os.Lstat(w.WorktreePath); err != nil && errors.Is(lost, fs.ErrNotExist) {
+		err = errs.New(errs.Refused, "%s: %s", w.Name, session.ReasonWorktreeGone).
+			Hint("paw stop %s %s --only && paw recover %s", s.Name, w.Name, s.Name)
+	}
+	return snapshot, err
+}
+
+// StateNow is the commit of Now.
+func StateNow(ctx context.Context, h *app.App, m worktree.Manager, s *session.Session, w *session.Agent) (string, error) {
+	snapshot, err := Now(ctx, h, m, s, w)
+	return snapshot.Commit, err
+}
+
+// LastRewind is what the last rewind put aside: ref and commit, "" when there was none.
+func (t *Recorder) LastRewind(ctx context.Context) (ref, commit string, err error) {
+	refs, err := t.M.Refs(ctx, turn.RefPrefix(t.Agent.TurnSession)+"rescue/")
+	if err != nil {
+		return "", "", err
+	}
+	for name := range refs {
+		if turn.IsRewindRef(name) && name > ref {
+			ref = name
+		}
+	}
+	return ref, refs[ref], nil
+}
+
+// CountFiles fills in the changed files of results, with one git process
+// for each and two for all of them.
+func CountFiles(ctx context.Context, h *app.App, s *session.Session, results []*live.Result) {
+	repository, err := app.Discover(s)
+	if err != nil {
+		return
+	}
+	m := h.Manager(repository)
+	of := map[*live.Result][2]string{}
+	var pairs [][2]string
+	for _, r := range results {
+		w := s.Agent(r.Agent)
+		if w == nil || r.Turn < 1 {
+			continue
+		}
+		refs, err := m.Refs(ctx, turn.RefPrefix(w.TurnSession))
+		if err != nil {
+			return
+		}
+		pair := [2]string{refs[turn.BeforeRef(w.TurnSession, r.Turn)], refs[turn.TurnRef(w.TurnSession, r.Turn)]}
+		if pair[0] != "" && pair[1] != "" {
+			of[r], pairs = pair, append(pairs, pair)
+		}
+	}
+	counts, err := m.CountChanges(ctx, pairs)
+	if err != nil {
+		return
+	}
+	for r, pair := range of {
+		if n, counted := counts[pair]; counted {
+			r.Files = &n
+		}
+	}
 }

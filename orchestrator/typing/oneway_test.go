@@ -29,7 +29,7 @@ func TestOneWayToACLI(t *testing.T) {
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
-			if !ok || len(call.Args) < 2 || path == "../../orchestrator/trial/player.go" { // which plays the user
+			if !ok || len(call.Args) < 2 || path == "../../orchestrator/selftest/player.go" { // which plays the user
 				return true
 			}
 			if f, ok := call.Fun.(*ast.SelectorExpr); ok && ways[f.Sel.Name] != "" {

@@ -2,14 +2,20 @@ package app
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"paw/config/disk"
 	"paw/orchestrator/errs"
+	"paw/session"
 )
 
 // The words of the user that wait in files: the first prompt until the launch of the agent that gets it, and below StateDir what was
@@ -113,4 +119,118 @@ func (h *App) SetWordsAside(session, agent string) (folder string, err error) {
 		}
 	}
 	return folder, nil
+}
+
+// RequireWritable refuses what would fail half-way because the agent that calls
+// paw may not write everywhere: CLIs run commands in sandboxes of their own. It
+// tries, since not every sandbox tells when it is asked. tmuxErr is why tmux did
+// not answer, if paw needs it.
+func RequireWritable(w *session.Agent, dirs []string, tmuxErr error, socket string) error {
+	var shut []string
+	var cause error
+	for _, dir := range dirs {
+		if err := tryToWrite(dir); denied(err) {
+			shut = append(shut, dir)
+			cause = err
+		}
+	}
+	var what []string
+	if len(shut) > 0 {
+		what = append(what, fmt.Sprintf("write %s (%s)", strings.Join(shut, ", "), reasonOf(cause)))
+	}
+	if denied(tmuxErr) {
+		what = append(what, fmt.Sprintf("reach the tmux socket %s (%s)", socket, reasonOf(tmuxErr)))
+	}
+	if len(what) == 0 {
+		return nil
+	}
+	return errs.New(errs.Failed, "%s: paw cannot %s; if %s runs commands in a sandbox, that has to allow it",
+		w.Name, strings.Join(what, ", nor "), w.CLI).Hint("paw help agents")
+}
+
+// OwnDirs are where paw keeps its own files.
+func (h *App) OwnDirs() []string {
+	return []string{filepath.Dir(h.Paths.SessionsDir), h.Paths.StateDir}
+}
+
+// tryToWrite makes a file in dir, or where dir will be made, and takes it away again.
+func tryToWrite(dir string) error {
+	f, err := os.CreateTemp(dir, ".paw-*")
+	if parent := filepath.Dir(dir); errors.Is(err, fs.ErrNotExist) && parent != dir {
+		return tryToWrite(parent)
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return os.Remove(f.Name())
+}
+
+// denied reports whether the system, and not the state of things, is against it.
+func denied(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS)
+}
+
+// reasonOf is the system's own word for what it does not allow.
+func reasonOf(err error) string {
+	var number unix.Errno
+	if errors.As(err, &number) {
+		return number.Error()
+	}
+	return "operation not permitted"
+}
+
+// Unwritable returns the first of some folders that this process can neither write nor make, and why; "" where it can do
+// so with all of them. It makes none.
+func Unwritable(folders ...string) (folder string, cause error) {
+	for _, folder := range folders {
+		there := folder
+		info, err := os.Stat(there)
+		for ; errors.Is(err, fs.ErrNotExist) && there != filepath.Dir(there); info, err = os.Stat(there) {
+			there = filepath.Dir(there)
+		}
+		switch {
+		case err != nil:
+		case !info.IsDir():
+			err = unix.ENOTDIR
+		default:
+			err = unix.Access(there, unix.W_OK|unix.X_OK)
+		}
+		if err != nil {
+			return folder, err
+		}
+	}
+	return "", nil
+}
+
+// once asks whether a program is usable unless the file that PATH leads to is the one that was found to be so before. What
+// is not usable is asked again: the user has been told what to do.
+func (h *App) once(program string, ask func() error) error {
+	mark, kept := markOf(program), filepath.Join(h.Paths.StateDir, "usable-"+program)
+	if known, err := os.ReadFile(kept); err == nil && mark != "" && string(known) == mark {
+		return nil
+	}
+	err := ask()
+	if err == nil && mark != "" && os.MkdirAll(h.Paths.StateDir, 0o700) == nil {
+		_ = os.WriteFile(kept, []byte(mark), 0o600) // half a mark is none
+	}
+	return err
+}
+
+// markOf tells the file of a program, and the paw that needs it, from any other; "" where that cannot be said.
+func markOf(program string) string {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return ""
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%s\n%d %d %d %d\n%d.%d %d.%d\n", path, stat.Dev, stat.Ino, info.Size(), info.ModTime().UnixNano(),
+		gitMajor, gitMinor, tmuxMajor, tmuxMinor)
 }
