@@ -24,14 +24,26 @@ func Stop(ctx context.Context, h *app.App, s *session.Session, o teardown.StopOp
 			return nil, err
 		}
 		if p, err := teardown.PlanStop(f, o); o.DryRun || err == nil && p.Already {
+			nameQueued(h, &p)
 			return &p, err
 		}
 	}
 	stopped, err := teardown.StopNow(ctx, h, s, o)
+	if err == nil {
+		nameQueued(h, stopped)
+	}
 	if err == nil && !stopped.Whole {
 		for _, a := range stopped.Agents {
 			children.ClaimAfter(h, s.Name, a.Agent, live.Claim{Leaving: a.Agent})
 		}
 	}
 	return stopped, err
+}
+
+// nameQueued adds to a stop the prompts that the agents' CLIs have not begun with: they drop them when they end.
+func nameQueued(h *app.App, p *teardown.Stop) {
+	for i := range p.Agents {
+		name := p.Agents[i].Agent
+		p.Agents[i].Queued = app.StillQueued(p.Session.Name, name, h.QueuedPrompts(p.Session.Name, name))
+	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ import (
 type sendOptions struct {
 	startOptions // --prompt and --prompt-file
 	all, edit    bool
+	queued       bool
 	noWait       bool
 	conflict     bool
 	into         string
@@ -48,6 +50,7 @@ beginning with a dash. --all sends it to each agent of the session whose CLI run
 	f.StringVarP(&o.Prompt, "prompt", "p", "", "the prompt")
 	f.StringVar(&o.promptFile, "prompt-file", "", "file with the prompt, - for standard input")
 	f.BoolVar(&o.edit, "edit", false, "write the prompt in your editor")
+	f.BoolVar(&o.queued, "queued", false, "send again what was queued when the agent was stopped or crashed")
 	f.BoolVar(&o.noWait, "no-wait", false, "do not wait for the confirmation")
 	f.BoolVar(&o.conflict, "conflict", false, "ask it to bring in the branch that its work conflicts with, and to resolve that")
 	f.StringVar(&o.into, "into", "", "with --conflict: that branch (default: the one the session was started from)")
@@ -61,6 +64,9 @@ func (a *invocation) send(cmd *cobra.Command, o sendOptions, args []string) erro
 	if err != nil {
 		return err
 	}
+	if o.queued {
+		return a.sendQueued(cmd, o, h, s, agents, text)
+	}
 	prompt, err := a.promptFor(cmd, o, h, s, agents, text)
 	if err != nil {
 		return err
@@ -71,6 +77,28 @@ func (a *invocation) send(cmd *cobra.Command, o sendOptions, args []string) erro
 			return leftToSend(err, s.Name, agents[:i], agents[i:], text)
 		}
 		fmt.Fprintln(a.stdout, sent)
+	}
+	return nil
+}
+
+// sendQueued sends again what was queued in the CLIs of agents when these ended, each prompt once.
+func (a *invocation) sendQueued(cmd *cobra.Command, o sendOptions, h *app.App, s *session.Session, agents, text []string) error {
+	if len(text) > 0 || o.Prompt != "" || o.promptFile != "" || o.conflict || o.edit {
+		return usagef(cmd, "--queued takes no other prompt")
+	}
+	for _, agent := range agents {
+		waits := h.QueuedPrompts(s.Name, agent)
+		if len(waits) == 0 {
+			fmt.Fprintf(a.stdout, "%s: nothing was queued\n", agent)
+		}
+		for _, one := range waits {
+			sent, err := orchestrator.Send(cmd.Context(), h, s, agent, one.Text, !o.noWait)
+			if err != nil {
+				return err
+			}
+			_ = os.Remove(one.Path) // it has arrived, and is not sent twice
+			fmt.Fprintln(a.stdout, sent)
+		}
 	}
 	return nil
 }

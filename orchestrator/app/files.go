@@ -79,6 +79,9 @@ func (h *App) Words(session, agent string) []string {
 	add(h.PromptPath(session, agent))
 	add(h.CommentsPath(session, agent))
 	add(filepath.Join(h.StateDir(session, agent), draftName))
+	for _, one := range h.QueuedPrompts(session, agent) {
+		add(one.Path)
+	}
 	for _, pattern := range keptTexts {
 		texts, _ := filepath.Glob(filepath.Join(h.StateDir(session, agent), pattern))
 		for _, path := range texts {

@@ -50,6 +50,7 @@ type Observation struct {
 type Turns struct {
 	Visible    bool         // the CLI has hooks or a record: its turns can be seen
 	Last       *turn.Record // nil without turns
+	Task       string       // the last prompt that a person or an agent wrote, "" for none
 	Launch     string       // PAW_LAUNCH of the running CLI
 	Launched   time.Time    // when the running CLI was launched
 	Prompted   bool         // with a first prompt

@@ -183,6 +183,11 @@ func ObserveTurns(h *app.App, s *session.Session, w *session.Agent, lock session
 	if last, err := h.TurnDir(s.Name, w.Name).Last(); err == nil {
 		f.Last = last
 	}
+	if f.Last != nil {
+		if f.Task = f.Last.Task(); f.Task == "" {
+			f.Task = h.TurnDir(s.Name, w.Name).LastTask(f.Last.Number - 1)
+		}
+	}
 	cli, known := h.CLIs.Get(w.CLI)
 	f.Visible = known && !cli.Facts().Unseen
 	f.LateHooks = known && cli.Facts().LateHooks

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -43,7 +44,7 @@ type AgentStatus struct {
 	ToReview       int    // finished turns that the user has not seen
 	CurrentTurn    int    // number of the open turn, 0 when there is none
 	LastTurn       int    // number of the last turn, open or not, 0 when there was none
-	Prompt         string // of the last turn, "" when there was none
+	Prompt         string // the last one that somebody wrote, else of the last turn in words; "" when there was none
 	LastTag        string // tag of the last finished turn, of the start before that
 	Branch         string // that its worktree has, "" for none
 	LastCommit     string // on which the last turn ended well, "" where it did not
@@ -84,7 +85,7 @@ func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 			as.CurrentTurn = last.Number
 		}
 		if last := a.Turns.Last; last != nil {
-			as.Prompt, as.LastTurn = last.Prompt.Words(), last.Number
+			as.Prompt, as.LastTurn = cmp.Or(a.Turns.Task, last.Prompt.Words()), last.Number
 			if last.State == turn.Finished {
 				as.LastCommit = last.CommitHash
 			}

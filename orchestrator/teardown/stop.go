@@ -40,7 +40,9 @@ type Ended struct {
 	PID   int      // of the CLI that ends, 0 where it does not run
 	Turn  int      // that is open, 0 for none
 	Phase session.Phase
-	runs  bool
+	// Queued says which prompts the CLI had not begun with, "" for none.
+	Queued string
+	runs   bool
 }
 
 // PlanStop decides what a stop comes to. One that was stopped before is left alone where nothing of it is left to end.
@@ -160,7 +162,7 @@ func (p Stop) String() string {
 
 // lines say what ending one agent comes to.
 func (e Ended) lines() []string {
-	lines := []string{e.Agent + ": does not run"}
+	lines := []string{e.Agent + ": is stopped"}
 	switch {
 	case e.PID != 0 && e.Pane != "":
 		lines[0] = fmt.Sprintf("%s: close pane %s and end pid %d", e.Agent, e.Pane, e.PID)
@@ -177,11 +179,25 @@ func (e Ended) lines() []string {
 	if e.Turn != 0 {
 		lines = append(lines, fmt.Sprintf("%s: close turn %d, which is open, as stopped", e.Agent, e.Turn))
 	}
+	if e.Queued != "" {
+		lines = append(lines, e.Agent+": "+e.Queued)
+	}
 	return lines
 }
 
-// Done says in one line what the stop did.
+// Done says what the stop did, and in a line for each agent which prompts were queued.
 func (p Stop) Done() string {
+	text := p.done()
+	for _, e := range p.Agents {
+		if e.Queued != "" {
+			text += "\n" + e.Agent + ": " + e.Queued
+		}
+	}
+	return text
+}
+
+// done says in one line what the stop did.
+func (p Stop) done() string {
 	var named, children []string
 	for _, name := range p.ended() {
 		if slices.Contains(p.Named, name) {

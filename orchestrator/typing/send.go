@@ -69,7 +69,11 @@ func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt
 	if own || !wait {
 		return sent, nil
 	}
-	return sent, t.confirm(ctx, sent)
+	err = t.confirm(ctx, sent)
+	if err == nil && sent.Queued {
+		err = h.KeepQueued(s.Name, agentName, prompt)
+	}
+	return sent, err
 }
 
 // Lock waits until no other paw types a prompt into the pane of the agent.

@@ -349,7 +349,7 @@ func (t *sender) refusal(format string, args ...any) *errs.Error {
 
 // notRunning is the error of a sender that finds no CLI to type to.
 func (t *sender) notRunning() *errs.Error {
-	e := errs.New(errs.Failed, "%s: does not run", t.w.Name).Hint("paw recover %s", t.s.Name)
+	e := errs.New(errs.Failed, "%s: is stopped", t.w.Name).Hint("paw recover %s", t.s.Name)
 	e.Err = errNotRunning
 	return e
 }

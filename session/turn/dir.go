@@ -124,6 +124,23 @@ func (d Dir) Last() (*Record, error) {
 	return &r, nil
 }
 
+// LastTask returns the text of the last turn up to a number that somebody asked for, "" where nobody did.
+func (d Dir) LastTask(number int) string {
+	files, err := d.files()
+	if err != nil {
+		return ""
+	}
+	for _, f := range slices.Backward(files) {
+		if f.number > number {
+			continue
+		}
+		if r, err := d.record(f); err == nil && r.Task() != "" {
+			return r.Task()
+		}
+	}
+	return ""
+}
+
 // Highest returns the highest number that has a log, from the file names alone; 0 if there is none or the folder
 // cannot be read.
 func (d Dir) Highest() int {
