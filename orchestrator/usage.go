@@ -28,7 +28,8 @@ type AgentUsage struct {
 	Turns      []TurnUsage // those that took anything
 	Outside    cli.Spent   // between turns, such as for a compaction
 	Total      cli.Spent
-	Unknown    string // why nothing is known, "" where all of the record was read
+	Windows    []session.Window // of its subscription
+	Unknown    string           // why nothing is known, "" where all of the record was read
 }
 
 // Usage reads what agents took from the CLIs' own records, of all agents where none is named.
@@ -98,7 +99,7 @@ func UsageOf(ctx context.Context, h *app.App, s *session.Session, w *session.Age
 	}
 	records, _ := h.TurnDir(s.Name, w.Name).Records()
 	all := usageOf(records, uses, w.CreatedAt)
-	all.Agent, all.CLI, all.Unknown = w.Name, w.CLI, unknown
+	all.Agent, all.CLI, all.Windows, all.Unknown = w.Name, w.CLI, c.Windows(spec, h.Now()), unknown
 	return all
 }
 

@@ -51,6 +51,24 @@ type Limit struct {
 	Until time.Time // when it is lifted, zero where nobody says
 }
 
+// Window is a span of time in which a subscription may take so much.
+type Window struct {
+	Name  string    `json:"name"`
+	Used  float64   `json:"used_percent"`
+	Until time.Time `json:"until"` // when it begins anew
+}
+
+// nearly is the percentage from which on a limit is near.
+const nearly = 80
+
+// Near reports whether most of a window is used that has not begun anew.
+func (w Window) Near(now time.Time) bool { return w.Used >= nearly && now.Before(w.Until) }
+
+// String says what is used of it, and when it begins anew, in the user's time.
+func (w Window) String() string {
+	return fmt.Sprintf("%.0f%% of %s, resets %s", w.Used, w.Name, w.Until.Local().Format("2 Jan 15:04"))
+}
+
 // AgentStatus is the state of an agent as shown.
 type AgentStatus struct {
 	State  State
@@ -63,6 +81,8 @@ type AgentStatus struct {
 	CutTurn int
 	// Limit is the usage limit that the agent waits for, in whatever state that is; nil for none.
 	Limit *Limit
+	// Windows are those of its subscription that have not begun anew since the CLI told of them.
+	Windows []Window
 	// Orphan: the CLI runs on without its pane. It is never started a second time.
 	Orphan bool
 	// Away: the CLI has taken the conversation out of its pane, which only shows it.

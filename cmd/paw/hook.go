@@ -8,6 +8,7 @@ import (
 
 	"paw/orchestrator"
 	"paw/orchestrator/app"
+	"paw/orchestrator/cli"
 )
 
 // maxPayload bounds what a hook reads: prompts and answers come in it.
@@ -25,6 +26,10 @@ func (a *invocation) hook(ctx context.Context, args []string) {
 	if err != nil {
 		return
 	}
+	if args[1] == cli.StatusLine {
+		a.statusLine(ctx, h, args[0])
+		return
+	}
 	stdin, isFile := a.stdin.(*os.File)
 	if isFile && orchestrator.AwaitsEnd(h, args[0], args[1]) {
 		rest := []string{"__hook", args[0], args[1], strconv.Itoa(os.Getppid())}
@@ -33,6 +38,13 @@ func (a *invocation) hook(ctx context.Context, args []string) {
 		}
 	}
 	a.takeHook(ctx, h, orchestrator.Report{CLI: args[0], Event: args[1], Caller: os.Getppid()})
+}
+
+// statusLine is what a CLI calls in place of a status line of the user's own.
+func (a *invocation) statusLine(ctx context.Context, h *app.App, cliName string) {
+	if payload, err := io.ReadAll(io.LimitReader(a.stdin, maxPayload)); err == nil {
+		orchestrator.StatusLine(ctx, h, cliName, payload, a.stdout)
+	}
 }
 
 // handedHook does the work of a hook that has handed it over, and lets that end as soon as it has the agent's turns. Its

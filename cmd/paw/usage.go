@@ -8,6 +8,7 @@ import (
 
 	"paw/orchestrator"
 	"paw/orchestrator/cli"
+	"paw/session"
 )
 
 func newUsage(a *invocation) *cobra.Command {
@@ -16,7 +17,8 @@ func newUsage(a *invocation) *cobra.Command {
 		Short: "Show what the agents' models took: tokens, and what they cost",
 		Long: exits(`Show how many tokens the models of agents took, as the CLIs' own records count them: all in all
 or, of agents that are named, by turn. What an answer cost is shown only where the CLI says
-it. Sub-agents that a CLI keeps apart are not counted.`, exitUsage, exitNotFound),
+it. Sub-agents that a CLI keeps apart are not counted. Of a subscription that has limits it
+says what is used of them, as far as the CLI tells.`, exitUsage, exitNotFound),
 		Example: `  paw usage
   paw usage claude
   paw usage --json`,
@@ -66,6 +68,9 @@ func (a *invocation) printUsage(all []orchestrator.AgentUsage, byTurn bool) {
 			}
 		}
 		rows = append(rows, row(u.Agent, "all", u.Total))
+		for _, w := range u.Windows {
+			a.note(u.Agent + ": " + w.String())
+		}
 		if u.Unknown != "" {
 			a.note(u.Agent + ": not all of its record can be read: " + u.Unknown)
 		}
@@ -110,6 +115,8 @@ type agentUsageJSON struct {
 	Turns   []turnUsageJSON `json:"turns"`
 	Between *spentJSON      `json:"between"`
 	Unknown *string         `json:"unknown"`
+
+	Limits []session.Window `json:"limits"`
 }
 
 type turnUsageJSON struct {
@@ -136,7 +143,7 @@ func spentView(s cli.Spent) *spentJSON {
 func usageView(sessionName string, all []orchestrator.AgentUsage) usageJSON {
 	view := usageJSON{Version: 1, Session: sessionName, Agents: []agentUsageJSON{}}
 	for _, u := range all {
-		one := agentUsageJSON{Name: u.Agent, CLI: u.CLI, Total: spentView(u.Total), Turns: []turnUsageJSON{}, Between: spentView(u.Outside), Unknown: orNull(u.Unknown)}
+		one := agentUsageJSON{Name: u.Agent, CLI: u.CLI, Total: spentView(u.Total), Turns: []turnUsageJSON{}, Between: spentView(u.Outside), Unknown: orNull(u.Unknown), Limits: append([]session.Window{}, u.Windows...)}
 		for _, t := range u.Turns {
 			one.Turns = append(one.Turns, turnUsageJSON{Number: t.Number, spentJSON: *spentView(t.Spent)})
 		}

@@ -51,9 +51,9 @@ func TestUsageAsJSON(t *testing.T) {
 	want := `{"version":1,"session":"shop","agents":[` +
 		`{"name":"web","cli":"opencode","total":{"input_tokens":1500100,"cache_read_tokens":12345,"cache_write_tokens":999,"output_tokens":1050,"answers":3,"cost_usd":0.0123},` +
 		`"turns":[{"number":1,"input_tokens":100,"cache_read_tokens":12345,"cache_write_tokens":999,"output_tokens":50,"answers":2,"cost_usd":0.0123},` +
-		`{"number":3,"input_tokens":1500000,"cache_read_tokens":0,"cache_write_tokens":0,"output_tokens":1000,"answers":1,"cost_usd":null}],"between":null,"unknown":null},` +
-		`{"name":"old","cli":"aider","total":null,"turns":[],"between":null,"unknown":"its CLI's record says nothing of it"},` +
-		`{"name":"new","cli":"claude","total":null,"turns":[],"between":null,"unknown":null}]}`
+		`{"number":3,"input_tokens":1500000,"cache_read_tokens":0,"cache_write_tokens":0,"output_tokens":1000,"answers":1,"cost_usd":null}],"between":null,"unknown":null,"limits":[]},` +
+		`{"name":"old","cli":"aider","total":null,"turns":[],"between":null,"unknown":"its CLI's record says nothing of it","limits":[]},` +
+		`{"name":"new","cli":"claude","total":null,"turns":[],"between":null,"unknown":null,"limits":[]}]}`
 	if string(got) != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}

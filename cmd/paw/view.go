@@ -94,6 +94,8 @@ type agentJSON struct {
 	ToReview       int        `json:"to_review"`
 	Limit          *limitJSON `json:"limit"`
 
+	Limits []session.Window `json:"limits"`
+
 	Forecast *agentForecastJSON `json:"forecast,omitempty"`
 	Usage    any                `json:"usage,omitempty"` // a *spentJSON, which is null where nothing was taken
 }
@@ -144,7 +146,7 @@ func agentView(ag observe.AgentStatus) agentJSON {
 		Reason: orNull(ag.Reason), Parent: orNull(w.Parent), Children: append([]string{}, ag.Children...), PID: orNull(ag.PID),
 		ConversationID: orNull(w.Conversation()), ExitCode: ag.ExitCode, Dirty: ag.Dirty,
 		TurnsCompleted: ag.TurnsCompleted, CurrentTurn: orNull(ag.CurrentTurn), CutTurn: orNull(ag.CutTurn), ToReview: ag.ToReview, LastTag: orNull(ag.LastTag), Hooks: ag.Hooks,
-		Limit: limitView(ag.Limit),
+		Limit: limitView(ag.Limit), Limits: append([]session.Window{}, ag.Windows...),
 	}
 	if o := ag.Forecast; o != nil {
 		v.Forecast = &agentForecastJSON{o.Target, o.Files, append([]string{}, o.Conflicts...), append([]string{}, o.Others...)}

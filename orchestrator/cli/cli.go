@@ -12,7 +12,9 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"time"
 
+	"paw/session"
 	"paw/session/turn"
 )
 
@@ -121,6 +123,16 @@ func (c CLI) Event(name string, payload []byte) (turn.Event, error) {
 		return turn.Event{}, fmt.Errorf("%s: hook %s: %w", c.Name(), name, err)
 	}
 	return e, nil
+}
+
+// Gauge is that of the driver; the others have no such status line.
+func (c CLI) Gauge(s Spec, launch string, payload []byte) (Gauged, error) {
+	return as[Gauger](c).Gauge(c.extend(s), launch, payload)
+}
+
+// Windows are those of the driver that have not begun anew, none of the others.
+func (c CLI) Windows(s Spec, now time.Time) []session.Window {
+	return slices.DeleteFunc(as[Gauger](c).Windows(c.extend(s)), func(w session.Window) bool { return !now.Before(w.Until) })
 }
 
 // AwaitsEnd is that of the driver; the others call no hook that another process could go on with.

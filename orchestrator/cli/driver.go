@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 
+	"paw/session"
 	"paw/session/turn"
 )
 
@@ -104,6 +105,24 @@ type Observer interface {
 	// of the turn last, if that is open and no hook told. It writes nothing and starts nothing. last is nil for an agent
 	// without turns.
 	Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, error)
+}
+
+// StatusLine is the name of the call of `paw hook CLI` that is no hook: what it prints, the CLI shows.
+const StatusLine = "StatusLine"
+
+// Gauger is a driver whose program tells a status line what a conversation has cost and how near the limits of the subscription are.
+type Gauger interface {
+	// Gauge keeps what one call of the status line was told, in a launch, for Uses and Observe. What it returns counts also where it
+	// could not be kept.
+	Gauge(s Spec, launch string, payload []byte) (Gauged, error)
+	// Windows are what was told last of the limits, also of those that have begun anew since.
+	Windows(Spec) []session.Window
+}
+
+// Gauged is what a status line was told.
+type Gauged struct {
+	Own   string // command line of the user's own status line, "" for none
+	Words string // what is to be shown where there is none
 }
 
 // Leaver is a driver whose program can take a conversation out of the pane that it was started in, and go on with it there.

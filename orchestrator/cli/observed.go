@@ -27,6 +27,8 @@ type Observed struct {
 	Working []string
 	// Live says that a living process keeps the record: it counts also where a hook is newer.
 	Live bool
+	// Windows are what the CLI told last of the limits of its subscription.
+	Windows []session.Window
 	// Elsewhere is the folder in which the CLI works, where that is outside of the agent's worktree.
 	Elsewhere string
 	Away      int            // process outside of the agent's pane that has the conversation, 0 where the pane has it

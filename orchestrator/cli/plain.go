@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 
+	"paw/session"
 	"paw/session/turn"
 )
 
@@ -22,6 +23,8 @@ func (plain) Uses(context.Context, Spec) ([]Use, error)                     { re
 func (plain) Event(string, []byte) (turn.Event, error)                      { return turn.Event{}, nil }
 func (plain) AwaitsEnd(string) bool                                         { return false }
 func (plain) Observe(context.Context, Spec, *turn.Record) (Observed, error) { return Observed{}, nil }
+func (plain) Gauge(Spec, string, []byte) (Gauged, error)                    { return Gauged{}, nil }
+func (plain) Windows(Spec) []session.Window                                 { return nil }
 func (plain) Away(Spec) []Away                                              { return nil }
 func (plain) EndAway(Spec, Away) (Command, bool)                            { return Command{}, false }
 func (plain) Headless(Spec) (Command, error)                                { return Command{}, ErrNoHeadless }

@@ -141,11 +141,19 @@ func (o Observation) inPane() session.AgentStatus {
 }
 
 // withPlace says that the CLI has taken the conversation out of the pane, which only shows it: the CLI works on when the pane ends;
-// and that it works in another folder than its worktree: no turn has what it does there.
+// that it works in another folder than its worktree: no turn has what it does there; and that it is near a limit.
 func (o Observation) withPlace(st session.AgentStatus) session.AgentStatus {
 	if o.Observed.Away != 0 {
 		st.Reason = both(st.Reason, fmt.Sprintf(session.ReasonAway, o.Observed.Away))
 		st.Away = true
+	}
+	for _, w := range o.Observed.Windows {
+		if o.Now.Before(w.Until) {
+			st.Windows = append(st.Windows, w)
+		}
+		if w.Near(o.Now) && st.Limit == nil {
+			st.Reason = both(st.Reason, "near its limit: "+w.String())
+		}
 	}
 	if o.Observed.Elsewhere != "" {
 		st.Reason = both(st.Reason, fmt.Sprintf(session.ReasonElsewhere, o.Observed.Elsewhere))

@@ -58,6 +58,7 @@ func (c driver) withHooks(s cli.Spec, args []string, fork bool) ([]string, []cli
 	if err != nil {
 		return nil, nil, fmt.Errorf("claude: --settings: %w", err)
 	}
+	withStatusLine(s, c.Name(), settings)
 	if _, said := settings[keepInPane]; !said {
 		settings[keepInPane] = hooks.JSON(true)
 	}

@@ -52,6 +52,7 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	if !ok {
 		seen.Source = ""
 	}
+	seen.Windows = c.Windows(s)
 	if entry.Kind == background {
 		seen.Away = entry.PID
 	}

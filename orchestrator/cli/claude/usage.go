@@ -11,7 +11,7 @@ import (
 )
 
 // Uses reads the transcript and those of the conversation's subagents, which have each part of an answer on a line of its own, with
-// what all of it took by then.
+// what all of it took by then. What answers cost is known for some of them together.
 func (c driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 	type line struct {
 		Type      string    `json:"type"`
@@ -31,11 +31,12 @@ func (c driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 		return nil, err
 	}
 	subagents, _ := filepath.Glob(filepath.Join(cli.GlobQuote(strings.TrimSuffix(path, ".jsonl")), "subagents", "*.jsonl"))
-	return records.UsesIn(append([]string{path}, subagents...), func(l line) (id string, u cli.Use) {
+	uses, err := records.UsesIn(append([]string{path}, subagents...), func(l line) (id string, u cli.Use) {
 		if l.Type != "assistant" {
 			return "", cli.Use{}
 		}
 		t := l.Message.Usage
 		return l.Message.ID, cli.Use{At: l.Timestamp, Input: t.Input, CacheRead: t.CacheRead, CacheWrite: t.CacheWrite, Output: t.Output}
 	})
+	return priced(uses, costs(costPoints(s, path))), err
 }

@@ -31,6 +31,25 @@ func messagesLimit(h http.Header, until time.Time) any {
 	return messages{}.failure(http.StatusTooManyRequests, "This request would exceed your account's rate limit. Please try again later.")
 }
 
+// usedFor is after which time a limit begins anew that answers tell of.
+const usedFor = 2 * time.Hour
+
+// messagesUsed tells how much of the limits of a subscription is used: of the one for five hours so many percent, half as many of the
+// one for seven days.
+func messagesUsed(h http.Header, percent int, until time.Time) {
+	h.Set("anthropic-ratelimit-unified-status", "allowed")
+	h.Set("anthropic-ratelimit-unified-representative-claim", "five_hour")
+	for name, one := range map[string]struct {
+		used float64
+		at   time.Time
+	}{"5h": {float64(percent) / 100, until}, "7d": {float64(percent) / 200, until.Add(48 * time.Hour)}} {
+		h.Set("anthropic-ratelimit-unified-"+name+"-status", "allowed")
+		h.Set("anthropic-ratelimit-unified-"+name+"-utilization", strconv.FormatFloat(one.used, 'f', 2, 64))
+		h.Set("anthropic-ratelimit-unified-"+name+"-reset", strconv.FormatInt(one.at.Unix(), 10))
+	}
+	h.Set("anthropic-ratelimit-unified-reset", strconv.FormatInt(until.Unix(), 10))
+}
+
 func responsesLimit(h http.Header, until time.Time) any {
 	left, _ := seconds(until)
 	h.Set("x-codex-plan-type", "plus")

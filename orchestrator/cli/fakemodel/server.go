@@ -46,6 +46,7 @@ const maxBody = 64 << 20
 // The zero value works.
 type Server struct {
 	Bills bool // each answer takes another number of tokens
+	Used  int  // percent of the limits of a subscription that each answer says are used, in the protocol of Anthropic; 0 says nothing
 
 	mu      sync.Mutex
 	entries []Entry
@@ -150,6 +151,9 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request, p protocol, body 
 	}
 	s.keep(r, entry)
 	e := &events{w: w, r: r}
+	if s.Used > 0 && q.protocol == "messages" {
+		messagesUsed(w.Header(), s.Used, time.Now().Add(usedFor))
+	}
 	if !e.wait(a.delay) {
 		return
 	}

@@ -1,0 +1,215 @@
+package claude
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/hooks"
+	"paw/orchestrator/cli/internal/records"
+	"paw/session"
+)
+
+// statusLine is the setting whose command claude tells what a conversation has cost and how much of the limits is used. claude shows
+// what the command prints, and runs one such command: paw's runs the user's own.
+const statusLine = "statusLine"
+
+// gaugeName is the file of the agent in which paw keeps what claude told.
+const gaugeName = "claude-gauge.jsonl"
+
+// gauge is what claude told its status line at one moment.
+type gauge struct {
+	At           time.Time        `json:"at"`
+	Launch       string           `json:"launch"`
+	Conversation string           `json:"conversation"`
+	Cost         float64          `json:"cost_usd"` // of the conversation, from its begin or from where the launch took it up
+	Windows      []session.Window `json:"windows"`
+}
+
+// toldLine is what the status line gets, as far as paw needs it.
+type toldLine struct {
+	Session string `json:"session_id"`
+	Cost    struct {
+		Total float64 `json:"total_cost_usd"`
+	} `json:"cost"`
+	Limits struct {
+		FiveHours toldWindow `json:"five_hour"`
+		SevenDays toldWindow `json:"seven_day"`
+		Spend     toldWindow `json:"spend_limit"`
+	} `json:"rate_limits"`
+}
+
+type toldWindow struct {
+	Used   float64 `json:"used_percentage"`
+	Resets int64   `json:"resets_at"` // seconds since 1970
+}
+
+func (t toldLine) windows() []session.Window {
+	windows := []session.Window{}
+	for _, one := range []struct {
+		name string
+		toldWindow
+	}{{"5 hours", t.Limits.FiveHours}, {"7 days", t.Limits.SevenDays}, {"the budget", t.Limits.Spend}} {
+		if one.Resets > 0 {
+			windows = append(windows, session.Window{Name: one.name, Used: one.Used, Until: time.Unix(one.Resets, 0).UTC()})
+		}
+	}
+	return windows
+}
+
+// withStatusLine makes paw's command the status line of a launch, unless what the user gave to --settings has one.
+func withStatusLine(s cli.Spec, name string, settings map[string]json.RawMessage) {
+	if _, said := settings[statusLine]; !said {
+		settings[statusLine] = hooks.JSON(map[string]string{"type": "command", "command": hooks.Command(s, name, cli.StatusLine)})
+	}
+}
+
+// Gauge keeps what claude tells its status line, where that has changed.
+func (driver) Gauge(s cli.Spec, launch string, payload []byte) (cli.Gauged, error) {
+	var told toldLine
+	if err := json.Unmarshal(payload, &told); err != nil {
+		return cli.Gauged{}, err
+	}
+	now := gauge{At: time.Now().UTC(), Launch: launch, Conversation: told.Session, Cost: told.Cost.Total, Windows: told.windows()}
+	shown := cli.Gauged{Own: ownStatusLine(s), Words: inWords(now.Cost, now.Windows)}
+	last, _ := lastGauge(s)
+	if last.Launch == now.Launch && last.Conversation == now.Conversation && last.Cost == now.Cost && slices.Equal(last.Windows, now.Windows) {
+		return shown, nil
+	}
+	file, err := os.OpenFile(filepath.Join(s.StateDir, gaugeName), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = file.Write(append(hooks.JSON(now), '\n'))
+		_ = file.Close()
+	}
+	return shown, err
+}
+
+// ownStatusLine is the command of the user's own status line, "" for none: that of the settings which claude would take.
+func ownStatusLine(s cli.Spec) string {
+	for _, file := range []string{
+		filepath.Join(s.Worktree, ".claude", "settings.local.json"),
+		filepath.Join(s.Worktree, ".claude", "settings.json"),
+		filepath.Join(cli.Folder(s.Env, "CLAUDE_CONFIG_DIR", ".claude"), "settings.json"),
+	} {
+		var settings struct {
+			StatusLine struct {
+				Command string `json:"command"`
+			} `json:"statusLine"`
+		}
+		content, err := os.ReadFile(file)
+		if err == nil && json.Unmarshal(content, &settings) == nil && settings.StatusLine.Command != "" {
+			return settings.StatusLine.Command
+		}
+	}
+	return ""
+}
+
+// Windows are those that claude told of last.
+func (driver) Windows(s cli.Spec) []session.Window {
+	last, _ := lastGauge(s)
+	return last.Windows
+}
+
+// lastGauge is what claude told last, whichever conversation that was in: limits are those of an account.
+func lastGauge(s cli.Spec) (last gauge, err error) {
+	err = records.EachBack(filepath.Join(s.StateDir, gaugeName), func(g gauge) bool {
+		last = g
+		return false
+	})
+	return last, err
+}
+
+// point is what a conversation had cost at a moment.
+type point struct {
+	at     time.Time
+	launch string // that told it, "" where claude's own record has it
+	cost   float64
+}
+
+// costPoints are those of a conversation by the status line and, where it ended in peace, by the transcript, whose lines of cost have no
+// time but that of the line before.
+func costPoints(s cli.Spec, transcript string) []point {
+	var points []point
+	_ = records.EachLine(filepath.Join(s.StateDir, gaugeName), func(g gauge) bool {
+		if g.Conversation == s.ConversationID {
+			points = append(points, point{g.At, g.Launch, g.Cost})
+		}
+		return true
+	})
+	var before time.Time
+	_ = records.EachLine(transcript, func(l struct {
+		Type      string    `json:"type"`
+		Timestamp time.Time `json:"timestamp"`
+		Session   string    `json:"sessionId"`
+		Cost      float64   `json:"totalCostUSD"`
+	}) bool {
+		switch {
+		case l.Timestamp.After(before):
+			before = l.Timestamp
+		case l.Type == "cost-state" && l.Session == s.ConversationID:
+			points = append(points, point{before, "", l.Cost})
+		}
+		return true
+	})
+	slices.SortStableFunc(points, func(a, b point) int { return a.at.Compare(b.at) })
+	return points
+}
+
+// costs are what was paid between the points. A launch begins with what the conversation had cost when it last ended in peace: that is
+// less than before where it crashed, and of a copied conversation what the other one had cost.
+func costs(points []point) []cli.Use {
+	var uses []cli.Use
+	last, launch := 0.0, ""
+	for i, p := range points {
+		began := p.launch != "" && p.launch != launch
+		paid := p.cost - last
+		switch {
+		case began && (i == 0 || paid < 0):
+			paid = 0
+		case paid < 0:
+			continue
+		}
+		if p.launch != "" {
+			launch = p.launch
+		}
+		if last = p.cost; paid > 0 {
+			uses = append(uses, cli.Use{At: p.at, Cost: paid, Priced: true})
+		}
+	}
+	return uses
+}
+
+// priced gives what was paid to the last answer before claude said so.
+func priced(uses, paid []cli.Use) []cli.Use {
+	for _, p := range paid {
+		newest := -1
+		for i, u := range uses {
+			if !u.At.After(p.At) && (newest < 0 || !u.At.Before(uses[newest].At)) {
+				newest = i
+			}
+		}
+		if newest < 0 { // of an answer that no record has
+			uses = append(uses, p)
+			continue
+		}
+		uses[newest].Cost, uses[newest].Priced = uses[newest].Cost+p.Cost, true
+	}
+	return uses
+}
+
+// inWords is what paw's status line says where the user has none.
+func inWords(cost float64, windows []session.Window) string {
+	var parts []string
+	if cost > 0 {
+		parts = append(parts, "$"+strconv.FormatFloat(cost, 'f', 2, 64))
+	}
+	for _, w := range windows {
+		parts = append(parts, w.String())
+	}
+	return strings.Join(parts, " · ")
+}
