@@ -18,7 +18,7 @@ func TestCLIsAnswer(t *testing.T) {
 			t.Logf("%s %s", cli, strings.TrimSpace(w.run(w.root, nil, cli, "--version").stdout))
 			w.ok(w.paw("start", "--cli", cli, "--detach"))
 			w.work("do: say Hello.")
-			if out := w.paw("answer", cli, "yes"); out.code != 3 || !strings.Contains(out.stderr, "asks nothing") {
+			if out := w.paw("answer", cli, "yes"); out.code != 3 || !strings.Contains(out.stderr, "is not asking anything") {
 				t.Errorf("an answer to nothing: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 			}
 

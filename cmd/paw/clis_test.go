@@ -90,8 +90,12 @@ func commitTurn(t *testing.T, w *cliWorld) {
 func permission(t *testing.T, w *cliWorld) {
 	before := w.last().Number
 	w.send("do: ask touch granted.txt\ndo: say Granted.")
-	a := w.awaitState("waiting_input")
-	if !strings.Contains(text(a.Reason), "touch granted.txt") || a.CurrentTurn == nil || *a.CurrentTurn != before+1 {
+	var a agentJSON
+	w.await("it waits with the question", func() bool { // that it waits can be known a moment before what it asks
+		a = w.agent(w.cli)
+		return a.State == "waiting_input" && strings.Contains(text(a.Reason), "touch granted.txt")
+	})
+	if a.CurrentTurn == nil || *a.CurrentTurn != before+1 {
 		t.Errorf("it waits with reason %q in turn %v", text(a.Reason), a.CurrentTurn)
 	}
 	if out := w.pawInput("never into a question", "send", w.cli); out.code != 3 {
