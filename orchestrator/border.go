@@ -2,14 +2,21 @@ package orchestrator
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"paw/orchestrator/app"
+	"paw/orchestrator/cli"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
+	"paw/orchestrator/turns"
 	"paw/session"
+	"paw/session/turn"
 	"paw/tmux"
+	"paw/worktree"
 )
 
 // borderPatience bounds how long a hook lets tmux take for a border, and a job of tmux everything.
@@ -112,4 +119,83 @@ func StateWord(st session.AgentStatus) string {
 		return "starting"
 	}
 	return stateWords[st.State]
+}
+
+// TmuxBindings are lines for a tmux.conf that call paw by the name it was called by, or by its path where that name is not
+// found on PATH.
+func TmuxBindings(h *app.App, called string) string {
+	program := filepath.Base(called)
+	if found, err := cli.LookPath(program, h.Env); err != nil || !sameFile(found, h.Executable) {
+		program = h.Executable
+	}
+	quoted := strings.ReplaceAll(errs.Quote(program), "'", `'\''`) // for tmux, in a word that ' begins and ends
+	expanded := strings.ReplaceAll(quoted, "#", "##")              // where tmux reads formats
+	return fmt.Sprintf(`# P: who needs you, in a popup that goes away when you leave it
+bind-key P display-popup -E -w 90%% -h 85%% -d '#{pane_current_path}' '%[1]s ui'
+# N: to the agent that needs you most; again: to the next one
+bind-key N run-shell 'TMUX_PANE=#{pane_id} %[2]s next'
+# W: all panes of agents that wait for you, to choose from
+bind-key W choose-tree -Zf '#{==:#{@paw_state},waiting_input}'
+`, quoted, expanded)
+}
+
+// TellInTmux shows a line in the tmux client of the user for a moment. It reports whether there is one.
+func TellInTmux(ctx context.Context, h *app.App, text string) bool {
+	socket, _, inside := strings.Cut(h.Getenv("TMUX"), ",")
+	return inside && tmux.New(socket).Tell(ctx, text) == nil
+}
+
+// turnTags are the refs of all turn tags, as git's settings name them.
+const turnTags = "refs/tags/" + turn.TagPrefix + "*"
+
+// hideTags is the command that keeps turn tags out of git log.
+var hideTags = "git config --add log.excludeDecoration " + errs.Quote(turnTags)
+
+// decorationNote says of a repository that is about to get its first turn tags how to keep them out of git log.
+func decorationNote(ctx context.Context, m worktree.Manager) []string {
+	if hidden, err := m.Undecorated(ctx, turnTags); err != nil || hidden {
+		return nil
+	}
+	return []string{"turn tags will show in git log; " + hideTags + " keeps them out (paw doctor --fix does that)"}
+}
+
+// examineDecoration says of the repository one stands in whether its turn tags show in git log, and with fix changes that.
+func (f *findings) examineDecoration(ctx context.Context, h *app.App, fix bool) {
+	repository, err := worktree.Discover(h.Dir)
+	if err != nil {
+		return
+	}
+	m := h.Manager(repository)
+	if tags, err := turns.AllTags(ctx, m); err != nil || len(tags) == 0 {
+		return
+	}
+	if hidden, err := m.Undecorated(ctx, turnTags); err != nil || hidden {
+		return
+	}
+	if !fix {
+		f.fine("turn tags show in git log", "paw doctor --fix")
+	} else if err := m.Undecorate(ctx, turnTags); err != nil {
+		f.wrong(errs.WithHints(err, hideTags))
+	} else {
+		f.fine("git log no longer names turn tags: " + hideTags)
+	}
+}
+
+// Screen is what a pane of a session shows at this moment, with its colours as escape sequences.
+func Screen(ctx context.Context, h *app.App, s *session.Session, pane string) (string, error) {
+	shot, err := h.TmuxFor(s).Screenshot(ctx, pane)
+	return shot.Text, app.TmuxError(err)
+}
+
+// limitWord says until when an agent is limited, in the user's time, with the day where that is not the one on which it was
+// reached.
+func limitWord(st session.AgentStatus) string {
+	until := st.Limit.Until.Local()
+	switch {
+	case st.Limit.Until.IsZero():
+		return "limited"
+	case st.Since != nil && st.Since.Local().Format(time.DateOnly) == until.Format(time.DateOnly):
+		return "limited until " + until.Format("15:04")
+	}
+	return "limited until " + until.Format("2 Jan 15:04")
 }

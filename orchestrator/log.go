@@ -2,7 +2,11 @@ package orchestrator
 
 import (
 	"context"
+	"io"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/children"
@@ -11,6 +15,7 @@ import (
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
+	"paw/worktree"
 )
 
 // Logged is a conversation of an agent, or what of it one turn is.
@@ -73,4 +78,34 @@ func logAll(ctx context.Context, h *app.App, s *session.Session, w *session.Agen
 		Agent: w.Name, Elsewhere: transcript.TurnsElsewhere(records, id),
 		Transcript: cli.Transcript{ID: id, Messages: said.Messages(), Skipped: said.Skipped, Unknown: said.Unknown},
 	}, nil
+}
+
+// StartPager starts the user's pager by git's rules for the place the user stands in; nil where there is to be none.
+func StartPager(ctx context.Context, h *app.App, env []string, terminal, errw io.Writer) *worktree.Pager {
+	command := worktree.PagerCommand(ctx, h.Dir)
+	if command == "" {
+		return nil
+	}
+	pager, err := worktree.StartPager(context.WithoutCancel(ctx), command, env, terminal, errw)
+	if err != nil {
+		return nil
+	}
+	return pager
+}
+
+// Branches are the names of the local branches of the repository one stands in, none outside of one.
+func Branches(ctx context.Context, h *app.App) []string {
+	repository, err := worktree.Discover(h.Dir)
+	if err != nil {
+		return nil
+	}
+	refs, err := h.Manager(repository).Refs(ctx, "refs/heads/")
+	if err != nil {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(refs))
+	for i := range names {
+		names[i] = strings.TrimPrefix(names[i], "refs/heads/")
+	}
+	return names
 }

@@ -3,7 +3,9 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/children"
@@ -283,4 +285,67 @@ func bringBack(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.J
 		return Recovered{}, err
 	}
 	return Recovered{Session: s, Results: children.WithWaits(results, waits)}, nil
+}
+
+// adopt records where the repository of a session is now, when it was moved to
+// where the user stands. Links between its worktrees and it are mended by repair.
+func adopt(ctx context.Context, h *app.App, s *session.Session) (*session.Session, error) {
+	here, places := h.MovedHere(ctx, s)
+	if len(places) == 0 {
+		return s, nil
+	}
+	m := h.Manager(here)
+	for _, w := range s.Agents {
+		if path := places[w.Name]; path != "" {
+			if err := m.Follow(ctx, app.PlanOf(s, w), path); err != nil {
+				return nil, err
+			}
+		}
+	}
+	h.Step("adopt.followed")
+	saved, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
+		rec.RepoPath, rec.GitCommonDir, rec.ProjectName = app.RootIn(here), here.CommonDir, filepath.Base(app.RootIn(here))
+		for i := range rec.Agents {
+			w := &rec.Agents[i]
+			if path := places[w.Name]; path != "" {
+				w.WorktreePath = path
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.Step("adopt.recorded")
+	h.Notef("%s: its repository is at %s now", s.Name, app.RootIn(here))
+	return saved, nil
+}
+
+// repair mends the worktree registrations that paw's own interrupted steps left
+// in the repository of a session: a half-made one stops git for everybody. Those of
+// the session that the user has unlocked are locked again.
+func repair(ctx context.Context, h *app.App, s *session.Session) error {
+	m, err := h.ManagerOf(ctx, s)
+	if err != nil {
+		return err
+	}
+	report, err := m.Repair(ctx, func(reason string) bool {
+		return strings.HasPrefix(reason, app.OwnerPrefix)
+	})
+	for _, line := range report {
+		h.Notef("%s", line)
+	}
+	if err != nil {
+		return err
+	}
+	for _, w := range s.Agents {
+		locked, err := m.Lock(ctx, app.PlanOf(s, w))
+		if err != nil {
+			return err
+		}
+		if locked {
+			h.Notef("%s: its worktree was unlocked and is locked again, so that git keeps it", w.Name)
+		}
+	}
+	return nil
 }

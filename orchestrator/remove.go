@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/children"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/landing"
 	"paw/orchestrator/live"
+	"paw/orchestrator/observe"
 	"paw/orchestrator/teardown"
 	"paw/session"
 )
@@ -43,5 +46,66 @@ func Remove(ctx context.Context, h *app.App, s *session.Session, names []string,
 func tellStranded(h *app.App, s *session.Session) {
 	if _, err := os.Stat(h.Dir); errors.Is(err, os.ErrNotExist) {
 		h.Notef("the folder that you stand in is removed; cd %s", errs.Quote(s.RepoPath))
+	}
+}
+
+// Purge ends a session for good: stop, remove every agent, delete the merged
+// branches that paw made, and the record. It refuses as a whole, before it
+// changed anything, when one agent cannot be removed.
+func Purge(ctx context.Context, h *app.App, s *session.Session, o teardown.Options) (*teardown.Purged, error) {
+	if err := h.RequireGit(ctx); err != nil {
+		return nil, err
+	}
+	plan, err := teardown.PlanPurge(ctx, h, s, o)
+	if err != nil || o.DryRun {
+		return &teardown.Purged{Purge: plan}, err
+	}
+	if plan.Gone == "" {
+		if err := finishMoves(ctx, h, s, false); err != nil { // its record says how
+			return nil, err
+		}
+		if left := landing.CutShort(ctx, h, s); len(left) > 0 {
+			return nil, errs.New(errs.Refused, "%s: %s was cut short, and could not be finished", s.Name, strings.Join(left, ", ")).Hint("paw recover %s", s.Name)
+		}
+	}
+	purged, err := plan.Apply(ctx, h)
+	tellStranded(h, s)
+	return purged, err
+}
+
+// Stop ends the agents of a session, or only the named ones with those that they
+// have started. Branches, worktrees, tags and the record stay. Stopping twice is
+// stopping once.
+func Stop(ctx context.Context, h *app.App, s *session.Session, o teardown.StopOptions) (*teardown.Stop, error) {
+	if err := app.RequireAgents(s, o.Agents...); err != nil {
+		return nil, err
+	}
+	if o.DryRun || len(o.Agents) == 0 && s.Status == session.StatusStopped {
+		f, err := observe.Observe(ctx, h, s)
+		if err != nil {
+			return nil, err
+		}
+		if p, err := teardown.PlanStop(f, o); o.DryRun || err == nil && p.Already {
+			nameQueued(h, &p)
+			return &p, err
+		}
+	}
+	stopped, err := teardown.StopNow(ctx, h, s, o)
+	if err == nil {
+		nameQueued(h, stopped)
+	}
+	if err == nil && !stopped.Whole {
+		for _, a := range stopped.Agents {
+			children.ClaimAfter(h, s.Name, a.Agent, live.Claim{Leaving: a.Agent})
+		}
+	}
+	return stopped, err
+}
+
+// nameQueued adds to a stop the prompts that the agents' CLIs have not begun with: they drop them when they end.
+func nameQueued(h *app.App, p *teardown.Stop) {
+	for i := range p.Agents {
+		name := p.Agents[i].Agent
+		p.Agents[i].Queued = app.StillQueued(p.Session.Name, name, h.QueuedPrompts(p.Session.Name, name))
 	}
 }

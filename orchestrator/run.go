@@ -3,6 +3,8 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"paw/orchestrator/launch"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
+	"paw/orchestrator/startplan"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -174,4 +177,87 @@ func (r *headlessTurn) ran(ctx context.Context) (*Ran, error) {
 		}
 	}
 	return ran, nil
+}
+
+// heldAgent is an agent whose lock this process holds.
+type heldAgent struct {
+	s          *session.Session
+	w          *session.Agent
+	cli        cli.CLI
+	lock       *os.File // for the CLI to inherit
+	giveBack   func()
+	generation int
+}
+
+// holdAgent takes the lock of an agent that does not run, for the time of a
+// headless turn. It looks and takes under the session lock, so that a start or a
+// recover at the same time either finds the lock held or is found itself.
+func holdAgent(ctx context.Context, h *app.App, s *session.Session, name string, cli cli.CLI) (*heldAgent, error) {
+	if err := observe.RefuseHalfMoved(ctx, h, s, name); err != nil {
+		return nil, err
+	}
+	held := &heldAgent{cli: cli}
+	saved, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
+		w, err := app.AgentNamed(rec, name)
+		if err != nil {
+			return err
+		}
+		if err := observe.RefuseUnfinished(rec, w); err != nil {
+			return err
+		}
+		f, err := observe.Observe(ctx, h, rec)
+		if err != nil {
+			return err
+		}
+		if err := observe.RefuseRunning(h, rec, f, *f.Agent(name)); err != nil {
+			return err
+		}
+		if err := launch.WithdrawLaunches(h, rec.Name, name); err != nil {
+			return err
+		}
+		held.generation = launch.NextGeneration(rec, f)
+		holder, err := session.ThisProcess()
+		if err != nil {
+			return err
+		}
+		holder.Generation, rec.Generation = held.generation, held.generation
+		held.lock, held.giveBack, err = h.Locks.HoldForTurn(rec.Name, name, holder)
+		return err
+	})
+	if err != nil {
+		if held.giveBack != nil {
+			held.giveBack()
+		}
+		var locked *session.LockedError
+		if errors.As(err, &locked) {
+			return nil, errs.New(errs.Locked, "%w", err).Hint("paw status %s", s.Name)
+		}
+		return nil, err
+	}
+	held.s, held.w = saved, saved.Agent(name)
+	h.Step("run.locked")
+	return held, nil
+}
+
+// RunOptions is what the user asked of paw run.
+type RunOptions struct {
+	Agent  string             // "" makes a new agent, see New
+	New    *startplan.Options // the new agent: one item in CLIs, at most one in Branches
+	Prompt string
+	Type   turn.Type // TypePrompt when empty
+	// Out gets what the CLI says while it works, Err its standard error; nil for nothing.
+	Out, Err io.Writer
+	// Started, which may be nil, is called before the turn is begun, which from then
+	// on is closed whatever happens. It gets a function that kills the CLI and all it
+	// started at once, for a user who does not want to wait any longer, and is called
+	// again with another one when the CLI starts and when it has ended.
+	Started func(kill func())
+}
+
+// Ran is a headless turn that was begun, however it ended.
+type Ran struct {
+	Session *session.Session
+	Agent   string
+	Turn    turns.Turn
+	Notes   []string // what the user would otherwise miss
 }

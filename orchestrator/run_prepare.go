@@ -4,11 +4,19 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
+	"paw/orchestrator/startplan"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -110,4 +118,129 @@ func (r *headlessTurn) remember(ctx context.Context, id string) error {
 	}
 	r.w.AddConversation(id)
 	return r.home.UpdateAgent(ctx, r.s.Name, r.w.Name, func(w *session.Agent) { w.AddConversation(id) })
+}
+
+// addHeadless makes an agent for headless turns: a branch, a worktree with its
+// set-up and tag 0, as add does, and no pane. It returns the record, the agent's
+// name and what the user would otherwise miss.
+func addHeadless(ctx context.Context, h *app.App, s *session.Session, o RunOptions) (*session.Session, string, []string, error) {
+	add := *o.New
+	add.Headless = true
+	rec, a, err := startplan.Add(ctx, h, s, add, func(agents []startplan.Agent) error {
+		if len(agents) != 1 {
+			return errs.New(errs.Usage, "--cli: one CLI at a time can run a turn").Hint("paw clis")
+		}
+		cli, _ := h.CLIs.Get(agents[0].CLI)
+		executable, err := h.Program(cli)
+		if err != nil {
+			return err
+		}
+		return requireHeadless(h, cli, executable, o.Prompt)
+	}, nil)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	name := a.Draft.Agents[0].Name
+	jobs := []launch.Job{{Agent: name, Worktree: launch.WorktreeCreate, Result: launch.ResultStopped, Notes: a.Notes[name]}}
+	err = launch.TagStarts(ctx, h, a.Manager, rec, jobs)
+	if err == nil {
+		err = launch.PrepareWorktrees(ctx, h, a.Manager, rec, jobs)
+	}
+	saved := rec
+	if err == nil {
+		saved, err = launch.SettleHeadless(ctx, h, rec, jobs)
+	}
+	if err == nil && jobs[0].Result == launch.ResultRefused {
+		err = errs.New(errs.Failed, "%s: %s", name, jobs[0].Reason).Hint("paw recover %s", s.Name)
+	}
+	if err != nil {
+		return nil, "", nil, launch.UndoAdd(h, rec, a.Plans, err)
+	}
+	notes := append(jobs[0].Notes, notes(ctx, h, a.Manager, &a.Draft)()...)
+	return saved, name, notes, nil
+}
+
+// turnResult is the answer of a CLI, or why the turn is aborted.
+func turnResult(c cli.CLI, e cli.Ended) (answer string, failed *turn.Abort) {
+	if e.Err != nil {
+		return "", &turn.Abort{Reason: turn.ReasonError, Message: e.Err.Error(), Cause: e.Err}
+	}
+	if e.Signal != 0 {
+		return "", &turn.Abort{Reason: turn.ReasonError, ErrorType: "signal", Trace: e.Trace,
+			Message: fmt.Sprintf("%s was killed by signal %d (%s)", c.Name(), int(e.Signal), unix.SignalName(e.Signal))}
+	}
+	answer, err := c.HeadlessResult(e.Stdout, e.ExitCode)
+	if err == nil && e.ExitCode == 0 {
+		return answer, nil
+	}
+	failed = &turn.Abort{Reason: turn.ReasonError, Trace: e.Trace, Cause: err}
+	var said *cli.TurnError
+	if errors.As(err, &said) {
+		failed.ErrorType, failed.Message = said.Type, said.Message
+	}
+	if failed.Message == "" {
+		failed.Message = lastLine(e.Trace)
+	}
+	if failed.Message == "" {
+		failed.Message = fmt.Sprintf("%s ended with exit code %d", c.Name(), e.ExitCode)
+	}
+	return "", failed
+}
+
+// execute runs the command of a headless turn until it ends or ctx does, shows
+// what it says and keeps that beside the log.
+func (r *headlessTurn) execute(ctx context.Context) cli.Ended {
+	kept := &launch.SharedWriter{W: r.output()}
+	defer kept.Close()
+	return cli.Process{
+		Argv: r.command.Argv, Dir: r.w.WorktreePath, Env: r.environment(),
+		Lock: r.lock, // killed or not, paw must not let anybody start a second CLI
+		Stdout: func(line []byte) {
+			text := r.cli.HeadlessLine(line)
+			show(kept, text)
+			show(r.o.Out, text)
+		},
+		Stderr: func(line []byte) {
+			text := string(line) + "\n"
+			show(kept, text)
+			show(r.o.Err, text)
+		},
+		Began: func(pid int) { _ = session.NoteCLI(r.lock, pid) }, // only a CLI that closes its lock needs it
+		Started: func(kill func()) {
+			if r.o.Started != nil {
+				r.o.Started(kill)
+			}
+		},
+	}.Run(ctx)
+}
+
+// environment is that of a launch, without its mark: no hook of this CLI, or of
+// one that it starts, is to count a turn that paw itself counts.
+func (r *headlessTurn) environment() []string {
+	env := launch.Environment(r.home, r.s, r.w, r.generation, r.command)
+	return slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "PAW_LAUNCH=") })
+}
+
+// output opens the file beside the turn's log that keeps what the user saw; nil
+// when it cannot be made: that must not cost the turn.
+func (r *headlessTurn) output() io.Writer {
+	f, err := os.OpenFile(strings.TrimSuffix(r.one.Path(), ".log")+".output", os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	if err != nil {
+		_ = r.one.Note("its output is not kept: " + err.Error())
+		return nil
+	}
+	return f
+}
+
+// show writes to the user, who may have gone away.
+func show(to io.Writer, text string) {
+	if to != nil && text != "" {
+		_, _ = io.WriteString(to, text)
+	}
+}
+
+// lastLine is the last line of text that says something.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 }

@@ -5,13 +5,20 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode"
 
+	"paw/config"
 	"paw/orchestrator/app"
+	"paw/orchestrator/children"
+	"paw/orchestrator/cli/clis"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
+	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/startplan"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -135,4 +142,162 @@ func openTurnOf(h *app.App, sessionName, agentName string) *turn.Turn {
 		return nil
 	}
 	return one
+}
+
+// asParent is paw with the environment in which an agent's CLI was started, and
+// the configuration that goes with it: what the agent starts then finds the same
+// programs and keys. The environment of paw itself is that of a command which the
+// CLI runs, with a PATH and marks of the CLI's own.
+func asParent(h *app.App, s *session.Session, w *session.Agent) (*app.App, error) {
+	other := *h
+	env := launchedEnvironment(h, s, w)
+	if env == nil {
+		env = withProgramOf(w, h.Env)
+	}
+	own := h.Config.CLIs[w.CLI].Env // the settings of its CLI are not the child's
+	other.Env = slices.DeleteFunc(clis.Inherited(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		_, configured := own[name]
+		return configured
+	})
+	root := ""
+	if repository, err := app.Discover(s); err == nil {
+		root = repository.Path
+	}
+	return &other, other.Configure(root)
+}
+
+// withProgramOf is env with the folder of an agent's program at the end of PATH:
+// the shells in which CLIs run commands may have read another one.
+func withProgramOf(w *session.Agent, env []string) []string {
+	if len(w.Command) == 0 {
+		return env
+	}
+	path := filepath.Dir(w.Command[0])
+	for _, kv := range env {
+		if value, ok := strings.CutPrefix(kv, "PATH="); ok && value != "" {
+			path = value + string(filepath.ListSeparator) + filepath.Dir(w.Command[0])
+		}
+	}
+	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return strings.HasPrefix(kv, "PATH=") })
+	return append(env, "PATH="+path)
+}
+
+// launchedEnvironment is the environment of an agent's CLI, nil when it cannot be
+// read, such as from inside a sandbox that hides other processes.
+func launchedEnvironment(h *app.App, s *session.Session, w *session.Agent) []string {
+	lock, err := h.Locks.ProbeAgent(s.Name, w.Name)
+	if err != nil || lock.PID() == 0 {
+		return nil
+	}
+	env, err := session.Environ(lock.PID())
+	// A program may write over its environment, to show another name.
+	if err != nil || !slices.Contains(env, "PAW_SESSION="+s.Name) || !slices.Contains(env, "PAW_AGENT="+w.Name) {
+		return nil
+	}
+	return env
+}
+
+// spawnLimit refuses one more child of an agent; depth is the child's, running are
+// the agent's children that run or are being started.
+func spawnLimit(parent string, depth int, running []string, limits config.Agents) error {
+	if depth > limits.MaxDepth {
+		return errs.New(errs.Refused, "%s: may not start agents: they would be at depth %d, and agents.max_depth is %d", parent, depth, limits.MaxDepth).
+			Hint("paw done")
+	}
+	if len(running) >= limits.MaxChildren {
+		return errs.New(errs.Refused, "%s: has as many children as it may, agents.max_children is %d: %s", parent, limits.MaxChildren, strings.Join(running, ", ")).
+			Hint("paw wait --any").Hint("paw stop %s", running[0])
+	}
+	return nil
+}
+
+// maySpawn is spawnLimit with the facts of a record, as they are now.
+func maySpawn(h *app.App, s *session.Session, parent string) error {
+	if _, err := app.AgentNamed(s, parent); err != nil {
+		return err
+	}
+	open, processes := observe.OpenLaunches(h, s.Name), observe.LookAtProcesses()
+	var running []string
+	for _, name := range s.Children(parent) {
+		lock, err := observe.Probe(h, s, *s.Agent(name), processes)
+		if err != nil || lock.State != session.LockFree || s.Agent(name).Phase == session.PhaseCreating || len(open[name]) > 0 {
+			running = append(running, name)
+		}
+	}
+	return spawnLimit(parent, s.Depth(parent)+1, running, h.Config.Agents)
+}
+
+// DoneOptions is what an agent says of its work.
+type DoneOptions struct {
+	Outcome string // one word; "" leaves it to the turn
+	Message string
+}
+
+// Said is how the word of an agent was taken.
+type Said struct {
+	Agent   string
+	Turn    int  // 0 for an agent that had no turn yet
+	Open    bool // the turn goes on until the CLI ends it
+	Outcome string
+}
+
+// maxOutcome is how long an outcome may be: it is one word of a footer.
+const maxOutcome = 64
+
+// Done records that the agent which calls paw has finished its work. It holds
+// for the turn that is open, else for the last one; a later turn takes it back.
+func Done(ctx context.Context, h *app.App, o DoneOptions) (*Said, error) {
+	s, w, err := h.Caller("done", "paw help agents")
+	if err != nil {
+		return nil, err
+	}
+	if strings.ContainsFunc(o.Outcome, unicode.IsSpace) || len(o.Outcome) > maxOutcome {
+		return nil, errs.New(errs.Usage, "--outcome %q: not a word of at most %d characters", o.Outcome, maxOutcome).Hint("paw done --help")
+	}
+	if err := app.RequireWritable(w, h.OwnDirs(), nil, ""); err != nil {
+		return nil, err
+	}
+	last, err := h.TurnDir(s.Name, w.Name).Last()
+	if err != nil {
+		return nil, err
+	}
+	said := &Said{Agent: w.Name, Outcome: o.Outcome}
+	if last != nil {
+		said.Turn, said.Open = last.Number, last.State == turn.InProgress
+	}
+	_, err = h.Update(ctx, s.Name, func(rec *session.Session) error {
+		w, err := app.AgentNamed(rec, said.Agent)
+		if err == nil {
+			w.Done = &session.Done{Turn: said.Turn, Outcome: o.Outcome, Message: strings.TrimSpace(o.Message), At: h.Now().UTC()}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.Step("done.recorded")
+	if cli, known := h.CLIs.Get(w.CLI); said.Open && known && cli.Facts().Unseen {
+		said.Open = false
+		err = turns.EndOwn(ctx, h, s, w)
+	}
+	if !said.Open {
+		children.ClaimAfter(h, s.Name, w.Name, live.Claim{})
+	}
+	return said, err
+}
+
+// String says what was recorded, and what is left to do.
+func (d *Said) String() string {
+	text := d.Agent + ": done"
+	if d.Turn > 0 {
+		text += fmt.Sprintf(" with turn %d", d.Turn)
+	}
+	if d.Outcome != "" {
+		text += " (" + d.Outcome + ")"
+	}
+	if d.Open {
+		text += "; it counts from the end of this turn on, so end it now"
+	}
+	return text
 }

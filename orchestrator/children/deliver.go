@@ -1,9 +1,16 @@
+// Package children is what agents do with each other: waiting for agents, telling a parent how its children ended, and the
+// claims by which that is looked after.
+//
+// Live sessions (orchestrator/live) decide what is owed to whom; this room makes them of what is there (notify.go), and
+// acts. It may import every room below: orchestrator/app, live, observe, turns, typing and launch. Begin with deliver.go,
+// then wait.go.
 package children
 
 import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -233,4 +240,55 @@ func pointersTo(results []live.Result) []*live.Result {
 		all[i] = &results[i]
 	}
 	return all
+}
+
+// ClaimAfter starts an attempt for each parent that waits for an agent which has
+// just ended its turn, its CLI or its place in the session, and for the agent
+// itself when it waits. The record is read after that end was written: a parent
+// that begins to wait later finds the end itself.
+func ClaimAfter(h *app.App, sessionName, agentName string, c live.Claim) {
+	s, err := h.Store.Load(sessionName)
+	if err != nil || s == nil {
+		return
+	}
+	for _, w := range s.Agents {
+		one := c
+		switch {
+		case !live.Owed(w):
+			continue
+		case w.Name == agentName && c.Leaving == "":
+			one.OwnEnd = true
+		case w.Name == agentName || !slices.Contains(w.Wait.Children, agentName):
+			continue
+		}
+		claim(h, sessionName, w.Name, one)
+	}
+}
+
+// ClaimAll starts an attempt for every parent in a session that waits: the user
+// is there, or an agent that gives a command itself.
+func ClaimAll(h *app.App, sessionName string) {
+	s, err := h.Store.Load(sessionName)
+	if err != nil || s == nil {
+		return
+	}
+	for _, w := range s.Agents {
+		if live.Owed(w) {
+			claim(h, sessionName, w.Name, live.Claim{})
+		}
+	}
+}
+
+// claim starts the process that makes one attempt, since a CLI waits for its hooks
+// and a user for a command. Should it never start, the results are still owed.
+func claim(h *app.App, sessionName, parent string, c live.Claim) {
+	var err error
+	if h.Deliverer != nil {
+		err = h.Deliverer(sessionName, parent, c)
+	} else {
+		err = h.StartDetached(c.Arguments(sessionName, parent))
+	}
+	if err != nil {
+		h.LogHook("paw", "deliver", err)
+	}
 }

@@ -1,8 +1,13 @@
+// Package errs is how paw tells its user what is wrong: an error with an exit code and with commands that work when
+// they are pasted, and the words that such texts are made of.
+//
+// It imports nothing of paw. Begin with Error and New.
 package errs
 
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Kind says how a failed command ends; its number is the exit code of paw
@@ -72,4 +77,23 @@ func WithHints(err error, hints ...string) error {
 	}
 	e.Hints = append(e.Hints, hints...)
 	return e
+}
+
+// Counted is a number with its noun.
+func Counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Quote makes text safe to paste into a shell.
+func Quote(text string) string {
+	safe := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%,=", r)
+	}
+	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !safe(r) }) < 0 {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

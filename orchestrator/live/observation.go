@@ -1,8 +1,10 @@
 package live
 
 import (
+	"fmt"
 	"time"
 
+	"paw/config/display"
 	"paw/orchestrator/cli"
 	"paw/session"
 	"paw/session/turn"
@@ -90,4 +92,155 @@ func SeenByHook(w *session.Agent, last *turn.Record, launch string, now time.Tim
 		o.Wait = &Waiting{Children: w.Wait.Children, Left: w.Wait.Children, Since: w.Wait.Since}
 	}
 	return o
+}
+
+// UnseenGrace is how long after an end in the CLI's own record its hook may still be at work, which knows more of it: the
+// commit, the outcome, the files.
+const UnseenGrace = 10 * time.Second
+
+// EndedUnseen reports whether the open turn is over by the CLI's own record, for that long, and no hook told.
+func (o Observation) EndedUnseen(grace time.Duration) bool {
+	last := o.LastTurn(grace)
+	return o.open() && last.State != turn.InProgress && o.Observed.Ended != nil
+}
+
+// LastTurn is the last turn of an agent, closed where the CLI's own record says for that long that it is over although
+// no hook told.
+func (o Observation) LastTurn(grace time.Duration) *turn.Record {
+	if !o.open() {
+		return o.Last
+	}
+	status := o.doing()
+	resting := status.State == session.StateIdle || status.State == session.StateError || status.State == session.StateCompleted
+	if !resting || o.Running() != InPane || o.Now.Sub(o.Observed.At).Abs() < grace {
+		return o.Last
+	}
+	closed := closedAs(*o.Last, turn.ReasonInterrupted, o.Observed.At, o.Observed.Ended)
+	return &closed
+}
+
+// CutTurn is the open turn of an agent whose CLI does not run, as recover will close it. It is nil where no turn is open, or
+// the open one may go on.
+func (o Observation) CutTurn() *turn.Record {
+	if o.Running() != NothingRuns || !o.inTurn() {
+		return nil
+	}
+	closed := closedAs(*o.Last, o.CutReason(), o.Last.LastEventAt, o.Observed.Ended)
+	return &closed
+}
+
+// CutReason is why the open turn of an agent was cut whose CLI does not run.
+func (o Observation) CutReason() turn.Reason {
+	if o.pane() == session.PaneDead && session.LeftByInterrupt(o.ExitCode, o.Signal) {
+		return turn.ReasonInterrupted
+	}
+	return turn.ReasonCrash
+}
+
+// closedAs is an open turn as it was closed, by the CLI's own record where that tells of its end.
+func closedAs(last turn.Record, reason turn.Reason, end time.Time, ended *turn.Event) turn.Record {
+	last.State, last.Reason, last.EndedAt, last.Waiting = turn.Aborted, reason, at(end), false
+	if ended == nil {
+		return last
+	}
+	last.ErrorMessage = ended.Message
+	switch ended.Kind {
+	case turn.KindEnd:
+		last.State, last.Reason, last.ErrorMessage = turn.Finished, "", ""
+		last.Outcome, last.Message = "success", display.FirstLine(ended.Message)
+	case turn.KindError:
+		last.Reason, last.ErrorType, last.Limit = turn.ReasonError, ended.ErrorType, ended.Limit
+	default:
+	}
+	return last
+}
+
+// Unfinished says in words that the last turn of an agent was cut or has failed, "" for any other.
+func Unfinished(last *turn.Record) string {
+	switch {
+	case last == nil:
+		return ""
+	case last.Cut():
+		return fmt.Sprintf("turn %d was cut: %s", last.Number, display.FirstLine(last.Prompt.Words()))
+	case last.State == turn.Aborted && last.Reason == turn.ReasonError:
+		return fmt.Sprintf("turn %d failed: %s", last.Number, display.FirstLine(last.ErrorMessage))
+	}
+	return ""
+}
+
+// Running is whether the last launch of an agent runs, and where: its lock tells whether, its pane where. Whoever
+// starts, ends or prompts an agent decides by it.
+type Running int
+
+// What a lock and a pane can mean together.
+const (
+	NothingRuns    Running = iota // the lock is free, and nothing lives in its pane
+	Starting                      // the lock is free, and its launcher is on the way in its pane
+	Foreign                       // the lock is free, and something else than a launch lives in its pane
+	InPane                        // its CLI runs in its pane
+	Headless                      // a paw runs a turn of it, without a pane
+	Paneless                      // its CLI, or something that it started, runs on without its pane
+	RunningUnseen                 // it runs, and tmux does not say where
+	Unseen                        // the lock is free, and tmux does not say whether a launcher is on the way
+	LockUnreadable                // nobody can say
+)
+
+// Held reports whether a process holds the agent's lock.
+func (r Running) Held() bool {
+	return r == InPane || r == Headless || r == Paneless || r == RunningUnseen
+}
+
+// Free reports whether nobody holds the agent's lock.
+func (r Running) Free() bool { return r != LockUnreadable && !r.Held() }
+
+// Running tells whether the agent runs, and where.
+func (o Observation) Running() Running {
+	pane := o.pane()
+	silent, alive := pane == session.PaneUnknown, pane == session.PaneAlive
+	switch o.Lock {
+	case session.LockHeld:
+		switch {
+		case o.Headless:
+			return Headless
+		case silent:
+			return RunningUnseen
+		case alive && !o.Respawned:
+			return InPane
+		}
+		return Paneless
+	case session.LockFree:
+		switch {
+		case silent:
+			return Unseen
+		case alive && !o.LaunchedAt.IsZero():
+			return Starting
+		case alive:
+			return Foreign
+		}
+		return NothingRuns
+	case session.LockUnknown:
+	}
+	return LockUnreadable
+}
+
+// pane is what tmux says of the pane: nothing where tmux is silent, and gone where there is no server.
+func (o Observation) pane() session.PaneState {
+	switch {
+	case o.Tmux != session.TmuxAlive && o.Tmux != session.TmuxDead:
+		return session.PaneUnknown
+	case o.Pane == session.PaneAlive || o.Pane == session.PaneDead || o.Pane == session.PaneGone:
+		return o.Pane
+	case o.Tmux == session.TmuxDead:
+		return session.PaneGone
+	}
+	return session.PaneUnknown
+}
+
+// startGrace is how long after its launch an agent may be without its lock and still count as starting.
+const startGrace = 10 * time.Second
+
+// young reports whether a launch of the agent waits for its launcher, and was made just now. The magnitude counts: a clock
+// set back must not make an old launch young for ever.
+func (o Observation) young() bool {
+	return !o.LaunchedAt.IsZero() && o.Now.Sub(o.LaunchedAt).Abs() < startGrace
 }

@@ -3,8 +3,10 @@ package live
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"paw/session"
@@ -222,4 +224,107 @@ func (r *Registry) status(s *Session) session.AgentStatus { return r.family(s).S
 func (r *Registry) reading() (done func()) {
 	r.mu.RLock()
 	return r.mu.RUnlock
+}
+
+// Session is one agent in memory. What it tells is what the last look of its registry found; it may be used by several
+// goroutines at once.
+type Session struct {
+	branch   Branch
+	registry *Registry
+
+	// Guarded by registry.mu, so that a look changes all sessions at once.
+	facts   Facts
+	gone    bool          // the agent has left its session
+	history *Conversation // nil until asked for
+}
+
+// Status is what the agent does, or whom it waits for, with its reason.
+func (s *Session) Status() session.AgentStatus {
+	defer s.registry.reading()()
+	return s.registry.status(s)
+}
+
+// Gone reports whether the agent has left the session since it was loaded.
+func (s *Session) Gone() bool {
+	defer s.registry.reading()()
+	return s.gone
+}
+
+// Family is the agent with those of its children that are loaded, which are all while it waits.
+func (s *Session) Family() Family {
+	defer s.registry.reading()()
+	return s.registry.family(s)
+}
+
+// History is the conversation of the agent as of now.
+func (s *Session) History(ctx context.Context) (Conversation, error) {
+	done := s.registry.reading()
+	known := s.history
+	done()
+	if known != nil {
+		return *known, nil
+	}
+	loaded, err := s.registry.source.History(ctx, s.branch)
+	if err != nil {
+		return Conversation{}, err
+	}
+	s.registry.mu.Lock()
+	defer s.registry.mu.Unlock()
+	s.history = &loaded
+	return loaded, nil
+}
+
+// State is what is shown of a parent: what its CLI does, and what it waits for.
+func (f Family) State() session.AgentStatus { return withWait(f.Parent.Status, f.waiting()) }
+
+// waiting is what the parent waits for, nil where it waits for none.
+func (f Family) waiting() *Waiting {
+	w := f.Parent.Record.Wait
+	if w == nil && len(f.Parent.Blocked) > 0 {
+		return &Waiting{Children: f.Parent.Blocked, Left: slices.DeleteFunc(slices.Clone(f.Parent.Blocked), func(name string) bool {
+			child, there := f.Children[name]
+			return !there || child.Finished()
+		})}
+	}
+	if w == nil {
+		return nil
+	}
+	waiting := Waiting{Children: w.Children, Left: f.Left(), Since: w.Since}
+	if f.Parent.Unconfirmed() {
+		waiting.Unconfirmed = toldOf(w)
+	}
+	return &waiting
+}
+
+// toldOf are the children that the typed prompt tells of, in the order in which they are awaited.
+func toldOf(w *session.Wait) []string {
+	var names []string
+	for _, name := range w.Children {
+		if _, told := w.Telling[name]; told {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return w.Children // it told of agents that left the session
+	}
+	return names
+}
+
+// Recall says, after a restart, what a parent is still owed; "" when that is nothing. Nobody prompts it by itself then.
+func Recall(f Family) string {
+	w := f.Parent.Record.Wait
+	switch {
+	case w == nil || len(w.Children) == 0:
+		return ""
+	case f.Parent.Unconfirmed():
+		return "the results of " + strings.Join(toldOf(w), ", ") + " were typed and not confirmed; paw wait " + strings.Join(toldOf(w), " ") + " shows them"
+	}
+	text := fmt.Sprintf("waits for %s: %d of %d ended", strings.Join(w.Children, ", "), len(f.Ended()), len(w.Children))
+	switch left := f.Left(); {
+	case len(left) == 0:
+		text += "; it is told with your next paw send, add or wait"
+	case len(left) < len(w.Children):
+		text += "; it goes on after the end of " + strings.Join(left, ", ") + ", or with your next paw send, add or wait"
+	}
+	return text
 }

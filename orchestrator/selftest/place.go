@@ -1,6 +1,7 @@
 package selftest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,13 +10,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"paw/config/poll"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli/fakemodel"
+	"paw/tmux"
 )
 
 // place is where a trial happens: a folder with a repository and a HOME, a tmux socket, and the scripted model.
@@ -153,4 +157,104 @@ func (p *place) delete() error {
 		errs = append(errs, os.RemoveAll(dir))
 	}
 	return errors.Join(errs...)
+}
+
+// kept are the variables of the user that the trial keeps: what finds programs, shows text and runs on this machine.
+// Everything else could name a configuration, a credential or a server.
+var kept = []string{
+	"PATH", "TERM", "COLORTERM", "LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "SHELL", "TMPDIR", "LD_LIBRARY_PATH", "NIX_LD",
+	"NIX_LD_LIBRARY_PATH", "NODE_PATH", "HOMEBREW_PREFIX", "GOCOVERDIR",
+}
+
+// managers are the folders from which shims on PATH take the real programs, by the variables that name them. The shims
+// look for them in HOME when those are not set, which is another one here.
+var managers = map[string]string{
+	"VOLTA_HOME": ".volta", "ASDF_DATA_DIR": ".asdf", "MISE_DATA_DIR": ".local/share/mise", "NVM_DIR": ".nvm",
+	"FNM_DIR": ".local/share/fnm", "NODENV_ROOT": ".nodenv", "BUN_INSTALL": ".bun", "PNPM_HOME": ".local/share/pnpm",
+}
+
+// keptEnvironment is what of the user's environment the trial has.
+func keptEnvironment(env []string) []string {
+	value := map[string]string{}
+	var all []string
+	for _, kv := range env {
+		name, v, _ := strings.Cut(kv, "=")
+		value[name] = v
+		if slices.Contains(kept, name) || strings.HasPrefix(name, "LC_") {
+			all = append(all, kv)
+		}
+	}
+	for name, folder := range managers {
+		dir := value[name]
+		if dir == "" && value["HOME"] != "" {
+			dir = filepath.Join(value["HOME"], folder)
+		}
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			all = append(all, name+"="+dir)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// replaceEnvironment makes env the environment of this process: the tmux client, git and the search for paw's own files
+// take it from there.
+func replaceEnvironment(env []string) error {
+	os.Clearenv()
+	for _, kv := range env {
+		name, value, _ := strings.Cut(kv, "=")
+		if err := os.Setenv(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// killServer ends the tmux server of the place as a crash would, and returns the processes of its panes.
+func (p *place) killServer() (panes []int, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // also when the trial was interrupted
+	defer cancel()
+	server, all, err := tmux.New(p.socket).Panes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, pane := range all {
+		if pane.PID > 1 && !pane.Dead {
+			panes = append(panes, pane.PID)
+		}
+	}
+	return panes, syscall.Kill(server.PID, syscall.SIGKILL)
+}
+
+// killAll ends everything that runs in the place. A CLI that ignores the end of its terminal leads a process group.
+func (p *place) killAll() {
+	if p.socket == "" {
+		return
+	}
+	panes, err := p.killServer()
+	if err != nil {
+		return // there is none any more
+	}
+	for _, pid := range panes {
+		_ = syscall.Kill(-pid, syscall.SIGKILL) // it may be gone
+	}
+}
+
+// killRest kills the processes that have the place for their HOME, where the system tells which those are: what a CLI
+// starts need not be in its group.
+func (p *place) killRest() {
+	mark := []byte("\x00HOME=" + filepath.Join(p.root, "home") + "\x00")
+	files, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil || p.root == "" {
+		return
+	}
+	for _, file := range files {
+		environ, err := os.ReadFile(file)
+		if err != nil || !bytes.Contains(append([]byte{0}, environ...), mark) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && pid != os.Getpid() {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
 }

@@ -1,16 +1,26 @@
+// Package startplan decides who is to be started, before anything is made: the names, branches, places and origins of new
+// agents, and of a new session. What cannot work is refused here.
+//
+// Session drafts a new session, NewAddition the agents that are added to one (plan.go); both go into the record before anything
+// else is made. An agent that begins where another one is has an Origin, and may be handed a brief over (handover.go). The
+// room may import every room below: orchestrator/app, observe, handover, transcript, turns and launch. Begin with agents.go.
 package startplan
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
 	"paw/orchestrator/turns"
 	"paw/session"
+	"paw/session/history"
+	"paw/session/turn"
 	"paw/worktree"
 )
 
@@ -157,4 +167,84 @@ func Record(ctx context.Context, h *app.App, s *session.Session, a *Addition, pr
 	}
 	h.Step("add.recorded")
 	return rec, nil
+}
+
+// Options is what the user asked of paw add.
+type Options struct {
+	CLIs     []string
+	Branches []string
+	Base     string
+	From     string // "AGENT[@N]": start where that agent's turn N ended
+	Prompt   string
+	Force    bool // also from the commit alone of a turn that has no snapshot
+	DryRun   bool
+	Origin   *Origin // what a child starts from, nil for an agent that nobody spawned
+	Parent   string  // that spawns it, "" for none
+	Headless bool    // it gets no pane
+}
+
+// Addition is agents that are about to be added to a session.
+type Addition struct {
+	Manager worktree.Manager
+	Draft   session.Session // the session with the new agents alone
+	Plans   []worktree.Plan
+	Notes   map[string][]string // by agent
+	prompts map[string]string   // first prompts by agent, of those that do not get the user's alone
+	Steps   []string            // what else a user wants to know beforehand
+}
+
+// PromptFor is the first prompt of an agent, prompt being that of the user.
+func (a *Addition) PromptFor(agentName, prompt string) string {
+	if own, ok := a.prompts[agentName]; ok {
+		return own
+	}
+	return prompt
+}
+
+// Origin is the end of a turn that new agents start from.
+type Origin struct {
+	session.Origin
+	source *session.Agent
+	commit string
+	last   bool // nothing came after that turn
+	// current: not the end of a turn, but the state that the source is in now.
+	current bool
+	notes   []string
+
+	turns    []turn.Record     // until then, with that one
+	talk     string            // the conversation that was read
+	messages []history.Message // what was said in it until then, once it was read
+	unread   error             // why it cannot be read
+}
+
+// Describe lists what start would do.
+func Describe(s *session.Session, plans []worktree.Plan) []string {
+	steps := []string{fmt.Sprintf("record session %s for %s", s.Name, s.RepoPath)}
+	for i, plan := range plans {
+		if plan.CreateBranch {
+			steps = append(steps, strings.TrimSuffix(fmt.Sprintf("create branch %s at %.12s", plan.Branch, plan.Base), " at "))
+		}
+		steps = append(steps, fmt.Sprintf("check out %s in %s", plan.Branch, plan.Path))
+		steps = append(steps, fmt.Sprintf("run %s in a pane of tmux session paw-%s", s.Agents[i].CLI, s.Name))
+	}
+	return steps
+}
+
+// DescribeInEmpty is Describe for a directory that is about to become a repository.
+func DescribeInEmpty(h *app.App, name, dir string, agents []Agent) ([]string, error) {
+	s := &session.Session{Name: name, RepoPath: dir}
+	var plans []worktree.Plan
+	for _, a := range agents {
+		path, err := h.Config.WorktreePath(dir, name, a.name)
+		if err != nil {
+			return nil, errs.New(errs.Usage, "%w", err)
+		}
+		branch := a.branch
+		if branch == "" {
+			branch = app.AutomaticBranch(name, a.name)
+		}
+		s.Agents = append(s.Agents, session.Agent{CLI: a.CLI})
+		plans = append(plans, worktree.Plan{Branch: branch, Path: path, CreateBranch: true})
+	}
+	return append([]string{"make " + dir + " a git repository, with one empty commit"}, Describe(s, plans)...), nil
 }

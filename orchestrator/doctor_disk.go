@@ -1,0 +1,127 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/transcript"
+	"paw/session"
+	"paw/worktree"
+)
+
+// examineRecords names the types of records that an agent's CLI writes and that paw has never seen: nothing that was
+// said is missing, but the CLI may be newer than what paw knows of it. A conversation that is not there has none.
+func (f *findings) examineRecords(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) {
+	cli, known := h.CLIs.Get(w.CLI)
+	if !known || w.TranscriptPath == "" {
+		return // without a file, such as opencode's, it would have to be started
+	}
+	found, err := transcript.Read(ctx, h, s, w, "")
+	if err != nil || len(found.Unknown) == 0 {
+		return
+	}
+	var counts []string
+	for _, name := range slices.Sorted(maps.Keys(found.Unknown)) {
+		counts = append(counts, fmt.Sprintf("%s (%d)", name, found.Unknown[name]))
+	}
+	program := w.CLI
+	if executable, err := h.Program(cli); err == nil {
+		if version, err := cli.Version(ctx, executable, h.Env); err == nil {
+			program += " " + version
+		}
+	}
+	f.fine(fmt.Sprintf("%s/%s: %s writes records of types that paw does not know: %s; no message is missing",
+		s.Name, w.Name, program, strings.Join(counts, ", ")))
+}
+
+// examineLinks names links in the worktrees of a session through which files of the main checkout are read as those of the
+// agent: worktree.link refuses to make them, an older paw did.
+func (f *findings) examineLinks(ctx context.Context, m worktree.Manager, s *session.Session) {
+	for _, w := range s.Agents {
+		links, err := m.LinksToMain(ctx, w.WorktreePath)
+		if err != nil {
+			continue // other findings say what is wrong with the worktree
+		}
+		for _, l := range links {
+			if l.Out == "" {
+				continue
+			}
+			here := errs.Quote(filepath.Join(w.WorktreePath, l.Name))
+			f.wrong(errs.New(errs.Failed, "%s/%s: %s is linked to %s, whose link %s leads out of it: what runs here gets files of the main checkout",
+				s.Name, w.Name, l.Name, l.Target, l.Out).Hint("rm %s && cp -a %s %s", here, errs.Quote(l.Target), here))
+		}
+	}
+}
+
+// leastSpace is what paw writes at once at the least: a record, or a line of a log.
+const leastSpace = 64 << 10
+
+// writable looks whether the folders that every change needs can be written or made, and have room. It makes none.
+func writable(h *app.App) error {
+	folders := []string{h.Paths.SessionsDir, h.Paths.LocksDir(), h.Paths.LaunchDir()}
+	folder, err := app.Unwritable(folders...)
+	for i := 0; err == nil && i < len(folders); i++ {
+		folder, err = folders[i], full(folders[i])
+	}
+	if err != nil {
+		return errs.New(errs.Failed, "%s: cannot be written: %w", folder, err).Hint("df -h %s", errs.Quote(nearest(folder))).Hint("ls -ld %s", errs.Quote(nearest(folder)))
+	}
+	return nil
+}
+
+// nearest is a folder, or the first above it that is there.
+func nearest(folder string) string {
+	for _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && folder != filepath.Dir(folder); _, err = os.Stat(folder) {
+		folder = filepath.Dir(folder)
+	}
+	return folder
+}
+
+// full is why nothing more can be written to the file system of a folder, nil where there is room or nobody knows.
+func full(folder string) error {
+	var space unix.Statfs_t
+	if err := unix.Statfs(nearest(folder), &space); err != nil {
+		return nil //nolint:nilerr // nobody knows
+	}
+	free := space.Bavail * uint64(space.Bsize) //nolint:gosec // a size
+	switch {
+	case space.Blocks > 0 && free < leastSpace:
+		return fmt.Errorf("%w (%d bytes are free)", unix.ENOSPC, free)
+	case space.Files > 0 && space.Ffree == 0:
+		return fmt.Errorf("%w (for another file)", unix.ENOSPC)
+	}
+	return nil
+}
+
+// sweepPatience is how long removed directories may take to be deleted in the background.
+const sweepPatience = time.Hour
+
+// keptTrash says how much paw keeps in the trash folder of a repository, "" for
+// nothing. Only the user knows when it may go.
+func keptTrash(m worktree.Manager) string {
+	kept, dir := m.Kept()
+	if len(kept) == 0 {
+		return ""
+	}
+	var bytes int64
+	for _, item := range kept {
+		bytes += folderSize(item)
+	}
+	what := fmt.Sprintf("%d removed directories are", len(kept))
+	if len(kept) == 1 {
+		what = "1 removed directory is"
+	}
+	return fmt.Sprintf("%s kept in %s (%.1f MiB)", what, dir, float64(bytes)/(1<<20))
+}
