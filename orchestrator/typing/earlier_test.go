@@ -34,6 +34,17 @@ func TestAPromptThatComesLateIsNotTheNextOne(t *testing.T) {
 	if !second.ofPaw("do: hang") || second.ofPaw("do: say next") || second.ofPaw("do: hang up") {
 		t.Error("the text of the first one is paw's, and no other")
 	}
+	if !second.ofPaw("do: hangdo: hang") { // typed once more, and both came
+		t.Error("twice the text of the first one is paw's as well")
+	}
+	for draft, own := range map[string]bool{
+		"do: hangdo: say next": true, "do: hangdo: hang\ndo: say nextdo: say next": true, "do: say next": true, "do: hang": false,
+		"do: hangdo: say next please": false, "my words do: say next": false, "": false,
+	} {
+		if got := second.ownWords(draft); got != own {
+			t.Errorf("%q is all typed by paw: %v", draft, got)
+		}
+	}
 	begin(1, "do: hang")
 	if other := second.otherTurn(); other != nil {
 		t.Errorf("turn %d is not what became of the second prompt", other.Number)

@@ -56,6 +56,7 @@ type sender struct {
 	before   Arrival
 	heard    bool          // the CLI's own record has the prompt, and no turn began with it yet
 	filled   bool          // the box was seen empty before the paste, and filled after it
+	again    bool          // the prompt was typed a second time, after the box had been cleared
 	channel  cli.Channel   // that the CLI answers on, nil where the prompt is typed
 	last     *earlier      // what was typed before this, and may still arrive; nil before it was looked for
 	silent   bool          // nothing has come back on its channel
@@ -170,7 +171,26 @@ func (t *sender) putBack(a *observe.Agent, draft string) bool {
 // ofPaw reports whether a text is the prompt that paw typed last, of which nothing says that it arrived.
 func (t *sender) ofPaw(draft string) bool {
 	last := t.lastTyped().Prompt
-	return last != "" && squeezed(t.cli.Canonical(draft)) == squeezed(last)
+	return last != "" && t.madeOf(draft, last)
+}
+
+// ownWords reports whether a text holds the prompt, and besides it only that prompt again and the one that paw typed last: a CLI
+// that hung shows all that was typed in the meantime at once.
+func (t *sender) ownWords(draft string) bool {
+	return t.holds(draft) && t.madeOf(draft, t.before.prompt, t.lastTyped().Prompt)
+}
+
+// madeOf reports whether a text consists of prompts, each any number of times.
+func (t *sender) madeOf(draft string, prompts ...string) bool {
+	rest := squeezed(t.cli.Canonical(draft))
+	found := false
+	for _, one := range prompts {
+		if one = squeezed(one); one != "" {
+			found = found || strings.Contains(rest, one)
+			rest = strings.ReplaceAll(rest, one, "")
+		}
+	}
+	return found && rest == ""
 }
 
 // clear empties the box and says what it is like then. It presses few keys at a time: a CLI takes many that come at once
@@ -314,10 +334,26 @@ func (t *sender) enterNow(ctx context.Context) error {
 		return t.unconfirmed("asks you something since the prompt was typed, which was not sent")
 	case box.Box == cli.BoxEmpty && t.ready.Box:
 		return t.unconfirmed("the prompt was typed, and its input box stays empty")
+	case t.notAlone(box.Draft) && !t.again && t.ready.Clear != "" && t.ownWords(box.Draft):
+		return t.typeAgain(ctx)
 	case t.notAlone(box.Draft):
 		return t.unconfirmed("the prompt was typed, and not sent: there is other text in its input box%s", quoted(box.Draft))
 	}
 	return t.strike(ctx, "", "Enter")
+}
+
+// typeAgain takes all that paw has typed out of the box, and types the prompt alone.
+func (t *sender) typeAgain(ctx context.Context) error {
+	t.again = true
+	if box, err := t.clear(ctx); err == nil && box.Box == cli.BoxEmpty {
+		t.leave()
+		if err := t.pasteParts(ctx); err != nil {
+			return err
+		}
+		t.filled = t.awaitFilled(ctx)
+		poll.Sleep(ctx, t.ready.Settle)
+	}
+	return t.enterNow(ctx)
 }
 
 // notAlone reports whether a text that stands in the box is more than the prompt. A text that does not hold the prompt is
