@@ -28,7 +28,7 @@ import (
 const (
 	serverName       = "opencode-server.json"
 	passwordVariable = "OPENCODE_SERVER_PASSWORD"
-	channelTimeout   = 10 * time.Second
+	channelTimeout   = 30 * time.Second
 )
 
 // server is what the plugin and the launch write down of an opencode.

@@ -28,9 +28,10 @@ const (
 	commandsName = "qwen-commands.jsonl"
 )
 
-// How long qwen may take to answer, and after which time it is asked once more: it does not notice what is written while it reads.
+// How long qwen may take to answer, which is more than ten seconds at the end of a turn on a busy machine, and after which time it
+// is asked once more: it does not notice what is written while it reads.
 const (
-	channelPatience = 10 * time.Second
+	channelPatience = 30 * time.Second
 	channelAgain    = 2 * time.Second
 )
 
