@@ -176,10 +176,10 @@ func TestOverBudgetGoesOnWhereItStopped(t *testing.T) {
 		}
 		count()
 	}
-	end("what is left", 3, many+4)
-	end("nothing new", 1, many+4)
+	end("what is left", 6, many+4)
+	end("nothing new", 2, many+4)
 	writeFile(t, w.path("many/d7/more"), "x\n")
-	end("one more file", 3, many+5)
+	end("one more file", 5, many+5)
 }
 
 func TestGitProcessesOfOneTurn(t *testing.T) {
@@ -194,15 +194,15 @@ func TestGitProcessesOfOneTurn(t *testing.T) {
 	}
 	w.ageSettings()
 	do := counted(t)
-	do("claim", 0, func() error { _, err := w.m.Claim(ctx, "refs/paw/s_agent/claim/", 1, w.base); return err })
+	do("claim", 1, func() error { _, err := w.m.Claim(ctx, "refs/paw/s_agent/claim/", 1, w.base); return err })
 	do("turn tags", 0, func() error { _, _, err := TagNames(w.m.Repository.CommonDir, "afk-"); return err })
-	do("snapshot and tag, clean", 1, func() error { return end(1) })
+	do("snapshot and tag, clean", 4, func() error { return end(1) })
 	writeFile(t, w.path("new"), "x\n")
-	do("snapshot and tag, dirty", 3, func() error { return end(2) })
+	do("snapshot and tag, dirty", 6, func() error { return end(2) })
 	os.Remove(w.path("new"))
 	os.Remove(w.path("a.txt"))
-	do("snapshot and tag, deleted", 3, func() error { return end(3) })
-	do("snapshot and tag, unchanged", 1, func() error { return end(4) })
+	do("snapshot and tag, deleted", 6, func() error { return end(3) })
+	do("snapshot and tag, unchanged", 3, func() error { return end(4) })
 	writeFile(t, w.path("a.txt"), "x\n")
 	do("rewind", 13, func() error {
 		_, err := w.m.Rewind(ctx, w.p.Path, "refs/paw/s_agent/turn/2", RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"})

@@ -19,17 +19,12 @@ type hidden struct {
 // hiddenOf are the hidden paths among some changes.
 func (l *look) hiddenOf(changes []change) hidden {
 	h := hidden{gone: map[string]bool{}}
-	entries := oneEach(l.real.entries)
 	for _, c := range changes {
 		h.gone[c.name] = c.gone
-		e := find(entries, c.name)
-		if e == nil {
-			continue
-		}
-		if e.assumed() {
+		if _, is := slices.BinarySearch(l.real.Assumed, c.name); is {
 			h.assumed = append(h.assumed, c.name)
 		}
-		if e.skipped() {
+		if _, is := slices.BinarySearch(l.real.Skipped, c.name); is {
 			h.skipped = append(h.skipped, c.name)
 			if !exists(filepath.Join(l.top, filepath.FromSlash(c.name))) {
 				h.absent = append(h.absent, c.name)

@@ -2,7 +2,6 @@ package worktree
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -113,7 +112,7 @@ type inspection struct {
 }
 
 func (i inspection) look(ctx context.Context) error {
-	index, err := i.index(ctx)
+	submodules, err := i.index(ctx)
 	if err != nil {
 		return err
 	}
@@ -121,31 +120,26 @@ func (i inspection) look(ctx context.Context) error {
 	if err := i.readStatus(ctx); err != nil {
 		return err
 	}
-	return i.lookIntoSubmodules(ctx, index)
+	return i.lookIntoSubmodules(ctx, submodules)
 }
 
-// index reads the worktree's index and looks for changes behind it.
-func (i inspection) index(ctx context.Context) (indexFile, error) {
-	idSize, err := idSizeOf(i.m.Repository.CommonDir)
-	if err != nil {
-		return indexFile{}, err
-	}
-	x, err := readIndex(filepath.Join(i.admin, "index"), idSize)
-	hides := func(e indexEntry) bool { return e.assumed() || e.skipped() }
-	if err == nil && !slices.ContainsFunc(x.entries, hides) || err != nil && !errors.Is(err, errForeignIndex) {
-		return x, err
+// index lists the submodules in the worktree's index, and looks for changes that it hides.
+func (i inspection) index(ctx context.Context) (submodules []string, err error) {
+	bits, err := bitsOf(listIndex(ctx, in(i.path)))
+	if err != nil || len(bits.Assumed)+len(bits.Skipped) == 0 {
+		return bits.Submodules, err
 	}
 	dir, err := newScratch(i.admin)
 	if err != nil {
-		return indexFile{}, err
+		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	private, err := copyOfIndex(ctx, i.path, i.admin, dir, idSize)
+	private, err := copyOfIndex(ctx, i.path, i.admin, dir)
 	if err != nil {
-		return indexFile{}, err
+		return nil, err
 	}
-	i.dirt.Hidden, err = private.hiddenChanges(ctx, i.path)
-	return private.indexFile, err
+	i.dirt.Hidden, err = private.hiddenChanges(ctx)
+	return bits.Submodules, err
 }
 
 // Unfinished names the merge, rebase or the like that is not finished in the worktree at path, "" for none.
@@ -232,14 +226,13 @@ func addChanged(kind, rest string, d *Dirt) bool {
 }
 
 // hiddenChanges compares the files whose changes the real index is told to hide.
-func (x *privateIndex) hiddenChanges(ctx context.Context, top string) ([]string, error) {
+func (x *privateIndex) hiddenChanges(ctx context.Context) ([]string, error) {
 	if len(x.hidden) == 0 {
 		return nil, nil
 	}
-	repo := repoWithIndex(top, x.file)
 	// Exit status 1 says that files need an update, which is the question.
-	_ = repo.Run(ctx, quietly("update-index", "-q", "--refresh")...)
-	out, err := repo.Output(ctx, quietly("diff-files", "--name-only", "-z")...)
+	_ = x.repo.Run(ctx, privately("update-index", "-q", "--refresh")...)
+	out, err := x.repo.Output(ctx, privately("diff-files", "--name-only", "-z")...)
 	if err != nil {
 		return nil, err
 	}

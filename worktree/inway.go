@@ -21,7 +21,7 @@ type change struct {
 
 // gitlink reports whether a submodule is, or was, at the path.
 func (c change) gitlink() bool {
-	gitlink := fmt.Sprintf("%o", modeGitlink)
+	gitlink := modeGitlink
 	return c.oldMode == gitlink || c.mode == gitlink
 }
 

@@ -1,6 +1,8 @@
 package worktree
 
 import (
+	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,64 +11,113 @@ import (
 	"paw/config/disk"
 )
 
-// keptIndex is what the last snapshot of a worktree has recorded, in the folder for its scratch files.
+// keptState is what the last snapshot of a worktree hands on to the next one, beside the index that it has recorded files in.
+type keptState struct {
+	Index string    `json:"index"` // hash of the kept index
+	Real  string    `json:"real"`  // hash of the worktree's own index that the kept one was made from
+	Began time.Time `json:"began"` // of the snapshot
+
+	// What the kept index has otherwise than the real one: the paths that it has of files, and those that it does not have. Each
+	// comes with the entry of the real index, "" for none.
+	Files map[string]string `json:"files"`
+	Gone  map[string]string `json:"gone,omitempty"`
+	Seen  string            `json:"seen,omitempty"` // what was known of these files, "" when not all of them were recorded
+
+	Tree   string `json:"tree,omitempty"`
+	Head   string `json:"head,omitempty"` // parent of the commit
+	Commit string `json:"commit,omitempty"`
+}
+
+// keptIndex is the index that the last snapshot of a worktree has recorded files in, in the folder for its scratch files.
 func keptIndex(dir string) string { return filepath.Join(dir, "index") }
 
-// keptCommit is the file with the commit of the last snapshot.
-func keptCommit(dir string) string { return filepath.Join(dir, "commit") }
+// keptFile is the file with the keptState.
+func keptFile(dir string) string { return filepath.Join(dir, "kept") }
 
-// clockMargin is how much older than the begin of a snapshot a change must be for the next one to believe what this one
-// recorded. It covers clocks that tick slowly, and file systems that keep whole or every second second only.
-const clockMargin = 2 * time.Second
+// Margins are how much older than the begin of a snapshot a change must be for the next one to believe what this one recorded.
+// The long one is for file systems that keep whole or every second second only, the other one for clocks that tick slowly.
+const (
+	clockMargin = 2 * time.Second
+	tickMargin  = 100 * time.Millisecond
+)
 
-// keepScratch hands the scratch index on to the next snapshot.
-func (l *look) keepScratch(dir string) {
-	then := l.began.Add(-clockMargin)
-	if l.scratch != l.real.file && os.Chtimes(l.scratch, then, then) == nil {
-		_ = os.Rename(l.scratch, keptIndex(dir))
+// recent reports whether a change at a time of a file system may have come after a snapshot began to look.
+func recent(change, began time.Time) bool {
+	margin := clockMargin
+	if change.Nanosecond() != 0 {
+		margin = tickMargin
+	}
+	return !change.Before(began.Add(-margin))
+}
+
+// keep hands the scratch index on to the next snapshot.
+func (r *recording) keep(tree, commit string) {
+	dir := filepath.Dir(r.real.file)
+	s := keptState{
+		Real: r.real.hash, Began: r.began, Tree: tree, Head: r.head, Commit: commit, Files: map[string]string{}, Gone: map[string]string{},
+	}
+	if tree == "" && len(r.base.Files) > 0 { // some of these may not have been compared again
+		s.Began = r.base.Began
+		maps.Copy(s.Files, r.base.Files)
+		maps.Copy(s.Gone, r.base.Gone)
+	}
+	for name, isFile := range r.own {
+		delete(s.Files, name)
+		delete(s.Gone, name)
+		if isFile {
+			s.Files[name] = r.tracked[name].cacheinfo()
+		} else {
+			s.Gone[name] = r.tracked[name].cacheinfo()
+		}
+	}
+	if tree != "" && len(r.notSaved) == len(r.special) {
+		s.Seen = r.seen()
+	}
+	if s.Index = indexHash(r.scratch); s.Index == "" || s.Real == "" || os.Rename(r.scratch, keptIndex(dir)) != nil {
+		return
+	}
+	if content, err := json.Marshal(s); err == nil {
+		_ = replaceKept(dir, keptFile(dir), content)
 	}
 }
 
-// keptFor is the index that an earlier snapshot has left, "" when there is none or when the settings that decide how
-// content is converted have changed since.
-func (m Manager) keptFor(admin, dir string) string {
-	kept, err := os.Stat(keptIndex(dir))
-	if err != nil {
-		return ""
+// replaceKept makes a file with all its content or not at all.
+func replaceKept(dir, name string, content []byte) error {
+	file := newScratchIndex(dir)
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(file, name)
+}
+
+// keptBy reads what an earlier snapshot has left, and makes scratch a link to its index. It is nil when there is none or when
+// the settings that decide how content is converted have changed since. Git replaces an index when it writes, hence a link will
+// do.
+func (m Manager) keptBy(admin, dir, scratch string) *keptState {
+	content, err := disk.ReadFile(keptFile(dir))
+	var s keptState
+	if err != nil || json.Unmarshal(content, &s) != nil {
+		return nil
 	}
 	for _, name := range []string{
 		filepath.Join(m.Repository.CommonDir, "config"), filepath.Join(admin, "config.worktree"),
 		filepath.Join(m.Repository.CommonDir, "info", "attributes"),
 	} {
-		if info, err := os.Stat(name); err == nil && !info.ModTime().Before(kept.ModTime()) {
-			return ""
+		if info, err := os.Stat(name); err == nil && recent(info.ModTime(), s.Began) {
+			return nil
 		}
 	}
-	return keptIndex(dir)
+	if os.Link(keptIndex(dir), scratch) != nil || indexHash(scratch) != s.Index {
+		dropIndex(scratch)
+		return nil
+	}
+	return &s
 }
 
 // forgetKept removes what an earlier snapshot has left: it may name objects that are gone.
 func forgetKept(dir string) {
+	os.Remove(keptFile(dir))
 	os.Remove(keptIndex(dir))
-	os.Remove(keptCommit(dir))
-}
-
-// keepCommit writes down the commit of a tree with HEAD as its parent.
-func keepCommit(dir, tree, head, commit string) {
-	file := newScratchIndex(dir)
-	if os.WriteFile(file, []byte(tree+" "+head+" "+commit), 0o600) == nil {
-		_ = os.Rename(file, keptCommit(dir))
-	}
-}
-
-// commitKept is the commit that an earlier snapshot made of the same tree with the same parent, "" when there is none.
-func commitKept(dir, tree, head string) string {
-	content, err := disk.ReadFile(keptCommit(dir))
-	commit, same := strings.CutPrefix(string(content), tree+" "+head+" ")
-	if err != nil || !same || tree == "" || !isOID(commit) {
-		return ""
-	}
-	return commit
 }
 
 // scratchAge is when the scratch files of a paw that was killed are litter.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +18,11 @@ type look struct {
 	repo    git.Repo      // with the scratch index
 	scratch string        // file of an index that git may change: first a copy of the real one, then what was recorded
 	real    *privateIndex // nothing hidden
+
+	tracked map[string]indexEntry // what the index has of changed paths, our side of conflicts
+	deleted map[string]bool       // no file, or one behind a link, is there for git
+	hides   map[string]bool       // the real index is told to hide it, and it is there
+	names   []string              // changed and untracked ones
 
 	head       string   // "" when the branch is gone or has no commit
 	changed    []string // tracked, to be recorded again
@@ -35,20 +39,21 @@ type look struct {
 // lookAt compares a worktree with HEAD through a copy of its index in dir: one git process where no entry of the index
 // is hidden, and nothing is written elsewhere. The caller ends it with drop.
 func (m Manager) lookAt(ctx context.Context, path, admin, dir string) (*look, error) {
-	l := &look{m: m, top: path, began: time.Now()}
-	idSize, err := idSizeOf(m.Repository.CommonDir)
-	if err != nil {
+	l := &look{m: m, top: path, began: time.Now(), tracked: map[string]indexEntry{}, deleted: map[string]bool{}, hides: map[string]bool{}}
+	var err error
+	if l.real, err = copyOfIndex(ctx, path, admin, dir); err != nil {
 		return nil, err
 	}
-	if l.real, err = copyOfIndex(ctx, path, admin, dir, idSize); err != nil {
-		return nil, err
+	for _, name := range l.real.hidden {
+		l.hides[name] = true
 	}
 	l.use(l.real.file)
 	if err := l.compare(ctx); err != nil {
 		l.drop()
 		return nil, err
 	}
-	l.real.keep(dir, l.began)
+	l.real.keep(ctx, path, dir, l.began)
+	l.names = sorted(l.changed, l.untracked)
 	return l, nil
 }
 
@@ -67,10 +72,10 @@ func (l *look) drop() {
 // indexes of submodules.
 func (l *look) compare(ctx context.Context) error {
 	repo := l.repo
-	if !slices.ContainsFunc(l.real.entries, indexEntry.gitlink) {
+	if len(l.real.Submodules) == 0 {
 		repo = repo.WithEnv("GIT_OPTIONAL_LOCKS=1")
 	}
-	out, err := repo.Output(ctx, quietly("status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind",
+	out, err := repo.Output(ctx, privately("status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind",
 		"--untracked-files=all", "--ignored=no", "--ignore-submodules=none", "--no-renames")...)
 	if err != nil {
 		return err
@@ -103,13 +108,14 @@ func (l *look) add(line string) bool {
 		if len(fields) != 8 || len(fields[0]) != 2 || len(fields[1]) != 4 {
 			return false
 		}
-		l.addChanged(fields[0][0], fields[0][1], fields[1], fields[7])
+		l.addChanged(fields[0][0], fields[0][1], fields[1], indexEntry{name: fields[7], mode: fields[3], id: fields[6]})
 	case "u":
 		fields := strings.SplitN(rest, " ", 10) // XY sub m1 m2 m3 mW h1 h2 h3 path
 		if len(fields) != 10 {
 			return false
 		}
 		l.changed = append(l.changed, fields[9])
+		l.tracked[fields[9]] = indexEntry{name: fields[9], mode: fields[3], id: fields[7]}
 		l.dirty, l.unmerged = true, true
 	default:
 		return false
@@ -119,7 +125,8 @@ func (l *look) add(line string) bool {
 
 // addChanged takes a tracked path: inIndex and inFile are '.' where nothing has
 // changed against HEAD and against the index.
-func (l *look) addChanged(inIndex, inFile byte, sub, name string) {
+func (l *look) addChanged(inIndex, inFile byte, sub string, e indexEntry) {
+	name := e.name
 	if sub[0] == 'S' {
 		if sub[2] != '.' || sub[3] != '.' {
 			l.submodules = append(l.submodules, name)
@@ -130,6 +137,7 @@ func (l *look) addChanged(inIndex, inFile byte, sub, name string) {
 	}
 	if inFile != '.' {
 		l.changed = append(l.changed, name)
+		l.tracked[name], l.deleted[name] = e, inFile == 'D'
 	}
 	if inIndex != '.' {
 		l.indexed = append(l.indexed, name)
@@ -148,9 +156,9 @@ func (l *look) addChanged(inIndex, inFile byte, sub, name string) {
 // gitlinks are the submodules that are checked out here.
 func (l *look) gitlinks() []string {
 	var names []string
-	for _, e := range l.real.entries {
-		if e.gitlink() && exists(filepath.Join(l.top, e.name, ".git")) {
-			names = append(names, e.name)
+	for _, name := range l.real.Submodules {
+		if exists(filepath.Join(l.top, name, ".git")) {
+			names = append(names, name)
 		}
 	}
 	return names

@@ -1,20 +1,21 @@
 package worktree
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha1"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"paw/worktree/git"
 )
@@ -24,30 +25,25 @@ import (
 // from the real index gets the entry which that has.
 type recording struct {
 	*look
-	base     indexFile
-	baseFile string
+	base *keptState // of the earlier snapshot
 
-	own     map[string]bool // paths that differ from the real index
-	looked  int64           // bytes of files that were read here
-	resets  []reset
-	missing []file   // git has to read them
-	special []string // neither file, link nor folder
+	own    map[string]bool   // paths that the index has otherwise than the real one: whether it has a file there
+	facts  []string          // what is known of each of these files
+	resets map[string]string // entries by path, "" for none
+	files  []file            // git has to read them
+	size   int64             // of content that is new to the repository
 
+	special  []string // neither file, link nor folder
 	notSaved []string // what could not be recorded
 	cause    error    // what git said of the first file of them that it read
-}
-
-// reset gives a path the entry of the real index, or none.
-type reset struct {
-	name  string
-	entry *indexEntry
 }
 
 // file is one for git to read.
 type file struct {
 	name  string
 	size  int64
-	saved bool // most likely, by an earlier snapshot at the same instant
+	gone  bool // there is none
+	known bool // most likely the index has it already
 }
 
 const (
@@ -58,9 +54,6 @@ const (
 	// packedBatch is how many files a batch must have to be worth one pack rather than as many loose objects; making
 	// thousands of files takes seconds on some disks.
 	packedBatch = 500
-	// lookedBytes is how much is read here of files that were changed just before the last snapshot, which saves three
-	// processes when they have not changed again.
-	lookedBytes = 4 << 20
 	// resetBytes is how much can be reset on the command line, which saves a process.
 	resetBytes = 32 << 10
 )
@@ -68,9 +61,13 @@ const (
 // intoPack are settings under which git streams new objects into a pack.
 var intoPack = []string{"-c", "core.bigFileThreshold=1", "-c", "pack.compression=1"}
 
+// byAllFacts are settings under which git takes a file for unchanged only where nothing that the kernel tells of it has
+// changed.
+var byAllFacts = []string{"-c", "core.trustctime=true", "-c", "core.checkStat=default"}
+
 // record brings the scratch index to what the files are and returns the paths that it could not save.
 func (l *look) record(ctx context.Context) (notSaved []string, err error) {
-	r, err := l.plan("")
+	r, err := l.planAnew()
 	if err != nil {
 		return nil, err
 	}
@@ -78,204 +75,202 @@ func (l *look) record(ctx context.Context) (notSaved []string, err error) {
 	return r.notSaved, err
 }
 
-// plan finds out what has to be done to the index of an earlier snapshot, "" for none, without reading a file. That index
-// does not count when files that decide how content is converted have changed since.
-func (l *look) plan(kept string) (*recording, error) {
-	idSize, err := idSizeOf(l.m.Repository.CommonDir)
-	if err != nil {
+// plan finds out what has to be done to the index of an earlier snapshot, or where there is none to a copy of the real one,
+// without reading a file. That of an earlier snapshot does not count where a file has changed that decides how content is
+// converted.
+func (l *look) plan(ctx context.Context, admin, dir string) (*recording, error) {
+	scratch := newScratchIndex(dir)
+	base := l.m.keptBy(admin, dir, scratch)
+	if base == nil {
+		return l.planAnew()
+	}
+	l.use(scratch)
+	r := l.newRecording(base)
+	if err := r.settle(ctx); err != nil {
 		return nil, err
 	}
-	if kept != "" {
-		base, err := readIndex(kept, idSize)
-		if r := l.planFrom(base, kept); err == nil && len(base.entries) > 0 && !r.convertsOtherwise() {
-			return r, nil
-		}
+	if r.convertsOtherwise() {
+		dropIndex(scratch)
+		return l.planAnew()
 	}
-	return l.planFrom(l.real.indexFile, l.real.file), nil
+	return r, nil
 }
 
-func (l *look) planFrom(base indexFile, file string) *recording {
-	r := &recording{look: l, base: base, baseFile: file, own: map[string]bool{}}
-	have, real := oneEach(base.entries), recordable(oneEach(l.real.entries))
-	for _, name := range slices.Concat(l.changed, l.untracked) {
-		if !r.own[name] {
-			r.own[name] = true
-			r.see(name, find(have, name), find(real, name))
-		}
+// planAnew is plan without an earlier snapshot.
+func (l *look) planAnew() (*recording, error) {
+	scratch := newScratchIndex(filepath.Dir(l.real.file))
+	if err := copyFile(l.real.file, scratch); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
-	for i, k := 0, 0; i < len(have) || k < len(real); {
-		switch {
-		case k == len(real) || i < len(have) && have[i].name < real[k].name:
-			r.settle(have[i].name, &have[i], nil)
-			i++
-		case i == len(have) || have[i].name > real[k].name:
-			r.settle(real[k].name, nil, &real[k])
-			k++
-		default:
-			r.settle(have[i].name, &have[i], &real[k])
-			i, k = i+1, k+1
-		}
+	l.use(scratch)
+	return l.newRecording(&keptState{Real: l.real.hash}), nil
+}
+
+// newRecording looks at all files that differ from the real index.
+func (l *look) newRecording(base *keptState) *recording {
+	r := &recording{look: l, base: base, own: map[string]bool{}, resets: map[string]string{}}
+	for _, name := range l.names {
+		r.see(name)
 	}
 	return r
 }
 
-// oneEach are the entries without the sides of conflicts, of which ours stands for all.
-func oneEach(all []indexEntry) []indexEntry {
-	if !slices.ContainsFunc(all, func(e indexEntry) bool { return e.stage() != 0 }) {
-		return all
-	}
-	var one []indexEntry
-	for _, e := range all {
-		switch last := len(one) - 1; {
-		case last < 0 || one[last].name != e.name:
-			one = append(one, e)
-		case e.stage() == 2:
-			one[last] = e
-		}
-	}
-	return one
-}
-
-// recordable leaves out what is only announced to be added: git writes no content of that into a tree.
-func recordable(all []indexEntry) []indexEntry {
-	if !slices.ContainsFunc(all, indexEntry.intended) {
-		return all
-	}
-	return slices.DeleteFunc(slices.Clone(all), indexEntry.intended)
-}
-
-func find(all []indexEntry, name string) *indexEntry {
-	i, found := slices.BinarySearchFunc(all, name, func(e indexEntry, name string) int { return strings.Compare(e.name, name) })
-	if !found {
-		return nil
-	}
-	return &all[i]
-}
-
-// settle takes a path that does not differ from the real index.
-func (r *recording) settle(name string, have, real *indexEntry) {
-	if r.own[name] || have != nil && real != nil && have.stage() == 0 && !have.intended() && have.same(*real) {
-		return
-	}
-	r.resets = append(r.resets, reset{name, real})
-}
-
-// see takes a path that differs from the real index. What git has to read it reads in any case: the entry is given the
-// place of the real one, of whose file git knows nothing.
-func (r *recording) see(name string, have, real *indexEntry) {
-	gone := func() {
-		if have != nil {
-			r.resets = append(r.resets, reset{name: name})
-		}
-	}
+// see takes a path that differs from the real index.
+func (r *recording) see(name string) {
+	before, had := r.base.has(name)
 	info, err := os.Lstat(filepath.Join(r.top, filepath.FromSlash(name)))
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		gone()
+	mode := modeOf(info, err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+		r.facts = append(r.facts, name)
+		r.files = append(r.files, file{name: name, gone: true})
 		return
-	}
-	one := file{name: name}
-	switch mode := mode(info, err); {
-	case mode.IsDir() && (real == nil || !real.gitlink()):
-		gone() // it gave way to a folder, whose files are listed
+	case r.deleted[name] || mode.IsDir() && !r.tracked[name].gitlink(): // a link or a folder is there instead, whose files are listed
+		r.replaced(name)
 		return
-	case mode.IsRegular() || mode&fs.ModeSymlink != 0:
-		var sure bool
-		if one.saved, sure = r.knows(have, info); sure || one.saved && r.holds(have, name, info) {
-			return
-		}
-	case !mode.IsDir():
+	case !mode.IsDir() && !mode.IsRegular() && mode&fs.ModeSymlink == 0:
 		r.special = append(r.special, name)
-		gone()
+		r.replaced(name)
 		return
 	}
-	if info != nil {
-		one.size = info.Size()
+	f, changed := file{name: name}, time.Now()
+	if err == nil {
+		f.size = info.Size()
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+			_, changed = statTimes(stat)
+			r.facts = append(r.facts, factsOf(name, stat, info))
+		}
 	}
-	if have != nil {
-		r.resets = append(r.resets, reset{name, real})
+	// Git has to read a file that may have changed since the earlier snapshot read it, also where the times of the two look
+	// the same; how it converts content depends on what the index had.
+	entry := r.tracked[name].cacheinfo()
+	f.known = before && !recent(changed, r.base.Began)
+	if !f.known && (had || r.base.Index != "" && entry != "" || r.hides[name]) {
+		r.resets[name] = entry
 	}
-	r.missing = append(r.missing, one)
+	if !before || !changed.Before(r.base.Began) {
+		r.size += f.size
+	}
+	r.files = append(r.files, f)
 }
 
-// mode is that of a regular file for one that cannot be looked at: git says why.
-func mode(info fs.FileInfo, err error) fs.FileMode {
+// replaced takes a path of the index where something is that git does not record by this name.
+func (r *recording) replaced(name string) {
+	r.facts = append(r.facts, name)
+	if before, had := r.base.has(name); before || !had || r.base.Real != r.real.hash {
+		r.resets[name] = ""
+	}
+	r.own[name] = false
+}
+
+// has reports whether the kept index has a path otherwise than the real one, and whether it has a file there.
+func (s *keptState) has(name string) (file, own bool) {
+	if _, own = s.Files[name]; own {
+		return true, true
+	}
+	_, own = s.Gone[name]
+	return false, own
+}
+
+// modeOf is that of a regular file for one that cannot be looked at: git says why.
+func modeOf(info fs.FileInfo, err error) fs.FileMode {
 	if err != nil {
 		return 0
 	}
 	return info.Mode()
 }
 
-// knows reports whether an entry was made of the same file: no part of what git records of a file differs. It is sure
-// when the file was last changed well before that, so that a change in the same instant cannot hide.
-func (r *recording) knows(e *indexEntry, info fs.FileInfo) (known, sure bool) {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || e == nil || r.baseFile == r.real.file || e.stage() != 0 || e.gitlink() || e.intended() {
-		return false, false
-	}
-	isLink := info.Mode()&fs.ModeSymlink != 0
-	if isLink != (e.mode() == modeLink) || uint32(stat.Ino) != e.field(inoAt) || stat.Uid != e.field(uidAt) ||
-		stat.Gid != e.field(gidAt) || uint32(stat.Size) != e.field(sizeAt) {
-		return false, false
-	}
+// factsOf is all that the kernel tells of a file.
+func factsOf(name string, stat *syscall.Stat_t, info fs.FileInfo) string {
 	mtime, ctime := statTimes(stat)
-	if !e.hasTime(mtimeAt, mtime) || !e.hasTime(ctimeAt, ctime) {
-		return false, false
-	}
-	return true, mtime.Before(r.base.time) && ctime.Before(r.base.time)
+	return string(facts(nil, name, int64(stat.Ino), int64(info.Mode()), info.Size(), mtime.UnixNano(), ctime.UnixNano()))
 }
 
-// holds reports whether an entry is the content of a small file as it is, byte by byte.
-func (r *recording) holds(e *indexEntry, name string, info fs.FileInfo) bool {
-	if r.looked += info.Size(); !info.Mode().IsRegular() || r.looked > lookedBytes {
-		return false
-	}
-	content, err := os.ReadFile(filepath.Join(r.top, filepath.FromSlash(name)))
-	if err != nil {
-		return false
-	}
-	blob := append(fmt.Appendf(nil, "blob %d\x00", len(content)), content...)
-	if len(e.rawID()) == sha256.Size {
-		sum := sha256.Sum256(blob)
-		return bytes.Equal(sum[:], e.rawID())
-	}
-	sum := sha1.Sum(blob)
-	return bytes.Equal(sum[:], e.rawID())
+// seen stands for what was known of all files when they were looked at.
+func (r *recording) seen() string {
+	sum := sha256.Sum256([]byte(strings.Join(r.facts, "\n")))
+	return hex.EncodeToString(sum[:])
 }
 
-// convertsOtherwise reports whether a file changes that decides how content is converted.
-func (r *recording) convertsOtherwise() bool {
-	decides := func(name string) bool { return path.Base(name) == ".gitattributes" }
-	return slices.ContainsFunc(r.missing, func(f file) bool { return decides(f.name) }) ||
-		slices.ContainsFunc(r.resets, func(reset reset) bool { return decides(reset.name) })
+// unchanged reports whether the earlier snapshot has recorded the same files, and nobody can have changed one since.
+func (r *recording) unchanged() bool {
+	return len(r.resets) == 0 && r.base.Seen != "" && r.base.Seen == r.seen()
 }
 
-// size is how much content is new to the repository.
-func (r *recording) size() int64 {
-	size := int64(0)
-	for _, f := range r.missing {
-		if !f.saved {
-			size += f.size
+// settle gives paths of the kept index that do not differ from the real one any more the entries of that, and all others where
+// the real index is another one than the last time.
+func (r *recording) settle(ctx context.Context) error {
+	now := map[string]bool{}
+	for _, name := range r.names {
+		now[name] = true
+	}
+	if r.base.Real == r.real.hash {
+		for _, own := range []map[string]string{r.base.Files, r.base.Gone} {
+			for name, entry := range own {
+				if !now[name] {
+					r.resets[name] = entry
+				}
+			}
 		}
+		return nil
 	}
-	return size
-}
-
-// done reports whether the index is as it has to be.
-func (r *recording) done() bool { return len(r.resets) == 0 && len(r.missing) == 0 }
-
-// run carries the plan out on a scratch index.
-func (r *recording) run(ctx context.Context) error {
-	if err := r.begin(); err != nil {
+	real, err := r.real.entries(ctx)
+	if err != nil {
 		return err
 	}
+	listed, err := listIndex(ctx, r.repo)
+	if err != nil {
+		return err
+	}
+	have := oneEach(listed)
+	differ := func(name string, have, real indexEntry) {
+		if file, _ := r.base.has(name); now[name] && file && r.tracked[name].cacheinfo() == "" {
+			return // it was not in the real index before, nor is it now
+		}
+		if _, replaced := r.own[name]; replaced {
+			return // it is in none
+		}
+		if have.name != real.name || have.stage != real.stage || !have.same(real) || have.assumed != real.assumed || have.skipped != real.skipped {
+			r.resets[name] = real.cacheinfo()
+		}
+	}
+	for len(have) > 0 || len(real) > 0 {
+		switch {
+		case len(real) == 0 || len(have) > 0 && have[0].name < real[0].name:
+			differ(have[0].name, have[0], indexEntry{})
+			have = have[1:]
+		case len(have) == 0 || have[0].name > real[0].name:
+			differ(real[0].name, indexEntry{}, real[0])
+			real = real[1:]
+		default:
+			differ(real[0].name, have[0], real[0])
+			have, real = have[1:], real[1:]
+		}
+	}
+	return nil
+}
+
+// convertsOtherwise reports whether a file may have changed that decides how content is converted.
+func (r *recording) convertsOtherwise() bool {
+	decides := func(name string) bool { return path.Base(name) == ".gitattributes" }
+	for name := range r.resets {
+		if decides(name) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(r.names, decides)
+}
+
+// run carries the plan out on the scratch index.
+func (r *recording) run(ctx context.Context) error {
 	r.notSaved = slices.Clone(r.special)
 	arguments, err := r.resetArguments(ctx)
 	if err != nil {
 		return err
 	}
-	for rest := r.missing; len(arguments) > 0 || len(rest) > 0; arguments = nil {
-		var batch []string
-		batch, rest = nextBatch(rest)
+	for rest := r.files; len(arguments) > 0 || len(rest) > 0; arguments = nil {
+		var batch []file
+		batch, rest = r.nextBatch(rest)
 		err := r.update(ctx, arguments, batch)
 		if refused(ctx, err) {
 			if err = r.update(ctx, arguments, nil); err == nil {
@@ -289,42 +284,27 @@ func (r *recording) run(ctx context.Context) error {
 	return nil
 }
 
-// begin makes a scratch index out of the one to begin with. Git replaces the file when it writes, hence a link will do
-// for one that is nobody's copy of the real one.
-func (r *recording) begin() error {
-	file := newScratchIndex(filepath.Dir(r.real.file))
-	var err error
-	if r.baseFile == r.real.file || os.Link(r.baseFile, file) != nil {
-		err = copyFile(r.baseFile, file)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	r.use(file)
-	return nil
-}
-
 // resetArguments are those of `git update-index` that carry out the resets. So many that they do not fit are carried out
 // at once.
 func (r *recording) resetArguments(ctx context.Context) ([]string, error) {
 	var removed, replaced []string
 	var lines strings.Builder
 	size := 0
-	for _, reset := range r.resets {
-		size += len(reset.name) + 100
-		if reset.entry == nil {
-			removed = append(removed, "./"+reset.name)
-			fmt.Fprintf(&lines, "0 %s\t%s\x00", strings.Repeat("0", 40), reset.name)
+	for _, name := range slices.Sorted(maps.Keys(r.resets)) {
+		size += len(name) + 100
+		if r.resets[name] == "" {
+			removed = append(removed, "./"+name)
+			fmt.Fprintf(&lines, "0 %s\t%s\x00", strings.Repeat("0", 40), name)
 		}
 	}
-	for _, reset := range r.resets {
-		if e := reset.entry; e != nil {
-			replaced = append(replaced, "--cacheinfo", fmt.Sprintf("%o,%s,%s", e.mode(), e.id(), reset.name))
-			fmt.Fprintf(&lines, "%o %s\t%s\x00", e.mode(), e.id(), reset.name)
+	for _, name := range slices.Sorted(maps.Keys(r.resets)) {
+		if mode, id, found := strings.Cut(r.resets[name], ","); found {
+			replaced = append(replaced, "--cacheinfo", r.resets[name]+","+name)
+			fmt.Fprintf(&lines, "%s %s\t%s\x00", mode, id, name)
 		}
 	}
 	if size > resetBytes {
-		_, err := r.repo.Input(ctx, []byte(lines.String()), quietly("update-index", "-z", "--index-info")...)
+		_, err := r.repo.Input(ctx, []byte(lines.String()), privately("update-index", "-z", "--index-info")...)
 		return nil, err
 	}
 	if len(removed) > 0 {
@@ -333,32 +313,62 @@ func (r *recording) resetArguments(ctx context.Context) ([]string, error) {
 	return append(removed, replaced...), nil
 }
 
-func nextBatch(all []file) (batch []string, rest []file) {
-	size := int64(0)
-	for len(batch) < min(len(all), batchFiles) && (len(batch) == 0 || size+all[len(batch)].size <= batchBytes) {
-		size += all[len(batch)].size
-		batch = append(batch, all[len(batch)].name)
+// isNew reports whether git reads the file.
+func (f file) isNew(r *recording) bool {
+	_, reset := r.resets[f.name]
+	return !f.gone && (reset || !f.known)
+}
+
+// nextBatch returns what one git process records; of files that the index most likely has already it only looks at the times.
+func (r *recording) nextBatch(all []file) (batch, rest []file) {
+	size, count := int64(0), 0
+	for i, f := range all {
+		if !f.isNew(r) {
+			continue
+		}
+		count++
+		size += f.size
+		if count > batchFiles || count > 1 && size > batchBytes {
+			return all[:i], all[i:]
+		}
 	}
-	return batch, all[len(batch):]
+	return all, nil
 }
 
 // update lets git carry out resets and read files, or nothing of all that.
-func (r *recording) update(ctx context.Context, resets, names []string) error {
-	args := append(quietly("update-index", "--add", "--remove", "--replace"), resets...)
-	if len(names) >= packedBatch {
+func (r *recording) update(ctx context.Context, resets []string, files []file) error {
+	args := append(privately(byAllFacts...), "update-index", "--add", "--remove", "--replace")
+	if unknown := slices.DeleteFunc(slices.Clone(files), func(f file) bool { return !f.isNew(r) }); len(unknown) >= packedBatch {
 		args = append(slices.Clone(intoPack), args...)
 	}
-	args = append(args, "-z", "--stdin")
-	if r.m.reads() {
-		_, err := r.repo.Input(ctx, nulTerminated(names), args...)
+	args = append(append(args, resets...), "-z", "--stdin")
+	var names strings.Builder
+	for _, f := range files {
+		names.WriteString(f.name + "\x00")
+	}
+	if err := r.inQuarantine(func(repo git.Repo) error {
+		_, err := repo.Input(ctx, []byte(names.String()), args...)
 		return err
+	}); err != nil {
+		return err
+	}
+	for _, f := range files {
+		r.own[f.name] = !f.gone
+	}
+	return nil
+}
+
+// inQuarantine calls f with a git whose new objects get into the store when it has ended well.
+func (r *recording) inQuarantine(f func(git.Repo) error) error {
+	if r.m.reads() {
+		return f(r.repo)
 	}
 	q, err := newQuarantine(r.m.Repository.CommonDir)
 	if err != nil {
 		return err
 	}
 	defer q.drop()
-	if _, err := q.repo(r.repo).Input(ctx, nulTerminated(names), args...); err != nil {
+	if err := f(q.repo(r.repo)); err != nil {
 		return err
 	}
 	return q.release()
@@ -369,16 +379,16 @@ func refused(ctx context.Context, err error) bool { return ctx.Err() == nil && g
 
 // addSome records what can be where git gives up at a file that it cannot read, convert or keep. A file that is being
 // written may be read the next time.
-func (r *recording) addSome(ctx context.Context, names []string) error {
-	if len(names) == 1 {
-		err := r.update(ctx, nil, names)
+func (r *recording) addSome(ctx context.Context, files []file) error {
+	if len(files) == 1 {
+		err := r.update(ctx, nil, files)
 		if !refused(ctx, err) {
 			return err
 		}
-		r.notSaved, r.cause = append(r.notSaved, names...), cmp.Or(r.cause, err)
+		r.notSaved, r.cause = append(r.notSaved, files[0].name), cmp.Or(r.cause, err)
 		return nil
 	}
-	for half := range slices.Chunk(names, (len(names)+1)/2) {
+	for half := range slices.Chunk(files, (len(files)+1)/2) {
 		err := r.update(ctx, nil, half)
 		if refused(ctx, err) {
 			err = r.addSome(ctx, half)

@@ -31,14 +31,10 @@ const refLockPatience = 2 * time.Second
 
 // CreateRef makes a ref that does not exist yet. Of any number of racers exactly
 // one wins; the others get false, as do all for a ref that was there before. A
-// lock file that stays is *RefLockedError. Git is started only where createLoose
-// does not make it.
+// lock file that stays is *RefLockedError.
 func (m Manager) CreateRef(ctx context.Context, ref, oid string) (won bool, err error) {
 	if !isOID(oid) {
 		return false, fmt.Errorf("%s: %q is not a whole object id", ref, oid)
-	}
-	if m.createLoose(ctx, ref, oid) {
-		return true, nil
 	}
 	err = m.changeRefs(ctx, ref, func() error {
 		return m.home().Run(ctx, quietly("update-ref", "--no-deref", ref, oid, "")...)

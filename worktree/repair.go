@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -41,7 +40,7 @@ func (m Manager) Repair(ctx context.Context, owned func(reason string) bool) ([]
 				return report, fmt.Errorf("registration %s: %w", name, err)
 			}
 			report = append(report, fmt.Sprintf("registration %s: half made, moved to %s", name, m.trashDir()))
-		case mine && m.lostLink(e):
+		case mine && m.lostLink(ctx, e):
 			if err := relink(e); err != nil {
 				return report, fmt.Errorf("%s: %w", e.Path, err)
 			}
@@ -63,7 +62,7 @@ func halfMade(admin string) bool {
 // Unlinked reports whether the directory of p is its worktree and has only lost the
 // way to the repository, so that Repair puts it right.
 func (m Manager) Unlinked(ctx context.Context, p Plan) (bool, error) {
-	e, err := m.find(ctx, func(e Entry) bool { return ownedBy(e, p) && !halfMade(e.AdminDir) && m.lostLink(e) })
+	e, err := m.find(ctx, func(e Entry) bool { return ownedBy(e, p) && !halfMade(e.AdminDir) && m.lostLink(ctx, e) })
 	return e != nil, err
 }
 
@@ -71,41 +70,35 @@ func (m Manager) Unlinked(ctx context.Context, p Plan) (bool, error) {
 // gone, or names a git directory of the same name that no longer exists. Without
 // the file the directory may also be another one, in which git would take every
 // file for deleted.
-func (m Manager) lostLink(e Entry) bool {
+func (m Manager) lostLink(ctx context.Context, e Entry) bool {
 	info, err := os.Stat(e.Path)
 	if err != nil || !info.IsDir() {
 		return false
 	}
 	dotGit := filepath.Join(e.Path, ".git")
 	if !exists(dotGit) {
-		return m.hasFilesOf(e)
+		return m.hasFilesOf(ctx, e)
 	}
 	target, err := readGitFile(dotGit)
 	return err == nil && !exists(target) && filepath.Base(target) == filepath.Base(e.AdminDir)
 }
 
-// hasFilesOf reports whether a file lies in the directory of e that is as git has
-// seen it last, by its size and time. Where git has recorded none, any file will do.
-func (m Manager) hasFilesOf(e Entry) bool {
-	idSize, err := idSizeOf(m.Repository.CommonDir)
+// hasFilesOf reports whether a file lies in the directory of e that is as git has seen it last, by its size and time. Where
+// git has recorded none, any file will do.
+func (m Manager) hasFilesOf(ctx context.Context, e Entry) bool {
+	repo := in(e.Path).WithEnv("GIT_DIR="+e.AdminDir, "GIT_WORK_TREE="+e.Path)
+	recorded, err := repo.Output(ctx, "ls-files", "-z")
 	if err != nil {
 		return false
 	}
-	recorded, err := readIndex(filepath.Join(e.AdminDir, "index"), idSize)
-	if err != nil {
-		return false
-	}
-	if len(recorded.entries) == 0 {
+	if recorded == "" {
 		content, err := os.ReadDir(e.Path)
 		return err == nil && len(content) > 0
 	}
-	return slices.ContainsFunc(recorded.entries, func(file indexEntry) bool {
-		info, err := os.Lstat(filepath.Join(e.Path, file.name))
-		if err != nil || info.IsDir() {
-			return false
-		}
-		return uint32(info.Size()) == file.field(sizeAt) && file.hasTime(mtimeAt, info.ModTime())
-	})
+	// The files may be copies, of which the kernel tells something else.
+	others, err := repo.Output(ctx, quietly("-c", "core.checkStat=minimal", "-c", "core.trustctime=false",
+		"diff-files", "--name-only", "-z", "--no-renames", "--ignore-submodules=all")...)
+	return err == nil && len(sorted(nulSeparated(others))) < len(sorted(nulSeparated(recorded)))
 }
 
 func relink(e Entry) error {

@@ -274,11 +274,12 @@ func (r *rewind) apply(ctx context.Context, to Rescued) error {
 
 // asSeen refuses an index, or a HEAD, that is another one than that which was looked at.
 func (r *rewind) asSeen(ctx context.Context) error {
-	real := filepath.Join(r.at.AdminDir, "index")
-	if indexHash(real, r.real.idSize) != r.real.hash { // git may have noted new times of files only
-		if now, err := readIndex(real, r.real.idSize); err != nil || !slices.EqualFunc(now.entries, r.real.entries, indexEntry.alike) {
-			return conflict("", "", "%s: the index has changed meanwhile", r.top)
-		}
+	same, err := r.real.same(ctx, filepath.Join(r.at.AdminDir, "index"))
+	if err != nil {
+		return err
+	}
+	if !same {
+		return conflict("", "", "%s: the index has changed meanwhile", r.top)
 	}
 	if now := r.m.head(ctx, r.at.Checkout); now != r.head {
 		return conflict("", "", "%s: HEAD has moved meanwhile", r.top)

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"paw/worktree/git"
 )
@@ -74,8 +73,8 @@ func (m Manager) Snapshot(ctx context.Context, path, ref, message string) (Snaps
 // SnapshotWithin is Snapshot for the begin and end of a turn, where somebody
 // waits: within a budget, and with an index kept in scratchDir, one folder for
 // each worktree and outside of it, so that content is read once only. It starts
-// one git process when nothing has changed since the last snapshot, three when
-// something has.
+// two git processes when nothing has changed since the last snapshot, five when
+// something has, and one more when the index has.
 //
 // It fails with *MoveError where a move of paw has not ended: the files are neither those before nor those after it.
 // Over the budget it fails with ErrOverBudget, leaves no process behind and
@@ -171,37 +170,52 @@ func (s shooting) once(ctx, within context.Context) (Snapshot, error) {
 
 // commit saves the files that l has seen, and says what it could not record.
 func (s shooting) commit(ctx, within context.Context, l *look) (commit string, r *recording, err error) {
-	r, err = l.plan(s.m.keptFor(s.admin, s.dir))
+	r, err = l.plan(within, s.admin, s.dir)
 	if err != nil {
 		return "", nil, err
 	}
-	if size := r.size(); s.limit > 0 && size > s.limit {
-		return "", nil, fmt.Errorf("%s: %w: %d MiB to save", s.top, ErrOverBudget, size>>20+1)
+	if s.limit > 0 && r.size > s.limit {
+		return "", nil, fmt.Errorf("%s: %w: %d MiB to save", s.top, ErrOverBudget, r.size>>20+1)
 	}
-	if commit = commitKept(s.dir, r.base.tree, l.head); commit != "" && r.done() {
-		if s.ref == "" && !hasObject(s.m.Repository.CommonDir, commit) {
-			return "", nil, errPruned
-		}
-		r.notSaved = r.special
-		return commit, r, nil
+	tree, err := r.tree(within)
+	if err == nil {
+		commit, err = s.commitOf(ctx, r, tree)
 	}
-	if !l.m.reads() { // an index that is kept names objects that last
-		defer l.keepScratch(s.dir)
-	}
-	if err := r.run(within); err != nil {
-		return "", nil, err
-	}
-	tree, err := l.repo.Line(within, quietly("write-tree")...)
-	if err != nil {
-		return "", nil, err
-	}
-	if same, err := l.isHead(ctx, tree); same || err != nil {
-		return l.head, r, err
-	}
-	if commit, err = l.commit(ctx, tree, s.message); err == nil && !l.m.reads() {
-		keepCommit(s.dir, tree, l.head, commit)
+	again := err == nil && r.unchanged() && commit == r.base.Commit && r.base.Real == l.real.hash
+	if !again && !l.m.reads() { // an index that is kept names objects that last
+		r.keep(tree, commit)
 	}
 	return commit, r, err
+}
+
+// tree writes the tree of the files.
+func (r *recording) tree(ctx context.Context) (string, error) {
+	if r.unchanged() {
+		r.notSaved = r.special
+		for _, name := range r.names {
+			r.own[name], _ = r.base.has(name)
+		}
+		return r.base.Tree, nil
+	}
+	if err := r.run(ctx); err != nil {
+		return "", err
+	}
+	return r.repo.Line(ctx, privately("write-tree")...)
+}
+
+// commitOf is the commit of a tree: HEAD where all changes have been taken back, that of the earlier snapshot where nothing has
+// changed since, else a new one.
+func (s shooting) commitOf(ctx context.Context, r *recording, tree string) (string, error) {
+	if same, err := r.isHead(ctx, tree); same || err != nil {
+		return r.head, err
+	}
+	if r.base.Commit == "" || r.base.Tree != tree || r.base.Head != r.head {
+		return r.commit(ctx, tree, s.message)
+	}
+	if s.ref == "" && !hasObject(s.m.Repository.CommonDir, r.base.Commit) {
+		return "", errPruned
+	}
+	return r.base.Commit, nil
 }
 
 // isHead reports whether all changes have been taken back.
@@ -213,44 +227,17 @@ func (l *look) isHead(ctx context.Context, tree string) (bool, error) {
 	return old == tree, err
 }
 
-// commit makes a commit of a tree with HEAD as the first parent, and starts git only where the repository asks for more
-// than a file, or has not got what the commit names in a store of its own.
+// commit makes a commit of a tree with HEAD as the first parent.
 func (l *look) commit(ctx context.Context, tree, message string, parents ...string) (string, error) {
+	args := []string{"-c", "i18n.commitEncoding=UTF-8", "commit-tree", tree}
 	if l.head != "" {
 		parents = slices.Concat([]string{l.head}, parents)
 	}
-	common := l.m.Repository.CommonDir
-	var text strings.Builder
-	fmt.Fprintf(&text, "tree %s\n", tree)
-	own := !l.m.reads() && plainStore(common) && hasObject(common, tree)
-	args := []string{"-c", "i18n.commitEncoding=UTF-8", "commit-tree", tree}
 	for _, parent := range parents {
-		fmt.Fprintf(&text, "parent %s\n", parent)
-		own = own && hasObject(common, parent)
 		args = append(args, "-p", parent)
-	}
-	written, err := dateOf("AUTHOR")
-	made, madeErr := dateOf("COMMITTER")
-	if own && err == nil && madeErr == nil && utf8.ValidString(message) {
-		by := "paw <" + snapshotEmail + ">"
-		fmt.Fprintf(&text, "author %s %s\ncommitter %s %s\n\n%s", by, written, by, made, message)
-		return writeObject(common, "commit", []byte(text.String()))
 	}
 	out, err := l.repo.WithEnv(snapshotAuthor...).Input(ctx, []byte(message), args...)
 	return strings.TrimSpace(out), err
-}
-
-// dateOf is when a commit is written as commits have it: now, or when the user tells git with a variable, which it fails for
-// where only git understands that.
-func dateOf(who string) (string, error) {
-	at := time.Now()
-	if asked := os.Getenv("GIT_" + who + "_DATE"); asked != "" {
-		var err error
-		if at, err = time.Parse(time.RFC3339, asked); err != nil {
-			return "", err
-		}
-	}
-	return fmt.Sprintf("%d %s", at.Unix(), at.Format("-0700")), nil
 }
 
 // headOf is the commit of a worktree's HEAD, "" when its branch is gone or has none.
@@ -262,12 +249,8 @@ func (m Manager) headOf(admin string) string {
 
 // keep makes ref point to a commit, unless there is such a ref.
 func (m Manager) keep(ctx context.Context, commit, ref string) error {
-	var err error
-	if !m.createLoose(ctx, ref, commit) {
-		err = m.home().Run(ctx, quietly("update-ref", ref, commit, "")...)
-	}
-	var failed *git.Error
-	if errors.As(err, &failed) && failed.Said("reference already exists") {
+	won, err := m.CreateRef(ctx, ref, commit)
+	if err == nil && !won {
 		return fmt.Errorf("%s: %w", ref, ErrRefTaken)
 	}
 	if err != nil || !exists(filepath.Join(m.Repository.CommonDir, "gc.pid")) {

@@ -10,18 +10,15 @@ import (
 // lookIntoSubmodules inspects the submodules that are checked out like worktrees
 // of their own, and the stores of all that ever were: they lie in the git
 // directory of the worktree and go with it.
-func (i inspection) lookIntoSubmodules(ctx context.Context, index indexFile) error {
+func (i inspection) lookIntoSubmodules(ctx context.Context, submodules []string) error {
 	checkedOut := map[string]bool{}
-	for _, e := range index.entries {
-		if !e.gitlink() {
-			continue
-		}
-		store, there := gitDirOf(filepath.Join(i.path, e.name))
+	for _, name := range submodules {
+		store, there := gitDirOf(filepath.Join(i.path, name))
 		if !there {
 			continue
 		}
 		checkedOut[store], *i.compared = true, true
-		if err := i.lookIntoSubmodule(ctx, e.name, store); err != nil {
+		if err := i.lookIntoSubmodule(ctx, name, store); err != nil {
 			return err
 		}
 	}

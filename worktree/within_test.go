@@ -2,8 +2,8 @@ package worktree
 
 import (
 	"crypto/sha1"
-	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -74,17 +73,17 @@ func (w *turns) take() Snapshot {
 func (w *turns) wantOnlyKept() {
 	w.t.Helper()
 	left, _ := os.ReadDir(w.scratch)
-	copies := 0
+	copies := map[string]int{}
 	for _, file := range left {
 		switch name := file.Name(); {
-		case strings.HasPrefix(name, realPrefix):
-			copies++
-		case filepath.Join(w.scratch, name) != keptIndex(w.scratch) && filepath.Join(w.scratch, name) != keptCommit(w.scratch):
+		case strings.HasPrefix(name, realPrefix), strings.HasPrefix(name, bitsPrefix):
+			copies[name[:5]]++
+		case filepath.Join(w.scratch, name) != keptIndex(w.scratch) && filepath.Join(w.scratch, name) != keptFile(w.scratch):
 			w.t.Errorf("left in the scratch folder: %s", name)
 		}
 	}
-	if copies > 1 {
-		w.t.Errorf("%d copies of the index are left", copies)
+	if copies[realPrefix] > 1 || copies[bitsPrefix] > 1 {
+		w.t.Errorf("left of the index: %v", copies)
 	}
 }
 
@@ -121,10 +120,7 @@ func TestWithinCleanWorktreeIsHead(t *testing.T) {
 // were long ago.
 func (w *turns) age() {
 	w.t.Helper()
-	then := time.Now().Add(-10 * time.Millisecond) // more than a tick of the clock of files
-	if err := os.Chtimes(keptIndex(w.scratch), then, then); err != nil && !errors.Is(err, os.ErrNotExist) {
-		w.t.Fatal(err)
-	}
+	w.kept(func(s *keptState) { s.Began = time.Now().Add(tickMargin - 10*time.Millisecond) }) // more than a tick of the clock of files
 }
 
 // ageSettings makes the settings of a repository that was just made older than what its snapshots record.
@@ -236,8 +232,8 @@ func TestWithinSeesEditOfSameSizeInTheSameSecond(t *testing.T) {
 	t.Logf("%d snapshots", n)
 }
 
-// TestWithinDoesNotBelieveTimesTooNear has a file system that cannot tell two
-// edits apart: what was recorded of the first looks like the second.
+// TestWithinDoesNotBelieveTimesTooNear has a file system that cannot tell two edits apart: what was recorded of the first looks
+// like the second.
 func TestWithinDoesNotBelieveTimesTooNear(t *testing.T) {
 	w := newTurns(t, "")
 	w.ageSettings()
@@ -245,12 +241,14 @@ func TestWithinDoesNotBelieveTimesTooNear(t *testing.T) {
 		writeFile(t, w.path("new"), "one\n")
 		w.take()
 		writeFile(t, w.path("new"), "two\n")
-		w.forgeKept("new")
-		if later := time.Now().Add(time.Minute); !near {
-			if err := os.Chtimes(keptIndex(w.scratch), later, later); err != nil {
-				t.Fatal(err)
+		w.kept(func(s *keptState) {
+			r := &recording{look: &look{top: w.p.Path}, base: s, resets: map[string]string{}}
+			r.see("new")
+			s.Seen = r.seen()
+			if !near {
+				s.Began = time.Now().Add(time.Minute)
 			}
-		}
+		})
 		want := map[bool]string{true: "two\n", false: "one\n"}[near] // the latter shows that this test can fail
 		if got := w.files(w.take().Commit)["new"]; got != want {
 			t.Errorf("near %v: got %q", near, got)
@@ -258,33 +256,25 @@ func TestWithinDoesNotBelieveTimesTooNear(t *testing.T) {
 	}
 }
 
-// forgeKept gives the kept entry the times of the file as it is now.
-func (w *turns) forgeKept(name string) {
+// kept changes what the last snapshot has handed on, if it has.
+func (w *turns) kept(change func(*keptState)) {
 	w.t.Helper()
-	file := keptIndex(w.scratch)
-	content := []byte(readFile(w.t, file))
-	kept, err := parseIndex(content, sha1.Size)
+	content, err := os.ReadFile(keptFile(w.scratch))
+	if errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	var s keptState
+	if err == nil {
+		err = json.Unmarshal(content, &s)
+	}
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	before, err := os.Lstat(file)
-	if err != nil {
+	change(&s)
+	if content, err = json.Marshal(s); err != nil {
 		w.t.Fatal(err)
 	}
-	info, err := os.Lstat(w.path(name))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	mtime, ctime := statTimes(info.Sys().(*syscall.Stat_t))
-	fixed := find(kept.entries, name).fixed // a part of the content
-	for at, t := range map[int]time.Time{mtimeAt: mtime, ctimeAt: ctime} {
-		binary.BigEndian.PutUint32(fixed[at:], uint32(t.Unix()))
-		binary.BigEndian.PutUint32(fixed[at+4:], uint32(t.Nanosecond()))
-	}
-	writeFile(w.t, file, string(content))
-	if err := os.Chtimes(file, before.ModTime(), before.ModTime()); err != nil {
-		w.t.Fatal(err)
-	}
+	writeFile(w.t, keptFile(w.scratch), string(content))
 }
 
 // TestWithinWhenMuchIsResetAtOnce has another branch checked out, whose files are all others than those of the last

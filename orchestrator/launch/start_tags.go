@@ -39,7 +39,7 @@ func TagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session.S
 		if err != nil {
 			return err
 		}
-		if err = m.ClaimRefs(ctx, refs...); err == nil {
+		if err = m.CreateRefs(ctx, refs); err == nil {
 			break
 		}
 		if try == 3 {
@@ -58,8 +58,8 @@ func TagStarts(ctx context.Context, h *app.App, m worktree.Manager, s *session.S
 
 // missingStarts are the refs that agents of the owner still need to have a start.
 // Whose an agent's name is, is looked up when it has tags, or when sure is asked for.
-func missingStarts(ctx context.Context, m worktree.Manager, agents []*session.Agent, owner string, sure bool) ([]worktree.NewRef, error) {
-	var refs []worktree.NewRef
+func missingStarts(ctx context.Context, m worktree.Manager, agents []*session.Agent, owner string, sure bool) (map[string]string, error) {
+	refs := map[string]string{}
 	for _, w := range agents {
 		tagged, err := turns.Tags(ctx, m, w.TurnSession)
 		if err != nil {
@@ -76,10 +76,10 @@ func missingStarts(ctx context.Context, m worktree.Manager, agents []*session.Ag
 			return nil, errs.New(errs.Usage, "%s: %w: %s", w.TurnSession, turns.ErrNameTaken, turn.TagName(w.TurnSession, 0)).Hint("paw status --all")
 		}
 		if !taken {
-			refs = append(refs, worktree.NewRef{Name: turn.OwnerRef(w.TurnSession), ID: owner})
+			refs[turn.OwnerRef(w.TurnSession)] = owner
 		}
 		if len(tagged) == 0 {
-			refs = append(refs, worktree.NewRef{Name: turn.TagRef(w.TurnSession, 0), ID: w.BaseCommit})
+			refs[turn.TagRef(w.TurnSession, 0)] = w.BaseCommit
 		}
 	}
 	return refs, nil

@@ -28,11 +28,11 @@ func (b *bench) measureLife(w *world, n int) {
 	if n == 8 {
 		l.shell = b.job("  the same in shell", budget{})
 		// For each agent it registers a worktree and checks it out; the branches are made together.
-		l.start.budget = budget{multiple: 1, of: l.shell, counts: &counts{git: 2*n + 3, tmux: 4}}
+		l.start.budget = budget{multiple: 1, of: l.shell, counts: &counts{git: 2*n + 5, tmux: 4}}
 		l.recover = b.job(fmt.Sprintf("recover after a crash, %s", plural(n)), budget{})
 		l.stop = b.job(fmt.Sprintf("stop, %s", plural(n)), budget{multiple: 20})
-		// It looks at each worktree once, then deletes all branches, and then the turns.
-		l.purge = b.job(fmt.Sprintf("purge, %s", plural(n)), budget{multiple: 60, counts: &counts{git: n + 8, tmux: 3}})
+		// It looks at each worktree and its index once, then deletes all branches, and then the turns.
+		l.purge = b.job(fmt.Sprintf("purge, %s", plural(n)), budget{multiple: 60, counts: &counts{git: 2*n + 8, tmux: 3}})
 	}
 	for range lives {
 		w.live(l, w.time)

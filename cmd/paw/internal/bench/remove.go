@@ -15,7 +15,7 @@ func (b *bench) measureRemove(w *world) {
 	w.run(w.paw, "stop", sessionName) // what runs is not removed
 	remove := b.job(fmt.Sprintf("remove, worktree of %d files", largeFiles), budget{})
 	status := b.job("  one git status of it", budget{})
-	remove.budget = budget{multiple: 2.5, of: status, counts: &counts{git: 2, tmux: 2}}
+	remove.budget = budget{multiple: 2.5, of: status, counts: &counts{git: 3, tmux: 2}}
 	for i := range removals {
 		dir := filepath.Join(w.repo+".paw", sessionName, agentName(i))
 		w.time(status, "git", "-C", dir, "status", "--porcelain=v2", "--untracked-files=all", "--ignored=matching")

@@ -2,7 +2,7 @@ package main
 
 // oneStartCounts, idleRecoverCounts are what the life of a session of one agent may cost.
 var (
-	oneStartCounts    = &counts{git: 5, tmux: 3, syncs: 3}
+	oneStartCounts    = &counts{git: 7, tmux: 3, syncs: 3}
 	idleRecoverCounts = &counts{tmux: 1, lists: 1, syncs: 2}
 )
 

@@ -1,19 +1,16 @@
 package worktree
 
 import (
-	"errors"
 	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestClaimRefs(t *testing.T) {
-	for _, plain := range []bool{true, false} {
+func TestCreateRefsMakesAllOrNone(t *testing.T) {
+	for _, shared := range []string{"false", "group"} {
 		w := newWorld(t)
-		if !plain {
-			w.git("config", "core.sharedRepository", "group")
-		}
+		w.git("config", "core.sharedRepository", shared)
 		head := w.git("rev-parse", "HEAD")
 		w.git("tag", "taken")
 		refs := func() map[string]string {
@@ -25,25 +22,23 @@ func TestClaimRefs(t *testing.T) {
 			return all
 		}
 		before := refs()
-		err := w.m.ClaimRefs(t.Context(), NewRef{"refs/paw/one/owner", head}, NewRef{"refs/tags/taken", head}, NewRef{"refs/tags/third", head})
-		if err == nil || plain && !errors.Is(err, ErrNotFirst) {
-			t.Errorf("plain %v: a ref that is taken: %v", plain, err)
+		if err := w.m.CreateRefs(t.Context(), map[string]string{"refs/paw/one/owner": head, "refs/tags/taken": head, "refs/tags/third": head}); err == nil {
+			t.Error("no error although a ref is taken")
 		}
 		if diff := cmp.Diff(before, refs()); diff != "" {
-			t.Errorf("plain %v: left behind: %s", plain, diff)
+			t.Errorf("left behind: %s", diff)
 		}
 
 		count := counting(t)
-		if err := w.m.ClaimRefs(t.Context(), NewRef{"refs/paw/one/owner", head}, NewRef{"refs/tags/first", head}); err != nil {
+		more := map[string]string{"refs/paw/one/owner": head, "refs/tags/first": head}
+		if err := w.m.CreateRefs(t.Context(), more); err != nil {
 			t.Fatal(err)
 		}
-		if ran := count(); plain && len(ran) > 0 || len(ran) > 1 {
-			t.Errorf("plain %v: it ran %q", plain, ran)
-		}
+		wantCount(t, "create two refs", count(), 1)
 		want := maps.Clone(before)
-		want["refs/paw/one/owner"], want["refs/tags/first"] = head, head
+		maps.Copy(want, more)
 		if diff := cmp.Diff(want, refs()); diff != "" {
-			t.Errorf("plain %v: %s", plain, diff)
+			t.Error(diff)
 		}
 	}
 }

@@ -2,43 +2,16 @@ package worktree
 
 import (
 	"bytes"
-	"compress/zlib"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
 )
-
-// writeObject writes an object as git does, without starting git, and returns its id. Like git it does not wait for the
-// disk. A file that was not finished is one that git sweeps.
-func writeObject(common, kind string, content []byte) (oid string, err error) {
-	whole := append(fmt.Appendf(nil, "%s %d\x00", kind, len(content)), content...)
-	oid, err = idOfObject(common, whole)
-	if err != nil || hasObject(common, oid) {
-		return oid, err
-	}
-	file := looseObject(common, oid)
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-		return "", err
-	}
-	var packed bytes.Buffer
-	w, err := zlib.NewWriterLevel(&packed, zlib.BestSpeed)
-	if err != nil {
-		return "", err
-	}
-	_, err = w.Write(whole)
-	if err = errors.Join(err, w.Close()); err != nil {
-		return "", err
-	}
-	return oid, placeObject(file, packed.Bytes())
-}
 
 // idOfObject is the id that an object, with its header, has in a repository.
 func idOfObject(common string, whole []byte) (string, error) {
@@ -52,26 +25,6 @@ func idOfObject(common string, whole []byte) (string, error) {
 	}
 	sum.Write(whole)
 	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// placeObject makes a file with all its content or not at all.
-func placeObject(file string, content []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(file), "tmp_obj_*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Chmod(f.Name(), 0o444)
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), file)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
 }
 
 func looseObject(common, oid string) string {
@@ -128,4 +81,13 @@ func inPack(index string, id []byte) bool {
 		return c >= 0
 	})
 	return found
+}
+
+// idSizeOf is the length of the object ids of a repository in bytes.
+func idSizeOf(commonDir string) (int, error) {
+	format, err := repositoryExtension(commonDir, "objectformat")
+	if format == "sha256" {
+		return sha256.Size, err
+	}
+	return sha1.Size, err
 }

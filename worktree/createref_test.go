@@ -1,0 +1,127 @@
+package worktree
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestCreateRefWhateverIsThere says for each case whether the ref is made, and checks that otherwise nothing has changed.
+func TestCreateRefWhateverIsThere(t *testing.T) {
+	const ref = "refs/paw/s_a/turn/1"
+	for name, c := range map[string]struct {
+		ref     string
+		arrange func(w *world)
+		made    bool
+		err     string // "" for none: it was there before
+	}{
+		"nothing there":              {ref: ref, arrange: func(*world) {}, made: true},
+		"a tag":                      {ref: "refs/tags/afk-s_a-1", arrange: func(*world) {}, made: true},
+		"others are packed":          {ref: ref, arrange: func(w *world) { w.git("tag", "x"); w.git("pack-refs", "--all") }, made: true},
+		"the commit is packed":       {ref: ref, arrange: func(w *world) { w.git("repack", "-q", "-a", "-d") }, made: true},
+		"its store is elsewhere":     {ref: ref, arrange: func(w *world) { w.shareObjects() }, made: true},
+		"a log of every ref":         {ref: ref, arrange: func(w *world) { w.git("config", "core.logAllRefUpdates", "always") }, made: true},
+		"modes for a group":          {ref: ref, arrange: func(w *world) { w.git("config", "core.sharedRepository", "group") }, made: true},
+		"refs synced to disk":        {ref: ref, arrange: func(w *world) { w.git("config", "core.fsync", "reference") }, made: true},
+		"settings of another file":   {ref: ref, arrange: func(w *world) { w.git("config", "include.path", "other") }, made: true},
+		"there and loose":            {ref: ref, arrange: func(w *world) { w.git("update-ref", ref, w.base) }},
+		"there and packed":           {ref: ref, arrange: func(w *world) { w.git("update-ref", ref, w.base); w.git("pack-refs", "--all") }},
+		"a folder of its name":       {ref: ref, arrange: func(w *world) { w.git("update-ref", ref+"/x", w.base) }, err: "cannot"},
+		"a packed folder":            {ref: ref, arrange: func(w *world) { w.git("update-ref", ref+"/x", w.base); w.git("pack-refs", "--all") }, err: "cannot"},
+		"a ref in place of a folder": {ref: ref, arrange: func(w *world) { w.git("update-ref", "refs/paw/s_a", w.base) }, err: "cannot"},
+		"a packed one":               {ref: ref, arrange: func(w *world) { w.git("update-ref", "refs/paw/s_a", w.base); w.git("pack-refs", "--all") }, err: "cannot"},
+		"somebody holds it":          {ref: ref, arrange: func(w *world) { writeFile(w.t, filepath.Join(w.Dir, ".git", ref+".lock"), "") }, err: "locked by"},
+		"the commit is not there":    {ref: ref, arrange: func(w *world) { w.m.Repository.CommonDir, w.m.Repository.Path = w.empty(), "" }, err: "nonexistent object"},
+		"a name with a dot":          {ref: "refs/paw/a.lock", arrange: func(*world) {}, err: "bad name"},
+		"a name with an empty part":  {ref: "refs/paw//a", arrange: func(*world) {}, err: "bad name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			c.arrange(w)
+			before := w.git("for-each-ref")
+			made, err := w.m.CreateRef(t.Context(), c.ref, w.base)
+			if made != c.made || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
+				t.Fatalf("made: %v, %v", made, err)
+			}
+			after := w.git("for-each-ref")
+			if !c.made && after != before {
+				t.Errorf("the refs were\n%s\nand are\n%s", before, after)
+			}
+			if c.made && (w.git("rev-parse", "--verify", c.ref) != w.base || w.git("fsck") != "") {
+				t.Errorf("git sees\n%s", after)
+			}
+		})
+	}
+}
+
+// empty is the git directory of a repository without objects.
+func (w *world) empty() string {
+	w.t.Helper()
+	dir := realTemp(w.t)
+	gitIn(w.t, dir, "init", "-q")
+	return filepath.Join(dir, ".git")
+}
+
+// shareObjects makes the repository one that borrows all objects from another.
+func (w *world) shareObjects() {
+	w.t.Helper()
+	dir := filepath.Join(realTemp(w.t), "borrower")
+	w.git("clone", "-q", "--shared", w.Dir, dir)
+	w.Dir = dir
+	w.open()
+}
+
+// TestGitAndPawMakeOneRef lets both make the same ref at the same time: one wins, and the ref is its.
+func TestGitAndPawMakeOneRef(t *testing.T) {
+	w := newWorld(t)
+	first, second := w.base, w.commit("second")
+	const rounds = 60
+	ours := 0
+	for round := range rounds {
+		ref := fmt.Sprintf("refs/paw/s_a/claim/%d", round)
+		var all sync.WaitGroup
+		var won, theirs bool
+		all.Go(func() {
+			theirs = w.m.home().Run(t.Context(), quietly("update-ref", ref, second, "")...) == nil
+		})
+		all.Go(func() {
+			time.Sleep(time.Duration(round%20) * 200 * time.Microsecond) // about as long as git takes to come to it
+			won, _ = w.m.CreateRef(t.Context(), ref, first)
+		})
+		all.Wait()
+		at := w.git("rev-parse", "--verify", ref)
+		if won == theirs || won && at != first || theirs && at != second {
+			t.Fatalf("round %d: paw has won: %v, git has won: %v, the ref is %s", round, won, theirs, at)
+		}
+		if won {
+			ours++
+		}
+	}
+	t.Logf("of %d refs paw has made %d first", rounds, ours)
+}
+
+// TestRefsAreMadeWhileGitPacksThem makes each ref twice and packs all the while.
+func TestRefsAreMadeWhileGitPacksThem(t *testing.T) {
+	w := newWorld(t)
+	stop := packing(t, w)
+	const count = 150
+	for n := range count {
+		ref := fmt.Sprintf("refs/paw/s_a/claim/%d", n)
+		for try := range 2 {
+			won, err := w.m.CreateRef(t.Context(), ref, w.base)
+			if err != nil {
+				t.Error(err)
+			}
+			if try == 1 && won {
+				t.Errorf("%s was made twice", ref)
+			}
+		}
+	}
+	stop()
+	if got := strings.Count(w.git("for-each-ref", "--format=%(refname)", "refs/paw")+"\n", "\n"); got != count {
+		t.Errorf("%d refs, want %d", got, count)
+	}
+}
