@@ -29,6 +29,9 @@ func Attach(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		return err
 	}
 	if f.Tmux == session.TmuxUnknown {
+		if none := app.NoTmux(s.Name, f.TmuxErr); none != nil {
+			return none
+		}
 		return errs.New(errs.Failed, "%s: %s", s.Name, observe.Silence(f.TmuxErr)).Hint("paw recover %s", s.Name)
 	}
 	if f.Tmux != session.TmuxAlive {

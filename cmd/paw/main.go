@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli/demo/program"
 	"paw/orchestrator/errs"
 )
@@ -57,7 +58,7 @@ func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	err := app.MissingProgram(root.ExecuteContext(ctx))
 	if err == nil {
 		return 0
 	}

@@ -60,6 +60,10 @@ unless they are copies of the main checkout's. Agents that it has started stay.`
 func (a *invocation) printRemoved(r *teardown.Removed) {
 	out := forReading(a.stdout) // names of branches and folders are other people's
 	switch {
+	case r.BranchGone && r.Place == teardown.Stays:
+		fmt.Fprintf(out, "%s removed; its worktree %s stays, there is no branch %s any more\n", r.Name, r.Worktree, r.Branch)
+	case r.BranchGone:
+		fmt.Fprintf(out, "%s removed; there is no branch %s any more\n", r.Name, r.Branch)
 	case r.Place == teardown.Stays:
 		fmt.Fprintf(out, "%s removed; its worktree %s and branch %s stay\n", r.Name, r.Worktree, r.Branch)
 		if r.Back {

@@ -58,12 +58,31 @@ func (h *App) ToolVersions(ctx context.Context) (string, error) {
 func usableGit(ctx context.Context) (version string, err error) {
 	major, minor, raw, err := git.Version(ctx)
 	if errors.Is(err, git.ErrNotInstalled) {
-		return "", errs.New(errs.Missing, "git: not installed").Hint("https://git-scm.com/downloads")
+		return "", errs.New(errs.Missing, "git: not installed").Hint(installGit)
 	}
 	if err == nil && (major < gitMajor || major == gitMajor && minor < gitMinor) {
 		err = errs.New(errs.Missing, "git %s: too old, paw needs %d.%d or newer", raw, gitMajor, gitMinor)
 	}
 	return raw, err
+}
+
+// installGit is where git is to be had.
+const installGit = "https://git-scm.com/downloads"
+
+// MissingProgram puts an error whose cause is that PATH has no git, or no tmux, into the user's words, and returns any other
+// error as it is. Every error of a command goes through it.
+func MissingProgram(err error) error {
+	var said *errs.Error
+	if errors.As(err, &said) && said.Kind == errs.Missing {
+		return err
+	}
+	switch {
+	case errors.Is(err, git.ErrNotInstalled):
+		return errs.New(errs.Missing, "%w", err).Hint(installGit)
+	case errors.Is(err, tmux.ErrNotInstalled):
+		return errs.New(errs.Missing, "%w", err).Hint("%s", installTmux())
+	}
+	return err
 }
 
 // usableTmux returns the version of tmux.

@@ -166,12 +166,13 @@ func (p Agent) lines() []string {
 // Removed is what removing an agent did, and how to get it back.
 type Removed struct {
 	Agent
-	RescueRef string // holds what was not committed, with --force
-	Rescue    string // refs that hold what only its git directory led to
-	Trash     string // folder that was kept: with --force, or because of Aside
-	WordsDir  string // folder with what the user wrote for it and it never got
-	Landed    bool   // its branch went with it: all of that has landed
-	Back      bool   // an agent on its branch can have its worktree back, which stays
+	RescueRef  string // holds what was not committed, with --force
+	Rescue     string // refs that hold what only its git directory led to
+	Trash      string // folder that was kept: with --force, or because of Aside
+	WordsDir   string // folder with what the user wrote for it and it never got
+	Landed     bool   // its branch went with it: all of that has landed
+	BranchGone bool   // there was no such branch any more
+	Back       bool   // an agent on its branch can have its worktree back, which stays
 }
 
 // Kept says where what is not deleted with an agent is, with the lines that bring it back or drop it for good.

@@ -39,6 +39,7 @@ func (p Agent) carryOut(ctx context.Context, h *app.App, m worktree.Manager, rec
 	}
 	deleted, _ := deleteBranches(ctx, m, branches)
 	removed.Landed = slices.Contains(deleted, p.Branch)
+	removed.BranchGone = slices.ContainsFunc(branches, func(b Branch) bool { return b.Name == p.Branch && b.Gone })
 	h.Step("remove.branch-gone")
 	return removed, dropAgents(ctx, h, p.Session, p.Name)
 }
@@ -78,6 +79,9 @@ func (p Agent) end(ctx context.Context, h *app.App, s *session.Session, seen obs
 		return err
 	}
 	if f.Tmux == session.TmuxUnknown {
+		if none := app.NoTmux(p.Name, f.TmuxErr); none != nil {
+			return none
+		}
 		return errs.New(errs.Failed, "%s: %s; its pane may still run", p.Name, observe.Silence(f.TmuxErr)).Hint("paw recover %s", s.Name)
 	}
 	_, err = launch.EndAgents(ctx, h, s, f, func(agent string) bool { return agent == p.Name })

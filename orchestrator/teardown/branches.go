@@ -20,6 +20,7 @@ type Branch struct {
 	Tip   string
 	Into  string // what has all its commits, HEAD, a ref or a commit; "" when the branch stays
 	Why   string // it goes, or stays
+	Gone  bool   // there is none of that name, because somebody has renamed or deleted it
 }
 
 // branchFacts is what was found of a branch.
@@ -44,8 +45,8 @@ func planBranches(found []branchFacts) []Branch {
 	}
 	var plan []Branch
 	for _, f := range found {
-		if f.made && f.err == nil && f.tip == "" {
-			continue // there is none
+		if f.gone() {
+			continue
 		}
 		b := Branch{Agent: f.agent, Name: f.name, Tip: f.tip}
 		switch other := f.elsewhere(goes); {
@@ -74,7 +75,7 @@ func planBranches(found []branchFacts) []Branch {
 func planLanded(found []branchFacts) []Branch {
 	var plan []Branch
 	for _, f := range found {
-		b := Branch{Agent: f.agent, Name: f.name, Tip: f.tip}
+		b := Branch{Agent: f.agent, Name: f.name, Tip: f.tip, Gone: f.gone()}
 		if f.goes() && f.landed != "" {
 			b.Into, b.Why = f.landed, "it has landed"
 		}
@@ -82,6 +83,9 @@ func planLanded(found []branchFacts) []Branch {
 	}
 	return plan
 }
+
+// gone reports whether there is no branch of that name.
+func (f branchFacts) gone() bool { return f.err == nil && f.tip == "" }
 
 // goes reports whether nothing but its commits keeps a branch.
 func (f branchFacts) goes() bool { return f.made && f.err == nil && f.tip != "" && f.holder == "" }
@@ -99,6 +103,9 @@ func (f branchFacts) elsewhere(goes map[string]bool) string {
 // line says what becomes of the branch.
 func (b Branch) line() string {
 	line := "keep branch " + b.Name
+	if b.Gone {
+		return "no branch " + b.Name
+	}
 	if b.Into != "" {
 		line = "delete branch " + b.Name
 	}
@@ -114,7 +121,7 @@ func lookAtBranches(ctx context.Context, m worktree.Manager, sessionName string,
 	found := lookAtTips(ctx, m, sessionName, agents, leaving)
 	tips := map[string]string{}
 	for _, f := range found {
-		if f.tip != "" && f.err == nil {
+		if f.made && f.tip != "" && f.err == nil {
 			tips[f.name] = f.tip
 		}
 	}
@@ -150,7 +157,7 @@ func lookAtTips(ctx context.Context, m worktree.Manager, sessionName string, age
 	for i, w := range agents {
 		f := &found[i]
 		*f = branchFacts{agent: w.Name, name: w.Branch, made: app.MadeByPaw(sessionName, w), err: err, holder: holders[w.Branch]}
-		if f.made && err == nil {
+		if err == nil {
 			f.tip, f.err = m.Tip(ctx, w.Branch)
 		}
 	}
@@ -160,7 +167,7 @@ func lookAtTips(ctx context.Context, m worktree.Manager, sessionName string, age
 // lookAtLanding looks whether all of a branch has landed.
 func (f *branchFacts) lookAtLanding(ctx context.Context, m worktree.Manager, leaving []worktree.Plan) {
 	i := slices.IndexFunc(leaving, func(p worktree.Plan) bool { return p.Branch == f.name && p.Saved != "" })
-	if i < 0 || f.tip == "" || f.err != nil {
+	if i < 0 || !f.made || f.tip == "" || f.err != nil {
 		return
 	}
 	if there, err := m.Contains(ctx, leaving[i].Saved, f.tip); err == nil && there {
