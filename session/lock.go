@@ -64,6 +64,7 @@ const (
 	promptLock   = "prompt"
 	deliveryLock = "delivery"
 	waitLock     = "wait"
+	removalLock  = "removal"
 )
 
 // Turn waits for the lock under which the turns of one agent change: hooks of one
@@ -82,6 +83,12 @@ func (l Locks) Prompt(ctx context.Context, session, agent string) (unlock func()
 // held until it is known whether that has arrived.
 func (l Locks) Delivery(ctx context.Context, session, agent string) (unlock func(), err error) {
 	return l.ofAgent(ctx, "delivery to ", deliveryLock, session, agent)
+}
+
+// Removal waits for the lock under which one agent is ended and its worktree taken away. It is held until that is done, so
+// that nobody who does the same meets a half of it.
+func (l Locks) Removal(ctx context.Context, session, agent string) (unlock func(), err error) {
+	return l.ofAgent(ctx, "removal of ", removalLock, session, agent)
 }
 
 func (l Locks) ofAgent(ctx context.Context, what, kind, session, agent string) (unlock func(), err error) {

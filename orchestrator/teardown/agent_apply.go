@@ -45,9 +45,16 @@ func (p Agent) carryOut(ctx context.Context, h *app.App, m worktree.Manager, rec
 }
 
 // apply ends an agent whose intent is in the record and takes its worktree away, and leaves it in the record. seen are
-// facts that tell of the agent if it has ended already. It may be repeated after a crash at any point.
+// facts that tell of the agent if it has ended already. It may be repeated after a crash at any point, and by another paw that
+// waits until this one is done.
 func (p Agent) apply(ctx context.Context, h *app.App, m worktree.Manager, rec *session.Session, seen observe.Facts) (*Removed, error) {
 	removed := &Removed{Agent: p}
+	h.Step("remove.waits")
+	unlock, err := h.Hold(ctx, h.Locks.Removal, p.Session, p.Name)
+	if err != nil {
+		return removed, err
+	}
+	defer unlock()
 	if err := p.end(ctx, h, rec, seen); err != nil {
 		return removed, err
 	}
@@ -62,7 +69,6 @@ func (p Agent) apply(ctx context.Context, h *app.App, m worktree.Manager, rec *s
 		return removed, errors.Join(notRemoved(p.Session, p.Name, p.Worktree, err), giveUp(ctx, h, p.Session, p))
 	}
 	h.Step("remove.worktree-gone")
-	var err error
 	removed.WordsDir, err = h.SetWordsAside(p.Session, p.Name)
 	return removed, err
 }
@@ -100,7 +106,7 @@ func (p Agent) clear(ctx context.Context, h *app.App, m worktree.Manager, remove
 		}
 	}
 	if p.Save || p.clean { // what has come into a clean one since is saved, too
-		if _, err := m.Removable(ctx, p.worktree); err != nil {
+		if there, err := m.Removable(ctx, p.worktree); err != nil || !there { // another paw has taken it away since it was planned
 			return err
 		}
 		ref := turn.RescueRef(p.turnSession, h.Now())
