@@ -126,7 +126,7 @@ func (m Manager) changeRefs(ctx context.Context, what string, change func() erro
 		err := change()
 		file := lockInTheWay(err)
 		if file == "" && !folderGone(err) {
-			return err
+			return m.refusedByHook(what, err)
 		}
 		select {
 		case <-deadline.C:
@@ -136,6 +136,28 @@ func (m Manager) changeRefs(ctx context.Context, what string, change func() erro
 		default: // git itself has waited already
 		}
 	}
+}
+
+// HookError is a ref that a hook of the repository keeps from being changed.
+type HookError struct {
+	Ref       string
+	CommonDir string // git directory of the repository
+	Err       error  // with what the hook said
+}
+
+func (e *HookError) Error() string {
+	return fmt.Sprintf("%s: a hook refuses to change it: %v", e.Ref, e.Err)
+}
+
+func (e *HookError) Unwrap() error { return e.Err }
+
+// refusedByHook is a *HookError for an error of git that says that a hook refused, else that error.
+func (m Manager) refusedByHook(what string, err error) error {
+	var failed *git.Error
+	if !errors.As(err, &failed) || !failed.Said("aborted by hook") {
+		return err
+	}
+	return &HookError{Ref: what, CommonDir: m.Repository.CommonDir, Err: err}
 }
 
 // folderGone reports whether git could not make the folder of a ref.

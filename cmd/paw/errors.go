@@ -71,8 +71,10 @@ func hintsOf(err error) []string {
 	if errors.As(err, &e) && len(e.Hints) > 0 {
 		return append([]string{}, e.Hints...)
 	}
-	if line := freeSpace(err); line != "" {
-		return []string{line}
+	for _, line := range []string{freeSpace(err), app.RefusingHook(err)} {
+		if line != "" {
+			return []string{line}
+		}
 	}
 	var c *config.Error
 	if errors.As(err, &c) && c.Hint() != "" {

@@ -217,6 +217,15 @@ func NewIndex(err error) string {
 	return fmt.Sprintf("rm %s && git -C %s reset", errs.Quote(file), errs.Quote(checkout))
 }
 
+// RefusingHook is the line that shows the hook which keeps a branch from being changed, "" when err says nothing of one.
+func RefusingHook(err error) string {
+	var refused *worktree.HookError
+	if !errors.As(err, &refused) {
+		return ""
+	}
+	return fmt.Sprintf(`cat "$(git --git-dir %s rev-parse --git-path hooks/reference-transaction)"`, errs.Quote(refused.CommonDir))
+}
+
 // Unmoved words why files did not move, under what says which; again is the command to be tried again when another git is done.
 func Unmoved(err error, what, again string) error {
 	var named *errs.Error
