@@ -119,7 +119,7 @@ func (c *Client) Type(ctx context.Context, p Program, text string, keys ...strin
 		command{"display-message", "-p", "-t", p.Pane, mark + " " + gateLook},
 		command{"if-shell", "-F", "-t", p.Pane, p.opens(), quotedScript(open), quotedScript([]command{unload})})
 	if err != nil {
-		return named(err, "send-keys")
+		return p.gone(named(err, "send-keys"))
 	}
 	if strings.Contains(r.out, mark+"typed") {
 		return nil
@@ -145,7 +145,16 @@ func (c *Client) Look(ctx context.Context, p Program) (Screenshot, error) {
 	if err == nil {
 		err = p.closed(lineOf(r.out, mark))
 	}
-	return shots[p.Pane], err
+	return shots[p.Pane], p.gone(err)
+}
+
+// gone is a *ClosedError where tmux says that the pane is not there, which it does not in all versions and commands.
+func (p Program) gone(err error) error {
+	var closed *ClosedError
+	if !errors.Is(err, ErrNotFound) || errors.As(err, &closed) {
+		return err
+	}
+	return &ClosedError{Program: p, Cause: PaneGone}
 }
 
 // lineOf is what stands behind a mark on its line.

@@ -166,8 +166,9 @@ func TestTypingIsForOneProcess(t *testing.T) {
 	if got := cause(); got != PaneGone {
 		t.Errorf("gone: %d", got)
 	}
-	if err := c.Type(ctx, p, lines); !errors.Is(err, ErrNotFound) {
-		t.Errorf("gone: %v", err)
+	var closed *ClosedError
+	if _, err := c.Look(ctx, p); !errors.As(err, &closed) || closed.Cause != PaneGone || !errors.Is(err, ErrNotFound) {
+		t.Errorf("gone, looked at: %v", err)
 	}
 	endServer(t, c)
 	if err := c.Type(ctx, p, lines); !errors.Is(err, ErrNoServer) {

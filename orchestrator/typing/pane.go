@@ -82,7 +82,7 @@ func (t *sender) see(ctx context.Context) (cli.Screen, error) {
 	if shot.Height == 0 {
 		return cli.Screen{}, app.TmuxError(err)
 	}
-	t.rows, t.screen = shot.Height, cli.Screen{}
+	t.rows, t.columns, t.screen = shot.Height, shot.Width, cli.Screen{}
 	if t.ready.Box {
 		t.screen = t.cli.Screen(cli.Screenshot(shot))
 	}

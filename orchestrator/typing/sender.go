@@ -28,6 +28,10 @@ const (
 	pastePatience  = 10 * time.Second
 	clearPatience  = 5 * time.Second
 	bytesASecond   = 10_000
+
+	// In a pane smaller than this a CLI may not draw its input box at all, however long one waits.
+	smallPatience           = 5 * time.Second
+	smallColumns, smallRows = 20, 5
 )
 
 // sender gives one prompt to an agent; nothing else does. Where the CLI answers on its channel, the prompt takes the channel.
@@ -50,8 +54,9 @@ type sender struct {
 	found    observe.Facts // what was found when it was looked for
 	screen   cli.Screen    // that was seen last
 	rows     int           // of its pane
-	fresh    bool          // nothing was waited for since then
-	young    bool          // the CLI was launched just now
+	columns  int
+	fresh    bool // nothing was waited for since then
+	young    bool // the CLI was launched just now
 	expected expectation
 	before   Arrival
 	heard    bool          // the CLI's own record has the prompt, and no turn began with it yet
@@ -83,7 +88,8 @@ func (t *sender) expect(ctx context.Context) {
 
 // await waits until the CLI takes a prompt. It refuses what would not be taken for one.
 func (t *sender) await(ctx context.Context) error {
-	deadline := t.app.Now().Add(readyPatience)
+	began := t.app.Now()
+	deadline := began.Add(readyPatience)
 	var empty, filled time.Time // since when
 	for {
 		box, err := t.look(ctx)
@@ -110,6 +116,9 @@ func (t *sender) await(ctx context.Context) error {
 			return t.refusal("its input box has text, which may be the prompt that paw typed before")
 		case now.Sub(filled) > filledPatience:
 			return t.refusal("its input box has text that is not paw's%s", quoted(box.Draft))
+		}
+		if t.ready.Box && box.Box == cli.BoxUnseen && t.small() && now.Sub(began) > smallPatience {
+			return t.tooSmall()
 		}
 		if now.After(deadline) || ctx.Err() != nil {
 			if t.ready.Box {
@@ -381,6 +390,17 @@ func (t *sender) isEmpty(ctx context.Context) bool {
 // refusal is an error of a sender that has typed nothing.
 func (t *sender) refusal(format string, args ...any) *errs.Error {
 	return errs.New(errs.Refused, "%s: %s", t.w.Name, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.s.Name, t.w.Name)
+}
+
+// small reports whether the pane is too small for the input boxes of most CLIs.
+func (t *sender) small() bool { return t.rows > 0 && (t.rows < smallRows || t.columns < smallColumns) }
+
+// tooSmall is the error of a sender that sees no input box in a small pane.
+func (t *sender) tooSmall() *errs.Error {
+	e := t.refusal("its pane of %d by %d is too small for its input box", t.columns, t.rows)
+	enlarge := fmt.Sprintf("tmux -S %s resize-window -x 120 -y 40 -t %s", errs.Quote(t.s.Tmux.Socket), errs.Quote(t.program.Pane))
+	e.Hints = append([]string{enlarge}, e.Hints...)
+	return e
 }
 
 // notRunning is the error of a sender that finds no CLI to type to.
