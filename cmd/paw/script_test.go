@@ -112,13 +112,18 @@ func cmdUntil(ts *testscript.TestScript, neg bool, args []string) {
 		args = append([]string{args[0], "tmux", "-S", ts.Getenv("PAW_TMUX_SOCKET")}, args[2:]...)
 	}
 	var out string
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < patience; pause(began) {
 		_ = ts.Exec(args[1], args[2:]...)
 		if out = ts.ReadFile("stdout") + ts.ReadFile("stderr"); want.MatchString(out) {
 			return
 		}
 	}
 	ts.Fatalf("%s never printed %s; last:\n%s", strings.Join(args[1:], " "), args[0], out)
+}
+
+// pause waits before a condition is looked at once more: the looks at what takes long must not take the time of what is waited for.
+func pause(began time.Time) {
+	time.Sleep(min(max(20*time.Millisecond, time.Since(began)/10), 250*time.Millisecond))
 }
 
 // tmux ARGS...: a tmux client on the script's own server.
@@ -208,7 +213,7 @@ func cmdRepo(ts *testscript.TestScript, neg bool, args []string) {
 // waitFor polls a condition and fails the test when it never holds.
 func waitFor(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < patience; pause(began) {
 		if holds() {
 			return
 		}

@@ -2,14 +2,15 @@ package lazyregexp
 
 import (
 	"os"
+	"strings"
 	"testing"
 )
 
 func TestPatternIsCompiledAtItsFirstUse(t *testing.T) {
-	program := os.Args[0]
-	t.Cleanup(func() { os.Args[0] = program })
-	for name, atOnce := range map[string]bool{"paw": false, "some.test": true} {
-		os.Args[0] = name
+	args := os.Args
+	t.Cleanup(func() { os.Args = args })
+	for name, atOnce := range map[string]bool{"paw": false, "some.test": false, "some.test status": false, "paw -test.v": false, "some.test -test.v": true} {
+		os.Args = strings.Fields(name)
 		var r *Regexp
 		if panics(func() { r = New("(") }) != atOnce {
 			t.Errorf("%s: a wrong pattern is found at once: %v", name, !atOnce)
