@@ -24,7 +24,7 @@ func newCLIs(a *invocation) *cobra.Command {
 			if a.json {
 				return a.printJSON(clisView(infos))
 			}
-			rows := [][]cell{texts("CLI", "VERSION", "PATH", "TURNS")}
+			rows := [][]cell{heads("CLI", "VERSION", "PATH", "TURNS")}
 			for _, info := range infos {
 				version, place := info.Version, shortened(info.Path)
 				switch {

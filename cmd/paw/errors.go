@@ -50,10 +50,18 @@ func (a *invocation) printError(err error) {
 
 // sayError shows an error to people.
 func (a *invocation) sayError(message string, hints []string) {
-	fmt.Fprintf(a.stderr, "paw: error: %s\n", display.Printable(message))
+	fmt.Fprintf(a.stderr, "%s %s\n", a.paintError("paw: error:", display.Red+";1"), display.Printable(message))
 	for _, hint := range hints {
-		fmt.Fprintf(a.stderr, "paw: hint: %s\n", hint)
+		fmt.Fprintf(a.stderr, "%s %s\n", a.paintError("paw: hint:", display.Cyan), hint)
 	}
+}
+
+// paintError is paint for standard error.
+func (a *invocation) paintError(text, code string) string {
+	if !wantsColour(a.colourFlag, isTerminal(a.stderr), func(name string) string { return lookUp(a.env, name) }) {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
 // printProblems shows what could not be read, beside what could.

@@ -51,13 +51,20 @@ func (a *invocation) showForecast(f *landing.Forecast) error {
 	if a.json {
 		return a.printJSON(forecastView(f))
 	}
-	rows := [][]cell{texts("AGENT", "FILES", "WITH "+f.Target, "WITH EACH OTHER")}
+	rows := [][]cell{heads("AGENT", "FILES", "WITH "+f.Target, "WITH EACH OTHER")}
 	for _, o := range f.Agents {
-		rows = append(rows, texts(o.Agent, fmt.Sprint(o.Files), withTarget(o), collisions(f, o.Agent)))
+		row := texts(o.Agent, fmt.Sprint(o.Files), withTarget(o), collisions(f, o.Agent))
+		if len(o.Conflicts) > 0 {
+			row[2].state = "error"
+		}
+		if row[3].text != "" {
+			row[3].state = "error"
+		}
+		rows = append(rows, row)
 	}
 	a.printTable(a.stdout, "", rows)
 	if len(f.Order) > 0 {
-		fmt.Fprintf(a.stdout, "collides least in this order: %s\n", strings.Join(f.Order, ", "))
+		fmt.Fprintf(a.stdout, "best order to land: %s\n", strings.Join(f.Order, ", "))
 	}
 	return nil
 }

@@ -144,7 +144,7 @@ func TestCutShortMoveIsShown(t *testing.T) {
 	}
 	out = w.paw("forecast")
 	w.ok(out)
-	for _, row := range []string{`one +0 +unknown: a paw rewind was cut short, paw recover ends it`, `two +1 +fits`, `collides least in this order: two`} {
+	for _, row := range []string{`one +0 +unknown: a paw rewind was cut short, paw recover ends it`, `two +1 +fits`, `best order to land: two`} {
 		if !regexp.MustCompile(`(?m)^` + row).MatchString(out.stdout) {
 			t.Errorf("forecast has no %q:\n%s", row, out.stdout)
 		}

@@ -107,7 +107,7 @@ func (a *invocation) land(cmd *cobra.Command, o landOptions, args []string) erro
 		outcomes = append(outcomes, landOutcome{agent, l, err})
 		if err == nil {
 			done = append(done, l)
-			a.showLanded(l, o.DryRun)
+			a.showLanded(cmd.Context(), h, s, l, o.DryRun)
 			if o.remove && !o.DryRun {
 				return a.removeLanded(cmd.Context(), h, l)
 			}
@@ -120,7 +120,7 @@ func (a *invocation) land(cmd *cobra.Command, o landOptions, args []string) erro
 		return errors.Join(a.printJSON(a.landView(done, outcomes, collisions, behind, o.DryRun)), err)
 	}
 	if len(behind) > 0 {
-		fmt.Fprintf(a.stdout, "behind %s now: %s; paw update %s --session %s brings it in\n", s.Target, strings.Join(behind, ", "), strings.Join(behind, " "), s.Name)
+		fmt.Fprintln(a.stdout, behindLine(s, behind))
 	}
 	a.showCollisions(collisions)
 	if o.keepGoing {
@@ -188,14 +188,32 @@ func (a *invocation) landed(cmd *cobra.Command, o landOptions, args []string) (*
 	return h, s, numbers, err
 }
 
+// maxBehind limits the agents that are named as behind the branch.
+const maxBehind = 3
+
+// behindLine says which agents do not have what has landed, and how they get it.
+func behindLine(s *session.Session, behind []string) string {
+	if len(behind) > maxBehind {
+		return fmt.Sprintf("%d agents are behind %s: paw update --all --session %s", len(behind), s.Target, s.Name)
+	}
+	verb := "is"
+	if len(behind) > 1 {
+		verb = "are"
+	}
+	return fmt.Sprintf("%s %s behind %s: paw update %s --session %s", strings.Join(behind, ", "), verb, s.Target, strings.Join(behind, " "), s.Name)
+}
+
 // showLanded tells people what has landed, or would.
-func (a *invocation) showLanded(l *landing.Landed, dryRun bool) {
+func (a *invocation) showLanded(ctx context.Context, h *app.App, s *session.Session, l *landing.Landed, dryRun bool) {
+	out := forReading(a.stdout)
 	switch {
 	case a.json:
 	case dryRun && !l.Nothing:
-		fmt.Fprintln(forReading(a.stdout), strings.Join(l.Plan, "\n"))
+		fmt.Fprintln(out, strings.Join(a.landPlan(ctx, h, s, l), "\n"))
+	case l.Nothing:
+		fmt.Fprintln(out, l)
 	default:
-		fmt.Fprintln(forReading(a.stdout), l)
+		fmt.Fprintln(out, strings.Join(landedLines(l), "\n"))
 	}
 }
 

@@ -60,7 +60,7 @@ func orNull[T comparable](value T) *T {
 var stateColours = map[string]string{
 	"active": display.Green, "running": display.Green, "alive": display.Green, "resumed": display.Green, "idle": display.Cyan, "completed": display.Cyan,
 	"waiting_input": display.OnYellow, "waiting_children": display.Yellow, "suspended": display.Yellow, "stopped": display.Yellow, "fresh": display.Yellow,
-	"limited": display.Yellow + ";1", "error": display.Red + ";1", "refused": display.Red + ";1", "unknown": display.Magenta,
+	"limited": display.Yellow + ";1", "error": display.Red + ";1", "refused": display.Red + ";1", "unknown": display.Magenta, "head": display.Grey,
 }
 
 // colourOf names the colour of a state: a limit and a turn that was cut have one of their own.
@@ -74,6 +74,15 @@ func colourOf(st session.AgentStatus) string {
 // cell is one field of a table, with the state that colours it.
 type cell struct{ text, state string }
 
+// heads is the first row of a table, which names its columns.
+func heads(names ...string) []cell {
+	row := texts(names...)
+	for i := range row {
+		row[i].state = "head"
+	}
+	return row
+}
+
 // texts is a row without colours.
 func texts(fields ...string) []cell {
 	row := make([]cell, len(fields))
@@ -83,7 +92,7 @@ func texts(fields ...string) []cell {
 	return row
 }
 
-// printTable prints rows with aligned columns, two spaces apart, indented.
+// printTable prints rows with aligned columns, two spaces apart, indented; on a terminal each row is cut to its width.
 func (a *invocation) printTable(w io.Writer, indent string, rows [][]cell) {
 	widths := map[int]int{}
 	for _, row := range rows {
@@ -91,6 +100,10 @@ func (a *invocation) printTable(w io.Writer, indent string, rows [][]cell) {
 			row[i].text = display.OneLine(c.text)
 			widths[i] = max(widths[i], columns.Width(row[i].text))
 		}
+	}
+	width := 0
+	if isTerminal(w) {
+		width, _ = a.terminalSize()
 	}
 	var out []byte // written at once: a table of 200 rows is one write
 	for _, row := range rows {
@@ -101,7 +114,11 @@ func (a *invocation) printTable(w io.Writer, indent string, rows [][]cell) {
 				out = append(out, ' ')
 			}
 		}
-		out = append(bytes.TrimRight(out, " "), '\n')
+		if out = bytes.TrimRight(out, " "); width > 0 {
+			at := bytes.LastIndexByte(out, '\n') + 1
+			out = append(out[:at], columns.Cut(string(out[at:]), width)...)
+		}
+		out = append(out, '\n')
 	}
 	_, _ = w.Write(out)
 }

@@ -15,7 +15,8 @@ import (
 // pager is the standard input of the user's pager, which shows it on the terminal.
 type pager struct {
 	io.Writer
-	left bool // before the end
+	terminal io.Writer // that it is shown on
+	left     bool      // before the end
 }
 
 func (p *pager) Write(text []byte) (int, error) {
@@ -37,7 +38,7 @@ func (a *invocation) paged(ctx context.Context, h *app.App, show func() error) e
 	}
 	signal.Ignore(os.Interrupt) // Ctrl-C is for the pager, which would outlive paw on the same terminal
 	a.coloured()                // as the terminal says, before the pager stands in its place
-	p := &pager{Writer: started}
+	p := &pager{Writer: started, terminal: terminal}
 	a.stdout = p
 	err := show()
 	a.stdout = terminal

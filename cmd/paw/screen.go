@@ -18,7 +18,11 @@ const narrowest = 60
 // terminalSize is how many columns and rows the terminal of standard output has.
 func (a *invocation) terminalSize() (width, height int) {
 	width, height = 80, 24
-	if f, ok := a.stdout.(*os.File); ok {
+	out := a.stdout
+	if p, ok := out.(*pager); ok {
+		out = p.terminal
+	}
+	if f, ok := out.(*os.File); ok {
 		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {
 			width, height = w, h
 		}

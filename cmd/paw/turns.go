@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,15 +18,19 @@ import (
 )
 
 func newTurns(a *invocation) *cobra.Command {
+	var since string
 	cmd := &cobra.Command{
 		Use:   "turns [NAME] [AGENT...]",
 		Short: "List the turns of the agents",
 		Long: exits(`List the turns of the agents: number, how each ended, the commit it ended on, the
 files it changed, how long it took, and its prompt, with what went wrong in
 parentheses. A finished turn N has the tag
-afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound),
+afk-SESSION_AGENT-N; --json has its snapshot and more. On a terminal WHEN is the time at
+which it began. --since shows those that ended after a time: today, yesterday, a date
+(2026-03-01), a date and time (2026-03-01T18:00), or how long ago (90m, 8h).`, exitUsage, exitNotFound),
 		Example: `  paw turns
   paw turns claude codex
+  paw turns --since yesterday
   paw turns claude --json`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeSessionsAndAgents,
@@ -33,11 +39,16 @@ afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound
 			if err != nil {
 				return err
 			}
+			from, err := sinceWhen(since, h.Now())
+			if err != nil {
+				return usagef(cmd, "--since %s: %s", since, err)
+			}
 			orchestrator.CloseUnseen(cmd.Context(), h, s, agents...)
 			list, problems, err := orchestrator.Turns(cmd.Context(), h, s, agents...)
 			if err != nil {
 				return err
 			}
+			turnsSince(list, from)
 			if a.json {
 				return a.printJSON(turnsView(s.Name, list, problems))
 			}
@@ -50,9 +61,50 @@ afk-SESSION_AGENT-N; --json has its snapshot and more.`, exitUsage, exitNotFound
 			})
 		},
 	}
+	cmd.Flags().StringVar(&since, "since", "", "only turns that ended after: today, yesterday, a date, or how long ago (90m, 8h)")
 	a.addSession(cmd)
 	a.addJSON(cmd)
+	completeFlag(cmd, "since", cobra.FixedCompletions([]string{"today", "yesterday", "1h", "8h"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// sinceWhen reads the time of --since; zero where nothing is given.
+func sinceWhen(text string, now time.Time) (time.Time, error) {
+	now = now.Local()
+	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	switch text {
+	case "":
+		return time.Time{}, nil
+	case "today":
+		return midnight, nil
+	case "yesterday":
+		return midnight.AddDate(0, 0, -1), nil
+	}
+	for _, form := range []string{"2006-01-02", "2006-01-02T15:04", "2006-01-02 15:04", time.RFC3339} {
+		if at, err := time.ParseInLocation(form, text, now.Location()); err == nil {
+			return at, nil
+		}
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+		return now.Add(-ago), nil
+	}
+	return time.Time{}, errors.New("not a time: today, yesterday, 2026-03-01, 2026-03-01T18:00, 90m or 8h")
+}
+
+// turnsSince leaves the turns that are not over or ended after a time.
+func turnsSince(list []turns.AgentTurns, from time.Time) {
+	for i := range list {
+		list[i].Turns = slices.DeleteFunc(list[i].Turns, func(t turns.Turn) bool { return t.EndedAt != nil && t.EndedAt.Before(from) })
+	}
+}
+
+// whenBegun is the time of today, or the date and time, at which a turn began.
+func whenBegun(t turns.Turn, now time.Time) string {
+	at, now := t.StartedAt.Local(), now.Local()
+	if at.Year() == now.Year() && at.YearDay() == now.YearDay() {
+		return at.Format("15:04")
+	}
+	return at.Format("Jan _2 15:04")
 }
 
 // printTurns prints the turns of one agent for people.
@@ -66,7 +118,12 @@ func (a *invocation) printTurns(sessionName string, list turns.AgentTurns, named
 		fmt.Fprintf(a.stdout, "%sno turns yet\n", indent)
 		return
 	}
-	rows := [][]cell{texts("N", "OUTCOME", "COMMIT", "FILES", "TIME", "PROMPT")}
+	dated := isTerminal(a.stdout)
+	head := heads("N", "OUTCOME", "COMMIT", "FILES", "TIME", "PROMPT")
+	if dated {
+		head = slices.Insert(head, 5, heads("WHEN")...)
+	}
+	rows := [][]cell{head}
 	for _, t := range list.Turns {
 		files := ""
 		switch {
@@ -84,8 +141,11 @@ func (a *invocation) printTurns(sessionName string, list turns.AgentTurns, named
 			prompt += " (" + shorten(t.ErrorMessage, 60) + ")"
 		}
 		outcome, colour := turnOutcome(t)
-		rows = append(rows, []cell{{text: fmt.Sprint(t.Number)}, {outcome, colour}, {text: commit}, {text: files},
-			{text: duration(t, time.Now())}, {text: prompt}})
+		row := []cell{{text: fmt.Sprint(t.Number)}, {outcome, colour}, {text: commit}, {text: files}, {text: duration(t, time.Now())}, {text: prompt}}
+		if dated {
+			row = slices.Insert(row, 5, cell{text: whenBegun(t, time.Now())})
+		}
+		rows = append(rows, row)
 	}
 	a.printTable(a.stdout, indent, rows)
 	for _, t := range list.Turns {

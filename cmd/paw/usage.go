@@ -53,7 +53,7 @@ func (a *invocation) printUsage(all []orchestrator.AgentUsage, byTurn bool) {
 		}
 		return texts(name, what, count(s.Input), count(s.CacheRead), count(s.CacheWrite), count(s.Output), cost)
 	}
-	rows := [][]cell{texts("AGENT", "TURN", "INPUT", "FROM CACHE", "TO CACHE", "OUTPUT", "COST")}
+	rows := [][]cell{heads("AGENT", "TURN", "INPUT", "FROM CACHE", "TO CACHE", "OUTPUT", "COST")}
 	for _, u := range all {
 		if u.Unknown != "" && u.Total.Answers == 0 {
 			rows = append(rows, texts(u.Agent, "unknown: "+u.Unknown))

@@ -88,10 +88,10 @@ type agentJSON struct {
 	Dirty          *int       `json:"dirty,omitempty"`
 	TurnsCompleted int        `json:"turns_completed"`
 	CurrentTurn    *int       `json:"current_turn"`
-	CutTurn        *int       `json:"cut_turn"`
 	LastTag        *string    `json:"last_tag"`
 	Hooks          string     `json:"hooks"`
 	ToReview       int        `json:"to_review"`
+	CutTurn        *int       `json:"cut_turn"`
 	Limit          *limitJSON `json:"limit"`
 
 	Limits []session.Window `json:"limits"`
