@@ -118,8 +118,12 @@ func usageOf(turns []turn.Record, uses []cli.Use, since time.Time) AgentUsage {
 		all.Total.Add(u)
 		at := -1
 		for i, t := range turns {
-			// Records have milliseconds, or less.
-			if !u.At.Before(t.StartedAt.Truncate(time.Millisecond)) && (t.EndedAt == nil || !u.At.After(t.EndedAt.Add(usageGrace))) {
+			// Records have milliseconds, or less. That a hook sent the CLI on is known at the end alone.
+			start := t.StartedAt
+			if t.Type == turn.TypeStopHook && i > 0 && turns[i-1].EndedAt != nil {
+				start = *turns[i-1].EndedAt
+			}
+			if !u.At.Before(start.Truncate(time.Millisecond)) && (t.EndedAt == nil || !u.At.After(t.EndedAt.Add(usageGrace))) {
 				at = i
 			}
 		}

@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"testing"
 
 	"paw/orchestrator/cli"
@@ -73,4 +74,32 @@ func TestCLIsUsage(t *testing.T) {
 // tokensOf is what was taken, but for its price.
 func tokensOf(s cli.Spent) string {
 	return fmt.Sprintf("%d answers, %d read, %d from a cache, %d into one, %d written", s.Answers, s.Input, s.CacheRead, s.CacheWrite, s.Output)
+}
+
+// TestClaudeUsageWithAStopHook: what claude takes because a hook of the user sends it on after its answer is of the turn that this makes.
+func TestClaudeUsageWithAStopHook(t *testing.T) {
+	w := newCLIWorld(t, "claude")
+	w.model.Bills = true
+	again := filepath.Join(w.root, "again")
+	w.write(w.root, "stop.sh", "if test -e "+again+"; then rm "+again+"; echo '{\"decision\":\"block\",\"reason\":\"do: say Once more.\"}'; fi\n")
+	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", fmt.Sprintf("[clis.claude]\nargs = [\"--settings\", '%s']\n",
+		`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"sh `+filepath.Join(w.root, "stop.sh")+`"}]}]}}`))
+	w.ok(w.paw("start", "--cli", "claude", "--detach"))
+	w.work("do: say One.")
+	w.write(w.root, "again", "")
+	w.send("do: say Two.")
+	w.await("the turn that the hook made has ended", func() bool { last := w.last(); return last.Type == "stop-hook" && last.Tag != nil })
+	var usage usageJSON
+	if err := json.Unmarshal([]byte(w.ok(w.paw("usage", "claude", "--json")).stdout), &usage); err != nil {
+		t.Fatal(err)
+	}
+	got := usage.Agents[0]
+	if got.Between != nil || got.Total.Answers != 3 || len(got.Turns) != 3 {
+		t.Fatalf("%+v", got)
+	}
+	for i, e := range w.model.Last(3) {
+		if one := got.Turns[i]; one.Answers != 1 || one.Input != e.Bill.Input || one.Output != e.Bill.Output {
+			t.Errorf("turn %d: %s, the server billed %+v", one.Number, tokensOf(one.Spent), e.Bill)
+		}
+	}
 }
