@@ -2,9 +2,14 @@ package main
 
 import (
 	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -76,4 +81,135 @@ func (a *invocation) printFindings(findings []orchestrator.Finding) {
 			fmt.Fprintf(a.stdout, "      %s\n", hint)
 		}
 	}
+}
+
+// trialPatience is set by tests only, for CLIs that are broken on purpose.
+var trialPatience time.Duration
+
+// try plays a day's work with an installed CLI, and prints what works.
+func (a *invocation) try(cmd *cobra.Command, h *app.App, cli string) error {
+	if !slices.Contains(selftest.CLIs(), cli) {
+		return usagef(cmd, "--cli %s: it is one of %s", cli, strings.Join(selftest.CLIs(), ", "))
+	}
+	live := isTerminal(a.stdout) && !a.json
+	var info orchestrator.CLIInfo
+	began := time.Now()
+	lines, err := selftest.Run(cmd.Context(), selftest.Options{
+		CLI: cli, Command: h.Config.CLIs[cli].Command, Env: a.env, Patience: trialPatience,
+		Introduce: func(i orchestrator.CLIInfo) {
+			if info = i; !a.json {
+				a.printTried(i)
+			}
+		},
+		Begin: func(play string) {
+			if live {
+				fmt.Fprintf(a.stdout, "...        %s", play)
+			}
+		},
+		End: func(line selftest.Line) {
+			if live {
+				fmt.Fprint(a.stdout, "\r\x1b[K")
+			}
+			if !a.json {
+				a.printPlay(line)
+			}
+		},
+		Emergency: func(end func()) { a.beforeExit.Store(&end) },
+	})
+	if err != nil {
+		return err
+	}
+	if a.json {
+		if err := a.printJSON(trialView(info, lines, time.Since(began))); err != nil {
+			return err
+		}
+	}
+	if slices.ContainsFunc(lines, func(line selftest.Line) bool { return line.Result == selftest.Fail }) {
+		return exitStatus(errs.Failed)
+	}
+	return nil
+}
+
+func (a *invocation) printTried(info orchestrator.CLIInfo) {
+	fmt.Fprintf(a.stdout, "%s %s  %s\n", info.Name, display.FirstLine(info.Version), info.Path)
+	if note := info.VersionNote(); note != "" {
+		fmt.Fprintln(a.stdout, note)
+	}
+}
+
+var playColours = map[selftest.Result]string{selftest.OK: "active", selftest.Fail: "error", selftest.Unknown: "unknown", selftest.NotTried: "unknown"}
+
+func (a *invocation) printPlay(line selftest.Line) {
+	result := fmt.Sprintf("%-9s", line.Result)
+	fmt.Fprintf(a.stdout, "%s  %-15s  %s\n", a.colour(result, playColours[line.Result]), line.Name, display.OneLine(line.Text))
+}
+
+type trialJSON struct {
+	Version    int             `json:"version"`
+	CLI        string          `json:"cli"`
+	Path       string          `json:"path"`
+	CLIVersion *string         `json:"cli_version"`
+	LookedAt   *lookedAtJSON   `json:"looked_at"`
+	Seconds    float64         `json:"seconds"`
+	Plays      []selftest.Line `json:"plays"`
+}
+
+func trialView(info orchestrator.CLIInfo, lines []selftest.Line, took time.Duration) trialJSON {
+	return trialJSON{
+		Version: 1, CLI: info.Name, Path: info.Path, CLIVersion: orNull(info.Version), LookedAt: lookedAtView(info),
+		Seconds: took.Round(100 * time.Millisecond).Seconds(), Plays: lines,
+	}
+}
+
+// version is set by the linker in releases.
+var version = ""
+
+func newVersion(a *invocation) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Show the version of paw",
+		Long:    exits(`Show the version of paw, or the commit it was built from.`),
+		Example: "  paw version",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if a.json {
+				return a.printJSON(versionJSON{Version: 1, Paw: ownVersion()})
+			}
+			a.printVersion()
+			return nil
+		},
+	}
+	a.addJSON(cmd)
+	return cmd
+}
+
+type versionJSON struct {
+	Version int    `json:"version"` // of this object
+	Paw     string `json:"paw"`
+}
+
+func (a *invocation) printVersion() { fmt.Fprintf(a.stdout, "paw %s\n", ownVersion()) }
+
+// ownVersion is that of the release, else the commit it was built from.
+func ownVersion() string {
+	if version != "" {
+		return version
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	revision, dirty := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = " (modified)"
+		}
+	}
+	if revision == "" {
+		return "development build"
+	}
+	return fmt.Sprintf("development build %.12s%s", revision, dirty)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -14,6 +15,7 @@ import (
 	"paw/config/display"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
+	"paw/session"
 )
 
 // usagef is a command line that cannot be, with the help of its command as the hint.
@@ -116,4 +118,111 @@ func exitCode(err error) int {
 		return int(e.Kind)
 	}
 	return int(errs.Failed)
+}
+
+// exits is the EXIT STATUS section of a command's help.
+func exits(text string, codes ...string) string {
+	return text + "\n\nEXIT STATUS\n  " + strings.Join(append([]string{"0    ok", "1    error"}, codes...), "\n  ")
+}
+
+// The lines of EXIT STATUS sections.
+const (
+	exitUsage    = "2    bad flag, name or CLI"
+	exitRefused  = "3    refused to protect work"
+	exitChecks   = "9    a check failed"
+	exitNotFound = "10   no such session or agent"
+	exitLocked   = "11   locked by another paw or by a live agent"
+	exitMissing  = "12   git, tmux or the CLI is missing or too old"
+	exitBroken   = "130  interrupted"
+)
+
+// namingFlags are those flags whose values are names of agents, sessions, CLIs and branches, in lists and pairs.
+var namingFlags = []string{"--cli", "--branches", "--branch", "--name"}
+
+// instead is the line that was typed, with a name that could be in place of one that cannot, "" where err knows of none or
+// the name stands nowhere in the line.
+func (a *invocation) instead(err error) string {
+	var e *errs.Error
+	var name *session.NameError
+	switch {
+	case errors.As(err, &e) && e.Instead.Of != "":
+		return a.retyped(e.Instead.Of, e.Instead.By)
+	case errors.As(err, &name):
+		if usable := session.NameFrom(name.Name); usable != "" {
+			return a.retyped(name.Name, usable)
+		}
+	}
+	return ""
+}
+
+// retyped is the line that was typed with another name.
+func (a *invocation) retyped(name, by string) string {
+	line, found := []string{"paw"}, false
+	for i, word := range a.typed {
+		flag, value, joined := strings.Cut(word, "=")
+		if joined && slices.Contains(namingFlags, flag) {
+			value, found = renamed(value, name, by, found)
+			word = flag + "=" + value
+		} else if i > 0 && slices.Contains(namingFlags, a.typed[i-1]) {
+			word, found = renamed(word, name, by, found)
+		}
+		line = append(line, errs.Quote(word))
+	}
+	if !found {
+		return ""
+	}
+	return strings.Join(line, " ")
+}
+
+// renamed is a list of names, or of pairs NAME=CLI, with one of them exchanged.
+func renamed(list, name, by string, found bool) (string, bool) {
+	items := strings.Split(list, ",")
+	for i, item := range items {
+		first, rest, pair := strings.Cut(item, "=")
+		switch {
+		case item == name:
+			items[i], found = by, true
+		case pair && first == name:
+			items[i], found = by+"="+rest, true
+		}
+	}
+	return strings.Join(items, ","), found
+}
+
+// What starts agents needs the user's whole configuration: an agent that was started without a part of it is not what the user
+// has asked for. What only looks, or ends agents and deletes nothing, needs none of it.
+var (
+	starting = []string{"start", "add", "recover", "spawn", "run"}
+	looking  = []string{"paw", "status", "attach", "turns", "log", "diff", "path", "sh", "clis", "wait", "done", "stop", "doctor"}
+)
+
+// forgives reports whether a mistake in the configuration does not stop the command that runs, and notes it once.
+func (a *invocation) forgives(err error) bool {
+	var mistake *config.Error
+	if !errors.As(err, &mistake) || slices.Contains(starting, a.command) && !mistake.InRepository {
+		return false
+	}
+	text := mistake.Error()
+	if hint := mistake.Hint(); hint != "" && mistake.Unknown {
+		text += " (" + hint + ")"
+	}
+	switch {
+	case mistake.Unknown && mistake.InRepository:
+		text += "; the key is left out"
+	case mistake.Unknown:
+		text += "; nothing is started until this is put right"
+	case mistake.InRepository:
+		text += "; the settings of the repository are left out"
+	case slices.Contains(looking, a.command):
+		text += "; the configuration is left out"
+	default:
+		return false
+	}
+	if !slices.Contains(a.forgiven, text) {
+		a.forgiven = append(a.forgiven, text)
+		if a.command != "doctor" { // which has it among its findings
+			fmt.Fprintf(a.stderr, "paw: note: %s\n", display.Printable(text)) // beside JSON, too
+		}
+	}
+	return true
 }

@@ -10,3 +10,9 @@ import (
 func allCloseOnExec() bool {
 	return unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil
 }
+
+// The calls that read and set how a terminal works.
+const (
+	getTermios = unix.TCGETS
+	setTermios = unix.TCSETS
+)

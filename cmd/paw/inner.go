@@ -9,6 +9,8 @@ import (
 	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/children"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/launch"
 	"paw/orchestrator/live"
 )
 
@@ -66,4 +68,20 @@ func newDeliver(a *invocation) *cobra.Command {
 	f.StringVar(&c.Leaving, "leaving", "", "a child whose CLI is about to exit")
 	f.IntVar(&c.Hook, "hook", 0, "process that has to end first")
 	return cmd
+}
+
+// launcher is what runs in an agent's pane until it becomes the CLI; it returns an exit code when it does not.
+func (a *invocation) launcher(args []string) int {
+	if len(args) != 4 {
+		a.printError(errs.New(errs.Usage, "__agent: it takes SESSION AGENT GENERATION FILE"))
+		return int(errs.Usage)
+	}
+	generation, err := strconv.Atoi(args[2])
+	if err != nil {
+		a.printError(errs.New(errs.Usage, "generation %s: not a number", args[2]))
+		return int(errs.Usage)
+	}
+	code, err := launch.RunAgent(args[0], args[1], generation, args[3], stepHook)
+	a.printError(err)
+	return code
 }

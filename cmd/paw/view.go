@@ -1,9 +1,16 @@
 package main
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"paw/orchestrator"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
 	"paw/orchestrator/observe"
 	"paw/session"
@@ -202,4 +209,133 @@ func resultsView(results []launch.Result) []resultJSON {
 		})
 	}
 	return view
+}
+
+// relative is an agent at its place in the family.
+type relative struct {
+	*observe.AgentStatus
+	depth int // 0 for one that no agent of the session has started
+}
+
+// families puts children behind their parents, else in the order they came. An agent whose parent has left is one that
+// nobody has started; ancestors of themselves, which no paw writes, come last.
+func families(agents []observe.AgentStatus) []relative {
+	children, known := map[string][]*observe.AgentStatus{}, map[string]bool{}
+	for i := range agents {
+		known[agents[i].Record.Name] = true
+	}
+	for i := range agents {
+		a := &agents[i]
+		parent := a.Record.Parent
+		if !known[parent] {
+			parent = ""
+		}
+		children[parent] = append(children[parent], a)
+	}
+	ordered := make([]relative, 0, len(agents))
+	placed := map[string]bool{}
+	var place func(a *observe.AgentStatus, depth int)
+	place = func(a *observe.AgentStatus, depth int) {
+		if placed[a.Record.Name] {
+			return
+		}
+		placed[a.Record.Name] = true
+		ordered = append(ordered, relative{a, depth})
+		for _, child := range children[a.Record.Name] {
+			place(child, depth+1)
+		}
+	}
+	for _, a := range children[""] {
+		place(a, 0)
+	}
+	for i := range agents {
+		place(&agents[i], 0)
+	}
+	return ordered
+}
+
+// label is the agent's name, behind a branch of the tree for a child.
+func (r relative) label() string {
+	if r.depth == 0 {
+		return r.Record.Name
+	}
+	return strings.Repeat("  ", r.depth-1) + "└ " + r.Record.Name
+}
+
+// wouldBe are the results of agents that were not carried out.
+var wouldBe = map[launch.ResultKind]string{
+	launch.ResultResumed: "would resume",
+	launch.ResultFresh:   "would start fresh",
+}
+
+// printResults prints what became of agents or, with dryRun, what would.
+func (a *invocation) printResults(s *session.Session, results []launch.Result, dryRun bool) {
+	fmt.Fprintf(a.stdout, "%s  %s\n", s.Name, shortened(s.RepoPath))
+	rows := make([][]cell, 0, len(results))
+	for _, r := range results {
+		word := string(r.Kind)
+		if would := wouldBe[r.Kind]; dryRun && would != "" {
+			word = would
+		}
+		rows = append(rows, []cell{{text: r.Agent}, {text: r.CLI}, {word, string(r.Kind)}, {text: r.Reason}})
+	}
+	a.printTable(a.stdout, "  ", rows)
+	for _, r := range results {
+		for _, note := range r.Notes {
+			a.note(r.Agent + ": " + note)
+		}
+		if r.Kind == launch.ResultRefused {
+			a.sayError(r.Agent+": "+r.Reason, r.Hints)
+		}
+	}
+}
+
+// showResults ends start and add: as JSON, or with the list and attached.
+func (a *invocation) showResults(cmd *cobra.Command, h *app.App, s *session.Session, results []launch.Result, detach bool) error {
+	if a.json {
+		return a.showSession(cmd, h, s.Name, results)
+	}
+	a.printResults(s, results, false)
+	if anyRefused(results) {
+		return exitStatus(errs.Failed)
+	}
+	if detach || !isTerminal(a.stdout) {
+		fmt.Fprintf(a.stdout, "paw attach %s shows it\n", s.Name)
+		return nil
+	}
+	return orchestrator.Attach(cmd.Context(), h, s, "")
+}
+
+// showSession prints the status of one session, with --json also what became of
+// its agents.
+func (a *invocation) showSession(cmd *cobra.Command, h *app.App, name string, results []launch.Result) error {
+	statuses, problems, err := orchestrator.Status(cmd.Context(), h, orchestrator.StatusOptions{Name: name})
+	switch {
+	case err != nil:
+		return err
+	case a.json:
+		err = a.printJSON(startedJSON{statusJSON: statusView(statuses, problems), Results: resultsView(results), Notes: a.noted()})
+	default:
+		err = a.showStatus(h, statuses, problems)
+	}
+	if err == nil && anyRefused(results) {
+		return exitStatus(errs.Failed)
+	}
+	return err
+}
+
+// showPlan prints what start or add would do.
+func (a *invocation) showPlan(steps []string) error {
+	if a.json {
+		return a.printJSON(planJSON{Version: 1, Plan: steps, Notes: a.noted()})
+	}
+	for _, step := range steps {
+		fmt.Fprintln(forReading(a.stdout), step)
+	}
+	return nil
+}
+
+// anyRefused reports whether an agent could not be brought back.
+func anyRefused(results []launch.Result) bool {
+	return slices.ContainsFunc(results, func(r launch.Result) bool { return r.Kind == launch.ResultRefused })
 }

@@ -2,7 +2,11 @@ package disk
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -69,4 +73,85 @@ func Names(fd int) (names []string, err error) {
 			_, _, names = unix.ParseDirent(entries[:n], -1, names)
 		}
 	}
+}
+
+// Map maps a file into memory, for as long as owner is reachable. The file has to be one that is
+// replaced as a whole and never changed in place, such as git's packed-refs, which git maps as well.
+// Of a large file only the pages are read that are looked at.
+func Map[T any](path string, owner *T) ([]byte, error) {
+	fd, err := OpenRaw(path, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = unix.Close(fd) }()
+	var info unix.Stat_t
+	if err := unix.Fstat(fd, &info); err != nil || info.Size == 0 { // an empty file cannot be mapped
+		return nil, err
+	}
+	content, err := unix.Mmap(fd, 0, int(info.Size), unix.PROT_READ, unix.MAP_PRIVATE)
+	if err != nil {
+		return nil, &os.PathError{Op: "mmap", Path: path, Err: err}
+	}
+	runtime.AddCleanup(owner, func(mapped []byte) { _ = unix.Munmap(mapped) }, content)
+	return content, nil
+}
+
+// Lock calls flock(2), and calls it again when a signal has interrupted it.
+func Lock(fd uintptr, how int) error {
+	for {
+		if err := unix.Flock(int(fd), how); err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// TryLock reports whether it could lock an open file exclusively; a lock that another process holds
+// is no error.
+func TryLock(f *os.File) (locked bool, err error) {
+	err = Lock(f.Fd(), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return false, nil
+	}
+	if err != nil {
+		return false, &os.PathError{Op: "flock", Path: f.Name(), Err: err}
+	}
+	return true, nil
+}
+
+// MakeDir makes a private directory and its parents, each of them durable.
+func MakeDir(dir string) error {
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		return fmt.Errorf("%s: %w", dir, syscall.ENOTDIR)
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	parent := filepath.Dir(dir)
+	if err := MakeDir(parent); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return SyncDir(parent)
+}
+
+// SyncDir makes renames and removals in dir survive a power loss.
+func SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return Sync(d)
+}
+
+// Sync makes what is in a file survive a power loss, on a file system that can do so.
+func Sync(f *os.File) error {
+	err := f.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		return nil
+	}
+	return err
 }

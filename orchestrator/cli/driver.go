@@ -1,9 +1,16 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+	"unicode"
 
 	"paw/session"
+	"paw/session/history"
 	"paw/session/turn"
 )
 
@@ -192,3 +199,136 @@ type Facts struct {
 
 // UnseenTurns is what is told of a CLI whose turns nothing shows.
 const UnseenTurns = "only those that paw makes"
+
+// Trimmed is a prompt without blanks around it, which every CLI cuts off: among them is the space with which paw makes
+// text of what would be a command.
+func Trimmed(prompt string) string { return strings.TrimRightFunc(TrimLeft(prompt), unicode.IsSpace) }
+
+// TrimLeft cuts what CLIs in JavaScript cut off the begin of a prompt.
+func TrimLeft(prompt string) string {
+	return strings.TrimLeftFunc(prompt, func(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' })
+}
+
+// Typable is what of a prompt may go to a terminal: no character of it acts as a key there. An ESC would begin a key, or
+// end the paste that the prompt is part of, and all that follows it would be typed. As terminals do with what is pasted,
+// controls (C0, DEL, C1) are left out but for line feed and tab; each line end becomes a line feed, and each byte that is
+// no UTF-8 becomes U+FFFD, which is what a CLI would make of it. dropped counts the controls.
+func Typable(prompt string) (text string, dropped int) {
+	lines := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(prompt)
+	var b strings.Builder
+	b.Grow(len(lines))
+	for _, r := range lines { // a byte that is no UTF-8 comes as U+FFFD
+		if isControl(r) {
+			dropped++
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String(), dropped
+}
+
+func isControl(r rune) bool {
+	return r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0)
+}
+
+// Transcript is one conversation as the CLI's own record has it, in the order of the conversation.
+//
+// What a user typed and what the model said are user and assistant messages. The CLI's own words, such as an error of the
+// API, the mark of an interrupt or a prompt that the CLI gave itself, are system messages; instructions and context that
+// it adds for the model are none. A tool call has its result behind it; one that was cut off has none.
+type Transcript struct {
+	ID       string
+	Messages []history.Message
+	Skipped  int // lines and records that were not understood, and may have been messages
+	// Unknown are the types of records that paw has never seen and that hold no message, with how many there are of each:
+	// nothing that was said is missing, but a new version of the CLI writes something new.
+	Unknown map[string]int
+}
+
+// Use is what one answer of a model took, as the CLI's own record says it.
+type Use struct {
+	At         time.Time
+	Input      int64 // tokens that were read anew
+	CacheRead  int64 // that came from a cache
+	CacheWrite int64 // that were put into one
+	Output     int64 // with what the model thought
+	Cost       float64
+	Priced     bool // the CLI says what it cost, in US dollars
+}
+
+// Spent is what models took: tokens as the CLI's own record counts them, and dollars where it says them.
+type Spent struct {
+	Input      int64   `json:"input_tokens"`
+	CacheRead  int64   `json:"cache_read_tokens"`
+	CacheWrite int64   `json:"cache_write_tokens"`
+	Output     int64   `json:"output_tokens"`
+	Answers    int     `json:"answers"`
+	Cost       float64 `json:"-"`
+	Priced     bool    `json:"-"` // Cost is known of at least one answer
+}
+
+// Add adds one answer.
+func (s *Spent) Add(u Use) {
+	s.Input, s.CacheRead, s.CacheWrite, s.Output = s.Input+u.Input, s.CacheRead+u.CacheRead, s.CacheWrite+u.CacheWrite, s.Output+u.Output
+	s.Cost, s.Priced, s.Answers = s.Cost+u.Cost, s.Priced || u.Priced, s.Answers+1
+}
+
+// Channel is a way into a running CLI that was made for programs, beside its terminal: nothing is typed, and what the user has
+// half typed or opened stays as it is.
+type Channel interface {
+	// Open reports whether the CLI answers on the channel now. A channel that is missing says so at once, one that is silent
+	// after some time.
+	Open(ctx context.Context) bool
+	// Submit hands a prompt over and returns when the CLI has it; seen is what its screen shows. The error is ErrNotHandedOver
+	// where it certainly has not.
+	Submit(ctx context.Context, prompt string, seen Screen) error
+	// Permission is the permission that the CLI waits for first, false where it waits for none that can be granted here.
+	Permission(ctx context.Context) (Permission, bool)
+	// Reply grants a permission once, or refuses it. The error is ErrNotHandedOver where the CLI does not wait for it.
+	Reply(ctx context.Context, id string, grant bool) error
+}
+
+// Permission is one that a CLI waits for.
+type Permission struct {
+	ID       string // of this request, never used again
+	Question string // as the CLI's hook tells of it
+}
+
+// ErrNotHandedOver says for certain that a CLI got nothing by its channel.
+var ErrNotHandedOver = errors.New("nothing was handed over")
+
+// Channeled is a driver whose program has a channel.
+type Channeled interface {
+	// Channel is that of the running launch of Spec.StateDir.
+	Channel(Spec) Channel
+}
+
+// noChannel is that of a program without one.
+type noChannel struct{}
+
+func (noChannel) Open(context.Context) bool                     { return false }
+func (noChannel) Submit(context.Context, string, Screen) error  { return ErrNotHandedOver }
+func (noChannel) Permission(context.Context) (Permission, bool) { return Permission{}, false }
+func (noChannel) Reply(context.Context, string, bool) error     { return ErrNotHandedOver }
+
+// StreamConversation finds the conversation that a headless turn belongs to in its standard output: the first id that
+// the stream of JSON names (thread_id of codex's thread.started, sessionID of opencode, session_id of the others). It
+// is "" where there is none, also for an output that is no JSON.
+func StreamConversation(stdout []byte) string {
+	for raw := range bytes.Lines(stdout) {
+		var line struct {
+			Thread   string `json:"thread_id"`
+			Session  string `json:"session_id"`
+			Opencode string `json:"sessionID"`
+		}
+		if json.Unmarshal(raw, &line) != nil {
+			continue
+		}
+		for _, id := range []string{line.Thread, line.Session, line.Opencode} {
+			if CheckID("", id) == nil {
+				return id
+			}
+		}
+	}
+	return ""
+}

@@ -10,6 +10,7 @@ import (
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/prompts"
+	"paw/orchestrator/cli/internal/streams"
 )
 
 // Driver is that of claude.
@@ -82,3 +83,60 @@ func (driver) Marks() []string {
 
 // AwaitsEnd names the hooks that claude 2.1.330 runs before it takes the next prompt.
 func (driver) AwaitsEnd(hook string) bool { return hook == "Stop" || hook == "StopFailure" }
+
+// Headless gives claude's stream of JSON, because its exit code does not tell an interrupt from an answer.
+func (c driver) Headless(s cli.Spec) (cli.Command, error) {
+	option, err := prompts.Session(c, s)
+	if err != nil {
+		return cli.Command{}, err
+	}
+	prompt := argument(s.Prompt)
+	if err := prompts.CheckArgument(c.Name(), s.Prompt, prompt); err != nil {
+		return cli.Command{}, err
+	}
+	argv := append([]string{s.Executable, "-p", "--output-format", "stream-json", "--verbose", option, s.ConversationID}, s.Args...)
+	argv = append(argv, "--", prompt)
+	return cli.Command{Argv: argv, Unset: []string{cli.ChildSession}}, nil
+}
+
+func (driver) HeadlessLine(line []byte) string { return streams.Show(line, streams.Message.Tell) }
+
+func (c driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
+	return streams.Result(c.Name(), streams.Turn{}, stdout, exitCode, streams.Message.Tell)
+}
+
+// background is the kind of a registry entry whose process a daemon of claude runs, and no terminal: one key or `/background`
+// takes a conversation there, under another id, where the settings do not keep the agent view off.
+const background = "bg"
+
+// keepInPane keeps the agent view off unless the user's own settings say otherwise: neither a key nor a command of
+// claude takes the conversation out of the pane then, and nothing starts claude's daemon.
+const keepInPane = "disableAgentView"
+
+// Away are the processes of claude's daemon that have a conversation of the agent, or work in its worktree: the conversation
+// that was taken out of the pane has a new id.
+func (driver) Away(s cli.Spec) []cli.Away {
+	var away []cli.Away
+	all, worktree := registry(s), ""
+	for _, entry := range all {
+		if entry.Kind != background || entry.Spare || !entry.alive() {
+			continue
+		}
+		if worktree == "" {
+			worktree = cli.Resolved(s.Worktree)
+		}
+		parked := slices.ContainsFunc(all, func(pane registryEntry) bool {
+			return pane.SessionID == s.ConversationID && entry.parkedOf(pane)
+		})
+		if parked || entry.SessionID == s.ConversationID || cli.Resolved(entry.Cwd) == worktree {
+			away = append(away, cli.Away{PID: entry.PID, Conversation: entry.SessionID, Job: entry.JobID})
+		}
+	}
+	slices.SortFunc(away, func(a, b cli.Away) int { return a.PID - b.PID })
+	return away
+}
+
+// EndAway asks claude's daemon: it starts a process again that a signal has ended.
+func (driver) EndAway(s cli.Spec, a cli.Away) (cli.Command, bool) {
+	return cli.Command{Argv: []string{s.Executable, "stop", a.Job}, Unset: []string{cli.ChildSession}}, a.Job != ""
+}

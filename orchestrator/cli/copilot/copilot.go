@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/prompts"
 	"paw/orchestrator/cli/internal/records"
@@ -93,4 +94,53 @@ func (driver) Environment() []string { return []string{"COPILOT_HOME"} }
 
 func (driver) Facts() cli.Facts {
 	return cli.Facts{ChoosesID: true, Metered: true, Resume: "exact, by id", Turns: "from hooks", OwnHooks: true, LateHooks: true}
+}
+
+// paste is what copilot puts into a prompt for a paste of more than about 20 kB, which it keeps in a file of the
+// conversation.
+var paste = lazyregexp.New(`<pasted_content file="([^"\n]+)" size="[^"\n]*" lines="\d+" />`)
+
+// maxPaste bounds the files that are read; a terminal takes no such paste.
+const maxPaste = 8 << 20
+
+// typed is a prompt of a conversation with the text of its pastes in their places, as the user knows it. A name of
+// any other file is text of the user's.
+func typed(conversation, prompt string) string {
+	return paste.ReplaceAllStringFunc(prompt, func(tag string) string {
+		path := paste.FindStringSubmatch(tag)[1]
+		folder := filepath.Dir(path)
+		ours := conversation != "" && filepath.IsAbs(path) && filepath.Clean(path) == path && filepath.Base(folder) == "files" &&
+			filepath.Base(filepath.Dir(folder)) == conversation && strings.HasPrefix(filepath.Base(path), "paste-")
+		if info, err := os.Lstat(path); !ours || err != nil || !info.Mode().IsRegular() || info.Size() > maxPaste {
+			return tag
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return tag
+		}
+		return string(text)
+	})
+}
+
+// Uses reads the file of events. What copilot calls a cost there is a number of premium requests, and no money.
+func (c driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
+	type line struct {
+		Type      string    `json:"type"`
+		Timestamp time.Time `json:"timestamp"`
+		Data      struct {
+			Usage struct {
+				Input      int64 `json:"inputTokens"` // with what came from a cache
+				Output     int64 `json:"outputTokens"`
+				CacheRead  int64 `json:"cacheReadTokens"`
+				CacheWrite int64 `json:"cacheWriteTokens"`
+			} `json:"usage"`
+		} `json:"data"`
+	}
+	return records.Uses(ctx, c, s, func(l line) (id string, u cli.Use) {
+		if l.Type != "session.usage_record" {
+			return "", cli.Use{}
+		}
+		t := l.Data.Usage
+		return "", cli.Use{At: l.Timestamp, Input: max(t.Input-t.CacheRead-t.CacheWrite, 0), CacheRead: t.CacheRead, CacheWrite: t.CacheWrite, Output: t.Output}
+	})
 }

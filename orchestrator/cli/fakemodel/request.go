@@ -1,7 +1,11 @@
 package fakemodel
 
 import (
+	"encoding/json"
+	"net/http"
+	"slices"
 	"strings"
+	"time"
 
 	"paw/config/lazyregexp"
 )
@@ -166,4 +170,137 @@ func (q *request) answer() (answer, call) {
 		a.text, a.delay, a.spread = "", 0, 0
 	}
 	return a, c
+}
+
+// Entry is one request, as it was understood before it was answered.
+type Entry struct {
+	Time     time.Time
+	Path     string
+	Protocol string   // "messages", "responses", "chat" or "gemini"; "" for all else
+	Tools    []string // that the CLI offers, by name; none for its own requests
+	Prompt   string   // the newest one, cut to 200 characters
+	Prompts  int      // of the conversation, with the newest one
+	Results  int      // of tools, since the prompt
+	Result   string   // the newest of them, cut likewise
+	Text     string   // of the answer, cut likewise
+	Tool     string   // which the answer calls
+	Status   int      // of the answer; 200 also where its stream is going to break
+	Aside    bool     // asked on the CLI's own behalf, such as for a title
+	Bill     Bill     // of the answer, none of an error's
+}
+
+// keep takes a request.
+func (s *Server) keep(r *http.Request, e Entry) {
+	e.Time, e.Path = time.Now(), r.URL.Path
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.entries = append(s.entries, e)
+}
+
+// Last are the n newest requests, the newest at the end.
+func (s *Server) Last(n int) []Entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.entries[max(0, len(s.entries)-n):])
+}
+
+// Asked returns the first request with a prompt, which an entry cuts to 200 characters, after so many tools of that turn had
+// given their results. The requests that a CLI makes for itself do not count.
+func (s *Server) Asked(prompt string, results int) (Entry, bool) {
+	s.mu.Lock()
+	all := s.entries
+	s.mu.Unlock()
+	i := slices.IndexFunc(all, func(e Entry) bool {
+		return len(e.Tools) > 0 && e.Results == results && strings.TrimSpace(e.Prompt) == prompt
+	})
+	if i < 0 {
+		return Entry{}, false
+	}
+	return all[i], true
+}
+
+// schema is the part of a JSON schema that is needed to make up a value.
+type schema struct {
+	Type       json.RawMessage   `json:"type"` // a name or a list of names; Gemini writes them in capitals
+	Properties map[string]schema `json:"properties"`
+	Required   []string          `json:"required"`
+	Enum       []any             `json:"enum"`
+	Minimum    float64           `json:"minimum"`
+}
+
+// kind is the first type that is not null, in small letters; "" when none is given.
+func (s schema) kind() string {
+	var names []string
+	if json.Unmarshal(s.Type, &names) != nil {
+		names = make([]string, 1)
+		_ = json.Unmarshal(s.Type, &names[0]) // neither a list nor a name: any type
+	}
+	for _, name := range names {
+		if name = strings.ToLower(name); name != "null" {
+			return name
+		}
+	}
+	return ""
+}
+
+// value makes up something that fits.
+func (s schema) value() any {
+	if len(s.Enum) > 0 {
+		return s.Enum[0]
+	}
+	switch s.kind() {
+	case "object", "":
+		object := map[string]any{}
+		for _, name := range s.Required {
+			object[name] = s.Properties[name].value()
+		}
+		return object
+	case "array":
+		return []any{}
+	case "boolean":
+		return false
+	case "number", "integer":
+		return max(s.Minimum, 1)
+	}
+	return "scripted"
+}
+
+// fill adds what the schema requires and arguments lacks, so that a version of a CLI that wants one more argument is
+// still served.
+func (s schema) fill(arguments map[string]any) map[string]any {
+	for _, name := range s.Required {
+		if _, ok := arguments[name]; !ok {
+			arguments[name] = s.Properties[name].value()
+		}
+	}
+	return arguments
+}
+
+// part is a piece of a message's content, in any protocol that has pieces.
+type part struct {
+	Type    string          `json:"type"`
+	Text    string          `json:"text"`
+	Content json.RawMessage `json:"content"` // of a tool's result, again a text or parts
+}
+
+// parts reads content that is either a text or a list of parts; anything else has none.
+func parts(content json.RawMessage) []part {
+	var text string
+	if json.Unmarshal(content, &text) == nil {
+		return []part{{Type: "text", Text: text}}
+	}
+	var all []part
+	if json.Unmarshal(content, &all) != nil {
+		return nil
+	}
+	return all
+}
+
+// plain is all text of some content.
+func plain(content json.RawMessage) string {
+	var text []string
+	for _, p := range parts(content) {
+		text = append(text, p.Text)
+	}
+	return strings.Join(text, "\n")
 }
