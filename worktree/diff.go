@@ -1,8 +1,15 @@
 package worktree
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 )
 
 // Diff writes what changed between two commits as a patch that `git apply` takes
@@ -26,3 +33,201 @@ func (m Manager) Diff(ctx context.Context, path, from, to string, stat, color bo
 	}
 	return m.objects(in(path)).Stream(ctx, nil, out, append(append(args, "--end-of-options", from, to, "--"), paths...)...)
 }
+
+// Changed counts the files of the checkout at path that are not committed:
+// changed, staged, in conflict or untracked.
+func (m Manager) Changed(ctx context.Context, path string) (int, error) {
+	if path != m.Repository.Path {
+		if err := Verify(path, m.Repository.CommonDir, ""); err != nil {
+			return 0, err
+		}
+	}
+	out, err := in(path).Output(ctx, "-c", "diff.orderFile=/dev/null", "status", "--porcelain", "-z", "--no-renames")
+	if err != nil {
+		return 0, err
+	}
+	return strings.Count(out, "\x00"), nil
+}
+
+// Lines are numbers of lines.
+type Lines struct{ Added, Deleted int }
+
+// ChangedLines counts the lines by which the files that git follows in a worktree differ from a commit. Files that are new
+// and not staged have none, nor have binary files.
+func (m Manager) ChangedLines(ctx context.Context, path, from string) (Lines, error) {
+	var lines Lines
+	if _, err := verified(path, m.Repository.CommonDir, ""); err != nil {
+		return lines, err
+	}
+	out, err := in(path).Output(ctx, "diff-index", "--numstat", "--no-ext-diff", "--no-textconv", "--no-relative", "--no-renames",
+		"--ignore-submodules=all", "--end-of-options", from, "--")
+	for line := range strings.Lines(out) {
+		f := strings.Fields(line)
+		if len(f) < 3 {
+			continue
+		}
+		added, _ := strconv.Atoi(f[0]) // "-" for a binary file
+		deleted, _ := strconv.Atoi(f[1])
+		lines.Added, lines.Deleted = lines.Added+added, lines.Deleted+deleted
+	}
+	return lines, err
+}
+
+// Changes are what differs between two commits.
+type Changes struct {
+	Files      int
+	Submodules []string // of the files, those that are a submodule in one of the commits
+}
+
+// CountChanges counts the files that differ between the two commits of each pair.
+func (m Manager) CountChanges(ctx context.Context, pairs [][2]string) (map[[2]string]int, error) {
+	changes, err := m.Changes(ctx, pairs)
+	if err != nil {
+		return nil, err
+	}
+	counts := map[[2]string]int{}
+	for pair, c := range changes {
+		counts[pair] = c.Files
+	}
+	return counts, nil
+}
+
+// Changes tells what differs between the two commits of each pair, with two git processes for all of them.
+func (m Manager) Changes(ctx context.Context, pairs [][2]string) (map[[2]string]Changes, error) {
+	counts := map[[2]string]Changes{}
+	if len(pairs) == 0 {
+		return counts, nil
+	}
+	trees, err := m.trees(ctx, pairs)
+	if err != nil {
+		return nil, err
+	}
+	var input strings.Builder
+	byTrees := map[string][][2]string{}
+	for _, pair := range pairs {
+		if _, there := counts[pair]; there {
+			continue
+		}
+		counts[pair] = Changes{}
+		line := trees[pair[0]] + " " + trees[pair[1]]
+		if trees[pair[0]] == trees[pair[1]] {
+			continue
+		}
+		if len(byTrees[line]) == 0 {
+			input.WriteString(line + "\n")
+		}
+		byTrees[line] = append(byTrees[line], pair)
+	}
+	if input.Len() == 0 {
+		return counts, nil
+	}
+	out, err := m.home().Input(ctx, []byte(input.String()), "diff-tree", "--stdin", "-r", "-O/dev/null", "--raw", "--no-renames", "--ignore-submodules=none")
+	if err != nil {
+		return nil, err
+	}
+	var at [][2]string
+	for line := range strings.Lines(out) {
+		line = strings.TrimRight(line, "\n")
+		if same, header := byTrees[line]; header {
+			at = same
+			continue
+		}
+		submodule := submoduleIn(line)
+		for _, pair := range at {
+			c := counts[pair]
+			c.Files++
+			if submodule != "" {
+				c.Submodules = append(c.Submodules, submodule)
+			}
+			counts[pair] = c
+		}
+	}
+	return counts, nil
+}
+
+// trees resolves commits to their trees.
+func (m Manager) trees(ctx context.Context, pairs [][2]string) (map[string]string, error) {
+	var commits []string
+	seen := map[string]bool{}
+	for _, pair := range pairs {
+		for _, commit := range pair {
+			if !seen[commit] {
+				seen[commit] = true
+				commits = append(commits, commit)
+			}
+		}
+	}
+	out, err := m.home().Input(ctx, []byte(strings.Join(commits, "^{tree}\n")+"^{tree}\n"), "cat-file", "--batch-check=%(objectname)")
+	if err != nil {
+		return nil, err
+	}
+	trees := map[string]string{}
+	for i, line := range strings.Split(strings.TrimSpace(out), "\n") {
+		if i < len(commits) && isOID(line) {
+			trees[commits[i]] = line
+		}
+	}
+	return trees, nil
+}
+
+// submoduleIn is the path in a raw line of git diff-tree where the path is a submodule on one side, else "".
+func submoduleIn(line string) string {
+	modes, path, _ := strings.Cut(line, "\t")
+	f := strings.Fields(strings.TrimPrefix(modes, ":"))
+	if len(f) < 2 || !(change{oldMode: f[0], mode: f[1]}).gitlink() {
+		return ""
+	}
+	if plain, err := strconv.Unquote(path); err == nil {
+		return plain
+	}
+	return path
+}
+
+// sameAsMain reports whether a file, or link, is the same as the one in the main
+// checkout, or a link to that.
+func sameAsMain(here, main string) bool {
+	info, err := os.Lstat(here)
+	if err != nil {
+		return false
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		target, err := os.Readlink(here)
+		if err != nil {
+			return false
+		}
+		other, err := os.Readlink(main)
+		return target == main || err == nil && (other == target || filepath.IsAbs(other) && relativeTo(main, other) == target)
+	}
+	other, err := os.Lstat(main)
+	if err != nil || !info.Mode().IsRegular() || !other.Mode().IsRegular() || info.Size() != other.Size() {
+		return false
+	}
+	return sameContent(here, main)
+}
+
+func sameContent(a, b string) bool {
+	first, err := os.Open(a)
+	if err != nil {
+		return false
+	}
+	defer first.Close()
+	second, err := os.Open(b)
+	if err != nil {
+		return false
+	}
+	defer second.Close()
+	var one, two [64 * 1024]byte
+	for {
+		n, errA := io.ReadFull(first, one[:])
+		k, errB := io.ReadFull(second, two[:])
+		if !bytes.Equal(one[:n], two[:k]) {
+			return false
+		}
+		if errA != nil || errB != nil {
+			return ended(errA) && ended(errB)
+		}
+	}
+}
+
+// ended tells that a file was read to its end, and not that reading failed.
+func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }

@@ -138,3 +138,132 @@ func heldBranches(gitDir string) []string {
 	}
 	return branches
 }
+
+// Verify checks, without git, that the directory at path is a linked worktree
+// of the repository with this common directory, in both directions, and that it
+// has branch checked out (a rebase of the branch counts; "" skips this). It must
+// hold before anything runs there: a worktree without its .git file makes git
+// act on whatever checkout lies above, and in one that is half made most files
+// look deleted. The error is *MismatchError.
+func Verify(path, commonDir, branch string) error {
+	admin, err := verified(path, commonDir, branch)
+	if err == nil && halfFilled(admin) {
+		err = &MismatchError{Path: path, What: "directory", Want: "a worktree with all its files; paw was killed while it made this one"}
+	}
+	return err
+}
+
+// verified is Verify that also returns the git directory of the worktree, and takes one that is half made.
+func verified(path, commonDir, branch string) (string, error) {
+	mismatch := func(what, want, got string) (string, error) {
+		return "", &MismatchError{Path: path, What: what, Want: want, Got: got}
+	}
+	admin, err := readGitFile(filepath.Join(path, ".git"))
+	if err != nil {
+		return mismatch("directory", "a linked worktree", "")
+	}
+	if !isGitDir(admin) {
+		return mismatch("registration", admin, "")
+	}
+	if got := commonDirOf(admin); commonDir != "" && !samePath(got, commonDir) {
+		return mismatch("repository", commonDir, got)
+	}
+	if !samePath(filepath.Dir(admin), filepath.Join(commonDirOf(admin), "worktrees")) {
+		return mismatch("registration", "a linked worktree", admin)
+	}
+	back := readLine(filepath.Join(admin, "gitdir"))
+	if back == "" || !samePath(absoluteFrom(admin, back), filepath.Join(path, ".git")) {
+		return mismatch("registration", path, filepath.Dir(back))
+	}
+	if held := heldBranches(admin); branch != "" && !slices.Contains(held, branch) {
+		return mismatch("branch", branch, strings.Join(held, ", "))
+	}
+	return admin, nil
+}
+
+// Glimpse is what files say of the worktree at a path, without git.
+type Glimpse struct {
+	Gone     bool   // no worktree of git is there
+	Branch   string // that git counts as in use there: the expected one where that is not known, "" for none
+	CutShort string // command that moved files there and was killed, "" for none
+}
+
+// Glance looks at the worktree at a path, where a branch is expected.
+func Glance(path, branch string) Glimpse {
+	if _, err := os.Lstat(filepath.Join(path, ".git")); errors.Is(err, fs.ErrNotExist) {
+		return Glimpse{Gone: true, Branch: branch}
+	}
+	admin, err := readGitFile(filepath.Join(path, ".git"))
+	if err != nil {
+		return Glimpse{Branch: branch} // whoever needs the worktree says what is wrong with it
+	}
+	return Glimpse{Branch: branchIn(admin, branch), CutShort: cutShort(admin)}
+}
+
+// branchIn is the branch of the worktree with this git directory.
+func branchIn(admin, expected string) string {
+	head := readLine(filepath.Join(admin, "HEAD"))
+	if head == "" || head == "ref: refs/heads/"+expected {
+		return expected
+	}
+	held := heldBranches(admin)
+	if slices.Contains(held, expected) {
+		return expected
+	}
+	if len(held) == 0 {
+		return ""
+	}
+	return held[0]
+}
+
+// cutShort is the command of a move that is open at the place with this git directory, and that nobody carries out.
+func cutShort(admin string) string {
+	if !exists(filepath.Join(admin, journalFile)) {
+		return ""
+	}
+	file, err := os.Open(filepath.Join(admin, journalLock))
+	if err == nil {
+		defer file.Close()
+		if free, err := tryLock(context.Background(), file, 0); err == nil && !free {
+			return ""
+		}
+	}
+	j, err := readJournal(admin)
+	switch {
+	case err != nil:
+		return "move of files"
+	case j == nil:
+		return "" // it has ended meanwhile
+	}
+	return strings.TrimSpace(j.Command)
+}
+
+// fillingLock is locked by the paw that fills the worktree and by its git.
+func fillingLock(admin string) string { return filepath.Join(admin, "paw-filling") }
+
+// filledMark exists once the worktree is complete and its hook has run.
+func filledMark(admin string) string { return filepath.Join(admin, "paw-filled") }
+
+// unpreparedMark exists from before a worktree is complete until it was set up.
+func unpreparedMark(admin string) string { return filepath.Join(admin, "paw-unprepared") }
+
+// checkMark exists in the git directory of a check worktree.
+func checkMark(admin string) string { return filepath.Join(admin, "paw-check") }
+
+// leftMark holds the imprint of what the last check left in its worktree.
+func leftMark(admin string) string { return filepath.Join(admin, "paw-left") }
+
+// runningMark exists in the git directory of a check worktree while a check runs there.
+func runningMark(admin string) string { return filepath.Join(admin, "paw-check-runs") }
+
+// setUpMark holds what a check worktree was set up from the last time, see setUpState.
+func setUpMark(admin string) string { return filepath.Join(admin, "paw-set-up") }
+
+// releasedMark tells a worktree that paw has released from one that the user has
+// unlocked, in which an agent may be at work.
+func releasedMark(admin string) string { return filepath.Join(admin, "paw-released") }
+
+// halfFilled is HalfMade for a git directory. One that the user has made has an index, and no mark of paw's at all.
+func halfFilled(admin string) bool {
+	return !exists(filledMark(admin)) && (exists(fillingLock(admin)) || !exists(filepath.Join(admin, "index")))
+}

@@ -1,3 +1,8 @@
+// Package worktree makes, inspects, saves and removes the git worktrees that
+// agents work in, and their branches. It knows nothing of sessions or tmux.
+//
+// One invariant holds throughout: nothing here deletes a byte that is not in a
+// commit some ref keeps; what is in the way is moved into <common dir>/paw/trash.
 package worktree
 
 import (
@@ -171,4 +176,62 @@ func openLock(path string) (*os.File, error) {
 		return nil, err
 	}
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+}
+
+// ErrNotRepository means that a directory lies in no git repository.
+var ErrNotRepository = errors.New("not a git repository")
+
+// ErrNoCommits means that a repository has no commit to start a branch from.
+var ErrNoCommits = errors.New("the repository has no commits yet")
+
+// RefError is a revision that names no commit.
+type RefError struct{ Ref string }
+
+func (e *RefError) Error() string { return fmt.Sprintf("%s: no such commit", e.Ref) }
+
+// ConflictError is something in the way of an agent's worktree or branch. Hint
+// is a way out, "" when there is none to name. Free is a branch that could be used instead of Branch, both "" where the
+// conflict is another one.
+type ConflictError struct{ Agent, What, Hint, Branch, Free string }
+
+func (e *ConflictError) Error() string {
+	if e.Agent == "" {
+		return e.What
+	}
+	return e.Agent + ": " + e.What
+}
+
+func conflict(agent, hint, format string, args ...any) *ConflictError {
+	return &ConflictError{Agent: agent, What: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// MismatchError is a directory that is not the worktree it should be. What is
+// "directory", "repository", "registration" or "branch".
+type MismatchError struct{ Path, What, Want, Got string }
+
+func (e *MismatchError) Error() string {
+	if e.Got == "" {
+		return fmt.Sprintf("%s: not the expected %s (%s)", e.Path, e.What, e.Want)
+	}
+	return fmt.Sprintf("%s: not the expected %s: %s instead of %s", e.Path, e.What, e.Got, e.Want)
+}
+
+// NotEmptyError is a directory that is no repository and not empty either.
+type NotEmptyError struct{ Dir string }
+
+func (e *NotEmptyError) Error() string {
+	return fmt.Sprintf("%s: not a git repository and not empty", e.Dir)
+}
+
+// CorruptIndex is the checkout, and the file in it, of an index that git could not read, "" when err says nothing of one.
+func CorruptIndex(err error) (checkout, file string) {
+	var failed *git.Error
+	if !errors.As(err, &failed) || !failed.CorruptIndex() {
+		return "", ""
+	}
+	admin, found := gitDirOf(failed.Dir)
+	if !found {
+		return "", ""
+	}
+	return failed.Dir, filepath.Join(admin, "index")
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"paw/config/disk"
 )
 
@@ -76,4 +78,63 @@ func sorted(lists ...[]string) []string {
 	all := slices.Concat(lists...)
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// foldersFile lists the folders above worktrees that paw has made, one in each
+// line: they go with the last worktree in them, and no other folder does.
+func (m Manager) foldersFile() string { return filepath.Join(m.Repository.CommonDir, "paw", "folders") }
+
+func (m Manager) madeFolders() []string {
+	return strings.Split(readLine(m.foldersFile()), "\n")
+}
+
+// makeFolders makes the folders above path that are missing. Each one is listed
+// before it is made, so that none is forgotten when paw is killed. The caller
+// holds the repository lock.
+func (m Manager) makeFolders(path string) error {
+	dir := filepath.Dir(path)
+	if _, err := os.Stat(dir); err == nil || dir == path {
+		return err
+	}
+	if err := m.makeFolders(dir); err != nil {
+		return err
+	}
+	if known := m.madeFolders(); !slices.Contains(known, dir) {
+		if err := m.listFolders(append(known, dir)); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o777); err != nil && !os.IsExist(err) {
+		return err
+	}
+	return nil
+}
+
+func (m Manager) listFolders(folders []string) error {
+	if err := os.MkdirAll(filepath.Dir(m.foldersFile()), 0o777); err != nil {
+		return err
+	}
+	folders = slices.DeleteFunc(folders, func(dir string) bool { return dir == "" })
+	temporary := m.foldersFile() + ".new"
+	if err := os.WriteFile(temporary, []byte(strings.Join(folders, "\n")+"\n"), 0o666); err != nil {
+		return err
+	}
+	return os.Rename(temporary, m.foldersFile())
+}
+
+// dropFolders removes the folders above path that paw has made and in which
+// nothing is left. It never unlinks a symbolic link, however empty the folder
+// behind it is. The caller holds the repository lock.
+func (m Manager) dropFolders(path string) {
+	known := m.madeFolders()
+	left := slices.Clone(known)
+	for dir := filepath.Dir(path); slices.Contains(known, dir); dir = filepath.Dir(dir) {
+		if err := unix.Rmdir(dir); err != nil && !os.IsNotExist(err) {
+			break
+		}
+		left = slices.DeleteFunc(left, func(other string) bool { return other == dir })
+	}
+	if len(left) < len(known) {
+		_ = m.listFolders(left) // a folder that is listed and gone does no harm
+	}
 }

@@ -1,14 +1,11 @@
 package worktree
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -16,8 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"paw/worktree/git"
 )
 
 // recording makes an index that holds the files as they are out of one that exists already: that of an earlier snapshot,
@@ -259,143 +254,4 @@ func (r *recording) convertsOtherwise() bool {
 		}
 	}
 	return slices.ContainsFunc(r.names, decides)
-}
-
-// run carries the plan out on the scratch index.
-func (r *recording) run(ctx context.Context) error {
-	r.notSaved = slices.Clone(r.special)
-	arguments, err := r.resetArguments(ctx)
-	if err != nil {
-		return err
-	}
-	for rest := r.files; len(arguments) > 0 || len(rest) > 0; arguments = nil {
-		var batch []file
-		batch, rest = r.nextBatch(rest)
-		err := r.update(ctx, arguments, batch)
-		if refused(ctx, err) {
-			if err = r.update(ctx, arguments, nil); err == nil {
-				err = r.addSome(ctx, batch)
-			}
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// resetArguments are those of `git update-index` that carry out the resets. So many that they do not fit are carried out
-// at once.
-func (r *recording) resetArguments(ctx context.Context) ([]string, error) {
-	var removed, replaced []string
-	var lines strings.Builder
-	size := 0
-	for _, name := range slices.Sorted(maps.Keys(r.resets)) {
-		size += len(name) + 100
-		if r.resets[name] == "" {
-			removed = append(removed, "./"+name)
-			fmt.Fprintf(&lines, "0 %s\t%s\x00", strings.Repeat("0", 40), name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.resets)) {
-		if mode, id, found := strings.Cut(r.resets[name], ","); found {
-			replaced = append(replaced, "--cacheinfo", r.resets[name]+","+name)
-			fmt.Fprintf(&lines, "%s %s\t%s\x00", mode, id, name)
-		}
-	}
-	if size > resetBytes {
-		_, err := r.repo.Input(ctx, []byte(lines.String()), privately("update-index", "-z", "--index-info")...)
-		return nil, err
-	}
-	if len(removed) > 0 {
-		removed = append(append([]string{"--force-remove"}, removed...), "--no-force-remove")
-	}
-	return append(removed, replaced...), nil
-}
-
-// isNew reports whether git reads the file.
-func (f file) isNew(r *recording) bool {
-	_, reset := r.resets[f.name]
-	return !f.gone && (reset || !f.known)
-}
-
-// nextBatch returns what one git process records; of files that the index most likely has already it only looks at the times.
-func (r *recording) nextBatch(all []file) (batch, rest []file) {
-	size, count := int64(0), 0
-	for i, f := range all {
-		if !f.isNew(r) {
-			continue
-		}
-		count++
-		size += f.size
-		if count > batchFiles || count > 1 && size > batchBytes {
-			return all[:i], all[i:]
-		}
-	}
-	return all, nil
-}
-
-// update lets git carry out resets and read files, or nothing of all that.
-func (r *recording) update(ctx context.Context, resets []string, files []file) error {
-	args := append(privately(byAllFacts...), "update-index", "--add", "--remove", "--replace")
-	if unknown := slices.DeleteFunc(slices.Clone(files), func(f file) bool { return !f.isNew(r) }); len(unknown) >= packedBatch {
-		args = append(slices.Clone(intoPack), args...)
-	}
-	args = append(append(args, resets...), "-z", "--stdin")
-	var names strings.Builder
-	for _, f := range files {
-		names.WriteString(f.name + "\x00")
-	}
-	if err := r.inQuarantine(func(repo git.Repo) error {
-		_, err := repo.Input(ctx, []byte(names.String()), args...)
-		return err
-	}); err != nil {
-		return err
-	}
-	for _, f := range files {
-		r.own[f.name] = !f.gone
-	}
-	return nil
-}
-
-// inQuarantine calls f with a git whose new objects get into the store when it has ended well.
-func (r *recording) inQuarantine(f func(git.Repo) error) error {
-	if r.m.reads() {
-		return f(r.repo)
-	}
-	q, err := newQuarantine(r.m.Repository.CommonDir)
-	if err != nil {
-		return err
-	}
-	defer q.drop()
-	if err := f(q.repo(r.repo)); err != nil {
-		return err
-	}
-	return q.release()
-}
-
-// refused reports whether git gave up because of one of its files.
-func refused(ctx context.Context, err error) bool { return ctx.Err() == nil && git.ExitCode(err) > 0 }
-
-// addSome records what can be where git gives up at a file that it cannot read, convert or keep. A file that is being
-// written may be read the next time.
-func (r *recording) addSome(ctx context.Context, files []file) error {
-	if len(files) == 1 {
-		err := r.update(ctx, nil, files)
-		if !refused(ctx, err) {
-			return err
-		}
-		r.notSaved, r.cause = append(r.notSaved, files[0].name), cmp.Or(r.cause, err)
-		return nil
-	}
-	for half := range slices.Chunk(files, (len(files)+1)/2) {
-		err := r.update(ctx, nil, half)
-		if refused(ctx, err) {
-			err = r.addSome(ctx, half)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -197,4 +198,71 @@ func (m Manager) MergedRefs(ctx context.Context, commit, without, pattern string
 	}
 	out, err := m.home().Output(ctx, append(args, pattern)...)
 	return strings.Fields(out), err
+}
+
+// CreateRefs makes refs (name -> id) that do not exist yet, in one transaction:
+// all of them or, when one is there already, none.
+func (m Manager) CreateRefs(ctx context.Context, refs map[string]string) error {
+	return m.updateRefs(ctx, "create", refs)
+}
+
+// KeepBlob makes a text an object of the repository and returns its id.
+func (m Manager) KeepBlob(ctx context.Context, text string) (string, error) {
+	out, err := m.home().Input(ctx, []byte(text+"\n"), "hash-object", "-w", "--stdin")
+	return strings.TrimSpace(out), err
+}
+
+// BlobID returns the id that KeepBlob gives for a text, and writes nothing.
+func (m Manager) BlobID(text string) (string, error) {
+	return idOfObject(m.Repository.CommonDir, fmt.Appendf(nil, "blob %d\x00%s\n", len(text)+1, text))
+}
+
+// claimTries bounds the race for a number: each lost one means that another
+// process has won.
+const claimTries = 1000
+
+// Claim takes a number for good: the first that is at least atLeast, at least 1, and above all numbers taken before. It
+// makes the ref <prefix><n> point to oid; prefix ends with a slash. Of any number of processes exactly one gets each number.
+func (m Manager) Claim(ctx context.Context, prefix string, atLeast int, oid string) (n int, err error) {
+	for range claimTries {
+		highest, err := m.highestNumber(ctx, prefix)
+		if err != nil {
+			return 0, err
+		}
+		n = max(highest+1, atLeast, 1)
+		won, err := m.CreateRef(ctx, fmt.Sprintf("%s%d", prefix, n), oid)
+		if err != nil || won {
+			return n, err
+		}
+		if atLeast <= n { // a ref that the listing does not show must not hold us up
+			atLeast = n + 1
+		}
+	}
+	return 0, fmt.Errorf("%s: no number could be taken", prefix)
+}
+
+// highestNumber is the highest number among the refs directly below prefix, 0
+// when there is none.
+func (m Manager) highestNumber(ctx context.Context, prefix string) (int, error) {
+	highest := 0
+	see := func(name string) {
+		if n, err := strconv.Atoi(name); err == nil && strconv.Itoa(n) == name {
+			highest = max(highest, n)
+		}
+	}
+	files, err := refsInFiles(m.Repository.CommonDir)
+	if err != nil {
+		return 0, err
+	}
+	if files {
+		return highest, eachStoredRef(m.Repository.CommonDir, prefix, "", see)
+	}
+	refs, err := m.Refs(ctx, prefix)
+	if err != nil {
+		return 0, err
+	}
+	for ref := range refs {
+		see(strings.TrimPrefix(ref, prefix))
+	}
+	return highest, nil
 }

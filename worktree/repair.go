@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -112,4 +113,118 @@ func relink(e Entry) error {
 	}
 	defer os.Remove(temporary)
 	return os.WriteFile(dotGit, []byte("gitdir: "+e.AdminDir+"\n"), 0o666)
+}
+
+// Unregistered reports whether the directory of p is a worktree of this
+// repository whose registration is gone, as after `git worktree prune` while its
+// disk was not there. Restore registers it again.
+func (m Manager) Unregistered(p Plan) bool {
+	target, err := readGitFile(filepath.Join(p.Path, ".git"))
+	return err == nil && !exists(target) &&
+		samePath(filepath.Dir(target), filepath.Join(m.Repository.CommonDir, "worktrees"))
+}
+
+// registerAgain makes a worktree beside the directory, with the index of HEAD and
+// no files, and hands its registration over. Then what the agent had not
+// committed shows as changes. A registration is marked as filled before it is
+// handed over, so that no later step takes the directory for a partial checkout.
+func (m Manager) registerAgain(ctx context.Context, p Plan) error {
+	beside := p
+	beside.Path = p.Path + ".paw-again"
+	x, err := m.exclude(ctx)
+	if err != nil {
+		return err
+	}
+	defer x.release()
+	if err := m.clear(ctx, beside.Path, p, beside); err != nil {
+		return err
+	}
+	entries, err := m.List(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := m.check(ctx, []Plan{beside}, entries); err != nil {
+		return err
+	}
+	c := &creation{plan: beside}
+	if err := m.add(ctx, x, c); err != nil {
+		return err
+	}
+	defer c.close()
+	err = in(beside.Path).Run(ctx, "read-tree", "HEAD")
+	if err == nil {
+		err = os.WriteFile(filledMark(c.admin), nil, 0o666)
+	}
+	if err == nil {
+		err = handOver(c.admin, beside.Path, p.Path)
+	}
+	if err != nil {
+		return errors.Join(err, m.undoLocked(ctx, x, []*creation{c}))
+	}
+	return nil
+}
+
+// handOver makes the registration of the worktree at from that of the directory
+// at to. Until the last rename the directory counts as unregistered.
+func handOver(admin, from, to string) error {
+	if err := os.WriteFile(filepath.Join(admin, "gitdir"), []byte(filepath.Join(to, ".git")+"\n"), 0o666); err != nil {
+		return err
+	}
+	if err := os.Rename(filepath.Join(from, ".git"), filepath.Join(to, ".git")); err != nil {
+		return err
+	}
+	return os.Remove(from)
+}
+
+// Moved finds worktrees that were made before the repository was moved to where
+// it is now: the registrations with the owner and the path of a plan came along,
+// which no other repository has. The result is where each is, by agent: at its
+// old path, or at the path that along makes of it when it was moved, too. A plan
+// that was not made in this repository is not in the result.
+func (m Manager) Moved(ctx context.Context, plans []Plan, along func(path string) string) (map[string]string, error) {
+	entries, err := m.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	byOwner := map[string]Entry{}
+	for _, e := range entries[1:] {
+		if e.Locked {
+			byOwner[e.LockReason] = e
+		}
+	}
+	places := map[string]string{}
+	for _, p := range plans {
+		e, made := byOwner[p.Owner]
+		moved := along(p.Path)
+		switch {
+		case p.Owner == "" || !made || !samePath(e.Path, p.Path) && !samePath(e.Path, moved):
+		case !exists(p.Path) && cameAlong(moved, e.AdminDir):
+			places[p.Agent] = moved
+		default:
+			places[p.Agent] = p.Path
+		}
+	}
+	return places, nil
+}
+
+// cameAlong tells whether the worktree at path was made with this registration,
+// at its place of now or at one where nothing is any more.
+func cameAlong(path, admin string) bool {
+	target, err := readGitFile(filepath.Join(path, ".git"))
+	return err == nil && filepath.Base(target) == filepath.Base(admin) && (!exists(target) || samePath(target, admin))
+}
+
+// Follow makes the registration of the worktree of p that of the directory at
+// path, where Moved found it. Repair links the directory back.
+func (m Manager) Follow(ctx context.Context, p Plan, path string) error {
+	return m.eachLinked(ctx, func(e Entry) error {
+		if !ownedBy(e, p) || samePath(e.Path, path) {
+			return nil
+		}
+		temporary := filepath.Join(e.AdminDir, "paw-gitdir")
+		if err := os.WriteFile(temporary, []byte(filepath.Join(path, ".git")+"\n"), 0o666); err != nil {
+			return err
+		}
+		return os.Rename(temporary, filepath.Join(e.AdminDir, "gitdir"))
+	})
 }

@@ -3,8 +3,18 @@ package worktree
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"paw/config/disk"
 )
 
 // Seen is what a look at a worktree has found, and by what a later one can tell that nothing has changed since: git need
@@ -51,4 +61,102 @@ func (m Manager) sameGitDir(path string, s Seen) bool {
 	}
 	now, err := imprint(admin)
 	return err == nil && now == s.gitDir
+}
+
+// imprint stands for everything that lies below a directory at one moment, its own
+// name left out. It is another one when any file or folder in it was written,
+// added, removed or renamed in between: no program can set the time of the last
+// change of an inode. It looks at tens of thousands of files while somebody waits,
+// so it asks the kernel for names and times and for nothing else.
+func imprint(dir string) (of [sha256.Size]byte, err error) {
+	fd, err := openDir(unix.AT_FDCWD, dir)
+	if err != nil {
+		return of, &os.PathError{Op: "open", Path: dir, Err: err}
+	}
+	var top unix.Stat_t
+	if err := unix.Fstat(fd, &top); err != nil {
+		return of, errors.Join(&os.PathError{Op: "stat", Path: dir, Err: err}, unix.Close(fd))
+	}
+	w := imprinting{others: make(chan struct{}, runtime.NumCPU()-1)}
+	content, err := w.walk(fd, dir)
+	if err != nil {
+		return of, err
+	}
+	// Its rename is a change of its inode.
+	return sha256.Sum256(facts(content[:], "", top.Mtim.Nano())), nil
+}
+
+// imprinting is one look at a tree, with a goroutine for each processor.
+type imprinting struct{ others chan struct{} }
+
+// walk stands for what is in an open directory, which it closes: what is known of each name, in the order of the names,
+// and for a directory what it stands for itself.
+func (w imprinting) walk(fd int, path string) (of [sha256.Size]byte, err error) {
+	defer func() { _ = unix.Close(fd) }()
+	names, err := disk.Names(fd)
+	if err != nil {
+		return of, &os.PathError{Op: "read", Path: path, Err: err}
+	}
+	slices.SortFunc(names, strings.Compare)
+	stats := make([]unix.Stat_t, len(names))
+	inner, errs := make([][sha256.Size]byte, len(names)), make([]error, len(names))
+	var all sync.WaitGroup
+	for i, name := range names {
+		if err := unix.Fstatat(fd, name, &stats[i], unix.AT_SYMLINK_NOFOLLOW); err != nil {
+			errs[i] = &os.PathError{Op: "lstat", Path: filepath.Join(path, name), Err: err}
+		} else if stats[i].Mode&unix.S_IFMT == unix.S_IFDIR {
+			w.share(&all, func() { inner[i], errs[i] = w.into(fd, name, filepath.Join(path, name)) })
+		}
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return of, err
+	}
+	var known []byte
+	for i, name := range names {
+		s := &stats[i]
+		known = facts(known, name, int64(s.Mode), s.Size, s.Mtim.Nano(), s.Ctim.Nano())
+		known = append(known, inner[i][:]...)
+	}
+	return sha256.Sum256(known), nil
+}
+
+// into is walk for a directory in an open one.
+func (w imprinting) into(fd int, name, path string) (of [sha256.Size]byte, err error) {
+	inner, err := openDir(fd, name)
+	if err != nil {
+		return of, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return w.walk(inner, path)
+}
+
+// share does something beside the rest where a processor is free, else at once.
+func (w imprinting) share(all *sync.WaitGroup, do func()) {
+	select {
+	case w.others <- struct{}{}:
+		all.Go(func() {
+			defer func() { <-w.others }()
+			do()
+		})
+	default:
+		do()
+	}
+}
+
+// facts adds what is known of one name.
+func facts(to []byte, name string, known ...int64) []byte {
+	to = append(append(to, name...), 0)
+	for _, fact := range known {
+		to = binary.LittleEndian.AppendUint64(to, uint64(fact))
+	}
+	return to
+}
+
+func openDir(at int, name string) (int, error) {
+	for {
+		fd, err := unix.Openat(at, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+		if !errors.Is(err, unix.EINTR) {
+			return fd, err
+		}
+	}
 }

@@ -1,0 +1,366 @@
+package worktree
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"paw/worktree/git"
+)
+
+// settle brings the paths of a move, in the files and in the index, to one of its two sides: forward to what they become, else
+// back to what they were. The index is either as before or as after the move: with anything else in it, nothing is done.
+func (v *move) settle(ctx context.Context, forward bool) error {
+	s := &settling{move: v, forward: forward, goal: v.Was, other: v.Becomes}
+	if forward {
+		s.goal, s.other = v.Becomes, v.Was
+	}
+	var err error
+	if s.changes, err = changesBetween(ctx, v.m.home(), s.other, s.goal); err != nil {
+		return err
+	}
+	if s.dir, err = os.MkdirTemp(v.at.AdminDir, moveScratch); err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(s.dir) }()
+	if err := s.lookAtIndex(ctx); err != nil {
+		return err
+	}
+	if forward && s.installed && !v.Resets { // the index comes last, so the files are there
+		return nil
+	}
+	if err := s.makeIndex(ctx); err != nil {
+		return err
+	}
+	write, remove, err := s.rewritten(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.put(ctx, write, remove); err != nil {
+		return err
+	}
+	if s.index == "" && len(write)+len(remove) == 0 {
+		return nil
+	}
+	return s.putIndex(ctx)
+}
+
+// settling is one settle on its way.
+type settling struct {
+	*move
+	forward     bool
+	dir         string
+	goal, other string // trees or commits of the files
+	changes     []change
+
+	installed bool            // the index is as after the move
+	index     string          // scratch file that becomes the index, "" to keep the one that is there
+	away      map[string]bool // files that are in the goal, and that skip-worktree keeps away
+}
+
+// lookAtIndex finds out whether the index is as before the move or as after it.
+func (s *settling) lookAtIndex(ctx context.Context) error {
+	have, err := stagedEntries(ctx, s.repo())
+	if err != nil {
+		return err
+	}
+	was, err := stagedEntries(ctx, s.repo().WithEnv("GIT_INDEX_FILE="+filepath.Join(s.at.AdminDir, journalIndex)))
+	if err != nil {
+		return err
+	}
+	untouched := sameEntries(have, was)
+	if !s.Resets { // what else is staged does not matter
+		before, after := true, true
+		for _, c := range s.changes {
+			old, now := c.oldEntry(), c.entry()
+			if !s.forward {
+				old, now = now, old
+			}
+			before, after = before && have[c.name] == old, after && have[c.name] == now
+		}
+		untouched, s.installed = before, after
+	} else if !untouched {
+		out, err := s.repo().Output(ctx, quietly("diff-index", "--cached", "--name-only", s.To)...)
+		if err != nil {
+			return err
+		}
+		s.installed = out == ""
+	}
+	if !untouched && !s.installed && (s.used || !s.Resets) {
+		return errUsedSince
+	}
+	return nil
+}
+
+func sameEntries(a, b map[string]string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, entry := range a {
+		if b[name] != entry {
+			return false
+		}
+	}
+	return true
+}
+
+// stagedEntries are the entries of an index, by path and, of a conflict, by side.
+func stagedEntries(ctx context.Context, repo git.Repo) (map[string]string, error) {
+	out, err := repo.Output(ctx, quietly("ls-files", "--stage", "-z")...)
+	if err != nil {
+		return nil, err
+	}
+	have := map[string]string{}
+	for _, line := range nulSeparated(out) {
+		info, name, _ := strings.Cut(line, "\t")
+		if !strings.HasSuffix(info, " 0") {
+			name += "\x00" + info
+		}
+		have[name] = info
+	}
+	return have, nil
+}
+
+// entry is how git lists the path in the index once it has changed, and oldEntry before: "" where it is not there.
+func (c change) entry() string    { return entryOf(c.mode, c.id) }
+func (c change) oldEntry() string { return entryOf(c.oldMode, c.oldID) }
+
+func entryOf(mode, id string) string {
+	if strings.Trim(mode, "0") == "" {
+		return ""
+	}
+	return mode + " " + id + " 0"
+}
+
+// makeIndex makes the index of the goal in a scratch file, with the bits that entries have. Back, it is the one that was kept,
+// or the one that is there, which is as before.
+func (s *settling) makeIndex(ctx context.Context) error {
+	s.away = map[string]bool{}
+	for _, name := range s.Absent {
+		s.away[name] = true
+	}
+	real, kept := filepath.Join(s.at.AdminDir, "index"), filepath.Join(s.at.AdminDir, journalIndex)
+	var repo git.Repo
+	var err error
+	switch {
+	case !s.forward && !s.installed:
+		return nil
+	case !s.forward:
+		s.index, _, err = s.scratchIndex(kept, s.dir)
+		return err
+	case s.Resets:
+		s.index, err = s.resetIndex(ctx, s.dir)
+		return err
+	}
+	if s.index, repo, err = s.scratchIndex(real, s.dir); err != nil {
+		return err
+	}
+	if !exists(filepath.Join(s.at.AdminDir, "info", "sparse-checkout")) {
+		if err := repo.Run(ctx, quietly("read-tree", "-i", "-m", s.From, s.To)...); err != nil {
+			return err
+		}
+		return updateBits(ctx, repo, "--assume-unchanged", s.Assumed, "", nil)
+	}
+	// Git decides what a sparse checkout leaves out: it writes the files into a folder where there are none.
+	empty := filepath.Join(s.dir, "files")
+	if err := os.Mkdir(empty, 0o700); err != nil {
+		return err
+	}
+	elsewhere := repo.WithEnv("GIT_DIR="+s.at.AdminDir, "GIT_WORK_TREE="+empty)
+	if err := elsewhere.Run(ctx, quietly("-c", "submodule.recurse=false", "read-tree", "-m", "-u", s.From, s.To)...); err != nil {
+		return err
+	}
+	for _, c := range s.changes {
+		if _, err := os.Lstat(filepath.Join(empty, c.name)); !c.gone && err != nil {
+			s.away[c.name] = true
+		}
+	}
+	return updateBits(ctx, repo, "--assume-unchanged", s.Assumed, "", nil)
+}
+
+// resetIndex makes the index of the commit that a move leads to out of the one that was there, of which it keeps the bits and
+// the times of what is the same.
+func (v *move) resetIndex(ctx context.Context, dir string) (index string, err error) {
+	kept := filepath.Join(v.at.AdminDir, journalIndex)
+	index, repo := newScratchIndex(dir), v.repo()
+	if exists(kept) {
+		if index, repo, err = v.scratchIndex(kept, dir); err != nil {
+			return "", err
+		}
+	}
+	repo = repo.WithEnv("GIT_INDEX_FILE=" + index)
+	if err := repo.Run(ctx, quietly("read-tree", "--no-sparse-checkout", "-i", "-m", v.To)...); err != nil {
+		return "", err
+	}
+	return index, refresh(ctx, repo)
+}
+
+// putIndex makes the scratch index, or the one that is there, know the files as they are now.
+func (s *settling) putIndex(ctx context.Context) error {
+	if s.index == "" {
+		var err error
+		if s.index, _, err = s.scratchIndex(filepath.Join(s.at.AdminDir, "index"), s.dir); err != nil {
+			return err
+		}
+	}
+	if err := refresh(ctx, s.repo().WithEnv("GIT_INDEX_FILE="+s.index)); err != nil {
+		return err
+	}
+	return s.install(s.index)
+}
+
+// put writes and removes files.
+func (s *settling) put(ctx context.Context, write, remove []string) error {
+	for _, name := range remove {
+		if err := removeFile(filepath.Join(s.at.Path, name)); err != nil {
+			return err
+		}
+		s.dropFolders(name)
+	}
+	if len(write) == 0 {
+		return nil
+	}
+	_, repo, err := s.staged(ctx, change.entry)
+	if err != nil {
+		return err
+	}
+	_, err = repo.Input(ctx, nulTerminated(write), quietly("checkout-index", "-f", "-z", "--stdin")...)
+	return err
+}
+
+// dropFolders removes the folders above a file that have nothing in them any more.
+func (s *settling) dropFolders(name string) {
+	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
+		if os.Remove(filepath.Join(s.at.Path, dir)) != nil {
+			return
+		}
+	}
+}
+
+// rewritten are the paths whose files a move has written, in whole or in part, or not yet: those that the goal has are to
+// be written, the others to be removed. What is somebody's own is in neither.
+func (s *settling) rewritten(ctx context.Context) (write, remove []string, err error) {
+	if len(s.changes) == 0 {
+		return nil, nil, nil
+	}
+	asGoal, err := s.asIn(ctx, change.entry)
+	if err != nil {
+		return nil, nil, err
+	}
+	asOther, err := s.asIn(ctx, change.oldEntry)
+	if err != nil {
+		return nil, nil, err
+	}
+	gone := map[string]bool{}
+	for _, goes := range []bool{true, false} { // what goes makes room for what comes
+		for _, c := range s.changes {
+			away := s.away[c.name]
+			if (c.gone || away) != goes || asGoal[c.name] && !away || away && !isFile(filepath.Join(s.at.Path, c.name)) {
+				continue
+			}
+			asOther[c.name] = asOther[c.name] || away && asGoal[c.name]
+			mine, err := s.mine(ctx, c, asOther, gone)
+			switch {
+			case err != nil:
+				return nil, nil, err
+			case mine && goes:
+				remove, gone[c.name] = append(remove, c.name), true
+			case mine:
+				write = append(write, c.name)
+			}
+		}
+	}
+	return write, remove, nil
+}
+
+// asIn reports which paths have the file that one of the sides has, as git compares them: with the user's conversions.
+func (s *settling) asIn(ctx context.Context, entry func(change) string) (map[string]bool, error) {
+	file, repo, err := s.staged(ctx, entry)
+	if err != nil {
+		return nil, err
+	}
+	defer dropIndex(file)
+	if err := refresh(ctx, repo); err != nil {
+		return nil, err
+	}
+	out, err := repo.Output(ctx, quietly("diff-files", "--name-only", "-z", "--no-renames", "--ignore-submodules=all")...)
+	if err != nil {
+		return nil, err
+	}
+	differs := map[string]bool{}
+	for _, name := range nulSeparated(out) {
+		differs[name] = true
+	}
+	same := map[string]bool{}
+	for _, c := range s.changes {
+		if entry(c) == "" {
+			same[c.name] = !exists(filepath.Join(s.at.Path, c.name))
+			continue
+		}
+		same[c.name] = !differs[c.name]
+	}
+	return same, nil
+}
+
+// staged is a scratch index whose entries for the paths of a move are what entry says, without a bit.
+func (s *settling) staged(ctx context.Context, entry func(change) string) (file string, repo git.Repo, err error) {
+	file = newScratchIndex(s.dir)
+	real := filepath.Join(s.at.AdminDir, "index")
+	if exists(real) {
+		if err := copyFile(real, file); err != nil {
+			return "", repo, err
+		}
+	}
+	repo = s.repo().WithEnv("GIT_INDEX_FILE=" + file)
+	var input strings.Builder
+	for _, pass := range []bool{false, true} { // a folder can only be put where a file was when that is gone
+		for _, c := range s.changes {
+			what := entry(c)
+			switch {
+			case !pass: // also what comes back: an entry that is replaced keeps its bits
+				input.WriteString("0 " + strings.Repeat("0", len(c.id)) + "\t" + c.name + "\x00")
+			case what != "":
+				input.WriteString(what + "\t" + c.name + "\x00")
+			}
+		}
+	}
+	_, err = repo.Input(ctx, []byte(input.String()), quietly("update-index", "-z", "--index-info")...)
+	return file, repo, err
+}
+
+// mine reports whether nothing of somebody's own is at a path once gone are gone: the file of the other side is there,
+// or none, or the begin of what one of the two has, because git was cut short while it wrote.
+func (s *settling) mine(ctx context.Context, c change, asOther, gone map[string]bool) (bool, error) {
+	at, err := obstacleAt(s.at.Path, c.name, gone)
+	if at == "" || err != nil {
+		return err == nil, err
+	}
+	path := filepath.Join(s.at.Path, c.name)
+	info, err := os.Lstat(path)
+	switch {
+	case at != c.name || err != nil:
+		return false, nil //nolint:nilerr // something else is there
+	case asOther[c.name]:
+		return true, nil
+	case !info.Mode().IsRegular():
+		return false, nil
+	}
+	have, err := os.ReadFile(path)
+	if err != nil {
+		return false, err
+	}
+	for _, side := range []struct{ tree, mode string }{{s.goal, c.mode}, {s.other, c.oldMode}} {
+		if !strings.HasPrefix(side.mode, "100") {
+			continue
+		}
+		whole, err := in(s.at.Path).Output(ctx, "cat-file", "--filters", side.tree+":"+c.name)
+		if err != nil {
+			return false, err
+		}
+		if strings.HasPrefix(whole, string(have)) {
+			return true, nil
+		}
+	}
+	return false, nil
+}

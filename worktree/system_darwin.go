@@ -1,0 +1,45 @@
+package worktree
+
+import (
+	"os"
+	"path"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// clone makes the file name in root as one that shares its blocks with from, where the file system can.
+func clone(from *os.File, root *os.Root, name string) bool {
+	folder, err := root.Open(path.Dir(name))
+	if err != nil {
+		return false
+	}
+	defer folder.Close()
+	return unix.Fclonefileat(int(from.Fd()), int(folder.Fd()), path.Base(name), unix.CLONE_NOFOLLOW) == nil
+}
+
+// processesWith is not known on macOS (docs/limitations.md).
+func processesWith(string) []int { return nil }
+
+// mountPoints lists where file systems are mounted.
+func mountPoints() ([]string, error) {
+	n, err := unix.Getfsstat(nil, unix.MNT_NOWAIT)
+	if err != nil {
+		return nil, err
+	}
+	table := make([]unix.Statfs_t, n+16) // some may be mounted in between
+	if n, err = unix.Getfsstat(table, unix.MNT_NOWAIT); err != nil {
+		return nil, err
+	}
+	points := make([]string, n)
+	for i := range points {
+		points[i] = unix.ByteSliceToString(table[i].Mntonname[:])
+	}
+	return points, nil
+}
+
+// statTimes are the times of the last change of a file's content and of its inode.
+func statTimes(s *syscall.Stat_t) (mtime, ctime time.Time) {
+	return time.Unix(s.Mtimespec.Unix()), time.Unix(s.Ctimespec.Unix())
+}

@@ -1,0 +1,56 @@
+package worktree
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"paw/config/disk"
+)
+
+// clone does nothing: io.Copy shares the blocks of files where the file system can (copy_file_range).
+func clone(*os.File, *os.Root, string) bool { return false }
+
+// processesWith are the living processes that were started with an entry of the environment, but for this one.
+func processesWith(entry string) []int {
+	var found []int
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range files {
+		pid, err := strconv.Atoi(strings.Split(file, "/")[2])
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		env, err := os.ReadFile(file) // empty for one that has ended and that nobody has waited for
+		if err == nil && bytes.Contains(append([]byte{0}, env...), []byte("\x00"+entry+"\x00")) {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+// mountPoints lists where file systems are mounted, as this process sees them.
+func mountPoints() ([]string, error) {
+	table, err := disk.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	var points []string
+	for line := range strings.Lines(string(table)) {
+		// ID, parent, major:minor, root, mount point, ...; blanks and backslashes are octal.
+		if fields := strings.Fields(line); len(fields) > 4 {
+			points = append(points, unescapeMount.Replace(fields[4]))
+		}
+	}
+	return points, nil
+}
+
+var unescapeMount = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\043`, "#", `\134`, `\`)
+
+// statTimes are the times of the last change of a file's content and of its inode.
+func statTimes(s *syscall.Stat_t) (mtime, ctime time.Time) {
+	return time.Unix(s.Mtim.Unix()), time.Unix(s.Ctim.Unix())
+}
