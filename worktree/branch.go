@@ -92,7 +92,7 @@ func (m Manager) deletable(ctx context.Context, branch, expect string, merged bo
 	return true, nil
 }
 
-// Merged are those branches, with their tips, whose commits into has, a commit id or what Head takes. It starts one git
+// Merged returns the branches, with their tips, whose commits into has, a commit id or what Head takes. It starts one git
 // process where a tip is another commit than into.
 func (m Manager) Merged(ctx context.Context, tips map[string]string, into string) (map[string]bool, error) {
 	if into == "HEAD" {

@@ -164,12 +164,12 @@ func (m Manager) CheckPlaceOf(ctx context.Context, owner string) (string, error)
 	return e.Path, nil
 }
 
-// madeBy is what is true of the worktree that was made for an owner.
+// madeBy returns a test for the worktree that was made for an owner.
 func madeBy(owner string) func(Entry) bool {
 	return func(e Entry) bool { return e.Locked && e.LockReason == owner && e.Path != "" }
 }
 
-// lockFiles are the names of the files, in any folder, that say which dependencies are to be installed.
+// lockFiles lists the names of files, in any folder, that say which dependencies are to be installed.
 var lockFiles = []string{
 	"package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb",
 	"Cargo.lock", "go.sum", "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements*.txt",

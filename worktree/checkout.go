@@ -220,7 +220,7 @@ func changesBetween(ctx context.Context, repo git.Repo, from, to string) ([]chan
 	return all, nil
 }
 
-// changes are what differs between the files and the goal of a rewind.
+// changes lists what differs between the files and the goal of a rewind.
 func (r *rewind) changes(ctx context.Context) ([]change, error) {
 	all, err := changesBetween(ctx, r.repo, r.now, r.to.tree)
 	if err != nil {

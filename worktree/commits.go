@@ -10,7 +10,7 @@ import (
 	"paw/worktree/git"
 )
 
-// Work is what a commit and a snapshot on top of it have beyond a base, for people to read.
+// Work describes to people what a commit, and a snapshot on top of the commit, have beyond a base.
 type Work struct {
 	Commits     []string // "ID TITLE" of the newest ones, newest first
 	CommitCount int      // of all of them
@@ -117,7 +117,7 @@ func (m Manager) IsCommitOf(ctx context.Context, commit, tree, parent string) (b
 	return out == tree+" "+parent, err
 }
 
-// CommitInfo is what a commit says of itself.
+// CommitInfo holds the fields of a commit.
 type CommitInfo struct {
 	ID, Tree string
 	Parents  []string
@@ -212,7 +212,7 @@ func (m Manager) SnapshotHead(ctx context.Context, snapshot string) (string, err
 	return to.head, err
 }
 
-// SnapshotHeads are the SnapshotHead of each of some snapshots, all by their ids, with one git process.
+// SnapshotHeads returns the SnapshotHead of each snapshot, all by their ids, with one git process.
 func (m Manager) SnapshotHeads(ctx context.Context, snapshots []string) (map[string]string, error) {
 	heads := map[string]string{}
 	if len(snapshots) == 0 {

@@ -73,7 +73,7 @@ func (m Manager) ChangedLines(ctx context.Context, path, from string) (Lines, er
 	return lines, err
 }
 
-// Changes are what differs between two commits.
+// Changes counts the files that differ between two commits.
 type Changes struct {
 	Files      int
 	Submodules []string // of the files, those that are a submodule in one of the commits

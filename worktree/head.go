@@ -95,8 +95,8 @@ func (m Manager) unborn() bool {
 	return err == nil && named && !exists(filepath.Join(m.Repository.CommonDir, strings.TrimSpace(target)))
 }
 
-// Branches returns those of names that exist, with the id of their commit. It
-// starts one git process.
+// Branches returns the branches of these names that exist, with the ids of their
+// commits.
 func (m Manager) Branches(ctx context.Context, names []string) (map[string]string, error) {
 	if len(names) == 0 {
 		return nil, nil

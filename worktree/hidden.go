@@ -8,7 +8,7 @@ import (
 	"paw/worktree/git"
 )
 
-// hidden are the paths of a move whose entries have bits that keep git from looking at their files.
+// hidden lists the paths of a move whose index entries have bits that keep git from looking at the files.
 type hidden struct {
 	assumed []string // assume-unchanged
 	skipped []string // skip-worktree
@@ -16,7 +16,7 @@ type hidden struct {
 	gone    map[string]bool
 }
 
-// hiddenOf are the hidden paths among some changes.
+// hiddenOf returns the hidden paths among some changes.
 func (l *look) hiddenOf(changes []change) hidden {
 	h := hidden{gone: map[string]bool{}}
 	for _, c := range changes {
@@ -34,8 +34,8 @@ func (l *look) hiddenOf(changes []change) hidden {
 	return h
 }
 
-// refresh is that of an index, with a look at the hidden files that are there, too: git would take one that was written again
-// as it was for a change.
+// refresh refreshes an index, hidden files that are there included: git would take a file that was written again with the
+// same content for a change.
 func (h hidden) refresh(ctx context.Context, repo git.Repo) error {
 	there := slices.DeleteFunc(slices.Clone(h.skipped), func(name string) bool { return slices.Contains(h.absent, name) })
 	if err := updateBits(ctx, repo, "--no-assume-unchanged", h.assumed, "--no-skip-worktree", there); err != nil {
@@ -52,7 +52,7 @@ func (h hidden) mark(ctx context.Context, repo git.Repo) error {
 	return updateBits(ctx, repo, "--assume-unchanged", h.staying(h.assumed), "--skip-worktree", h.staying(h.skipped))
 }
 
-// staying are those of some paths that are still there after the move.
+// staying returns the paths that are still there after the move.
 func (h hidden) staying(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return h.gone[name] })
 }

@@ -15,7 +15,7 @@ import (
 	"paw/worktree/git"
 )
 
-// MergeBases are the best common ancestors of a commit and of all the others taken together, none where the histories are
+// MergeBases returns the best common ancestors of a commit and of all the others taken together, none where the histories are
 // unrelated. Of these no one comes before another one.
 func (m Manager) MergeBases(ctx context.Context, one string, others ...string) ([]string, error) {
 	out, err := m.home().Output(ctx, append([]string{"merge-base", "--all", one}, others...)...)
@@ -50,7 +50,7 @@ func (m Manager) MergeTrees(ctx context.Context, dir, base, ours, theirs string)
 	return m.MergeTree(ctx, dir, made[1], made[2])
 }
 
-// MatchingRefs are the refs that match patterns of for-each-ref, with the ids they have.
+// MatchingRefs returns the refs that match patterns of for-each-ref, with their ids.
 func (m Manager) MatchingRefs(ctx context.Context, patterns ...string) (map[string]string, error) {
 	return m.listRefs(ctx, patterns...)
 }
@@ -58,7 +58,7 @@ func (m Manager) MatchingRefs(ctx context.Context, patterns ...string) (map[stri
 // PastTip is a commit that a branch was at, with what moved it there.
 type PastTip struct{ Commit, Why string }
 
-// PastTips are the commits that the log of a branch tells of, oldest first; none where it has no log.
+// PastTips returns the commits in the reflog of a branch, oldest first; none for a branch without a reflog.
 func (m Manager) PastTips(branch string) ([]PastTip, error) {
 	log, err := os.ReadFile(filepath.Join(m.Repository.CommonDir, "logs", "refs", "heads", filepath.FromSlash(branch)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -75,7 +75,7 @@ func (m Manager) PastTips(branch string) ([]PastTip, error) {
 	return tips, err
 }
 
-// MadeOn are the commits that were made on a branch itself, as its log tells, and not merged or updated from elsewhere.
+// MadeOn returns the commits that, by the reflog of a branch, were made on the branch itself: not merged, not updated from elsewhere.
 func (m Manager) MadeOn(branch string) (map[string]bool, error) {
 	tips, err := m.PastTips(branch)
 	made := map[string]bool{}
@@ -111,7 +111,7 @@ func (m Manager) Parents(ctx context.Context, commits []string, without string) 
 	return parents, err
 }
 
-// PatchIDs are the ids of what commits changed against their first parents, by commit; a commit that changed nothing and a
+// PatchIDs returns the patch ids of commits against their first parents, by commit; a commit that changed nothing and a
 // merge have none.
 func (m Manager) PatchIDs(ctx context.Context, commits []string) (map[string]string, error) {
 	ids := map[string]string{}
@@ -131,10 +131,10 @@ func (m Manager) PatchIDs(ctx context.Context, commits []string) (map[string]str
 	return ids, err
 }
 
-// BlobChange is what a path has in each of two trees; an id of zeros where it has nothing.
+// BlobChange holds the mode and id of a path in each of two trees; an id of zeros where the path is not there.
 type BlobChange struct{ From, To string }
 
-// BlobChanges are the paths in which the two commits of each pair differ, with the modes and ids on both sides.
+// BlobChanges returns the paths in which the two commits of each pair differ, with the modes and ids on both sides.
 func (m Manager) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[string]BlobChange, error) {
 	all := make([]map[string]BlobChange, len(pairs))
 	if len(pairs) == 0 {
@@ -255,7 +255,7 @@ func (m Manager) Reached(ctx context.Context, branch, commit string) (string, er
 	return "", nil
 }
 
-// BranchesWithout are those of some branches that do not have a commit. One that is not there is not among them.
+// BranchesWithout returns the branches, of those named, that exist and do not have a commit.
 func (m Manager) BranchesWithout(ctx context.Context, commit string, branches []string) ([]string, error) {
 	args := []string{"for-each-ref", "--format=%(refname)", "--no-contains=" + commit}
 	for _, branch := range branches {
@@ -277,7 +277,7 @@ func (m Manager) BranchesWithout(ctx context.Context, commit string, branches []
 	return found, nil
 }
 
-// RefsWith are the branches of this repository and of remotes and the tags, by their full names, that have a commit.
+// RefsWith returns the full names of the branches, remote-tracking branches and tags that have a commit.
 func (m Manager) RefsWith(ctx context.Context, commit string) ([]string, error) {
 	out, err := m.home().Output(ctx, "for-each-ref", "--contains="+commit, "--format=%(refname)", "refs/heads/", "refs/remotes/", "refs/tags/")
 	return strings.Fields(out), err

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Dirt is what would be lost with a worktree. Paths are relative to it.
+// Dirt lists what would be lost with a worktree. Paths are relative to the worktree.
 type Dirt struct {
 	Uncommitted []string // changed, staged or in conflict
 	Untracked   []string
@@ -88,7 +88,7 @@ func (m Manager) forgive(ctx context.Context, p Plan, dirt *Dirt) bool {
 	return true
 }
 
-// holdsOnly reports whether the files of the worktree at path, and what is staged there, are those of a commit.
+// holdsOnly reports whether a commit has all files of the worktree at path, and all that is staged there.
 func (m Manager) holdsOnly(ctx context.Context, path, commit string) bool {
 	m, drop, err := m.WithScratch()
 	if err != nil {

@@ -42,7 +42,7 @@ const (
 	journalLock  = "paw-journal.lock"  // locked by the paw that moves, and by each git that it has started
 )
 
-// lockMark is what the lock of an index holds that a move has taken.
+// lockMark is the content of an index.lock that a move has made.
 const lockMark = "paw moves files here, or was killed while it did: paw recover ends it\n"
 
 // MoveError means that a move of files at a place has not ended.

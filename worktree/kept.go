@@ -11,7 +11,7 @@ import (
 	"paw/config/disk"
 )
 
-// keptState is what the last snapshot of a worktree hands on to the next one, beside the index that it has recorded files in.
+// keptState is the record that a snapshot of a worktree leaves for the next one, beside the index with the recorded files.
 type keptState struct {
 	Index string    `json:"index"` // hash of the kept index
 	Real  string    `json:"real"`  // hash of the worktree's own index that the kept one was made from
@@ -140,7 +140,7 @@ func sweepOld(dir, prefix string, age time.Duration) {
 
 const scratchPrefix = "paw-scratch-"
 
-// abandonedAge is how old a scratch folder is that no paw works in any more: the one that made it was killed.
+// abandonedAge is the age from which a scratch folder counts as left by a paw that was killed.
 const abandonedAge = 24 * time.Hour
 
 // newScratch makes a folder for indexes that nobody else sees, in the git directory of a worktree, and deletes those that

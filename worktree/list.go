@@ -116,7 +116,7 @@ func pointsTo(dotGit, admin string) bool {
 	return err == nil && samePath(target, admin)
 }
 
-// heldBranches are the branches that git counts as in use by the worktree with
+// heldBranches returns the branches that git counts as in use by the worktree with
 // this git directory: the one checked out, and the one of a rebase or bisect.
 func heldBranches(gitDir string) []string {
 	var held []string
@@ -181,7 +181,7 @@ func verified(path, commonDir, branch string) (string, error) {
 	return admin, nil
 }
 
-// Glimpse is what files say of the worktree at a path, without git.
+// Glimpse holds what files tell of the worktree at a path, without git.
 type Glimpse struct {
 	Gone     bool   // no worktree of git is there
 	Branch   string // that git counts as in use there: the expected one where that is not known, "" for none

@@ -11,7 +11,7 @@ import (
 	"paw/worktree/git"
 )
 
-// look is what one worktree holds at one moment, against HEAD and its index.
+// look holds how one worktree differs from HEAD and from the index at one moment.
 type look struct {
 	m       Manager
 	top     string
@@ -154,7 +154,7 @@ func (l *look) addChanged(inIndex, inFile byte, sub string, e indexEntry) {
 	}
 }
 
-// gitlinks are the submodules that are checked out here.
+// gitlinks returns the submodules that are checked out in the worktree.
 func (l *look) gitlinks() []string {
 	var names []string
 	for _, name := range l.real.Submodules {
@@ -165,7 +165,7 @@ func (l *look) gitlinks() []string {
 	return names
 }
 
-// changedSubmodules are those whose changes or commits are nowhere else.
+// changedSubmodules returns the submodules with changes or commits that are nowhere else.
 func (l *look) changedSubmodules(ctx context.Context) ([]string, error) {
 	names := l.submodules
 	for _, name := range l.gitlinks() {

@@ -11,7 +11,7 @@ import (
 	"paw/worktree/git"
 )
 
-// Merged is what a merge of two commits came to.
+// Merged is the result of a merge of two commits.
 type Merged struct {
 	Tree      string   // with conflict markers where there are conflicts
 	Conflicts []string // paths, none of a clean merge

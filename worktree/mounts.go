@@ -13,7 +13,7 @@ import (
 	"paw/config/poll"
 )
 
-// mountsAmong are those of all mount points that are at path or below it.
+// mountsAmong returns the mount points at path or below path.
 // What lies there is not the worktree's: a rename would take it along, and a
 // deletion would empty it.
 func mountsAmong(all []string, path string) []string {

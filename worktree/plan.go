@@ -247,7 +247,7 @@ func withBranch(e Entry) string {
 	return " of branch " + e.Branch
 }
 
-// withParents are the planned branch names and every folder above them.
+// withParents returns the planned branch names and every folder above these.
 func withParents(plans []Plan) []string {
 	var names []string
 	for _, p := range plans {

@@ -32,7 +32,7 @@ type privateIndex struct {
 	known  bool         // an earlier look has kept it
 }
 
-// indexBits are what a look needs of an index each time. They are kept beside the copy of it.
+// indexBits lists the entries of an index that need care in each look. The list is kept beside the copy of the index.
 type indexBits struct {
 	Assumed    []string `json:"assumed,omitempty"`    // assume-unchanged
 	Skipped    []string `json:"skipped,omitempty"`    // skip-worktree
@@ -234,8 +234,8 @@ func (x *privateIndex) trust(ctx context.Context, top string, then time.Time) bo
 	})
 }
 
-// indexHash is what git writes at the end of an index: a hash of all of it, "" when there is none. The last 20 bytes tell
-// two indexes apart in a repository of either format.
+// indexHash returns the end of the checksum that git writes behind an index, "" when git wrote none. 20 bytes tell two indexes
+// apart in a repository of either object format.
 func indexHash(path string) string {
 	file, err := os.Open(path)
 	if err != nil {

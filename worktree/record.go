@@ -110,7 +110,7 @@ func (l *look) newRecording(base *keptState) *recording {
 	return r
 }
 
-// see takes a path that differs from the real index.
+// see plans what to do about a path that differs from the real index.
 func (r *recording) see(name string) {
 	before, had := r.base.has(name)
 	info, err := os.Lstat(filepath.Join(r.top, filepath.FromSlash(name)))
@@ -149,7 +149,7 @@ func (r *recording) see(name string) {
 	r.files = append(r.files, f)
 }
 
-// replaced takes a path of the index where something is that git does not record by this name.
+// replaced handles a path of the index where git finds no file: a folder, a pipe, or a file behind a link to a folder.
 func (r *recording) replaced(name string) {
 	r.facts = append(r.facts, name)
 	if before, had := r.base.has(name); before || !had || r.base.Real != r.real.hash {
@@ -167,7 +167,7 @@ func (s *keptState) has(name string) (file, own bool) {
 	return false, own
 }
 
-// modeOf is that of a regular file for one that cannot be looked at: git says why.
+// modeOf returns the mode of a file, and of a file that cannot be looked at the mode of a regular one: git says why.
 func modeOf(info fs.FileInfo, err error) fs.FileMode {
 	if err != nil {
 		return 0
@@ -187,7 +187,7 @@ func (r *recording) seen() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// unchanged reports whether the earlier snapshot has recorded the same files, and nobody can have changed one since.
+// unchanged reports whether the earlier snapshot has recorded the same files, and none can have changed since.
 func (r *recording) unchanged() bool {
 	return len(r.resets) == 0 && r.base.Seen != "" && r.base.Seen == r.seen()
 }

@@ -228,7 +228,7 @@ func TagsOf(commonDir string) (tags *Tags, ok bool, err error) {
 	return &Tags{refReader{commonDir: commonDir}}, ok, err
 }
 
-// ID is what a tag of this name is on, "" where there is none.
+// ID returns the object that a tag of this name points to, "" where there is no such tag.
 func (t *Tags) ID(name string) string { return t.refs.resolve("refs/tags/" + name) }
 
 // refsInFiles reports whether the refs are in the classic files.

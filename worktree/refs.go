@@ -103,7 +103,7 @@ func (m Manager) Refs(ctx context.Context, prefixes ...string) (map[string]strin
 	return found, err
 }
 
-// listRefs are the refs that git for-each-ref finds for these arguments, with the ids they have.
+// listRefs returns the refs that git for-each-ref finds for these arguments, with their ids.
 func (m Manager) listRefs(ctx context.Context, args ...string) (map[string]string, error) {
 	out, err := m.home().Output(ctx, append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, args...)...)
 	if err != nil {

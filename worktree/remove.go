@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Removal is what Remove did.
+// Removal says what Remove did.
 type Removal struct {
 	Trash  string   // where the directory is kept, "" when it is deleted in the background
 	Aside  []string // what is kept with it that git does not have, as in Dirt

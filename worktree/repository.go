@@ -227,7 +227,7 @@ func Uninit(ctx context.Context, dir string) error {
 	return os.RemoveAll(filepath.Join(dir, ".git"))
 }
 
-// core is what finding a repository needs from its own configuration; reading
+// core holds the settings that finding a repository needs; reading
 // it here keeps git out of `paw status`.
 type core struct {
 	bare       string // "" when not set

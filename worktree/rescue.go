@@ -161,7 +161,7 @@ func ourSide(unmerged string) string {
 	return input.String()
 }
 
-// looseCommits are the commits that the git directory of a worktree names and no
+// looseCommits returns the commits that the git directory of a worktree names and no
 // ref of the repository keeps, the detached HEAD first. readable is false when git
 // could not follow one of them.
 func (m Manager) looseCommits(ctx context.Context, repo git.Repo, admin, head string, own []ownRef) (loose []string, readable bool, err error) {
@@ -201,11 +201,11 @@ func (m Manager) isEmptyTree(ctx context.Context, repo git.Repo, tree string) bo
 	return err == nil && tree == empty
 }
 
-// ownRefs are the refs that belong to one worktree alone, and HEAD: what only
+// ownRefs lists where the refs of one worktree alone are, beside HEAD: what only
 // they lead to goes with it.
 var ownRefs = []string{"refs/worktree/", "refs/bisect/", "refs/rewritten/"}
 
-// allOthers is what `rev-list --not` takes for the refs that stay.
+// allOthers lists the arguments of `rev-list --not` for the refs that stay.
 var allOthers = []string{"--exclude=refs/worktree/*", "--exclude=refs/bisect/*", "--exclude=refs/rewritten/*", "--glob=refs/*"}
 
 // ownRef is a ref of one worktree and what it points to.

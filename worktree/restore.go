@@ -266,7 +266,8 @@ func (m Manager) undoLocked(ctx context.Context, x exclusive, creations []*creat
 	return errors.Join(errs...)
 }
 
-// Holders are the branches that worktrees use, with the path of one that does, but for the worktrees of these plans.
+// Holders returns the branches that worktrees use, each with the path of one such worktree; the worktrees of these plans do
+// not count.
 func (m Manager) Holders(ctx context.Context, but ...Plan) (map[string]string, error) {
 	entries, err := m.List(ctx)
 	if err != nil {

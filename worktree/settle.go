@@ -29,7 +29,7 @@ func (e *Ended) String() string {
 	return said + "all is as before it"
 }
 
-// WhatToSee is what the user has to look at, with the command that helps.
+// WhatToSee names what the user has to look at, with the command that helps.
 func (e *Ended) WhatToSee() string {
 	if e.Hint == "" {
 		return e.Note

@@ -105,7 +105,7 @@ func sameEntries(a, b map[string]string) bool {
 	return true
 }
 
-// stagedEntries are the entries of an index, by path and, of a conflict, by side.
+// stagedEntries returns the entries of an index by path, the sides of a conflict by path and side.
 func stagedEntries(ctx context.Context, repo git.Repo) (map[string]string, error) {
 	out, err := repo.Output(ctx, quietly("ls-files", "--stage", "-z")...)
 	if err != nil {

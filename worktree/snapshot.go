@@ -134,7 +134,7 @@ func vanished(err error) bool {
 	}, failed.Said)
 }
 
-// shooting is what a snapshot is asked for.
+// shooting is a request for a snapshot.
 type shooting struct {
 	m            Manager
 	top, admin   string
@@ -188,7 +188,7 @@ func (s shooting) commit(ctx, within context.Context, l *look) (commit string, r
 	return commit, r, err
 }
 
-// tree writes the tree of the files.
+// tree writes the tree of the recorded files.
 func (r *recording) tree(ctx context.Context) (string, error) {
 	if r.unchanged() {
 		r.notSaved = r.special
@@ -203,7 +203,7 @@ func (r *recording) tree(ctx context.Context) (string, error) {
 	return r.repo.Line(ctx, privately("write-tree")...)
 }
 
-// commitOf is the commit of a tree: HEAD where all changes have been taken back, that of the earlier snapshot where nothing has
+// commitOf returns the commit of a tree: HEAD where all changes have been taken back, that of the earlier snapshot where nothing has
 // changed since, else a new one.
 func (s shooting) commitOf(ctx context.Context, r *recording, tree string) (string, error) {
 	if same, err := r.isHead(ctx, tree); same || err != nil {

@@ -39,7 +39,7 @@ func mountPoints() ([]string, error) {
 	return points, nil
 }
 
-// statTimes are the times of the last change of a file's content and of its inode.
+// statTimes returns the times of the last change of a file's content and of the file's inode.
 func statTimes(s *syscall.Stat_t) (mtime, ctime time.Time) {
 	return time.Unix(s.Mtimespec.Unix()), time.Unix(s.Ctimespec.Unix())
 }

@@ -15,7 +15,7 @@ import (
 // clone does nothing: io.Copy shares the blocks of files where the file system can (copy_file_range).
 func clone(*os.File, *os.Root, string) bool { return false }
 
-// processesWith are the living processes that were started with an entry of the environment, but for this one.
+// processesWith returns the living processes that were started with an entry of the environment, but for this one.
 func processesWith(entry string) []int {
 	var found []int
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
@@ -50,7 +50,7 @@ func mountPoints() ([]string, error) {
 
 var unescapeMount = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\043`, "#", `\134`, `\`)
 
-// statTimes are the times of the last change of a file's content and of its inode.
+// statTimes returns the times of the last change of a file's content and of the file's inode.
 func statTimes(s *syscall.Stat_t) (mtime, ctime time.Time) {
 	return time.Unix(s.Mtim.Unix()), time.Unix(s.Ctim.Unix())
 }

@@ -34,8 +34,8 @@ func (r *recording) run(ctx context.Context) error {
 	return nil
 }
 
-// resetArguments are those of `git update-index` that carry out the resets. So many that they do not fit are carried out
-// at once.
+// resetArguments returns the arguments of `git update-index` that carry out the resets. Resets that are too many for a command
+// line are carried out at once.
 func (r *recording) resetArguments(ctx context.Context) ([]string, error) {
 	var removed, replaced []string
 	var lines strings.Builder
