@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/fakemodel"
@@ -27,8 +28,23 @@ func TestCLIsUsage(t *testing.T) {
 		var total cli.Spent
 		var aside fakemodel.Bill
 		seen := 0
+		read := func() agentUsageJSON {
+			var usage usageJSON
+			if err := json.Unmarshal([]byte(w.ok(w.paw("usage", w.cli, "--json")).stdout), &usage); err != nil {
+				t.Fatal(err)
+			}
+			return usage.Agents[0]
+		}
+		written := func() { // qwen writes its record some seconds behind the end of a turn where much else runs
+			for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
+				if got := read().Total; got != nil && tokensOf(got.Spent) == tokensOf(total) {
+					return
+				}
+			}
+		}
 		for i, prompt := range turns {
 			if i == 5 {
+				written()
 				w.ok(w.paw("stop"))
 				w.ok(w.paw("recover", "shop", "--detach"))
 			}
@@ -47,11 +63,8 @@ func TestCLIsUsage(t *testing.T) {
 			}
 			want[one.Number] = spent
 		}
-		var usage usageJSON
-		if err := json.Unmarshal([]byte(w.ok(w.paw("usage", w.cli, "--json")).stdout), &usage); err != nil {
-			t.Fatal(err)
-		}
-		got := usage.Agents[0]
+		written()
+		got := read()
 		if got.Unknown != nil || got.Total == nil || tokensOf(got.Total.Spent) != tokensOf(total) {
 			t.Errorf("all in all %+v, the server billed %s; not read: %s", got.Total, tokensOf(total), text(got.Unknown))
 		}

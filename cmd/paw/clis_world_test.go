@@ -91,7 +91,7 @@ git_writable = true
 
 [clis.copilot]
 args = ["--allow-all-paths", "--allow-tool=write", "--allow-tool=shell(git:*)", "--allow-tool=shell(printf:*)",
-	"--allow-tool=shell(test:*)", "--allow-tool=shell(sleep:*)"]
+	"--allow-tool=shell(test:*)", "--allow-tool=shell(sleep:*)", "--allow-tool=shell(rm:*)"]
 `)
 	w.git(root, "init", "-q", "-b", "main", w.repo)
 	w.git(w.repo, "add", "-A")
@@ -195,12 +195,15 @@ func (w *cliWorld) pawInput(input string, args ...string) output {
 }
 
 // send sends a prompt, which must arrive. paw waits a minute for a CLI to get ready and types nothing before: on a busy
-// machine it is asked once more. codex takes a prompt while it still starts, and begins the turn when it has: that can be
+// machine it is asked again. codex takes a prompt while it still starts, and begins the turn when it has: that can be
 // later than paw waits, too.
 func (w *cliWorld) send(prompt string) {
 	w.t.Helper()
 	out := w.pawInput(prompt, "send", w.cli)
-	if strings.Contains(out.stderr, "did not get ready for input") || strings.Contains(out.stderr, "does not show its input box") {
+	unready := func() bool {
+		return strings.Contains(out.stderr, "did not get ready for input") || strings.Contains(out.stderr, "does not show its input box")
+	}
+	for end := time.Now().Add(cliPatience); unready() && time.Now().Before(end); {
 		out = w.pawInput(prompt, "send", w.cli)
 	}
 	late := out.code == 6 && w.cli == "codex" && w.last().Number == 0
