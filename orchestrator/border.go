@@ -151,6 +151,30 @@ const turnTags = "refs/tags/" + turn.TagPrefix + "*"
 // hideTags is the command that keeps turn tags out of git log.
 var hideTags = "git config --add log.excludeDecoration " + errs.Quote(turnTags)
 
+// TagsWillShow reports whether git log is about to show turn tags of this place for the first time: the user is asked about it once.
+func TagsWillShow(ctx context.Context, h *app.App) bool {
+	repository, err := worktree.Discover(h.Dir)
+	if err != nil {
+		return false
+	}
+	m := h.Manager(repository)
+	hidden, err := m.Undecorated(ctx, turnTags)
+	if err != nil || hidden {
+		return false
+	}
+	tags, err := turns.AllTags(ctx, m)
+	return err == nil && len(tags) == 0
+}
+
+// HideTags keeps turn tags of this place out of git log.
+func HideTags(ctx context.Context, h *app.App) error {
+	repository, err := worktree.Discover(h.Dir)
+	if err != nil {
+		return err
+	}
+	return h.Manager(repository).Undecorate(ctx, turnTags)
+}
+
 // decorationNote says of a repository that is about to get its first turn tags how to keep them out of git log.
 func decorationNote(ctx context.Context, m worktree.Manager) []string {
 	if hidden, err := m.Undecorated(ctx, turnTags); err != nil || hidden {

@@ -141,7 +141,7 @@ var otherFlags = map[string]string{
 var flagLines = map[string]string{
 	"attach r": "paw log AGENT", "diff name-only": "paw diff AGENT --stat", "log f": "paw ui", "log follow": "paw ui", "log n": "paw turns AGENT", "log tail": "paw turns AGENT",
 	"purge all": "paw status --all", "remove all": "paw purge", "rewind to": "paw rewind AGENT",
-	"send all": "paw send AGENTS", "send file": "paw send AGENT", "send m": "paw send AGENT", "send message": "paw send AGENT", "send p": "paw send AGENT", "send prompt": "paw send AGENT",
+	"send file": "paw send AGENT", "send m": "paw send AGENT", "send message": "paw send AGENT",
 	"start layout": "PAW_TMUX_LAYOUT=windows paw start", "status q": "paw status --json", "stop f": "paw stop", "stop force": "paw stop", "stop y": "paw stop", "stop yes": "paw stop",
 	"turns all": "paw turns", "turns n": "paw turns",
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -89,6 +90,9 @@ func runStart(cmd *cobra.Command, a *invocation, o startOptions) error {
 			return err
 		}
 	}
+	if err := a.askAboutTags(cmd.Context(), h, o); err != nil {
+		return err
+	}
 	done := a.busy(h, "starting")
 	started, err := orchestrator.Start(cmd.Context(), h, o.StartOptions)
 	done()
@@ -96,6 +100,18 @@ func runStart(cmd *cobra.Command, a *invocation, o startOptions) error {
 		return err
 	}
 	return a.showStarted(cmd, h, started, o.detach)
+}
+
+// askAboutTags asks once, before the first turn tags of a repository are made, whether they are to stay out of git log.
+func (a *invocation) askAboutTags(ctx context.Context, h *app.App, o startOptions) error {
+	if !a.interactive() || a.json || o.DryRun || !orchestrator.TagsWillShow(ctx, h) {
+		return nil
+	}
+	answer, err := a.ask(ctx, "Keep paw's turn tags out of git log? [Y/n]")
+	if err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
+		return err
+	}
+	return orchestrator.HideTags(ctx, h)
 }
 
 // readPrompt reads --prompt-file.

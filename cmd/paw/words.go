@@ -57,6 +57,13 @@ func (a *invocation) unknownCommand(root *cobra.Command, args []string) error {
 		a.fillIn(e, meant, behind)
 	case len(near) > 0:
 		e.Message += fmt.Sprintf(" (did you mean %s?)", strings.Join(near, " or "))
+		if len(near) == 1 {
+			line := []string{root.CommandPath(), near[0]}
+			for _, word := range behind {
+				line = append(line, errs.Quote(word))
+			}
+			e.Hints = []string{strings.Join(line, " ")}
+		}
 	}
 	return e
 }
@@ -162,6 +169,9 @@ func wordsError(cmd *cobra.Command, check cobra.PositionalArgs, args []string) e
 	typed := strings.TrimSpace(cmd.CommandPath() + " " + strings.Join(args, " "))
 	if len(cmd.ValidArgs) > 0 && len(args) > 0 {
 		return usagef(cmd, "%s: it takes one of %s", typed, strings.Join(cmd.ValidArgs, ", "))
+	}
+	if len(args) > 0 && check(cmd, nil) == nil && check(cmd, args[:1]) != nil {
+		return usagef(cmd, "%s: %s takes no arguments", typed, cmd.CommandPath())
 	}
 	what := "a word is missing"
 	for n := range args {

@@ -17,9 +17,9 @@ func typed(words ...string) (code int, stdout, stderr string) {
 // What people type who know other programs is answered with the command that they mean, or with none.
 func TestWordsThatAreNoCommands(t *testing.T) {
 	for line, want := range map[string]string{
-		"strat":               "strat: no such command (did you mean start?)\npaw: hint: paw --help\n",
-		"statu":               "statu: no such command (did you mean status?)\npaw: hint: paw --help\n",
-		"rewnid":              "rewnid: no such command (did you mean rewind?)\npaw: hint: paw --help\n",
+		"strat":               "strat: no such command (did you mean start?)\npaw: hint: paw start\n",
+		"statu":               "statu: no such command (did you mean status?)\npaw: hint: paw status\n",
+		"rewnid":              "rewnid: no such command (did you mean rewind?)\npaw: hint: paw rewind\n",
 		"push web":            "push: no such command\npaw: hint: paw pr web\n",
 		"prompt web a b":      "prompt: no such command\npaw: hint: paw send web a b\n",
 		"rollback web 2":      "rollback: no such command\npaw: hint: paw rewind web 2\n",
@@ -36,7 +36,7 @@ func TestWordsThatAreNoCommands(t *testing.T) {
 		"start demo":          "demo: paw start takes CLIs with --cli\npaw: hint: paw start --cli demo\n",
 		"remove":              "paw remove: a word is missing; it is paw remove AGENT...\npaw: hint: paw remove --help\n",
 		"path a b c":          "paw path a b c: c is one word too many; it is paw path [NAME] [AGENT]\npaw: hint: paw path --help\n",
-		"config edit":         "paw config edit: edit is one word too many; it is paw config\npaw: hint: paw config --help\n",
+		"config edit":         "paw config edit: paw config takes no arguments\npaw: hint: paw config --help\n",
 		"completion tcsh":     "paw completion tcsh: it takes one of bash, zsh, fish\npaw: hint: paw completion --help\n",
 		"status --nosuch":     "--nosuch: paw status has no such flag\npaw: hint: paw status --help\n",
 		"status -z":           "-z: paw status has no such flag\npaw: hint: paw status --help\n",

@@ -234,7 +234,7 @@ func (w *Waited) verdict(o WaitOptions) error {
 	case !w.enough(o.Any):
 		return errs.New(errs.Timeout, "%s: not finished after %s", strings.Join(left, ", "), o.Timeout).Hint("paw status %s", w.Session)
 	case len(failed) > 0:
-		return errs.New(errs.AgentFailed, "%s: failed", strings.Join(failed, ", ")).Hint("paw turns %s %s", w.Session, failed[0])
+		return errs.New(errs.AgentFailed, "%s: failed", strings.Join(failed, ", ")).Hint("paw turns %s %s", w.Session, strings.Join(failed, " "))
 	}
 	return nil
 }

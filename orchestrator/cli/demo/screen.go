@@ -18,8 +18,8 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 	if s.CursorX == 0 && len(rows[s.CursorY]) == 0 {
 		return cli.Screen{Box: cli.BoxEmpty, Works: true}
 	}
-	line := rows[s.CursorY].String()
-	if question, ok := strings.CutSuffix(line, " [y/n]"); ok && s.CursorX == len(rows[s.CursorY])+1 && !rows[s.CursorY].Begins('>') {
+	line, whole := rows[s.CursorY].String(), wrapped(rows[:s.CursorY+1], s.Width)
+	if question, ok := strings.CutSuffix(whole, " [y/n]"); ok && s.CursorX == len(rows[s.CursorY])+1 && !strings.HasPrefix(whole, ">") {
 		return cli.Screen{Dialog: questions.Title(question)}
 	}
 	switch first := promptRow(rows[:s.CursorY+1]); {
@@ -30,6 +30,19 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 		return cli.Screen{Box: cli.BoxFilled}
 	}
 	return cli.Screen{Box: cli.BoxFilled, Draft: strings.TrimPrefix(line, "> ")}
+}
+
+// wrapped is the last line of what the rows show, which goes on in a row where the one above is full.
+func wrapped(rows []screens.Row, width int) string {
+	y := len(rows) - 1
+	for y > 0 && width > 0 && len(rows[y-1]) == width {
+		y--
+	}
+	line := ""
+	for _, row := range rows[y:] {
+		line += row.String()
+	}
+	return line
 }
 
 // Question: y and n answer at once.
