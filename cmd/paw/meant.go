@@ -119,3 +119,129 @@ func (q question) named(word string) string {
 	}
 	return word
 }
+
+// sessionAndAgent reads [NAME] [AGENT] of a session that must exist; the agent is "" when none is given.
+func (a *invocation) sessionAndAgent(cmd *cobra.Command, args []string) (*app.App, *session.Session, string, error) {
+	h, err := a.paw()
+	if err != nil {
+		return nil, nil, "", err
+	}
+	q := newQuestion(cmd, h, args)
+	if q.name == "" && len(args) == 2 && !strings.Contains(args[1], "/") {
+		q.name, q.words = args[0], args[1:]
+	}
+	if s := q.namedHere(); s != nil {
+		q.name, q.words = s.Name, nil // which shows an agent of that name, too
+	}
+	s, agents, err := q.sessionAndAgents()
+	switch {
+	case err != nil:
+		return nil, nil, "", err
+	case s == nil:
+		return nil, nil, "", h.NoneHere()
+	case len(agents) > 1:
+		return nil, nil, "", usagef(cmd, "%s: one agent at a time", strings.Join(agents, " "))
+	case len(agents) == 1:
+		return h, s, agents[0], nil
+	}
+	return h, s, "", nil
+}
+
+// sessionAndSome reads [NAME] [AGENT...] of a command that only looks: the name of the session one stands in means all of it.
+func (a *invocation) sessionAndSome(cmd *cobra.Command, args []string) (*app.App, *session.Session, []string, error) {
+	h, err := a.paw()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	q := newQuestion(cmd, h, args)
+	if s := q.namedHere(); s != nil {
+		return h, s, nil, nil
+	}
+	s, agents, err := q.sessionAndAgents()
+	if err == nil && s == nil {
+		err = h.NoneHere()
+	}
+	return h, s, agents, err
+}
+
+// namedHere is the session of this place where a single word names it, else nil.
+func (q question) namedHere() *session.Session {
+	if q.name != "" || len(q.words) != 1 {
+		return nil
+	}
+	here, err := q.SessionsHere()
+	if s := session.Among(here); err == nil && s != nil && s.Name == q.words[0] {
+		return s
+	}
+	return nil
+}
+
+// oneAgent reads [NAME] [AGENT] of an agent that must be known: that of the pane or worktree one stands in, else the session's only
+// one, when none is named.
+func (a *invocation) oneAgent(cmd *cobra.Command, args []string) (*app.App, *session.Session, string, error) {
+	h, s, agent, err := a.sessionAndAgent(cmd, args)
+	if err != nil || agent != "" {
+		return h, s, agent, err
+	}
+	agent, err = a.agentMeant(cmd, h, s)
+	return h, s, agent, err
+}
+
+// agentAndTurn reads [AGENT[@N]] [N]: the agent is that of oneAgent where none is named, the turn "" for none.
+func (a *invocation) agentAndTurn(cmd *cobra.Command, args []string) (h *app.App, s *session.Session, agent, number string, err error) {
+	if len(args) == 0 {
+		h, s, agent, err = a.oneAgent(cmd, nil)
+		return h, s, agent, "", err
+	}
+	word, number, err := splitTurn(cmd, args[0])
+	if err != nil {
+		return nil, nil, "", "", err
+	}
+	if len(args) > 1 && number != "" {
+		return nil, nil, "", "", usagef(cmd, "%s: names a turn, and so does %s", args[0], args[1])
+	}
+	if len(args) > 1 {
+		number = args[1]
+	}
+	h, s, agent, err = a.agent(cmd, word)
+	return h, s, agent, number, err
+}
+
+// eachAgent does something with each agent of words AGENT[@N]..., which are all known before anything is done; without words with
+// the one that is meant.
+func (a *invocation) eachAgent(cmd *cobra.Command, words []string, do func(h *app.App, s *session.Session, agent, number string) error) error {
+	if len(words) < 2 {
+		h, s, agent, number, err := a.agentAndTurn(cmd, words)
+		if err != nil {
+			return err
+		}
+		return do(h, s, agent, number)
+	}
+	h, s, agents, numbers, err := a.agentsAndTurns(cmd, words)
+	if err != nil {
+		return err
+	}
+	if err := app.RequireAgents(s, agents...); err != nil {
+		return err
+	}
+	for i, agent := range agents {
+		if err := do(h, s, agent, numbers[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// agentsAndTurns reads AGENT[@N]... of one session.
+func (a *invocation) agentsAndTurns(cmd *cobra.Command, args []string) (h *app.App, s *session.Session, agents, numbers []string, err error) {
+	var words []string
+	for _, arg := range args {
+		word, number, err := splitTurn(cmd, arg)
+		if err != nil {
+			return nil, nil, nil, nil, err
+		}
+		words, numbers = append(words, word), append(numbers, number)
+	}
+	h, s, agents, err = a.agents(cmd, words)
+	return h, s, agents, numbers, err
+}

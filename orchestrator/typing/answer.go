@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/session/turn"
-	"paw/tmux"
 )
 
 // How long an answer may take: to be taken by the CLI's own word, to move the selection by one key and to have it, between
@@ -284,118 +282,4 @@ func (t answerer) reply(ctx context.Context, asked *Asked, took int) (bool, erro
 		return false, t.unconfirmed("the answer was handed over, and %v", err)
 	}
 	return true, nil
-}
-
-// take selects an option and takes it. Before each key the question is looked at once more.
-func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
-	typed := false
-	for {
-		now, err := t.asked(ctx)
-		switch {
-		case errors.As(err, new(*tmux.ClosedError)) && typed:
-			return t.stuck(err, "paw has moved the selection, and did not press Enter")
-		case err != nil && typed:
-			return t.unconfirmed("its question went away before the answer was taken; paw has only moved the selection, and did not press Enter")
-		case err != nil:
-			return err
-		case now.ID != asked.ID:
-			return t.refusal("asks something else by now: %s", now.Text)
-		}
-		want, at := now.Options[option], slices.IndexFunc(now.Options, func(o cli.Option) bool { return o.Selected })
-		key := want.Key
-		switch {
-		case key != "":
-		case at < 0:
-			return t.refusal("which answer is selected cannot be seen")
-		case want.Selected:
-			key = "Enter"
-		case at < option:
-			key = now.Onward
-		default:
-			key = now.Back
-		}
-		t.app.Step("answer.key")
-		if err := t.strike(ctx, "", key); err != nil && typed {
-			return t.stuck(err, "paw has moved the selection, and did not press Enter")
-		} else if err != nil {
-			return t.shut(err)
-		}
-		if want.Key != "" || want.Selected {
-			return nil
-		}
-		if typed = true; !t.moved(ctx, asked, at) {
-			return t.unconfirmed("its selection does not move, and paw did not press Enter")
-		}
-	}
-}
-
-// moved waits until another option than the one at that index is selected, or the question is gone.
-func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {
-	for end := t.app.Now().Add(movePatience); t.app.Now().Before(end) && ctx.Err() == nil; {
-		now, err := t.asked(ctx)
-		if err != nil || now.ID != asked.ID || !now.Options[from].Selected {
-			poll.Sleep(ctx, moveSettle) // copilot draws the selection before Enter takes it
-			return true
-		}
-		poll.Sleep(ctx, 20*time.Millisecond)
-	}
-	return false
-}
-
-// taken waits until the CLI's hooks or its own record say that it does not wait with this question any more. What is to be
-// allowed always may have to be confirmed: that is another question, which the user has to see.
-func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) error {
-	ctx = context.WithoutCancel(ctx)
-	for end := t.app.Now().Add(answerPatience); t.app.Now().Before(end); poll.Sleep(ctx, 20*time.Millisecond) {
-		a, state, err := t.find(ctx)
-		switch {
-		case errors.Is(err, errNotRunning):
-			return errs.New(errs.Unconfirmed, "%s: its CLI has ended since the answer was typed", t.w.Name).Hint("paw recover %s", t.s.Name)
-		case err != nil:
-			return t.unconfirmed("the answer was typed, and nothing says that it was taken (%v)", err)
-		}
-		last := a.Turns.Last
-		switch {
-		case last == nil || last.Number != asked.Turn, state.State != session.StateWaitingInput && state.State != session.StateUnknown:
-			return nil
-		case last.Waiting && !last.WaitingSince.Equal(asked.Since) && (last.Question == asked.Hook || !t.shows(ctx, asked)):
-			return nil // with the next question; the same one is only asked again after an answer
-		case asked.Paged:
-			if t.other(ctx, asked) != nil {
-				return nil // at the next of its pages, of which nothing but the screen tells
-			}
-		case !asked.Confirms && took.Means() == cli.MeansAlways:
-			if next := t.other(ctx, asked); next != nil && next.Confirms {
-				return errs.New(errs.Unconfirmed, "%s: took %q, and %s; nothing is allowed before that is answered", t.w.Name, took.Label, next.Text).
-					Hint("paw answer %s/%s", t.s.Name, t.w.Name)
-			}
-		case asked.Confirms && took.Means() != cli.MeansAlways:
-			if next := t.other(ctx, asked); next != nil && !next.Confirms {
-				return nil // it is back at the question before, of which nothing but the screen tells
-			}
-		}
-	}
-	if t.shows(ctx, asked) {
-		return t.unconfirmed("the answer was typed, and its question is still there")
-	}
-	return t.unconfirmed("the answer was typed and its question is gone, and its own record does not say yet that it took it")
-}
-
-// other is the question that the CLI waits with in the place of one, without having gone on in between; nil for none.
-func (t answerer) other(ctx context.Context, than *Asked) *Asked {
-	now, err := t.asked(ctx)
-	if err != nil || now.Turn != than.Turn || !now.Since.Equal(than.Since) || now.Text == than.Text {
-		return nil
-	}
-	return now
-}
-
-// shows reports whether a question is still on the screen; a screen that cannot be had counts as one that shows it.
-func (t answerer) shows(ctx context.Context, asked *Asked) bool {
-	shot, err := t.client.Screenshot(ctx, t.program.Pane)
-	if err != nil {
-		return true
-	}
-	now, ok := t.cli.Question(cli.Screenshot(shot))
-	return ok && now.Text == asked.Text && slices.EqualFunc(now.Options, asked.Options, func(a, b cli.Option) bool { return a.Label == b.Label })
 }
