@@ -135,6 +135,8 @@ func (m *landModel) land(a *modelAgent, number int, as landing.As, again bool) s
 	tip, before := m.tip(), m.main()
 	want, conflicts := m.expected(*state, again)
 	lost := m.lost(*state)
+	m.clock++ // no two landings make the same commit
+	m.t.Setenv("GIT_COMMITTER_DATE", fmt.Sprintf("@%d +0000", m.clock))
 	landed, err := landing.Land(m.t.Context(), m.h, m.load(), a.name, o)
 	m.load()
 	switch kind := kindOf(err); {

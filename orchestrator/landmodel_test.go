@@ -176,12 +176,13 @@ type landModel struct {
 	landings map[int]*modelLanding
 	notes    []string
 	count    int
+	clock    int64
 	said     []string // steps, for people
 }
 
 func newLandModel(t testing.TB, dir string) *landModel {
 	t.Helper()
-	m := &landModel{t: t, repo: filepath.Join(dir, "repo"), agents: map[string]*modelAgent{}, commits: map[string]branchState{}, landings: map[int]*modelLanding{}}
+	m := &landModel{t: t, repo: filepath.Join(dir, "repo"), agents: map[string]*modelAgent{}, commits: map[string]branchState{}, landings: map[int]*modelLanding{}, clock: time.Now().Unix()}
 	m.git("", "init", "-q", "-b", "main", m.repo)
 	m.git(m.repo, "config", "user.name", "u")
 	m.git(m.repo, "config", "user.email", "u@x")
@@ -320,7 +321,12 @@ func (m *landModel) fresh(who string) string {
 func (m *landModel) base(b branchState, l lineState, slot string) string {
 	for _, one := range slices.Backward(l.line) {
 		if told, there := one.news[slot]; there {
-			if _, known := b.landings[told.from]; known || !m.shares(l, told.from) {
+			by := m.landings[told.from]
+			var own *point
+			if by != nil {
+				own = m.meets(l, by)
+			}
+			if _, known := b.landings[told.from]; known || own == nil || own.has[slot] != told.value {
 				return told.value
 			}
 		}
@@ -344,12 +350,6 @@ func (m *landModel) meets(l lineState, one *modelLanding) *point {
 		}
 	}
 	return nil
-}
-
-// shares reports whether a landing brought work that led to a state.
-func (m *landModel) shares(l lineState, id int) bool {
-	one := m.landings[id]
-	return one != nil && m.meets(l, one) != nil
 }
 
 // lostWork is a landing that main has lost by a revert, as far as its work led to a state.

@@ -41,7 +41,7 @@ func (a *asker) lookForLost(ctx context.Context, h *history, s *sides) error {
 func (a *asker) bringAgain(ctx context.Context, h *history, s *sides) (string, error) {
 	tree := a.t.tip
 	for _, one := range s.lost {
-		base, err := a.baseBetween(ctx, h, one.Before, one.to.String())
+		base, err := a.baseAt(ctx, h, one.Before, one.to)
 		if err != nil {
 			return "", err
 		}

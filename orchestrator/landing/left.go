@@ -101,75 +101,95 @@ func (h *history) gotLast(commit string, had func(string) bool) string {
 	}
 }
 
-// withoutLost returns a commit of the branch without the work of the agent's landings that it had and that the branch has left: it is to land
-// again, and everything else there is what the agent got.
-func (a *asker) withoutLost(ctx context.Context, h *history, line []point, left string) (string, error) {
-	had := h.real.history(left)
-	var gone []int
-	for i := range a.led.all {
-		one := &a.led.all[i]
-		if _, shared := a.led.meeting(line, one); shared && !one.stands() {
-			gone = append(gone, i)
-		}
-	}
-	var out []*Stand
-	for _, i := range gone {
-		if had[a.led.all[i].After] {
-			out = append(out, &a.led.all[i])
-		}
-	}
-	rest := slices.DeleteFunc(gone, func(i int) bool { // those that may be there under another name
-		one := &a.led.all[i]
-		return slices.ContainsFunc(out, func(there *Stand) bool { return there == one || slices.Contains(one.Instead, there.ID) })
-	})
-	if len(rest) > 0 {
-		rewritten, err := a.led.looker.rewrittenIn(ctx, left, rest)
+// gotBy returns what the agent got from the branch up to a state and the branch has left, without the agent's own work that the branch, at node
+// tip, does not have.
+func (a *asker) gotBy(ctx context.Context, h *history, tip string, line []point, commit string) (all []string, err error) {
+	for _, left := range h.leftOf(commit) {
+		got, err := a.withoutLost(ctx, h, tip, line, left)
 		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(all, got) {
+			all = append(all, got)
+		}
+	}
+	return all, nil
+}
+
+// baseAt returns one commit with what an earlier commit of the branch and a state had in common, "" for nothing.
+func (a *asker) baseAt(ctx context.Context, h *history, before string, at point) (string, error) {
+	got, err := a.gotBy(ctx, h, before, a.led.lives.line(at), h.commitOf(at.String()))
+	if err != nil {
+		return "", err
+	}
+	both := h.common(before, at.String())
+	if len(both) == 0 {
+		if both, err = a.m.MergeBases(ctx, h.commitOf(before), h.commitOf(at.String())); err != nil {
 			return "", err
 		}
-		for i := range rewritten {
-			out = append(out, &a.led.all[i])
-		}
 	}
-	if len(out) == 0 {
-		return left, nil
+	return a.baseOf(ctx, h, append(both, got...))
+}
+
+// withoutLost returns a commit of the branch without the work of the agent that it had and that the branch has left: that is to land again, and
+// everything else there is what the agent got. Where the agent's work begins, the branch and the agent's newest state there tell.
+func (a *asker) withoutLost(ctx context.Context, h *history, tip string, line []point, left string) (string, error) {
+	newest, one, err := a.newestIn(ctx, h, line, left)
+	if err != nil || one == nil || h.commits[newest.String()] == "" || h.of(tip)[newest.String()] {
+		return left, err
 	}
-	slices.SortFunc(out, func(x, y *Stand) int { return y.ID - x.ID })
-	tree := left
-	for _, one := range out {
-		after, err := a.broughtTo(ctx, h, line, one)
-		if err != nil {
-			return "", err
-		}
-		merged, err := a.m.MergeTrees(ctx, a.t.place(a.m), after, tree, one.Before)
-		if err != nil {
-			return "", err
-		}
-		if len(merged.Conflicts) > 0 {
-			return "", a.cannotTell(one, merged.Conflicts)
-		}
-		tree = merged.Tree
+	base, err := a.baseAt(ctx, h, tip, newest)
+	if err != nil || base == "" {
+		return left, err
 	}
-	got, err := a.m.Commit(ctx, worktree.NewCommit{Tree: tree + "^{tree}", Message: "paw: what " + a.agent.Name + " got\n", Own: true})
+	merged, err := a.m.MergeTrees(ctx, a.t.place(a.m), h.commits[newest.String()], left, base)
+	if err != nil {
+		return "", err
+	}
+	if len(merged.Conflicts) > 0 {
+		return "", a.cannotTell(one, merged.Conflicts)
+	}
+	got, err := a.m.Commit(ctx, worktree.NewCommit{Tree: merged.Tree, Message: "paw: what " + a.agent.Name + " got\n", Own: true})
 	h.from[got] = h.real.common(left, h.tip)
 	return got, err
 }
 
-// broughtTo returns what a landing made of the branch or, where only a part of its work led to a state, what it would have made of it with that.
-func (a *asker) broughtTo(ctx context.Context, h *history, line []point, one *Stand) (string, error) {
-	met, _ := a.led.meeting(line, one)
-	if met == one.point() || h.commits[met.String()] == "" {
-		return one.After, nil
+// newestIn returns the newest state of a line whose work a commit that the branch has left had by a landing, and the landing.
+func (a *asker) newestIn(ctx context.Context, h *history, line []point, left string) (newest point, by *Stand, err error) {
+	had := h.real.history(left)
+	var there []*Stand
+	var rest []int
+	for i := range a.led.all {
+		one := &a.led.all[i]
+		_, shared := a.led.meeting(line, one)
+		switch {
+		case !shared:
+		case had[one.After]:
+			there = append(there, one)
+		case !one.stands():
+			rest = append(rest, i)
+		}
 	}
-	base, err := a.baseBetween(ctx, h, one.Before, met.String())
-	if err != nil || base == "" {
-		return one.After, err
+	rest = slices.DeleteFunc(rest, func(i int) bool {
+		return slices.ContainsFunc(there, func(one *Stand) bool { return slices.Contains(a.led.all[i].Instead, one.ID) })
+	})
+	if len(rest) > 0 { // those that may be there under another name
+		rewritten, err := a.led.looker.rewrittenIn(ctx, left, rest)
+		if err != nil {
+			return newest, nil, err
+		}
+		for i := range rewritten {
+			there = append(there, &a.led.all[i])
+		}
 	}
-	merged, err := a.m.MergeTrees(ctx, a.t.place(a.m), base, one.Before, h.commits[met.String()])
-	if err != nil || len(merged.Conflicts) > 0 {
-		return one.After, err
+	nearest := len(line)
+	for _, one := range there {
+		met, _ := a.led.meeting(line, one)
+		if at := slices.Index(line, met); at < nearest {
+			nearest, newest, by = at, met, one
+		}
 	}
-	return merged.Tree, nil
+	return newest, by, nil
 }
 
 // cannotTell refuses to bring work again that later work has been mixed with.

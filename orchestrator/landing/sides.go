@@ -101,9 +101,10 @@ func (a *asker) lineOf(one state) []point {
 
 // sidesIn is sides in a history that was looked at.
 func (a *asker) sidesIn(ctx context.Context, h *history, one state) (s *sides, err error) {
-	s = &sides{h: h, state: one.commit, line: a.lineOf(one), tip: "tip for " + a.agent.Name}
+	s = &sides{h: h, state: one.commit, line: a.lineOf(one), tip: a.tipNode()}
 	now := "state of " + a.agent.Name
 	h.link(h.from, s.tip, h.tip)
+	h.commits[s.tip] = h.tip
 	h.link(h.from, now, one.commit)
 	if before := h.nearest(s.line); before != "" {
 		h.link(h.landed, now, before)
@@ -113,7 +114,7 @@ func (a *asker) sidesIn(ctx context.Context, h *history, one state) (s *sides, e
 			h.link(h.landed, s.tip, h.nodeOf(a, landed))
 		}
 	}
-	if err := a.lookForGot(ctx, h, s); err != nil {
+	if s.left, err = a.gotBy(ctx, h, s.tip, s.line, s.state); err != nil {
 		return nil, err
 	}
 	s.bases = h.common(s.tip, now)
@@ -127,19 +128,8 @@ func (a *asker) sidesIn(ctx context.Context, h *history, one state) (s *sides, e
 	return s, a.makeSides(ctx, h, s)
 }
 
-// lookForGot finds what the agent got from the branch and the branch has left: it is nobody's new work.
-func (a *asker) lookForGot(ctx context.Context, h *history, s *sides) error {
-	for _, left := range h.leftOf(s.state) {
-		got, err := a.withoutLost(ctx, h, s.line, left)
-		if err != nil {
-			return err
-		}
-		if !slices.Contains(s.left, got) {
-			s.left = append(s.left, got)
-		}
-	}
-	return nil
-}
+// tipNode is the name of the branch with all that has landed in it.
+func (a *asker) tipNode() string { return "tip for " + a.agent.Name }
 
 // lookForNear finds the landing that stands and that has the most of what came before the state.
 func (a *asker) lookForNear(h *history, s *sides) {
