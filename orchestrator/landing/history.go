@@ -147,16 +147,25 @@ func (h *history) of(nodes ...string) map[string]bool {
 }
 
 // common returns what two nodes both have, without what another one of it has: git merge-base --all.
-func (h *history) common(one, other string) []string {
+func (h *history) common(one, other string) (best []string) {
 	both, others := h.of(one), h.of(other)
 	maps.DeleteFunc(both, func(node string, _ bool) bool { return !others[node] })
-	var before []string
-	for node := range both {
-		before = append(append(before, h.from[node]...), h.landed[node]...)
+	for len(both) > 0 {
+		var before []string
+		for node := range both {
+			before = append(append(before, h.from[node]...), h.landed[node]...)
+		}
+		older := h.of(before...)
+		newest := slices.DeleteFunc(slices.Sorted(maps.Keys(both)), func(node string) bool { return older[node] })
+		if len(newest) == 0 {
+			newest = slices.Sorted(maps.Keys(both))[:1]
+		}
+		has := h.of(newest...)
+		maps.DeleteFunc(both, func(node string, _ bool) bool { return has[node] })
+		best = append(best, newest...)
 	}
-	older := h.of(before...)
-	maps.DeleteFunc(both, func(node string, _ bool) bool { return older[node] })
-	return slices.Sorted(maps.Keys(both))
+	slices.Sort(best)
+	return best
 }
 
 // updates returns the commits by which paw update brought the branch into that of the agent.

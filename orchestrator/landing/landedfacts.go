@@ -446,10 +446,27 @@ func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []workt
 	if err != nil {
 		return nil, err
 	}
+	authored := map[string]string{} // when, by commit: to amend or to rebase keeps that
+	for _, c := range commits {
+		authored[c.ID] = strings.Join(c.Author, "")
+	}
+	madeAt := map[string][]int{}
+	for _, i := range gone {
+		for _, own := range made[i] {
+			if own.ID == l.all[i].After {
+				when := strings.Join(own.Author, "")
+				madeAt[when] = append(madeAt[when], i)
+			}
+		}
+	}
 	found := map[int]string{}
 	for _, i := range gone {
 		one := &l.all[i]
-		commit := rewritten(one, made[i], commits, patches, func(candidate string) bool {
+		free := slices.DeleteFunc(slices.Clone(commits), func(c worktree.CommitInfo) bool { // without other landings that somebody amended or rebased
+			by := madeAt[authored[c.ID]]
+			return len(by) > 0 && !slices.Contains(by, i)
+		})
+		commit := rewritten(one, made[i], free, patches, func(candidate string) bool {
 			for path := range paths[one.After] {
 				if _, has := paths[candidate][path]; !has {
 					return false

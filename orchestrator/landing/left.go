@@ -22,6 +22,13 @@ func (a *asker) lookForLeft(h *history) error {
 	if err != nil {
 		return err
 	}
+	updates, err := a.updates()
+	if err != nil {
+		return err
+	}
+	for commit := range updates {
+		made[commit] = made[commit] || len(h.parents[commit]) > 1 && !slices.Contains(a.led.past, commit)
+	}
 	alone := a.withoutTakenBack(h, made)
 	in := h.real.history(h.tip)
 	for _, tip := range a.led.past {
@@ -56,9 +63,9 @@ func (a *asker) withoutTakenBack(h *history, made map[string]bool) map[string]bo
 			if !before[commit] {
 				delete(alone, commit)
 			}
-			if one.As == string(Merge) && one.Phase != session.LandingOffered && !before[commit] && commit != one.After {
-				made[commit] = true
-			}
+		}
+		if parents := h.parents[one.After]; one.As == string(Merge) && one.Phase != session.LandingOffered && len(parents) > 1 {
+			made[parents[1]] = true
 		}
 	}
 	return alone

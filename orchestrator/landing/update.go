@@ -2,7 +2,6 @@ package landing
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"paw/orchestrator/app"
@@ -128,10 +127,15 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 		return "", "", err
 	}
 	now := asker.point(0)
-	files, err := asker.bringIn(ctx, state{src.state, &now})
+	whole, err := asker.bringIn(ctx, state{src.state, &now})
 	if err != nil {
 		return "", "", err
 	}
+	if len(whole.Conflicts) > 0 {
+		return "", "", errs.New(errs.Conflict, "%s: conflicts with %s, nothing is changed: %s", w.name(), done.From, few(whole.Conflicts, namedPaths)).
+			Hint("paw send %s --conflict", w.name())
+	}
+	files := whole.Tree
 	if now, err := w.m.TreeOf(ctx, src.state); err != nil || has && now == files {
 		done.Nothing = err == nil
 		return "", "", err
@@ -140,12 +144,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if tipTree, err := w.m.TreeOf(ctx, tip); err != nil {
 		return "", "", err
 	} else if src.state != src.head && files != tipTree { // what it has beyond that is not committed, and stays so
-		tree, err = asker.bringIn(ctx, state{commit: src.head})
-		var collided *errs.Error
-		if errors.As(err, &collided) && collided.Kind == errs.Conflict { // it has changed in a commit what landed before without one
-			tree, err = asker.bringIn(ctx, state{src.head, &now})
-		}
-		if err != nil {
+		if tree, err = asker.committed(ctx, src.head, &now, files); err != nil {
 			return "", "", err
 		}
 	}
@@ -159,21 +158,25 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	return goal, src.state, err
 }
 
-// bringIn is the tree of a state of the agent merged with the tip of the branch.
-func (a *asker) bringIn(ctx context.Context, one state) (string, error) {
+// committed is the tree of what is committed, merged with the tip of the branch. Files of it that conflict become what they are in the worktree.
+func (a *asker) committed(ctx context.Context, head string, now *point, files string) (string, error) {
+	merged, err := a.bringIn(ctx, state{commit: head})
+	if err == nil && len(merged.Conflicts) > 0 { // it has changed in a commit what landed before without one
+		merged, err = a.bringIn(ctx, state{head, now})
+	}
+	if err != nil || len(merged.Conflicts) == 0 {
+		return merged.Tree, err
+	}
+	return a.m.TreeWith(ctx, merged.Tree, files, merged.Conflicts)
+}
+
+// bringIn merges a state of the agent with the tip of the branch.
+func (a *asker) bringIn(ctx context.Context, one state) (worktree.Merged, error) {
 	s, err := a.sides(ctx, one)
 	if err != nil {
-		return "", err
+		return worktree.Merged{}, err
 	}
-	merged, err := a.m.MergeTree(ctx, a.agent.WorktreePath, s.theirs, s.ours)
-	if err != nil {
-		return "", err
-	}
-	if len(merged.Conflicts) > 0 {
-		return "", errs.New(errs.Conflict, "%s: conflicts with %s, nothing is changed: %s", a.name(), a.t.branch, few(merged.Conflicts, namedPaths)).
-			Hint("paw send %s --conflict", a.name())
-	}
-	return merged.Tree, nil
+	return a.m.MergeTree(ctx, a.agent.WorktreePath, s.theirs, s.ours)
 }
 
 // updatedHead is the commit that the branch of an agent is to be at: the tip of the other branch where that is all, else a
