@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -18,7 +19,9 @@ func TestCLIsAway(t *testing.T) {
 	w.ok(w.paw("start", "--cli", "claude", "--detach"))
 	w.work("do: say Hello.")
 	w.press("Left")
-	time.Sleep(3 * time.Second) // nothing is to happen
+	w.ok(w.tmux("send-keys", "-t", *w.agent("claude").PaneID, "-l", "behind the key"))
+	w.await("what was typed behind the key is in the box", func() bool { return strings.Contains(w.visible(), "behind the key") })
+	w.press("C-u")
 	if a := w.agent("claude"); a.State != "idle" || a.Reason != nil {
 		t.Errorf("after Left: %s, %s", a.State, text(a.Reason))
 	}
@@ -31,13 +34,14 @@ func TestCLIsAway(t *testing.T) {
 	w.awaitState("idle")
 	leave := func() int {
 		t.Helper()
+		var pressed time.Time
 		w.await("the conversation leaves its pane", func() bool {
-			if !strings.Contains(text(w.agent("claude").Reason), "it left its pane") {
+			left := strings.Contains(text(w.agent("claude").Reason), "it left its pane")
+			if !left && time.Since(pressed) > 5*time.Second { // in a box that was not empty yet it is a key like others
 				w.press("Left")
-				time.Sleep(2 * time.Second)
-				return false
+				pressed = time.Now()
 			}
-			return true
+			return left
 		})
 		w.press("Escape")
 		_, after, _ := strings.Cut(text(w.agent("claude").Reason), "(pid ")
@@ -53,8 +57,9 @@ func TestCLIsAway(t *testing.T) {
 	}
 	pid := leave()
 	n := w.last().Number
-	w.send("do: write lf1.txt 1\ndo: run sleep 6; echo 2 > lf2.txt\ndo: say Done.")
-	w.await("the turn works", func() bool { return w.has("lf1.txt") })
+	gate := filepath.Join(w.root, "gate")
+	w.send("do: write lf1.txt 1\ndo: run " + untilExists(gate) + "; echo 2 > lf2.txt\ndo: say Done.")
+	w.await("the turn works", func() bool { return w.has("lf1.txt") && runsWith(gate) })
 	w.ok(w.paw("stop", "claude"))
 	if !ended(pid) {
 		t.Errorf("pid %d runs on after paw stop", pid)
@@ -62,7 +67,8 @@ func TestCLIsAway(t *testing.T) {
 	if cut := w.turn(n + 1); text(cut.Reason) != "stopped" || cut.FilesChanged == nil || *cut.FilesChanged != 1 {
 		t.Errorf("turn %d: %+v", n+1, cut)
 	}
-	time.Sleep(8 * time.Second) // longer than its command takes
+	w.write(w.root, "gate", "")
+	w.await("its command has ended", func() bool { return !runsWith(gate) })
 	if w.has("lf2.txt") {
 		t.Error("it wrote after paw stop")
 	}
@@ -88,14 +94,19 @@ func TestCLIsAway(t *testing.T) {
 	w.awaitState("idle")
 	pid = leave()
 	tree := w.worktree("claude")
-	w.send("do: write rm1.txt 1\ndo: run sleep 6; mkdir -p " + tree + "; echo 2 > " + tree + "/rm2.txt")
-	w.await("the turn works", func() bool { return w.has("rm1.txt") })
+	gate = filepath.Join(w.root, "another")
+	w.send("do: write rm1.txt 1\ndo: run " + untilExists(gate) + "; mkdir -p " + tree + "; echo 2 > " + tree + "/rm2.txt")
+	w.await("the turn works", func() bool { return w.has("rm1.txt") && runsWith(gate) })
 	w.ok(w.paw("remove", "claude", "--force"))
-	time.Sleep(8 * time.Second)
+	w.write(w.root, "another", "")
+	w.await("its command has ended", func() bool { return !runsWith(gate) })
 	if _, err := os.Stat(tree); err == nil || !ended(pid) {
 		t.Errorf("its worktree is there again, or pid %d", pid)
 	}
 }
+
+// runsWith reports whether a process has a text in its command line.
+func runsWith(text string) bool { return exec.Command("pgrep", "-f", text).Run() == nil }
 
 // TestCLIsElsewhere: claude can enter another worktree, whose files are in no turn of the agent. No hook tells; its registry does.
 func TestCLIsElsewhere(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/cli/fakemodel"
 )
 
@@ -70,13 +71,8 @@ func TestCLIsTakeAPromptAtTheEndOfATurn(t *testing.T) {
 			prompt := fmt.Sprintf("do: say Turn %d.", n)
 			w.send(prompt)
 			tag := filepath.Join(w.repo, ".git/refs/tags", fmt.Sprintf("afk-shop_%s-%d", cli, n))
-			for end := time.Now().Add(cliPatience); ; time.Sleep(5 * time.Millisecond) {
-				if _, err := os.Stat(tag); err == nil {
-					break
-				}
-				if time.Now().After(end) {
-					t.Fatalf("turn %d has no tag", n)
-				}
+			if !poll.Until(t.Context(), poll.Tick, cliPatience, func() bool { _, err := os.Stat(tag); return err == nil }) {
+				t.Fatalf("turn %d has no tag", n)
 			}
 			if one := w.turn(n); strings.TrimSpace(one.Prompt) != prompt {
 				t.Errorf("the prompt of turn %d: %q", n, one.Prompt)
