@@ -89,8 +89,8 @@ func tokensOf(s cli.Spent) string {
 	return fmt.Sprintf("%d answers, %d read, %d from a cache, %d into one, %d written", s.Answers, s.Input, s.CacheRead, s.CacheWrite, s.Output)
 }
 
-// TestClaudeUsageWithAStopHook: what claude takes because a hook of the user sends it on after its answer is of the turn that this makes.
-func TestClaudeUsageWithAStopHook(t *testing.T) {
+// TestCLIsUsageWithAStopHook: what claude takes because a hook of the user sends it on after its answer is of the turn that this makes.
+func TestCLIsUsageWithAStopHook(t *testing.T) {
 	w := newCLIWorld(t, "claude")
 	w.model.Bills = true
 	again := filepath.Join(w.root, "again")
