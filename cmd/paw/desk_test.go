@@ -42,8 +42,9 @@ func (o outerTerminal) awaitsFor(patience time.Duration, texts ...string) {
 	}
 }
 
-// deskScript runs the desk between two looks at the settings of its terminal, which are to be the same.
-const deskScript = `echo before; stty -g > set.before; paw; code=$?; sleep 1; echo left with $code; stty -g > set.after; cmp set.before set.after && echo as before; exec sleep 600`
+// deskScript runs the desk between two looks at the settings of its terminal, which are to be the same: at once, or when the process
+// that stands by has given back what a desk had that was killed. That does so last.
+const deskScript = `echo before; stty -g > set.before; paw; code=$?; n=0; until stty -g > set.after; cmp -s set.before set.after || [ $((n += 1)) -gt 400 ]; do sleep 0.05; done; echo left with $code; cmp set.before set.after && echo as before; exec sleep 600`
 
 // desks are the pids of the desks of this world.
 func (w *world) desks() (pids []int) {

@@ -167,9 +167,7 @@ func guardTerminal(h *app.App, terminal *os.File) *guard {
 		if g.has == "" { // the desk has ended
 			return
 		}
-		if g.pipe, err = h.StandBy([]string{"__restore", hex.EncodeToString(state)}, terminal); err == nil {
-			_, _ = g.pipe.WriteString(g.has)
-		}
+		g.pipe, err = h.StandBy([]string{"__restore", hex.EncodeToString(state), g.has}, terminal)
 	})
 	return g
 }
@@ -193,15 +191,16 @@ func (g *guard) dismiss() {
 	}
 }
 
-// newRestore is the process that stands by.
+// newRestore is the process that stands by. What the desk had when the process began is an argument of it: a desk that is killed
+// before it could say more has a terminal, too.
 func newRestore(*invocation) *cobra.Command {
 	return &cobra.Command{
-		Use:    "__restore STATE",
+		Use:    "__restore STATE HAS",
 		Hidden: true,
-		Args:   cobra.ExactArgs(1),
+		Args:   cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			said, err := io.ReadAll(os.NewFile(app.LetGo, "pipe"))
-			if err != nil || !strings.HasSuffix(string(said), hasTerminal) {
+			if err != nil || !strings.HasSuffix(args[1]+string(said), hasTerminal) {
 				return err
 			}
 			state, err := hex.DecodeString(args[0])
