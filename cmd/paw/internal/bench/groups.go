@@ -57,6 +57,7 @@ func (b *bench) runGroups(only string) error {
 		groups = append(groups, group{fmt.Sprintf("status of %d", agents), smallFiles, func(w *world) { b.measureStatus(w, agents) }})
 	}
 	groups = append(groups, group{fmt.Sprintf("status beside %d sessions", otherSessions), smallFiles, b.measureStatusByPlace})
+	groups = append(groups, group{"status of claude", smallFiles, b.measureClaude})
 	groups = append(groups, group{"start of one", smallFiles, b.measureSingle})
 	for _, agents := range []int{2, 8} {
 		groups = append(groups, group{fmt.Sprintf("start of %d", agents), smallFiles, func(w *world) { b.measureLife(w, agents) }})
