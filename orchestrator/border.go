@@ -71,7 +71,7 @@ func ShowStates(ctx context.Context, h *app.App, sessionName string) error {
 func showStates(ctx context.Context, h *app.App, s *session.Session) {
 	ctx, cancel := context.WithTimeout(ctx, borderPatience)
 	defer cancel()
-	f, err := observe.ObserveWith(ctx, h, s, askWithLabels(h), observe.WhereUnknown)
+	f, err := observe.With(ctx, h, s, askWithLabels(h), observe.WhereUnknown)
 	if err != nil {
 		return
 	}

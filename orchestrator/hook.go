@@ -67,7 +67,7 @@ func hook(ctx context.Context, h *app.App, r Report) error {
 		return err
 	}
 	if lock.Holder.PID == 0 { // the lock file is gone
-		f, err := observe.ObserveRevived(ctx, h, s)
+		f, err := observe.Revived(ctx, h, s)
 		if err != nil {
 			return err
 		}

@@ -176,7 +176,7 @@ func recoverSession(ctx context.Context, h *app.App, s *session.Session, o Recov
 	if err != nil {
 		return Recovered{}, err
 	}
-	f, err := observe.ObserveRevived(ctx, h, s)
+	f, err := observe.Revived(ctx, h, s)
 	if err != nil {
 		return Recovered{}, err
 	}

@@ -1,10 +1,8 @@
 package orchestrator
 
 import (
-	"bytes"
 	"context"
 	"io"
-	"os/exec"
 	"time"
 
 	"paw/orchestrator/app"
@@ -45,7 +43,5 @@ func StatusLine(ctx context.Context, h *app.App, cliName string, payload []byte,
 		_, _ = io.WriteString(out, told.Words)
 		return
 	}
-	own := exec.CommandContext(ctx, "/bin/sh", "-c", told.Own)
-	own.Stdin, own.Stdout = bytes.NewReader(payload), out
-	_ = own.Run() // claude shows what it printed, and so does paw
+	_ = cli.RunStatusLine(ctx, told.Own, payload, out) // claude shows what it printed, and so does paw
 }

@@ -258,21 +258,21 @@ func (s *Session) Agent(name string) *Agent {
 
 // AddConversation makes id the newest conversation. Nothing is ever forgotten: a known id moves to the end, and an
 // empty one changes nothing.
-func (w *Agent) AddConversation(id string) {
+func (a *Agent) AddConversation(id string) {
 	if id == "" {
 		return
 	}
-	others := slices.Clone(w.ConversationIDs) // a copy of the agent shares the list
+	others := slices.Clone(a.ConversationIDs) // a copy of the agent shares the list
 	others = slices.DeleteFunc(others, func(known string) bool { return known == id })
-	w.ConversationIDs = append(others, id)
+	a.ConversationIDs = append(others, id)
 }
 
 // Conversation returns the id of the newest conversation, "" when none is known.
-func (w Agent) Conversation() string {
-	if len(w.ConversationIDs) == 0 {
+func (a Agent) Conversation() string {
+	if len(a.ConversationIDs) == 0 {
 		return ""
 	}
-	return w.ConversationIDs[len(w.ConversationIDs)-1]
+	return a.ConversationIDs[len(a.ConversationIDs)-1]
 }
 
 // LandingPhase is how far a landing is; it is saved before the deed.
@@ -297,7 +297,7 @@ type Landing struct {
 	Checkout    string       `json:"checkout,omitempty"` // directory that had the target checked out, "" for none
 	Before      string       `json:"before"`             // commit of the target
 	After       string       `json:"after"`
-	State       string       `json:"state"`           // commit of what landed, with what landed before among its parents
+	State       string       `json:"state"`           // commit of what landed
 	Turn        int          `json:"turn,omitempty"`  // the state is that of its end, 0 for that of the moment
 	Turns       string       `json:"turns,omitempty"` // that it brought, such as "1-4"
 	LastTurn    int          `json:"last_turn,omitempty"`

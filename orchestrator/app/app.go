@@ -28,7 +28,7 @@ import (
 // LockWait bounds how long a command waits for another paw that holds a lock.
 var LockWait = 30 * time.Second // tests do not wait that long
 
-// Home is one running paw: its configuration, its files and the user's environment.
+// App is one running paw: its configuration, its files and the user's environment.
 type App struct {
 	Config     config.Loaded
 	Mistake    error // in the configuration, which is why Config has the defaults, or all but a key that is not known

@@ -167,7 +167,7 @@ func liveSource(h *app.App, name string, ask observe.AskPanes, look observe.Scre
 			if err != nil {
 				return nil, err
 			}
-			f, err := observe.ObserveWith(ctx, h, s, ask, look)
+			f, err := observe.With(ctx, h, s, ask, look)
 			if err != nil {
 				return nil, err
 			}

@@ -329,7 +329,7 @@ func (f *family) forgetHolder(name string) {
 // recover is paw recover; tmux and the launchers are played.
 func (f *family) recover() {
 	f.as(func() {
-		now, err := observe.ObserveWith(f.tb.Context(), f.p, f.record(), f.panes, observe.NotAtScreens)
+		now, err := observe.With(f.tb.Context(), f.p, f.record(), f.panes, observe.NotAtScreens)
 		f.must(err)
 		turns.CloseCut(f.tb.Context(), f.p, now)
 		for _, name := range f.names {

@@ -177,7 +177,7 @@ func (w *Waited) enough(one bool) bool {
 
 // WaitsFor reports whether the wait goes on for an agent: not for one that was never asked for anything, unless it was named.
 func (w *Waited) WaitsFor(a Awaited) bool {
-	return !a.Finished && !(w.anybody && a.neverAsked())
+	return !a.Finished && (!w.anybody || !a.neverAsked())
 }
 
 // NobodyAtWork reports whether there was nothing to wait for: no agent was ever asked for anything.

@@ -326,3 +326,10 @@ func OutputTo(ctx context.Context, stdout io.Writer, dir string, env []string, e
 	}
 	return fmt.Errorf("%s %s: %w", executable, strings.Join(args, " "), err)
 }
+
+// RunStatusLine runs the user's own command of a status line with what the CLI told, as the CLI itself would.
+func RunStatusLine(ctx context.Context, command string, payload []byte, out io.Writer) error {
+	own := exec.CommandContext(ctx, "/bin/sh", "-c", command)
+	own.Stdin, own.Stdout = bytes.NewReader(payload), out
+	return own.Run()
+}

@@ -183,7 +183,7 @@ func look(ctx context.Context, h *app.App, m worktree.Manager, s *session.Sessio
 func sidesOf(ctx context.Context, led *ledger, t target, agents []work, states []known) (all []*sides, err error) {
 	var askers []*asker
 	var looked []state
-	kin, lives := map[string]bool{}, map[point]string{}
+	kin := map[string]bool{}
 	var commits []string
 	for i, w := range agents {
 		a, one := newAsker(w, led, t, false), state{commit: states[i].commit}
@@ -196,7 +196,8 @@ func sidesOf(ctx context.Context, led *ledger, t target, agents []work, states [
 	}
 	var r *region
 	if len(led.all)+len(led.past) > 0 && len(agents) > 0 {
-		if lives, err = askers[0].commitsOf(ctx, kin); err != nil {
+		lives, err := askers[0].commitsOf(ctx, kin)
+		if err != nil {
 			return nil, err
 		}
 		if r, err = askers[0].lookAtRegion(ctx, kin, lives, commits...); err != nil {

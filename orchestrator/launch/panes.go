@@ -58,7 +58,7 @@ func neverLaunched(ctx context.Context, h *app.App, s *session.Session) (f obser
 	if s.Generation > 0 {
 		return f, false
 	}
-	f, err := observe.ObserveWith(ctx, h, s, observe.NoServer, observe.NotAtScreens)
+	f, err := observe.With(ctx, h, s, observe.NoServer, observe.NotAtScreens)
 	runs := slices.ContainsFunc(f.Agents, func(a observe.Agent) bool { return a.Lock.State != session.LockFree })
 	return f, err == nil && f.Tmux == session.TmuxDead && !runs
 }

@@ -63,7 +63,7 @@ func startRefused(ctx context.Context, h *app.App, s *session.Session, jobs []*J
 func opened(ctx context.Context, h *app.App, s *session.Session, name string) bool {
 	shown := false
 	poll.Until(ctx, 200*time.Millisecond, resumePatience, func() bool {
-		f, err := observe.ObserveWith(ctx, h, s, observe.AskTmux(h), observe.WhereUnknown)
+		f, err := observe.With(ctx, h, s, observe.AskTmux(h), observe.WhereUnknown)
 		if err != nil {
 			return false
 		}

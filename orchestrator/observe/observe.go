@@ -48,11 +48,11 @@ func NoServer(context.Context, *session.Session) Panes { return Panes{Err: tmux.
 // Observe gathers the facts of one session: what tmux says and, in the
 // meantime, what files and locks say.
 func Observe(ctx context.Context, h *app.App, s *session.Session) (Facts, error) {
-	return ObserveWith(ctx, h, s, AskTmux(h), NotAtScreens)
+	return With(ctx, h, s, AskTmux(h), NotAtScreens)
 }
 
-// ObserveWith is Observe with another way to list the panes, and with screens.
-func ObserveWith(ctx context.Context, h *app.App, s *session.Session, ask AskPanes, look ScreenPolicy) (Facts, error) {
+// With is Observe with another way to list the panes, and with screens.
+func With(ctx context.Context, h *app.App, s *session.Session, ask AskPanes, look ScreenPolicy) (Facts, error) {
 	answer := make(chan Panes, 1)
 	go func() { answer <- ask(ctx, s) }()
 	agents := LookAtAgents(h, s, LookAtProcesses())
@@ -96,7 +96,7 @@ func lookAt(h *app.App, s *session.Session, w session.Agent, open map[int]time.T
 
 // withLock adds the facts that follow from the agent's lock.
 func withLock(h *app.App, s *session.Session, a Agent, lock session.AgentLock, err error) Agent {
-	a.Lock, a.lockErr, a.Turns = lock, err, ObserveTurns(h, s, &a.Record, lock)
+	a.Lock, a.lockErr, a.Turns = lock, err, TurnsOf(h, s, &a.Record, lock)
 	if lock.State == session.LockFree {
 		a.failure = LaunchFailure(h, s.Name, a.Record.Name)
 	}
@@ -172,13 +172,13 @@ func lostLock(s *session.Session, a Agent) (session.AgentLock, bool) {
 func InPane(h *app.App, s *session.Session, w *session.Agent, lock session.AgentLock) live.Observation {
 	return live.Observation{
 		Now: h.Now(), Tmux: session.TmuxAlive, Pane: session.PaneAlive, Session: s.Status, Phase: w.Phase, Done: w.Done, SeenCut: w.SeenCut,
-		Lock: lock.State, HolderPID: lock.PID(), Headless: RunsHeadless(lock), Turns: ObserveTurns(h, s, w, lock),
+		Lock: lock.State, HolderPID: lock.PID(), Headless: RunsHeadless(lock), Turns: TurnsOf(h, s, w, lock),
 	}
 }
 
-// ObserveTurns gathers what is known of an agent's turns; the CLI's own record
+// TurnsOf gathers what is known of an agent's turns; the CLI's own record
 // is only asked about one that runs.
-func ObserveTurns(h *app.App, s *session.Session, w *session.Agent, lock session.AgentLock) live.Turns {
+func TurnsOf(h *app.App, s *session.Session, w *session.Agent, lock session.AgentLock) live.Turns {
 	f := live.Turns{Launch: LaunchID(s.Name, w.Name, lock.Holder.Generation)}
 	if last, err := h.TurnDir(s.Name, w.Name).Last(); err == nil {
 		f.Last = last
@@ -312,11 +312,11 @@ func holderPID(lock session.AgentLock) int {
 // leavingServer is how long a tmux server without a socket may take to end.
 const leavingServer = time.Second
 
-// ObserveRevived is Observe for commands that change something: a server that
+// Revived is Observe for commands that change something: a server that
 // lost its socket is asked to make it again, and lock files that are gone are
 // written again. A server without a socket may also be on its way out, having
 // lost its last pane: it is waited for.
-func ObserveRevived(ctx context.Context, h *app.App, s *session.Session) (Facts, error) {
+func Revived(ctx context.Context, h *app.App, s *session.Session) (Facts, error) {
 	f, err := Observe(ctx, h, s)
 	for _, a := range f.Agents {
 		if a.lockLost {

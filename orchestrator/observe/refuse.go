@@ -23,7 +23,7 @@ var busyStates = []session.State{session.StateRunning, session.StateWaitingInput
 // was just started has a moment to report. It returns the facts by which it decides.
 func RefuseBusy(ctx context.Context, h *app.App, s *session.Session, agents ...string) (Facts, error) {
 	for deadline := time.Now().Add(youngGrace); ; poll.Sleep(ctx, youngGrace/50) {
-		f, err := ObserveRevived(ctx, h, s)
+		f, err := Revived(ctx, h, s)
 		if err != nil {
 			return f, err
 		}
@@ -55,7 +55,7 @@ func (a Agent) young(now time.Time) bool {
 // RefuseNotAtRest refuses an agent that may be at work, or may begin to: what it writes meanwhile
 // would mix with what paw writes. It returns the facts by which it decides.
 func RefuseNotAtRest(ctx context.Context, h *app.App, s *session.Session, agents ...string) (Facts, error) {
-	f, err := ObserveRevived(ctx, h, s)
+	f, err := Revived(ctx, h, s)
 	if err != nil {
 		return f, err
 	}

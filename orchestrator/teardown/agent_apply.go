@@ -80,7 +80,7 @@ func (p Agent) end(ctx context.Context, h *app.App, s *session.Session, seen obs
 	if a := seen.Agent(p.Name); a != nil && a.Pane == nil && a.Lock.State == session.LockFree && seen.Tmux != session.TmuxUnknown && err == nil && lock.State == session.LockFree {
 		return nil
 	}
-	f, err := observe.ObserveRevived(ctx, h, s)
+	f, err := observe.Revived(ctx, h, s)
 	if err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ func (p Purge) removeAgents(ctx context.Context, h *app.App, m worktree.Manager,
 	stopped := stop.facts
 	if !stop.endedNothing() {
 		var err error
-		if stopped, err = observe.ObserveRevived(ctx, h, p.Session); err != nil {
+		if stopped, err = observe.Revived(ctx, h, p.Session); err != nil {
 			return err
 		}
 	}

@@ -74,7 +74,7 @@ func atRest(ctx context.Context, h *app.App, s *session.Session, names []string,
 	if !force {
 		return observe.RefuseBusy(ctx, h, s, names...)
 	}
-	f, err := observe.ObserveRevived(ctx, h, s)
+	f, err := observe.Revived(ctx, h, s)
 	if err != nil {
 		return f, err
 	}

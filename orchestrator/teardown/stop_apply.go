@@ -26,7 +26,7 @@ func StopNow(ctx context.Context, h *app.App, s *session.Session, o StopOptions)
 		s = rec // with the agents that were added since it was loaded
 	}
 	h.Step("stop.recorded")
-	f, err := observe.ObserveRevived(ctx, h, s)
+	f, err := observe.Revived(ctx, h, s)
 	if err != nil {
 		return nil, err
 	}

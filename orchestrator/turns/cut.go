@@ -59,7 +59,7 @@ func CloseDead(ctx context.Context, h *app.App, s *session.Session, agents ...st
 	if len(open) == 0 {
 		return
 	}
-	f, err := observe.ObserveRevived(ctx, h, s)
+	f, err := observe.Revived(ctx, h, s)
 	if err != nil {
 		return
 	}

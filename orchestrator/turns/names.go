@@ -55,7 +55,7 @@ func loggedSessions(h *app.App) map[string][]string {
 // branchesOfPaw is what the branches begin with that paw names.
 const branchesOfPaw = "refs/heads/" + app.BranchPrefix
 
-// SpaceOf looks at tags, hidden refs and worktrees of a repository and at records and logs of this home.
+// NamesOf looks at tags, hidden refs and worktrees of a repository and at records and logs of this home.
 func NamesOf(ctx context.Context, h *app.App, m worktree.Manager) (Names, error) {
 	space := Names{hidden: map[string]bool{}, owner: map[string]string{}, logged: loggedSessions(h)}
 	var err error

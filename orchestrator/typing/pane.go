@@ -36,7 +36,7 @@ var ErrNotTyped = errors.New("nothing was typed")
 func (t *sender) find(ctx context.Context) (*observe.Agent, session.AgentStatus, error) {
 	only := *t.s
 	only.Agents = []session.Agent{*t.w}
-	f, err := observe.ObserveRevived(ctx, t.app, &only)
+	f, err := observe.Revived(ctx, t.app, &only)
 	if err != nil {
 		return nil, session.AgentStatus{}, err
 	}
@@ -51,7 +51,7 @@ func (t *sender) recall(ctx context.Context) (session.AgentStatus, error) {
 		panes.Panes = []tmux.Pane{*a.Pane}
 	}
 	same := func(context.Context, *session.Session) observe.Panes { return panes }
-	f, err := observe.ObserveWith(ctx, t.app, t.found.Session, same, observe.NotAtScreens)
+	f, err := observe.With(ctx, t.app, t.found.Session, same, observe.NotAtScreens)
 	if err != nil {
 		return session.AgentStatus{}, err
 	}

@@ -16,7 +16,7 @@ import (
 // panesOf are the real panes, and the CLIs in them.
 type panesOf struct{ home *app.App }
 
-// NewKeyboard is the keyboard of the real panes.
+// NewPaneWriter writes to the real panes.
 func NewPaneWriter(h *app.App) PaneWriter {
 	real := panesOf{h}
 	return PaneWriter{Panes: observe.AskTmux(h), Ready: real.ready, Enter: real.enter, Again: real.again, Patience: confirmPatience}
