@@ -69,6 +69,9 @@ type Stand struct {
 // picked reports whether what was offered to be brought by hand is a commit to be picked, and not to be merged.
 func (s *Stand) picked() bool { return s.Phase == session.LandingOffered && s.As == string(Squash) }
 
+// offered reports whether a landing was only offered for a merge by hand.
+func (s *Stand) offered() bool { return s.Phase == session.LandingOffered }
+
 // stands reports whether the tip has the landing behind it, whatever became of its files.
 func (s *Stand) stands() bool {
 	switch s.Standing {

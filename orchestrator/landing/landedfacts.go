@@ -50,8 +50,27 @@ func lookAtLanded(ctx context.Context, m worktree.Manager, sessions []*session.S
 			}
 		}
 	}
+	l.onlyWhole()
 	l.looker = &l
 	return l.ledger, nil
+}
+
+// onlyWhole takes landings for dropped that only files tell of, where the branch does not have an earlier one that they stood on: to have all of
+// their files is no more than a likeness then.
+func (l *looker) onlyWhole() {
+	for i := range l.all {
+		one := &l.all[i]
+		if !one.ByFiles {
+			continue
+		}
+		line := l.lives.line(one.point())
+		if slices.ContainsFunc(l.all, func(earlier Stand) bool {
+			return earlier.TurnSession == one.TurnSession && earlier.ID < one.ID && !earlier.offered() && !earlier.stands() &&
+				!slices.Contains(one.Instead, earlier.ID) && slices.Contains(line, earlier.point())
+		}) {
+			one.ByFiles, one.Standing = false, Dropped
+		}
+	}
 }
 
 // siblings are the sessions of a repository: the given one as it is, the others as they are recorded.
@@ -464,7 +483,7 @@ func (l *looker) matchRewritten(ctx context.Context, gone []int, commits []workt
 		one := &l.all[i]
 		free := slices.DeleteFunc(slices.Clone(commits), func(c worktree.CommitInfo) bool { // without other landings that somebody amended or rebased
 			by := madeAt[authored[c.ID]]
-			return len(by) > 0 && !slices.Contains(by, i)
+			return !slices.Contains(by, i) && slices.ContainsFunc(by, func(k int) bool { return l.all[k].Agent == one.Agent && l.all[k].Turns == one.Turns })
 		})
 		commit := rewritten(one, made[i], free, patches, func(candidate string) bool {
 			for path := range paths[one.After] {
