@@ -243,16 +243,26 @@ func (h *history) linkStates(a *asker, commits map[point]string) {
 			continue
 		}
 		h.link(h.from, p.String(), h.commits[p.String()])
-		if before := h.nearest(a.led.lives.line(p)[1:]); before != "" {
+		if before := h.nearest(a.led.lives.line(p)[1:], h.commits[p.String()]); before != "" {
 			h.link(h.landed, p.String(), before)
 		}
 	}
 }
 
-// nearest returns the first state of a line whose commit is known, "" for none.
-func (h *history) nearest(line []point) string {
+// nearest returns the first state of a line whose commit is known and that a commit came from, "" for none. A commit without what the state had of
+// the branch did not come from it, whatever the record says: somebody has moved the agent's branch back, as by git reset.
+func (h *history) nearest(line []point, commit string) string {
+	has, in := h.real.history(commit), h.real.history(h.tip)
 	for _, p := range line {
-		if h.commits[p.String()] != "" {
+		had := h.commits[p.String()]
+		if had == "" {
+			continue
+		}
+		back := false
+		for one := range h.real.history(had) {
+			back = back || in[one] && !has[one]
+		}
+		if !back {
 			return p.String()
 		}
 	}
@@ -261,7 +271,7 @@ func (h *history) nearest(line []point) string {
 
 // nodeOf returns the state that landed.
 func (h *history) nodeOf(a *asker, one *Stand) string {
-	if node := h.nearest(a.led.lives.line(one.point())); node != "" {
+	if node := h.nearest(a.led.lives.line(one.point()), one.State); node != "" {
 		return node
 	}
 	return one.State

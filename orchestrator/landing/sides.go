@@ -106,7 +106,7 @@ func (a *asker) sidesIn(ctx context.Context, h *history, one state) (s *sides, e
 	h.link(h.from, s.tip, h.tip)
 	h.commits[s.tip] = h.tip
 	h.link(h.from, now, one.commit)
-	if before := h.nearest(s.line); before != "" {
+	if before := h.nearest(s.line, one.commit); before != "" {
 		h.link(h.landed, now, before)
 	}
 	for i := range a.led.all {
