@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -85,22 +87,31 @@ func (m Manager) lostLink(ctx context.Context, e Entry) bool {
 }
 
 // hasFilesOf reports whether a file lies in the directory of e that is as git has seen it last, by its size and time. Where
-// git has recorded none, any file will do.
+// git has recorded none, any file will do. Git itself compares whole seconds, and the inode, which a copy has of its own.
 func (m Manager) hasFilesOf(ctx context.Context, e Entry) bool {
 	repo := in(e.Path).WithEnv("GIT_DIR="+e.AdminDir, "GIT_WORK_TREE="+e.Path)
-	recorded, err := repo.Output(ctx, "ls-files", "-z")
+	out, err := repo.Output(ctx, "ls-files", "--debug", "-z")
 	if err != nil {
 		return false
 	}
-	if recorded == "" {
+	recorded := recordedFile.FindAllStringSubmatch(out, -1)
+	if len(recorded) == 0 {
 		content, err := os.ReadDir(e.Path)
 		return err == nil && len(content) > 0
 	}
-	// The files may be copies, of which the kernel tells something else.
-	others, err := repo.Output(ctx, quietly("-c", "core.checkStat=minimal", "-c", "core.trustctime=false",
-		"diff-files", "--name-only", "-z", "--no-renames", "--ignore-submodules=all")...)
-	return err == nil && len(sorted(nulSeparated(others))) < len(sorted(nulSeparated(recorded)))
+	return slices.ContainsFunc(recorded, func(file []string) bool {
+		info, err := os.Lstat(filepath.Join(e.Path, file[1]))
+		if err != nil || info.IsDir() {
+			return false
+		}
+		seconds, nanoseconds, size := file[2], file[3], file[4]
+		return size == fmt.Sprint(uint32(info.Size())) && seconds == fmt.Sprint(uint32(info.ModTime().Unix())) &&
+			(nanoseconds == "0" || nanoseconds == fmt.Sprint(info.ModTime().Nanosecond())) // some builds of git keep seconds only
+	})
 }
+
+// recordedFile is the name, the time and the size of a file in what git ls-files --debug -z prints.
+var recordedFile = regexp.MustCompile(`([^\x00]+)\x00  ctime: .*\n  mtime: (\d+):(\d+)\n  dev: .*\n  uid: .*\n  size: (\d+)\t.*\n`)
 
 func relink(e Entry) error {
 	temporary := filepath.Join(e.AdminDir, "paw-link")

@@ -95,7 +95,11 @@ func TestRepairLeavesAnotherFolderAtThePathAlone(t *testing.T) {
 	for name, put := range map[string]func(w *world, p Plan){
 		"photos":         func(w *world, p Plan) { writeFile(w.t, filepath.Join(p.Path, "photo"), "x\n") },
 		"the same names": func(w *world, p Plan) { writeFile(w.t, filepath.Join(p.Path, "a.txt"), "a diary\n") },
-		"nothing":        func(w *world, p Plan) { os.MkdirAll(p.Path, 0o755) },
+		"a copy made later": func(w *world, p Plan) {
+			content := readFile(w.t, filepath.Join(w.Dir, "a.txt"))
+			writeFile(w.t, filepath.Join(p.Path, "a.txt"), content)
+		},
+		"nothing": func(w *world, p Plan) { os.MkdirAll(p.Path, 0o755) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
