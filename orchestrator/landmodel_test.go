@@ -331,7 +331,7 @@ func (m *landModel) base(b branchState, l lineState, slot string) string {
 			}
 		}
 		for id := range b.landings {
-			if slices.Contains(m.landings[id].line, one) {
+			if one.news == nil && slices.Contains(m.landings[id].line, one) { // paw knows of no state between an update and what comes next
 				return one.has[slot]
 			}
 		}
