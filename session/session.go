@@ -235,6 +235,14 @@ func (s *Session) Enlist(agents ...Agent) {
 	}
 }
 
+// GiveBackNumber lets the next agent have the number of one that never started and leaves the record, unless a later one has the
+// next number.
+func (s *Session) GiveBackNumber(name string) {
+	if a := s.Agent(name); a != nil && a.Number != 0 && a.Number == s.LastNumber {
+		s.LastNumber--
+	}
+}
+
 // maxDigit is the highest number that one key types.
 const maxDigit = 9
 

@@ -93,6 +93,18 @@ func TestNumbersOfAgents(t *testing.T) {
 	is("up to nine", 1, 4, 5, 6, 7, 8, 9)
 	s.Enlist(Agent{Name: "late"}, Agent{Name: "later"}, Agent{Name: "last"})
 	is("behind nine", 1, 4, 5, 6, 7, 8, 9, 2, 3, 10)
+	leave := func(name string) {
+		s.GiveBackNumber(name)
+		s.Agents = slices.DeleteFunc(s.Agents, func(a Agent) bool { return a.Name == name })
+	}
+	s = &Session{}
+	s.Enlist(Agent{Name: "a"}, Agent{Name: "b"}, Agent{Name: "c"})
+	leave("c")
+	s.Enlist(Agent{Name: "d"})
+	is("the last one did not start", 1, 2, 3)
+	leave("b")
+	s.Enlist(Agent{Name: "e"})
+	is("one before the last did not start", 1, 3, 4)
 	s = &Session{Agents: []Agent{{Name: "a"}, {Name: "b"}}}
 	is("in an old record", 1, 2)
 	s.Enlist(Agent{Name: "c"})

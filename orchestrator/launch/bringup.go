@@ -268,7 +268,8 @@ func UndoAdd(h *app.App, s *session.Session, plans []worktree.Plan, cause error)
 		return errs.WithHints(cause, "paw recover "+s.Name)
 	}
 	_, err := h.Update(ctx, s.Name, func(rec *session.Session) error {
-		for _, plan := range plans {
+		for _, plan := range slices.Backward(plans) {
+			rec.GiveBackNumber(plan.Agent)
 			DropAgent(rec, plan.Agent)
 		}
 		return nil
