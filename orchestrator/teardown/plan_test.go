@@ -76,7 +76,7 @@ func TestPlanStop(t *testing.T) {
 			f.Agents[0].Turns.Last = &turn.Record{Number: 4, State: turn.Finished}
 		}, want: "one: close pane %1 and end pid 100"},
 		"without a pane": {change: func(f *observe.Facts) { f.Agents[0].Pane = nil; off(&f.Agents[1]) },
-			want: "one: end pid 100, which has no pane\ntwo: does not run"},
+			want: "one: end pid 100, which has no pane\ntwo: is stopped"},
 		"one that has ended": {o: StopOptions{Agents: []string{"one"}}, change: func(f *observe.Facts) {
 			f.Agents[0].Lock.State, f.Agents[0].Pane.Dead, f.Agents[0].Pane.ExitCode = session.LockFree, true, &code
 		}, want: "one: close pane %1"},
@@ -98,13 +98,13 @@ func TestPlanStop(t *testing.T) {
 			off(&f.Agents[1])
 		}, want: "shop is stopped already; paw recover shop brings it back"},
 		"stopped before, and one goes on": {change: func(f *observe.Facts) { f.Session.Status = session.StatusStopped; off(&f.Agents[0]) },
-			want: "one: does not run\ntwo: close pane %2 and end pid 101"},
+			want: "one: is stopped\ntwo: close pane %2 and end pid 101"},
 		"a stop that was cut short": {change: func(f *observe.Facts) {
 			f.Session.Status = session.StatusStopped
 			off(&f.Agents[0])
 			off(&f.Agents[1])
 			f.Agents[1].Record.Phase = session.PhaseStopping
-		}, want: "one: does not run\ntwo: does not run"},
+		}, want: "one: is stopped\ntwo: is stopped"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := shop("one", "two")
