@@ -40,7 +40,8 @@ func TestVerdictOfAWait(t *testing.T) {
 		"one was never asked":         {agents: []Awaited{ok, fresh}, enough: true},
 		"one was never asked, busy":   {agents: []Awaited{busy, fresh}, kind: errs.Timeout, says: "busy, fresh: not finished after 1m0s"},
 		"one was never asked, named":  {agents: []Awaited{ok, fresh}, named: true, kind: errs.Timeout, says: "fresh: not finished after 1m0s"},
-		"none was asked":              {agents: []Awaited{fresh, fresh}, kind: errs.Timeout, says: "fresh, fresh: not finished after 1m0s"},
+		"none was asked":              {agents: []Awaited{fresh, fresh}, enough: true},
+		"none was asked, named":       {agents: []Awaited{fresh, fresh}, named: true, kind: errs.Timeout, says: "fresh, fresh: not finished after 1m0s"},
 		"one failed, one never asked": {agents: []Awaited{bad, fresh}, enough: true, kind: errs.AgentFailed, says: "bad: failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
