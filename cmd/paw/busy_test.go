@@ -13,6 +13,8 @@ func TestWhatTakesLongSaysSo(t *testing.T) {
 	held := filepath.Join(w.root, "go_on")
 	w.configure("[worktree]\nsetup = \"until test -e " + held + "; do sleep 0.1; done\"\n")
 	terminal := w.terminal("paw start --cli one=demo,two=demo --detach; echo ended with $?; paw start --name other --cli demo -d 2>/dev/null; sleep 1000")
+	terminal.awaits("Keep paw's turn tags out of git log? [Y/n]")
+	terminal.press("Enter")
 	terminal.awaits("starting, 2 worktrees checked out (2s)")
 	w.write(w.root, "go_on", "")
 	terminal.awaits("other  ")
