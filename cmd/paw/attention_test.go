@@ -35,7 +35,9 @@ func TestBordersFromTheFirstSecond(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.ok(w.paw("recover", "shop", "--detach"))
-		waitFor(t, "all borders say idle again", func() bool { return w.labels() == idle })
+		waitFor(t, "the borders say whose turn was cut", func() bool {
+			return w.labels() == "one: idle (idle)\ntwo: turn cut (idle)\nthree: turn cut (idle)\n"
+		})
 	}
 }
 
