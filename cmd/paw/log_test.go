@@ -70,7 +70,7 @@ system
 	if diff := cmp.Diff(want, print(false, false)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
-	if got := print(true, false); !strings.HasPrefix(got, "\x1b[32;1muser\x1b[0m  2026") || strings.Contains(got, "\x1b[31m") || strings.Contains(got, "\x1b[2J") {
+	if got := print(true, false); !strings.HasPrefix(got, "\x1b[38;5;28;1muser\x1b[0m  2026") || strings.Contains(got, "\x1b[31m") || strings.Contains(got, "\x1b[2J") {
 		t.Errorf("on a terminal: %q", got)
 	}
 	if got := print(false, true); !strings.Contains(got, "  → Bash {\n    \"command\": \"ls\"\n  }\n") {
