@@ -157,11 +157,11 @@ func TestTwoDesksInAStorm(t *testing.T) {
 		}
 	}
 	outer("resize-window", "-t", ":0", "-x", "80", "-y", "24", ";", "resize-window", "-t", ":second", "-x", "80", "-y", "24")
-	terminal.awaits("NEEDS YOU 1", "? 1  two  demo  waits for you", "QUIET 1", "? help")
+	terminal.awaits("NEEDS YOU 1", "? 2  two  demo  waits for you", "QUIET 1", "? help")
 	terminal.press("q")
 	terminal.awaits("left with 0")
 	outer("select-window", "-t", ":second")
-	terminal.awaits("all sessions", "NEEDS YOU 1", "? 1  two  demo  waits for you", "QUIET 1")
+	terminal.awaits("all sessions", "NEEDS YOU 1", "? 2  two  demo  waits for you", "QUIET 1")
 }
 
 // Where there is no terminal, or one that knows nothing, paw is paw status.

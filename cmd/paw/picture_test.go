@@ -63,7 +63,7 @@ func TestPictureOfTheDesk(t *testing.T) {
 	asks := terminal.colours()
 	terminal.press("Escape")
 	terminal.awaits("? help")
-	terminal.press("3", "d")
+	terminal.press("2", "d")
 	terminal.awaits("+add a search box", "since you looked")
 	sameAsPicture(t, "../../docs/desk.svg", picture.Draw(110, w.asAtHome(asks), w.asAtHome(terminal.colours())))
 }
