@@ -114,7 +114,7 @@ func TestDeskIsKilled(t *testing.T) {
 		kept, _ := os.ReadFile(filepath.Join(w.root, "home/.local/state/paw/agents/shop/one/draft.txt"))
 		return string(kept) == "later"
 	})
-	waitFor(t, "somebody stands by", func() bool { return len(w.desks()) == 2 })
+	waitFor(t, "somebody stands by", func() bool { return w.inside("__restore") == 1 }) // before its exec, it looks like the desk
 	for _, pid := range w.desks() {
 		if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); bytes.Contains(line, []byte("__restore")) {
 			continue
