@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
+
 	"slices"
 	"strings"
+
+	"paw/config/lazyregexp"
 )
 
 // Repair puts right what interrupted steps left in the registry of worktrees,
@@ -111,7 +113,7 @@ func (m Manager) hasFilesOf(ctx context.Context, e Entry) bool {
 }
 
 // recordedFile is the name, the time and the size of a file in what git ls-files --debug -z prints.
-var recordedFile = regexp.MustCompile(`([^\x00]+)\x00  ctime: .*\n  mtime: (\d+):(\d+)\n  dev: .*\n  uid: .*\n  size: (\d+)\t.*\n`)
+var recordedFile = lazyregexp.New(`([^\x00]+)\x00  ctime: .*\n  mtime: (\d+):(\d+)\n  dev: .*\n  uid: .*\n  size: (\d+)\t.*\n`)
 
 func relink(e Entry) error {
 	temporary := filepath.Join(e.AdminDir, "paw-link")

@@ -60,3 +60,8 @@ func (r *Regexp) ReplaceAllStringFunc(s string, with func(string) string) string
 func (r *Regexp) ExpandString(to []byte, template, s string, found []int) []byte {
 	return r.compiled().ExpandString(to, template, s, found)
 }
+
+// FindAllStringSubmatch calls [regexp.Regexp.FindAllStringSubmatch].
+func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
+	return r.compiled().FindAllStringSubmatch(s, n)
+}
