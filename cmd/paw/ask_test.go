@@ -29,7 +29,7 @@ func TestQuestionsEnd(t *testing.T) {
 			w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
 		}
 		t.Run(c.command+" "+c.key, func(t *testing.T) {
-			terminal := w.terminal("trap : INT; echo; paw " + c.command + "; echo ended $?")
+			terminal := w.terminal("trap : INT; echo; paw " + c.command + "; echo ended $?; exec cat") // tmux may lose what comes right before an end
 			defer killServer(terminal.socket)
 			terminal.awaits(c.question)
 			keys := []string{c.key}
@@ -37,7 +37,7 @@ func TestQuestionsEnd(t *testing.T) {
 				keys = append(keys, "Enter")
 			}
 			terminal.press(keys...)
-			waitFor(t, "it ends", func() bool { return terminal.ended() })
+			terminal.awaits("ended ")
 			if got := strings.Join(strings.Fields(terminal.screen()), " "); !strings.Contains(got, c.want) {
 				t.Errorf("%s\nwant %s", got, c.want)
 			}
@@ -49,12 +49,12 @@ func TestQuestionsEnd(t *testing.T) {
 func TestWaitSaysForWhom(t *testing.T) {
 	t.Parallel()
 	w := started(t, "one", "two")
-	terminal := w.terminal("echo; paw wait one two; echo ended $?")
+	terminal := w.terminal("echo; paw wait one two; echo ended $?; exec cat")
 	terminal.awaits("waiting for one, two (0 of 2 finished, ", "two: has had no turn yet")
 	w.ok(w.paw("send", "two", "do: say hello"))
 	terminal.awaits("waiting for one (1 of 2 finished, ")
 	w.ok(w.paw("send", "one", "do: say hello"))
-	waitFor(t, "it ends", func() bool { return terminal.ended() })
+	terminal.awaits("ended ")
 	if got := terminal.screen(); strings.Contains(got, "waiting for") || !strings.Contains(got, "ended 0") {
 		t.Error(got)
 	}
