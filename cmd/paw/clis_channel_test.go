@@ -74,7 +74,7 @@ func TestCLIsByTheirChannels(t *testing.T) {
 	})
 }
 
-// openMenu is what opens over, or below, what is half typed, and the keys that close it again.
+// openMenu lists the keys that open a menu of a CLI over half-typed text, a text that the menu shows, and the keys that close the menu.
 type openMenu struct {
 	open  []string
 	shows string

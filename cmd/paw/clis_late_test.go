@@ -93,7 +93,7 @@ func (w *cliWorld) hangUp() (goOn func()) {
 	return all(syscall.SIGCONT)
 }
 
-// kept is what stands in a file that paw keeps of the agent.
+// kept returns the content of a file in the state folder of the agent.
 func (w *cliWorld) kept(name string) string {
 	content, _ := os.ReadFile(filepath.Join(w.root, "home/.local/state/paw/agents/shop", w.cli, name))
 	return string(content)

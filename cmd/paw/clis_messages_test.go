@@ -61,7 +61,7 @@ func TestCLIsMessages(t *testing.T) {
 	}
 }
 
-// peerName is what claude calls the session that works for an agent.
+// peerName reads the name of an agent's claude session from claude's registry of running sessions.
 func (w *cliWorld) peerName(agent string) string {
 	w.t.Helper()
 	files, err := filepath.Glob(filepath.Join(w.root, "home/.claude/sessions/*.json"))

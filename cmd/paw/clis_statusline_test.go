@@ -83,7 +83,7 @@ func TestCLIsStatusLine(t *testing.T) {
 	w.ok(w.paw("stop"))
 	same("after the second stop")
 
-	// One in the arguments is that of its user alone.
+	// A status line given by --settings in the arguments of the CLI is left as it is.
 	w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", "[clis.claude]\nargs = [\"--settings\", '{\"statusLine\":{\"type\":\"command\",\"command\":\"echo given\"}}']\n")
 	w.ok(w.paw("recover", "shop", "--detach"))
 	w.work("do: say Four.")
@@ -111,7 +111,7 @@ func (w *cliWorld) settingsWith(line string) string {
 	return string(content)
 }
 
-// paid is what the conversation has cost by claude's own record, which it writes when it ends.
+// paid reads the cost of the conversation from claude's transcript. claude writes the cost there when it exits.
 func (w *cliWorld) paid() float64 {
 	w.t.Helper()
 	files, err := filepath.Glob(filepath.Join(w.root, "home/.claude/projects/*/*.jsonl"))

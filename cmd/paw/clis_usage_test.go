@@ -13,8 +13,8 @@ import (
 	"paw/orchestrator/cli/fakemodel"
 )
 
-// TestCLIsUsage: what paw says that ten turns took is what the model's server billed for them, to the token: all in all and of each turn,
-// also across a resume. No record has what a CLI asks on its own behalf, such as a title for the conversation.
+// TestCLIsUsage compares the tokens that paw usage prints for ten turns with those that the scripted model server billed: the total and each turn,
+// also across a resume. Requests that a CLI makes for itself, such as for a title of the conversation, are in no transcript and not compared.
 func TestCLIsUsage(t *testing.T) {
 	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
 		w.model.Bills = true
@@ -84,7 +84,7 @@ func TestCLIsUsage(t *testing.T) {
 	})
 }
 
-// tokensOf is what was taken, but for its price.
+// tokensOf formats the token counts of a usage, without its price.
 func tokensOf(s cli.Spent) string {
 	return fmt.Sprintf("%d answers, %d read, %d from a cache, %d into one, %d written", s.Answers, s.Input, s.CacheRead, s.CacheWrite, s.Output)
 }

@@ -190,7 +190,7 @@ type versionJSON struct {
 
 func (a *invocation) printVersion() { fmt.Fprintf(a.stdout, "paw %s\n", ownVersion()) }
 
-// ownVersion is that of the release, else the commit it was built from.
+// ownVersion returns the version of this paw's release, else the commit that paw was built from.
 func ownVersion() string {
 	if version != "" {
 		return version

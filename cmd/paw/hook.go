@@ -40,7 +40,7 @@ func (a *invocation) hook(ctx context.Context, args []string) {
 	a.takeHook(ctx, h, orchestrator.Report{CLI: args[0], Event: args[1], Caller: os.Getppid()})
 }
 
-// statusLine is what a CLI calls in place of a status line of the user's own.
+// statusLine runs `paw hook CLI StatusLine`, which a CLI calls to get the text of its status line.
 func (a *invocation) statusLine(ctx context.Context, h *app.App, cliName string) {
 	if payload, err := io.ReadAll(io.LimitReader(a.stdin, maxPayload)); err == nil {
 		orchestrator.StatusLine(ctx, h, cliName, payload, a.stdout)

@@ -70,7 +70,7 @@ func newDeliver(a *invocation) *cobra.Command {
 	return cmd
 }
 
-// launcher is what runs in an agent's pane until it becomes the CLI; it returns an exit code when it does not.
+// launcher runs in an agent's pane and replaces itself with the CLI (exec). It returns an exit code where that fails.
 func (a *invocation) launcher(args []string) int {
 	if len(args) != 4 {
 		a.printError(errs.New(errs.Usage, "__agent: it takes SESSION AGENT GENERATION FILE"))
