@@ -26,6 +26,7 @@ type history struct {
 	real    graph             // git's own, with ways to the root that are longer there
 	parents graph             // git's own
 	tip     string            // commit
+	inTip   map[string]bool   // commits that the tip comes after, and the tip
 	root    string            // commit that the tip and all states came from; what came before it is not in the graph
 	commits map[string]string // of the nodes that are states of agents
 	left    map[string]bool   // commits that the branch has left
@@ -100,17 +101,17 @@ func (a *asker) historyIn(r *region) (*history, error) {
 			h.real.link(commit, h.root)
 		}
 	}
-	if err := a.lookForLeft(h); err != nil {
-		return nil, err
-	}
+	h.inTip = h.real.history(h.tip)
 	updates, err := a.updates()
 	if err != nil {
 		return nil, err
 	}
-	in := h.real.history(h.tip)
+	if err := a.lookForLeft(h, updates); err != nil {
+		return nil, err
+	}
 	for commit, from := range h.real {
 		h.from[commit] = slices.Clone(from)
-		if own := h.parents[commit]; updates[commit] && len(own) > 1 && !in[commit] && !h.left[commit] {
+		if own := h.parents[commit]; updates[commit] && len(own) > 1 && !h.inTip[commit] && !h.left[commit] {
 			h.from[commit] = slices.DeleteFunc(h.from[commit], func(one string) bool { return one == own[0] })
 			h.landed.link(commit, own[0])
 		}
@@ -242,9 +243,9 @@ func (h *history) linkStates(a *asker, commits map[point]string) {
 		if h.commits[p.String()] == "" {
 			continue
 		}
-		h.link(h.from, p.String(), h.commits[p.String()])
+		h.from.link(p.String(), h.commits[p.String()])
 		if before := h.nearest(a.led.lives.line(p)[1:], h.commits[p.String()]); before != "" {
-			h.link(h.landed, p.String(), before)
+			h.landed.link(p.String(), before)
 		}
 	}
 }
@@ -252,15 +253,20 @@ func (h *history) linkStates(a *asker, commits map[point]string) {
 // nearest returns the first state of a line whose commit is known and that a commit came from, "" for none. A commit without what the state had of
 // the branch did not come from it, whatever the record says: somebody has moved the agent's branch back, as by git reset.
 func (h *history) nearest(line []point, commit string) string {
-	has, in := h.real.history(commit), h.real.history(h.tip)
+	var has map[string]bool
 	for _, p := range line {
 		had := h.commits[p.String()]
-		if had == "" {
+		switch {
+		case had == "":
 			continue
+		case had == commit:
+			return p.String()
+		case has == nil:
+			has = h.real.history(commit)
 		}
 		back := false
 		for one := range h.real.history(had) {
-			back = back || in[one] && !has[one]
+			back = back || h.inTip[one] && !has[one]
 		}
 		if !back {
 			return p.String()

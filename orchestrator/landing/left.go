@@ -13,7 +13,7 @@ import (
 
 // lookForLeft finds the commits that the branch was at and has left, as by git reset, with their histories. Commits that the agent made itself are its
 // work, also when the branch had them for a while: what has these is nothing that the agent got.
-func (a *asker) lookForLeft(h *history) error {
+func (a *asker) lookForLeft(h *history, updates map[string]bool) error {
 	h.left = map[string]bool{}
 	if len(a.led.past) == 0 {
 		return nil
@@ -22,18 +22,13 @@ func (a *asker) lookForLeft(h *history) error {
 	if err != nil {
 		return err
 	}
-	updates, err := a.updates()
-	if err != nil {
-		return err
-	}
-	for commit := range updates {
+	for commit := range updates { // the merges that paw made for it
 		made[commit] = made[commit] || len(h.parents[commit]) > 1 && !slices.Contains(a.led.past, commit)
 	}
 	alone := a.withoutTakenBack(h, made)
-	in := h.real.history(h.tip)
 	for _, tip := range a.led.past {
 		had := h.real.history(tip)
-		maps.DeleteFunc(had, func(one string, _ bool) bool { return in[one] || h.real[one] == nil })
+		maps.DeleteFunc(had, func(one string, _ bool) bool { return h.inTip[one] || h.real[one] == nil })
 		own := false
 		for one := range had {
 			own = own || alone[one]
@@ -73,24 +68,17 @@ func (a *asker) withoutTakenBack(h *history, made map[string]bool) map[string]bo
 
 // leftOf returns the newest commits that a commit has and that the branch has left, the one that the agent got last first.
 func (h *history) leftOf(commit string) []string {
-	in, got := h.real.history(h.tip), h.from.history(commit)
+	got := h.from.history(commit)
 	maps.DeleteFunc(got, func(one string, _ bool) bool { return !h.left[one] })
 	left := h.real.newest(got)
-	last := h.gotLast(commit, func(one string) bool { return in[one] || h.left[one] })
-	slices.SortStableFunc(left, func(x, y string) int { return rank(h, last, x) - rank(h, last, y) })
-	return left
-}
-
-// rank is lower for what came before a commit.
-func rank(h *history, last, commit string) int {
-	if last != "" && h.real.history(last)[commit] {
-		return 0
-	}
-	return 1
+	last := h.real.history(h.gotLast(commit))
+	first := slices.DeleteFunc(slices.Clone(left), func(one string) bool { return !last[one] })
+	return append(first, slices.DeleteFunc(left, func(one string) bool { return last[one] })...)
 }
 
 // gotLast returns what an agent got from the branch last, by the first parents of its commits and what was merged there; "" where nothing tells.
-func (h *history) gotLast(commit string, had func(string) bool) string {
+func (h *history) gotLast(commit string) string {
+	had := func(one string) bool { return h.inTip[one] || h.left[one] }
 	for {
 		if had(commit) {
 			return commit
