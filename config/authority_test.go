@@ -25,6 +25,8 @@ func keysOf(t reflect.Type, prefix string) []string {
 		return keys
 	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Struct:
 		return keysOf(t.Elem(), prefix+".*")
+	case t.Kind() == reflect.Map && prefix == ".prompts":
+		return []string{"prompts.*"}
 	}
 	return []string{strings.TrimPrefix(prefix, ".")}
 }
@@ -34,6 +36,8 @@ var authorities = map[string]authority{
 	"default_cli": replaces,
 
 	"worktree.path": yields, "worktree.copy": replaces, "worktree.link": replaces, "worktree.setup": replaces,
+	"worktree.include": replaces, "worktree.ports": replaces, "worktree.env": replaces, "worktree.teardown": replaces,
+	"worktree.teardown_seconds": replaces, "worktree.min_free": yields,
 	"tmux.socket": yields, "tmux.layout": yields, "tmux.log": yields,
 	"tmux.bell": usersAlone, "tmux.counts": usersAlone,
 	"turns.snapshot_seconds": replaces, "turns.snapshot_mib": replaces,
@@ -41,9 +45,13 @@ var authorities = map[string]authority{
 	"land.checks":   replaces,
 	"notify.events": usersAlone, "notify.command": usersAlone, "notify.desktop": usersAlone, "notify.osc": usersAlone,
 	"notify.webhook": usersAlone, "notify.dwell": usersAlone,
+	"queue.max": lowers, "queue.starts": lowers,
+	"limits.then": usersAlone, "limits.times": usersAlone, "limits.prompt": usersAlone,
 	"clis.*.command": replaces, "clis.*.resume": replaces, "clis.*.args": replaces, "clis.*.prompt": replaces,
 	"clis.*.env": replaces, "clis.*.git_writable": replaces,
 	"presets.*.cli": yields, "presets.*.branches": yields, "presets.*.base": yields,
+	"prompts.*":   yields,
+	"hosts.*.ssh": usersAlone, "hosts.*.repos": usersAlone, "hosts.*.paw": usersAlone, "hosts.*.env": usersAlone, "hosts.*.patience": usersAlone,
 }
 
 // Whoever adds a key decides what a repository has to say in it.
@@ -69,6 +77,12 @@ path  = "{parent}/{repo}.other/{session}-{agent}"
 copy  = ["other"]
 link  = ["other"]
 setup = "other"
+include = true
+ports = 9
+env = { KEY = "other" }
+teardown = "other"
+teardown_seconds = 99
+min_free = 99
 [tmux]
 socket = "other"
 layout = "tiled"
@@ -91,6 +105,13 @@ desktop = false
 osc = ""
 webhook = ""
 dwell = 1000000
+[queue]
+max = 9
+starts = 99
+[limits]
+then = "continue"
+times = 9
+prompt = "other"
 [clis.codex]
 git_writable = false
 [clis.mycli]
@@ -103,6 +124,14 @@ env     = { KEY = "other", OTHER = "other" }
 cli = ["demo", "two=demo"]
 branches = ["other/a", "other/b"]
 base = "other"
+[prompts]
+tests-first = "other"
+[hosts.gpu]
+ssh = "other"
+repos = { "/other" = "other" }
+paw = "other/paw"
+env = ["OTHER"]
+patience = 9
 `
 
 // line writes a configuration file that sets one key.
@@ -110,7 +139,7 @@ func (a assignment) line() string {
 	if variables, ok := a.value.(map[string]string); ok {
 		var items []string
 		for _, name := range slices.Sorted(maps.Keys(variables)) {
-			items = append(items, fmt.Sprintf("%s = %q", name, variables[name]))
+			items = append(items, fmt.Sprintf("%q = %q", name, variables[name]))
 		}
 		return a.key() + " = { " + strings.Join(items, ", ") + " }\n"
 	}
@@ -133,17 +162,17 @@ func assignmentsOf(t *testing.T, text string) []assignment {
 
 // valueOf returns the value of a configuration for the key of an assignment.
 func valueOf(c Config, a assignment) any {
-	cli, preset := CLI{}, Preset{}
-	if len(a.path) > 2 {
-		cli, preset = c.CLIs[a.path[1]], c.Presets[a.path[1]]
+	cli, preset, prompt, host := CLI{}, Preset{}, "", Host{}
+	if len(a.path) > 1 {
+		cli, preset, prompt, host = c.CLIs[a.path[1]], c.Presets[a.path[1]], c.Prompts[a.path[1]], c.Hosts[a.path[1]]
 	}
-	return reflect.ValueOf(a.setting.target(&entry{config: &c, cli: &cli, preset: &preset})).Elem().Interface()
+	return reflect.ValueOf(a.setting.target(&entry{config: &c, cli: &cli, preset: &preset, prompt: &prompt, host: &host})).Elem().Interface()
 }
 
 // The user's value of a key holds against that of an untrusted repository, wherever the key is about
 // more than the project.
 func TestUsersSettingsHold(t *testing.T) {
-	project := []string{"default_cli", "worktree.copy", "worktree.link"} // no command, and the repository knows best
+	project := []string{"default_cli", "worktree.copy", "worktree.link", "worktree.include"} // no command, and the repository knows best
 	theirs := map[string]assignment{}
 	for _, a := range assignmentsOf(t, others) {
 		theirs[a.key()] = a

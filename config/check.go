@@ -30,6 +30,7 @@ func (p *problem) of(key string) *Error {
 var (
 	cliName    = lazyregexp.New(`^[a-zA-Z0-9_]+$`)
 	presetName = lazyregexp.New(`^[a-zA-Z0-9_][a-zA-Z0-9_-]*$`)
+	remotePath = lazyregexp.New(`^[a-zA-Z0-9_./+-]+$`)
 	envName    = lazyregexp.New(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 )
 
@@ -74,6 +75,35 @@ func checkPresetName(s string) *problem {
 	return nil
 }
 
+func checkPromptName(s string) *problem {
+	if !presetName.MatchString(s) {
+		return problemf("%q is not the name of a prompt (letters, digits, _ and -)", s)
+	}
+	return nil
+}
+
+// checkPrompt accepts a text that says something.
+func checkPrompt(s string) *problem {
+	if strings.TrimSpace(s) == "" {
+		return problemf("is empty")
+	}
+	return checkText(s)
+}
+
+// checkThen accepts what to do about a limit.
+func checkThen(s string) *problem {
+	clis, hands := strings.CutPrefix(s, ThenHandOver)
+	if !hands {
+		return oneOf(ThenTell, ThenContinue, ThenHandOver+"CLI,...")(s)
+	}
+	for name := range strings.SplitSeq(clis, ",") {
+		if p := checkCLIName(strings.TrimSpace(name)); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
 // checkCLIItem accepts an item of --cli: CLI or AGENT=CLI.
 func checkCLIItem(s string) *problem {
 	agent, cli, given := strings.Cut(s, "=")
@@ -84,6 +114,55 @@ func checkCLIItem(s string) *problem {
 		return problemf("%q is not an agent name (letters, digits and _)", agent)
 	}
 	return checkCLIName(cli)
+}
+
+// checkHostName refuses names that could not stand before the colon of HOST:AGENT.
+func checkHostName(s string) *problem {
+	if !presetName.MatchString(s) {
+		return problemf("%q is not the name of a host (letters, digits, _ and -)", s)
+	}
+	return nil
+}
+
+// checkDestination refuses what ssh would read as an option, as several words or as nothing; ssh judges all other texts.
+func checkDestination(s string) *problem {
+	if p := checkVisible(s); p != nil {
+		return p
+	}
+	if s == "" || strings.HasPrefix(s, "-") || strings.ContainsFunc(s, unicode.IsSpace) {
+		return problemf("%q is not a name that ssh knows", s)
+	}
+	return nil
+}
+
+// checkRemotePath accepts a path on another machine, absolute or below the home folder.
+func checkRemotePath(s string) *problem {
+	if p := checkVisible(s); p != nil {
+		return p
+	}
+	if s == "" || strings.HasPrefix(s, "~") {
+		return problemf("%q is not a path that is absolute or below the home folder", s)
+	}
+	return nil
+}
+
+// checkRemoteProgram accepts a path that every shell takes for one plain word.
+func checkRemoteProgram(s string) *problem {
+	if !remotePath.MatchString(s) || !strings.Contains(s, "/") || strings.HasPrefix(s, "-") {
+		return problemf("%q is not the path of a program, absolute or below the home folder", s)
+	}
+	return nil
+}
+
+// checkCheckout accepts the path of a checkout on this machine.
+func checkCheckout(s string) *problem {
+	if p := checkVisible(s); p != nil {
+		return p
+	}
+	if !filepath.IsAbs(s) {
+		return problemf("%q is not an absolute path", s)
+	}
+	return nil
 }
 
 // checkRevision refuses a text that git would read as an option or as nothing; git itself judges

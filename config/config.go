@@ -8,6 +8,8 @@
 // Config only after the user has trusted exactly that text.
 package config
 
+import "strings"
+
 // Config holds the settings in force, after all sources are merged.
 type Config struct {
 	// DefaultCLI names the CLI of an agent that is started without --cli.
@@ -18,8 +20,13 @@ type Config struct {
 	Agents     Agents            `toml:"agents" json:"agents"`
 	Land       Land              `toml:"land" json:"land"`
 	Notify     Notify            `toml:"notify" json:"notify"`
+	Queue      Queue             `toml:"queue" json:"queue"`
+	Limits     Limits            `toml:"limits" json:"limits"`
 	CLIs       map[string]CLI    `toml:"clis,omitempty" json:"clis"`
 	Presets    map[string]Preset `toml:"presets,omitempty" json:"presets"`
+	// Prompts are texts of prompts that are used again, by their names.
+	Prompts map[string]string `toml:"prompts,omitempty" json:"prompts"`
+	Hosts   map[string]Host   `toml:"hosts,omitempty" json:"hosts"`
 }
 
 // Worktree says where worktrees lie, and what a new one is given.
@@ -29,8 +36,20 @@ type Worktree struct {
 	// Copy and Link are patterns of ignored files, relative to the main checkout and inside of it.
 	Copy []string `toml:"copy" json:"copy"`
 	Link []string `toml:"link" json:"link"`
+	// Include copies the ignored files that a .worktreeinclude in the main checkout names.
+	Include bool `toml:"include" json:"include"`
+	// Ports is how many consecutive ports each agent gets, 0 for none.
+	Ports int `toml:"ports" json:"ports"`
+	// Env are variables of each agent, as the templates that [Fill] expands.
+	Env map[string]string `toml:"env,omitempty" json:"env,omitempty"`
 	// Setup is a shell command to run in each new worktree, "" for none.
 	Setup string `toml:"setup" json:"setup"`
+	// Teardown is a shell command to run in each worktree before it goes, "" for none.
+	Teardown string `toml:"teardown" json:"teardown"`
+	// TeardownSeconds is how long Teardown may take.
+	TeardownSeconds int `toml:"teardown_seconds" json:"teardown_seconds"`
+	// MinFree is how many MiB copies have to leave free on the disk of the worktrees; 0 copies without a look.
+	MinFree int `toml:"min_free" json:"min_free"`
 }
 
 // Tmux names the tmux server, and says how panes are arranged and what they show.
@@ -100,6 +119,40 @@ const (
 	NotifyLimit    = "limit"    // a usage limit is reached
 )
 
+// Queue limits what the queue of a session begins.
+type Queue struct {
+	// Max is how many agents the queue keeps at work at the same time.
+	Max int `toml:"max" json:"max"`
+	// Starts is how many launches and prompts a queue makes in one session.
+	Starts int `toml:"starts" json:"starts"`
+}
+
+// Limits says what to do about a turn that a usage limit has ended.
+type Limits struct {
+	// Then is ThenTell, ThenContinue, or ThenHandOver with the CLIs of which one takes over.
+	Then string `toml:"then" json:"then"`
+	// Times is how often in a row that is done for one turn.
+	Times int `toml:"times" json:"times"`
+	// Prompt is what is typed once the limit is lifted.
+	Prompt string `toml:"prompt" json:"prompt"`
+}
+
+// HandOver are the CLIs of which one takes over, none for the other values of Then.
+func (l Limits) HandOver() []string {
+	clis, hands := strings.CutPrefix(l.Then, ThenHandOver)
+	if !hands {
+		return nil
+	}
+	return strings.Split(strings.ReplaceAll(clis, " ", ""), ",")
+}
+
+// The values of Limits.Then; the names of CLIs come behind the last one.
+const (
+	ThenTell     = "tell"
+	ThenContinue = "continue"
+	ThenHandOver = "handover:"
+)
+
 // CLI holds the settings of one CLI: changes to one that paw knows, or all there is about another.
 type CLI struct {
 	// Command is the program and its first arguments; a CLI that paw does not know always has one.
@@ -129,16 +182,37 @@ type Preset struct {
 	Base     string   `toml:"base,omitempty" json:"base,omitempty"`         // where missing branches start, "" for HEAD
 }
 
+// Host is another machine that runs paw, reached by ssh.
+type Host struct {
+	// SSH is the destination: a name of the user's ssh configuration, or [USER@]HOST.
+	SSH string `toml:"ssh,omitempty" json:"ssh"`
+	// Repos maps main checkouts here to checkouts there, which are absolute or below the home folder.
+	Repos map[string]string `toml:"repos,omitempty" json:"repos,omitempty"`
+	// Paw is the program there, absolute or below the home folder.
+	Paw string `toml:"paw,omitempty" json:"paw,omitempty"`
+	// Env names the variables that are handed over when agents are launched there.
+	Env []string `toml:"env,omitempty" json:"env,omitempty"`
+	// Patience is for how many seconds a command waits for an answer; 0 is DefaultPatience.
+	Patience int `toml:"patience,omitempty" json:"patience,omitempty"`
+}
+
+// DefaultPatience is for how many seconds a command waits for the answer of a host.
+const DefaultPatience = 2
+
 // Default returns the configuration of a user who set nothing.
 func Default() Config {
 	return Config{
 		DefaultCLI: "claude",
-		Worktree:   Worktree{Path: "{parent}/{repo}.paw/{session}/{agent}"},
+		Worktree:   Worktree{Path: "{parent}/{repo}.paw/{session}/{agent}", Include: true, TeardownSeconds: 120, MinFree: 2048},
 		Tmux:       Tmux{Layout: LayoutTiled, Bell: true, Counts: true},
 		Turns:      Turns{SnapshotSeconds: 3, SnapshotMiB: 512},
 		Agents:     Agents{MaxDepth: 3, MaxChildren: 8, BriefKiB: 64},
 		Notify:     Notify{Events: []string{NotifyWaiting, NotifyFinished, NotifyError, NotifyLimit}, Dwell: 5},
+		Queue:      Queue{Max: 3, Starts: 50},
+		Limits:     Limits{Then: ThenTell, Times: 2, Prompt: "The usage limit has reset. Go on where you stopped."},
 		CLIs:       map[string]CLI{},
 		Presets:    map[string]Preset{},
+		Prompts:    map[string]string{},
+		Hosts:      map[string]Host{},
 	}
 }

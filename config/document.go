@@ -22,7 +22,7 @@ import (
 const (
 	largestFile = 64 << 10 // bytes
 	deepest     = 16       // parts of a key and brackets around it; paw's own keys have four parts
-	longestKey  = 128      // bytes of a key or a table header as it is written
+	longestKey  = 256      // bytes of a key or a table header as it is written
 )
 
 // document is a configuration file that is valid TOML.

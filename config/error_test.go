@@ -167,6 +167,9 @@ func TestWrongValuesAreFoundWhereTheyStand(t *testing.T) {
 
 		{"preset name", "[presets.«\"a b\"]\ncli = ['demo']\n", `presets."a b"`, "", "not a preset name"},
 		{"preset name like an option", "[presets.«-x]\ncli = ['demo']\n", `presets.-x`, "", "not a preset name"},
+		{"prompt name", "[prompts]\n«\"a b\" = 'x'\n", `prompts."a b"`, "", "not the name of a prompt"},
+		{"empty prompt", "[prompts]\na = «' '\n", "prompts.a", "", "is empty"},
+		{"prompt as a number", "prompts.a = «1\n", "prompts.a", "", "must be a string"},
 		{"preset cli", "presets.a.cli = ['demo', «'a b']\n", "presets.a.cli", "", "not a cli name"},
 		{"preset agent", "presets.a.cli = [«'a-b=demo']\n", "presets.a.cli", "", "not an agent name"},
 		{"preset cli missing", "presets.a.cli = [«'a=']\n", "presets.a.cli", "", "not a cli name"},

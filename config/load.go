@@ -42,8 +42,12 @@ func Load(paths Paths, repo string, getenv func(string) string) (Loaded, error) 
 	if err != nil {
 		return Loaded{}, err
 	}
+	own, ports := l.Worktree.Env, l.Worktree.Ports
 	if repo != "" {
-		l.addRepository(paths, repo)
+		ports = l.addRepository(paths, repo)
+	}
+	if mistake := tooFewPorts(paths.ConfigFile, own, ports); mistake != nil {
+		return Loaded{}, mistake
 	}
 	sources, err := applyEnvironment(&l.Config, getenv)
 	if err != nil {
@@ -72,8 +76,8 @@ func (l *Loaded) addUser(file string) error {
 }
 
 // addRepository adds the settings that the repository's file may make. A mistake in the file costs
-// nothing but settings of the file.
-func (l *Loaded) addRepository(paths Paths, repo string) {
+// nothing but settings of the file. The result is how many ports an agent has, or would have once the file is trusted.
+func (l *Loaded) addRepository(paths Paths, repo string) (ports int) {
 	file := repositoryFile(repo)
 	assignments, err := l.read(file)
 	if err != nil && !errors.As(err, &l.RepositoryMistake) {
@@ -82,10 +86,21 @@ func (l *Loaded) addRepository(paths Paths, repo string) {
 	if l.RepositoryMistake != nil {
 		l.RepositoryMistake.InRepository = true
 		if !l.RepositoryMistake.Unknown {
-			return
+			return l.Worktree.Ports
 		}
 	}
 	assignments, l.Ignored = l.allowed(assignments)
+	asks := Default()
+	asks.Worktree.Ports = l.Worktree.Ports
+	for _, a := range assignments {
+		a.store(&asks)
+	}
+	ports = asks.Worktree.Ports
+	if mistake := tooFewPorts(file, asks.Worktree.Env, ports); mistake != nil {
+		mistake.InRepository = true
+		l.RepositoryMistake = mistake
+		return l.Worktree.Ports
+	}
 	asked := commands(assignments, l.Config)
 	if len(asked) > 0 {
 		trusted, problem := paths.trusted(repo)
@@ -93,6 +108,7 @@ func (l *Loaded) addRepository(paths Paths, repo string) {
 		l.Untrusted = slices.DeleteFunc(asked, func(c Command) bool { return slices.Contains(trusted[c.Key], c.Text) })
 	}
 	l.add(file, withoutUntrusted(assignments, l.Untrusted))
+	return ports
 }
 
 // read returns what a file sets on top of the settings loaded so far, nil when there is no file.
@@ -126,6 +142,10 @@ func (l *Loaded) allowed(assignments []assignment) (kept []assignment, ignored [
 			ignored = append(ignored, a.key())
 		case yields:
 			if !l.byUser(a) {
+				kept = append(kept, a)
+			}
+		case lowers:
+			if a.value.(int) < a.inForce(l.Config).(int) {
 				kept = append(kept, a)
 			}
 		default:

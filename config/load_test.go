@@ -79,13 +79,17 @@ func TestDefaultsApplyWithoutAnyFile(t *testing.T) {
 		}
 		want := Config{
 			DefaultCLI: "claude",
-			Worktree:   Worktree{Path: "{parent}/{repo}.paw/{session}/{agent}"},
+			Worktree:   Worktree{Path: "{parent}/{repo}.paw/{session}/{agent}", Include: true, TeardownSeconds: 120, MinFree: 2048},
 			Tmux:       Tmux{Layout: "tiled", Bell: true, Counts: true},
 			Turns:      Turns{SnapshotSeconds: 3, SnapshotMiB: 512},
 			Agents:     Agents{MaxDepth: 3, MaxChildren: 8, BriefKiB: 64},
 			Notify:     Notify{Events: []string{"waiting", "finished", "error", "limit"}, Dwell: 5},
+			Queue:      Queue{Max: 3, Starts: 50},
+			Limits:     Limits{Then: "tell", Times: 2, Prompt: "The usage limit has reset. Go on where you stopped."},
 			CLIs:       map[string]CLI{},
 			Presets:    map[string]Preset{},
+			Prompts:    map[string]string{},
+			Hosts:      map[string]Host{},
 		}
 		if diff := cmp.Diff(want, l.Config); diff != "" {
 			t.Errorf("repository %q:\n%s", repo, diff)
@@ -104,6 +108,12 @@ path  = "/srv/{repo}/{session}-{agent}"
 copy  = [".env", "*.local"]
 link  = ["node_modules"]
 setup = "npm ci"
+include = false
+ports = 3
+env = { KEY = "{slug}" }
+teardown = "npm run drop"
+teardown_seconds = 9
+min_free = 0
 
 [tmux]
 socket = "work"
@@ -132,6 +142,15 @@ osc = "777"
 webhook = "https://example.org/paw"
 dwell = 0
 
+[queue]
+max = 2
+starts = 10
+
+[limits]
+then = "handover:codex, demo"
+times = 1
+prompt = "Go on."
+
 [clis.codex]
 git_writable = true
 
@@ -146,19 +165,31 @@ env     = { KEY = "value", OTHER = "" }
 cli = ["claude", "second=codex"]
 branches = ["feat/a", "feat/b"]
 base = "main"
+
+[prompts]
+tests-first = "Write the tests first.\nThen the code."
+[hosts.gpu]
+ssh = "gpu-box"
+repos = { "/home/me/src/shop" = "src/shop" }
+paw = ".local/share/paw/bin/paw-1.3.0"
+env = ["API_KEY"]
+patience = 4
 `
 
 var everythingSet = Config{
 	DefaultCLI: "codex",
 	Worktree: Worktree{
 		Path: "/srv/{repo}/{session}-{agent}", Copy: []string{".env", "*.local"},
-		Link: []string{"node_modules"}, Setup: "npm ci",
+		Link: []string{"node_modules"}, Setup: "npm ci", Ports: 3, Env: map[string]string{"KEY": "{slug}"},
+		Teardown: "npm run drop", TeardownSeconds: 9,
 	},
 	Tmux:   Tmux{Socket: "work", Layout: "windows", Log: true},
 	Turns:  Turns{SnapshotSeconds: 5, SnapshotMiB: 64},
 	Agents: Agents{MaxDepth: 2, MaxChildren: 4, BriefKiB: 16},
 	Land:   Land{Checks: []string{"make test", "make lint"}},
 	Notify: Notify{Events: []string{"waiting", "error"}, Command: "tell", Desktop: true, OSC: "777", Webhook: "https://example.org/paw", Dwell: 0},
+	Queue:  Queue{Max: 2, Starts: 10},
+	Limits: Limits{Then: "handover:codex, demo", Times: 1, Prompt: "Go on."},
 	CLIs: map[string]CLI{
 		"codex": {GitWritable: true},
 		"mycli": {
@@ -168,6 +199,10 @@ var everythingSet = Config{
 	},
 	Presets: map[string]Preset{
 		"pair": {CLI: []string{"claude", "second=codex"}, Branches: []string{"feat/a", "feat/b"}, Base: "main"},
+	},
+	Prompts: map[string]string{"tests-first": "Write the tests first.\nThen the code."},
+	Hosts: map[string]Host{
+		"gpu": {SSH: "gpu-box", Repos: map[string]string{"/home/me/src/shop": "src/shop"}, Paw: ".local/share/paw/bin/paw-1.3.0", Env: []string{"API_KEY"}, Patience: 4},
 	},
 }
 
@@ -179,11 +214,14 @@ func TestUserFileSetsEveryKey(t *testing.T) {
 		t.Error(diff)
 	}
 	want := []Source{{Name: p.ConfigFile, Keys: []string{
-		"default_cli", "worktree.path", "worktree.copy", "worktree.link", "worktree.setup", "tmux.socket", "tmux.layout", "tmux.bell", "tmux.counts", "tmux.log",
+		"default_cli", "worktree.path", "worktree.copy", "worktree.link", "worktree.setup", "worktree.include", "worktree.ports", "worktree.env",
+		"worktree.teardown", "worktree.teardown_seconds", "worktree.min_free", "tmux.socket", "tmux.layout", "tmux.bell", "tmux.counts", "tmux.log",
 		"turns.snapshot_seconds", "turns.snapshot_mib", "agents.max_depth", "agents.max_children", "agents.brief_kib", "land.checks",
-		"notify.events", "notify.command", "notify.desktop", "notify.osc", "notify.webhook", "notify.dwell",
+		"notify.events", "notify.command", "notify.desktop", "notify.osc", "notify.webhook", "notify.dwell", "queue.max", "queue.starts",
+		"limits.then", "limits.times", "limits.prompt",
 		"clis.codex.git_writable", "clis.mycli.command", "clis.mycli.resume", "clis.mycli.args", "clis.mycli.prompt", "clis.mycli.env",
-		"presets.pair.cli", "presets.pair.branches", "presets.pair.base",
+		"presets.pair.cli", "presets.pair.branches", "presets.pair.base", "prompts.tests-first",
+		"hosts.gpu.ssh", "hosts.gpu.repos", "hosts.gpu.paw", "hosts.gpu.env", "hosts.gpu.patience",
 	}}}
 	if diff := cmp.Diff(want, l.Sources); diff != "" {
 		t.Error(diff)

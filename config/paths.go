@@ -67,6 +67,9 @@ func (p Paths) LaunchDir() string { return filepath.Join(p.StateDir, "launch") }
 // TurnsDir holds the turn logs, one folder per session.
 func (p Paths) TurnsDir() string { return filepath.Join(p.StateDir, "turns") }
 
+// HostsDir holds what was last known of hosts.
+func (p Paths) HostsDir() string { return filepath.Join(p.StateDir, "hosts") }
+
 // TrustFile holds the texts of repositories that the user trusts.
 func (p Paths) TrustFile() string { return filepath.Join(p.StateDir, "trust.json") }
 

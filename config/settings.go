@@ -18,6 +18,8 @@ type setting struct {
 	target func(*entry) any
 	// text checks a string, each string of a list and each value of a table.
 	text func(string) *problem
+	// name checks each key of a table, which is the name of a variable where name is nil.
+	name func(string) *problem
 	// filled refuses an empty list.
 	filled bool
 	// zero accepts 0 as a number.
@@ -37,14 +39,17 @@ const (
 	_          authority = iota // not decided, which a test refuses
 	replaces                    // the repository's value wins: it knows the project
 	yields                      // the repository's value counts where the user says nothing
+	lowers                      // the repository's number counts where it is lower than the one in force
 	usersAlone                  // a repository has no say: it can neither silence nor redirect notices
 )
 
-// entry is where one setting is stored: the configuration, and the CLI or preset of the key.
+// entry is where one setting is stored: the configuration, and the CLI, preset, prompt or host of the key.
 type entry struct {
 	config *Config
 	cli    *CLI
 	preset *Preset
+	prompt *string
+	host   *Host
 }
 
 // settings are all keys of a configuration file; docs/configuration.md lists the same ones.
@@ -55,6 +60,13 @@ var settings = []setting{
 		target: func(e *entry) any { return &e.config.Worktree.Path }},
 	{key: "worktree.copy", text: checkPattern, repository: replaces, target: func(e *entry) any { return &e.config.Worktree.Copy }},
 	{key: "worktree.link", text: checkPattern, repository: replaces, target: func(e *entry) any { return &e.config.Worktree.Link }},
+	{key: "worktree.include", repository: replaces, target: func(e *entry) any { return &e.config.Worktree.Include }},
+	{key: "worktree.ports", zero: true, repository: replaces, trust: differs, target: func(e *entry) any { return &e.config.Worktree.Ports }},
+	{key: "worktree.env", text: checkValue, name: checkOwnVariable, repository: replaces, trust: always,
+		target: func(e *entry) any { return &e.config.Worktree.Env }},
+	{key: "worktree.teardown", text: checkText, repository: replaces, trust: set, target: func(e *entry) any { return &e.config.Worktree.Teardown }},
+	{key: "worktree.teardown_seconds", repository: replaces, trust: differs, target: func(e *entry) any { return &e.config.Worktree.TeardownSeconds }},
+	{key: "worktree.min_free", zero: true, repository: yields, trust: differs, target: func(e *entry) any { return &e.config.Worktree.MinFree }},
 	{key: "worktree.setup", text: checkText, repository: replaces, trust: set, target: func(e *entry) any { return &e.config.Worktree.Setup }},
 
 	// A server at a foreign path is handed the user's terminal.
@@ -85,6 +97,13 @@ var settings = []setting{
 	{key: "notify.webhook", text: checkWebhook, repository: usersAlone, target: func(e *entry) any { return &e.config.Notify.Webhook }},
 	{key: "notify.dwell", zero: true, repository: usersAlone, target: func(e *entry) any { return &e.config.Notify.Dwell }},
 
+	{key: "queue.max", repository: lowers, trust: always, target: func(e *entry) any { return &e.config.Queue.Max }},
+	{key: "queue.starts", repository: lowers, trust: always, target: func(e *entry) any { return &e.config.Queue.Starts }},
+
+	{key: "limits.then", text: checkThen, repository: usersAlone, target: func(e *entry) any { return &e.config.Limits.Then }},
+	{key: "limits.times", repository: usersAlone, target: func(e *entry) any { return &e.config.Limits.Times }},
+	{key: "limits.prompt", text: checkText, repository: usersAlone, target: func(e *entry) any { return &e.config.Limits.Prompt }},
+
 	{key: "clis.*.command", text: checkText, filled: true, repository: replaces, trust: always, target: func(e *entry) any { return &e.cli.Command }},
 	{key: "clis.*.resume", text: checkText, repository: replaces, trust: always, target: func(e *entry) any { return &e.cli.Resume }},
 	{key: "clis.*.args", text: checkText, repository: replaces, trust: always, target: func(e *entry) any { return &e.cli.Args }},
@@ -97,6 +116,15 @@ var settings = []setting{
 	{key: "presets.*.cli", text: checkCLIItem, repository: yields, target: func(e *entry) any { return &e.preset.CLI }},
 	{key: "presets.*.branches", text: checkRevision, repository: yields, target: func(e *entry) any { return &e.preset.Branches }},
 	{key: "presets.*.base", text: checkBase, repository: yields, target: func(e *entry) any { return &e.preset.Base }},
+
+	// What an agent is asked decides what it does with the rights of the user.
+	{key: "prompts.*", text: checkPrompt, repository: yields, trust: always, target: func(e *entry) any { return e.prompt }},
+	// Programs run on hosts as the user there, and secrets go to them.
+	{key: "hosts.*.ssh", text: checkDestination, repository: usersAlone, target: func(e *entry) any { return &e.host.SSH }},
+	{key: "hosts.*.repos", text: checkRemotePath, name: checkCheckout, repository: usersAlone, target: func(e *entry) any { return &e.host.Repos }},
+	{key: "hosts.*.paw", text: checkRemoteProgram, repository: usersAlone, target: func(e *entry) any { return &e.host.Paw }},
+	{key: "hosts.*.env", text: checkVariable, repository: usersAlone, target: func(e *entry) any { return &e.host.Env }},
+	{key: "hosts.*.patience", repository: usersAlone, target: func(e *entry) any { return &e.host.Patience }},
 }
 
 func always(_, _ any) bool { return true }
@@ -111,17 +139,25 @@ func set(value, now any) bool {
 func raises(value, now any) bool  { return value.(int) > now.(int) }
 func differs(value, now any) bool { return value != now }
 
-// checkChosenName checks the name of a CLI or a preset in a key.
+// chosen are the tables whose keys begin with names that the user chooses.
+var chosen = []string{"clis", "presets", "prompts", "hosts"}
+
+// checkChosenName checks the name of a CLI, a preset, a prompt or a host in a key.
 func checkChosenName(table, name string) *problem {
-	if table == "clis" {
+	switch table {
+	case "clis":
 		return checkCLIName(name)
+	case "prompts":
+		return checkPromptName(name)
+	case "hosts":
+		return checkHostName(name)
 	}
 	return checkPresetName(name)
 }
 
 // pattern writes a path as a setting has its key: with a * for the name that the user chooses.
 func pattern(path []string) string {
-	if len(path) < 2 || path[0] != "clis" && path[0] != "presets" {
+	if len(path) < 2 || !slices.Contains(chosen, path[0]) {
 		return joinKey(path)
 	}
 	if len(path) == 2 {
@@ -172,7 +208,7 @@ func nearestKey(path []string) string {
 
 // sample returns a pointer to an empty value of the setting's type.
 func (s setting) sample() any {
-	return s.target(&entry{config: &Config{}, cli: &CLI{}, preset: &Preset{}})
+	return s.target(&entry{config: &Config{}, cli: &CLI{}, preset: &Preset{}, prompt: new(string), host: &Host{}})
 }
 
 // assignment is one value for one setting.
@@ -206,14 +242,18 @@ func readableJSON(value any, indent string) []byte {
 	return b.Bytes()
 }
 
-// entry returns where the settings at a path are stored, with copies of the CLI and the preset.
+// entry returns where the settings at a path are stored, with copies of the CLI, the preset, the prompt and the host.
 func (c *Config) entry(path []string) *entry {
-	e := &entry{config: c, cli: &CLI{}, preset: &Preset{}}
+	e := &entry{config: c, cli: &CLI{}, preset: &Preset{}, prompt: new(string), host: &Host{}}
 	switch path[0] {
 	case "clis":
 		*e.cli = c.CLIs[path[1]]
 	case "presets":
 		*e.preset = c.Presets[path[1]]
+	case "prompts":
+		*e.prompt = c.Prompts[path[1]]
+	case "hosts":
+		*e.host = c.Hosts[path[1]]
 	}
 	return e
 }
@@ -242,5 +282,9 @@ func (a assignment) store(c *Config) {
 		c.CLIs[a.path[1]] = *e.cli
 	case "presets":
 		c.Presets[a.path[1]] = *e.preset
+	case "prompts":
+		c.Prompts[a.path[1]] = *e.prompt
+	case "hosts":
+		c.Hosts[a.path[1]] = *e.host
 	}
 }

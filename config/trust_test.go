@@ -43,6 +43,8 @@ resume = ["{id}"]
 env = { B = "2", A = "1" }
 [clis.codex]
 git_writable = true
+[prompts]
+fix = "Fix it"
 `)
 	asked := []Command{
 		{"worktree.path", "/tmp/{agent}"},
@@ -53,6 +55,7 @@ git_writable = true
 		{"clis.theirs.resume", `["{id}"]`},
 		{"clis.theirs.env", `{"A":"1","B":"2"}`},
 		{"clis.codex.git_writable", "true"},
+		{"prompts.fix", "Fix it"},
 	}
 	before := p.load(t)
 	if diff := cmp.Diff(asked, before.Untrusted); diff != "" {
@@ -82,6 +85,7 @@ git_writable = true
 		"theirs": {Command: []string{"sh", "-c", "a && <b>"}, Resume: []string{"{id}"}, Env: map[string]string{"A": "1", "B": "2"}},
 		"codex":  {GitWritable: true},
 	}
+	want.Prompts = map[string]string{"fix": "Fix it"}
 	if diff := cmp.Diff(want, after.Config); diff != "" {
 		t.Errorf("after trust:\n%s", diff)
 	}

@@ -55,6 +55,11 @@ func (d *document) resolve(key toml.Key) (s *setting, path []string, err error) 
 	for i := range key {
 		path = key[:i+1]
 		s, known := findSetting(path)
+		if i == 1 && path[0] == "prompts" {
+			if p := checkChosenName(path[0], path[1]); p != nil {
+				return nil, nil, d.fail(key, p.of(joinKey(path)))
+			}
+		}
 		if s != nil {
 			return s, path, nil
 		}
@@ -65,7 +70,7 @@ func (d *document) resolve(key toml.Key) (s *setting, path []string, err error) 
 		if _, ok := d.value(path).(map[string]any); !ok {
 			return nil, nil, d.fail(key, problemf("must be a table").of(name))
 		}
-		if i == 1 { // only below clis and presets are there tables of tables
+		if i == 1 { // only below the chosen tables are there tables of tables
 			if p := checkChosenName(path[0], path[1]); p != nil {
 				return nil, nil, d.fail(key, p.of(name))
 			}
@@ -132,7 +137,11 @@ func (d *document) variables(s *setting, path []string, table map[string]any) (m
 			continue
 		}
 		name := key[len(path)]
-		p := checkVariable(name)
+		checkName := s.name
+		if checkName == nil {
+			checkName = checkVariable
+		}
+		p := checkName(name)
 		if p == nil {
 			variables[name], p = as(table[name], "a string", s.text)
 		}
@@ -144,7 +153,7 @@ func (d *document) variables(s *setting, path []string, table map[string]any) (m
 }
 
 // complete checks what only a document as a whole can tell: that a CLI of the user's own has a
-// command, and that the branches of a preset fit its CLIs. below applies without the document.
+// command, that the branches of a preset fit its CLIs, and that a host has a destination. below applies without the document.
 func (d *document) complete(assignments []assignment, below Config) error {
 	for _, key := range d.meta.Keys() {
 		if len(key) < 2 {
@@ -159,6 +168,10 @@ func (d *document) complete(assignments []assignment, below Config) error {
 			p := problemf("a cli that paw does not know needs a command")
 			p.nearest = Nearest(name, builtinCLIs)
 			return d.fail(key, p.of(joinKey(key[:2])))
+		case "hosts":
+			if below.Hosts[name].SSH == "" && !sets("hosts.*.ssh", name, assignments) {
+				return d.fail(key, problemf("a host needs ssh, the name that ssh knows it by").of(joinKey(key[:2])))
+			}
 		case "presets":
 			if p := checkPairs(name, assignments); p != nil {
 				branches := toml.Key{"presets", name, "branches"}
@@ -173,9 +186,12 @@ func hasCommand(name string, assignments []assignment, below Config) bool {
 	if slices.Contains(builtinCLIs, name) || len(below.CLIs[name].Command) > 0 {
 		return true
 	}
-	return slices.ContainsFunc(assignments, func(a assignment) bool {
-		return a.setting.key == "clis.*.command" && a.path[1] == name
-	})
+	return sets("clis.*.command", name, assignments)
+}
+
+// sets reports whether some assignment is to a key of the CLI, preset or host with that name.
+func sets(key, name string, assignments []assignment) bool {
+	return slices.ContainsFunc(assignments, func(a assignment) bool { return a.setting.key == key && a.path[1] == name })
 }
 
 // checkPairs accepts branches that go with one CLI, or with as many CLIs, one to one.

@@ -36,3 +36,28 @@ func TestReadFileReadsWhatOsReadFileDoes(t *testing.T) {
 		t.Errorf("a folder: %v", err)
 	}
 }
+
+// TestALockThatCannotBeTakenIsAnError tells a lock that another process holds from one that the file system refuses, as one without locks
+// does: nobody waits for that.
+func TestALockThatCannotBeTakenIsAnError(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	held, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	if locked, err := TryLock(held); !locked || err != nil {
+		t.Fatalf("got %v, %v", locked, err)
+	}
+	other, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if locked, err := TryLock(other); locked || err != nil {
+		t.Errorf("held by another: got %v, %v", locked, err)
+	}
+	other.Close()
+	if locked, err := TryLock(other); locked || err == nil {
+		t.Errorf("refused: got %v, %v", locked, err)
+	}
+}

@@ -46,3 +46,21 @@ func luminance(number int) float64 {
 	}
 	return sum
 }
+
+// TestBarIsLegible: on a Bar each colour has a contrast of at least 4.5 to 1, and every style that ends goes on with the bar.
+func TestBarIsLegible(t *testing.T) {
+	ground := luminance(239)
+	for _, code := range []string{Red, Green, Yellow, Cyan, Magenta, Grey} {
+		on := OnBar("\x1b[" + code + "m")
+		number, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(on, "\x1b["+Bar+"m\x1b[38;5;"), "m\x1b[m"))
+		if err != nil {
+			t.Fatalf("%q: %v", on, err)
+		}
+		if contrast := (luminance(number) + 0.05) / (ground + 0.05); contrast < 4.5 {
+			t.Errorf("%d on the bar: %.1f to 1", number, contrast)
+		}
+	}
+	if got, want := OnBar("a \x1b[1mb\x1b[m c"), "\x1b["+Bar+"ma \x1b[1mb\x1b[m\x1b["+Bar+"m c\x1b[m"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
