@@ -58,6 +58,11 @@ func (l Locks) Check(ctx context.Context, session string) (unlock func(), err er
 	return l.wait(ctx, "checks of "+session, "check-"+session+".lock")
 }
 
+// Ports waits for the lock under which agents are given ports that nobody else has. It is held until the record has them.
+func (l Locks) Ports(ctx context.Context) (unlock func(), err error) {
+	return l.wait(ctx, "ports", "ports.lock")
+}
+
 // The locks of one agent, by the words that their files begin with.
 const (
 	turnLock     = "turn"

@@ -173,6 +173,9 @@ func recordFault(s *Session) string {
 		}
 		agents[w.Name] = true
 	}
+	if reason := portsFault(s.Checks.Ports); reason != "" {
+		return "checks: " + reason
+	}
 	for i := range s.Landings {
 		if reason := landingFault(&s.Landings[i]); reason != "" {
 			return fmt.Sprintf("landing %d: %s", s.Landings[i].ID, reason)
@@ -197,6 +200,9 @@ func worktreeFault(w *Agent) string {
 	if w.Parent != "" && nameFault(w.Parent) != "" {
 		return "parent: " + nameFault(w.Parent)
 	}
+	if reason := portsFault(w.Ports); reason != "" {
+		return reason
+	}
 	phases := []Phase{"", PhaseCreating, PhaseLive, PhaseStopping, PhaseStopped, PhaseExited, PhaseRemoving, PhaseDiscarding, PhaseLeaving}
 	if !slices.Contains(phases, w.Phase) {
 		return fmt.Sprintf("unknown phase %q", w.Phase)
@@ -205,10 +211,19 @@ func worktreeFault(w *Agent) string {
 	if reason := textFault(slices.Concat([]string{w.Branch}, w.Command, w.ConversationIDs)...); reason != "" {
 		return reason
 	}
-	for key, text := range w.Environment {
-		if !utf8.ValidString(key) || !utf8.ValidString(text) {
-			return fmt.Sprintf("environment %q: not UTF-8", key)
+	for _, variables := range []map[string]string{w.Environment, w.Variables} {
+		for key, text := range variables {
+			if !utf8.ValidString(key) || !utf8.ValidString(text) {
+				return fmt.Sprintf("environment %q: not UTF-8", key)
+			}
 		}
+	}
+	return ""
+}
+
+func portsFault(p *Ports) string {
+	if p != nil && (p.First < 1 || p.Count < 1 || p.Last() > 65535) {
+		return fmt.Sprintf("ports: %d from %d on", p.Count, p.First)
 	}
 	return ""
 }

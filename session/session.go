@@ -65,7 +65,26 @@ type Session struct {
 	LastNumber int       `json:"last_number,omitempty"`
 	Target     string    `json:"target,omitempty"` // branch that work lands on, "" where none was checked out at the start
 	Landings   []Landing `json:"landings,omitempty"`
+	Checks     Checks    `json:"checks,omitzero"`
 }
+
+// Checks is what the place has where the checks of a session run.
+type Checks struct {
+	Ports     *Ports            `json:"ports,omitempty"`
+	Variables map[string]string `json:"variables,omitempty"`
+}
+
+// Ports is a block of consecutive ports that an agent has for itself as long as the record says so.
+type Ports struct {
+	First int `json:"first"`
+	Count int `json:"count"`
+}
+
+// Last is the last port of a block.
+func (p Ports) Last() int { return p.First + p.Count - 1 }
+
+// Meets reports whether two blocks have a port in common.
+func (p Ports) Meets(other Ports) bool { return p.First <= other.Last() && other.First <= p.Last() }
 
 // Tmux is where the panes of a session were made. All of it is a hint: users rename sessions and servers restart.
 type Tmux struct {
@@ -93,11 +112,12 @@ func (t *Tmux) SetServer(socket string, pid int, started int64) {
 }
 
 // Rewound says, in numbers of turns, at the end of which one a worktree was put, 0 being its base, and at the end of which one it
-// was before. It holds as long as Last is the agent's last turn.
+// was before. It holds as long as Last is the agent's last turn, and HEAD where the rewind or an update since has put it.
 type Rewound struct {
-	To   int `json:"to"`
-	From int `json:"from"`
-	Last int `json:"last"`
+	To   int    `json:"to"`
+	From int    `json:"from"`
+	Last int    `json:"last"`
+	Head string `json:"head,omitempty"` // "" in the record of an older paw
 }
 
 // At is the turn at the end of which a worktree is as far as rewinds tell, where last is the number of its last turn.
@@ -107,6 +127,16 @@ func (r *Rewound) At(last int) int {
 	}
 	return r.To
 }
+
+// MovedTo notes that paw itself has moved HEAD of the worktree.
+func (r *Rewound) MovedTo(head string) {
+	if r != nil {
+		r.Head = head
+	}
+}
+
+// Stands reports whether nobody but paw has moved HEAD of the worktree since the rewind.
+func (r *Rewound) Stands(head string) bool { return r != nil && (r.Head == "" || r.Head == head) }
 
 // Shift is one move of a worktree between states that it had before, or to a newer commit of the branch that work lands on.
 type Shift struct {
@@ -187,7 +217,10 @@ type Agent struct {
 	Wait *Wait `json:"wait,omitempty"` // for its children, nil when it waits for none
 	Done *Done `json:"done,omitempty"` // what it said of its work, nil when it said nothing
 	// Told is the number of its last turn that its parent was told of, -1 when that was its exit before it had one.
-	Told int `json:"told,omitempty"`
+	Told  int    `json:"told,omitempty"`
+	Ports *Ports `json:"ports,omitempty"` // nil for none
+	// Variables are those that its project gives it, filled in for its life.
+	Variables map[string]string `json:"variables,omitempty"`
 	// Pushed are the commits that paw has pushed, or was about to push, to its branch on a remote; newest last.
 	Pushed []string `json:"pushed,omitempty"`
 }
@@ -213,6 +246,14 @@ type Origin struct {
 	Snapshot     string `json:"snapshot,omitempty"`     // what was not committed then, "" for nothing
 	Conversation string `json:"conversation,omitempty"` // the conversation to begin with a copy of, "" for none
 	Within       bool   `json:"within,omitempty"`       // it started in the midst of the turn, which went on
+}
+
+// Start returns the commit with all that an agent began with: that of the uncommitted work that it took along, else its base.
+func (a *Agent) Start() string {
+	if a.From != nil && a.From.Snapshot != "" {
+		return a.From.Snapshot
+	}
+	return a.BaseCommit
 }
 
 // Enlist appends agents to the session and numbers them: up to 9 a number is used once in the life of the session, so that no

@@ -46,11 +46,18 @@ const (
 	resultsEnd    = "] "
 	conflictBegin = "Your work conflicts with the branch "
 	conflictEnd   = ". Bring that branch into yours and resolve the conflicts:"
+	checkBegin    = "The check failed on your work: "
+	checkEnd      = ". Please mend what it finds."
 	reviewBegin   = "I have reviewed your changes and have "
 	reviewEnd     = ". Please go through them one by one:"
 	handOverBegin = "You take over the work of another coding agent: "
 	handOverTask  = "This is the end of that conversation. Go on with this prompt of the user:\n\n"
 	sentOnPrompt  = "goes on after its end" // of a turn that nobody prompted
+	issueBegin    = "Issue #"
+	pullBegin     = "Pull request #"
+	threadAuthor  = " (text by "
+	threadEnd     = "):"
+	threadTitle   = "\n\n> "
 )
 
 // The begins of prompts that CLIs write: claude and copilot when a background task has ended, claude for what another session of
@@ -67,6 +74,9 @@ func ResultsLine(id, headline string) string { return resultsBegin + id + result
 
 // ConflictLine returns the first line of a prompt that asks an agent to resolve conflicts with a branch.
 func ConflictLine(branch string) string { return conflictBegin + branch + conflictEnd }
+
+// CheckLine returns the first line of a prompt that asks an agent to mend what a check has found in its work.
+func CheckLine(command, how string) string { return checkBegin + command + " (" + how + ")" + checkEnd }
 
 // ReviewLine returns the first line of a prompt with comments on the work of an agent.
 func ReviewLine(comments int) string { return reviewBegin + countedComments(comments) + reviewEnd }
@@ -88,8 +98,14 @@ func (p Prompt) read() (task, about string) {
 	if branch, ok := between(first, conflictBegin, conflictEnd); ok {
 		return "", "conflicts with " + branch
 	}
+	if command, ok := between(first, checkBegin, checkEnd); ok {
+		return "", "check failed: " + command
+	}
 	if comments, ok := between(first, reviewBegin, reviewEnd); ok {
 		return "", "review: " + comments
+	}
+	if title, ok := threadIn(string(p), first); ok {
+		return title, ""
 	}
 	if from, ok := strings.CutPrefix(first, handOverBegin); ok {
 		if at := strings.LastIndex(string(p), handOverTask); at >= 0 {
@@ -112,6 +128,29 @@ func (p Prompt) read() (task, about string) {
 		return "", "message from " + cmp.Or(name, address, "another session") + ": " + strings.TrimSpace(said)
 	}
 	return string(p), ""
+}
+
+// ThreadLine returns the line above the quoted title and text of an issue or a pull request.
+func ThreadLine(pull bool, number int, author string) string {
+	begin := issueBegin
+	if pull {
+		begin = pullBegin
+	}
+	return fmt.Sprint(begin, number, threadAuthor, author, threadEnd)
+}
+
+// threadIn returns the title and the number of the issue or pull request that a prompt is all about.
+func threadIn(prompt, first string) (string, bool) {
+	number, ok := between(first, issueBegin, threadAuthor)
+	if !ok {
+		number, ok = between(first, pullBegin, threadAuthor)
+	}
+	rest, quoted := strings.CutPrefix(prompt, first+threadTitle)
+	if !ok || !quoted || !strings.HasSuffix(first, threadEnd) {
+		return "", false
+	}
+	title, _, _ := strings.Cut(rest, "\n")
+	return title + " (#" + number + ")", true
 }
 
 // within returns what stands in a text between the first begin and the end that follows.

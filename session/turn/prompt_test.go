@@ -13,6 +13,8 @@ func TestWordsOfAPrompt(t *testing.T) {
 		"not the whole marker":   {"[paw wait 0199-id", "[paw wait 0199-id", "[paw wait 0199-id"},
 		"a conflict":             {ConflictLine("release/1.2") + "\n\n1. Commit", "conflicts with release/1.2", ""},
 		"a person on a conflict": {"Your work conflicts with the branch main. Why?", "Your work conflicts with the branch main. Why?", "Your work conflicts with the branch main. Why?"},
+		"a check":                {CheckLine("make test", "exit status 2") + "\n\nIts last lines", "check failed: make test (exit status 2)", ""},
+		"a person on a check":    {"The check failed on your work: why?", "The check failed on your work: why?", "The check failed on your work: why?"},
 		"a comment":              {ReviewLine(1) + "\n\n1. a.go", "review: 1 comment", ""},
 		"comments":               {ReviewLine(12) + "\n\n1. a.go", "review: 12 comments", ""},
 		"a person's review":      {"I have reviewed your changes and have one wish", "I have reviewed your changes and have one wish", "I have reviewed your changes and have one wish"},
@@ -29,7 +31,11 @@ func TestWordsOfAPrompt(t *testing.T) {
 			"message from web-a6: Look: a=\"b\"", ""},
 		"a person on messages": {"What does\n\nthis\n<cross-session-message from=\"a\"> mean?", "What does\n\nthis\n<cross-session-message from=\"a\"> mean?",
 			"What does\n\nthis\n<cross-session-message from=\"a\"> mean?"},
-		"nobody's prompt": {sentOnPrompt, "goes on after its end", ""},
+		"an issue":             {ThreadLine(false, 12, "ann") + "\n\n> Fix the login\n>\n> It fails", "Fix the login (#12)", "Fix the login (#12)"},
+		"a pull request":       {ThreadLine(true, 7, "ann") + "\n\n> Login", "Login (#7)", "Login (#7)"},
+		"words and an issue":   {"Fix it\n\n" + ThreadLine(false, 12, "ann") + "\n\n> Login", "Fix it\n\nIssue #12 (text by ann):\n\n> Login", "Fix it\n\nIssue #12 (text by ann):\n\n> Login"},
+		"a person on an issue": {"Issue #12 (text by ann): what is it?", "Issue #12 (text by ann): what is it?", "Issue #12 (text by ann): what is it?"},
+		"nobody's prompt":      {sentOnPrompt, "goes on after its end", ""},
 	} {
 		if words, task := Prompt(c.prompt).Words(), Prompt(c.prompt).Task(); words != c.words || task != c.task {
 			t.Errorf("%s: reads %q, task %q", name, words, task)

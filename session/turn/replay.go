@@ -103,6 +103,9 @@ func (r *replay) apply(l line) bool {
 		rec.joinedBy(string(l.Conversation))
 		if l.TurnID != "" {
 			rec.OlderIDs, rec.TurnID = append(rec.OlderIDs, rec.TurnID), string(l.TurnID)
+			if rec.Held != nil && rec.Held.Subagents == 0 { // the CLI has gone on
+				rec.Held = nil
+			}
 		}
 	case eventInput:
 		rec.asked(l)

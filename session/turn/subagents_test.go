@@ -49,3 +49,24 @@ func TestAwait(t *testing.T) {
 		t.Errorf("ended at %s, %v", result.EndedAt, err)
 	}
 }
+
+// TestAnEndThatWasNone: a CLI that goes on with another prompt in the turn has not ended it; the state that was held is not the last.
+func TestAnEndThatWasNone(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		id   string
+		held bool
+	}{"the report of a subagent": {"t2", false}, "a prompt that waits": {"", true}} {
+		one := New(Dir{Path: t.TempDir()}, 1, func() time.Time { return now })
+		for _, err := range []error{
+			one.Start(Start{Type: TypePrompt, Prompt: "p", TurnID: "t1"}), one.Hold(End{CommitHash: "c", Snapshot: "s", Message: "so far"}), one.Joined("q", c.id, ""),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := one.Record().Held != nil; got != c.held {
+			t.Errorf("%s: held %v", name, got)
+		}
+	}
+}
