@@ -1,0 +1,219 @@
+package hosts
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"paw/config"
+	"paw/config/display"
+)
+
+// Host is a machine as the user's configuration has it.
+type Host struct {
+	Name string
+	config.Host
+}
+
+// Wait is for how long a command waits for an answer of the host.
+func (h Host) Wait() time.Duration {
+	if h.Patience == 0 {
+		return config.DefaultPatience * time.Second
+	}
+	return time.Duration(h.Patience) * time.Second
+}
+
+// Client runs ssh.
+type Client struct {
+	Path    string   // of ssh
+	Env     []string // the environment of the user's shell
+	Sockets string   // folder for the sockets of masters, "" where none is fit
+	State   string   // folder for what masters say while they connect
+}
+
+// NotReached reports that a host gave no answer. Nothing is known of the host then, and nothing may be concluded.
+type NotReached struct {
+	Host       string
+	Why        string // in ssh's words
+	Connecting bool   // a connection is being made and may stand soon
+	Answered   bool   // the command had begun over there when the connection was lost
+}
+
+func (e *NotReached) Error() string {
+	switch {
+	case e.Answered:
+		return e.Host + ": the connection was lost while the command ran; what it has done is not known"
+	case e.Connecting:
+		return e.Host + ": connecting"
+	}
+	return e.Host + ": not reached: " + e.Why
+}
+
+// alone are the options of every call: what the user's ssh configuration says beside them holds. A host's programs are written by
+// agents, so nothing of this machine is forwarded there.
+var alone = []string{
+	"-o", "BatchMode=yes", "-o", "ForwardAgent=no", "-o", "ForwardX11=no", "-o", "ClearAllForwardings=yes", "-o", "PermitLocalCommand=no",
+	"-o", "RemoteCommand=none", "-o", "EscapeChar=none", "-o", "LogLevel=ERROR",
+}
+
+// connectTimeout bounds, in seconds, how long ssh tries to open a connection.
+const connectTimeout = "3"
+
+// Run runs a request on a host, over the master of the host where one can be had. The exit code is that of the command over there.
+// Where ssh failed, the error is a *NotReached. Only what comes behind the marker is written to stdout.
+func (c Client) Run(ctx context.Context, h Host, r Request, stdin io.Reader, stdout, stderr io.Writer) (code int, err error) {
+	answer := &behindMarker{marker: r.Marker, to: stdout}
+	var said bytes.Buffer
+	complaints := io.Writer(&limited{to: &said, left: longestComplaint})
+	if stderr != nil {
+		complaints = io.MultiWriter(stderr, complaints)
+	}
+	cmd := c.command(ctx, h, append([]string{"-T"}, c.overMaster(h)...), r)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, answer, complaints
+	err = cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return 0, ctx.Err()
+	case answer.failed != nil:
+		return 0, answer.failed
+	case errors.As(err, &exit) && (exit.ExitCode() == sshFailed || exit.ExitCode() < 0):
+		return 0, &NotReached{Host: h.Name, Why: lastLine(said.String()), Answered: answer.found}
+	case err != nil && !errors.As(err, &exit):
+		return 0, &NotReached{Host: h.Name, Why: err.Error()}
+	case !answer.found:
+		return 0, &NotReached{Host: h.Name, Why: noPaw(said.String())}
+	}
+	return cmd.ProcessState.ExitCode(), nil
+}
+
+// Screen runs a request with a terminal over there, on a connection of its own, so that a slow screen is not in the way of anything
+// else. What is drawn passes as it is.
+func (c Client) Screen(ctx context.Context, h Host, r Request, stdin, stdout, stderr *os.File) (code int, err error) {
+	r.Marker = ""
+	cmd := c.command(ctx, h, []string{"-t", "-o", "ControlMaster=no", "-o", "ControlPath=none"}, r)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	return c.ended(h, cmd.Run(), true, "ssh "+h.SSH+" failed")
+}
+
+// Dialog runs a request with a terminal over there for its questions. Only what comes behind the marker is written to stdout.
+func (c Client) Dialog(ctx context.Context, h Host, r Request, stdin *os.File, stdout io.Writer) (code int, err error) {
+	answer := &behindMarker{marker: r.Marker, to: stdout}
+	var said bytes.Buffer
+	cmd := c.command(ctx, h, append([]string{"-t"}, c.overMaster(h)...), r)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, answer, &limited{to: &said, left: longestComplaint}
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	code, err = c.ended(h, cmd.Run(), answer.found, lastLine(said.String()))
+	if err == nil && !answer.found {
+		err = &NotReached{Host: h.Name, Why: noPaw(string(answer.before))}
+	}
+	return code, err
+}
+
+// ended reads how ssh ended with a terminal over there.
+func (c Client) ended(h Host, err error, answered bool, why string) (code int, _ error) {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0, nil
+	case !errors.As(err, &exit):
+		return 0, &NotReached{Host: h.Name, Why: err.Error()}
+	case exit.ExitCode() == sshFailed || exit.ExitCode() < 0:
+		return 0, &NotReached{Host: h.Name, Why: why, Answered: answered}
+	}
+	return exit.ExitCode(), nil
+}
+
+// sshFailed is how ssh exits where it failed itself (ssh(1), EXIT STATUS).
+const sshFailed = 255
+
+// command is ssh with options, the destination and one line for the login shell over there: a path and two plain words.
+func (c Client) command(ctx context.Context, h Host, options []string, r Request) *exec.Cmd {
+	args := append(append([]string{}, alone...), options...)
+	args = append(args, "--", h.SSH, programOf(h)+" __on "+r.Word())
+	cmd := exec.CommandContext(ctx, c.Path, args...)
+	cmd.Env = c.Env
+	cmd.WaitDelay = time.Second
+	return cmd
+}
+
+// programOf is how the login shell over there is told which paw to run.
+func programOf(h Host) string {
+	if h.Paw == "" {
+		return "paw"
+	}
+	return h.Paw
+}
+
+// overMaster are the options by which a call uses the master of a host, and never becomes one.
+func (c Client) overMaster(h Host) []string {
+	if socket := c.socket(h); socket != "" {
+		return []string{"-o", "ControlMaster=no", "-o", "ControlPath=" + socket, "-o", "ConnectTimeout=" + connectTimeout}
+	}
+	return []string{"-o", "ControlMaster=no", "-o", "ControlPath=none", "-o", "ConnectTimeout=" + connectTimeout}
+}
+
+// longestSocket is how long the path of a master's socket may be: ssh makes the socket under a name that is 17 characters longer,
+// and an address has room for 103 on macOS.
+const longestSocket = 86
+
+// socket is the path of the socket of a host's master, "" where there is no fit place for one.
+func (c Client) socket(h Host) string {
+	if c.Sockets == "" {
+		return ""
+	}
+	path := filepath.Join(c.Sockets, digest(h.Name+"\x00"+h.SSH))
+	if len(path) > longestSocket {
+		return ""
+	}
+	return path
+}
+
+// digest is a short name for a text.
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// longestComplaint bounds how many bytes are kept of what ssh and login shells say on standard error.
+const longestComplaint = 64 << 10
+
+// limited writes the first bytes of what it is given, and drops the rest.
+type limited struct {
+	to   io.Writer
+	left int
+}
+
+func (l *limited) Write(text []byte) (int, error) {
+	part := text[:min(len(text), l.left)]
+	l.left -= len(part)
+	if _, err := l.to.Write(part); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// lastLine is the last line that ssh said, fit for a terminal.
+func lastLine(said string) string {
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	if last := display.Words(lines[len(lines)-1]); last != "" {
+		return display.Graphemes.Cut(last, 300)
+	}
+	return "ssh says nothing"
+}
+
+// noPaw says why there was no answer although ssh got through.
+func noPaw(said string) string {
+	return fmt.Sprintf("no paw answers there (%s)", lastLine(said))
+}

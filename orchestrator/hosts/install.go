@@ -1,0 +1,109 @@
+package hosts
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// installedIn is the folder below the home folder that paw is installed into.
+const installedIn = ".local/share/paw/bin"
+
+// SameSystem reports whether a program of this machine runs on a machine that uname -sm calls so.
+func SameSystem(uname string) bool { return uname == unameOf(runtime.GOOS, runtime.GOARCH) }
+
+// unameOf is what uname -sm prints on a system that Go builds for, "" for those that paw is not built for.
+func unameOf(goos, goarch string) string {
+	return map[string]string{
+		"linux/amd64": "Linux x86_64", "linux/arm64": "Linux aarch64", "darwin/amd64": "Darwin x86_64", "darwin/arm64": "Darwin arm64",
+	}[goos+"/"+goarch]
+}
+
+// Install puts the program at a path here onto a host, as paw-VERSION below the home folder, and returns its path there. A program
+// of that name that is there already is never replaced: agents' hooks call it by that name. It is renamed into place after its
+// length and sum are right and it has said its version.
+func (c Client) Install(ctx context.Context, h Host, f Found, program, version string) (string, error) {
+	content, err := os.ReadFile(program)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(content)
+	name := "paw-" + safe(version)
+	script := fmt.Sprintf(`set -e; umask 077; mkdir -p %[1]s; cd %[1]s; t=.$$.%[2]s; trap "rm -f $t" EXIT; cat > $t; `+
+		`s=$( (sha256sum $t 2>/dev/null || shasum -a 256 $t) | cut -c 1-64); [ "$s" = %[3]s ] || { echo "the sum is wrong" >&2; exit 1; }; `+
+		`chmod 755 $t; ./$t version >/dev/null; ln $t %[2]s 2>/dev/null || [ -x %[2]s ]`, installedIn, name, hex.EncodeToString(sum[:]))
+	var said bytes.Buffer
+	args := append(append([]string{}, alone...), c.overMaster(h)...)
+	cmd := exec.CommandContext(ctx, c.Path, append(args, "-T", "--", h.SSH, "sh -c "+quoted(script))...)
+	cmd.Env, cmd.Stdin, cmd.Stderr = c.Env, bytes.NewReader(content), &limited{to: &said, left: longestComplaint}
+	err = cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit) && exit.ExitCode() == sshFailed:
+		return "", &NotReached{Host: h.Name, Why: lastLine(said.String())}
+	case err != nil:
+		return "", &Refusal{Host: h.Name, Code: 1, Said: "paw cannot be installed: " + lastLine(said.String())}
+	}
+	return f.Home + "/" + installedIn + "/" + name, nil
+}
+
+// safe leaves of a version what may stand in the name of a file and is one plain word of every shell.
+func safe(version string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' {
+			return r
+		}
+		return '-'
+	}, version)
+}
+
+// ProgramIn is the paw for a system in a folder that make dist has filled and that was unpacked there, "" for none.
+func ProgramIn(dist, uname string) string {
+	for _, target := range []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64"} {
+		goos, goarch, _ := strings.Cut(target, "/")
+		if dist == "" || unameOf(goos, goarch) != uname {
+			continue
+		}
+		if found, err := filepath.Glob(filepath.Join(dist, "paw_*_"+goos+"_"+goarch, "bin", "paw")); err == nil && len(found) > 0 {
+			return found[len(found)-1]
+		}
+	}
+	return ""
+}
+
+// VersionIn reads the answer of paw version --json.
+func VersionIn(answer []byte) string {
+	var said struct {
+		Paw string `json:"paw"`
+	}
+	_ = json.Unmarshal(answer, &said)
+	return said.Paw
+}
+
+// InstalledIn names the CLIs in an answer of paw clis --json that are installed.
+func InstalledIn(answer []byte) string {
+	var said struct {
+		CLIs []struct {
+			Name      string `json:"name"`
+			Installed bool   `json:"installed"`
+			Version   string `json:"version"`
+		} `json:"clis"`
+	}
+	_ = json.Unmarshal(answer, &said)
+	var names []string
+	for _, one := range said.CLIs {
+		if one.Installed {
+			names = append(names, strings.TrimSpace(one.Name+" "+one.Version))
+		}
+	}
+	return strings.Join(names, ", ")
+}
